@@ -1,9 +1,9 @@
 import { smallkeyProblem } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { oneOf, type Problem, problemAt } from "../registry/texts.ts";
+import { answerMoved, noPage, type PageRoute, parsePage } from "../site/http/pages.ts";
 import { StoreBusy } from "../store/store.ts";
 import type { Context, ReadStatus } from "./context.ts";
-import { answerMoved, noPage, type PageRoute, parsePage } from "./pages.ts";
 import {
 	allowReads,
 	fragmentHeaders,

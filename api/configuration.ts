@@ -1,7 +1,7 @@
+import type { Environment } from "../registry/environment.ts";
 import { defaultMapWkid, mapWkids } from "../registry/extent.ts";
 import { mapServerTypes } from "../registry/targets/facts.ts";
 import { parseTargets, targetNames } from "../registry/targets/table.ts";
-import type { Environment } from "../system/environment.ts";
 
 /** Reads and checks variables, and reports every bad one at once. */
 export class Variables {

@@ -1,7 +1,7 @@
+import type { OpenRepair, RepairOfLayer } from "../extensions/repair/repair-page.ts";
 import type { LayerStatus } from "../registry/schemas/answers.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import type { OpenRepair, RepairOfLayer } from "../site/static/repair.ts";
 import type { Log } from "../store/log.ts";
 import type { Store } from "../store/store.ts";
 import type { WriteLimiter } from "./limits.ts";

@@ -3,9 +3,9 @@ import { type CheckedLayer, type FileProblem, judgeChange, problemLine } from ".
 import { namesOf } from "../registry/layer-file.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { tryJson } from "../registry/try-json.ts";
-import { ifThereSync } from "../system/files/if-there.ts";
-import { diffTree, type PathChange } from "../system/git/tree.ts";
-import { progress } from "../system/terminal/progress.ts";
+import { progress } from "../scripts/terminal/progress.ts";
+import { ifThereSync } from "../store/files/if-there.ts";
+import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
 import { readServed } from "./changes.ts";
 import { type CommitAt, collectFolder, type LayersAt, locate, type Source } from "./collect.ts";
 import { type Entries, openFolder } from "./folder.ts";

@@ -1,10 +1,10 @@
 import { type CheckedLayer, type EditedFile, type FileProblem, judgeChange } from "../registry/judge.ts";
 import { type LayerFile, namesOf } from "../registry/layer-file.ts";
 import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
+import { readEntries } from "../store/git/commands/entries.ts";
+import { runGit } from "../store/git/commands/run.ts";
+import { listTree, type PathChange } from "../store/git/commands/tree.ts";
 import type { CommitReader } from "../store/git/reader.ts";
-import { readEntries } from "../system/git/entries.ts";
-import { runGit } from "../system/git/run.ts";
-import { listTree, type PathChange } from "../system/git/tree.ts";
 import { eachInSlices } from "./slices.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { counted } from "../registry/plain.ts";
 import { type Problem, problemAt } from "../registry/texts.ts";
 import type { Log } from "../store/log.ts";
-import { counted } from "../system/terminal/plain.ts";
 import { openFolder } from "./folder.ts";
 import { bodyOf, type RenderedLayer, type Slot } from "./rendered.ts";
 import { eachInSlices } from "./slices.ts";

@@ -8,7 +8,7 @@ import { type Lang, langs } from "../registry/smallkey.ts";
 import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
 import { renderLayer, targetNames, targetOf, targetPath } from "../registry/targets/table.ts";
 import type { TargetName } from "../registry/targets/target.ts";
-import { codeStamp } from "../system/files/code-stamp.ts";
+import { codeStamp } from "../store/files/code-stamp.ts";
 
 /** The settings that decide how layers are rendered, with all defaults: a plain object that other processes can get. */
 export function fragmentSettings(settings: FragmentSettings): Required<FragmentSettings> {

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Fragments } from "../registry/fragment.ts";
+import { ifThereSync } from "../store/files/if-there.ts";
 import type { Log } from "../store/log.ts";
-import { ifThereSync } from "../system/files/if-there.ts";
 import { fragmentOf, isSame, pack, type RenderedLayer, type Row, renderedIn, type Slot } from "./rendered.ts";
 import { eachInSlices } from "./slices.ts";
 

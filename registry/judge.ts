@@ -1,4 +1,3 @@
-import { visible } from "../system/untrusted-text.ts";
 import { type Description, parseDescription } from "./description.ts";
 import { parseJson } from "./json.ts";
 import { judgeKey } from "./key-rules.ts";
@@ -16,6 +15,7 @@ import {
 	parseSmallkey,
 } from "./smallkey.ts";
 import { type Problem, problemAt, type Text, type TextCode, textIn, textOf } from "./texts.ts";
+import { visible } from "./untrusted-text.ts";
 
 /** A problem of a file, or a warning about it. Every way to change a layer reports it alike. */
 export interface FileProblem extends Problem {

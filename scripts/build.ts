@@ -2,17 +2,17 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Argument } from "@commander-js/extra-typings";
-import { schemaFiles } from "../catalogue/openapi.ts";
+import { readConfiguration, withoutStore } from "../api/service/settings.ts";
+import { openBucket, prepareUpload, publish } from "../extensions/hosting/bucket.ts";
+import { type StaticHostName, staticHosts } from "../extensions/hosting/headers.ts";
+import { listForBucket } from "../extensions/hosting/verify.ts";
+import { counted, plain } from "../registry/plain.ts";
 import { targetNames } from "../registry/targets/table.ts";
-import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { createRun, parseCount, WrongError } from "../system/terminal/command-line.ts";
-import { counted, plain } from "../system/terminal/plain.ts";
-import { progress } from "../system/terminal/progress.ts";
-import { openBucket, prepareUpload, publish } from "./host/bucket.ts";
-import { type StaticHostName, staticHosts } from "./host/headers.ts";
-import { buildOutput, catalogueLine, checkOutput, updateChecksums } from "./host/output.ts";
-import { listForBucket } from "./host/verify.ts";
+import { buildOutput, catalogueLine, checkOutput, updateChecksums } from "../site/build/output.ts";
+import { schemaFiles } from "../site/data/openapi.ts";
 import { nameSource, withSource } from "./source.ts";
+import { createRun, parseCount, WrongError } from "./terminal/command-line.ts";
+import { progress } from "./terminal/progress.ts";
 
 const buildHelp = `
 A wrong file of a folder prevents the whole build. With --repo everything else is built, and a wrong file in its last
@@ -63,7 +63,7 @@ const publishObjects = createRun("publish-objects", async ({ read, environment, 
 		line
 			.option("--dist <dir>", "the build", "dist")
 			.option("--dry-run", "print what would be uploaded and removed")
-			.option("--list <file>", "only list the files, for node scripts/host/hand-over.ts (publish.yml)")
+			.option("--list <file>", "only list the files, for node extensions/hosting/hand-over.ts (publish.yml)")
 			.option("--all", "upload everything, also what the bucket's manifest says is there")
 			.addHelpText("after", bucketHelp),
 	);

@@ -26,7 +26,7 @@ if (process.env.npm_lifecycle_event && process.platform !== "win32") {
 }
 
 import("tsx")
-	.then(() => import("./fragments.ts"))
+	.then(() => import("./main.ts"))
 	.then(({ main }) => main())
 	.catch((error) => {
 		const missing = /^Cannot find package '([^']+)'/.exec(error.message);

@@ -1,12 +1,12 @@
 // npx fragment-publisher put, remove and sign: register a layer at a service, remove it, and sign such a request for curl -H @-
 import { readFile } from "node:fs/promises";
-import { printStatus } from "../review/status.ts";
-import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { createRun, exitCodes, parseCount } from "../system/terminal/command-line.ts";
-import { readKeys } from "./move/keys.ts";
-import { removeMany } from "./publish/many.ts";
-import { printDraft, printPreview } from "./publish/preview.ts";
-import { explain, requestLine, requestOptions, sendRequest, signRequest } from "./publish/request.ts";
+import { readConfiguration, withoutStore } from "../api/service/settings.ts";
+import { printStatus } from "../extensions/review/status.ts";
+import { readKeys } from "./send/keys.ts";
+import { removeMany } from "./send/many.ts";
+import { printDraft, printPreview } from "./send/preview.ts";
+import { explain, requestLine, requestOptions, sendRequest, signRequest } from "./send/request.ts";
+import { createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
 
 const defaultWaitSeconds = 120;
 

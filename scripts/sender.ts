@@ -1,8 +1,6 @@
 // npx fragment-publisher sender: manages the senders (who may publish) in the senders file of DATA_DIR
 import { InvalidArgumentError } from "commander";
-import { isSenderId } from "../registry/sender-id.ts";
-import { isFolderLocked } from "../service/lock.ts";
-import { readPublished } from "../service/published.ts";
+import { isFolderLocked } from "../api/service/lock.ts";
 import {
 	addSender,
 	allSenders,
@@ -13,12 +11,14 @@ import {
 	removedLines,
 	type SenderFields,
 	senderLines,
-} from "../service/senders.ts";
-import { randomSecret, sendersPath } from "../service/senders-file.ts";
-import { parseSpan, readConfiguration } from "../service/settings.ts";
-import { createRun } from "../system/terminal/command-line.ts";
-import type { Io } from "../system/terminal/io.ts";
-import { plain } from "../system/terminal/plain.ts";
+} from "../api/service/senders.ts";
+import { randomSecret, sendersPath } from "../api/service/senders-file.ts";
+import { parseSpan, readConfiguration } from "../api/service/settings.ts";
+import { plain } from "../registry/plain.ts";
+import { isSenderId } from "../registry/sender-id.ts";
+import { readPublished } from "../site/process/published.ts";
+import { createRun } from "./terminal/command-line.ts";
+import type { Io } from "./terminal/io.ts";
 
 const help = `
 The senders are in the file senders.json of DATA_DIR, which a file fragments.env in this folder may name. A running

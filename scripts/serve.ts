@@ -2,16 +2,16 @@
 import { once } from "node:events";
 import { TokenBuckets } from "../api/limits.ts";
 import { createNodeServer } from "../api/node/serve.ts";
-import { closeAll, openLocal } from "../service/composition.ts";
-import { makeDataDir } from "../service/data-dir.ts";
-import { refuseEmptyStart } from "../service/last-start.ts";
-import { listen, welcome } from "../service/listen.ts";
-import { lockFolder } from "../service/lock.ts";
-import { countReads, serviceLog } from "../service/log.ts";
-import { followSenders, readSenders, warnOfReaders } from "../service/senders-file.ts";
-import { misspeltSettings, readConfiguration } from "../service/settings.ts";
-import { versionLine } from "../system/files/version.ts";
-import { createRun } from "../system/terminal/command-line.ts";
+import { closeAll, openLocal } from "../api/service/composition.ts";
+import { makeDataDir } from "../api/service/data-dir.ts";
+import { refuseEmptyStart } from "../api/service/last-start.ts";
+import { listen, welcome } from "../api/service/listen.ts";
+import { lockFolder } from "../api/service/lock.ts";
+import { countReads, serviceLog } from "../api/service/log.ts";
+import { followSenders, readSenders, warnOfReaders } from "../api/service/senders-file.ts";
+import { misspeltSettings, readConfiguration } from "../api/service/settings.ts";
+import { versionLine } from "../store/files/version.ts";
+import { createRun } from "./terminal/command-line.ts";
 
 export const run = createRun("serve", async ({ read, environment, io }) => {
 	await read((line) =>
@@ -34,10 +34,12 @@ export const run = createRun("serve", async ({ read, environment, io }) => {
 		const senders = new Map(configured.senders);
 		const { metrics: metricsPlace, github } = configuration;
 		// Imported on demand, to save memory.
-		const metrics = metricsPlace && (await import("../service/metrics.ts")).createMetrics();
+		const metrics = metricsPlace && (await import("../extensions/hosting/metrics.ts")).createMetrics();
 		const following =
 			configured.place === "SENDERS" ? null : followSenders(configured.place, senders, serviceLog);
-		const open = github ? (await import("../service/github-composition.ts")).openGithubService : openLocal;
+		const open = github
+			? (await import("../api/service/github-composition.ts")).openGithubService
+			: openLocal;
 		const service = await open(configuration, senders, { metrics, sendersState: following?.state });
 		closing.push(service.close, () => following?.end());
 		const { context, fragments, version, gauges } = service;

@@ -6,12 +6,12 @@ import { collectSource } from "../publish/collect.ts";
 import { type FileProblem, judgeChange, problemLine } from "../registry/judge.ts";
 import { type LayerFile, type NamesBefore, namesOf } from "../registry/layer-file.ts";
 import { ownersPath } from "../registry/owners.ts";
+import { counted, plain } from "../registry/plain.ts";
 import { descriptionPath, fileName, layerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
-import { GitFailure, runGit } from "../system/git/run.ts";
-import { createRun, exitCodes } from "../system/terminal/command-line.ts";
-import { counted, plain } from "../system/terminal/plain.ts";
+import { GitFailure, runGit } from "../store/git/commands/run.ts";
 import { nameSource, withSource } from "./source.ts";
+import { createRun, exitCodes } from "./terminal/command-line.ts";
 
 type Named = LayerFile & { name: string };
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Fragments } from "../../registry/fragment.ts";
+import type { Pages } from "../../site/http/catalogue-requests.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
-import type { Pages } from "../catalogue-requests.ts";
 import type { Context } from "../context.ts";
 import { answerRead } from "../read.ts";
 import { inLanguageOf, type Reply, refuseRead } from "../reply.ts";

@@ -2,7 +2,7 @@ import pMap from "p-map";
 import { etagOf } from "../../registry/etag.ts";
 import type { Fragment } from "../../registry/fragment.ts";
 import { targetPath } from "../../registry/targets/table.ts";
-import type { CatalogueFile } from "../catalogue-requests.ts";
+import type { CatalogueFile } from "../../site/http/catalogue-requests.ts";
 import { answerRead, maxDocsBytes } from "../read.ts";
 import { type Reply, refuseRead } from "../reply.ts";
 import { smallkeysOf, type Wanted } from "../wanted.ts";

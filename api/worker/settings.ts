@@ -1,7 +1,7 @@
+import type { Environment } from "../../registry/environment.ts";
 import { textIn, textOf } from "../../registry/texts.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
-import type { Environment } from "../../system/environment.ts";
 import { readGitHub, readServing, Variables } from "../configuration.ts";
 import type { Context } from "../context.ts";
 import { onceEach, type WriteLimiter } from "../limits.ts";

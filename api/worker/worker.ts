@@ -1,7 +1,7 @@
 // The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
 import { maxRegistrationBytes } from "../../registry/registration.ts";
+import { Catalogue } from "../../site/http/catalogue-requests.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
-import { Catalogue } from "../catalogue-requests.ts";
 import { logText } from "../log.ts";
 import { inLanguageOf, type Reply, refuseFile } from "../reply.ts";
 import { answerWrite, type WriteBody } from "../write.ts";
@@ -90,7 +90,7 @@ function catalogueOf(bindings: Bindings): Catalogue {
 	return new Catalogue({ find, text, headers: {}, isSecure: true, isLive: false });
 }
 
-/** The commit of the bundle, a constant that `scripts/host/bundle.ts` defines; undefined without a bundle. */
+/** The commit of the bundle, a constant that `extensions/hosting/bundle.ts` defines; undefined without a bundle. */
 declare const BUNDLED_COMMIT: string | null | undefined;
 
 /** Calls `make` once for each environment. */

@@ -1,4 +1,4 @@
-import { entry } from "../entry.ts";
+import { entry } from "../../site/data/entry.ts";
 import { document, exactly, list } from "./definitions.ts";
 
 /** JSON Schema (draft-07) of a chunk of the catalogue's index. */

@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import type { Bounds } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import type { Bounds } from "../data/entries.ts";
 import { ServiceFailed } from "../map/ask.ts";
 import { type Content, debounce, field, select, textIn } from "../page/dom.ts";
 import { refresh } from "../page/page.ts";

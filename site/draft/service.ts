@@ -1,4 +1,4 @@
-import type { Bounds } from "../../registry/entries.ts";
+import type { Bounds } from "../data/entries.ts";
 import { ask, askJson, ServiceFailed } from "../map/ask.ts";
 import { capabilitiesOf } from "../map/drawable.ts";
 import type { ServiceAddress } from "./service-address.ts";

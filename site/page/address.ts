@@ -1,5 +1,5 @@
-import type { Bounds } from "../../registry/entries.ts";
 import { decodeSegment, parseSmallkey } from "../../registry/smallkey.ts";
+import type { Bounds } from "../data/entries.ts";
 import type { Box } from "../map/drawable.ts";
 import { type Sort, sorts } from "../search/select.ts";
 

@@ -1,6 +1,6 @@
 import { html, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import type { Entry } from "../../registry/entries.ts";
+import type { Entry } from "../data/entries.ts";
 import type { Box } from "../map/drawable.ts";
 import type { Overview } from "../map/overview.ts";
 import type { Chosen, FacetValue } from "../search/select.ts";

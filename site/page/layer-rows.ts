@@ -1,6 +1,6 @@
-import type { Entry } from "../../registry/entries.ts";
 import { causeIn, mondayOf } from "../../registry/health.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
+import type { Entry } from "../data/entries.ts";
 import { repairPlace } from "../repairs.ts";
 import { addressOf, hostsOf, keywordsIn, layersIn, senderOf, stateOf } from "../search/entry.ts";
 import type { Translator } from "../text/translate.ts";

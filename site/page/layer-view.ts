@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import type { Entry } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { snippetsOf } from "../../registry/snippets.ts";
+import type { Entry } from "../data/entries.ts";
+import { snippetsOf } from "../data/snippets.ts";
 import { catalogue, problemOf, renewCatalogue } from "../search/loaded-catalogue.ts";
 import type { State } from "./address.ts";
 import { breakable, type Content, copyBox, copyButton, outside, part, select } from "./dom.ts";

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from "lit-html";
-import { chunksFolder, type Entry } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import { chunksFolder, type Entry } from "../data/entries.ts";
 import { readState, type State, writeState } from "./address.ts";
 import { addressOfLoaded } from "./document.ts";
 import type { Content } from "./dom.ts";

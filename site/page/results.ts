@@ -1,7 +1,7 @@
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { repeat } from "lit-html/directives/repeat.js";
-import type { Entry } from "../../registry/entries.ts";
+import type { Entry } from "../data/entries.ts";
 import { hostsOf, senderOf, stateOf, titleOf } from "../search/entry.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { type Sort, sorts } from "../search/select.ts";

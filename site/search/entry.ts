@@ -1,5 +1,5 @@
-import type { Bounds, Entry } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import type { Bounds, Entry } from "../data/entries.ts";
 
 /** A layer's health: `ok`, `unchecked`, or the state of a sick layer. */
 export function stateOf({ health }: Entry): string {

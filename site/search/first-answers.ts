@@ -1,11 +1,11 @@
-import type { Entry } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import type { Entry } from "../data/entries.ts";
 import { readFile } from "../page/page.ts";
 
 /** Layers of the first answer. */
 const maxLayers = 10;
 
-/** What the page reads of a record of the service (OGC API Records, "recordGeoJSON.yaml"; `site/static/records.ts`). */
+/** What the page reads of a record of the service (OGC API Records, "recordGeoJSON.yaml"; `extensions/records/records.ts`). */
 interface ReadRecord {
 	id: string;
 	properties: { type: string; updated?: string; contacts?: { organization: string }[] };

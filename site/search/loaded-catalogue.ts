@@ -1,3 +1,4 @@
+import { tryJson } from "../../registry/try-json.ts";
 import {
 	chunkOf,
 	type Entry,
@@ -5,8 +6,7 @@ import {
 	manifestPath,
 	parseChunk,
 	parseManifest,
-} from "../../registry/entries.ts";
-import { tryJson } from "../../registry/try-json.ts";
+} from "../data/entries.ts";
 import { readFile, workerAddress } from "../page/page.ts";
 import { lang, t } from "../page/texts.ts";
 import { Selection } from "./select.ts";

@@ -1,5 +1,5 @@
-import type { Entry } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
+import type { Entry } from "../data/entries.ts";
 import { addressOf } from "./entry.ts";
 import { type Matched, WordIndex } from "./word-index.ts";
 import { wordsOf } from "./words.ts";

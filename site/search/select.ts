@@ -1,5 +1,5 @@
-import type { Bounds, Entry } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import type { Bounds, Entry } from "../data/entries.ts";
 import { hostsOf, intersects, keywordsIn, senderOf, stateOf, titleOf } from "./entry.ts";
 import { sortKey } from "./words.ts";
 

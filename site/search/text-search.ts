@@ -1,4 +1,4 @@
-import type { Entry } from "../../registry/entries.ts";
+import type { Entry } from "../data/entries.ts";
 import type { Matched } from "./word-index.ts";
 
 /** A message to the worker: layers to add, in the page's order, or a text to find. */

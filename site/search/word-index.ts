@@ -1,6 +1,6 @@
 import MiniSearch, { type Query } from "minisearch";
-import type { Entry } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
+import type { Entry } from "../data/entries.ts";
 import { allKeywords, hostsOf, layersIn, senderOf } from "./entry.ts";
 import { type Wanted, wantedOf } from "./synonyms.ts";
 import { isStopWord, queryWords, stem, wordsOf } from "./words.ts";

@@ -1,5 +1,5 @@
-import type { LayerPage } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import type { LayerPage } from "../data/entries.ts";
 
 export { repairAddress, repairFile, repairFolders, repairPlace } from "../repairs.ts";
 

@@ -1,5 +1,5 @@
-import type { FieldChange, RecentChange } from "../../registry/recent.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import type { FieldChange, RecentChange } from "../data/recent.ts";
 import { hostsOf, senderOf, titleOf } from "../search/entry.ts";
 import { changesFolders, feedPath, publisherAddress, publisherFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";

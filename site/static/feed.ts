@@ -1,6 +1,6 @@
-import type { Entry } from "../../registry/entries.ts";
-import type { FieldChange, RecentChange } from "../../registry/recent.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import type { Entry } from "../data/entries.ts";
+import type { FieldChange, RecentChange } from "../data/recent.ts";
 import { repairAddress } from "./addresses.ts";
 import { escapeHtml, inBoth } from "./html.ts";
 

@@ -1,6 +1,6 @@
-import type { Entry } from "../../registry/entries.ts";
-import type { RecentChange } from "../../registry/recent.ts";
 import { langs } from "../../registry/smallkey.ts";
+import type { Entry } from "../data/entries.ts";
+import type { RecentChange } from "../data/recent.ts";
 import { layerFeedFile, publisherFile } from "./addresses.ts";
 import { feedText, feedTitle } from "./feed.ts";
 import { type Lists, layerOf, namesOf, slugOfChange } from "./publishers.ts";

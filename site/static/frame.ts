@@ -1,5 +1,5 @@
-import { manifestPath } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import { manifestPath } from "../data/entries.ts";
 import type { SiteSettings } from "../page/settings.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
 import {

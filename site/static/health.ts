@@ -1,6 +1,6 @@
-import type { Entry } from "../../registry/entries.ts";
 import { causeIn, type HealthReport, mondayOf, type SickLayer } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import type { Entry } from "../data/entries.ts";
 import { hostsOf, senderOf, titleOf } from "../search/entry.ts";
 import { healthFolders, publisherAddress, repairAddress, repairPlace } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";

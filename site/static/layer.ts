@@ -1,8 +1,8 @@
-import { type Entry, type LayerPage, layerAddress } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { type Snippet, snippetsOf } from "../../registry/snippets.ts";
 import { targetPath } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
+import { type Entry, type LayerPage, layerAddress } from "../data/entries.ts";
+import { type Snippet, snippetsOf } from "../data/snippets.ts";
 import { type Row, type RowPart, rowsOf, separator } from "../page/layer-rows.ts";
 import { addressOf, senderOf, titleOf } from "../search/entry.ts";
 import { embedHtml, frameHtml, scriptAttributes, scriptHead } from "./frame.ts";

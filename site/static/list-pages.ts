@@ -1,6 +1,6 @@
-import type { Entry } from "../../registry/entries.ts";
 import type { HealthReport } from "../../registry/health.ts";
 import { langs, parseSmallkey } from "../../registry/smallkey.ts";
+import type { Entry } from "../data/entries.ts";
 import {
 	changesFolders,
 	healthFolders,

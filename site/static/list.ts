@@ -1,5 +1,5 @@
-import { chunkOf, type Entry, layerAddress } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import { chunkOf, type Entry, layerAddress } from "../data/entries.ts";
 import { addressOf, titleOf } from "../search/entry.ts";
 import { sortKey } from "../search/words.ts";
 import { listFile, listFolders } from "./addresses.ts";

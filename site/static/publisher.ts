@@ -1,5 +1,5 @@
-import type { Entry } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import type { Entry } from "../data/entries.ts";
 import { stateOf, titleOf } from "../search/entry.ts";
 import { publisherAddress, publisherFile, publisherFolders } from "./addresses.ts";
 import { changeList } from "./changes.ts";

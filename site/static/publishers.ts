@@ -1,8 +1,8 @@
 import { causes } from "../../registry/causes.ts";
-import type { Entry } from "../../registry/entries.ts";
 import { causeIn } from "../../registry/health.ts";
-import type { ChangeDetail, RecentChange } from "../../registry/recent.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import type { Entry } from "../data/entries.ts";
+import type { ChangeDetail, RecentChange } from "../data/recent.ts";
 import { addressOf, layersIn, senderOf, stateOf } from "../search/entry.ts";
 import { fold } from "../search/words.ts";
 import type { PageSettings } from "./html.ts";

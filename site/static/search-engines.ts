@@ -1,5 +1,5 @@
-import { chunkCount, type Entry, layerAddress } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import { chunkCount, type Entry, layerAddress } from "../data/entries.ts";
 import { openSearchFile } from "./addresses.ts";
 import { html, type PageSettings, siteName, textsIn } from "./html.ts";
 

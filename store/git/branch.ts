@@ -1,19 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
-import type { CatFile } from "../../system/git/cat-file.ts";
-import {
-	isDescendant,
-	listCommits,
-	personText,
-	type RawCommit,
-	readCommits,
-} from "../../system/git/commits.ts";
-import { GitDamage, NotDescendant } from "../../system/git/run.ts";
-import { diffTree, listTree, type PathChange } from "../../system/git/tree.ts";
-import { visible } from "../../system/untrusted-text.ts";
+import { visible } from "../../registry/untrusted-text.ts";
 import { serviceIdentity } from "../store.ts";
 import { branchName, measured, type StoreBase } from "./base.ts";
+import type { CatFile } from "./commands/cat-file.ts";
+import { isDescendant, listCommits, personText, type RawCommit, readCommits } from "./commands/commits.ts";
+import { GitDamage, NotDescendant } from "./commands/run.ts";
+import { diffTree, listTree, type PathChange } from "./commands/tree.ts";
 import { reasonOf } from "./health.ts";
 import { type CommitReader, openReader } from "./reader.ts";
 import type { UsedRequests } from "./used-requests.ts";

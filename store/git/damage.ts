@@ -1,8 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { GitFailure, runGit } from "../../system/git/run.ts";
 import type { Log } from "../log.ts";
 import { branchName } from "./base.ts";
+import { GitFailure, runGit } from "./commands/run.ts";
 
 /** The files without which git does not recognize a repository (gitrepository-layout(5)). None of them has layers. */
 const files = ["HEAD", "config"] as const;

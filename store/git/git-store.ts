@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { textOf } from "../../registry/texts.ts";
-import { openCatFile } from "../../system/git/cat-file.ts";
 import {
 	type Commit,
 	type Edit,
@@ -12,6 +11,7 @@ import {
 } from "../store.ts";
 import { defaultLimits, type StoreBase, type StoreLimits, syncPath, syncWithin } from "./base.ts";
 import { openBranch, type Publish } from "./branch.ts";
+import { openCatFile } from "./commands/cat-file.ts";
 import { createDamageCheck } from "./damage.ts";
 import { createGroupWriter, type StoreContext } from "./groups.ts";
 import { createHealth } from "./health.ts";

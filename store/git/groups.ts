@@ -1,11 +1,11 @@
 import { type Problem, textOf } from "../../registry/texts.ts";
-import type { CatFile } from "../../system/git/cat-file.ts";
-import { isAncestor, listCommits, personText, readCommits } from "../../system/git/commits.ts";
-import { GitTimeout } from "../../system/git/run.ts";
-import type { PathChange } from "../../system/git/tree.ts";
 import { authorOf, type Edit, reviewBranch, StoreBusy, serviceIdentity } from "../store.ts";
 import { branchName, DiskTimeout, measured, type StoreBase } from "./base.ts";
 import type { Branch, CommitRange } from "./branch.ts";
+import type { CatFile } from "./commands/cat-file.ts";
+import { isAncestor, listCommits, personText, readCommits } from "./commands/commits.ts";
+import { GitTimeout } from "./commands/run.ts";
+import type { PathChange } from "./commands/tree.ts";
 import type { WriteHealth } from "./health.ts";
 import { type Judged, judgeGroup, type Pending, usesOf } from "./judge-group.ts";
 import { openLastCommits } from "./last-commits.ts";

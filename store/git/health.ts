@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
 import { type Text, type TextCode, textIn, textOf } from "../../registry/texts.ts";
-import { GitDamage, GitFailure, GitTimeout, NotDescendant } from "../../system/git/run.ts";
 import type { Log } from "../log.ts";
 import { StoreBusy } from "../store.ts";
 import { DiskTimeout } from "./base.ts";
+import { GitDamage, GitFailure, GitTimeout, NotDescendant } from "./commands/run.ts";
 
 /** Seconds after which a publisher may retry after a failure. */
 const retryAfterSeconds = 5;

@@ -1,6 +1,5 @@
 import { folderOf } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
-import { GitFailure } from "../../system/git/run.ts";
 import { judgeRepeat } from "../repeat.ts";
 import {
 	type Commit,
@@ -12,6 +11,7 @@ import {
 	type UsedRequest,
 	waitsOf,
 } from "../store.ts";
+import { GitFailure } from "./commands/run.ts";
 import type { WriteHealth } from "./health.ts";
 import type { CommitReader } from "./reader.ts";
 import type { UsedRequests } from "./used-requests.ts";

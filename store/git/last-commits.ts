@@ -1,6 +1,6 @@
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import { readRecords } from "../../system/git/run.ts";
 import type { Log } from "../log.ts";
+import { readRecords } from "./commands/run.ts";
 
 /**
  * Returns a function that finds the last commit of the served branch that changed a layer's registration: the merge, if a

@@ -1,8 +1,8 @@
 import type { LayerFile } from "../../registry/layer-file.ts";
-import type { CatFile, GitObject } from "../../system/git/cat-file.ts";
-import { GitDamage } from "../../system/git/run.ts";
-import { folderMode, kindOfMode, parseTree } from "../../system/git/tree.ts";
 import { type FileEntry, type Folder, readerOf } from "../reader.ts";
+import type { CatFile, GitObject } from "./commands/cat-file.ts";
+import { GitDamage } from "./commands/run.ts";
+import { folderMode, kindOfMode, parseTree } from "./commands/tree.ts";
 
 /** Reads the state at one commit, with later edits that are not committed yet. Each folder is read once. */
 export type CommitReader = ReturnType<typeof openReader>;

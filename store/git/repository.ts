@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { access, constants, mkdir, open, readFile, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { CatFile } from "../../system/git/cat-file.ts";
-import { GitFailure, runGit } from "../../system/git/run.ts";
 import { type Edit, type Meta, serviceAuthor } from "../store.ts";
 import { branchName, type StoreBase } from "./base.ts";
+import type { CatFile } from "./commands/cat-file.ts";
+import { GitFailure, runGit } from "./commands/run.ts";
 import { damageAdvice, findDamaged } from "./damage.ts";
 import { diskReasonOf } from "./health.ts";
 import { clearFiles, clearLocks } from "./leftovers.ts";

@@ -1,11 +1,11 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { maxClockSkewMs, parseTimestamp } from "../../registry/timestamp.ts";
-import { readTextIfThere } from "../../system/files/if-there.ts";
-import { listCommits, personText, readCommits, trailersOf } from "../../system/git/commits.ts";
-import { GitTimeout } from "../../system/git/run.ts";
+import { readTextIfThere } from "../files/if-there.ts";
 import { declinedFolder, reviewFolders, serviceIdentity, type UsedRequest } from "../store.ts";
 import { branchName, type StoreBase } from "./base.ts";
+import { listCommits, personText, readCommits, trailersOf } from "./commands/commits.ts";
+import { GitTimeout } from "./commands/run.ts";
 
 /** First and last moment, in milliseconds since 1970. */
 type TimeRange = readonly [fromMs: number, toMs: number];

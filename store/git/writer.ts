@@ -1,18 +1,12 @@
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { textOf } from "../../registry/texts.ts";
-import type { CatFile } from "../../system/git/cat-file.ts";
-import {
-	commitCommands,
-	endCommand,
-	importArgs,
-	importConfig,
-	storeCommand,
-} from "../../system/git/commits.ts";
-import { type GitProcess, lineAt, startProcess } from "../../system/git/process.ts";
-import { GitFailure, runGit } from "../../system/git/run.ts";
 import { authorMail, commitMessage, type Edit, type Meta, StoreBusy, serviceAuthor } from "../store.ts";
 import { measured, type StoreBase } from "./base.ts";
+import type { CatFile } from "./commands/cat-file.ts";
+import { commitCommands, endCommand, importArgs, importConfig, storeCommand } from "./commands/commits.ts";
+import { type GitProcess, lineAt, startProcess } from "./commands/process.ts";
+import { GitFailure, runGit } from "./commands/run.ts";
 
 /** The branch is not at the expected commit, or another process holds its lock. */
 export class BranchHeld extends GitFailure {

@@ -1,7 +1,7 @@
 import { pointerSegment } from "../../registry/problems.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/try-json.ts";
-import { code, linesWithin } from "../../system/untrusted-text.ts";
+import { code, linesWithin } from "../../registry/untrusted-text.ts";
 import { readerOf } from "../reader.ts";
 import {
 	authorOf,

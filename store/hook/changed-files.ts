@@ -4,8 +4,8 @@ import { maxBytesOf, type NamesBefore, namesOf } from "../../registry/layer-file
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
 import { warningsOf } from "../../registry/warnings.ts";
-import { readEntries, sizesOf } from "../../system/git/entries.ts";
-import { diffTree, listTree, type PathChange } from "../../system/git/tree.ts";
+import { readEntries, sizesOf } from "../git/commands/entries.ts";
+import { diffTree, listTree, type PathChange } from "../git/commands/tree.ts";
 
 /** Up to this number of folders, only these folders are listed; above it, all of `layers/` is. */
 const maxFolders = 200;

@@ -2,9 +2,9 @@ import { constants } from "node:fs";
 import { access, lstat, mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { codeStamp } from "../../system/files/code-stamp.ts";
-import { readTextIfThere } from "../../system/files/if-there.ts";
-import { replaceFile } from "../../system/files/replace-file.ts";
+import { codeStamp } from "../files/code-stamp.ts";
+import { readTextIfThere } from "../files/if-there.ts";
+import { replaceFile } from "../files/replace-file.ts";
 import type { Log } from "../log.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

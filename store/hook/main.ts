@@ -1,6 +1,6 @@
 // The program that the repository's pre-receive hook runs, as a bundle. It judges a push; exit code 1 refuses it.
 import { text } from "node:stream/consumers";
-import { visible } from "../../system/untrusted-text.ts";
+import { visible } from "../../registry/untrusted-text.ts";
 import { judgePush, type Verdict } from "./push.ts";
 import { parseUpdates } from "./updates.ts";
 

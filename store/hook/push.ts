@@ -1,8 +1,8 @@
 import { type FileProblem, problemLine } from "../../registry/judge.ts";
-import { isAncestor } from "../../system/git/commits.ts";
-import { readRecords } from "../../system/git/run.ts";
-import { findTooMany } from "../../system/git/tree.ts";
-import { visible } from "../../system/untrusted-text.ts";
+import { visible } from "../../registry/untrusted-text.ts";
+import { isAncestor } from "../git/commands/commits.ts";
+import { readRecords } from "../git/commands/run.ts";
+import { findTooMany } from "../git/commands/tree.ts";
 import { judgeCommits } from "./changed-files.ts";
 import {
 	findCommitProblem,

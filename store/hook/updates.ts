@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { type GitObject, readObjects } from "../../system/git/cat-file.ts";
-import { headerLines, listCommits, parseCommit } from "../../system/git/commits.ts";
+import { type GitObject, readObjects } from "../git/commands/cat-file.ts";
+import { headerLines, listCommits, parseCommit } from "../git/commands/commits.ts";
 import { authorMail, declinedFolder, reviewFolders, serviceAuthor } from "../store.ts";
 
 /** A ref that a push would change, as git passes it to a hook (githooks(5), "pre-receive"). */

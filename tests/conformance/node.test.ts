@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { createNodeServer } from "../../api/node/serve.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { readCommit } from "../../system/files/version.ts";
+import { readCommit } from "../../store/files/version.ts";
 import { Handlers } from "../helpers/handlers.ts";
 import { type Candidate, senders } from "./engine.ts";
 import { conformance } from "./suite.ts";

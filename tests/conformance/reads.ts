@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { version } from "../../api/app.ts";
-import { versionLine } from "../../system/files/version.ts";
+import { versionLine } from "../../store/files/version.ts";
 import type { Test } from "../helpers/suite.ts";
 import { words } from "../helpers/world.ts";
 import { type Answer, ask } from "./client.ts";

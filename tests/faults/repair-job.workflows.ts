@@ -3,13 +3,13 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { browserPath } from "../../scripts/host/prove/browser.ts";
-import { Peer } from "../harvest/peer.ts";
-import { oddService, serveOdd } from "../harvest/repair/odd-service.ts";
+import { browserPath } from "../../extensions/prove/browser.ts";
+import { Peer } from "../extensions/harvest/peer.ts";
+import { oddService, serveOdd } from "../extensions/repair/odd-service.ts";
+import { command, commands, Origin, runJob } from "../extensions/review/origin.ts";
+import { featureFile } from "../extensions/review/repository.ts";
 import { runScript } from "../helpers/process.ts";
 import { suite } from "../helpers/suite.ts";
-import { command, commands, Origin, runJob } from "../review/origin.ts";
-import { featureFile } from "../review/repository.ts";
 
 const test = suite("repairs on GitHub, from the search to the pull request");
 

@@ -4,7 +4,7 @@ import { chmod, open, readdir, readFile, rename, rm, truncate, writeFile } from 
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
-import { runGit } from "../../system/git/run.ts";
+import { runGit } from "../../store/git/commands/run.ts";
 import { eventually } from "../helpers/wait.ts";
 import { freshSuite } from "../helpers/world.ts";
 import { loosen, objectFile } from "../store/loose-objects.ts";

@@ -7,8 +7,8 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
-import { run } from "../../scripts/fragments.ts";
-import type { Io } from "../../system/terminal/io.ts";
+import { run } from "../../scripts/main.ts";
+import type { Io } from "../../scripts/terminal/io.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -5,8 +5,8 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { filesBelow } from "../../system/files/below.ts";
-import { runGit } from "../../system/git/run.ts";
+import { filesBelow } from "../../store/files/below.ts";
+import { runGit } from "../../store/git/commands/run.ts";
 import { skip, suite, type Test } from "./suite.ts";
 
 /** What tests set up. `await using` ends each of them with its block, however the block ends. */

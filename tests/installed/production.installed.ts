@@ -5,11 +5,11 @@ import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import * as assert from "uvu/assert";
 import { startWorkers, workers } from "../conformance/engines.ts";
+import { Origin } from "../extensions/review/origin.ts";
+import { startSettingsPeer } from "../extensions/review/setup-github/settings-peer.ts";
 import { cleanEnvironment, pathWithNpx, root, runScript } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 import { commandsOf } from "../project/production-page.ts";
-import { Origin } from "../review/origin.ts";
-import { startSettingsPeer } from "../review/setup-github/settings-peer.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
 
 /** The address that the page's examples have. */

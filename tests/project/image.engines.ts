@@ -70,7 +70,7 @@ test("what enters the image is what the service needs, and nothing that is secre
 		"dist/v0.9/doc/en/a",
 		"layers/23/23ax5t.json",
 		"tests/helpers/local.ts",
-		"scripts/bench/run.ts",
+		"tests/bench/run.ts",
 	]) {
 		assert.ok(ignored.ignores(name), name);
 	}

@@ -5,7 +5,7 @@ import { build } from "esbuild";
 import glob from "fast-glob";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
-import { isCommand } from "../../system/terminal/commands.ts";
+import { isCommand } from "../../scripts/terminal/commands.ts";
 import { test } from "../helpers/suite.ts";
 
 interface Step {
@@ -195,7 +195,7 @@ test("what others wrote is judged in a job without a key, and acted on in one wi
 });
 
 test("only two packages run where the bucket's key is, in the versions of all other commands", async () => {
-	const entryPoints = ["scripts/host/hand-over.ts"];
+	const entryPoints = ["extensions/hosting/hand-over.ts"];
 	const options = {
 		bundle: true,
 		platform: "node",

@@ -1,9 +1,9 @@
 import { cp, mkdir, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import { lockFolder } from "../../api/service/lock.ts";
 import { placeFile } from "../../publish/place-file.mjs";
 import { targetNames, targetOf, targets } from "../../registry/targets/table.ts";
-import { lockFolder } from "../../service/lock.ts";
 import { manual, wms } from "../helpers/local.ts";
 import { exits, prints, root, runScript, warns } from "../helpers/process.ts";
 import { filesIn, freshSuite, temporaryFolder, writeFiles } from "../helpers/world.ts";

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import { ownersFile, wmsFile } from "../extensions/review/repository.ts";
 import { exits, prints, root, runScript, warns } from "../helpers/process.ts";
 import { filesIn, freshSuite, Repository, temporaryFolder } from "../helpers/world.ts";
-import { ownersFile, wmsFile } from "../review/repository.ts";
 
 let repository: Repository;
 let out: string;

@@ -1,7 +1,7 @@
 import { copyFile, cp, mkdir, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { runGit } from "../../system/git/run.ts";
+import { runGit } from "../../store/git/commands/run.ts";
 import { Local, manual, textOf, wms } from "../helpers/local.ts";
 import { eventually } from "../helpers/wait.ts";
 import { beforeGit, freshSuite, writeFiles } from "../helpers/world.ts";

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { projectExtent } from "../../harvest/arcgis/answers.ts";
+import { projectExtent } from "../../extensions/harvest/arcgis/answers.ts";
 import { type Description, parseDescription } from "../../registry/description.ts";
 import { mapWkids } from "../../registry/extent.ts";
 import { wmsImage } from "../../registry/pictures.ts";

@@ -1,15 +1,15 @@
 import Ajv from "ajv";
 import * as assert from "uvu/assert";
-import { entryOf, entry as entrySchema } from "../../registry/entry.ts";
 import { escapeMarkup } from "../../registry/markup.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames } from "../../registry/targets/table.ts";
+import { entryOf, entry as entrySchema } from "../../site/data/entry.ts";
 import { escapeHtml } from "../../site/static/html.ts";
 import { layerHtml } from "../../site/static/layer.ts";
-import { pageSettings } from "../catalogue/pages.ts";
 import { test } from "../helpers/suite.ts";
+import { pageSettings } from "../site/data/pages.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { type Kind, type Member, members, otherMembers, type Reader } from "./members.ts";
 

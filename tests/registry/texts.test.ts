@@ -1,5 +1,4 @@
 import * as assert from "uvu/assert";
-import { schemaFiles } from "../../catalogue/openapi.ts";
 import { parseJson } from "../../registry/json.ts";
 import { owners } from "../../registry/schemas/owners.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
@@ -14,6 +13,7 @@ import {
 	texts,
 } from "../../registry/texts.ts";
 import { parseTimestamp } from "../../registry/timestamp.ts";
+import { schemaFiles } from "../../site/data/openapi.ts";
 import { test } from "../helpers/suite.ts";
 
 test("each code of the schemas has its texts, and the published schemas show the English one", () => {

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { sign } from "../../api/senders.ts";
 import { causeOf } from "../../registry/causes.ts";
 import { seenAs } from "../../registry/health.ts";
-import { Peer } from "../harvest/peer.ts";
+import { Peer } from "../extensions/harvest/peer.ts";
 import { root } from "../helpers/process.ts";
 import { eventually } from "../helpers/wait.ts";
 import { sharedSuite } from "../helpers/world.ts";

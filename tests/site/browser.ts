@@ -1,6 +1,6 @@
 import { decode } from "fast-png";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { browserPath, openBrowser as openOwn } from "../../scripts/host/prove/browser.ts";
+import { browserPath, openBrowser as openOwn } from "../../extensions/prove/browser.ts";
 import { skip, type Test } from "../helpers/suite.ts";
 import { eventually } from "../helpers/wait.ts";
 

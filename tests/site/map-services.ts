@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { encode } from "fast-png";
-import type { Peer, Route } from "../harvest/peer.ts";
+import type { Peer, Route } from "../extensions/harvest/peer.ts";
 
 export type Colour = readonly [number, number, number];
 

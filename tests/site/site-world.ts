@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { pageHeaders } from "../../api/site-headers.ts";
-import { updateHealth } from "../../catalogue/files.ts";
-import { readGuidePages, renderGuide } from "../../catalogue/guide/guide.ts";
-import { apiHtml, schemaFiles } from "../../catalogue/openapi.ts";
-import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
 import type { Description } from "../../registry/description.ts";
+import { parseHealthReport, type Sickness } from "../../registry/health.ts";
+import { kindOf, type Registration } from "../../registry/registration.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { renderLayer, targetNames, targetPath } from "../../registry/targets/table.ts";
 import {
 	type Chunk,
 	chunkCount,
@@ -15,12 +14,13 @@ import {
 	indexVersion,
 	type Manifest,
 	manifestPath,
-} from "../../registry/entries.ts";
-import { parseHealthReport, type Sickness } from "../../registry/health.ts";
-import type { RecentChange } from "../../registry/recent.ts";
-import { kindOf, type Registration } from "../../registry/registration.ts";
-import { type Lang, langs } from "../../registry/smallkey.ts";
-import { renderLayer, targetNames, targetPath } from "../../registry/targets/table.ts";
+} from "../../site/data/entries.ts";
+import { updateHealth } from "../../site/data/files.ts";
+import { readGuidePages, renderGuide } from "../../site/data/guide/guide.ts";
+import { apiHtml, schemaFiles } from "../../site/data/openapi.ts";
+import type { RecentChange } from "../../site/data/recent.ts";
+import { buildSite, type SiteFiles } from "../../site/data/site.ts";
+import { pageHeaders } from "../../site/http/site-headers.ts";
 import type { SiteSettings } from "../../site/page/settings.ts";
 import { layerFile, listFile } from "../../site/static/addresses.ts";
 import { noPageHtml } from "../../site/static/error-page.ts";
@@ -28,8 +28,8 @@ import { catalogueHtml } from "../../site/static/frame.ts";
 import { layerRenderers } from "../../site/static/layer.ts";
 import { byTitle, listHtml, pagesOf } from "../../site/static/list.ts";
 import { listedEntries, listPagePaths, renderListPage } from "../../site/static/list-pages.ts";
-import { plainSettings } from "../catalogue/pages.ts";
-import { Peer } from "../harvest/peer.ts";
+import { Peer } from "../extensions/harvest/peer.ts";
+import { plainSettings } from "./data/pages.ts";
 
 /** A layer of a test's catalogue. */
 export interface TestLayer {

@@ -20,8 +20,6 @@ export type Effect =
 	| { kind: "cut before" }
 	/** The peer deals with it; the connection ends in the middle of the answer. */
 	| { kind: "cut answer" }
-	/** The peer's answer comes after so many milliseconds. */
-	| { kind: "slow"; ms: number }
 	/** Something else happens first: another writer moves the branch. */
 	| { kind: "meanwhile"; run: () => Promise<unknown> }
 	/** The peer's answer is changed. */
@@ -133,7 +131,6 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 			response.write(answer.body.subarray(0, 20), () => request.socket.destroy());
 			return;
 		}
-		if (effect?.kind === "slow") await new Promise((resolve) => setTimeout(resolve, effect.ms));
 		const rewritten = effect?.kind === "rewrite" ? effect.body(JSON.parse(answer.body.toString())) : null;
 		response.writeHead(answer.status, answer.headers);
 		response.end(rewritten === null ? answer.body : JSON.stringify(rewritten));

@@ -1,8 +1,8 @@
 import { open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import { runGit } from "../../store/git/commands/run.ts";
 import { isRefusal, type Meta, usedBefore } from "../../store/store.ts";
-import { runGit } from "../../system/git/run.ts";
 import { noon } from "../helpers/local.ts";
 import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 import { committed, TestRepository } from "./git-store.ts";

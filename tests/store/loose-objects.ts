@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { runGit } from "../../system/git/run.ts";
+import { runGit } from "../../store/git/commands/run.ts";
 
 /** Makes every object of a repository a file of its own. */
 export async function loosen(repository: string): Promise<void> {

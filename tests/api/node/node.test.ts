@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import * as assert from "uvu/assert";
-import type { Pages } from "../../../api/catalogue-requests.ts";
 import { TokenBuckets } from "../../../api/limits.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import { sign } from "../../../api/senders.ts";
 import { etagOf } from "../../../registry/etag.ts";
+import type { Pages } from "../../../site/http/catalogue-requests.ts";
 import { secrets } from "../../helpers/handlers.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { notingHashes } from "../noted-hashes.ts";

@@ -1,13 +1,13 @@
 import * as assert from "uvu/assert";
 import type { Bindings } from "../../../api/worker/reads.ts";
 import { createWorker } from "../../../api/worker/worker.ts";
-import type { Entry } from "../../../registry/entries.ts";
-import { buildCatalogue, generateEntries } from "../../catalogue/entries.ts";
-import { pageSettings } from "../../catalogue/pages.ts";
+import type { Entry } from "../../../site/data/entries.ts";
 import { manual } from "../../helpers/handlers.ts";
 import { signed } from "../../helpers/signed.ts";
 import { suite } from "../../helpers/suite.ts";
 import { answering } from "../../helpers/world.ts";
+import { buildCatalogue, generateEntries } from "../../site/data/entries.ts";
+import { pageSettings } from "../../site/data/pages.ts";
 
 const test = suite("the worker without its engine");
 

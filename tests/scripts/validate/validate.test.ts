@@ -1,10 +1,10 @@
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import { wmsFile } from "../../extensions/review/repository.ts";
 import { largeWhenStored } from "../../helpers/local.ts";
 import { prints, runScript, warns } from "../../helpers/process.ts";
 import { folderSuite, Repository, writeFiles } from "../../helpers/world.ts";
-import { wmsFile } from "../../review/repository.ts";
 
 const test = folderSuite("validate");
 const validate = (...words: string[]) => runScript("validate", words);

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
 import { packDraft } from "../../../registry/draft.ts";
 import type { Registration } from "../../../registry/registration.ts";
-import { Peer } from "../../harvest/peer.ts";
+import { Peer } from "../../extensions/harvest/peer.ts";
 import { root } from "../../helpers/process.ts";
 import { suite } from "../../helpers/suite.ts";
 import { eventually, gate } from "../../helpers/wait.ts";

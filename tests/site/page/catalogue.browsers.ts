@@ -2,12 +2,12 @@ import type { Browser, Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { causeOf } from "../../../registry/causes.ts";
 import { seenAs } from "../../../registry/health.ts";
-import type { RecentChange } from "../../../registry/recent.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
-import { generateEntries } from "../../catalogue/entries.ts";
+import type { RecentChange } from "../../../site/data/recent.ts";
 import { eventually, gate } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 import { openBrowser, openWindow, runInBrowser } from "../browser.ts";
+import { generateEntries } from "../data/entries.ts";
 import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
 
 interface Context {

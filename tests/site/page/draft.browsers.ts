@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
-import { Peer } from "../../harvest/peer.ts";
+import { Peer } from "../../extensions/harvest/peer.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 import { colourAt, isNear, openBrowser, openWindow, runInBrowser } from "../browser.ts";

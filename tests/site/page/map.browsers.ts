@@ -2,7 +2,7 @@ import type { Browser } from "playwright-core";
 import * as assert from "uvu/assert";
 import type { Description, Renderer } from "../../../registry/description.ts";
 import type { Registration } from "../../../registry/registration.ts";
-import { hang, Peer } from "../../harvest/peer.ts";
+import { hang, Peer } from "../../extensions/harvest/peer.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 import {

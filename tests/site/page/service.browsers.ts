@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
-import { Peer } from "../../harvest/peer.ts";
+import { Peer } from "../../extensions/harvest/peer.ts";
 import { listen } from "../../helpers/listen.ts";
 import { Local, secrets } from "../../helpers/local.ts";
 import { eventually } from "../../helpers/wait.ts";

@@ -1,4 +1,4 @@
-import type { Entry } from "../../../registry/entries.ts";
+import type { Entry } from "../../../site/data/entries.ts";
 
 /** West, south, east, north. */
 type Box = [number, number, number, number];

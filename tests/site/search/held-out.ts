@@ -1,4 +1,4 @@
-import type { Entry } from "../../../registry/entries.ts";
+import type { Entry } from "../../../site/data/entries.ts";
 
 /** Further layers, with short titles, which are among those of the generated catalogue. */
 const rows: [smallkey: string, en: string, fr: string, sender: [en: string, fr: string]][] = [

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import type { Entry } from "../../../registry/entries.ts";
+import type { Entry } from "../../../site/data/entries.ts";
 import { boundsOf } from "../../../site/page/address.ts";
 import { Matcher } from "../../../site/search/matcher.ts";
 import { type Choice, Selection } from "../../../site/search/select.ts";

@@ -1,12 +1,12 @@
 import * as assert from "uvu/assert";
 import { causeOf } from "../../../registry/causes.ts";
-import type { Entry } from "../../../registry/entries.ts";
 import { seenAs } from "../../../registry/health.ts";
-import type { RecentChange } from "../../../registry/recent.ts";
+import type { Entry } from "../../../site/data/entries.ts";
+import type { RecentChange } from "../../../site/data/recent.ts";
 import { listedEntries, renderListPage } from "../../../site/static/list-pages.ts";
 import { slugOf } from "../../../site/static/publishers.ts";
-import { pageSettings } from "../../catalogue/pages.ts";
 import { test } from "../../helpers/suite.ts";
+import { pageSettings } from "../data/pages.ts";
 
 const maps = { en: "Office of Maps", fr: "Bureau des cartes" };
 

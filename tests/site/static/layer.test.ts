@@ -1,12 +1,12 @@
 import { SaxesParser } from "saxes";
 import * as assert from "uvu/assert";
-import { pageHeaders } from "../../../api/site-headers.ts";
 import { causeOf } from "../../../registry/causes.ts";
-import type { Entry } from "../../../registry/entries.ts";
 import { seenAs } from "../../../registry/health.ts";
+import type { Entry } from "../../../site/data/entries.ts";
+import { pageHeaders } from "../../../site/http/site-headers.ts";
 import { layerEmbedHtml, layerHtml } from "../../../site/static/layer.ts";
-import { pageSettings } from "../../catalogue/pages.ts";
 import { test } from "../../helpers/suite.ts";
+import { pageSettings } from "../data/pages.ts";
 
 const entry: Entry = {
 	...{ smallkey: "a+b=", type: "wms" },

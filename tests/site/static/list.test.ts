@@ -1,8 +1,8 @@
 import * as assert from "uvu/assert";
-import type { Entry } from "../../../registry/entries.ts";
+import type { Entry } from "../../../site/data/entries.ts";
 import { byTitle, listHtml, pagesOf } from "../../../site/static/list.ts";
-import { pageSettings } from "../../catalogue/pages.ts";
 import { test } from "../../helpers/suite.ts";
+import { pageSettings } from "../data/pages.ts";
 
 function layer(smallkey: string, en: string, fr: string): Entry {
 	return { smallkey, type: "wms", title: { en, fr }, address: { en: "https://h.example/wms" } };

@@ -1,8 +1,8 @@
 import * as assert from "uvu/assert";
 import { searchEngineFiles } from "../../../site/static/search-engines.ts";
-import { buildCatalogue, generateEntries } from "../../catalogue/entries.ts";
-import { pageSettings, plainSettings } from "../../catalogue/pages.ts";
 import { test } from "../../helpers/suite.ts";
+import { buildCatalogue, generateEntries } from "../data/entries.ts";
+import { pageSettings, plainSettings } from "../data/pages.ts";
 
 /** The texts of the elements of a name. */
 function elements(xml: string, name: string): (string | undefined)[] {

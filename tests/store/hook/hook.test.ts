@@ -3,12 +3,12 @@ import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
-import { seed } from "../../../service/open-store.ts";
+import { seed } from "../../../api/service/open-store.ts";
+import { runGit } from "../../../store/git/commands/run.ts";
 import { judgeCommits } from "../../../store/hook/changed-files.ts";
 import { installHook } from "../../../store/hook/install.ts";
 import { judgePush } from "../../../store/hook/push.ts";
 import { parseUpdates } from "../../../store/hook/updates.ts";
-import { runGit } from "../../../system/git/run.ts";
 import { feature, Local, unguarded, wms } from "../../helpers/local.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { freshSuite, Repository, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
@@ -459,12 +459,6 @@ install("a first push moves a catalogue, whose smallkeys are not new", async () 
 		problems.map(({ file }) => file),
 		["layers/ab/abc.json"],
 	);
-});
-
-install("a new repository explains itself", async () => {
-	const readme = (await seed({ isTrial: false })).find(({ path }) => path === "README.md")?.text ?? "";
-	assert.match(readme, "npx fragment-publisher validate ");
-	assert.match(readme, '"payload_type": "wms"');
 });
 
 install.run();

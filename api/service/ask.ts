@@ -1,0 +1,49 @@
+import { tryJson } from "../../registry/try-json.ts";
+import { createAsk } from "./net/ask.ts";
+import { createFetch } from "./net/fetch.ts";
+import type { HarvestSettings } from "./settings.ts";
+
+/** Makes the guarded fetch and the `Ask` for map services, as configured. @param onRequest as `createFetch` takes it */
+export function clientsWith(
+	{ allowPrivate, httpsProxy, noProxy }: HarvestSettings,
+	onRequest?: (url: URL) => void,
+) {
+	const fetch = createFetch({ allowPrivate, httpsProxy, noProxy, ...(onRequest && { onRequest }) });
+	return { fetch, ask: createAsk({ fetch }) };
+}
+
+/** The default limit of an answer in bytes; a receipt, a status or a refusal has a few thousand. */
+const maxAnswerBytes = 1_000_000;
+
+/** A service's answer to a command. */
+export interface ServiceAnswer {
+	ok: boolean;
+	status: number;
+	text: string;
+}
+
+/**
+ * Sends a request to a service. The answer is untrusted text: print it with `plain`.
+ * @param timeoutMs longest wait for the whole answer
+ * @throws {Error} with the address if no answer arrives in time, or the answer is too large
+ */
+export async function askService(
+	address: string,
+	timeoutMs: number,
+	init: RequestInit = {},
+	maxBytes = maxAnswerBytes,
+): Promise<ServiceAnswer> {
+	try {
+		const answer = await createFetch({ allowPrivate: true, timeoutMs, maxBytes })(address, init);
+		return { ok: answer.ok, status: answer.status, text: await answer.text() };
+	} catch (cause) {
+		throw new Error(address, { cause });
+	}
+}
+
+/** The `errors` of a refusal; for any other answer, such as a proxy's, its lines. */
+export function errorsOf({ text }: ServiceAnswer): string[] {
+	const { errors } = (tryJson(text) ?? {}) as { errors?: unknown };
+	if (!Array.isArray(errors)) return text.split("\n").filter((line) => line !== "");
+	return errors.map((error) => (typeof error === "string" ? error : JSON.stringify(error)));
+}

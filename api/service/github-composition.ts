@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { slotFolder, slotPath, slotsOf } from "../../publish/rendered.ts";
+import { etagOf } from "../../registry/etag.ts";
+import { folderPages } from "../../site/http/folder-pages.ts";
+import { ifThereSync } from "../../store/files/if-there.ts";
+import { readCommit } from "../../store/files/version.ts";
+import { githubStore } from "../../store/github/github-store.ts";
+import { type Store, StoreBusy } from "../../store/store.ts";
+import type { Senders } from "../senders.ts";
+import type { Outside, Service } from "./composition.ts";
+import { fetchFromGithub } from "./github.ts";
+import { serviceLog } from "./log.ts";
+import type { Configuration } from "./settings.ts";
+
+/** Opens a service that writes to GitHub. Reads come from the last build of this checkout, as from the hosting. */
+export async function openGithubService(
+	configuration: Configuration,
+	senders: Senders,
+	{ metrics, sendersState = () => null }: Pick<Outside, "metrics" | "sendersState"> = {},
+): Promise<Service> {
+	const { github } = configuration;
+	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");
+	const now = () => new Date();
+	const out = resolve("dist");
+	const fetch = fetchFromGithub(configuration);
+	const store = githubStore({ ...github, fetch, now, log: serviceLog });
+	const watched = watchStore(store, () => performance.now());
+	const readiness = () => watched.state() ?? sendersState();
+	const layers = () => {
+		const folders = slotsOf(configuration).map((slot) => join(out, slotFolder(slot)));
+		const found = folders.map((folder) => ifThereSync(folder, () => readdirSync(folder)) ?? []);
+		return Math.max(...found.map((names) => names.filter((name) => !name.includes(".")).length));
+	};
+	return {
+		context: {
+			store: metrics?.countCommits(watched.store) ?? watched.store,
+			settings: { ...configuration, senders },
+			now,
+			log: serviceLog,
+			commit: readCommit(),
+			readiness,
+		},
+		fragments: (target, lang, smallkey) => {
+			const path = join(out, slotPath({ target, lang }, smallkey));
+			const body = ifThereSync(path, () => readFileSync(path));
+			return body && { body, etag: etagOf(body) };
+		},
+		version: null,
+		pages: configuration.site ? folderPages(out, configuration.publicUrl.startsWith("https:")) : null,
+		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build and npx fragment-publisher follow write`,
+		has: null,
+		layers,
+		// The queue is known only to GitHub, and the published commits only to the hosting.
+		gauges: async () => ({ layers: layers(), isReady: readiness() === null }),
+		close: async () => undefined,
+	};
+}
+
+/** Shortest time between two probes after a failure, in milliseconds. */
+const probeMs = 30_000;
+/** The folder of layers that a probe reads; any would do. */
+const probeFolder = "00";
+
+/**
+ * Tracks whether writes reach GitHub. After a failure, reading the state probes GitHub from time to time, so that the
+ * service becomes ready again without a write.
+ * @param now the clock, in milliseconds
+ * @returns the store, and `state`: why the last write or probe failed, in one line; null if it succeeded
+ */
+export function watchStore(store: Store, now: () => number): { store: Store; state: () => string | null } {
+	let problem: string | null = null;
+	let askedMs = Number.NEGATIVE_INFINITY;
+
+	async function track<T>(task: Promise<T>): Promise<T> {
+		try {
+			const result = await task;
+			problem = null;
+			return result;
+		} catch (error) {
+			problem = error instanceof StoreBusy ? error.message : "GitHub fails: see the log";
+			askedMs = now();
+			throw error;
+		}
+	}
+
+	function state(): string | null {
+		if (problem !== null && now() - askedMs >= probeMs) {
+			askedMs = now();
+			void track(store.keys(probeFolder)).catch(() => undefined);
+		}
+		return problem;
+	}
+
+	const change: Store["change"] = (edits, meta) => track(store.change(edits, meta));
+	return { store: { ...store, change }, state };
+}

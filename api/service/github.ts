@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Github } from "../../store/github/answer.ts";
+import { authorizeWith } from "../../store/github/auth.ts";
+import { connect } from "../../store/github/client.ts";
+import { createFetch } from "./net/fetch.ts";
+import type { Configuration } from "./settings.ts";
+
+/** Longest time of one request, in milliseconds. */
+const requestTimeoutMs = 60_000;
+
+/** Longest time of all requests of a script, in milliseconds. */
+const scriptTimeoutMs = 30 * 60_000;
+
+/** Largest answer of GitHub in bytes; a recursive tree of 100,000 entries has about 20 MB. */
+const maxBytes = 64_000_000;
+
+/** The guarded fetch. Private addresses are allowed, since the operator chooses the API's address. */
+export function fetchFromGithub({ harvest }: Configuration): typeof fetch {
+	const { httpsProxy, noProxy } = harvest;
+	return createFetch({ allowPrivate: true, timeoutMs: requestTimeoutMs, maxBytes, httpsProxy, noProxy });
+}
+
+/**
+ * Connects a script to the configured repository on GitHub. Its time limit starts now.
+ * @throws {Error} if no repository is configured
+ */
+export function connectToGithub(
+	configuration: Configuration,
+	now = () => new Date(),
+	fetch = fetchFromGithub(configuration),
+): Github {
+	const { github } = configuration;
+	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
+	const connection = { ...github, fetch, now, sleep, random: Math.random, requestTimeoutMs };
+	return connect(connection, authorizeWith(github.auth, now))(now().getTime() + scriptTimeoutMs);
+}
+
+/**
+ * Environment variables with which git authenticates at an address. Other users could see a token on the command line.
+ * Git sends this one to that address only.
+ */
+export function gitEnvironment(url: string, token: string, proxy: string): Record<string, string> {
+	const basic = Buffer.from(`x-access-token:${token}`).toString("base64");
+	return {
+		GIT_CONFIG_COUNT: "1",
+		GIT_CONFIG_KEY_0: `http.${url}.extraHeader`,
+		GIT_CONFIG_VALUE_0: `Authorization: Basic ${basic}`,
+		...(proxy ? { https_proxy: proxy } : {}),
+	};
+}
+
+/**
+ * The address from which git fetches the configured repository, and a function that returns the environment with a valid
+ * token for it. The token of an App is renewed before it expires.
+ * @throws {Error} if no repository is configured
+ */
+export function gitRemote(configuration: Configuration, now: () => Date) {
+	const { github, harvest } = configuration;
+	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name, or --remote");
+	const { protocol, host } = new URL(github.apiUrl);
+	// Only the API of github.com and of ghe.com has a host of its own, `api.…`.
+	const webHost = host.replace(/^api\.(?=github\.com$|[^.]+\.ghe\.com$)/, "");
+	const remote = `${protocol}//${webHost}/${github.repository}.git`;
+	const authorization = authorizeWith(github.auth, now, { contents: "read" });
+	const gitVariables = async () => {
+		const header = await authorization.header(connectToGithub(configuration, now));
+		return gitEnvironment(remote, header.replace(/^Bearer /, ""), harvest.httpsProxy);
+	};
+	return { remote, gitVariables };
+}

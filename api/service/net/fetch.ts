@@ -1,0 +1,178 @@
+import { Agent, type buildConnector, type Dispatcher, ProxyAgent, fetch as undiciFetch } from "undici";
+import { causeOf } from "../../../registry/causes.ts";
+import { checkLiteral, createLookup, type Resolve } from "./addresses.ts";
+import { FetchFailure, toFailure } from "./failure.ts";
+
+/** Options of the guarded fetch. */
+interface FetchOptions {
+	/** Whether requests to addresses that are not public are allowed (`HARVEST_ALLOW_PRIVATE`). */
+	allowPrivate?: boolean;
+	/** Time limit of a request, its body included, in milliseconds. */
+	timeoutMs?: number;
+	/** Limit of an answer's body after decompression, in bytes. */
+	maxBytes?: number;
+	/** Proxy for https requests (`HTTPS_PROXY`). */
+	httpsProxy?: string;
+	/** Proxy for http requests (`HTTP_PROXY`). */
+	httpProxy?: string;
+	/** Hosts that are asked without a proxy (`NO_PROXY`): names, `.suffix`, `host:port` or `*`, separated by commas. */
+	noProxy?: string;
+	/** Called before each request, one that follows a redirect too; throws to refuse it. */
+	onRequest?: (url: URL) => void;
+	/** Resolves names; tests replace it. */
+	resolve?: Resolve;
+	/** Opens connections; tests replace it. */
+	connect?: buildConnector.connector;
+}
+
+const defaultTimeoutMs = 10_000;
+
+const maxRedirects = 3;
+
+/** Time limit for connecting, in milliseconds: below a request's limit, so that a dead host is recognized as such. */
+const maxConnectMs = 5_000;
+
+/** The `User-Agent` of every request, by which the operator of a service recognizes the client. */
+const userAgent = "fragment-publisher";
+
+/**
+ * Creates the guarded fetch: `fetch` for addresses, which follows redirects unless `redirect` is `manual`. All requests to
+ * map services and GitHub use it.
+ *
+ * It allows http and https only. It checks each address to which a name resolves when the connection is made, also after a
+ * redirect. With a proxy, the proxy resolves names, so only literal addresses can be checked here. It sends no cookies, and
+ * only credentials that the caller gives; these are removed at a redirect to another origin.
+ *
+ * It resolves with the complete answer, its body read. It rejects with a `FetchFailure` (refused address, time-out, too
+ * large, too many redirects, no connection), or with the reason of the caller's signal if that aborts.
+ */
+export function createFetch(options: FetchOptions = {}): typeof fetch {
+	const { timeoutMs = defaultTimeoutMs, maxBytes = 5_000_000 } = options;
+	const dispatcherFor = createDispatchers(options);
+
+	async function fetchOnce(url: URL, init: RequestInit, signal: AbortSignal): Promise<Response> {
+		checkTarget(url, options.allowPrivate ?? false);
+		options.onRequest?.(url);
+		const headers = new Headers(init.headers);
+		if (!headers.has("User-Agent")) headers.set("User-Agent", userAgent);
+		const own = { signal, dispatcher: dispatcherFor(url), redirect: "manual", credentials: "omit" };
+		const settings = { ...init, headers: [...headers], ...own };
+		const answer = await undiciFetch(url, settings as Parameters<typeof undiciFetch>[1]);
+		return answer as unknown as Response;
+	}
+
+	return async (input, init = {}) => {
+		let [url, next] = [new URL(String(input)), init];
+		const limit = AbortSignal.timeout(timeoutMs);
+		const signal = init.signal ? AbortSignal.any([limit, init.signal]) : limit;
+		try {
+			for (let redirects = 0; ; redirects += 1) {
+				const answer = await fetchOnce(url, next, signal);
+				const target = redirectTarget(answer, url);
+				if (!target || init.redirect === "manual") return await readWhole(answer, url, maxBytes);
+				await answer.body?.cancel();
+				if (redirects === maxRedirects) {
+					throw new FetchFailure("redirect", causeOf("redirects-many", maxRedirects));
+				}
+				next = afterRedirect(next, answer.status, url, target);
+				url = target;
+			}
+		} catch (error) {
+			// Both signals are used here, so that neither is garbage-collected before: in Node 20 it would not abort then.
+			if (signal.aborted && signal.reason === limit.reason)
+				throw new FetchFailure("time", causeOf("slow", timeoutMs / 1000));
+			throw toFailure(error, signal);
+		}
+	};
+}
+
+/**
+ * Reads an answer's body into memory. It counts the bytes after decompression while it reads, so that a small compressed
+ * answer cannot fill the memory. After `maxBytes` it closes the connection.
+ */
+async function readWhole(answer: Response, url: URL, maxBytes: number): Promise<Response> {
+	const parts: Uint8Array[] = [];
+	let length = 0;
+	for await (const part of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+		length += part.length;
+		if (length > maxBytes) throw new FetchFailure("size", causeOf("large", maxBytes.toLocaleString("en")));
+		parts.push(part);
+	}
+	const { status, statusText, headers } = answer;
+	// An answer with a status such as 304 must not have a body, not even an empty one.
+	const body = parts.length === 0 ? null : Buffer.concat(parts);
+	const response = new Response(body, { status, statusText, headers: [...headers] });
+	// A constructed Response has no address, which octokit needs for its errors.
+	Object.defineProperty(response, "url", { value: url.href });
+	return response;
+}
+
+function checkTarget(url: URL, allowPrivate: boolean): void {
+	if (url.protocol !== "http:" && url.protocol !== "https:") {
+		throw new FetchFailure("address", causeOf("protocol", url.protocol));
+	}
+	if (url.username || url.password) throw new FetchFailure("address", causeOf("credentials"));
+	if (!allowPrivate) checkLiteral(url.hostname);
+}
+
+/** Characters of an address to which a service redirects: the limit of registered addresses. */
+const maxLocationLength = 2_048;
+
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+
+function redirectTarget(answer: Response, from: URL): URL | null {
+	const location = answer.headers.get("Location");
+	if (!redirectStatuses.has(answer.status) || location === null) return null;
+	// The length is checked first: a URL parser needs much time for a long host.
+	if (location.length > maxLocationLength) {
+		throw new FetchFailure("redirect", causeOf("redirects-long", maxLocationLength));
+	}
+	if (URL.canParse(location, from)) return new URL(location, from);
+	throw new FetchFailure("redirect", causeOf("redirects-nowhere"));
+}
+
+/** Headers that must not follow a request to another origin. */
+const privateHeaders = ["Authorization", "Cookie", "Proxy-Authorization"];
+
+/** The request after a redirect, by the Fetch standard (section 4.4, HTTP-redirect fetch). */
+function afterRedirect(init: RequestInit, status: number, from: URL, to: URL): RequestInit {
+	const headers = new Headers(init.headers);
+	if (from.origin !== to.origin) for (const name of privateHeaders) headers.delete(name);
+	const method = (init.method ?? "GET").toUpperCase();
+	const becomesGet = status === 303 ? method !== "HEAD" : status < 303 && method === "POST";
+	if (!becomesGet) return { ...init, headers };
+	for (const name of ["Content-Type", "Content-Length", "Content-Encoding"]) headers.delete(name);
+	return { ...init, headers, method: "GET", body: null };
+}
+
+/**
+ * One connection pool for direct requests, and one for each proxy.
+ *
+ * undici's `EnvHttpProxyAgent` (6.29) is not used. Its NO_PROXY differs from curl's: `example.ca` does not exempt
+ * `maps.example.ca`, and an IPv6 address needs brackets (`::1` exempts nothing). It also sends https through the proxy for
+ * http if there is no other, and prints a warning (`UNDICI-EHPA`) on standard error at every start.
+ */
+function createDispatchers(options: FetchOptions): (url: URL) => Dispatcher {
+	const { allowPrivate, resolve, connect, timeoutMs = defaultTimeoutMs, noProxy = "" } = options;
+	// A literal address is not looked up; `checkTarget` checks it.
+	const lookup = allowPrivate ? {} : { lookup: createLookup(resolve) };
+	const network = { timeout: Math.min(timeoutMs, maxConnectMs), ...lookup } as buildConnector.BuildOptions;
+	const direct = new Agent({ connect: connect ?? network });
+	const through = (proxy: string | undefined) => (proxy ? new ProxyAgent(proxy) : direct);
+	const [https, http] = [through(options.httpsProxy), through(options.httpProxy)];
+	return (url) => (isExempt(url, noProxy) ? direct : url.protocol === "https:" ? https : http);
+}
+
+/** Whether a host is asked without a proxy. The list has curl's format. */
+export function isExempt(url: URL, noProxy: string): boolean {
+	const port = url.port || (url.protocol === "https:" ? "443" : "80");
+	const host = url.hostname.toLowerCase().replace(/^\[|\]$/g, "");
+	return noProxy.split(/[\s,]+/).some((entry) => {
+		// An IPv6 address may be without brackets; then its last part is not a port.
+		if (entry === "*" || entry.toLowerCase() === host) return true;
+		const [, name = "", wantedPort] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+		const suffix = name.replace(/^\*?\./, "");
+		if (!suffix || (wantedPort && wantedPort !== port)) return false;
+		return host === suffix || host.endsWith(`.${suffix}`);
+	});
+}

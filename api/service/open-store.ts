@@ -1,0 +1,90 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { collectFolder } from "../../publish/collect.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
+import { filesBelow } from "../../store/files/below.ts";
+import { openGitStore } from "../../store/git/git-store.ts";
+import { installHook } from "../../store/hook/install.ts";
+import type { Log } from "../../store/log.ts";
+import type { Edit } from "../../store/store.ts";
+import { repositoryPath } from "./data-dir.ts";
+import { refuseEmptyStart } from "./last-start.ts";
+import { lockFolder } from "./lock.ts";
+import type { Configuration } from "./settings.ts";
+
+/** The folder of the checkout's layers, in which a trial is started. An npm package does not have it. */
+const checkoutLayers = "layers";
+
+const readme = new URL("repository.md", import.meta.url);
+
+/**
+ * The files of the first commit of a new local repository: a README, and in a trial the examples of this checkout.
+ */
+export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise<Edit[]> {
+	const files = isTrial && existsSync(checkoutLayers) ? collectFolder(checkoutLayers) : [];
+	const layers = files.filter(({ kind }) => kind === "file");
+	const edits = layers.map(({ path, bytes }) => ({ path, text: Buffer.from(bytes).toString("utf8") }));
+	return [{ path: "README.md", text: await readFile(readme, "utf8") }, ...edits];
+}
+
+/** Counts how many of this checkout's layers are served, and how many are not. */
+export function countExamples(isServed: (smallkey: string) => boolean): { served: number; lacking: number } {
+	const paths = existsSync(checkoutLayers) ? filesBelow(checkoutLayers) : [];
+	const names = paths.map((path) => parseLayerPath(`layers/${path}`));
+	const smallkeys = names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : []));
+	const served = smallkeys.filter(isServed).length;
+	return { served, lacking: smallkeys.length - served };
+}
+
+/** The log of a script: warnings and errors on standard error. */
+const commandLog: Log = {
+	info: () => undefined,
+	warn: (text) => console.error(text),
+	error: (error) => console.error(error instanceof Error ? error.message : String(error)),
+};
+
+/** The limits for a script, in milliseconds: one commit may have a hundred thousand layers. */
+const patientLimits = { silenceMs: 300_000, waitMs: 600_000, closeMs: 600_000 };
+
+/** The limits for a script on GitHub, in milliseconds: a batch of thousands may reach GitHub's hourly limits. */
+const batchLimits = { requestMs: 60_000, waitMs: 60_000, raceMs: 300_000, batchMs: 3_600_000 };
+
+/**
+ * Opens the configured store for a script, on GitHub or on this machine.
+ * @returns the store, a function that closes it, and its name for messages: `the branch main of /data/repository.git`
+ * @throws {Error} if a service uses the local store: the service must be ended first
+ */
+export async function openStore(configuration: Configuration) {
+	const { github, dataDir } = configuration;
+	const now = () => new Date();
+	if (github) {
+		// Imported on demand, to save memory.
+		const { githubStore } = await import("../../store/github/github-store.ts");
+		const { fetchFromGithub } = await import("./github.ts");
+		const options = { ...github, now, fetch: fetchFromGithub(configuration), limits: batchLimits };
+		const place = `${github.repository} at GitHub`;
+		return { store: githubStore(options), place, close: async () => undefined };
+	}
+	await refuseEmptyStart(configuration);
+	await mkdir(dataDir, { recursive: true });
+	const lock = await lockFolder(dataDir, { maxWaitMs: 0 });
+	try {
+		const publish = async () => ({ warnings: Promise.resolve([]) });
+		const guard = (path: string) => installHook(path, commandLog.warn);
+		const repository = repositoryPath(dataDir);
+		const options = { repository, now, publish, log: commandLog, guard, limits: patientLimits };
+		const store = await openGitStore(options, () => seed(configuration));
+		store.start();
+		return {
+			store,
+			place: `the branch main of ${repository}`,
+			close: async () => {
+				await store.close();
+				await lock.release();
+			},
+		};
+	} catch (error) {
+		await lock.release();
+		throw error;
+	}
+}

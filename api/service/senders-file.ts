@@ -1,0 +1,149 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync, statSync, unwatchFile, watchFile } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { Environment } from "../../registry/environment.ts";
+import { senderNamesOf } from "../../site/data/options.ts";
+import { readTextIfThere } from "../../store/files/if-there.ts";
+import { replaceFile } from "../../store/files/replace-file.ts";
+import type { Log } from "../../store/log.ts";
+import { parseSenders, type Sender, type Senders } from "../senders.ts";
+import { makeDataDir } from "./data-dir.ts";
+import { lockFolder } from "./lock.ts";
+
+/** A sender in the file: its secret, or an object (`parseSenders`). */
+export type SenderEntry = string | Record<string, unknown>;
+
+/** Path of the senders file in a data folder. */
+export function sendersPath(dataDir: string): string {
+	return join(dataDir, "senders.json");
+}
+
+/** The sender of a first start, which may change every layer. */
+export const firstSender = "publisher";
+
+/** The senders as text and parsed, and where they were read from: `SENDERS`, or the file's path. */
+interface FoundSenders {
+	text: string;
+	senders: Senders;
+	place: string;
+}
+
+/** Reads the senders from `SENDERS`, otherwise from the senders file; null if there is neither. */
+async function findSenders(env: Environment, dataDir: string): Promise<FoundSenders | null> {
+	if (env.SENDERS) return { text: env.SENDERS, senders: parseVariable(env.SENDERS), place: "SENDERS" };
+	const place = sendersPath(dataDir);
+	const text = await readTextIfThere(place);
+	return text === null ? null : { text, senders: parseSenders(text, place), place };
+}
+
+/**
+ * Reads the senders. If there are none, the senders file is created with one sender and a random secret.
+ * @returns also the id of the sender that was just created, or null
+ * @throws {Error} that names the place and the rule, and never a secret
+ */
+export async function readSenders(
+	env: Environment,
+	dataDir: string,
+): Promise<FoundSenders & { created: string | null }> {
+	const found = await findSenders(env, dataDir);
+	if (found) return { ...found, created: null };
+	await changeSenders(dataDir, (entries) => ({ [firstSender]: randomSecret(), ...entries }));
+	return { ...(await readSenders(env, dataDir)), created: firstSender };
+}
+
+/** Reads the public names: sender id → name; empty if there is neither the setting nor the file. */
+export async function readPublicNames(env: Environment, dataDir: string) {
+	return senderNamesOf((await findSenders(env, dataDir))?.senders ?? new Map());
+}
+
+function parseVariable(text: string): Senders {
+	if (!text.trimStart().startsWith("{") && /[/\\]|\.json$/.test(text)) {
+		throw new Error(
+			"SENDERS: must be the JSON itself, and looks like the path of a file. Leave it unset, and DATA_DIR/senders.json is read",
+		);
+	}
+	return parseSenders(text, "SENDERS");
+}
+
+/** A secret of 32 random bytes: 43 characters. */
+export function randomSecret(): string {
+	return randomBytes(32).toString("base64url");
+}
+
+/**
+ * Changes the senders file atomically, one change at a time.
+ * @param change returns the new entries, or throws to refuse
+ * @throws {Error} if the file is invalid, or would become so; the file is unchanged then
+ */
+export async function changeSenders(
+	dataDir: string,
+	change: (entries: Record<string, SenderEntry>) => Record<string, SenderEntry>,
+): Promise<void> {
+	const path = sendersPath(dataDir);
+	await makeDataDir(dataDir);
+	const lock = await lockFolder(dataDir, { name: "senders.lock", activity: "changes the senders" });
+	try {
+		const before = (await readTextIfThere(path)) ?? "{}";
+		parseSenders(before, path);
+		const after = `${JSON.stringify(change(JSON.parse(before)), null, 2)}\n`;
+		parseSenders(after, path);
+		await replaceFile(path, after);
+	} finally {
+		await lock.release();
+	}
+}
+
+/** Warns if other users of the machine may read the senders file; null if they may not. @param place of the senders */
+export function warnOfReaders(place: string): string | null {
+	const mode = place === "SENDERS" ? 0 : (statSync(place, { throwIfNoEntry: false })?.mode ?? 0);
+	if ((mode & 0o077) === 0) return null;
+	const shown = (mode & 0o777).toString(8).padStart(4, "0");
+	return `${place}: has mode ${shown}, so that other users may read the secrets: chmod 600 ${place}`;
+}
+
+/** How often the file is checked, in milliseconds: a change takes effect within a second. */
+const checkEveryMs = 500;
+
+/**
+ * Watches the senders file, and applies its changes.
+ * @param senders the current senders, which are replaced in place, all at once
+ * @param log gets each change, and a warning for an invalid file, which changes nothing
+ * @returns `state`: why the file cannot be applied, in one line without its path; null if it is applied
+ */
+export function followSenders(path: string, senders: Map<string, Sender>, log: Log) {
+	let problem: string | null = null;
+	const check = () => {
+		try {
+			apply(parseSenders(readFileSync(path, "utf8"), path), senders, log);
+			problem = null;
+		} catch (error) {
+			const { code, message } = error as NodeJS.ErrnoException;
+			const what = code === undefined ? "is not in order" : `cannot be read: ${code}`;
+			const result = "the senders stay as they were";
+			// `/readyz` is public: only the log has the path and the details.
+			problem = `the senders file ${what}; ${result}`;
+			log.info({ senders: senders.size, warning: `${message}; ${result}` });
+		}
+	};
+	watchFile(path, { interval: checkEveryMs, persistent: false }, check);
+	// For a change after the senders were read, and before the file was watched.
+	const first = setTimeout(check, checkEveryMs).unref();
+	const end = () => {
+		clearTimeout(first);
+		unwatchFile(path, check);
+	};
+	return { state: () => problem, end };
+}
+
+function apply(after: Senders, senders: Map<string, Sender>, log: Log): void {
+	const added = [...after.keys()].filter((id) => !senders.has(id));
+	const removed = [...senders.keys()].filter((id) => !after.has(id));
+	const changed = [...after.values()].filter(({ id }) => {
+		return senders.has(id) && !isDeepStrictEqual(senders.get(id), after.get(id));
+	});
+	if (added.length + removed.length + changed.length === 0) return;
+	senders.clear();
+	for (const [id, sender] of after) senders.set(id, sender);
+	log.info({ senders: senders.size, added, removed, changed: changed.map(({ id }) => id) });
+}

@@ -1,0 +1,143 @@
+import { readFile } from "node:fs/promises";
+import { mayChange } from "../../registry/owners.ts";
+import { counted, firstOf } from "../../registry/plain.ts";
+import { WrongError } from "../../scripts/terminal/command-line.ts";
+import { parseSenders, type Sender } from "../senders.ts";
+import { changeSenders, randomSecret, type SenderEntry, sendersPath } from "./senders-file.ts";
+
+/** Members of a sender, in the order that the file has them. The file does not get a member that is undefined. */
+export type SenderFields = Record<string, unknown>;
+
+/** The shortest form of an entry: only the secret if nothing else is set. */
+function entryOf(fields: SenderFields): SenderEntry {
+	const { key, ...rest } = fields;
+	const isAlone = Object.values(rest).every((value) => value === undefined);
+	return isAlone && typeof key === "string" ? key : fields;
+}
+
+/** Adds a sender with a random secret. @throws {WrongError} if the id exists */
+export async function addSender(dataDir: string, id: string, fields: SenderFields): Promise<void> {
+	await changeSenders(dataDir, (entries) => {
+		if (Object.hasOwn(entries, id)) throw knownSender(dataDir, id);
+		return { ...entries, [id]: entryOf({ key: randomSecret(), ...fields }) };
+	});
+}
+
+/**
+ * Changes or removes a sender.
+ * @param change gets its members, and returns the new ones; null removes the sender
+ * @throws {WrongError} if there is no such sender
+ */
+export async function changeSender(
+	dataDir: string,
+	id: string,
+	change: (fields: SenderFields) => SenderFields | null,
+): Promise<void> {
+	await changeSenders(dataDir, (entries) => {
+		const { [id]: entry, ...others } = entries;
+		if (!Object.hasOwn(entries, id) || entry === undefined) throw unknownSender(dataDir, id);
+		const after = change(typeof entry === "string" ? { key: entry } : entry);
+		return after ? { ...entries, [id]: entryOf(after) } : others;
+	});
+}
+
+export function knownSender(dataDir: string, id: string): WrongError {
+	return new WrongError(
+		`${sendersPath(dataDir)}: already has a sender ${id}; npx fragment-publisher sender change ${id} changes it`,
+	);
+}
+
+function unknownSender(dataDir: string, id: string): WrongError {
+	return new WrongError(
+		`${sendersPath(dataDir)}: has no sender ${id}; npx fragment-publisher sender list names them`,
+	);
+}
+
+/** Reads the senders of the file. @throws {Error} if it cannot be read */
+export async function allSenders(dataDir: string): Promise<ReadonlyMap<string, Sender>> {
+	const place = sendersPath(dataDir);
+	const text = await readFile(place, "utf8").catch((error: Error) => {
+		throw new Error(`${place}: cannot be read; npm start or npx fragment-publisher sender add creates it`, {
+			cause: error,
+		});
+	});
+	return parseSenders(text, place);
+}
+
+/** Reads one sender of the file. @throws {WrongError} if there is no such sender */
+export async function oneSender(dataDir: string, id: string): Promise<Sender> {
+	const sender = (await allSenders(dataDir)).get(id);
+	if (!sender) throw unknownSender(dataDir, id);
+	return sender;
+}
+
+function layersOf({ smallkeys }: Sender): string {
+	return smallkeys === null ? "all layers" : smallkeys.join(" ") || "no layer";
+}
+
+/**
+ * A line for each sender, without its secret.
+ * @param published what each of them has published; null: there is no repository to read that from
+ */
+export function listLines(
+	senders: readonly Sender[],
+	published: ReadonlyMap<string, Published> | null = null,
+): string[] {
+	const width = Math.max(0, ...senders.map(({ id }) => id.length)) + 2;
+	return senders.map((sender) => {
+		const { id, review, previous, contact } = sender;
+		const { layers = [], waiting = [] } = published?.get(id) ?? {};
+		const counts = published && [
+			`${counted(layers.length, "layer")} published`,
+			...(waiting.length > 0 ? [`${counted(waiting.length, "change")} waiting`] : []),
+		];
+		const rights = [layersOf(sender), review && "with review", previous && "two secrets", contact];
+		const parts = [...rights, ...(counts ?? [])];
+		return `${id.padEnd(width)}${parts.filter(Boolean).join(", ")}`;
+	});
+}
+
+/** How many layers are listed by name. */
+const maxNamed = 20;
+
+/** What a sender has published, and who else may change it. */
+export interface Published {
+	/** Smallkeys of the layers that the sender registered last, sorted. */
+	layers: readonly string[];
+	/** The branches of its changes that wait for a reviewer. */
+	waiting: readonly string[];
+}
+
+/** The lines about what a removed sender has published. @param others the senders that are left */
+export function removedLines({ layers, waiting }: Published, others: readonly Sender[]): string[] {
+	const who = (smallkey: string) =>
+		others.filter((sender) => mayChange(sender, smallkey)).map(({ id }) => id);
+	const groups = new Map<string, string[]>();
+	for (const smallkey of layers) {
+		const ids = who(smallkey).join(", ");
+		groups.set(ids, [...(groups.get(ids) ?? []), smallkey]);
+	}
+	return [
+		`it has published ${counted(layers.length, "layer")}, which ${layers.length === 1 ? "stays" : "stay"}`,
+		...[...groups].map(
+			([ids, keys]) => `  ${firstOf(keys, maxNamed)}: ${ids || "no sender"} may change them now`,
+		),
+		...waiting.map(
+			(branch) => `its change on ${branch} still waits: npx fragment-publisher review show ${branch}`,
+		),
+	];
+}
+
+/** The data of a sender in lines, without its secret. @param place where the secret is */
+export function senderLines(sender: Sender, place: string): string[] {
+	const { id, review, previous, name, contact } = sender;
+	const until = previous?.until?.toISOString() ?? "it is removed from the file";
+	return [
+		`id         ${id}`,
+		`layers     ${layersOf(sender)}`,
+		`review     ${review ? "its changes wait for a reviewer" : "no"}`,
+		`secret     in ${place}${previous ? `; the previous one is valid until ${until}` : ""}`,
+		...(name ? [`name       ${typeof name === "string" ? name : `${name.en} · ${name.fr}`}`] : []),
+		...(contact ? [`contact    ${contact}`] : []),
+	];
+}

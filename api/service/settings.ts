@@ -1,0 +1,167 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Environment } from "../../registry/environment.ts";
+import { nearestName } from "../../registry/problems.ts";
+import { readSite } from "../../site/process/site-settings.ts";
+import { ifThereSync } from "../../store/files/if-there.ts";
+import { readGitHub, readServing, Variables } from "../configuration.ts";
+import { parseTrustedProxies, type TrustedProxies } from "../node/address.ts";
+
+export { parseSpan } from "../configuration.ts";
+
+/** The settings of the harvester. */
+export type HarvestSettings = ReturnType<typeof readHarvest>;
+
+/** The whole configuration, read once (docs/settings.md). */
+export type Configuration = ReturnType<typeof readAll>;
+
+/** The data folder of a trial. */
+const trialDataDir = ".data";
+
+function isTrial({ DATA_DIR, GITHUB_REPOSITORY, NODE_ENV }: Environment): boolean {
+	const isOtherFolder = DATA_DIR && resolve(DATA_DIR) !== resolve(trialDataDir);
+	return !isOtherFolder && !GITHUB_REPOSITORY && NODE_ENV !== "production";
+}
+
+/**
+ * Reads the configuration from the environment.
+ * @throws {Error} with a line for each bad variable
+ */
+export function readConfiguration(env: Environment): Configuration {
+	const variables = new Variables(env);
+	const configuration = readAll(variables, env);
+	variables.check();
+	return configuration;
+}
+
+function readAll(variables: Variables, env: Environment) {
+	const noProxies: TrustedProxies = [];
+	return {
+		port: variables.integer("PORT", 8080, 0, 65_535),
+		host: variables.text("HOST", "127.0.0.1"),
+		/** Absolute path. */
+		dataDir: resolve(variables.text("DATA_DIR", trialDataDir)),
+		/** The file that records the last start, outside `dataDir`; empty: there is none. */
+		lastStart: variables.text("LAST_START", ""),
+		/** Whether this is a trial: no setting names a place for layers, so it starts with the checkout's examples. */
+		isTrial: isTrial(env),
+		...readServing(variables, { fallback: 1000, max: 1000 }),
+		logReads: variables.flag("LOG_READS", false),
+		/** null: metrics are neither measured nor served. */
+		metrics: readMetrics(variables),
+		/** The limits of writes. The defaults exceed the layers of any catalogue. */
+		writes: {
+			perMinute: variables.integer("WRITES_PER_MINUTE", 6_000, 1, 1_000_000),
+			burst: variables.integer("WRITES_BURST", 30_000, 1, 1_000_000),
+			bytesPerDay: variables.integer("WRITE_BYTES_PER_DAY", 1_000_000_000, 1_000_000, 1_000_000_000_000),
+		},
+		trustedProxies: variables.parsed("TRUSTED_PROXIES", noProxies, parseTrustedProxies),
+		harvest: readHarvest(variables),
+		/** Where notices are sent, and the secret that signs them; null: none is sent. */
+		notify: readNotify(variables),
+		github: readGitHub(variables),
+		...readSite(variables),
+		/** Path of the browser that draws layers; empty: one of the usual places. */
+		browser: variables.text("BROWSER_PATH", ""),
+		/** The folder of pictures of layers, as an absolute path. */
+		pictures: resolve(variables.text("PICTURES", join(variables.text("DATA_DIR", trialDataDir), "pictures"))),
+	};
+}
+
+/** The names of all settings. */
+export function settingNames(env: Environment = {}): Set<string> {
+	const variables = new Variables({ ...env, GITHUB_REPOSITORY: "owner/name" });
+	readAll(variables, env);
+	return new Set([...variables.asked, "SENDERS"]);
+}
+
+/** A sentence for each variable that is no setting but has nearly the name of one: it may be misspelt. */
+export function misspeltSettings(env: Environment): string[] {
+	const known = settingNames(env).add("NODE_ENV");
+	return Object.keys(env).flatMap((name) => {
+		if (known.has(name) || !/^[A-Z][A-Z_]{4,}$/.test(name)) return [];
+		const nearest = nearestName(name, known);
+		return nearest === null
+			? []
+			: [`${name}: is no setting; did you mean ${nearest}? docs/settings.md has all`];
+	});
+}
+
+/**
+ * The environment of a script that needs no store. GitHub Actions sets GITHUB_REPOSITORY in every step, which would be
+ * an error without credentials.
+ */
+export function withoutStore(env: Environment): Environment {
+	return { ...env, GITHUB_REPOSITORY: undefined };
+}
+
+/** The proxy's address. An error does not repeat it, because it may contain a password. */
+function readProxy(variables: Variables): string {
+	const text = variables.text("HTTPS_PROXY", "");
+	if (text === "" || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;
+	variables.problems.push("HTTPS_PROXY: must be an http or https address, such as http://proxy.example:3128");
+	return "";
+}
+
+function readMetrics(variables: Variables): { host: string; port: number } | null {
+	const host = variables.text("METRICS_HOST", "127.0.0.1");
+	if (variables.text("METRICS_PORT", "") === "") return null;
+	return { host, port: variables.integer("METRICS_PORT", 0, 0, 65_535) };
+}
+
+function readNotify(variables: Variables): { url: string; secret: string } | null {
+	const [url, secret] = [variables.address("NOTIFY_URL"), variables.text("NOTIFY_SECRET", "")];
+	if (url !== "" && secret === "") variables.problems.push("NOTIFY_SECRET: is needed with NOTIFY_URL");
+	return url === "" ? null : { url, secret };
+}
+
+function readHarvest(variables: Variables) {
+	return {
+		on: variables.flag("HARVEST", true),
+		/** Whether the service looks for new addresses of sick layers, and proposes repairs. */
+		repair: variables.flag("REPAIR", true),
+		/** Whether services on private addresses may be requested. */
+		allowPrivate: variables.flag("HARVEST_ALLOW_PRIVATE", false),
+		/** Milliseconds between two harvests of one layer. */
+		every: variables.span("HARVEST_EVERY", "7d"),
+		/** Empty if unset, like `noProxy`. */
+		httpsProxy: readProxy(variables),
+		noProxy: variables.text("NO_PROXY", ""),
+	};
+}
+
+/** The file with the settings of a checkout's service, beside package.json. The systemd unit and each command read it. */
+const settingsFileName = "fragments.env";
+
+/**
+ * Adds the settings of `fragments.env` in a folder to the environment, if that file exists. The file has lines of
+ * `NAME=value`, like systemd's `EnvironmentFile`. Variables of the environment take precedence.
+ * @throws {Error} for a line of another form, and if the environment's DATA_DIR does not exist and differs from the
+ * file's: a command would make a second data folder that no service reads
+ */
+export function withSettingsFile(environment: Environment, folder: string): Environment {
+	const path = join(folder, settingsFileName);
+	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
+	if (text === null) return environment;
+	const settings = parseSettings(text, path);
+	const { DATA_DIR: named } = environment;
+	const { DATA_DIR: configured } = settings;
+	if (named && configured && resolve(folder, named) !== resolve(folder, configured) && !existsSync(named)) {
+		throw new Error(
+			`DATA_DIR: there is no folder ${named}, and ${path} names ${configured}. Leave DATA_DIR unset, or make the folder first`,
+		);
+	}
+	return { ...settings, ...environment };
+}
+
+function parseSettings(text: string, path: string): Record<string, string> {
+	const settings: Record<string, string> = {};
+	for (const [index, line] of text.split(/\r?\n/).entries()) {
+		if (/^\s*(?:[#;].*)?$/.test(line)) continue;
+		const [, name, value = ""] = /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line.trim()) ?? [];
+		// The error does not repeat the line, because the line may have a secret.
+		if (name === undefined) throw new Error(`${path}: line ${index + 1}: must be NAME=value`);
+		settings[name] = /^["'].*["']$/.test(value) ? value.slice(1, -1) : value;
+	}
+	return settings;
+}

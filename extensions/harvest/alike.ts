@@ -1,0 +1,104 @@
+import { arcgisPath } from "../../registry/addresses.ts";
+import { causeOf } from "../../registry/causes.ts";
+import type { FeatureDescription, LangDescription, NamedDescription } from "../../registry/description.ts";
+import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
+import { isObject, listOf, numberOf, textOf, wordOf } from "./answer.ts";
+import { askDocument, serviceAddress } from "./arcgis/answers.ts";
+import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
+import { type Described, orNull, quote, Trouble } from "./finding.ts";
+import { siblingText } from "./siblings.ts";
+import { type Clients, describeLayers } from "./wms/read-capabilities.ts";
+
+/** A layer of a service that agrees with a known one, at least in part. */
+export interface Alike {
+	service_url: string;
+	/** Its name in a WMS. */
+	layer?: string;
+	description: LangDescription;
+	agreement: Agreement;
+}
+
+/** Layers that are compared in full, and that may agree. */
+const maxAlike = 5;
+
+/**
+ * Finds the layers of a service that agree with a known one: under another number of an ArcGIS service, or under another
+ * name of a WMS, unless it was there beside the known one before. If more than five agree, none can be identified, and the result is empty. Never rejects.
+ * @param address address of a layer of the ArcGIS service, or of the WMS; that layer itself is left out
+ */
+export async function findAlike(known: LangDescription, address: string, clients: Clients): Promise<Alike[]> {
+	if ("renderer" in known) return findInArcgis(known, address, clients);
+	return "layers" in known ? findInWms(known, address, clients) : [];
+}
+
+async function findInArcgis(known: FeatureDescription, address: string, clients: Clients): Promise<Alike[]> {
+	const { ask } = clients;
+	const path = arcgisPath.exec(new URL(address).pathname);
+	if (!path) return [];
+	const own = Number(path[2] ?? -1);
+	const describeAll = async (layers: readonly Record<string, unknown>[]): Promise<Alike[]> => {
+		if (layers.length > maxAlike) return [];
+		const found: Alike[] = [];
+		for (const id of layers.flatMap((one) => numberOf(one.id) ?? [])) {
+			const service_url = serviceAddress(address, `/../${id}`, {});
+			found.push(...alikeAt(known, service_url, await orNull(describeLayer(service_url, clients))));
+		}
+		return found;
+	};
+	const document = await orNull(askDocument(serviceAddress(address, "/..", {}), "service", ask));
+	if (!document) return [];
+	const wasThere = ({ id, name }: Record<string, unknown>) =>
+		id === own || known.siblings?.includes(siblingText(wordOf(id), textOf(name)));
+	const isNamed = (one: Record<string, unknown>) =>
+		!wasThere(one) && textOf(one.name).toLowerCase() === known.name.toLowerCase();
+	const named = listOf(document.layers).filter(isObject).filter(isNamed);
+	const found = await describeAll(named);
+	if (found.length > 0 || named.length > maxAlike) return found;
+	// A renamed layer can be identified only by its document.
+	const isAlike = (one: Record<string, unknown>) =>
+		!wasThere(one) && agreementOf(known, sketchLayer(address, one)).sure !== null;
+	return describeAll((await askAllLayers(address, ask)).filter(isAlike));
+}
+
+async function findInWms(known: NamedDescription, address: string, { read }: Clients): Promise<Alike[]> {
+	const [own] = known.layers;
+	const capabilities = await orNull(read("WMS", address, null));
+	const found: Alike[] = [];
+	for (const [layer, { title }] of capabilities?.layers ?? []) {
+		const wasThere = layer === own || known.siblings?.includes(siblingText(layer, title));
+		if (wasThere || known.layers.length > 1) continue;
+		const described = await orNull(describeLayers("WMS", address, [layer], read));
+		found.push(...alikeAt(known, address, described).map((alike) => ({ ...alike, layer })));
+	}
+	return found.length > maxAlike ? [] : found;
+}
+
+/** A described layer if it agrees with the known one, else an empty list. */
+export function alikeAt(known: LangDescription, service_url: string, described: Described | null): Alike[] {
+	if (!described) return [];
+	const agreement = agreementOf(known, described.description);
+	return agreement.sure ? [{ service_url, description: described.description, agreement }] : [];
+}
+
+/**
+ * Checks that an address still has the known layer, or a new version of it. Descriptions that were never harvested are not
+ * compared.
+ * @throws {Trouble} if another layer now has its number or name, and the known layer has another one
+ */
+export async function checkSameLayer(
+	known: LangDescription | null,
+	now: LangDescription,
+	clients: Clients,
+): Promise<void> {
+	if (!known || known.from || hasItsName(agreementOf(known, now))) return;
+	const alike = await findAlike(known, now.service_url, clients);
+	const same = alike.find(({ agreement }) => agreement.sure === "same");
+	if (!same) return;
+	const place = quote(same.layer ?? same.service_url);
+	const [name, before] = [quote(nameOf(now)), quote(nameOf(known))];
+	throw new Trouble("wrong", causeOf("other-layer", name, before, place));
+}
+
+function nameOf(description: LangDescription): string {
+	return ("renderer" in description ? description.name : description.title) ?? "";
+}

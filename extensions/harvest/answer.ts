@@ -1,0 +1,50 @@
+import { isNestedBeyond } from "../../registry/json.ts";
+import { isObject, tryJson } from "../../registry/try-json.ts";
+
+export { isObject };
+
+/** Nesting of an answer; ArcGIS needs about ten. It limits the stack of recursive readers. */
+const maxDepth = 100;
+
+/**
+ * Objects and lists of an answer; the legend of a large map service has some ten thousand. It limits the memory of an
+ * answer: an empty list has two bytes as text, and fifty times as many in memory.
+ */
+const maxContainers = 200_000;
+
+/** Characters that are used of a text in an answer. */
+const maxTextLength = 512;
+
+/**
+ * Parses a service's JSON answer: UTF-8, with or without a byte order mark.
+ * @returns null if it is not JSON, is nested deeper than 100, or has more than 200,000 objects and lists
+ */
+export function parseAnswer(bytes: Uint8Array): unknown {
+	const text = new TextDecoder().decode(bytes);
+	return isNestedBeyond(text, maxDepth, maxContainers) ? null : tryJson(text);
+}
+
+/** `value` if it is an object, else an empty object. */
+export function objectOf(value: unknown): Record<string, unknown> {
+	return isObject(value) ? value : {};
+}
+
+/** `value` if it is a list, else an empty list. */
+export function listOf(value: unknown): unknown[] {
+	return Array.isArray(value) ? value : [];
+}
+
+/** The first 512 characters of `value` if it is a string, without lone surrogates; else `""`. */
+export function textOf(value: unknown): string {
+	return typeof value === "string" ? value.slice(0, maxTextLength).toWellFormed() : "";
+}
+
+/** `value` if it is a finite number; else null, also for a number as text. */
+export function numberOf(value: unknown): number | null {
+	return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+/** A string, number or boolean as a string; `""` for anything else. */
+export function wordOf(value: unknown): string {
+	return typeof value === "number" || typeof value === "boolean" ? String(value) : textOf(value);
+}

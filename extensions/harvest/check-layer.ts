@@ -1,0 +1,140 @@
+import type { Ask } from "../../api/service/net/ask.ts";
+import { type Cause, type CauseCode, causeOf } from "../../registry/causes.ts";
+import {
+	isVersion2,
+	type LangEntry,
+	type LangNode,
+	type Registration,
+	serviceTypeOf,
+} from "../../registry/registration.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { isObject, listOf, textOf } from "./answer.ts";
+import { askDocument } from "./arcgis/answers.ts";
+import { askLayer } from "./arcgis/feature-layer.ts";
+import { type Finding, findingOf, orTrouble, quote, Trouble } from "./finding.ts";
+import { legendFormatsOf } from "./wms/capabilities.ts";
+import { createReadCapabilities, type ReadCapabilities, within } from "./wms/read-capabilities.ts";
+
+/** Facts from a service about one language of a layer: its title, and for WMS its formats. */
+export type LayerFacts =
+	| { title: string }
+	| { title: string; queryable: boolean; legendFormats: string[]; featureInfoFormats: string[] };
+
+interface CheckedServices {
+	facts: Partial<Record<Lang, LayerFacts>>;
+	findings: Finding[];
+}
+
+/** Facts about one language, and what is wrong at which member. */
+interface Checked {
+	facts: LayerFacts | null;
+	wrong: Wrong[];
+}
+
+type Wrong = [member: string, what: Cause];
+
+const maxMissing = 10;
+
+/**
+ * Creates the check for a run, which shares capabilities between layers. The check asks the services of one layer, in both
+ * languages, whether its registration is right: a WMS for GetCapabilities, a feature layer for its own document, a node of
+ * version 2.0 for the service's document. It never rejects: a service that fails is a finding.
+ * @param ask from `createAsk({ fetch: createFetch(…) })`
+ * @param read reads capabilities; given if other functions share them
+ */
+export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)) {
+	return async (registration: Registration, signal?: AbortSignal): Promise<CheckedServices> => {
+		const own = within({ ask, read }, signal);
+		const checkService = (lang: Lang): Promise<Checked> => {
+			if (serviceTypeOf(registration, lang) === "esriFeature")
+				return checkFeature(registration[lang], own.ask);
+			if (isVersion2(registration)) return checkNode(registration[lang], own.read, own.ask);
+			return checkWms(registration[lang], own.read);
+		};
+		const checked: CheckedServices = { facts: {}, findings: [] };
+		for (const lang of langs) {
+			const found = await orTrouble(checkService(lang));
+			if (found instanceof Trouble) {
+				checked.findings.push(findingOf(registration, lang, found));
+				continue;
+			}
+			if (found.facts) checked.facts[lang] = found.facts;
+			for (const [member, what] of found.wrong)
+				checked.findings.push(findingOf(registration, lang, { state: "wrong", what }, member));
+		}
+		return checked;
+	};
+}
+
+async function checkFeature(entry: LangEntry, ask: Ask): Promise<Checked> {
+	const layer = await askLayer(entry.service_url, ask);
+	const { display_field: field } = entry;
+	const names = listOf(layer.fields)
+		.filter(isObject)
+		.map(({ name }) => textOf(name));
+	const isMissing = field && names.length > 0 && !names.includes(field);
+	const wrong: Wrong[] = isMissing ? [["display_field", causeOf("no-field", quote(field))]] : [];
+	return { facts: { title: textOf(layer.name) }, wrong };
+}
+
+async function checkWms(entry: LangEntry, read: ReadCapabilities): Promise<Checked> {
+	const name = entry.layer ?? "";
+	const capabilities = await read("WMS", entry.service_url, name);
+	const layer = capabilities.layers.get(name);
+	if (!layer) {
+		const what = causeOf("no-layer", quote(name), capabilities.layers.size);
+		return { facts: null, wrong: [["layer", what]] };
+	}
+	const { title, queryable } = layer;
+	const { featureInfoFormats } = capabilities;
+	const legendFormats = [...new Set([...legendFormatsOf(layer), ...capabilities.legendFormats])];
+	const wrong: Wrong[] = [];
+	const { feature_info_type: infoType, legend_format: legendType } = entry;
+	if (infoType && !queryable) wrong.push(["feature_info_type", causeOf("no-query", quote(name))]);
+	else if (infoType && !offers(featureInfoFormats, infoType))
+		wrong.push(["feature_info_type", notOffered("no-query-format", infoType, featureInfoFormats)]);
+	// A service whose capabilities name no legend may still have one, so that is not wrong.
+	if (legendType && legendFormats.length > 0 && !offers(legendFormats, legendType))
+		wrong.push(["legend_format", notOffered("no-legend-format", legendType, legendFormats)]);
+	return { facts: { title, queryable, legendFormats: legendFormats.toSorted(), featureInfoFormats }, wrong };
+}
+
+function notOffered(code: CauseCode, type: string, formats: readonly string[]): Cause {
+	return causeOf(code, type, quote(formats.join(", ")));
+}
+
+/** Whether a media type is offered, regardless of parameters and case. */
+function offers(formats: readonly string[], type: string): boolean {
+	const essence = (text: string) => text.split(";")[0]?.trim().toLowerCase();
+	return formats.some((format) => essence(format) === essence(type));
+}
+
+/** Checks a node of version 2.0 that is not a feature layer: whether the service exists and has the named layers. */
+async function checkNode(node: LangNode, read: ReadCapabilities, ask: Ask): Promise<Checked> {
+	const named: readonly (string | number)[] = "scrape_only" in node ? (node.scrape_only ?? []) : [];
+	const { title, layers } = await contentsOf(node, String(named[0] ?? ""), read, ask);
+	const missing = [...named.entries()].filter(([, name]) => !layers.has(name));
+	const wrong = missing.slice(0, maxMissing).map(([index, name]): Wrong => {
+		return [`scrape_only/${index}`, causeOf("no-layer", quote(String(name)), layers.size)];
+	});
+	const more = missing.length - wrong.length;
+	if (more > 0) wrong.push(["scrape_only", causeOf("fewer-layers", more)]);
+	return { facts: { title }, wrong };
+}
+
+/** The title of a service and its layers by name or number. */
+async function contentsOf(
+	{ service_type: type, service_url: address }: LangNode,
+	name: string,
+	read: ReadCapabilities,
+	ask: Ask,
+): Promise<{ title: string; layers: ReadonlySet<unknown> }> {
+	if (type === "ogcWms" || type === "ogcWmts") {
+		const { layers } = await read(type === "ogcWms" ? "WMS" : "WMTS", address, name || null);
+		return { title: layers.get(name)?.title ?? "", layers: new Set(layers.keys()) };
+	}
+	const document = await askDocument(address, "service", ask);
+	const all = [...listOf(document.layers), ...listOf(document.tables)].filter(isObject);
+	const title = textOf(document.mapName) || textOf(document.name);
+	return { title, layers: new Set(all.map(({ id }) => id)) };
+}

@@ -1,0 +1,204 @@
+// npx fragment-publisher harvest, check-services and watch-services: ask the services behind the layers
+import { stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { InvalidArgumentError } from "commander";
+import pMap from "p-map";
+import { clientsWith } from "../../../api/service/ask.ts";
+import { parseSpan, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { placeFile } from "../../../publish/place-file.mjs";
+import { descriptionText, isDescribed } from "../../../registry/description.ts";
+import { type SickState, weekOf, weeksSince } from "../../../registry/health.ts";
+import type { CheckedLayer } from "../../../registry/judge.ts";
+import { ownersPath, parseOwners } from "../../../registry/owners.ts";
+import { counted, plain } from "../../../registry/plain.ts";
+import { harvestedLangs } from "../../../registry/registration.ts";
+import { descriptionPath, langs, layerPath, parseLayerPath } from "../../../registry/smallkey.ts";
+import { layersOption, nameSource, withSource, workingFolder } from "../../../scripts/source.ts";
+import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
+import type { Io } from "../../../scripts/terminal/io.ts";
+import { mapWithProgress } from "../../../scripts/terminal/progress.ts";
+import { ifThere, readIfThere, readTextIfThere } from "../../../store/files/if-there.ts";
+import { runGit } from "../../../store/git/commands/run.ts";
+import { createCheckLayer, type LayerFacts } from "../check-layer.ts";
+import { type Finding, mergeDescription, quote, seenOf } from "../finding.ts";
+import { layersAtOnce, pathInLayers, readLayers, watchAll, writeHealth } from "../harvester/layers.ts";
+import { createHarvestLayer } from "../layer.ts";
+import { refreshText } from "../refresh-text.ts";
+
+const smallkeysArgument = ["[smallkey...]", "which layers; all where none is named"] as const;
+
+function parseAge(text: string): number {
+	const age = parseSpan(text);
+	if (age === null) throw new InvalidArgumentError("It must be a time such as 7d, 12h, 30m or 45s.");
+	return age;
+}
+
+/** The titles of the findings of each state, in their order. */
+const harvestTitles = {
+	wrong: "Wrong registrations, for their publishers to correct:",
+	down: "Services that are down or answer oddly; their descriptions are kept:",
+};
+
+/**
+ * Prints the findings of each state below its title, in the order of the layers.
+ * @param noteOf the end of the line of a finding
+ * @returns exit code: 1 if a registration is wrong
+ */
+function printFindings(
+	found: readonly { smallkey: string; findings: readonly Finding[] }[],
+	titles: Partial<Record<SickState, string>>,
+	io: Io,
+	noteOf = (_smallkey: string, _state: SickState) => "",
+): number {
+	for (const [state, title] of Object.entries(titles)) {
+		const lines = found.flatMap(({ smallkey, findings }) => {
+			const own = findings.filter((finding) => finding.state === state);
+			const start = `  ${layerPath(smallkey)}`;
+			return own.map(({ pointer, text }) =>
+				plain(`${start}: ${pointer}: ${text}${noteOf(smallkey, state as SickState)}`),
+			);
+		});
+		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
+	}
+	const isWrong = found.some(({ findings }) => findings.some(({ state }) => state === "wrong"));
+	return isWrong ? exitCodes.wrong : exitCodes.done;
+}
+
+const harvest = createRun("harvest", async ({ read, environment, io }) => {
+	const [{ olderThan: olderThanMs, ...sourceOptions }, smallkeys] = await read((line) =>
+		line
+			.argument(...smallkeysArgument)
+			.option("--older-than <age>", "only what was harvested so long ago: 7d, 12h, 30m, 45s", parseAge)
+			.addOption(layersOption)
+			.option("--repo <dir>", "a folder with a folder layers in it, such as another checkout"),
+	);
+	const folder = workingFolder(sourceOptions);
+	io.warn(`Harvesting into ${folder}`);
+	const configuration = readConfiguration(withoutStore(environment));
+	const { mapWkid } = configuration;
+	const ask = createHarvestLayer({ ask: clientsWith(configuration.harvest).ask, mapWkid });
+	const layers = await readLayers({ folder }, smallkeys, io);
+	const now = io.now().getTime();
+
+	/** Whether a layer has no description, or its file is at least `olderThanMs` old. */
+	async function isDue({ smallkey, registration, description }: CheckedLayer): Promise<boolean> {
+		if (olderThanMs === undefined || !isDescribed(registration, description)) return true;
+		const path = join(folder, pathInLayers(descriptionPath(smallkey)));
+		const file = await ifThere(path, stat(path));
+		return file === null || now - file.mtimeMs >= olderThanMs;
+	}
+
+	async function harvestOne({ smallkey, registration, description }: CheckedLayer) {
+		const harvested = await ask(registration, undefined, description);
+		const path = pathInLayers(descriptionPath(smallkey));
+		const before = await readTextIfThere(join(folder, path));
+		const merged = mergeDescription(registration, harvested, before);
+		const text = merged && descriptionText(merged);
+		const changed = text !== null && text !== before;
+		if (changed) placeFile(folder, path, Buffer.from(text));
+		// The modification time of an unchanged file is that of its last harvest.
+		else if (text !== null) await utimes(join(folder, path), new Date(), new Date());
+		return { smallkey, findings: harvested.findings, changed };
+	}
+
+	const addressOf = ({ registration }: CheckedLayer) => registration.en.service_url;
+	const asked = layers
+		.filter((layer) => harvestedLangs(layer.registration).length > 0)
+		// Layers of one service come together, so that its capabilities are still cached for the last of them.
+		.sort((one, other) => addressOf(one).localeCompare(addressOf(other)));
+	const areDue = await pMap(asked, isDue, { concurrency: layersAtOnce });
+	const wanted = asked.filter((_, index) => areDue[index]);
+	const outcomes = await mapWithProgress(wanted, "harvesting", layersAtOnce, harvestOne);
+	const changed = outcomes.filter((outcome) => outcome.changed).length;
+	const troubled = outcomes.filter((outcome) => outcome.findings.length > 0).length;
+	io.print(
+		`${counted(outcomes.length, "layer")} asked, ${counted(changed, "description")} changed, ${troubled} with findings`,
+	);
+	const sorted = outcomes.sort((one, other) => (one.smallkey < other.smallkey ? -1 : 1));
+	return printFindings(sorted, harvestTitles, io);
+});
+
+/** What a service says of a layer: its title, and for WMS its formats. */
+function factsText(facts: LayerFacts): string {
+	const title = quote(facts.title) || "(no title)";
+	if (!("queryable" in facts)) return title;
+	const types = facts.featureInfoFormats.join(", ") || "no type";
+	const query = facts.queryable ? `queryable as ${types}` : "not queryable";
+	const formats = facts.legendFormats.join(", ");
+	return quote(`${title}; ${query}; ${formats ? `legend as ${formats}` : "no legend named"}`);
+}
+
+const checkServices = createRun("check-services", async ({ read, environment, io }) => {
+	const [options, smallkeys] = await read((line) => withSource(line.argument(...smallkeysArgument)));
+	const { source, name } = nameSource(options);
+	io.warn(`Asking the services behind ${name}`);
+	const { ask } = clientsWith(readConfiguration(withoutStore(environment)).harvest);
+	const check = createCheckLayer(ask);
+	const layers = await readLayers(source, smallkeys, io);
+	const results = await mapWithProgress(layers, "checking", layersAtOnce, async (layer) => {
+		return { ...layer, ...(await check(layer.registration)) };
+	});
+	for (const { smallkey, facts: known } of results) {
+		for (const lang of langs) {
+			const facts = known[lang];
+			io.print(plain(`${smallkey} ${lang}: ${facts ? factsText(facts) : "not found, see below"}`));
+		}
+	}
+	return printFindings(results, harvestTitles, io);
+});
+
+const watchHelp = `
+It asks for the capabilities or the layer's document, then for one picture or one feature. The file names sick layers only,
+each with the week in which that was first seen. The file changes only if the findings do.
+With --text it writes what the pull request of the workflow refresh says, in a checkout into which npx fragment-publisher harvest
+has written service descriptions.`;
+
+const watchTitles = {
+	...harvestTitles,
+	down: "Services that are down or odd:",
+	empty: "Layers of which there is nothing to be seen:",
+	blocked: "Layers that browsers block on an https site:",
+};
+
+/** Smallkeys of the layers whose service description differs from the last commit of the checkout. */
+async function changedDescriptions(folder: string): Promise<Set<string>> {
+	const args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", folder];
+	const lines = (await runGit(".", args)).toString("utf8").split("\0").filter(Boolean);
+	// A line has two letters of status, a space and the path.
+	const names = lines.map((line) => parseLayerPath(line.slice(3)));
+	return new Set(names.flatMap((name) => (name?.kind === "description" ? [name.smallkey] : [])));
+}
+
+const watchServices = createRun("watch-services", async ({ read, environment, io }) => {
+	const [{ layers: folder, text: textFile }, smallkeys] = await read((line) =>
+		line
+			.argument(...smallkeysArgument)
+			.option("--layers <dir>", "a folder of layers", "layers")
+			.option("--text <file>", "write the text of the weekly pull request there")
+			.addHelpText("after", watchHelp),
+	);
+	const { owners } = parseOwners(await readIfThere(ownersPath));
+	const { harvest, publicUrl } = readConfiguration(withoutStore(environment));
+	const { ask } = clientsWith(harvest);
+	const registered = await readLayers({ folder }, [], io);
+	const layers = await readLayers({ folder }, smallkeys, io);
+	const all = await watchAll(layers, ask, publicUrl);
+	const week = weekOf(io.now());
+	const states = new Map(all.map((layer) => [layer.smallkey, seenOf(layer)]));
+	const health = await writeHealth(folder, states, registered, io.now());
+	if (textFile !== undefined) {
+		const changed = await changedDescriptions(folder);
+		const found = all.map((layer) => ({ ...layer, changed: changed.has(layer.smallkey) }));
+		await writeFile(textFile, refreshText(found, { health, week }, owners));
+	}
+	const count = (wanted: SickState | null) => all.filter(({ state }) => state === wanted).length;
+	io.print(
+		`checked ${counted(all.length, "layer")}: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty, ${count("blocked")} blocked`,
+	);
+	return printFindings(all, watchTitles, io, (smallkey, state) => {
+		if (states.get(smallkey)?.state !== state) return "";
+		return ` (week ${weeksSince(health.get(smallkey)?.since ?? week, week)})`;
+	});
+});
+
+export const runs = { harvest, "check-services": checkServices, "watch-services": watchServices };

@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import type { Ask } from "../../../api/service/net/ask.ts";
+import type { Source } from "../../../publish/collect.ts";
+import { collectSource } from "../../../publish/collect.ts";
+import { placeFile } from "../../../publish/place-file.mjs";
+import {
+	type Health,
+	healthPath,
+	healthText,
+	parseHealth,
+	type Seen,
+	updateHealth,
+	weekOf,
+} from "../../../registry/health.ts";
+import { type CheckedLayer, judgeChange, problemLine } from "../../../registry/judge.ts";
+import { namesOf } from "../../../registry/layer-file.ts";
+import { plain } from "../../../registry/plain.ts";
+import { langs } from "../../../registry/smallkey.ts";
+import type { Io } from "../../../scripts/terminal/io.ts";
+import { mapWithProgress } from "../../../scripts/terminal/progress.ts";
+import { readTextIfThere } from "../../../store/files/if-there.ts";
+import type { Watched } from "../finding.ts";
+import { createWatchLayer } from "../layer.ts";
+
+/** Layers that are processed concurrently; `createAsk` bounds the requests. */
+export const layersAtOnce = 64;
+
+/**
+ * Reads the layers that a command names, or all layers. Invalid files are reported on standard error and skipped.
+ * @throws {Error} if a named layer does not exist
+ */
+export async function readLayers(source: Source, smallkeys: string[], io: Io): Promise<CheckedLayer[]> {
+	const files = await collectSource(source);
+	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
+	for (const problem of problems) io.warn(plain(problemLine(problem)));
+	if (smallkeys.length === 0) return [...layers.values()];
+	return smallkeys.map((smallkey) => {
+		const layer = layers.get(smallkey);
+		if (!layer) throw new Error(`${smallkey}: there is no such layer, or its file is wrong`);
+		return layer;
+	});
+}
+
+/** The path of a file in a folder of layers: `23/23ax5t.json`. @param path in a repository: `layers/23/23ax5t.json` */
+export function pathInLayers(path: string): string {
+	return path.replace(/^layers\//, "");
+}
+
+/**
+ * Checks whether a viewer can show the layers.
+ * @param site address of the catalogue; empty if unknown
+ * @throws {Error} if none of several hosts answers: the cause is then this machine's connection
+ */
+export async function watchAll(
+	layers: readonly CheckedLayer[],
+	ask: Ask,
+	site: string,
+): Promise<(CheckedLayer & Watched)[]> {
+	const watch = createWatchLayer(ask, site);
+	const all = await mapWithProgress(layers, "looking at layers", layersAtOnce, async (layer) => {
+		return { ...layer, ...(await watch(layer.registration, undefined, layer.description)) };
+	});
+	const addresses = all.flatMap(({ registration }) => langs.map((lang) => registration[lang].service_url));
+	const hosts = new Set(addresses.map((address) => new URL(address).host));
+	if (hosts.size > 1 && all.every(({ state }) => state === "down")) {
+		const [first] = all[0]?.findings ?? [];
+		throw new Error(`none of ${hosts.size} hosts can be asked from here: ${first?.text}`);
+	}
+	return all;
+}
+
+/**
+ * Writes the results of checks into the health.json of the layers' folder. Without a change, the file is not written.
+ * @param seen smallkey → the problem of a checked layer; null: healthy
+ * @param all every layer of the folder
+ */
+export async function writeHealth(
+	folder: string,
+	seen: ReadonlyMap<string, Seen | null>,
+	all: readonly CheckedLayer[],
+	now: Date,
+): Promise<Health> {
+	const path = pathInLayers(healthPath);
+	const before = parseHealth(await readTextIfThere(join(folder, path)));
+	const registered = new Set(all.map(({ smallkey }) => smallkey));
+	const health = updateHealth(before, seen, weekOf(now), (smallkey) => registered.has(smallkey));
+	const text = healthText(health);
+	placeFile(folder, path, text === null ? null : Buffer.from(text));
+	return health;
+}

@@ -1,0 +1,140 @@
+import type { Ask } from "../../api/service/net/ask.ts";
+import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
+import {
+	harvestedLangs,
+	namedLayers,
+	type Registration,
+	serviceTypeOf,
+} from "../../registry/registration.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { checkSameLayer } from "./alike.ts";
+import { describeArcgisService } from "./arcgis/answers.ts";
+import { askLayer, describeLayer, lookAtFeatures, sketchLayer } from "./arcgis/feature-layer.ts";
+import { createCheckLayer } from "./check-layer.ts";
+import {
+	blockedOn,
+	type Described,
+	eachService,
+	findingOf,
+	type Harvested,
+	orNull,
+	orTrouble,
+	Trouble,
+	type Watched,
+	watchedOf,
+} from "./finding.ts";
+import { withSiblings } from "./siblings.ts";
+import { lookAtWms } from "./wms/look.ts";
+import { type Clients, createReadCapabilities, describeLayers, within } from "./wms/read-capabilities.ts";
+
+/**
+ * Asks the services of a layer, once if both languages name the same service. Never rejects.
+ * @param known the last description: if another layer now has this one's address, that is a finding and not an answer
+ */
+type AskServices<T> = (
+	registration: Registration,
+	signal?: AbortSignal,
+	known?: Description | null,
+) => Promise<T>;
+
+/**
+ * Asks for the description of a feature layer, for that of the named layers of an OGC service, or for the layers of a
+ * service that is registered as a whole.
+ */
+export type HarvestLayer = AskServices<Harvested>;
+
+/**
+ * Checks a layer as a viewer sees it: asks for its service's capabilities or its own document, then for one picture or one
+ * feature.
+ */
+export type WatchLayer = AskServices<Watched>;
+
+/** Asks the service of one language. @throws {Trouble} */
+export async function describe(registration: Registration, lang: Lang, clients: Clients): Promise<Described> {
+	const { service_url: address } = registration[lang];
+	const type = serviceTypeOf(registration, lang);
+	if (type === "esriFeature") return describeLayer(address, clients);
+	if (type !== "ogcWms" && type !== "ogcWmts") return describeArcgisService(address, clients.ask);
+	const names = namedLayers(registration, lang);
+	return describeLayers(type === "ogcWms" ? "WMS" : "WMTS", address, names, clients.read);
+}
+
+/** Creates the harvest for several layers, which share capabilities. */
+export function createHarvestLayer(options: Omit<Clients, "read"> & Partial<Clients>): HarvestLayer {
+	const clients: Clients = { read: createReadCapabilities(options.ask), ...options };
+
+	return async (registration, signal, known = null) => {
+		const harvested: Harvested = { found: {}, partial: new Set(), findings: [] };
+		const own = within(clients, signal);
+		const describeOwn = async (lang: Lang): Promise<Described> => {
+			const described = await describe(registration, lang, own);
+			await checkSameLayer(currentDescription(registration, known, lang), described.description, own);
+			if (serviceTypeOf(registration, lang) === "ogcWmts") return described;
+			return { ...described, description: await withSiblings(described.description, own) };
+		};
+		const answers = await eachService(registration, harvestedLangs(registration), (lang) =>
+			orTrouble(describeOwn(lang)),
+		);
+		for (const [lang, answer] of answers) {
+			const trouble = answer instanceof Trouble ? answer : answer.missing;
+			if (trouble) harvested.findings.push(findingOf(registration, lang, trouble));
+			if (answer instanceof Trouble) continue;
+			harvested.found[lang] = answer.description;
+			if (trouble) harvested.partial.add(lang);
+		}
+		return harvested;
+	};
+}
+
+/**
+ * Creates the check for a run, which shares capabilities between layers.
+ * @param ask from `createAsk`
+ * @param site address of the catalogue, whose pages have to be able to draw the layer; empty if unknown; null: it does not matter
+ */
+export function createWatchLayer(
+	ask: Ask,
+	site: string | null,
+	read = createReadCapabilities(ask),
+): WatchLayer {
+	const check = createCheckLayer(ask, read);
+
+	return async (registration, signal, known = null) => {
+		const { findings } = await check(registration, signal);
+		const clients = within({ ask, read, mapWkid: 4326 }, signal);
+		const well = langs.filter((lang) => findings.every((finding) => finding.lang !== lang));
+		const looks = await eachService(registration, well, (lang) =>
+			orTrouble(look(registration, lang, currentDescription(registration, known, lang), clients)),
+		);
+		for (const [lang, found] of looks)
+			if (found instanceof Trouble) findings.push(findingOf(registration, lang, found));
+		const blocked = blockedOn(site, registration).filter(({ lang }) => well.includes(lang));
+		return watchedOf([...findings, ...blocked]);
+	};
+}
+
+/** Looks at a layer in one language as a viewer does, after the check has found nothing wrong. @throws {Trouble} */
+async function look(
+	registration: Registration,
+	lang: Lang,
+	before: LangDescription | null,
+	clients: Clients,
+): Promise<void> {
+	const { service_url: address } = registration[lang];
+	const { ask, read } = clients;
+	const type = serviceTypeOf(registration, lang);
+	// A whole service has no layer that could be another one.
+	if (before && !("entries" in before)) {
+		const now =
+			type === "esriFeature"
+				? askLayer(address, ask).then((layer) => sketchLayer(address, layer))
+				: describe(registration, lang, clients).then(({ description }) => description);
+		const found = await orNull<LangDescription>(now);
+		if (found) await checkSameLayer(before, found, clients);
+	}
+	if (type === "esriFeature") return lookAtFeatures(address, ask);
+	const [name] = type === "ogcWms" ? namedLayers(registration, lang) : [];
+	if (name === undefined) return;
+	const capabilities = await orNull(read("WMS", address, name));
+	const layer = capabilities?.layers.get(name);
+	if (layer) await lookAtWms(address, name, layer, ask);
+}

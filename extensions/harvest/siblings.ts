@@ -1,0 +1,149 @@
+import { arcgisPath } from "../../registry/addresses.ts";
+import { causeOf } from "../../registry/causes.ts";
+import type { LangDescription } from "../../registry/description.ts";
+import { maxSibling, maxSiblings } from "../../registry/schemas/description.ts";
+import { agreementOf } from "./agreement.ts";
+import { isObject, listOf, objectOf, parseAnswer, textOf, wordOf } from "./answer.ts";
+import { askDocument, serviceAddress } from "./arcgis/answers.ts";
+import { askLayer, sketchLayer } from "./arcgis/feature-layer.ts";
+import { orNull, orTrouble, Trouble } from "./finding.ts";
+import type { Clients } from "./wms/read-capabilities.ts";
+
+/** Accept the address of a service of an ArcGIS server, and of the WMS of such a service. */
+const arcgisService =
+	/^(.*\/rest\/services)\/(?:(.+)\/)?([^/]+)\/(MapServer|FeatureServer|ImageServer)(\/\d+)?\/?$/i;
+const arcgisWms = /^(.*)\/services\/(?:(.+)\/)?([^/]+)\/(MapServer|ImageServer)\/WMSServer\/?(?:\?.*)?$/i;
+
+/** The parts of an address on an ArcGIS server; null for any other address. `catalogue` is the address of its list. */
+export function arcgisPlaceOf(address: string) {
+	const service = arcgisService.exec(address);
+	const [, root, ...parts] = service ?? arcgisWms.exec(address) ?? [];
+	if (root === undefined) return null;
+	const [folder = "", name = "", type = ""] = parts.map((part = "") => decoded(part));
+	const [, , , layer = ""] = parts;
+	return {
+		...{ folder, name, type },
+		catalogue: service ? root : `${root}/rest/services`,
+		/** The address of another service on the server, with the same number of the layer. */
+		addressOf: (path: string, catalogue: string) =>
+			service
+				? `${catalogue}/${encodeURI(path)}${layer}`
+				: `${catalogue.replace("/rest/", "/")}/${encodeURI(path)}/WMSServer`,
+	};
+}
+
+function decoded(text: string): string {
+	try {
+		return decodeURI(text);
+	} catch {
+		return text;
+	}
+}
+
+/** The list of a folder of an ArcGIS server: services as `Folder/Name/MapServer`. @returns a `Trouble` if there is no list */
+export async function askList(catalogue: string, folder: string, ask: Clients["ask"]) {
+	const answer = await ask(`${[catalogue, encodeURI(folder)].filter(Boolean).join("/")}?f=json`);
+	if (!answer.ok) return answer;
+	const { services, folders, error } = objectOf(parseAnswer(answer.bytes));
+	if (!Array.isArray(services)) {
+		const code = Number(objectOf(error).code) || null;
+		return new Trouble("wrong", causeOf("no-list"), { status: code, isTemporary: code === null });
+	}
+	const paths = services.filter(isObject).map((one) => `${textOf(one.name)}/${textOf(one.type)}`);
+	return { paths, folders: listOf(folders).map(textOf).filter(Boolean) };
+}
+
+/** The layers of an ArcGIS service; a `Trouble` if it does not list them. */
+export async function askLayers(address: string, ask: Clients["ask"]) {
+	const document = await orTrouble(askDocument(serviceAddress(address, "/..", {}), "service", ask));
+	if (document instanceof Trouble) return document;
+	if (Array.isArray(document.layers)) return document.layers.filter(isObject);
+	return new Trouble("wrong", causeOf("no-list"), { isTemporary: true });
+}
+
+/** The text by which a layer of a service is remembered: its name in a WMS; a number together with the title. */
+export function siblingText(name: string, title = ""): string {
+	return (/^\d+$/.test(name) ? `${name} ${title}` : name).slice(0, maxSibling);
+}
+
+/** The text by which a described layer is remembered. */
+function siblingOf(description: LangDescription): string {
+	if ("entries" in description) return "";
+	if ("layers" in description) return siblingText(description.layers[0] ?? "", description.title);
+	return siblingText(numberIn(description.service_url), description.name);
+}
+
+/** The number of an ArcGIS layer at the end of its address; empty if there is none. */
+export function numberIn(address: string): string {
+	return arcgisPath.exec(new URL(address).pathname)?.[2] ?? "";
+}
+
+/** Whether all siblings of a layer are known. */
+export function knowsAll(siblings: readonly string[] | undefined): siblings is string[] {
+	return siblings !== undefined && siblings.length < maxSiblings;
+}
+
+/**
+ * Adds to the description of one layer what stands beside it: the layers of its service, and in ArcGIS the services of its
+ * folder. What stood beside a layer before is not where the layer went. If there is no list, nothing is added.
+ */
+export async function withSiblings(description: LangDescription, clients: Clients): Promise<LangDescription> {
+	const { service_url: address } = description;
+	const siblings = "entries" in description ? null : await siblingsOf(description, clients);
+	if (!siblings) return description;
+	const place = arcgisPlaceOf(address);
+	const list = place && (await askList(place.catalogue, place.folder, clients.ask));
+	const services =
+		list && !(list instanceof Trouble) ? list.paths.map((path) => path.split("/").slice(-2)) : null;
+	const top = place?.folder ? await askList(place.catalogue, "", clients.ask) : list;
+	const own = siblingOf(description);
+	return {
+		...description,
+		siblings: nearest(siblings, own),
+		...(services && {
+			services: nearest(
+				services.map((parts) => parts.join("/")),
+				place?.name ?? "",
+			),
+		}),
+		...(top && !(top instanceof Trouble) && { folders: nearest(top.folders, place?.folder ?? "") }),
+	};
+}
+
+/** The texts that are nearest to one in the alphabet, each once, so that another order of a service changes nothing. */
+function nearest(texts: readonly string[], own: string): string[] {
+	const sorted = [...new Set(texts.map((text) => text.slice(0, maxSibling)).filter(Boolean))].sort();
+	const at = sorted.findIndex((text) => text >= own);
+	const middle = at < 0 ? sorted.length : at;
+	const first = Math.min(Math.max(middle - maxSiblings / 2, 0), Math.max(sorted.length - maxSiblings, 0));
+	return sorted.slice(first, first + maxSiblings);
+}
+
+/** Layers of the same name that are asked whether they are alike. */
+const maxNamesakes = 5;
+
+async function siblingsOf(known: Exclude<LangDescription, { entries: unknown }>, { ask, read }: Clients) {
+	const own = siblingOf(known);
+	if (!("renderer" in known)) {
+		const capabilities = await orNull(read("WMS", known.service_url, known.layers[0] ?? null));
+		const names =
+			capabilities && [...capabilities.layers].map(([name, { title }]) => siblingText(name, title));
+		return names?.filter((text) => text !== own) ?? null;
+	}
+	const layers = await askLayers(known.service_url, ask);
+	if (layers instanceof Trouble) return null;
+	const others = layers.map(({ id, name }) => ({ id: wordOf(id), name: textOf(name) }));
+	const siblings: string[] = [];
+	let namesakes = 0;
+	for (const { id, name } of others) {
+		const text = siblingText(id, name);
+		if (text === own) continue;
+		// Only the number tells namesakes apart: after a swap of numbers, one that is not alike is a candidate.
+		const isAsked = name === known.name && namesakes < maxNamesakes;
+		if (isAsked) namesakes += 1;
+		const address = serviceAddress(known.service_url, `/../${id}`, {});
+		const document = isAsked ? await orNull(askLayer(address, ask)) : null;
+		if (!document || agreementOf(known, sketchLayer(address, document)).sure !== null) siblings.push(text);
+	}
+	return siblings;
+}

@@ -1,0 +1,124 @@
+// What puts a worker on Cloudflare, of Node's own modules and wrangler alone: it is run beside Cloudflare's key.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Environment } from "../../registry/environment.ts";
+import { withTemporaryFolder } from "../../store/files/temporary-folder.ts";
+
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Cloudflare's tool chain (the engine) has its own folder and lock file, so that `npm ci` does not install it. */
+export const engineFolder = join(root, "deploy/workers");
+
+const wranglerScript = join(engineFolder, "node_modules/wrangler/bin/wrangler.js");
+
+/** The worker's configuration for fragments as static assets, and as objects of a bucket. */
+export const configurations = {
+	assets: join(root, "wrangler.jsonc"),
+	objects: join(root, "deploy/workers/objects.jsonc"),
+};
+
+/** Where the fragments are: static assets, or objects of a bucket. */
+export type Hosting = keyof typeof configurations;
+
+/** Waits for the end of a process. @returns its exit code, or the signal that ended it */
+export async function ended(child: ChildProcess): Promise<number | string | null> {
+	const [code, signal] = await once(child, "close");
+	return code ?? signal;
+}
+
+/** Settings that keep wrangler from sending requests that were not asked for. */
+export const quiet = {
+	WRANGLER_SEND_METRICS: "false",
+	WRANGLER_SEND_ERROR_REPORTS: "false",
+	WRANGLER_HIDE_BANNER: "true",
+	CLOUDFLARE_CF_FETCH_ENABLED: "false",
+	NO_COLOR: "1",
+};
+
+/** The variables that a deployment needs: of the machine, of the proxy, and Cloudflare's credentials. */
+const deploymentNames = [
+	["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "LANG", "LC_ALL", "TERM", "CI"],
+	["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"],
+	["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"],
+	["CLOUDFLARE_API_TOKEN", "CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_API_KEY", "CLOUDFLARE_EMAIL"],
+	["CLOUDFLARE_API_BASE_URL", "WRANGLER_API_ENVIRONMENT", "WRANGLER_LOG", "WRANGLER_LOG_PATH"],
+	// Windows needs these.
+	["SystemRoot", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP", "PATHEXT", "ComSpec"],
+].flat();
+
+/**
+ * The environment of a deployment, without the senders' secrets and without the keys of GitHub and of the bucket.
+ */
+export function deploymentEnvironment(env: Environment): NodeJS.ProcessEnv {
+	return Object.fromEntries(deploymentNames.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+}
+
+/** Starts wrangler's script with node, since a signal to `npx` would not end workerd. */
+export function spawnWrangler(
+	args: string[],
+	env: NodeJS.ProcessEnv,
+	stdio: "inherit" | "pipe",
+): ChildProcess {
+	return spawn(process.execPath, [wranglerScript, ...args], {
+		cwd: root,
+		env: { ...env, ...quiet },
+		stdio: ["ignore", stdio, stdio],
+	});
+}
+
+/**
+ * Writes a deployment's files into a folder. Only their owner may read the secrets.
+ * @param bucket name of the bucket; `objects.jsonc` has only a placeholder
+ * @returns wrangler's arguments for them
+ */
+async function fillDeployFolder(
+	path: string,
+	hosting: Hosting,
+	bucket: string | undefined,
+	secrets: ReadonlyMap<string, string>,
+): Promise<string[]> {
+	const words = ["--config", configurations[hosting]];
+	if (hosting === "objects") {
+		const text = await readFile(configurations[hosting], "utf8");
+		const named = text.replace(/("bucket_name": )"[^"]*"/, (_all, name) => name + JSON.stringify(bucket));
+		words[1] = join(path, "wrangler.jsonc");
+		await writeFile(words[1], named);
+	}
+	if (secrets.size > 0) {
+		words.push("--secrets-file", join(path, "secrets.json"));
+		const text = JSON.stringify(Object.fromEntries(secrets));
+		await writeFile(join(path, "secrets.json"), text, { mode: 0o600 });
+	}
+	return words;
+}
+
+/** What is put on Cloudflare. */
+interface Deployment {
+	/** Path of the worker's bundle. */
+	worker: string;
+	/** The folder of static assets; null for a worker that reads the bucket OBJECTS_BUCKET. */
+	assets: string | null;
+	/** Name → text, as `readSecretFiles` returns them. */
+	secrets?: ReadonlyMap<string, string>;
+	/** Further options of wrangler. */
+	further?: readonly string[];
+}
+
+/** Deploys a worker with wrangler. @returns whether it could */
+export function deployWorker(
+	{ worker, assets, secrets = new Map(), further = [] }: Deployment,
+	env: Environment,
+): Promise<boolean> {
+	return withTemporaryFolder("deploy-", async (folder) => {
+		// `--keep-vars`: variables and secrets that are set at Cloudflare stay; only the named ones are uploaded.
+		const hosting = assets === null ? "objects" : "assets";
+		const files = await fillDeployFolder(folder, hosting, env.OBJECTS_BUCKET, secrets);
+		const args = ["deploy", worker, "--no-bundle", "--keep-vars", ...files];
+		if (assets !== null) args.push("--assets", assets);
+		args.push(...further);
+		return (await ended(spawnWrangler(args, deploymentEnvironment(env), "inherit"))) === 0;
+	});
+}

@@ -1,0 +1,149 @@
+import { once } from "node:events";
+import { statfs } from "node:fs/promises";
+import { createServer } from "node:http";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { listen } from "../../api/service/listen.ts";
+import { readCommit, readVersion } from "../../store/files/version.ts";
+import type { GitOperation } from "../../store/git/base.ts";
+import type { Log } from "../../store/log.ts";
+import { isRefusal, type Store } from "../../store/store.ts";
+
+/** The current state of a running service; values that are not known are absent or null. */
+export interface Gauges {
+	layers: number;
+	/** Waiting and running changes. */
+	queue?: number | null;
+	/** Commits of the branch that are not served yet. */
+	commitsBehind?: number | null;
+	/** Layers whose rendered files are outdated. */
+	filesBehind?: number | null;
+	/** Layers that wait to be harvested. */
+	harvestsWaiting?: number | null;
+	/** Whether `/readyz` answers 200. */
+	isReady: boolean;
+}
+
+/** Upper bounds of the histogram of answers, in seconds; RAMP 4.0.x gives up after 2 s. */
+const answerBounds = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
+
+/** Upper bounds of the histogram of git's times, in seconds. */
+const gitBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+const prefix = "fragments_";
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** Creates the metrics of one running service, in the text format of Prometheus. */
+export function createMetrics() {
+	const registry = new Registry();
+	const registers = [registry];
+	const counter = (name: string, help: string, ...labelNames: string[]) =>
+		new Counter({ name: prefix + name, help, labelNames, registers });
+	const histogram = (name: string, help: string, label: string, buckets: number[]) =>
+		new Histogram({ name: prefix + name, help, labelNames: [label], buckets, registers });
+
+	const byWhom = "Commits of this process, by who asked: a sender, or the service itself.";
+	const commits = counter("commits_total", byWhom, "by");
+	const harvests = counter("harvests_total", "Layers whose services were asked, by outcome.", "outcome");
+	const whatGitTakes = "What git takes for what others wait for: a checkpoint of commits, a push, a repack.";
+	const git = histogram("git_seconds", whatGitTakes, "operation", gitBounds);
+	const byRoute = "Answers by route and status; 499: the client went away before.";
+	const requests = counter("requests_total", byRoute, "route", "status");
+	const refused = counter("writes_refused_total", "Writes that were refused, by reason.", "reason");
+	const toAnswer = "From a request's head to its answer, by route.";
+	const answers = histogram("request_seconds", toAnswer, "route", answerBounds);
+	collectDefaultMetrics({ register: registry });
+	// Gauges with the name of a counter, which promtool objects to; `nodejs_active_resources` has their numbers by type.
+	for (const what of ["handles", "requests", "resources"])
+		registry.removeSingleMetric(`nodejs_active_${what}_total`);
+	const about = "The version that runs, and its commit where that is known.";
+	const labels = { version: readVersion(), commit: readCommit() ?? "" };
+	new Gauge({ name: `${prefix}info`, help: about, labelNames: Object.keys(labels), registers }).set(
+		labels,
+		1,
+	);
+
+	/**
+	 * All metrics as text.
+	 * @param dataDir the folder whose disk is measured
+	 * @param read reads the present state of the service
+	 * @throws {Error} if the disk cannot be measured
+	 */
+	async function text(dataDir: string, read: () => Promise<Gauges>): Promise<string> {
+		const [now, { bsize, bavail, blocks }] = await Promise.all([read(), statfs(dataDir)]);
+		for (const [name, help, value] of [
+			["layers", "Layers that are served.", now.layers],
+			["queue", "Changes that wait, or are under way.", now.queue],
+			["commits_behind", "Commits of the branch that are not served yet.", now.commitsBehind],
+			["files_behind", "Layers whose rendered files are older than what is served.", now.filesBehind],
+			["harvests_waiting", "Layers that wait to be harvested.", now.harvestsWaiting],
+			["ready", "1 where /readyz says 200, else 0.", now.isReady ? 1 : 0],
+			["disk_free_bytes", "Bytes that DATA_DIR's disk has left for the service.", bavail * bsize],
+			["disk_size_bytes", "Bytes of DATA_DIR's disk.", blocks * bsize],
+		] as const) {
+			// A gauge without a value is left out.
+			registry.removeSingleMetric(prefix + name);
+			if (value != null) new Gauge({ name: prefix + name, help, registers }).set(value);
+		}
+		return registry.metrics();
+	}
+
+	return {
+		text,
+		/** Counts one answer. @param reason why a write was refused */
+		answer(route: string, status: number, ms: number, reason: string | undefined): void {
+			requests.inc({ route, status });
+			answers.observe({ route }, ms / 1_000);
+			if (reason !== undefined) refused.inc({ reason });
+		},
+		/** Counts the commits of a store from now on, by sender or service. @returns the same store */
+		countCommits<S extends Store>(store: S): S {
+			const change = store.change.bind(store);
+			store.change = async (edits, meta) => {
+				const outcome = await change(edits, meta);
+				const by = meta.request === null ? "service" : "sender";
+				if (!isRefusal(outcome) && outcome.changed) commits.inc({ by });
+				return outcome;
+			};
+			return store;
+		},
+		/** Measures an operation of git that requests wait for. */
+		git: (operation: GitOperation, ms: number) => git.observe({ operation }, ms / 1_000),
+		/** Counts a harvest: `changed`, `unchanged`, `dropped` or `failed`. */
+		harvest: (outcome: string) => harvests.inc({ outcome }),
+		/**
+		 * Starts a server for `GET /metrics`, on a port of its own that is not open to publishers and readers.
+		 * @param log gets the error if the text cannot be made
+		 * @returns its address: `http://127.0.0.1:9464/metrics`
+		 * @throws {Error} that names the settings, if the server cannot listen
+		 */
+		async serve(
+			place: { host: string; port: number },
+			dataDir: string,
+			read: () => Promise<Gauges>,
+			log: Log,
+		) {
+			const headers = { "Content-Type": registry.contentType, "Cache-Control": "no-store" };
+			const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
+				const isMetrics = request.url?.split("?", 1)[0] === "/metrics";
+				const isRead = request.method === "GET" || request.method === "HEAD";
+				if (!isMetrics || !isRead) return void response.writeHead(isMetrics ? 405 : 404).end();
+				text(dataDir, read).then(
+					(body) => response.writeHead(200, headers).end(body),
+					(error) => {
+						log.error(error);
+						response.writeHead(500).end();
+					},
+				);
+			});
+			const address = await listen(server, place, "METRICS_PORT, METRICS_HOST");
+			return {
+				url: `${address}/metrics`,
+				async close() {
+					server.close().closeAllConnections();
+					await once(server, "close");
+				},
+			};
+		},
+	};
+}

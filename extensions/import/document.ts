@@ -1,0 +1,184 @@
+import {
+	type Description,
+	descriptionText,
+	type LangDescription,
+	parseDescription,
+} from "../../registry/description.ts";
+import { judgeChange } from "../../registry/judge.ts";
+import { escapeMarkup } from "../../registry/markup.ts";
+import { textsOf } from "../../registry/problems.ts";
+import {
+	isVersion2,
+	type Registration,
+	serviceTypeOf,
+	storedSizeProblem,
+	takesAllLayers,
+} from "../../registry/registration.ts";
+import { type Lang, langs, layerPath, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
+import { textIn } from "../../registry/texts.ts";
+import { isObject, type Json, listOf, nodeIn, objectOf, textOf } from "./compare/json.ts";
+import { describeNode, isCountedMode, type Notes } from "./description.ts";
+import type { NotMoved } from "./dump.ts";
+import { entryOfNode, entryOfRequest, entryOfRequest2, type PayloadType } from "./entry.ts";
+
+/** The layer that results from a document of the older service's database. */
+export interface Moved {
+	smallkey: string;
+	registration: Registration;
+	description: Description | null;
+	/** The node that the older service served at v0.9 and v1, by language. */
+	nodes: Record<Lang, Json | undefined>;
+}
+
+/**
+ * Converts a document of any release from 1.0 to 3.0: checks its payload by the rules for stored registrations, and
+ * describes its services.
+ */
+export function moveDocument(
+	document: Json,
+	settings: FragmentSettings,
+	notes: Notes,
+): Moved | Omit<NotMoved, "offset"> {
+	const key = keyOf(document);
+	const smallkey = parseSmallkey(key);
+	if (!smallkey) return { key: shortened(key), reason: `its key ${smallkeyRule}` };
+	const isOfVersion2 = document.version === "2.0" || isObject(document.layer_config);
+	const stored = objectOf(isOfVersion2 ? document.v1_config : document.data);
+	const nodes = { en: nodeOf(stored.en), fr: nodeOf(stored.fr) };
+	const payload = (isOfVersion2 ? payload2 : payload1)(document, nodes, settings, notes);
+	if (!payload) return { key: smallkey, reason: "is neither a wms nor a feature layer" };
+	const bytes = Buffer.from(JSON.stringify(payload));
+	const file = { path: layerPath(smallkey), kind: "file", bytes } as const;
+	const { layers, problems } = judgeChange(null, [file], "stored");
+	const registration = layers.get(smallkey)?.registration;
+	if (!registration) return { key: smallkey, reason: textsOf(problems).join("; ") };
+	const tooLarge = storedSizeProblem(registration);
+	if (tooLarge !== null) return { key: smallkey, reason: textIn("en", tooLarge) };
+	const description: Description = {};
+	for (const lang of langs) {
+		const node = nodes[lang];
+		const isFeature = serviceTypeOf(registration, lang) === "esriFeature";
+		const ofNode = isFeature && node ? describeNode(node, registration[lang], settings, notes) : null;
+		const described = isFeature ? ofNode : describeLayers(servedIn(document, lang), registration, lang);
+		if (described) description[lang] = described;
+	}
+	return { smallkey, registration, description: usable(description, notes), nodes };
+}
+
+/** Characters shown of the key of a document that cannot be imported. */
+const maxKeyLength = 100;
+
+/** A key as the report shows it. */
+export function shortened(key: string): string {
+	return key.length > maxKeyLength ? `${key.slice(0, maxKeyLength)}…` : key;
+}
+
+/** The document's id in the database, or its member `key`, in which release 1.0 stored the smallkey. */
+export function keyOf(document: Json): string {
+	return textOf(document._id) || textOf(document.key) || textOf(objectOf(document.data).key);
+}
+
+/** The payload (not checked yet) of a document of version 1; null if its type is unknown. */
+function payload1(
+	{ data, type: kind }: Json,
+	nodes: Moved["nodes"],
+	settings: FragmentSettings,
+	notes: Notes,
+) {
+	const { request: stored } = objectOf(data);
+	const request = isObject(stored) ? stored : null;
+	const type = request?.payload_type ?? kind;
+	if (type !== "wms" && type !== "feature") return null;
+	const entryOf = (lang: Lang) => {
+		const node = nodes[lang] ?? {};
+		if (!request) return entryOfNode(type, node, notes);
+		const entry = entryOfRequest(type, objectOf(request[lang]), notes);
+		followNode(entry, node, type);
+		metadataOf(entry, node, settings, notes);
+		return entry;
+	};
+	const version = textOf(request?.version);
+	return {
+		version: /^1\.(?:\d+\.\d+|[12])$/.test(version) ? version : "1.0.0",
+		payload_type: type,
+		en: entryOf("en"),
+		fr: entryOf("fr"),
+	};
+}
+
+/** A stored node, which may be alone or within a fragment. */
+function nodeOf(value: unknown): Json | undefined {
+	return isObject(value) ? (nodeIn(value) ?? value) : undefined;
+}
+
+/** Changes an entry made of a request to agree with the node, which is what was served. */
+function followNode(entry: Json, node: Json, type: PayloadType): void {
+	const name = escapeMarkup(textOf(node.displayName));
+	const isOwnName = type === "feature" && entry.service_name === undefined;
+	if (name && !isOwnName && name !== (entry.service_name ?? entry.layer)) {
+		if (name === entry.layer) delete entry.service_name;
+		else entry.service_name = name;
+	}
+	if (type === "wms") return;
+	if (entry.display_field !== undefined && textOf(node.nameField)) entry.display_field = node.nameField;
+	const isRegisteredMode = entry.loading_mode !== undefined;
+	if (textOf(node.mode) && (isRegisteredMode || !isCountedMode(node))) entry.loading_mode = node.mode;
+	if (Number.isInteger(node.maxAllowableOffset)) entry.max_allowable_offset = node.maxAllowableOffset;
+}
+
+/** The payload (not checked yet) of a document of version 2. */
+function payload2(document: Json, nodes: Moved["nodes"], settings: FragmentSettings, notes: Notes) {
+	const request = objectOf(document.request);
+	const entryOf = (lang: Lang) => {
+		if (!isObject(request[lang])) return request[lang];
+		const entry = entryOfRequest2(request[lang], document.service_type, notes);
+		const node = nodes[lang];
+		if (node && entry.service_type === "esriFeature") followNode(entry, node, "feature");
+		metadataOf(entry, node ?? servedIn(document, lang), settings, notes);
+		return entry;
+	};
+	return { version: "2.0", en: entryOf("en"), fr: entryOf("fr") };
+}
+
+/** The node that was served at v2. */
+function servedIn(document: Json, lang: Lang): Json {
+	return nodeOf(objectOf(document.layer_config)[lang]) ?? {};
+}
+
+/** For a service that is registered as a whole: the layers that the older service found in it. Null for any other. */
+function describeLayers(served: Json, registration: Registration, lang: Lang): LangDescription | null {
+	if (!isVersion2(registration) || !takesAllLayers(registration[lang])) return null;
+	const entries = listOf(served.layerEntries).map((entry) => objectOf(entry).id ?? objectOf(entry).index);
+	const areNames = entries.every((entry) => textOf(entry) !== "" || Number.isInteger(entry));
+	if (entries.length === 0 || !areNames) return null;
+	const { service_url } = registration[lang];
+	return { service_url, from: "import", entries: entries as (string | number)[] };
+}
+
+/** The description, or null if it is empty or too large to be read again. */
+function usable(description: Description, notes: Notes): Description | null {
+	if (Object.keys(description).length === 0) return null;
+	if (parseDescription(descriptionText(description))) return description;
+	notes.add("a description that is too large: left for the first harvest");
+	return null;
+}
+
+/**
+ * Replaces a metadata uuid by the addresses that the older service served, unless this configuration's templates give
+ * the same addresses.
+ */
+function metadataOf(entry: Json, node: Json, settings: FragmentSettings, notes: Notes): void {
+	const uuid = textOf(objectOf(entry.metadata).uuid);
+	const served = { metadata_url: textOf(node.metadataUrl), catalogue_url: textOf(node.catalogueUrl) };
+	if (!uuid || !served.metadata_url || !served.catalogue_url) return;
+	const fill = (template: string) => template.replaceAll("{0}", encodeURIComponent(uuid));
+	const isSame =
+		fill(settings.metadataUrl) === served.metadata_url &&
+		fill(settings.catalogueUrl) === served.catalogue_url;
+	if (isSame) return;
+	notes.add(
+		"a metadata uuid: written as its two addresses, which METADATA_URL and CATALOGUE_URL do not give",
+	);
+	entry.metadata = served;
+}

@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import { putEdits } from "../../api/register.ts";
+import { repositoryPath } from "../../api/service/data-dir.ts";
+import { openStore } from "../../api/service/open-store.ts";
+import type { Configuration } from "../../api/service/settings.ts";
+import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
+import { counted } from "../../registry/plain.ts";
+import { canonicalText } from "../../registry/registration.ts";
+import { descriptionPath, langs } from "../../registry/smallkey.ts";
+import { batchMeta, maxConcurrent } from "../../scripts/send/batch.ts";
+import { mapWithProgress } from "../../scripts/terminal/progress.ts";
+import { type Commit, type Edit, isRefusal, type Reader, type Refusal } from "../../store/store.ts";
+import type { NotMoved } from "./dump.ts";
+import { type Move, reasonOf } from "./moves.ts";
+
+/** The result of an import. */
+export interface Stored {
+	/** Numbers of new, changed and unchanged layers. */
+	added: number;
+	changed: number;
+	same: number;
+	/** Layers that the store refuses, such as a smallkey that differs only in case from a stored one. */
+	notMoved: NotMoved[];
+	/** null if there was nothing to write. */
+	commit: Commit | null;
+}
+
+const emptyReader: Reader = { read: async () => null, ids: async () => null, keys: async () => [] };
+
+/**
+ * Stores the layers of a dump in the configured store, in one commit. Unchanged layers and harvested descriptions stay as
+ * they are.
+ * @param author author of the commit, and its time in milliseconds since 1970; null for a dry run, which stores nothing
+ */
+export async function storeLayers(
+	layers: ReadonlyMap<string, Move>,
+	configuration: Configuration,
+	author: { sender: string; time: number } | null,
+): Promise<Stored | Refusal> {
+	let stored: Stored = { added: 0, changed: 0, same: 0, notMoved: [], commit: null };
+	const decide = async (now: Reader): Promise<Edit[]> => {
+		stored = { added: 0, changed: 0, same: 0, notMoved: [], commit: null };
+		const decided = await mapWithProgress(layers, "comparing", maxConcurrent, ([smallkey, move]) =>
+			editsOf(now, smallkey, move, stored),
+		);
+		return decided.flat();
+	};
+	// A dry run creates no repository.
+	const isNew = !configuration.github && !existsSync(repositoryPath(configuration.dataDir));
+	const open = author || !isNew ? await openStore(configuration) : null;
+	try {
+		if (!author || !open) {
+			await decide(open?.store ?? emptyReader);
+			return stored;
+		}
+		const meta = batchMeta(`import ${counted(layers.size, "layer")}`, author.sender, author.time);
+		const commit = await open.store.change(decide, meta);
+		return isRefusal(commit) ? commit : { ...stored, commit };
+	} finally {
+		await open?.close();
+	}
+}
+
+async function editsOf(now: Reader, smallkey: string, move: Move, stored: Stored): Promise<Edit[]> {
+	const layer = await now.read(smallkey);
+	const isSame = layer?.registration === canonicalText(move.registration);
+	const edits = isSame ? [] : await putEdits(now, smallkey, move.registration);
+	if (isRefusal(edits)) {
+		stored.notMoved.push({ key: smallkey, reason: reasonOf(edits.errors), offset: move.offset });
+		return [];
+	}
+	const description = mergeImported(layer?.description ?? null, move.description);
+	if (description !== null && description !== layer?.description) {
+		edits.push({ path: descriptionPath(smallkey), text: description });
+	}
+	if (!layer) stored.added += 1;
+	else if (edits.length > 0) stored.changed += 1;
+	else stored.same += 1;
+	return edits;
+}
+
+/** Merges an imported description into the stored one. A language that was harvested from the same service stays. */
+function mergeImported(stored: string | null, imported: string | null): string | null {
+	if (stored === null || imported === null || stored === imported) return imported ?? stored;
+	const before = parseDescription(stored) ?? {};
+	const now = parseDescription(imported) ?? {};
+	const merged: Description = {};
+	for (const lang of langs) {
+		const [old, fresh] = [before[lang], now[lang]];
+		const isHarvested = old !== undefined && old.from === undefined;
+		const keeps = isHarvested && (!fresh || old.service_url === fresh.service_url);
+		const best = keeps ? old : (fresh ?? old);
+		if (best) merged[lang] = best;
+	}
+	return descriptionText(merged);
+}

@@ -1,0 +1,225 @@
+// npx fragment-publisher prove: draws layers in a browser, and records for each whether it can be seen, with a picture
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { InvalidArgumentError } from "commander";
+import { clientsWith } from "../../../api/service/ask.ts";
+import { isFolderLocked, lockFolder } from "../../../api/service/lock.ts";
+import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { collectSource, type Source } from "../../../publish/collect.ts";
+import { placeFile } from "../../../publish/place-file.mjs";
+import type { CauseCode } from "../../../registry/causes.ts";
+import { describedFor } from "../../../registry/description.ts";
+import { healthPath, type Seen, type SickState, seenAs } from "../../../registry/health.ts";
+import type { CheckedLayer } from "../../../registry/judge.ts";
+import { nameOf, ownersOf, ownersPath, parseOwners } from "../../../registry/owners.ts";
+import { counted, plain } from "../../../registry/plain.ts";
+import { type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
+import { layersOption, nameSource, refOption, repoOption } from "../../../scripts/source.ts";
+import { createRun, parseCount } from "../../../scripts/terminal/command-line.ts";
+import { buildOutput } from "../../../site/build/output.ts";
+import { proposedFolder } from "../../../site/data/thumbnails.ts";
+import { withTemporaryFolder } from "../../../store/files/temporary-folder.ts";
+import { seenOf } from "../../harvest/finding.ts";
+import { readLayers, watchAll, writeHealth } from "../../harvest/harvester/layers.ts";
+import { createNotifier } from "../../harvest/notify.ts";
+import { needBrowser, openBrowser, serveFolder } from "../browser.ts";
+import { type Proof, type Proofs, runProofs } from "../proofs.ts";
+import { writeProposedLayers } from "../proposed.ts";
+import { reportHtml, reportOf } from "../report.ts";
+
+const help = `
+It draws as the catalogue's map does, one layer at a time for each host. The folder gets a picture for each layer, of at
+most 12 kB, and report.en.html, report.fr.html and report.json. What was drawn today is not drawn again, unless it is
+named, so that an interrupted run continues. For a folder of layers it also writes layers/health.json, as npx fragment-publisher
+watch-services does. It needs Chromium. --proposed draws the layers of the repairs that wait, as they would be, into the
+folder proposed/ beside the other pictures.`;
+
+/** Parses a part of all layers: `3/7` is the third of seven parts. */
+function parsePart(text: string) {
+	const [, number = "", of = ""] = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(text) ?? [];
+	const part = { number: Number(number), of: Number(of) };
+	if (part.of > 0 && part.number <= part.of) return part;
+	throw new InvalidArgumentError("It must be a part of all, such as 3/7.");
+}
+
+/**
+ * Chooses layers. A layer is always in the same part, whatever other layers there are. A sample is spread over all layers,
+ * and has others each day.
+ */
+export function chooseLayers<Layer extends Pick<CheckedLayer, "smallkey">>(
+	layers: readonly Layer[],
+	{ part, sample }: { part?: ReturnType<typeof parsePart> | undefined; sample?: number | undefined },
+	now: Date,
+): Layer[] {
+	const ofPart = part
+		? layers.filter(({ smallkey }) => hashOf(smallkey) % part.of === part.number - 1)
+		: [...layers];
+	if (sample === undefined) return ofPart;
+	const day = now.toISOString().slice(0, 10);
+	return ofPart.sort((a, b) => hashOf(day + a.smallkey) - hashOf(day + b.smallkey)).slice(0, sample);
+}
+
+/** A hash of a text: from 0 to 2³² - 1, and always the same for the same text. */
+function hashOf(text: string): number {
+	return createHash("sha256").update(text).digest().readUInt32BE();
+}
+
+/** The title of a layer in one language. */
+function titleOf(layer: CheckedLayer, lang: Lang): string {
+	return layer.registration[lang].service_name ?? describedFor(layer, lang).title ?? layer.smallkey;
+}
+
+/** What the browser saw → the state of the layer; `down` for all others. */
+const stateOf: Partial<Record<CauseCode, SickState>> = {
+	...{ nothing: "empty", "other-scales": "empty", reference: "empty", "browser-ended": "empty" },
+	...{ cors: "blocked", "not-secure": "blocked" },
+};
+
+/** The state of a layer that the browser does not draw; null if the page draws no layer of its kind. */
+function unseen({ langs }: Pick<Proof, "langs">): Seen | null {
+	const cause = langs.en?.cause ?? langs.fr?.cause;
+	return cause && cause.code !== "not-drawable" ? seenAs(stateOf[cause.code] ?? "down", cause) : null;
+}
+
+const temporaryPrefix = "fp-prove-";
+
+/** Runs a task with a folder for a build, which a later run removes if this one is killed. */
+function withBuild<T>(task: (temporary: string) => Promise<T>): Promise<T> {
+	return withTemporaryFolder(temporaryPrefix, async (temporary) => {
+		const { release } = await lockFolder(temporary);
+		for (const name of await readdir(tmpdir())) {
+			const other = join(tmpdir(), name);
+			// A folder without a build is that of a run that starts now.
+			const isBuild = name.startsWith(temporaryPrefix) && existsSync(join(other, "dist"));
+			if (isBuild && !(await isFolderLocked(other))) await rm(other, { recursive: true, force: true });
+		}
+		return task(temporary).finally(release);
+	});
+}
+
+/** Most reports of a run: one of 20,000 layers takes seconds. */
+const maxReports = 200;
+
+/** Calls a function for each layer of a few, and every few layers of many. */
+function everyFew(layers: number, write: (proofs: Proofs) => unknown): (proofs: Proofs) => void {
+	let since = 0;
+	return (proofs) => {
+		since += 1;
+		if (since * maxReports < layers) return;
+		since = 0;
+		write(proofs);
+	};
+}
+
+/** Makes the function that writes the reports. */
+async function createWriteReport(
+	source: Source,
+	all: readonly CheckedLayer[],
+	folder: string,
+	publicUrl: string,
+) {
+	const file = (await collectSource(source)).find(({ path }) => path === ownersPath);
+	const { owners } = parseOwners(file?.bytes);
+	const layers = new Map(
+		all.map((layer) => {
+			const title = { en: titleOf(layer, "en"), fr: titleOf(layer, "fr") };
+			const names = owners ? ownersOf(owners, layerPath(layer.smallkey)).map(nameOf) : [];
+			return [layer.smallkey, { title, owner: names.join(", ") }];
+		}),
+	);
+	return (proofs: Proofs) => {
+		const report = reportOf(proofs, layers);
+		const place = (name: string, text: string) => placeFile(folder, name, Buffer.from(text));
+		for (const lang of langs) place(`report.${lang}.html`, reportHtml(report, lang, publicUrl));
+		place("report.json", `${JSON.stringify(report, null, 1)}\n`);
+		return report;
+	};
+}
+
+export const run = createRun("prove", async ({ read, environment, io }) => {
+	const [{ sample, part, proposed, out, ...given }, named] = await read((line) =>
+		line
+			.argument("[smallkey...]", "which layers; all where none is named")
+			.option("--sample <number>", "so many of the layers, other ones on another day", parseCount)
+			.option("--part <part>", "one of several parts of all layers, such as 3/7", parsePart)
+			.option("--proposed", "the repairs that wait in the repository, as they would be")
+			.option("--out <dir>", "the folder of pictures and reports (PICTURES, or DATA_DIR/pictures)")
+			.addOption(layersOption)
+			.addOption(repoOption)
+			.addOption(refOption)
+			.addHelpText("after", help),
+	);
+	const configuration = readConfiguration(withoutStore(environment));
+	const { browser, publicUrl } = configuration;
+	needBrowser(browser);
+	const pictures = resolve(out ?? configuration.pictures);
+	const folder = proposed ? join(pictures, proposedFolder) : pictures;
+	const { source: registered, name } = nameSource(given);
+	if (proposed && "folder" in registered) throw new Error("--proposed: is for --repo");
+	await mkdir(folder, { recursive: true });
+	await withBuild(async (temporary) => {
+		if (proposed && "ref" in registered)
+			await writeProposedLayers(registered.repository, registered.ref, temporary);
+		const source = proposed ? { folder: join(temporary, "layers") } : registered;
+		const all = await readLayers(source, [], io);
+		const wanted = named.length > 0 ? await readLayers(source, named, io) : all;
+		const layers = chooseLayers(wanted, { part, sample }, io.now());
+		io.warn(plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
+		const dist = join(temporary, "dist");
+		// The policy of a site with https asks every service over https, also those that are registered with http.
+		const plainSite = { ...environment, SITE: "on", BASE_MAP: undefined, PUBLIC_URL: undefined };
+		const { problems } = await buildOutput(source, dist, plainSite);
+		for (const problem of problems) io.warn(plain(problem));
+		const writeReport = await createWriteReport(registered, all, folder, publicUrl);
+		const { address, close } = await serveFolder(dist);
+		const { ask, fetch } = clientsWith(configuration.harvest);
+		const day = io.now().toISOString().slice(0, 10);
+		const proofs = await runProofs({
+			site: address,
+			fetch,
+			layers,
+			registered: new Set(all.map(({ smallkey }) => smallkey)),
+			folder,
+			hasFixedNames: proposed ?? false,
+			isAgain: proposed ?? named.length > 0,
+			publicUrl: proposed ? null : publicUrl,
+			day,
+			signal: io.interrupted(),
+			proved: everyFew(all.length, writeReport),
+			browser: () => openBrowser(browser),
+		}).finally(close);
+		const report = writeReport(proofs);
+		if ("folder" in registered) {
+			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
+			const states = new Map<string, Seen | null>(drawn.map(({ smallkey }) => [smallkey, null]));
+			const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
+			// A state that its service shows precedes what the browser saw.
+			for (const layer of await watchAll(failed, ask, publicUrl))
+				states.set(layer.smallkey, seenOf(layer) ?? unseen(proofs.get(layer.smallkey) ?? { langs: {} }));
+			await writeHealth(registered.folder, states, all, io.now());
+			io.print(`${healthPath} is written`);
+		}
+		if (configuration.notify && !proposed) {
+			const { notify: target } = configuration;
+			const notifier = createNotifier({
+				target,
+				now: io.now,
+				warn: (line) => io.warn(plain(line)),
+				pausesMs: [1_000],
+			});
+			const failed = report.notDrawn.filter(({ since = "" }) => since === day);
+			await notifier.notify({
+				event: "proof",
+				layers: failed.map(({ smallkey, since = day }) => ({ smallkey, since })),
+			});
+		}
+		for (const { smallkey, since } of report.notDrawn)
+			io.print(plain(`${smallkey}: not drawn since ${since}`));
+		io.print(
+			`${report.drawn.length} of ${counted(report.layers, "layer")} draw, ${report.unknown} not checked yet: ${folder}`,
+		);
+	});
+});

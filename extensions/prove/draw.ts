@@ -1,0 +1,244 @@
+import { setTimeout } from "node:timers/promises";
+import { decode } from "fast-png";
+import type { Browser, Page, Route } from "playwright-core";
+import { FetchFailure } from "../../api/service/net/failure.ts";
+import { type Cause, type CauseCode, causeOf } from "../../registry/causes.ts";
+import type { Lang } from "../../registry/smallkey.ts";
+
+/** The result of drawing a layer in one language. */
+export interface Drawn {
+	/** Why no part of the layer is visible; absent if one is. */
+	cause?: Cause;
+	/** Number of features in the first view; absent for pictures. */
+	features?: number;
+	/** Share of the map that the layer colours, from 0 to 1. */
+	share: number;
+	/** Time until the map had drawn, in milliseconds. */
+	ms: number;
+	/** A small picture as WebP; null if nothing is visible. */
+	picture: Uint8Array | null;
+}
+
+/** The browser, the site and the client for drawing. */
+export interface DrawOptions {
+	browser: Browser;
+	/** Address of the catalogue, with a slash at its end. */
+	site: string;
+	/** The guarded fetch, which answers the page's requests to map services. */
+	fetch: typeof fetch;
+}
+
+/** Size of the browser's window; the page's map takes all of its width. */
+const windowSize = { width: 640, height: 900 };
+
+/** Width of a picture in pixels, and its limit in bytes. */
+const pictureWidth = 240;
+const maxPictureBytes = 12_000;
+
+/** Qualities of a picture, tried in this order. */
+const qualities = [80, 60, 40, 20, 5];
+
+/** Time limit for one step of drawing, in milliseconds: the page itself waits 10 s for a service. */
+const maxStepMs = 40_000;
+
+/** Time limit for all steps: some calls into a page that hangs have none. */
+const maxDrawMs = 5 * maxStepMs;
+
+/** Zooms while nothing is visible: many layers are drawn at large scales only. */
+const maxZooms = 2;
+
+/** Clicks of the zoom button for one zoom. */
+const clicksPerZoom = 3;
+
+/** Draws a layer on the catalogue's own map. @throws {Error} if the browser fails, or the page hangs */
+export async function drawLayer(options: DrawOptions, smallkey: string, lang: Lang): Promise<Drawn> {
+	const limit = new AbortController();
+	const hangs = setTimeout(maxDrawMs, null, { signal: limit.signal }).then(() => {
+		throw new Error(`The page did not answer within ${maxDrawMs / 1000} s.`);
+	});
+	try {
+		return await Promise.race([draw(options, smallkey, lang), hangs]);
+	} finally {
+		hangs.catch(() => undefined);
+		limit.abort();
+	}
+}
+
+async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise<Drawn> {
+	const { browser, site } = options;
+	const context = await browser.newContext({
+		viewport: windowSize,
+		reducedMotion: "reduce",
+		colorScheme: "light",
+		locale: `${lang}-CA`,
+		serviceWorkers: "block",
+	});
+	try {
+		const network = createNetwork(options.fetch);
+		await context.route(
+			(url) => /^https?:$/.test(url.protocol) && !url.href.startsWith(site),
+			network.answer,
+		);
+		const page = await context.newPage();
+		page.setDefaultTimeout(maxStepMs);
+		const start = performance.now();
+		await page.goto(`${site}${lang}/?layer=${encodeURIComponent(smallkey)}`);
+		await waitUntilDrawn(page);
+		const ms = Math.round(performance.now() - start);
+		await hideButtons(page);
+		return { ...(await inspectMap(page, network.lastFault)), ms };
+	} finally {
+		await context.close();
+	}
+}
+
+const mapSelector = ".map[data-state]";
+
+/** Waits until the map has drawn or failed, or the page says why it has none. */
+async function waitUntilDrawn(page: Page): Promise<void> {
+	const ended = '.map[data-state="drawn"], .map[data-state="failed"], .mapplace .warning, .layerhead a';
+	await page.locator(ended).first().waitFor({ state: "attached" });
+}
+
+/** Checks whether the layer is visible on the map, and zooms in while it is not. */
+async function inspectMap(page: Page, lastFault: () => Cause | null): Promise<Omit<Drawn, "ms">> {
+	const map = page.locator(mapSelector);
+	if ((await map.count()) === 0) return { cause: causeOf("not-drawable"), share: 0, picture: null };
+	for (let zooms = 0; ; zooms += 1) {
+		const { state, features, code, detail } = await map.evaluate((element) => {
+			return { ...(element as HTMLElement).dataset };
+		});
+		const share = state === "drawn" ? await colouredShare(page) : 0;
+		const count = features === undefined ? {} : { features: Number(features) };
+		if (share > 0) return { ...count, share, picture: await takePicture(page) };
+		if (state !== "drawn" || zooms === maxZooms) {
+			const own = causeOf((code || "nothing") as CauseCode, ...(detail ? [detail] : []));
+			// A page cannot know why it may not read an answer.
+			const cause = (code === "unreachable" && lastFault()) || own;
+			return { cause, ...count, share, picture: null };
+		}
+		await zoomIn(page);
+	}
+}
+
+/** Zooms in: if the page has a button for the scales at which the layer is drawn, with that. */
+async function zoomIn(page: Page): Promise<void> {
+	const offer = page.locator(".maphelp button");
+	if (await offer.isVisible()) await offer.dispatchEvent("click");
+	else
+		for (let click = 0; click < clicksPerZoom; click += 1)
+			await page.locator(".zoom button").first().dispatchEvent("click");
+	// The map asks for a new view when it draws its next frame.
+	await page.evaluate(
+		() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+	);
+	await waitUntilDrawn(page);
+}
+
+/** Hides the buttons and the names over the map, which would be in its pictures. */
+async function hideButtons(page: Page): Promise<void> {
+	await page.locator(".zoom, .ol-attribution, .ol-overlaycontainer").evaluateAll((elements) => {
+		for (const element of elements) (element as HTMLElement).style.visibility = "hidden";
+	});
+}
+
+/** The share of the map's pixels that differ between the map with the layer and without it. */
+async function colouredShare(page: Page): Promise<number> {
+	let along = await stableScreenshot(page, 100);
+	for (let tries = 1; ; tries += 1) {
+		const without = await stableScreenshot(page, 0);
+		const share = shareOfDifferent(along, without);
+		if (share === 0) return 0;
+		// What differs may be the background, if that has only now loaded.
+		const again = await stableScreenshot(page, 100);
+		if (again.equals(along) || tries === maxPictures) return share;
+		along = again;
+	}
+}
+
+/** The share of the pixels that differ between two pictures of the same size, as PNG. */
+function shareOfDifferent(one: Buffer, other: Buffer): number {
+	const [{ data, width, height, channels }, { data: others }] = [decode(one), decode(other)];
+	const isDifferent = (at: number) => Math.abs((data[at] ?? 0) - (others[at] ?? 0)) > 3;
+	let different = 0;
+	for (let at = 0; at < data.length; at += channels)
+		if ([at, at + 1, at + 2].some(isDifferent)) different += 1;
+	return Math.round((different / (width * height)) * 1e4) / 1e4;
+}
+
+/** Screenshots until two are equal: the page loads symbols after features. */
+const maxPictures = 10;
+
+/** Sets the layer's opacity in percent, and takes screenshots of the map until two in a row are equal. */
+async function stableScreenshot(page: Page, opacity: number): Promise<Buffer> {
+	await page.locator(".opacity input").evaluate((input, value) => {
+		(input as HTMLInputElement).value = String(value);
+		input.dispatchEvent(new Event("input"));
+	}, opacity);
+	let last = await page.locator(mapSelector).screenshot();
+	for (let taken = 1; taken < maxPictures; taken += 1) {
+		const next = await page.locator(mapSelector).screenshot();
+		if (next.equals(last)) return next;
+		last = next;
+	}
+	return last;
+}
+
+/** Takes a small picture of the map as WebP; null if it cannot be made small enough. */
+async function takePicture(page: Page): Promise<Uint8Array | null> {
+	const box = await page.locator(mapSelector).evaluate((element) => {
+		const { x, y, width, height } = element.getBoundingClientRect();
+		return { x: x + window.scrollX, y: y + window.scrollY, width, height };
+	});
+	const clip = { ...box, scale: pictureWidth / box.width };
+	const session = await page.context().newCDPSession(page);
+	for (const quality of qualities) {
+		const settings = { format: "webp", quality, clip, captureBeyondViewport: true } as const;
+		const { data } = await session.send("Page.captureScreenshot", settings);
+		const bytes = Buffer.from(data, "base64");
+		if (bytes.length <= maxPictureBytes) return bytes;
+	}
+	return null;
+}
+
+/** An allowed origin that is no page's. Without the header, Playwright would let every page read the answer. */
+const unreadable = "https://none.invalid";
+
+/** The network of a page: the guarded fetch. A request that it refuses fails in the page too. */
+function createNetwork(fetch: DrawOptions["fetch"]) {
+	const faults = new Map<string, Cause | null>();
+	let last = "";
+	/** Notes why the page cannot use an answer. Of a picture that failed to load, the page asks again as a text. */
+	const note = (url: string, fault: Cause | null) => {
+		last = url;
+		if (!faults.get(url)) faults.set(url, fault);
+	};
+	return {
+		/** What is wrong with the last address that the page has asked for; null if nothing is known. */
+		lastFault: () => faults.get(last) ?? null,
+		async answer(route: Route): Promise<void> {
+			const request = route.request();
+			if (request.method() !== "GET") return route.abort("blockedbyclient");
+			try {
+				const response = await fetch(request.url());
+				const type = response.headers.get("Content-Type") ?? "";
+				const origin = response.headers.get("Access-Control-Allow-Origin") ?? unreadable;
+				const body = Buffer.from(await response.arrayBuffer());
+				const isNoPicture = request.resourceType() === "image" && !type.startsWith("image/");
+				note(request.url(), faultOf(response, isNoPicture, origin));
+				const headers = { "Content-Type": type, "Access-Control-Allow-Origin": origin };
+				await route.fulfill({ status: response.status, headers, body });
+			} catch (error) {
+				note(request.url(), error instanceof FetchFailure ? error.what : null);
+				// The page may be closed.
+				await route.abort("failed").catch(() => undefined);
+			}
+		},
+	};
+}
+
+function faultOf({ ok, status }: Response, isNoPicture: boolean, origin: string): Cause | null {
+	if (!ok) return causeOf("status", status);
+	if (isNoPicture) return causeOf("no-picture");
+	return origin === "*" ? null : causeOf("cors");
+}

@@ -1,0 +1,221 @@
+import { createHash } from "node:crypto";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import pLimit from "p-limit";
+import type { Browser } from "playwright-core";
+import { placeFile } from "../../publish/place-file.mjs";
+import { causeOf } from "../../registry/causes.ts";
+import type { CheckedLayer } from "../../registry/judge.ts";
+import { folderOf, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
+import { tryJson } from "../../registry/try-json.ts";
+import { progress } from "../../scripts/terminal/progress.ts";
+import { proofsFile } from "../../site/data/thumbnails.ts";
+import { readTextIfThere } from "../../store/files/if-there.ts";
+import { blockedOn, placeOf, quote } from "../harvest/finding.ts";
+import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
+
+/** The result of drawing a layer in one language, without its picture. */
+export type LangProof = Omit<Drawn, "picture">;
+
+/** The result of drawing a layer the last time. */
+export interface Proof {
+	/** The day: `2026-03-04`. */
+	day: string;
+	/** The first day on which it did not draw; absent if it draws. */
+	since?: string;
+	langs: Partial<Record<Lang, LangProof>>;
+	/** Path of its last picture in the folder of proofs. It may be older than `day` if the layer no longer draws. */
+	picture?: string;
+}
+
+/** Smallkey → proof. */
+export type Proofs = Map<string, Proof>;
+
+/** Version of the file's format. */
+const version = 1;
+
+/** Reads the proofs in a folder; empty if there are none, or they cannot be read. */
+export async function readProofs(folder: string): Promise<Proofs> {
+	const text = await readTextIfThere(join(folder, proofsFile)).catch(() => null);
+	const value = tryJson(text ?? "") as { version: number; layers: Record<string, Proof> } | null;
+	const layers = value?.version === version ? Object.entries(value.layers ?? {}) : [];
+	return new Map(layers.filter(([smallkey]) => parseSmallkey(smallkey) !== null));
+}
+
+/** Writes all proofs, sorted by smallkey. */
+function writeProofs(folder: string, proofs: Proofs): void {
+	const lines = [...proofs]
+		.sort(([a], [b]) => (a < b ? -1 : 1))
+		.map(([smallkey, proof]) => `${JSON.stringify(smallkey)}: ${JSON.stringify(proof)}`);
+	placeFile(folder, proofsFile, Buffer.from(`{"version":${version},"layers":{\n${lines.join(",\n")}\n}}\n`));
+}
+
+/** The input of one run. */
+export interface ProveRun extends Omit<DrawOptions, "browser"> {
+	/** The folder of proofs and pictures. */
+	folder: string;
+	/** Whether a layer's picture always has the same name, for texts that link to it. If not, the name has a hash. */
+	hasFixedNames?: boolean;
+	/** The layers to draw. */
+	layers: readonly CheckedLayer[];
+	/** All smallkeys: the proofs of others are removed. */
+	registered: ReadonlySet<string>;
+	/** Whether to draw layers again that were drawn today. */
+	isAgain: boolean;
+	/** Address of the public site, whose pages have to be able to draw the layers; empty if unknown; null: it does not matter. */
+	publicUrl: string | null;
+	/** The day of the run: `2026-03-04`. */
+	day: string;
+	signal: AbortSignal;
+	/** Called with all proofs when a layer was drawn. */
+	proved?: (proofs: Proofs) => void;
+	/** Starts the browser for the next layers, which is closed after them. */
+	browser: () => Promise<Browser>;
+	/** Draws a layer in one language; absent: on the catalogue's map in the browser. */
+	draw?: typeof drawLayer;
+}
+
+/** Records the result of drawing a layer, and writes its picture into the folder. */
+async function addProof(
+	{ folder, hasFixedNames = false, day }: ProveRun,
+	proofs: Proofs,
+	smallkey: string,
+	drawn: Partial<Record<Lang, Drawn>>,
+): Promise<void> {
+	const before = proofs.get(smallkey);
+	const all = Object.entries(drawn);
+	const seen = Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest]));
+	const isDrawn = all.every(([, one]) => one.cause === undefined);
+	const bytes = all.map(([, { picture }]) => picture).find((one) => one !== null);
+	const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
+	const name = pictureName(smallkey, hasFixedNames ? undefined : hash);
+	const picture = bytes ? name : before?.picture;
+	if (bytes) {
+		await mkdir(join(folder, folderOf(smallkey)), { recursive: true });
+		placeFile(folder, name, Buffer.from(bytes));
+	}
+	if (before?.picture !== undefined && before.picture !== picture)
+		await rm(join(folder, before.picture), { force: true });
+	proofs.set(smallkey, {
+		day,
+		...(!isDrawn && { since: before?.since ?? day }),
+		langs: seen,
+		...(picture !== undefined && { picture }),
+	});
+}
+
+/** Path of a picture in the folder of proofs. @param hash of its content; absent if the name is fixed */
+export function pictureName(smallkey: string, hash?: string | null): string {
+	return `${folderOf(smallkey)}/${smallkey}${hash ? `.${hash}` : ""}.webp`;
+}
+
+/** Layers that are drawn at the same time, each in a page of its own, and each of other hosts. */
+const layersAtOnce = 3;
+
+/** Layers that one browser draws: its memory grows. */
+const layersPerBrowser = 50;
+
+/**
+ * Draws the layers of each host one after the other, and records the results. After an interruption, the next run of the
+ * same day draws the remaining layers.
+ * @returns all proofs
+ */
+export async function runProofs(options: ProveRun): Promise<Proofs> {
+	const { layers, folder, registered, isAgain, day, signal } = options;
+	const proofs = await readProofs(folder);
+	for (const [smallkey, { picture }] of proofs) {
+		if (registered.has(smallkey)) continue;
+		if (picture !== undefined) await rm(join(folder, picture), { force: true });
+		proofs.delete(smallkey);
+	}
+	let left = layers.filter(({ smallkey }) => isAgain || proofs.get(smallkey)?.day !== day);
+	const bar = progress(left.length, "drawing layers");
+	const suspects: CheckedLayer[] = [];
+	try {
+		while (left.length > 0 && !signal.aborted) {
+			const { failed, waiting } = await drawSome(left.slice(0, layersPerBrowser));
+			suspects.push(...failed.keys());
+			left = [...waiting, ...left.slice(layersPerBrowser)];
+		}
+		// One layer can end the browser of others. Alone in a browser, only the layer itself fails.
+		for (const layer of suspects) {
+			if (signal.aborted) break;
+			const { failed } = await drawSome([layer]);
+			for (const reason of failed.values()) {
+				const cause = causeOf("browser-ended", quote(String(reason)));
+				await record(layer, { en: { cause, share: 0, ms: 0, picture: null } });
+			}
+		}
+	} finally {
+		bar.stop();
+		writeProofs(folder, proofs);
+	}
+	return proofs;
+
+	async function record({ smallkey }: CheckedLayer, drawn: Partial<Record<Lang, Drawn>>): Promise<void> {
+		await addProof(options, proofs, smallkey, drawn);
+		// A killed run loses no layer.
+		writeProofs(folder, proofs);
+		options.proved?.(proofs);
+		bar.tick();
+	}
+
+	/** Draws layers until one fails. @returns those that failed, with the reasons, and those that were not begun */
+	async function drawSome(some: readonly CheckedLayer[]) {
+		const failed = new Map<CheckedLayer, unknown>();
+		const waiting: CheckedLayer[] = [];
+		const browser = await options.browser();
+		const inTurn = createTurns();
+		const draw = async (layer: CheckedLayer) => {
+			if (signal.aborted) return;
+			if (failed.size > 0) return void waiting.push(layer);
+			const drawn = await drawLangs({ ...options, browser }, layer).catch((reason: unknown) => {
+				failed.set(layer, reason);
+				return null;
+			});
+			if (drawn) await record(layer, drawn);
+		};
+		try {
+			await Promise.all(some.map((layer) => inTurn(layer, () => draw(layer))));
+		} finally {
+			await browser.close();
+		}
+		return { failed, waiting };
+	}
+}
+
+/** Returns a function that runs the work on a layer when no other layer of its hosts, in either language, is worked on. */
+function createTurns() {
+	const withSlot = pLimit(layersAtOnce);
+	const hosts = new Map<string, ReturnType<typeof pLimit>>();
+	return ({ registration }: CheckedLayer, work: () => Promise<void>): Promise<void> => {
+		const own = new Set(langs.map((lang) => new URL(registration[lang].service_url).host));
+		// All layers take their hosts in the same order, so that no two of them wait for each other.
+		const turn = [...own].sort().reduce(
+			(inner, host) => {
+				const oneByOne = hosts.get(host) ?? pLimit(1);
+				hosts.set(host, oneByOne);
+				return () => oneByOne(inner);
+			},
+			() => withSlot(work),
+		);
+		return turn();
+	};
+}
+
+/** Draws a layer in English, and in French if that is another service. */
+async function drawLangs(
+	options: DrawOptions & Pick<ProveRun, "publicUrl" | "draw">,
+	{ smallkey, registration }: CheckedLayer,
+) {
+	const { publicUrl, draw = drawLayer } = options;
+	const isOne = placeOf(registration, "en") === placeOf(registration, "fr");
+	// The page of the proof is http itself.
+	const blocked = blockedOn(publicUrl, registration);
+	const drawIn = async (lang: Lang): Promise<Drawn> => {
+		const drawn = await draw(options, smallkey, lang);
+		const found = blocked.find((finding) => finding.lang === lang);
+		return found && !drawn.cause ? { ...drawn, cause: found.what } : drawn;
+	};
+	return { en: await drawIn("en"), ...(!isOne && { fr: await drawIn("fr") }) };
+}

@@ -1,0 +1,119 @@
+import { causeText } from "../../registry/causes.ts";
+import type { Lang } from "../../registry/smallkey.ts";
+import { type Countable, codeFor } from "../../registry/texts/filled.ts";
+import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
+import { layerAddress } from "../../site/data/entries.ts";
+import { Html, html } from "../../site/static/html.ts";
+import type { LangProof, Proof, Proofs } from "./proofs.ts";
+
+/** A layer of a report. `owner`: who can correct it; empty if unknown. */
+type Row = { smallkey: string; title: Record<Lang, string>; owner: string } & Proof;
+
+/** Makes the report of all layers. @param layers titles and owners of all layers by smallkey */
+export function reportOf(proofs: Proofs, layers: ReadonlyMap<string, Pick<Row, "title" | "owner">>) {
+	const rows = [...layers]
+		.sort(([a], [b]) => (a < b ? -1 : 1))
+		.flatMap(([smallkey, layer]): Row[] => {
+			const proof = proofs.get(smallkey);
+			return proof ? [{ smallkey, ...layer, ...proof }] : [];
+		});
+	const notDrawn = rows.filter(({ since }) => since !== undefined);
+	return {
+		/** Number of all layers. */
+		layers: layers.size,
+		/** Number of layers that no run has drawn yet. */
+		unknown: layers.size - rows.length,
+		/** The longest failing first. */
+		notDrawn: notDrawn.sort((a, b) => ((a.since ?? "") < (b.since ?? "") ? -1 : 1)),
+		/** Sorted by smallkey. */
+		drawn: rows.filter(({ since }) => since === undefined),
+	};
+}
+
+/** Texts of the report in one language. */
+function wordsIn(lang: Lang) {
+	const say = (code: TextCode, ...values: (string | number)[]) => textIn(lang, textOf(code, ...values));
+	const counted = (count: number, code: Countable<TextCode>, ...others: number[]) =>
+		say(codeFor<TextCode>(lang, count, code), count, ...others);
+	return { say, counted };
+}
+
+const style =
+	new Html(`body{font:16px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;color:#1d1d1d;background:#fff}
+ul{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:1.5rem;list-style:none;padding:0}
+li{border:1px solid #bbb;border-radius:4px;overflow:hidden}li img{display:block;width:100%;aspect-ratio:4/3;object-fit:cover;background:#e8eef2}
+li div{padding:.5rem .75rem}h3{margin:0;font-size:1rem}p{margin:.25rem 0}.bad{color:#a40000}.old img{opacity:.5}code{font-size:.875rem}input{font:inherit;width:min(100%,30rem)}`);
+
+/** Shows the layers whose text has what is typed, whatever its case and accents. */
+const script = new Html(`const plain = (text) => text.normalize("NFD").replace(/\\p{M}/gu, "").toLowerCase();
+document.querySelector("input").addEventListener("input", ({ target }) => {
+	for (const item of document.querySelectorAll("li")) item.hidden = !plain(item.textContent).includes(plain(target.value));
+});`);
+
+/**
+ * Renders the report as a page with its own style and script. Its pictures are in the same folder.
+ * @param publicUrl address of the site without a slash at its end, for links to the layers' pages; empty if unknown
+ */
+export function reportHtml(report: ReturnType<typeof reportOf>, lang: Lang, publicUrl: string): string {
+	const { layers, unknown, notDrawn, drawn } = report;
+	const { say, counted } = wordsIn(lang);
+	const other = lang === "en" ? "fr" : "en";
+	const list = (rows: readonly Row[]) =>
+		html`<ul>\n${rows.map((row) => itemHtml(row, lang, publicUrl))}</ul>\n`;
+	return html`<!doctype html>
+<html lang="${lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${say("proof-title")}</title>
+<style>${style}</style>
+</head>
+<body>
+<p><a href="report.${other}.html" lang="${other}" hreflang="${other}">${lang === "en" ? "Français" : "English"}</a></p>
+<h1>${say("proof-title")}</h1>
+<p><strong>${counted(drawn.length, "proof-count", layers)} ${unknown > 0 && counted(unknown, "proof-unknown")}</strong></p>
+<p><label>${say("proof-search")}<br><input type="search"></label></p>
+${notDrawn.length > 0 && html`<h2>${say("proof-not-drawn")}</h2>\n${list(notDrawn)}`}<h2>${say("proof-drawn")}</h2>
+${list(drawn)}<script>${script}</script>
+</body>
+</html>
+`.text;
+}
+
+function itemHtml(row: Row, lang: Lang, publicUrl: string): Html {
+	const { smallkey, owner, day, since, picture, langs } = row;
+	const { say } = wordsIn(lang);
+	const title = row.title[lang];
+	const page = publicUrl && `${publicUrl}/${layerAddress(lang, smallkey)}`;
+	const alt = since ? say("proof-last") : say("proof-picture", title);
+	const own = langs[lang] ?? langs.en;
+	const lines = [
+		since ? failures(langs, lang) : own && factsText(own, lang),
+		say("proof-seen", day),
+		owner && say("proof-owner", owner),
+	];
+	return html`<li class="${since ? "old" : "new"}">${picture && html`<img src="${picture}" alt="${alt}" width="240" height="180" loading="lazy">`}<div>
+<h3>${page ? html`<a href="${page}">${title}</a>` : title}</h3><p><code>${smallkey}</code></p>
+${since && html`<p class="bad">${say("proof-since", since)}</p>\n`}${lines.map((line) => line && html`<p>${line}</p>\n`)}</div></li>\n`;
+}
+
+/** Why nothing is visible in the report's language, or in the only one that does not draw. */
+function failures({ en, fr }: Proof["langs"], lang: Lang): string {
+	const { say } = wordsIn(lang);
+	const [first, second] = [en?.cause, fr?.cause].map((cause) => cause && causeText(lang, cause));
+	if (fr && first && !second) return say("proof-only-en", first);
+	if (second && !first) return say("proof-only-fr", second);
+	return (lang === "fr" ? (second ?? first) : first) ?? "";
+}
+
+function factsText({ features, share, ms }: LangProof, lang: Lang): string {
+	const { say, counted } = wordsIn(lang);
+	const number = (value: number, digits: number) =>
+		value.toLocaleString(`${lang}-CA`, { maximumFractionDigits: digits });
+	const facts = [
+		features !== undefined && counted(features, "proof-features"),
+		say("proof-share", number(share * 100, share < 0.1 ? 1 : 0)),
+		`${number(ms / 1000, 1)}\u00a0s`,
+	];
+	return facts.filter(Boolean).join(", ");
+}

@@ -1,0 +1,119 @@
+// npx fragment-publisher repair: looks for the services of layers that stay sick, and proposes what to register in their place
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { clientsWith } from "../../../api/service/ask.ts";
+import { findRepository, readHealth, servedRef } from "../../../api/service/repository.ts";
+import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { resolveCommit } from "../../../publish/collect.ts";
+import { healthText, markRepairs, parseHealth, weekOf } from "../../../registry/health.ts";
+import { counted, plain } from "../../../registry/plain.ts";
+import { createRun } from "../../../scripts/terminal/command-line.ts";
+import { readTextIfThere } from "../../../store/files/if-there.ts";
+import { gitText, runGit } from "../../../store/git/commands/run.ts";
+import { messageOf, type OpenRepair, readOpen } from "../../../store/git/repair-branches.ts";
+import { readLayers } from "../../harvest/harvester/layers.ts";
+import { picturesMarkdown } from "../../prove/proposed.ts";
+import { runRepair } from "../run.ts";
+
+const help = `
+It looks at the layers that layers/health.json named before today (UTC), and compares what it finds with what was last
+harvested of them. Each proposal is a branch repair/<smallkey>; the branch main is never changed. A running service does
+this once a day. REPAIR=off turns it off.`;
+
+/** Proposals that may wait at the same time. */
+const maxOpen = 20;
+
+/** `layers/health.json` as it was before a day (UTC); null if there was none. */
+async function readHealthBefore(repository: string, base: string, day: string): Promise<string | null> {
+	const words = ["rev-list", "-1", "--first-parent", `--before=${day}T00:00:00Z`, base];
+	const commit = await gitText(repository, words);
+	return commit === "" ? null : readHealth(repository, commit);
+}
+
+/** Marks in a file of health the layers for which a repair waits. @param before its text; null if it does not exist */
+async function noteRepairs(file: string, before: string | null, open: readonly OpenRepair[], now: Date) {
+	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
+	const text = healthText(markRepairs(parseHealth(before), proposed, weekOf(now)));
+	if (text === before) return;
+	if (text === null) await rm(file, { force: true });
+	else await writeFile(file, text);
+}
+
+export const run = createRun("repair", async ({ read, environment, io }) => {
+	const [options] = await read((line) =>
+		line
+			.option("--repo <dir>", "a git repository instead of that of DATA_DIR, or of this checkout")
+			.option("--ref <ref>", "the commit that the proposals are for", servedRef)
+			.option(
+				"--health <file>",
+				"a layers/health.json of an earlier day, instead of that of the commit; proposals are noted in it; without such a file, no layer was sick",
+			)
+			.option("--dry-run", "print what would be proposed and withdrawn, and write nothing")
+			.option("--list", "print the repairs that wait, and ask no service")
+			.option(
+				"--out <dir>",
+				"write there what pull requests need: the patch and the text of each proposal, and what is withdrawn",
+			)
+			.addHelpText("after", help),
+	);
+	const { harvest, dataDir, mapWkid, pictures } = readConfiguration(withoutStore(environment));
+	if (options.dryRun && options.out !== undefined) throw new Error("--out: is not for --dry-run");
+	if (!options.list && (!harvest.on || !harvest.repair))
+		return void io.print(`${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
+	const { path: repository, name } =
+		options.repo === undefined
+			? await findRepository(undefined, dataDir)
+			: { path: resolve(options.repo), name: `the repository ${options.repo}` };
+	const base = await resolveCommit(repository, options.ref);
+	if (options.list) {
+		for (const { branch, smallkeys, subject } of await readOpen(repository, base))
+			io.print(plain(`${branch}: ${subject} (${smallkeys.join(" ")})`));
+		return;
+	}
+	io.warn(plain(`Looking for the services of sick layers of ${name}`));
+	const now = io.now();
+	const health =
+		options.health === undefined
+			? await readHealthBefore(repository, base, now.toISOString().slice(0, 10))
+			: await readTextIfThere(options.health);
+	if (options.health !== undefined && health === null)
+		io.warn(plain(`${options.health}: is not there, so no layer was sick`));
+	const outcome = await runRepair({
+		createClients: (onRequest) => clientsWith(harvest, onRequest),
+		...{ repository, base, mapWkid, maxOpen },
+		layers: await readLayers({ repository, ref: base }, [], io),
+		health: parseHealth(health),
+		now,
+		isDryRun: options.dryRun ?? false,
+	});
+	for (const { subject, branch } of outcome.proposed) io.print(plain(`${branch}: ${subject}`));
+	for (const branch of outcome.withdrawn)
+		io.print(plain(`${branch}: withdrawn, since it is of no use any more`));
+	for (const { smallkey, why } of outcome.silent) io.print(plain(`${smallkey}: nothing is proposed: ${why}`));
+	const { out } = options;
+	if (options.health !== undefined && !options.dryRun)
+		await noteRepairs(options.health, health, await readOpen(repository, base), now);
+	if (out !== undefined) {
+		const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = environment;
+		// The address at which GitHub serves the files of the branch `pictures`.
+		const address = `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
+		for (const proposal of outcome.proposed) {
+			const { branch, smallkeys } = proposal;
+			const patch = await runGit(repository, ["diff", "--binary", base, `refs/heads/${branch}`]);
+			const drawn = await picturesMarkdown(smallkeys, pictures, address);
+			const folder = join(out, branch);
+			await mkdir(folder, { recursive: true });
+			await writeFile(join(folder, "repair.patch"), patch);
+			// GitHub interprets words in a commit's message as commands, such as those that close an issue.
+			await writeFile(join(folder, "message.txt"), messageOf(proposal));
+			await writeFile(join(folder, "text.md"), `${proposal.markdown}\n${drawn}\n`);
+		}
+		await mkdir(out, { recursive: true });
+		await writeFile(join(out, "withdrawn.txt"), outcome.withdrawn.map((branch) => `${branch}\n`).join(""));
+	}
+	const { checked, proposed, postponed } = outcome;
+	const rest = postponed > 0 ? `, ${postponed} postponed: too many wait` : "";
+	io.print(
+		`${counted(checked, "sick layer")} checked, ${counted(proposed.length, "repair")} proposed${rest}`,
+	);
+});

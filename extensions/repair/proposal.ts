@@ -1,0 +1,159 @@
+import { createHash } from "node:crypto";
+import { descriptionText } from "../../registry/description.ts";
+import { counted, plain } from "../../registry/plain.ts";
+import { canonicalText } from "../../registry/registration.ts";
+import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
+import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
+import { code } from "../../registry/untrusted-text.ts";
+import { type Edit, repairBranch } from "../../store/store.ts";
+import type { Evidence } from "../harvest/agreement.ts";
+import { placeOf } from "../harvest/finding.ts";
+import type { Candidate } from "./candidates.ts";
+import type { Repair } from "./repair.ts";
+
+/** A change that repairs one layer, or the layers of one service that moved together. */
+export type Proposal = ReturnType<typeof proposalsOf>[number];
+
+/**
+ * Makes proposals of repairs: one for each layer, or for each service whose layers moved together.
+ * @param declined evidence of declined proposals; repairs with this evidence are left out
+ */
+export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<string>) {
+	const groups = new Map<string, Repair[]>();
+	for (const repair of repairs.filter((one) => !declined.has(evidenceOf(one)))) {
+		const name = groupOf(repair);
+		groups.set(name, [...(groups.get(name) ?? []), repair]);
+	}
+	const proposals = [...groups.values()].map((group) => {
+		const sorted = group.toSorted((a, b) => (a.layer.smallkey < b.layer.smallkey ? -1 : 1));
+		const smallkeys = sorted.map(({ layer }) => layer.smallkey);
+		const [{ sure }] = sorted as [Repair];
+		const evidenceIn = (lang: Lang, write: Write) =>
+			sorted.map((repair) => repairText(repair, lang, write)).join("\n");
+		return {
+			/** `repair/<first smallkey>` */
+			branch: repairBranch(smallkeys[0] as string),
+			smallkeys,
+			sure,
+			/** The places that a person has to choose from. */
+			choices: sure === "choose" ? sorted.flatMap(choicesOf) : [],
+			/** The first line of the commit's message. */
+			subject: subjectOf(smallkeys, sure),
+			/** The evidence: `text` in plain English for the commit, `markdown` in both languages for a pull request. */
+			text: evidenceIn("en", cut),
+			markdown: langs.map((lang) => evidenceIn(lang, code)).join("\n---\n\n"),
+			/** A hash of the evidence for each layer: after a refusal, nothing is proposed again on the same evidence. */
+			evidence: sorted.map(evidenceOf),
+			/** The files that change; empty if a person has to choose. */
+			edits: sure === "choose" ? [] : sorted.flatMap(editsOf),
+		};
+	});
+	return proposals.sort((a, b) => (a.branch < b.branch ? -1 : 1));
+}
+
+/**
+ * Repairs of one group become one proposal: sure matches that moved from one origin to another one, and on the same server
+ * from one service to another one.
+ */
+function groupOf({ layer, registration, langs, sure }: Repair): string {
+	if (sure !== "same") return layer.smallkey;
+	const ways = langs.map(({ lang }) => {
+		const [from, to] = [layer.registration[lang].service_url, registration[lang].service_url];
+		const [before, after] = [new URL(from).origin, new URL(to).origin];
+		return before === after ? [from, to].map((one) => one.replace(/\/\d+\/?$/, "")) : [before, after];
+	});
+	return JSON.stringify(ways.length > 1 && `${ways[0]}` === `${ways[1]}` ? ways.slice(1) : ways);
+}
+
+/** The first line of a proposal's message. */
+export function subjectOf(smallkeys: readonly string[], sure: Repair["sure"]): string {
+	const [first, ...others] = smallkeys;
+	const what = others.length === 0 ? first : `${first} and ${counted(others.length, "other layer")}`;
+	if (sure === "choose") return `repair ${what}: choose one of several places`;
+	return `repair ${what}: ${sure === "same" ? "" : "perhaps "}the same layer at another place`;
+}
+
+function choicesOf({ langs: found }: Repair): string[] {
+	const places = found.flatMap(({ candidates }) => candidates);
+	return [...new Set(places.map(({ service_url, layer = "" }) => cut(`${service_url} ${layer}`.trim())))];
+}
+
+function editsOf({ layer: { smallkey }, registration, description }: Repair): Edit[] {
+	return [
+		{ path: layerPath(smallkey), text: canonicalText(registration) },
+		{ path: descriptionPath(smallkey), text: descriptionText(description) },
+	];
+}
+
+/**
+ * A hash of a repair's evidence: the old place, the new places, and which traits agree. The number of features is left out:
+ * it changes daily, and would bring a declined proposal back.
+ */
+function evidenceOf({ layer, langs }: Repair): string {
+	const facts = langs.map(({ lang, candidates }) => [
+		lang,
+		placeOf(layer.registration, lang),
+		...candidates.map(({ service_url, layer: name = null, agreement }) => [
+			[service_url, name],
+			agreement.rows.filter(({ trait }) => trait !== "count").map(({ trait, agrees }) => [trait, agrees]),
+		]),
+	]);
+	const hash = createHash("sha256").update(JSON.stringify([layer.smallkey, facts]));
+	return hash.digest("hex").slice(0, 16);
+}
+
+/** The end of the code of a text of the evidence: `repair-<name>`. */
+type Name = TextCode extends infer Code ? (Code extends `repair-${infer Rest}` ? Rest : never) : never;
+
+const saying = (lang: Lang) => (name: Name) => textIn(lang, textOf(`repair-${name}`));
+
+/** What a row compares, in both languages. */
+export function traitText(trait: Evidence["trait"]): Record<Lang, string> {
+	return { en: saying("en")(trait), fr: saying("fr")(trait) };
+}
+
+/** Makes untrusted text safe for the output. */
+type Write = (text: string) => string;
+
+/** Characters of an untrusted text in a commit. */
+const maxTextLength = 200;
+
+function cut(text: string): string {
+	return plain(text.length > maxTextLength ? `${text.slice(0, maxTextLength).toWellFormed()}…` : text);
+}
+
+/** The evidence of a repair, in one language. */
+function repairText({ layer, langs: found, sure }: Repair, lang: Lang, write: Write): string {
+	const say = saying(lang);
+	const lines = [`${say("layer")} ${write(layer.smallkey)}`, ""];
+	if (sure === "choose") lines.push(say("choose"), "");
+	// Languages with the same service share their candidates.
+	for (const candidates of new Set(found.map((one) => one.candidates))) {
+		const own = found.filter((one) => one.candidates === candidates).map((one) => one.lang);
+		const registered = write(placeOf(layer.registration, own[0] as Lang));
+		lines.push(`${say("registered")} (${own.join(", ")}): ${registered}`, "");
+		for (const candidate of candidates) lines.push(...candidateLines(candidate, lang, write));
+	}
+	return lines.join("\n");
+}
+
+function candidateLines(
+	{ service_url, layer, by, agreement: { rows, sure } }: Candidate,
+	lang: Lang,
+	write: Write,
+): string[] {
+	const say = saying(lang);
+	const place = write(layer === undefined ? service_url : `${service_url} ${layer}`);
+	const cell = (text: string) => (text === "" ? "" : write(text));
+	return [
+		`${say("found")}: ${place} (${say(by)}), ${say(sure === "same" ? "same" : "perhaps")}`,
+		"",
+		say("head"),
+		"|---|---|---|---|",
+		...rows.map(({ trait, before, after, agrees }) => {
+			const agreesText = agrees ? say("yes") : `**${say("no")}**`;
+			return `| ${say(trait)} | ${cell(before)} | ${cell(after)} | ${agreesText} |`;
+		}),
+		"",
+	];
+}

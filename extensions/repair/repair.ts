@@ -1,0 +1,167 @@
+import { currentDescription, type Description } from "../../registry/description.ts";
+import type { SickState } from "../../registry/health.ts";
+import type { CheckedLayer } from "../../registry/judge.ts";
+import {
+	canonicalText,
+	namedLayers,
+	parseRegistration,
+	type Registration,
+	serviceTypeOf,
+} from "../../registry/registration.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { eachService, placeOf, type Watched } from "../harvest/finding.ts";
+import { createWatchLayer } from "../harvest/layer.ts";
+import {
+	type Candidate,
+	createFindCandidates,
+	type SearchOptions,
+	type Tried,
+	withEntry,
+} from "./candidates.ts";
+
+/** The candidates of one language: one, or several that agree equally. */
+interface LangRepair {
+	lang: Lang;
+	candidates: Candidate[];
+}
+
+/** A possible repair of a sick layer. */
+export interface Repair {
+	layer: CheckedLayer;
+	langs: LangRepair[];
+	/** `choose`: several candidates agree equally, so a person has to choose. */
+	sure: "same" | "perhaps" | "choose";
+	/** The layer after the repair; unchanged if a person has to choose. */
+	registration: Registration;
+	description: Description;
+}
+
+/**
+ * Creates functions that check whether a layer is still sick, and look for a repair. They propose only what a viewer can
+ * draw (`createWatchLayer`), and never reject.
+ * @param registered all layers: a place that another layer has is a candidate only if it is surely the same layer
+ */
+export function createFindRepair(options: SearchOptions, registered: Iterable<CheckedLayer>) {
+	const watch = createWatchLayer(options.ask, null);
+	const search = createFindCandidates(options);
+	const taken = new Map<string, string>();
+	for (const { smallkey, registration } of registered) {
+		for (const lang of langs) taken.set(placeOf(registration, lang), smallkey);
+	}
+
+	/** @param state of the language; null if it is well */
+	async function findLang(
+		layer: CheckedLayer,
+		lang: Lang,
+		state: SickState | null,
+		tried: Tried,
+	): Promise<Candidate[]> {
+		const { smallkey, registration, description } = layer;
+		const known = currentDescription(registration, description, lang);
+		// An entry without a number or a name is a whole service, which cannot be compared.
+		const isOneLayer =
+			serviceTypeOf(registration, lang) === "esriFeature" || namedLayers(registration, lang).length === 1;
+		if (!known || !isOneLayer) return [];
+		if (state === null) return search.findTarget(registration, lang, known);
+		if (state === "empty" && !("renderer" in known)) return [];
+		const found =
+			state === "empty" ? await search.findFull(known) : await search.find(registration, lang, known, tried);
+		const isTaken = found.some((candidate) => {
+			const place = placeOf(withEntry(registration, lang, candidate), lang);
+			const owner = taken.get(place) ?? smallkey;
+			const isOfOther = candidate.agreement.sure === "perhaps" && owner !== smallkey;
+			// The layer of the other language is another one.
+			return isOfOther || langs.some((one) => place === placeOf(registration, one));
+		});
+		return isTaken ? [] : found;
+	}
+
+	async function findLangs(
+		layer: CheckedLayer,
+		{ state, findings }: Watched,
+		tried: Tried,
+	): Promise<LangRepair[]> {
+		const stateOf = (lang: Lang) => findings.find((finding) => finding.lang === lang)?.state ?? null;
+		const wanted = langs.filter((lang) => state === null || stateOf(lang) !== null);
+		const found = await eachService(layer.registration, wanted, (lang) =>
+			findLang(layer, lang, stateOf(lang), tried),
+		);
+		return ofOneLang(
+			layer.registration,
+			found.flatMap(([lang, candidates]) => (candidates.length > 0 ? [{ lang, candidates }] : [])),
+		);
+	}
+
+	/** Whether the repaired registration is valid, and its repaired languages have no findings. */
+	async function isWell({ registration, langs }: Repair): Promise<boolean> {
+		const bytes = new TextEncoder().encode(canonicalText(registration));
+		if (!parseRegistration(bytes, "written").registration) return false;
+		const { findings } = await watch(registration);
+		return findings.every((finding) => langs.every(({ lang }) => lang !== finding.lang));
+	}
+
+	async function findIn(
+		layer: CheckedLayer,
+		watched: Watched,
+		tried = nothingTried(),
+	): Promise<Repair | null> {
+		const repair = repairOf(layer, await findLangs(layer, watched, tried));
+		return repair && (repair.sure === "choose" || (await isWell(repair))) ? repair : null;
+	}
+
+	return {
+		/** Looks for the service of a layer that was sick. `why`: why nothing is proposed for a layer that still is. */
+		async find(layer: CheckedLayer): Promise<{ isSick: boolean; repair: Repair | null; why: string | null }> {
+			const watched = await watch(layer.registration, undefined, layer.description);
+			const tried = nothingTried();
+			const repair = await findIn(layer, watched, tried);
+			const isSick = watched.state !== null;
+			return { isSick, repair, why: isSick && !repair ? whyNothing(tried) : null };
+		},
+		/** Looks for the target of a permanent redirect of a layer that is well. */
+		findTarget: (layer: CheckedLayer) => findIn(layer, { state: null, findings: [] }),
+	};
+}
+
+const nothingTried = (): Tried => ({ isListed: false, attempts: new Map(), best: [0, 0] });
+
+/** Why nothing is proposed, in one line: `tried https, 3 folder; best: 2 of 5 rows agree` */
+function whyNothing({ isListed, attempts, best: [agreeing, all] }: Tried): string {
+	if (isListed) return "its service is still listed, so it is down and not gone";
+	const words = [...attempts].map(([by, number]) => (number === 1 ? by : `${number} × ${by}`));
+	const best = all === 0 ? "nothing answers as a layer does" : `best: ${agreeing} of ${all} rows agree`;
+	return words.length === 0 ? "no other place to ask is known" : `tried ${words.join(", ")}; ${best}`;
+}
+
+/**
+ * Leaves out what was found for both languages, if they had layers of their own: it is that of the language that keeps its
+ * number or name, or of neither.
+ */
+function ofOneLang(registration: Registration, repairs: LangRepair[]): LangRepair[] {
+	if (placeOf(registration, "en") === placeOf(registration, "fr")) return repairs;
+	const nameOf = (place: string) => place.split(/[/ ]/).at(-1);
+	const placesOf = ({ lang, candidates }: LangRepair) =>
+		candidates.map((candidate) => placeOf(withEntry(registration, lang, candidate), lang));
+	const keepsName = (one: LangRepair) =>
+		placesOf(one).every((place) => nameOf(place) === nameOf(placeOf(registration, one.lang)));
+	return repairs.filter((one) => {
+		const other = repairs.find(({ lang }) => lang !== one.lang);
+		const isShared = other && placesOf(other).some((place) => placesOf(one).includes(place));
+		return !isShared || (keepsName(one) && !keepsName(other));
+	});
+}
+
+function repairOf(layer: CheckedLayer, repairs: LangRepair[]): Repair | null {
+	if (repairs.length === 0) return null;
+	const { registration, description } = layer;
+	const unchanged = { layer, langs: repairs, registration, description: description ?? {} };
+	if (repairs.some(({ candidates }) => candidates.length > 1)) return { ...unchanged, sure: "choose" };
+	const repair: Repair = { ...unchanged, sure: "same" };
+	for (const { lang, candidates } of repairs) {
+		const [candidate] = candidates as [Candidate];
+		repair.registration = withEntry(repair.registration, lang, candidate);
+		repair.description = { ...repair.description, [lang]: candidate.description };
+		if (candidate.agreement.sure === "perhaps") repair.sure = "perhaps";
+	}
+	return repair;
+}

@@ -1,0 +1,156 @@
+import { writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Answer } from "../../api/service/net/ask.ts";
+import { FetchFailure } from "../../api/service/net/failure.ts";
+import { causeOf } from "../../registry/causes.ts";
+import type { Health } from "../../registry/health.ts";
+import type { CheckedLayer } from "../../registry/judge.ts";
+import { tryJson } from "../../registry/try-json.ts";
+import { mapWithProgress } from "../../scripts/terminal/progress.ts";
+import { gitText, runGit } from "../../store/git/commands/run.ts";
+import { declinedEvidence, isStale, readOpen, writeProposal } from "../../store/git/repair-branches.ts";
+import type { SearchOptions } from "./candidates.ts";
+import { type Proposal, proposalsOf } from "./proposal.ts";
+import { createFindRepair } from "./repair.ts";
+
+/** The clients of one run. */
+export type Clients = Pick<SearchOptions, "ask" | "fetch">;
+
+/** Name of a host, without a port → number of requests today (UTC). */
+type RequestCounts = Map<string, number>;
+
+/** The input of one run. */
+export interface RepairRun extends Omit<SearchOptions, keyof Clients> {
+	createClients: CreateClients;
+	/** A git repository, bare or not. */
+	repository: string;
+	/** The commit on which proposals are based. */
+	base: string;
+	/** All layers of that commit. */
+	layers: readonly CheckedLayer[];
+	/** The layers that were sick on an earlier day. Of all others only the permanent redirects are followed. */
+	health: Health;
+	now: Date;
+	/** Proposals that may wait at the same time. */
+	maxOpen: number;
+	/** Whether no branch is written or removed. The requests of the day are counted. */
+	isDryRun?: boolean;
+}
+
+/** Requests to one host in a day. */
+const maxPerDay = 200;
+
+/** Answers that are cached for other layers of the same services. */
+const maxCached = 100;
+
+/** Creates the clients. @param onRequest called before each request, one that follows a redirect too; throws to refuse it */
+export type CreateClients = (onRequest: (url: URL) => void) => Clients;
+
+/** Creates clients with a limit of requests to each host, and a cache of answers, which the layers of a service share. */
+export function limitRequests(createClients: CreateClients, counts: RequestCounts = new Map()): Clients {
+	const cached = new Map<string, Promise<Answer>>();
+	const { ask, fetch } = createClients(({ hostname }) => {
+		const before = counts.get(hostname) ?? 0;
+		if (before >= maxPerDay) throw new FetchFailure("limit", causeOf("asked-often"));
+		counts.set(hostname, before + 1);
+	});
+	return {
+		ask(address, signal) {
+			const known = cached.get(address);
+			if (known) return known;
+			const answer = ask(address, signal);
+			cached.set(address, answer);
+			const [oldest] = cached.keys();
+			if (cached.size > maxCached && oldest !== undefined) cached.delete(oldest);
+			return answer;
+		},
+		fetch,
+	};
+}
+
+/**
+ * Reads the day's numbers of requests from a file in git's folder, so that all runs of a day (UTC) share one limit.
+ * @returns the numbers, which the clients update, and `save`, which writes them
+ */
+async function openRequestCounts(repository: string, now: Date) {
+	const folder = await gitText(repository, ["rev-parse", "--absolute-git-dir"]);
+	const file = join(folder, "repair-requests.json");
+	const day = now.toISOString().slice(0, 10);
+	const text = await readFile(file, "utf8").catch(() => "");
+	const stored = tryJson(text) as { day: string; hosts: Record<string, number> } | null;
+	const counts: RequestCounts = new Map(Object.entries((stored?.day === day && stored.hosts) || {}));
+	const save = () => writeFileSync(file, JSON.stringify({ day, hosts: Object.fromEntries(counts) }));
+	return { counts, save };
+}
+
+/** Layers that are checked at the same time; requests to each host are limited. */
+const layersAtOnce = 8;
+
+/**
+ * Looks for the services of the layers that were sick on an earlier day and still are, and writes each proposal to a branch
+ * of its own. `base` itself is never changed.
+ */
+export async function runRepair(options: RepairRun) {
+	const { repository, base, layers, health, now, maxOpen, isDryRun = false } = options;
+	const { counts, save } = await openRequestCounts(repository, now);
+	const clients = limitRequests(options.createClients, counts);
+	const { find, findTarget } = createFindRepair({ ...options, ...clients }, layers);
+	const sick = layers.filter(({ smallkey }) => health.has(smallkey));
+	const others = layers.filter(({ smallkey }) => !health.has(smallkey));
+	const stillSick = new Set<string>();
+	const silent: { smallkey: string; why: string }[] = [];
+	const check = async (layer: CheckedLayer) => {
+		const { isSick, repair, why } = await find(layer);
+		if (why !== null) silent.push({ smallkey: layer.smallkey, why });
+		save();
+		if (isSick) stillSick.add(layer.smallkey);
+		return repair ?? [];
+	};
+	const checked = await mapWithProgress(rotate(sick, now), "looking for services", layersAtOnce, check);
+	const moved = await mapWithProgress(rotate(others, now), "looking for redirects", layersAtOnce, findTarget);
+	save();
+	const found = [...checked.flat(), ...moved.flatMap((repair) => repair ?? [])];
+	const open = await readOpen(repository, base);
+	const wanted = proposalsOf(found, await declinedEvidence(repository));
+	const outdated = open.filter(({ branch, smallkeys }) => {
+		return !smallkeys.every((key) => stillSick.has(key)) && !wanted.some((one) => one.branch === branch);
+	});
+	for (const { branch, commit } of isDryRun ? [] : outdated)
+		await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
+	const kept = open.filter((one) => !outdated.includes(one));
+	const current: typeof kept = [];
+	for (const one of kept)
+		if (!(await isStale(repository, one.commit, one.smallkeys, base))) current.push(one);
+	const isKept = ({ evidence }: Proposal) =>
+		current.some((one) => evidence.every((hash) => one.evidence.includes(hash)));
+	let room = maxOpen - kept.length;
+	const proposed: Proposal[] = [];
+	const postponed: Proposal[] = [];
+	for (const proposal of wanted.filter((one) => !isKept(one))) {
+		const before = kept.find(({ branch }) => branch === proposal.branch);
+		if (!before) room -= 1;
+		const isPostponed = !before && room < 0;
+		(isPostponed ? postponed : proposed).push(proposal);
+		if (!isPostponed && !isDryRun) await writeProposal(repository, base, proposal, before, now);
+	}
+	return {
+		/** Number of checked layers. */
+		checked: checked.length,
+		/** Proposals written by this run, in the order of their branches. */
+		proposed,
+		/** Branches of removed proposals, which are no longer needed. */
+		withdrawn: outdated.map(({ branch }) => branch),
+		/** The sick layers for which nothing was found, with the reason. */
+		silent: silent.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1)),
+		/** Number of proposals beyond `maxOpen`. */
+		postponed: postponed.length,
+	};
+}
+
+/** Rotates the layers by one each day, so that the limit of requests does not stop the same layers every day. */
+function rotate(layers: readonly CheckedLayer[], now: Date): CheckedLayer[] {
+	const day = Math.floor(now.getTime() / 86_400_000);
+	const first = layers.length === 0 ? 0 : day % layers.length;
+	return [...layers.slice(first), ...layers.slice(0, first)];
+}

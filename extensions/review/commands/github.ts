@@ -1,0 +1,207 @@
+// npx fragment-publisher pull-requests, comment and approvals: what the workflow layers does on GitHub
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Option } from "@commander-js/extra-typings";
+import { connectToGithub, fetchFromGithub } from "../../../api/service/github.ts";
+import { readAt } from "../../../api/service/repository.ts";
+import { readConfiguration } from "../../../api/service/settings.ts";
+import type { Environment } from "../../../registry/environment.ts";
+import { ownersPath, parseOwners } from "../../../registry/owners.ts";
+import { plain } from "../../../registry/plain.ts";
+import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
+import type { Io } from "../../../scripts/terminal/io.ts";
+import { readTextIfThere } from "../../../store/files/if-there.ts";
+import { dataOf, type Github } from "../../../store/github/answer.ts";
+import { judgePull } from "../approvals/github.ts";
+import { checkBranch, parseTeams, readTeams, unknownOwners } from "../approvals/owners.ts";
+import { maxCommentLength } from "../comment.ts";
+import { fetchBranch, fetchCommits, withMerge } from "../merge.ts";
+import { planWrites } from "../plan.ts";
+import { readComments, setCheckRun, unableTitle, writeComment } from "../post.ts";
+import { findPulls, labelPull, openPulls, type PullRef, parsePulls, partOf } from "../pulls.ts";
+import { parseReport, type Report } from "../report.ts";
+
+const authorOf = (what: string) => ["--author <login>", what, "github-actions[bot]"] as const;
+
+const planOption = ["--plan <file>", "send nothing: write there what .github/send-plan.sh sends"] as const;
+
+/** Connects to GitHub; what is written is sent, or only planned. @param plan file; without it everything is sent */
+function connectWith(plan: string | undefined, environment: Environment, now: Date) {
+	const configuration = readConfiguration(environment);
+	const { github: settings } = configuration;
+	const base = settings?.branch ?? "main";
+	if (plan === undefined || !settings)
+		return { github: connectToGithub(configuration), base, finish: async () => undefined };
+	const root = `${settings.apiUrl.replace(/\/$/, "")}/repos/${settings.repository}`;
+	const planned = planWrites(fetchFromGithub(configuration), root, now);
+	const github = connectToGithub(configuration, undefined, planned.fetch);
+	return { github, base, finish: () => writeFile(plan, JSON.stringify(planned.plan)) };
+}
+
+const listHelp = `
+Prints JSON, [{"number": 1, "head": "<commit>"}], for --pulls of npx fragment-publisher comment and npx fragment-publisher approvals.
+Of more than 150, each hour prints another part.`;
+
+const list = createRun("pull-requests", async ({ read, environment, io }) => {
+	const [options] = await read((line) =>
+		line
+			.option("--head <commit>", "only those whose newest commit is this one")
+			.addOption(
+				new Option(
+					"--missing <check>",
+					"only those without this check, or that could not be checked",
+				).conflicts("head"),
+			)
+			.option(...authorOf("the App that sets the check"))
+			.addHelpText("after", listHelp),
+	);
+	const configuration = readConfiguration(environment);
+	const base = configuration.github?.branch ?? "main";
+	io.print(
+		JSON.stringify(await findPulls(connectToGithub(configuration), base, { ...options, now: io.now() })),
+	);
+});
+
+/** Does something for each pull request. @returns exit code: 2 where an error kept it from one of them */
+async function forEach<Pull extends { number: number }>(
+	pulls: readonly Pull[],
+	task: (pull: Pull) => Promise<string>,
+	failed: string,
+	io: Io,
+): Promise<number> {
+	let code: number = exitCodes.done;
+	for (const pull of pulls) {
+		try {
+			io.print(plain(`#${pull.number}: ${await task(pull)}`));
+		} catch (error) {
+			// The other pull requests still get theirs.
+			io.warn(plain(`#${pull.number}: ${failed}${(error as Error).message}`));
+			code = exitCodes.unable;
+		}
+	}
+	return code;
+}
+
+/** The check that a ruleset requires. */
+const checkName = "layers";
+
+/** Characters of a report, which has a comment and its annotations. */
+const maxReportLength = 8 * maxCommentLength;
+
+const commentHelp = `
+DIR has the file review-<number>.json of each pull request, which npx fragment-publisher review --report wrote. Where there is none, the check says that the change could not be checked.`;
+
+/** Reads the report of a pull request; null if there is none. @throws {Error} if no review can have written it */
+async function readReport(folder: string, { number }: PullRef): Promise<Report | null> {
+	const path = join(folder, `review-${number}.json`);
+	const text = await readTextIfThere(path);
+	if (text === null) return null;
+	if (text.length > maxReportLength) throw new Error(`${path}: has more than ${maxReportLength} characters`);
+	return parseReport(text);
+}
+
+const titles = {
+	success: "the layers are in order",
+	failure: "something has to be corrected: see the comment",
+} as const;
+
+const unable = {
+	name: checkName,
+	conclusion: "failure" as const,
+	title: unableTitle,
+	summary:
+		"The workflow `layers` has failed; its log says why. It looks again each hour, and with the next push.",
+};
+
+/** Posts a report on its pull request. @returns what was done, in words */
+async function post(github: Github, pull: PullRef, report: Report | null, author: string): Promise<string> {
+	const { rest, repo } = github;
+	const request = rest.pulls.get({ ...repo, pull_number: pull.number });
+	const shown = await dataOf(request, "show the pull request");
+	if (shown.head.sha !== pull.head || shown.state !== "open")
+		return "nothing posted: it has changed meanwhile";
+	const run = report
+		? { ...report, name: checkName, title: titles[report.conclusion], summary: report.comment }
+		: unable;
+	await setCheckRun(github, pull.head, run, author);
+	if (!report) return unable.title;
+	const comments = await readComments(github, pull.number, author);
+	const posted = await writeComment(github, pull.number, report.comment, comments);
+	// Labels come last: they matter less than the comment.
+	const labels = await labelPull(github, shown);
+	return [posted, ...(labels.length > 0 ? [`labelled ${labels.join(", ")}`] : [])].join(", ");
+}
+
+const comment = createRun("comment", async ({ read, environment, io }) => {
+	const [options] = await read((line) =>
+		line
+			.option(
+				"--pulls <json>",
+				"needed: the pull requests, as npx fragment-publisher pull-requests prints them",
+			)
+			.option("--reports <dir>", "needed: the folder of the reports")
+			.option(...authorOf("who posts: only its comments are edited"))
+			.option(...planOption)
+			.addHelpText("after", commentHelp),
+	);
+	const pulls = parsePulls(needed("--pulls", options.pulls));
+	const folder = needed("--reports", options.reports);
+	const { github, finish } = connectWith(options.plan, environment, io.now());
+	const postOne = async (pull: PullRef) => post(github, pull, await readReport(folder, pull), options.author);
+	const code = await forEach(pulls, postOne, "", io);
+	await finish();
+	return code;
+});
+
+const approvalsHelp = `
+Run in a clone: it fetches the base branch, whose ${ownersPath} decides, and the pull requests, of which it reads what
+their merge changes. One of register/* that its owners have approved, and whose checks have passed, is merged.`;
+
+const approvals = createRun("approvals", async ({ read, environment, io }) => {
+	const [options] = await read((line) =>
+		line
+			.option(
+				"--pulls <json>",
+				"only these, as npx fragment-publisher pull-requests prints them, whose owners are asked for a review; without it all open ones, or of more than 150 each hour another part",
+			)
+			.option("--teams <file>", "the members of the owners' teams, as .github/read-teams.sh prints them")
+			.option(...authorOf("the App that sets checks and comments"))
+			.option(...planOption)
+			.addHelpText("after", approvalsHelp),
+	);
+	const wanted = options.pulls === undefined ? null : parsePulls(options.pulls);
+	const { github, base, finish } = connectWith(options.plan, environment, io.now());
+	// A run that has waited has an older commit than the branch.
+	const tip = await fetchBranch(".", base);
+	const { owners } = parseOwners(await readAt(".", tip, ownersPath));
+	const open = await openPulls(github, base);
+	const isWanted = (number: number) => wanted?.some((pull) => pull.number === number);
+	const pulls = wanted ? open.filter(({ number }) => isWanted(number)) : partOf(open, io.now());
+	const known = options.teams === undefined ? null : parseTeams(await readFile(options.teams, "utf8"));
+	const isNeeded = owners !== null && (pulls.length > 0 || !wanted);
+	const teams = known ?? (isNeeded ? await readTeams(github, owners) : new Map());
+	const unknown = owners && !wanted ? await unknownOwners(github, owners, teams) : [];
+	// In GitHub Actions these lines become annotations of the file.
+	const isAction = environment.GITHUB_ACTIONS === "true";
+	const sign = isAction ? `::warning file=${ownersPath},title=Owners::` : "warning ";
+	for (const text of unknown) io.print(sign + plain(text));
+	if (!wanted) await checkBranch(github, base, owners, unknown, options.author);
+	await fetchCommits(
+		".",
+		pulls.map(({ head }) => head.sha),
+	);
+	const readMerge = (head: string) =>
+		withMerge(".", tip, head, async ({ changed, obstacle }) => {
+			return { paths: changed.map(({ path }) => path), obstacle };
+		});
+	const isRequesting = wanted !== null;
+	const approvals = { github, base, owners, teams, author: options.author, isRequesting, readMerge };
+	const judgeOne = async (pull: (typeof pulls)[number]) => {
+		return ((await judgePull(approvals, pull)) ?? ["has changed meanwhile"]).join("; ");
+	};
+	const code = await forEach(pulls, judgeOne, "could not be judged: ", io);
+	await finish();
+	return code;
+});
+
+export const runs = { "pull-requests": list, comment, approvals };

@@ -1,0 +1,28 @@
+// npx fragment-publisher owners: writes the ids of GitHub accounts into layers/owners.json
+import { readFile, writeFile } from "node:fs/promises";
+import { connectToGithub } from "../../../api/service/github.ts";
+import { readConfiguration } from "../../../api/service/settings.ts";
+import { ownersPath } from "../../../registry/owners.ts";
+import { plain } from "../../../registry/plain.ts";
+import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
+import { fillIds } from "../approvals/owners.ts";
+
+const help = `
+@ada becomes @ada#123. Approvals are compared by the id, since a login becomes free for others after a rename; an account
+that was renamed gets its new login. GITHUB_TOKEN: any token, without permissions. Exit code 1: an owner is not the
+account of a person, and nothing is written.`;
+
+export const run = createRun("owners", async ({ read, environment, io }) => {
+	await read((line) => line.addHelpText("after", help));
+	if (!environment.GITHUB_TOKEN) throw new Error("GITHUB_TOKEN: must be set, to any token");
+	// Accounts are of no repository; a connection has one.
+	const GITHUB_REPOSITORY = environment.GITHUB_REPOSITORY || "no/repository";
+	const github = connectToGithub(readConfiguration({ ...environment, GITHUB_REPOSITORY }));
+	const before = await readFile(ownersPath, "utf8");
+	const { text, problems } = await fillIds(github, before);
+	for (const problem of problems) io.print(plain(`${ownersPath}: ${problem}`));
+	if (problems.length > 0) return exitCodes.wrong;
+	if (text === before) return void io.print(`${ownersPath}: has the id of each account`);
+	await writeFile(ownersPath, text);
+	io.print(`${ownersPath}: written`);
+});

@@ -1,0 +1,226 @@
+// npx fragment-publisher review: shows what a change does and what is wrong with it; manages the reviews on this machine
+import { writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { findRepository, findWaiting, servedRef } from "../../../api/service/repository.ts";
+import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { resolveCommit } from "../../../publish/collect.ts";
+import type { Environment } from "../../../registry/environment.ts";
+import { plain } from "../../../registry/plain.ts";
+import { createRun, exitCodes, needed, WrongError } from "../../../scripts/terminal/command-line.ts";
+import type { Io } from "../../../scripts/terminal/io.ts";
+import { trailersOf } from "../../../store/git/commands/commits.ts";
+import { runGit } from "../../../store/git/commands/run.ts";
+import { repairedTrailer } from "../../../store/git/repair-branches.ts";
+import { repairBranch } from "../../../store/store.ts";
+import { readPicturePairs } from "../../prove/proposed.ts";
+import { proposalLines } from "../audit/audit.ts";
+import { linksInto, noLinks, renderComment } from "../comment.ts";
+import {
+	acceptReview,
+	declineReview,
+	isStale,
+	parseReason,
+	parseReviewer,
+	refuseOthers,
+	staleText,
+} from "../decide.ts";
+import { conflictObstacle } from "../merge.ts";
+import {
+	annotationsOf,
+	approvalLines,
+	changeLines,
+	obstacleLines,
+	remarkLine,
+	reportOf,
+	summaryLine,
+} from "../report.ts";
+import { type CheckServices, createCheckServices, isWrong, type Review, review } from "../review.ts";
+import { splitRepair } from "../split.ts";
+import { reviewLines } from "../status.ts";
+
+const help = `
+Without a verb it compares two commits, as for a pull request. The verbs are for the changes that wait in the repository
+of a service on this machine; a review is named by its key or by its branch. A map server that is down blocks nothing.`;
+
+/** Finds the repository of a service, and reads the settings of this machine. */
+async function open(repo: string | undefined, environment: Environment) {
+	const settings = readConfiguration(withoutStore(environment));
+	const { path: repository, name } = await findRepository(repo, settings.dataDir);
+	const reviewCommit = (head: string, check: CheckServices) =>
+		review({ repository, base: servedRef, head, settings, check });
+	return { settings, repository, name, reviewCommit };
+}
+
+/** Whether a repair leaves the choice between several places to a person: its commit changes nothing. */
+async function isChoice(repository: string, { branch, commit }: { branch: string; commit: string }) {
+	if (!branch.startsWith(repairBranch(""))) return false;
+	return (await runGit(repository, ["diff", "--name-only", `${commit}^`, commit])).length === 0;
+}
+
+/** The evidence of a repair, from its commit's message, and the paths of its pictures. */
+async function repairLines(repository: string, pictures: string, commit: string): Promise<string[]> {
+	const message = (await runGit(repository, ["log", "-1", "--format=%b", commit])).toString("utf8");
+	const pairOf = await readPicturePairs(pictures);
+	const lines = trailersOf(`\n\n${message}`, repairedTrailer).flatMap((smallkey) => {
+		const { before, after } = pairOf(smallkey);
+		return [
+			`Picture of ${smallkey} as it was last drawn: ${before ? join(pictures, before) : "none"}`,
+			`Picture of ${smallkey} after the repair: ${after ? join(pictures, after) : `none yet; npx fragment-publisher prove --repo ${repository} --proposed`}`,
+		];
+	});
+	return [...message.trim().split("\n"), ...lines];
+}
+
+/** @throws {WrongError} unless the newest commit of a review is the one that was shown */
+async function checkShown(repository: string, branch: string, commit: string, shown: string): Promise<void> {
+	if (commit.startsWith(shown)) return;
+	const what = await runGit(repository, ["cat-file", "-e", `${shown}^{commit}`]).then(
+		() => `has changed since ${shown} was shown`,
+		() => `there is no commit ${shown}`,
+	);
+	throw new WrongError(`${branch}: ${what}: npx fragment-publisher review show ${branch}`);
+}
+
+/** Asks whether to merge the change that was shown. @throws {Error} if the answer is not yes */
+async function confirmMerge(commit: string, io: Io): Promise<void> {
+	const answer = await io.ask("Merge this? [y/N] ");
+	if (answer === null)
+		throw new Error(`--commit ${commit.slice(0, 12)}: is needed to merge this without a terminal`);
+	if (!/^y(?:es)?$/i.test(answer)) throw new WrongError("Not accepted: nothing was merged");
+}
+
+export const run = createRun("review", async ({ read, environment, io }) => {
+	let code: number = exitCodes.done;
+	const end = (outcome: Review) => {
+		if (isWrong(outcome)) code = exitCodes.wrong;
+	};
+	await read((top) => {
+		const line = top
+			// An option after a verb belongs to the verb.
+			.enablePositionalOptions()
+			.option("--base <ref>", "needed without a verb: the commit that the change would be merged into")
+			.option("--head <ref>", "the commit with the change; it is read as data, nothing of it runs", "HEAD")
+			.option("--repo <dir>", "the git repository that has both", ".")
+			.option("--out <file>", "write the comment for the pull request there")
+			.option(
+				"--report <file>",
+				"write the comment there with its annotations, for npx fragment-publisher comment",
+			)
+			.addHelpText("after", help)
+			.action(async ({ head, repo: repository, out, report, ...options }) => {
+				const base = needed("--base", options.base);
+				io.warn(plain(`Comparing ${base} with ${head} in ${repository}`));
+				const settings = readConfiguration(withoutStore(environment));
+				const check = createCheckServices(settings.harvest);
+				const outcome = await review({ repository, base, head, settings, check }).catch((error: Error) => {
+					throw new Error(plain(error.message));
+				});
+				for (const text of obstacleLines(outcome)) io.print(text);
+				for (const remark of annotationsOf(outcome)) io.print(remarkLine(remark));
+				// In GitHub Actions the comment has links to files and owners.
+				const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
+				const links = web && name && linksInto(web, name, await resolveCommit(repository, head));
+				const comment = renderComment(outcome, links || noLinks);
+				if (out !== undefined) await writeFile(out, comment);
+				if (report !== undefined) await writeFile(report, JSON.stringify(reportOf(outcome, comment)));
+				for (const text of [...approvalLines(outcome), summaryLine(outcome)]) io.print(text);
+				end(outcome);
+			});
+		const verb = (name: string, description: string) =>
+			line
+				.command(name)
+				.description(description)
+				.option("--repo <dir>", "the repository of a service instead of that of DATA_DIR");
+		const verbOn = (name: string, description: string) =>
+			verb(name, description).argument("<key>", "the key, or the branch, such as register/my-layer");
+		const onlyOption = [
+			"--only <smallkey...>",
+			"of a repair: these layers alone; the others still wait",
+		] as const;
+
+		verb("list", "list the changes that wait for a reviewer").action(async ({ repo }) => {
+			const { repository, name } = await open(repo, environment);
+			const waiting = await reviewLines(repository);
+			for (const one of waiting) io.print(plain(one));
+			if (waiting.length === 0) io.warn(`no review waits in ${name}`);
+		});
+
+		verbOn("show", "show what a change does for viewers, what is wrong or odd, and who asked for it")
+			.option("--markdown", "as a pull request's comment")
+			.action(async (key, { repo, markdown }) => {
+				const { settings, repository, reviewCommit } = await open(repo, environment);
+				const waiting = await findWaiting(repository, key);
+				const { branch, commit } = waiting;
+				const outcome = await reviewCommit(commit, createCheckServices(settings.harvest));
+				const stale = await isStale(repository, waiting);
+				if (stale) code = exitCodes.wrong;
+				const isRepair = branch.startsWith(repairBranch(""));
+				const lines = [
+					`${branch} at commit ${commit}`,
+					...(await proposalLines(repository, commit)),
+					...(isRepair ? await repairLines(repository, settings.pictures, commit) : []),
+					...changeLines(outcome),
+					summaryLine(outcome),
+					stale
+						? `It cannot be merged: ${staleText}. Decline it, and ask the sender to send it again`
+						: `To merge exactly this: npx fragment-publisher review accept ${branch} --commit ${commit.slice(0, 12)}`,
+					`To decline it: npx fragment-publisher review decline ${branch} --why "the reason"`,
+				];
+				io.print(markdown ? renderComment(outcome).trimEnd() : lines.map(plain).join("\n"));
+				end(outcome);
+			});
+
+		verbOn("accept", "merge a change; without --commit it is shown, and a question asked first")
+			.option("--commit <id>", "the commit that was shown: another one is not merged")
+			.option("--by <name>", "who accepts it (who is logged in)")
+			.option(...onlyOption)
+			.action(async (key, { repo, by = userInfo().username, commit: shown, only }) => {
+				const reviewer = parseReviewer(by);
+				if (shown !== undefined && !/^[0-9a-f]{7,64}$/.test(shown))
+					throw new Error("--commit: must be an id as npx fragment-publisher review show prints it");
+				const { repository, name, reviewCommit } = await open(repo, environment);
+				await refuseOthers({ path: repository, name });
+				const whole = await findWaiting(repository, key);
+				if (shown !== undefined) await checkShown(repository, whole.branch, whole.commit, shown);
+				const waiting = only ? await splitRepair(repository, whole, only) : whole;
+				const { branch, author, commit } = waiting;
+				if (await isChoice(repository, waiting))
+					throw new WrongError(
+						`${branch}: several places agree alike, and nothing is chosen: register the one that is right (npx fragment-publisher review show ${key} lists them); the proposal is then withdrawn`,
+					);
+				io.warn(plain(`Accepting ${branch} of ${author} in ${name}`));
+				// A merge does not wait for map services: only `show` asks them.
+				const outcome = await reviewCommit(commit, async () => ({ findings: [] }));
+				for (const text of changeLines(outcome)) io.print(text);
+				if (outcome.problems.length > 0 || outcome.outside.length > 0)
+					throw new WrongError(
+						"Not accepted: the problems must be corrected first, and a review may change layers only",
+					);
+				// A conflict has a sentence of its own, with what to do.
+				if (outcome.obstacle !== null && outcome.obstacle !== conflictObstacle)
+					throw new WrongError(`Not accepted: ${outcome.obstacle}`);
+				if (shown === undefined) await confirmMerge(commit, io);
+				const merge = await acceptReview(repository, waiting, reviewer);
+				io.print(`Accepted: ${merge.slice(0, 12)} is on the branch main`);
+			});
+
+		verbOn("decline", "reject a change; the publisher reads the reason in the status of the layer")
+			.option("--why <text>", "needed: the reason, one line")
+			.option("--by <name>", "who declines it (who is logged in)")
+			.option(...onlyOption)
+			.action(async (key, { repo, by = userInfo().username, why, only }) => {
+				const reason = parseReason(needed("--why", why));
+				const reviewer = parseReviewer(by);
+				const { repository, name } = await open(repo, environment);
+				await refuseOthers({ path: repository, name });
+				const whole = await findWaiting(repository, key);
+				const waiting = only ? await splitRepair(repository, whole, only) : whole;
+				io.warn(plain(`Declining ${waiting.branch} of ${waiting.author} in ${name}`));
+				const branch = await declineReview(repository, waiting, reviewer, reason);
+				io.print(plain(`Declined; the change is kept on the branch ${branch}`));
+			});
+		return line;
+	});
+	return code;
+});

@@ -1,0 +1,56 @@
+// npx fragment-publisher tell-failure: keeps an issue about a workflow that fails
+import { connectToGithub } from "../../../api/service/github.ts";
+import { readConfiguration } from "../../../api/service/settings.ts";
+import { plain } from "../../../registry/plain.ts";
+import { fenced } from "../../../registry/untrusted-text.ts";
+import { createRun, needed } from "../../../scripts/terminal/command-line.ts";
+import { readTextIfThere } from "../../../store/files/if-there.ts";
+import { dataOf, listOf } from "../../../store/github/answer.ts";
+
+const failureHelp = `
+A failed run notifies only the person who pushed, and no one where that was a bot. An issue reaches all watchers.`;
+
+/** Longest text of `--about`, in characters. */
+const maxDetailsLength = 20_000;
+
+export const run = createRun("tell-failure", async ({ read, environment, io }) => {
+	const [options] = await read((line) =>
+		line
+			.option("--workflow <name>", "needed: the workflow, such as publish")
+			.option("--results <words>", "needed: how its jobs ended, such as success skipped")
+			.option("--run <address>", "needed: the page of its run")
+			.option("--about <file>", "a text that the issue shows, where there is such a file")
+			.option("--author <login>", "who opens the issue", "github-actions[bot]")
+			.addHelpText("after", failureHelp),
+	);
+	const workflow = needed("--workflow", options.workflow);
+	const page = needed("--run", options.run);
+	const fails = /\b(?:failure|cancelled)\b/.test(needed("--results", options.results));
+	const { rest, repo, paginate } = connectToGithub(readConfiguration(environment));
+	const title = `The workflow ${workflow} fails`;
+	const issues = paginate(rest.issues.listForRepo, { ...repo, state: "open", per_page: 100 });
+	const open = (await listOf(issues, "list the issues")).find((issue) => {
+		return !issue.pull_request && issue.title === title && issue.user?.login === options.author;
+	});
+	const about = { ...repo, issue_number: open?.number ?? 0 };
+	if (!fails) {
+		if (!open) return void io.print("nothing to tell");
+		const body = `It works again: ${page}`;
+		await dataOf(rest.issues.createComment({ ...about, body }), "write a comment");
+		await dataOf(rest.issues.update({ ...about, state: "closed" }), "close the issue");
+		return void io.print(`#${open.number} closed`);
+	}
+	// The failure is reported even if the file cannot be read: then the details are that error.
+	const reading = options.about === undefined ? null : readTextIfThere(options.about);
+	const text = await reading?.catch((error: Error) => `${error.message}: ${error.cause}`);
+	const details = (text ?? "").slice(0, maxDetailsLength).trim();
+	const lines = details === "" ? "" : `${fenced("text", details.split("\n").map(plain))}\n\n`;
+	const closing = "This is closed by the next run that does not fail.";
+	const body = `The last run that failed: ${page}\n\n${lines}${closing}\n`;
+	if (open) {
+		await dataOf(rest.issues.update({ ...about, body }), "update the issue");
+		return void io.print(`#${open.number} updated`);
+	}
+	const { number } = await dataOf(rest.issues.create({ ...repo, title, body }), "open an issue");
+	io.print(`#${number} opened`);
+});

@@ -1,0 +1,148 @@
+import { parseLayerPath } from "../../registry/smallkey.ts";
+import { dataOf, type Github, isAnswered, listOf } from "../../store/github/answer.ts";
+import { reviewFolders } from "../../store/store.ts";
+import { findCheckRun, readCheckRuns, unableTitle } from "./post.ts";
+
+export interface OpenPull {
+	number: number;
+	title: string;
+	user: { login: string; id: number } | null;
+	head: { sha: string; ref: string; repo: { full_name: string } | null };
+	requested_reviewers?: { login: string }[] | null;
+}
+
+/** A pull request and its reviewed commit: the jobs of the workflow `layers` pass these on as JSON. */
+export interface PullRef {
+	number: number;
+	/** Id of the newest commit. */
+	head: string;
+}
+
+/**
+ * Pull requests that one run looks at: at some 15 requests for each, so many stay below half of the 5,000 an hour that an
+ * App has ("Rate limits for the REST API"), and below the 256 jobs of a matrix.
+ */
+const maxPulls = 150;
+
+/** The pull requests that the run of an hour looks at: all of them, or in turn a part of them each hour. */
+export function partOf<Pull>(pulls: readonly Pull[], now: Date): Pull[] {
+	const parts = Math.max(1, Math.ceil(pulls.length / maxPulls));
+	const hour = Math.floor(now.getTime() / 3_600_000);
+	return pulls.filter((_pull, index) => index % parts === hour % parts);
+}
+
+export async function openPulls({ rest, repo, paginate }: Github, base: string): Promise<OpenPull[]> {
+	const parameters = { ...repo, state: "open" as const, base, per_page: 100 };
+	return listOf(paginate(rest.pulls.list, parameters), "list the pull requests");
+}
+
+/**
+ * The open pull requests for the matrix of a workflow.
+ * @param head if given, only pull requests whose newest commit is this one
+ * @param missing if given, only pull requests without a check of this name from the App `author`, and those that it could
+ * not check
+ */
+export async function findPulls(
+	github: Github,
+	base: string,
+	options: { head?: string | undefined; missing?: string | undefined; author: string; now: Date },
+): Promise<PullRef[]> {
+	const { missing, author, now } = options;
+	const open = await openPulls(github, base);
+	const wanted = options.head === undefined ? open : open.filter(({ head }) => head.sha === options.head);
+	const found: PullRef[] = [];
+	for (const { number, head } of partOf(wanted, now)) {
+		const run = missing && findCheckRun(await readCheckRuns(github, head.sha), missing, author);
+		if (!run || run.output.title === unableTitle) found.push({ number, head: head.sha });
+	}
+	return found;
+}
+
+/** Parses the output of `npx fragment-publisher pull-requests`. @throws {Error} if it is anything else */
+export function parsePulls(text: string): PullRef[] {
+	const pulls: unknown = JSON.parse(text);
+	const isPull = (value: unknown): value is PullRef => {
+		const { number, head } = (value ?? {}) as Partial<PullRef>;
+		return Number.isSafeInteger(number) && typeof head === "string" && /^[0-9a-f]{40,64}$/.test(head);
+	};
+	if (!Array.isArray(pulls) || !pulls.every(isPull))
+		throw new Error("--pulls: must be a list of pull requests");
+	return pulls;
+}
+
+/** Ignores that GitHub refuses a request with 404, 409 or 422. @throws {Error} if it did not answer, or failed */
+export function ignoreAnswer(error: unknown): void {
+	if (!isAnswered(error)) throw error;
+}
+
+/** Null if GitHub answered that the thing does not exist, or that this token may not see it. @throws {Error} if it did not */
+export function nullIfRefused(error: unknown): null {
+	if (isAnswered(error) || (error instanceof Error && /^GitHub answers 403 /.test(error.message)))
+		return null;
+	throw error;
+}
+
+/**
+ * Whether the service, or a program that proposes changes, makes branches of this name; a ruleset closes these to people.
+ * The name after the folder is a smallkey or the name of a batch, without a further folder.
+ */
+export function isReviewBranch(branch: string): boolean {
+	return reviewFolders.some((folder) => branch.startsWith(`${folder}/`)) && branch.split("/").length === 2;
+}
+
+/** Like `isReviewBranch`, with the branch of the weekly refresh. */
+export function isOwnBranch(branch: string): boolean {
+	return isReviewBranch(branch) || branch === "refresh";
+}
+
+/** Whether a pull request comes from a branch of this repository, and not from a fork. */
+export function isOfRepository({ repo }: Github, { head }: OpenPull): boolean {
+	return head.repo?.full_name.toLowerCase() === `${repo.owner}/${repo.repo}`.toLowerCase();
+}
+
+/** Labels for what a pull request changes and for who opened it; a pull request gets all that fit. */
+export const labels = [
+	{ name: "layer", color: "0e8a16", description: "Adds or changes layers" },
+	{ name: "removal", color: "d93f0b", description: "Removes layers" },
+	{ name: "code", color: "5319e7", description: "Changes files outside layers/" },
+	{ name: "service", color: "1d76db", description: "Opened by the service or its workflows" },
+] as const;
+
+/**
+ * The labels that fit a pull request.
+ * @param isOwn whether the service or a workflow opened it
+ */
+export function fittingLabels(files: readonly { filename: string; status: string }[], isOwn: boolean) {
+	const fitting = new Set<(typeof labels)[number]["name"]>();
+	for (const { filename, status } of files) {
+		const isLayer = parseLayerPath(filename)?.kind === "registration";
+		if (!filename.startsWith("layers/")) fitting.add("code");
+		else if (isLayer) fitting.add(status === "removed" ? "removal" : "layer");
+	}
+	if (isOwn) fitting.add("service");
+	return fitting;
+}
+
+/**
+ * Adds the labels that fit a pull request, and removes those of `labels` that do not; other labels stay.
+ * @returns the names of the labels that fit
+ */
+export async function labelPull(github: Github, pull: OpenPull): Promise<string[]> {
+	const { rest, repo, paginate } = github;
+	const issue = { ...repo, issue_number: pull.number };
+	const about = { ...repo, pull_number: pull.number, per_page: 100 };
+	const [files, present] = await Promise.all([
+		listOf(paginate(rest.pulls.listFiles, about), "list the changed files"),
+		listOf(paginate(rest.issues.listLabelsOnIssue, { ...issue, per_page: 100 }), "list the labels"),
+	]);
+	const fitting = fittingLabels(files, isOfRepository(github, pull) && isOwnBranch(pull.head.ref));
+	const has = new Set(present.map(({ name }) => name));
+	const missing = [...fitting].filter((name) => !has.has(name));
+	if (missing.length > 0) await dataOf(rest.issues.addLabels({ ...issue, labels: missing }), "label it");
+	for (const { name } of labels) {
+		if (fitting.has(name) || !has.has(name)) continue;
+		// Another run or a person may have removed it.
+		await rest.issues.removeLabel({ ...issue, name }).catch(ignoreAnswer);
+	}
+	return [...fitting];
+}

@@ -1,0 +1,86 @@
+import { join } from "node:path";
+import { putEdits } from "../../api/register.ts";
+import { collectFolder } from "../../publish/collect.ts";
+import { judgeChange, problemLine } from "../../registry/judge.ts";
+import type { LayerFile } from "../../registry/layer-file.ts";
+import { counted } from "../../registry/plain.ts";
+import { textsOf } from "../../registry/problems.ts";
+import type { Registration } from "../../registry/registration.ts";
+import { folderOf, isOtherFile } from "../../registry/smallkey.ts";
+import { type Commit, type Edit, isRefusal, type Meta, type Refusal, type Store } from "../../store/store.ts";
+import { mapWithProgress } from "../terminal/progress.ts";
+
+/** Layers that are compared with the store concurrently. */
+export const maxConcurrent = 32;
+
+/**
+ * Reads a folder of registrations: `<smallkey>.json`, or `<ab>/<smallkey>.json` as in `layers/`.
+ * @returns the registrations by their smallkey, sorted, and the problems of the files, one line each
+ * @throws {Error} if there is no such folder
+ */
+export async function readBatch(folder: string) {
+	const problems: string[] = [];
+	/** Path of a layer's file in the repository → the file, with its name in the batch's folder. */
+	const files = new Map<string, LayerFile & { name: string }>();
+	for (const file of collectFolder(folder)) {
+		// Service descriptions are harvested again. Other files (owners, health) are not a batch's to change.
+		if (isOtherFile(file.path) || file.path.endsWith(".service.json")) continue;
+		const below = file.path.slice("layers/".length);
+		const path = below.includes("/")
+			? file.path
+			: `layers/${folderOf(below.replace(/\.json$/, ""))}/${below}`;
+		const name = join(folder, below);
+		const other = files.get(path);
+		if (other) problems.push(`${name}: is the same layer as ${other.name}`);
+		else files.set(path, { ...file, path, name });
+	}
+	const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+	const judged = judgeChange(null, sorted, "anyone");
+	problems.push(
+		...judged.problems.map((one) => problemLine({ ...one, file: files.get(one.file)?.name ?? one.file })),
+	);
+	const layers = [...judged.layers].sort(([a], [b]) => (a < b ? -1 : 1));
+	return {
+		registrations: new Map(layers.map(([smallkey, layer]) => [smallkey, layer.registration])),
+		problems,
+	};
+}
+
+/**
+ * Stores registrations in one commit, all or none. It skips registrations that are stored already, so that a batch can be
+ * repeated.
+ * @param sender the commit's author; `time` is in milliseconds since 1970
+ * @returns the number of changed layers and the commit; or why nothing was changed
+ */
+export async function storeBatch(
+	store: Store,
+	registrations: ReadonlyMap<string, Registration>,
+	{ sender, time, review }: { sender: string; time: number; review: boolean },
+): Promise<{ changed: number; commit: Commit } | { errors: string[] }> {
+	let changed = 0;
+	const outcome = await store.change(
+		async (now) => {
+			const decided = await mapWithProgress(
+				registrations,
+				"comparing",
+				maxConcurrent,
+				([smallkey, registration]) => {
+					return putEdits(now, smallkey, registration, "text");
+				},
+			);
+			const refusals = decided.filter((edits) => isRefusal(edits)) as Refusal[];
+			if (refusals.length > 0) return { status: 409, errors: refusals.flatMap(({ errors }) => errors) };
+			const edits = decided as Edit[][];
+			changed = edits.filter((one) => one.length > 0).length;
+			return edits.flat();
+		},
+		batchMeta(`register a batch of ${counted(registrations.size, "layer")}`, sender, time, review),
+	);
+	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { changed, commit: outcome };
+}
+
+/** Author, time, subject and trailers of a commit of many layers. */
+export function batchMeta(subject: string, sender: string, time: number, review = false): Meta {
+	const trailers = [["Sender", sender]] as const;
+	return { smallkey: null, author: sender, time, subject, trailers, request: null, review };
+}

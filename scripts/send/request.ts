@@ -1,0 +1,179 @@
+import type { Command } from "@commander-js/extra-typings";
+import { parseSenders, sign } from "../../api/senders.ts";
+import { askService, errorsOf } from "../../api/service/ask.ts";
+import { sendersPath } from "../../api/service/senders-file.ts";
+import { readConfiguration } from "../../api/service/settings.ts";
+import type { Environment } from "../../registry/environment.ts";
+import { counted, plain } from "../../registry/plain.ts";
+import { tryJson } from "../../registry/try-json.ts";
+import { visible } from "../../registry/untrusted-text.ts";
+import { readTextIfThere } from "../../store/files/if-there.ts";
+import { exitCodes, parseUrl } from "../terminal/command-line.ts";
+import type { Io } from "../terminal/io.ts";
+
+/** A publisher's request to a service. */
+interface PublisherRequest {
+	method: string;
+	smallkey: string;
+	/** The bytes of the registration; empty for a removal. */
+	body: Uint8Array;
+	/** Address of the service with its base path, without a `/` at the end. */
+	url: string;
+	/** Id of the sender; by default the first one of the senders file. */
+	sender?: string | undefined;
+}
+
+/** A request with its target, and the headers that sign it (specification, "Request headers"). */
+interface SignedRequest extends PublisherRequest {
+	/** The path of the service's address, then `/register/23ax5t`. */
+	target: string;
+	headers: Record<"Authorization" | "TimeStamp" | "Sender", string>;
+}
+
+/** The command line of `put` and `sign`: `<smallkey> [--url U] [--sender S]`. */
+export function requestLine(line: Command) {
+	return requestOptions(line.argument("<smallkey>", "the layer"));
+}
+
+/** Adds `[--url U] [--sender S]` to a command line. */
+export function requestOptions<Args extends unknown[]>(line: Command<Args>) {
+	return line
+		.option("--url <url>", "the service with its base path", parseUrl, "http://127.0.0.1:8080")
+		.option("--sender <id>", "who signs (the first of the senders)")
+		.addHelpText(
+			"after",
+			`
+The secret is that of SENDER_SECRET (then --sender is needed), of SENDERS, or of the senders file in DATA_DIR; at a
+terminal it is asked for where none of them has it. Exit codes: 1 where the service refuses, 2 where it does not answer or
+cannot serve now.`,
+		);
+}
+
+/**
+ * Signs a request with a secret from the environment (`SENDER_SECRET` or `SENDERS`), from the senders file of `DATA_DIR`,
+ * or as typed at the terminal.
+ * @throws {Error} if there is no such sender
+ */
+export async function signRequest(
+	request: PublisherRequest,
+	environment: Environment,
+	io: Io,
+): Promise<SignedRequest> {
+	const { sender, secret } = await findSecret(request.sender ?? null, environment, io);
+	const timestamp = io.now().toISOString();
+	const base = new URL(request.url).pathname.replace(/(?<!\/)\/+$/, "");
+	const segment = encodeURIComponent(request.smallkey).replaceAll("%2B", "+").replaceAll("%3D", "=");
+	const target = `${base}/register/${segment}`;
+	const signature = await sign(secret, { path: target, sender, timestamp, body: request.body });
+	return { ...request, target, headers: { Authorization: signature, TimeStamp: timestamp, Sender: sender } };
+}
+
+/**
+ * Finds a sender and its secret in the places that `signRequest` names.
+ * @throws {Error} if there is no such sender
+ */
+export async function findSecret(
+	id: string | null,
+	environment: Environment,
+	io: Io,
+): Promise<{ sender: string; secret: string }> {
+	if (environment.SENDER_SECRET) {
+		if (id === null) throw new Error("--sender: is needed with SENDER_SECRET");
+		return { sender: id, secret: environment.SENDER_SECRET };
+	}
+	const place = environment.SENDERS ? "SENDERS" : sendersPath(readConfiguration(environment).dataDir);
+	const text =
+		environment.SENDERS ||
+		(await readTextIfThere(place).catch(({ cause }: Error) => {
+			throw new Error(`${place}: cannot be read; set SENDER_SECRET, or run this as the service's user`, {
+				cause,
+			});
+		}));
+	const senders = text === null ? null : parseSenders(text, place);
+	const sender = id === null ? [...(senders?.values() ?? [])][0] : senders?.get(id);
+	if (sender) return { sender: sender.id, secret: sender.secret };
+	const answer = id === null ? null : await io.ask(`Secret of ${id}: `, true);
+	if (id !== null && answer) return { sender: id, secret: answer };
+	const missing = senders ? `has no sender ${id ?? ""}`.trimEnd() : "is not there";
+	throw new Error(`${place}: ${missing}; set SENDER_SECRET, or DATA_DIR to that of the service`);
+}
+
+/** Characters shown of a body. */
+const maxBodyLength = 400;
+
+/**
+ * Explains a request's signature to a person whose own client gets 401. The lines have the parts of the signed text, the
+ * text with its parts between ‹ and ›, and the request as sent. They do not have the secret.
+ */
+export function explain(request: SignedRequest): string[] {
+	const { headers, method, body, url, target } = request;
+	const bytes = counted(body.length, "byte");
+	const text = visible(new TextDecoder().decode(body));
+	const shown = text.length <= maxBodyLength ? text : `${text.slice(0, maxBodyLength)}…`;
+	const parts = [target, headers.Sender, headers.TimeStamp, shown];
+	return [
+		"The signed text is four parts, joined without separators:",
+		"",
+		`  path       ${target}`,
+		`  sender     ${headers.Sender}`,
+		`  timestamp  ${headers.TimeStamp}`,
+		`  body       ${bytes}, as they are sent`,
+		"",
+		"Each part between ‹ and ›, which are not signed; control characters of the body are spelled out:",
+		"",
+		`  ${parts.map((part) => `‹${part}›`).join("")}`,
+		"",
+		"Signature: HMAC-SHA-256 of that text with the secret, in URL-safe base64 without padding:",
+		`${headers.Authorization.length} characters of A-Z a-z 0-9 - _, and no scheme word before them.`,
+		"",
+		"What is sent:",
+		"",
+		`  ${method} ${target} HTTP/1.1`,
+		`  Host: ${new URL(url).host}`,
+		...Object.entries(headers).map(([name, text]) => `  ${name}: ${text}`),
+		...(body.length > 0 ? ["  Content-Type: application/json"] : []),
+		`  Content-Length: ${body.length}`,
+	];
+}
+
+/** Longest wait for the whole answer, in milliseconds: a service may wait for git, or for GitHub. */
+const sendTimeoutMs = 120_000;
+
+/** What a service answers to a request. */
+export interface Sent {
+	/** Exit code: 1 if the service refuses the request, 2 if it cannot serve it now. */
+	code: number;
+	/** The receipt of a request that was accepted, if it has one. */
+	receipt: unknown;
+	/** The receipt or the errors, for a person. */
+	lines: string[];
+}
+
+/** Sends a signed request, and prints the receipt or the errors. @returns exit code, as in `Sent` @throws like `exchange` */
+export async function sendRequest(request: SignedRequest, io: Io): Promise<number> {
+	const { code, lines } = await exchange(request);
+	for (const line of lines) code === exitCodes.done ? io.print(line) : io.warn(line);
+	return code;
+}
+
+/** Sends a signed request. @throws {Error} if nothing answers, or the answer is not a service's */
+export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs): Promise<Sent> {
+	const { method, body, smallkey } = request;
+	const address = new URL(request.url).origin + request.target;
+	const headers = { ...request.headers, "Content-Type": "application/json" };
+	const sent = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
+	const answer = await askService(address, timeoutMs, { method, headers, ...sent });
+	if (answer.ok) {
+		const receipt = tryJson(answer.text);
+		if (answer.text !== "" && receipt === null) throw new Error(`${address}: its answer is not a receipt`);
+		const text = answer.text === "" ? `${answer.status} ${smallkey}` : JSON.stringify(receipt, null, 2);
+		return { code: exitCodes.done, receipt, lines: text.split("\n").map(plain) };
+	}
+	const { hint } = (tryJson(answer.text) ?? {}) as { hint?: unknown };
+	const texts = [...errorsOf(answer), ...(typeof hint === "string" ? [hint] : [])];
+	// A line of another's text must not begin like a command of a CI runner, such as `::error::`.
+	const own = texts.flatMap((text) => plain(text).split("\n")).map((line) => `the service: ${line}`);
+	const isBusy = answer.status >= 500 || answer.status === 429;
+	const code = isBusy ? exitCodes.unable : exitCodes.wrong;
+	return { code, receipt: null, lines: [`${answer.status} from ${address}`, ...own] };
+}

@@ -1,0 +1,132 @@
+import { Command, type OptionValues } from "@commander-js/extra-typings";
+import { CommanderError, InvalidArgumentError } from "commander";
+import type { Environment } from "../../registry/environment.ts";
+import { type CommandName, summaries } from "./commands.ts";
+import type { Io } from "./io.ts";
+
+/** The exit codes, like those of `diff` and `grep` (POSIX, "Exit Status"). */
+export const exitCodes = {
+	/** The command succeeded. */
+	done: 0,
+	/** The command found something wrong, or was refused. */
+	wrong: 1,
+	/** The command could not work: a wrong option or setting, a missing file or server. */
+	unable: 2,
+} as const;
+
+/**
+ * A command: from its arguments, the environment and its input and output to its exit code. It never throws and never ends
+ * the process, so that tests can call it.
+ */
+export type Run = (argv: readonly string[], environment: Environment, io: Io) => Promise<number>;
+
+/** An error that ends a command with its message and exit code 1. */
+export class WrongError extends Error {}
+
+/** What the main function of a command gets. */
+interface Call {
+	/**
+	 * Reads the command line, and runs the action of a subcommand. `--help` and wrong options end the command here.
+	 * @param declare adds the arguments, options and subcommands
+	 * @returns the options, then the arguments
+	 */
+	read<Args extends unknown[], Options extends OptionValues>(
+		declare: (line: Command) => Command<Args, Options>,
+	): Promise<[Options, ...Args]>;
+	environment: Environment;
+	io: Io;
+}
+
+/**
+ * Creates a command from its main function, whose result is the exit code: `done` by default. The command line has `--help`,
+ * and suggestions for unknown options.
+ */
+export function createRun(name: CommandName, main: (call: Call) => Promise<number | undefined>): Run {
+	return withErrors(async (argv, environment, io) => {
+		const read: Call["read"] = async (declare) => {
+			const call = `npx fragment-publisher ${name}`;
+			const summary = summaries[name];
+			const line = withOutput(new Command(call), io)
+				.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
+				.helpOption("-h, --help", "print this")
+				.helpCommand(false)
+				.showHelpAfterError(`${call} --help lists the options`);
+			const parsed = await declare(line).parseAsync(argv, { from: "user" });
+			return [parsed.opts(), ...parsed.processedArgs];
+		};
+		return (await main({ read, environment, io })) ?? exitCodes.done;
+	});
+}
+
+/**
+ * Prints the error of a command as one line. The exit code is 1 for a `WrongError`, else 2. `--help` ends with 0, a wrong
+ * option with 2.
+ */
+export function withErrors(run: Run): Run {
+	return async (argv, environment, io) => {
+		try {
+			return await run(argv, environment, io);
+		} catch (error) {
+			if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.unable;
+			io.warn(messageOf(error as Error));
+			return error instanceof WrongError ? exitCodes.wrong : exitCodes.unable;
+		}
+	};
+}
+
+/** Error codes of system calls, in words for the person who runs a command. */
+const systemWords: Readonly<Record<string, string>> = {
+	ENOENT: "there is no such file or folder",
+	ENOTDIR: "a part of this path is no folder",
+	EISDIR: "is a folder, and a file is needed",
+	EACCES: "this user may not do that there",
+	EPERM: "this user may not do that there",
+	EROFS: "is on a disk that is read-only",
+	ENOSPC: "its disk is full",
+};
+
+/**
+ * An error's message with its cause, or with its `reason`, which operators see and publishers do not. A system error's
+ * message has the path first; EISDIR of a read has no path.
+ */
+function messageOf(error: NodeJS.ErrnoException & { reason?: unknown }): string {
+	const { message, cause, reason, code = "", path, syscall } = error;
+	if (typeof reason === "string") return `${message} (${reason})`;
+	if (cause instanceof Error) return `${message}: ${cause.message}`;
+	const words = systemWords[code];
+	const subject = path || (code === "EISDIR" ? "the named file" : "");
+	return words === undefined || !subject ? message : `${subject}: ${words} (${code}, ${syscall})`;
+}
+
+/** Makes a command line write to `io`, and throw a `CommanderError` instead of ending the process. */
+export function withOutput(command: Command, io: Io): Command {
+	return command.exitOverride().configureOutput({
+		writeOut: (text) => io.print(text.trimEnd()),
+		writeErr: (text) => io.warn(text.trimEnd()),
+		getOutHelpWidth: () => 100,
+		getErrHelpWidth: () => 100,
+	});
+}
+
+/**
+ * The value of a required option. commander checks required options before unknown ones, and would report a misspelt option
+ * as missing, without a suggestion.
+ * @throws {Error} if the option is missing
+ */
+export function needed<T>(flag: string, value: T | undefined): T {
+	if (value === undefined) throw new Error(`${flag}: is needed; --help lists the options`);
+	return value;
+}
+
+/** Parses an option's value as a whole number from 1. @throws {InvalidArgumentError} for anything else */
+export function parseCount(text: string): number {
+	if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+	throw new InvalidArgumentError("It must be a whole number from 1.");
+}
+
+/** Parses an address of a service, and removes slashes at its end. @throws {InvalidArgumentError} for anything else */
+export function parseUrl(text: string): string {
+	const url = text.replace(/(?<!\/)\/+$/, "");
+	if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
+	throw new InvalidArgumentError("It must be an http or https address.");
+}

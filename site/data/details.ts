@@ -1,0 +1,104 @@
+import { pointerSegment } from "../../registry/problems.ts";
+import { descriptionPath, type Lang, layerPath } from "../../registry/smallkey.ts";
+import { isObject, tryJson } from "../../registry/try-json.ts";
+import { openCatFile } from "../../store/git/commands/cat-file.ts";
+import { maxListedLayers } from "./changes.ts";
+import type { PublicName } from "./entries.ts";
+import type { HistoryCommit } from "./history.ts";
+import { type ChangeDetail, type FieldChange, maxRecent } from "./recent.ts";
+
+/** Most members that are listed for one change, and most characters of a value. */
+const maxFields = 30;
+const maxValueLength = 200;
+
+/**
+ * Adds to the newest changes of a history what they changed, from the files before and after each commit.
+ * @param history oldest first
+ * @param names sender's id → public name
+ */
+export async function withDetails(
+	repository: string,
+	history: readonly HistoryCommit[],
+	names: Readonly<Record<string, PublicName>>,
+): Promise<HistoryCommit[]> {
+	const catFile = openCatFile(repository);
+	const readJson = async (name: string) => {
+		const object = await catFile.read(name);
+		return object?.type === "blob" ? tryJson(object.body.toString("utf8")) : null;
+	};
+	const detailed = [...history];
+	let left = maxRecent;
+	try {
+		for (let at = history.length - 1; at >= 0 && left > 0; at -= 1) {
+			const commit = history[at] as HistoryCommit;
+			if (commit.layers.length > maxListedLayers) {
+				left -= 1;
+				continue;
+			}
+			left -= commit.layers.length + (commit.repairs?.length ?? 0);
+			const sender = commit.sender === null ? undefined : names[commit.sender];
+			const layers: HistoryCommit["layers"] = [];
+			for (const layer of commit.layers)
+				layers.push({ ...layer, detail: await detailOf(commit.commit, layer, readJson, sender) });
+			detailed[at] = { ...commit, layers };
+		}
+	} finally {
+		await catFile.close();
+	}
+	return detailed;
+}
+
+async function detailOf(
+	commit: string,
+	{ smallkey, kind }: HistoryCommit["layers"][number],
+	readJson: (name: string) => Promise<unknown>,
+	sender: PublicName | undefined,
+): Promise<ChangeDetail> {
+	if (kind === "added") return {};
+	const path = layerPath(smallkey);
+	const before = await readJson(`${commit}^:${path}`);
+	if (kind === "removed") return { was: { ...wasOf(before, smallkey), ...(sender && { sender }) } };
+	const read = descriptionPath(smallkey);
+	const fields = [
+		...differences(before, await readJson(`${commit}:${path}`)),
+		...differences(await readJson(`${commit}^:${read}`), await readJson(`${commit}:${read}`)).map(readField),
+	];
+	return { fields: fields.slice(0, maxFields) };
+}
+
+/** The titles and addresses of a registration; the smallkey in place of a missing title. */
+function wasOf(registration: unknown, smallkey: string) {
+	const text = (lang: Lang, name: string) => {
+		const node = isObject(registration) ? registration[lang] : null;
+		const value = isObject(node) ? node[name] : null;
+		return typeof value === "string" ? value : "";
+	};
+	const titleIn = (lang: Lang) => text(lang, "service_name") || smallkey;
+	const [en, fr] = [text("en", "service_url"), text("fr", "service_url")];
+	return { title: { en: titleIn("en"), fr: titleIn("fr") }, address: { en, ...(fr !== en && { fr }) } };
+}
+
+/** A value of a service is shown only if it is short: symbols and fields are long lists. */
+function readField({ from, to, ...field }: FieldChange): FieldChange {
+	const isShort = [from, to].every((text = "") => !/^[[{]/.test(text) && text.length < maxValueLength);
+	return { ...field, isRead: true, ...(isShort && from && { from }), ...(isShort && to && { to }) };
+}
+
+/** The members that differ between two JSON values, in the order of the second. Lists are compared as a whole. */
+export function differences(before: unknown, after: unknown, pointer = ""): FieldChange[] {
+	if (JSON.stringify(before) === JSON.stringify(after)) return [];
+	if (isObject(before) && isObject(after)) {
+		const names = new Set([...Object.keys(after), ...Object.keys(before)]);
+		return [...names].flatMap((name) =>
+			differences(before[name], after[name], `${pointer}/${pointerSegment(name)}`),
+		);
+	}
+	const [from, to] = [before, after].map(textOfValue);
+	return [{ field: pointer, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }];
+}
+
+function textOfValue(value: unknown): string | undefined {
+	if (value === undefined || value === null) return undefined;
+	const text = typeof value === "string" ? value : JSON.stringify(value);
+	return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength - 1).toWellFormed()}…`;
+}

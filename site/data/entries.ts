@@ -1,0 +1,67 @@
+import type { FromSchema } from "json-schema-to-ts";
+import type { catalogueChunk } from "../../registry/schemas/catalogue.ts";
+import type { Lang } from "../../registry/smallkey.ts";
+import { tryJson } from "../../registry/try-json.ts";
+import type { Entry } from "./entry.ts";
+
+export type { Bounds } from "../../registry/projections.ts";
+export type { Entry, PublicName } from "./entry.ts";
+
+/** Version of the index; a reader ignores an index of another version. */
+export const indexVersion: Chunk["version"] = 4;
+
+/** Number of chunks, for any number of layers. A change of one layer rewrites one chunk and the manifest. */
+export const chunkCount = 64;
+
+/** Folder of the chunks; their names contain the hash of their content. */
+export const chunksFolder = "index/chunks";
+
+export const manifestPath = "index/index.json";
+
+/** The pages of a layer: for people, and its map alone, which pages of other sites may frame. */
+export const layerPages = ["layer", "embed"] as const;
+export type LayerPage = (typeof layerPages)[number];
+
+/** Address of a layer's page below the site's root, without the extension of its file: `en/layer/23ax5t`. */
+export function layerAddress(lang: Lang, smallkey: string, page: LayerPage = "layer"): string {
+	return `${lang}/${page}/${encodeURIComponent(smallkey)}`;
+}
+
+export interface Manifest {
+	version: Chunk["version"];
+	layers: number;
+	/** The commit of all entries; left out where it is not known. */
+	commit?: string;
+	/** Path of each chunk below the site, by its number; null where the chunk has no layers. */
+	chunks: readonly (string | null)[];
+}
+
+/** The content of a chunk: its layers in the order of their smallkeys. */
+export interface Chunk {
+	readonly version: FromSchema<typeof catalogueChunk>["version"];
+	readonly entries: readonly Entry[];
+}
+
+/** The chunk of a layer: FNV-1a of 32 bits (RFC 9923) of its smallkey in lower case, folded to six bits. */
+export function chunkOf(smallkey: string): number {
+	let hash = 0x811c9dc5;
+	for (const unit of smallkey.toLowerCase()) hash = Math.imul(hash ^ unit.charCodeAt(0), 0x01000193);
+	return ((hash ^ (hash >>> 16)) >>> 0) % chunkCount;
+}
+
+/** The path of a chunk. @param hash of its content, hexadecimal */
+export function chunkPath(chunk: number, hash: string): string {
+	return `${chunksFolder}/${String(chunk).padStart(2, "0")}-${hash}.json`;
+}
+
+/** Parses the manifest; null where the text is not a manifest of this version. */
+export function parseManifest(text: string): Manifest | null {
+	const value = tryJson(text) as Manifest | null;
+	return value?.version === indexVersion && Array.isArray(value.chunks) ? value : null;
+}
+
+/** Parses a chunk; null where the text is not a chunk of this version. */
+export function parseChunk(text: string): Chunk | null {
+	const value = tryJson(text) as Chunk | null;
+	return value?.version === indexVersion && Array.isArray(value.entries) ? value : null;
+}

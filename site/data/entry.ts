@@ -1,0 +1,184 @@
+import type { FromSchema } from "json-schema-to-ts";
+import { type CauseCode, causes } from "../../registry/causes.ts";
+import { currentDescription, describedFor } from "../../registry/description.ts";
+import { type Health, sickStates } from "../../registry/health.ts";
+import type { CheckedLayer } from "../../registry/judge.ts";
+import type { Bounds } from "../../registry/projections.ts";
+import { kindOf } from "../../registry/registration.ts";
+import { described, exactly, list, nullable, string } from "../../registry/schemas/definitions.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
+import { renderAt, targetNames } from "../../registry/targets/table.ts";
+
+/** A text in both languages. */
+const both = exactly({ en: string(), fr: string() });
+
+/** JSON Schema (draft-07) of a layer in the catalogue, with the values for its row, its page and the filters. */
+export const entry = exactly(
+	{
+		smallkey: { type: "string", pattern: "^[A-Za-z0-9_+=-]{1,64}$" },
+		type: string("wms, feature, or the service type of a registration of version 2.0."),
+		title: both,
+		address: described(
+			"Of the service, as registered; fr is left out where it is the same.",
+			{ en: string() },
+			{ fr: string() },
+		),
+	},
+	{
+		description: {
+			...described(
+				"At most 300 characters of the service's description; left out if it has none.",
+				{},
+				{ en: string(), fr: string() },
+			),
+			minProperties: 1,
+		},
+		keywords: {
+			...described("The service's keywords by language.", {}, { en: list(string()), fr: list(string()) }),
+			minProperties: 1,
+		},
+		layers: described(
+			"Names or numbers of the layers inside the service, where they are not part of the address; fr is left out where they are the same.",
+			{ en: list(string()) },
+			{ fr: list(string()) },
+		),
+		sender: {
+			description: "Public name of the sender who registered it last, where the operator has set one.",
+			anyOf: [string(), both],
+		},
+		changed: described(
+			"The last commit that changed it, by its first 12 digits; left out where the history is not complete.",
+			{
+				commit: { type: "string", pattern: "^[0-9a-f]{12}$" },
+				date: {
+					description: "When it was committed: UTC, whole seconds.",
+					type: "string",
+					pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$",
+				},
+			},
+		),
+		health: nullable(
+			exactly(
+				{
+					state: {
+						description:
+							"wrong: the registration is; down: the service does not answer; empty: the service draws nothing; blocked: browsers do not show it on an https site; moved: its service redirects permanently, and a repair waits.",
+						enum: sickStates,
+					},
+					since: { type: "string", pattern: "^\\d{4}-W\\d{2}$" },
+				},
+				{
+					cause: string("What was seen last, in English, such as `answers with status 503`."),
+					code: {
+						description: "The same as a code. The texts of all codes are in registry/texts/.",
+						enum: Object.keys(causes.en) as CauseCode[],
+					},
+					values: list(string(), "The values in the text of the code."),
+					repair: { description: "Whether a repair of the layer waits for a decision.", const: true },
+				},
+			),
+			"What is wrong, and the week in which it was first seen; null where it was not checked yet; left out where no problem was seen.",
+		),
+		bounds: {
+			description: "West, south, east, north in degrees (RFC 7946, section 5); left out where unknown.",
+			type: "array",
+			items: { type: "number" },
+			minItems: 4,
+			maxItems: 4,
+		},
+		thumbnail: string("Path of its picture below the site, where there is one."),
+		unread: list(
+			string(),
+			"<target>/<lang> of each form in which it cannot be read; left out where it can be read in all.",
+		),
+	},
+);
+
+/** A type whose members, and their members, are not changed. */
+type Frozen<T> = { readonly [K in keyof T]: Frozen<T[K]> };
+
+/** A layer in the catalogue, with the values for its row, its page and the filters. */
+export interface Entry extends Omit<Frozen<FromSchema<typeof entry>>, "bounds"> {
+	readonly bounds?: Bounds;
+}
+
+/** Public name of a sender: one text for both languages, or one for each. */
+export type PublicName = NonNullable<Entry["sender"]>;
+
+/** What is known about a layer from other sources than its own files. */
+export interface KnownOfLayer {
+	/** The last commit that changed it. */
+	changed?: { commit: string; date: string } | undefined;
+	/** Public name of the sender who registered it last. */
+	sender?: PublicName | undefined;
+	/** Path of its picture below the site. */
+	thumbnail?: string | undefined;
+}
+
+/** Longest description in an entry, in characters. */
+const maxDescriptionLength = 300;
+
+/** Digits of a commit in an entry: enough to find it; all 40 would make an entry a seventh longer. */
+const commitDigits = 12;
+
+/** A layer's entry in the catalogue. @param health the observed health of all layers */
+export function entryOf(
+	layer: CheckedLayer,
+	{ changed, sender, thumbnail }: KnownOfLayer,
+	health: Health,
+	settings: FragmentSettings,
+): Entry {
+	const { smallkey, registration, description } = layer;
+	const factsIn = (lang: Lang) => layerFacts(lang, smallkey, registration, description, settings);
+	const facts = { en: factsIn("en"), fr: factsIn("fr") };
+	const descriptions = { en: describedFor(layer, "en"), fr: describedFor(layer, "fr") };
+	/** The registered name, or the service's title, or the technical name that viewers show. */
+	const titleIn = (lang: Lang) => {
+		const { name } = facts[lang];
+		return registration[lang].service_name ? name : (descriptions[lang].title ?? name);
+	};
+	const texts = langs.flatMap((lang) => {
+		const text = descriptions[lang].description;
+		return text ? [[lang, cut(text)]] : [];
+	});
+	const keywords = langs.flatMap((lang) => {
+		const words = [...new Set(descriptions[lang].keywords)];
+		return words.length > 0 ? [[lang, words]] : [];
+	});
+	const bounds = descriptions.en.bounds ?? descriptions.fr.bounds;
+	const unread = (settings.targets ?? targetNames).flatMap((target) =>
+		langs.filter((lang) => renderAt(target, facts[lang]) === null).map((lang) => `${target}/${lang}`),
+	);
+	const layers = { en: facts.en.entries.map(String), fr: facts.fr.entries.map(String) };
+	const addresses = { en: registration.en.service_url, fr: registration.fr.service_url };
+	// A harvested description shows that the service has answered; one of another origin does not.
+	const wasChecked = langs.some((lang) => {
+		const known = currentDescription(registration, description, lang);
+		return known !== null && known.from === undefined;
+	});
+	const sickness = health.get(smallkey) ?? (wasChecked ? undefined : null);
+	return {
+		smallkey,
+		type: kindOf(registration),
+		title: { en: titleIn("en"), fr: titleIn("fr") },
+		...(texts.length > 0 && { description: Object.fromEntries(texts) }),
+		...(keywords.length > 0 && { keywords: Object.fromEntries(keywords) }),
+		address: { en: addresses.en, ...(addresses.fr !== addresses.en && { fr: addresses.fr }) },
+		...(layers.en.length > 0 && {
+			layers: { en: layers.en, ...(`${layers.fr}` !== `${layers.en}` && { fr: layers.fr }) },
+		}),
+		...(sender && { sender }),
+		...(changed && { changed: { ...changed, commit: changed.commit.slice(0, commitDigits) } }),
+		...(sickness !== undefined && { health: sickness }),
+		...(bounds && { bounds }),
+		...(thumbnail !== undefined && { thumbnail }),
+		...(unread.length > 0 && { unread }),
+	};
+}
+
+function cut(text: string): string {
+	return text.length <= maxDescriptionLength
+		? text
+		: `${text.slice(0, maxDescriptionLength - 1).toWellFormed()}…`;
+}

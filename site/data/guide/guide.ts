@@ -1,0 +1,123 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import glob from "fast-glob";
+import { Marked, type Tokens } from "marked";
+import type { Lang } from "../../../registry/smallkey.ts";
+import { frameHtml } from "../../static/frame.ts";
+import { contentsHtml, escapeHtml, Html, html, type PageSettings, textsIn } from "../../static/html.ts";
+
+/** The page of contents in each folder. */
+const contentsName = "README.md";
+
+/** The page on security, which has another name in the root of the repository. */
+export const securityFile = "SECURITY.md";
+export const securityPage = "security.md";
+
+const docs = fileURLToPath(new URL("../../../docs", import.meta.url));
+
+/**
+ * Reads every page of the documentation, sorted by path, and then the page on security. Paths are below `docs/`:
+ * `publish.md`, `fr/publish.md`.
+ */
+export function readGuidePages() {
+	const paths = glob.sync("**/*.md", { cwd: docs }).sort();
+	const pages = paths.map((path) => ({ path, markdown: readFileSync(join(docs, path), "utf8") }));
+	// GitHub expects SECURITY.md in the root, so its links begin with `docs/`.
+	const security = readFileSync(join(docs, "..", securityFile), "utf8");
+	return [...pages, { path: securityPage, markdown: security.replaceAll("](docs/", "](") }];
+}
+
+/** The pages as HTML, by path below the site's root: `guide/publish.html`, `guide/fr/index.html`. */
+export function renderGuide(
+	pages: ReturnType<typeof readGuidePages>,
+	settings: PageSettings,
+): Map<string, string> {
+	const known = new Set(pages.map(({ path }) => path));
+	return new Map(
+		pages.map(({ path, markdown }) => {
+			const isFrench = path.startsWith("fr/");
+			const [lang, otherLang]: Lang[] = isFrench ? ["fr", "en"] : ["en", "fr"];
+			const otherPath = isFrench ? path.slice("fr/".length) : `fr/${path}`;
+			const other = known.has(otherPath) ? `${isFrench ? "../" : ""}${htmlPath(otherPath)}` : null;
+			const frame = {
+				...{ lang: lang as Lang, root: "../".repeat(path.split("/").length), other },
+				title: /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll("`", "") ?? path,
+				content: new Html(renderMarkdown(markdown, path, known, isFrench)),
+				head: other !== null && html`<link rel="alternate" hreflang="${otherLang}" href="${other}">`,
+				attributes: html` class="guide"`,
+			};
+			return [`guide/${htmlPath(path)}`, frameHtml(settings, frame)];
+		}),
+	);
+}
+
+/** `publish.md` → `publish.html`, `README.md` → `index.html`. */
+function htmlPath(path: string): string {
+	return path.replace(contentsName, "index.md").replace(/\.md$/, ".html");
+}
+
+/**
+ * Markdown as HTML. HTML in it is shown as text. Links lead to the pages of the guide; a link to anything else in the
+ * repository, such as a source file, becomes plain text.
+ */
+function renderMarkdown(markdown: string, path: string, known: ReadonlySet<string>, isFrench: boolean) {
+	const slugOf = slugs();
+	const parts: { id: string; text: Html }[] = [];
+	const { t } = textsIn[isFrench ? "fr" : "en"];
+	const named = (code: "example" | "table") => `role="group" aria-label="${t(code)}" tabindex="0"`;
+	const marked = new Marked({
+		renderer: {
+			html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
+			image: ({ text }: Tokens.Image) => escapeHtml(text),
+			// Wide examples and tables scroll; `tabindex` lets the keyboard scroll them, too.
+			code: ({ text }: Tokens.Code) => `<pre ${named("example")}><code>${escapeHtml(text)}\n</code></pre>\n`,
+			heading({ tokens, depth, text }: Tokens.Heading) {
+				const [id, content] = [slugOf(text), this.parser.parseInline(tokens)];
+				if (depth === 2) parts.push({ id, text: new Html(content.replace(/<\/?a\b[^>]*>/g, "")) });
+				return `<h${depth} id="${id}">${content}</h${depth}>\n`;
+			},
+			link({ href, tokens }: Tokens.Link) {
+				const content = this.parser.parseInline(tokens);
+				const target = linkTarget(href, path, known);
+				return target === null ? content : `<a href="${escapeHtml(target)}">${content}</a>`;
+			},
+			table(token: Tokens.Table) {
+				const cells = (row: Tokens.TableCell[], name: "td" | "th") =>
+					`<tr>${row.map((cell) => `<${name}>${this.parser.parseInline(cell.tokens)}</${name}>`).join("")}</tr>\n`;
+				const rows = token.rows.map((row) => cells(row, "td")).join("");
+				return `<div class="wide" ${named("table")}><table>\n<thead>${cells(token.header, "th")}</thead>\n<tbody>${rows}</tbody>\n</table></div>\n`;
+			},
+		},
+	});
+	const text = marked.parse(markdown, { async: false });
+	return parts.length < minParts
+		? text
+		: text.replace("</h1>\n", `$&${contentsHtml(parts, isFrench ? "fr" : "en").text}\n`);
+}
+
+/** Fewest parts of a page that has contents. */
+const minParts = 5;
+
+/** The target of a link in a page; null if the site does not have it. */
+function linkTarget(href: string, path: string, known: ReadonlySet<string>): string | null {
+	if (/^https?:\/\//.test(href) || href.startsWith("#")) return href;
+	const [file = "", anchor] = href.replace(`../${securityFile}`, securityPage).split("#");
+	const found = new URL(file, `http://docs/${path}`).pathname.slice(1);
+	// `URL` drops a `..` above the root, so a link out of `docs/` would look like one inside.
+	const isInside = !file.startsWith(path.includes("/") ? "../../" : "../");
+	if (!isInside || !known.has(found)) return null;
+	return `${htmlPath(file)}${anchor === undefined ? "" : `#${anchor}`}`;
+}
+
+/** Makes the ids of one page's headings as GitHub does; a repeated heading gets a number. */
+function slugs(): (text: string) => string {
+	const used = new Map<string, number>();
+	return (text) => {
+		const bare = text.toLowerCase().replace(/[^\p{L}\p{N}\p{M} _-]/gu, "");
+		const slug = bare.replaceAll(" ", "-");
+		const times = used.get(slug) ?? 0;
+		used.set(slug, times + 1);
+		return times === 0 ? slug : `${slug}-${times}`;
+	};
+}

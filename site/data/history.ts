@@ -1,0 +1,104 @@
+import { healthPath, repairTrailer } from "../../registry/health.ts";
+import { isSenderId } from "../../registry/sender-id.ts";
+import { parseLayerPath, parseSmallkey } from "../../registry/smallkey.ts";
+import {
+	isShallow,
+	type LoggedCommit,
+	personText,
+	readLog,
+	trailersOf,
+} from "../../store/git/commands/commits.ts";
+import { serviceIdentity } from "../../store/store.ts";
+import type { CommitChanges } from "./changes.ts";
+import type { Entry, PublicName } from "./entries.ts";
+import type { KnownOfLayer } from "./entry.ts";
+import type { ChangeKind } from "./recent.ts";
+
+/** A commit on the branch that touched layers, or for which a repair was proposed. */
+export interface HistoryCommit extends CommitChanges {
+	/** Id of the sender whose request the service committed; null for a commit that arrived in another way. */
+	sender: string | null;
+	/** The smallkeys whose registration the commit wrote or deleted, not only their description. */
+	registered: ReadonlySet<string>;
+}
+
+const walk = ["--first-parent", "--diff-merges=first-parent", "--reverse"];
+
+/**
+ * Reads the commits that touched layers, oldest first: first parents only, so a merge is one commit.
+ * @param from full id of an earlier commit, which is excluded with all commits before it; null: from the first commit
+ * @returns null if the repository is a shallow clone, or if the first parents of `to` do not include `from`
+ */
+export async function readHistory(repository: string, from: string | null, to: string) {
+	if (from === to) return [];
+	if (from === null && (await isShallow(repository))) return null;
+	const range = from === null ? [to, "--", "layers"] : [`${from}..${to}`, "--"];
+	const found: HistoryCommit[] = [];
+	let before = from;
+	try {
+		for await (const commit of readLog(repository, [...walk, ...range])) {
+			// Without a path, git lists all commits of the range.
+			if (before !== null && commit.parents[0] !== before) return null;
+			if (before !== null) before = commit.id;
+			const touching = historyCommit(commit);
+			if (touching.layers.length > 0 || touching.repairs) found.push(touching);
+		}
+	} catch (error) {
+		// The repository may not have the earlier commit.
+		if (from === null) throw error;
+		return null;
+	}
+	return before !== null && before === from ? null : found;
+}
+
+/** What a commit did to layers, and who asked for it. */
+export function historyCommit({ id, committer, message, files }: LoggedCommit): HistoryCommit {
+	const kinds = new Map<string, ChangeKind>();
+	const registered = new Set<string>();
+	for (const { status, path } of files) {
+		const name = parseLayerPath(path);
+		if (!name) continue;
+		// A registration adds or removes a layer; a description alone only changes it.
+		const isWhole = name.kind === "registration";
+		const kind = isWhole && status === "A" ? "added" : isWhole && status === "D" ? "removed" : "changed";
+		if (isWhole || !kinds.has(name.smallkey)) kinds.set(name.smallkey, kind);
+		if (isWhole) registered.add(name.smallkey);
+	}
+	// Only trailers of the service's commits are read: a pushed commit may have any trailer.
+	const isOurs = personText(committer) === serviceIdentity;
+	const valuesOf = (trailer: string) => (isOurs ? trailersOf(message, trailer) : []);
+	const isHealth = files.some(({ path }) => path === healthPath);
+	const repairs = isHealth ? valuesOf(repairTrailer).filter((smallkey) => parseSmallkey(smallkey)) : [];
+	const sender = valuesOf("Sender").at(-1) ?? "";
+	const sorted = [...kinds].sort(([a], [b]) => (a < b ? -1 : 1));
+	return {
+		commit: id,
+		date: `${new Date(committer.timeMs).toISOString().slice(0, 19)}Z`,
+		layers: sorted.map(([smallkey, kind]) => ({ smallkey, kind })),
+		...(repairs.length > 0 && { repairs }),
+		registered,
+		sender: isSenderId(sender) ? sender : null,
+	};
+}
+
+/**
+ * The last change of each layer that the history touched, with the public name of the sender who registered it last.
+ * @param names sender's id → public name
+ * @param before layers before this history, which may change only the description of a layer, or none of its files
+ */
+export function lastChanges(
+	history: readonly HistoryCommit[],
+	names: Readonly<Record<string, PublicName>> = {},
+	before: Iterable<Entry> = [],
+): Map<string, KnownOfLayer> {
+	const last = new Map<string, KnownOfLayer>();
+	for (const { smallkey, changed, sender } of before) last.set(smallkey, { changed, sender });
+	for (const { commit, date, layers, registered, sender } of history) {
+		const name = sender !== null && Object.hasOwn(names, sender) ? names[sender] : undefined;
+		for (const { smallkey } of layers) {
+			const known = registered.has(smallkey) ? name : last.get(smallkey)?.sender;
+			last.set(smallkey, { changed: { commit, date }, sender: known });
+		}
+	}
+	return last;
+}

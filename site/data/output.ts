@@ -1,0 +1,176 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { isCompanion, placeFile, removeTemporaryFiles } from "../../publish/place-file.mjs";
+import { langs } from "../../registry/smallkey.ts";
+import { tryJson } from "../../registry/try-json.ts";
+import { codeStamp } from "../../store/files/code-stamp.ts";
+import { ifThereSync } from "../../store/files/if-there.ts";
+import {
+	changesFolders,
+	healthFolders,
+	layerFeedsFolder,
+	listFolders,
+	openSearchFile,
+	publisherFilesFolder,
+	publisherFolders,
+} from "../static/addresses.ts";
+import { type PageSettings, pageSettingsPath } from "../static/html.ts";
+import type { ReadFile } from "./chunks.ts";
+import { chunksFolder, layerPages } from "./entries.ts";
+import type { CatalogueOptions } from "./options.ts";
+import { picturesStamp } from "./thumbnails.ts";
+
+/** Path below an output → the file's content, or null if the file is to be removed. */
+export type OutputFiles = Map<string, string | Uint8Array | null>;
+
+/** Folders below the output that have only files of the catalogue. */
+export const catalogueFolders: readonly string[] = [
+	...["assets", "changes", "guide", "guide/fr", "index"],
+	...langs.flatMap((lang) => [lang, ...layerPages.map((page) => `${lang}/${page}`)]),
+	...[changesFolders, healthFolders, publisherFolders].flatMap(({ en, fr }) => [en, fr]),
+	...[layerFeedsFolder, publisherFilesFolder],
+	...[chunksFolder, listFolders.en, listFolders.fr, "records", "schemas", "sitemap"],
+];
+
+/** The catalogue's files in the output folder itself; some exist only if the address of the site is known. */
+export const catalogueFiles: readonly string[] = [
+	...["index.html", "site.json", pageSettingsPath, "robots.txt"],
+	...[...langs.map(openSearchFile), "sitemap.xml"],
+];
+
+/** What a catalogue was made from. It is saved as `<out>.catalogue`, beside the output, and never served. */
+export interface CatalogueState {
+	/** Hash of the code and of all options. */
+	stamp: string;
+	/** Full id of the commit of the layers. */
+	commit: string;
+	pages: PageSettings;
+	/** Number of the catalogue's files in the output; with another number the catalogue is incomplete. */
+	files: number;
+}
+
+/** Hash of the code, all options and the pictures: the catalogue's content depends only on them and the layers. */
+export function catalogueStamp(options: CatalogueOptions): string {
+	const text = codeStamp() + JSON.stringify(options) + picturesStamp(options.pictures);
+	return createHash("sha256").update(text).digest("hex");
+}
+
+function statePath(out: string): string {
+	return `${out}.catalogue`;
+}
+
+/**
+ * Reads what the catalogue in an output was made from; null if there is no complete catalogue.
+ * @throws {Error} with the path if the file exists but cannot be read: a build from nothing would hide the fault
+ */
+export function readState(out: string): CatalogueState | null {
+	const path = statePath(out);
+	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
+	const state = tryJson(text ?? "") as CatalogueState | null;
+	return state && state.files === presentFiles(out).length ? state : null;
+}
+
+/** Removes the state of a catalogue, before its files change: an interrupted catalogue has none. */
+export function removeState(out: string): void {
+	rmSync(statePath(out), { force: true });
+}
+
+/** Paths of the catalogue's files in an output. */
+export function presentFiles(out: string): string[] {
+	const beside = catalogueFiles.filter((name) => existsSync(join(out, name)));
+	return [...beside, ...catalogueFolders.flatMap((folder) => filesIn(out, folder))];
+}
+
+/**
+ * Paths of the files in a folder of the output, without compressed copies; empty if there is no such folder.
+ * @throws {Error} with the path if the folder exists but cannot be read
+ */
+export function filesIn(out: string, folder: string): string[] {
+	const path = join(out, folder);
+	const names = ifThereSync(path, () => readdirSync(path)) ?? [];
+	// Every file of the catalogue has an extension, and no folder has one. A stat of each would take too long.
+	const files = names.filter((name) => name.includes(".", 1) && !isCompanion(name));
+	return files.map((name) => `${folder}/${name}`);
+}
+
+/** Reads the files of an output. */
+export function readerOf(out: string): ReadFile {
+	return (path) => ifThereSync(join(out, path), () => readFileSync(join(out, path), "utf8"));
+}
+
+/** Marks the catalogue's unfinished files, because another process writes the fragments into the same output. */
+const writer = "-catalogue";
+
+/** Scripts, styles and pictures, which pages name. */
+function isAsset(path: string): boolean {
+	return path.startsWith("assets/");
+}
+
+/**
+ * Writes the files whose content differs: assets, then the deepest paths first, so that a file exists before a page or an
+ * index names it. Then it removes files, and writes the catalogue's state. Each file is replaced atomically.
+ * @param isCompressed whether each file gets compressed copies (`.gz`, and `.br` if its name has a hash)
+ * @param state what the catalogue is made from; null without a commit
+ * @returns the numbers of written and removed files
+ */
+export function writeFiles(
+	out: string,
+	files: OutputFiles,
+	isCompressed: boolean,
+	state: Omit<CatalogueState, "files"> | null,
+) {
+	removeTemporaryFiles(out, writer);
+	const count = { written: 0, removed: 0 };
+	const depthOf = ([path]: [string, unknown]) =>
+		isAsset(path) ? Number.MAX_SAFE_INTEGER : path.split("/").length;
+	for (const [path, content] of [...files].sort((a, b) => depthOf(b) - depthOf(a))) {
+		if (content === null) continue;
+		mkdirSync(dirname(join(out, path)), { recursive: true });
+		const copies = isCompressed ? { copies: (bytes: Uint8Array) => compressed(path, bytes) } : {};
+		const change = placeFile(out, path, Buffer.from(content), { writer, ...copies });
+		if (change !== "same") count.written += 1;
+	}
+	for (const [path, content] of files) {
+		if (content !== null) continue;
+		placeFile(out, path, null);
+		count.removed += 1;
+	}
+	const made = state && { ...state, files: presentFiles(out).length };
+	if (made) writeFileSync(statePath(out), `${JSON.stringify(made)}\n`);
+	return count;
+}
+
+/** Smallest file that is compressed; a smaller file fits into one network packet. */
+const minCompressedBytes = 1_000;
+
+/**
+ * Quality of Brotli, of 11. The files of the page change with a version: 10 and 11 take ten times as long and save only one
+ * percent. A chunk changes with a layer: 9 takes ten times as long as 5, and saves one percent.
+ */
+const brotliQuality = { asset: 9, chunk: 5 };
+
+/** Files with a hash in their name get a copy in Brotli, too. */
+function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uint8Array][] {
+	if (bytes.length < minCompressedBytes) return [];
+	const gzipped = gzipSync(bytes, { level: isAsset(path) ? 9 : 6 });
+	if (!isAsset(path) && !path.startsWith(`${chunksFolder}/`)) return [[".gz", gzipped]];
+	const params = {
+		[constants.BROTLI_PARAM_QUALITY]: isAsset(path) ? brotliQuality.asset : brotliQuality.chunk,
+		[constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+	};
+	return [
+		[".gz", gzipped],
+		[".br", brotliCompressSync(bytes, { params })],
+	];
+}
+
+/** Removes the catalogue, or a part of one, from an output. @throws {Error} with the path if the folder cannot be read */
+export function removeCatalogue(out: string): void {
+	const names = ifThereSync(out, () => readdirSync(out)) ?? [];
+	if (!names.includes("index") && !names.includes("site.json")) return;
+	removeState(out);
+	for (const folder of catalogueFolders) rmSync(join(out, folder), { recursive: true, force: true });
+	for (const name of catalogueFiles) placeFile(out, name, null);
+}

@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type Metafile, type Plugin, stop } from "esbuild";
+import { compiledSchemas } from "../../registry/schemas/validators.ts";
+import { langs } from "../../registry/smallkey.ts";
+import type { SiteSettings } from "../page/settings.ts";
+import { contentPolicy } from "../static/content-policy.ts";
+import { catalogueHtml, rootHtml } from "../static/frame.ts";
+import { type Assets, type PageSettings, pageSettingsPath } from "../static/html.ts";
+import { searchEngineFiles } from "../static/search-engines.ts";
+import { readGuidePages, renderGuide } from "./guide/guide.ts";
+import { apiHtml, schemaFiles } from "./openapi.ts";
+import type { CatalogueOptions } from "./options.ts";
+import { parseSignature } from "./signature.ts";
+
+/** The folder of files whose names have a hash of their content: they never change. */
+const assetFolder = "assets";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+let bundles: ReturnType<typeof bundlePage> | undefined;
+
+/** The bundles, made once per process: they depend on no layer and no setting. The bundler's own process ends after them. */
+export function bundlesOfPage(): ReturnType<typeof bundlePage> {
+	bundles ??= bundlePage().finally(stop);
+	return bundles;
+}
+
+export type SiteFiles = Awaited<ReturnType<typeof buildSite>>;
+
+/**
+ * Bundles the page and renders its HTML.
+ * @param publicUrl address of the site with a slash at its end; empty if unknown
+ * @param look the operator's styles and signature; empty for none
+ * @returns the page's files, by path below the site's root, and what other pages need
+ */
+export async function buildSite(
+	site: SiteSettings,
+	publicUrl = "",
+	look: CatalogueOptions["look"] = { theme: "", signature: "" },
+) {
+	const { bundled, outputs } = await bundlesOfPage();
+	const files = new Map<string, string | Uint8Array>(bundled);
+	const add = (name: string, ending: "css" | "svg", content: string) => {
+		const hash = createHash("sha256").update(content).digest("hex").slice(0, 10);
+		const path = `${assetFolder}/${name}-${hash}.${ending}`;
+		files.set(path, content);
+		return path;
+	};
+	const signature = parseSignature(look.signature);
+	const pathOf = (name: string) => {
+		const named = new RegExp(`^${assetFolder}/${name}-[A-Z0-9]+\\.`);
+		const found = [...bundled.keys()].find((path) => named.test(path));
+		if (!found) throw new Error(`the bundle has no ${name}`);
+		return found;
+	};
+	const land = await readFile(join(root, "site/map/land.svg"), "utf8");
+	const assets: Assets = {
+		policy: contentPolicy(publicUrl.startsWith("https:")),
+		script: pathOf("main"),
+		choose: pathOf("choose"),
+		tables: pathOf("tables"),
+		worker: pathOf("worker"),
+		english: pathOf("english"),
+		french: pathOf("french"),
+		styles: pathOf("styles"),
+		imports: importsOf(pathOf("main"), outputs),
+		icon: add("icon", "svg", iconSvg),
+		landLight: add("land-light", "svg", land),
+		landDark: add("land-dark", "svg", land.replace('class="light"', 'class="dark"')),
+		theme: look.theme === "" ? null : add("theme", "css", look.theme),
+		signature: signature && { ...signature, path: add("signature", "svg", look.signature) },
+	};
+	const pages: PageSettings = { assets, publicUrl, site };
+	files.set("index.html", rootHtml(pages));
+	for (const lang of langs) files.set(`${lang}/index.html`, catalogueHtml(lang, pages));
+	files.set("site.json", `${JSON.stringify(site)}\n`);
+	return { files, pages };
+}
+
+/**
+ * Renders the catalogue's files that depend on no layer: the page, the schemas with their page, the guide, what search
+ * engines read first, and the settings of the pages that show layers.
+ * @param hasLayerPages whether each layer has a page without a script
+ */
+export async function buildPages({ site: options, publicUrl, look }: CatalogueOptions, hasLayerPages = true) {
+	const site: SiteSettings = { ...options, hasLayerPages };
+	const { files, pages } = await buildSite(site, publicUrl, look);
+	// A relative server URL is relative to the OpenAPI document (OpenAPI Specification 3.1.1, "Server Object").
+	const url = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");
+	const schemas = schemaFiles(site.targets, url);
+	for (const [name, text] of schemas) files.set(`schemas/${name}`, text);
+	files.set("schemas/index.html", apiHtml(pages, schemas));
+	for (const [path, text] of [...renderGuide(readGuidePages(), pages), ...searchEngineFiles(pages)])
+		files.set(path, text);
+	files.set(pageSettingsPath, `${JSON.stringify(pages)}\n`);
+	return { files, pages };
+}
+
+/** The site's icon: three stacked layers, visible on light and dark tabs. */
+const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g stroke="#fff" stroke-width="1.5" stroke-linejoin="round"><path fill="#7fb2dc" d="M16 13 30 21 16 29 2 21z"/><path fill="#3f7fb5" d="M16 8 30 16 16 24 2 16z"/><path fill="#26374a" d="M16 3 30 11 16 19 2 11z"/></g></svg>
+`;
+
+/** Bundles scripts and styles: path → content, and esbuild's notes about them. The parts for maps and drafts are separate files, loaded on demand. */
+async function bundlePage() {
+	const [page, worker] = await Promise.all([
+		bundle(
+			["site/page/main.ts", "site/static/choose.ts", "site/static/tables.ts", "site/static/styles.css"],
+			true,
+		),
+		// Bundled on its own: code shared with the page would be in further files, each a request before the first row.
+		bundle(["site/search/worker.ts"], false),
+	]);
+	const files = [...page.outputFiles, ...worker.outputFiles].map(({ path, contents }) => {
+		return [`${assetFolder}/${basename(path)}`, contents] as const;
+	});
+	return { bundled: new Map(files), outputs: page.metafile.outputs };
+}
+
+/**
+ * Leaves out the default controls and interactions that OpenLayers' map imports. Our map names its own, and the defaults
+ * would be a twentieth of the loaded code.
+ */
+const withoutDefaults: Plugin = {
+	name: "without-defaults",
+	setup(setup) {
+		setup.onLoad({ filter: /[/\\]ol[/\\](?:control|interaction)[/\\]defaults\.js$/ }, () => ({
+			contents: "export const defaults = () => [];",
+		}));
+	},
+};
+
+function bundle(entryPoints: string[], splitting: boolean) {
+	return build({
+		entryPoints,
+		splitting,
+		absWorkingDir: root,
+		bundle: true,
+		write: false,
+		metafile: true,
+		format: "esm",
+		target: ["es2022"],
+		minify: true,
+		legalComments: "none",
+		outdir: assetFolder,
+		entryNames: "[name]-[hash]",
+		chunkNames: "[name]-[hash]",
+		plugins: [compiledSchemas, withoutDefaults],
+		logLevel: "silent",
+	});
+}
+
+/** The static imports of a script, direct and indirect; dynamic imports are left out. */
+function importsOf(path: string, outputs: Metafile["outputs"], found = new Set<string>()): string[] {
+	for (const { path: imported, kind } of outputs[path]?.imports ?? []) {
+		if (kind !== "import-statement" || found.has(imported)) continue;
+		found.add(imported);
+		importsOf(imported, outputs, found);
+	}
+	return [...found].sort();
+}

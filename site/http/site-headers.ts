@@ -1,0 +1,120 @@
+import { fragmentHeaders, machineHeaders } from "../../api/reply.ts";
+import { langs } from "../../registry/smallkey.ts";
+import { chunksFolder, manifestPath } from "../data/entries.ts";
+import { openSearchFile } from "../static/addresses.ts";
+import { contentPolicy } from "../static/content-policy.ts";
+import { pageSettingsPath } from "../static/html.ts";
+
+/** The `Content-Type` of the catalogue's files, by the extension of their names. */
+export const pageTypes: Readonly<Record<string, string>> = {
+	html: "text/html; charset=utf-8",
+	js: "text/javascript; charset=utf-8",
+	css: "text/css; charset=utf-8",
+	csv: "text/csv; charset=utf-8",
+	svg: "image/svg+xml",
+	webp: "image/webp",
+	xml: "application/atom+xml; charset=utf-8",
+	txt: "text/plain; charset=utf-8",
+	json: fragmentHeaders["Content-Type"],
+};
+
+/** The start of a file's name → its `Content-Type`, if the extension does not determine it. */
+const namedTypes = [
+	["opensearch-", "application/opensearchdescription+xml; charset=utf-8"],
+	["sitemap", "application/xml; charset=utf-8"],
+] as const;
+
+const nosniff = { "X-Content-Type-Options": "nosniff" };
+
+/**
+ * Headers of a page for people.
+ * @param isSecure whether it is served over https only
+ * @param mayBeFramed whether pages of other sites may show it in a frame
+ */
+export function documentHeaders(isSecure: boolean, mayBeFramed = false): Record<string, string> {
+	return {
+		"Cache-Control": "no-cache",
+		"Content-Security-Policy": `${contentPolicy(isSecure)}; frame-ancestors ${mayBeFramed ? "*" : "'none'"}`,
+		"Referrer-Policy": "strict-origin-when-cross-origin",
+		...nosniff,
+	};
+}
+
+const immutable = "public, max-age=31536000, immutable";
+
+/** Files of the catalogue that have the same headers. */
+export interface SiteGroup {
+	name: "assets" | "chunks" | "manifest" | "machines" | "pages" | "embeds" | "settings";
+	/** Paths as in Cloudflare's rules: `*` matches anything. A file matches at most one path. */
+	paths: readonly string[];
+	headers: Readonly<Record<string, string>>;
+}
+
+/** Folders of pages below a language; those of `embed` have headers of their own. */
+const pageFolders = ["layer", "changes", "health", "publisher"];
+
+/** The headers of the catalogue's files, on every engine; pages are served over https. */
+export const siteGroups: readonly SiteGroup[] = [
+	// The names of assets and chunks contain a hash of their content.
+	{ name: "assets", paths: ["/assets/*"], headers: { "Cache-Control": immutable, ...nosniff } },
+	{
+		name: "chunks",
+		paths: [`/${chunksFolder}/*`],
+		headers: { ...machineHeaders, "Cache-Control": immutable },
+	},
+	// Clients revalidate the manifest at each use, so that no removed layer is shown.
+	{
+		name: "manifest",
+		paths: [`/${manifestPath}`],
+		headers: { ...machineHeaders, "Cache-Control": "no-cache" },
+	},
+	{
+		name: "machines",
+		paths: [
+			...["/index/health.json", "/changes/*", "/schemas/*.json", "/records/*", "/publisher/*"],
+			...["/sitemap/*", "/sitemap.xml", "/robots.txt", ...langs.map((lang) => `/${openSearchFile(lang)}`)],
+		],
+		headers: machineHeaders,
+	},
+	{
+		name: "pages",
+		paths: [
+			...["/index.html", ...langs.map((lang) => `/${lang}/index.html`)],
+			...langs.flatMap((lang) => pageFolders.map((folder) => `/${lang}/${folder}/*`)),
+			...["/list/*", "/guide/*", "/schemas/index.html"],
+		],
+		headers: documentHeaders(true),
+	},
+	{
+		name: "embeds",
+		paths: langs.map((lang) => `/${lang}/embed/*`),
+		headers: documentHeaders(true, true),
+	},
+	{
+		name: "settings",
+		paths: ["/site.json", `/${pageSettingsPath}`],
+		headers: { "Cache-Control": "no-cache", ...nosniff },
+	},
+];
+
+/** A regular expression for the paths of a group, with the path of a folder for its `index.html`. */
+export function patternOf({ paths }: SiteGroup): string {
+	const patterns = paths.map((path) =>
+		path.replaceAll(".", "\\.").replace("*", ".*").replace("index\\.html", "(?:index\\.html)?"),
+	);
+	return `^(?:${patterns.join("|")})$`;
+}
+
+const patterns = siteGroups.map((group) => [new RegExp(patternOf(group)), group.headers] as const);
+
+const embedded = new RegExp(`^(?:${langs.join("|")})/embed/`);
+
+/** Headers of any file of the catalogue. @param isSecure whether it is served over https only */
+export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
+	const ending = file.slice(file.lastIndexOf(".") + 1);
+	const [, named] = namedTypes.find(([start]) => file.startsWith(start)) ?? [];
+	const type = { "Content-Type": named ?? pageTypes[ending] ?? "application/octet-stream" };
+	if (ending === "html") return { ...type, ...documentHeaders(isSecure, embedded.test(file)) };
+	const [, headers = machineHeaders] = patterns.find(([pattern]) => pattern.test(`/${file}`)) ?? [];
+	return { ...type, ...headers };
+}

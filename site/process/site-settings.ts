@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import type { Variables } from "../../api/configuration.ts";
+import type { Lang } from "../../registry/smallkey.ts";
+import { ifThereSync } from "../../store/files/if-there.ts";
+import type { CatalogueOptions } from "../data/options.ts";
+import { parseSignature } from "../data/signature.ts";
+import type { OperatorSettings } from "../page/settings.ts";
+
+/** Most bytes of the operator's styles, and of the signature. */
+const maxFileBytes = 100_000;
+
+/** The settings of the catalogue's pages: whose site it is, its maps, and its repository. */
+export function readSite(variables: Variables): { page: OperatorSettings; look: CatalogueOptions["look"] } {
+	const tiles = /^(?=.*\{x\})(?=.*\{y\})https:\/\/[^\s"<>]*\{z\}[^\s"<>]*$/;
+	const page = {
+		name: both(variables, "SITE_NAME", /^\S.{0,99}$/, "a name of at most 100 characters"),
+		contact: variables.matching(
+			"SITE_CONTACT",
+			"",
+			/^(?:[^\s@"<>/:?&]+@[^\s@"<>/:?&]+|https?:\/\/[^\s"<>]+)$/,
+			"a mail address, or an http or https address",
+		),
+		terms: both(variables, "SITE_TERMS", /^https?:\/\/[^\s"<>]+$/, "an http or https address"),
+		baseMap: variables.matching("BASE_MAP", "", tiles, "an https address of tiles with {z}, {y} and {x}"),
+		baseMapAttribution: variables.text("BASE_MAP_ATTRIBUTION", ""),
+		repository: variables.address("REPOSITORY_URL"),
+		branch: variables.text("GITHUB_BRANCH", "main"),
+	};
+	const isStyle = (text: string) => text.includes("{");
+	const isSignature = (text: string) => parseSignature(text) !== null;
+	const look = {
+		theme: file(variables, "SITE_THEME", isStyle, "a file of CSS"),
+		signature: file(variables, "SITE_SIGNATURE", isSignature, "an SVG with a viewBox and a <title>"),
+	};
+	return { page, look };
+}
+
+/** Two variables that are set together, `<name>_EN` and `<name>_FR`; null if they are not set. */
+function both(
+	variables: Variables,
+	name: string,
+	pattern: RegExp,
+	rule: string,
+): Record<Lang, string> | null {
+	const en = variables.matching(`${name}_EN`, "", pattern, rule);
+	const fr = variables.matching(`${name}_FR`, "", pattern, rule);
+	const [given, missing] = en === "" ? ["FR", "EN"] : ["EN", "FR"];
+	if ((en === "") !== (fr === ""))
+		variables.problems.push(`${name}_${missing}: is needed with ${name}_${given}`);
+	return en === "" || fr === "" ? null : { en, fr };
+}
+
+/** The content of the file that a variable names; empty if it is not set. */
+function file(variables: Variables, name: string, fits: (text: string) => boolean, rule: string): string {
+	const path = variables.text(name, "");
+	if (path === "") return "";
+	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
+	if (text !== null && text.length <= maxFileBytes && fits(text)) return text;
+	variables.problems.push(`${name}: must be the path of ${rule}, at most ${maxFileBytes} bytes, not ${path}`);
+	return "";
+}

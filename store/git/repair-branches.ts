@@ -1,0 +1,100 @@
+import type { Proposal } from "../../extensions/repair/proposal.ts";
+import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { declinedFolder, mainTrailer, repairBranch, serviceIdentity } from "../store.ts";
+import { importCommit, trailersOf } from "./commands/commits.ts";
+import { runGit } from "./commands/run.ts";
+
+/** Names of the trailers of a proposal's commit: the first two for every layer, the last one for each place to choose from. */
+export const repairedTrailer = "Repairs";
+const evidenceTrailer = "Evidence";
+const sureTrailer = "Certainty";
+const choiceTrailer = "Choice";
+
+/** A proposal that waits. */
+export type OpenRepair = Awaited<ReturnType<typeof readOpen>>[number];
+
+/** Reads the proposals that wait in a repository. @param base the branch or commit into which they would be merged */
+export async function readOpen(repository: string, base: string) {
+	const format = "--format=%(refname:lstrip=2)%00%(objectname)%00%(committerdate:unix)%00%(contents)%01";
+	const folder = `refs/heads/${repairBranch("")}`;
+	const output = await runGit(repository, ["for-each-ref", `--no-merged=${base}`, format, folder]);
+	const records = output.toString("utf8").split("\x01\n").filter(Boolean);
+	return records.map((record) => {
+		const [branch = "", commit = "", seconds = "", message = ""] = record.split("\0");
+		const valuesOf = (name: string) => trailersOf(message, name);
+		const [smallkeys, evidence] = [valuesOf(repairedTrailer), valuesOf(evidenceTrailer)];
+		const [subject = ""] = message.split("\n");
+		const named = valuesOf(sureTrailer).find((one) => one === "same" || one === "choose");
+		const sure = (named ?? "perhaps") as Proposal["sure"];
+		const timeMs = Number(seconds) * 1_000;
+		return { branch, commit, timeMs, smallkeys, subject, sure, evidence, choices: valuesOf(choiceTrailer) };
+	});
+}
+
+/** Whether a layer of a proposal differs between the commit on which the proposal is based and another one. */
+export async function isStale(
+	repository: string,
+	commit: string,
+	smallkeys: readonly string[],
+	main: string,
+) {
+	const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
+	const output = await runGit(repository, ["diff", "--name-only", `${commit}^`, main, "--", ...paths]);
+	return output.length > 0;
+}
+
+/**
+ * Reads the evidence of declined proposals: their commits stay on branches under `declined/`. A proposal whose layer had
+ * changed before it was declined could not be accepted, so that its decline says nothing about the evidence.
+ */
+export async function declinedEvidence(repository: string): Promise<Set<string>> {
+	const folder = `refs/heads/${declinedFolder}/${repairBranch("")}`;
+	const format = "--format=%(objectname)%00%(contents)%01";
+	const output = await runGit(repository, ["for-each-ref", format, folder]);
+	const evidence: string[] = [];
+	for (const record of output.toString("utf8").split("\x01\n").filter(Boolean)) {
+		const [last = "", words = ""] = record.split("\0");
+		// On GitHub it is the head of the pull request that was closed; on one machine a commit upon it says who declined it.
+		const isProposal = trailersOf(words, evidenceTrailer).length > 0;
+		const proposal = isProposal ? last : `${last}^`;
+		const message = (await runGit(repository, ["show", "-s", "--format=%B", proposal])).toString("utf8");
+		const [main] = trailersOf(words, mainTrailer);
+		const smallkeys = trailersOf(message, repairedTrailer);
+		const wasStale = main !== undefined && (await isStale(repository, proposal, smallkeys, main));
+		if (!wasStale) evidence.push(...trailersOf(message, evidenceTrailer));
+	}
+	return new Set(evidence);
+}
+
+/**
+ * Writes a proposal to its branch, as one commit on top of `base`, in place of an earlier proposal.
+ * @param before the earlier proposal; git fails if the branch has moved since that was read
+ */
+export async function writeProposal(
+	repository: string,
+	base: string,
+	proposal: Proposal,
+	before: OpenRepair | undefined,
+	now: Date,
+): Promise<void> {
+	const identity = `${serviceIdentity} ${Math.floor(now.getTime() / 1000)} +0000`;
+	const { branch, text, edits } = proposal;
+	const change = { author: identity, committer: identity, message: messageOf(proposal, text), edits };
+	const commit = await importCommit(repository, base, change);
+	await runGit(repository, ["update-ref", `refs/heads/${branch}`, commit, before?.commit ?? ""]);
+}
+
+/** The message of a proposal's commit, with trailers that later runs read. @param text the evidence, if it is included */
+export function messageOf(
+	proposal: Pick<Proposal, "subject" | "smallkeys" | "evidence" | "sure" | "choices">,
+	text = "",
+): string {
+	const { subject, smallkeys, evidence, sure, choices } = proposal;
+	const lines = [
+		...smallkeys.map((smallkey) => `${repairedTrailer}: ${smallkey}`),
+		...evidence.map((hash) => `${evidenceTrailer}: ${hash}`),
+		`${sureTrailer}: ${sure}`,
+		...choices.map((place) => `${choiceTrailer}: ${place}`),
+	];
+	return `${[subject, text.trim(), lines.join("\n")].filter(Boolean).join("\n\n")}\n`;
+}

@@ -1,0 +1,55 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { Clone } from "../../helpers/clone.ts";
+import { Local, textOf, wms } from "../../helpers/local.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { freshSuite } from "../../helpers/world.ts";
+import { loosen, objectFile } from "../../store/loose-objects.ts";
+
+/** A service that has ended, whose repository has got a commit since then, without one of its files. */
+const test = freshSuite("a start with a damaged repository", async (use) => {
+	const storeLimits = { probeMs: 50, pollMs: 20 };
+	const local = use(await Local.open({ files: { "layers/on/one.json": wms("one") }, storeLimits }));
+	await using clone = await Clone.of(local.repository);
+	await local.stop();
+	await clone.commit({ "layers/tw/two.json": wms("two"), "layers/on/one.json": wms("newer") });
+	assert.ok(await clone.push());
+	await loosen(local.repository);
+	const path = await objectFile(local.repository, "main:layers/tw/two.json");
+	const lost = await readFile(path);
+	await rm(path);
+	return { local, path, lost };
+});
+
+test("a service with a damaged repository serves its kept fragments, answers writes with 503, and continues once it is whole", async (context) => {
+	const { local, path, lost } = context;
+	await local.start();
+	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"');
+	assert.is(local.get("/v0.9/doc/en/two").status, 404);
+	assert.ok(local.context.readiness());
+	const before = await local.git("rev-parse", "main");
+	assert.is((await local.put("three")).status, 503);
+	assert.is(await local.git("rev-parse", "main"), before, "nothing was stored");
+	assert.ok(local.reported.some((error) => /GitDamage|missing/.test(String(error))));
+	await writeFile(path, lost);
+	await eventually(() => local.get("/v0.9/doc/en/two").status === 200);
+	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"newer"');
+	assert.is((await local.put("three")).status, 201);
+	assert.is(local.context.readiness(), null);
+});
+
+test("a start without kept fragments is refused, says what to do, and leaves no process behind", async (context) => {
+	const { local, path, lost } = context;
+	await rm(join(local.folder, "fragments"));
+	const error = await local.start().then(
+		() => null,
+		(error: Error) => error,
+	);
+	assert.match(error?.message ?? "", "Put the repository back from a backup or a clone");
+	await writeFile(path, lost);
+	await local.start();
+	assert.is(local.get("/v0.9/doc/en/two").status, 200);
+});
+
+test.run();

@@ -1,0 +1,97 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import * as assert from "uvu/assert";
+import { openGithubService, watchStore } from "../../../api/service/github-composition.ts";
+import { readConfiguration } from "../../../api/service/settings.ts";
+import { textOf as busy } from "../../../registry/texts.ts";
+import { memoryStore } from "../../../store/memory.ts";
+import { StoreBusy } from "../../../store/store.ts";
+import { manual } from "../../helpers/local.ts";
+import { root } from "../../helpers/process.ts";
+import { serve } from "../../helpers/serving.ts";
+import { signed } from "../../helpers/signed.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { folderSuite } from "../../helpers/world.ts";
+import { metaOf } from "../../store/contract.ts";
+import { startPeer } from "../../store/github-peer.ts";
+
+const test = folderSuite("a service that writes to GitHub");
+
+test("a signed PUT is a commit on the branch, a sender under review gets a pull request, and reads are from a build", async ({
+	folder,
+}) => {
+	const peer = await startPeer();
+	const senders = { catalogue: "a publisher's secret", careful: { key: "another secret", review: true } };
+	const server = await serve({
+		...{ DATA_DIR: folder, SENDERS: JSON.stringify(senders), SITE: "off" },
+		...{ GITHUB_REPOSITORY: peer.repository, GITHUB_API_URL: peer.proxy.url },
+		GITHUB_APP_ID: peer.app.appId,
+		GITHUB_APP_PRIVATE_KEY: peer.app.privateKey.replaceAll("\n", "\\n"),
+	});
+	const put = async (path: string, sender: string, secret: string) => {
+		const answer = await fetch(server.url + path, await signed(path, manual, { sender, secret }));
+		return { status: answer.status, receipt: await answer.json() };
+	};
+	try {
+		const { status, receipt } = await put("/v1/register/23ax5t", "catalogue", "a publisher's secret");
+		assert.equal([status, receipt.published], [201, false]);
+		const [head] = await peer.commits();
+		assert.is(head?.sha, receipt.commit);
+		assert.match(head?.commit.message ?? "", /^register 23ax5t \(wms\)\n\nSender: catalogue\nTimeStamp: /);
+		assert.equal(JSON.parse((await peer.file("layers/23/23ax5t.json")) ?? ""), JSON.parse(manual));
+		const reviewed = await put("/register/reviewed", "careful", "another secret");
+		assert.equal([reviewed.status, reviewed.receipt.branch], [201, "register/reviewed"]);
+		assert.match(reviewed.receipt.pull_request, /\/pull\/\d+$/);
+		assert.is((await peer.commits())[0]?.sha, head?.sha);
+		const docs = await fetch(`${server.url}/v0.9/docs/en/23ax5t`);
+		assert.equal(await docs.json(), [{ error_code: 404, smallkey: "23ax5t" }]);
+	} finally {
+		await server.end();
+		await peer.close();
+	}
+});
+
+test("reads are those of the last build in the working folder, as it is now", async ({ folder }) => {
+	process.chdir(folder);
+	try {
+		const environment = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "a token", DATA_DIR: folder };
+		const service = await openGithubService(readConfiguration(environment), new Map());
+		assert.is(service.layers(), 0);
+		assert.is(service.fragments("v0.9", "en", "built"), null);
+		const path = join(folder, "dist/v0.9/doc/en/built");
+		await mkdir(dirname(path), { recursive: true });
+		await writeFile(path, '{"a":1}');
+		const fragment = service.fragments("v0.9", "en", "built");
+		assert.is(Buffer.from(fragment?.body ?? []).toString(), '{"a":1}');
+		assert.match(fragment?.etag ?? "", /^"[0-9a-f]{16}"$/);
+		assert.is(service.fragments("v0.9", "fr", "built"), null);
+		assert.is(service.layers(), 1);
+	} finally {
+		process.chdir(root);
+	}
+});
+
+test("GitHub's silence is named, and GitHub is asked again before the next write", async () => {
+	let [isDown, asked, nowMs] = [false, 0, 0];
+	const ask = async () => {
+		asked += 1;
+		if (isDown) throw new StoreBusy(busy("github-silent"), 5);
+	};
+	const change = () => ask().then(() => ({ commit: "c", changed: true }));
+	const watched = watchStore({ ...memoryStore(), keys: () => ask().then(() => []), change }, () => nowMs);
+	const write = () => watched.store.change(async () => [], metaOf("k"));
+	await write();
+	assert.is(watched.state(), null);
+	isDown = true;
+	const refused = await write().catch((error: Error) => error.message);
+	assert.is(refused, "GitHub does not answer; send the same again later");
+	assert.match(watched.state() ?? "", "GitHub does not answer");
+	assert.is(asked, 2, "not asked again at once");
+	isDown = false;
+	nowMs = 30_000;
+	assert.match(watched.state() ?? "", "GitHub does not answer");
+	await eventually(() => watched.state() === null);
+	assert.is(asked, 3);
+});
+
+test.run();

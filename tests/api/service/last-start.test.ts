@@ -1,0 +1,79 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { Local, wms } from "../../helpers/local.ts";
+import { runScript } from "../../helpers/process.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { freshSuite } from "../../helpers/world.ts";
+
+const test = freshSuite("a start after another one", async (use) => {
+	const local = use(await Local.open());
+	const lastStart = `${local.folder}.last-start`;
+	use(() => rm(lastStart, { force: true }));
+	await local.stop();
+	local.variables = { LAST_START: lastStart };
+	await local.start();
+	await local.put("one", wms("one"));
+	return { local, lastStart };
+});
+
+test("a start without the layers that the last start served is refused, and makes nothing", async (scene) => {
+	const { local, lastStart } = scene;
+	await local.restart();
+	await local.stop();
+	const { commit, layers } = JSON.parse(await readFile(lastStart, "utf8"));
+	assert.equal([commit, layers], [local.store.tip, 1]);
+	const lost = `${local.folder}.lost`;
+	await rename(local.folder, lost);
+	await mkdir(local.folder);
+	const refusal = await local.start().catch((error: Error) => error.message);
+	assert.match(
+		String(refusal),
+		`${local.repository}: has no layers, and ${lastStart} says that 1 layer at commit`,
+	);
+	const environment = { DATA_DIR: local.folder, LAST_START: lastStart };
+	const batch = `${local.folder}.batch`;
+	await mkdir(batch);
+	await writeFile(join(batch, "one.json"), wms("one"));
+	for (const [name, ...words] of [["register", batch], ["serve"]] as const) {
+		const { code, stderr } = await runScript(name, words, environment);
+		assert.is(code, 2);
+		assert.match(stderr, "has no layers");
+	}
+	assert.equal(await readdir(local.folder), []);
+	await rm(batch, { recursive: true });
+	await rm(local.folder, { recursive: true });
+	await rename(lost, local.folder);
+	await local.start();
+	assert.is(local.get("/v0.9/doc/en/one").status, 200);
+});
+
+test("a start on an older copy serves it, and says so", async ({ local }) => {
+	const tip = local.store.tip;
+	await local.restart();
+	await local.stop();
+	await local.git("update-ref", "refs/heads/main", `${tip}~1`);
+	await rm(join(local.folder, "fragments"));
+	await local.start();
+	assert.is(local.get("/v0.9/doc/en/one").status, 404);
+	assert.ok(local.warnings.some((text) => text.includes(`does not have commit ${tip} of the last start`)));
+});
+
+test("a start on a branch that has gone back serves what was served, and writes nothing until it is back", async (scene) => {
+	const { local } = scene;
+	const tip = local.store.tip;
+	await local.stop();
+	await local.git("update-ref", "refs/heads/main", `${tip}~1`);
+	await local.start();
+	assert.is(local.get("/v0.9/doc/en/one").status, 200);
+	const refused = await local.put("two", wms("two"));
+	assert.is(refused.status, 503);
+	assert.match(await refused.text(), "which does not have");
+	assert.is(await local.git("rev-parse", "main"), await local.git("rev-parse", `${tip}~1`));
+	assert.is(local.warnings.filter((text) => text.includes(`update-ref refs/heads/main ${tip}`)).length, 1);
+	await local.git("update-ref", "refs/heads/main", tip);
+	await eventually(async () => (await local.put("two", wms("two"))).status === 201);
+	assert.equal(local.reported, []);
+});
+
+test.run();

@@ -1,0 +1,203 @@
+import * as assert from "uvu/assert";
+import { answerStatus, routeOf } from "../../../api/app.ts";
+import { clientOf } from "../../../api/node/address.ts";
+import type { Client } from "../../../api/room.ts";
+import { findWaiting } from "../../../api/service/repository.ts";
+import type { ServiceHarvester } from "../../../extensions/harvest/harvester/open.ts";
+import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";
+import { createReadStatus } from "../../../extensions/review/layer-status.ts";
+import type { Lang } from "../../../registry/smallkey.ts";
+import { textOf as busy } from "../../../registry/texts.ts";
+import { StoreBusy } from "../../../store/store.ts";
+import { feature, Local, manual, noon, responseOf, tiles, wms } from "../../helpers/local.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { sharedSuite } from "../../helpers/world.ts";
+
+type HarvestState = NonNullable<ReturnType<ServiceHarvester["stateOf"]>>;
+type LastCheck = NonNullable<ReturnType<ServiceHarvester["lastCheckOf"]>>;
+
+const test = sharedSuite("status", async (use) => ({ local: use(await Local.open()) }));
+test.after.each(({ local }) => {
+	assert.equal(local.reported, []);
+	local.now += 3_600_000;
+});
+
+/** The clock of a service, to the second. */
+const clockOf = ({ now }: Local) => new Date(now).toISOString().replace(".000Z", "Z");
+
+function clientAt(address: string): Client {
+	return clientOf({ socket: { remoteAddress: address }, headers: {} } as never, []).shares;
+}
+
+async function ask(local: Local, target: string, client: Client = []): Promise<Response> {
+	const route = routeOf("GET", target, local.context.settings);
+	if (route.kind !== "status") throw new Error(`${target} is no status`);
+	const { status = null, log } = local.context;
+	return responseOf(await answerStatus(route.segment, status, log, client));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
+async function statusOf(local: Local, smallkey: string): Promise<any> {
+	const answer = await ask(local, `/status/${smallkey}`);
+	assert.is(answer.status, 200, smallkey);
+	return answer.json();
+}
+
+test("a receipt names where a registration is followed: when it was, and by which commit", async ({
+	local,
+}) => {
+	const receipt = (await (await local.put("23ax5t")).json()) as { status: string; commit: string };
+	assert.is(receipt.status, "/status/23ax5t");
+	const answer = await ask(local, `${receipt.status}?x=1`);
+	assert.is(answer.headers.get("Access-Control-Allow-Origin"), "*");
+	assert.is(answer.headers.get("Cache-Control"), "no-store");
+	const first = {
+		...{
+			smallkey: "23ax5t",
+			registered: clockOf(local),
+			commit: receipt.commit,
+			review: null,
+			declined: null,
+		},
+		...{ harvest: { state: "off" }, health: { state: "unknown" } },
+	};
+	assert.equal(await answer.json(), first);
+	local.now += 60_000;
+	await local.put("other");
+	assert.equal(await statusOf(local, "%323ax5t"), first, "another layer's commit is not its own");
+	const { commit } = (await (await local.put("23ax5t", wms("other"))).json()) as { commit: string };
+	const status = await statusOf(local, "23ax5t");
+	assert.equal([status.commit, status.registered], [commit, clockOf(local)]);
+});
+
+test("a change that waits for a reviewer is named, without its sender, until it is merged", async ({
+	local,
+}) => {
+	const write = { target: "/register/fresh", body: manual, sender: "careful" };
+	const { commit } = (await (await local.write(write)).json()) as { commit: string };
+	const review = { branch: "register/fresh", commit, since: clockOf(local) };
+	const status = await statusOf(local, "fresh");
+	assert.equal([status.registered, status.commit, status.review], [null, null, review]);
+	assert.not.match(JSON.stringify(status), /careful/);
+	const waiting = await findWaiting(local.repository, "register/fresh");
+	const merge = await acceptReview(local.repository, waiting, parseReviewer("Ann"));
+	await eventually(() => local.store.tip === merge);
+	const merged = await statusOf(local, "fresh");
+	assert.equal([merged.commit, merged.review], [merge, null]);
+	const seconds = Number(await local.git("show", "-s", "--format=%ct", merge));
+	assert.is(Date.parse(merged.registered), seconds * 1_000);
+});
+
+test("a smallkey that is impossible, not registered or removed is refused with its reason", async ({
+	local,
+}) => {
+	await local.put("gone");
+	local.now += 1_000;
+	await local.delete("gone");
+	for (const [smallkey, status, text] of [
+		["none", 404, /^smallkey: none is not registered$/],
+		["gone", 404, /^smallkey: gone is not registered$/],
+		...["a.b", "", "%zz", "a%2Fb"].map((bad) => [bad, 400, /^smallkey: must be 1 to 64/] as const),
+	] as const) {
+		const answer = await ask(local, `/status/${smallkey}`);
+		assert.is(answer.status, status, smallkey);
+		assert.match(((await answer.json()) as { errors: string[] }).errors.join(), text);
+	}
+	assert.is((await answerStatus("gone", null, local.context.log)).status, 404, "the layers are elsewhere");
+});
+
+test("harvest and health are what the harvester knows, in the publisher's words", async ({ local }) => {
+	local.now = noon + 7 * 86_400_000;
+	let state: HarvestState | null = null;
+	let lastCheck: LastCheck | null = null;
+	const harvester = { stateOf: () => state, lastCheckOf: () => lastCheck };
+	const { repository, store } = local;
+	const statuses = createReadStatus({ repository, store, has: () => true, harvester });
+	await local.put("wells", feature);
+	await local.put("roads", tiles);
+	const read = async (smallkey = "wells", lang: Lang = "en") => {
+		const status = await statuses(smallkey, []);
+		if (status === "too many") throw new Error(status);
+		const { harvest, health } = status?.(lang) ?? {};
+		return [harvest, health] as const;
+	};
+	assert.equal(await read(), [{ state: "waiting" }, { state: "unknown" }]);
+	assert.equal(await read("roads"), [{ state: "none" }, { state: "unknown" }]);
+	const [en, fr] = ["/en/service_url: answers 404", "/en/service_url: répond 404"] as const;
+	const findings = [{ en, fr }];
+	state = { state: "failed", at: noon, findings, nextTry: noon + 60_000 };
+	lastCheck = { state: "down", at: noon, findings };
+	const at = "2026-03-04T12:00:00Z";
+	assert.equal(await read(), [
+		{ state: "failed", at, findings: [en], next_try: "2026-03-04T12:01:00Z" },
+		{ state: "down", at, findings: [en] },
+	]);
+	const inFrench = await read("wells", "fr");
+	assert.equal(
+		inFrench.map((part) => part?.findings),
+		[[fr], [fr]],
+	);
+	const reply = await answerStatus("wells", statuses, local.context.log);
+	assert.match(new TextDecoder().decode(reply.bodyIn?.("fr")), `"findings":["${fr}"]`);
+	const path = "layers/health.json";
+	const health = '{"sick":{"wells":{"state":"down","since":"2026-W09"}}}';
+	const meta = { smallkey: null, author: "x", time: noon, subject: "x", trailers: [], request: null };
+	await local.store.change(async () => [{ path, text: health }], { ...meta, review: false });
+	assert.is((await read())[1]?.since, "2026-W09");
+	lastCheck = null;
+	assert.equal((await read())[1], { state: "down", since: "2026-W09" });
+	lastCheck = { state: null, at: noon, findings: [] };
+	state = { state: "done", at: noon, findings: [], nextTry: noon };
+	assert.equal(await read(), [
+		{ state: "done", at, findings: [], next_try: at },
+		{ state: "well", at, findings: [] },
+	]);
+});
+
+test("look-ups of one address leave room for others; beyond all room they are 503, and what is absent is 404", async (scene) => {
+	const { local } = scene;
+	let release = () => {};
+	const held = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	// Look-ups of the layer `a` end as failures once they are released, without a process of git each.
+	const read = () => held.then(() => Promise.reject(new StoreBusy(busy("slow"), 7)));
+	const has = (smallkey: string) => smallkey === "a";
+	local.context.status = createReadStatus({
+		repository: local.repository,
+		store: { read },
+		has,
+		harvester: null,
+	});
+	/** So many look-ups at once: the answers so far, each as its status and its `Retry-After`, and their end. */
+	const flood = (count: number, smallkey: string, address: string) => {
+		const answers: string[] = [];
+		const looks = Array.from({ length: count }, async () => {
+			const { status, headers } = await ask(local, `/status/${smallkey}`, address ? clientAt(address) : []);
+			answers.push(`${status} ${headers.get("Retry-After")}`);
+		});
+		return { answers, ended: Promise.all(looks) };
+	};
+	const addresses = Array.from({ length: 10 }, (_, index) => `192.0.2.${index}`);
+	for (let index = 0; index < 50; index += 1) addresses.push(`2001:db8:1:${index}::1`);
+	const floods = addresses.map((address) => flood(20, "a", address));
+	const publisher = flood(1, "a", "198.51.100.1");
+	await eventually(() => floods[0]?.answers.includes("429 2") === true);
+	const refused = await ask(local, "/status/a", clientAt("192.0.2.0"));
+	assert.equal(await refused.json(), {
+		errors: ["this address asks for the status of too many layers at once"],
+	});
+	const machine = flood(110, "a", "");
+	await eventually(() => machine.answers.includes("503 2"));
+	const absent = flood(200, "none", "");
+	await absent.ended;
+	assert.equal(absent.answers, Array(200).fill("404 null"));
+	release();
+	await Promise.all([publisher, machine, ...floods].map(({ ended }) => ended));
+	assert.equal(publisher.answers, ["503 7"], "it was looked up");
+	const later = flood(1, "a", "192.0.2.0");
+	await later.ended;
+	assert.equal(later.answers, ["503 7"], "later");
+});
+
+test.run();

@@ -1,0 +1,139 @@
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import files, { link, mkdir } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import * as assert from "uvu/assert";
+import { isFolderLocked, lockFolder } from "../../../api/service/lock.ts";
+import { test } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { temporaryFolder } from "../../helpers/world.ts";
+
+test("a second service says at once what it waits for, and takes over when the first one ends", async () => {
+	await using folder = await temporaryFolder();
+	const first = await lockFolder(folder.path);
+	const said: string[] = [];
+	const second = lockFolder(folder.path, { waiting: (line) => said.push(line), maxWaitMs: 60_000 });
+	await eventually(() => said.length > 0);
+	assert.equal(said, [`DATA_DIR: another process works in ${folder.path}; waiting 60 s for its end`]);
+	await first.release();
+	await (await second).release();
+	assert.is(said.length, 1);
+});
+
+test("a folder that stays in use is an error that says what to do, and stays with the first service", async () => {
+	await using folder = await temporaryFolder();
+	const first = await lockFolder(folder.path);
+	for (let attempt = 0; attempt < 2; attempt += 1) {
+		const error = await lockFolder(folder.path, { maxWaitMs: 0 }).catch((reason: Error) => reason);
+		assert.match(
+			String(error),
+			`DATA_DIR: another process works in ${folder.path}; end it first, or choose another folder`,
+		);
+	}
+	await first.release();
+});
+
+/**
+ * Mixes the order of what several processes do at once: each call of the file system first waits for some turns of the
+ * event loop, mostly few.
+ */
+function disorder(): Disposable {
+	const calls = { link: files.link, readdir: files.readdir, rename: files.rename, rm: files.rm };
+	const delayed = Object.entries(calls).map(([name, call]) => {
+		const later = async (...args: unknown[]) => {
+			for (let turns = 100 * Math.random() ** 4; turns > 0; turns -= 1) await turn();
+			return (call as (...args: unknown[]) => unknown)(...args);
+		};
+		return [name, later];
+	});
+	Object.assign(files, Object.fromEntries(delayed));
+	return { [Symbol.dispose]: () => Object.assign(files, calls) };
+}
+
+test("of many processes that try for a while, each after the one before, never two have the lock", async () => {
+	await using folder = await temporaryFolder();
+	using _ = disorder();
+	let holders = 0;
+	let taken = 0;
+	const worker = async () => {
+		for (let attempt = 0; attempt < 20; attempt += 1) {
+			const lock = await lockFolder(folder.path, { maxWaitMs: 0 }).catch((error: Error) => {
+				assert.match(error.message, "another process works");
+				return null;
+			});
+			if (!lock) continue;
+			holders += 1;
+			taken += 1;
+			assert.is(holders, 1);
+			await turn();
+			holders -= 1;
+			await lock.release();
+		}
+	};
+	await Promise.all(Array.from({ length: 8 }, worker));
+	assert.ok(taken > 0);
+	assert.equal(readdirSync(folder.path), []);
+});
+
+for (const isStale of [false, true]) {
+	const what = isStale ? "what a killed process left" : "an empty folder";
+	test(`of many that come to ${what} at the same moment, one gets the lock`, async () => {
+		await using folder = await temporaryFolder();
+		using _ = disorder();
+		for (let round = 0; round < 5; round += 1) {
+			if (isStale)
+				for (const name of ["publisher.lock", "publisher.lock.try0"])
+					await leaveSocket(join(folder.path, name));
+			const attempts = Array.from({ length: 8 }, () => lockFolder(folder.path, { maxWaitMs: 0 }));
+			const held = (await Promise.allSettled(attempts)).flatMap((attempt) =>
+				attempt.status === "fulfilled" ? [attempt.value] : [],
+			);
+			assert.is(held.length, 1);
+			assert.equal(readdirSync(folder.path), ["publisher.lock"]);
+			await held[0]?.release();
+		}
+	});
+}
+
+test("a lock in a folder with a long path is seen from a working folder near it", async () => {
+	await using folder = await temporaryFolder();
+	const before = process.cwd();
+	const near = join(folder.path, "a".repeat(60), "b".repeat(60));
+	await mkdir(near, { recursive: true });
+	process.chdir(near);
+	try {
+		const lock = await lockFolder(near);
+		assert.is(await isFolderLocked(near), true);
+		await lock.release();
+		assert.is(await isFolderLocked(near), false);
+		process.chdir(before);
+		const error = await lockFolder(near).catch((one: Error) => one.message);
+		assert.is(error, `DATA_DIR: ${near} is too long a path; it may have 73 bytes`);
+		assert.is(await isFolderLocked(near), false);
+	} finally {
+		process.chdir(before);
+	}
+});
+
+/** Leaves a socket on which no process listens any more. */
+async function leaveSocket(path: string): Promise<void> {
+	const server = createServer().listen(`${path}.own`);
+	await once(server, "listening");
+	await link(`${path}.own`, path);
+	await new Promise((resolve) => server.close(resolve));
+}
+
+(process.getuid?.() === 0 ? test.skip : test)(
+	"a folder of another user is named with the way out",
+	async () => {
+		const error = await lockFolder("/", { maxWaitMs: 0 }).catch((one) => one);
+		assert.is(
+			error.message,
+			"DATA_DIR: this user may not write in /: run this as the user of the service, who owns it",
+		);
+	},
+);
+
+test.run();

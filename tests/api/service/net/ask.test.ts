@@ -1,0 +1,149 @@
+import * as assert from "uvu/assert";
+import { type Answer, createAsk } from "../../../../api/service/net/ask.ts";
+import { FetchFailure } from "../../../../api/service/net/failure.ts";
+import type { Trouble } from "../../../../extensions/harvest/finding.ts";
+import { causeOf } from "../../../../registry/causes.ts";
+import { test } from "../../../helpers/suite.ts";
+
+/** What one request gets: a status, with a wait that the service asks for, or a failure of the connection. */
+type Step = number | [status: number, retryAfter: string] | "refused" | "reset" | "slow";
+
+const failures = {
+	refused: () => new FetchFailure("connect", causeOf("refused")),
+	reset: () => new FetchFailure("network", causeOf("broken-off")),
+	slow: () => new FetchFailure("time", causeOf("slow", 10)),
+};
+
+/** An ask whose paths answer by their steps, one after the other; its waits take no time. */
+function scripted(steps: Record<string, Step[]>) {
+	const [asked, waits, clock] = [[] as string[], [] as number[], { now: 0 }];
+	const fetch = (async (input: string) => {
+		const { pathname, host } = new URL(input);
+		const name = host === "a.example" ? pathname.slice(1) : host;
+		asked.push(name);
+		const step = steps[name]?.shift();
+		if (step === undefined) throw new Error(`unexpected request: ${input}`);
+		if (typeof step === "string") throw failures[step]();
+		const [status, after] = typeof step === "number" ? [step] : step;
+		return new Response("{}", { status, headers: after === undefined ? {} : { "Retry-After": after } });
+	}) as unknown as typeof globalThis.fetch;
+	const ask = createAsk({ fetch, sleep: async (ms) => void waits.push(ms), now: () => clock.now });
+	const at = async (name: string, signal?: AbortSignal) => {
+		const answer = await ask(name.includes(".") ? `http://${name}/` : `http://a.example/${name}`, signal);
+		return answer.ok ? "ok" : `${answer.state}: ${(answer as Trouble).message}`;
+	};
+	return { ask, at, asked, waits, clock };
+}
+
+test("a busy service is asked three times, a broken connection twice, any other refusal once", async () => {
+	const late = "down: did not answer completely within 10 s";
+	type Row = [steps: Step[], outcome: string, waits?: number[]];
+	const rows: Row[] = [
+		[[503, 500, 200], "ok", [1000, 2000]],
+		[[502, 502, 502], "down: answers with status 502", [1000, 2000]],
+		[[[429, "7"], [429, "9999"], 200], "ok", [7000, 30000]],
+		[[[429, "Wed, 21 Oct 2026 07:28:00 GMT"], [429, "-5"], 200], "ok", [1000, 2000]],
+		[["reset", 200], "ok", [1000]],
+		[["slow", 200], "ok", [1000]],
+		[["slow", "slow"], late, [1000]],
+		[["refused"], "down: refuses the connection"],
+		...[404, 410].map((status): Row => [[status], `wrong: answers with status ${status}`]),
+		...[401, 403].map((status): Row => [[status], `down: answers with status ${status}`]),
+	];
+	for (const [steps, outcome, waits = []] of rows) {
+		const count = steps.length;
+		const script = scripted({ x: steps });
+		assert.equal([await script.at("x"), script.waits, script.asked.length], [outcome, waits, count]);
+	}
+	const caller = new AbortController();
+	const aborting = createAsk({
+		fetch: (async () => {
+			caller.abort();
+			return new Response("", { status: 503 });
+		}) as unknown as typeof fetch,
+	});
+	assert.not((await aborting("http://a.example/", caller.signal)).ok, "an abort ends the attempts");
+	await scripted({})
+		.at("x")
+		.then(assert.unreachable, ({ message }) => assert.match(message, "unexpected request"));
+});
+
+test("a host that refuses a connection is not asked for a minute; its neighbours are", async () => {
+	const { at, asked, clock } = scripted({ 1: ["refused", 200], "b.example": [200] });
+	await at("1");
+	assert.is(
+		await at("2"),
+		"down: was not asked yet, since its host failed for another address: refuses the connection",
+	);
+	assert.is(await at("b.example"), "ok");
+	clock.now = 59_999;
+	assert.match(await at("1"), "was not asked yet");
+	clock.now = 60_000;
+	assert.equal([await at("1"), asked], ["ok", ["1", "b.example", "1"]]);
+});
+
+test("one slow path does not suspend its host, three failures in a row do", async () => {
+	const slow: Step[] = ["slow", "slow"];
+	const steps = {
+		1: [...slow],
+		2: ["reset", "slow"],
+		3: [404],
+		4: [...slow],
+		5: [...slow],
+		6: ["reset", "reset"],
+		7: [200],
+	};
+	const { at, asked, clock } = scripted(steps as Record<string, Step[]>);
+	for (const path of "123456") await at(path);
+	assert.is(new Set(asked).size, 6);
+	assert.match(await at("7"), "was not asked yet");
+	clock.now = 60_001;
+	assert.is(await at("7"), "ok");
+});
+
+test("addresses at which a host hangs wait for those that were not asked, but not for ever", async () => {
+	const hanging = ["1", "2", "3", "4", "5"];
+	const steps = Object.fromEntries(hanging.map((path) => [path, Array(20).fill("slow")]));
+	const { at, asked, clock } = scripted({ ...steps, well: [200, 200] });
+	const round = async () => {
+		const answers: string[] = [];
+		for (const path of [...hanging, "well"])
+			answers.push((await at(path)).replace(/: (?:did not|was not).*/, ""));
+		clock.now += 60_001;
+		return answers;
+	};
+	await round();
+	assert.equal([...new Set(asked)], ["1", "2", "3"]);
+	assert.is((await round()).at(-1), "ok");
+	assert.equal([...new Set(asked)], [...hanging, "well"]);
+	assert.is(asked.length, 2 * 5 + 1, "those that hang were not asked again");
+	await round();
+	assert.is(asked.filter((path) => path === "1").length, 4, "and are asked again, later");
+	const alone = scripted(Object.fromEntries(["1", "2", "3"].map((path) => [path, ["slow", "slow", 200]])));
+	for (const path of ["1", "2", "3", "9"]) await alone.at(path);
+	alone.clock.now = 60_001;
+	assert.not.equal(await alone.at("1"), "ok");
+	alone.clock.now = 1_800_002;
+	assert.is(await alone.at("1"), "ok");
+});
+
+test("at most four requests at a time, and one of each host", async () => {
+	const running = new Map<string, number>();
+	let most = 0;
+	const ask = createAsk({
+		fetch: (async (input: string) => {
+			const { host } = new URL(input);
+			running.set(host, (running.get(host) ?? 0) + 1);
+			assert.is(running.get(host), 1, `two requests to ${host}`);
+			most = Math.max(most, running.size);
+			for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+			running.delete(host);
+			return new Response("{}");
+		}) as unknown as typeof fetch,
+	});
+	const addresses = Array.from({ length: 60 }, (_, at) => `http://host${Math.floor(at / 6)}.example/${at}`);
+	const answers: Answer[] = await Promise.all(addresses.map((address) => ask(address)));
+	assert.equal([answers.every(({ ok }) => ok), most], [true, 4]);
+});
+
+test.run();

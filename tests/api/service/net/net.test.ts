@@ -1,0 +1,287 @@
+import type { LookupAddress } from "node:dns";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { gzipSync } from "node:zlib";
+import * as assert from "uvu/assert";
+import { createLookup, isPublicAddress, type Resolve } from "../../../../api/service/net/addresses.ts";
+import type { FailureReason, FetchFailure } from "../../../../api/service/net/failure.ts";
+import { createFetch, isExempt } from "../../../../api/service/net/fetch.ts";
+import {
+	failureOf,
+	hang,
+	json,
+	openProxy,
+	Peer,
+	status,
+	streamForever,
+	text,
+} from "../../../extensions/harvest/peer.ts";
+import { suite } from "../../../helpers/suite.ts";
+import { eventually } from "../../../helpers/wait.ts";
+import { words } from "../../../helpers/world.ts";
+
+const test = suite<{ peer: Peer; proxy: Awaited<ReturnType<typeof openProxy>> }>("guarded fetch");
+test.before(async (scene) => {
+	scene.peer = await Peer.open();
+	scene.proxy = await openProxy();
+});
+test.after(({ peer, proxy }) => Promise.all([peer.close(), proxy.close()]));
+test.before.each(({ peer }) => {
+	peer.routes.clear();
+	peer.asked.length = 0;
+});
+
+async function assertRefused(
+	request: Promise<Response>,
+	reason: FailureReason,
+	pattern: RegExp,
+): Promise<void> {
+	const failure = await failureOf(request);
+	assert.is(failure.reason, reason, failure.message);
+	assert.match(failure.message, pattern);
+}
+
+/** Resolves every name to these addresses. */
+const resolving =
+	(...addresses: string[]): Resolve =>
+	(_host, _options, done) =>
+		done(
+			null,
+			addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+		);
+
+test("addresses that are not public are refused: literally in every spelling, and if a name has one of them", async ({
+	peer,
+}) => {
+	// IANA's special-purpose registries (RFC 6890 and what followed), and the metadata services of clouds.
+	const refused = words(`
+		0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 100.127.255.255 127.0.0.1 127.255.255.254 168.63.129.16
+		169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.1 192.0.2.1 192.168.1.1 198.18.0.1 198.51.100.1
+		203.0.113.1 224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255 localhost
+		:: ::1 ::ffff:127.0.0.1 ::ffff:a9fe:a9fe ::127.0.0.1 ::ffff:0:127.0.0.1 64:ff9b::127.0.0.1
+		64:ff9b::808:808 64:ff9b:1::1 100::1 2001::1 2001:db8::1 2002:7f00:1:: 2002:808:808:: fc00::1
+		fd00:ec2::254 fe80::1 fec0::1 ff02::1 4000::1`);
+	for (const address of ["", ...refused]) assert.not(isPublicAddress(address), address);
+	for (const address of words("8.8.8.8 132.156.1.1 172.32.0.1 100.128.0.1 ::ffff:8.8.8.8 2606:4700::1111"))
+		assert.ok(isPublicAddress(address), address);
+	const hosts = words(
+		"127.0.0.1 127.1 2130706433 0x7f000001 0177.0.0.1 [::1] [::ffff:127.0.0.1] 0.0.0.0 localhost",
+	);
+	for (const host of hosts)
+		await assertRefused(
+			createFetch()(`http://${host}:${peer.port}/`),
+			"address",
+			/not an address of the public/,
+		);
+	for (const addresses of [
+		["127.0.0.1"],
+		["8.8.8.8", "10.0.0.1"],
+		["8.8.8.8", "fd00::1"],
+		["::ffff:127.0.0.1"],
+	]) {
+		const fetch = createFetch({ resolve: resolving(...addresses) });
+		await assertRefused(
+			fetch(`http://map.example:${peer.port}/`),
+			"address",
+			/map.example is not an address/,
+		);
+	}
+	for (const address of ["file:///etc/passwd", "ftp://host.example/", "data:text/plain,x"])
+		await assertRefused(createFetch({ allowPrivate: true })(address), "address", /only http and https/);
+	const secret = `http://user:secret@127.0.0.1:${peer.port}/`;
+	await assertRefused(createFetch({ allowPrivate: true })(secret), "address", /must not hold credentials/);
+	assert.equal(peer.asked, []);
+});
+
+test("a name that changes its address: what was checked is what is connected to", async () => {
+	const answers = ["192.88.99.1", "8.8.8.8", "127.0.0.1"];
+	let questions = 0;
+	const lookup = createLookup((host, options, done) =>
+		resolving(answers[questions++] ?? "")(host, options, done),
+	);
+	const look = () =>
+		new Promise<LookupAddress[] | Error>((done) =>
+			lookup("map.example", { all: true }, (error, found) => done(error ?? (found as LookupAddress[]))),
+		);
+	assert.is(((await look()) as FetchFailure).reason, "address", "a reserved one");
+	assert.equal(await look(), [{ address: "8.8.8.8", family: 4 }]);
+	assert.is(((await look()) as FetchFailure).reason, "address");
+	assert.is(questions, 3, "no second question between the check and the connection");
+});
+
+test("a redirect's target is checked as the first address is; three redirects are followed", async ({
+	peer,
+	proxy,
+}) => {
+	// The proxy stands for the public internet: it leads every name to the peer.
+	const fetch = createFetch({
+		httpProxy: proxy.address,
+		noProxy: "inside.example",
+		resolve: resolving("127.0.0.1"),
+	});
+	for (const [target, reason, pattern] of [
+		[`http://127.0.0.1:${peer.port}/inside`, "address", /127.0.0.1 is not an address of the public/],
+		[
+			`http://inside.example:${peer.port}/inside`,
+			"address",
+			/inside.example is not an address of the public/,
+		],
+		["http://169.254.169.254/latest/", "address", /169.254.169.254 is not an address of the public/],
+		["file:///etc/passwd", "address", /only http and https/],
+		["http://user:secret@other.example/", "address", /must not hold credentials/],
+		[`/${"x".repeat(2_048)}`, "redirect", /an address of over 2048 characters/],
+		["http://[", "redirect", /./],
+		["/go", "redirect", /more than 3 times/],
+	] as const) {
+		peer.on("/go", status(302, { Location: target }));
+		await assertRefused(fetch(`http://map.example:${peer.port}/go`), reason, pattern);
+	}
+	assert.equal(new Set(peer.asked), new Set(["/go"]));
+	for (const step of [1, 2, 3, 4]) peer.on(`/${step}`, status(302, { Location: `/${step - 1}` }));
+	peer.on("/0", json("here"));
+	const direct = createFetch({ allowPrivate: true });
+	const response = await direct(`${peer.origin}/3`);
+	assert.equal([await response.json(), response.url], ["here", `${peer.origin}/0`]);
+	await assertRefused(direct(`${peer.origin}/4`), "redirect", /more than 3 times/);
+	const manual = await direct(`${peer.origin}/1`, { redirect: "manual" });
+	assert.equal([manual.status, manual.headers.get("Location")], [302, "/0"]);
+});
+
+test("credentials do not follow a redirect to another origin, cookies are never sent; a body follows a 307, not a 303", async ({
+	peer,
+}) => {
+	await using other = await Peer.open();
+	const seen: (string | undefined)[][] = [];
+	const note =
+		(answer: (response: ServerResponse) => void) => (request: IncomingMessage, response: ServerResponse) => {
+			let body = "";
+			request.on("data", (part) => (body += part));
+			request.on("end", () => {
+				const { authorization, cookie, "user-agent": agent } = request.headers;
+				seen.push([request.method, body, authorization, cookie, agent]);
+				answer(response);
+			});
+		};
+	const to = (status: number, location: string) =>
+		note((response) => response.writeHead(status, { Location: location, "Set-Cookie": "a=b; Path=/" }).end());
+	const end = note((response) => response.writeHead(204).end());
+	peer.on("/302", to(302, `${other.origin}/`));
+	peer.on("/307", to(307, "/end"));
+	peer.on("/303", to(303, "/end"));
+	peer.on("/end", end);
+	other.on("/", end);
+	const fetch = createFetch({ allowPrivate: true });
+	const headers = { Authorization: "token x" };
+	for (const [path, method, rows] of [
+		[
+			"/302",
+			"GET",
+			[
+				["GET", "", "token x"],
+				["GET", "", undefined],
+			],
+		],
+		[
+			"/307",
+			"PUT",
+			[
+				["PUT", "x", "token x"],
+				["PUT", "x", "token x"],
+			],
+		],
+		[
+			"/303",
+			"POST",
+			[
+				["POST", "x", "token x"],
+				["GET", "", "token x"],
+			],
+		],
+	] as const) {
+		await fetch(peer.origin + path, { method, headers, ...(method !== "GET" && { body: "x" }) });
+		assert.equal(
+			seen.splice(0),
+			rows.map((row) => [...row, undefined, "fragment-publisher"]),
+			path,
+		);
+	}
+});
+
+test("what hangs, never ends, breaks off or is a bomb is cut off; a caller's signal ends a request", async ({
+	peer,
+}) => {
+	const fetch = createFetch({ allowPrivate: true, timeoutMs: 60_000, maxBytes: 100_000 });
+	let isGivenUp = false;
+	peer.on("/endless", (request, response) => {
+		response.once("close", () => (isGivenUp = true));
+		streamForever(request, response);
+	});
+	const bomb = gzipSync(Buffer.alloc(20_000_000));
+	for (const [path, coding, bytes] of [
+		["/bomb", "gzip", bomb],
+		["/twice", "gzip, gzip", gzipSync(bomb)],
+		["/odd", "gzip", Buffer.from("no such thing")],
+	] as const)
+		peer.on(
+			path,
+			(_request, response) => void response.writeHead(200, { "Content-Encoding": coding }).end(bytes),
+		);
+	peer.on("/cut", (request) => request.socket.destroy());
+	peer.on("/fits", text("x".repeat(100_000)));
+	for (const path of ["/endless", "/bomb", "/twice"])
+		await assertRefused(fetch(peer.origin + path), "size", /more than 100,000 bytes/);
+	await eventually(() => isGivenUp);
+	for (const path of ["/odd", "/cut"]) await assertRefused(fetch(peer.origin + path), "network", /./);
+	assert.is((await (await fetch(`${peer.origin}/fits`)).text()).length, 100_000);
+	peer.on("/hang", hang);
+	peer.on("/half", (_request, response) => void response.writeHead(200).write("{"));
+	for (const path of ["/hang", "/half"])
+		await assertRefused(
+			createFetch({ allowPrivate: true, timeoutMs: 100 })(peer.origin + path),
+			"time",
+			/within 0.1 s/,
+		);
+	const gone = await Peer.open();
+	const { origin } = gone;
+	await gone.close();
+	await assertRefused(fetch(`${origin}/`), "connect", /refuses the connection/);
+	const caller = new AbortController();
+	const request = fetch(`${peer.origin}/hang`, { signal: caller.signal });
+	caller.abort(new Error("enough"));
+	await request.then(
+		() => assert.unreachable(),
+		(error) => assert.is(error.message, "enough"),
+	);
+});
+
+test("a proxy is used for https, but not for the hosts that are exempt as curl exempts them", async ({
+	peer,
+	proxy,
+}) => {
+	const { address: httpsProxy, tunnels } = proxy;
+	tunnels.length = 0;
+	const host = `map.example:${peer.port}`;
+	// The peer speaks no TLS: the tunnel is what the test looks for.
+	await assertRefused(createFetch({ httpsProxy, timeoutMs: 60_000 })(`https://${host}/`), "network", /./);
+	assert.equal(tunnels, [host], "the proxy resolves the name, and the proxy's own address may be private");
+	await assertRefused(createFetch({ httpsProxy })("https://127.0.0.1/"), "address", /public internet/);
+	const unknown: Resolve = (_host, _options, done) =>
+		done(Object.assign(new Error("no"), { code: "ENOTFOUND" }), []);
+	const exempt = createFetch({ httpsProxy, noProxy: ".example", resolve: unknown });
+	await assertRefused(exempt(`https://${host}/`), "connect", /does not resolve/);
+	assert.equal(tunnels, [host]);
+	for (const [address, lists, other] of [
+		[
+			"https://maps.example.ca/x",
+			["*", "example.ca", ".example.ca", "*.example.ca", "a.b, maps.example.ca", "MAPS.EXAMPLE.CA:443"],
+			["", "ample.ca", "maps.example.ca:8443", "example.com", "maps.example.ca.evil"],
+		],
+		["http://[::1]/", ["[::1]", "::1", "[::1]:80", "maps.example.ca,::1"], ["::2"]],
+		["http://[2001:db8::7]:8080/", ["2001:DB8::7"], []],
+		["http://127.0.0.1:8080/", ["127.0.0.1:8080"], ["127.0.0.1:80"]],
+	] as const) {
+		for (const list of lists) assert.ok(isExempt(new URL(address), list), list);
+		for (const list of other) assert.not(isExempt(new URL(address), list), list);
+	}
+});
+
+test.run();

@@ -1,0 +1,162 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import * as assert from "uvu/assert";
+import { createDisk } from "../../../api/service/data-dir.ts";
+import { Local, textOf, wms } from "../../helpers/local.ts";
+import { descendantsWith, signalIfThere } from "../../helpers/process.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { freshSuite } from "../../helpers/world.ts";
+
+const test = freshSuite("readyz", async (use) => {
+	const local = use(await Local.open({ storeLimits: { pollMs: 20, probeMs: 0 } }));
+	await local.filesIdle();
+	return { local };
+});
+
+function ready(local: Local): string {
+	const { status } = local.get("/readyz");
+	return `${status} ${textOf(local.get("/readyz"))}`;
+}
+
+for (const [name, text] of [
+	["HEAD", "\0\0\0"],
+	["config", ""],
+] as const) {
+	const what = text === "" ? "empty" : "damaged";
+	test(`${what} ${name} of the repository is named; the command of the log repairs it`, async ({ local }) => {
+		const path = join(local.repository, name);
+		assert.is((await local.put("a")).status, 201);
+		await writeFile(path, text);
+		await eventually(() => ready(local) === `503 the file ${name} of the repository is damaged\n`);
+		const advice = `${path}: is damaged. No layer is lost: `;
+		assert.is(local.warnings.filter((warning) => warning.startsWith(advice)).length, 1);
+		await local.stop();
+		if (text !== "") {
+			const refused = await local.start().catch((error: Error) => error.message);
+			assert.match(String(refused), advice);
+			const [, command = ""] = /"([^"]+)"/.exec(String(refused)) ?? [];
+			execFileSync("sh", ["-c", command]);
+		}
+		await local.start();
+		assert.is(ready(local), "200 ok\n");
+		assert.is(local.get("/v0.9/doc/en/a").status, 200);
+		assert.is((await local.put("b")).status, 201);
+	});
+}
+
+test("a disk that is nearly full is named before it is full, and writes go on", async ({ local }) => {
+	local.freeBytes = 3_500_000;
+	await local.lookAtDisk();
+	assert.is(ready(local), "503 only 3 MB are left on the disk of DATA_DIR, and 64 MB should be\n");
+	assert.is((await local.put("a")).status, 201);
+	assert.is(local.get("/healthz").status, 200);
+	local.freeBytes = 1 << 30;
+	await local.lookAtDisk();
+	assert.is(ready(local), "200 ok\n");
+});
+
+test("a disk that cannot be read is named, without its path", async ({ local }) => {
+	local.freeBytes = Object.assign(new Error(`EIO: ${local.folder}`), { code: "EIO" });
+	await local.lookAtDisk();
+	assert.is(ready(local), "503 DATA_DIR cannot be checked: EIO\n");
+});
+
+test("a disk that has become read-only is named before anybody writes", async () => {
+	let isReadOnly = true;
+	const check = async () => {
+		if (isReadOnly) throw Object.assign(new Error("EROFS: /secret/place"), { code: "EROFS" });
+	};
+	const disk = createDisk("/data", async () => 1e12, check);
+	await disk.check();
+	assert.is(disk.state(), "DATA_DIR cannot be written: EROFS");
+	isReadOnly = false;
+	await disk.check();
+	assert.is(disk.state(), null);
+	const gone = createDisk("/nowhere/at/all", async () => 1e12);
+	await gone.check();
+	assert.is(gone.state(), "DATA_DIR cannot be written: ENOENT");
+});
+
+test("a senders file that cannot be read is named; reads and writes go on", async ({ local }) => {
+	local.sendersProblem = "the senders file cannot be read: EACCES; the senders stay as they were";
+	assert.is(ready(local), `503 ${local.sendersProblem}\n`);
+	assert.is((await local.put("a")).status, 201);
+	local.sendersProblem = null;
+	assert.is(ready(local), "200 ok\n");
+});
+
+test("a branch that was removed is named; what is served stays", async ({ local }) => {
+	await local.put("a", wms("stays"));
+	const tip = local.store.tip;
+	await local.git("update-ref", "-d", "refs/heads/main");
+	await eventually(() => local.get("/readyz").status === 503);
+	assert.match(
+		ready(local),
+		/^503 .*(?:the branch main is gone from the repository|the repository is damaged)/,
+	);
+	assert.is(local.get("/v0.9/doc/en/a").status, 200);
+	await local.git("update-ref", "refs/heads/main", tip);
+	await eventually(() => local.get("/readyz").status === 200);
+});
+
+/** Git runs only for writes. */
+const shared = freshSuite("a write", async (use) => {
+	const local = use(await Local.open({ storeLimits: { pollMs: 3_600_000, silenceMs: 2_000 } }));
+	assert.is((await local.put("first")).status, 201);
+	return { local };
+});
+
+/** A hook that git runs before it moves a branch. */
+const hookOf = ({ repository }: Local) => join(repository, "hooks/reference-transaction");
+
+/** Makes git's `update-ref` fail with a message, as it passes on that of the system. */
+async function failWith(local: Local, message: string): Promise<void> {
+	await mkdir(dirname(hookOf(local)), { recursive: true });
+	const lines = [
+		"#!/bin/sh",
+		'case "$(cat)" in *refs/heads/*) ;; *) exit 0 ;; esac',
+		`echo '${message}' >&2`,
+		"exit 1",
+		"",
+	];
+	await writeFile(hookOf(local), lines.join("\n"), { mode: 0o755 });
+}
+
+function signalGit({ folder }: Local, name: NodeJS.Signals): void {
+	for (const pid of descendantsWith(process.pid, folder, "update-ref")) signalIfThere(pid, name);
+}
+
+/** Each cause, and the reason that a publisher gets. What the service does not recover from is last. */
+const causes: [cause: (local: Local) => unknown, reason: RegExp][] = [
+	[(local) => failWith(local, "something else"), /^git failed$/],
+	[(local) => failWith(local, "No space left on device"), /^there is no room on the disk$/],
+	[(local) => signalGit(local, "SIGSTOP"), /^git does not answer$/],
+	[
+		async (local) => local.git("update-ref", "refs/heads/main", await local.git("rev-parse", "main~1")),
+		/^the branch main is at [0-9a-f]{12}, which does not have [0-9a-f]{12}/,
+	],
+	[(local) => local.store.close(), /the service is/],
+];
+
+shared(
+	"a write that git or the disk does not take is answered with 503 and the reason, and nothing is stored",
+	async ({ local }) => {
+		for (const [cause, reason] of causes) {
+			await cause(local);
+			const before = await local.state();
+			const answer = await local.put("new", wms("other"));
+			const { errors } = (await answer.json()) as { errors: string[] };
+			assert.is(answer.status, 503, String(errors));
+			assert.ok(Number(answer.headers.get("Retry-After")) > 0);
+			assert.match(String(errors[0]).replace(/^.*?cannot be changed now: /, ""), reason);
+			assert.is(await local.state(), before);
+			await rm(hookOf(local), { force: true });
+			// Its processes of git run again.
+			await local.put("between", wms(crypto.randomUUID()));
+		}
+	},
+);
+
+test.run();
+shared.run();

@@ -1,0 +1,226 @@
+import { chmod, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { parseSenders } from "../../../api/senders.ts";
+import { followSenders, warnOfReaders } from "../../../api/service/senders-file.ts";
+import { Local, noon, wms } from "../../helpers/local.ts";
+import { type Ended, prints, runScript, warns } from "../../helpers/process.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
+import { logTo } from "../../store/git-store.ts";
+
+interface Scene {
+	folder: string;
+	path: string;
+}
+
+const test = freshSuite<Scene>("npx fragment-publisher sender", async (use) => {
+	const folder = use(await temporaryFolder()).path;
+	return { folder, path: join(folder, "senders.json") };
+});
+
+function sender({ folder }: Scene, ...words: string[]): Promise<Ended> {
+	return runScript("sender", words, { DATA_DIR: folder }, { now: () => new Date(noon) });
+}
+
+async function entries({ path }: Scene): Promise<Record<string, unknown>> {
+	return JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
+}
+
+/** What a refusal leaves as it is. */
+async function state({ folder, path }: Scene): Promise<string> {
+	return JSON.stringify([(await readdir(folder)).sort(), await readFile(path, "utf8").catch(() => null)]);
+}
+
+test("a sender is added, listed, shown, changed, rotated and removed", async (scene) => {
+	const added = await sender(
+		scene,
+		...["add", "energy", "--smallkeys", "ene*", "x?", "--review", "--contact", "maps@energy.example"],
+	);
+	assert.is(added.code, 0, added.stderr);
+	const all = await sender(scene, "add", "everyone", "--all-layers");
+	assert.is(all.code, 0, all.stderr);
+	const { energy, everyone } = await entries(scene);
+	const { key, ...rest } = energy as { key: string };
+	assert.match(key, /^[A-Za-z0-9_-]{43}$/);
+	assert.equal(rest, { smallkeys: ["ene*", "x?"], review: true, contact: "maps@energy.example" });
+	assert.match(everyone as string, /^[A-Za-z0-9_-]{43}$/);
+	assert.is((await stat(scene.path)).mode & 0o777, 0o600);
+
+	const list = await sender(scene, "list");
+	assert.is(list.stdout, "energy    ene* x?, with review, maps@energy.example\neveryone  all layers\n");
+	const shown = await sender(scene, "show", "energy");
+	assert.match(shown.stdout, "layers     ene* x?\nreview     its changes wait for a reviewer\n");
+	assert.match(shown.stdout, "contact    maps@energy.example");
+	assert.is((await sender(scene, "show", "energy", "--secret")).stdout, `${key}\n`);
+
+	const changed = await sender(scene, "change", "energy", "--no-review", "--all-layers", "--name", "Energy");
+	assert.is(changed.code, 0, changed.stderr);
+	assert.equal((await entries(scene)).energy, { key, contact: "maps@energy.example", name: "Energy" });
+
+	assert.is((await sender(scene, "remove", "energy")).code, 0);
+	assert.equal(Object.keys(await entries(scene)), ["everyone"]);
+	const last = await sender(scene, "remove", "everyone");
+	assert.is(last.code, 0);
+	assert.is(last.stderr, "warning: it was the last sender: no one can publish\n");
+	for (const { stdout, stderr } of [added, all, list, shown, changed, last]) {
+		assert.not.match(stdout + stderr, key);
+		assert.not.match(stdout + stderr, everyone as string);
+	}
+});
+
+test("list counts what each sender has published; remove names it, and who may change it", async () => {
+	await using local = await Local.open();
+	const entry = (smallkeys: string[]) => ({ key: smallkeys.join(), smallkeys });
+	const file = { jstest: "a", careful: entry(["*"]), narrow: entry(["ab*"]) };
+	await writeFile(join(local.folder, "senders.json"), JSON.stringify(file), { mode: 0o600 });
+	const run = (...words: string[]) => runScript("sender", words, { DATA_DIR: local.folder });
+	for (const smallkey of ["one", "abc", "gone"]) await local.put(smallkey);
+	await local.delete("gone");
+	await local.write({ target: "/register/waits", body: wms("two"), sender: "careful" });
+	await local.write({ target: "/register/abd", body: wms("two"), sender: "narrow" });
+	const list = [
+		"jstest   all layers, 2 layers published",
+		"careful  *, 0 layers published, 1 change waiting",
+		"narrow   ab*, 1 layer published",
+	];
+	assert.is((await run("list")).stdout, `${list.join("\n")}\n`);
+	const stays =
+		"\nit has published 2 layers, which stay\n  abc: careful, narrow may change them now\n  one: careful may change them now\n";
+	await prints(run("remove", "jstest"), 0, stays);
+	const waits =
+		"its change on register/waits still waits: npx fragment-publisher review show register/waits\n";
+	await prints(run("remove", "careful"), 0, waits);
+});
+
+test("a rotation keeps the secret so far for a time, or not at all", async (scene) => {
+	await sender(scene, "add", "x", "--all-layers");
+	const first = (await entries(scene)).x;
+	const kept = await sender(scene, "rotate", "x", "--keep", "7d");
+	assert.match(kept.stdout, "the previous one is valid until 2026-03-11T12:00:00.000Z");
+	const { key: second, ...rest } = (await entries(scene)).x as { key: string };
+	assert.equal(rest, { previous_key: first, previous_key_until: "2026-03-11T12:00:00.000Z" });
+	assert.is.not(second, first);
+	assert.match((await sender(scene, "list")).stdout, "x  all layers, two secrets");
+	await sender(scene, "rotate", "x");
+	const third = (await entries(scene)).x;
+	assert.type(third, "string");
+	assert.is.not(third, second);
+});
+
+test("which layers a new sender may change is a question, and no omission", async (scene) => {
+	const before = await state(scene);
+	const alone = await sender(scene, "add", "x");
+	assert.is(alone.code, 2);
+	assert.match(alone.stderr, "--smallkeys GLOB… names some, --all-layers all; nothing was added");
+	const questions: string[] = [];
+	const answer = (text: string) =>
+		runScript(
+			"sender",
+			["add", "x"],
+			{ DATA_DIR: scene.folder },
+			{
+				ask: async (question) => {
+					questions.push(question);
+					return text;
+				},
+			},
+		);
+	assert.is((await answer("")).code, 2);
+	assert.is(await state(scene), before);
+	assert.is((await answer("y")).code, 0);
+	assert.match(questions[0] as string, "May x change all layers?");
+	assert.equal(Object.keys(await entries(scene)), ["x"]);
+});
+
+const refusals: [words: string[], code: number, text: string][] = [
+	[["add", "x", "--all-layers"], 1, "already has a sender x"],
+	[["add", "x"], 1, "already has a sender x"],
+	[["add", "y", "--smallkeys", "ene*", "[a"], 2, "'[a' is invalid. It must be a smallkey"],
+	[["change", "x", "--smallkeys", "a b"], 2, "'a b' is invalid"],
+	[["add", "../x", "--all-layers"], 2, "It must be 1 to 64 of"],
+	[["remove", "__proto__"], 1, "has no sender __proto__"],
+	[["add", "y", "--all-layers", "--contact", "a\nb"], 2, "contact must be a text"],
+	[["add", "y", "--all-layers", "--smallkeys", "a"], 2, "only one of them"],
+	[["rotate", "x", "--keep", "soon"], 2, "must be a time such as 7d"],
+	[["rotate", "y"], 1, "has no sender y; npx fragment-publisher sender list names them"],
+	[["change", "y", "--review"], 1, "has no sender y"],
+	[["show", "y"], 1, "has no sender y"],
+	[["ad", "y"], 2, "unknown command 'ad'\n(Did you mean add?)"],
+	[[], 2, "Usage: npx fragment-publisher sender "],
+];
+
+test("what is wrong is refused with a sentence, and nothing is changed", async (scene) => {
+	await sender(scene, "add", "x", "--all-layers");
+	const before = await state(scene);
+	for (const [words, code, text] of refusals) {
+		const { stderr } = await warns(sender(scene, ...words), code, text);
+		assert.not.match(stderr, /\bat .*\.ts/);
+		assert.is(await state(scene), before);
+	}
+});
+
+test("a change makes the senders file unreadable for others, and simultaneous changes are all kept", async (scene) => {
+	await writeFile(scene.path, '{"a":"secret of a"}');
+	await chmod(scene.path, 0o644);
+	const ids = ["b", "c", "d", "e"];
+	const ended = await Promise.all(ids.map((id) => sender(scene, "add", id, "--all-layers")));
+	assert.equal(
+		ended.map(({ code }) => code),
+		[0, 0, 0, 0],
+	);
+	assert.is((await stat(scene.path)).mode & 0o777, 0o600);
+	const senders = parseSenders(await readFile(scene.path, "utf8"), scene.path);
+	assert.equal([...senders.keys()].sort(), ["a", ...ids]);
+	assert.is(senders.get("a")?.secret, "secret of a");
+	assert.equal(await readdir(scene.folder), ["senders.json"]);
+});
+
+test("changes of the senders file apply without a restart, and are logged without a secret", async (scene) => {
+	const { path } = scene;
+	const first = '{"a":"secret of a","b":"secret of b"}';
+	await writeFile(path, first);
+	const senders = new Map(parseSenders(first, path));
+	const lines: Record<string, unknown>[] = [];
+	const { state, end } = followSenders(path, senders, logTo([], lines));
+	try {
+		await sender(scene, "add", "c", "--all-layers");
+		await eventually(() => senders.has("c"));
+		await sender(scene, "remove", "b");
+		await eventually(() => !senders.has("b"));
+		assert.equal(lines, [
+			{ senders: 3, added: ["c"], removed: [], changed: [] },
+			{ senders: 2, added: [], removed: ["b"], changed: [] },
+		]);
+		assert.is(state(), null);
+		await writeFile(path, '{"a":"sec');
+		await eventually(() => lines.length === 3);
+		assert.match(
+			String(lines[2]?.warning),
+			/senders\.json: the document must be JSON.*; the senders stay as they were/,
+		);
+		assert.is(state(), "the senders file is not in order; the senders stay as they were");
+		await rename(path, `${path}.away`);
+		await eventually(() => lines.length === 4);
+		assert.is(state(), "the senders file cannot be read: ENOENT; the senders stay as they were");
+		assert.equal([...senders.keys()].sort(), ["a", "c"]);
+		await writeFile(path, '{"d":"secret of d"}');
+		await eventually(() => senders.has("d") && senders.size === 1);
+		assert.is(state(), null);
+		assert.not.match(JSON.stringify(lines), "secret of");
+	} finally {
+		end();
+	}
+});
+
+test("a senders file that other users may read has a warning, with its mode", async ({ path }) => {
+	await writeFile(path, "{}");
+	await chmod(path, 0o644);
+	const advice = `has mode 0644, so that other users may read the secrets: chmod 600 ${path}`;
+	assert.is(warnOfReaders(path), `${path}: ${advice}`);
+	await chmod(path, 0o600);
+	assert.is(warnOfReaders(path), null);
+	assert.is(warnOfReaders("SENDERS"), null);
+});
+
+test.run();

@@ -1,0 +1,181 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import {
+	misspeltSettings,
+	readConfiguration,
+	settingNames,
+	withSettingsFile,
+} from "../../../api/service/settings.ts";
+import { versionLine } from "../../../store/files/version.ts";
+import { root, runScript, warns } from "../../helpers/process.ts";
+import { answering, folderSuite } from "../../helpers/world.ts";
+
+const test = folderSuite("settings");
+
+const plain = { PORT: "0", HARVEST: "off", SITE: "off" };
+const github = { GITHUB_REPOSITORY: "owner/name", GITHUB_TOKEN: "x" };
+const terms = { SITE_TERMS_EN: "https://example.ca/terms", SITE_TERMS_FR: "https://example.ca/conditions" };
+
+/** A wrong value of each setting, with what it needs beside it; and what the error says, which starts with the setting. */
+const wrong: [setting: string, env: Record<string, string>, text?: string | RegExp][] = [
+	["PORT", { PORT: "65536" }, "PORT: must be a whole number from 0 to 65535, not 65536"],
+	["PORT", { PORT: "x", LOG_READS: "maybe" }, /^PORT: must be .*\nLOG_READS: must be on or off/],
+	["HOST", { HOST: "192.0.2.1" }],
+	["DATA_DIR", { DATA_DIR: "/dev/null" }, "it is a file"],
+	[
+		"DATA_DIR",
+		{ DATA_DIR: "/proc/x/y" },
+		"must be a folder that this user may write, and /proc/x/y is not: ",
+	],
+	["SENDERS", { SENDERS: "{" }, "SENDERS: the document must be JSON: line 1, column 2 "],
+	["SENDERS", { SENDERS: "/etc/senders.json" }, "must be the JSON itself, and looks like the path of a file"],
+	["SENDERS", { SENDERS: '{"a":""}' }, 'sender "a": the secret must not be empty'],
+	[
+		"SENDERS",
+		{ SENDERS: '{"a":"hidden-x","b":{"key":"hidden-x"}}' },
+		"senders a and b must not share a secret",
+	],
+	["SENDERS", { SENDERS: '{"a b":"hidden-x"}' }, "an id must be"],
+	["SENDERS", { SENDERS: '{"a":{"key":"hidden-x","smallkeys":"*"}}' }, "smallkeys must be a list of globs"],
+	["BASE_PATH", { BASE_PATH: "rcs/" }, "BASE_PATH: must be a path"],
+	["BASE_PATH", { BASE_PATH: "/a/" }],
+	["PUBLIC_URL", { PUBLIC_URL: "fragments.example" }],
+	["SITE", { SITE: "yes" }],
+	["SITE_NAME_EN", { SITE_NAME_FR: "Cartes" }],
+	["SITE_NAME_FR", { SITE_NAME_EN: "Maps" }],
+	["SITE_CONTACT", { SITE_CONTACT: "maps at example.ca" }],
+	["SITE_TERMS_EN", { ...terms, SITE_TERMS_EN: "terms" }],
+	["SITE_TERMS_FR", { ...terms, SITE_TERMS_FR: "" }],
+	["SITE_SIGNATURE", { SITE_SIGNATURE: "site/map/none.svg" }],
+	["SITE_THEME", { SITE_THEME: "LICENSE" }],
+	[
+		"BASE_MAP",
+		{ BASE_MAP: "https://tiles.example/{z}/{x}" },
+		"tiles with {z}, {y} and {x}, not https://tiles",
+	],
+	["BASE_MAP", { BASE_MAP: "https://tiles.example/{z}/{y}" }],
+	["BASE_MAP", { BASE_MAP: "https://tiles.example/{y}/{x}" }],
+	["REPOSITORY_URL", { REPOSITORY_URL: "owner/name" }],
+	["DOCS_MAX_KEYS", { DOCS_MAX_KEYS: "1001" }],
+	["METADATA_URL", { METADATA_URL: "https://x/" }, "must be an address with {0} in it"],
+	["METADATA_URL", { METADATA_URL: "ftp://x/{0}" }],
+	["CATALOGUE_URL", { CATALOGUE_URL: "{0}" }],
+	["GITHUB_REPOSITORY", { ...github, GITHUB_REPOSITORY: "owner" }],
+	["GITHUB_TOKEN", { GITHUB_REPOSITORY: "owner/name" }, "needs GITHUB_TOKEN"],
+	["GITHUB_APP_ID", { GITHUB_REPOSITORY: "owner/name", GITHUB_APP_PRIVATE_KEY: "x" }],
+	["GITHUB_APP_PRIVATE_KEY", { GITHUB_REPOSITORY: "owner/name", GITHUB_APP_ID: "1" }],
+	["GITHUB_API_URL", { ...github, GITHUB_API_URL: "api.github.com" }],
+	["HARVEST", { HARVEST: "true" }],
+	["HARVEST_EVERY", { HARVEST_EVERY: "7" }, "HARVEST_EVERY: must be a time"],
+	["HARVEST_ALLOW_PRIVATE", { HARVEST_ALLOW_PRIVATE: "1" }],
+	["MAP_WKID", { MAP_WKID: "1" }],
+	["TARGETS", { TARGETS: "v3" }],
+	["V2_MAP_SERVER", { V2_MAP_SERVER: "ogcWms" }],
+	["HTTPS_PROXY", { HTTPS_PROXY: "hidden-x@proxy:3128" }, "must be an http or https address, such as"],
+	["WRITES_PER_MINUTE", { WRITES_PER_MINUTE: "0" }, "must be a whole number from 1"],
+	["WRITES_BURST", { WRITES_BURST: "1.5" }],
+	["WRITE_BYTES_PER_DAY", { WRITE_BYTES_PER_DAY: "1GB" }],
+	["TRUSTED_PROXIES", { TRUSTED_PROXIES: "localhost" }],
+	["TRUSTED_PROXIES", { TRUSTED_PROXIES: "127.0.0.1,0.0.0.0/0" }, "everybody: 0.0.0.0/0 is wider than /8"],
+	["REPAIR", { REPAIR: "maybe" }],
+	["NOTIFY_URL", { NOTIFY_URL: "hooks.example", NOTIFY_SECRET: "x" }],
+	["NOTIFY_SECRET", { NOTIFY_URL: "https://hooks.example" }],
+	["METRICS_PORT", { METRICS_PORT: "many" }, "must be a whole number from 0 to 65535, not many"],
+	["METRICS_HOST", { METRICS_PORT: "0", METRICS_HOST: "192.0.2.1" }],
+	["LOG_READS", { LOG_READS: "ON" }],
+];
+/** Any text will do for these. */
+const free = ["BASE_MAP_ATTRIBUTION", "BROWSER_PATH", "GITHUB_BRANCH", "LAST_START", "NO_PROXY", "PICTURES"];
+
+test("each setting that is wrong ends the start and is named, and no secret is", async ({ folder }) => {
+	for (const [setting, env, text = ""] of wrong) {
+		// A start that succeeds is interrupted at once.
+		const io = { interrupted: () => AbortSignal.abort() };
+		const ended = await runScript("serve", [], { DATA_DIR: folder, ...plain, ...env }, io);
+		const { code, stdout, stderr } = ended;
+		assert.equal([code, stdout], [2, ""], `${setting}: ${stderr}`);
+		assert.match(stderr.split(": ", 1)[0] ?? "", /^[A-Z][A-Z0-9_, ]+$/, stderr);
+		assert.match(stderr, setting);
+		assert.match(stderr, text);
+		assert.not.match(stderr, /hidden-x|\bat .*\.ts/);
+	}
+});
+
+test("the settings' page has every setting, and each that may be wrong has a row here", async () => {
+	const page = await readFile(join(root, "docs/settings.md"), "utf8");
+	const rows = page.match(/^- `[A-Z].*$/gm) ?? [];
+	const listed = rows.flatMap((row) =>
+		[...row.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name = ""]) => name),
+	);
+	const known = [...settingNames()].sort();
+	assert.equal([...new Set(listed)].sort(), known);
+	assert.equal([...new Set([...wrong.map(([name]) => name), ...free])].sort(), known);
+});
+
+test("the defaults are those of a trial on this machine alone", () => {
+	const { port, host, basePath, harvest, metrics, logReads, isTrial } = readConfiguration({});
+	const { on, allowPrivate } = harvest;
+	assert.equal(
+		{ port, host, basePath, on, allowPrivate, metrics, logReads, isTrial },
+		{
+			...{ port: 8080, host: "127.0.0.1", basePath: "", on: true, allowPrivate: false },
+			...{ metrics: null, logReads: false, isTrial: true },
+		},
+	);
+	for (const env of [{ DATA_DIR: "/data" }, github, { NODE_ENV: "production" }])
+		assert.not(readConfiguration(env).isTrial);
+	assert.is(readConfiguration({ BASE_PATH: "/rcs" }).basePath, "/rcs");
+});
+
+test("a setting that is misspelt is named with the nearest one, and a port that is taken with its settings", async ({
+	folder,
+}) => {
+	const said = "HARVST: is no setting; did you mean HARVEST? docs/settings.md has all";
+	assert.equal(misspeltSettings({ HARVST: "off", SHELL: "/bin/sh", LANGUAGE: "en", SITE: "off" }), [said]);
+	await using other = await answering();
+	const PORT = String(other.port);
+	const env = { DATA_DIR: folder, ...plain, HARVST: "off" };
+	const taken = `cannot listen on 127.0.0.1:${PORT}: another process listens there`;
+	await warns(runScript("serve", [], { ...env, PORT }), 2, said, `PORT, HOST: ${taken}. Set others`);
+	const metrics = runScript("serve", [], { ...env, METRICS_PORT: PORT });
+	await warns(metrics, 2, `METRICS_PORT, METRICS_HOST: ${taken}`);
+});
+
+test("--version, --help and unknown words start nothing", async ({ folder }) => {
+	const env = { DATA_DIR: join(folder, "none"), PORT: "0" };
+	const run = (...words: string[]) => runScript("serve", words, env);
+	const version = await run("--version");
+	assert.equal([version.code, version.stdout], [0, `${versionLine()}\n`]);
+	assert.match(version.stdout, /^\d+\.\d+\.\d+(?: [0-9a-f]{12})?\n$/);
+	assert.match((await run("--help")).stdout, "npx fragment-publisher serve");
+	for (const word of ["--prot", "8080"]) assert.is((await run(word)).code, 2);
+	assert.equal(await readdir(folder), []);
+});
+
+test("fragments.env: variables of the environment win, and a line of another form is refused without its text", async ({
+	folder,
+}) => {
+	const path = join(folder, "fragments.env");
+	await writeFile(path, '\n; x\nPORT=1\nHOST="::1"\n BASE_PATH = /hidden\n');
+	assert.throws(() => withSettingsFile({}, folder), /fragments\.env: line 5: must be NAME=value$/);
+	await writeFile(
+		path,
+		'# x\nPORT=1\nHOST="::1"\nNO_PROXY=\'a b\'\nSENDERS=\'{"a":"x"}  \n BASE_PATH=/rcs \r\n',
+	);
+	const { SENDERS, ...others } = withSettingsFile({ PORT: "2" }, folder);
+	assert.equal(others, { PORT: "2", HOST: "::1", NO_PROXY: "a b", BASE_PATH: "/rcs" });
+	assert.is(SENDERS, `'{"a":"x"}`);
+	assert.equal(withSettingsFile({ PORT: "2" }, join(folder, "none")), { PORT: "2" });
+	const data = join(folder, "data");
+	await writeFile(path, `DATA_DIR=${data}\n`);
+	const other = { DATA_DIR: join(folder, "dtaa") };
+	assert.throws(
+		() => withSettingsFile(other, folder),
+		`there is no folder ${other.DATA_DIR}, and ${path} names ${data}.`,
+	);
+	await mkdir(other.DATA_DIR);
+	assert.equal(withSettingsFile(other, folder), other);
+});
+
+test.run();

@@ -1,0 +1,194 @@
+import fc from "fast-check";
+import * as assert from "uvu/assert";
+import type { Answer, Ask } from "../../../api/service/net/ask.ts";
+import { createCheckLayer } from "../../../extensions/harvest/check-layer.ts";
+import { type Harvested, mergeDescription } from "../../../extensions/harvest/finding.ts";
+import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
+import { descriptionText, parseDescription } from "../../../registry/description.ts";
+import type { Registration1 } from "../../../registry/registration.ts";
+import { fuzzRuns } from "../../helpers/fuzz.ts";
+import { test } from "../../helpers/suite.ts";
+import { assertAccepted, featureAt, renderV09 } from "../../viewer/viewer.ts";
+import { layerDocument, legend, marker } from "./arcgis-server.ts";
+
+const address = "http://maps.example/arcgis/rest/services/Odd/MapServer/3";
+const settings = { metadataUrl: "", catalogueUrl: "" };
+
+/** Values that services send where something else belongs, and ones that are dangerous in a program like this one. */
+const odd = fc.oneof(
+	fc.jsonValue({ maxDepth: 2 }),
+	fc.constantFrom<unknown>(
+		...[null, "", "NaN", "__proto__", "constructor", "\u0000", "\ud800", "<img src=x onerror=y>", -0, 1e308],
+		...[[], {}, [[]], [null], { toString: 1 }, { length: 4 }, true, "esriFieldTypeInteger", 4269, "4269"],
+	),
+);
+
+/** An object with each of its members as it should be, odd, or absent. */
+function mutated(good: Record<string, unknown>): fc.Arbitrary<Record<string, unknown>> {
+	const members = Object.entries(good).map(([name, value]) => [
+		name,
+		fc.oneof(
+			{ weight: 6, arbitrary: fc.constant(value) },
+			{ weight: 2, arbitrary: odd },
+			{ weight: 1, arbitrary: fc.constant(undefined) },
+		),
+	]);
+	return fc.record(Object.fromEntries(members));
+}
+
+const text = fc.oneof(fc.string(), fc.constantFrom("A", "B", "same", "__proto__", "1", "2.5", " "));
+const symbol = fc.oneof(
+	fc.integer({ min: 0, max: 255 }).map(marker),
+	mutated({ type: "esriSMS", style: "esriSMSCircle", color: [1, 2, 3, 255], size: 4, outline: { width: 1 } }),
+	mutated({ type: "esriPMS", contentType: "image/png", imageData: "iVBORw0KGgo=" }),
+	mutated({ type: "esriSFS", style: "esriSFSSolid", color: [0, 0, 0, 0], outline: { color: [1, 1, 1, 1] } }),
+	odd,
+);
+const info = fc.record({ value: fc.oneof(text, odd), label: fc.oneof(text, odd), symbol });
+const breakInfo = fc.record({
+	classMaxValue: fc.oneof(fc.double(), odd),
+	label: fc.oneof(text, odd),
+	symbol,
+});
+const classes = <T>(one: fc.Arbitrary<T>) => fc.oneof(fc.array(fc.oneof(one, odd), { maxLength: 8 }), odd);
+const renderer = fc.oneof(
+	fc
+		.record({
+			field1: fc.constantFrom("NAME", "CLASS", "none"),
+			uniqueValueInfos: classes(info),
+			field2: odd,
+		})
+		.chain((parts) =>
+			mutated({ type: "uniqueValue", defaultSymbol: marker(1), defaultLabel: "x", ...parts }),
+		),
+	fc
+		.record({ field: fc.constantFrom("CLASS", "none"), classBreakInfos: classes(breakInfo) })
+		.chain((parts) => mutated({ type: "classBreaks", minValue: 0, ...parts })),
+	mutated({ type: "simple", label: "Station", symbol: marker(7) }),
+	odd,
+);
+const field = mutated({ name: "NAME", type: "esriFieldTypeString", alias: "Name" });
+const document = fc
+	.record({ renderer, fields: classes(field) })
+	.chain(({ renderer, fields }) => mutated(layerDocument({ drawingInfo: { renderer }, fields })));
+const entry = mutated({ label: "A", contentType: "image/png", imageData: "iVBORw0KGgo=", values: ["A", 1] });
+const legendDocument = fc.oneof(
+	fc.array(entry, { maxLength: 8 }).map((entries) => legend(...entries)),
+	odd,
+);
+const count = fc.oneof(mutated({ count: 12 }), odd);
+
+/** What a service sends of a value: its JSON, and at times only a part of it. */
+const bytes = (value: fc.Arbitrary<unknown>) =>
+	fc
+		.tuple(value, fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, fc.double({ min: 0, max: 1 })))
+		.map(([sent, part]): Answer => {
+			const whole = new TextEncoder().encode(JSON.stringify(sent) ?? "");
+			const length = Number.isNaN(part) ? 0 : Math.ceil(whole.length * part);
+			return { ok: true, bytes: whole.subarray(0, length), type: "application/json" };
+		});
+
+const answers = fc.record({ layer: bytes(document), legend: bytes(legendDocument), count: bytes(count) });
+
+function askFrom(sent: { layer: Answer; legend: Answer; count: Answer }): Ask {
+	return async (asked) => {
+		if (asked.includes("/legend?")) return sent.legend;
+		return asked.includes("/query?") ? sent.count : sent.layer;
+	};
+}
+
+function assertFindings({ findings }: Pick<Harvested, "findings">): void {
+	for (const { state, pointer, text } of findings) {
+		assert.ok(state === "down" || state === "wrong");
+		assert.match(
+			pointer,
+			/^\/(?:en|fr)\/(?:service_url|layer|display_field|feature_info_type|legend_format)$/,
+		);
+		assert.not.match(text, /\p{Cc}/u);
+		assert.ok(text.length < 1000, text);
+	}
+}
+
+test("whatever a feature service sends, a layer is served that the viewer accepts", async () => {
+	const registration = featureAt(address);
+	let described = 0;
+	const property = fc.asyncProperty(answers, async (sent) => {
+		const harvested = await createHarvestLayer({ ask: askFrom(sent), mapWkid: 3978 })(registration);
+		assertFindings(harvested);
+		const description = mergeDescription(registration, harvested, null);
+		if (description) {
+			described += 1;
+			const written = descriptionText(description);
+			assert.ok(written.length < 1_200_000);
+			assert.equal(parseDescription(written), description, "it is read as it was written");
+		}
+		for (const lang of ["en", "fr"] as const) {
+			assertAccepted(renderV09(lang, "odd", registration, description, settings));
+		}
+	});
+	await fc.assert(property, { numRuns: fuzzRuns });
+	assert.ok(described > 0, "the cases are not all junk");
+	assert.equal(Object.keys(Object.prototype), []);
+});
+
+const name = fc.constantFrom(
+	"Layer",
+	"wms:Layer",
+	"Name",
+	"Title",
+	"Style",
+	"LegendURL",
+	"Format",
+	"Request",
+);
+const more = fc.constantFrom("GetFeatureInfo", "GetLegendGraphic", "Capability", "Service", "__proto__", "x");
+const element = fc.oneof(name, more);
+const piece = fc.oneof(
+	{ weight: 8, arbitrary: element.map((one) => `<${one}>`) },
+	{ weight: 8, arbitrary: element.map((one) => `<${one}>text/html</${one}>`) },
+	{ weight: 1, arbitrary: element.map((one) => `</${one}>`) },
+	{
+		weight: 4,
+		arbitrary: fc.constant("<Layer queryable='1'><Name>roads</Name><Title>Roads</Title></Layer>"),
+	},
+	{
+		weight: 3,
+		arbitrary: fc.constantFrom("roads", "text/html", "image/png", "&amp;", "&x;", "<![CDATA[a]]>"),
+	},
+	{
+		weight: 1,
+		arbitrary: fc.constantFrom("<Layer queryable='1'>", "<a b='", "<!--", "-->", "]]>", "<?x?>", "\u0000"),
+	},
+	{ weight: 1, arbitrary: fc.string() },
+);
+const root = fc.constantFrom("WMS_Capabilities", "WMT_MS_Capabilities", "ServiceExceptionReport", "html", "");
+const capabilities = fc
+	.tuple(root, fc.array(piece, { maxLength: 40 }), fc.boolean())
+	.map(([tag, pieces, ends]) => `<${tag}>${pieces.join("")}${ends ? `</${tag}>` : ""}`);
+const contentType = fc.oneof(
+	fc.constantFrom("text/xml", "text/xml; charset=ISO-8859-1", "text/xml; charset=utf-16le"),
+	fc.string(),
+);
+
+test("whatever a WMS sends, its check ends with facts or findings", async () => {
+	const entry = { service_url: "http://maps.example/wms", layer: "roads", feature_info_type: "text/html" };
+	const registration: Registration1 = {
+		version: "1.0.0",
+		payload_type: "wms",
+		en: entry as Registration1["en"],
+		fr: { ...entry, legend_format: "image/png" } as Registration1["fr"],
+	};
+	let found = 0;
+	const property = fc.asyncProperty(capabilities, contentType, async (sent, type) => {
+		const answer: Answer = { ok: true, bytes: new TextEncoder().encode(sent), type };
+		const checked = await createCheckLayer(async () => answer)(registration);
+		assertFindings(checked);
+		if (checked.facts.en) found += 1;
+		else assert.ok(checked.findings.length > 0);
+	});
+	await fc.assert(property, { numRuns: fuzzRuns });
+	assert.ok(found > 0, "the cases are not all junk");
+	assert.equal(Object.keys(Object.prototype), []);
+});
+
+test.run();

@@ -1,0 +1,195 @@
+import { readFile, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { descriptionPath, layerPath } from "../../../../registry/smallkey.ts";
+import { runScript } from "../../../helpers/process.ts";
+import { freshSuite, temporaryFolder, writeFiles } from "../../../helpers/world.ts";
+import { featureAt } from "../../../viewer/viewer.ts";
+import { layerDocument, mapLayer, serveLayer, storeLayer } from "../arcgis-server.ts";
+import { json, Peer, text } from "../peer.ts";
+
+let peer: Peer;
+let folder: string;
+const test = freshSuite("npx fragment-publisher harvest", async (use) => {
+	peer = use(await Peer.open());
+	folder = use(await temporaryFolder()).path;
+	return {};
+});
+
+/** Runs a command on the layers of the test's own folder; services on this machine may be asked. */
+function run(name: string, ...words: string[]) {
+	return runWith({ HARVEST_ALLOW_PRIVATE: "on" }, name, ...words);
+}
+
+async function runWith(variables: Record<string, string>, name: string, ...words: string[]) {
+	const layers = join(folder, "layers");
+	const { code, stdout, stderr } = await runScript(name, [...words, "--layers", layers], variables);
+	return { code, output: stdout + stderr };
+}
+
+const storeFeature = (smallkey: string, path?: string) => storeLayer(folder, peer, smallkey, path);
+
+function storeWms(smallkey: string, layer: string): void {
+	const entry = { service_url: `${peer.origin}/wms`, layer };
+	const registration = { version: "1.0.0", payload_type: "wms", en: entry, fr: entry };
+	writeFiles(folder, { [layerPath(smallkey)]: JSON.stringify(registration) });
+}
+
+function stored(smallkey: string): Promise<string> {
+	return readFile(join(folder, descriptionPath(smallkey)), "utf8");
+}
+
+const capabilities =
+	"<WMS_Capabilities><Capability><Layer queryable='1'><Name>roads</Name><Title>Roads</Title></Layer></Capability></WMS_Capabilities>";
+
+test("harvest writes a description beside each layer, and an unchanged service changes no file", async () => {
+	serveLayer(peer);
+	peer.on("/wms", text(capabilities, "text/xml"));
+	storeFeature("ozone");
+	storeFeature("parks");
+	storeWms("roads", "roads");
+	storeWms("streets", "roads");
+	const first = await run("harvest");
+	assert.is(first.code, 0, first.output);
+	assert.match(first.output, "4 layers asked, 4 descriptions changed, 0 with findings");
+	assert.is(peer.asked.filter((target) => target.startsWith("/wms")).length, 1, "once for all of its layers");
+	const service_url = `${peer.origin}/wms`;
+	const described = { service_url, layers: ["roads"], title: "Roads", siblings: [] };
+	assert.equal(JSON.parse(await stored("roads")), { en: described, fr: described });
+	const written = await stored("ozone");
+	assert.is(JSON.parse(written).en.name, "Stations");
+	assert.ok(written.endsWith("}\n"));
+	const again = await run("harvest", "ozone");
+	assert.match(again.output, "1 layer asked, 0 descriptions changed, 0 with findings");
+	assert.is(await stored("ozone"), written);
+	const long = new Date(Date.now() - 8 * 86_400_000);
+	await utimes(join(folder, descriptionPath("ozone")), long, long);
+	const old = await run("harvest", "--older-than", "7d");
+	assert.match(old.output, "1 layer asked, 0 descriptions changed");
+	const { mtime } = await stat(join(folder, descriptionPath("ozone")));
+	assert.ok(mtime > long, "its time says that it was checked");
+});
+
+test("harvest tells wrong registrations from services that are down, and keeps what was known", async () => {
+	serveLayer(peer);
+	storeFeature("ozone");
+	storeFeature("wrong", "/nothing/MapServer/1");
+	writeFiles(folder, { "layers/ba/bad.json": "{" });
+	assert.is((await run("harvest", "ozone")).code, 0);
+	const known = await stored("ozone");
+	serveLayer(peer, { layer: text("busy", "text/plain", 403) });
+	const down = await run("harvest", "ozone");
+	assert.is(down.code, 0, "a service that is down is no error of the registration");
+	assert.match(
+		down.output,
+		/Services that are down.*\n {2}layers\/oz\/ozone.json: \/en\/service_url: http.* answers with status 403/,
+	);
+	assert.is(await stored("ozone"), known);
+	const both = await run("harvest");
+	assert.is(both.code, 1);
+	assert.match(both.output, "layers/ba/bad.json: the document must be JSON");
+	assert.match(
+		both.output,
+		/Wrong registrations.*\n {2}layers\/wr\/wrong.json: \/en\/service_url: http.* status 404/,
+	);
+	await stored("wrong").then(
+		() => assert.unreachable(),
+		(error) => assert.is(error.code, "ENOENT"),
+	);
+});
+
+test("addresses that are not public are not asked unless that is allowed", async () => {
+	serveLayer(peer);
+	peer.on("/wms", text(capabilities, "text/xml"));
+	storeFeature("ozone");
+	storeWms("roads", "roads");
+	for (const script of ["harvest", "check-services"]) {
+		const { code, output } = await runWith({}, script);
+		assert.is(code, 1);
+		assert.match(
+			output,
+			/ozone.json: \/en\/service_url: http.* 127.0.0.1 is not an address of the public internet/,
+		);
+	}
+	assert.equal(peer.asked, []);
+});
+
+test("a command says which words it knows, without a stack trace", async () => {
+	storeFeature("ozone");
+	for (const [words, pattern] of [
+		[["--older-than", "soon"], /must be a time such as 7d/],
+		[["--bogus"], /unknown option .--bogus.\n.*npx fragment-publisher harvest --help/],
+		[["nothing"], /nothing: there is no such layer/],
+	] as const) {
+		const { code, output } = await run("harvest", ...words);
+		assert.is(code, 2);
+		assert.match(output, pattern);
+		assert.not.match(output, /\n\s+at /);
+	}
+	assert.equal(peer.asked, []);
+});
+
+test("check-services says of each layer what its service offers", async () => {
+	serveLayer(peer);
+	peer.on("/wms", text(capabilities, "text/xml"));
+	storeFeature("ozone");
+	storeWms("roads", "roads");
+	const good = await run("check-services");
+	assert.is(good.code, 0, good.output);
+	assert.match(good.output, "ozone en: Stations\nozone fr: Stations\n");
+	assert.match(good.output, "roads en: Roads; queryable as no type; no legend named\n");
+	storeWms("rails", "rails");
+	const wrong = await run("check-services", "rails");
+	assert.is(wrong.code, 1);
+	assert.match(
+		wrong.output,
+		/Wrong registrations.*\n {2}layers\/ra\/rails.json: \/en\/layer: http.* has no layer rails among its 1/,
+	);
+	peer.on("/wms", (_request, response) => response.writeHead(403).end());
+	const down = await run("check-services", "rails");
+	assert.is(down.code, 0, "nothing is blocked because a server is down");
+	assert.match(down.output, /Services that are down/);
+});
+
+test("nothing that a service or a file says is a command of the workflow's runner, or a control character", async () => {
+	const hostile = "##[stop-commands]x\u001b[31m\u0007\n::set-output name=x::y";
+	const unsafe = /##\[|^\s*::|(?!\n)\p{Cc}/mu;
+	serveLayer(peer, { layer: json(layerDocument({ name: hostile })) });
+	const named = featureAt(peer.origin + mapLayer, { display_field: hostile });
+	const bad = `layers/ba/bad${hostile.replaceAll("/", "")}.json`;
+	writeFiles(folder, { [layerPath("ozone")]: JSON.stringify(named), [bad]: "{" });
+	const checked = await run("check-services");
+	assert.is(checked.code, 1);
+	assert.match(checked.output, "has no field ## [stop-commands]x");
+	assert.match(checked.output, "ozone en: ## [stop-commands]x");
+	assert.match(checked.output, "bad## [stop-commands]x");
+	assert.not.match(checked.output, unsafe);
+	serveLayer(peer, { layer: json({ error: { code: 500, message: hostile } }) });
+	const harvested = await run("harvest");
+	assert.match(harvested.output, "answers with ArcGIS error 500: ## [stop-commands]x");
+	assert.not.match(harvested.output, unsafe);
+	const built = await run("build", "--out", join(folder, "dist"));
+	assert.is(built.code, 1);
+	assert.match(built.output, "bad## [stop-commands]x");
+	assert.not.match(built.output, unsafe);
+});
+
+test("MAP_WKID is the spatial reference of what is harvested and of what is built", async () => {
+	serveLayer(peer);
+	storeFeature("ozone");
+	const variables = { HARVEST_ALLOW_PRIVATE: "on", MAP_WKID: "3857" };
+	assert.is((await runWith(variables, "harvest")).code, 0);
+	const { extent } = JSON.parse(await stored("ozone")).en;
+	assert.is(extent.wkid, 3857);
+	const out = join(folder, "dist");
+	const built = await runWith(variables, "build", "--out", out);
+	assert.is(built.code, 0, built.output);
+	const fragment = JSON.parse(await readFile(join(out, "v0.9/doc/en/ozone"), "utf8"));
+	const { wkid: _wkid, ...sides } = extent;
+	assert.equal(fragment.layers.feature[0].layerExtent, sides);
+	const unknown = await runWith({ MAP_WKID: "9999" }, "harvest");
+	assert.is(unknown.code, 2);
+	assert.match(unknown.output, "MAP_WKID: must be one of 3005 3161");
+});
+
+test.run();

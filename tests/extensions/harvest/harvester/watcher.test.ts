@@ -1,0 +1,166 @@
+import * as assert from "uvu/assert";
+import type { Watched } from "../../../../extensions/harvest/finding.ts";
+import { createWatcher } from "../../../../extensions/harvest/harvester/health.ts";
+import type { Notice } from "../../../../extensions/harvest/notify.ts";
+import { causeOf } from "../../../../registry/causes.ts";
+import { healthPath, type SickState, weekOf } from "../../../../registry/health.ts";
+import type { Registration } from "../../../../registry/registration.ts";
+import { Handlers, wms } from "../../../helpers/handlers.ts";
+import { test } from "../../../helpers/suite.ts";
+import { eventually } from "../../../helpers/wait.ts";
+import { HeldTimers } from "./held-timers.ts";
+
+const day = 86_400_000;
+const collectMs = 600_000;
+
+let handlers: Handlers;
+let watcher: ReturnType<typeof createWatcher>;
+let timers: HeldTimers;
+/** What is seen of a layer, by its name in the WMS. */
+let states: Map<string, SickState | null>;
+let looked: string[];
+let failing: Error | null;
+let noticed: Notice[];
+
+test.before.each(async () => {
+	handlers = new Handlers();
+	timers = new HeldTimers();
+	states = new Map();
+	looked = [];
+	failing = null;
+	noticed = [];
+	watcher = createWatcher({
+		notify: (notice) => noticed.push(notice),
+		store: handlers.store,
+		watch: async (registration) => watched(registration),
+		readHealth: async () => {
+			if (failing) throw failing;
+			return health();
+		},
+		now: () => new Date(handlers.now),
+		allKeys: () => [...handlers.store.files.keys()].flatMap((path) => /\/(\w+)\.json$/.exec(path)?.[1] ?? []),
+		log: { info: () => {}, warn: () => {}, error: (error) => handlers.reported.push(error) },
+		timers,
+	});
+});
+test.after.each(async () => {
+	await watcher.close();
+});
+
+/** What is stored of a service without a layer. */
+function missing(layer: string) {
+	return { cause: `has no layer ${layer} among its 2`, code: "no-layer", values: [layer, "2"] };
+}
+
+function watched(registration: Registration): Watched {
+	const { layer = "" } = registration.en as { layer?: string };
+	looked.push(layer);
+	const state = states.get(layer) ?? null;
+	const what = causeOf("no-layer", layer, 2);
+	const findings = state ? [{ state, lang: "en" as const, pointer: "/en/layer", what, text: layer }] : [];
+	return { state, findings };
+}
+
+async function put(smallkey: string, layer = smallkey): Promise<void> {
+	handlers.now += 1000;
+	assert.is((await handlers.put(smallkey, wms(layer))).status, 201);
+}
+
+async function health(): Promise<string | null> {
+	return handlers.store.files.get(healthPath) ?? null;
+}
+
+/** Checks layers, one after the other. */
+async function look(...smallkeys: string[]): Promise<void> {
+	for (const smallkey of smallkeys) await watcher.check(smallkey, new AbortController().signal);
+}
+
+test("the states of all layers are stored in one commit that names the sick ones", async () => {
+	for (const smallkey of ["ab", "cd", "ef"]) await put(smallkey);
+	states.set("ab", "empty").set("cd", "down");
+	await look("ab", "cd", "ef");
+	assert.is(await health(), null, "not yet");
+	assert.equal(watcher.lastCheckOf("ab"), {
+		state: "empty",
+		at: handlers.now,
+		findings: [
+			{
+				en: "/en/layer: ab",
+				fr: "/en/layer: http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en n’a pas de couche ab parmi ses 2",
+			},
+		],
+	});
+	assert.equal(watcher.lastCheckOf("ef"), { state: null, at: handlers.now, findings: [] });
+	assert.is(watcher.lastCheckOf("gh"), null);
+	timers.run(collectMs);
+	await eventually(async () => (await health()) !== null);
+	const since = weekOf(new Date(handlers.now));
+	await eventually(async () => noticed.length === 1);
+	const [notice] = noticed;
+	assert.equal(notice?.event === "sick" && notice.layers.map(({ smallkey, state }) => [smallkey, state]), [
+		["ab", "empty"],
+		["cd", "down"],
+	]);
+	assert.equal(JSON.parse((await health()) ?? ""), {
+		sick: {
+			ab: { ...missing("ab"), state: "empty", since },
+			cd: { ...missing("cd"), state: "down", since },
+		},
+	});
+	const { author, subject, edits } = handlers.store.commits.at(-1) ?? {};
+	assert.equal(
+		[author, subject, edits?.map(({ path }) => path)],
+		["fragment-publisher", "health: 2 layers are sick", [healthPath]],
+	);
+	assert.equal(handlers.reported, []);
+});
+
+test("an unchanged state makes no commit, and a layer that is well or removed is forgotten", async () => {
+	for (const smallkey of ["ab", "cd", "ef"]) await put(smallkey);
+	states.set("ab", "empty").set("cd", "down").set("ef", "down");
+	await look("ab", "cd", "ef");
+	handlers.now += 1000;
+	await handlers.delete("ef");
+	timers.run(collectMs);
+	await eventually(async () => (await health()) !== null);
+	assert.equal(
+		Object.keys(JSON.parse((await health()) ?? "").sick),
+		["ab", "cd"],
+		"one was removed since its check",
+	);
+	const { length } = handlers.store.commits;
+	handlers.now += 21 * day;
+	await look("ab", "cd");
+	timers.run(collectMs);
+	await eventually(() => noticed.length === 2);
+	states.clear();
+	await look("ab");
+	handlers.now += 1000;
+	assert.is((await handlers.delete("cd")).status, 204);
+	assert.is(handlers.store.commits.length, length + 1, "three weeks later nothing was new but the removal");
+	timers.run(collectMs);
+	await eventually(async () => (await health()) === null);
+	assert.equal(handlers.reported, []);
+});
+
+test("files that are not layers are not checked", async () => {
+	await look("nothing", "__proto__");
+	assert.equal(looked, []);
+	assert.is(timers.waiting.length, 0);
+});
+
+test("a state that cannot be stored is stored with the next one, or at the end", async () => {
+	await put("ab");
+	states.set("ab", "wrong");
+	await look("ab");
+	failing = new Error("the repository is gone");
+	timers.run(collectMs);
+	await eventually(() => handlers.reported.length === 1);
+	assert.is(await health(), null);
+	failing = null;
+	await watcher.close();
+	assert.match((await health()) ?? "", '"ab": {"state":"wrong"');
+	handlers.reported.length = 0;
+});
+
+test.run();

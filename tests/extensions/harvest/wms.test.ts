@@ -1,0 +1,508 @@
+import * as assert from "uvu/assert";
+import type { Ask } from "../../../api/service/net/ask.ts";
+import { createCheckLayer } from "../../../extensions/harvest/check-layer.ts";
+import { mergeDescription, Trouble } from "../../../extensions/harvest/finding.ts";
+import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
+import { legendFormatsOf, parseCapabilities } from "../../../extensions/harvest/wms/capabilities.ts";
+import { createReadCapabilities } from "../../../extensions/harvest/wms/read-capabilities.ts";
+import { causeOf } from "../../../registry/causes.ts";
+import {
+	describedFor,
+	descriptionText,
+	isDescribed,
+	parseDescription,
+} from "../../../registry/description.ts";
+import type { LangEntry, LangNode, Registration, Registration1 } from "../../../registry/registration.ts";
+import { layerFacts } from "../../../registry/targets/facts.ts";
+import { renderAt, targetNames } from "../../../registry/targets/table.ts";
+import { test } from "../../helpers/suite.ts";
+import { gate } from "../../helpers/wait.ts";
+import { featureAt } from "../../viewer/viewer.ts";
+import { layerDocument, mapLayer } from "./arcgis-server.ts";
+import { host, json, memoryHost, type Route } from "./memory.ts";
+
+const address = `${host}/wms`;
+const request = "SERVICE=WMS&REQUEST=GetCapabilities&VERSION=1.3.0";
+
+/** A WMS layer of version 1.0.0, with a name in each language. */
+function wms(en: string, fr = en, more: { en?: object; fr?: object } = {}): Registration1 {
+	const entryOf = (layer: string, members: object = {}): LangEntry => ({
+		service_url: address,
+		layer,
+		...members,
+	});
+	return { version: "1.0.0", payload_type: "wms", en: entryOf(en, more.en), fr: entryOf(fr, more.fr) };
+}
+
+/** A node of version 2.0, the same in both languages. */
+function nodeAt(service_type: string, path: string, more: object = { recursive: true }): Registration {
+	const node = { service_type, service_url: host + path, ...more } as LangNode;
+	return { version: "2.0", en: node, fr: node };
+}
+
+async function harvest(registration: Registration, ask: Ask, stored: string | null = null) {
+	const harvested = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
+	const description = mergeDescription(registration, harvested, stored);
+	const text = description && descriptionText(description);
+	if (text) assert.equal(parseDescription(text), description, "it is read as it was written");
+	const findings = harvested.findings.map(({ state, text }) => [state, text.replace(/^\S+ /, "")]);
+	return { description, text, findings, said: describedFor({ registration, description }, "en") };
+}
+
+/** The findings of a check, without the address at the start of each text. */
+async function check(registration: Registration, routes: Record<string, Route>) {
+	const { ask, asked } = memoryHost(routes);
+	const { facts, findings } = await createCheckLayer(ask)(registration);
+	const rows = findings.map(({ state, pointer, text }) => [state, pointer, text.replace(/^\S+ /, "")]);
+	return { facts, findings: rows, asked };
+}
+
+const inBytes = (body: Uint8Array, type = "text/xml") => ({ body, type });
+const capabilities = (...layers: string[]) =>
+	`<WMS_Capabilities><Capability><Layer>${layers.join("")}</Layer></Capability></WMS_Capabilities>`;
+const layerOf = (name: string, about = "") => `<Layer><Name>${name}</Name>${about}</Layer>`;
+const roads = (about: string) => capabilities(layerOf("roads", about));
+const box = (...sides: (number | string)[]) => {
+	const [west, south, east, north] = sides;
+	return `<LatLonBoundingBox minx="${west}" miny="${south}" maxx="${east}" maxy="${north}"/>`;
+};
+
+/** A WMS 1.3.0 with a group without a name, and layers in it. */
+const current = `<?xml version="1.0" encoding="UTF-8"?>
+<WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms" xmlns:sld="http://www.opengis.net/sld">
+<Service><Name>WMS</Name><Title>A service</Title></Service><Capability><Request>
+<GetFeatureInfo><Format>text/html; charset=utf-8</Format><Format>text/plain</Format></GetFeatureInfo>
+<sld:GetLegendGraphic><Format>image/png</Format></sld:GetLegendGraphic></Request>
+<Layer queryable="1"><Title>All of it</Title><EX_GeographicBoundingBox><westBoundLongitude>-80</westBoundLongitude>
+<eastBoundLongitude>-60</eastBoundLongitude><southBoundLatitude>40</southBoundLatitude><northBoundLatitude>50</northBoundLatitude></EX_GeographicBoundingBox>
+<Style><Name>all</Name><Title>Style of all</Title><LegendURL><Format>image/gif</Format></LegendURL></Style>
+<Layer><Title>Transport</Title>
+<Layer><Name>roads</Name><Title>Roads &amp; streets</Title><Abstract>All of them.</Abstract><KeywordList><Keyword>road</Keyword></KeywordList>
+<MaxScaleDenominator>50000</MaxScaleDenominator><Style><Name>x</Name><Title>Style</Title><Abstract>Not the layer's</Abstract></Style></Layer>
+<Layer queryable="0"><Name>routes</Name><Title>Routes</Title></Layer></Layer></Layer></Capability></WMS_Capabilities>`;
+
+/** A WMS 1.1.1 as MapServer sends it: a DTD, and a declared encoding. */
+const older = `<?xml version='1.0' encoding="ISO-8859-1" standalone="no" ?>
+<!DOCTYPE WMT_MS_Capabilities SYSTEM "http://schemas.opengis.net/wms/1.1.1/WMS_MS_Capabilities.dtd" [
+<!ELEMENT VendorSpecificCapabilities EMPTY>
+]>
+<WMT_MS_Capabilities version="1.1.1"><Service><Name>OGC:WMS</Name></Service><Capability>
+<Request><GetFeatureInfo><Format>text/plain</Format></GetFeatureInfo></Request>
+<Layer><Name>all</Name><Title>Tout</Title>${box(-71.63, 41.75, -70.78, 42.9)}<ScaleHint min="0" max="${50_000 * 0.00028 * Math.SQRT2}"/>
+<Layer queryable="1"><Name>roads</Name><Title>Réseau routier</Title></Layer>
+<Layer><Name>routes</Name><Title>Voies</Title></Layer></Layer></Capability></WMT_MS_Capabilities>`;
+
+const wmts = `<Capabilities xmlns="http://www.opengis.net/wmts/1.0" xmlns:ows="http://www.opengis.net/ows/1.1"><Contents><Layer>
+<ows:Title>Toporama</ows:Title><ows:Abstract>Maps</ows:Abstract><ows:WGS84BoundingBox><ows:LowerCorner>-142 41</ows:LowerCorner>
+<ows:UpperCorner>-52 84</ows:UpperCorner></ows:WGS84BoundingBox><ows:Identifier>topo</ows:Identifier>
+<Style><ows:Identifier>default</ows:Identifier></Style></Layer><Layer><ows:Identifier>canvec</ows:Identifier></Layer>
+<TileMatrixSet><ows:Identifier>GoogleMapsCompatible</ows:Identifier></TileMatrixSet></Contents></Capabilities>`;
+
+test("WMS 1.3.0 and 1.1.1, WMTS: title, words, box and scale of the named layer, inherited where it has none", async () => {
+	const { ask, asked } = memoryHost({
+		"/wms": current,
+		"/older": inBytes(Buffer.from(older, "latin1")),
+		"/wmts": wmts,
+	});
+	const first = await harvest(wms("roads"), ask);
+	assert.equal(
+		[first.findings, first.description?.en],
+		[
+			[],
+			{
+				...{ service_url: address, layers: ["roads"], title: "Roads & streets", abstract: "All of them." },
+				...{ keywords: ["road"], bounds: [-80, 40, -60, 50], min_scale: 50000, siblings: ["routes"] },
+			},
+		],
+	);
+	assert.equal(asked, [`/wms?${request}`], "once for both languages");
+	assert.is((await harvest(wms("roads"), ask, first.text)).text, first.text);
+	const old = await harvest(nodeAt("ogcWms", "/older", { scrape_only: ["roads"] }), ask);
+	const bounds = [-71.63, 41.75, -70.78, 42.9];
+	assert.equal(old.said, { title: "Réseau routier", description: null, keywords: [], bounds });
+	assert.is((old.description?.en as { min_scale?: number } | undefined)?.min_scale, 50000);
+	const tiles = await harvest(nodeAt("ogcWmts", "/wmts", { scrape_only: ["topo"] }), ask);
+	assert.equal(tiles.said, {
+		title: "Toporama",
+		description: "Maps",
+		keywords: [],
+		bounds: [-142, 41, -52, 84],
+	});
+	const several = await harvest(nodeAt("ogcWms", "/wms", { scrape_only: ["roads", "routes"] }), ask);
+	assert.equal(several.said, {
+		title: "All of it",
+		description: null,
+		keywords: ["road"],
+		bounds: [-80, 40, -60, 50],
+	});
+});
+
+test("a box that is invalid is left out, and one over the antimeridian goes around the earth", async () => {
+	for (const [sides, bounds] of [
+		[[0, 0, 0, 0], null],
+		[[10, 0, -10, 5], null],
+		[["NaN", 0, 1, 1], null],
+		[[-1e9, 0, 1, 1], null],
+		[["", 0, 1, 1], null],
+		[[0, -91, 1, 1], null],
+		[
+			[0, -90, 360, 90],
+			[-180, -90, 180, 90],
+		],
+		[
+			[-140.123456, 40, -52.000001, 83.2],
+			[-140.1235, 40, -52, 83.2],
+		],
+	] as const) {
+		const { ask } = memoryHost({ "/wms": roads(`<Title>Roads</Title>${box(...sides)}`) });
+		assert.equal((await harvest(wms("roads"), ask)).said.bounds, bounds, String(sides));
+	}
+});
+
+test("texts are plain, one line, and bounded, those of a stored file too", async () => {
+	const keywords = Array.from(
+		{ length: 500 },
+		(_, at) => `<Keyword>k${at % 400} ${"x".repeat(200)}</Keyword>`,
+	);
+	const { ask } = memoryHost({
+		"/wms": roads(`<Title>R&lt;script&gt;alert(1)&lt;/script&gt;\u202Eoads
+			&amp;eacute;&amp;#60;b onclick=x&amp;gt; ${"t".repeat(5_000)}</Title>
+			<Abstract><![CDATA[<p style="x">One</p>\r\n<!-- no --><a href="javascript:x">two</a> <3 & ${"😀".repeat(3_000)}]]></Abstract>
+			<KeywordList><Keyword>  </Keyword><Keyword>&lt;i&gt;</Keyword>${keywords.join("")}</KeywordList>`),
+	});
+	const { said, text } = await harvest(wms("roads"), ask);
+	assert.match(said.title ?? "", /^R alert\(1\) oads é t{200}/);
+	assert.match(said.description ?? "", /^One two <3 & (?:😀)+…$/u);
+	assert.equal(
+		[said.title?.length, said.keywords.length, (said.description?.length ?? 0) <= 2_000],
+		[300, 20, true],
+	);
+	assert.ok(said.keywords.every((word) => /^k\d+ x+…$/.test(word) && word.length === 100));
+	assert.ok(String(text).isWellFormed());
+	for (const value of Object.values(JSON.parse(String(text)).en))
+		assert.not.match(String(value), /[\p{Cc}\p{Cf}]|<[a-z/!]/iu);
+	const stored = {
+		service_url: address,
+		layers: ["roads"],
+		title: "<img src=x>Roads\n",
+		abstract: "a\u0000b",
+		keywords: ["x", "x"],
+	};
+	const description = parseDescription(JSON.stringify({ en: stored }));
+	const plain = { title: "Roads", description: "a b", keywords: ["x"], bounds: null };
+	assert.equal(describedFor({ registration: wms("roads"), description }, "en"), plain);
+});
+
+test("encodings: of the byte order mark, of the content type, of the declaration; an unknown one is no WMS", async () => {
+	const undeclared = older.replace(/^.*\n/, "");
+	for (const [body, type] of [
+		[Buffer.from(older, "latin1"), "application/vnd.ogc.wms_xml"],
+		[Buffer.from(undeclared, "latin1"), "text/xml; charset=ISO-8859-1"],
+		[Buffer.from(`\ufeff${undeclared}`, "utf16le"), "text/xml"],
+		[Buffer.from(`\ufeff${older}`, "utf8"), "text/xml; charset=ISO-8859-1"],
+		[Buffer.from(undeclared, "utf8"), "text/xml"],
+	] as const)
+		assert.is((await check(wms("roads"), { "/wms": { body, type } })).facts.en?.title, "Réseau routier");
+	assert.is(
+		(await check(wms("roads"), { "/wms": older.replace("ISO-8859-1", "x-klingon") })).findings.length,
+		2,
+	);
+	const bomb = `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>`;
+	const { facts } = await check(wms("roads"), { "/wms": bomb + roads("<Title>&b;&f;</Title>") });
+	assert.is(facts.en?.title, "&b;&f;", "entities are not expanded");
+});
+
+test("a check finds a layer, a query type and a legend type that the service does not have", async () => {
+	const featureInfoFormats = ["text/html; charset=utf-8", "text/plain"];
+	const legendFormats = ["image/gif", "image/png"];
+	const more = {
+		en: { legend_format: "image/png", feature_info_type: "text/html" },
+		fr: { legend_format: "image/gif" },
+	};
+	assert.equal(await check(wms("roads", "routes", more), { "/wms": current }), {
+		facts: {
+			en: { title: "Roads & streets", queryable: true, legendFormats, featureInfoFormats },
+			fr: { title: "Routes", queryable: false, legendFormats, featureInfoFormats },
+		},
+		findings: [],
+		asked: [`/wms?${request}`],
+	});
+	type Row = [registration: Registration, findings: [pointer: string, text: string][], document?: string];
+	const rows: Row[] = [
+		[
+			wms("roads", "Transport", {
+				en: { feature_info_type: "application/json", legend_format: "image/jpeg" },
+			}),
+			[
+				[
+					"/en/feature_info_type",
+					"does not offer application/json for queries, only: text/html; charset=utf-8, text/plain",
+				],
+				["/en/legend_format", "does not offer image/jpeg for legends, only: image/gif, image/png"],
+				["/fr/layer", "has no layer Transport among its 2"],
+			],
+		],
+		[
+			wms("roads", "routes", { fr: { feature_info_type: "text/plain" } }),
+			[["/fr/feature_info_type", "cannot be queried for routes"]],
+		],
+		[
+			wms("__proto__", "constructor"),
+			[
+				["/en/layer", "has no layer __proto__ among its 2"],
+				["/fr/layer", "has no layer constructor among its 2"],
+			],
+		],
+		[wms("roads", "routes", { en: { legend_format: "image/png" } }), [], older],
+	];
+	for (const [registration, findings, document = current] of rows)
+		assert.equal(
+			(await check(registration, { "/wms": document })).findings,
+			findings.map((row) => ["wrong", ...row]),
+		);
+	const own = wms("roads", "roads", {
+		en: { service_url: `${address}?map=/a.map&request=GetMap&Version=1.1.1` },
+	});
+	const { findings, asked } = await check(own, { "/wms": current });
+	assert.equal(
+		[findings, asked[0]],
+		[[], `/wms?map=%2Fa.map&${request}`],
+		"other parameters of the address stay",
+	);
+});
+
+test("a document that is not of a WMS is wrong, an exception or a document that is cut off is down", async () => {
+	const whole = roads("");
+	const notWms = ["wrong", "does not answer as a WMS does"];
+	const cut = ["down", "answers with capabilities that end in the middle"];
+	const exception = (text: string) => ["down", `answers with an exception: ${text}`];
+	const rows: [document: Route, finding: string[]][] = [
+		...["<!doctype html><html><br>&nbsp;</html>", "", wmts, "<WMS_Capabilities>".repeat(201)].map(
+			(text): [Route, string[]] => [text, notWms],
+		),
+		[json({}), notWms],
+		...["&x;", "]]>", "<", "\u0001", "</x>"].map((text): [Route, string[]] => [
+			`<WMS_Capabilities>${text.repeat(2_000)}`,
+			notWms,
+		]),
+		[capabilities(`${"<x>".repeat(197)}${"</x>".repeat(197)}`), ["wrong", "has no layer roads among its 0"]],
+		[capabilities(`${"<x>".repeat(198)}${"</x>".repeat(198)}`), notWms],
+		[capabilities("<x/>".repeat(299_997)), ["wrong", "has no layer roads among its 0"]],
+		[capabilities("<x/>".repeat(299_998)), notWms],
+		...[18, 30, 60, whole.length - 1].map((length): [Route, string[]] => [whole.slice(0, length), cut]),
+		[
+			"<ServiceExceptionReport><ServiceException>\nNo such\nmap </ServiceException></ServiceExceptionReport>",
+			exception("No such map"),
+		],
+		[
+			"<o:ExceptionReport><o:Exception><o:ExceptionText>Busy</o:ExceptionText></o:Exception></o:ExceptionReport>",
+			exception("Busy"),
+		],
+		[503, ["down", "answers with status 503"]],
+		[404, ["wrong", "answers with status 404"]],
+	];
+	for (const [document, [state, text]] of rows) {
+		const { findings, asked } = await check(wms("roads"), { "/wms": document });
+		assert.equal([findings[0]?.[0], findings[0]?.[2], new Set(asked).size], [state, text, 1]);
+	}
+	const flawed = roads(`<Title>a&nbsp;b</Title>${"&nbsp;".repeat(500)}`);
+	assert.is(
+		(await check(wms("roads"), { "/wms": flawed })).facts.en?.title,
+		"a&nbsp;b",
+		"some errors are tolerated",
+	);
+});
+
+test("large capabilities: the layer is asked for alone; what is inherited is not copied, and lists are bounded", async () => {
+	const large = { body: `${current}${" ".repeat(5_000_000)}` };
+	const routes = { [`/wms?${request}`]: large, "/wms": current };
+	const { findings, asked } = await check(wms("roads", "routes"), routes);
+	assert.equal(
+		[findings, asked.slice(1)],
+		[[], [`/wms?${request}&LAYER=roads`, `/wms?${request}&LAYER=routes`]],
+	);
+	assert.is((await harvest(wms("roads"), memoryHost(routes).ask)).said.title, "Roads & streets");
+	const style = (format: string) => `<Style><LegendURL><Format>${format}</Format></LegendURL></Style>`;
+	const many = Array.from({ length: 10_000 }, (_, at) =>
+		layerOf(`n${at}`, `<Title>T${at}</Title><Abstract>${"a".repeat(300)}</Abstract>`),
+	);
+	const styles = Array.from({ length: 200 }, (_, at) => style(`image/x-${at}`));
+	const document = capabilities(
+		...styles,
+		...many,
+		layerOf("wms:own", style("image/png") + style("image/png")),
+	);
+	const { layers } = parseCapabilities(new TextEncoder().encode(document), "text/xml", "WMS");
+	const formatsOf = (name: string) =>
+		legendFormatsOf(layers.get(name) as NonNullable<ReturnType<typeof layers.get>>);
+	assert.equal([layers.size, formatsOf("n9999").length, formatsOf("wms:own").length], [10_001, 100, 101]);
+	const { text } = await harvest(wms("n9999"), memoryHost({ "/wms": document }).ask);
+	const { siblings, ...rest } = JSON.parse(String(text)).en;
+	assert.equal([siblings.length, rest.title, JSON.stringify(rest).length < 1_000], [100, "T9999", true]);
+});
+
+test("what was harvested is used for the registered layer only, and stays while the service is down", async () => {
+	const server = memoryHost({ "/wms": current });
+	const { description, text: stored } = await harvest(wms("roads"), server.ask);
+	assert.equal(
+		[isDescribed(wms("roads"), description), isDescribed(wms("routes"), description)],
+		[true, false],
+	);
+	assert.is(describedFor({ registration: wms("routes"), description }, "en").title, null);
+	server.routes["/wms"] = 503;
+	const down = await harvest(wms("roads"), server.ask, stored);
+	assert.equal([down.text, down.findings[0]], [stored, ["down", "answers with status 503"]]);
+	assert.is((await harvest(wms("routes"), server.ask, stored)).text, null);
+	server.routes["/wms"] = current;
+	const gone = await harvest(wms("rails"), server.ask, stored);
+	assert.equal([gone.text, gone.findings[0]], [null, ["wrong", "has no layer rails among its 2"]]);
+	const settings = { metadataUrl: "", catalogueUrl: "" };
+	for (const registration of [wms("roads"), nodeAt("ogcWms", "/wms", { scrape_only: ["roads"] })]) {
+		const known = (await harvest(registration, server.ask)).description;
+		const render = (one: typeof known) =>
+			targetNames.map((target) => renderAt(target, layerFacts("en", "roads", registration, one, settings)));
+		assert.equal(render(known), render(null), "no fragment has the service's title");
+	}
+});
+
+test("a whole WMS or WMTS: every named layer in the order of the document, which a later order does not change", async () => {
+	const server = memoryHost({ "/wms": current, "/wmts": wmts, "/1.0.0/WMTSCapabilities.xml": wmts });
+	const entriesOf = async (registration: Registration, stored: string | null = null) => {
+		const { description, text } = await harvest(registration, server.ask, stored);
+		return { entries: (description?.en as { entries?: unknown } | undefined)?.entries, text };
+	};
+	for (const path of ["/wmts", "/1.0.0/WMTSCapabilities.xml"])
+		assert.equal((await entriesOf(nodeAt("ogcWmts", path))).entries, ["topo", "canvec"]);
+	assert.equal(server.asked, [
+		"/wmts?SERVICE=WMTS&REQUEST=GetCapabilities&VERSION=1.0.0",
+		"/1.0.0/WMTSCapabilities.xml",
+	]);
+	const names = (...all: string[]) =>
+		capabilities("<Title>All</Title>", ...all.map((name) => layerOf(name, "<Identifier>x</Identifier>")));
+	const layer = nodeAt("ogcWms", "/wms");
+	assert.equal((await entriesOf(layer)).entries, ["roads", "routes"]);
+	server.routes["/wms"] = names("a", "__proto__", "c", "a");
+	const first = await entriesOf(layer);
+	assert.equal(first.entries, ["a", "__proto__", "c"]);
+	for (const [answer, entries] of [
+		[names("c", "a", "__proto__"), ["a", "__proto__", "c"]],
+		[names("new", "c", "a"), ["a", "c", "new"]],
+		[503, ["a", "__proto__", "c"]],
+	] as const) {
+		server.routes["/wms"] = answer;
+		assert.equal((await entriesOf(layer, first.text)).entries, entries);
+	}
+	const entries = { service_url: address, from: "import" as const, entries: ["old", "c"] };
+	server.routes["/wms"] = names("a", "c");
+	const replaced = await entriesOf(layer, descriptionText({ en: entries, fr: entries }));
+	assert.equal(replaced.entries, ["c", "a"], "what was imported is replaced");
+	assert.not.match(String(replaced.text), "import");
+});
+
+test("a check of version 2.0 finds the named layers that a service of any kind does not have", async () => {
+	const service = mapLayer.replace("/3", "");
+	const routes = {
+		[service]: json({
+			mapName: "Map",
+			layers: [{ id: 0 }, { id: 4, parentLayerId: 0 }],
+			tables: [{ id: 9 }],
+		}),
+		"/wms": current,
+		"/wmts": wmts,
+		"/gone": json({ error: { code: 404, message: "Service not found" } }),
+	};
+	const many = Array.from({ length: 500 }, (_, at) => `n${at}`);
+	const no = (name: string | number, count: number, at = 0) => [
+		`/en/scrape_only/${at}`,
+		`has no layer ${name} among its ${count}`,
+	];
+	const rows: [type: string, path: string, more: object, findings: string[][]][] = [
+		["esriMapServer", service, { scrape_only: [4, 9] }, []],
+		["esriFeatureServer", service, { recursive: true }, []],
+		["esriImage", service, {}, []],
+		["ogcWms", "/wms", { scrape_only: ["roads", "routes"] }, []],
+		["ogcWmts", "/wmts", { scrape_only: ["topo"] }, []],
+		["esriMapServer", service, { scrape_only: [0, 5] }, [no(5, 3, 1)]],
+		["ogcWms", "/wms", { scrape_only: ["rails", "__proto__"] }, [no("rails", 2), no("__proto__", 2, 1)]],
+		["ogcWmts", "/wms", {}, [["/en/service_url", "does not answer as a WMTS does"]]],
+		["esriImage", "/gone", {}, [["/en/service_url", "answers with ArcGIS error 404: Service not found"]]],
+		[
+			...(["ogcWms", "/wms", { scrape_only: many }] as const),
+			[
+				...many.slice(0, 10).map((name, at) => no(name, 2, at)),
+				["/en/scrape_only", "does not have 490 more of its layers"],
+			],
+		],
+	];
+	for (const [type, path, more, findings] of rows) {
+		const found = (await check(nodeAt(type, path, more), routes)).findings.filter(([, pointer]) =>
+			pointer?.startsWith("/en"),
+		);
+		assert.equal(
+			found,
+			findings.map((row) => ["wrong", ...row]),
+			type,
+		);
+	}
+	const feature = (display_field: string) =>
+		check(featureAt(host + mapLayer, { display_field }), { [mapLayer]: json(layerDocument()) });
+	assert.equal((await feature("NAME")).facts.en, { title: "Stations" });
+	assert.equal((await feature("NAAM")).findings[0], ["wrong", "/en/display_field", "has no field NAAM"]);
+});
+
+test("capabilities are kept for the layers of a service: the last used ones, a failure for a minute", async () => {
+	const bytes = new TextEncoder().encode("<WMS_Capabilities/>");
+	const asked: string[] = [];
+	let [isUp, now] = [true, 0];
+	const down = new Trouble("down", causeOf("slow", 10));
+	const ask: Ask = async (address) => {
+		asked.push(new URL(address).hostname);
+		return isUp ? { ok: true, bytes, type: "text/xml" } : down;
+	};
+	const read = createReadCapabilities(ask, () => now);
+	const isRead = (name: string) =>
+		read("WMS", `https://${name}.example/wms`, null).then(Boolean, () => false);
+	const countOf = (name: string) => asked.filter((host) => host === `${name}.example`).length;
+	for (let other = 0; other < 40; other += 1) {
+		await isRead("often");
+		await isRead(`other${other}`);
+	}
+	await isRead("other0");
+	assert.equal([countOf("often"), countOf("other0")], [1, 2]);
+	for (const [up, at, expected] of [
+		[false, 0, false],
+		[true, 59_999, false],
+		[true, 60_000, true],
+		[false, 659_999, true],
+		[false, 660_000, false],
+	] as const) {
+		[isUp, now] = [up, at];
+		assert.is(await isRead("a"), expected, `${at} ms`);
+	}
+});
+
+test("the time of a layer ends the wait for capabilities, and not the request, for which others wait", async () => {
+	const [sent, send] = gate();
+	let count = 0;
+	const ask: Ask = async () => {
+		count += 1;
+		await sent;
+		return { ok: true, bytes: new TextEncoder().encode("<WMS_Capabilities/>"), type: "text/xml" };
+	};
+	const run = createHarvestLayer({ ask, mapWkid: 3978 });
+	const patient = run(wms("roads"));
+	const caller = new AbortController();
+	const impatient = run(wms("roads"), caller.signal);
+	caller.abort();
+	const texts = async (task: ReturnType<typeof run>) =>
+		(await task).findings.map(({ text }) => text.replace(/^\S+ /, ""));
+	assert.equal(await texts(impatient), Array(2).fill("was not asked to the end"));
+	assert.equal(
+		await texts(run(wms("roads"), AbortSignal.abort())),
+		Array(2).fill("was not asked to the end"),
+	);
+	send();
+	assert.equal([await texts(patient), count], [Array(2).fill("has no layer roads among its 0"), 1]);
+});
+
+test.run();

@@ -1,0 +1,32 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { createMetrics } from "../../../extensions/hosting/metrics.ts";
+import { root } from "../../helpers/process.ts";
+import { suite } from "../../helpers/suite.ts";
+import { runUnless } from "../../helpers/world.ts";
+
+const test = suite("Prometheus");
+
+/** Runs Prometheus' own check. @throws {Error} with its output if it fails */
+function promtool(args: string[], input = ""): void {
+	execFileSync("promtool", args, { input, stdio: "pipe" });
+}
+
+test("promtool accepts metrics and alerts, and the alerts fire when they should", async () => {
+	const metrics = createMetrics();
+	metrics.answer("doc", 200, 1, undefined);
+	promtool(["check", "metrics"], await metrics.text(root, async () => ({ layers: 1, isReady: true })));
+	promtool(["check", "rules", join(root, "deploy/alerts.yml")]);
+	promtool(["test", "rules", join(root, "tests/extensions/hosting/alerts.yml")]);
+});
+
+function missing(): string | null {
+	try {
+		promtool(["--version"]);
+		return null;
+	} catch {
+		return "the alerts: promtool is not installed (Debian: prometheus)";
+	}
+}
+
+runUnless(missing(), test);

@@ -1,0 +1,129 @@
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { layerPath } from "../../../registry/smallkey.ts";
+import { Local, noon, wms } from "../../helpers/local.ts";
+import { type Ended, runScript } from "../../helpers/process.ts";
+import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
+import { git } from "../../store/git-store.ts";
+
+/** `backup` is the folder that the first backup makes. */
+const test = freshSuite("npx fragment-publisher backup", async (use) => {
+	const backup = join(use(await temporaryFolder()).path, "backup");
+	const local = use(await Local.open({ files: { [layerPath("first")]: wms("first") } }));
+	await writeFile(join(local.folder, "senders.json"), '{"jstest":"test_-k"}', { mode: 0o644 });
+	return { backup, local };
+});
+
+function backUp(folder: string, backup: string, hours = 0): Promise<Ended> {
+	const now = () => new Date(noon + hours * 3_600_000);
+	return runScript("backup", [backup], { DATA_DIR: folder }, { now });
+}
+
+/** What a backup has: its refs, its files, and the senders. */
+async function stateOf(backup: string): Promise<string> {
+	const refs = await git(backup, "for-each-ref", "refs/heads", "refs/kept");
+	return [refs, await readdir(backup), await readFile(join(backup, "senders.json"), "utf8")].join("\n");
+}
+
+test("the first backup copies everything, with modes for its owner only, and later ones what is new", async (scene) => {
+	const { local, backup } = scene;
+	const first = await backUp(local.folder, backup);
+	assert.equal([first.code, first.stderr], [0, ""]);
+	assert.match(
+		first.stdout,
+		`has 1 layer at commit ${local.store.tip.slice(0, 12)}, and the senders; all was`,
+	);
+	assert.is((await stat(backup)).mode & 0o777, 0o700);
+	assert.is((await stat(join(backup, "senders.json"))).mode & 0o777, 0o600);
+	await local.put("second", wms("second"));
+	await writeFile(join(local.folder, "senders.json"), '{"other":"secret"}');
+	const later = await backUp(local.folder, backup, 1);
+	assert.equal([later.code, later.stderr], [0, ""]);
+	assert.is(await git(backup, "rev-parse", "main"), local.store.tip);
+	assert.is(await readFile(join(backup, "senders.json"), "utf8"), '{"other":"secret"}');
+	const kept = join(backup, "senders.json.2026-03-04T130000.000Z");
+	assert.is(await readFile(kept, "utf8"), '{"jstest":"test_-k"}');
+	assert.is((await stat(kept)).mode & 0o777, 0o600);
+	assert.match(later.stdout, kept);
+	assert.not.match(later.stdout + first.stdout, "test_-k");
+});
+
+test("a source that was lost and began again, or is an older copy, leaves the backup as it is", async (scene) => {
+	const { local, backup } = scene;
+	const older = `${backup}.older`;
+	await cp(local.folder, older, { recursive: true });
+	await local.put("second", wms("second"));
+	assert.is((await backUp(local.folder, backup)).code, 0);
+	const before = await stateOf(backup);
+	await using other = await Local.open();
+	await writeFile(join(other.folder, "senders.json"), '{"publisher":"new"}');
+	for (const lost of [other.folder, older]) {
+		const { code, stdout, stderr } = await backUp(lost, backup, 1);
+		assert.equal([code, stdout], [1, ""]);
+		assert.match(
+			stderr,
+			/the backup ends with commit \w+ of 2026-03-04T12:00:00\+00:00, which \S+ does not have/,
+		);
+		assert.is(await stateOf(backup), before);
+	}
+	const empty = `${backup}.empty`;
+	await mkdir(empty);
+	const { code, stderr } = await backUp(empty, backup);
+	assert.is(code, 1);
+	assert.match(stderr, "there is nothing to back up; is its disk mounted?");
+	assert.is(await stateOf(backup), before);
+});
+
+test("a review that was replaced or decided in the source is kept under a dated name", async (scene) => {
+	const { local, backup } = scene;
+	const change = (text: string) =>
+		local.write({ target: "/register/waiting", sender: "careful", body: wms(text) });
+	assert.is((await change("asked")).status, 201);
+	await backUp(local.folder, backup);
+	const asked = await git(backup, "rev-parse", "register/waiting");
+	await local.git("update-ref", "-d", "refs/heads/register/waiting");
+	const { code, stdout } = await backUp(local.folder, backup, 1);
+	assert.is(code, 0);
+	assert.match(stdout, "refs/kept/2026-03-04T130000.000Z/register/waiting");
+	assert.is(await git(backup, "for-each-ref", "--format=%(objectname)", "refs/kept"), asked);
+	assert.is(await git(backup, "for-each-ref", "refs/heads/register"), "");
+});
+
+test("a damaged source, or one whose senders file is gone, leaves the backup as it is", async (scene) => {
+	const { local, backup } = scene;
+	await backUp(local.folder, backup);
+	const before = await stateOf(backup);
+	await local.put("second", wms("second"));
+	const senders = join(local.folder, "senders.json");
+	await writeFile(senders, "{");
+	assert.is((await backUp(local.folder, backup)).code, 2);
+	await rm(senders);
+	const gone = await backUp(local.folder, backup);
+	assert.is(gone.code, 1);
+	assert.match(gone.stderr, `${senders}: is not there, and the backup in ${backup} has it`);
+	assert.is(await stateOf(backup), before);
+	await writeFile(senders, '{"jstest":"test_-k"}');
+	const packs = join(local.repository, "objects/pack");
+	const copy = `${backup}.damaged`;
+	await cp(local.folder, copy, { recursive: true });
+	for (const name of await readdir(packs))
+		if (name.endsWith(".pack")) {
+			const path = join(copy, "repository.git/objects/pack", name);
+			const bytes = await readFile(path);
+			await rm(path);
+			await writeFile(path, bytes.fill(7, 20));
+		}
+	const damaged = await backUp(copy, backup);
+	assert.is(damaged.code, 1);
+	assert.match(damaged.stderr, `${backup}: the backup failed, and its branches are as before (`);
+	assert.is(await stateOf(backup), before);
+});
+
+test("a folder inside DATA_DIR is no place for a backup", async ({ local }) => {
+	const { code, stderr } = await backUp(local.folder, join(local.folder, "backup"));
+	assert.is(code, 2);
+	assert.match(stderr, "must be outside");
+});
+
+test.run();

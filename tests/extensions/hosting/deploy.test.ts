@@ -1,0 +1,114 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { makeContext } from "../../../api/worker/settings.ts";
+import { deploymentEnvironment } from "../../../extensions/hosting/deployment.ts";
+import { readSecretFiles } from "../../../extensions/hosting/secrets.ts";
+import { workerVariables } from "../../../extensions/hosting/wrangler.ts";
+import { runScript, warns } from "../../helpers/process.ts";
+import { folderSuite } from "../../helpers/world.ts";
+
+const test = folderSuite("npx fragment-publisher deploy");
+
+/** A build of `count` files, empty as they are. */
+async function makeDist(folder: string, count: number): Promise<string> {
+	const dist = join(folder, "dist");
+	await mkdir(join(dist, "v0.9/doc/en"), { recursive: true });
+	for (let index = 0; index < count; index += 1) await writeFile(join(dist, `v0.9/doc/en/k${index}`), "");
+	return dist;
+}
+
+/** What publish.yml hands on where no secret is set: GitHub makes empty texts of that. */
+async function unsetSecrets(): Promise<Record<string, string>> {
+	const text = await readFile(".github/workflows/publish.yml", "utf8");
+	const names = Array.from(text.matchAll(/^ +([A-Z_]+): \$\{\{ secrets\./gm), ([, name]) => name as string);
+	assert.ok(names.includes("CLOUDFLARE_API_TOKEN"));
+	return Object.fromEntries(names.map((name) => [name, ""]));
+}
+
+test("more files than the plan takes are an error that names the way out", async ({ folder }) => {
+	const dist = await makeDist(folder, 20_001);
+	const { stdout, stderr } = await warns(runScript("deploy", ["--dist", dist, "--dry-run"]), 2, [
+		/dist: has 20,001 files, and Cloudflare's free plan takes 20,000 in one deployment/,
+		/--plan paid.* 100,000/,
+		/npx fragment-publisher publish-objects, then npx fragment-publisher deploy --objects/,
+	]);
+	assert.is(stdout, "", "nothing was begun");
+	const asWorkflow = await runScript("deploy", ["--dist", dist, "--dry-run"], await unsetSecrets());
+	assert.is(asWorkflow.stderr, stderr, "with no variable set in the repository");
+});
+
+test("a worker on this machine gets the variables that it reads, and no others", () => {
+	const read = {
+		SENDERS: "{}",
+		TARGETS: "v1",
+		MAP_WKID: "3857",
+		GITHUB_REPOSITORY: "a/b",
+		GITHUB_TOKEN: "t",
+	};
+	const others = { DATA_DIR: "/data", PORT: "1", AWS_SECRET_ACCESS_KEY: "secret", BASE_PATH: "" };
+	assert.equal(Object.fromEntries(workerVariables({ ...read, ...others })), read);
+});
+
+test("wrong secrets are refused before anything is begun, and none is printed", async ({ folder }) => {
+	const path = join(folder, "file");
+	const wrong: [string, string, string][] = [
+		["SENDERS", '{"a": "one secret", "b": "one secret"}', "file: senders a and b must not share a secret"],
+		["GITHUB_APP_PRIVATE_KEY", "one secret", "file: is not the private key of an App in PEM"],
+		["GITHUB_TOKEN", "one secret".repeat(600), "file: has 6000 bytes, and a worker's secret takes 5000"],
+		["GITHUB_TOKEN", "\n", "file: is empty"],
+	];
+	for (const [name, text, reason] of wrong) {
+		await writeFile(path, text);
+		const { stdout, stderr } = await warns(runScript("deploy", ["--secret", `${name}=${path}`]), 2, reason);
+		assert.not.match(stderr, "one secret");
+		assert.is(stdout, "", "nothing was begun");
+	}
+	const unknown = await runScript("deploy", ["--secret", `AWS_SECRET=${path}`]);
+	assert.match(unknown.stderr, "It must be NAME=FILE, NAME one of SENDERS, GITHUB_TOKEN");
+	const nameless = await runScript("deploy", ["--objects"]);
+	assert.match(nameless.stderr, "OBJECTS_BUCKET: must be set, to the bucket's name");
+});
+
+test("senders too large for one secret are split, and the worker joins them again", async ({ folder }) => {
+	const path = join(folder, "senders.json");
+	const names = Array.from({ length: 200 }, (_, index) => `publisher-${index}`);
+	const senders = Object.fromEntries(
+		names.map((id) => [id, { key: `the secret of the é sender ${id}`, name: "Énergie 🗺" }]),
+	);
+	await writeFile(path, JSON.stringify(senders, null, 2));
+	const secrets = await readSecretFiles([{ name: "SENDERS", path }], () => undefined);
+	assert.ok(secrets.size > 4, `${secrets.size} parts`);
+	for (const [name, text] of secrets) assert.ok(Buffer.byteLength(text) <= 5_000, name);
+	const read = (bindings: object) =>
+		makeContext({ ...bindings }, { error: () => undefined }).settings.senders;
+	const whole = read({ SENDERS: JSON.stringify(senders) });
+	assert.is(whole.size, 200);
+	assert.equal([...read(Object.fromEntries(secrets))], [...whole]);
+	// Fewer senders later: what an earlier deployment left behind does not count.
+	await writeFile(path, JSON.stringify({ one: "the only one's secret" }));
+	const warnings: string[] = [];
+	const limited = { publisher: { key: "secret", smallkeys: ["x-*"] }, a: "another secret" };
+	await writeFile(path, JSON.stringify(limited));
+	await readSecretFiles([{ name: "SENDERS", path }], (text) => warnings.push(text));
+	assert.equal(warnings, []);
+	await writeFile(path, JSON.stringify({ one: "the only one's secret" }));
+	const later = await readSecretFiles([{ name: "SENDERS", path }], () => undefined);
+	assert.equal([...read(Object.fromEntries([...secrets, ...later])).keys()], ["one"]);
+});
+
+test("wrangler gets the variables that a deployment needs, and no other secret", () => {
+	const needed = { PATH: "/bin", HOME: "/home/a", CLOUDFLARE_API_TOKEN: "token", HTTPS_PROXY: "http://p:1" };
+	const others = {
+		SENDERS: '{"a":"secret"}',
+		SENDER_SECRET: "secret",
+		GITHUB_TOKEN: "secret",
+		GITHUB_APP_PRIVATE_KEY: "secret",
+		AWS_SECRET_ACCESS_KEY: "secret",
+		NODE_OPTIONS: "--require=./secret.js",
+		npm_config_secret: "secret",
+	};
+	assert.equal(deploymentEnvironment({ ...others, ...needed }), needed);
+});
+
+test.run();

@@ -1,0 +1,83 @@
+import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import * as assert from "uvu/assert";
+import { isCompanion } from "../../../publish/place-file.mjs";
+import { targets } from "../../../registry/targets/table.ts";
+import { pageHeaders } from "../../../site/http/site-headers.ts";
+import { layers, plainKeys, wms } from "../../conformance/engine.ts";
+import { buildDist } from "../../conformance/engines.ts";
+import { exits, runScript } from "../../helpers/process.ts";
+import { filesIn, folderSuite } from "../../helpers/world.ts";
+
+const test = folderSuite("hosting files");
+
+/** A rule of `_headers`: a path in which `*` stands for anything, and its headers. */
+function readRule(text: string) {
+	const [path = "", ...lines] = text.split("\n");
+	const pattern = new RegExp(`^${path.replaceAll(".", "\\.").replaceAll("*", ".*")}$`);
+	const headers = Object.fromEntries(lines.map((line) => /^ *(.*?): (.*)$/.exec(line)?.slice(1) ?? []));
+	return { matches: (address: string) => pattern.test(address), headers };
+}
+
+test("every file of a build has the headers that the service gives it, and both compressed copies", async ({
+	folder,
+}) => {
+	const dist = join(folder, "dist");
+	const words = ["--layers", "tests/fixtures/layers", "--out", dist, "--compress"];
+	await exits(runScript("build", words), 0);
+	const rules = (await readFile(join(dist, "_headers"), "utf8")).trim().split("\n\n").map(readRule);
+	const paths = [...filesIn(dist).keys()];
+	const pages = paths.filter((path) =>
+		/^(?:index\/|changes\/|schemas\/|assets\/|en\/|fr\/|list\/|index\.html$|site\.json$)/.test(path),
+	);
+	assert.ok(pages.length > 30, pages.join());
+	for (const path of pages.filter((path) => !isCompanion(path))) {
+		const [rule, ...others] = rules.filter(({ matches }) => matches(`/${path}`));
+		const { "Content-Type": _, ...expected } = pageHeaders(path, true);
+		assert.equal([rule?.headers, others], [expected, []], path);
+		assert.ok(paths.includes(`${path}.gz`) && paths.includes(`${path}.br`), path);
+	}
+	for (const lang of ["en", "fr"]) {
+		const path = join(dist, "v0.9/doc", lang, "toporama");
+		const plain = await readFile(path);
+		assert.equal(gunzipSync(await readFile(`${path}.gz`)), plain);
+		assert.equal(brotliDecompressSync(await readFile(`${path}.br`)), plain);
+	}
+	await exits(runScript("build", words, { SITE: "off" }), 0);
+	const expected = targets.map(
+		({ doc }) => `/${doc}/*
+  Content-Type: application/json; charset=utf-8
+  Access-Control-Allow-Origin: *
+  Access-Control-Expose-Headers: ETag, Date
+  Cache-Control: public, max-age=60, stale-while-revalidate=60, stale-if-error=86400
+  X-Content-Type-Options: nosniff
+`,
+	);
+	assert.is(await readFile(join(dist, "_headers"), "utf8"), expected.join("\n"));
+	const names = (await readdir(dist)).filter((name) => !name.startsWith("."));
+	const folders = targets.map(({ doc }) => doc.split("/")[0]);
+	assert.equal(names.sort(), ["_headers", ...folders].sort(), "nothing of the catalogue is left");
+});
+
+test("compressed copies change with their fragment alone, and are removed with it, or without --compress", async ({
+	folder,
+}) => {
+	const dist = await buildDist(layers, folder, true);
+	const timeOf = async (name: string) => (await stat(join(dist, "v0.9/doc/en", name))).mtimeMs;
+	const [resting, before] = [await timeOf("Z.gz"), filesIn(dist)];
+	await rm(join(folder, "layers"), { recursive: true });
+	const next = new Map(layers).set("23ax5t", wms("other"));
+	next.delete("a+b=c");
+	await buildDist(next, folder, true);
+	const after = filesIn(dist);
+	assert.not.ok([...after.keys()].some((name) => name.includes("a+b=c")));
+	assert.is(await timeOf("Z.gz"), resting);
+	for (const [name, text] of after) assert.is(text === before.get(name), !name.includes("23ax5t"), name);
+	const copy = await readFile(join(dist, "v0.9/doc/en/23ax5t.br"));
+	assert.is(brotliDecompressSync(copy).toString("latin1"), after.get("v0.9/doc/en/23ax5t"));
+	await buildDist(layers, folder, false);
+	assert.equal((await readdir(join(dist, "v0.9/doc/en"))).sort(), [...plainKeys].sort());
+});
+
+test.run();

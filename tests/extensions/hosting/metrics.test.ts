@@ -1,0 +1,88 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { parse } from "yaml";
+import { createMetrics, type Gauges } from "../../../extensions/hosting/metrics.ts";
+import { memoryStore } from "../../../store/memory.ts";
+import { root } from "../../helpers/process.ts";
+import { serve } from "../../helpers/serving.ts";
+import { test } from "../../helpers/suite.ts";
+import { temporaryFolder } from "../../helpers/world.ts";
+import { metaOf } from "../../store/contract.ts";
+import { logTo } from "../../store/git-store.ts";
+
+const gauges = { layers: 3, queue: 2, commitsBehind: 1, filesBehind: 0, harvestsWaiting: 7, isReady: true };
+const read = async (): Promise<Gauges> => gauges;
+
+function assertLines(text: string, lines: readonly string[]): void {
+	for (const line of lines) assert.ok(text.includes(`\nfragments_${line}\n`), `${line} in\n${text}`);
+}
+
+test("what a service answers, commits and harvests is counted, and its state is measured", async () => {
+	const metrics = createMetrics();
+	metrics.answer("doc", 200, 0.3, undefined);
+	metrics.answer("doc", 200, 99_999, undefined);
+	metrics.answer("register", 401, 1, "signature");
+	metrics.harvest("failed");
+	metrics.git("checkpoint", 20);
+	const store = metrics.countCommits(memoryStore());
+	const edit = { path: "layers/aa/aa.json", text: "{}" };
+	await store.change(async () => [edit], metaOf("aa"));
+	await store.change(async () => [], metaOf("aa"));
+	assertLines(await metrics.text(root, read), [
+		'requests_total{route="doc",status="200"} 2',
+		'requests_total{route="register",status="401"} 1',
+		'request_seconds_bucket{le="0.00025",route="doc"} 0',
+		'request_seconds_bucket{le="0.0005",route="doc"} 1',
+		'request_seconds_bucket{le="10",route="doc"} 1',
+		'request_seconds_bucket{le="+Inf",route="doc"} 2',
+		'writes_refused_total{reason="signature"} 1',
+		'harvests_total{outcome="failed"} 1',
+		'git_seconds_count{operation="checkpoint"} 1',
+		'commits_total{by="sender"} 1',
+		...["layers 3", "queue 2", "commits_behind 1", "files_behind 0", "harvests_waiting 7", "ready 1"],
+	]);
+	const text = await createMetrics().text(root, async () => ({ layers: 1, queue: null, isReady: false }));
+	assertLines(text, ["ready 0"]);
+	assert.not.match(text, 'route="doc"', "two services of one process count each its own");
+	assert.not.match(text, "fragments_queue", "what a service does not know is left out");
+	assert.match(text, /\nfragments_disk_free_bytes \d+\n/);
+});
+
+test("metrics have a port of their own, with one path", async () => {
+	const errors: unknown[] = [];
+	const served = await createMetrics().serve({ host: "127.0.0.1", port: 0 }, root, read, logTo(errors, []));
+	const answer = await fetch(served.url);
+	assert.match(answer.headers.get("Content-Type") ?? "", "text/plain; version=0.0.4");
+	assertLines(await answer.text(), ["layers 3"]);
+	assert.is((await fetch(new URL("/healthz", served.url))).status, 404);
+	assert.is((await fetch(served.url, { method: "POST" })).status, 405);
+	await served.close();
+	const fail = () => Promise.reject(new Error("git"));
+	const failing = await createMetrics().serve({ host: "127.0.0.1", port: 0 }, root, fail, logTo(errors, []));
+	assert.is((await fetch(failing.url)).status, 500);
+	assert.is(errors.length, 1);
+	await failing.close();
+});
+
+test("a service with METRICS_PORT measures itself, not at the port of publishers and readers", async () => {
+	await using folder = await temporaryFolder();
+	await using server = await serve({ DATA_DIR: folder.path, METRICS_PORT: "0", SITE: "off" });
+	assert.is((await fetch(`${server.url}/metrics`)).status, 404);
+	assert.is((await fetch(`${server.url}/v0.9/doc/en/none`)).status, 404);
+	const [, metricsUrl = ""] = /^Metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m.exec(server.output()) ?? [];
+	const text = await (await fetch(metricsUrl)).text();
+	assertLines(text, ['requests_total{route="doc",status="404"} 1', "layers 0", "commits_behind 0"]);
+});
+
+test("the alerts name metrics that there are", async () => {
+	const alerts = await readFile(join(root, "deploy/alerts.yml"), "utf8");
+	const text = await createMetrics().text(root, read);
+	const names = new Set([...alerts.matchAll(/fragments_[a-z_]+/g)].map(([name]) => name));
+	assert.ok(names.size > 8);
+	for (const name of names) assert.match(text, `# TYPE ${name.replace(/_bucket$/, "")} `);
+	for (const { rules } of parse(alerts).groups)
+		for (const rule of rules) assert.ok(rule.alert && rule.expr && rule.annotations, JSON.stringify(rule));
+});
+
+test.run();

@@ -1,0 +1,244 @@
+import { once } from "node:events";
+import { rename } from "node:fs/promises";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import * as assert from "uvu/assert";
+import { pageHeaders } from "../../../site/http/site-headers.ts";
+import { ask } from "../../conformance/client.ts";
+import { layers, wmsFragment } from "../../conformance/engine.ts";
+import { buildDist } from "../../conformance/engines.ts";
+import { hasBrotli, nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
+import { suite } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { answering, runUnless, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
+import { addressOf, assertPageHeaders, contentOf, pages, writePages } from "./pages.ts";
+
+interface Scene {
+	dist: string;
+	origin: string;
+	/** The service's host and port. */
+	service: string;
+	/** `X-Forwarded-For` of what came through. */
+	forwarded: (string | undefined)[];
+	/** Targets that came through to the service, as they came. */
+	passed: string[];
+}
+
+/** nginx with files of a build, in front of a service that notes what it is asked. */
+const test = sharedSuite<Scene>("nginx", async (use) => {
+	const dist = await buildDist(layers, use(await temporaryFolder()).path, true);
+	await writePages(dist);
+	const [passed, forwarded]: [string[], Scene["forwarded"]] = [[], []];
+	const behind = await answering((request, response) => {
+		passed.push(`${request.method} ${request.url}`);
+		forwarded.push(request.headers["x-forwarded-for"] as string | undefined);
+		response.end("from the service");
+	});
+	const service = `127.0.0.1:${use(behind).port}`;
+	const front = await spawnNginx(service, dist);
+	use(front.stop);
+	return { dist, origin: front.origin, service, forwarded, passed };
+});
+test.before.each(({ passed }) => {
+	passed.length = 0;
+});
+
+test("fragments, compressed or not, come from disk without the service", async ({ origin, passed }) => {
+	const gzip = await ask(origin, "GET", "/v0.9/doc/en/23ax5t", { headers: { "Accept-Encoding": "gzip" } });
+	assert.is(gzip.headers["content-encoding"], "gzip");
+	assert.match(gzip.headers.vary ?? "", /Accept-Encoding/);
+	assert.equal(JSON.parse(gunzipSync(gzip.bytes).toString()), wmsFragment("23ax5t", "en", "limits"));
+	const plain = await ask(origin, "GET", "/v0.9/doc/en/a+b=c?x");
+	assert.is(plain.headers["content-encoding"], undefined);
+	assert.equal(JSON.parse(plain.text), wmsFragment("a+b=c", "en", "plus"));
+	assert.is((await ask(origin, "GET", "/doc/en/a+b=c")).text, plain.text, "another address of the same file");
+	for (const path of ["/v1/doc/fr/23ax5t", "/v2/doc/fr/23ax5t?", "/ramp4/fr/23ax5t"])
+		assert.match((await ask(origin, "GET", path)).text, '"rcs.23ax5t.fr"');
+	assert.equal(passed, []);
+});
+
+test("brotli comes before gzip where a reader knows both", async ({ origin }) => {
+	if (!(await hasBrotli()))
+		return console.log("skipped: brotli: libnginx-mod-http-brotli-static is not installed");
+	const headers = { "Accept-Encoding": "gzip, deflate, br" };
+	const answer = await ask(origin, "GET", "/v0.9/doc/fr/23ax5t", { headers });
+	assert.is(answer.headers["content-encoding"], "br");
+	assert.is(answer.headers["content-type"], "application/json; charset=utf-8");
+	assert.equal(
+		JSON.parse(brotliDecompressSync(answer.bytes).toString()),
+		wmsFragment("23ax5t", "fr", "limits"),
+	);
+});
+
+test("the catalogue comes from disk, with the headers of the service", async ({ origin, passed }) => {
+	for (const path of pages) {
+		const target = `${addressOf(path)}?q=1`;
+		const answer = await ask(origin, "GET", target, { headers: { "Accept-Encoding": "gzip" } });
+		assert.is(gunzipSync(answer.bytes).toString(), contentOf(path), path);
+		assertPageHeaders(path, answer.headers);
+		assert.is(answer.headers["content-type"], pageHeaders(path, true)["Content-Type"], path);
+	}
+	assert.equal(passed, []);
+});
+
+test("what is no plain path of a file is passed to the service, unchanged, with the client's address", async ({
+	origin,
+	passed,
+	forwarded,
+}) => {
+	const targets = [
+		"GET /v0.9/docs/en/23ax5t,%2023ax5t",
+		"GET /v0.9/doc/en/%323ax5t",
+		"GET /v0.9/doc/en/23ax5t?callback=x",
+		"GET /doc/en/23ax5t?a=b&%63allback=x",
+		"GET /ramp4/en/23ax5t,none",
+		"GET /v2/doc//en/23ax5t",
+		"GET /vcs?lang=en&id=23ax5t",
+		"GET /v0.9//doc/en/23ax5t",
+		"GET //v0.9/doc/en/23ax5t",
+		"GET /v0.9/doc/en/none",
+		"GET /v0.9/doc/en/23ax5t.gz",
+		"GET /v0.9/doc/en/23ax5t%2e",
+		"GET /_headers",
+		"GET /fr/",
+		"GET /en",
+		"GET /index/none.json",
+		"GET /index/../site.json",
+		"GET /assets/.hidden",
+		"GET /list.json",
+		"PUT /index.html",
+		"POST /v0.9/doc/en/23ax5t",
+		"PUT /v1/register/a%2Bb+c",
+		"PUT /register/./a",
+		"DELETE /register/x?",
+		"GET /healthz",
+	];
+	for (const line of targets) {
+		const [method = "", target = ""] = line.split(" ");
+		assert.is((await ask(origin, method, target)).text, "from the service", line);
+	}
+	assert.equal(passed, targets);
+	await ask(origin, "PUT", "/register/a", { headers: { "X-Forwarded-For": "192.0.2.1" } });
+	assert.is(forwarded.at(-1), "192.0.2.1, 127.0.0.1");
+});
+
+test("nginx answers 404 as soon as a file is removed", async ({ origin, dist, passed }) => {
+	const path = join(dist, "v0.9/doc/en/constructor");
+	await rename(path, `${path}.away`);
+	assert.is((await ask(origin, "GET", "/v0.9/doc/en/constructor")).text, "from the service");
+	await rename(`${path}.away`, path);
+	assert.equal(passed, ["GET /v0.9/doc/en/constructor"]);
+	assert.is((await ask(origin, "GET", "/v0.9/doc/en/constructor")).status, 200);
+});
+
+test("writes of one address are limited in number and at once, and reads are not", async (scene) => {
+	const service = scene.service;
+	const front = await spawnNginx(service, scene.dist, "", (text) =>
+		text.replace("rate=100r/s", "rate=1r/m").replace("burst=30000", "burst=3"),
+	);
+	const held = await spawnNginx(service, scene.dist, "", (text) =>
+		text.replace("fragment_writers 64", "fragment_writers 1"),
+	);
+	try {
+		const statuses: number[] = [];
+		for (let count = 0; count < 5; count += 1)
+			statuses.push((await ask(front.origin, "PUT", "/register/a")).status);
+		assert.equal(statuses, [200, 200, 200, 200, 429]);
+		const refused = await ask(front.origin, "DELETE", "/register/a");
+		assert.equal([refused.status, refused.text, refused.headers["retry-after"]], [429, "", "1"]);
+		for (const target of ["/v0.9/doc/en/23ax5t", "/v0.9/docs/en/a,b", "/v0.9/doc/en/none"]) {
+			for (let count = 0; count < 20; count += 1)
+				assert.is((await ask(front.origin, "GET", target)).status, 200, target);
+		}
+		const { hostname, port } = new URL(held.origin);
+		const dribbling = connect(Number(port), hostname);
+		dribbling.write("PUT /register/a HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n1");
+		await eventually(async () => (await ask(held.origin, "PUT", "/register/b")).status === 429);
+		assert.is((await ask(held.origin, "GET", "/v0.9/docs/en/a")).status, 200);
+		dribbling.destroy();
+	} finally {
+		await front.stop();
+		await held.stop();
+	}
+});
+
+test("a head that does not come is ended", async ({ service, dist }) => {
+	const front = await spawnNginx(service, dist, "", (text) =>
+		text.replace("client_header_timeout 5s;", "client_header_timeout 100ms;"),
+	);
+	const socket = connect(Number(new URL(front.origin).port), "127.0.0.1");
+	socket.on("error", () => undefined).resume();
+	socket.write("GET / HTTP/1.1\r\nHost: h\r\nX-Slow: ");
+	await once(socket, "close").finally(front.stop);
+});
+
+test("an IPv6 network of /64 is limited as one address, a site of /48 as two", async ({ service, dist }) => {
+	const front = await spawnNginx(service, dist, "", (text) =>
+		text
+			.replace("fragment_writers 64", "fragment_writers 1")
+			.replace("fragment_writing_sites 128", "fragment_writing_sites 2")
+			.replace("server_tokens off;", "set_real_ip_from 127.0.0.1; real_ip_header X-Real-IP;"),
+	);
+	const { hostname, port } = new URL(front.origin);
+	const hold = (address: string) => {
+		const socket = connect(Number(port), hostname);
+		socket.write(`PUT /a HTTP/1.1\r\nHost: h\r\nX-Real-IP: ${address}\r\nContent-Length: 10\r\n\r\n1`);
+		return socket;
+	};
+	const statusOf = async (address: string) =>
+		(await ask(front.origin, "PUT", "/register/b", { headers: { "X-Real-IP": address } })).status;
+	const first = hold("2001:db8:1:a00::1");
+	try {
+		await eventually(async () => (await statusOf("2001:db8:1:a00::2")) === 429);
+		assert.is(await statusOf("2001:db8:1:b::1"), 200, "another network of the site");
+		const second = hold("2001:db8:1:c::1");
+		await eventually(async () => (await statusOf("2001:db8:1:b::1")) === 429);
+		assert.is(await statusOf("2001:db8:2:b::1"), 200, "another site");
+		second.destroy();
+	} finally {
+		first.destroy();
+		await front.stop();
+	}
+});
+
+test("reads and writes are below BASE_PATH", async ({ service, dist, passed }) => {
+	const front = await spawnNginx(service, dist, "/rcs");
+	passed.length = 0;
+	try {
+		const answer = await ask(front.origin, "GET", "/rcs/v0.9/doc/en/a+b=c");
+		assert.equal(JSON.parse(answer.text), wmsFragment("a+b=c", "en", "plus"));
+		const others = ["/v0.9/doc/en/a+b=c", "/x/rcs/v0.9/doc/en/a+b=c", "/rcs/v0.9/docs/en/a+b=c"];
+		for (const path of others) await ask(front.origin, "GET", path);
+		assert.equal(
+			passed,
+			others.map((path) => `GET ${path}`),
+		);
+	} finally {
+		await front.stop();
+	}
+});
+
+/** The same while the service is away. */
+const alone = suite("nginx without the service");
+
+alone("fragments are served on; what needs the service is refused with an empty body", async () => {
+	await using folder = await temporaryFolder();
+	const dist = await buildDist(layers, folder.path);
+	const closed = await answering();
+	await closed[Symbol.asyncDispose]();
+	const front = await spawnNginx(`127.0.0.1:${closed.port}`, dist);
+	try {
+		assert.is((await ask(front.origin, "GET", "/v0.9/doc/en/23ax5t")).status, 200);
+		for (const target of ["/v0.9/docs/en/23ax5t", "/healthz", "/v0.9/doc/en/none"]) {
+			const answer = await ask(front.origin, "GET", target);
+			assert.is(answer.status, 502, target);
+			assert.is(answer.text, "");
+			assert.is(answer.headers["access-control-allow-origin"], "*");
+		}
+	} finally {
+		await front.stop();
+	}
+});
+
+runUnless(nginx.missing, test, alone);

@@ -1,0 +1,156 @@
+// Static hosts with what `npx fragment-publisher headers` prints for them, where their programs are installed.
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import type { StaticHostName } from "../../../extensions/hosting/headers.ts";
+import { pageHeaders } from "../../../site/http/site-headers.ts";
+import { ask } from "../../conformance/client.ts";
+import { layers } from "../../conformance/engine.ts";
+import { buildDist, end, freePort } from "../../conformance/engines.ts";
+import { assertReadHeaders } from "../../conformance/reads.ts";
+import { exits, prints, runScript } from "../../helpers/process.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
+
+/** A program, its configuration around the printed text, and the words before the configuration's path. */
+interface Program {
+	command: string;
+	configuration: (printed: string, folder: string, port: number) => string;
+	words: (folder: string) => string[];
+}
+
+const programs: Partial<Record<StaticHostName, Program>> = {
+	nginx: {
+		command: "nginx",
+		configuration(printed, folder) {
+			const user = process.getuid?.() === 0 ? "user root;\n" : "";
+			const names = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+			const temporary = names.map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
+			const http = `http { access_log off; ${temporary}\n${printed}}`;
+			return `daemon off;\n${user}pid ${folder}/pid;\nerror_log stderr;\nevents {}\n${http}`;
+		},
+		words: (folder) => ["-e", "stderr", "-p", folder, "-c"],
+	},
+	apache: {
+		command: "apache2",
+		configuration(printed, folder, port) {
+			const names = ["mpm_event", "authz_core", "headers", "rewrite", "dir", "mime", "filter", "deflate"];
+			const modules = names.map(
+				(name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so\n`,
+			);
+			const main = `ServerName localhost\nListen 127.0.0.1:${port}\nPidFile ${folder}/pid\nErrorLog ${folder}/error\n`;
+			// Debian compresses pages; all types are compressed here.
+			return `${modules.join("")}${main}TypesConfig /dev/null\nSetOutputFilter DEFLATE\n${printed}`;
+		},
+		words: () => ["-X", "-f"],
+	},
+	caddy: {
+		command: "caddy",
+		configuration: (printed) => `{\n\tadmin off\n}\n${printed}`,
+		words: () => ["run", "--adapter", "caddyfile", "--config"],
+	},
+};
+
+function isInstalled(command: string): boolean {
+	try {
+		execFileSync("which", [command], { stdio: "ignore" });
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+const test = sharedSuite("headers of static hosts", async (use) => {
+	const { path: folder } = use(await temporaryFolder());
+	// Apache drops the rights of root.
+	await chmod(folder, 0o755);
+	const dist = await buildDist(layers, folder, false);
+	await exits(runScript("build", ["--layers", join(folder, "layers"), "--out", dist]), 0);
+	return { dist, folder };
+});
+
+for (const [name, { command, configuration, words }] of Object.entries(programs)) {
+	const testHost = isInstalled(command) ? test : test.skip;
+	testHost(`${command} serves a build as the service does`, async ({ dist, folder }) => {
+		const port = await freePort();
+		const printed = await prints(runScript("headers", [name, "--root", dist, "--port", String(port)]), 0);
+		const path = join(folder, "server.conf");
+		await writeFile(path, configuration(printed.stdout, folder, port));
+		const env = { ...process.env, HOME: folder };
+		const child = spawn(command, [...words(folder), path], { stdio: ["ignore", "ignore", "inherit"], env });
+		const origin = `http://127.0.0.1:${port}`;
+		try {
+			await eventually(() => {
+				if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}`);
+				return ask(origin, "GET", "/v0.9/doc/en/23ax5t").then(
+					() => true,
+					() => false,
+				);
+			});
+			await assertFragments(origin);
+			await assertCatalogue(origin, dist);
+		} finally {
+			await end(child);
+		}
+	});
+}
+
+async function assertFragments(origin: string): Promise<void> {
+	for (const path of ["/v0.9/doc/en/23ax5t", "/v1/doc/fr/23ax5t", "/v2/doc/en/a+b=c", "/ramp4/fr/23ax5t"]) {
+		const answer = await ask(origin, "GET", path);
+		assert.is(answer.status, 200, path);
+		assertReadHeaders(answer);
+		assert.match(answer.text, '"rcs.');
+		const headers = { "If-None-Match": answer.headers.etag as string };
+		assert.is((await ask(origin, "GET", path, { headers })).status, 304);
+	}
+	const missing = await ask(origin, "GET", "/v0.9/doc/en/none");
+	assert.equal([missing.status, missing.headers["access-control-allow-origin"]], [404, "*"]);
+	assert.not.match(missing.headers["cache-control"] ?? "", "max-age=60");
+	const headers = { Origin: "https://page.example", "Access-Control-Request-Method": "GET" };
+	const preflight = await ask(origin, "OPTIONS", "/v0.9/doc/en/none", { headers });
+	assert.is(preflight.status, 204);
+	assert.is(preflight.headers["access-control-allow-headers"], "*, Authorization");
+}
+
+/** Files of the catalogue, one of each kind, by the paths under which they are asked for. */
+function catalogueFilesOf(dist: string): Record<string, string> {
+	const nameIn = (folder: string, ending: string) =>
+		`${folder}/${readdirSync(join(dist, folder)).find((name) => name.endsWith(ending))}`;
+	const files = [
+		...["index.html", "guide/publish.html", "list/index.html", "schemas/index.html", "index/index.json"],
+		...["changes/feed.xml", "schemas/openapi.json", "site.json", "robots.txt", "records/index.json"],
+		...[nameIn("assets", ".js"), nameIn("assets", ".css"), nameIn("index/chunks", ".json")],
+	].filter((path) => existsSync(join(dist, path)));
+	assert.ok(files.length >= 10, files.join());
+	const folders = { "": "index.html", "en/": "en/index.html", "fr/layer/a+b=c": "fr/layer/a+b=c.html" };
+	return { ...folders, ...Object.fromEntries(files.map((path) => [path, path])) };
+}
+
+async function assertCatalogue(origin: string, dist: string): Promise<void> {
+	for (const [path, file] of Object.entries(catalogueFilesOf(dist))) {
+		const { status, headers, bytes } = await ask(origin, "GET", `/${path}`);
+		assert.is(status, 200, path);
+		assert.ok(bytes.equals(readFileSync(join(dist, file))), path);
+		const expected: Record<string, string | undefined> = {
+			"Access-Control-Allow-Origin": undefined,
+			...pageHeaders(file, true),
+		};
+		for (const [name, value] of Object.entries(expected)) assert.is(headers[name.toLowerCase()], value, path);
+		for (const encoding of ["identity", "gzip"]) {
+			const words = { "Accept-Encoding": encoding };
+			const { etag = "" } = (await ask(origin, "GET", `/${path}`, { headers: words })).headers;
+			const again = await ask(origin, "GET", `/${path}`, { headers: { ...words, "If-None-Match": etag } });
+			assert.equal([again.status, again.headers["cache-control"]], [304, expected["Cache-Control"]], path);
+		}
+	}
+	for (const path of ["/index/none.json", "/assets/none.js", "/en/none.html"]) {
+		const { status, headers } = await ask(origin, "GET", path);
+		assert.is(status, 404, path);
+		assert.not.match(headers["cache-control"] ?? "", /immutable|max-age=60/, path);
+	}
+}
+
+test.run();

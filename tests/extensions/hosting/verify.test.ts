@@ -1,0 +1,202 @@
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { dirname, join } from "node:path";
+import * as assert from "uvu/assert";
+import {
+	changedKeys,
+	chooseQuestions,
+	costOf,
+	listBuild,
+	verifyHosting,
+} from "../../../extensions/hosting/verify.ts";
+import { langs } from "../../../registry/smallkey.ts";
+import { targets } from "../../../registry/targets/table.ts";
+import { parsePage } from "../../../site/http/pages.ts";
+import { pageHeaders } from "../../../site/http/site-headers.ts";
+import { layers } from "../../conformance/engine.ts";
+import { buildDist } from "../../conformance/engines.ts";
+import { exits, prints, runScript, warns } from "../../helpers/process.ts";
+import { answering, Repository, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
+
+type Headers = Record<string, string>;
+
+interface Scene {
+	folder: string;
+	dist: string;
+	url: string;
+	/** Number of fragments in the build. */
+	fragments: number;
+	/** Spoils the answer to a path: true where it has answered itself. */
+	spoil: (path: string, response: ServerResponse, request: IncomingMessage) => boolean;
+}
+
+const test = sharedSuite<Scene>("verify", async (use, scene) => {
+	const folder = use(await temporaryFolder()).path;
+	const dist = await buildDist(layers, folder);
+	let fragments = 0;
+	for (const { doc } of targets)
+		for (const lang of langs) fragments += (await readdir(join(dist, doc, lang))).length;
+	const server = use(await answering((request, response) => void serve(scene, request, response)));
+	return { folder, dist, fragments, url: `${server.origin}/base`, spoil: () => false };
+});
+test.before.each((scene) => {
+	scene.spoil = () => false;
+});
+
+/** A static hosting of the test's own. */
+async function serve(scene: Scene, request: IncomingMessage, response: ServerResponse): Promise<void> {
+	const path = decodeURIComponent((request.url ?? "").replace(/^\/base\//, ""));
+	if (scene.spoil(path, response, request)) return;
+	const file = path === "" || path.endsWith("/") ? `${path}index.html` : path;
+	const bytes = await readFile(join(scene.dist, file)).catch(() => null);
+	if (!bytes) return void response.writeHead(404).end();
+	const etag = `"${bytes.length}-${bytes[20]}"`;
+	const status = request.headers["if-none-match"] === etag ? 304 : 200;
+	const isPage = parsePage(`/${path}`, "") !== null;
+	const type = isPage ? pageHeaders(file, false)["Content-Type"] : "application/json; charset=utf-8";
+	response.writeHead(status, { ETag: etag, "Content-Type": type });
+	response.end(status === 200 ? bytes : undefined);
+}
+
+const verify = ({ url, dist }: Scene, ...words: string[]) =>
+	runScript("verify", [url, "--dist", dist, ...words]);
+
+test("a hosting that serves the build is verified, all of it or a sample", async (scene) => {
+	const { fragments, url, dist } = scene;
+	const all = `${fragments} of ${fragments} fragments`;
+	const { stderr } = await prints(verify(scene), 0, `${all} checked: all as built\n`);
+	const requests = 2 * fragments + targets.length;
+	assert.is(stderr, `Comparing ${url} with the build in ${dist}\nAsking for ${all}: ${requests} requests\n`);
+	await prints(verify(scene, "--sample", "5"), 0, `5 of ${fragments} fragments checked: all as built\n`);
+	const first = new Set<string>();
+	scene.spoil = (path, response) => {
+		if (first.has(path)) return false;
+		first.add(path);
+		response.writeHead(503).end();
+		return true;
+	};
+	await exits(verify(scene), 0);
+});
+
+test("every difference is named, and the exit code is 1", async (scene) => {
+	let count = 0;
+	const [json, html] = [{ "Content-Type": "application/json" }, { "Content-Type": "text/html" }];
+	const sendFile = (key: string, response: ServerResponse, headers: Headers) =>
+		void readFile(join(scene.dist, "v0.9/doc/fr", key)).then((bytes) =>
+			response.writeHead(200, headers).end(bytes),
+		);
+	const spoilers: [path: string, answer: (response: ServerResponse) => void, reason: RegExp][] = [
+		["v0.9/doc/en/-", (response) => response.writeHead(404).end(), /^answers 404$/],
+		[
+			"v0.9/doc/en/23ax5t",
+			(response) => response.writeHead(200).end('{"layers":{"wms":[]}}'),
+			/^is not what was built: differs from byte 19 \(21 bytes, not \d+\)/,
+		],
+		[
+			"v0.9/doc/en/=verify=none=",
+			(response) => response.writeHead(200).end("{}"),
+			/^answers 200, where 404 is right/,
+		],
+		["v0.9/doc/en/Z", (response) => response.writeHead(307, { Location: "/" }).end(), /^answers 307$/],
+		[
+			"v0.9/doc/fr/-",
+			(response) => sendFile("-", response, { ETag: `"${++count}"`, ...json }),
+			/^its ETag "1" is not stable: a conditional request is answered with 200/,
+		],
+		["v0.9/doc/fr/23ax5t", (response) => sendFile("23ax5t", response, json), /^has no ETag/],
+		[
+			"v0.9/doc/fr/Z",
+			(response) => sendFile("Z", response, { ETag: '"1"', ...html }),
+			/^has the Content-Type text\/html, not application\/json/,
+		],
+		["v0.9/doc/fr/feature", (response) => response.destroy(), /./],
+	];
+	scene.spoil = (path, response) => {
+		const [spoiler] = spoilers.filter(([name]) => name === path);
+		spoiler?.[1](response);
+		return spoiler !== undefined;
+	};
+	const { stderr } = await prints(verify(scene), 1, "fragments checked: 8 differ\n");
+	const lines = stderr.trim().split("\n").slice(2).sort();
+	assert.is(lines.length, 8, stderr);
+	for (const [path, , reason] of spoilers) {
+		const line = lines.find((line) => line.startsWith(`${path}: `)) ?? "";
+		assert.match(line.slice(path.length + 2), reason);
+	}
+});
+
+test("--wait looks again at what differs, until the hosting has changed over", async (scene) => {
+	const counts = new Map<string, number>();
+	scene.spoil = (path, response) => {
+		const count = (counts.get(path) ?? 0) + 1;
+		counts.set(path, count);
+		if (!path.endsWith("/23ax5t") || count > 2) return false;
+		response.writeHead(200).end("{}");
+		return true;
+	};
+	await prints(verify(scene, "--wait", "30"), 0, "fragments checked: all as built\n");
+	assert.is(counts.get("v0.9/doc/en/-"), 2, "what was as built is not asked for again");
+});
+
+test("--since asks for changed and removed layers, and a sample of the rest", async (scene) => {
+	using repository = new Repository({ "layers/no/notes.txt": "none" });
+	const change = { "layers/23/23ax5t.json": "changed", "layers/go/gone.json": "removed" };
+	repository.commit("before", { ...change, "layers/z/Z.json": "same" });
+	repository.commit("change", { "layers/23/23ax5t.json": "new", "layers/go/gone.json": null });
+	const asked: string[] = [];
+	scene.spoil = (path, response, request) => {
+		if (!request.headers["if-none-match"]) asked.push(path);
+		if (!path.endsWith("/gone")) return false;
+		response.writeHead(path.startsWith("v0.9/doc/fr") ? 200 : 404).end();
+		return true;
+	};
+	const keys = await changedKeys(repository.path, "HEAD^", "HEAD");
+	const questions = chooseQuestions(await listBuild(scene.dist), keys, 4);
+	const differences = await verifyHosting(scene.url, scene.dist, questions, () => undefined);
+	for (const key of ["23ax5t", "gone"])
+		assert.is(asked.filter((path) => path.endsWith(`/${key}`)).length, 2 * targets.length, key);
+	assert.equal([questions.sampled.length, new Set(questions.sampled).size], [4, 4]);
+	assert.is(costOf(questions), 2 * (2 * targets.length + 4) + 3 * targets.length);
+	const text = "answers 200, where 404 is right: no layer is there";
+	assert.equal(differences, [{ path: "v0.9/doc/fr/gone", text }]);
+	// An empty text: a repository that is younger than what the workflow asks for.
+	await exits(verify(scene, "--since", "", "--sample", "1"), 0);
+	await warns(verify(scene, "--since", "no-such-commit"), 2, "has no commit no-such-commit");
+});
+
+test("the catalogue of a build is compared, too, and what says which pieces there are is in every sample", async (scene) => {
+	const dist = join(scene.folder, "with-catalogue");
+	await cp(scene.dist, dist, { recursive: true });
+	const words = ["--layers", join(scene.folder, "layers"), "--out", dist];
+	await exits(runScript("build", words), 0);
+	const whole = { ...scene, dist };
+	const built = scene.dist;
+	scene.dist = dist;
+	await prints(
+		verify(whole, "--all"),
+		0,
+		/fragments and (\d+) of \1 files of the catalogue checked: all as built/,
+	);
+	const feed = await readFile(join(dist, "changes/feed.xml")).catch(() => null);
+	await mkdir(dirname(join(dist, "changes/feed.xml")), { recursive: true });
+	if (!feed) await writeFile(join(dist, "changes/feed.xml"), "<feed/>");
+	const [json, html] = [{ "Content-Type": "application/json" }, { ETag: '"1"', "Content-Type": "text/html" }];
+	const spoilers: Record<string, (response: ServerResponse) => unknown> = {
+		"index/index.json": (response) => response.writeHead(200, json).end('{"version":2,"layers":299}'),
+		"changes/feed.xml": (response) => response.writeHead(200, html).end(feed ?? "<feed/>"),
+		"en/": (response) => response.writeHead(301, { Location: "/en" }).end(),
+	};
+	scene.spoil = (path, response) => {
+		spoilers[path]?.(response);
+		return path in spoilers;
+	};
+	for (const words of [["--all"], ["--sample", "2"]])
+		await warns(verify(whole, ...words), 1, [
+			/^changes\/feed\.xml: has the Content-Type text\/html, not application\/atom\+xml$/m,
+			/^en\/index\.html: answers 301$/m,
+			/^index\/index\.json: is not what was built: differs from byte \d+/m,
+		]);
+	scene.dist = built;
+});
+
+test.run();

@@ -1,0 +1,167 @@
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { encode } from "fast-png";
+import * as assert from "uvu/assert";
+import { FetchFailure } from "../../../api/service/net/failure.ts";
+import { readLayers } from "../../../extensions/harvest/harvester/layers.ts";
+import { browserPath, serveFolder } from "../../../extensions/prove/browser.ts";
+import { type ProveRun, readProofs, runProofs } from "../../../extensions/prove/proofs.ts";
+import { causeOf } from "../../../registry/causes.ts";
+import type { CheckedLayer } from "../../../registry/judge.ts";
+import { processIo } from "../../../scripts/terminal/io.ts";
+import { buildOutput } from "../../../site/build/output.ts";
+import { copyLayers } from "../../helpers/local.ts";
+import { runUnless, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
+import { openBrowser } from "../../site/browser.ts";
+
+interface Scene {
+	site: Awaited<ReturnType<typeof serveFolder>>;
+	layers: CheckedLayer[];
+	temporary: string;
+	/** For the pictures of one test. */
+	folder: string;
+}
+
+const test = sharedSuite<Scene>("proofs of layers", async (use) => {
+	const { path } = use(await temporaryFolder());
+	await copyLayers(path);
+	const [folder, dist] = [join(path, "layers"), join(path, "dist")];
+	await buildOutput({ folder }, dist, { SITE: "on" });
+	const site = await serveFolder(dist);
+	use(() => site.close());
+	return { site, layers: await readLayers({ folder }, [], processIo()), temporary: path, folder: "" };
+});
+test.before.each(async (scene) => {
+	scene.folder = await mkdtemp(join(scene.temporary, "pictures-"));
+});
+
+/** Draws layers of the examples by services of the test. */
+function prove({ site, layers, folder }: Scene, smallkeys: string[], more: Partial<ProveRun> = {}) {
+	return runProofs({
+		site: site.address,
+		fetch: drawingNetwork(),
+		layers: layers.filter(({ smallkey }) => smallkeys.includes(smallkey)),
+		registered: new Set(layers.map(({ smallkey }) => smallkey)),
+		folder,
+		isAgain: false,
+		publicUrl: null,
+		day: "2026-03-04",
+		signal: new AbortController().signal,
+		browser: openBrowser,
+		...more,
+	});
+}
+
+/** The host of a layer's English service. */
+function hostOf({ layers }: Scene, smallkey: string): string {
+	const layer = layers.find((one) => one.smallkey === smallkey) as CheckedLayer;
+	return new URL(layer.registration.en.service_url).host;
+}
+
+const open = { "Access-Control-Allow-Origin": "*" };
+
+/** A picture of one colour; without one it shows nothing. */
+function image(width: number, height: number, colour: readonly number[] = [0, 0, 0, 0]): Response {
+	const data = new Uint8Array(width * height * 4).map((_, at) => colour[at % 4] ?? 0);
+	const bytes = new Uint8Array(encode({ width, height, data, channels: 4 }));
+	return new Response(bytes, { headers: { ...open, "Content-Type": "image/png" } });
+}
+
+/** A network with map services that draw any layer. @param exceptions host → its answer */
+function drawingNetwork(exceptions: Readonly<Record<string, () => Response>> = {}): typeof fetch {
+	return async (input) => {
+		const address = new URL(String(input instanceof Request ? input.url : input));
+		const exception = exceptions[address.host];
+		if (exception) return exception();
+		const given = new Map([...address.searchParams].map(([name, value]) => [name.toLowerCase(), value]));
+		const numbers = (name: string) => (given.get(name) ?? "").split(",").map(Number);
+		if (/\/\d+\/query$/.test(address.pathname)) {
+			const [xmin = 0, ymin = 0, xmax = 0, ymax = 0] = numbers("geometry");
+			const features = Array.from({ length: 81 }, (_, at) => {
+				const [x, y] = [((at % 9) + 0.5) / 9, (Math.floor(at / 9) + 0.5) / 9];
+				const geometry = { x: xmin + x * (xmax - xmin), y: ymin + y * (ymax - ymin) };
+				return { attributes: { OBJECTID: at }, geometry };
+			});
+			return Response.json({ features }, { headers: open });
+		}
+		const [width = 40, height = 20] = given.has("size") ? numbers("size") : [];
+		return image(
+			Number(given.get("width") ?? width),
+			Number(given.get("height") ?? height),
+			[178, 34, 80, 255],
+		);
+	};
+}
+
+test("pictures of a WMS and features are drawn, and each has a small picture", async (scene) => {
+	const proofs = await prove(scene, ["nhn", "drought"]);
+	const [pictures, features] = [proofs.get("nhn"), proofs.get("drought")];
+	assert.is(pictures?.since, undefined);
+	assert.is(pictures?.langs.en?.cause, undefined);
+	assert.ok(pictures?.langs.fr && !pictures.langs.fr.cause, "the French service is another one");
+	assert.ok((pictures?.langs.en?.share ?? 0) > 0.1);
+	assert.is(pictures?.langs.en?.features, undefined);
+	assert.is(features?.langs.en?.features, 81);
+	for (const proof of proofs.values()) {
+		const bytes = await readFile(join(scene.folder, proof.picture ?? ""));
+		assert.is(bytes.toString("latin1", 8, 12), "WEBP");
+		assert.ok(bytes.length > 500 && bytes.length <= 12_000, `${bytes.length} bytes`);
+	}
+	assert.equal(await readProofs(scene.folder), proofs, "kept");
+});
+
+test("a service that fails, an empty picture, and what a page may not read are not drawn", async (scene) => {
+	await prove(scene, ["drought", "railway"]);
+	const picture = (await readProofs(scene.folder)).get("drought")?.picture;
+	const network = drawingNetwork({
+		[hostOf(scene, "drought")]: () => Response.json({ features: [] }),
+		[hostOf(scene, "nhn")]: () => image(8, 8),
+	});
+	const proofs = await prove(scene, ["drought", "nhn"], {
+		fetch: network,
+		day: "2026-03-11",
+	});
+	assert.is(proofs.get("drought")?.since, "2026-03-11");
+	assert.is(proofs.get("drought")?.picture, picture, "the last picture stays");
+	assert.equal(proofs.get("drought")?.langs.en?.cause, causeOf("cors"));
+	assert.equal(proofs.get("nhn")?.langs.en?.cause, causeOf("nothing"));
+	assert.is(proofs.get("nhn")?.since, "2026-03-11");
+	assert.is(proofs.get("railway")?.since, undefined, "not drawn again");
+	const later = await prove(scene, ["nhn"], { fetch: network, day: "2026-03-18" });
+	assert.is(later.get("nhn")?.since, "2026-03-11", "since the first time");
+});
+
+test("a proof keeps by code why nothing can be seen, and what https sites block", async (scene) => {
+	const answers = (body: string, type: string) => () =>
+		new Response(body, { headers: { "Content-Type": type, "Access-Control-Allow-Origin": "*" } });
+	const exception =
+		"<ServiceExceptionReport><ServiceException>InvalidSRS: 3978</ServiceException></ServiceExceptionReport>";
+	const network = drawingNetwork({
+		[hostOf(scene, "nhn")]: () =>
+			new Response("<h1>Hello</h1>", { headers: { "Content-Type": "text/html" } }),
+		[hostOf(scene, "radar-rain")]: answers(exception, "text/xml"),
+	});
+	const keys = ["nhn", "radar-rain", "drought"];
+	const proofs = await prove(scene, keys, { fetch: network, publicUrl: "https://maps.example" });
+	const causesOf = Object.fromEntries([...proofs].map(([key, { langs }]) => [key, langs.en?.cause]));
+	assert.equal(causesOf, {
+		drought: causeOf("not-secure"),
+		nhn: causeOf("no-picture"),
+		"radar-rain": causeOf("reference", "InvalidSRS: 3978"),
+	});
+	assert.ok(proofs.get("drought")?.picture, "an http site shows it");
+	const blocked = await prove(scene, ["drought"], { isAgain: true, publicUrl: "http://maps.example" });
+	assert.is(blocked.get("drought")?.since, undefined);
+});
+
+test("what the guarded fetch refuses does not reach the page", async (scene) => {
+	const proofs = await prove(scene, ["nhn"], {
+		fetch: async () => {
+			throw new FetchFailure("address", causeOf("not-public", "10.0.0.7"));
+		},
+	});
+	assert.equal(proofs.get("nhn")?.langs.en?.cause, causeOf("not-public", "10.0.0.7"));
+	assert.equal((await readdir(scene.folder)).sort(), ["proofs.json"], "no picture");
+});
+
+runUnless(browserPath ? null : "there is no Chromium", test);

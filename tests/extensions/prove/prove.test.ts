@@ -1,0 +1,170 @@
+import { mkdtemp, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import type { Browser } from "playwright-core";
+import * as assert from "uvu/assert";
+import { readLayers } from "../../../extensions/harvest/harvester/layers.ts";
+import { chooseLayers } from "../../../extensions/prove/commands/prove.ts";
+import type { Drawn } from "../../../extensions/prove/draw.ts";
+import { type Proof, type ProveRun, readProofs, runProofs } from "../../../extensions/prove/proofs.ts";
+import { reportHtml, reportOf } from "../../../extensions/prove/report.ts";
+import { type Cause, causeOf } from "../../../registry/causes.ts";
+import type { CheckedLayer } from "../../../registry/judge.ts";
+import { processIo } from "../../../scripts/terminal/io.ts";
+import { runScript, warns } from "../../helpers/process.ts";
+import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
+
+interface Scene {
+	layers: CheckedLayer[];
+	temporary: string;
+	/** For the pictures of one test. */
+	folder: string;
+}
+
+const test = sharedSuite<Scene>("proofs of layers, without a browser", async (use) => {
+	const { path } = use(await temporaryFolder());
+	const layers = await readLayers({ folder: "tests/fixtures/layers" }, [], processIo());
+	return { layers, temporary: path, folder: "" };
+});
+test.before.each(async (scene) => {
+	scene.folder = await mkdtemp(join(scene.temporary, "pictures-"));
+});
+
+/** What a layer looks like that is drawn without a browser. */
+const drawn: Drawn = { share: 0.5, ms: 1, picture: new Uint8Array(600) };
+
+/** A browser that draws nothing. */
+async function openNothing(): Promise<Browser> {
+	let isOpen = true;
+	const close = async () => {
+		isOpen = false;
+	};
+	return { isConnected: () => isOpen, close } as Partial<Browser> as Browser;
+}
+
+/** Proves layers with a function that draws in place of the browser. */
+function proveWithout(
+	{ layers, folder }: Scene,
+	smallkeys: string[],
+	draw: ProveRun["draw"],
+	more: Partial<ProveRun> = {},
+) {
+	return runProofs({
+		...{ site: "http://site.invalid", fetch, folder, isAgain: false, publicUrl: null, day: "2026-03-04" },
+		layers: layers.filter(({ smallkey }) => smallkeys.includes(smallkey)),
+		registered: new Set(layers.map(({ smallkey }) => smallkey)),
+		signal: new AbortController().signal,
+		browser: openNothing,
+		draw,
+		...more,
+	});
+}
+
+test("an interrupted run continues where it ended, and a removed layer is forgotten", async (scene) => {
+	const controller = new AbortController();
+	const asked: string[] = [];
+	const draw: ProveRun["draw"] = async (_, smallkey) => {
+		asked.push(smallkey);
+		controller.abort();
+		return drawn;
+	};
+	const keys = ["nacei-1", "nacei-2", "nacei-3"];
+	const first = await proveWithout(scene, keys, draw, { signal: controller.signal });
+	assert.equal([...first.keys()], ["nacei-1"], "one at a time of one host");
+	asked.length = 0;
+	const second = await proveWithout(scene, keys, draw);
+	assert.equal([...second.keys()].sort(), keys);
+	assert.equal([...new Set(asked)], ["nacei-2", "nacei-3"], "not drawn again");
+	asked.length = 0;
+	await proveWithout(scene, ["nacei-1"], draw);
+	assert.equal(asked, [], "drawn today");
+	await proveWithout(scene, ["nacei-1"], draw, { isAgain: true });
+	assert.equal([...new Set(asked)], ["nacei-1"]);
+	const rest = await proveWithout(scene, [], draw, { registered: new Set(["nacei-2"]) });
+	assert.equal([...rest.keys()], ["nacei-2"]);
+	const files = await readdir(scene.folder, { recursive: true });
+	const pictures = files.filter((name) => name.endsWith(".webp"));
+	assert.equal(pictures, [second.get("nacei-2")?.picture], "and so are their pictures");
+});
+
+test("a layer that crashes the browser is reported as not drawn, and all others are drawn", async (scene) => {
+	const draw: ProveRun["draw"] = async ({ browser }, smallkey) => {
+		if (smallkey === "nhn") await browser.close();
+		await setImmediate();
+		if (!browser.isConnected()) throw new Error("Target page, context or browser has been closed");
+		return drawn;
+	};
+	const proofs = await proveWithout(scene, ["nhn", "drought", "nacei-1", "nacei-2"], draw);
+	assert.equal([...proofs.keys()].sort(), ["drought", "nacei-1", "nacei-2", "nhn"]);
+	const sure = [...proofs].filter(([, { since }]) => since === undefined);
+	assert.equal(sure.map(([smallkey]) => smallkey).sort(), ["drought", "nacei-1", "nacei-2"]);
+	assert.is(proofs.get("nhn")?.langs.en?.cause?.code, "browser-ended");
+	assert.equal(await readProofs(scene.folder), proofs, "kept");
+});
+
+test("the report counts what draws and what does not, in both languages, and escapes what services say", async () => {
+	const day = "2026-03-04";
+	const drawn = { share: 0.25, ms: 1900 };
+	const no = (cause: Cause) => ({ cause, share: 0, ms: 1900 });
+	const says = no(causeOf("exception", "<b>no</b>"));
+	const proofs = new Map<string, Proof>([
+		["good", { day, langs: { en: drawn }, picture: "go/good.0.webp" }],
+		["bad", { day, since: "2026-02-25", langs: { en: says, fr: drawn } }],
+		["gone", { day, langs: {} }],
+		["blank", { day, since: "2026-03-01", langs: { en: no(causeOf("nothing")) } }],
+	]);
+	const layers = new Map(
+		["good", "bad", "new", "blank"].map((key) => {
+			return [key, { title: { en: `The ${key}`, fr: `La ${key}` }, owner: "@org/<maps>" }];
+		}),
+	);
+	const report = reportOf(proofs, layers);
+	const keysOf = (rows: { smallkey: string }[]) => rows.map(({ smallkey }) => smallkey);
+	const { layers: all, unknown } = report;
+	assert.equal(
+		[all, unknown, keysOf(report.drawn), keysOf(report.notDrawn)],
+		[4, 1, ["good"], ["bad", "blank"]],
+	);
+	const [en, fr] = [reportHtml(report, "en", "https://maps.example"), reportHtml(report, "fr", "")];
+	assert.match(en, "<p>draws nothing on the map</p>");
+	assert.match(fr, "<p>ne dessine rien sur la carte</p>");
+	assert.match(en, '<h3><a href="https://maps.example/en/layer/blank">The blank</a></h3>');
+	assert.match(fr, "<h3>La blank</h3>", "the address of the site is not known");
+	assert.match(fr, "<p>responsable\u00a0: @org/&lt;maps&gt;</p>");
+	assert.match(en, "1 of 4 layers draw. 1 was not drawn by any run yet.");
+	assert.match(en, "not drawn since 2026-02-25");
+	assert.match(en, "English only: answers with an exception: &lt;b&gt;no&lt;/b&gt;");
+	assert.match(
+		en,
+		'<img src="go/good.0.webp" alt="Map of The good" width="240" height="180" loading="lazy">',
+	);
+	assert.match(fr, "1 couche sur 4 s’affiche. 1 n’a pas encore été dessinée.");
+	assert.match(fr, "25\u00a0% de la carte en couleur, 1,9\u00a0s");
+	assert.is(en.match(/<img/g)?.length, 1, "nothing is shown where there is no picture");
+});
+
+test("seven parts have every layer once, and a sample is the same all day", async ({ folder }) => {
+	const layers = Array.from({ length: 1_000 }, (_, at) => ({ smallkey: `layer${at}` }));
+	const choose = (options: Parameters<typeof chooseLayers>[1], day = "2026-03-02T12:00:00Z") =>
+		chooseLayers(layers, options, new Date(day)).map(({ smallkey }) => smallkey);
+	const parts = [1, 2, 3, 4, 5, 6, 7].map((number) => choose({ part: { number, of: 7 } }));
+	assert.equal(parts.flat().sort(), layers.map(({ smallkey }) => smallkey).sort());
+	for (const { length } of parts) assert.ok(length > 100 && length < 190, `${length} layers`);
+	const sample = choose({ sample: 20 });
+	assert.is(new Set(sample).size, 20);
+	assert.equal(choose({ sample: 20 }, "2026-03-02T23:59:59Z"), sample);
+	const tomorrow = choose({ sample: 20 }, "2026-03-03T12:00:00Z");
+	assert.ok(tomorrow.filter((key) => sample.includes(key)).length < 5);
+	const out = join(folder, "out");
+	for (const wrong of ["0/7", "8/7", "3", "3/7x", "-1/7"])
+		await warns(
+			runScript("prove", ["--part", wrong, "--out", out]),
+			2,
+			"It must be a part of all, such as 3/7.",
+		);
+	const none = runScript("prove", ["--out", out], { BROWSER_PATH: join(folder, "no") });
+	await warns(none, 2, `BROWSER_PATH: there is no file ${join(folder, "no")}`);
+	assert.equal(await readdir(folder), [], "nothing is written");
+});
+
+test.run();

@@ -1,0 +1,159 @@
+import * as assert from "uvu/assert";
+import { sharedSuite } from "../../helpers/world.ts";
+import { buildCatalogue } from "../../site/data/entries.ts";
+import { pageSettings } from "../../site/data/pages.ts";
+import { layers, openRecords } from "./records-world.ts";
+
+const test = sharedSuite("OGC API Records", async (use) => use(await openRecords()));
+
+type Ask = Awaited<ReturnType<typeof openRecords>>["ask"];
+
+// biome-ignore lint/suspicious/noExplicitAny: the members of an answer are what is tested
+async function read(ask: Ask, path: string, status = 200, ...more: [string?]): Promise<any> {
+	const reply = await ask(`/base${path}`, ...more);
+	assert.is(reply.status, status, path);
+	return JSON.parse(reply.body);
+}
+
+const items = "/collections/layers/items";
+const idsOf = (features: { id: string }[]) => features.map(({ id }) => id);
+
+const queries: [query: string, ids: string][] = [
+	["q=RIVIERES", "rivers"],
+	["q=ecoles,base%20map", "schools tiles"],
+	// Words that do not follow each other, and words of two texts.
+	["q=rivers%20ontario", ""],
+	["q=ontario%20every", ""],
+	["q=education", "schools"],
+	["q=bureau%20des", "schools"],
+	["ids=rivers,schools&bbox=-80,40,-70,45", "rivers schools"],
+	["ids=rivers,schools&bbox=170,50,-130,60", "schools"],
+	["ids=rivers,schools&bbox=-80,40,0,-70,45,9", "rivers schools"],
+	// Without a known extent.
+	["ids=rivers,tiles&bbox=170,50,175,60", "tiles"],
+	["ids=tiles,none,rivers", "rivers tiles"],
+	["type=feature,ogcWmts", "schools tiles"],
+	["type=wms&q=rivers", "rivers"],
+	["datetime=2026-01-01T00:00:00Z/..&ids=rivers", "rivers"],
+];
+
+test("q, bbox, ids, type and datetime choose records", async ({ ask }) => {
+	for (const [query, ids] of queries)
+		assert.is(idsOf((await read(ask, `${items}?${query}`)).features).join(" "), ids, query);
+});
+
+test("limit and offset page through the records, each once", async ({ ask }) => {
+	assert.is((await read(ask, items)).numberReturned, 10);
+	assert.is((await read(ask, `${items}?limit=1000`)).numberReturned, 200);
+	const first = await read(ask, `${items}?q=census&limit=150`, 200, "https://h.example");
+	const linkTo = (page: { links: { rel: string; href: string }[] }, wanted: string) =>
+		page.links.find(({ rel }) => rel === wanted)?.href ?? "";
+	const second = await read(ask, linkTo(first, "next").replace("https://h.example/base", ""));
+	assert.equal([second.numberMatched, second.numberReturned], [200, 50]);
+	assert.is(linkTo(second, "next"), "");
+	assert.is(new Set(idsOf([...first.features, ...second.features])).size, 200);
+});
+
+test("what cannot be read is refused in the language of the request", async ({ ask }) => {
+	const many = Array.from({ length: 30 }, (_, at) => `a${at}`).join();
+	const wrong = ["limit=0", "limit=x", "offset=-1", "bbox=1,2,3", "bbox=0,9,1,8", "bbox=a,b,c,d", "f=xml"];
+	for (const query of [...wrong, "datetime=yesterday", "datetime=a/b/c", "what=1", `q=${many}`]) {
+		const { code, description } = await read(ask, `${items}?${query}`, 400);
+		assert.is(code, "InvalidParameterValue", query);
+		assert.match(description, query.split("=")[0] as string);
+	}
+	const french = await ask(`/base${items}?limit=0`, null, { "accept-language": "fr-CA" });
+	const description = 'limit: doit être un nombre entier, et non "0"';
+	const { code: _, ...answer } = JSON.parse(french.body);
+	assert.equal(answer, { description, errors: [description] });
+	const { "Content-Language": lang, Vary: vary } = french.headers as Record<string, string>;
+	assert.equal([lang, vary], ["fr", "Accept-Language"]);
+	for (const path of [`${items}/none`, `${items}/%zz`, "/collections/none"]) await read(ask, path, 404);
+});
+
+test("answers may be read by any page, and are asked for again only when they change", async ({ ask }) => {
+	const path = `/base${items}/rivers`;
+	const headers = (await ask(path)).headers as Record<string, string>;
+	assert.is(headers["Access-Control-Allow-Origin"], "*");
+	assert.match(headers["Content-Type"] ?? "", "application/geo+json");
+	assert.is((await ask(path, null, { "if-none-match": headers.ETag ?? "" })).status, 304);
+});
+
+test("the landing page leads to what is declared", async ({ ask }) => {
+	const { conformsTo } = await read(ask, "/conformance");
+	const classes = conformsTo.map((uri: string) => uri.replace(/^.*\/(.*)\/1\.0\/conf\//, "$1/"));
+	assert.equal(classes, [
+		...["ogcapi-common-1/core", "ogcapi-common-2/collections", "ogcapi-features-1/core"],
+		...["ogcapi-features-1/geojson", "ogcapi-records-1/record-core"],
+		...["ogcapi-records-1/record-collection", "ogcapi-records-1/json"],
+	]);
+	const { links } = await read(ask, "/ogc", 200, "https://h.example");
+	for (const { href } of links) await read(ask, href.replace("https://h.example/base", ""));
+});
+
+test("a record is a GeoJSON feature whose links name services as QGIS' MetaSearch reads them", async ({
+	ask,
+}) => {
+	const record = await read(ask, `${items}/rivers`);
+	assert.equal([record.type, record.id, record.properties.type], ["Feature", "rivers", "wms"]);
+	const [west, south, east, north] = layers[0]?.bounds ?? [];
+	const ring = [
+		...[
+			[west, south],
+			[east, south],
+			[east, north],
+			[west, north],
+			[west, south],
+		], //
+	];
+	assert.equal(record.geometry, { type: "Polygon", coordinates: [ring] });
+	assert.is((await read(ask, `${items}/tiles`)).geometry, null);
+	const services = async (smallkey: string) =>
+		(await read(ask, `${items}/${smallkey}`)).links
+			.filter(({ protocol }: { protocol?: string }) => protocol)
+			.map(({ protocol, href, name }: Record<string, string>) => `${protocol} ${href} ${name}`);
+	assert.equal(await services("rivers"), [
+		"OGC:WMS https://maps.example.ca/wms hydro:rivers",
+		"OGC:WMS https://cartes.example.ca/wms hydro:rivieres",
+	]);
+	assert.equal(await services("schools"), [
+		"ESRI:ArcGIS:MapServer https://gis.example.ca/arcgis/rest/services/edu/MapServer 3",
+	]);
+	assert.is((await services("tiles"))[0], "OGC:WMTS https://maps.example.ca/wms base");
+});
+
+test("links are absolute where the request names its host or PUBLIC_URL is set, else relative", async ({
+	ask,
+}) => {
+	await using published = await openRecords("https://layers.example.ca/rcs/");
+	const linksAt = async (from: Ask, path: string, origin?: string) => {
+		const { links } = await read(from, path, 200, origin);
+		const own = links.filter(({ rel }: { rel: string }) => rel !== "item" && rel !== "describedby");
+		return own.map(({ href }: { href: string }) => href);
+	};
+	const pages = ["", "/collections", "/collections/layers", `${items}?limit=2&offset=2`, `${items}/rivers`];
+	for (const page of pages) {
+		const below = `https://h.example/base${page === "" ? "/ogc" : ""}`;
+		for (const href of await linksAt(ask, `/ogc${page}`, "https://h.example"))
+			assert.ok(href.startsWith(below), `${page}: ${href}`);
+		if (page === "") continue;
+		// Below `/ogc` links stay there: a proxy may publish nothing else.
+		for (const href of await linksAt(ask, `/ogc${page}`)) assert.match(href, /^(?:\.\.\/)+ogc\//, page);
+		for (const href of await linksAt(published.ask, `/ogc${page}`, "https://h.example"))
+			assert.ok(href.startsWith("https://layers.example.ca/rcs/ogc/c"), href);
+	}
+});
+
+test("on a hosting of files every record is in a page of the crawlable catalogue", () => {
+	const settings = { pages: pageSettings, isServed: false, commit: null, owners: () => [] };
+	const files = buildCatalogue(layers, null, settings);
+	const { type, links } = JSON.parse(files.get("records/index.json") ?? "");
+	assert.is(type, "Collection");
+	const children = links.filter(({ rel }: { rel: string }) => rel === "child");
+	const records = children.flatMap(({ href }: { href: string }) => {
+		return JSON.parse(files.get(href.replace("../", "")) ?? "").records;
+	});
+	assert.equal(idsOf(records).sort(), layers.map(({ smallkey }) => smallkey).sort());
+});
+
+test.run();

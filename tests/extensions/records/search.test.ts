@@ -1,0 +1,74 @@
+import * as assert from "uvu/assert";
+import { type ItemsQuery, parseItemsQuery } from "../../../extensions/records/records-query.ts";
+import { maxSearches, maxTurnWork, Searches } from "../../../extensions/records/search.ts";
+import { type Problem, textIn } from "../../../registry/texts.ts";
+import type { Entry } from "../../../site/data/entries.ts";
+import { suite } from "../../helpers/suite.ts";
+
+const test = suite("searches of all records");
+
+const count = 20_000;
+const maxText = 1_000;
+const entries: Entry[] = Array.from({ length: count }, (_, index) => ({
+	smallkey: `key${index}`,
+	type: "wms",
+	title: { en: `Rivers ${index}`, fr: `Rivières ${index}` },
+	address: { en: "https://maps.example.ca/wms" },
+}));
+const all = async () => entries;
+const query = (text: string) => parseItemsQuery(text) as ItemsQuery;
+const worst = `q=${Array.from({ length: 10 }, (_, index) => `rivers ${index}zzzzzz`).join(",")}`;
+
+test("more than 10 phrases, 200 characters of them, or a long query are refused", () => {
+	const refusal = (text: string) => textIn("en", parseItemsQuery(text) as Problem);
+	const refused = "q: must have at most 10 phrases, and 200 characters";
+	assert.is(refusal(`q=${Array.from({ length: 11 }, (_, index) => index).join(",")}`), refused);
+	assert.is(refusal(`q=${"x".repeat(201)}`), refused);
+	assert.is(refusal(`ids=${"x,".repeat(4_000)}`), "query: must have at most 8000 characters");
+	assert.is(query(`q=${"x".repeat(200)}`).q?.length, 1);
+	assert.is(query(worst).q?.length, 10);
+});
+
+test("the largest search of 20,000 layers is made in turns with a bound on what each compares", async () => {
+	const turns: number[] = [];
+	const searches = new Searches(async (work) => void turns.push(work));
+	assert.equal(await searches.find(all, query(worst), []), []);
+	assert.ok(turns.length > 10, `${turns.length} turns`);
+	assert.ok(Math.max(...turns) <= maxTurnWork + maxText * 35, `${Math.max(...turns)}`);
+});
+
+test("a result is kept for its other pages, until the catalogue changes", async () => {
+	let work = 0;
+	const searches = new Searches(async (more) => {
+		work += more;
+	});
+	const first = await searches.find(all, query("q=rivers 7&limit=5"), []);
+	const once = work;
+	assert.is(await searches.find(all, query("q=rivers 7&limit=5&offset=5"), []), first);
+	assert.is(work, once);
+	const changed = entries.slice(0, 8);
+	assert.equal(await searches.find(async () => changed, query("q=rivers 7"), []), [entries[7]]);
+});
+
+test("searches wait for each other; too many are refused, and one address leaves room for others", async () => {
+	let running = 0;
+	let most = 0;
+	const searches = new Searches(async () => undefined);
+	const load = async () => {
+		running += 1;
+		most = Math.max(most, running);
+		await Promise.resolve();
+		running -= 1;
+		return entries.slice(0, 10);
+	};
+	const ask = (text: string, name: string) => searches.find(load, query(`q=${text}`), [{ name, parts: 8 }]);
+	const flood = Array.from({ length: 100 }, (_, index) => ask(`flood${index}`, "192.0.2.1"));
+	const other = ask("rivers 3", "192.0.2.2");
+	const answers = await Promise.all(flood);
+	assert.is(answers.filter((found) => found !== null).length, maxSearches / 8);
+	assert.equal((await other)?.length, 1);
+	assert.is(most, 1, "one at a time");
+	assert.equal(await ask("later", "192.0.2.1"), []);
+});
+
+test.run();

@@ -1,0 +1,293 @@
+import * as assert from "uvu/assert";
+import { limitRequests, type RepairRun, runRepair } from "../../../extensions/repair/run.ts";
+import { descriptionText } from "../../../registry/description.ts";
+import { parseHealth } from "../../../registry/health.ts";
+import type { CheckedLayer } from "../../../registry/judge.ts";
+import { canonicalText, type Registration } from "../../../registry/registration.ts";
+import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
+import { suite } from "../../helpers/suite.ts";
+import { Repository } from "../../helpers/world.ts";
+import { featureAt, together } from "./move.ts";
+import { always, arcgis, MemoryWorld, redirect, type World } from "./world.ts";
+
+const test = suite<{ server: MemoryWorld; repository: Repository }>("proposals of repairs");
+
+test.before(async (scene) => {
+	scene.server = new MemoryWorld();
+});
+test.after.each(({ repository }) => repository?.remove());
+
+const { smallkeys, layers: services } = together;
+const registrations = smallkeys.map((_, at) => featureAt(`${together.from}/${at}`));
+
+/** A repository with the five layers, as they were harvested before anything moved. */
+async function register(server: MemoryWorld, more: Registration[] = []): Promise<CheckedLayer[]> {
+	server.enter(together.before(services));
+	const all = [...registrations, ...more];
+	const keys = [...smallkeys, ...more.map((_, at) => `more${at}`)];
+	return Promise.all(
+		all.map(async (registration, at) => {
+			const { description } = await server.describe(registration);
+			return { smallkey: keys[at] as string, registration, description };
+		}),
+	);
+}
+
+function store(layers: readonly CheckedLayer[]): Repository {
+	return new Repository(
+		Object.fromEntries(
+			layers.flatMap(({ smallkey, registration, description }) => [
+				[layerPath(smallkey), canonicalText(registration)],
+				...(description ? [[descriptionPath(smallkey), descriptionText(description)]] : []),
+			]),
+		),
+	);
+}
+
+/** Runs a search for layers that were sick on an earlier day. */
+function run(
+	{ server, repository }: { server: MemoryWorld; repository: Repository },
+	layers: readonly CheckedLayer[],
+	world: World,
+	more: Partial<RepairRun> = {},
+) {
+	server.enter(world);
+	const sick = Object.fromEntries(
+		layers.map(({ smallkey }) => [smallkey, { state: "down", since: "2026-W09" }]),
+	);
+	return runRepair({
+		createClients: server.createClients,
+		...{ repository: repository.path, base: repository.git("rev-parse", "main").trim() },
+		...{ mapWkid: 3978, layers, maxOpen: 20 },
+		...{
+			health: parseHealth(JSON.stringify({ sick })),
+			now: new Date("2026-03-04T12:00:00Z"),
+		},
+		...more,
+	});
+}
+
+const branches = (repository: Repository) =>
+	repository.git("for-each-ref", "--format=%(refname:short)", "refs/heads/").trim().split("\n");
+
+test("five layers that move with their service are one proposal, and main stays as it is", async (scene) => {
+	const layers = await register(scene.server);
+	scene.repository = store(layers);
+	const { repository } = scene;
+	const before = repository.git("rev-parse", "main");
+	const { checked, proposed } = await run(scene, layers, together.after(services));
+	assert.is(checked, 5);
+	assert.equal(
+		proposed.map(({ branch, sure, smallkeys }) => [branch, sure, smallkeys]),
+		[["repair/five1", "same", smallkeys]],
+	);
+	assert.is(repository.git("rev-parse", "main"), before, "nothing was written to main");
+	assert.equal(branches(repository), ["main", "repair/five1"]);
+	const changed = repository.git("diff", "--name-only", "main", "repair/five1").trim().split("\n");
+	assert.equal(changed, smallkeys.flatMap((key) => [layerPath(key), descriptionPath(key)]).sort());
+	const file = JSON.parse(repository.git("show", `repair/five1:${layerPath("five3")}`));
+	assert.is(file.fr.service_url, `${together.to}/2`);
+	const message = repository.git("log", "-1", "--format=%an <%ae>%n%B", "repair/five1");
+	assert.match(
+		message,
+		/^fragment-publisher <fragment-publisher@sender\.invalid>\nrepair five1 and 4 other layers: the same layer at another place\n/,
+	);
+	assert.match(message, "| fields | 6 | 6 | yes |");
+	assert.is(message.match(/^Repairs: five\d$/gm)?.length, 5);
+	assert.is(message.match(/^Evidence: [0-9a-f]{16}$/gm)?.length, 5);
+});
+
+test("the same evidence is proposed once; what was declined comes back with new evidence only", async (scene) => {
+	const layers = (await register(scene.server)).slice(0, 1);
+	scene.repository = store(layers);
+	const { repository } = scene;
+	const moved = together.after(services);
+	await run(scene, layers, moved);
+	const first = repository.git("rev-parse", "repair/five1");
+	assert.equal((await run(scene, layers, moved)).proposed, []);
+	assert.is(repository.git("rev-parse", "repair/five1"), first, "the branch stays");
+	// As `fragments review decline` does it: a last commit on a branch of declined changes.
+	const tree = repository.git("rev-parse", "repair/five1^{tree}").trim();
+	const last = repository
+		.git("commit-tree", tree, "-p", "repair/five1", "-m", "decline repair/five1", "-m", "No.")
+		.trim();
+	repository.git("branch", "-m", "repair/five1", "declined/repair/five1/7");
+	assert.equal((await run(scene, layers, moved)).proposed, [], "a pull request that was closed");
+	repository.git("branch", "-D", "declined/repair/five1/7");
+	repository.git("branch", `declined/repair/five1/${first.slice(0, 12)}`, last);
+	assert.equal((await run(scene, layers, moved)).proposed, [], "declined");
+	assert.not(branches(repository).includes("repair/five1"));
+	const grown = services.map((one) => ({ ...one, features: 5_000 }));
+	assert.equal(
+		(await run(scene, layers, together.after(grown))).proposed,
+		[],
+		"a number of features is nothing new",
+	);
+	const other: World = { ...moved, ...together.after([{ ...(services[0] as object), id: 9 } as never]) };
+	const again = await run(scene, layers, other);
+	assert.equal(
+		again.proposed.map(({ branch }) => branch),
+		["repair/five1"],
+		"another place is",
+	);
+});
+
+test("at most so many wait at once, and those that are of no use are withdrawn", async (scene) => {
+	const layers = await register(scene.server);
+	scene.repository = store(layers);
+	const { repository } = scene;
+	// Other symbols: each is perhaps the same layer, so that each is a proposal of its own.
+	const moved = together.after(services.map((one) => ({ ...one, colour: 7 })));
+	const first = await run(scene, layers, moved, { maxOpen: 2 });
+	assert.equal(
+		first.proposed.map(({ branch, sure }) => [branch, sure]),
+		[
+			["repair/five1", "perhaps"],
+			["repair/five2", "perhaps"],
+		],
+	);
+	assert.is(first.postponed, 3);
+	assert.equal(branches(repository), ["main", "repair/five1", "repair/five2"]);
+	const down = await run(scene, layers, {}, { maxOpen: 2 });
+	assert.equal([down.proposed, down.withdrawn], [[], []], "the new place does not answer today");
+	const back = await run(scene, layers, together.before(services), { maxOpen: 2 });
+	assert.equal(back.withdrawn, ["repair/five1", "repair/five2"], "the layers are well again");
+	assert.equal(branches(repository), ["main"]);
+});
+
+test("two places that agree alike are shown, and nothing is changed", async (scene) => {
+	const layers = (await register(scene.server)).slice(0, 1);
+	scene.repository = store(layers);
+	const { repository } = scene;
+	const twice = [
+		{ ...(services[0] as object), id: 7 },
+		{ ...(services[0] as object), id: 8 },
+	] as never[];
+	const { proposed } = await run(scene, layers, together.before(twice));
+	assert.equal(
+		proposed.map(({ sure, edits }) => [sure, edits]),
+		[["choose", []]],
+	);
+	assert.is(repository.git("diff", "main", "repair/five1"), "");
+	const message = repository.git("log", "-1", "--format=%B", "repair/five1");
+	assert.match(message, `Found: ${together.from}/7 (the same service), the same layer`);
+	assert.match(message, `Found: ${together.from}/8 (the same service), the same layer`);
+});
+
+test("a host that moved is one proposal, whatever the number of its services", async (scene) => {
+	const layers = await register(scene.server, [featureAt(`${together.from.replace("/Five/", "/Other/")}/7`)]);
+	const moved = layers.map((layer) => (layer.smallkey === "more0" ? otherOf(layer, layers[0]) : layer));
+	scene.repository = store(moved);
+	const secure = "https://maps.example.ca";
+	const world: World = {
+		"http://maps.example.ca": redirect(301, `${secure}{path}{query}`),
+		[secure]: arcgis({ "Five/MapServer": services, "Other/MapServer": [{ ...services[0], id: 7 } as never] }),
+	};
+	const { proposed } = await run(scene, moved, world, { health: parseHealth(null) });
+	assert.equal(
+		proposed.map(({ branch, sure, smallkeys }) => [branch, sure, smallkeys]),
+		[["repair/five1", "same", [...smallkeys, "more0"]]],
+	);
+	assert.equal((await run(scene, moved, world, { health: parseHealth(null) })).withdrawn, []);
+	assert.equal(branches(scene.repository), ["main", "repair/five1"]);
+});
+
+/** A layer of another service that is described as one of the five. */
+function otherOf(layer: CheckedLayer, like: CheckedLayer | undefined): CheckedLayer {
+	const en = { ...like?.description?.en, service_url: layer.registration.en.service_url } as never;
+	return { ...layer, description: { en, fr: en } };
+}
+
+test("a repair is proposed anew when its layer has changed, also after the stale one was declined", async (scene) => {
+	const layers = (await register(scene.server)).slice(0, 1);
+	scene.repository = store(layers);
+	const { repository } = scene;
+	const moved = together.after(services);
+	await run(scene, layers, moved);
+	const edit = (title: string) => {
+		const [layer] = layers as [CheckedLayer];
+		const registration = { ...layer.registration, en: { ...layer.registration.en, service_name: title } };
+		repository.commit(`rename to ${title}`, {
+			[layerPath("five1")]: canonicalText(registration as Registration),
+		});
+		return [{ ...layer, registration: registration as Registration }];
+	};
+	const renamed = edit("Ozone");
+	const again = await run(scene, renamed, moved);
+	assert.is(again.proposed.length, 1);
+	const file = () => JSON.parse(repository.git("show", `repair/five1:${layerPath("five1")}`)).en;
+	assert.equal(file(), { service_url: `${together.to}/0`, service_name: "Ozone" }, "the new title is in it");
+	const decline = () => {
+		const words = ["commit-tree", "repair/five1^{tree}", "-p", "repair/five1", "-m", "decline", "-m", "No."];
+		const last = repository.git(...words, "-m", `Main: ${repository.git("rev-parse", "main")}`).trim();
+		repository.git("branch", `declined/repair/five1/${last.slice(0, 12)}`, last);
+		repository.git("branch", "-D", "repair/five1");
+	};
+	const twice = edit("Ozone of today");
+	decline();
+	assert.is((await run(scene, twice, moved)).proposed.length, 1, "a decline of a stale one");
+	assert.is(file().service_name, "Ozone of today");
+	decline();
+	assert.is((await run(scene, twice, moved)).proposed.length, 0, "a decline of what can be accepted");
+});
+
+test.run();
+
+const limits = suite<{ server: MemoryWorld }>("limits of a repair");
+limits.before((scene) => {
+	scene.server = new MemoryWorld();
+});
+
+const often = "was asked often enough for one day";
+
+limits(
+	"layers share the answers of a service, which is asked 200 times a day at most",
+	async ({ server }) => {
+		server.enter({ "http://a.example": always({ body: "a" }), "http://b.example": always({ body: "b" }) });
+		const limited = limitRequests(server.createClients, new Map([["a.example", 197]]));
+		const first = await limited.ask("http://a.example/1");
+		assert.is(await limited.ask("http://a.example/1"), first);
+		assert.equal(server.asked, ["http://a.example/1"]);
+		await limited.ask("http://a.example/2");
+		assert.ok((await limited.fetch("http://a.example/redirect")).ok);
+		const refused = await limited.ask("http://a.example/200");
+		assert.is(refused.ok || refused.message, often);
+		assert.is(server.asked.length, 3);
+		await limited.fetch("http://a.example/redirect").then(
+			() => assert.unreachable(),
+			(error) => assert.is(error.message, often),
+		);
+		assert.ok((await limited.ask("http://b.example/")).ok);
+	},
+);
+
+limits(
+	"a request that follows a redirect is one of the host to which it leads, whatever its port",
+	async (scene) => {
+		const { server } = scene;
+		server.enter({
+			"http://a.example": redirect(302, "http://third.example{path}"),
+			"http://b.example": redirect(302, "http://third.example:8080{path}"),
+			"http://third.example": always({ body: "third" }),
+			"http://third.example:8080": always({ body: "third" }),
+		});
+		const counts = new Map([["third.example", 198]]);
+		const limited = limitRequests(server.createClients, counts);
+		assert.ok((await limited.ask("http://a.example/1")).ok);
+		assert.ok((await limited.fetch("http://b.example/2")).ok);
+		const refused = await limited.ask("http://a.example/3");
+		assert.is(refused.ok || refused.message, often);
+		const third = server.asked.filter((address) => address.includes("third"));
+		assert.equal(third, ["http://third.example/1", "http://third.example:8080/2"]);
+		assert.equal(
+			[...counts],
+			[
+				["third.example", 200],
+				["a.example", 2],
+				["b.example", 1],
+			],
+		);
+	},
+);
+
+limits.run();

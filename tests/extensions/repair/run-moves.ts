@@ -1,0 +1,97 @@
+import * as assert from "uvu/assert";
+import { createWatchLayer } from "../../../extensions/harvest/layer.ts";
+import { createFindRepair, type Repair } from "../../../extensions/repair/repair.ts";
+import type { CheckedLayer } from "../../../registry/judge.ts";
+import { namedLayers, type Registration } from "../../../registry/registration.ts";
+import { type Lang, langs } from "../../../registry/smallkey.ts";
+import { test } from "../../helpers/suite.ts";
+import type { Expected, Move } from "./move.ts";
+import { MemoryWorld } from "./world.ts";
+
+const server = new MemoryWorld();
+
+/** The members that a repair changes in one language. */
+function changed({ layer, registration }: Repair, lang: Lang): Record<string, string> | undefined {
+	const membersOf = (one: Registration): Record<string, string> => ({
+		service_url: one[lang].service_url,
+		layer: namedLayers(one, lang)[0] ?? "",
+	});
+	const [before, after] = [membersOf(layer.registration), membersOf(registration)];
+	const entries = Object.entries(after).filter(([name, value]) => value !== before[name]);
+	return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+}
+
+function outcomeOf(repair: Repair | null): Expected {
+	if (!repair) return "nothing";
+	if (repair.sure === "choose")
+		return {
+			choose: (repair.langs[0]?.candidates ?? []).map(({ service_url, layer }) => layer ?? service_url),
+		};
+	const members = langs.map((lang) => [lang, changed(repair, lang)] as const);
+	return { sure: repair.sure, ...Object.fromEntries(members.filter(([, value]) => value)) };
+}
+
+/** Runs a move up to what is found for the layer. */
+async function find({ registered, before, after, isUnknown, others = [] }: Move) {
+	server.enter(before);
+	const known = isUnknown ? null : (await server.describe(registered)).description;
+	if (!isUnknown) assert.ok(known?.en && known.fr, "described before");
+	server.enter(after);
+	// The next harvest comes before the look: what it stores must not hide the move.
+	const { description } = await server.describe(registered, known);
+	const layer: CheckedLayer = { smallkey: "moved", registration: registered, description };
+	const registry = [
+		layer,
+		...others.map((registration, at) => ({ smallkey: `other${at}`, registration, description: null })),
+	];
+	server.asked.length = 0;
+	const looked = await createFindRepair({ ...server.clients(), mapWkid: 3978 }, registry).find(layer);
+	return { ...looked, requests: server.asked.length };
+}
+
+/** The moves for which something was proposed that must not be: worse than a move for which nothing was. */
+const wrong: string[] = [];
+
+/** Whether an outcome proposes what is not expected: another place, or more certainty. */
+function isWrong(outcome: Expected, expected: Expected): boolean {
+	if (outcome === "nothing") return false;
+	if (expected === "nothing") return true;
+	const places = (one: Expected) => JSON.stringify({ ...(one as object), sure: null });
+	const isSurer =
+		"sure" in outcome && outcome.sure === "same" && "sure" in expected && expected.sure !== "same";
+	return isSurer || places(outcome) !== places(expected);
+}
+
+/** Runs moves, and fails also with the list of the wrong proposals. */
+export function runMoves(moves: readonly Move[]): void {
+	for (const move of moves) {
+		test(move.name, async () => {
+			const { isSick, repair, requests } = await find(move);
+			if (isWrong(outcomeOf(repair), move.expected)) wrong.push(move.name);
+			assert.equal(outcomeOf(repair), move.expected);
+			assert.is(isSick, !move.isWell);
+			assert.ok(requests <= (move.maxRequests ?? 60), `${requests} requests`);
+			if (!repair || repair.sure === "choose") return;
+			// Once merged it is harvested, and a viewer draws it.
+			const { harvested } = await server.describe(repair.registration, repair.description);
+			const langsOf = repair.langs.map(({ lang }) => lang);
+			assert.equal(
+				harvested.findings.filter(({ lang }) => langsOf.includes(lang)),
+				[],
+			);
+			const watched = await createWatchLayer(server.clients().ask, null)(
+				repair.registration,
+				undefined,
+				repair.description,
+			);
+			assert.equal(
+				watched.findings.filter(({ lang }) => langsOf.includes(lang)),
+				[],
+			);
+		});
+	}
+	test("no move had a wrong proposal", () => {
+		assert.equal(wrong, []);
+	});
+	test.run();
+}

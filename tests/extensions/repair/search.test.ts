@@ -1,0 +1,173 @@
+import * as assert from "uvu/assert";
+import { readConfiguration } from "../../../api/service/settings.ts";
+import { searchEnvironment, startRepairs } from "../../../extensions/harvest/harvester/health.ts";
+import type { Notice } from "../../../extensions/harvest/notify.ts";
+import { createReadStatus } from "../../../extensions/review/layer-status.ts";
+import { healthPath, parseHealth, updateHealth } from "../../../registry/health.ts";
+import { layerPath } from "../../../registry/smallkey.ts";
+import { updateChanges } from "../../../site/data/changes.ts";
+import { readHistory } from "../../../site/data/history.ts";
+import { feedPath } from "../../../site/static/addresses.ts";
+import { writeProposal } from "../../../store/git/repair-branches.ts";
+import { Local, wms } from "../../helpers/local.ts";
+import { test } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { logTo } from "../../store/git-store.ts";
+import { HeldTimers } from "../harvest/harvester/held-timers.ts";
+
+const main = "refs/heads/main";
+const hour = 3_600_000;
+
+let local: Local;
+let end: () => Promise<void>;
+let searches: number;
+let stored: () => Promise<string | null>;
+let noticed: Notice[];
+let timers: HeldTimers;
+
+test.before.each(async () => {
+	const sick = { moved: { state: "wrong", since: "2026-W09" }, fresh: { state: "down", since: "2026-W10" } };
+	local = await Local.open({
+		files: {
+			[layerPath("moved")]: wms("moved"),
+			[layerPath("fresh")]: wms("fresh"),
+			[healthPath]: JSON.stringify({ sick }),
+		},
+	});
+	[searches, timers, stored, noticed] = [0, new HeldTimers(), health, []];
+	end = startRepairs({
+		repository: local.repository,
+		store: local.store,
+		readHealth: () => stored(),
+		notify: (notice) => noticed.push(notice),
+		search: async () => {
+			searches += 1;
+			if (searches === 1) await propose();
+		},
+		now: () => new Date(local.now),
+		log: logTo(local.reported) as never,
+		timers,
+	});
+});
+test.after.each(async () => {
+	await end();
+	await local.end();
+	assert.equal(local.reported, []);
+});
+
+async function health(): Promise<string> {
+	return `${await local.git("show", `${main}:${healthPath}`)}\n`;
+}
+
+async function feed(): Promise<string> {
+	const history = await readHistory(local.repository, null, await local.git("rev-parse", main));
+	const titles = { of: () => null, mayDiffer: () => false };
+	return updateChanges(null, history ?? [], "", titles).get(feedPath) as string;
+}
+
+async function propose(): Promise<void> {
+	const edits = [{ path: layerPath("moved"), text: wms("new") }];
+	const said = { subject: "repair moved", text: "", markdown: "", evidence: ["0123456789abcdef"] };
+	const proposal = {
+		...said,
+		sure: "same" as const,
+		branch: "repair/moved",
+		smallkeys: ["moved"],
+		choices: [],
+		edits,
+	};
+	const base = await local.git("rev-parse", main);
+	await writeProposal(local.repository, base, proposal, undefined, new Date(local.now));
+}
+
+/** Lets the next timer ring. @returns the wait before it, in milliseconds */
+async function next(): Promise<number> {
+	const ms = timers.waiting[0]?.ms ?? 0;
+	timers.run();
+	await eventually(() => timers.waiting.length === 1);
+	return ms;
+}
+
+test("a search runs soon after the start, then once a day, and never writes the layer itself", async () => {
+	const layer = await local.git("show", `${main}:${layerPath("moved")}`);
+	assert.ok((await next()) < hour);
+	assert.is(searches, 1);
+	const repair = { branch: "repair/moved", sure: "same" as const, smallkeys: ["moved"] };
+	assert.equal(noticed, [{ event: "repair", repairs: [repair] }]);
+	assert.is(await next(), 24 * hour);
+	assert.equal(noticed.slice(1), [{ event: "repair", repairs: [] }], "and is not new on the next day");
+	assert.is(searches, 2);
+	assert.is(await local.git("show", `${main}:${layerPath("moved")}`), layer);
+});
+
+test("the status, the health and the feed say that a repair waits, and say it no more once it is gone", async () => {
+	await next();
+	assert.equal(JSON.parse(await health()), {
+		sick: {
+			fresh: { state: "down", since: "2026-W10" },
+			moved: { state: "wrong", since: "2026-W09", repair: true },
+		},
+	});
+	const { repository, store } = local;
+	const statuses = createReadStatus({ repository, store, has: () => true, harvester: null });
+	const repairOf = async (smallkey: string) => {
+		const status = await statuses(smallkey, []);
+		return status && status !== "too many" ? status("en").health.repair : null;
+	};
+	const { branch, commit, from, to, sure } = (await repairOf("moved")) ?? {};
+	assert.is(commit, await local.git("rev-parse", "refs/heads/repair/moved"));
+	const place = "http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en";
+	assert.equal(
+		{ branch, from, to, sure },
+		{
+			branch: "repair/moved",
+			from: { en: `${place} moved`, fr: `${place} moved` },
+			to: { en: `${place} new`, fr: `${place} new` },
+			sure: "same",
+		},
+	);
+	assert.is(await repairOf("fresh"), undefined);
+	assert.match(await feed(), "<title>moved: a repair is proposed · une réparation est proposée</title>");
+	const tip = await local.git("rev-parse", main);
+	await next();
+	assert.is(await local.git("rev-parse", main), tip, "nothing new is no commit");
+	await local.git("update-ref", "-d", "refs/heads/repair/moved");
+	await next();
+	assert.not.match(await health(), "repair");
+	assert.is((await feed()).match(/a repair is proposed/g)?.length, 1);
+});
+
+test("a layer that works and is redirected for good is listed with its repair, until that is decided", async () => {
+	stored = async () => null;
+	await next();
+	assert.is(searches, 1);
+	const text = await health();
+	const moved = parseHealth(text);
+	assert.equal([...moved.keys()], ["moved"], "a layer without a repair is well");
+	assert.equal([moved.get("moved")?.state, moved.get("moved")?.repair], ["moved", true]);
+	assert.match(await feed(), "<title>moved: a repair is proposed · une réparation est proposée</title>");
+	const isRegistered = () => true;
+	assert.equal(updateHealth(moved, new Map([["moved", null]]), "2026-W11", isRegistered), moved);
+	stored = async () => text;
+	await local.git("update-ref", "-d", "refs/heads/repair/moved");
+	await next();
+	assert.is(await local.git("ls-tree", "--name-only", main, healthPath), "");
+});
+
+test("the process of a search gets the operator's certificates, and no secrets", () => {
+	const [SENDERS, NODE_EXTRA_CA_CERTS] = ['{"a":"secret"}', "/etc/ssl/own.pem"];
+	const own = {
+		PATH: "/bin",
+		SENDERS,
+		NODE_EXTRA_CA_CERTS,
+		NOTIFY_URL: "https://a.example",
+		NOTIFY_SECRET: "s",
+	};
+	const env = searchEnvironment(readConfiguration({ ...own, DATA_DIR: "/data" }), own);
+	assert.equal(env, {
+		...{ PATH: "/bin", DATA_DIR: "/data", MAP_WKID: "3978", HARVEST_ALLOW_PRIVATE: "off" },
+		NODE_EXTRA_CA_CERTS,
+	});
+});
+
+test.run();

@@ -1,0 +1,181 @@
+import * as assert from "uvu/assert";
+import { findWaiting } from "../../../api/service/repository.ts";
+import { proposalsOf } from "../../../extensions/repair/proposal.ts";
+import { createFindRepair } from "../../../extensions/repair/repair.ts";
+import { createReadRepairs } from "../../../extensions/repair/waiting-repairs.ts";
+import { acceptReview, declineReview } from "../../../extensions/review/decide.ts";
+import { splitRepair } from "../../../extensions/review/split.ts";
+import { descriptionText } from "../../../registry/description.ts";
+import { canonicalText } from "../../../registry/registration.ts";
+import { descriptionPath, type Lang, layerPath } from "../../../registry/smallkey.ts";
+import { Catalogue } from "../../../site/http/catalogue-requests.ts";
+import { parsePage } from "../../../site/http/pages.ts";
+import { pageSettingsPath } from "../../../site/static/html.ts";
+import { declinedEvidence, readOpen, writeProposal } from "../../../store/git/repair-branches.ts";
+import { suite } from "../../helpers/suite.ts";
+import { Repository } from "../../helpers/world.ts";
+import { pageSettings } from "../../site/data/pages.ts";
+import { featureAt, stations, together } from "./move.ts";
+import { arcgis, MemoryWorld, type World, type WorldLayer } from "./world.ts";
+
+const test = suite<{ server: MemoryWorld; repository: Repository }>("waiting repairs");
+test.before(async (scene) => {
+	scene.server = new MemoryWorld();
+});
+test.after.each(({ repository }) => repository?.remove());
+
+const now = new Date("2026-03-04T12:00:00Z");
+
+/** Stores layers as they were before a move, and proposes what is found after it. */
+async function propose(
+	{ server }: { server: MemoryWorld },
+	keys: readonly string[],
+	before: World,
+	after: World,
+): Promise<Repository> {
+	server.enter(before);
+	const layers = await Promise.all(
+		keys.map(async (smallkey, at) => {
+			const registration = featureAt(`${together.from}/${at}`);
+			return { smallkey, registration, ...(await server.describe(registration)) };
+		}),
+	);
+	const files = layers.flatMap(({ smallkey, registration, description }) => [
+		[layerPath(smallkey), canonicalText(registration)],
+		[descriptionPath(smallkey), description ? descriptionText(description) : ""],
+	]);
+	const repository = new Repository(Object.fromEntries(files));
+	server.enter(after);
+	const { find } = createFindRepair({ ...server.clients(), mapWkid: 3978 }, layers);
+	const found = [];
+	for (const layer of layers) found.push((await find(layer)).repair ?? []);
+	const base = repository.git("rev-parse", "main").trim();
+	for (const proposal of proposalsOf(found.flat(), new Set()))
+		await writeProposal(repository.path, base, proposal, undefined, now);
+	return repository;
+}
+
+/** The pages of repairs, as the service answers them. */
+function pagesOf(repository: Repository) {
+	const settings = { ...pageSettings, site: { ...pageSettings.site, canSend: true } };
+	const catalogue = new Catalogue({
+		find: async () => null,
+		text: async (file) => (file === pageSettingsPath ? JSON.stringify(settings) : null),
+		...{ headers: {}, isSecure: false, isLive: true },
+		repairs: createReadRepairs(repository.path, null),
+	});
+	return async (target: string) => {
+		const route = parsePage(target, "");
+		if (route === null || typeof route === "string") return { status: 404, text: String(route) };
+		const { status, body } = await catalogue.answer(route, { ifNoneMatch: null, acceptEncoding: "" });
+		return { status, text: new TextDecoder().decode(body as Uint8Array) };
+	};
+}
+
+const odd: WorldLayer = { ...stations, name: `<b>"Stations"` };
+
+test("a repair is shown with its places and its evidence, in both languages", async (scene) => {
+	const before = together.before([{ ...odd, id: 0 }]);
+	const after = together.after([{ ...odd, id: 0, colour: 7 }]);
+	scene.repository = await propose(scene, ["five1"], before, after);
+	const found = await createReadRepairs(scene.repository.path, null).of("five1");
+	const { sure, from, to, rows = [] } = found?.repair ?? {};
+	assert.equal(
+		{ sure, from, to },
+		{
+			sure: "perhaps",
+			from: { en: `${together.from}/0`, fr: `${together.from}/0` },
+			to: { en: `${together.to}/0`, fr: `${together.to}/0` },
+		},
+	);
+	const symbols = rows.find(({ code }) => code === "symbols");
+	assert.equal(symbols, {
+		langs: ["en", "fr"],
+		code: "symbols",
+		text: { en: "symbols", fr: "symboles" },
+		before: "symbol 200",
+		after: "symbol 7",
+		agrees: false,
+	});
+	assert.ok(rows.filter(({ code }) => code !== "symbols").every(({ agrees }) => agrees));
+	const page = pagesOf(scene.repository);
+	assert.ok((await page("/en/repair/")).text.includes('href="../../en/repair/five1"'));
+	const texts: [string, Lang, string, string][] = [
+		["/en/repair/five1", "en", "Perhaps the same layer at another place", '<th scope="row">extent</th>'],
+		["/fr/repair/five1", "fr", "Peut-être la même couche à un autre endroit", '<th scope="row">étendue</th>'],
+	];
+	for (const [target, lang, words, row] of texts) {
+		const { status, text } = await page(target);
+		assert.is(status, 200);
+		for (const expected of [
+			`<html lang="${lang}">`,
+			words,
+			row,
+			`${together.to}/0`,
+			"review accept repair/five1",
+		])
+			assert.ok(text.includes(expected), expected);
+		assert.ok(
+			text.includes("&lt;b&gt;&quot;Stations&quot;") && !text.includes("<b>"),
+			"what a service says is text",
+		);
+	}
+	assert.is((await page("/en/repair/none")).status, 404);
+	scene.repository.git("branch", "-D", "repair/five1");
+	assert.is((await page("/en/repair/five1")).status, 404, "after a decision");
+	assert.match((await page("/fr/repair/")).text, "Aucune réparation n’attend de décision.");
+});
+
+test("some layers of a repair are accepted or declined alone, and the others still wait", async (scene) => {
+	const { smallkeys, layers } = together;
+	scene.repository = await propose(scene, smallkeys, together.before(layers), together.after(layers));
+	const { path } = scene.repository;
+	const git = (...words: string[]) => scene.repository.git(...words);
+	const wholeRefs = git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/");
+	const review = () => findWaiting(path, "repair/five1");
+	const refusal = await splitRepair(path, await review(), ["five2", "none"]).catch(({ message }) => message);
+	assert.match(refusal, /^--only: none: not in repair\/five1/);
+	assert.is(
+		git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/"),
+		wholeRefs,
+		"nothing was stored",
+	);
+	const chosen = await splitRepair(path, await review(), ["five1", "five4"]);
+	assert.is(chosen.branch, "repair/five1");
+	const open = await readOpen(path, "main");
+	assert.equal(
+		open.map(({ branch, smallkeys: own, evidence }) => [branch, own, evidence.length]),
+		[
+			["repair/five1", ["five1", "five4"], 2],
+			["repair/five2", ["five2", "five3", "five5"], 3],
+		],
+	);
+	const message = git("log", "-1", "--format=%B", "repair/five2");
+	assert.equal(message.match(/^Layer \S+$/gm), ["Layer five2", "Layer five3", "Layer five5"]);
+	assert.match(message, /^repair five2 and 2 other layers: the same layer at another place\n/);
+	const reviewer = { name: "Ann", mail: "ann@example.org" };
+	await acceptReview(path, chosen, reviewer);
+	const changed = git("diff", "--name-only", "main^", "main").trim().split("\n");
+	assert.equal(changed, ["five1", "five4"].flatMap((key) => [layerPath(key), descriptionPath(key)]).sort());
+	const one = await splitRepair(path, await findWaiting(path, "repair/five2"), ["five3"]);
+	await declineReview(path, one, reviewer, "No.");
+	const [left, ...others] = await readOpen(path, "main");
+	assert.equal([left?.smallkeys, others], [["five2", "five5"], []]);
+	const all = open.flatMap(({ evidence }) => evidence);
+	const declined = await declinedEvidence(path);
+	assert.equal([...declined], [open[1]?.evidence[1]], "only the evidence of that layer");
+	assert.is(new Set(all).size, 5);
+});
+
+test("several places that agree alike are shown, and no command accepts them", async (scene) => {
+	const [layer] = together.layers as [WorldLayer];
+	const folders = { "A/Five/MapServer": [layer], "B/Five/MapServer": [layer] };
+	const after = { [new URL(together.from).origin]: arcgis(folders) };
+	scene.repository = await propose(scene, ["five1"], together.before([layer]), after);
+	const { text } = await pagesOf(scene.repository)("/en/repair/five1");
+	for (const folder of ["A", "B"]) assert.match(text, `/rest/services/${folder}/Five/MapServer/0</dd>`);
+	assert.match(text, "register the one that is right");
+	assert.not.match(text, "review accept");
+});
+
+test.run();

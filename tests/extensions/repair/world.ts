@@ -1,0 +1,198 @@
+import { createAsk } from "../../../api/service/net/ask.ts";
+import { mergeDescription } from "../../../extensions/harvest/finding.ts";
+import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
+import { type Clients, type CreateClients, limitRequests } from "../../../extensions/repair/run.ts";
+import { type Description, descriptionText } from "../../../registry/description.ts";
+import type { Registration } from "../../../registry/registration.ts";
+import { type MemoryAnswer, memoryFetch } from "../harvest/memory.ts";
+import { drawn } from "../harvest/pictures.ts";
+
+/** A host, or a part of one: what it answers to an address; null where it has nothing there. */
+export type Host = (url: URL) => MemoryAnswer | null;
+
+/** Hosts by origin: `http://maps.example.ca`. A host that is not in it does not accept a connection. */
+export type World = Readonly<Record<string, Host>>;
+
+/** A layer of an ArcGIS service; without its own members it is that of `stations`. */
+export interface WorldLayer {
+	id: number;
+	name: string;
+	geometry?: string;
+	fields?: string[];
+	extent?: number[];
+	colour?: number;
+	/** Number of features. */
+	features?: number;
+	/** The smallest scale at which it is drawn; 0: any. */
+	scale?: number;
+	/** What it is, if not a layer of features. */
+	type?: string;
+}
+
+const json = (value: unknown): MemoryAnswer => ({ type: "application/json", body: JSON.stringify(value) });
+
+/** An error of ArcGIS, which has status 200. */
+export const arcgisError = (code: number, message: string) => json({ error: { code, message } });
+const notFound = arcgisError(404, "Service not found");
+
+export const stationFields = ["OBJECTID", "NAME", "CLASS", "KIND", "OPENED"];
+
+function layerDocument(layer: WorldLayer): Record<string, unknown> {
+	const [xmin, ymin, xmax, ymax] = layer.extent ?? [-123, 45, -60, 70];
+	const { id, name, colour = 200, fields = stationFields } = layer;
+	const symbol = { type: "esriSMS", style: "esriSMSCircle", color: [colour, 0, 0, 255], size: 6 };
+	return {
+		...{ currentVersion: 10.81, id, name, type: layer.type ?? "Feature Layer" },
+		...{ geometryType: layer.geometry ?? "esriGeometryPoint", minScale: layer.scale ?? 0, maxScale: 0 },
+		displayField: fields[1] ?? "",
+		extent: { xmin, ymin, xmax, ymax, spatialReference: { wkid: 4269, latestWkid: 4269 } },
+		drawingInfo: { renderer: { type: "simple", label: `symbol ${colour}`, symbol } },
+		fields: fields.map((field) => ({
+			...{ name: field, alias: field },
+			type: field === "OBJECTID" ? "esriFieldTypeOID" : "esriFieldTypeString",
+		})),
+	};
+}
+
+/** An ArcGIS server with services by path: `Air/Stations/MapServer`. */
+export function arcgis(
+	services: Readonly<Record<string, readonly WorldLayer[]>>,
+	root = "/arcgis/rest/services",
+): Host {
+	const names = Object.keys(services);
+	const folderOf = (name: string) => name.split("/").slice(0, -2).join("/");
+	const catalogue = (folder: string) =>
+		json({
+			folders: folder === "" ? [...new Set(names.map(folderOf))].filter(Boolean) : [],
+			services: names
+				.filter((name) => folderOf(name) === folder)
+				.map((name) => ({ name: name.split("/").slice(0, -1).join("/"), type: name.split("/").at(-1) })),
+		});
+	return ({ pathname, searchParams }) => {
+		if (pathname !== root && !pathname.startsWith(`${root}/`)) return null;
+		// Without `f` the server sends its pages for people.
+		if (searchParams.get("f") !== "json") return { type: "text/html", body: "<html>ArcGIS REST</html>" };
+		const path = pathname.slice(root.length + 1).replace(/\/$/, "");
+		const service = names.find((name) => path === name || path.startsWith(`${name}/`));
+		if (service === undefined)
+			return names.some((name) => path === "" || name.startsWith(`${path}/`)) ? catalogue(path) : notFound;
+		const layers = services[service] as readonly WorldLayer[];
+		const rest = path.slice(service.length + 1);
+		const listed = layers.map(({ id, name, type }) => ({
+			...{ id, name, parentLayerId: -1 },
+			...(type === "Group Layer" && { subLayerIds: [id + 1] }),
+		}));
+		if (rest === "") return json({ layers: listed });
+		if (rest === "layers") return json({ layers: layers.map(layerDocument) });
+		if (rest === "legend") return json({ layers: [] });
+		const layer = layers.find(({ id }) => id === Number(rest.split("/")[0]));
+		if (!layer) return arcgisError(404, "Layer not found");
+		if (!rest.endsWith("/query")) return json(layerDocument(layer));
+		const { features = 12 } = layer;
+		if (searchParams.get("returnCountOnly")) return json({ count: features });
+		return json({ features: features > 0 ? [{ attributes: {}, geometry: { x: 0, y: 0 } }] : [] });
+	};
+}
+
+/** A layer of a WMS. */
+export interface WmsLayer {
+	name: string;
+	title: string;
+	abstract?: string;
+	/** null: the service does not say where it lies. */
+	box?: number[] | null;
+	/** The scale from which it is drawn: 50000 for 1:50,000. */
+	scale?: number;
+}
+
+/** The box and the scale of a layer. 01-068r3, section 7.1.4.5.8: a hint is the diagonal of a pixel of 0.28 mm in metres. */
+const boxAndScale = {
+	"1.1.1": ([west, south, east, north]: number[], scale = 0) =>
+		`${west === undefined ? "" : `<LatLonBoundingBox minx="${west}" miny="${south}" maxx="${east}" maxy="${north}"/>`}
+${scale ? `<ScaleHint min="0" max="${scale * 0.00028 * Math.SQRT2}"/>` : ""}`,
+	"1.3.0": ([west, south, east, north]: number[], scale = 0) =>
+		`${west === undefined ? "" : `<EX_GeographicBoundingBox><westBoundLongitude>${west}</westBoundLongitude><eastBoundLongitude>${east}</eastBoundLongitude><southBoundLatitude>${south}</southBoundLatitude><northBoundLatitude>${north}</northBoundLatitude></EX_GeographicBoundingBox>`}
+${scale ? `<MaxScaleDenominator>${scale}</MaxScaleDenominator>` : ""}`,
+};
+
+const roots = { "1.1.1": "WMT_MS_Capabilities", "1.3.0": "WMS_Capabilities" };
+
+/** A WMS at a path. */
+export function wms(path: string, layers: readonly WmsLayer[], version: keyof typeof roots = "1.1.1"): Host {
+	const texts = layers.map(({ name, title, abstract = "", box = [-80, 40, -60, 50], scale }) => {
+		const about = `<Name>${name}</Name><Title>${title}</Title><Abstract>${abstract}</Abstract>`;
+		return `<Layer queryable="1">${about}${boxAndScale[version](box ?? [], scale)}</Layer>`;
+	});
+	const root = roots[version];
+	const capabilities = `<${root}><Capability><Layer><Title>All</Title>${texts.join("")}</Layer></Capability></${root}>`;
+	return ({ pathname, searchParams }) => {
+		if (pathname !== path) return null;
+		const query = new Map([...searchParams].map(([name, value]) => [name.toUpperCase(), value]));
+		if (query.get("REQUEST") === "GetMap") return { type: "image/png", body: drawn };
+		if (query.get("REQUEST") === "GetCapabilities") return { type: "text/xml", body: capabilities };
+		return { type: "text/html", body: "<html>No REQUEST</html>" };
+	};
+}
+
+/** One answer to all addresses whose path matches. */
+export function at(path: RegExp, answer: MemoryAnswer): Host {
+	return ({ pathname }) => (path.test(pathname) ? answer : null);
+}
+
+/** The same answer to every address. */
+export const always = (answer: MemoryAnswer) => at(/^/, answer);
+
+/** A host made of several parts: the first that has an answer gives it. */
+export function host(...parts: readonly Host[]): Host {
+	return (url) => {
+		for (const part of parts) {
+			const answer = part(url);
+			if (answer) return answer;
+		}
+		return null;
+	};
+}
+
+/** Redirects every address. @param to the target without a query; `{path}` and `{query}` are those of the request */
+export function redirect(status: number, to: string): Host {
+	return ({ pathname, search }) => ({
+		status,
+		location: to.replace("{path}", pathname).replace("{query}", search),
+	});
+}
+
+export const page: MemoryAnswer = { type: "text/html", body: "<html><body>Please sign in</body></html>" };
+
+/** A world in memory, which a test replaces, and what its hosts were asked for. */
+export class MemoryWorld {
+	readonly asked: string[] = [];
+	#world: World = {};
+
+	/** Puts another world in place, and forgets what was asked. */
+	enter(world: World): void {
+		this.#world = world;
+		this.asked.length = 0;
+	}
+
+	/** What a run asks with. */
+	readonly createClients: CreateClients = (onRequest) => {
+		const answerOf = (url: URL) => {
+			const part = this.#world[url.origin];
+			return part && (part(url) ?? { status: 404 });
+		};
+		const fetch = memoryFetch(answerOf, { asked: this.asked, onRequest });
+		return { ask: createAsk({ fetch, sleep: async () => {} }), fetch };
+	};
+
+	clients(): Clients {
+		return limitRequests(this.createClients);
+	}
+
+	/** Harvests a layer. @param known what was harvested before */
+	async describe(registration: Registration, known: Description | null = null) {
+		const harvest = createHarvestLayer({ ask: this.clients().ask, mapWkid: 3978 });
+		const harvested = await harvest(registration, undefined, known);
+		const stored = known && descriptionText(known);
+		return { harvested, description: mergeDescription(registration, harvested, stored) };
+	}
+}

@@ -1,0 +1,489 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { connectToGithub } from "../../../../api/service/github.ts";
+import { readConfiguration } from "../../../../api/service/settings.ts";
+import { judgePull } from "../../../../extensions/review/approvals/github.ts";
+import { parseTeams, readTeams, unknownOwners } from "../../../../extensions/review/approvals/owners.ts";
+import type { MergedPaths } from "../../../../extensions/review/approvals/pull-state.ts";
+import { openPulls, parsePulls, partOf } from "../../../../extensions/review/pulls.ts";
+import { parseOwners } from "../../../../registry/owners.ts";
+import { textsOf } from "../../../../registry/problems.ts";
+import { exits, prints, root, runScript } from "../../../helpers/process.ts";
+import { freshSuite, Repository, temporaryFolder, writeFiles } from "../../../helpers/world.ts";
+import { bot, idOf, type PeerPull, type ReviewPeer, startReviewPeer } from "./review-peer.ts";
+
+const named = (login: string) => `@${login}#${idOf(login)}`;
+const ownersFile = {
+	operators: [named("boss")],
+	layers: {
+		"*": ["@maps/reviewers", named("rita")],
+		"energy-*": ["@maps/energy"],
+		"empty-*": ["@maps/empty"],
+	},
+};
+const parse = (file: object) => parseOwners(new TextEncoder().encode(JSON.stringify(file)));
+const { owners } = parse(ownersFile);
+const [head, older] = ["a".repeat(40), "b".repeat(40)];
+
+let peer: ReviewPeer;
+const test = freshSuite("approvals of owners", async (use) => {
+	peer = use(await startReviewPeer());
+	peer.teams.set("maps/reviewers", ["Ann", "bob"]).set("maps/energy", ["eve"]).set("maps/empty", []);
+});
+
+const layer = { filename: "layers/ab/abc.json" };
+const energy = { filename: "layers/en/energy-x.json" };
+
+function propose(parts: Partial<PeerPull> = {}): PeerPull {
+	const number = peer.pulls.length + 1;
+	const own = {
+		number,
+		author: "carl",
+		from: "carl:change",
+		base: "main",
+		sha: head,
+		files: [layer],
+		reviews: [],
+	};
+	const pull = { ...own, ...parts };
+	peer.pulls.push(pull);
+	return pull;
+}
+
+const approval = (login: string | null, commit = head) => ({ login, state: "APPROVED", commit });
+
+const commentsWith = (marker: string) =>
+	peer.comments
+		.map(({ body }) => body)
+		.filter((body) => body.startsWith(`<!-- fragment-publisher: ${marker} -->`));
+
+/** Judges all open pull requests, as the workflow does. */
+async function judge(isRequesting = true, known = owners, merge?: MergedPaths): Promise<string[]> {
+	const github = connectToGithub(readConfiguration(peer.env));
+	const lines: string[] = [];
+	const teams = known ? await readTeams(github, known) : new Map();
+	for (const pull of await openPulls(github, "main")) {
+		const { files = [] } = peer.pulls.find(({ number }) => number === pull.number) ?? {};
+		const paths = files.flatMap((file) => [file.filename, file.previous_filename ?? file.filename]);
+		const readMerge = async () => merge ?? { paths: [...new Set(paths)], obstacle: null };
+		const run = { github, base: "main", owners: known, teams, author: bot, isRequesting, readMerge };
+		lines.push(((await judgePull(run, pull)) ?? ["newer"]).join("; "));
+	}
+	return lines;
+}
+
+const can = (people: string) => `failure: can still approve: ${people}`;
+const anyone = can("Ann, bob, rita");
+const isApproved = "success: approved by bob";
+const machineMade = [{ filename: "layers/ab/abc.service.json" }, { filename: "layers/health.json" }];
+const byBob = { reviews: [approval("bob")] };
+const bobThen = (state: string) => ({ reviews: [approval("bob"), { ...approval("bob"), state }] });
+const many = Array.from({ length: 250 }, () => ({ author: "carl", committer: "carl" }));
+const crowd = Array.from({ length: 150 }, (_, index) => [
+	approval(`crowd-${index}`),
+	approval("bob", older),
+]).flat();
+const tooManyCommits = "failure: too many commits for GitHub to list them: squash them";
+const tooManyFiles = "failure: too many files for GitHub to list them: split the change";
+const byService = { author: "maps-service[bot]", from: "maps:register/abc" };
+
+/** What a pull request is, and how it is judged. */
+const judged: [what: string, parts: Partial<PeerPull>, judgement: string][] = [
+	["no approval", {}, anyone],
+	["an owner by a team, in other letters", { reviews: [approval("ANN")] }, "success: approved by Ann"],
+	["one owner of two groups", { files: [layer, energy], ...byBob }, can("eve")],
+	[
+		"an owner of each group",
+		{ files: [layer, energy], reviews: [approval("bob"), approval("eve")] },
+		`${isApproved}, eve`,
+	],
+	["the author", { author: "ann", reviews: [approval("Ann")] }, can("bob, rita")],
+	[
+		"the author with another's commits",
+		{ author: "ann", commits: [{ author: "carl", committer: null }], reviews: [approval("Ann")] },
+		can("bob, rita"),
+	],
+	["a stranger", { reviews: [approval("mallory")] }, anyone],
+	["an approval of an older commit", { reviews: [approval("bob", older)] }, anyone],
+	["an account that is gone", { reviews: [approval(null)] }, anyone],
+	["a dismissed approval", bobThen("DISMISSED"), anyone],
+	["an approval that was taken back", bobThen("CHANGES_REQUESTED"), anyone],
+	["an approval and a later comment", bobThen("COMMENTED"), isApproved],
+	["an owner of other layers", { reviews: [approval("eve")] }, anyone],
+	["an owner behind 300 reviews", { reviews: [...crowd, approval("rita")] }, "success: approved by rita"],
+	...["layers/owners.json", ".github/workflows/layers.yml", "README.md"].map(
+		(filename): [string, Partial<PeerPull>, string] => [
+			`${filename}, which the operators own`,
+			{ files: [{ filename }, layer], ...byBob },
+			can("boss"),
+		],
+	),
+	[
+		"a renamed layer, which has the owners of both names",
+		{ files: [{ ...layer, previous_filename: energy.filename }], ...byBob },
+		can("eve"),
+	],
+	[
+		"the weekly refresh",
+		{ author: bot, from: "maps:refresh", files: machineMade },
+		"success: needs no approval",
+	],
+	[
+		"a refresh with a registration",
+		{ author: bot, from: "maps:refresh", files: [...machineMade, layer] },
+		anyone,
+	],
+	...(
+		[
+			["a fork's branch refresh", { author: bot, from: "carl:refresh" }],
+			["another branch", { author: bot, from: "maps:register/abc" }],
+			["another author", { author: "carl", from: "maps:refresh" }],
+			["another App", { author: "github-actions[bot]", from: "maps:refresh" }],
+		] as const
+	).map(([what, parts]): [string, Partial<PeerPull>, string] => [
+		`descriptions of ${what}`,
+		{ ...parts, files: machineMade },
+		can("Ann, bob, rita, boss"),
+	]),
+	[
+		"approvals by an author and a committer of its commits",
+		{
+			...byService,
+			commits: [
+				{ author: "Bob", committer: "web-flow" },
+				{ author: null, committer: "RITA" },
+			],
+			reviews: [approval("bob"), approval("rita")],
+		},
+		can("Ann"),
+	],
+	["who pushed to its branch", { from: "maps:patch", pushers: ["carl", "Bob"], ...byBob }, can("Ann, rita")],
+	["who pushed to a fork's branch", { pushers: ["carl", "Bob"], ...byBob }, can("Ann, rita")],
+	[
+		"a push by a workflow, which hides its author",
+		{ from: "maps:patch", pushers: ["github-actions[bot]"], ...byBob },
+		"failure: a workflow has pushed to it, which hides who made it: use another branch",
+	],
+	["250 commits", { commits: many, ...byBob }, tooManyCommits],
+	["fewer commits than there are", { allCommits: 2, ...byBob }, tooManyCommits],
+	["fewer files than there are", { changedFiles: 2, ...byBob }, tooManyFiles],
+	[
+		"a team without members",
+		{ files: [{ filename: "layers/em/empty-x.json" }] },
+		"failure: no members are known of @maps/empty",
+	],
+	[
+		"owners that it adds itself",
+		{
+			...{ author: "mallory", files: [{ filename: "layers/owners.json" }, energy] },
+			reviews: [approval("mallory"), approval("eve")],
+		},
+		can("boss"),
+	],
+	[
+		"an approval after it was pointed at this branch",
+		{ ...byBob, baseChanges: ["2026-01-01T00:00:00Z"] },
+		isApproved,
+	],
+	["an approval before that", { ...byBob, baseChanges: ["2026-01-02T00:00:00Z"] }, anyone],
+];
+
+for (const [what, parts, judgement] of judged)
+	test(`${what} is judged as ${judgement}`, async () => {
+		propose(parts);
+		assert.equal(await judge(), [judgement]);
+		const found = peer.checks.map(({ head_sha, conclusion, name }) => [head_sha, name, conclusion]);
+		assert.equal(found, [[head, "owners", judgement.split(":")[0]]]);
+	});
+
+test("the comment names who can approve, and is edited", async () => {
+	const pull = propose();
+	await judge();
+	assert.match(
+		commentsWith("approvals")[0] ?? "",
+		"can approve <code>Ann</code>, <code>bob</code>, <code>rita</code>",
+	);
+	pull.reviews.push(approval("bob"));
+	await judge();
+	const [text = "", ...others] = commentsWith("approvals");
+	assert.match(text, "The owners have approved");
+	assert.equal(others, []);
+});
+
+test("accounts are compared by id: neither a claimed login nor a rename changes who approves", async () => {
+	const pull = propose({ reviews: [approval("rita")] });
+	peer.ids.set("rita", 666);
+	assert.equal(await judge(), [anyone]);
+	peer.ids.set("rita-two", idOf("rita"));
+	pull.reviews.push(approval("rita-two"));
+	assert.equal(await judge(), ["success: approved by rita"]);
+	pull.author = "rita-two";
+	assert.equal(await judge(), [can("Ann, bob")]);
+});
+
+test("owners without an id, a removed owner and a missing file approve nothing", async () => {
+	const pull = propose({ reviews: [approval("rita")] });
+	const { owners: without, problems } = parse({ ...ownersFile, layers: { "*": ["@rita"] } });
+	assert.match(textsOf(problems)[0] ?? "", "@rita must have the id of the account, as in @ada#123");
+	assert.equal(await judge(true, without), [
+		"failure: npx fragment-publisher owners has to write the id of @rita",
+	]);
+	assert.match(commentsWith("approvals")[0] ?? "", /rita<\/code> cannot approve without an id/);
+	const fewer = parse({ ...ownersFile, layers: { "*": ["@maps/reviewers"] } }).owners;
+	assert.equal(await judge(true, fewer), [can("Ann, bob")]);
+	pull.reviews.push(approval("bob"));
+	assert.equal(await judge(true, null), ["failure: layers/owners.json of the base branch cannot be read"]);
+	peer.teams.delete("maps/reviewers");
+	peer.answers.push({ path: /teams\/energy\/members/, status: 403, message: "Resource not accessible" });
+	Object.assign(pull, { files: [energy] });
+	assert.equal(await judge(), ["failure: no members are known of @maps/energy"]);
+});
+
+test("who has the secret of a sender does not approve its requests; a fork can write any address", async () => {
+	const known = parse({ ...ownersFile, senders: { energy: [named("rita"), "@maps/energy"] } }).owners;
+	const commit = { author: null, committer: null, mail: "energy@sender.invalid" };
+	const pull = propose({ ...byService, commits: [commit], reviews: [approval("rita")] });
+	assert.equal(await judge(true, known), [can("Ann, bob")]);
+	commit.mail = "other@sender.invalid";
+	assert.equal(await judge(true, known), ["success: approved by rita"]);
+	commit.mail = "energy@sender.invalid";
+	pull.from = "mallory:register/abc";
+	assert.equal(await judge(true, known), ["success: approved by rita"]);
+});
+
+const changes: [string, (pull: PeerPull) => object][] = [
+	["a push", (pull) => Object.assign(pull, { sha: older, files: [energy] })],
+	["another base", (pull) => Object.assign(pull, { base: "other" })],
+];
+
+for (const [what, change] of changes)
+	test(`after ${what} during the judgement nothing is written`, async () => {
+		const pull = propose(byBob);
+		peer.meanwhile = () => change(pull);
+		assert.equal(await judge(), ["newer"]);
+		assert.equal(
+			peer.requests.filter((request) => !request.startsWith("GET ")),
+			[],
+		);
+	});
+
+test("the merge may change only the files that GitHub lists", async () => {
+	const pull = propose(byBob);
+	const paths = [layer.filename];
+	const differs = "failure: GitHub lists other files than its merge changes: merge the base into the branch";
+	const with_ = (merged: string[], obstacle: string | null = null) =>
+		judge(true, owners, { paths: merged, obstacle });
+	assert.equal(await with_(paths), [isApproved]);
+	assert.equal(await with_([...paths, "SECURITY.md"]), [differs]);
+	assert.equal(await with_(["layers/ab/abd.json"]), [differs]);
+	assert.equal(await with_(paths, "2 merge bases"), ["failure: 2 merge bases"]);
+	pull.files = [];
+	assert.equal(await with_([]), ["failure: it changes no file"]);
+	pull.files = [{ ...layer, previous_filename: "layers/ab/old.json", status: "copied" }];
+	assert.equal(await with_(paths), [isApproved]);
+});
+
+test("missing owners are asked once: by a request for a review, or by a mention", async () => {
+	peer.collaborators.add("Ann").add("rita");
+	const pull = propose({ reviews: [{ ...approval("rita"), state: "COMMENTED" }] });
+	for (let run = 0; run < 2; run += 1) {
+		await judge();
+		assert.equal(peer.requested, [{ number: 1, login: "Ann" }]);
+		assert.equal(commentsWith("asked").length, 1);
+	}
+	assert.match(commentsWith("asked")[0] ?? "", /\n@bob: you own files of this change\./);
+	peer.requests.length = 0;
+	await judge(false);
+	assert.equal(
+		peer.requests.filter((request) => !request.startsWith("GET ")),
+		[],
+		"nothing has changed",
+	);
+	pull.files.push(energy);
+	await judge();
+	assert.match(commentsWith("asked")[1] ?? "", /\n@eve: /);
+});
+
+/** A pull request of the service that its owners have approved, with the required checks. */
+function proposeReady(parts: Partial<PeerPull> = {}, checks: [string, string, string][] = []) {
+	const pull = propose({ ...byService, ...byBob, ...parts });
+	const required: typeof checks = [
+		["layers", "maps-workflows", "success"],
+		["check", "github-actions", "skipped"],
+	];
+	const output = { title: "", summary: "", annotations: [] };
+	for (const [name, app, conclusion] of [...required, ...checks])
+		peer.checks.push({ id: 0, head_sha: pull.sha, name, conclusion, app, output });
+	return pull;
+}
+
+test("an approved pull request of the service is merged as one commit, with the requests of all", async () => {
+	const request = (sum: string) => `Sender: energy\nTimeStamp: 2026-03-04T12:00:00Z\nRequest: ${sum}`;
+	const commits = ["1", "2"].map((sum) => {
+		return { author: null, committer: null, message: `register abc (wms)\n\n${request(sum)}` };
+	});
+	const pull = proposeReady({ commits: commits.slice(0, 1), statuses: "success", reviews: [] });
+	assert.equal(await judge(), [anyone]);
+	assert.is(pull.merged, undefined);
+	pull.reviews.push(approval("bob"));
+	assert.equal(await judge(), [`${isApproved}; merged`]);
+	assert.equal(pull.mergedWith, {
+		...{
+			sha: head,
+			merge_method: "squash",
+			commit_title: "register abc (wms) (#1)",
+			commit_message: request("1"),
+		},
+	});
+	const both = proposeReady({ from: "maps:repair/abc", commits });
+	await judge();
+	const { commit_title, commit_message } = both.mergedWith ?? {};
+	assert.equal([commit_title, commit_message], ["a change (#2)", `${request("1")}\nRequest: 2`]);
+});
+
+const unmerged: [string, Partial<PeerPull>, [string, string, string][]?][] = [
+	["of a person", { author: "carl", from: "maps:change" }],
+	["of a person below repair", { author: "carl", from: "maps:repair/a/b" }],
+	["of a fork", { from: "mallory:register/abc" }],
+	["with a conflict", { mergeable: false }],
+	["that GitHub still computes", { mergeable: null }],
+	[
+		"to which an operator objects",
+		{ reviews: [{ ...approval("boss", older), state: "CHANGES_REQUESTED" }, approval("bob")] },
+	],
+	["whose other check is red", {}, [["spelling", "another-app", "failure"]]],
+	["whose other check has not ended", {}, [["spelling", "another-app", ""]]],
+	["whose check layers is red", {}, [["layers", "maps-workflows", "failure"]]],
+	["whose check is red", {}, [["check", "github-actions", "failure"]]],
+	["with a commit status that is not green", { statuses: "pending" }],
+	["that needs no approval", { author: bot, from: "maps:refresh", files: machineMade }],
+];
+
+for (const [what, parts, checks] of unmerged)
+	test(`a pull request ${what} is not merged`, async () => {
+		proposeReady(parts, checks);
+		assert.match((await judge())[0] ?? "", /^success: /);
+		assert.not.ok(peer.requests.some((request) => request.endsWith("/merge")));
+	});
+
+test("without the checks of the ruleset, each by its App, nothing is merged", async () => {
+	const pull = proposeReady();
+	const checks = peer.checks.splice(0);
+	for (const name of ["layers", "check"])
+		for (const replaced of [[], [{ app: "another" }]]) {
+			const changed = checks.flatMap((run) =>
+				run.name === name ? replaced.map((by) => ({ ...run, ...by })) : run,
+			);
+			peer.checks.splice(0, Infinity, ...changed);
+			assert.equal(await judge(), [isApproved], name);
+		}
+	assert.is(pull.merged, undefined);
+});
+
+test("a conflict is commented on once, with what to do, and when it is over", async () => {
+	const pull = propose({ mergeable: false });
+	assert.match((await judge())[0] ?? "", /; has a conflict, and a comment says what to do$/);
+	assert.not.match((await judge())[0] ?? "", /conflict/);
+	pull.mergeable = null;
+	assert.not.match((await judge())[0] ?? "", /conflict/);
+	assert.match(commentsWith("conflict").join(), "`main` has changed the same lines");
+	pull.mergeable = true;
+	assert.match((await judge())[0] ?? "", /; the conflict is over$/);
+	assert.equal(commentsWith("conflict"), ["<!-- fragment-publisher: conflict -->\nThe conflict is over.\n"]);
+	peer.comments.length = 0;
+	for (const from of ["maps:register/abc", "maps:refresh", "mallory:register/abc"])
+		propose({ from, mergeable: false });
+	await judge();
+	const next = commentsWith("conflict").map((body) => /\*\*Next:\*\* (\w+ \S+)/.exec(body)?.[1]);
+	assert.equal(next, ["close this", "start the", "press *Resolve"]);
+});
+
+test("the command judges the merges of its own clone, by the owners of the branch's newest commit", async () => {
+	using repository = new Repository({ "layers/owners.json": JSON.stringify(ownersFile) });
+	repository.git("remote", "add", "origin", ".");
+	const commitOf = (text: string) => {
+		repository.propose({ "layers/ab/abc.json": text });
+		return repository.git("rev-parse", "head").trim();
+	};
+	const command = async (...words: string[]) => {
+		process.chdir(repository.path);
+		return runScript("approvals", ["--author", bot, ...words], peer.env).finally(() => process.chdir(root));
+	};
+	const [first, second] = [commitOf("1"), commitOf("2")];
+	propose({ sha: first, reviews: [approval("ada", first)] });
+	propose({ sha: second });
+	const newer = JSON.stringify({ operators: [named("ada")], layers: { "*": [named("ada")] } });
+	repository.commit("other owners", { "layers/owners.json": newer });
+	// Neither a tag of the branch's name nor the older commit of the run counts.
+	repository.git("tag", "main", "HEAD~1");
+	repository.git("checkout", "-q", "--detach", "HEAD~1");
+	const pulls = JSON.stringify([{ number: 1, head: first }]);
+	await prints(command("--pulls", pulls), 0, /^#1: success: approved by ada\n$/);
+	// One that cannot be judged keeps its check, and the others are judged.
+	peer.checks.length = 0;
+	peer.answers.push({ path: /pulls\/1\/reviews$/, status: 403, message: "suspended" });
+	const { stdout, stderr } = await exits(command(), 2);
+	assert.match(stderr, /^#1: could not be judged: .*suspended$/m);
+	assert.match(
+		stdout,
+		/^warning @ada#\d+: there is no such account$[\s\S]*^#2: failure: can still approve: ada$/m,
+	);
+	const checks = peer.checks.map(({ head_sha, output }) => [head_sha, output.title]);
+	assert.equal(checks, [
+		[peer.tip, "layers/owners.json: 1 owners can approve nothing"],
+		[second, "can still approve: ada"],
+	]);
+});
+
+test("the words of the jobs before are read strictly", () => {
+	for (const wrong of ["{}", "[1]", '[{"number":"1","head":"x"}]', '[{"number":1,"head":"--all"}]'])
+		assert.throws(() => parsePulls(wrong), /--pulls/, wrong);
+	for (const wrong of ['{"@a/b":1}', '{"@a/b":[{"login":"x"}]}'])
+		assert.throws(() => parseTeams(wrong), /--teams/);
+	assert.equal(
+		[...parseTeams('{"@a/b":null,"@a/c":[{"login":"x","id":1}]}').values()],
+		[null, [{ login: "x", id: 1 }]],
+	);
+});
+
+test("of 1,000 open pull requests each hour has a part, and seven hours have all", () => {
+	const all = Array.from({ length: 1_000 }, (_, number) => number);
+	const parts = Array.from({ length: 7 }, (_, hour) => partOf(all, new Date(Date.UTC(2026, 0, 1, hour, 41))));
+	assert.is(new Set(parts.flat()).size, 1_000);
+	assert.ok(parts.every(({ length }) => length <= 150));
+});
+
+test("owners who can approve nothing are named, and the command owners writes their ids", async () => {
+	peer.accounts.add("boss-two").add("rita").add("Ada");
+	peer.ids.set("boss-two", idOf("boss")).set("rita", 666);
+	assert.ok(owners);
+	assert.equal(
+		await unknownOwners(connectToGithub(readConfiguration(peer.env)), owners, new Map([["@maps/x", null]])),
+		[
+			"@maps/x: there is no such team, or the token may not see it",
+			`${named("boss")}: is called @boss-two now, which npx fragment-publisher owners writes`,
+			`${named("rita")}: there is no such account`,
+		],
+	);
+	await using folder = await temporaryFolder();
+	const run = async (text: string) => {
+		writeFiles(folder.path, { "layers/owners.json": text });
+		process.chdir(folder.path);
+		const ended = await runScript("owners", [], peer.env).finally(() => process.chdir(root));
+		return { ...ended, text: await readFile(join(folder.path, "layers/owners.json"), "utf8") };
+	};
+	const layers = `"layers": {"*": ["@ada", "@maps/energy"],\n"x*": ["${named("boss")}"]}`;
+	const filled = await exits(run(`{ "operators": ["@ada"], ${layers} }`), 0);
+	const ada = `"@Ada#${idOf("ada")}"`;
+	const two = `"@boss-two#${idOf("boss")}"`;
+	assert.is(
+		filled.text,
+		`{ "operators": [${ada}], "layers": {"*": [${ada}, "@maps/energy"],\n"x*": [${two}]} }`,
+	);
+	const wrong = `{ "operators": ["@ada", "@gone"], "layers": {} }`;
+	const refused = await prints(run(wrong), 1, '"@gone": there is no such account');
+	assert.is(refused.text, wrong, "nothing is written");
+});
+
+test.run();

@@ -1,0 +1,239 @@
+import {
+	answerFrom,
+	type JsonAnswer,
+	type JsonRequest,
+	type JsonServer,
+	type Routes,
+	startJsonServer,
+} from "../../../scripts/json-server.ts";
+
+/** A pull request of the peer's; what GitHub lists of it may be less than there is. */
+export interface PeerPull {
+	number: number;
+	author: string | null;
+	/** `owner:branch`. */
+	from: string;
+	base: string;
+	sha: string;
+	title?: string;
+	files: { filename: string; previous_filename?: string; status?: string }[];
+	changedFiles?: number;
+	/** Logins of each commit's people; null where GitHub knows no account. */
+	commits?: { author: string | null; committer: string | null; message?: string; mail?: string }[];
+	allCommits?: number;
+	/** Logins of who has pushed to its branch; not shown without it. */
+	pushers?: string[];
+	mergeable?: boolean | null;
+	merged?: boolean;
+	/** What it was merged with. */
+	mergedWith?: Record<string, unknown>;
+	isClosed?: boolean;
+	reviews: { login: string | null; state: string; commit: string; at?: string }[];
+	labels?: string[];
+	/** State of its commit statuses, if it has any. */
+	statuses?: string;
+	/** When it was pointed at another branch. */
+	baseChanges?: string[];
+}
+
+export interface PeerCheck {
+	id: number;
+	head_sha: string;
+	name: string;
+	conclusion: string;
+	output: { title: string; summary: string; annotations: object[] };
+	/** Address part of the App that made it. */
+	app: string;
+	/** When it was judged. */
+	started_at?: string;
+}
+
+export interface PeerIssue {
+	number: number;
+	title: string;
+	body: string;
+	state: string;
+	user: { login: string };
+}
+
+/** The workflows' App, which sets checks and writes comments. */
+export const bot = "maps-workflows[bot]";
+
+/** The id of an account, the same in any case of letters. */
+export function idOf(login: string): number {
+	return [...login.toLowerCase()].reduce((sum, character) => sum * 31 + character.charCodeAt(0), 7) % 1e9;
+}
+
+function createState() {
+	return {
+		pulls: [] as PeerPull[],
+		/** `org/team` → logins; a team that is not here is 404. */
+		teams: new Map<string, string[]>(),
+		accounts: new Set<string>(),
+		/** Ids of accounts that are not `idOf` their login. */
+		ids: new Map<string, number>(),
+		/** Logins that may be asked for a review. */
+		collaborators: new Set<string>(),
+		checks: [] as PeerCheck[],
+		comments: [] as { number: number; id: number; body: string; author?: string }[],
+		issues: [] as PeerIssue[],
+		requested: [] as { number: number; login: string }[],
+		/** Newest commit of the branch main. */
+		tip: "f".repeat(40),
+		/** Happens once, before files are listed. */
+		meanwhile: null as (() => void) | null,
+		requests: [] as string[],
+		/** Answers that replace the peer's own. */
+		answers: [] as { path: RegExp; status: number; message: string }[],
+		/** Answers that a larger GitHub has beside these; null where it has none. */
+		extra: null as ((request: JsonRequest) => JsonAnswer | null) | null,
+	};
+}
+
+/** As much of GitHub as reviews, checks and teams need: the package `emulate` takes any review, and names no App of a check. */
+export type ReviewPeer = ReturnType<typeof createState> & JsonServer & { env: Record<string, string> };
+
+export async function startReviewPeer(): Promise<ReviewPeer> {
+	const peer = createState();
+	const pullOf = (number?: string) => peer.pulls.find((pull) => pull.number === Number(number)) as PeerPull;
+	const commitsOf = ({ commits, author }: PeerPull) => commits ?? [{ author, committer: author }];
+	const known = (login: string) => ({ login, id: peer.ids.get(login) ?? idOf(login) });
+	const account = (login: string | null) => (login === null ? null : known(login));
+	const shown = (pull: PeerPull | undefined) =>
+		pull && {
+			number: pull.number,
+			title: pull.title ?? "a change",
+			user: account(pull.author),
+			base: { ref: pull.base, repo: { full_name: "maps/layers" } },
+			head: {
+				sha: pull.sha,
+				ref: pull.from.split(":")[1],
+				repo: { full_name: `${pull.from.split(":")[0]}/layers` },
+			},
+			state: pull.merged || pull.isClosed ? "closed" : "open",
+			merged_at: pull.merged ? "2026-01-02T00:00:00Z" : null,
+			mergeable: pull.mergeable === undefined ? true : pull.mergeable,
+			commits: pull.allCommits ?? commitsOf(pull).length,
+			changed_files: pull.changedFiles ?? pull.files.length,
+			requested_reviewers: peer.requested
+				.filter((one) => one.number === pull.number)
+				.map((one) => known(one.login)),
+		};
+	const accountWhere = (isIt: (account: { login: string; id: number }) => boolean) =>
+		[...peer.accounts].map(known).find(isIt) ?? null;
+	const labelsOf = (number?: string) => (pullOf(number).labels ?? []).map((name) => ({ name }));
+	const routes: Routes = {
+		"GET /pulls": (_groups, _body, query) =>
+			peer.pulls
+				.map(shown)
+				.filter(
+					(pull) =>
+						query.get("state") === "all" || (pull?.base.ref === query.get("base") && pull?.state === "open"),
+				),
+		"GET /git/ref/heads%2Fmain": () => ({ object: { sha: peer.tip } }),
+		"GET /pulls/(\\d+)": ([number]) => shown(pullOf(number)) ?? null,
+		"GET /pulls/(\\d+)/files": ([number]) => {
+			peer.meanwhile?.();
+			peer.meanwhile = null;
+			return pullOf(number).files;
+		},
+		"GET /pulls/(\\d+)/reviews": ([number]) =>
+			pullOf(number).reviews.map(({ login, state, commit, at = "2026-01-02T00:00:00Z" }) => {
+				return { user: account(login), state, commit_id: commit, submitted_at: at };
+			}),
+		"GET /issues/(\\d+)/events": ([number]) =>
+			(pullOf(number).baseChanges ?? []).map((created_at) => ({ event: "base_ref_changed", created_at })),
+		"POST /pulls/(\\d+)/requested_reviewers": ([number], body) => {
+			const [login = ""] = body.reviewers as string[];
+			if (!peer.collaborators.has(login)) return null;
+			peer.requested.push({ number: Number(number), login });
+			return {};
+		},
+		"GET /pulls/(\\d+)/commits": ([number]) =>
+			commitsOf(pullOf(number)).map(({ author, committer, mail = "a@b.example", message = "a commit" }) => {
+				return {
+					author: account(author),
+					committer: account(committer),
+					commit: { author: { email: mail }, message },
+				};
+			}),
+		"PUT /pulls/(\\d+)/merge": ([number], body) => {
+			const pull = pullOf(number);
+			if (body.sha !== pull.sha) return null;
+			return Object.assign(pull, { merged: true, mergedWith: body });
+		},
+		"GET /commits/(\\w+)/status": ([sha]) => {
+			const { statuses } = peer.pulls.find((pull) => pull.sha === sha) ?? {};
+			return { state: statuses ?? "pending", total_count: statuses ? 1 : 0 };
+		},
+		"GET /commits/(\\w+)/check-runs": ([sha], _body, query) => {
+			const name = query.get("check_name");
+			const runs = peer.checks.filter((run) => run.head_sha === sha && (name === null || run.name === name));
+			const isNewest = (run: PeerCheck, index: number) =>
+				!runs.slice(index + 1).some((later) => later.name === run.name && later.app === run.app);
+			const check_runs = runs.filter(isNewest).map(({ app, output, ...run }) => ({
+				...run,
+				app: { id: 1, slug: app },
+				output: { ...output, annotations_count: output.annotations.length },
+			}));
+			return { total_count: check_runs.length, check_runs };
+		},
+		"POST /check-runs": (_groups, body) => {
+			const run = body as unknown as PeerCheck;
+			return { id: peer.checks.push({ ...run, id: peer.checks.length + 1, app: bot.replace("[bot]", "") }) };
+		},
+		"GET /issues/(\\d+)/comments": ([number]) => {
+			const comments = peer.comments.filter((comment) => comment.number === Number(number));
+			return comments.map(({ author = bot, ...comment }) => ({ ...comment, user: { login: author } }));
+		},
+		"POST /issues/(\\d+)/comments": ([number], body) => {
+			const id = peer.comments.length;
+			return { id: peer.comments.push({ number: Number(number), id, body: String(body.body) }) };
+		},
+		"PATCH /issues/comments/(\\d+)": ([id], body) =>
+			Object.assign(peer.comments.find((one) => one.id === Number(id)) ?? {}, body),
+		"GET /issues/(\\d+)/labels": ([number]) => labelsOf(number),
+		"POST /issues/(\\d+)/labels": ([number], body) => {
+			const pull = pullOf(number);
+			pull.labels = [...(pull.labels ?? []), ...(body.labels as string[])];
+			return labelsOf(number);
+		},
+		"DELETE /issues/(\\d+)/labels/(.+)": ([number, name]) => {
+			const pull = pullOf(number);
+			pull.labels = pull.labels?.filter((label) => label !== name) ?? [];
+			return labelsOf(number);
+		},
+		"GET /issues": () => peer.issues.filter(({ state }) => state === "open"),
+		"POST /issues": (_groups, { title, body }) => {
+			const number = 1_001 + peer.issues.length;
+			const user = { login: "github-actions[bot]" };
+			peer.issues.push({ number, title: String(title), body: String(body), state: "open", user });
+			return { number };
+		},
+		"PATCH /issues/(\\d+)": ([number], body) =>
+			Object.assign(peer.issues.find((one) => one.number === Number(number)) ?? {}, body),
+		"GET /orgs/([^/]+/)teams/([^/]+)/members": ([org, team]) =>
+			peer.teams.get(`${org}${team}`)?.map(known) ?? null,
+		"GET /users/([^/]+)": ([login]) =>
+			accountWhere((one) => one.login.toLowerCase() === login?.toLowerCase()),
+		"GET /user/(\\d+)": ([id]) => accountWhere((one) => one.id === Number(id)),
+		"GET /collaborators/([^/]+)": ([login = ""]) => (peer.collaborators.has(login) ? {} : null),
+		"GET (?:/repos/([^/]+)/layers)?/activity": ([owner = "maps"], _body, query) => {
+			const from = `${owner}:${query.get("ref")?.replace("refs/heads/", "")}`;
+			const pushers = peer.pulls.find((pull) => pull.from === from)?.pushers;
+			return pushers?.map((actor) => ({ activity_type: "push", actor: known(actor) })) ?? null;
+		},
+	};
+
+	const server = await startJsonServer((request) => {
+		const { method, path } = request;
+		peer.requests.push(`${method} ${path}`);
+		const more = peer.extra?.(request);
+		if (more) return more;
+		const fault = peer.answers.find((one) => one.path.test(path));
+		if (fault) return { status: fault.status, body: { message: fault.message } };
+		return answerFrom(routes, { ...request, path: path.replace("/repos/maps/layers", "") });
+	});
+	const env = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t", GITHUB_API_URL: server.url };
+	return Object.assign(peer, server, { env });
+}

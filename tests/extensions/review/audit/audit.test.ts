@@ -1,0 +1,241 @@
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { layerPath } from "../../../../registry/smallkey.ts";
+import { runGit } from "../../../../store/git/commands/run.ts";
+import { Local, noon, wms } from "../../../helpers/local.ts";
+import { type Ended, exits, prints, runScript, warns } from "../../../helpers/process.ts";
+import { eventually } from "../../../helpers/wait.ts";
+import { sharedSuite } from "../../../helpers/world.ts";
+
+let local: Local;
+const test = sharedSuite("audit", async (use) => {
+	local = use(await Local.open({ files: { [layerPath("seeded")]: wms("seed") } }));
+});
+
+function audit(...words: string[]): Promise<Ended> {
+	const io = { now: () => new Date(noon + 3_600_000) };
+	return runScript("audit", words, { DATA_DIR: local.folder }, io);
+}
+
+/** Who a forged commit says it is of; what is left out is as the service writes it. */
+interface Forgery {
+	author?: string;
+	committer?: string;
+	authorMs?: number;
+	committerMs?: number;
+	/** The header `encoding`; none without it. */
+	encoding?: string;
+	/** The second parent of a merge. */
+	merged?: string;
+	message: string;
+}
+
+const service = "fragment-publisher <fragment-publisher@sender.invalid>";
+const jstest = "jstest <jstest@sender.invalid>";
+
+/** Pushes a commit that changes a layer, and says whatever it likes. */
+async function push(smallkey: string, text: string | null, forgery: Forgery): Promise<string> {
+	const {
+		author = jstest,
+		committer = service,
+		authorMs = noon,
+		committerMs = noon + 1_000,
+		encoding,
+		merged,
+		message,
+	} = forgery;
+	const path = layerPath(smallkey);
+	const edit =
+		text === null ? `D ${path}\n` : `M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
+	const stream = [
+		"commit refs/heads/main\n",
+		`author ${author} ${Math.floor(authorMs / 1_000)} +0000\n`,
+		`committer ${committer} ${Math.floor(committerMs / 1_000)} +0000\n`,
+		...(encoding === undefined ? [] : [`encoding ${encoding}\n`]),
+		`data ${Buffer.byteLength(message)}\n${message}\n`,
+		`from ${local.store.tip}\n`,
+		...(merged === undefined ? [] : [`merge ${merged}\n`]),
+		`${edit}\n`,
+	];
+	await runGit(local.repository, ["fast-import", "--quiet"], { input: stream.join("") });
+	const id = await local.git("rev-parse", "refs/heads/main");
+	await eventually(() => local.store.tip === id);
+	return id;
+}
+
+const request = "5".repeat(64);
+const trailers = (sender: string, time: string, sum = request) =>
+	`Sender: ${sender}\nTimeStamp: ${time}\nRequest: ${sum}`;
+const noonText = "2026-03-04T12:00:00.000Z";
+
+const eve = "Eve <eve@x>";
+const message = `register forged (wms)\n\n${trailers("jstest", noonText)}`;
+const hidden = "fragment\x1b(B-publisher";
+const repair = "repair other: the same layer at another place\n\nRepairs: other";
+const noRegistration = "the service changes no registration";
+
+/** What is forged, and why it is no request of the sender. A message that is left out is an honest one. */
+const forged: [string, Partial<Forgery>, string | RegExp][] = [
+	["a committer", { committer: eve }, "its committer is Eve <eve@x>, and not the service"],
+	[
+		"a committer of the service's name",
+		{ committer: "fragment-publisher <eve@x>" },
+		"<eve@x>, and not the service",
+	],
+	[
+		"a committer that reads as the service in another encoding",
+		{ committer: `${hidden} <${hidden}@sender.invalid>`, encoding: "ISO-2022-JP" },
+		/its committer is fragment.*\(B-publisher <.*>, and not the service/,
+	],
+	[
+		"trailers and names of which nothing is left in another encoding",
+		{ author: eve, encoding: "UTF-16" },
+		"its author is Eve <eve@x>, and not the sender",
+	],
+	["an author", { author: eve }, "its author is Eve <eve@x>, and not the sender"],
+	["two senders", { message: `${message}\nSender: other` }, "it names more than one sender"],
+	["no sender", { message: `register forged (wms)\n\nRequest: ${request}` }, "it names no sender"],
+	[
+		"a time",
+		{ message: message.replace("12:00:00.000", "11:59:00") },
+		"its author's time is not its TimeStamp",
+	],
+	["an old request", { committerMs: noon + 3_600_000 }, "it was committed long after its timestamp"],
+	["a request of the future", { committerMs: noon - 200_000 }, "it was committed before its timestamp"],
+	["a sum", { message: message.replace(request, "abc") }, "its Request is no SHA-256"],
+	["a subject", { message: message.replace("forged", "other") }, "its subject names another layer"],
+	[
+		"no time",
+		{ message: message.replace(/TimeStamp.*\n/, "") },
+		"a request has one TimeStamp and one Request",
+	],
+	["the service's name", { author: service, message: "harvest forged" }, noRegistration],
+	["the repair of another layer", { author: service, message: repair }, noRegistration],
+];
+
+test("a layer's changes are listed with sender, time, door, request and what viewers read, since a time", async () => {
+	local.now = noon + 60_000;
+	await local.put("told", wms("before"));
+	local.now = noon + 30 * 60_000;
+	await local.put("told", wms("after"));
+	await local.delete("told");
+	const [removed = "", changed = "", added = "", count] = (await audit("told")).stdout.trim().split("\n\n");
+	assert.match(removed, /^2026-03-04 12:30:00 {2}[0-9a-f]{12} {2}removed\n/);
+	assert.match(
+		changed,
+		/by the sender jstest, with a signed request of 2026-03-04T12:30:00.000Z\n {2}request [0-9a-f]{64}\n/,
+	);
+	assert.match(changed, /viewers in en read:[\s\S]*\n {4}-.*before[\s\S]*\n {4}\+.*after/);
+	assert.match(added, "  added\n");
+	assert.is(count, "3 changes");
+	await prints(audit("told", "--since", "45m"), 0, /\n2 changes\n$/);
+	await prints(audit("told", "--since", "2026-03-04"), 0, /\n3 changes\n$/);
+	await warns(
+		audit("told", "--since", "2027-01-01"),
+		1,
+		"the smallkey told: nothing since 2027-01-01 in the repository",
+	);
+	await warns(
+		audit("told", "--since", "yesterday"),
+		2,
+		"--since: must be a time such as 7d or 2026-03-04, not yesterday",
+	);
+});
+
+test("a push is listed as one, its text cannot steer the terminal, and the service's own commits are named", async () => {
+	const author = "Ann\x1b[31m <ann@example.org>";
+	await push("pushed", wms("x"), { author, committer: "Bo <bo@x>", message: "red\x1b[0m ##[error]" });
+	const { stdout } = await prints(audit("pushed"), 0, [
+		/by Ann.*<ann@example.org>, with a push or a pull request: red/,
+		"committed by Bo <bo@x>",
+	]);
+	for (const text of ["\x1b", "##[error]"]) assert.not.match(stdout, text);
+	await prints(audit("seeded"), 0, "by the service itself: seed 1 files");
+});
+
+test("trailers that the service cannot have written are named as forged, each with its reason", async () => {
+	const merged = await local.git("rev-parse", "refs/heads/main~1");
+	const merge = { merged, message: "register 1 layer\n\nSender: jstest" };
+	const all = [...forged, ["a merge", merge, "it is a merge"] as const];
+	for (const [index, [, forgery]] of all.entries())
+		await push("forged", wms(`f${index}`), { message, ...forgery });
+	const { stdout } = await exits(audit("forged"), 1);
+	const entries = stdout.trim().split("\n\n").slice(0, -1).reverse();
+	for (const [index, [name, , why]] of all.entries()) {
+		assert.match(entries[index] ?? "", "  FORGED: it says that it is a request of ", name);
+		assert.match(entries[index] ?? "", why, name);
+	}
+	assert.match(stdout, `\n${all.length} changes, ${all.length} forged\n`);
+});
+
+test("a request that is copied from an honest commit is named with that commit", async () => {
+	local.now = noon;
+	await local.put("copied", wms("honest"));
+	const honest = local.store.tip;
+	await push("copied", wms("evil"), { message: await local.git("log", "-1", "--format=%B", honest) });
+	const { stdout } = await exits(audit("copied"), 1);
+	assert.match(stdout, `its Request is copied from ${honest.slice(0, 12)}`);
+	assert.match(stdout, /by the sender jstest, with a signed request of[\s\S]*\n2 changes, 1 forged\n/);
+});
+
+test("a review that GitHub squashed is no forgery; the same in another name is", async () => {
+	const committer = "GitHub <noreply@github.com>";
+	const app = "maps-service[bot] <7+maps-service[bot]@users.noreply.github.com>";
+	const squash = `register squashed (wms) (#7)\n\n${trailers("jstest", noonText)}`;
+	const both = `${squash}\n${trailers("jstest", noonText, "6".repeat(64))}`;
+	const late = { committer, committerMs: noon + 86_400_000 };
+	const states: [Forgery, boolean][] = [
+		[{ ...late, message: squash }, true],
+		[{ ...late, author: app, message: both }, true],
+		[{ ...late, author: eve, message: squash }, false],
+		[{ author: app, committer: app, message: squash }, false],
+		[{ ...late, author: "jstest, other <x@x>", message: `${squash}\nSender: other` }, false],
+	];
+	for (const [index, [forgery]] of states.entries()) await push("squashed", wms(`s${index}`), forgery);
+	const entries = (await audit("squashed")).stdout.trim().split("\n\n").slice(0, -1).reverse();
+	for (const [index, [, isHonest]] of states.entries())
+		assert.match(
+			entries[index] ?? "",
+			isHonest ? "by the sender jstest, merged at GitHub" : "  FORGED: ",
+			`${index}`,
+		);
+});
+
+test("--sender lists all that is done in a sender's name, forged commits among it", async () => {
+	local.now = noon;
+	const write = { target: "/register/abcd", sender: "narrow" };
+	await local.write({ ...write, body: wms("narrow") });
+	await push("x1", wms("evil"), {
+		author: eve,
+		message: `register x1 (wms)\n\n${trailers("narrow", noonText)}`,
+	});
+	await local.write({ ...write, body: wms("other") });
+	await local.write({ ...write, method: "DELETE", body: "" });
+	const { stdout } = await exits(audit("--sender", "narrow"), 1);
+	assert.equal(stdout.match(/\w+ (?:abcd|x1)\n {2}\w+/g), [
+		...["removed abcd\n  by", "changed abcd\n  by", "added x1\n  FORGED", "added abcd\n  by"],
+	]);
+	assert.match(stdout, "\n4 changes, 1 forged\n");
+});
+
+test("a shallow clone, a key or a sender without history, and impossible words say so", async () => {
+	local.now = noon;
+	await local.put("shallow", wms("x"));
+	const clone = join(local.folder, "clone.git");
+	await local.git("clone", "-q", "--bare", "--depth", "1", `file://${local.repository}`, clone);
+	assert.match(
+		(await audit("shallow", "--repo", clone)).stderr,
+		"Only the end of its history is here: git fetch --unshallow",
+	);
+	await warns(audit("never-was"), 1, "the smallkey never-was: nothing in the repository of DATA_DIR");
+	await warns(audit("--sender", "unknown"), 1, "the sender unknown: nothing in the repository of DATA_DIR");
+	for (const [words, error] of [
+		[["../x"], "smallkey: must be 1 to 64 of"],
+		[["--sender", "../x"], "--sender: an id must be 1 to 64 of"],
+		[[], "a smallkey, or --sender <id>: one of them is needed"],
+		[["a", "--sender", "b"], "a smallkey, or --sender <id>: one of them is needed"],
+	] as const)
+		await warns(audit(...words), 2, error);
+});
+
+test.run();

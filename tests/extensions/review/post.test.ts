@@ -1,0 +1,203 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { marker, maxCommentLength } from "../../../extensions/review/comment.ts";
+import { planWrites } from "../../../extensions/review/plan.ts";
+import { fittingLabels, isOwnBranch } from "../../../extensions/review/pulls.ts";
+import { parseReport, type Report } from "../../../extensions/review/report.ts";
+import { exits, runScript, warns } from "../../helpers/process.ts";
+import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
+import { bot, type ReviewPeer, startReviewPeer } from "./approvals/review-peer.ts";
+
+const head = "a".repeat(40);
+const layer = "layers/ab/abc.json";
+const problem = { file: layer, line: 3, text: "/en/layer: is missing" };
+const listed = (...names: string[]) => names.map((filename) => ({ filename, status: "modified" }));
+let peer: ReviewPeer;
+let folder: string;
+
+const test = freshSuite("what is said at a pull request", async (use) => {
+	folder = use(await temporaryFolder()).path;
+	peer = use(await startReviewPeer());
+	const files = listed(layer);
+	peer.pulls.push({
+		number: 1,
+		author: "carl",
+		from: "carl:change",
+		base: "main",
+		sha: head,
+		files,
+		reviews: [],
+	});
+});
+
+function report(comment: string, more: object = {}): Report {
+	const annotations = [{ level: "error" as const, title: "Layer", ...problem }];
+	return { conclusion: "failure", comment, annotations, ...more };
+}
+
+/** Runs `npx fragment-publisher comment` as the workflow does. */
+async function comment(text: string | object | null, pulls: object = [{ number: 1, head }], author = bot) {
+	const path = join(folder, "review-1.json");
+	await rm(path, { force: true });
+	if (text !== null) await writeFile(path, JSON.stringify(typeof text === "string" ? report(text) : text));
+	const words = ["--pulls", JSON.stringify(pulls), "--reports", folder, "--author", author];
+	return runScript("comment", words, peer.env);
+}
+
+test("one comment is posted, edited, and left alone if it is the same; those of others stay", async () => {
+	for (let id = 0; id < 110; id += 1)
+		peer.comments.push({ number: 1, id, body: "of a person", author: "carl" });
+	peer.comments.push({ number: 1, id: 110, body: `${marker}\nforged\n`, author: "mallory" });
+	for (const [text, done] of [
+		["first", "posted"],
+		["second", "edited"],
+		["second", "unchanged"],
+	])
+		assert.match((await comment(`${marker}\n${text}\n`)).stdout, `#1: ${done}`);
+	const texts = peer.comments.slice(110).map(({ body }) => body);
+	assert.equal(texts, [`${marker}\nforged\n`, `${marker}\nsecond\n`]);
+});
+
+test("the check layers has the text, and an annotation at the line of a problem; without a report it says so", async () => {
+	await comment(`${marker}\nsecond\n`);
+	const [check] = peer.checks;
+	assert.equal([check?.name, check?.conclusion, check?.head_sha], ["layers", "failure", head]);
+	assert.is(check?.output.title, "something has to be corrected: see the comment");
+	assert.is(check?.output.summary, `${marker}\nsecond\n`);
+	const place = { path: layer, start_line: 3, end_line: 3, annotation_level: "failure" };
+	assert.equal(check?.output.annotations, [{ ...place, title: "Layer", message: problem.text }]);
+	await comment(`${marker}\nsecond\n`);
+	assert.is(peer.checks.length, 1, "nothing has changed");
+	await comment(report(`${marker}\nsecond\n`, { conclusion: "success", annotations: [] }));
+	assert.equal(
+		[peer.checks[1]?.conclusion, peer.checks[1]?.output.title],
+		["success", "the layers are in order"],
+	);
+	const { stdout } = await exits(comment(null), 0);
+	assert.is(stdout, "#1: could not be checked\n");
+	assert.equal([peer.checks[2]?.conclusion, peer.comments.length], ["failure", 1]);
+});
+
+test("labels follow what a pull request changes; labels of others stay", async () => {
+	const [pull] = peer.pulls;
+	Object.assign(pull ?? {}, { labels: ["urgent", "removal"], files: listed(layer, "README.md") });
+	assert.match((await comment(`${marker}\n`)).stdout, "#1: posted, labelled layer, code");
+	assert.equal(pull?.labels, ["urgent", "layer", "code"]);
+	const of = (filename: string, status = "modified") => [...fittingLabels([{ filename, status }], false)];
+	assert.equal(of(layer, "removed"), ["removal"]);
+	assert.equal(of("layers/ab/abc.service.json"), [], "what a machine writes");
+	assert.equal([...fittingLabels([], true)], ["service"]);
+	for (const branch of ["register/abc", "repair/abc", "refresh"]) assert.ok(isOwnBranch(branch), branch);
+	for (const branch of ["registers", "refreshing", "register/a/b", "main"])
+		assert.not.ok(isOwnBranch(branch), branch);
+});
+
+const writes = () => peer.requests.filter((request) => !request.startsWith("GET "));
+
+test("nothing is posted for an older commit or a closed pull request, and the others get their comments", async () => {
+	const text = `${marker}\nx\n`;
+	assert.match((await comment(text, [{ number: 1, head: "1".repeat(40) }])).stdout, "nothing posted");
+	Object.assign(peer.pulls[0] ?? {}, { isClosed: true });
+	assert.match((await comment(text)).stdout, "#1: nothing posted: it has changed meanwhile");
+	assert.equal(writes(), []);
+	Object.assign(peer.pulls[0] ?? {}, { isClosed: false });
+	peer.answers.push({ path: /pulls\/99$/, status: 404, message: "Not Found" });
+	const { code, stdout, stderr } = await comment(
+		text,
+		[99, 1].map((number) => ({ number, head })),
+	);
+	assert.is(code, 2);
+	assert.match(stderr, /^#99: GitHub answers 404/m);
+	assert.match(stdout, /^#1: posted/m);
+});
+
+const refused: [string, object, RegExp][] = [
+	["no marker", report("text\n"), /marker/],
+	["too much text", report(`${marker}\n${"x".repeat(maxCommentLength)}`), /more than 65000/],
+	["far too much", report("x".repeat(9 * maxCommentLength)), /has more than \d+ characters/],
+	["a control character", report(`${marker}\n\u001b[31m\n`), /control/],
+	["a right-to-left mark", report(`${marker}\n\u202e\n`), /control/],
+	["another conclusion", report(`${marker}\n`, { conclusion: "neutral" }), /conclusion/],
+	[
+		"51 annotations",
+		report(`${marker}\n`, { annotations: Array(51).fill({ level: "error", title: "", ...problem }) }),
+		/annotations/,
+	],
+	["an annotation of another form", report(`${marker}\n`, { annotations: [{}] }), /annotations/],
+];
+
+test("a report that no review can have written is refused, and nothing is posted", async () => {
+	for (const [what, json, error] of refused) {
+		const { stderr } = await exits(comment(json), 2);
+		assert.match(stderr, error, what);
+	}
+	assert.equal(writes(), []);
+	assert.not.throws(() => parseReport(JSON.stringify(report(`${marker}\nRéseau 😀\n\n- x\n`))));
+});
+
+test("pull requests are listed for an event's commit, for a missing check, or all", async () => {
+	const list = async (...words: string[]) =>
+		JSON.parse((await exits(runScript("pull-requests", words, peer.env), 0)).stdout) as unknown;
+	const all = [{ number: 1, head }];
+	const check = { id: 0, head_sha: head, name: "layers", conclusion: "failure", app: "maps-workflows" };
+	const output = { title: "something has to be corrected", summary: "", annotations: [] };
+	assert.equal(await list(), all);
+	assert.equal(await list("--head", head), all);
+	assert.equal(await list("--head", "1".repeat(40)), []);
+	peer.checks.push({ ...check, output });
+	assert.equal(await list("--missing", "layers", "--author", bot), []);
+	assert.equal(await list("--missing", "layers", "--author", "other[bot]"), all);
+	peer.checks.push({ ...check, output: { ...output, title: "could not be checked" } });
+	assert.equal(await list("--missing", "layers", "--author", bot), all, "it is tried again");
+});
+
+test("without a token nothing is asked, and no output has the token", async () => {
+	const words = ["--pulls", "[]", "--reports", folder];
+	await warns(runScript("comment", words, { GITHUB_REPOSITORY: "maps/layers" }), 2, /GITHUB_TOKEN/);
+	peer.env.GITHUB_TOKEN = "a-secret-token";
+	peer.answers.push({ path: /./, status: 401, message: "Bad credentials" });
+	const { stdout, stderr } = await comment(`${marker}\n`);
+	assert.not.match(stdout + stderr, "a-secret-token");
+});
+
+test("a plan notes what writes to the repository and sends nothing; elsewhere it is an error", async () => {
+	const sent: string[] = [];
+	const send: typeof fetch = async (input) => {
+		sent.push(String(input));
+		return Response.json({});
+	};
+	const root = "https://api.example/repos/maps/layers";
+	const { fetch, plan } = planWrites(send, root, new Date(0));
+	await fetch(`${root}/pulls/1`);
+	await fetch(`${root}/check-runs`, { method: "POST", body: '{"name":"owners"}' });
+	await fetch(`${root}/issues/1/comments`, { method: "POST", body: '{"body":"x"}' });
+	assert.equal(sent, [`${root}/pulls/1`]);
+	assert.equal(plan, [
+		{ method: "POST", path: "check-runs", body: { name: "owners", started_at: "1970-01-01T00:00:00.000Z" } },
+		{ method: "POST", path: "issues/1/comments", body: { body: "x" } },
+	]);
+	const other = fetch("https://api.example/repos/maps/layers-2/x", { method: "POST" });
+	assert.match(String(await other.catch(String)), "is not below");
+});
+
+test("a workflow that fails has one issue, until it works again; one of another author stays", async () => {
+	const tell = async (results: string) => {
+		const words = ["--workflow", "publish", "--results", results, "--run", `https://run/${results}`];
+		return (await exits(runScript("tell-failure", words, peer.env), 0)).stdout.trim();
+	};
+	const title = "The workflow publish fails";
+	peer.issues.push({ number: 1_001, title, body: "mine", state: "open", user: { login: "carl" } });
+	assert.is(await tell("success skipped"), "nothing to tell");
+	assert.is(await tell("success failure"), "#1002 opened");
+	assert.is(await tell("cancelled"), "#1002 updated");
+	assert.match(peer.issues[1]?.body ?? "", "https://run/cancelled");
+	assert.is(await tell("success success"), "#1002 closed");
+	const states = peer.issues.map((issue) => [issue.title, issue.state]);
+	assert.equal(states, [
+		[title, "open"],
+		[title, "closed"],
+	]);
+});
+
+test.run();

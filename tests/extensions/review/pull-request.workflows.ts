@@ -1,0 +1,105 @@
+import * as assert from "uvu/assert";
+import { freshSuite } from "../../helpers/world.ts";
+import { nowhere, ownersFile, wmsFile } from "./repository.ts";
+import { World } from "./runner/world.ts";
+
+let world: World;
+
+const test = freshSuite("a pull request, as GitHub runs it", async (use) => {
+	world = await World.open({
+		"SECURITY.md": "how to report\n",
+		"layers/owners.json": ownersFile,
+		"layers/aa/aaa.json": wmsFile("a", nowhere),
+		"layers/bb/bbb.json": wmsFile("b", nowhere),
+	});
+	world.peer.teams.set("maps/reviewers", ["ann"]).set("maps/operators", ["olga"]);
+	use(() => world.close());
+});
+
+/** A registration with another title only: its service is not asked. */
+const retitled = (layer: string) => wmsFile(layer, nowhere, { service_name: "Another title" });
+
+const resultsOf = (name: string) =>
+	Object.values(world.last(name).jobs).map(({ name, result }) => `${name} ${result}`);
+
+test("a first pull request from a fork, from zero to merged", async () => {
+	const pull = world.propose("carl", "carl:change", { "layers/aa/aaa.json": retitled("a") });
+	await world.settle();
+	assert.equal(world.obstacles(pull), ["owners is failure"]);
+	assert.match(world.peer.comments[0]?.body ?? "", "### The layers of this change are in order");
+	assert.equal(pull.labels, ["layer"]);
+	// Another title starts no job with a token, and sets no required check again.
+	const required = () => world.peer.checks.filter(({ name }) => ["check", "layers", "owners"].includes(name));
+	const before = required().length;
+	world.rename(pull, "Another title");
+	await world.settle();
+	assert.equal([world.last("layers").conclusion, required().length], ["skipped", before]);
+	world.review(pull, "ann", "APPROVED");
+	await world.settle();
+	assert.equal(world.obstacles(pull), []);
+	world.merge(pull);
+	assert.match(world.file("layers/aa/aaa.json") ?? "", "Another title");
+	const { requests } = world.peer;
+	console.log(`a first pull request, until it is merged: ${requests.length} requests to GitHub`);
+	assert.ok(
+		requests.length <= 60,
+		`${requests.length} requests: 5,000 an hour are allowed\n${requests.join("\n")}`,
+	);
+	assert.equal(resultsOf("layers"), [
+		...["find success", "look skipped", "compose skipped", "report success", "judge success"],
+		"approvals success",
+	]);
+});
+
+test("two pull requests at once each get their own comment, whether their reports arrive together or not", async () => {
+	const first = world.propose("carl", "carl:change", { "layers/aa/aaa.json": retitled("a") });
+	const second = world.propose("dora", "dora:change", { "layers/bb/bbb.json": retitled("b") });
+	await world.settle();
+	// By hand all pull requests are reviewed in one run, whose reports are downloaded together.
+	world.peer.checks.length = 0;
+	world.begin("layers", "workflow_dispatch");
+	await world.settle();
+	assert.equal([...world.last("layers").artifacts.keys()].sort(), [
+		...["approvals", "comments", "review-1", "review-2", "teams"],
+	]);
+	for (const { number, sha } of [first, second]) {
+		const isReport = ({ head_sha, name }: (typeof world.peer.checks)[number]) =>
+			head_sha === sha && name === "layers";
+		const conclusions = world.peer.checks.filter(isReport).map(({ conclusion }) => conclusion);
+		assert.equal(conclusions, ["success"]);
+		const texts = world.peer.comments.filter((comment) => comment.number === number).map(({ body }) => body);
+		const [review = "", ...others] = texts.filter((text) => text.includes("publisher: review -->"));
+		assert.match(review, number === 1 ? "<code>aaa</code> changed" : "<code>bbb</code> changed");
+		assert.equal(others, [], "one comment, edited");
+	}
+});
+
+test("a broken file gets an annotation at its place, and a correction turns the check green", async () => {
+	const broken = { "layers/ne/new.json": wmsFile("a", "ftp://maps.example/@maps/all") };
+	const pull = world.propose("carl", "carl:change", broken);
+	await world.settle();
+	assert.equal(world.obstacles(pull), ["layers is failure", "owners is failure"]);
+	const { output } = world.peer.checks.find(({ name }) => name === "layers") ?? {};
+	assert.match(JSON.stringify(output?.annotations), '"path":"layers/ne/new.json","start_line":5');
+	const comment = () =>
+		world.peer.comments.find(({ body }) => body.includes("publisher: review"))?.body ?? "";
+	assert.match(comment(), "### 2 things to correct in this change");
+	assert.not.match(comment(), "@maps/all");
+	world.update(pull, { "layers/ne/new.json": null, "layers/aa/aaa.json": retitled("a") });
+	await world.settle();
+	assert.equal(world.obstacles(pull), ["owners is failure"]);
+	assert.match(comment(), "### The layers of this change are in order");
+});
+
+test("a pull request that lists no file, and whose merge would write another one, is never green", async () => {
+	world.hide("SECURITY.md", "no reports, please\n");
+	const pull = world.propose("mallory", "mallory:change", (work) =>
+		work.git("checkout", "-q", "-B", "head", "hiding"),
+	);
+	assert.equal(pull.files, []);
+	await world.settle();
+	assert.equal(world.obstacles(pull), ["layers is failure", "owners is failure"]);
+	assert.match(world.peer.comments[0]?.body ?? "", "It cannot be merged: 2 merge bases");
+});
+
+test.run();

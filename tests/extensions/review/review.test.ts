@@ -1,0 +1,253 @@
+import * as assert from "uvu/assert";
+import type { Finding } from "../../../extensions/harvest/finding.ts";
+import { renderComment } from "../../../extensions/review/comment.ts";
+import { type CheckServices, isWrong, type Review, review } from "../../../extensions/review/review.ts";
+import { causeOf } from "../../../registry/causes.ts";
+import { largeWhenStored } from "../../helpers/local.ts";
+import { test } from "../../helpers/suite.ts";
+import { type Files, Repository } from "../../helpers/world.ts";
+import { featureFile, hide, ownersFile, wmsFile } from "./repository.ts";
+
+const settings = { metadataUrl: "", catalogueUrl: "" };
+const baseFiles: Files = {
+	...{ "layers/owners.json": ownersFile, "README.md": "layers", "SECURITY.md": "how to report\n" },
+	...{ "layers/ab/abc.json": wmsFile("roads"), "layers/en/energy-1.json": featureFile() },
+};
+const shared = new Repository(baseFiles);
+test.after(() => shared.remove());
+
+const well: CheckServices = async () => ({ findings: [] });
+
+/** Reviews `head` of a repository against `base`; its services are well. */
+const reviewIn = ({ path }: Repository, head = "head", base = "main", check = well) =>
+	review({ repository: path, base, head, settings, check });
+
+/** Reviews a change; `asked` gets the smallkeys whose services were asked. @param base what main has more */
+async function reviewed(files: Files, findings: Record<string, Finding[]> = {}, base: Files | null = null) {
+	using own = base && new Repository(base);
+	const repository = own ?? shared;
+	const asked: string[] = [];
+	repository.propose(files);
+	const check: CheckServices = async ({ smallkey }) => {
+		asked.push(smallkey);
+		return { findings: findings[smallkey] ?? [] };
+	};
+	return { outcome: await reviewIn(repository, "head", "main", check), asked };
+}
+
+const verbsOf = ({ layers }: Review) => layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`);
+const linesOf = ({ problems }: Review) => problems.map(({ file, line, text }) => `${file}:${line} ${text}`);
+
+test("every problem is at its file, line and JSON pointer", async () => {
+	const wrong = wmsFile("roads", "ftp://maps.example/wms", { "x: y": 1 });
+	const { outcome, asked } = await reviewed({ "layers/ab/abc.json": wrong });
+	assert.equal(linesOf(outcome), [
+		'layers/ab/abc.json:5 /en/service_url: must be an http or https address, not "ftp://maps.example/wms"',
+		"layers/ab/abc.json:7 /en/x: y: is not a known member",
+		'layers/ab/abc.json:10 /fr/service_url: must be an http or https address, not "ftp://maps.example/wms"',
+		"layers/ab/abc.json:12 /fr/x: y: is not a known member",
+	]);
+	assert.equal([isWrong(outcome), asked], [true, []]);
+});
+
+const added = (name: string, content: Files[string] = wmsFile("a")): Files => ({
+	[`layers/ab/${name}`]: content,
+});
+const description = "layers/en/energy-1.service.json";
+const markup = featureFile(undefined, { service_name: "Wells <b>" });
+
+/** A change, its first problem, and how many it has. */
+const wrong: [string, Files, string, number?][] = [
+	[
+		"another folder",
+		{ "layers/xy/abd.json": wmsFile("a") },
+		"layers/xy/abd.json:1 must be at layers/ab/abd.json",
+	],
+	["no smallkey", added("ab d.json"), "layers/ab/ab d.json:1 smallkey: must be 1 to 64 of"],
+	["no JSON file", added("run.sh", "exit"), "layers/ab/run.sh:1 must be named"],
+	["no JSON", added("abc.json", "{\n"), "layers/ab/abc.json:"],
+	[
+		"a twin in other letters",
+		added("ABC.json"),
+		"layers/ab/ABC.json:1 smallkey: ABC differs only in case from abc",
+	],
+	[
+		"a link",
+		added("abd.json", { link: "/etc/passwd" }),
+		"layers/ab/abd.json:1 must be a plain file, not a symlink",
+	],
+	[
+		"too many bytes",
+		added("abd.json", " ".repeat(65_537)),
+		"layers/ab/abd.json:1 must have at most 65536 bytes",
+	],
+	[
+		"too many stored bytes",
+		added("abd.json", largeWhenStored),
+		"layers/ab/abd.json:1 the document must have at most 65536 bytes",
+	],
+	[
+		"new text that is markup",
+		{ "layers/en/energy-2.json": markup },
+		"layers/en/energy-2.json:6 /en/service_name: ",
+		2,
+	],
+	[
+		"a description whose layer goes",
+		{ "layers/en/energy-1.json": null, [description]: "{}" },
+		`${description}:1 describes`,
+		2,
+	],
+	["owners without any", { "layers/owners.json": "{}" }, "layers/owners.json:1 /operators: is missing", 2],
+	["no owners any more", { "layers/owners.json": null }, "layers/owners.json:1 must not be removed"],
+	["layers as a link", { layers: { link: "api" } }, "layers:1 must be a folder", 2],
+];
+
+test("what is wrong is a problem, and no service is asked for it", async () => {
+	for (const [what, files, problem, count = 1] of wrong) {
+		const { outcome, asked } = await reviewed(files);
+		const lines = linesOf(outcome);
+		assert.ok(lines[0]?.startsWith(problem), `${what}: ${lines.join("\n")}`);
+		assert.is(lines.length, count, lines.join("\n"));
+		assert.equal([isWrong(outcome), asked], [true, []], what);
+	}
+});
+
+test("what is wrong in a file that a change leaves alone is not the author's problem", async () => {
+	const base = {
+		...{ ...baseFiles, "layers/xx/broken.json": "{", "layers/en/energy-2.json": markup },
+		...{ "layers/en/energy-1.json": featureFile("ftp://maps.example/1"), [description]: "{}" },
+		"layers/en/energy-2.service.json": "{}",
+	};
+	const files = { [description]: null, "layers/en/energy-2.service.json": null };
+	const { outcome } = await reviewed(files, {}, base);
+	assert.equal(linesOf(outcome), []);
+	assert.equal(verbsOf(outcome), ["energy-1 wrong", "energy-2 changed"]);
+});
+
+test("what the base changed meanwhile is no part of the change, but a new twin is found", async () => {
+	using repository = new Repository(baseFiles);
+	repository.propose({ "layers/ne/new.json": wmsFile("a") });
+	repository.commit("meanwhile", { "layers/ab/abc.json": wmsFile("rivers"), "api/app.ts": "" });
+	const outcome = await reviewIn(repository);
+	assert.equal([verbsOf(outcome), outcome.outside, linesOf(outcome)], [["new added"], [], []]);
+	repository.commit("later", { "layers/ne/NEW.json": wmsFile("b") });
+	assert.match(linesOf(await reviewIn(repository)).join(), "smallkey: new differs only in case from NEW");
+});
+
+test("the tree of the merge is judged: two merge bases, a conflict and a renamed file", async () => {
+	using repository = new Repository(baseFiles);
+	hide(repository, "SECURITY.md", "no reports, please\n");
+	const hidden = await reviewIn(repository, "hiding");
+	assert.ok(isWrong(hidden));
+	assert.match(hidden.obstacle ?? "", /^2 merge bases, so its merge may write what GitHub does not list/);
+
+	repository.propose({ "layers/ab/abc.json": wmsFile("rivers") });
+	repository.commit("meanwhile", { "layers/ab/abc.json": null, "layers/en/energy-2.json": wmsFile("roads") });
+	const objects = () => repository.git("count-objects", "-v");
+	const before = objects();
+	const moved = await reviewIn(repository);
+	assert.equal(verbsOf(moved), ["energy-2 changed"]);
+	assert.equal(moved.approvals, [{ owners: ["@maps/energy"], paths: ["layers/en/energy-2.json"] }]);
+	assert.is(objects(), before, "nothing is stored");
+
+	repository.commit("and then", { "layers/en/energy-2.json": wmsFile("lakes") });
+	const outcome = await reviewIn(repository);
+	assert.is(outcome.obstacle, "the base has changed the same lines: merge it into the branch");
+	assert.ok(isWrong(outcome));
+	assert.match(renderComment(outcome), "It cannot be merged: the base has changed the same lines");
+});
+
+test("the fragments of each language are shown before and after", async () => {
+	const en = wmsFile("roads").replace('"layer": "roads"', '"layer": "streets"');
+	const { outcome } = await reviewed({
+		...added("abc.json", en),
+		...added("abd.json"),
+		"layers/en/energy-1.json": null,
+	});
+	assert.equal(verbsOf(outcome), ["abc changed", "abd added", "energy-1 removed"]);
+	const [changed, fresh, removed] = outcome.layers.map(({ fragments }) => fragments ?? []);
+	assert.equal(
+		changed?.map(({ lines }) => lines.filter((line) => /^[+-].*layerName/.test(line))),
+		[['-        "layerName": "roads",', '+        "layerName": "streets",'], []],
+	);
+	const isAll = (of: typeof changed, sign: string) =>
+		of?.every(({ lines }) => lines.length > 3 && lines.every(([first]) => first === sign));
+	assert.ok(isAll(fresh, "+") && isAll(removed, "-"));
+});
+
+const finding = (state: Finding["state"], lang: Finding["lang"] = "en"): Finding => {
+	const what = causeOf("exception", state);
+	return { state, lang, pointer: `/${lang}/service_url`, what, text: `says ${state}` };
+};
+
+test("a registration that its service contradicts fails, at its line; a server that is down blocks nothing", async () => {
+	const { outcome } = await reviewed(added("abd.json"), { abd: [finding("wrong", "fr"), finding("down")] });
+	assert.equal(outcome.services.wrong, [
+		{ file: "layers/ab/abd.json", line: 9, text: "/fr/service_url: says wrong" },
+	]);
+	assert.ok(isWrong(outcome));
+	const { outcome: down } = await reviewed(added("abd.json"), { abd: [finding("down")] });
+	assert.equal([isWrong(down), down.services.down.length], [false, 1]);
+});
+
+test("only the services that a change touches are asked, and block it", async () => {
+	const both = { abc: [finding("wrong", "en"), finding("down", "fr")] };
+	const title = await reviewed(
+		added("abc.json", wmsFile("roads", undefined, { service_name: "Roads" })),
+		both,
+	);
+	assert.equal([title.asked, isWrong(title.outcome), verbsOf(title.outcome)], [[], false, ["abc changed"]]);
+	const fr = wmsFile("roads").replace(/"layer": "roads"(?![\s\S]*"layer")/, '"layer": "routes"');
+	const french = await reviewed(added("abc.json", fr), both);
+	assert.equal(
+		[french.asked, isWrong(french.outcome), french.outcome.services.down.length],
+		[["abc"], false, 1],
+	);
+	const type = {
+		...added("abc.json", featureFile("https://maps.example/wms")),
+		"layers/en/energy-1.json": null,
+	};
+	assert.equal((await reviewed(type)).asked, ["abc"], "another type asks again, a removal does not");
+});
+
+test("those who own the files on the base have to approve, not those that the change names", async () => {
+	const mine = JSON.stringify({ operators: ["@mallory"], layers: { "*": ["@mallory"] } });
+	const changed = {
+		"layers/owners.json": mine,
+		"layers/en/energy-1.json": null,
+		".github/workflows/layers.yml": "on: push",
+	};
+	const { outcome } = await reviewed({ ...changed, ...added("abc.json", wmsFile("x")) });
+	assert.equal(outcome.approvals, [
+		{ owners: ["@maps/operators"], paths: [".github/workflows/layers.yml", "layers/owners.json"] },
+		{ owners: ["@maps/reviewers"], paths: ["layers/ab/abc.json"] },
+		{ owners: ["@maps/energy"], paths: ["layers/en/energy-1.json"] },
+	]);
+	assert.equal(outcome.outside, [".github/workflows/layers.yml"]);
+	const without = await reviewed(added("abc.json"), {}, { "README.md": "" });
+	assert.equal([without.outcome.approvals, linesOf(without.outcome)], [null, []]);
+});
+
+test("a review neither checks out nor runs the head's files, and needs two commits with a common one", async () => {
+	shared.propose({ ".gitattributes": "*.json filter=evil\n", ...added("abd.json") });
+	const before = shared.git("rev-parse", "HEAD");
+	await reviewIn(shared);
+	assert.equal([shared.git("status", "--porcelain"), shared.git("rev-parse", "HEAD")], ["", before]);
+	shared.git(
+		"update-ref",
+		"refs/heads/unrelated",
+		shared.git("commit-tree", "main^{tree}", "-m", "x").trim(),
+	);
+	for (const [base, head] of [
+		["main", "nowhere"],
+		["--output=/tmp/x", "head"],
+		["main", "unrelated"],
+	])
+		assert.match(
+			await reviewIn(shared, head, base).then(() => "", String),
+			/has no commit|no commit in common/,
+		);
+});
+
+test.run();

@@ -1,0 +1,165 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import glob from "fast-glob";
+import { matchesGlob } from "../../../../registry/owners.ts";
+
+/** What an action knows of its job. */
+export interface ActionCall {
+	inputs: Record<string, string>;
+	/** The folder of the job. */
+	workspace: string;
+	/** The ref and the commit of the run. */
+	ref: string;
+	sha: string;
+	/** Address of the repository for git. */
+	remote: string;
+	/** A temporary folder of the run. */
+	folder: string;
+	/** Artifacts of the run: name → folder. */
+	artifacts: Map<string, string>;
+	/** Makes a token of an App. @returns null if the App or its key is wrong */
+	createToken: (app: string, key: string, permissions: Record<string, string>) => string | null;
+	/** Login of the App without `[bot]`. */
+	appSlug: string;
+	environment: NodeJS.ProcessEnv;
+}
+
+type Action = (call: ActionCall) => Record<string, string>;
+
+/** actions/checkout v7.0.1. Line numbers are those of its `src` at the pinned commit. */
+const checkout: Action = ({ inputs, workspace, ref, sha, remote, environment }) => {
+	const git = (...words: string[]) =>
+		execFileSync("git", words, { cwd: workspace, env: environment, stdio: "pipe" });
+	git("init", "-q");
+	git("remote", "add", "origin", remote);
+	// input-helper.ts:123: one commit, unless the workflow says otherwise.
+	const depth = Number(inputs["fetch-depth"] ?? 1);
+	const branch = /^refs\/heads\/(.*)$/.exec(ref)?.[1];
+	const pull = /^refs\/pull\/(.*)$/.exec(ref)?.[1];
+	const kept = branch === undefined ? `refs/remotes/pull/${pull}` : `refs/remotes/origin/${branch}`;
+	// git-command-manager.ts:286-290: no tags but those of a refspec.
+	const fetch = [
+		"-c",
+		"protocol.version=2",
+		"fetch",
+		"-q",
+		"--no-tags",
+		"--prune",
+		"--no-recurse-submodules",
+	];
+	if (depth > 0) git(...fetch, `--depth=${depth}`, "origin", `+${sha}:${kept}`);
+	else {
+		// ref-helper.ts:69-77: with the whole history all branches come, and all tags.
+		const all = ["+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"];
+		git(...fetch, "origin", ...all, ...(pull === undefined ? [] : [`+${sha}:${kept}`]));
+		// git-source-provider.ts:196-200: a branch that has moved meanwhile is fetched again, at the run's commit.
+		git(...fetch, "origin", `+${sha}:${kept}`);
+	}
+	// ref-helper.ts:33-43: a branch of that name, or the merge of a pull request without a branch.
+	if (branch === undefined) git("checkout", "-q", "--force", kept);
+	else git("checkout", "-q", "--force", "-B", branch, kept);
+	// git-source-provider.ts:319-322: without persist-credentials no token is left for later steps.
+	return { commit: sha, ref };
+};
+
+/** actions/upload-artifact v7.0.0: `src/shared/search.ts` and `src/upload/upload-artifact.ts`. */
+const upload: Action = ({ inputs, workspace, folder, artifacts }): Record<string, string> => {
+	const name = inputs.name ?? "artifact";
+	const paths = (inputs.path ?? "").split("\n").filter((line) => line.trim() !== "");
+	const asked = paths.map((path) => join(workspace, path.trim()));
+	const files = asked.flatMap((path) => {
+		if (!existsSync(path)) return [];
+		if (!statSync(path).isDirectory()) return [path];
+		// search.ts:17-24: hidden files are left out unless the workflow wants them.
+		return glob.sync("**", {
+			cwd: path,
+			onlyFiles: true,
+			dot: false,
+			followSymbolicLinks: true,
+			absolute: true,
+		});
+	});
+	if (files.length === 0) {
+		// upload-artifact.ts:33-51.
+		if (inputs["if-no-files-found"] === "error")
+			throw new Error(
+				`No files were found with the provided path: ${inputs.path}. No artifacts will be uploaded.`,
+			);
+		return {};
+	}
+	// search.ts:128-141: of several paths the folder that they have in common; 147-152: one file is at the root by its name.
+	const isOneFile = asked.length === 1 && files.length === 1 && files[0] === asked[0];
+	const root =
+		asked.length > 1 ? commonFolder(asked) : isOneFile ? dirname(files[0] ?? "") : (asked[0] ?? "");
+	if (artifacts.has(name)) throw new Error(`an artifact with the name ${name} exists (409 Conflict)`);
+	const place = mkdtempSync(join(folder, "artifact-"));
+	for (const file of files) cpSync(file, join(place, relative(root, file)), { dereference: true });
+	artifacts.set(name, place);
+	return { "artifact-id": String(artifacts.size) };
+};
+
+function commonFolder(paths: readonly string[]): string {
+	const [first = "", ...others] = paths.map(dirname);
+	return others.reduce((common, path) => {
+		let shared = common;
+		while (path !== shared && !path.startsWith(`${shared}/`)) shared = dirname(shared);
+		return shared;
+	}, first);
+}
+
+/** actions/download-artifact v8.0.1: `src/download-artifact.ts`. */
+const download: Action = ({ inputs, workspace, artifacts }) => {
+	const { name, pattern = "*", path = "." } = inputs;
+	const isMerged = inputs["merge-multiple"] === "true";
+	// Line 94: a name that is not there is an error; 157-162: a pattern that matches nothing is not.
+	if (name !== undefined && !artifacts.has(name)) throw new Error(`Artifact '${name}' not found`);
+	const found = [...artifacts].filter(([one]) =>
+		name === undefined ? matchesGlob(pattern, one) : one === name,
+	);
+	for (const [one, place] of found) {
+		// Lines 189-194: one artifact comes flat, several get a folder each unless they are merged.
+		const isFlat = name !== undefined || isMerged || found.length === 1;
+		const target = join(workspace, path, isFlat ? "" : one);
+		mkdirSync(target, { recursive: true });
+		for (const file of readdirSync(place)) cpSync(join(place, file), join(target, file), { recursive: true });
+	}
+	return { "download-path": join(workspace, path) };
+};
+
+/** actions/create-github-app-token v3.1.1. */
+const createToken: Action = ({ inputs, createToken, appSlug }) => {
+	// main.js:21-23.
+	const app = inputs["client-id"] ?? "";
+	if (app === "") throw new Error("The 'client-id' input must be set to a non-empty string.");
+	// lib/get-permissions-from-inputs.js:10-24: without an input the token has all permissions of the App.
+	const asked = Object.entries(inputs).flatMap(([name, value]) =>
+		name.startsWith("permission-") && value !== ""
+			? [[name.slice(11).replaceAll("-", "_"), value] as const]
+			: [],
+	);
+	const token = createToken(app, inputs["private-key"] ?? "", Object.fromEntries(asked));
+	if (token === null) throw new Error("A JSON web token could not be decoded");
+	// lib/main.js:121-123.
+	return { token, "installation-id": "1", "app-slug": appSlug };
+};
+
+/** actions/setup-node v7.0.0: this machine's Node is used, whatever the version. */
+const setupNode: Action = ({ inputs }) => ({ "node-version": inputs["node-version"] ?? "" });
+
+/** actions/attest-build-provenance v4.1.0: nothing is signed. */
+const attest: Action = ({ inputs, workspace }) => {
+	const found = glob.sync(inputs["subject-path"] ?? "", { cwd: workspace });
+	if (found.length === 0) throw new Error(`Could not find subject at path ${inputs["subject-path"]}`);
+	return { "bundle-path": basename(workspace) };
+};
+
+/** The actions that the workflows use, by name. */
+export const actions: Readonly<Record<string, Action>> = {
+	"actions/checkout": checkout,
+	"actions/upload-artifact": upload,
+	"actions/download-artifact": download,
+	"actions/create-github-app-token": createToken,
+	"actions/setup-node": setupNode,
+	"actions/attest-build-provenance": attest,
+};

@@ -1,0 +1,42 @@
+import type { JsonAnswer, JsonRequest } from "../../../scripts/json-server.ts";
+import type { World } from "./world.ts";
+
+/** What GitHub answers to requests that the server for reviews does not judge; null for all others. */
+export function answerMore(world: World, { method, path, headers, body }: JsonRequest): JsonAnswer | null {
+	const own = path.replace("/repos/maps/layers", "");
+	// A run's own token may write issues, and nothing else.
+	const mayWrite = /^(?:Bearer|token) token-of-the-app-\d+$/.test(headers.authorization ?? "");
+	if (method !== "GET" && !own.startsWith("/issues") && !mayWrite)
+		return { status: 403, body: { message: "Resource not accessible by integration" } };
+	const merged = /^\/pulls\/(\d+)\/merge$/.exec(own)?.[1];
+	const pull = world.pulls.find(({ number }) => number === Number(merged));
+	if (!pull) return null;
+	const { sha, merge_method: how, commit_title: title, commit_message: message } = body;
+	// "405 Method Not Allowed": a repository that allows only squash.
+	if (how !== "squash") return { status: 405, body: { message: "Merge commits are not allowed" } };
+	if (pull.sha !== sha) return { status: 409, body: { message: "Head branch was modified" } };
+	return { status: 200, body: { merged: true, sha: world.squash(pull, `${title}\n\n${message}`) } };
+}
+
+/** What `gh` is answered: as much of it as the workflows use. @throws {Error} if GitHub would refuse it */
+export function answerGh(world: World, words: readonly string[], body: string | null): unknown {
+	const after = (name: string) => (words.includes(name) ? words[words.indexOf(name) + 1] : undefined);
+	const [topic, verb, named] = words;
+	const branchOf = ({ from }: { from: string }) => from.split(":")[1];
+	const open = world.pulls.filter(({ merged, isClosed }) => !merged && !isClosed);
+	const of = (branch: string | undefined) => open.filter((pull) => branchOf(pull) === branch);
+	if (topic === "auth") return null;
+	if (topic === "run") return [{ databaseId: 1 }];
+	if (topic === "pr" && verb === "list") {
+		const listed = after("--head") === undefined ? open : of(after("--head"));
+		return listed.map((pull) => ({ number: pull.number, headRefName: branchOf(pull) }));
+	}
+	world.called.push(words.join(" "));
+	const isNew = topic === "pr" && verb === "create";
+	const pull = isNew ? world.open("maps-workflows[bot]", `maps:${after("--head")}`, "") : of(named)[0];
+	if (topic !== "pr" || !pull) throw new Error(`unknown: ${words.join(" ")}`);
+	if (verb === "close") pull.isClosed = true;
+	pull.title = after("--title") ?? pull.title;
+	if (body !== null) world.texts.set(pull.number, body);
+	return null;
+}

@@ -1,0 +1,146 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Ended, root, runScript } from "../../../helpers/process.ts";
+import { type JsonServer, startJsonServer } from "../../../scripts/json-server.ts";
+
+/** How a job has called a program. */
+export interface Call {
+	cwd: string;
+	env: Record<string, string>;
+	words: string[];
+	/** File with its standard input; empty where it read none. */
+	input: string;
+}
+
+/** Answers a call of `gh` other than `gh api`: its output as JSON. @throws {Error} if GitHub would refuse it */
+export type AnswerGh = (words: readonly string[], body: string | null) => unknown;
+
+/**
+ * Hands its words to the tests' process: Node and the project's modules start once for all jobs. What is called, and what is
+ * answered, are files in a folder: jq takes 20 ms to start.
+ */
+const shim = (url: string, name: string) => `#!/bin/sh
+call=$RUNNER_TEMP/call.$$
+mkdir "$call"
+case " $* " in *" --input - "*) cat > "$call/input" ;; esac
+pwd > "$call/cwd"
+env -0 > "$call/env"
+printf '%s\\0' "$@" > "$call/words"
+code=$(curl --silent --show-error --noproxy '*' --data "\\"$call\\"" ${url}/${name})
+cat "$call/stderr" >&2
+cat "$call/stdout"
+exit "$code"
+`;
+
+/** Reads a call from the folder that the program has made for it. */
+function readCall(folder: string): Call {
+	const read = (name: string) => readFileSync(join(folder, name), "utf8");
+	const input = join(folder, "input");
+	const variables = read("env").split("\0").slice(0, -1);
+	const env = variables.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]);
+	const words = read("words").split("\0").slice(0, -1);
+	return {
+		cwd: read("cwd").trimEnd(),
+		env: Object.fromEntries(env),
+		words,
+		input: existsSync(input) ? input : "",
+	};
+}
+
+/** Installs nothing: only that it was asked for is seen. */
+const npm = `#!/bin/sh
+case "$1" in
+	ci)
+		while [ $# -gt 1 ] && [ "$1" != --prefix ]; do shift; done
+		cd "\${2:-.}" && test -e package.json && mkdir -p node_modules && touch node_modules/.installed ;;
+	*) echo "npm $1: is not played" >&2; exit 1 ;;
+esac
+`;
+
+/** Runs a file of this checkout's, by way of tsx: a job's checkout has no code. */
+const node = `#!/bin/sh
+file=$1
+shift
+exec '${process.execPath}' --import '${pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs"))}' '${root}'"$file" "$@"
+`;
+
+/** Only a token that may write contents pushes; the tests' own pushes have one, too. */
+export const updateHook = `#!/bin/sh
+if [ -e "$GIT_DIR/meanwhile" ]; then mv "$GIT_DIR/meanwhile" "$GIT_DIR/done"; . "$GIT_DIR/done"; fi
+grep --quiet --line-regexp --fixed-strings -- "\${GH_TOKEN:-none}" "$GIT_DIR/tokens" && exit 0
+echo "remote: Permission to maps/layers.git denied" >&2
+exit 1
+`;
+
+const failed = (stderr: string): Ended => ({ code: 1, stdout: "", stderr: `${stderr}\n` });
+
+/** The commands that run: each needs the folder of this process. */
+let running: Promise<unknown> = Promise.resolve();
+
+/** Runs a command of the project. Without its packages npx would ask the registry. */
+async function npx({ cwd, env, words: [name, command = "", ...words] }: Call): Promise<Ended> {
+	if (name !== "fragment-publisher" || !existsSync(join(cwd, "node_modules/.installed")))
+		return failed(`npx: no package ${name} in this checkout`);
+	// It would need a browser; the workflows go on without pictures.
+	if (command === "prove") return failed("npx fragment-publisher prove: is not played");
+	const run = async () => {
+		process.chdir(cwd);
+		return runScript(command, words, env).finally(() => process.chdir(root));
+	};
+	const ended = running.then(run);
+	running = ended.catch(() => undefined);
+	return ended;
+}
+
+async function gh({ cwd, env, words, input }: Call, answer: AnswerGh): Promise<Ended> {
+	const after = (name: string) => (words.includes(name) ? words[words.indexOf(name) + 1] : undefined);
+	let text: string;
+	if (words[0] === "api") {
+		const path = words.find((word) => /^(?:repos|orgs)\//.test(word));
+		const headers = { authorization: `token ${env.GH_TOKEN}` };
+		const body = input === "" ? null : readFileSync(input, "utf8");
+		const init = { method: after("--method") ?? "GET", headers, body };
+		const answered = await fetch(`${env.GITHUB_API_URL}/${path}`, init);
+		text = await answered.text();
+		if (!answered.ok) return failed(`gh: ${text}`);
+	} else {
+		const file = after("--body-file");
+		try {
+			text = JSON.stringify(answer(words, file ? readFileSync(resolve(cwd, file), "utf8") : null));
+		} catch (error) {
+			return failed(`gh: ${(error as Error).message}`);
+		}
+	}
+	const program = after("--jq");
+	if (program === undefined) {
+		const isEmpty = words.includes("--silent") || text === "null";
+		return { code: 0, stdout: isEmpty ? "" : `${text}\n`, stderr: "" };
+	}
+	const stdout = execFileSync("jq", ["--raw-output", program], { input: text, encoding: "utf8" });
+	return { code: 0, stdout, stderr: "" };
+}
+
+/** Starts what the programs of the jobs call. */
+export function startPrograms(answer: AnswerGh): Promise<JsonServer> {
+	return startJsonServer(async ({ path, body }) => {
+		const folder = body as unknown as string;
+		const call = readCall(folder);
+		const { code, stdout, stderr } = await (path === "/npx" ? npx(call) : gh(call, answer));
+		writeFileSync(join(folder, "stdout"), stdout);
+		writeFileSync(join(folder, "stderr"), stderr);
+		return { status: 200, body: code };
+	});
+}
+
+/** Makes the programs that stand for those of GitHub's machines. @returns the folder for PATH */
+export function makeShims(folder: string, url: string): string {
+	const bin = join(folder, "bin");
+	mkdirSync(bin);
+	for (const [name, text] of Object.entries({ npx: shim(url, "npx"), npm, node, gh: shim(url, "gh") })) {
+		writeFileSync(join(bin, name), text);
+		chmodSync(join(bin, name), 0o755);
+	}
+	return bin;
+}

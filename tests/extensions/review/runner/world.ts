@@ -1,0 +1,242 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cleanEnvironment } from "../../../helpers/process.ts";
+import { type Files, Repository } from "../../../helpers/world.ts";
+import type { JsonServer } from "../../../scripts/json-server.ts";
+import { bot, type ReviewPeer, startReviewPeer } from "../approvals/review-peer.ts";
+import { hide } from "../repository.ts";
+import { Events } from "./events.ts";
+import { answerGh, answerMore } from "./github.ts";
+import { makeHost, obstaclesOf, projectFiles } from "./host.ts";
+import { startPrograms, updateHook } from "./programs.ts";
+import { Pull } from "./pull.ts";
+import type { Host, Run } from "./workflow.ts";
+
+/**
+ * A GitHub with one repository, `maps/layers`, that has the workflows of this checkout: what happens there starts them, as
+ * GitHub would, and `settle` plays them.
+ */
+export class World {
+	readonly folder = mkdtempSync(join(tmpdir(), "publisher-world-"));
+	readonly bare = join(this.folder, "origin.git");
+	readonly work = new Repository({});
+	readonly pulls: Pull[] = [];
+	/** Texts of the pull requests that a workflow opened. */
+	readonly texts = new Map<number, string>();
+	/** What `gh` was asked for, without what it only reads. */
+	readonly called: string[] = [];
+	readonly variables: Record<string, string> = {
+		WORKFLOW_APP_ID: "4711",
+		WORKFLOW_APP_LOGIN: bot,
+		REPAIR: "off",
+	};
+	readonly host: Host;
+	readonly #events: Events;
+
+	private constructor(
+		readonly peer: ReviewPeer,
+		readonly programs: JsonServer,
+	) {
+		const git = this.git.bind(this);
+		this.work.git("init", "-q", "--bare", this.bare);
+		// As on GitHub: any commit can be fetched by its id.
+		git("config", "uploadpack.allowAnySHA1InWant", "true");
+		writeFileSync(join(this.bare, "hooks/update"), updateHook);
+		chmodSync(join(this.bare, "hooks/update"), 0o755);
+		writeFileSync(join(this.bare, "tokens"), "");
+		peer.extra = (request) => answerMore(this, request);
+		this.host = makeHost(this, programs.url);
+		this.#events = new Events(git, this.host, peer.checks);
+	}
+
+	/** @param files the layers, and whatever else the main branch has beside the workflows */
+	static async open(files: Files): Promise<World> {
+		const programs = await startPrograms((words, body) => answerGh(world, words, body));
+		const world: World = new World(await startReviewPeer(), programs);
+		world.work.commit("the project", { ...(await projectFiles()), ...files });
+		world.#send("main", "refs/heads/main");
+		return world;
+	}
+
+	/** Runs git in the repository that GitHub has. */
+	git(...words: string[]): string {
+		const names = ["AUTHOR", "COMMITTER"].flatMap((who) => [
+			[`GIT_${who}_NAME`, "GitHub"],
+			[`GIT_${who}_EMAIL`, "noreply@github.com"],
+		]);
+		const env = { ...cleanEnvironment({}), ...Object.fromEntries(names), GIT_CONFIG_GLOBAL: "/dev/null" };
+		return execFileSync("git", ["-C", this.bare, ...words], { env, encoding: "utf8", stdio: "pipe" }).trim();
+	}
+
+	/** A file with a text, for git. */
+	write(text: string): string {
+		const path = join(this.folder, "text");
+		writeFileSync(path, text);
+		return path;
+	}
+
+	/** Makes a tree of lines as `git ls-tree` prints them; its id. */
+	makeTree(lines: string): string {
+		const words = ["-C", this.bare, "mktree"];
+		return execFileSync("git", words, { input: `${lines}\n`, encoding: "utf8" }).trim();
+	}
+
+	/** The text of a file on a branch; null where there is none. */
+	file(path: string, branch = "main"): string | null {
+		const isThere = this.git("ls-tree", "--name-only", `refs/heads/${branch}`, path) !== "";
+		return isThere ? this.git("show", `refs/heads/${branch}:${path}`) : null;
+	}
+
+	/** Pushes to the main branch, as a person past all rules, or to another one. */
+	push(files: Files, branch = "main"): void {
+		this.work.git("fetch", "-q", this.bare, "+refs/heads/*:refs/remotes/origin/*");
+		this.work.git("checkout", "-q", "-B", branch, `refs/remotes/origin/${branch}`);
+		this.work.commit("a push", files);
+		this.#send(branch, `refs/heads/${branch}`);
+		this.pushed(branch);
+		this.work.git("checkout", "-q", "main");
+	}
+
+	/** Says that a branch has moved. */
+	pushed(branch: string): void {
+		const payload = { repository: { default_branch: "main" } };
+		const sha = this.git("rev-parse", `refs/heads/${branch}`);
+		this.#events.fire({ event: "push", ref: `refs/heads/${branch}`, sha, payload });
+	}
+
+	/** Opens a pull request. @param from `owner:branch` @param change its files, or what makes its head of the branch main */
+	propose(
+		author: string,
+		from: string,
+		change: Files | ((work: Repository) => void),
+		title = "A change",
+	): Pull {
+		this.work.git("fetch", "-q", this.bare, "+refs/heads/main:refs/remotes/origin/main");
+		this.work.git("checkout", "-q", "-B", "head", "refs/remotes/origin/main");
+		if (typeof change === "function") change(this.work);
+		else this.work.commit(title, change);
+		const number = this.pulls.length + 1;
+		this.#send("head", `refs/pull/${number}/head`);
+		const [owner, branch = ""] = from.split(":");
+		if (owner === "maps") this.#send("head", `refs/heads/${branch}`);
+		this.work.git("checkout", "-q", "main");
+		return this.open(author, from, title);
+	}
+
+	/** Does something in GitHub's repository, by commands of a shell, while a job pushes: it loses that race. */
+	meanwhile(script: string): void {
+		writeFileSync(join(this.bare, "meanwhile"), script);
+	}
+
+	/** Opens a pull request of a branch that is there, or of the head that was pushed for it. */
+	open(author: string, from: string, title: string): Pull {
+		const number = this.pulls.length + 1;
+		const [owner, branch = ""] = from.split(":");
+		if (owner === "maps") this.git("update-ref", `refs/pull/${number}/head`, `refs/heads/${branch}`);
+		const pull = new Pull(this.git.bind(this), number, author, from, "main", title);
+		this.pulls.push(pull);
+		this.peer.pulls.push(pull);
+		this.#pullEvent(pull, "pull_request", { action: "opened" });
+		return pull;
+	}
+
+	/** As `hide`, on the main branch. */
+	hide(path: string, content: string): void {
+		hide(this.work, path, content);
+		this.#send("main", "refs/heads/main");
+	}
+
+	/** Changes the head of a pull request. */
+	update(pull: Pull, files: Files): void {
+		this.work.git("fetch", "-q", this.bare, `+refs/pull/${pull.number}/head:head`);
+		this.work.git("checkout", "-q", "head");
+		this.work.commit("a correction", files);
+		this.#send("head", `refs/pull/${pull.number}/head`);
+		this.work.git("checkout", "-q", "main");
+		this.#pullEvent(pull, "pull_request", { action: "synchronize" });
+	}
+
+	/** Changes the title of a pull request. */
+	rename(pull: Pull, title: string): void {
+		pull.title = title;
+		this.#pullEvent(pull, "pull_request", { action: "edited", changes: { title: { from: "x" } } });
+	}
+
+	/** A review of the newest commit. @param state such as `APPROVED` */
+	review(pull: Pull, login: string, state: string): void {
+		pull.reviews.push({ login, state, commit: pull.sha });
+		const review = { state: state.toLowerCase() };
+		this.#pullEvent(pull, "pull_request_review", { action: "submitted", review });
+	}
+
+	/** Why a person may not merge a pull request; empty if there is no reason. */
+	obstacles(pull: Pull): string[] {
+		return obstaclesOf(pull.sha, this.peer.checks, this.host.appSlug);
+	}
+
+	/** Merges a pull request as a person with write access does, by squash. @throws {Error} where a rule forbids it */
+	merge(pull: Pull): void {
+		const why = this.obstacles(pull);
+		if (why.length > 0 || !pull.mergeable) throw new Error(`#${pull.number} cannot be merged: ${why}`);
+		this.squash(pull);
+	}
+
+	/** Starts a scheduled workflow, or one by hand. */
+	begin(name: string, event = "schedule"): void {
+		const sha = this.git("rev-parse", "refs/heads/main");
+		const payload = { repository: { default_branch: "main" } };
+		this.#events.fire({ event, ref: "refs/heads/main", sha, payload }, [`${name}.yml`]);
+	}
+
+	/** All runs so far, in the order of their ends. */
+	get runs(): readonly Run[] {
+		return this.#events.runs;
+	}
+
+	/** Starts a run again, with its old commit and event. */
+	again = (run: Run) => this.#events.again(run);
+
+	/** Plays all that waits. */
+	settle = () => this.#events.settle();
+
+	/** The newest run of a workflow. @throws {Error} if there is none */
+	last(name: string): Run {
+		const run = this.runs.findLast(({ workflow }) => workflow.name === name);
+		if (!run) throw new Error(`${name} has not run`);
+		return run;
+	}
+
+	async close(): Promise<void> {
+		await this.peer.close();
+		await this.programs.close();
+		this.work.remove();
+		rmSync(this.folder, { recursive: true, force: true });
+	}
+
+	#pullEvent(pull: Pull, event: string, more: Record<string, unknown>): void {
+		const [owner = "", ref = ""] = pull.from.split(":");
+		const head = { sha: pull.sha, ref, repo: { id: owner.length, full_name: `${owner}/layers` } };
+		const base = { ref: pull.base, repo: { full_name: "maps/layers" } };
+		const pull_request = { number: pull.number, head, base, title: pull.title };
+		const payload = { ...more, number: pull.number, pull_request, repository: { default_branch: "main" } };
+		const sha = pull.mergeSha;
+		// GitHub runs nothing of a pull request with a conflict.
+		if (sha) this.#events.fire({ event, ref: `refs/pull/${pull.number}/merge`, sha, payload });
+	}
+
+	/** Merges by squash. @param text of the commit, if it is not GitHub's own @returns the commit */
+	squash(pull: Pull, text = pull.squashText): string {
+		const main = this.git("rev-parse", "refs/heads/main");
+		const commit = this.git("commit-tree", pull.tree ?? "", "-p", main, "-m", text);
+		this.git("update-ref", "refs/heads/main", commit, main);
+		pull.merged = true;
+		this.pushed("main");
+		return commit;
+	}
+
+	#send(from: string, to: string): void {
+		this.git("fetch", "-q", this.work.path, `+refs/heads/${from}:${to}`);
+	}
+}

@@ -1,0 +1,353 @@
+import { readFile, writeFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
+import * as assert from "uvu/assert";
+import { sign } from "../../../api/senders.ts";
+import { unpackDraft } from "../../../registry/draft.ts";
+import { exchange } from "../../../scripts/send/request.ts";
+import { indexVersion } from "../../../site/data/entries.ts";
+import { feature, manual, noon } from "../../helpers/local.ts";
+import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
+import { answering, freshSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";
+
+type Answer = { status: number; text: string };
+
+interface Scene {
+	folder: string;
+	file: string;
+	url: string;
+	/** Answers a request, or leaves it unanswered. */
+	respond: (request: IncomingMessage, response: ServerResponse) => unknown;
+	/** Requests that arrived, with their bodies. */
+	requests: { request: IncomingMessage; body: string }[];
+	answer: Answer | ((request: IncomingMessage) => Answer);
+}
+
+const test = freshSuite<Scene>("npx fragment-publisher put, remove and sign", async (use, scene) => {
+	const folder = use(await temporaryFolder()).path;
+	writeFiles(folder, { "layer.json": manual });
+	const server = use(await answering((request, response) => void scene.respond(request, response)));
+	const respond: Scene["respond"] = async (request, response) => {
+		scene.requests.push({ request, body: await textOf(request) });
+		const { answer } = scene;
+		const { status, text } = typeof answer === "function" ? answer(request) : answer;
+		response.writeHead(status).end(text);
+	};
+	const answer = { status: 201, text: '{"smallkey":"my-layer"}' };
+	return {
+		folder,
+		file: join(folder, "layer.json"),
+		url: `${server.origin}/base`,
+		respond,
+		requests: [],
+		answer,
+	};
+});
+
+const secret = "a secret: -x $é";
+const timestamp = new Date(noon).toISOString();
+const now = () => new Date(noon);
+
+function run(
+	{ url }: Scene,
+	name: string,
+	words: string[],
+	env?: Record<string, string>,
+	io = {},
+): Promise<Ended> {
+	const all = [...words, "--url", url, "--sender", "jstest"];
+	return runScript(name, all, env ?? { SENDER_SECRET: secret }, { now, ...io });
+}
+
+function signatureOf(body: string, path = "/base/register/my-layer"): Promise<string> {
+	return sign(secret, { path, sender: "jstest", timestamp, body: new TextEncoder().encode(body) });
+}
+
+/** Writes a folder of registrations. */
+function writeBatch(folder: string, keys: readonly string[]): string {
+	writeFiles(folder, Object.fromEntries(keys.map((key) => [`batch/${key}.json`, manual])));
+	return join(folder, "batch");
+}
+
+/** What arrived: `PUT /base/register/my-layer`, sorted. */
+function sent({ requests }: Scene): string[] {
+	return requests.map(({ request }) => `${request.method} ${request.url}`).sort();
+}
+
+test("put sends the file as it is, and remove an empty DELETE, signed with the base path", async (scene) => {
+	const put = await run(scene, "put", ["my-layer", scene.file]);
+	assert.equal([put.code, put.stdout, put.stderr], [0, '{\n  "smallkey": "my-layer"\n}\n', ""]);
+	scene.answer = { status: 204, text: "" };
+	await prints(run(scene, "remove", ["my-layer"]), 0, /^204 my-layer\n$/);
+	assert.equal(sent(scene), ["DELETE /base/register/my-layer", "PUT /base/register/my-layer"]);
+	for (const { request, body } of scene.requests) {
+		assert.is(body, request.method === "PUT" ? manual : "");
+		const { authorization, timestamp: time, sender } = request.headers;
+		assert.equal([authorization, time, sender], [await signatureOf(body), timestamp, "jstest"]);
+	}
+	await run(scene, "remove", ["a+b=c"]);
+	const escaped = "/base/register/a+b=c";
+	const last = scene.requests.at(-1)?.request;
+	assert.equal([last?.url, last?.headers.authorization], [escaped, await signatureOf("", escaped)]);
+});
+
+test("register --url sends a folder, each layer signed, and lists what became of them", async (scene) => {
+	const batch = writeBatch(scene.folder, ["one", "two", "three", "four", "five"]);
+	scene.answer = ({ url = "" }) => {
+		if (url.endsWith("/four")) return { status: 403, text: '{"errors":["not yours"]}' };
+		if (url.endsWith("/five"))
+			return { status: 201, text: '{"changed":false,"branch":"register/five","published":false}' };
+		return { status: 201, text: JSON.stringify({ changed: url.endsWith("/two") }) };
+	};
+	const { stdout, stderr } = await exits(run(scene, "register", [batch]), 1);
+	assert.equal(stdout.split("\n"), [
+		`1 changed, 2 as they were, 1 waiting for a reviewer, 1 refused, of 5 layers for ${scene.url}`,
+		...["changed: two", "waiting for a reviewer: five", ""],
+	]);
+	assert.match(stderr, `403 from ${scene.url}/register/four\nthe service: not yours\n`);
+	assert.is(sent(scene).length, 5);
+	for (const { request, body } of scene.requests)
+		assert.is(request.headers.authorization, await signatureOf(body, request.url));
+	assert.equal(JSON.parse((await run(scene, "register", [batch, "--json"])).stdout), {
+		...{ changed: ["two"], unchanged: ["one", "three"], waiting: ["five"], refused: ["four"], unsent: [] },
+	});
+});
+
+test("remove takes several layers, and a file of them", async (scene) => {
+	const file = join(scene.folder, "keys.txt");
+	await writeFile(file, "two, three\none\n");
+	scene.answer = ({ url = "" }) => {
+		if (url.endsWith("/one")) return { status: 202, text: '{"changed":true,"branch":"register/one"}' };
+		return url.endsWith("/three")
+			? { status: 404, text: '{"errors":["not there"]}' }
+			: { status: 204, text: "" };
+	};
+	const { stdout, stderr } = await exits(run(scene, "remove", ["one", "four", "--file", file]), 1);
+	assert.equal(stdout.split("\n"), [
+		`2 layers removed from ${scene.url}, 1 waiting for a reviewer, 1 refused`,
+		...["removed: four two", "waiting for a reviewer: one", ""],
+	]);
+	assert.is(stderr, `404 from ${scene.url}/register/three\nthe service: not there\n`);
+	const keys = ["four", "one", "three", "two"];
+	assert.equal(
+		sent(scene),
+		keys.map((key) => `DELETE /base/register/${key}`),
+	);
+	assert.equal(JSON.parse((await run(scene, "remove", [...keys, "--json"])).stdout), {
+		...{ removed: ["four", "two"], waiting: ["one"], refused: ["three"], unsent: [] },
+	});
+	scene.requests.length = 0;
+	await writeFile(file, "two b/c");
+	await warns(run(scene, "remove", ["one", "--file", file]), 2, "keys.txt: a smallkey must be 1 to 64 of");
+	await exits(run(scene, "remove", []), 2);
+	assert.equal(sent(scene), []);
+});
+
+/** Answers like a service with a catalogue of six layers. */
+function answerWithCatalogue({ method, url = "" }: IncomingMessage): Answer {
+	if (method === "PUT") return { status: 201, text: '{"changed":true}' };
+	if (method === "DELETE") return { status: 204, text: "" };
+	const chunks = ["index/chunks/00-a.json", null, "index/chunks/02-b.json"];
+	const keys = [["mine-1", "mine-2", "other-1"], [], ["mine-3", "mine-../x", "Mine-4"]];
+	const entries = keys[chunks.indexOf(url.slice("/base/".length))]?.map((smallkey) => ({ smallkey }));
+	const part = url === "/base/index/index.json" ? { chunks } : { entries };
+	return { status: 200, text: JSON.stringify({ version: indexVersion, ...part }) };
+}
+
+test("register --remove-others removes what the sender owns and the folder lacks, after a yes", async (scene) => {
+	const batch = writeBatch(scene.folder, ["mine-2", "other-2"]);
+	const removed = () => sent(scene).filter((line) => line.startsWith("DELETE "));
+	scene.answer = answerWithCatalogue;
+	const words = [batch, "--remove-others", "--owned", "mine-*", "x-?"];
+	const list = `To be removed from ${scene.url}, since the folder does not have them: mine-1 mine-3`;
+	for (const [answer, end] of [
+		[null, "nothing is removed: without a terminal this needs --yes"],
+		["no", "nothing is removed"],
+	] as const) {
+		const { code, stderr } = await run(scene, "register", words, undefined, { ask: async () => answer });
+		assert.equal([code, stderr], [1, `${list}\n${end}\n`]);
+	}
+	assert.equal(removed(), []);
+	const all = `2 layers removed from ${scene.url}\nremoved: mine-1 mine-3\n`;
+	await prints(run(scene, "register", words, undefined, { ask: async () => "yes" }), 0, all);
+	assert.equal(removed(), ["DELETE /base/register/mine-1", "DELETE /base/register/mine-3"]);
+	const asJson = await run(scene, "register", [...words, "--yes", "--json"]);
+	assert.equal(JSON.parse(asJson.stdout).others.removed, ["mine-1", "mine-3"]);
+});
+
+test("register --remove-others removes nothing if a layer was refused, or the catalogue is not there", async (scene) => {
+	const batch = writeBatch(scene.folder, ["mine-1"]);
+	const words = [batch, "--remove-others", "--owned", "mine-*", "--yes"];
+	scene.answer = (request) =>
+		request.method === "PUT" ? { status: 400, text: '{"errors":["no"]}' } : answerWithCatalogue(request);
+	await exits(run(scene, "register", words), 1);
+	scene.answer = (request) =>
+		request.url?.endsWith("/02-b.json") ? { status: 503, text: "" } : answerWithCatalogue(request);
+	await warns(
+		run(scene, "register", words),
+		2,
+		"/02-b.json: answers 503; --remove-others needs the service's",
+	);
+	for (const wrong of ["--remove-others", "--owned=mine-*"])
+		await exits(run(scene, "register", [batch, wrong]), 2);
+	assert.not.match(sent(scene).join(), "DELETE");
+});
+
+test("nothing is sent where a file is wrong or missing, or the words do not fit", async (scene) => {
+	const batch = writeBatch(scene.folder, ["good"]);
+	await warns(run(scene, "register", [batch, "--review"]), 2, "--review: with --url");
+	await writeFile(join(batch, "bad.json"), "{}");
+	await warns(run(scene, "register", [batch]), 1, "bad.json: /version: is missing");
+	await warns(run(scene, "put", ["my-layer", scene.folder]), 2, "the named file: is a folder");
+	await warns(run(scene, "put", ["my-layer", join(scene.folder, "none.json")]), 2, "none.json");
+	const nowhere = runScript("put", ["my-layer", scene.file, "--url", "ftp://x"]);
+	await warns(nowhere, 2, "'ftp://x' is invalid. It must be an http or https address.");
+	assert.equal(sent(scene), []);
+});
+
+test("a refusal is printed with exit code 1, and an answer that cannot serve with 2", async (scene) => {
+	const words = ["my-layer", scene.file];
+	for (const [status, text, code, lines] of [
+		[400, '{"errors":["/en: is missing","no"]}', 1, "the service: /en: is missing\nthe service: no\n"],
+		[401, "not JSON", 1, "the service: not JSON\n"],
+		[404, "", 1, ""],
+		[429, '{"errors":["too many"]}', 2, "the service: too many\n"],
+		[503, '{"errors":["later"]}', 2, "the service: later\n"],
+	] as const) {
+		scene.answer = { status, text };
+		const { stdout, stderr } = await exits(run(scene, "put", [...words, "--wait", "5"]), code);
+		assert.equal([stdout, stderr], ["", `${status} from ${scene.url}/register/my-layer\n${lines}`]);
+	}
+	assert.is(scene.requests.length, 5, "--wait does not wait after a refusal");
+	const closed = await answering();
+	await closed[Symbol.asyncDispose]();
+	const { stderr } = await exits(run({ ...scene, url: closed.origin }, "put", words), 2);
+	assert.is(stderr, `${closed.origin}/register/my-layer: refuses the connection\n`);
+});
+
+test("with PUBLIC_URL a refusal names the page on which the registration can be corrected", async (scene) => {
+	const env = { SENDER_SECRET: secret, PUBLIC_URL: "https://layers.example/base/" };
+	const words = ["my-layer", scene.file];
+	const text = manual.replace("1.0.0", "0.9.0");
+	await writeFile(scene.file, text);
+	for (const [status, more, isRefused] of [
+		[400, [], true],
+		[201, ["--dry-run"], true],
+		[201, [], false],
+		[503, [], false],
+	] as const) {
+		scene.answer = { status, text: "{}" };
+		const { stderr } = await run(scene, "put", [...words, ...more], env);
+		const [, link = null] =
+			/^Try it as a draft: https:\/\/layers\.example\/base\/\?page=draft#draft=(\S+)$/m.exec(stderr) ?? [];
+		assert.equal(link && (await unpackDraft(link)), isRefused ? { smallkey: "my-layer", text } : null);
+	}
+});
+
+test("what a server answers is printed with its control characters spelled out, as no command of a CI runner", async (scene) => {
+	const hostile = "\u001b]0;title\u0007\u009b2J\u202e\r";
+	const shown = "\\u001b]0;title\\u0007\\u009b2J\\u202e\\u000d";
+	const words = ["my-layer", scene.file];
+	scene.answer = { status: 201, text: JSON.stringify({ smallkey: "\u009b2J\u202e", key: "two\nlines" }) };
+	const receipt = await run(scene, "put", words);
+	assert.is(receipt.stdout, '{\n  "smallkey": "\\u009b2J\\u202e",\n  "key": "two\\nlines"\n}\n');
+	const command = "::error::merge this";
+	scene.answer = { status: 400, text: JSON.stringify({ errors: [hostile, `x\n${command}`], hint: command }) };
+	const { stderr } = await warns(run(scene, "put", words), 1, `the service: ${shown}\n`);
+	assert.not.match(stderr, /^\s*::/m);
+	scene.answer = { status: 502, text: `<html>${hostile}\nBad gateway` };
+	await warns(
+		run(scene, "remove", ["my-layer"]),
+		2,
+		`the service: <html>${shown}\nthe service: Bad gateway\n`,
+	);
+	scene.answer = { status: 200, text: hostile };
+	await warns(run(scene, "put", words), 2, `${scene.url}/register/my-layer: its answer is not a receipt\n`);
+});
+
+test("an answer that is endless, or never comes, ends with an error", async (scene) => {
+	scene.respond = (_request, response) => {
+		const some = Buffer.alloc(65_536, "x");
+		const write = () => {
+			while (!response.destroyed && response.write(some));
+		};
+		response.on("drain", write);
+		write();
+	};
+	const where = `${scene.url}/register/my-layer`;
+	await warns(run(scene, "remove", ["my-layer"]), 2, `${where}: answers with more than 1,000,000 bytes\n`);
+	scene.respond = (_request, response) => response.write("{");
+	const headers = { Authorization: "", TimeStamp: "", Sender: "" };
+	const target = "/base/register/my-layer";
+	const request = { method: "DELETE", smallkey: "my-layer", body: new Uint8Array(0), target, url: scene.url };
+	const error = await exchange({ ...request, headers }, 300).catch((reason: Error) => reason);
+	assert.match(((error as Error).cause as Error).message, "did not answer completely within 0.3 s");
+});
+
+test("--dry-run shows what viewers would read, or every problem and what is odd, and sends nothing", async (scene) => {
+	const dry = (key = "my-layer") => run(scene, "put", [key, scene.file, "--dry-run", "--wait", "5"], {});
+	const odd = await prints(
+		dry(),
+		0,
+		/^\/v0\.9\/doc\/en\/my-layer\n\{\n {2}"layers": \{\n/,
+		'"rcs.my-layer.fr"',
+	);
+	assert.match(odd.stderr, /^warning: .*layer\.json: /);
+	await writeFile(scene.file, feature.replaceAll("https:", "ftp:"));
+	const problems = ["en", "fr"].map(
+		(lang) => `layer.json: /${lang}/service_url: must be an http or https address`,
+	);
+	const wrong = await warns(dry("my layer"), 1, /^my layer: a smallkey must be 1 to 64 of/, problems);
+	assert.is(wrong.stdout, "");
+	await writeFile(scene.file, '{\n  "version" "1.0.0"\n}');
+	await warns(dry(), 1, "layer.json: the document must be JSON: line 2, column 13");
+	assert.equal(sent(scene), []);
+});
+
+test("sign prints the three headers, and --explain how they come about, without the secret", async (scene) => {
+	const headers = `Authorization: ${await signatureOf(manual)}\nTimeStamp: ${timestamp}\nSender: jstest\n`;
+	assert.is((await run(scene, "sign", ["my-layer", scene.file])).stdout, headers);
+	const lines = [
+		`‹/base/register/my-layer›‹jstest›‹${timestamp}›‹${manual}›`,
+		`  body       ${manual.length} bytes`,
+		"  PUT /base/register/my-layer HTTP/1.1\n",
+		...headers.trim().split("\n"),
+	];
+	const { stdout } = await prints(run(scene, "sign", ["my-layer", scene.file, "--explain"]), 0, lines);
+	assert.not.match(stdout, secret);
+	const removal = run(scene, "sign", ["my-layer", "--explain"]);
+	await prints(removal, 0, "  DELETE /base/register/my-layer HTTP/1.1\n", `‹${timestamp}›‹›`);
+	assert.equal(sent(scene), []);
+});
+
+test("the secret comes from SENDERS, the senders file, or a person; else the message says what to do", async (scene) => {
+	const header = `Authorization: ${await signatureOf("")}\n`;
+	const words = ["my-layer", "--url", scene.url];
+	const senders = JSON.stringify({ jstest: secret });
+	const { folder } = scene;
+	await prints(runScript("sign", words, { SENDERS: senders }, { now }), 0, header);
+	await writeFile(join(folder, "senders.json"), senders);
+	await prints(runScript("sign", words, { DATA_DIR: folder }, { now }), 0, header);
+	await writeFile(join(folder, "senders.json"), '{"other":"other secret"}');
+	const questions: unknown[] = [];
+	const ask = async (...question: unknown[]) => {
+		questions.push(question);
+		return secret;
+	};
+	await prints(run(scene, "sign", ["my-layer"], { DATA_DIR: folder }, { ask }), 0, header);
+	assert.equal(questions, [["Secret of jstest: ", true]]);
+	for (const [env, more, reason] of [
+		[
+			{ DATA_DIR: folder },
+			["--sender", "jstest"],
+			"senders.json: has no sender jstest; set SENDER_SECRET, or DATA",
+		],
+		[{ DATA_DIR: join(folder, "none") }, [], "senders.json: is not there; set SENDER_SECRET"],
+		[{ SENDER_SECRET: secret }, [], "--sender: is needed with SENDER_SECRET"],
+	] as const)
+		await warns(runScript("sign", [...words, ...more], env, { now }), 2, reason);
+	assert.is(await readFile(join(folder, "senders.json"), "utf8"), '{"other":"other secret"}');
+});
+
+test.run();

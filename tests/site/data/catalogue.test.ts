@@ -1,0 +1,174 @@
+import { readFileSync } from "node:fs";
+import Ajv from "ajv";
+import * as assert from "uvu/assert";
+import { parseHealthReport } from "../../../registry/health.ts";
+import { catalogueChunk } from "../../../registry/schemas/catalogue.ts";
+import { type Files, IndexBroken } from "../../../site/data/chunks.ts";
+import {
+	chunkOf,
+	chunksFolder,
+	type Entry,
+	manifestPath,
+	parseManifest,
+} from "../../../site/data/entries.ts";
+import { type CatalogueSettings, catalogueFiles, maxLayerPages } from "../../../site/data/files.ts";
+import { test } from "../../helpers/suite.ts";
+import { buildCatalogue, commitOf, filesAfter, generateEntries } from "./entries.ts";
+import { pageSettings } from "./pages.ts";
+
+const settings: CatalogueSettings = {
+	pages: { ...pageSettings, publicUrl: "https://layers.example.ca/" },
+	isServed: false,
+	commit: null,
+	owners: (smallkey) => (smallkey.startsWith("a") ? ["@org/a"] : []),
+};
+
+const changeOf = (at: number, smallkey: string) => commitOf(at, [{ smallkey, kind: "changed" }]);
+
+const isBroken = (error: Error) => error instanceof IndexBroken;
+
+/** That the files are the expected ones; the chunks before a change stay. */
+function assertSame(given: Files, expected: Files): void {
+	const named = parseManifest(expected.get(manifestPath) ?? "")?.chunks ?? [];
+	const kept = [...given.keys()].filter(
+		(path) => !path.startsWith(`${chunksFolder}/`) || named.includes(path),
+	);
+	assert.equal(kept.sort(), [...expected.keys()].sort());
+	for (const [path, text] of expected) assert.is(given.get(path), text, path);
+}
+
+for (const isServed of [false, true]) {
+	test(`what changes leave is what a whole build writes, ${isServed ? "by a service" : "as files"}`, () => {
+		const entries = [...generateEntries(60)];
+		const present = new Map(entries.slice(0, 42).map((entry) => [entry.smallkey, entry]));
+		const history = [changeOf(0, "first")];
+		const own = { ...settings, isServed };
+		let disk = buildCatalogue([...present.values()], history, own);
+		const change = (smallkey: string, entry: Entry | null) => {
+			const commit = changeOf(history.length, smallkey);
+			const changes = { layers: new Map([[smallkey, entry]]), history: [commit] };
+			const files = catalogueFiles((path) => disk.get(path) ?? null, changes, own);
+			disk = filesAfter(disk, files);
+			history.push(commit);
+			if (entry) present.set(smallkey, entry);
+			else present.delete(smallkey);
+			return [...files.keys()];
+		};
+		for (const entry of entries.slice(42)) {
+			const paths = change(entry.smallkey, entry);
+			assert.is(paths.filter((path) => path.startsWith(`${chunksFolder}/`)).length, 1);
+			if (isServed) assert.ok(paths.length <= 8, paths.join());
+		}
+		const some = entries[3] as Entry;
+		change(some.smallkey, { ...some, title: { en: "Other", fr: "Autre" } });
+		change(some.smallkey, { ...some, health: { state: "down", since: "2026-W10" } });
+		change(some.smallkey, { ...some, health: null });
+		for (const entry of entries.slice(18, 36)) change(entry.smallkey, null);
+		change("never-there", null);
+		assertSame(disk, buildCatalogue([...present.values()], history, own));
+	});
+}
+
+test("a repair that is proposed is in the changes and their feed", () => {
+	const commit = { ...commitOf(0, []), repairs: ["moved"], sender: "office" };
+	const files = buildCatalogue([...generateEntries(3)], [commit], settings);
+	assert.match(files.get("changes/feed.xml") ?? "", "<title>moved: a repair is proposed");
+	for (const lang of ["en", "fr"])
+		assert.match(files.get("changes/feed.xml") ?? "", `/${lang}/repair/moved" hreflang="${lang}"/>`);
+	assert.match(files.get("changes/0.json") ?? "", '"repairs":["moved"]');
+	assert.not.match(files.get("changes/0.json") ?? "", "office");
+});
+
+test("an entry is in the chunk of its smallkey, and the hash of FNV-1a is the published one", () => {
+	// RFC 9923, appendix C: FNV-1a of 32 bits of "a" and of "foobar", folded.
+	const folded = (hash: number) => ((hash ^ (hash >>> 16)) >>> 0) % 64;
+	assert.is(chunkOf("a"), folded(0xe40c292c));
+	assert.is(chunkOf("FOOBAR"), folded(0xbf9cf968));
+});
+
+test("incomplete files are not taken as the start of an update", () => {
+	const entries = [...generateEntries(20)];
+	const disk = buildCatalogue(entries, [changeOf(0, "first")], settings);
+	const [some] = entries as [Entry];
+	const changes = { layers: new Map([[some.smallkey, null]]), history: [changeOf(1, some.smallkey)] };
+	const chunk = parseManifest(disk.get(manifestPath) ?? "")?.chunks[chunkOf(some.smallkey)] ?? "";
+	for (const gone of [manifestPath, chunk, "index/health.json", "changes/index.json"]) {
+		const read = (path: string) => (path === gone ? null : (disk.get(path) ?? null));
+		assert.throws(() => catalogueFiles(read, changes, settings), isBroken, gone);
+	}
+});
+
+test("above 2,000 layers there are no pages of layers as files, and all files are made again", () => {
+	const entries = [...generateEntries(maxLayerPages)];
+	const disk = buildCatalogue(entries, null, settings);
+	assert.ok(disk.has(`en/layer/${entries[0]?.smallkey}.html`));
+	const more = { ...(entries[0] as Entry), smallkey: "one-more" };
+	const changes = { layers: new Map([["one-more", more]]), history: [] };
+	assert.throws(() => catalogueFiles((path) => disk.get(path) ?? null, changes, settings), isBroken);
+	const large = {
+		...settings,
+		pages: { ...settings.pages, site: { ...settings.pages.site, hasLayerPages: false } },
+	};
+	assert.not.ok(buildCatalogue([...entries, more], null, large).has("en/layer/one-more.html"));
+});
+
+test("the report of health has every sick layer, by owner and host, and counts what was not checked", () => {
+	const at = (smallkey: string, host: string, health: Entry["health"]): Entry => ({
+		...{
+			smallkey,
+			type: "wms",
+			title: { en: smallkey, fr: smallkey },
+			address: { en: `https://${host}/wms` },
+		},
+		...(health !== undefined && { health }),
+	});
+	const down = { state: "down" as const, since: "2026-W10" };
+	const empty = { state: "empty" as const, since: "2026-W01", cause: "has no features" };
+	const many = Array.from({ length: 50 }, (_, index) => at(`a${index}`, "one.example", down));
+	const others = [at("b", "one.example", empty), at("c", "two.example", null), at("d", "x", undefined)];
+	const files = buildCatalogue([...many, ...others], null, settings);
+	const report = parseHealthReport(files.get("index/health.json") ?? "");
+	assert.equal([report?.sick, report?.checked, report?.unchecked], [51, 52, 1]);
+	const groups = report?.groups.map(({ owner, host, layers }) => `${owner} ${host} ${layers.length}`);
+	assert.equal(groups, [" one.example 1", "@org/a one.example 50"]);
+	assert.equal(report?.groups[0]?.layers, [{ smallkey: "b", title: { en: "b", fr: "b" }, ...empty }]);
+});
+
+const schemaNames = [
+	"catalogue-index",
+	"catalogue-health",
+	"changes-index",
+	"changes-recent",
+	"changes-piece",
+];
+const [index, health, changesIndex, recent, piece] = schemaNames.map((name): object =>
+	JSON.parse(readFileSync(`registry/schemas/${name}.schema.json`, "utf8")),
+);
+const schemaOf = (path: string) =>
+	({
+		"index/index.json": index,
+		"index/health.json": health,
+		"changes/index.json": changesIndex,
+		"changes/recent.json": recent,
+	})[path] ?? (path.startsWith("changes/") ? piece : catalogueChunk);
+
+test("every file of the index and the changes is as its schema says, and another one is not", () => {
+	const ajv = new Ajv({ allErrors: true });
+	const pair = { sender: { en: "Office", fr: "Bureau" }, unread: ["v1/en"], thumbnail: "t.png" };
+	const entries = [...generateEntries(250)].map((entry, at) => (at % 3 ? entry : { ...entry, ...pair }));
+	const was = { title: { en: "A", fr: "B" }, address: { en: "https://h.example" }, sender: "Office" };
+	const detail = { was, fields: [{ field: "/en/name", isRead: true as const, from: "x" }] };
+	const many = entries.map(({ smallkey }) => ({ smallkey, kind: "added" as const }));
+	const history = [commitOf(1, many), commitOf(2, [{ smallkey: "a", kind: "removed", detail }])];
+	const files = buildCatalogue(entries, history, { ...settings, isServed: true, commit: "a".repeat(40) });
+	for (const [path, text] of files) {
+		if (!path.endsWith(".json")) continue;
+		const schema = schemaOf(path) as object;
+		const value = JSON.parse(text ?? "") as object;
+		assert.ok(ajv.validate(schema, value), `${path}: ${ajv.errorsText()}`);
+		for (const wrong of [{ ...value, more: 1 }, { ...value, version: 1 }, {}])
+			assert.not.ok(ajv.validate(schema, wrong), path);
+	}
+});
+
+test.run();

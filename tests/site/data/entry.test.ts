@@ -1,0 +1,106 @@
+import * as assert from "uvu/assert";
+import type { Description } from "../../../registry/description.ts";
+import type { Registration } from "../../../registry/registration.ts";
+import { entryOf } from "../../../site/data/entry.ts";
+import { feature, manual } from "../../helpers/local.ts";
+import { test } from "../../helpers/suite.ts";
+
+const settings = { metadataUrl: "", catalogueUrl: "" };
+
+function described(extent: object): Description {
+	return {
+		en: {
+			...{ service_url: "https://host.example/MapServer/1", name: "Rivers", display_field: "" },
+			...{ geometry_type: "esriGeometryPoint", min_scale: 0, max_scale: 0 },
+			...{ extent, fields: [], renderer: { type: "simple", label: "", image: "" }, count: null },
+		},
+	} as unknown as Description;
+}
+
+const entry = (layer: Parameters<typeof entryOf>[0]) => entryOf(layer, {}, new Map(), settings);
+
+const one = { smallkey: "abc", registration: JSON.parse(feature) as Registration };
+
+test("bounds are in degrees, whatever reference the service has", () => {
+	const boundsOf = (extent: object) => entry({ ...one, description: described(extent) }).bounds;
+	assert.equal(
+		boundsOf({ wkid: 4326, xmin: -76.00001, ymin: 45, xmax: -75, ymax: 46.5 }),
+		[-76.0001, 45, -75, 46.5],
+	);
+	// A degree of longitude at the equator is 111,319.49 m of Web Mercator (EPSG, guidance note 7-2).
+	const mercator = { wkid: 3857, xmin: -11131949, ymin: 0, xmax: -5565974.5, ymax: 5621521.48 };
+	assert.equal(boundsOf(mercator)?.map(Math.round), [-100, 0, -50, 45]);
+	// 95 degrees west, 49 degrees north is the origin of EPSG:3978.
+	const [west = 0, south = 0, east = 0, north = 0] =
+		boundsOf({ wkid: 3978, xmin: -1000, ymin: -1000, xmax: 1000, ymax: 1000 }) ?? [];
+	assert.ok(
+		west < -95 && east > -95 && south < 49 && north > 49 && east - west < 0.03 && north - south < 0.03,
+	);
+	assert.is(boundsOf({ wkid: 1, xmin: 0, ymin: 0, xmax: 1, ymax: 1 }), undefined);
+});
+
+test("a layer that was never checked is not in order: its health is not known", () => {
+	const seen = new Map([["abc", { state: "down" as const, since: "2026-W10" }]]);
+	const layer = { ...one, description: null };
+	assert.is(entry(layer).health, null);
+	assert.equal(entryOf(layer, {}, seen, settings).health, seen.get("abc"));
+	const extent = { wkid: 4326, xmin: 0, ymin: 0, xmax: 1, ymax: 1 };
+	const harvested = described(extent);
+	assert.not.ok("health" in entry({ ...one, description: harvested }));
+	for (const from of ["import", "example"]) {
+		const unasked = { en: { ...harvested.en, from } } as Description;
+		assert.is(entry({ ...one, description: unasked }).health, null, from);
+	}
+});
+
+test("an entry says what viewers show, and in which forms they cannot read it", () => {
+	const wms = { smallkey: "23ax5t", registration: JSON.parse(manual) as Registration, description: null };
+	const changed = { commit: "0123456789abcdef0123456789abcdef01234567", date: "2026-03-04T12:00:00Z" };
+	assert.equal(entryOf(wms, { changed, sender: { en: "Maps", fr: "Cartes" } }, new Map(), settings), {
+		smallkey: "23ax5t",
+		type: "wms",
+		title: { en: "limits", fr: "limits" },
+		address: { en: "http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en" },
+		layers: { en: ["limits"] },
+		sender: { en: "Maps", fr: "Cartes" },
+		changed: { commit: "0123456789ab", date: "2026-03-04T12:00:00Z" },
+		health: null,
+	});
+	const tiles = { service_type: "ogcWmts", service_url: "https://host.example/wmts", scrape_only: ["a"] };
+	const registration = { version: "2.0", en: tiles, fr: tiles } as unknown as Registration;
+	const { unread = [] } = entry({ smallkey: "t", registration, description: null });
+	assert.ok(unread.includes("v0.9/en") && unread.includes("v0.9/fr"), unread.join());
+	assert.not.ok(unread.includes("terria/en"));
+});
+
+test("an entry has the description, the keywords and the extent that its services give", () => {
+	const registration = JSON.parse(manual) as Registration;
+	const of = (lang: "en" | "fr", words: object) => ({
+		...{ service_url: registration[lang].service_url, layers: ["limits"], title: "Limits" },
+		...words,
+	});
+	const bounds = [-141, 41.7, -52.6, 83.1];
+	const description = {
+		en: of("en", { abstract: `Limits ${"é".repeat(400)}`, keywords: ["border", "Canada"], bounds }),
+		fr: of("fr", { abstract: "Les limites", keywords: ["frontière", "Canada"], bounds }),
+	} as unknown as Description;
+	const found = entry({ smallkey: "abc", registration, description });
+	assert.equal(found.description, { en: `Limits ${"é".repeat(292)}…`, fr: "Les limites" });
+	assert.equal(found.keywords, { en: ["border", "Canada"], fr: ["frontière", "Canada"] });
+	assert.equal(found.bounds, bounds);
+});
+
+test("a wms layer without a registered name has the title that its service gives, in each language", () => {
+	const registration = JSON.parse(manual) as Registration;
+	const words = { from: "harvest", layers: ["limits"], title: "Boundaries" };
+	const description = {
+		en: { service_url: registration.en.service_url, ...words },
+		fr: { service_url: registration.fr.service_url, ...words, title: "Limites" },
+	} as unknown as Description;
+	const titleOf = (one: Registration) => entry({ smallkey: "abc", registration: one, description }).title;
+	assert.equal(titleOf(registration), { en: "Boundaries", fr: "Limites" });
+	const named = { ...registration, en: { ...registration.en, service_name: "Our limits" } } as Registration;
+	assert.equal(titleOf(named), { en: "Our limits", fr: "Limites" });
+});
+
+test.run();

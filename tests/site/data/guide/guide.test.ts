@@ -1,0 +1,101 @@
+import * as assert from "uvu/assert";
+import { readGuidePages, renderGuide } from "../../../../site/data/guide/guide.ts";
+import { apiHtml } from "../../../../site/data/openapi.ts";
+import { catalogueHtml } from "../../../../site/static/frame.ts";
+import { layerHtml } from "../../../../site/static/layer.ts";
+import { listHtml } from "../../../../site/static/list.ts";
+import { test } from "../../../helpers/suite.ts";
+import { pageSettings } from "../pages.ts";
+
+const { assets } = pageSettings;
+const pages = readGuidePages();
+const guide = renderGuide(pages, pageSettings);
+
+function rendered(markdown: string, path = "page.md"): string {
+	const others = [
+		{ path: "README.md", markdown: "# All" },
+		{ path: "fr/page.md", markdown: "# Page" },
+	];
+	return renderGuide([{ path, markdown }, ...others], pageSettings).get(
+		`guide/${path.replace(".md", ".html")}`,
+	) as string;
+}
+
+test("every document is a page, in the frame of the catalogue and its language", () => {
+	assert.ok(guide.has("guide/index.html") && guide.has("guide/fr/index.html"));
+	assert.is(guide.size, pages.length);
+	const publish = guide.get("guide/publish.html") as string;
+	assert.match(publish, '<html lang="en">');
+	assert.match(publish, '<link rel="stylesheet" href="../a/styles.css">');
+	assert.match(publish, '<a class="language" href="fr/publish.html" hreflang="fr" lang="fr">');
+	const french = guide.get("guide/fr/publish.html") as string;
+	assert.match(french, '<html lang="fr">');
+	assert.match(french, '<link rel="stylesheet" href="../../a/styles.css">');
+	assert.match(french, 'href="../publish.html" hreflang="en"');
+	for (const [path, html] of guide) assert.ok(html.length < 64_000, `${path} has ${html.length} characters`);
+});
+
+test("a page of many parts, and the interface for programs, begin with links to their parts", () => {
+	const linked = (html: string) => {
+		const [contents = ""] = /<nav class="contents"[\s\S]*?<\/nav>/.exec(html) ?? [];
+		return [...contents.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+	};
+	const ids = (html: string) => [...html.matchAll(/<h2 id="([^"]+)"/g)].map(([, id]) => id);
+	const publish = guide.get("guide/fr/publish.html") ?? "";
+	assert.ok(linked(publish).length >= 5);
+	assert.equal(linked(publish), ids(publish));
+	assert.match(publish, '<nav class="contents" aria-label="Sur cette page">');
+	assert.equal(linked(rendered("# A\n\n## B\n\nText.")), []);
+	const paths = { "/a/{b}": { get: { summary: "One." }, put: { summary: "Two." } } };
+	const api = apiHtml(pageSettings, new Map([["openapi.json", JSON.stringify({ paths, components: {} })]]));
+	assert.equal(linked(api), ["get-a-b", "put-a-b", "schemas"]);
+	assert.equal(ids(api), linked(api));
+});
+
+test("the guide, the catalogue, the plain list, a layer and the interface share header and footer", () => {
+	const settings = { ...pageSettings, assets };
+	const layer = { smallkey: "k", type: "wms", title: { en: "K", fr: "K" }, address: { en: "https://x/" } };
+	const own = { ...assets, imports: [], worker: "w" };
+	const others = [
+		catalogueHtml("en", { ...settings, assets: own }),
+		listHtml("en", [[layer]], 1, settings) ?? "",
+		layerHtml("en", layer, settings),
+		apiHtml(settings, new Map([["openapi.json", `{"paths":{},"components":{}}`]])),
+	];
+	/** The parts that all pages share, without where the page is and its pair. */
+	const shared = (html: string) =>
+		[/<header class="bar">.*?<\/header>/s, /<footer.*<\/footer>/s].map((part) =>
+			(part.exec(html)?.[0] ?? "").replaceAll("../", "").replace(/\n<a class="language".*/, ""),
+		);
+	const expected = shared(guide.get("guide/publish.html") ?? "");
+	assert.match(expected.join(), /Try a draft.*Feed of changes/s);
+	for (const html of others) assert.equal(shared(html), expected);
+});
+
+test("HTML in a document is shown as text, and no script enters the page", () => {
+	const html = rendered(
+		'# A\n\n<script>alert(1)</script> and <b onclick="x">b</b>\n\n`<i>`\n\n[x](javascript:alert(1))\n\n![p](x.png)',
+	);
+	assert.not.match(html, "<script>alert");
+	assert.not.match(html, "<b onclick");
+	assert.match(html, "&lt;script&gt;alert(1)&lt;/script&gt;");
+	assert.match(html, "<code>&lt;i&gt;</code>");
+	assert.not.match(html, "javascript:");
+	assert.not.match(html, "<img");
+});
+
+test("links lead to pages of the guide; a link to a file that the site does not have becomes text", () => {
+	const html = rendered(
+		"# A\n\n[c](README.md#words) [f](fr/page.md) [s](../schemas/x.ts) [n](none.md) [h](https://x.example/) [a](#a)",
+	);
+	assert.match(
+		html,
+		'<a href="index.html#words">c</a> <a href="fr/page.html">f</a> s n <a href="https://x.example/">h</a>',
+	);
+	assert.match(html, '<a href="#a">a</a>');
+	assert.match(html, '<h1 id="a">A</h1>');
+	const french = rendered("# A\n\n[e](../README.md)", "fr/other.md");
+	assert.match(french, '<a href="../index.html">e</a>');
+});
+
+test.run();

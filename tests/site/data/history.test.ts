@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { lastChanges, readHistory } from "../../../site/data/history.ts";
+import { runGit } from "../../../store/git/commands/run.ts";
+import { type Files, freshSuite, gitIn, temporaryFolder, writeFiles } from "../../helpers/world.ts";
+
+const test = freshSuite("history", async (use) => {
+	const { path } = use(await temporaryFolder());
+	const git = gitIn(path);
+	await git("init", "-q", "-b", "main");
+	/** Commits files, null for one that is removed; the commit's id. */
+	const commit = async (files: Files, ...who: string[]) => {
+		writeFiles(path, files);
+		await git("add", "-A");
+		await git(...who, "commit", "-q", "-m", "change", "-m", "Sender: jstest");
+		return git("rev-parse", "HEAD");
+	};
+	return { folder: path, git, commit };
+});
+
+test("names what each commit did to layers, and leaves out what touches none", async ({
+	folder,
+	git,
+	commit,
+}) => {
+	const first = await commit({ "layers/ab/abc.json": "1", "layers/ab/abd.json": "1", README: "1" });
+	await commit({ README: "2", "layers/owners.json": "{}" });
+	const second = await commit({ "layers/ab/abc.json": "2", "layers/ab/abc.service.json": "1" });
+	const third = await commit({ "layers/ab/abc.service.json": "2", "layers/ab/abd.json": null });
+	const found = await readHistory(folder, null, "main");
+	assert.equal(
+		found?.map(({ commit, layers }) => [
+			commit,
+			...layers.map(({ smallkey, kind }) => `${smallkey} ${kind}`),
+		]),
+		[
+			[first, "abc added", "abd added"],
+			[second, "abc changed"],
+			[third, "abc changed", "abd removed"],
+		],
+	);
+	const date = new Date(await git("log", "-1", "--format=%cI", third)).toISOString();
+	assert.is(found?.[2]?.date, date.replace(".000", ""));
+	assert.is(lastChanges(found ?? []).get("abc")?.changed?.commit, third);
+	assert.equal(await readHistory(folder, second, "main"), found?.slice(2));
+});
+
+test("a merge is one commit of the branch, with all that it brings", async ({ folder, git, commit }) => {
+	await commit({ "layers/ab/abc.json": "1" });
+	await git("checkout", "-q", "-b", "other");
+	await commit({ "layers/ab/abd.json": "1" });
+	await commit({ "layers/ab/abe.json": "1" });
+	await git("checkout", "-q", "main");
+	await commit({ "layers/ab/abc.json": "2" });
+	await git("merge", "-q", "--no-ff", "-m", "merge", "other");
+	const found = await readHistory(folder, null, "main");
+	const listed = found?.map(({ layers }) => layers.map(({ smallkey }) => smallkey));
+	assert.equal(listed, [["abc"], ["abc"], ["abd", "abe"]]);
+});
+
+test("a sender is named by the service's own commits alone, whatever encoding another has", async ({
+	folder,
+	commit,
+}) => {
+	const person = (name: string, mail: string) => ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
+	const escaped = "fragment\x1b(B-publisher";
+	const encoding = ["-c", "i18n.commitEncoding=ISO-2022-JP"];
+	const commits: [words: string[], sender: string | null][] = [
+		[person("fragment-publisher", "fragment-publisher@sender.invalid"), "jstest"],
+		[person("Eve", "eve@example.org"), null],
+		[[...person(escaped, `${escaped}@sender.invalid`), ...encoding], null],
+	];
+	for (const [index, [words]] of commits.entries())
+		await commit({ "layers/ab/abc.json": String(index) }, ...words);
+	assert.equal(
+		(await readHistory(folder, null, "main"))?.map(({ sender }) => sender),
+		commits.map(([, sender]) => sender),
+	);
+});
+
+test("a commit with a time that no date has is dated 1970", async ({ folder, git, commit }) => {
+	const first = await commit({ "layers/ab/abc.json": "1" });
+	const tree = await git("rev-parse", "HEAD^{tree}");
+	const eve = "Eve <eve@example.org> 99999999999999999 +0000";
+	const input = `tree ${tree}\nauthor ${eve}\ncommitter ${eve}\n\nlate\n`;
+	const words = ["hash-object", "-t", "commit", "-w", "--stdin", "--literally"];
+	const late = (await runGit(folder, words, { input })).toString("latin1").trim();
+	assert.not.equal(late, first);
+	const dates = (await readHistory(folder, null, late))?.map(({ date }) => date);
+	assert.equal(dates, ["1970-01-01T00:00:00Z"]);
+});
+
+test("is not read from a shallow clone, and not from a commit that is no ancestor", async ({
+	folder,
+	git,
+	commit,
+}) => {
+	await commit({ "layers/ab/abc.json": "1" });
+	await commit({ "layers/ab/abc.json": "2" });
+	const clone = join(folder, "clone");
+	await git("clone", "-q", "--depth", "1", `file://${folder}`, clone);
+	assert.is(await readHistory(clone, null, "main"), null);
+	await git("checkout", "-q", "-b", "other", "HEAD^");
+	const other = await commit({ "layers/ab/abc.json": "3" });
+	assert.is(await readHistory(folder, other, "main"), null);
+});
+
+test.run();

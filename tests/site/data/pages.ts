@@ -1,0 +1,39 @@
+import { targetNames } from "../../../registry/targets/table.ts";
+import type { SiteSettings } from "../../../site/page/settings.ts";
+import type { PageSettings } from "../../../site/static/html.ts";
+
+/** A site of which nothing was said. */
+export const plainSettings: SiteSettings = {
+	targets: ["v0.9", "v1", "v2", "ramp4"],
+	mapWkid: 3978,
+	name: null,
+	contact: "",
+	terms: null,
+	baseMap: "",
+	baseMapAttribution: "",
+	repository: "",
+	branch: "main",
+	canSend: false,
+	metadataUrl: "",
+	catalogueUrl: "",
+	hasLayerPages: true,
+};
+
+/** What pages of entries need, with names of assets that are none. */
+export const pageSettings: PageSettings = {
+	assets: {
+		policy: "default-src 'none'",
+		...{
+			script: "a/main.js",
+			choose: "a/choose.js",
+			tables: "a/tables.js",
+			styles: "a/styles.css",
+			icon: "a/icon.svg",
+		},
+		...{ landLight: "l.svg", landDark: "d.svg", worker: "a/worker.js", imports: [] },
+		...{ english: "a/english.js", french: "a/french.js" },
+		...{ theme: null, signature: null },
+	},
+	publicUrl: "",
+	site: { ...plainSettings, targets: targetNames },
+};

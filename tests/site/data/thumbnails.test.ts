@@ -1,0 +1,67 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { layerPath } from "../../../registry/smallkey.ts";
+import { buildOutput } from "../../../site/build/output.ts";
+import type { Chunk, Manifest } from "../../../site/data/entries.ts";
+import { proofsFile } from "../../../site/data/thumbnails.ts";
+import { pageHeaders } from "../../../site/http/site-headers.ts";
+import { wms } from "../../helpers/handlers.ts";
+import { filesIn, folderSuite, writeFiles } from "../../helpers/world.ts";
+
+const test = folderSuite("thumbnails in the catalogue");
+
+/** Writes a proof of each layer with a picture of its own. */
+function prove(folder: string, pictures: Record<string, string>): void {
+	const layers = Object.fromEntries(
+		Object.entries(pictures).map(([smallkey, hash]) => {
+			return [
+				smallkey,
+				{ day: "2026-03-04", langs: {}, picture: `${smallkey.slice(0, 2)}/${smallkey}.${hash}.webp` },
+			];
+		}),
+	);
+	const files = Object.values(layers).map(({ picture }) => [picture, picture]);
+	const proofs = { [proofsFile]: JSON.stringify({ version: 1, layers }) };
+	writeFiles(join(folder, "pictures"), { ...Object.fromEntries(files), ...proofs });
+}
+
+/** Builds the catalogue. @returns smallkey and thumbnail of each layer that has one, and the files of pictures */
+async function build(folder: string) {
+	const out = join(folder, "dist");
+	await buildOutput({ folder: join(folder, "layers") }, out, { PICTURES: join(folder, "pictures") });
+	const read = async <T>(path: string): Promise<T> => JSON.parse(await readFile(join(out, path), "utf8"));
+	const { chunks } = await read<Manifest>("index/index.json");
+	const paths = chunks.filter((path) => path !== null);
+	const entries = (await Promise.all(paths.map((path) => read<Chunk>(path)))).flatMap(
+		(chunk) => chunk.entries,
+	);
+	const named = entries.flatMap(({ smallkey, thumbnail }) => (thumbnail ? `${smallkey} ${thumbnail}` : []));
+	return { named, files: [...filesIn(out).keys()].filter((name) => name.endsWith(".webp")) };
+}
+
+test("a layer with a picture has a thumbnail, and another picture replaces it", async ({ folder }) => {
+	writeFiles(folder, { [layerPath("ab")]: wms("ab"), [layerPath("c+d")]: wms("c+d") });
+	prove(folder, { "c+d": "aa23456789ab", gone: "bb23456789ab" });
+	const thumbnail = "assets/pictures/aa/23456789ab.webp";
+	// Not that of a layer that is gone.
+	assert.equal(await build(folder), { named: [`c+d ${thumbnail}`], files: [thumbnail] });
+	const page = await readFile(join(folder, "dist/en/layer/c+d.html"), "utf8");
+	assert.match(page, `src="../../${thumbnail}" alt="" width="240" height="240"`);
+	const headers = pageHeaders(thumbnail, true);
+	assert.is(headers["Content-Type"], "image/webp");
+	assert.match(headers["Cache-Control"] ?? "", "immutable");
+	prove(folder, { "c+d": "ff23456789ab" });
+	assert.equal((await build(folder)).files, ["assets/pictures/ff/23456789ab.webp"]);
+	// A file of proofs that is not whole, or names files elsewhere, gives no thumbnail.
+	const picture = "../../etc/ab.0123456789ab.webp";
+	for (const text of [
+		'{"version":1,"layers":{"ab":',
+		JSON.stringify({ version: 1, layers: { ab: { picture } } }),
+	]) {
+		writeFiles(join(folder, "pictures"), { [proofsFile]: text });
+		assert.equal(await build(folder), { named: [], files: [] });
+	}
+});
+
+test.run();

@@ -1,0 +1,293 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import * as assert from "uvu/assert";
+import { readConfiguration } from "../../../api/service/settings.ts";
+import { Index } from "../../../site/data/chunks.ts";
+import { chunksFolder, manifestPath, parseManifest } from "../../../site/data/entries.ts";
+import { type CatalogueOptions, catalogueOptions, senderNamesOf } from "../../../site/data/options.ts";
+import { readerOf } from "../../../site/data/output.ts";
+import { proofsFile } from "../../../site/data/thumbnails.ts";
+import { type CatalogueOutcome, updateCatalogue } from "../../../site/data/update.ts";
+import { serviceIdentity } from "../../../store/store.ts";
+import { feature, wms } from "../../helpers/handlers.ts";
+import { type Files, filesIn, gitIn, sharedSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";
+
+const senderNames = { office: "Office of Maps · Bureau des cartes", other: "Other" };
+
+function options(more: Partial<CatalogueOptions> = {}): CatalogueOptions {
+	const configuration = readConfiguration({ PUBLIC_URL: "https://layers.example.ca" });
+	const plain = { senderNames, canSend: false, isCompressed: false };
+	return { ...catalogueOptions(configuration, plain), ...more };
+}
+
+/** As a service, which writes no pages of layers. */
+const served = { site: { ...options().site, canSend: true } };
+
+let folder: string;
+const base = { "layers/ab/abc.json": wms("rivers"), "layers/23/23ax5t.json": wms("limits") };
+
+/** The tests share a repository: each begins with a commit that has only the layers of `base`. */
+const test = sharedSuite("catalogue step by step", async (use) => {
+	folder = use(await temporaryFolder()).path;
+	await gitIn(folder)("init", "-q", "-b", "main");
+});
+test.before.each(async () => {
+	for (const name of ["layers", "pictures", "out"])
+		await rm(join(folder, name), { recursive: true, force: true });
+	await commit(base, "office");
+});
+
+/** Commits files, null for one that is removed: a sender's request, which the service commits, or a push. */
+async function commit(files: Files, sender?: string, committer = sender && serviceIdentity): Promise<string> {
+	const git = gitIn(folder);
+	writeFiles(folder, files);
+	await git("add", "-A", "layers");
+	const [, name, mail] = /^(.*) <(.*)>$/.exec(committer ?? "") ?? [];
+	const identity = name ? ["-c", `committer.name=${name}`, "-c", `committer.email=${mail}`] : [];
+	const words = [...identity, "commit", "-q", "--allow-empty", "-m", "change"];
+	await git(...words, ...(sender ? ["--trailer", `Sender: ${sender}`] : []));
+	return git("rev-parse", "HEAD");
+}
+
+async function bring(more: Partial<CatalogueOptions> = {}, out = "out"): Promise<CatalogueOutcome["how"]> {
+	const head = await gitIn(folder)("rev-parse", "HEAD");
+	const layers = { repository: folder, commit: head };
+	return (await updateCatalogue(layers, join(folder, out), options(more))).how;
+}
+
+/** That the range from the last commit leaves what the range from nothing writes, and each compressed copy what stands beside it. */
+async function assertWhole(more: Partial<CatalogueOptions> = {}): Promise<void> {
+	const fresh = join(folder, "fresh");
+	await rm(fresh, { recursive: true, force: true });
+	assert.is(await bring(more, "fresh"), "all");
+	const [given, expected] = [filesIn(join(folder, "out")), filesIn(fresh)];
+	// The chunks before the last change stay for who has read the manifest before.
+	const named = await namedChunks();
+	for (const path of given.keys())
+		if (path.startsWith(`${chunksFolder}/`) && !named.includes(path.replace(/\.(?:gz|br)$/, "")))
+			given.delete(path);
+	assert.equal([...given.keys()], [...expected.keys()]);
+	for (const [path, text] of expected) {
+		const copied = () => gunzipSync(Buffer.from(given.get(path) ?? "", "latin1")).toString("latin1");
+		if (path.endsWith(".gz")) assert.is(copied(), given.get(path.slice(0, -3)), path);
+		else assert.is(given.get(path), text, path);
+	}
+}
+
+const read = (path: string) => readFile(join(folder, "out", path), "utf8");
+
+/** What the index says of each layer. */
+function entries(): Record<string, Record<string, unknown>> {
+	const all = new Index(readerOf(join(folder, "out"))).chunks().flat();
+	return Object.fromEntries(all.map((entry) => [entry.smallkey, { ...entry }]));
+}
+
+/** The chunks that the manifest names. */
+async function namedChunks(): Promise<string[]> {
+	return (parseManifest(await read(manifestPath))?.chunks ?? []).filter((path) => path !== null);
+}
+
+test("any sequence of changes leaves the files of a whole build", async () => {
+	await bring();
+	let state = 20_261_121;
+	const random = (below: number) => {
+		state = (state * 48_271) % 2_147_483_647;
+		return state % below;
+	};
+	const present = new Set<string>();
+	for (let step = 0; step < 12; step += 1) {
+		const files: Files = {};
+		for (let count = 1 + random(step === 6 ? 40 : 3); count > 0; count -= 1) {
+			const key = `k${random(60)}`;
+			const path = `layers/${key.slice(0, 2)}/${key}.json`;
+			const what = random(5);
+			if (present.delete(key) && what === 0) files[path] = null;
+			else if (what === 1) {
+				const sick = random(2) ? {} : { [key]: { state: "down", since: "2026-W09", cause: "status 1" } };
+				files["layers/health.json"] = JSON.stringify({ sick });
+			} else if (what === 2) {
+				const owner = `@org/team${random(3)}`;
+				files["layers/owners.json"] = `{"operators":["@org/all"],"layers":{"k*":["${owner}"]}}`;
+			} else {
+				files[path] = random(3) === 0 ? feature : wms(`river ${random(50)}`);
+				present.add(key);
+			}
+		}
+		await commit(files, [undefined, "office", "unnamed"][random(3)]);
+		if (random(3) > 0) assert.is(await bring(), "changes", `step ${step}`);
+	}
+	await bring();
+	await assertWhole();
+	assert.is(await bring(), "nothing");
+});
+
+test("the public name is that of who registered a layer last, and no sender's id is in any file", async () => {
+	await bring();
+	const second = { "layers/ab/abd.json": wms("lakes"), "layers/23/23ax5t.json": null };
+	await commit(second, "other");
+	const changed = await commit({ "layers/ab/abc.json": wms("x") }, "secret-id");
+	// Trailers that the service did not write.
+	await commit({ "layers/ab/abe.json": wms("a") }, "office", "Pusher <pusher@example.ca>");
+	await commit({ "layers/ab/abf.json": wms("b") }, "other", "fragment-publisher <t@example.ca>");
+	await commit({ "layers/ab/abg.json": wms("c") }, "office");
+	assert.is(await bring(), "changes");
+	const layers = entries();
+	const senders = Object.fromEntries(Object.entries(layers).map(([key, { sender }]) => [key, sender]));
+	const { office, other } = senderNames;
+	const unnamed = { abc: undefined, abe: undefined, abf: undefined };
+	assert.equal(senders, { ...unnamed, abd: other, abg: office });
+	assert.is((layers.abc as { changed?: { commit: string } }).changed?.commit, changed.slice(0, 12));
+	for (const [path, text] of filesIn(join(folder, "out")))
+		assert.not.match(text, /secret-id|"office"|ada@tests/, path);
+	await assertWhole();
+	// Another name of a sender is seen on all layers that it has registered.
+	assert.is(await bring({ senderNames: { other: "Renamed" } }), "all");
+	assert.is(entries().abd?.sender, "Renamed");
+});
+
+test("an id or an address of mail is no public name", () => {
+	const pair = { en: "Maps", fr: "Cartes" };
+	const names = { a: "Agency", b: "a", c: "me@example.ca", d: null, e: "Équipe des cartes", f: pair };
+	const senders = { ...names, g: { ...pair, fr: "cartes@example.ca" } };
+	const parsed = new Map(Object.entries(senders).map(([id, name]) => [id, { name }]));
+	assert.equal(senderNamesOf(parsed), { a: "Agency", e: "Équipe des cartes", f: pair });
+});
+
+test("compressed copies are written and removed together with their files", async () => {
+	const keys = Array.from({ length: 120 }, (_, index) => `zz${index}`);
+	await commit(Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));
+	await bring({ ...served, isCompressed: true });
+	await commit({ "layers/ab/abd.json": wms("lakes"), "layers/23/23ax5t.json": null }, "other");
+	assert.is(await bring({ ...served, isCompressed: true }), "changes");
+	await assertWhole({ ...served, isCompressed: true });
+	const names = [...filesIn(join(folder, "out")).keys()];
+	assert.ok(names.some((name) => /^assets\/main-.*\.js\.br$/.test(name)));
+	const chunks = names.filter((name) => name.startsWith(`${chunksFolder}/`) && name.endsWith(".json"));
+	for (const name of chunks) {
+		const isLarge = (await read(name)).length >= 1_000;
+		assert.is(names.includes(`${name}.gz`), isLarge);
+		assert.is(names.includes(`${name}.br`), isLarge);
+	}
+});
+
+test("a catalogue whose files are deleted, cut off or of another history is written again as a whole", async () => {
+	await bring(served);
+	const out = join(folder, "out");
+	for (const path of ["pages.json", "index/chunks"]) {
+		await rm(join(out, path), { recursive: true });
+		assert.is(await bring(served), "all", path);
+	}
+	const names = [() => [manifestPath], namedChunks, () => ["../out.catalogue"]];
+	for (const [at, pathsOf] of names.entries()) {
+		await commit({ "layers/ab/abe.json": wms(`more ${at}`) });
+		for (const path of await pathsOf()) await writeFile(join(out, path), '{"version":4,"lay');
+		assert.is(await bring(served), "all", String(at));
+	}
+	await gitIn(folder)("reset", "-q", "--hard", "HEAD~2");
+	await commit({ "layers/ab/abe.json": null, "layers/ab/abf.json": wms("instead") });
+	assert.is(await bring(served), "all");
+	assert.equal(Object.keys(entries()).sort(), ["23ax5t", "abc", "abf"]);
+	await assertWhole(served);
+});
+
+test("an update that failed has written the styles and scripts that its pages name, and is done again", async () => {
+	const [pictures, picture] = [join(folder, "pictures"), "ab/abc.0123456789ab.webp"];
+	// A folder cannot be copied as a file.
+	await mkdir(join(pictures, picture), { recursive: true });
+	const layers = { abc: { picture } };
+	await writeFile(join(pictures, proofsFile), JSON.stringify({ version: 1, layers }));
+	const failure = await bring({ pictures }).catch(String);
+	assert.match(failure, "abc.0123456789ab.webp");
+	const blocked = join(folder, "out/guide/fr/accessibility.html");
+	await mkdir(join(blocked, "in-the-way"), { recursive: true });
+	assert.match(await bring().catch(String), "accessibility.html");
+	const assetsIn = (out: string) =>
+		[...filesIn(join(folder, out)).keys()].filter((name) => name.startsWith("assets/"));
+	await bring({}, "fresh");
+	assert.ok(assetsIn("fresh").length > 10);
+	assert.equal(assetsIn("out"), assetsIn("fresh"));
+	await rm(blocked, { recursive: true });
+	assert.is(await bring(), "all");
+	await assertWhole();
+});
+
+test("the last changes say what they changed, also in a page", async () => {
+	await bring();
+	const moved = wms("rivers").replaceAll("://", "://new.");
+	await commit({ "layers/ab/abc.json": moved }, "office");
+	await bring();
+	await commit({ "layers/23/23ax5t.json": null }, "other");
+	await bring();
+	const { changes } = JSON.parse(await read("changes/recent.json"));
+	const [removed, changed] = changes.map(({ what }: { what: unknown }) => what);
+	const addressIn = (text: string) => JSON.parse(text).en.service_url;
+	assert.equal([removed.was.address.en, removed.was.sender], [addressIn(wms("limits")), senderNames.other]);
+	const [from, to] = [addressIn(wms("rivers")), addressIn(moved)];
+	const fields = ["/en/service_url", "/fr/service_url"].map((field) => ({ field, from, to }));
+	assert.equal(changed.fields, fields);
+	assert.match(await read("en/changes/index.html"), `<ins>${to}</ins>`);
+	await assertWhole();
+});
+
+test("a change of health alone is in the index", async () => {
+	await bring(served);
+	const down = { state: "down", since: "2026-W09", cause: "answers with status 500" };
+	for (const health of [down, { ...down, cause: "has no layer" }, { ...down, repair: true }, null]) {
+		await commit({ "layers/health.json": JSON.stringify({ sick: health ? { abc: health } : {} }) });
+		assert.is(await bring(served), "changes");
+		assert.equal(entries().abc?.health, health);
+	}
+});
+
+test("a change rewrites the chunk of its layer, and the one before stays until the next change", async () => {
+	const keys = Array.from({ length: 200 }, (_, index) => `k${index}`);
+	await commit(Object.fromEntries(keys.map((key) => [`layers/${key.slice(0, 2)}/${key}.json`, wms(key)])));
+	await bring(served);
+	const change = async (layer: string) => {
+		const before = await namedChunks();
+		const id = await commit({ "layers/k7/k7.json": wms(layer) });
+		assert.is(await bring(served), "changes");
+		assert.is(parseManifest(await read(manifestPath))?.commit, id);
+		const after = await namedChunks();
+		const [old, ...more] = before.filter((path) => !after.includes(path));
+		assert.equal(more, []);
+		return old ?? "";
+	};
+	const isThere = (path: string) => filesIn(join(folder, "out")).has(path);
+	const first = await change("one");
+	assert.ok(isThere(first), "readers with the manifest before find it");
+	assert.ok(isThere(await change("two")));
+	assert.not.ok(isThere(first));
+});
+
+test("a service has no pages of layers, lists and records as files, but a sitemap of them", async () => {
+	await bring(served);
+	const files = filesIn(join(folder, "out"));
+	assert.not.ok([...files.keys()].some((path) => /^(?:en\/layer|fr\/couche|list|records)\//.test(path)));
+	const sitemaps = [...files].filter(([path]) => path.startsWith("sitemap/")).map(([, text]) => text);
+	assert.match(sitemaps.join(""), "<loc>https://layers.example.ca/fr/layer/abc</loc>");
+	await commit({ "layers/ab/abc.json": null, "layers/ab/abd.json": wms("lakes") });
+	assert.is(await bring(served), "changes");
+	await assertWhole(served);
+});
+
+test("a shallow clone has no dates and no changes, and files that are wrong or twins are not listed twice", async () => {
+	await bring();
+	await commit({ "layers/ab/ABC.json": wms("twin"), "layers/ab/abw.json": "{}" });
+	await bring();
+	assert.equal(Object.keys(entries()).sort(), ["23ax5t", "ABC"]);
+	await commit({ "layers/ab/ABC.json": null });
+	await bring();
+	assert.equal(Object.keys(entries()).sort(), ["23ax5t", "abc"]);
+	await assertWhole();
+	await using clone = await temporaryFolder();
+	await gitIn(folder)("clone", "-q", "--depth", "1", `file://${folder}`, clone.path);
+	[folder, clone.path] = [clone.path, folder];
+	await bring();
+	assert.is(entries().abc?.changed, undefined);
+	assert.not.ok([...filesIn(join(folder, "out")).keys()].some((name) => name.startsWith("changes/")));
+	[folder, clone.path] = [clone.path, folder];
+});
+
+test.run();

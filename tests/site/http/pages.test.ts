@@ -1,0 +1,117 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import type { Reply } from "../../../api/reply.ts";
+import { folderPages } from "../../../site/http/folder-pages.ts";
+import { answerNoPage, noPage } from "../../../site/http/pages.ts";
+import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
+import { pageSettings } from "../data/pages.ts";
+
+const test = freshSuite("files of the catalogue", async (use) => ({
+	folder: use(await temporaryFolder()).path,
+}));
+
+const page = (file: string) => ({ kind: "page" as const, file, root: "./" });
+const plain = { ifNoneMatch: null, acceptEncoding: "" };
+
+function textOf(body: Reply["body"]): string {
+	return Buffer.from(body as Uint8Array).toString("utf8");
+}
+
+test("a name that no file can have is not found", async ({ folder }) => {
+	const pages = folderPages(folder, false);
+	await mkdir(join(folder, "list"));
+	await writeFile(join(folder, "site.json"), "{}");
+	const long = "x".repeat(256);
+	// With the ending of its compressed copy the name is longer than a file system takes.
+	const almostLong = "x".repeat(254);
+	for (const file of ["no", "list", "site.json/x", long, almostLong, `${"x/".repeat(3_000)}x`, "a\0b"]) {
+		for (const acceptEncoding of ["", "br, gzip"]) {
+			const { status, headers, body } = await pages(page(file), { ...plain, acceptEncoding });
+			assert.equal([status, headers["Content-Type"]], [404, "application/json"], file.slice(0, 20));
+			assert.equal(JSON.parse(textOf(body)), { errors: ["path: there is no such file"] });
+		}
+	}
+	assert.is((await pages(page("site.json"), plain)).status, 200);
+});
+
+test("a file is read once, and again after it was replaced", async ({ folder }) => {
+	const pages = folderPages(folder, false);
+	const path = join(folder, "site.json");
+	await writeFile(path, "one");
+	const answers = await Promise.all(Array.from({ length: 9 }, () => pages(page("site.json"), plain)));
+	answers.push(await pages(page("site.json"), plain));
+	assert.is(new Set(answers.map(({ body }) => body)).size, 1);
+	assert.is(String(answers[0]?.body), "one");
+	await writeFile(`${path}.new`, "two");
+	await rename(`${path}.new`, path);
+	const after = await pages(page("site.json"), plain);
+	assert.is(String(after.body), "two");
+	assert.is.not(after.headers.ETag, answers[0]?.headers.ETag);
+});
+
+test("only a request that accepts a coding gets the compressed copy, with a header as long as browsers send it", async (scene) => {
+	const { folder } = scene;
+	const pages = folderPages(folder, false);
+	await writeFile(join(folder, "site.json"), "plain");
+	await writeFile(join(folder, "site.json.br"), "compressed");
+	const sent = async (acceptEncoding: string) =>
+		String((await pages(page("site.json"), { ...plain, acceptEncoding })).body);
+	assert.is(await sent("gzip, deflate, br, zstd"), "compressed");
+	assert.is(await sent("gzip;q=1, br;q=0"), "plain");
+	assert.is(await sent(`${",".repeat(60_000)}br`), "plain");
+	const { ETag = "" } = (await pages(page("site.json"), plain)).headers;
+	for (const [ifNoneMatch, status] of [
+		[`"x", W/${ETag}`, 304],
+		[`${",".repeat(60_000)}${ETag}`, 200],
+	] as const)
+		assert.is((await pages(page("site.json"), { ...plain, ifNoneMatch })).status, status);
+});
+
+test("a missing page says so in both languages; before the first build it reloads itself", async (scene) => {
+	const { folder } = scene;
+	const pages = folderPages(folder, false);
+	const wanted = { kind: "page" as const, file: "fr/none.html", root: "../" };
+	const early = await pages(wanted, plain);
+	assert.is(early.status, 503);
+	assert.is(early.headers["Content-Type"], "text/html; charset=utf-8");
+	assert.is(early.headers["Retry-After"], "3");
+	assert.match(textOf(early.body), /<meta http-equiv="refresh" content="3">/);
+	const settings = { assets: {}, publicUrl: "", site: {} };
+	await writeFile(join(folder, "pages.json"), JSON.stringify(settings));
+	const missing = await pages(wanted, plain);
+	const html = textOf(missing.body);
+	assert.is(missing.status, 404);
+	assert.match(html, /<section lang="fr">\n<h1>Cette page n’existe pas<\/h1>/);
+	assert.match(html, /href="\.\.\/fr\/"/);
+	assert.not.match(html, "refresh");
+	assert.match(textOf((await pages(page("index/none.json"), plain)).body), /^\{"errors":/);
+});
+
+const noPageAt = (target: string, pages: typeof pageSettings | null = null) => {
+	const reply = answerNoPage(noPage(target, "/base") as { file: string; root: string }, pages, true);
+	assert.is(reply.status, 404);
+	return new TextDecoder().decode(reply.body as Uint8Array);
+};
+
+test("an error page does not repeat the folders of a long path", () => {
+	const long = `/base/${"a/".repeat(30_000)}`;
+	assert.ok(noPageAt(long).length <= noPageAt("/base/a/b").length + 100);
+	assert.match(noPageAt("/base/a/b"), '"../');
+	assert.match(noPageAt(long), '"/base/');
+});
+
+test("with a catalogue the error page has its header and footer, and the language of its address", () => {
+	const english = noPageAt("/base/a/b?c", pageSettings);
+	for (const part of ['<link rel="stylesheet" href="../a/styles.css">', '<header class="bar">', "<footer"])
+		assert.ok(english.includes(part), part);
+	const { body } = answerNoPage({ file: "fr/aucune", root: "../" }, pageSettings, true);
+	const french = new TextDecoder().decode(body as Uint8Array);
+	assert.match(french, '<html lang="fr">');
+	assert.match(
+		french,
+		/Cette page n’existe pas<\/h1>[\s\S]*<section lang="en">\n<h1>This page does not exist/,
+	);
+});
+
+test.run();
