@@ -187,10 +187,12 @@ function judgeNames(
 	const rivals = new Set(after);
 	for (const { path } of invalid) rivals.delete(path);
 	const kept = keptSpellings(rivals, isStored);
+	const removed = keptSpellings(new Set([...known].filter((path) => !after.has(path))), isStored);
 	const problems = new Map<string, FileProblem>();
 	for (const { path, smallkey, kind } of named) {
 		if (kind !== "registration" || !rivals.has(path)) continue;
-		const rule = judgeKey(smallkey, kept.get(smallkey.toLowerCase()) as string, isStored);
+		const lower = smallkey.toLowerCase();
+		const rule = judgeKey(smallkey, kept.get(lower) as string, removed.get(lower) ?? null, isStored);
 		if (rule) problems.set(path, keyProblem(path, ...rule));
 	}
 	for (const smallkey of before ? smallkeys : []) {

@@ -2,27 +2,41 @@
 const english = {
 	"case-twin": "{0} differs only in case from {1}, which is registered",
 	"case-twin-here": "{0} differs only in case from {1}, which the same change registers",
+	"case-rename":
+		"{0} differs only in case from {1}, which the same change removes: maps that read {1} lose it",
+	"reserved-key": "{0} is a name that Windows keeps for a device: no clone there could check it out",
 } as const;
 
 const french: Readonly<Record<keyof typeof english, string>> = {
 	"case-twin": "{0} ne diffère que par la casse de {1}, qui est inscrit",
 	"case-twin-here": "{0} ne diffère que par la casse de {1}, que le même changement inscrit",
+	"case-rename":
+		"{0} ne diffère que par la casse de {1}, que le même changement supprime : les cartes qui lisent {1} la perdent",
+	"reserved-key":
+		"{0} est un nom que Windows réserve à un périphérique : aucun clone ne pourrait l’y extraire",
 };
 
 export const keyTexts = { en: english, fr: french };
+
+/** Names of devices, which are no names of files, with any extension (Microsoft, "Naming Files, Paths, and Namespaces"). */
+const reservedNames = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])$/i;
 
 /**
  * Judges a smallkey that a change writes. A rule for new smallkeys belongs here, with its text above, and must never refuse
  * a stored layer: a smallkey is new only where `isStored` returns false.
  * @param kept the spelling that is kept among all spellings of this smallkey that differ only in case
+ * @param removed a stored spelling of this smallkey that the change removes; null if it removes none
  * @param isStored whether a smallkey was stored before the change; null where that is not known
  * @returns the code of the broken rule, with the values of its text; null where the smallkey breaks no rule
  */
 export function judgeKey(
 	smallkey: string,
 	kept: string,
+	removed: string | null,
 	isStored: (smallkey: string) => boolean | null,
 ): [code: keyof typeof english, ...values: string[]] | null {
 	if (kept !== smallkey) return [isStored(kept) ? "case-twin" : "case-twin-here", smallkey, kept];
-	return null;
+	if (isStored(smallkey) !== false) return null;
+	if (reservedNames.test(smallkey)) return ["reserved-key", smallkey];
+	return removed === null ? null : ["case-rename", smallkey, removed];
 }

@@ -1,14 +1,21 @@
 /** How far a timestamp may be from the server's clock, exclusive, in milliseconds (specification, "Limits"). */
 export const maxClockSkewMs = 120_000;
 
-/** ISO 8601 date and time in UTC: an optional fraction of 1 to 9 digits, then `Z`, `+00:00` or nothing. */
-const timestampPattern = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d{1,9})?(?:Z|\+00:00)?$/;
+/**
+ * ISO 8601 date and time as the older service reads it (iso8601 0.1.12): `T` or a space; the seconds may be missing, since
+ * Java writes none where they are zero; a fraction of 1 to 9 digits; `Z`, an offset (`-05:00`, `-0500`, `-05`) or nothing.
+ */
+const timestampPattern =
+	/^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?:(:\d{2})(\.\d{1,9})?)?(?:Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/;
 
 /** Parses a `TimeStamp` header into milliseconds since 1970, with its fraction; null for anything else. */
 export function parseTimestamp(text: string): number | null {
 	const match = timestampPattern.exec(text);
-	if (!match?.[1]) return null;
-	const seconds = Date.parse(`${match[1]}Z`);
-	if (Number.isNaN(seconds) || !new Date(seconds).toISOString().startsWith(match[1])) return null;
-	return seconds + Number(match[2] ?? 0) * 1000;
+	if (!match) return null;
+	const [, date, minute, second = ":00", fraction = 0, sign, hours = 0, minutes = 0] = match;
+	const local = `${date}T${minute}${second}`;
+	const localMs = Date.parse(`${local}Z`);
+	if (Number.isNaN(localMs) || !new Date(localMs).toISOString().startsWith(local)) return null;
+	const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000;
+	return localMs + Number(fraction) * 1000 - (sign === "-" ? -offsetMs : offsetMs);
 }

@@ -114,7 +114,7 @@ export const english = {
 	"signature-shape": "must be 43 characters of URL-safe base64 without padding, and this one {0}",
 	"signature-used": "this signature was used before, and the layer has changed since: sign again",
 	clock: "this server's clock went back to a time that is over, and may have seen this: sign again",
-	timestamp: "must be an ISO 8601 time in UTC within two minutes of this server's, which is {0}",
+	timestamp: "must be an ISO 8601 time within two minutes of this server's, which is {0}",
 	"timestamp-hint": "the TimeStamp that was sent is {0}; date -u +%Y-%m-%dT%H:%M:%SZ writes one",
 	hint: "check the sender's id and secret; that the body is signed as it is sent: curl -d drops line breaks, --data-binary keeps them; that the signed path is the whole path, such as {0}; npx fragment-publisher sign --explain shows the text that has to be signed",
 	query: "a write must have no query",

@@ -116,8 +116,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"signature-shape": "doit être de 43 caractères en base64 pour URL sans remplissage ({0})",
 	"signature-used": "cette signature a déjà servi et la couche a changé depuis : signez de nouveau",
 	clock: "l’horloge de ce serveur a reculé, et il a peut-être déjà reçu cette requête : signez de nouveau",
-	timestamp:
-		"doit être une heure ISO 8601 en UTC à moins de deux minutes de celle de ce serveur, qui est {0}",
+	timestamp: "doit être une heure ISO 8601 à moins de deux minutes de celle de ce serveur, qui est {0}",
 	"timestamp-hint": "le TimeStamp reçu est {0}; date -u +%Y-%m-%dT%H:%M:%SZ en écrit un",
 	hint: "vérifiez l’identifiant et le secret de l’expéditeur; que le corps est signé tel qu’il est envoyé : curl -d enlève les sauts de ligne, --data-binary les conserve; que le chemin signé est le chemin entier, comme {0}; npx fragment-publisher sign --explain montre le texte à signer",
 	query: "une écriture ne doit pas avoir de paramètres",

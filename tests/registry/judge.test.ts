@@ -23,6 +23,11 @@ const twin = (one: string, kept: string, state = "is registered"): [TextCode, st
 ];
 
 const here = "the same change registers";
+const rename: [TextCode, string, string] = [
+	"case-rename",
+	"layers/ab/ABC.json",
+	"smallkey: ABC differs only in case from abc, which the same change removes: maps that read abc lose it",
+];
 const orphan: [TextCode, string, string] = [
 	"orphan",
 	"layers/ab/abc.service.json",
@@ -37,7 +42,8 @@ const changes: [what: string, stored: string[], change: string[], ...problems: [
 	["the first of two stored spellings", ["abc.json", "ABC.json"], ["ABC.json"]],
 	["the second of two stored spellings", ["abc.json", "ABC.json"], ["abc.json"], twin("abc", "ABC")],
 	["the removal of the second one", ["abc.json", "ABC.json"], ["-abc.json"]],
-	["another spelling in one change", ["abc.json"], ["-abc.json", "ABC.json"]],
+	["another spelling in one change", ["abc.json"], ["-abc.json", "ABC.json"], rename],
+	["the other of two stored spellings", ["abc.json", "ABC.json"], ["-ABC.json", "abc.json"]],
 	["a description without a layer", [], ["abc.service.json"], orphan],
 	["a removed layer with a stored description", ["abc.json", "abc.service.json"], ["-abc.json"], orphan],
 	["one with a written description", ["abc.json", "abc.service.json"], ["-abc.json", "abc.service.json"], orphan],
@@ -48,6 +54,19 @@ const changes: [what: string, stored: string[], change: string[], ...problems: [
 for (const [what, stored, change, ...problems] of changes)
 	test(`${what}: ${problems.length > 0 ? "refused" : "accepted"}`, () =>
 		assert.equal(judged(stored, ...change), problems));
+
+test("a name that Windows keeps for a device is refused for a new layer only", () => {
+	const judge = (smallkey: string, stored: string[]) => {
+		const edit = { path: layerPath(smallkey), kind: "written" as const };
+		return judgeChange(() => stored, [edit], "anyone").problems.map(({ code }) => code);
+	};
+	for (const smallkey of ["con", "CON", "Aux", "nul", "prn", "com1", "COM9", "lpt1", "lPt9"]) {
+		assert.equal(judge(smallkey, []), ["reserved-key"], smallkey);
+		assert.equal(judge(smallkey, [`${smallkey}.json`]), [], smallkey);
+	}
+	for (const smallkey of ["com", "com0", "lpt10", "con1", "a-con", "null"])
+		assert.equal(judge(smallkey, []), [], smallkey);
+});
 
 test("each problem of stored files has the code of its rule, and good layers are handed on", () => {
 	const file = (path: string, text = wms("a"), kind: LayerFile["kind"] = "file"): LayerFile => {
