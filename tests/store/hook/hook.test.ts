@@ -461,4 +461,10 @@ install("a first push moves a catalogue, whose smallkeys are not new", async () 
 	);
 });
 
+install("a new repository explains itself", async () => {
+	const readme = (await seed({ isTrial: false })).find(({ path }) => path === "README.md")?.text ?? "";
+	assert.match(readme, "npx fragment-publisher validate ");
+	assert.match(readme, '"payload_type": "wms"');
+});
+
 install.run();
