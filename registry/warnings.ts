@@ -56,6 +56,17 @@ function addressWarnings({ address, type, path }: ReturnType<typeof addressesOf>
 }
 
 function memberWarnings(registration: Registration, lang: Lang): Problem[] {
+	return [...nameWarnings(registration, lang), ...kindWarnings(registration, lang)];
+}
+
+/** A name in the other language only. */
+function nameWarnings(registration: Registration, lang: Lang): Problem[] {
+	const other = lang === "en" ? "fr" : "en";
+	if (registration[lang].service_name || !registration[other].service_name) return [];
+	return [problemAt(`/${lang}/service_name`, "name-of-other", other)];
+}
+
+function kindWarnings(registration: Registration, lang: Lang): Problem[] {
 	if (isVersion2(registration)) {
 		const node = registration[lang];
 		const isSeveral = node.service_type === "esriFeatureServer" && (node.scrape_only?.length ?? 0) > 1;

@@ -84,6 +84,22 @@ const text = {
 	onlyOnWrite: true,
 } as const;
 
+/**
+ * A name that viewers show: empty, as some publishers write it, or with a visible character and without control characters.
+ * The first class has the characters that are never seen (spaces, and Unicode's Default_Ignorable_Code_Point); the second
+ * one everything else but control characters. Not `\p{…}`, which validators of other languages do not read.
+ */
+const unseen =
+	" \\u00a0\\u00ad\\u034f\\u061c\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f" +
+	"\\u2800\\u3000\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb";
+const control = "\\u0000-\\u001f\\u007f-\\u009f";
+const name = {
+	allOf: [
+		ref("text"),
+		{ pattern: `^(?:[${unseen}]*[^${unseen}${control}][^${control}]*)?$`, code: "name", onlyOnWrite: true },
+	],
+} as const;
+
 /** A media type (RFC 6838), with parameters. */
 const mime = {
 	type: "string",
@@ -108,7 +124,7 @@ const metadata = {
 } as const;
 
 /** The definitions above, for `definitions` of a schema. */
-export const shared = { address, text, mime, metadata } as const;
+export const shared = { address, text, name, mime, metadata } as const;
 
 /** Longest image of a service description, in characters. This also bounds the time that the pattern takes. */
 const maxImageLength = 100_000;

@@ -18,6 +18,7 @@ export const english = {
 	// Rules of a schema whose `code` names the text.
 	address: "must be an http or https address, not {0}",
 	markup: "must not hold < before a letter, / or !, which viewers take for markup, not {0}",
+	name: "must have a visible character and no control characters, such as line breaks, or be empty, not {0}",
 	"media-type": "must be a media type, such as image/png, not {0}",
 	metadata: "must have either a uuid, or a metadata_url, a catalogue_url or both",
 	version: "must be 1.x.y, such as 1.0.0, or 2.0, not {0}",
@@ -53,6 +54,8 @@ export const english = {
 	"not-https": "is not https: a page over https cannot load it",
 	"several-layers": "names several layers of a FeatureServer, which no viewer draws: register each by itself",
 	"unread-info": "viewers read {0} only, and ask for nothing else",
+	"name-of-other":
+		"is missing, and /{0} has one: in this language viewers show the service's name of the layer",
 	"same-service": "is that of /en, so the layer is the same in both languages",
 	// Documents.
 	"utf-8": "the document must be UTF-8",

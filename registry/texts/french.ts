@@ -14,6 +14,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	address: "doit être une adresse http ou https, et non {0}",
 	markup:
 		"ne doit pas contenir < devant une lettre, / ou !, que les visualiseurs interprètent comme du balisage : {0}",
+	name: "doit avoir un caractère visible et aucun caractère de contrôle, comme un saut de ligne, ou être vide, et non {0}",
 	"media-type": "doit être un type de média, comme image/png, et non {0}",
 	metadata: "doit avoir soit un uuid, soit un metadata_url, un catalogue_url ou les deux",
 	version: "doit être 1.x.y, comme 1.0.0, ou 2.0, et non {0}",
@@ -54,6 +55,8 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"several-layers":
 		"nomme plusieurs couches d’un FeatureServer, qu’aucun visualiseur ne dessine ensemble : inscrivez-les une à une",
 	"unread-info": "les visualiseurs ne lisent que {0}, et ne demandent rien d’autre",
+	"name-of-other":
+		"est absent, et /{0} en a un : dans cette langue, les visualiseurs montrent le nom que le service donne à la couche",
 	"same-service": "est celle de /en : la couche est donc la même dans les deux langues",
 	// Documents.
 	"utf-8": "le document doit être en UTF-8",

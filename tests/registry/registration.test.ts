@@ -42,7 +42,7 @@ const valid: object[] = [
 	...readdirSync(folder).map((name) => JSON.parse(readFileSync(new URL(name, folder), "utf8"))),
 	...["1.1", "1.2", "1.20.3"].map((version) => feature({}, {}, { version })),
 	wms({ service_url: "http://host.example:8080/cgi?map=/a%20b.map&x=[1]" }, { service_url: "HTTPS://[2001:db8::1]/wms" }),
-	wms({ service_url: longest, service_name: "1 < 2 <\n<" }),
+	wms({ service_url: longest, service_name: "1 < 2 < <" }),
 	wms({}, {}, { targets: { v2: { en: { service_url: "https://h.example/ows" }, fr: { layer: "b" } } } }),
 	feature({}, {}, { targets: { v2: { en: { service_url: arcgis.replace("MapServer", "FeatureServer") } } } }),
 	version2({ service_type: "ogcWmts", recursive: true }),
@@ -146,6 +146,33 @@ test("markup and a text that is too long are refused in a write, and a stored on
 		assert.equal(problemsOf(document, "stored"), []);
 		assert.equal(problemsOf({ ...document, version: "1.3" }, "stored"), [`${versionRule} "1.3"`]);
 	}
+});
+
+test("a service_name is seen, without control characters, or empty; a stored one is still read", () => {
+	const rule =
+		"must have a visible character and no control characters, such as line breaks, or be empty, not";
+	for (const service_name of [
+		" ",
+		" \u00a0\u3000",
+		"\u200b\u2060",
+		"A\u0000\u0007B",
+		"A\nB",
+		"A\u0085",
+		"\t",
+	]) {
+		const rows = [
+			wms({ service_name }),
+			version2({ service_type: "esriTile", service_name }, { service_type: "esriTile" }),
+		];
+		for (const row of rows) {
+			assert.equal(problemsOf(row), [`/en/service_name: ${rule} ${JSON.stringify(service_name)}`]);
+			assert.equal(problemsOf(row, "stored"), []);
+		}
+	}
+	for (const service_name of ["", " Élan 😀 \u2028", "e\u0301", "道路", "\ufeffA", "."])
+		assert.equal(problemsOf(wms({ service_name })), [], service_name);
+	const slow = `${" ".repeat(1_000)}\n`;
+	assert.is(problemsOf(wms({ service_name: slow })).length, 1);
 });
 
 test("a URL parser never gets a long address, or one of other characters: it takes 140 ms for some", () => {

@@ -6,6 +6,10 @@ const anyText = fc.string({ unit: "grapheme", maxLength: 40 });
 
 /** Texts that may be written: nothing in them that a viewer would take for markup. */
 const text = anyText.filter((one) => !/<[A-Za-z/!]/.test(one));
+/** What `service_name` may be: empty, or something that is seen on one line. */
+const serviceName = text.filter(
+	(one) => one === "" || (/[^\p{C}\p{Z}\p{DI}\u2800]/u.test(one) && !/\p{Cc}/u.test(one)),
+);
 const name = text.filter((one) => one.length > 0);
 
 const address = fc
@@ -45,7 +49,7 @@ function members<T extends object, K extends keyof T>(
 		});
 }
 
-const common = { service_url: address, service_name: text, metadata };
+const common = { service_url: address, service_name: serviceName, metadata };
 
 const wmsEntry: fc.Arbitrary<LangEntry> = members(
 	{ ...common, layer: name, legend_format: mime, feature_info_type: mime, loading_mode: loadingMode },

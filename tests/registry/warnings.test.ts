@@ -82,6 +82,18 @@ test("a type of feature info that no viewer of version 1.x reads, and another ad
 	]);
 });
 
+test("a name in one language only", () => {
+	const registration = registered("wms", "https://h.example/en", "https://h.example/fr");
+	const { en, fr } = registration;
+	const rest = "in this language viewers show the service's name of the layer";
+	const named = (english: object, french: object) =>
+		textsOf(warningsOf({ ...registration, en: { ...en, ...english }, fr: { ...fr, ...french } }));
+	const name = { service_name: "Roads" };
+	assert.equal(named(name, {}), [`/fr/service_name: is missing, and /en has one: ${rest}`]);
+	assert.equal(named({ service_name: "" }, name), [`/en/service_name: is missing, and /fr has one: ${rest}`]);
+	assert.equal([...named(name, name), ...named({}, { service_name: "" })], []);
+});
+
 test("a query of a FeatureServer, on which GeoView fails", () => {
 	const saidAt = (end: string) => saidOf("feature", `https://h.example/a/FeatureServer/1${end}`);
 	const left = "has a query that changes nothing, which is left out at v2: GeoView fails on it";
