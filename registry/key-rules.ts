@@ -1,9 +1,10 @@
-/** The texts of the rules below, as in `texts/`. */
+/** The texts of the rules for new smallkeys, as in `texts/`. Only a store knows which changes wait for review. */
 const english = {
 	"case-twin": "{0} differs only in case from {1}, which is registered",
 	"case-twin-here": "{0} differs only in case from {1}, which the same change registers",
 	"case-rename":
 		"{0} differs only in case from {1}, which the same change removes: maps that read {1} lose it",
+	"case-twin-waits": "{0} differs only in case from {1}, a change of which waits for a reviewer",
 	"reserved-key": "{0} is a name that Windows keeps for a device: no clone there could check it out",
 } as const;
 
@@ -12,6 +13,7 @@ const french: Readonly<Record<keyof typeof english, string>> = {
 	"case-twin-here": "{0} ne diffère que par la casse de {1}, que le même changement inscrit",
 	"case-rename":
 		"{0} ne diffère que par la casse de {1}, que le même changement supprime : les cartes qui lisent {1} la perdent",
+	"case-twin-waits": "{0} ne diffère que par la casse de {1}, dont une modification attend un réviseur",
 	"reserved-key":
 		"{0} est un nom que Windows réserve à un périphérique : aucun clone ne pourrait l’y extraire",
 };

@@ -11,6 +11,7 @@ import {
 	type Refusal,
 	reviewBranch,
 	type Store,
+	twinWaits,
 	type UsedRequest,
 	waitsOf,
 } from "./store.ts";
@@ -69,6 +70,15 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		return id;
 	}
 
+	/** The refusal of a new smallkey of which another spelling waits for review, or null. */
+	async function twinRefusal(smallkey: string | null): Promise<Refusal | null> {
+		if (smallkey === null || (await readerAt(served).ids(smallkey)) !== null) return null;
+		const waiting = [...branches.keys()].map((name) => name.replace(/^register\//, ""));
+		const isTwin = (other: string) => other !== smallkey && other.toLowerCase() === smallkey.toLowerCase();
+		const twin = waiting.find(isTwin);
+		return twin === undefined ? null : twinWaits(smallkey, twin);
+	}
+
 	async function make(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		const { request, method = "-", time, review, author } = meta;
 		const name = review ? reviewBranch(meta) : main;
@@ -76,8 +86,12 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		const isHeld = waiting !== undefined && waiting.author !== author;
 		const base = waiting && !isHeld ? waiting : served;
 		const proposed = await edits(readerAt(base));
-		const outcome =
-			isHeld && !isRefusal(proposed) && proposed.length > 0 ? waitsOf(waiting.author) : proposed;
+		const held = isHeld
+			? waitsOf(waiting.author)
+			: review && !waiting
+				? await twinRefusal(meta.smallkey)
+				: null;
+		const outcome = held && !isRefusal(proposed) && proposed.length > 0 ? held : proposed;
 		const first = request === null ? undefined : used.get(request);
 		const use = (result: string | number) => {
 			if (request !== null && !first) used.set(request, { request, method, time, outcome: result });

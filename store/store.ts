@@ -140,6 +140,15 @@ export function waitsOf(sender: string): Refusal {
 	};
 }
 
+/** The refusal of a new smallkey while a change of another spelling waits for review: only one of them can be accepted. */
+export function twinWaits(smallkey: string, other: string): Refusal {
+	return {
+		status: 409,
+		reason: "other case",
+		errors: [problemAt("smallkey", "case-twin-waits", smallkey, other)],
+	};
+}
+
 /** Whether `outcome` is a refusal: nothing was changed. */
 export function isRefusal<T extends object>(outcome: T): outcome is Extract<T, { errors: unknown }> {
 	return "errors" in outcome;

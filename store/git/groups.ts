@@ -1,10 +1,20 @@
 import { type Problem, textOf } from "../../registry/texts.ts";
-import { authorOf, type Edit, reviewBranch, StoreBusy, serviceIdentity } from "../store.ts";
+import {
+	authorOf,
+	type Edit,
+	type Meta,
+	type Refusal,
+	reviewBranch,
+	StoreBusy,
+	serviceIdentity,
+	twinWaits,
+	waitsOf,
+} from "../store.ts";
 import { branchName, DiskTimeout, measured, type StoreBase } from "./base.ts";
 import type { Branch, CommitRange } from "./branch.ts";
 import type { CatFile } from "./commands/cat-file.ts";
 import { isAncestor, listCommits, personText, readCommits } from "./commands/commits.ts";
-import { GitTimeout } from "./commands/run.ts";
+import { GitTimeout, gitText } from "./commands/run.ts";
 import type { PathChange } from "./commands/tree.ts";
 import type { WriteHealth } from "./health.ts";
 import { type Judged, judgeGroup, type Pending, usesOf } from "./judge-group.ts";
@@ -41,8 +51,8 @@ interface Target {
 	reader: CommitReader;
 	/** Whether the branch has a change of the same sender that waits for review. */
 	isWaiting: boolean;
-	/** The sender of a waiting change that others must not replace; null: there is none. */
-	holder: string | null;
+	/** Why nothing can be changed there: another change waits for review. Null: it can be. */
+	held: Refusal | null;
 }
 
 /** A group that is judged, and perhaps stored. */
@@ -68,8 +78,8 @@ export function createGroupWriter(context: StoreContext) {
 			let group: Group | null = null;
 			try {
 				await branch.follow();
-				const target = await targetOf(name, changes[0]?.meta.author);
-				const judged = await judgeGroup(changes, target.reader, context, target.holder);
+				const target = await targetOf(name, changes[0]?.meta);
+				const judged = await judgeGroup(changes, target.reader, context, target.held);
 				group = { ...target, judged, to: target.base };
 				return await persist(group);
 			} catch (error) {
@@ -98,24 +108,40 @@ export function createGroupWriter(context: StoreContext) {
 
 	/**
 	 * Reads the target of a group: its branch, and the state that it is built on.
-	 * @param author the sender of the change, if it is one for review
+	 * @param meta that of the change, if it is one for review
 	 */
-	async function targetOf(name: string, author: string | undefined): Promise<Target> {
+	async function targetOf(name: string, meta: Meta | undefined): Promise<Target> {
 		const { commit } = branch;
 		if (name === branchName) {
 			if (shared?.commit !== commit || shared.edits > maxReaderEdits)
 				shared = { at: branch.readerAt(commit), commit, edits: 0 };
-			return { name, from: commit, base: commit, reader: shared.at, isWaiting: false, holder: null };
+			return { name, from: commit, base: commit, reader: shared.at, isWaiting: false, held: null };
 		}
 		if (isUncertain) await requests.readCommitted();
 		isUncertain = false;
 		const from = (await catFile.read(`refs/heads/${name}`))?.id ?? null;
 		const waits = from !== null && !(await isAncestor(repository, from, commit));
 		const sender = waits ? await senderOf(repository, commit, from) : null;
-		const holder = sender === author ? null : sender;
-		const isWaiting = waits && holder === null;
+		const isHeld = sender !== null && sender !== meta?.author;
+		const isWaiting = waits && !isHeld;
 		const base = isWaiting ? from : commit;
-		return { name, from, base, reader: branch.readerAt(base), isWaiting, holder };
+		const reader = branch.readerAt(base);
+		const held = isHeld ? waitsOf(sender) : isWaiting ? null : await twinRefusal(meta, commit, reader);
+		return { name, from, base, reader, isWaiting, held };
+	}
+
+	/** The refusal of a new smallkey of which another spelling waits for review, or null. @param served the served commit */
+	async function twinRefusal(meta: Meta | undefined, served: string, reader: CommitReader) {
+		const { smallkey = null } = meta ?? {};
+		if (smallkey === null || (await reader.ids(smallkey)) !== null) return null;
+		const words = ["--ignore-case", `--no-merged=${served}`, "--format=%(refname:lstrip=3)"];
+		const spellings = await gitText(repository, [
+			"for-each-ref",
+			...words,
+			`refs/heads/register/${smallkey}`,
+		]);
+		const other = spellings.split("\n").find((spelling) => spelling !== "" && spelling !== smallkey);
+		return other === undefined ? null : twinWaits(smallkey, other);
 	}
 
 	/**

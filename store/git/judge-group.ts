@@ -9,7 +9,6 @@ import {
 	type Meta,
 	type Refusal,
 	type UsedRequest,
-	waitsOf,
 } from "../store.ts";
 import { GitFailure } from "./commands/run.ts";
 import type { WriteHealth } from "./health.ts";
@@ -42,13 +41,13 @@ export interface Judged {
  * throws, the change is rejected and left out of the results.
  * @param group no two of them have the same signed request
  * @param reader the state before the group; the edits of the group are added to it
- * @param holder the sender whose change waits for review, if no other one may replace it; null: none does
+ * @param held the refusal of every change of the group that would change something; null: they may
  */
 export async function judgeGroup(
 	group: readonly Pending[],
 	reader: CommitReader,
 	{ requests, health }: { requests: UsedRequests; health: WriteHealth },
-	holder: string | null = null,
+	held: Refusal | null = null,
 ): Promise<Judged[]> {
 	const judged: Judged[] = [];
 	// Reads the folders of all changes in advance, while the first ones are judged; the next reader handles a failure.
@@ -58,8 +57,8 @@ export async function judgeGroup(
 		const { edits, meta } = pending;
 		try {
 			const wanted = await edits(reader);
-			const isHeld = holder !== null && !isRefusal(wanted) && wanted.length > 0;
-			const result = judge(meta, isHeld ? waitsOf(holder) : wanted, requests);
+			const isHeld = held !== null && !isRefusal(wanted) && wanted.length > 0;
+			const result = judge(meta, isHeld ? held : wanted, requests);
 			judged.push({ pending, meta, edits: [], refusal: null, commit: null, ...result });
 			reader.overlay(result.edits ?? []);
 		} catch (error) {

@@ -10,6 +10,7 @@ import {
 	type Reader,
 	type Store,
 	StoreBusy,
+	twinWaits,
 	usedBefore,
 	waitsOf,
 } from "../../store/store.ts";
@@ -249,6 +250,22 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.equal(same, { commit: stored.commit, changed: false }, "what is stored is no change");
 		const again = await accepted(store.change(putting("wait", textOf(2)), meta("ann")));
 		assert.equal(again, { ...first, changed: false }, "the change of ann still waits");
+	});
+
+	test("of two new keys that differ only in case, one can wait for review", async ({ store }) => {
+		const meta = (smallkey: string, author: string) => metaOf(smallkey, { author, review: true });
+		const first = await accepted(store.change(putting("Twin", textOf(1)), meta("Twin", "ann")));
+		for (const author of ["ann", "bo"])
+			assert.equal(
+				await store.change(putting("twin", textOf(2)), meta("twin", author)),
+				twinWaits("twin", "Twin"),
+			);
+		const again = await accepted(store.change(putting("Twin", textOf(1)), meta("Twin", "ann")));
+		assert.equal(again, { ...first, changed: false });
+		await accepted(store.change(putting("twins", textOf(2)), meta("twins", "bo")));
+		await accepted(store.change(putting("tWin", textOf(3)), metaOf("tWin")));
+		const stored = await accepted(store.change(putting("tWin", textOf(4)), meta("tWin", "bo")));
+		assert.is(stored.branch, "register/tWin", "a stored key can be changed");
 	});
 
 	test("a request for review that is repeated changes nothing twice", async ({ store }) => {
