@@ -26,8 +26,8 @@ export async function updateFolder(folder, source, { list, read }) {
 		return date && date === dateBefore && smallkeys.every((smallkey) => files.has(`${smallkey}.json`));
 	};
 	const changed = listed.filter((dataset) => !isUnchanged(dataset)).map(({ id }) => id);
-	const found = changed.length === 0 ? [] : await read(changed.length > maxIds ? undefined : changed);
-	const results = new Map(found.map((dataset) => [dataset.id, registrationsOf(dataset)]));
+	const answers = changed.length === 0 ? [] : await read(changed.length > maxIds ? undefined : changed);
+	const results = new Map(answers.map((dataset) => [dataset.id, registrationsOf(dataset)]));
 	const gone = changed.find((id) => !results.has(id));
 	if (gone) throw new Error(`${gone}: left the catalogue while it was read; run this again`);
 	const [layers, datasets] = [{}, {}];

@@ -26,26 +26,40 @@ class Reason extends Error {}
  * @returns `layers`: smallkey → registration; `leftOut`: one line for each link
  */
 export function registrationsOf({ links, titleIn, metadata }) {
-	const [layers, leftOut] = [{}, []];
-	for (const [english, french] of [true, false].flatMap((isWms) =>
-		pairsOf(links.filter((link) => link.isWms === isWms)),
-	)) {
-		const { label } = english ?? french;
+	const [readable, layers, leftOut] = [[], {}, []];
+	const attempt = (label, task) => {
 		try {
-			if (!english || !french) throw new Reason("no link of the other language agrees in address and layer");
-			const [en, fr] = [nodeOf(english, "en"), nodeOf(french, "fr")];
-			const smallkey = english.smallkeyOf(en);
-			if (!/^[\w=+-]{1,64}$/.test(smallkey))
-				throw new Reason("has no smallkey of 1 to 64 of A-Z a-z 0-9 _ - + =");
-			if (smallkey in layers) throw new Reason(`is the same layer as ${smallkey}`);
-			const names = { en: plainText(titleIn("en")), fr: plainText(titleIn("fr")) };
-			layers[smallkey] = registrationOf(en, fr, names, metadata);
+			task();
 		} catch (error) {
 			if (!(error instanceof Reason)) throw error;
 			leftOut.push(`${label}: ${error.message}`);
 		}
-	}
+	};
+	for (const link of links) attempt(link.label, () => readable.push(readLink(link, readable)));
+	const names = { en: plainText(titleIn("en")), fr: plainText(titleIn("fr")) };
+	for (const isWms of [true, false])
+		for (const [english, french] of pairsOf(readable.filter((link) => link.isWms === isWms)))
+			attempt((english ?? french).label, () => {
+				if (!english || !french)
+					throw new Reason("no link of the other language agrees in address and layer");
+				const smallkey = english.smallkeyOf(english.en);
+				if (!/^[\w=+-]{1,64}$/.test(smallkey))
+					throw new Reason("has no smallkey of 1 to 64 of A-Z a-z 0-9 _ - + =");
+				if (Object.hasOwn(layers, smallkey)) throw new Reason(`is the same layer as ${smallkey}`);
+				layers[smallkey] = registrationOf(english.en, french.fr, names, metadata);
+			});
 	return { layers, leftOut };
+}
+
+/** A link with its nodes, `en` and `fr`. @throws {Reason} also if its language has the same layer already */
+function readLink(link, others) {
+	const [en, fr] = [nodeOf(link, "en"), nodeOf(link, "fr")];
+	const lang = link.langs.size === 1 ? [...link.langs][0] : null;
+	const same = others.find(
+		(other) => lang && other.lang === lang && identityOf(other[lang]) === identityOf({ en, fr }[lang]),
+	);
+	if (same) throw new Reason(`is the same layer as ${same.label}`);
+	return { ...link, lang, en, fr };
 }
 
 /**
@@ -54,62 +68,47 @@ export function registrationsOf({ links, titleIn, metadata }) {
  * @returns [English, French]; one of them is missing where nothing agrees, or several agree
  */
 function pairsOf(links) {
-	const only = (lang, other) => links.filter(({ langs }) => langs.has(lang) && !langs.has(other));
-	let [english, french] = [only("en", "fr"), only("fr", "en")];
+	const english = links.filter(({ lang }) => lang === "en");
+	const french = links.filter(({ lang }) => lang === "fr");
 	if (english.length === 0 || french.length === 0) return links.map((link) => [link, link]);
-	const pairs = links.filter(({ langs }) => langs.has("en") === langs.has("fr")).map((link) => [link, link]);
-	for (const agreement of agreements) {
-		const keyOf = agreement(
-			english.map((link) => partsOf(link, "en")),
-			french.map((link) => partsOf(link, "fr")),
-		);
-		const [inEnglish, inFrench] = [byKey(english, "en", keyOf), byKey(french, "fr", keyOf)];
-		const agreed = [...inEnglish].filter(
-			([key, same]) => same.length === 1 && inFrench.get(key)?.length === 1,
-		);
-		pairs.push(...agreed.map(([key, [link]]) => [link, inFrench.get(key)[0]]));
-		const isLeft = (link) => !pairs.some((pair) => pair.includes(link));
-		[english, french] = [english.filter(isLeft), french.filter(isLeft)];
+	const pairs = links.filter(({ lang }) => lang === null).map((link) => [link, link]);
+	const areLeft = (all) => all.filter((link) => !pairs.some((pair) => pair.includes(link)));
+	for (const keyOf of agreements(english, french)) {
+		const frenchByKey = byKey(areLeft(french), keyOf);
+		for (const [key, [link, ...others]] of byKey(areLeft(english), keyOf)) {
+			const [match, ...matches] = frenchByKey.get(key) ?? [];
+			if (match && others.length + matches.length === 0) pairs.push([link, match]);
+		}
 	}
-	return [...pairs, ...english.map((link) => [link, undefined]), ...french.map((link) => [undefined, link])];
+	return [
+		...pairs,
+		...areLeft(english).map((link) => [link, null]),
+		...areLeft(french).map((link) => [null, link]),
+	];
 }
 
-/** The ways in which two links may agree, the surest first. Each returns the key that both links have. */
-const agreements = [
-	() =>
-		({ address, layer }) =>
-			`${address} ${layer}`,
-	// A name says more than a number.
-	() =>
-		({ layer }) =>
-			/[^\d,]/.test(layer) ? layer : null,
-	// The one service of each language may have a translated name: its numbers have to agree.
-	(english, french) => {
-		const areOfOne = [english, french].every((all) => new Set(all.map(({ address }) => address)).size === 1);
-		return ({ layer }) => (areOfOne && layer !== "" ? layer : null);
-	},
-];
+/** The ways in which two links may agree, the surest first: each returns the key that both have, or "". */
+function agreements(english, french) {
+	const addressOf = (link) => withoutLanguage(link[link.lang].service_url);
+	const layerOf = (link) => withoutLanguage(layersOf(link[link.lang]).join(","));
+	const ways = [
+		(link) => `${addressOf(link)} ${layerOf(link)}`,
+		// In other services, a name says enough, a number does not,
+		(link) => (/[^\d,]/.test(layerOf(link)) ? layerOf(link) : ""),
+	];
+	// unless each language has one service, whose name may be translated.
+	const haveOneService = [english, french].every((links) => new Set(links.map(addressOf)).size === 1);
+	return haveOneService ? [...ways, layerOf] : ways;
+}
 
-function byKey(links, lang, keyOf) {
+function byKey(links, keyOf) {
 	const groups = new Map();
-	for (const link of links) {
-		const key = keyOf(partsOf(link, lang));
-		if (key !== null) groups.set(key, [...(groups.get(key) ?? []), link]);
-	}
+	for (const link of links) groups.set(keyOf(link), [...(groups.get(keyOf(link)) ?? []), link]);
+	groups.delete("");
 	return groups;
 }
 
-/** Address and layer of a link without what names a language in them: `Roads_en` and `Roads_fr`, `lang=en`, `/fra/`. */
-function partsOf(link, lang) {
-	try {
-		const node = nodeOf(link, lang);
-		return { address: withoutLanguage(node.service_url), layer: withoutLanguage(layersOf(node).join(",")) };
-	} catch (error) {
-		if (!(error instanceof Reason)) throw error;
-		return { address: "", layer: "" };
-	}
-}
-
+/** A text without what names a language in it: `Roads_en` and `Roads_fr`, `lang=en`, `/fra/`. */
 function withoutLanguage(text) {
 	return text
 		.replace(/^http:/i, "https:")

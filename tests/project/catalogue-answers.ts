@@ -1,3 +1,5 @@
+import { answering } from "../helpers/world.ts";
+
 export const energy = "https://maps.example/arcgis/rest/services/energy_en/MapServer";
 export const french = (address: string) => address.replace("_en", "_fr");
 
@@ -20,7 +22,7 @@ export const datasets = [
 				...["r5", "WMS", ["en"]],
 				"https://maps.example/energy_en/WMSServer?request=GetCapabilities&service=WMS&legend_format=image/png&feature_info_type=text/html&layers=1&token=1",
 			],
-			["r6", "WMS", ["fr"], "https://maps.example/energy_fr/WMSServer?LAYERS=2"],
+			["r6", "WMS", ["fr"], "https://maps.example/energy_fr/WMSServer?LAYERS=1"],
 			["r7", "CSV", ["en"], "https://maps.example/energy.csv"],
 		],
 	},
@@ -129,3 +131,72 @@ export const records = [
 	{ uuid: "urn:isogeo:1", link: { protocol: "OGC:WMS", url: "https://maps.example/wms", name: "roads" } },
 	{ uuid: "empty", resourceTitleObject: { default: "No link" } },
 ];
+
+/** A server of a catalogue on this machine, with what the recipes have asked it. */
+export interface Catalogue extends AsyncDisposable {
+	url: string;
+	/** What it has; a test may change it. */
+	sets: object[];
+	/** Each request: of CKAN its parameters, of GeoNetwork its body. */
+	requests: Record<string, unknown>[];
+	/** Answers the request of this number, from 1, in place of the catalogue; null: the catalogue answers. */
+	instead: (count: number) => Answer | null;
+}
+
+interface Answer {
+	status: number;
+	headers?: Record<string, string>;
+	body: string;
+}
+
+type Values = Record<string, unknown>;
+
+/** Starts a catalogue that answers as CKAN (GET) and as GeoNetwork (POST) do. @param pageSize the most that it sends */
+export async function startCatalogue(sets: object[], pageSize = 1000): Promise<Catalogue> {
+	const server = await answering(async (request, response) => {
+		const { searchParams } = new URL(request.url ?? "/", "http://catalogue");
+		const chunks: Buffer[] = [];
+		for await (const chunk of request) chunks.push(chunk as Buffer);
+		const sent = Buffer.concat(chunks).toString();
+		const asked = sent ? JSON.parse(sent) : Object.fromEntries(searchParams);
+		catalogue.requests.push(asked);
+		const found = catalogue.sets as Values[];
+		const answer = sent ? geonetworkAnswer(found, asked, pageSize) : ckanAnswer(found, asked, pageSize);
+		const { status, headers, body } = catalogue.instead(catalogue.requests.length) ?? answer;
+		response.writeHead(status, { "Content-Type": "application/json", ...headers });
+		response.end(body);
+	});
+	const catalogue: Catalogue = {
+		...{ url: server.origin, sets, requests: [], instead: () => null },
+		[Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+	};
+	return catalogue;
+}
+
+/** Of package_search: `fl` for a list, `+id:("…" OR "…")` for some data sets. */
+function ckanAnswer(sets: Values[], { fq, fl, start, rows }: Values, pageSize: number): Answer {
+	const ids = /\+id:\((.*)\)$/.exec(String(fq))?.[1]?.split(" OR ");
+	const matching = ids ? sets.filter(({ id }) => ids.includes(`"${id}"`)) : sets;
+	const page = matching.slice(Number(start), Number(start) + Math.min(Number(rows), pageSize));
+	const results = fl ? page.map(({ id, metadata_modified }) => ({ id, metadata_modified })) : page;
+	return {
+		status: 200,
+		body: JSON.stringify({ success: true, result: { count: matching.length, results } }),
+	};
+}
+
+/** Of _search: a window of at most 10,000 records (Elasticsearch's index.max_result_window), `search_after` beyond. */
+function geonetworkAnswer(sets: Values[], asked: Values, pageSize: number): Answer {
+	const { from = 0, size, search_after, query } = asked as { from: number; size: number } & Values;
+	if (from + size > 10_000) return { status: 400, body: '{"error":{"type":"illegal_argument_exception"}}' };
+	const ids = /"terms":\{"uuid":(\[.*?\])/.exec(JSON.stringify(query))?.[1];
+	const matching = ids ? sets.filter(({ uuid }) => JSON.parse(ids).includes(uuid)) : sets;
+	const sorted = matching.toSorted((a, b) => (String(a.uuid) < String(b.uuid) ? -1 : 1));
+	const [after] = (search_after ?? [""]) as string[];
+	const rest = sorted.filter(({ uuid }) => String(uuid) > String(after));
+	const hits = rest.slice(from, from + Math.min(size, pageSize)).map((record) => ({
+		...{ _index: "gn-records", _source: record, sort: [record.uuid] },
+	}));
+	const total = { value: matching.length, relation: "eq" };
+	return { status: 200, body: JSON.stringify({ took: 1, timed_out: false, hits: { total, hits } }) };
+}

@@ -1,150 +1,502 @@
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import * as assert from "uvu/assert";
-import { parseRegistration } from "../../registry/registration.ts";
+import { isVersion2, type Registration } from "../../registry/registration.ts";
+import { readBatch } from "../../scripts/send/batch.ts";
 import { root } from "../helpers/process.ts";
-import { folderSuite } from "../helpers/world.ts";
-import { type JsonRequest, startJsonServer } from "../scripts/json-server.ts";
-import { datasets, energy, french, records } from "./catalogue-answers.ts";
-
-interface Scene {
-	folder: string;
-}
+import { filesIn, folderSuite, writeFiles } from "../helpers/world.ts";
+import { type Catalogue, datasets, energy, french, records, startCatalogue } from "./catalogue-answers.ts";
 
 const test = folderSuite("recipes for catalogues");
 
-/** Runs a recipe against a catalogue. @returns its output, and the registrations it wrote, which have no problems */
-async function follow(
-	{ folder }: Scene,
-	recipe: string,
-	filter: string,
-	answer: (request: JsonRequest) => object,
-) {
-	await using server = await startJsonServer((request) => ({ status: 200, body: answer(request) }));
-	const words = [join(root, "docs/recipes", recipe), server.url, filter, join(folder, "out"), "nrcan-"];
-	const { stdout, stderr } = await promisify(execFile)(process.execPath, words);
-	const written: Record<string, unknown> = {};
-	for (const name of (await readdir(join(folder, "out"))).sort()) {
-		const bytes = await readFile(join(folder, "out", name));
-		assert.equal(parseRegistration(bytes, "written").problems, [], name);
-		written[name] = JSON.parse(bytes.toString());
-	}
-	return { stdout, stderr, written, url: server.url };
+type Recipe = "ckan" | "geonetwork";
+
+/** Runs a recipe into the folder `out`. @returns its exit code, and its lines without the catalogue's address */
+async function follow(recipe: Recipe, { url }: { url: string }, folder: string) {
+	const words = [
+		join(root, "docs/recipes", `${recipe}.mjs`),
+		url,
+		"organization:x",
+		join(folder, "out"),
+		"p-",
+	];
+	const { code, stdout, stderr } = await new Promise<{ code: unknown; stdout: string; stderr: string }>(
+		(resolve) =>
+			execFile(process.execPath, words, (error, stdout, stderr) =>
+				resolve({ code: error?.code ?? 0, stdout, stderr }),
+			),
+	);
+	const linesOf = (text: string) =>
+		text.replaceAll(url, "URL").replaceAll(folder, "FOLDER").split("\n").filter(Boolean);
+	return { code, report: linesOf(stdout), errors: linesOf(stderr) };
 }
 
-test("the resources of CKAN become registrations in two languages", async (scene) => {
-	const asked: string[] = [];
-	const { stdout, stderr, written, url } = await follow(
-		scene,
-		"ckan.mjs",
-		"organization:nrcan-rncan",
-		({ path, query }) => {
-			asked.push(`${path} ${query.get("fq")} ${query.get("start")}`);
-			const start = Number(query.get("start"));
-			// It sends fewer rows than asked for.
-			return { success: true, result: { count: datasets.length, results: datasets.slice(start, start + 3) } };
-		},
-	);
-	assert.equal(
-		asked,
-		["0", "3"].map((start) => `/api/3/action/package_search organization:nrcan-rncan ${start}`),
-	);
-	const expected = ["r5", "r1", "r3", "r8", "r10", "r11", ""].map((id) => id && `nrcan-${id}`);
-	assert.equal(stdout.split("\n"), expected);
-	const unpaired = "as many English as French links are needed to pair them";
-	assert.equal(stderr.split("\n"), [
-		"left out: nrcan-r9: names no single layer",
-		"left out: nrcan-r12: names no single layer",
-		"left out: nrcan-r13: names no single layer",
-		...["r15", "r16", "r17"].map((id) => `left out: nrcan-${id}: ${unpaired}`),
-		"",
+/** The registrations of the folder, as `register` reads it: with no problems. */
+async function layersIn(folder: string): Promise<Record<string, Registration>> {
+	const { registrations, problems } = await readBatch(join(folder, "out"));
+	assert.equal(problems, []);
+	return Object.fromEntries(registrations);
+}
+
+/** What a registration says of address and layer, in both languages, in short. */
+function shortOf(registration: Registration | undefined) {
+	if (!registration) return null;
+	const texts = [registration.en, registration.fr].map((node) => {
+		const { layer, scrape_only, recursive } = node as Record<string, unknown>;
+		return [node.service_url, layer ?? scrape_only ?? (recursive ? "all" : "")].join(" ").trim();
+	});
+	const kinds = isVersion2(registration) ? `2.0 ${registration.en.service_type}` : registration.payload_type;
+	return [kinds, ...new Set(texts)];
+}
+
+const at = (address: string) => `https://maps.example/${address}`;
+
+test("recorded answers of CKAN become registrations in two languages, with a report", async ({ folder }) => {
+	await using catalogue = await startCatalogue(datasets, 3);
+	const { code, report, errors } = await follow("ckan", catalogue, folder);
+	assert.equal([code, errors], [0, []]);
+	const unpaired = "no link of the other language agrees in address and layer";
+	assert.equal(report, [
+		...["r5", "r1", "r3", "r8", "r9", "r10", "r11", "r13", "r16"].map((id) => `added p-${id}`),
+		"left out p-r12: names no layer of its WMS",
+		`left out p-r15: ${unpaired}`,
+		"5 data sets (5 new or changed): 9 layers, 9 added, 0 changed, 0 removed; 2 links left out",
 	]);
-	const metadata = { catalogue_url: `${url}/dataset/d1` };
-	assert.equal(written["nrcan-r5.json"], {
+	const layers = await layersIn(folder);
+	const metadata = { catalogue_url: `${catalogue.url}/dataset/d1` };
+	assert.equal(layers["p-r5"], {
 		...{ version: "1.0.0", payload_type: "wms" },
 		en: {
-			...{
-				service_url: "https://maps.example/energy_en/WMSServer?token=1",
-				service_name: "Terminals",
-				metadata,
-			},
-			...{ layer: "1", legend_format: "image/png", feature_info_type: "text/html" },
+			...{ service_url: at("energy_en/WMSServer?token=1"), service_name: "Terminals", metadata, layer: "1" },
+			...{ legend_format: "image/png", feature_info_type: "text/html" },
 		},
-		fr: {
-			...{ service_url: "https://maps.example/energy_fr/WMSServer", service_name: "Terminaux", metadata },
-			layer: "2",
-		},
+		fr: { service_url: at("energy_fr/WMSServer"), service_name: "Terminaux", metadata, layer: "1" },
 	});
-	assert.equal(written["nrcan-r3.json"], {
+	assert.equal(layers["p-r3"], {
 		...{ version: "1.0.0", payload_type: "feature" },
 		en: { service_url: `${energy}/20`, service_name: "Terminals", metadata },
 		fr: { service_url: french(`${energy}/20`), service_name: "Terminaux", metadata },
 	});
-	const names = (name: string) => {
-		const { en, fr } = written[name] as Record<"en" | "fr", Record<string, string>>;
-		return [en, fr].map(({ service_name, service_url, layer }) => [service_name, service_url, layer]);
-	};
-	assert.equal(names("nrcan-r8.json"), [
-		["Relief map", "https://maps.example/relief", "relief"],
-		["Carte du relief", "https://maps.example/relief", "relief"],
-	]);
-	assert.equal(names("nrcan-r10.json")[0], ["Relief map", "https://maps.example/FeatureServer/0", undefined]);
-	assert.equal(names("nrcan-r11.json")[1], ["Basins", "https://maps.example/wms", "basins"]);
+	assert.equal(
+		["r8", "r9", "r11"].map((id) => [layers[`p-${id}`]?.en.service_name, layers[`p-${id}`]?.fr.service_name]),
+		[
+			["Relief map", "Carte du relief"],
+			["Relief map", "Carte du relief"],
+			["Basins", "Basins"],
+		],
+	);
 });
 
-test("the links of GeoNetwork become registrations in two languages", async (scene) => {
-	const asked: unknown[] = [];
-	const { stdout, stderr, written } = await follow(
-		scene,
-		"geonetwork.mjs",
-		"groupOwner:12",
-		({ method, path, body }) => {
-			asked.push([method, path, body.from, body.size]);
-			const hits = records.map((record) => ({ _index: "gn-records", _source: record }));
-			return { took: 1, timed_out: false, hits: { total: { value: hits.length, relation: "eq" }, hits } };
-		},
-	);
-	assert.equal(asked, [["POST", "/srv/api/search/records/_search", 0, 100]]);
+test("recorded answers of GeoNetwork become registrations in two languages", async ({ folder }) => {
+	await using catalogue = await startCatalogue(records, 2);
+	const { code, report } = await follow("geonetwork", catalogue, folder);
+	assert.is(code, 0);
 	const [first] = records;
-	const wms = { version: "1.0.0", payload_type: "wms" };
-	assert.equal(stdout.split("\n"), [
-		...[`nrcan-${first?.uuid}-1`, "nrcan-surval-1", "nrcan-fgp-2", "nrcan-fgp-1", ""],
-	]);
-	assert.equal(stderr.split("\n"), [
-		`left out: nrcan-${first?.uuid}-3: names no single layer`,
-		`left out: nrcan-${first?.uuid}-2: names no single layer`,
-		"left out: nrcan-urn:isogeo:1-1: is not a smallkey (1 to 64 of A-Z a-z 0-9 _ - + =)",
-		"",
-	]);
+	assert.equal(
+		report.filter((line) => line.startsWith("left out")),
+		[
+			`left out p-${first?.uuid} (ESRI:REST): is no address of a MapServer, FeatureServer or ImageServer`,
+			`left out p-${first?.uuid} (Service de visualisation WMS): names no layer of its WMS`,
+			"left out p-urn:isogeo:1 (roads): has no smallkey of 1 to 64 of A-Z a-z 0-9 _ - + =",
+		],
+	);
+	const layers = Object.values(await layersIn(folder));
+	assert.is(layers.length, 4);
 	const alps = { metadata: { uuid: first?.uuid }, layer: "alps" };
-	assert.equal(written[`nrcan-${first?.uuid}-1.json`], {
-		...wms,
-		en: { service_url: "https://maps.example/?lang=de", service_name: "Alps", ...alps },
-		fr: { service_url: "https://maps.example/?lang=fr", service_name: "Alpes", ...alps },
+	assert.equal(layers[0], {
+		...{ version: "1.0.0", payload_type: "wms" },
+		en: { service_url: at("?lang=de"), service_name: "Alps", ...alps },
+		fr: { service_url: at("?lang=fr"), service_name: "Alpes", ...alps },
 	});
-	const fgp = { metadata: { uuid: "fgp" } };
-	assert.equal(written["nrcan-fgp-2.json"], {
-		...wms,
-		en: {
-			service_url: "https://maps.example/energy_en/WMSServer",
-			service_name: "Terminals",
-			...fgp,
-			layer: "1",
-		},
-		fr: {
-			service_url: "https://maps.example/energy_fr/WMSServer",
-			service_name: "Terminaux",
-			...fgp,
-			layer: "1",
-		},
+	assert.equal(layers.slice(1).map(shortOf).sort(), [
+		["feature", `${energy}/1`, french(`${energy}/1`)],
+		["wms", "http://maps.example/wms surval_point"],
+		["wms", at("energy_en/WMSServer 1"), at("energy_fr/WMSServer 1")],
+	]);
+});
+
+const rest = at("arcgis/rest/services/");
+const both = ["en", "fr"];
+
+/** A resource's format, languages and address → its registration in short, or why it is left out. */
+const links: [string, unknown, string | null, string[] | string][] = [
+	["WMS", both, at("ows?SERVICE=WMS&REQUEST=GetCapabilities&lang=en&layer=T"), ["wms", at("ows?lang=en T")]],
+	[
+		...(["WMS", both] as const),
+		at(
+			"ows?LAYERS=pub%3Aa&TRANSPARENT=TRUE&VERSION=1.1.1&REQUEST=GetMap&SRS=EPSG:3857&BBOX=-1,2,3,4&WIDTH=2",
+		),
+		["wms", at("ows pub:a")],
+	],
+	["OGC WMS", both, `\n ${at("ows?map=a.map&amp;layers=a")}\n`, ["wms", at("ows?map=a.map a")]],
+	["WMS", both, at("ows?layers=a,b"), ["2.0 ogcWms", at("ows a,b")]],
+	["WMS", both, at("ows?layers=Main roads"), ["wms", at("ows Main roads")]],
+	["WMS", both, at("ows?layers=a&feature_info_type=text/xml&legend_format=png"), ["wms", at("ows a")]],
+	["WMS", both, at("{x}/ows?layers=a"), ["wms", at("%7Bx%7D/ows a")]],
+	["WMS", both, at("ows?request=GetCapabilities"), "names no layer of its WMS"],
+	["WMS", both, `${rest}Eco/MapServer/1`, "is called a WMS, but has an address of ArcGIS"],
+	["WMS", both, "ftp://maps.example/ows?layers=a", "has no http address"],
+	["WMS", both, null, "has no http address"],
+	["WMS", both, "https://me:secret@maps.example/ows?layers=a", "has a password in its address"],
+	["WMS", both, at(`ows?layers=a&map=${"x".repeat(2048)}`), "has an address of over 2048 characters"],
+	["Esri REST", both, `${rest}Eco/MapServer/`, ["2.0 esriMapServer", `${rest}Eco/MapServer all`]],
+	["ESRI REST", both, `${rest}Eco/FeatureServer`, ["2.0 esriFeatureServer", `${rest}Eco/FeatureServer all`]],
+	["ESRI REST", both, `${rest}Eco/ImageServer`, ["2.0 esriImage", `${rest}Eco/ImageServer`]],
+	[
+		"ESRI REST",
+		both,
+		`${rest}Eco/FeatureServer/3/query?where=1=1&f=json`,
+		["feature", `${rest}Eco/FeatureServer/3`],
+	],
+	["ESRI REST", both, rest, "is no address of a MapServer, FeatureServer or ImageServer"],
+	["WMS", [], at("ows?layers=none"), ["wms", at("ows none")]],
+	["WMS", ["zxx"], at("ows?layers=zxx"), ["wms", at("ows zxx")]],
+];
+
+/** Titles as catalogues have them → the English and the French name. */
+const titles: [object, (string | undefined)[]][] = [
+	[{ title: { en: "Roads", fr: "Routes", de: "Straßen" } }, ["Roads", "Routes"]],
+	[{ title: '{"en-CA":"Roads","fra":"Routes"}' }, ["Roads", "Routes"]],
+	[{ title: "Roads", title_translated: '{"en":"","fr":"Routes"}' }, ["Roads", "Routes"]],
+	[{ title: { fr: "Routes" } }, ["Routes", "Routes"]],
+	[
+		{ title: "Forests &amp; lakes &#233;t&#xE9; &lt;b&gt;2020&lt;/b&gt;" },
+		["Forests & lakes été 2020", "Forests & lakes été 2020"],
+	],
+	[{ title: " Roads\u0007\n of\tCanada " }, ["Roads of Canada", "Roads of Canada"]],
+	[{ title: "\u200b" }, [undefined, undefined]],
+	[{ title: null }, [undefined, undefined]],
+];
+
+/** Data sets with each odd form: `l<n>` of the links, `t<n>` of the titles. */
+const odd = [
+	...links.map(([format, language, url], count) => ({
+		...{ id: `l${count}`, title: "T", resources: [{ id: `l${count}`, format, language, url }] },
+	})),
+	...titles.map(([title, _names], count) => ({
+		...{ id: `t${count}`, ...title },
+		resources: [{ id: `t${count}`, format: "WMS", language: both, url: at(`ows?layers=t${count}`) }],
+	})),
+];
+
+/** What the registrations of the odd forms have to be. */
+async function assertOdd(folder: string, report: string[]) {
+	const layers = await layersIn(folder);
+	for (const [count, [, , url, expected]] of links.entries()) {
+		const reason = report.find((line) => line.startsWith(`left out p-l${count}: `))?.split(": ")[1];
+		assert.equal(shortOf(layers[`p-l${count}`]) ?? reason, expected, String(url));
+	}
+	for (const [count, [title, names]] of titles.entries()) {
+		const { en, fr } = layers[`p-t${count}`] ?? {};
+		assert.equal([en?.service_name, fr?.service_name], names, JSON.stringify(title));
+	}
+}
+
+const busy = (status: number) => ({ status, headers: { "Retry-After": "0" }, body: "{}" });
+
+test("each odd form becomes a layer or is left out with its reason, also around 429 and 503", async ({
+	folder,
+}) => {
+	await using catalogue = await startCatalogue(odd, 5);
+	const whole = await follow("ckan", catalogue, folder);
+	assert.equal([whole.code, whole.errors], [0, []]);
+	await assertOdd(folder, whole.report);
+
+	await using rested = await startCatalogue(odd, 5);
+	// The third page of the list, and the fourth of the data sets.
+	const retryDate = { "Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT" };
+	rested.instead = (count) =>
+		count === 3 ? busy(429) : count === 11 ? { status: 503, headers: retryDate, body: "busy" } : null;
+	const other = join(folder, "other");
+	const interrupted = await follow("ckan", rested, other);
+	assert.equal([interrupted.code, interrupted.report], [0, whole.report]);
+	assert.is(rested.requests.length, catalogue.requests.length + 2);
+	await assertOdd(other, interrupted.report);
+});
+
+/** English and French addresses of one data set → the French layer of each English one; null: it is left out. */
+const pairs: [string, string[], string[], (string | null)[]][] = [
+	[
+		"names in another order",
+		["ows?layers=road_en", "ows?layers=lake_en"],
+		["ows?layers=lake_fr", "ows?layers=road_fr"],
+		["ows road_fr", "ows lake_fr"],
+	],
+	[
+		"numbers in another order",
+		["Eco_en/MapServer/0", "Eco_en/MapServer/1"],
+		["Eco_fr/MapServer/1", "Eco_fr/MapServer/0"],
+		["Eco_fr/MapServer/0", "Eco_fr/MapServer/1"],
+	],
+	[
+		"other places of a language",
+		["en/ows?layers=a", "ows?layers=b&lang=en", "ows?layers=c", "ows?layers=RoadsEN", "d/eng?layers=d"],
+		["d/fra?layers=d", "ows?layers=RoadsFR", "ows?layers=c_fr", "ows?layers=b&lang=fr", "fr/ows?layers=a"],
+		["fr/ows a", "ows?lang=fr b", "ows c_fr", "ows RoadsFR", "d/fra d"],
+	],
+	["a name in two services", ["a?layers=road"], ["b?layers=road"], ["b road"]],
+	[
+		"a service with a translated name",
+		["Energy/MapServer/3"],
+		["Energie/MapServer/3"],
+		["Energie/MapServer/3"],
+	],
+	["whole services", ["Eco_en/MapServer"], ["Eco_fr/MapServer"], ["Eco_fr/MapServer all"]],
+	["names that differ", ["ows?layers=road"], ["ows?layers=lac"], [null]],
+	[
+		"names of which several agree",
+		["ows?layers=road_en"],
+		["ows?layers=road_fr", "ows?layers=road_fra"],
+		[null],
+	],
+	["numbers of several services", ["A/MapServer/0", "B/MapServer/1"], ["C/MapServer/1"], [null, null]],
+	["whole services that differ", ["A/MapServer"], ["B/MapServer"], [null]],
+	[
+		"the same layer twice",
+		["ows?layers=a_en&version=1.1.1", "ows?layers=a_en&version=1.3.0"],
+		["ows?layers=a_fr", "ows?layers=a_fr"],
+		["ows a_fr", null],
+	],
+	["another number", ["ows?layers=1", "ows?layers=2"], ["ows?layers=2"], [null, "ows 2"]],
+	["one language", ["ows?layers=a", "ows?layers=b"], [], ["ows a", "ows b"]],
+];
+
+test("languages are paired by what agrees, never by their order", async ({ folder }) => {
+	const resource = (id: string, language: string, address: string) => {
+		return { id, language, format: address.includes("MapServer") ? "ESRI REST" : "WMS", url: at(address) };
+	};
+	const sets = pairs.map(([title, english, french], set) => ({
+		...{ id: `d${set}`, title },
+		resources: [
+			...english.map((address, count) => resource(`e${set}-${count}`, set % 2 ? "English" : "en", address)),
+			...french.map((address, count) =>
+				resource(`f${set}-${count}`, set % 2 ? "Français" : "fra; CAN", address),
+			),
+		],
+	}));
+	const eu = "http://publications.europa.eu/resource/authority/language/";
+	const resources = [
+		{ ...resource("eu-e", "", "ows?layers=a_en"), language: [`${eu}ENG`] },
+		{ ...resource("eu-f", "", "ows?layers=a_fr"), language: `["${eu}FRA"]` },
+	];
+	await using catalogue = await startCatalogue([...sets, { id: "eu", title: "EU", resources }]);
+	await follow("ckan", catalogue, folder);
+	const layers = await layersIn(folder);
+	for (const [set, [title, english, , expected]] of pairs.entries()) {
+		const paired = english.map((_, count) => shortOf(layers[`p-e${set}-${count}`])?.at(-1) ?? null);
+		assert.equal(
+			paired,
+			expected.map((text) => text && at(text)),
+			title,
+		);
+	}
+	assert.equal(shortOf(layers["p-eu-e"]), ["wms", at("ows a_en"), at("ows a_fr")]);
+	const keys = Object.keys(layers);
+	assert.ok(!keys.some((key) => key.startsWith("p-f") || key === "p-eu-f"), "no French link alone");
+});
+
+const service = (name: string, url = at("ows")) => ({
+	...{ protocol: "OGC:WMS", urlObject: { default: url }, nameObject: { default: name } },
+});
+
+test("a smallkey of GeoNetwork follows from the layer, whatever other links its record has", async ({
+	folder,
+}) => {
+	await using catalogue = await startCatalogue([{ uuid: "a1", link: [service("roads"), service("lakes")] }]);
+	await follow("geonetwork", catalogue, folder);
+	const before = await layersIn(folder);
+	// A link called WMS names no layer; the same layer a second time, now by https, is one layer.
+	const link = [
+		service("new"),
+		service("WMS"),
+		service("lakes", "http://maps.example/ows"),
+		service("roads"),
+	];
+	catalogue.sets = [{ uuid: "a1", link }];
+	const { report } = await follow("geonetwork", catalogue, folder);
+	const after = await layersIn(folder);
+	assert.is(Object.keys(after).length, 3);
+	const nameOf = (layer?: Registration) => shortOf(layer)?.[1]?.split(" ").at(-1);
+	for (const [key, layer] of Object.entries(before)) assert.is(nameOf(after[key]), nameOf(layer), key);
+	assert.ok(report.includes("left out p-a1 (WMS): names no layer of its WMS"));
+});
+
+test("a catalogue of more than 10,000 records is read to its end", async ({ folder }) => {
+	const records = Array.from({ length: 10_040 }, (_, count) => ({
+		uuid: `u${String(count).padStart(5, "0")}`,
+	}));
+	await using catalogue = await startCatalogue([...records, { uuid: "z", link: service("last") }]);
+	const { code, report } = await follow("geonetwork", catalogue, folder);
+	assert.equal(
+		[code, report.at(-1)],
+		[0, "10041 data sets (10041 new or changed): 1 layers, 1 added, 0 changed, 0 removed; 0 links left out"],
+	);
+});
+
+const dataset = (id: string, date: string, layer = id) => ({
+	...{ id, title: id, metadata_modified: date },
+	resources: [{ id, format: "WMS", language: both, url: at(`ows?layers=${layer}`) }],
+});
+
+test("a further run reads and writes only what has changed, and removes what is gone", async ({ folder }) => {
+	await using catalogue = await startCatalogue([
+		dataset("a", "1"),
+		dataset("b", "1"),
+		dataset("c", "1"),
+		dataset("d", ""),
+	]);
+	await mkdir(join(folder, "out"));
+	for (const name of [".DS_Store", "Thumbs.db", "desktop.ini"])
+		await writeFile(join(folder, "out", name), "\0");
+	await follow("ckan", catalogue, folder);
+	await writeFile(join(folder, "out", "mine.json"), "{}");
+	catalogue.sets = [
+		dataset("a", "1", "unread"),
+		dataset("b", "2", "other"),
+		dataset("d", ""),
+		dataset("e", "2"),
+	];
+	catalogue.requests.length = 0;
+	const { code, report } = await follow("ckan", catalogue, folder);
+	assert.equal(
+		catalogue.requests.map(({ fq, fl }) => [fq, fl]),
+		[
+			["organization:x", "metadata_modified"],
+			['+(organization:x) +id:("b" OR "d" OR "e")', undefined],
+		],
+	);
+	assert.equal(
+		[code, report],
+		[
+			0,
+			[
+				...["added p-e", "changed p-b", "removed p-c"],
+				"4 data sets (3 new or changed): 4 layers, 1 added, 1 changed, 1 removed; 0 links left out",
+			],
+		],
+	);
+	const names = await readdir(join(folder, "out"));
+	assert.equal(names.sort(), [
+		".DS_Store",
+		"Thumbs.db",
+		"desktop.ini",
+		"mine.json",
+		"p-a.json",
+		"p-b.json",
+		"p-d.json",
+		"p-e.json",
+	]);
+
+	await rm(join(folder, "out", "p-a.json"));
+	const again = await follow("ckan", catalogue, folder);
+	assert.equal(again.report[0], "added p-a", "a layer that is missing in the folder");
+	const geonetwork = await follow("geonetwork", { url: "http://127.0.0.1:9" }, folder);
+	assert.equal(
+		[geonetwork.code, geonetwork.errors],
+		[
+			1,
+			[
+				`FOLDER/out: was made from ${catalogue.url} organization:x p-; use a new folder for URL organization:x p-`,
+			],
+		],
+	);
+});
+
+const json = (value: unknown) => ({ status: 200, body: JSON.stringify(value) });
+const ckanAnswer = (count: number, ids: string[]) =>
+	json({ result: { count, results: ids.map((id) => ({ id })) } });
+const geonetworkAnswer = (more: object) =>
+	json({ hits: { total: { value: 1 }, hits: [{ _source: {} }] }, ...more });
+
+/** Answers to the requests of a second run, in place of the catalogue's → the sentence. */
+const failures: [Recipe, ReturnType<Catalogue["instead"]>[], string][] = [
+	["ckan", [{ status: 500, body: "{}" }], "URL/api/3/action/package_search: answers 500"],
+	["ckan", [busy(429), busy(503)], "URL/api/3/action/package_search: answers 503"],
+	[
+		"ckan",
+		[{ status: 429, headers: { "Retry-After": "3600" }, body: "" }],
+		"URL/api/3/action/package_search: answers 429, and wants 3600 s of rest",
+	],
+	[
+		"ckan",
+		[{ status: 200, body: "<html>" }],
+		"URL/api/3/action/package_search: answers with something that is not JSON, or not complete",
+	],
+	["ckan", [json({ success: false, error: {} })], "URL: does not answer as CKAN"],
+	["ckan", [ckanAnswer(0, [])], "no data set matches URL organization:x p-"],
+	["ckan", [ckanAnswer(2, ["a"]), ckanAnswer(2, [])], "URL: sent 1 data sets of 2; run this again"],
+	["ckan", [ckanAnswer(3, ["a"]), ckanAnswer(2, ["b"])], "URL: sent 2 data sets of 2; run this again"],
+	["ckan", [ckanAnswer(2, ["a"]), ckanAnswer(2, ["a"])], "URL: sent 1 data sets of 2; run this again"],
+	[
+		"ckan",
+		[ckanAnswer(1, ["b"]), ckanAnswer(0, [])],
+		"b: left the catalogue while it was read; run this again",
+	],
+	["geonetwork", [json({ hits: {} })], "URL: does not answer as GeoNetwork 4"],
+	["geonetwork", [geonetworkAnswer({ timed_out: true })], "URL: sent 1 records of 1; run this again"],
+	["geonetwork", [geonetworkAnswer({ _shards: { failed: 1 } })], "URL: sent 1 records of 1; run this again"],
+	[
+		"geonetwork",
+		[json({ hits: { total: { value: 1 }, hits: [] } })],
+		"URL: sent 0 records of 1; run this again",
+	],
+];
+
+for (const recipe of ["ckan", "geonetwork"] as const)
+	test(`${recipe}: an error is a sentence with exit code 1, and the folder stays as it was`, async ({
+		folder,
+	}) => {
+		await using catalogue = await startCatalogue([{ ...dataset("a", "1"), uuid: "a", link: service("a") }]);
+		await follow(recipe, catalogue, folder);
+		const before = filesIn(folder);
+		assert.is(before.size, 2, "a layer, and the state");
+		for (const [of, answers, sentence] of failures) {
+			if (of !== recipe) continue;
+			catalogue.requests.length = 0;
+			catalogue.instead = (count) => answers[count - 1] ?? null;
+			const { code, report, errors } = await follow(recipe, catalogue, folder);
+			assert.equal([code, report, errors], [1, [], [sentence]]);
+			assert.equal(filesIn(folder), before, sentence);
+		}
 	});
-	assert.equal(written["nrcan-fgp-1.json"], {
-		...{ version: "1.0.0", payload_type: "feature" },
-		en: { service_url: `${energy}/1`, service_name: "Terminals", ...fgp },
-		fr: { service_url: french(`${energy}/1`), service_name: "Terminaux", ...fgp },
+
+test("a catalogue that cannot be reached, or a folder of others, is one sentence", async ({ folder }) => {
+	const catalogue = await startCatalogue([dataset("a", "1")]);
+	await catalogue[Symbol.asyncDispose]();
+	const { code, errors } = await follow("ckan", catalogue, folder);
+	assert.equal([code, errors], [1, ["URL/api/3/action/package_search: cannot be reached: ECONNREFUSED"]]);
+	assert.is(filesIn(folder).size, 0);
+	writeFiles(folder, { "out/mine.json": "{}" });
+	const other = await follow("ckan", catalogue, folder);
+	const sentence = "FOLDER/out: has 1 layers that are not from this recipe; use a new folder";
+	assert.equal([other.code, other.errors], [1, [sentence]]);
+	const noAddress = await follow("ckan", { url: "maps.example" }, folder);
+	assert.equal([noAddress.code, noAddress.errors], [1, ["URL: is no http address of a catalogue"]]);
+});
+
+test("a folder that is half written is refused by register, and complete after the next run", async ({
+	folder,
+}) => {
+	await using catalogue = await startCatalogue(["a", "b", "c"].map((id) => dataset(id, "1")));
+	// The second layer cannot be written.
+	await mkdir(join(folder, "out", "p-b.json", "x"), { recursive: true });
+	writeFiles(folder, {
+		"out.state.json": JSON.stringify({ source: `${catalogue.url} organization:x p-`, datasets: {} }),
 	});
+	const { code, errors } = await follow("ckan", catalogue, folder);
+	assert.equal([code, errors.length], [1, 1]);
+	await rm(join(folder, "out", "p-b.json"), { recursive: true });
+	const { problems } = await readBatch(join(folder, "out"));
+	assert.equal(problems, [
+		`${join(folder, "out/UNFINISHED")}: must be named <smallkey>.json or <smallkey>.service.json`,
+	]);
+
+	// The layer that was written before the end has left the catalogue.
+	catalogue.sets.shift();
+	const { report } = await follow("ckan", catalogue, folder);
+	assert.equal(report.slice(0, 3), ["added p-b", "added p-c", "removed p-a"]);
+	assert.equal(Object.keys(await layersIn(folder)), ["p-b", "p-c"]);
 });
 
 test.run();
