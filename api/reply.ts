@@ -53,7 +53,9 @@ const refusalReasons: Readonly<Record<number, string>> = {
 	405: "method",
 	408: "slow body",
 	409: "other case",
+	412: "condition",
 	413: "size",
+	415: "encoding",
 	429: "limit",
 	500: "failure",
 	503: "busy",
@@ -132,9 +134,13 @@ export function textReply(
 /** A receipt whose warnings have no language yet. */
 export type UnwrittenReceipt = Omit<Receipt, "warnings"> & { warnings: readonly Problem[] };
 
-export function receiptReply(status: number, { warnings, ...receipt }: UnwrittenReceipt): Reply {
-	if (warnings.length === 0) return jsonReply(status, { ...receipt, warnings });
-	return textReply(status, (lang) => ({ ...receipt, warnings: textsOf(warnings, lang) }));
+export function receiptReply(
+	status: number,
+	{ warnings, ...receipt }: UnwrittenReceipt,
+	headers: Record<string, string>,
+): Reply {
+	if (warnings.length === 0) return jsonReply(status, { ...receipt, warnings }, headers);
+	return textReply(status, (lang) => ({ ...receipt, warnings: textsOf(warnings, lang) }), headers);
 }
 
 /** The answer to a write that is refused. */

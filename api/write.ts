@@ -1,48 +1,52 @@
-import { draftAddress } from "../registry/draft.ts";
 import { judgeChange, smallkeyProblem } from "../registry/judge.ts";
 import { mayChange } from "../registry/owners.ts";
 import { shownValue } from "../registry/problems.ts";
-import { canonicalText, maxRegistrationBytes } from "../registry/registration.ts";
+import { maxRegistrationBytes } from "../registry/registration.ts";
 import { decodeSegment, layerPath, parseSmallkey } from "../registry/smallkey.ts";
-import { readableAt } from "../registry/targets/table.ts";
 import { problemAt, textOf } from "../registry/texts.ts";
 import { parseTimestamp } from "../registry/timestamp.ts";
-import { warningsOf } from "../registry/warnings.ts";
-import { type Commit, isRefusal, type Refusal } from "../store/store.ts";
+import { isRefusal, type Refusal } from "../store/store.ts";
 import { methodOf, type WriteAction } from "./app.ts";
+import { type Conditions, conditionalEdits } from "./conditions.ts";
 import type { Context, Refresh } from "./context.ts";
+import { receiptOf } from "./receipt.ts";
 import { changeKinds, type RequestedChange, refusalOf } from "./register.ts";
-import {
-	emptyBody,
-	jsonReply,
-	type Reply,
-	receiptReply,
-	refuseWrite,
-	type UnwrittenReceipt,
-	uncachedHeaders,
-} from "./reply.ts";
+import { emptyBody, jsonReply, type Reply, receiptReply, refuseWrite, uncachedHeaders } from "./reply.ts";
 import { isSignedBy, isTimely, type Sender, sha256Hex, shapeHint } from "./senders.ts";
 
 /** A write request as a value, without its body. The text of a missing header is empty. */
-export interface Write {
+export interface Write extends Conditions {
 	action: WriteAction;
 	/** The request target as it arrived, which is signed. */
 	target: string;
 	/** The client, for the limit of writes; null: not limited. */
 	address: string | null;
-	/** The headers `Sender`, `TimeStamp` and `Authorization`. */
+	/** The headers `Sender`, `TimeStamp`, `Authorization` and `Content-Encoding`. */
 	sender: string;
 	timestamp: string;
 	signature: string;
+	encoding: string;
 	/** The announced length of the body in bytes; null if only the body itself shows its length. */
 	length: number | null;
+}
+
+/** The headers of a write. @param header a header's text; of one that was sent several times, the texts with `, ` between them */
+export function writeHeaders(header: (name: string) => string | null | undefined) {
+	return {
+		sender: header("sender") ?? "",
+		timestamp: header("timestamp") ?? "",
+		signature: header("authorization") ?? "",
+		encoding: header("content-encoding") ?? "",
+		ifMatch: header("if-match") ?? "",
+		ifNoneMatch: header("if-none-match") ?? "",
+	};
 }
 
 /** At most `maxRegistrationBytes` bytes. */
 export type WriteBody = Uint8Array | "too large";
 
 /**
- * Answers a write: limit of the address → 429, size → 413, signature and time → 401, limits of the sender → 429,
+ * Answers a write: limit of the address → 429, size → 413, encoding → 415, signature and time → 401, limits of the sender → 429,
  * payload → 400, ownership → 403, store → the action's answer. A write that its head shows to be wrong is refused before
  * its body is read.
  * @param readBody reads the body, or returns the refusal to read it
@@ -58,7 +62,10 @@ export async function answerWrite(
 	const addressWait = address === null ? 0 : ((await limiter?.address(address)) ?? 0);
 	if (addressWait > 0) return refuseLimited("address", addressWait);
 	// The size is checked before the signature; that of a body in chunks is known only at its end (RFC 9112, section 6.3).
-	const early = length !== null && length > maxRegistrationBytes ? tooLarge : judgeHead(write, context);
+	const early =
+		length !== null && length > maxRegistrationBytes
+			? tooLarge
+			: (judgeEncoding(write) ?? judgeHead(write, context));
 	if (early) return refuseWrite(early);
 	const body = await readBody();
 	if (body === "too large") return refuseWrite(tooLarge);
@@ -86,13 +93,16 @@ export async function answerWrite(
 	const { parse, status, bodyOf } = changeKinds[action];
 	const change = parseChange(parse, write.target, body, sender);
 	if (isRefusal(change)) return refuseForGood(change);
-	const outcome = await store.change(change.edits, { ...meta, ...change });
+	const { edits, etag } = conditionalEdits(change.smallkey, change.edits, write);
+	const outcome = await store.change(edits, { ...meta, ...change });
 	if (isRefusal(outcome)) return refuseWrite(outcome);
-	if (sender.review)
-		return receiptReply(action === "register" ? 201 : 202, await receiptOf(change, outcome, context));
+	const tag = etag();
+	const headers: Record<string, string> = tag === null ? {} : { ETag: tag };
+	const receipt = async (code: number) =>
+		receiptReply(code, await receiptOf(change, outcome, context), headers);
+	if (sender.review) return receipt(action === "register" ? 201 : 202);
 	if (action === "remove") return { status, headers: { ...uncachedHeaders }, body: emptyBody };
-	if (bodyOf) return jsonReply(status, bodyOf(change.smallkey));
-	return receiptReply(status, await receiptOf(change, outcome, context));
+	return bodyOf ? jsonReply(status, bodyOf(change.smallkey), headers) : receipt(status);
 }
 
 function refuseLimited(which: "address" | "sender" | "bytes", waitSeconds: number): Reply {
@@ -104,6 +114,12 @@ const tooLarge: Refusal = {
 	status: 413,
 	errors: [/* @__PURE__ */ problemAt("", "body-size", maxRegistrationBytes)],
 };
+
+/** A compressed body is not read: the signature covers the bytes of the registration. */
+function judgeEncoding({ encoding }: Write): Refusal | null {
+	if (/^(?:identity)?$/i.test(encoding)) return null;
+	return { status: 415, errors: [problemAt("Content-Encoding", "encoding", shownValue(encoding))] };
+}
 
 /**
  * Checks the signature and the time (specification, "Verification by the service").
@@ -130,6 +146,11 @@ async function verifyWrite(
 function judgeHead(write: Write, context: Context): Refusal | null {
 	const { sender, timestamp, signature } = write;
 	if (shapeHint(signature) !== null || sender === "" || timestamp === "") return unauthorized(write, context);
+	const repeated = Object.entries({ Sender: sender, TimeStamp: timestamp }).filter(([, text]) =>
+		text.includes(","),
+	);
+	const twice = repeated.map(([name, text]) => problemAt(name, "header-twice", shownValue(text)));
+	if (twice.length > 0) return { status: 401, errors: twice, reason: "repeated header" };
 	const now = context.now();
 	if (isTimely(timestamp, now)) return null;
 	const errors = [problemAt("TimeStamp", "timestamp", now.toISOString())];
@@ -213,33 +234,5 @@ function parseRefresh(
 	return {
 		olderThanMs: all === undefined ? Number(days) * dayMs : null,
 		maxLayers: maxLayers === undefined ? null : Number(maxLayers),
-	};
-}
-
-async function receiptOf(
-	{ smallkey, registration }: RequestedChange,
-	outcome: Commit,
-	{ settings, store, status }: Context,
-): Promise<UnwrittenReceipt> {
-	const stored = registration();
-	const { basePath, publicUrl = "" } = settings;
-	const text = stored && publicUrl && canonicalText(stored);
-	const draft = text ? await draftAddress(publicUrl, { smallkey, text }) : null;
-	const site = publicUrl.replace(/(?<!\/)\/+$/, "");
-	const inCatalogue = site ? `${site}/?layer=${encodeURIComponent(smallkey)}` : undefined;
-	const readable = stored ? readableAt(smallkey, stored, settings) : { paths: [], warnings: [] };
-	const warnings = stored ? warningsOf(stored) : [];
-	return {
-		smallkey,
-		key: smallkey,
-		commit: outcome.commit,
-		changed: outcome.changed,
-		fragments: readable.paths.map((path) => `${basePath}/${path}`),
-		published: store.published && outcome.branch === undefined,
-		branch: outcome.branch,
-		pull_request: outcome.pullRequest,
-		draft: draft ?? undefined,
-		status: status ? `${basePath}/status/${smallkey}` : inCatalogue,
-		warnings: [...warnings, ...readable.warnings, ...(outcome.warnings ?? [])],
 	};
 }

@@ -12,6 +12,8 @@ export function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] 
 	if (isRefusal(outcome)) {
 		// A repeated DELETE does not find the layer that the first one removed.
 		if (wasAccepted && method === "DELETE" && outcome.status === 404) return null;
+		// Its condition held, and does not any more, since it was carried out.
+		if (wasAccepted && outcome.status === 412) return outcome.isDone ? null : outcome;
 		return first.outcome === outcome.status ? outcome : usedBefore;
 	}
 	return wasAccepted && outcome.length === 0 ? null : usedBefore;

@@ -59,6 +59,8 @@ export interface Refusal {
 	hint?: Text;
 	/** Seconds after which the client should try again. */
 	retryAfter?: number | undefined;
+	/** Whether what is stored is already as the refused change would have left it. */
+	isDone?: boolean;
 }
 
 /** The git blob ids of a layer's files (SHA-1 in hex): equal ids are equal texts. */

@@ -8,7 +8,7 @@ import type { WriteAction } from "../app.ts";
 import type { Context } from "../context.ts";
 import { emptyBody, type Reply, refuseWrite } from "../reply.ts";
 import { type Client, type Holding, Room } from "../room.ts";
-import { answerWrite, type WriteBody } from "../write.ts";
+import { answerWrite, type WriteBody, writeHeaders } from "../write.ts";
 
 /** The status of a request whose client disconnected before its answer, as in nginx. */
 export const clientGone = 499;
@@ -41,8 +41,7 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 
 	return async (response: ServerResponse, action: WriteAction, client: Client): Promise<Reply> => {
 		const request = response.req;
-		const { headers, url: target = "", httpVersion } = request;
-		const { sender = "", timestamp = "", authorization: signature = "" } = headers as Record<string, string>;
+		const { headers, headersDistinct, url: target = "", httpVersion } = request;
 		const length = headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : null;
 		const address = client[0]?.name ?? null;
 		const [one, held] = [bodies.hold(client), bytes.hold(client)];
@@ -61,7 +60,8 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 			return body;
 		};
 		try {
-			const write = { action, target, address, sender, timestamp, signature, length };
+			const signed = writeHeaders((name) => headersDistinct[name]?.join(", "));
+			const write = { action, target, address, length, ...signed };
 			return await answerWrite(write, readHeld, context);
 		} finally {
 			one.end();

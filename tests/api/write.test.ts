@@ -195,6 +195,28 @@ test("a 401 has one text for a wrong signature and an unknown sender, and a hint
 	assert.is(await reasonOf({ headers: { Sender: null } }), "missing header");
 });
 
+test("a header that is sent twice, and a body that is compressed, are named and store nothing", async (scene) => {
+	const { handlers } = scene;
+	const time = "2026-03-04T12:00:00Z";
+	const twice = (text: string) => `was sent twice, as "${text}": send it once`;
+	const rows: [status: number, headers: Record<string, string>, text: string][] = [
+		[401, { Sender: "jstest, jstest" }, `Sender: ${twice("jstest, jstest")}`],
+		[401, { TimeStamp: `${time}, ${time}` }, `TimeStamp: ${twice(`${time}, ${time}`)}`],
+		[
+			415,
+			{ "Content-Encoding": "gzip" },
+			'Content-Encoding: must be left out, not "gzip": the body is sent as it was signed, not compressed',
+		],
+	];
+	for (const [status, headers, text] of rows) await handlers.refuses(status, { ...good, headers }, text);
+	const { signature } = await signedWrite(good, handlers.now);
+	const shape =
+		"Authorization: must be 43 characters of URL-safe base64 without padding, and this one was sent twice";
+	for (const Authorization of [`${signature}, ${signature}`, `Basic eDp5, ${signature}`])
+		await handlers.refuses(401, { ...good, headers: { Authorization } }, shape);
+	await handlers.expect(201, { ...good, headers: { "Content-Encoding": "identity" } });
+});
+
 /** The status of a write, and the name and length of each hash that it costs. */
 async function costOf(write: HandledWrite, { context }: Handlers): Promise<[number, string[]]> {
 	const calls: string[] = [];

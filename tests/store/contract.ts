@@ -1,7 +1,9 @@
 import * as assert from "uvu/assert";
+import { conditionalEdits } from "../../api/conditions.ts";
 import { textsOf } from "../../registry/problems.ts";
 import { descriptionPath, folderOf, layerPath } from "../../registry/smallkey.ts";
 import { problemAt, textIn } from "../../registry/texts.ts";
+import { blobId } from "../../store/hashes.ts";
 import {
 	type Commit,
 	type Edit,
@@ -180,6 +182,35 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		await accepted(store.change(removing("use"), metaOf("use", { subject: "remove use" })));
 		assert.equal(await store.change(putting("use", textOf(1)), meta), usedBefore);
 		assert.is(await store.read("use"), null);
+	});
+
+	test("a condition is decided on the state on which the change is made", async ({ store }) => {
+		const conditions = { ifMatch: "", ifNoneMatch: "" };
+		const putIf = (value: number, more: Partial<typeof conditions>, meta = metaOf("if")) => {
+			const { edits, etag } = conditionalEdits("if", putting("if", textOf(value)), {
+				...conditions,
+				...more,
+			});
+			return store.change(edits, meta).then((outcome) => ({ outcome, etag: etag() }));
+		};
+		const statusOf = ({ outcome }: Awaited<ReturnType<typeof putIf>>) =>
+			isRefusal(outcome) ? outcome.status : outcome.changed;
+		const first = await putIf(1, { ifNoneMatch: "*" });
+		assert.equal([statusOf(first), first.etag], [true, `"${(await store.ids("if"))?.registration}"`]);
+		const ifMatch = first.etag ?? "";
+		const meta = metaOf("if");
+		const racing = [putIf(2, { ifMatch }, meta), putIf(3, { ifMatch }), putIf(4, { ifNoneMatch: "*" })];
+		assert.equal((await Promise.all(racing)).map(statusOf), [true, 412, 412]);
+		assert.is((await store.read("if"))?.registration, textOf(2));
+		const waiting = await putIf(
+			5,
+			{ ifMatch: `"${await blobId(textOf(2))}"` },
+			metaOf("if", { review: true }),
+		);
+		assert.equal([statusOf(waiting), waiting.etag], [true, `"${await blobId(textOf(5))}"`]);
+		const later = await putIf(6, { ifMatch: waiting.etag ?? "" }, metaOf("if", { review: true }));
+		assert.is(statusOf(later), true, "of the change that waits, not of what is served");
+		assert.is((await store.read("if"))?.registration, textOf(2));
 	});
 
 	test("one signature twice at the same moment takes effect once", async ({ store }) => {

@@ -1,0 +1,68 @@
+import { matchesEtag } from "../registry/etag.ts";
+import { layerPath } from "../registry/smallkey.ts";
+import { problemAt } from "../registry/texts.ts";
+import { blobId } from "../store/hashes.ts";
+import { type Edits, isRefusal, type Refusal } from "../store/store.ts";
+
+/** The headers `If-Match` and `If-None-Match` of a write (RFC 9110, section 13.1), which are not signed; empty: not sent. */
+export interface Conditions {
+	ifMatch: string;
+	ifNoneMatch: string;
+}
+
+/**
+ * The ETag of a registration: its git blob id. Every store knows it without a request, and neither a harvest nor a change of
+ * another layer alters it.
+ */
+export function registrationEtag(blob: string): string {
+	return `"${blob}"`;
+}
+
+/**
+ * Returns edits that are refused with 412 if a condition does not hold on the state on which the change is made.
+ * @returns the edits, and the ETag of the registration that they leave; null if they leave none
+ */
+export function conditionalEdits(
+	smallkey: string,
+	edits: Edits,
+	conditions: Conditions,
+): { edits: Edits; etag: () => string | null } {
+	let etag: string | null = null;
+	const decide: Edits = async (now) => {
+		const proposed = await edits(now);
+		// A request that is refused in any case is refused for that reason (RFC 9110, section 13.2.1).
+		if (isRefusal(proposed)) return proposed;
+		const ids = await now.ids(smallkey);
+		const before = ids && registrationEtag(ids.registration);
+		const edit = proposed.find(({ path }) => path === layerPath(smallkey));
+		etag = before;
+		if (edit) etag = edit.text === null ? null : registrationEtag(await blobId(edit.text));
+		const refusal = judgeConditions(smallkey, conditions, before);
+		return refusal ? { ...refusal, isDone: proposed.length === 0 } : proposed;
+	};
+	return { edits: decide, etag: () => etag };
+}
+
+/** @param etag of the stored registration; null if there is none @returns null if the conditions hold */
+function judgeConditions(
+	smallkey: string,
+	{ ifMatch, ifNoneMatch }: Conditions,
+	etag: string | null,
+): Refusal | null {
+	if (ifMatch !== "" && (etag === null || !matchesEtag(ifMatch, etag)))
+		return refusalOf("If-Match", ifMatch, smallkey, etag);
+	if (ifNoneMatch !== "" && etag !== null && matchesEtag(ifNoneMatch, etag))
+		return refusalOf("If-None-Match", ifNoneMatch, smallkey, etag);
+	return null;
+}
+
+const maxShownLength = 80;
+
+function refusalOf(header: string, text: string, smallkey: string, etag: string | null): Refusal {
+	const shown = text.slice(0, maxShownLength);
+	const error =
+		etag === null
+			? problemAt(header, "condition-none", shown, smallkey)
+			: problemAt(header, "condition", shown, smallkey, etag);
+	return { status: 412, errors: [error] };
+}

@@ -1,0 +1,101 @@
+import * as assert from "uvu/assert";
+import { canonicalText, parseRegistration } from "../../registry/registration.ts";
+import { blobId } from "../../store/hashes.ts";
+import { feature, Handlers, manual, type Write, wms } from "../helpers/handlers.ts";
+import { freshSuite } from "../helpers/world.ts";
+
+const test = freshSuite("writes with a condition", () => ({ handlers: new Handlers() }));
+
+const target = "/register/k";
+
+/** The ETag of a registration: its git blob id. */
+async function tagOf(text: string): Promise<string> {
+	const { registration } = parseRegistration(new TextEncoder().encode(text), "written");
+	assert.ok(registration);
+	return `"${await blobId(canonicalText(registration))}"`;
+}
+
+const etagOf = (answer: Response) => answer.headers.get("ETag");
+
+test("a receipt has the ETag of the registration that is stored", async ({ handlers }) => {
+	const one = await handlers.expect(201, { target, body: wms("one") });
+	assert.is(etagOf(one), await tagOf(wms("one")));
+	const again = await handlers.expect(201, { target, body: JSON.stringify(JSON.parse(wms("one")), null, 3) });
+	assert.is(etagOf(again), etagOf(one));
+	await handlers.commit({ path: "layers/k/k.service.json", text: "{}" });
+	handlers.now += 1_000;
+	assert.is(etagOf(await handlers.put("k", wms("one"))), etagOf(one), "a harvest does not alter it");
+	await handlers.commit({ path: "layers/k/k.json", text: manual });
+	handlers.now += 1_000;
+	assert.is(etagOf(await handlers.put("k")), `"${await blobId(manual)}"`, "of the file as it is spelt");
+	assert.is(etagOf(await handlers.expect(204, { method: "DELETE", target })), null);
+	const review = await handlers.expect(201, { target, body: wms("two"), sender: "careful" });
+	assert.is(etagOf(review), await tagOf(wms("two")));
+});
+
+test("If-Match with another ETag, and If-None-Match: * for a registered key, are 412 and store nothing", async (scene) => {
+	const { handlers } = scene;
+	const tag = (await tagOf(wms("one"))) as string;
+	const none = await tagOf(wms("none"));
+	const send = (headers: Record<string, string>, write: Partial<Write> = {}) => {
+		handlers.now += 1_000;
+		return { target, body: wms("two"), headers, ...write };
+	};
+	const removal = { method: "DELETE", body: "" };
+	await handlers.refuses(412, send({ "If-Match": "*" }), "If-Match: is *, and k is not registered");
+	await handlers.refuses(404, send({ "If-Match": none }, removal), "smallkey: k is not registered");
+	await handlers.expect(201, send({ "If-None-Match": "*" }, { body: wms("one") }));
+	const rest = `and the registration of k has the ETag ${tag}: it was changed, or is there already`;
+	for (const write of [{}, { body: wms("one") }, removal, { sender: "careful" }]) {
+		await handlers.refuses(412, send({ "If-Match": none }, write), `If-Match: is ${none}, ${rest}`);
+		for (const text of ["*", tag, `W/${tag}`])
+			await handlers.refuses(
+				412,
+				send({ "If-None-Match": text }, write),
+				`If-None-Match: is ${text}, ${rest}`,
+			);
+	}
+	const unquoted = tag.replaceAll('"', "");
+	await handlers.refuses(412, send({ "If-Match": unquoted }), `If-Match: is ${unquoted}, ${rest}`);
+	await handlers.refuses(
+		412,
+		send({ "If-Match": tag, "If-None-Match": tag }),
+		`If-None-Match: is ${tag}, ${rest}`,
+	);
+	await handlers.refuses(400, send({ "If-Match": none }, { body: "{}" }), "/version: is missing");
+	await handlers.expect(201, send({ "If-Match": `${none}, W/${tag}`, "If-None-Match": none }));
+	await handlers.expect(412, send({ "If-Match": tag }, removal));
+	await handlers.expect(204, send({ "If-Match": await tagOf(wms("two")) }, removal));
+});
+
+test("an update has conditions and an ETag, too", async ({ handlers }) => {
+	await handlers.put("k", feature);
+	const write = { target: "/v2/update/k", body: '{"en":{"service_name":"Lakes"}}' };
+	const tag = await tagOf(feature);
+	await handlers.expect(412, { ...write, headers: { "If-Match": await tagOf(manual) } });
+	handlers.now += 1_000;
+	const answer = await handlers.expect(200, { ...write, headers: { "If-Match": tag } });
+	assert.is(etagOf(answer), await tagOf(JSON.stringify(handlers.stored("k"))));
+});
+
+test("a request that is sent again after its answer was lost gets that answer, and none that was refused", async (scene) => {
+	const { handlers } = scene;
+	await handlers.put("k", wms("one"));
+	handlers.now += 1_000;
+	const timestamp = new Date(handlers.now).toISOString();
+	const change = { target, body: wms("two"), timestamp, headers: { "If-Match": await tagOf(wms("one")) } };
+	const { commit } = (await (await handlers.expect(201, change)).json()) as { commit: string };
+	const again = await handlers.expect(201, change);
+	assert.equal(
+		[((await again.json()) as { commit: string }).commit, etagOf(again)],
+		[commit, await tagOf(wms("two"))],
+	);
+	handlers.now += 1_000;
+	await handlers.put("k", wms("three"));
+	await handlers.expect(412, change);
+	const refused = { ...change, timestamp: new Date(handlers.now + 1_000).toISOString() };
+	await handlers.expect(412, refused);
+	await handlers.expect(401, { ...refused, headers: {} });
+});
+
+test.run();
