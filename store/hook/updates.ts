@@ -71,7 +71,7 @@ export async function findCommitProblem(repository: string, to: string): Promise
 	const ids = await listCommits(repository, [to, ...known]);
 	for await (const commits of readObjects(repository, "commit", ids)) {
 		for (const commit of commits) {
-			const problem = findAmbiguity(commit) ?? findForgery(commit);
+			const problem = findAmbiguity(commit) ?? findForgery(commit) ?? findFuture(commit, Date.now());
 			if (problem !== null) return `commit ${commit.id} ${problem}`;
 		}
 	}
@@ -105,6 +105,18 @@ function findAmbiguity({ body }: GitObject): string | null {
 		return `must be in UTF-8, and says ${encoding}: git config --unset i18n.commitEncoding, and commit it again`;
 	}
 	return isUtf8(body) ? null : "must be in UTF-8, and is not";
+}
+
+/** How far the dates of a commit may be ahead of this machine's clock. */
+const maxAheadMs = 86_400_000;
+
+/** The problem of a commit with a date in the future, which would lead every feed until then; null for any other. */
+function findFuture(commit: GitObject, nowMs: number): string | null {
+	const { author, committer } = parseCommit(commit);
+	const latestMs = Math.max(author.timeMs, committer.timeMs);
+	if (latestMs <= nowMs + maxAheadMs) return null;
+	const date = new Date(latestMs).toISOString();
+	return `has the date ${date}, more than a day ahead: set the clock, and commit it again (git commit --amend --reset-author)`;
 }
 
 /** The problem of a commit that claims to be the service's; null for any other. */

@@ -196,6 +196,11 @@ const refused: [title: string, craft: Craft, text: string][] = [
 		rawCommit(`${byAda}\nencoding UTF-8\nencoding IBM037`),
 		"must be in UTF-8, and says encoding IBM037",
 	],
+	...["author", "committer"].map((role): (typeof refused)[number] => [
+		`a date of 2099, as its ${role}'s`,
+		rawCommit(byAda.replace(`${role} ${ada}`, `${role} ${ada.replace("1772625600", "4070908800")}`)),
+		"has the date 2099-01-01T00:00:00.000Z, more than a day ahead",
+	]),
 	["Latin-1 that does not say so", rawCommit(byAda, "Zo\xeb", "latin1"), "must be in UTF-8, and is not"],
 	[
 		"two committers, of whom git shows the last",
@@ -240,6 +245,14 @@ const accepted: [title: string, craft: Craft, text?: string][] = [
 		async ({ clone }) => {
 			await clone.git("merge", "-q", "--no-edit", "--no-ff", "origin/register/waits");
 			return undefined;
+		},
+	],
+	["a commit of 1970", rawCommit(byAda.replaceAll("1772625600", "0"))],
+	[
+		"a commit of a clock an hour ahead",
+		(pusher) => {
+			const soon = ada.replace("1772625600", String(Math.floor(Date.now() / 1_000) + 3_600));
+			return rawCommit(`author ${soon}\ncommitter ${soon}`)(pusher);
 		},
 	],
 	["a commit that says that it is in UTF-8", rawCommit(`${byAda}\nencoding utf8`, "Zoë")],
