@@ -1,9 +1,8 @@
 import { smallkeyProblem } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { oneOf, type Problem, problemAt } from "../registry/texts.ts";
-import { answerMoved, noPage, type PageRoute, parsePage } from "../site/http/pages.ts";
 import { StoreBusy } from "../store/store.ts";
-import type { Context, ReadStatus } from "./context.ts";
+import type { Context, OtherRoute, ReadStatus } from "./context.ts";
 import {
 	allowReads,
 	fragmentHeaders,
@@ -55,24 +54,30 @@ export function methodOf(action: WriteAction): string {
 
 export type Route =
 	| Wanted
-	| PageRoute
 	| { kind: "write"; action: WriteAction }
 	| { kind: "status"; segment: string }
 	| { kind: "version" | "healthz" | "readyz" }
+	| { kind: "other"; route: OtherRoute }
 	// What the method and the target alone decide.
-	| { kind: "refused" | "moved" | "preflight"; reply: Reply };
+	| { kind: "refused" | "preflight"; reply: Reply };
 
 /**
  * Routes a request, on every engine.
  * @param target the request target as it arrived: this text is signed, not a URL parser's normal form
+ * @param others routes that are asked after these
  */
-export function routeOf(method: string, target: string, settings: ReadSettings): Route {
+export function routeOf(
+	method: string,
+	target: string,
+	settings: ReadSettings,
+	others: readonly OtherRoute[] = [],
+): Route {
 	// Reads come first: nearly all requests are reads, and no target is both a read's and a write's.
 	const read = parseRead(method, target, settings);
 	// A preflight is routed by its path only; any headers that it names are allowed (Fetch Standard, "CORS-preflight fetch").
 	if (read === 405 && method === "OPTIONS") return { kind: "preflight", reply: allowReads() };
 	if (typeof read === "number") return refused(refuseRead(read));
-	return read ?? routeOther(method, target, settings);
+	return read ?? routeOther(method, target, settings, others);
 }
 
 const operationPaths: ReadonlyMap<string, "healthz" | "readyz" | "version"> = new Map([
@@ -85,7 +90,12 @@ const operationPaths: ReadonlyMap<string, "healthz" | "readyz" | "version"> = ne
 /** `/status/`, one path segment of any content, and any query. */
 const statusPath = /^\/status\/([^/?]*)(?:\?.*)?$/;
 
-function routeOther(method: string, target: string, { basePath, targets, site }: ReadSettings): Route {
+function routeOther(
+	method: string,
+	target: string,
+	{ basePath, targets }: ReadSettings,
+	others: readonly OtherRoute[],
+): Route {
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
 	const isRead = method === "GET" || method === "HEAD";
 	const page = operationPaths.get(path);
@@ -97,12 +107,10 @@ function routeOther(method: string, target: string, { basePath, targets, site }:
 	// A PUT or DELETE of any path is refused as a write, with its reason.
 	const isForWrites = method === "PUT" || method === "DELETE" || writePaths.test(path);
 	if (isForWrites) return routeWrite(method, target, basePath);
-	const found = site ? parsePage(target, basePath) : null;
-	if (found && !isRead) return refused(refuseRead(405));
-	if (typeof found === "string") return { kind: "moved", reply: answerMoved(found) };
-	if (found) return found;
-	const isPage = site && isRead && target.startsWith(`${basePath}/`);
-	return isPage ? noPage(target, basePath) : refused(refuseRead(404));
+	const isBelow = target.startsWith(basePath);
+	const route = others.find((other) => isBelow && (isRead || !other.isFallback) && other.matches(path));
+	if (!route) return refused(refuseRead(404));
+	return isRead ? { kind: "other", route } : refused(refuseRead(405));
 }
 
 function refused(reply: Reply): Route {

@@ -1,10 +1,10 @@
-import type { OpenRepair, RepairOfLayer } from "../extensions/repair/repair-page.ts";
 import type { LayerStatus } from "../registry/schemas/answers.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Log } from "../store/log.ts";
 import type { Store } from "../store/store.ts";
 import type { WriteLimiter } from "./limits.ts";
+import type { Reply } from "./reply.ts";
 import type { Client } from "./room.ts";
 import type { Senders } from "./senders.ts";
 import type { ReadSettings } from "./wanted.ts";
@@ -34,11 +34,32 @@ export type ReadStatus = (
 	client: Client,
 ) => Promise<((lang: Lang) => LayerStatus) | "too many" | null>;
 
-/** Reads the repairs that wait for a decision, from the repository. */
-export interface ReadRepairs {
-	list: () => Promise<OpenRepair[]>;
-	/** The repair of one layer; null if none waits. */
-	of: (smallkey: string) => Promise<RepairOfLayer | null>;
+/** What a request for a route beyond the core's says, beside its path. */
+export interface Question {
+	method: string;
+	/** The path below the base path, with its query. */
+	path: string;
+	basePath: string;
+	ifNoneMatch: string | null;
+	/** Empty if there is no such header. */
+	acceptEncoding: string;
+	/** The absolute address of the request, for links; null if it is not known, so that links are relative. */
+	address: string | null;
+	/** Who asks, for limits; empty: not limited. */
+	client: Client;
+}
+
+/** A route beyond the core's: GET or HEAD, without a signature. */
+export interface OtherRoute {
+	/** Its name in metrics: `page`. */
+	name: string;
+	/** What bounds the work for one request, since anyone may send it. */
+	bound: string;
+	/** Whether it only answers what no other route does. Then a request with another method is not its own. */
+	isFallback?: boolean;
+	/** @param path the path below the base path, with its query */
+	matches: (path: string) => boolean;
+	answer: (question: Question) => Promise<Reply> | Reply;
 }
 
 /** The dependencies of a handler, which are passed in and never global. */
@@ -57,4 +78,6 @@ export interface Context {
 	/** First digits of the commit of the running code; null or absent if it is not known. */
 	commit?: string | null;
 	limiter?: WriteLimiter;
+	/** Routes beyond the core's, in their order. */
+	routes?: readonly OtherRoute[];
 }

@@ -1,10 +1,10 @@
 import { parseJson } from "../registry/json.ts";
 import { textsOf } from "../registry/problems.ts";
+import type { PublicName } from "../registry/sender-id.ts";
 import { isSenderId } from "../registry/sender-id.ts";
 import { langs } from "../registry/smallkey.ts";
 import { type Problem, problemAt, type Text, textOf } from "../registry/texts.ts";
 import { maxClockSkewMs, parseTimestamp } from "../registry/timestamp.ts";
-import type { PublicName } from "../site/data/entries.ts";
 import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
 
 const encoder = new TextEncoder();
@@ -66,17 +66,22 @@ function sameText(expected: string, given: string): boolean {
 	return difference === 0;
 }
 
+/** 32 bytes in URL-safe base64 without padding. */
+const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
+
 /**
  * Says what is wrong with the form of a signature; null if it is 32 bytes in URL-safe base64 without padding. The hint
  * reveals nothing of a secret.
  */
 export function shapeHint(text: string): Problem | null {
-	if (/^[A-Za-z0-9_-]{43}$/.test(text)) return null;
+	if (signaturePattern.test(text)) return null;
 	return problemAt("Authorization", "signature-shape", mistakeOf(text));
 }
 
 /** Recognizes the most frequent mistakes of clients. The order of the checks matters. */
 function mistakeOf(text: string): Text {
+	const signatures = text.split(", ").filter((part) => signaturePattern.test(part));
+	if (signatures.length > 0) return textOf("signature-twice");
 	const scheme = /^([A-Za-z][A-Za-z0-9-]{0,15})[ =]/.exec(text)?.[1];
 	if (scheme !== undefined) return textOf("signature-word", scheme);
 	if (/^[0-9A-Fa-f]{64}$/.test(text)) return textOf("signature-hex");
@@ -189,7 +194,7 @@ function parsePrevious(key: unknown, until: unknown, where: string): Sender["pre
 	if (typeof key !== "string" || key === "") throw new Error(`${where}: previous_key must not be empty`);
 	if (until === undefined) return { secret: key, until: null };
 	const time = typeof until === "string" ? parseTimestamp(until) : null;
-	if (time === null) throw new Error(`${where}: previous_key_until must be an ISO 8601 time in UTC`);
+	if (time === null) throw new Error(`${where}: previous_key_until must be an ISO 8601 time`);
 	return { secret: key, until: new Date(time) };
 }
 
@@ -207,4 +212,18 @@ function parseLine(member: string, text: unknown, where: string): string | null 
 	if (text === undefined) return null;
 	if (typeof text === "string" && /^[^\p{C}\u2028\u2029]{1,200}$/u.test(text)) return text;
 	throw new Error(`${where}: ${member} must be a text of one line, at most 200 characters`);
+}
+
+/**
+ * The public names of the senders that have one, by sender id. A name is left out if it contains an email address, or if
+ * it is a sender's id, which is needed for signing.
+ */
+export function senderNamesOf(senders: ReadonlyMap<string, { name: PublicName | null }>) {
+	const named = [...senders].flatMap(([id, { name }]) => {
+		if (name === null) return [];
+		const texts = typeof name === "string" ? [name] : [name.en, name.fr];
+		const isPublic = texts.every((text) => !text.includes("@") && !senders.has(text));
+		return isPublic ? [[id, name] as const] : [];
+	});
+	return Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

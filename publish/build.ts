@@ -3,12 +3,12 @@ import { type CheckedLayer, type FileProblem, judgeChange, problemLine } from ".
 import { namesOf } from "../registry/layer-file.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { tryJson } from "../registry/try-json.ts";
-import { progress } from "../scripts/terminal/progress.ts";
 import { ifThereSync } from "../store/files/if-there.ts";
 import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
 import { readServed } from "./changes.ts";
 import { type CommitAt, collectFolder, type LayersAt, locate, type Source } from "./collect.ts";
 import { type Entries, openFolder } from "./folder.ts";
+import { progress } from "./progress.ts";
 import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
 
 /** The result of a build. */

@@ -61,7 +61,7 @@ export class Table {
 		};
 		if (changed.length <= maxAtOnce) changed.forEach(apply(this.#entries));
 		else {
-			// A copy, which readers get once it is complete: row `push-delay` of `npx fragment-publisher bench`.
+			// A copy, which readers get once it is complete: row `push-delay` of `npm run bench`.
 			const entries = new Map(this.#entries);
 			await eachInSlices(changed, apply(entries));
 			this.#entries = entries;

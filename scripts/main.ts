@@ -1,63 +1,61 @@
 // npx fragment-publisher <command>: loads and runs the module of the command
 import { Command } from "@commander-js/extra-typings";
+import type { App, Run } from "../api/service/extensions.ts";
 import { withSettingsFile } from "../api/service/settings.ts";
+import { extensions } from "../extensions/index.ts";
+import type { Io } from "../registry/environment.ts";
+import { createSite } from "../site/extension.ts";
 import { versionLine } from "../store/files/version.ts";
-import { exitCodes, type Run, withErrors, withOutput } from "./terminal/command-line.ts";
-import { type CommandName, commands, isCommand } from "./terminal/commands.ts";
-import { type Io, processIo } from "./terminal/io.ts";
+import { exitCodes, withErrors, withOutput } from "./terminal/command-line.ts";
+import { commandsOf, purposes } from "./terminal/commands.ts";
+import { processIo } from "./terminal/io.ts";
 
 const closing = `
 <command> --help lists its options.
 Exit codes: 0 done, 1 something is wrong or refused, 2 the command could not look.`;
 
+/** The catalogue and the extensions, in the order of their start. */
+export const allExtensions: App["extensions"] = [
+	createSite({ worker: new URL("./catalogue.ts", import.meta.url) }),
+	...extensions,
+];
+
 /** The command line without a command, for its help and its errors. */
-function createProgram(io: Io): Command {
+function createProgram(io: Io, app: App): Command {
 	const program = withOutput(new Command("npx fragment-publisher"), io)
 		.version(versionLine(), "--version", "print the version and its commit")
 		.usage("<command> [options]")
 		.helpCommand("help [command]", "print this, or the options of a command")
 		.addHelpText("after", closing);
-	for (const [purpose, lines] of Object.entries(commands)) {
+	const commands = commandsOf(app.extensions);
+	for (const purpose of purposes) {
 		program.commandsGroup(`To ${purpose}:`);
-		for (const [name, summary] of Object.entries(lines)) program.command(name).description(summary);
+		for (const { name, summary } of commands.filter((command) => command.purpose === purpose))
+			program.command(name).description(summary);
 	}
 	return program;
 }
 
-/** The modules with several commands; the module of any other command is `<name>.ts`. */
-const modules: Readonly<Record<string, readonly CommandName[]>> = {
-	build: ["build", "headers", "publish-objects", "schemas"],
-	deploy: ["deploy", "workers"],
-	github: ["pull-requests", "comment", "approvals"],
-	harvest: ["harvest", "check-services", "watch-services"],
-	import: ["import", "register", "compare"],
-	put: ["put", "remove", "sign"],
-	status: ["status", "audit"],
-};
-
-async function load(name: CommandName): Promise<Run> {
-	if (name === "bench") return (await import("../tests/bench/run.ts")).run;
-	const file = Object.keys(modules).find((one) => modules[one]?.includes(name)) ?? name;
-	const { run, runs } = await import(`./${file}.ts`);
-	return run ?? runs[name];
-}
-
-const runProgram = withErrors(async (argv, _environment, io) => {
-	createProgram(io).parse(argv, { from: "user" });
+const runProgram = withErrors(async (argv, _environment, io, app) => {
+	createProgram(io, app).parse(argv, { from: "user" });
 	return exitCodes.done;
 });
 
-/** Runs the command of the first word with the other words. @throws {Error} if it cannot be loaded */
-export const run: Run = async (argv, environment, io) => {
+/** Runs the command of the first word with the other words. @param all the extensions @throws {Error} if it cannot be loaded */
+export async function run(
+	argv: readonly string[],
+	environment: Parameters<Run>[1],
+	io: Io,
+	all: App["extensions"] = allExtensions,
+): Promise<number> {
 	const [first = "", ...rest] = argv;
 	const [called = "", ...further] =
 		first === "help" && rest[0] !== undefined ? [rest[0], "--help"] : [first, ...rest];
-	const isReviewVerb = called === "accept" || called === "decline";
-	// `accept` and `decline` are short for `review accept` and `review decline`.
-	const [name, words] = isReviewVerb ? ["review", [called, ...further]] : [called, further];
-	if (!isCommand(name)) return runProgram(argv, environment, io);
-	return (await load(name))(words, environment, io);
-};
+	const command = commandsOf(all).find(({ name, short }) => name === called || short?.includes(called));
+	if (!command) return runProgram(argv, environment, io, { summary: "", extensions: all });
+	const words = command.name === called ? further : [called, ...further];
+	return (await command.load())(words, environment, io, { summary: command.summary, extensions: all });
+}
 
 /** Like `run`, with the settings of `fragments.env` in the folder in which this process was started. */
 const runHere = withErrors((argv, environment, io) =>
@@ -66,5 +64,6 @@ const runHere = withErrors((argv, environment, io) =>
 
 /** Runs this process's own command line. */
 export async function main(): Promise<void> {
-	process.exitCode = await runHere(process.argv.slice(2), process.env, processIo());
+	const app = { summary: "", extensions: allExtensions };
+	process.exitCode = await runHere(process.argv.slice(2), process.env, processIo(), app);
 }

@@ -14,11 +14,11 @@ import {
 } from "../api/service/senders.ts";
 import { randomSecret, sendersPath } from "../api/service/senders-file.ts";
 import { parseSpan, readConfiguration } from "../api/service/settings.ts";
+import type { Io } from "../registry/environment.ts";
 import { plain } from "../registry/plain.ts";
 import { isSenderId } from "../registry/sender-id.ts";
 import { readPublished } from "../site/process/published.ts";
 import { createRun } from "./terminal/command-line.ts";
-import type { Io } from "./terminal/io.ts";
 
 const help = `
 The senders are in the file senders.json of DATA_DIR, which a file fragments.env in this folder may name. A running

@@ -13,14 +13,15 @@ import { misspeltSettings, readConfiguration } from "../api/service/settings.ts"
 import { versionLine } from "../store/files/version.ts";
 import { createRun } from "./terminal/command-line.ts";
 
-export const run = createRun("serve", async ({ read, environment, io }) => {
+export const run = createRun("serve", async ({ read, environment, io, extensions }) => {
 	await read((line) =>
 		line
 			.version(versionLine(), "--version", "print the version and its commit")
 			.addHelpText("after", "\nEnvironment variables configure it: docs/settings.md."),
 	);
-	const configuration = readConfiguration(environment);
-	for (const line of misspeltSettings(environment)) io.warn(line);
+	const readers = extensions.flatMap(({ settings }) => settings ?? []);
+	const configuration = readConfiguration(environment, ...readers);
+	for (const line of misspeltSettings(environment, readers)) io.warn(line);
 	const { dataDir } = configuration;
 	await makeDataDir(dataDir);
 	// Before anything is made in it: a restore needs an empty folder.
@@ -29,38 +30,35 @@ export const run = createRun("serve", async ({ read, environment, io }) => {
 	const closing: (() => unknown)[] = [lock.release];
 	try {
 		const configured = await readSenders(environment, dataDir);
-		const readers = warnOfReaders(configured.place);
-		if (readers) io.warn(readers);
+		const warning = warnOfReaders(configured.place);
+		if (warning) io.warn(warning);
 		const senders = new Map(configured.senders);
-		const { metrics: metricsPlace, github } = configuration;
-		// Imported on demand, to save memory.
-		const metrics = metricsPlace && (await import("../extensions/hosting/metrics.ts")).createMetrics();
+		const { github } = configuration;
 		const following =
 			configured.place === "SENDERS" ? null : followSenders(configured.place, senders, serviceLog);
+		// Imported on demand, to save memory.
 		const open = github
 			? (await import("../api/service/github-composition.ts")).openGithubService
 			: openLocal;
-		const service = await open(configuration, senders, { metrics, sendersState: following?.state });
+		const service = await open(configuration, senders, { extensions, sendersState: following?.state });
 		closing.push(service.close, () => following?.end());
-		const { context, fragments, version, gauges } = service;
+		const { context, fragments, version, observe } = service;
 		const interrupted = io.interrupted();
 		const reads = countReads();
-		const served = metricsPlace && (await metrics?.serve(metricsPlace, dataDir, gauges, serviceLog));
-		closing.push(() => served?.close(), reads.end);
+		closing.push(reads.end);
 		const { server, end } = createNodeServer({
 			context: { ...context, limiter: new TokenBuckets(configuration.writes, context.now) },
 			trustedProxies: configuration.trustedProxies,
 			fragments,
 			version,
-			pages: service.pages ?? undefined,
 			log: serviceLog.info,
 			allReads: configuration.logReads,
 			count: reads.add,
-			measure: metrics?.answer,
+			measure: (route, status, milliseconds, reason) =>
+				observe({ kind: "answer", route, status, milliseconds, reason }),
 		});
 		const url = await listen(server, configuration, "PORT, HOST", ". Set others; PORT=0 is any free port");
-		const metricsUrl = served?.url ?? null;
-		io.print(welcome({ url, service, senders: configured, configuration, metrics: metricsUrl }));
+		io.print(welcome({ url, service, senders: configured, configuration }));
 		// Waits for the first interruption. Requests that were accepted are still answered.
 		if (!interrupted.aborted) await once(interrupted, "abort");
 		io.warn("Ending: what was accepted is answered and stored first. Once more ends it at once.");

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Fragments } from "../../registry/fragment.ts";
-import type { Pages } from "../../site/http/catalogue-requests.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
 import type { Context } from "../context.ts";
 import { answerRead } from "../read.ts";
-import { inLanguageOf, type Reply, refuseRead } from "../reply.ts";
+import { inLanguageOf, type Reply } from "../reply.ts";
 import { clientOf, originOf, type TrustedProxies } from "./address.ts";
 import { countedLog } from "./log.ts";
 import { createSend, keepReplies } from "./send.ts";
@@ -35,8 +34,6 @@ export interface NodeOptions {
 	fragments: Fragments;
 	/** Returns another number after each change of any fragment; null if changes are not known. */
 	version: (() => number) | null;
-	/** Answers requests for the catalogue; left out if it is not served. */
-	pages?: Pages | undefined;
 	/** Called for each write and for each answer from 400 up; for every answer with `allReads`. */
 	log: (answered: Answered) => void;
 	allReads: boolean;
@@ -120,8 +117,8 @@ export class Exchange {
 	async #answerNew(isPlainGet: boolean): Promise<void> {
 		const { method = "GET", url = "/" } = this.request;
 		const { kept, context } = this.server;
-		const route = routeOf(method, url, context.settings);
-		this.#route = route.kind === "write" ? route.action : route.kind;
+		const route = routeOf(method, url, context.settings, context.routes);
+		this.#route = nameOf(route);
 		if (this.hasGone) return this.#writeNoted(answerGone());
 		let reply: Reply;
 		try {
@@ -136,7 +133,7 @@ export class Exchange {
 
 	#replyTo(route: Route): Reply | Promise<Reply> {
 		const { request, response, server } = this;
-		const { context, fragments, pages } = server;
+		const { context, fragments } = server;
 		const ifNoneMatch = request.headers["if-none-match"] ?? null;
 		switch (route.kind) {
 			case "docs":
@@ -144,13 +141,18 @@ export class Exchange {
 				return answerRead(route, ifNoneMatch, fragments);
 			case "write":
 				return server.write(response, route.action, this.#knownClient.shares);
-			case "page":
-			case "records": {
-				const acceptEncoding = String(request.headers["accept-encoding"] ?? "");
+			case "other": {
 				const origin = originOf(request, server.trustedProxies ?? []);
-				const address = origin && origin + request.url;
-				const client = route.kind === "records" ? this.#knownClient.shares : [];
-				return pages ? pages(route, { ifNoneMatch, acceptEncoding, address, client }) : refuseRead(404);
+				const { basePath } = context.settings;
+				return route.route.answer({
+					method: request.method ?? "GET",
+					path: (request.url ?? "/").slice(basePath.length),
+					basePath,
+					ifNoneMatch,
+					acceptEncoding: String(request.headers["accept-encoding"] ?? ""),
+					address: origin && origin + request.url,
+					client: this.#knownClient.shares,
+				});
 			}
 			case "status":
 				return answerStatus(route.segment, context.status ?? null, context.log, this.#knownClient.shares);
@@ -219,6 +221,12 @@ export class Exchange {
 
 /** One answer, for the log; or the last one of `repeated` similar refusals in the last second. */
 export type Answered = ReturnType<Exchange["describe"]> & { repeated?: number };
+
+/** The name of a route in metrics. */
+function nameOf(route: Route): string {
+	if (route.kind === "write") return route.action;
+	return route.kind === "other" ? route.route.name : route.kind;
+}
 
 function cut(text: string): string {
 	return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}…`;

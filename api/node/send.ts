@@ -8,7 +8,7 @@ const maxUnreadBytes = 256 * 1024 * 1024;
 
 /**
  * Most bytes of a body that is sent as text. Node joins a text to the head, and sends both with one `write`; bytes are sent
- * with `writev`, which takes longer: row `doc` of `npx fragment-publisher bench`.
+ * with `writev`, which takes longer: row `doc` of `npm run bench`.
  */
 const maxJoinedBytes = 16_384;
 
@@ -63,7 +63,7 @@ const maxBodyBytes = 250_000;
 
 /**
  * Keeps the answers to recent reads of fragments, until any fragment changes. All viewers of a map request the same list,
- * and joining 50 fragments takes longer than sending them: rows `docs-50` and `doc-cpu` of `npx fragment-publisher bench` need this.
+ * and joining 50 fragments takes longer than sending them: rows `docs-50` and `doc-cpu` of `npm run bench` need this.
  * @param version returns another number after each change of any fragment
  */
 export function keepReplies(version: () => number) {

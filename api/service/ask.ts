@@ -1,11 +1,11 @@
 import { tryJson } from "../../registry/try-json.ts";
 import { createAsk } from "./net/ask.ts";
 import { createFetch } from "./net/fetch.ts";
-import type { HarvestSettings } from "./settings.ts";
+import type { NetworkSettings } from "./settings.ts";
 
 /** Makes the guarded fetch and the `Ask` for map services, as configured. @param onRequest as `createFetch` takes it */
 export function clientsWith(
-	{ allowPrivate, httpsProxy, noProxy }: HarvestSettings,
+	{ allowPrivate, httpsProxy, noProxy }: NetworkSettings,
 	onRequest?: (url: URL) => void,
 ) {
 	const fetch = createFetch({ allowPrivate, httpsProxy, noProxy, ...(onRequest && { onRequest }) });

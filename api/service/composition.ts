@@ -1,16 +1,7 @@
 import { join } from "node:path";
-import type { ServiceHarvester } from "../../extensions/harvest/harvester/open.ts";
-import type { Gauges, Metrics } from "../../extensions/hosting/metrics.ts";
-import { createReadRepairs } from "../../extensions/repair/waiting-repairs.ts";
-import { createReadStatus } from "../../extensions/review/layer-status.ts";
 import type { FolderTimes } from "../../publish/folder-sink.ts";
 import { openPublication } from "../../publish/publication.ts";
-import { eachInSlices } from "../../publish/slices.ts";
 import type { Fragments } from "../../registry/fragment.ts";
-import { catalogueOptions, senderNamesOf } from "../../site/data/options.ts";
-import type { Pages } from "../../site/http/catalogue-requests.ts";
-import { folderPages } from "../../site/http/folder-pages.ts";
-import { openCatalogue } from "../../site/process/catalogue-process.ts";
 import { readCommit } from "../../store/files/version.ts";
 import type { StoreLimits } from "../../store/git/base.ts";
 import type { CommitRange } from "../../store/git/branch.ts";
@@ -22,7 +13,16 @@ import type { Edit } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import type { Senders } from "../senders.ts";
 import { createDisk, repositoryPath } from "./data-dir.ts";
+import {
+	type Extension,
+	type Observed,
+	observeCommits,
+	type RunningService,
+	type Started,
+	startExtensions,
+} from "./extensions.ts";
 import { noteStart, refuseEmptyStart } from "./last-start.ts";
+import { createReadStatus } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
 import { seed } from "./open-store.ts";
 import type { Configuration } from "./settings.ts";
@@ -33,21 +33,22 @@ export interface Service {
 	fragments: Fragments;
 	/** Returns a number that changes with every change of a fragment; null if other processes write the fragments. */
 	version: (() => number) | null;
-	/** The catalogue's files; null without a catalogue. */
-	pages: Pages | null;
 	/** Where the layers are stored, for the text after the start: `the branch main of /data/repository.git`. */
 	place: string;
 	/** Whether a smallkey is served; null if the service does not know that. */
 	has: ((smallkey: string) => boolean) | null;
 	layers: () => number;
-	/** Reads the current state, for the metrics. @throws {Error} if git fails */
-	gauges: () => Promise<Gauges>;
+	/** Tells the extensions what happened. */
+	observe: (event: Observed) => void;
+	/** What the extensions say after the start. @param base the address of the service with its base path */
+	welcome: (base: string) => string[];
 	close: () => Promise<void>;
 }
 
-/** The monitoring of a service, and dependencies of a service on this machine, which tests replace. */
+/** The extensions and the dependencies of a service, which tests replace. */
 export interface Outside {
-	metrics?: Metrics | null;
+	/** The catalogue and the extensions, in the order of their start. */
+	extensions?: readonly Extension[];
 	/** Why the senders file cannot be applied, in one line; null if it is applied. */
 	sendersState?: (() => string | null) | undefined;
 	now?: () => Date;
@@ -55,7 +56,6 @@ export interface Outside {
 	/** The files of the first commit of a new repository. */
 	seed?: (configuration: Configuration) => Promise<Edit[]>;
 	filesTimes?: Partial<FolderTimes>;
-	catalogueLimits?: Parameters<typeof openCatalogue>[0]["limits"];
 	storeLimits?: Partial<StoreLimits>;
 	/** Reads the free bytes of a folder's disk. */
 	freeBytes?: Parameters<typeof createDisk>[1];
@@ -63,118 +63,125 @@ export interface Outside {
 	guard?: typeof installHook;
 }
 
-/** A service on this machine, with its parts; `catalogue` is null if the settings switch it off. */
+/** A service on this machine, with its parts. */
 export type LocalService = Awaited<ReturnType<typeof openLocal>>;
+
+/**
+ * What a service does with its extensions, which are in `started` once they have started.
+ * @param state why the core is not ready, in one line; null if it is
+ */
+export function withExtensions(started: readonly Started[], state: () => string | null) {
+	const looks = () => started.flatMap(({ lastLook }) => lastLook ?? []);
+	return {
+		observe: (event: Observed) => {
+			for (const { observe } of started) observe?.(event);
+		},
+		changed: (commit: string, smallkeys: readonly string[]) => {
+			for (const { changed } of started) changed?.(commit, smallkeys);
+		},
+		gauges: () => Object.assign({}, ...started.map(({ gauges }) => gauges?.())),
+		lastLook: () => {
+			const [first] = looks();
+			return first ?? null;
+		},
+		readiness: () => {
+			for (const reason of [state, ...started.map((part) => part.state)]) {
+				const text = reason?.() ?? null;
+				if (text !== null) return text;
+			}
+			return null;
+		},
+		welcome: (base: string) => started.flatMap(({ welcome }) => welcome?.(base) ?? []),
+		/** For the context: the routes of the later extensions come first. */
+		members: (): Pick<Context, "routes" | "refresh"> => {
+			const refresh = started.find((part) => part.refresh)?.refresh;
+			const routes = started.toReversed().flatMap((part) => part.routes ?? []);
+			return { routes, ...(refresh && { refresh }) };
+		},
+		close: () => closeAll(started.map(({ close }) => close)),
+	};
+}
 
 /**
  * Opens a service with its layers in a repository on this machine. Reads come from memory, which follows its branch.
  * @throws {Error} with advice if the layers cannot be read and there is no snapshot
  */
 export async function openLocal(configuration: Configuration, senders: Senders, outside: Outside = {}) {
-	const { now = () => new Date(), log = serviceLog, metrics, sendersState = () => null } = outside;
+	const { now = () => new Date(), log = serviceLog, extensions = [], sendersState = () => null } = outside;
 	const { guard = installHook, seed: firstFiles = seed } = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
 	await refuseEmptyStart(configuration);
-	let harvester: ServiceHarvester | null = null;
-	const lastLook = (smallkey: string) => harvester?.lastCheckOf(smallkey)?.at ?? null;
+	const started: Started[] = [];
+	/** The layers whose registrations the range that is being published has written. */
+	let written: readonly string[] = [];
+	const registered = (smallkeys: readonly string[]) => {
+		written = smallkeys;
+	};
+	const { filesTimes, storeLimits: limits } = outside;
 	const publication = openPublication({
-		dataDir,
-		repository,
-		settings: configuration,
-		log,
-		// The store reads the new state only once the range is published.
-		registered: (smallkeys) => {
-			setImmediate(() => eachInSlices(smallkeys, (smallkey) => harvester?.follow(smallkey)));
-		},
-		filesTimes: outside.filesTimes,
+		...{ dataDir, repository, settings: configuration, log, registered, filesTimes },
 	});
-	const out = join(dataDir, "dist");
-	const catalogue = configuration.site
-		? openCatalogue({
-				repository,
-				out,
-				options: () => {
-					const senderNames = senderNamesOf(senders);
-					return catalogueOptions(configuration, { senderNames, canSend: true, isCompressed: true });
-				},
-				log,
-				limits: outside.catalogueLimits,
-			})
-		: null;
+	const all = withExtensions(
+		started,
+		() => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState(),
+	);
 	const publish = async (range: CommitRange) => {
 		const published = await publication.publish(range);
-		catalogue?.changed(range.to);
+		const smallkeys = written;
+		// The store reads the new state only once the range is published.
+		setImmediate(() => all.changed(range.to, smallkeys));
 		return published;
 	};
-	const { storeLimits: limits } = outside;
-	const measure = metrics?.git ?? (() => undefined);
+	const measure: NonNullable<Parameters<typeof openGitStore>[0]["measure"]> = (operation, milliseconds) =>
+		all.observe({ kind: "git", operation, milliseconds });
 	const hook = (path: string) => guard(path, log.warn);
 	const options = { repository, now, publish, log, limits, measure, guard: hook };
 	const store = await openGitStore(options, () => firstFiles(configuration));
-	metrics?.countCommits(store);
+	observeCommits(store, all.observe);
 	const disk = createDisk(dataDir, outside.freeBytes);
-	try {
-		const served = await startTask(repository, () => publication.begin(store.branch));
-		if (served !== store.tip) store.branch.goBackTo(served);
-		if (catalogue) catalogue.changed(store.tip);
-		else (await import("../../site/data/output.ts")).removeCatalogue(out);
-	} catch (error) {
-		await store.close();
-		throw error;
-	}
-	await noteStart(configuration, { commit: store.tip, layers: publication.table.size, now: now() }, log);
-	store.start();
-	await disk.start();
-	if (configuration.harvest.on) {
-		const { openHarvester } = await import("../../extensions/harvest/harvester/open.ts");
-		harvester = openHarvester(configuration, store, () => publication.table.smallkeys(), metrics);
-	}
-	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();
-	const repairs = createReadRepairs(repository, configuration.pictures);
+	const close = () => closeAll([publication.close, () => store.close(), all.close, disk.stop]);
 	const has = (smallkey: string) => publication.table.entries.has(smallkey);
-	const context: Context = {
-		store,
-		settings: { ...configuration, senders },
-		now,
-		log,
-		commit: readCommit(),
-		readiness,
-		...(harvester && { refresh: harvester.refresh }),
-		status: createReadStatus({ repository, store, has, harvester, repairs }),
-	};
 	const gauges = async () => ({
 		layers: publication.table.size,
 		queue: store.waiting,
 		commitsBehind: await store.branch.commitsBehind(),
 		filesBehind: publication.files.behind,
-		harvestsWaiting: harvester?.waiting() ?? 0,
-		isReady: readiness() === null,
+		isReady: all.readiness() === null ? 1 : 0,
+		...all.gauges(),
 	});
+	const { observe, lastLook } = all;
+	const running: RunningService = {
+		...{ configuration, senders, store, repository, now, log, gauges, observe, lastLook },
+		tip: () => store.tip,
+		out: join(dataDir, "dist"),
+		smallkeys: () => publication.table.smallkeys(),
+	};
+	try {
+		const served = await startTask(repository, () => publication.begin(store.branch));
+		if (served !== store.tip) store.branch.goBackTo(served);
+		await noteStart(configuration, { commit: store.tip, layers: publication.table.size, now: now() }, log);
+		store.start();
+		await disk.start();
+		await startExtensions(extensions, running, started);
+	} catch (error) {
+		await closeAll([() => store.close(), all.close, disk.stop]);
+		throw error;
+	}
 	const { find: fragments, version } = publication.table;
 	const service: Service = {
-		context,
-		fragments,
-		version,
+		context: {
+			store,
+			settings: { ...configuration, senders },
+			...{ now, log, readiness: all.readiness, commit: readCommit() },
+			...all.members(),
+			status: createReadStatus({ repository, store, has, started }),
+		},
+		...{ fragments, version, has, observe, welcome: all.welcome, close },
 		place: `the branch main of ${repository}`,
-		has,
 		layers: () => publication.table.size,
-		gauges,
-		close: () =>
-			closeAll([
-				() => Promise.all([catalogue?.close(), publication.close()]),
-				() => store.close(),
-				() => harvester?.close(),
-				disk.stop,
-			]),
-		pages:
-			catalogue &&
-			folderPages(out, configuration.publicUrl.startsWith("https:"), {
-				...(harvester && { lastLook }),
-				repairs,
-			}),
 	};
-	return { ...service, store, publication, disk, catalogue };
+	return { ...service, store, publication, disk, started };
 }
 
 /** Closes parts, the last one first, and each one even if another one fails. @throws the first failure */

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { slotFolder, slotPath, slotsOf } from "../../publish/rendered.ts";
 import { etagOf } from "../../registry/etag.ts";
-import { folderPages } from "../../site/http/folder-pages.ts";
 import { ifThereSync } from "../../store/files/if-there.ts";
 import { readCommit } from "../../store/files/version.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import type { Senders } from "../senders.ts";
-import type { Outside, Service } from "./composition.ts";
+import { type Outside, type Service, withExtensions } from "./composition.ts";
+import { observeCommits, type RunningService, type Started, startExtensions } from "./extensions.ts";
 import { fetchFromGithub } from "./github.ts";
 import { serviceLog } from "./log.ts";
 import type { Configuration } from "./settings.ts";
@@ -17,29 +17,47 @@ import type { Configuration } from "./settings.ts";
 export async function openGithubService(
 	configuration: Configuration,
 	senders: Senders,
-	{ metrics, sendersState = () => null }: Pick<Outside, "metrics" | "sendersState"> = {},
+	{ extensions = [], sendersState = () => null }: Pick<Outside, "extensions" | "sendersState"> = {},
 ): Promise<Service> {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");
 	const now = () => new Date();
+	const log = serviceLog;
 	const out = resolve("dist");
 	const fetch = fetchFromGithub(configuration);
-	const store = githubStore({ ...github, fetch, now, log: serviceLog });
-	const watched = watchStore(store, () => performance.now());
-	const readiness = () => watched.state() ?? sendersState();
+	const watched = watchStore(githubStore({ ...github, fetch, now, log }), () => performance.now());
+	const started: Started[] = [];
+	const all = withExtensions(started, () => watched.state() ?? sendersState());
+	const { observe, lastLook } = all;
+	const store = observeCommits(watched.store, observe);
 	const layers = () => {
 		const folders = slotsOf(configuration).map((slot) => join(out, slotFolder(slot)));
 		const found = folders.map((folder) => ifThereSync(folder, () => readdirSync(folder)) ?? []);
 		return Math.max(...found.map((names) => names.filter((name) => !name.includes(".")).length));
 	};
+	// The queue is known only to GitHub, and the published commits only to the hosting.
+	const gauges = async () => ({
+		layers: layers(),
+		isReady: all.readiness() === null ? 1 : 0,
+		...all.gauges(),
+	});
+	const running: RunningService = {
+		...{ configuration, senders, store, repository: null, out, now, log, gauges, observe, lastLook },
+		tip: () => null,
+		smallkeys: () => [],
+	};
+	try {
+		await startExtensions(extensions, running, started);
+	} catch (error) {
+		await all.close();
+		throw error;
+	}
 	return {
 		context: {
-			store: metrics?.countCommits(watched.store) ?? watched.store,
+			store,
 			settings: { ...configuration, senders },
-			now,
-			log: serviceLog,
-			commit: readCommit(),
-			readiness,
+			...{ now, log, readiness: all.readiness, commit: readCommit() },
+			...all.members(),
 		},
 		fragments: (target, lang, smallkey) => {
 			const path = join(out, slotPath({ target, lang }, smallkey));
@@ -47,13 +65,9 @@ export async function openGithubService(
 			return body && { body, etag: etagOf(body) };
 		},
 		version: null,
-		pages: configuration.site ? folderPages(out, configuration.publicUrl.startsWith("https:")) : null,
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build and npx fragment-publisher follow write`,
 		has: null,
-		layers,
-		// The queue is known only to GitHub, and the published commits only to the hosting.
-		gauges: async () => ({ layers: layers(), isReady: readiness() === null }),
-		close: async () => undefined,
+		...{ layers, observe, welcome: all.welcome, close: all.close },
 	};
 }
 

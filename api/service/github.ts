@@ -15,8 +15,8 @@ const scriptTimeoutMs = 30 * 60_000;
 const maxBytes = 64_000_000;
 
 /** The guarded fetch. Private addresses are allowed, since the operator chooses the API's address. */
-export function fetchFromGithub({ harvest }: Configuration): typeof fetch {
-	const { httpsProxy, noProxy } = harvest;
+export function fetchFromGithub({ network }: Configuration): typeof fetch {
+	const { httpsProxy, noProxy } = network;
 	return createFetch({ allowPrivate: true, timeoutMs: requestTimeoutMs, maxBytes, httpsProxy, noProxy });
 }
 
@@ -55,7 +55,7 @@ export function gitEnvironment(url: string, token: string, proxy: string): Recor
  * @throws {Error} if no repository is configured
  */
 export function gitRemote(configuration: Configuration, now: () => Date) {
-	const { github, harvest } = configuration;
+	const { github, network } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name, or --remote");
 	const { protocol, host } = new URL(github.apiUrl);
 	// Only the API of github.com and of ghe.com has a host of its own, `api.…`.
@@ -64,7 +64,7 @@ export function gitRemote(configuration: Configuration, now: () => Date) {
 	const authorization = authorizeWith(github.auth, now, { contents: "read" });
 	const gitVariables = async () => {
 		const header = await authorization.header(connectToGithub(configuration, now));
-		return gitEnvironment(remote, header.replace(/^Bearer /, ""), harvest.httpsProxy);
+		return gitEnvironment(remote, header.replace(/^Bearer /, ""), network.httpsProxy);
 	};
 	return { remote, gitVariables };
 }

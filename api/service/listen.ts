@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { counted } from "../../registry/plain.ts";
+import type { Service } from "./composition.ts";
 import { countExamples } from "./open-store.ts";
 import type { readSenders } from "./senders-file.ts";
 import type { Configuration } from "./settings.ts";
@@ -35,11 +36,9 @@ const exampleLayer = fileURLToPath(new URL("../../docs/example-layer.json", impo
 interface Started {
 	/** Where the service listens, without its base path. */
 	url: string;
-	service: { layers: () => number; place: string; has: ((smallkey: string) => boolean) | null };
+	service: Pick<Service, "layers" | "place" | "has" | "welcome">;
 	senders: Awaited<ReturnType<typeof readSenders>>;
 	configuration: Configuration;
-	/** The address of the metrics; null without them. */
-	metrics: string | null;
 }
 
 /** In a trial, how to register the checkout's layers that are not served; otherwise why there are no layers yet. */
@@ -62,7 +61,7 @@ function shellWord(text: string): string {
 }
 
 /** The text that the service prints after its start: addresses, senders and a first command, without secrets. */
-export function welcome({ url, service, senders, configuration, metrics }: Started): string {
+export function welcome({ url, service, senders, configuration }: Started): string {
 	const { place, created } = senders;
 	const { isTrial } = configuration;
 	const layers = service.layers();
@@ -77,8 +76,7 @@ export function welcome({ url, service, senders, configuration, metrics }: Start
 		`Serving ${counted(layers, "layer")} at ${base}`,
 		`Layers: ${service.place}`,
 		...lackingLines(isTrial, layers, examples.lacking, where),
-		...(configuration.site ? [`Catalogue: ${base}/`] : []),
-		...(metrics === null ? [] : [`Metrics: ${metrics}`]),
+		...service.welcome(base),
 	];
 	if (senders.senders.size === 0) {
 		const way = inFile

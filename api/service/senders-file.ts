@@ -3,11 +3,10 @@ import { readFileSync, statSync, unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Environment } from "../../registry/environment.ts";
-import { senderNamesOf } from "../../site/data/options.ts";
 import { readTextIfThere } from "../../store/files/if-there.ts";
 import { replaceFile } from "../../store/files/replace-file.ts";
 import type { Log } from "../../store/log.ts";
-import { parseSenders, type Sender, type Senders } from "../senders.ts";
+import { parseSenders, type Sender, type Senders, senderNamesOf } from "../senders.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { mayChange } from "../../registry/owners.ts";
 import { counted, firstOf } from "../../registry/plain.ts";
-import { WrongError } from "../../scripts/terminal/command-line.ts";
+import { WrongError } from "../../registry/wrong-error.ts";
 import { parseSenders, type Sender } from "../senders.ts";
 import { changeSenders, randomSecret, type SenderEntry, sendersPath } from "./senders-file.ts";
 

@@ -2,21 +2,31 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Environment } from "../../registry/environment.ts";
 import { nearestName } from "../../registry/problems.ts";
-import { readSite } from "../../site/process/site-settings.ts";
 import { ifThereSync } from "../../store/files/if-there.ts";
 import { readGitHub, readServing, Variables } from "../configuration.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../node/address.ts";
 
 export { parseSpan } from "../configuration.ts";
 
-/** The settings of the harvester. */
-export type HarvestSettings = ReturnType<typeof readHarvest>;
+/** How requests to services beyond this machine are made. */
+export type NetworkSettings = ReturnType<typeof readNetwork>;
 
 /** The whole configuration, read once (docs/settings.md). */
-export type Configuration = ReturnType<typeof readAll>;
+export type Configuration = ReturnType<typeof readCore>;
+
+/** Reads settings of an extension. */
+export type ReadSettings = (variables: Variables) => object;
+
+/** The settings that readers read, in one object. */
+type SettingsOf<Readers extends readonly ReadSettings[]> = Readers extends readonly [
+	infer First extends ReadSettings,
+	...infer Rest extends readonly ReadSettings[],
+]
+	? ReturnType<First> & SettingsOf<Rest>
+	: object;
 
 /** The data folder of a trial. */
-const trialDataDir = ".data";
+export const trialDataDir = ".data";
 
 function isTrial({ DATA_DIR, GITHUB_REPOSITORY, NODE_ENV }: Environment): boolean {
 	const isOtherFolder = DATA_DIR && resolve(DATA_DIR) !== resolve(trialDataDir);
@@ -25,16 +35,20 @@ function isTrial({ DATA_DIR, GITHUB_REPOSITORY, NODE_ENV }: Environment): boolea
 
 /**
  * Reads the configuration from the environment.
+ * @param more reads the settings of extensions
  * @throws {Error} with a line for each bad variable
  */
-export function readConfiguration(env: Environment): Configuration {
+export function readConfiguration<Readers extends readonly ReadSettings[]>(
+	env: Environment,
+	...more: Readers
+): Configuration & SettingsOf<Readers> {
 	const variables = new Variables(env);
-	const configuration = readAll(variables, env);
+	const configuration = Object.assign(readCore(variables, env), ...more.map((read) => read(variables)));
 	variables.check();
 	return configuration;
 }
 
-function readAll(variables: Variables, env: Environment) {
+function readCore(variables: Variables, env: Environment) {
 	const noProxies: TrustedProxies = [];
 	return {
 		port: variables.integer("PORT", 8080, 0, 65_535),
@@ -47,8 +61,6 @@ function readAll(variables: Variables, env: Environment) {
 		isTrial: isTrial(env),
 		...readServing(variables, { fallback: 1000, max: 1000 }),
 		logReads: variables.flag("LOG_READS", false),
-		/** null: metrics are neither measured nor served. */
-		metrics: readMetrics(variables),
 		/** The limits of writes. The defaults exceed the layers of any catalogue. */
 		writes: {
 			perMinute: variables.integer("WRITES_PER_MINUTE", 6_000, 1, 1_000_000),
@@ -56,28 +68,22 @@ function readAll(variables: Variables, env: Environment) {
 			bytesPerDay: variables.integer("WRITE_BYTES_PER_DAY", 1_000_000_000, 1_000_000, 1_000_000_000_000),
 		},
 		trustedProxies: variables.parsed("TRUSTED_PROXIES", noProxies, parseTrustedProxies),
-		harvest: readHarvest(variables),
-		/** Where notices are sent, and the secret that signs them; null: none is sent. */
-		notify: readNotify(variables),
+		network: readNetwork(variables),
 		github: readGitHub(variables),
-		...readSite(variables),
-		/** Path of the browser that draws layers; empty: one of the usual places. */
-		browser: variables.text("BROWSER_PATH", ""),
-		/** The folder of pictures of layers, as an absolute path. */
-		pictures: resolve(variables.text("PICTURES", join(variables.text("DATA_DIR", trialDataDir), "pictures"))),
 	};
 }
 
-/** The names of all settings. */
-export function settingNames(env: Environment = {}): Set<string> {
+/** The names of all settings. @param more reads the settings of extensions */
+export function settingNames(more: readonly ReadSettings[], env: Environment = {}): Set<string> {
 	const variables = new Variables({ ...env, GITHUB_REPOSITORY: "owner/name" });
-	readAll(variables, env);
+	readCore(variables, env);
+	for (const read of more) read(variables);
 	return new Set([...variables.asked, "SENDERS"]);
 }
 
 /** A sentence for each variable that is no setting but has nearly the name of one: it may be misspelt. */
-export function misspeltSettings(env: Environment): string[] {
-	const known = settingNames(env).add("NODE_ENV");
+export function misspeltSettings(env: Environment, more: readonly ReadSettings[]): string[] {
+	const known = settingNames(more, env).add("NODE_ENV");
 	return Object.keys(env).flatMap((name) => {
 		if (known.has(name) || !/^[A-Z][A-Z_]{4,}$/.test(name)) return [];
 		const nearest = nearestName(name, known);
@@ -103,27 +109,10 @@ function readProxy(variables: Variables): string {
 	return "";
 }
 
-function readMetrics(variables: Variables): { host: string; port: number } | null {
-	const host = variables.text("METRICS_HOST", "127.0.0.1");
-	if (variables.text("METRICS_PORT", "") === "") return null;
-	return { host, port: variables.integer("METRICS_PORT", 0, 0, 65_535) };
-}
-
-function readNotify(variables: Variables): { url: string; secret: string } | null {
-	const [url, secret] = [variables.address("NOTIFY_URL"), variables.text("NOTIFY_SECRET", "")];
-	if (url !== "" && secret === "") variables.problems.push("NOTIFY_SECRET: is needed with NOTIFY_URL");
-	return url === "" ? null : { url, secret };
-}
-
-function readHarvest(variables: Variables) {
+function readNetwork(variables: Variables) {
 	return {
-		on: variables.flag("HARVEST", true),
-		/** Whether the service looks for new addresses of sick layers, and proposes repairs. */
-		repair: variables.flag("REPAIR", true),
 		/** Whether services on private addresses may be requested. */
 		allowPrivate: variables.flag("HARVEST_ALLOW_PRIVATE", false),
-		/** Milliseconds between two harvests of one layer. */
-		every: variables.span("HARVEST_EVERY", "7d"),
 		/** Empty if unset, like `noProxy`. */
 		httpsProxy: readProxy(variables),
 		noProxy: variables.text("NO_PROXY", ""),

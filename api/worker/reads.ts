@@ -2,7 +2,6 @@ import pMap from "p-map";
 import { etagOf } from "../../registry/etag.ts";
 import type { Fragment } from "../../registry/fragment.ts";
 import { targetPath } from "../../registry/targets/table.ts";
-import type { CatalogueFile } from "../../site/http/catalogue-requests.ts";
 import { answerRead, maxDocsBytes } from "../read.ts";
 import { type Reply, refuseRead } from "../reply.ts";
 import { smallkeysOf, type Wanted } from "../wanted.ts";
@@ -22,7 +21,7 @@ export interface Bindings {
  * Returns a function that fetches a file of the build: null if there is none; it throws if the hosting fails.
  * @throws {Error} that names the missing binding
  */
-export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promise<CatalogueFile | null> {
+export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promise<Fragment | null> {
 	if (!ASSETS && !OBJECTS) throw new Error("the binding ASSETS (or OBJECTS) is missing: see wrangler.jsonc");
 	return async (file) => {
 		const object = await OBJECTS?.get(file);

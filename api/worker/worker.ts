@@ -1,15 +1,20 @@
 // The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
 import { maxRegistrationBytes } from "../../registry/registration.ts";
-import { Catalogue } from "../../site/http/catalogue-requests.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
-import { logText } from "../log.ts";
-import { inLanguageOf, type Reply, refuseFile } from "../reply.ts";
-import { answerWrite, type WriteBody } from "../write.ts";
+import type { OtherRoute } from "../context.ts";
+import { inLanguageOf, type Reply } from "../reply.ts";
+import { answerWrite, type WriteBody, writeHeaders } from "../write.ts";
 import { type Bindings, filesOf, handleFetchedRead } from "./reads.ts";
 import { makeContext, readSettings } from "./settings.ts";
 
-/** Makes a worker. It reads its environment once. */
-export function createWorker(log: (fields: object) => void) {
+/**
+ * Makes a worker. It reads its environment once.
+ * @param routesOf the routes beyond the core's, of an environment
+ */
+export function createWorker(
+	log: (fields: object) => void,
+	routesOf: (bindings: Bindings) => readonly OtherRoute[] = () => [],
+) {
 	const errors = {
 		error: (error: unknown) => log({ error: error instanceof Error ? error.message : String(error) }),
 	};
@@ -33,21 +38,22 @@ export function createWorker(log: (fields: object) => void) {
 		try {
 			// The body is always read first: the engine resets the connection if a body is left unread.
 			const body = await readBody(request);
-			const route = routeOf(request.method, target, settingsOf(bindings));
+			const settings = settingsOf(bindings);
+			const others = settings.site ? routesOf(bindings) : [];
+			const route = routeOf(request.method, target, settings, others);
 			kind = route.kind;
-			const header = (name: string) => request.headers.get(name) ?? "";
 			const ifNoneMatch = request.headers.get("If-None-Match");
 			switch (route.kind) {
-				case "page":
-					return await catalogueOf(bindings).answer(route, { ifNoneMatch, acceptEncoding: "" });
-				case "records":
-					// A search needs every chunk, more files than a request may fetch. A build has records as files (docs/catalogue.md).
-					return refuseFile();
+				case "other": {
+					const { basePath } = settings;
+					const path = target.slice(basePath.length);
+					const question = { ...{ method: request.method, path, basePath, ifNoneMatch }, acceptEncoding: "" };
+					return await route.route.answer({ ...question, address: null, client: [] });
+				}
 				case "status":
 					return await answerStatus(route.segment, null, errors);
 				case "write": {
-					const [sender, timestamp] = [header("Sender"), header("TimeStamp")];
-					const signed = { sender, timestamp, signature: header("Authorization") };
+					const signed = writeHeaders((name) => request.headers.get(name));
 					const address = request.headers.get("CF-Connecting-IP");
 					const length = body === "too large" ? Number.POSITIVE_INFINITY : body.length;
 					const write = { action: route.action, target, address, length, ...signed };
@@ -77,17 +83,6 @@ export function createWorker(log: (fields: object) => void) {
 			return toResponse(reply);
 		},
 	};
-}
-
-/** The catalogue at the hosting. The page of a layer that is not among its files takes three fetches more. */
-function catalogueOf(bindings: Bindings): Catalogue {
-	const find = filesOf(bindings);
-	const text = async (file: string) => {
-		const found = await find(file);
-		return found && new TextDecoder().decode(found.body);
-	};
-	// The plain list needs every chunk, more files than a request may fetch. A build has it as files.
-	return new Catalogue({ find, text, headers: {}, isSecure: true, isLive: false });
 }
 
 /** The commit of the bundle, a constant that `extensions/hosting/bundle.ts` defines; undefined without a bundle. */
@@ -150,5 +145,3 @@ function toResponse({ status, headers, body }: Reply): Response {
 	});
 	return new Response(stream, { status, headers });
 }
-
-export default createWorker((fields) => console.log(logText(fields)));

@@ -1,3 +1,4 @@
+import { Trouble } from "../../api/service/net/trouble.ts";
 import { arcgisPath } from "../../registry/addresses.ts";
 import { causeOf } from "../../registry/causes.ts";
 import type { FeatureDescription, LangDescription, NamedDescription } from "../../registry/description.ts";
@@ -5,7 +6,7 @@ import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
 import { isObject, listOf, numberOf, textOf, wordOf } from "./answer.ts";
 import { askDocument, serviceAddress } from "./arcgis/answers.ts";
 import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
-import { type Described, orNull, quote, Trouble } from "./finding.ts";
+import { type Described, orNull, quote } from "./finding.ts";
 import { siblingText } from "./siblings.ts";
 import { type Clients, describeLayers } from "./wms/read-capabilities.ts";
 

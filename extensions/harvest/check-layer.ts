@@ -1,4 +1,5 @@
 import type { Ask } from "../../api/service/net/ask.ts";
+import { Trouble } from "../../api/service/net/trouble.ts";
 import { type Cause, type CauseCode, causeOf } from "../../registry/causes.ts";
 import {
 	isVersion2,
@@ -11,7 +12,7 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { isObject, listOf, textOf } from "./answer.ts";
 import { askDocument } from "./arcgis/answers.ts";
 import { askLayer } from "./arcgis/feature-layer.ts";
-import { type Finding, findingOf, orTrouble, quote, Trouble } from "./finding.ts";
+import { type Finding, findingOf, orTrouble, quote } from "./finding.ts";
 import { legendFormatsOf } from "./wms/capabilities.ts";
 import { createReadCapabilities, type ReadCapabilities, within } from "./wms/read-capabilities.ts";
 

@@ -1,4 +1,5 @@
 import type { Ask } from "../../api/service/net/ask.ts";
+import { Trouble } from "../../api/service/net/trouble.ts";
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import {
 	harvestedLangs,
@@ -19,7 +20,6 @@ import {
 	type Harvested,
 	orNull,
 	orTrouble,
-	Trouble,
 	type Watched,
 	watchedOf,
 } from "./finding.ts";

@@ -1,3 +1,4 @@
+import { Trouble } from "../../api/service/net/trouble.ts";
 import { arcgisPath } from "../../registry/addresses.ts";
 import { causeOf } from "../../registry/causes.ts";
 import type { LangDescription } from "../../registry/description.ts";
@@ -6,7 +7,7 @@ import { agreementOf } from "./agreement.ts";
 import { isObject, listOf, objectOf, parseAnswer, textOf, wordOf } from "./answer.ts";
 import { askDocument, serviceAddress } from "./arcgis/answers.ts";
 import { askLayer, sketchLayer } from "./arcgis/feature-layer.ts";
-import { orNull, orTrouble, Trouble } from "./finding.ts";
+import { orNull, orTrouble } from "./finding.ts";
 import type { Clients } from "./wms/read-capabilities.ts";
 
 /** Accept the address of a service of an ArcGIS server, and of the WMS of such a service. */

@@ -4,7 +4,7 @@ import { parseSenders } from "../../api/senders.ts";
 import { repositoryPath } from "../../api/service/data-dir.ts";
 import { sendersPath } from "../../api/service/senders-file.ts";
 import { counted } from "../../registry/plain.ts";
-import { WrongError } from "../../scripts/terminal/command-line.ts";
+import { WrongError } from "../../registry/wrong-error.ts";
 import { readTextIfThere } from "../../store/files/if-there.ts";
 import { replaceFile } from "../../store/files/replace-file.ts";
 import { isDescendant } from "../../store/git/commands/commits.ts";

@@ -61,5 +61,5 @@ export async function bundle(entry: string): Promise<Uint8Array> {
 /** Writes the worker's bundle if its bytes have changed: an engine that runs it restarts at each write. */
 export async function buildWorker(path = bundlePath): Promise<void> {
 	await mkdir(dirname(path), { recursive: true });
-	placeFile(dirname(path), basename(path), await bundle("api/worker/worker.ts"));
+	placeFile(dirname(path), basename(path), await bundle("scripts/worker.ts"));
 }

@@ -2,26 +2,10 @@ import { once } from "node:events";
 import { statfs } from "node:fs/promises";
 import { createServer } from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Observed, RunningService } from "../../api/service/extensions.ts";
 import { listen } from "../../api/service/listen.ts";
 import { readCommit, readVersion } from "../../store/files/version.ts";
-import type { GitOperation } from "../../store/git/base.ts";
 import type { Log } from "../../store/log.ts";
-import { isRefusal, type Store } from "../../store/store.ts";
-
-/** The current state of a running service; values that are not known are absent or null. */
-export interface Gauges {
-	layers: number;
-	/** Waiting and running changes. */
-	queue?: number | null;
-	/** Commits of the branch that are not served yet. */
-	commitsBehind?: number | null;
-	/** Layers whose rendered files are outdated. */
-	filesBehind?: number | null;
-	/** Layers that wait to be harvested. */
-	harvestsWaiting?: number | null;
-	/** Whether `/readyz` answers 200. */
-	isReady: boolean;
-}
 
 /** Upper bounds of the histogram of answers, in seconds; RAMP 4.0.x gives up after 2 s. */
 const answerBounds = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -30,8 +14,6 @@ const answerBounds = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 
 const gitBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 const prefix = "fragments_";
-
-export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Creates the metrics of one running service, in the text format of Prometheus. */
 export function createMetrics() {
@@ -69,7 +51,7 @@ export function createMetrics() {
 	 * @param read reads the present state of the service
 	 * @throws {Error} if the disk cannot be measured
 	 */
-	async function text(dataDir: string, read: () => Promise<Gauges>): Promise<string> {
+	async function text(dataDir: string, read: RunningService["gauges"]): Promise<string> {
 		const [now, { bsize, bavail, blocks }] = await Promise.all([read(), statfs(dataDir)]);
 		for (const [name, help, value] of [
 			["layers", "Layers that are served.", now.layers],
@@ -77,7 +59,7 @@ export function createMetrics() {
 			["commits_behind", "Commits of the branch that are not served yet.", now.commitsBehind],
 			["files_behind", "Layers whose rendered files are older than what is served.", now.filesBehind],
 			["harvests_waiting", "Layers that wait to be harvested.", now.harvestsWaiting],
-			["ready", "1 where /readyz says 200, else 0.", now.isReady ? 1 : 0],
+			["ready", "1 where /readyz says 200, else 0.", now.isReady],
 			["disk_free_bytes", "Bytes that DATA_DIR's disk has left for the service.", bavail * bsize],
 			["disk_size_bytes", "Bytes of DATA_DIR's disk.", blocks * bsize],
 		] as const) {
@@ -90,27 +72,17 @@ export function createMetrics() {
 
 	return {
 		text,
-		/** Counts one answer. @param reason why a write was refused */
-		answer(route: string, status: number, ms: number, reason: string | undefined): void {
+		/** Counts and measures what happens in the service. */
+		observe(event: Observed): void {
+			if (event.kind === "commit") return commits.inc({ by: event.by });
+			if (event.kind === "harvest") return harvests.inc({ outcome: event.outcome });
+			if (event.kind === "git")
+				return git.observe({ operation: event.operation }, event.milliseconds / 1_000);
+			const { route, status, milliseconds, reason } = event;
 			requests.inc({ route, status });
-			answers.observe({ route }, ms / 1_000);
+			answers.observe({ route }, milliseconds / 1_000);
 			if (reason !== undefined) refused.inc({ reason });
 		},
-		/** Counts the commits of a store from now on, by sender or service. @returns the same store */
-		countCommits<S extends Store>(store: S): S {
-			const change = store.change.bind(store);
-			store.change = async (edits, meta) => {
-				const outcome = await change(edits, meta);
-				const by = meta.request === null ? "service" : "sender";
-				if (!isRefusal(outcome) && outcome.changed) commits.inc({ by });
-				return outcome;
-			};
-			return store;
-		},
-		/** Measures an operation of git that requests wait for. */
-		git: (operation: GitOperation, ms: number) => git.observe({ operation }, ms / 1_000),
-		/** Counts a harvest: `changed`, `unchanged`, `dropped` or `failed`. */
-		harvest: (outcome: string) => harvests.inc({ outcome }),
 		/**
 		 * Starts a server for `GET /metrics`, on a port of its own that is not open to publishers and readers.
 		 * @param log gets the error if the text cannot be made
@@ -120,7 +92,7 @@ export function createMetrics() {
 		async serve(
 			place: { host: string; port: number },
 			dataDir: string,
-			read: () => Promise<Gauges>,
+			read: RunningService["gauges"],
 			log: Log,
 		) {
 			const headers = { "Content-Type": registry.contentType, "Cache-Control": "no-store" };

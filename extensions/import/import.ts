@@ -1,9 +1,9 @@
 import { sendersPath } from "../../api/service/senders-file.ts";
 import type { Configuration } from "../../api/service/settings.ts";
+import { progress } from "../../publish/progress.ts";
 import { firstOf } from "../../registry/plain.ts";
 import { isSenderId } from "../../registry/sender-id.ts";
-import { WrongError } from "../../scripts/terminal/command-line.ts";
-import { progress } from "../../scripts/terminal/progress.ts";
+import { WrongError } from "../../registry/wrong-error.ts";
 import { readTextIfThere } from "../../store/files/if-there.ts";
 import { row } from "./compare/compare.ts";
 import { type Json, objectOf, textOf } from "./compare/json.ts";

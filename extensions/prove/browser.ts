@@ -51,9 +51,9 @@ export async function serveFolder(dist: string): Promise<{ address: string; clos
 	const server = createServer(async (request, response) => {
 		const path = new URL(request.url ?? "", "http://host").pathname.slice(1);
 		const file = path === "" || path.endsWith("/") ? `${path}index.html` : decodeURIComponent(path);
-		const wanted = { kind: "page" as const, file, root: "/" };
+		const wanted = { file, root: "/" };
 		const acceptEncoding = String(request.headers["accept-encoding"] ?? "");
-		const { status, headers, body } = await files(wanted, { ifNoneMatch: null, acceptEncoding });
+		const { status, headers, body } = await files.answer(wanted, { ifNoneMatch: null, acceptEncoding });
 		response.writeHead(status, headers).end(body);
 	});
 	await once(server.listen(0, "127.0.0.1"), "listening");

@@ -4,17 +4,10 @@ import type { Browser, Page, Route } from "playwright-core";
 import { FetchFailure } from "../../api/service/net/failure.ts";
 import { type Cause, type CauseCode, causeOf } from "../../registry/causes.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import type { LangProof } from "../../site/data/proofs.ts";
 
 /** The result of drawing a layer in one language. */
-export interface Drawn {
-	/** Why no part of the layer is visible; absent if one is. */
-	cause?: Cause;
-	/** Number of features in the first view; absent for pictures. */
-	features?: number;
-	/** Share of the map that the layer colours, from 0 to 1. */
-	share: number;
-	/** Time until the map had drawn, in milliseconds. */
-	ms: number;
+export interface Drawn extends LangProof {
 	/** A small picture as WebP; null if nothing is visible. */
 	picture: Uint8Array | null;
 }

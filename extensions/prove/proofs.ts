@@ -4,50 +4,25 @@ import { join } from "node:path";
 import pLimit from "p-limit";
 import type { Browser } from "playwright-core";
 import { placeFile } from "../../publish/place-file.mjs";
+import { progress } from "../../publish/progress.ts";
 import { causeOf } from "../../registry/causes.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
-import { folderOf, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
-import { tryJson } from "../../registry/try-json.ts";
-import { progress } from "../../scripts/terminal/progress.ts";
+import { folderOf, type Lang, langs } from "../../registry/smallkey.ts";
+import { type Proofs, pictureName, proofsVersion, readProofs } from "../../site/data/proofs.ts";
 import { proofsFile } from "../../site/data/thumbnails.ts";
-import { readTextIfThere } from "../../store/files/if-there.ts";
 import { blockedOn, placeOf, quote } from "../harvest/finding.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
-
-/** The result of drawing a layer in one language, without its picture. */
-export type LangProof = Omit<Drawn, "picture">;
-
-/** The result of drawing a layer the last time. */
-export interface Proof {
-	/** The day: `2026-03-04`. */
-	day: string;
-	/** The first day on which it did not draw; absent if it draws. */
-	since?: string;
-	langs: Partial<Record<Lang, LangProof>>;
-	/** Path of its last picture in the folder of proofs. It may be older than `day` if the layer no longer draws. */
-	picture?: string;
-}
-
-/** Smallkey → proof. */
-export type Proofs = Map<string, Proof>;
-
-/** Version of the file's format. */
-const version = 1;
-
-/** Reads the proofs in a folder; empty if there are none, or they cannot be read. */
-export async function readProofs(folder: string): Promise<Proofs> {
-	const text = await readTextIfThere(join(folder, proofsFile)).catch(() => null);
-	const value = tryJson(text ?? "") as { version: number; layers: Record<string, Proof> } | null;
-	const layers = value?.version === version ? Object.entries(value.layers ?? {}) : [];
-	return new Map(layers.filter(([smallkey]) => parseSmallkey(smallkey) !== null));
-}
 
 /** Writes all proofs, sorted by smallkey. */
 function writeProofs(folder: string, proofs: Proofs): void {
 	const lines = [...proofs]
 		.sort(([a], [b]) => (a < b ? -1 : 1))
 		.map(([smallkey, proof]) => `${JSON.stringify(smallkey)}: ${JSON.stringify(proof)}`);
-	placeFile(folder, proofsFile, Buffer.from(`{"version":${version},"layers":{\n${lines.join(",\n")}\n}}\n`));
+	placeFile(
+		folder,
+		proofsFile,
+		Buffer.from(`{"version":${proofsVersion},"layers":{\n${lines.join(",\n")}\n}}\n`),
+	);
 }
 
 /** The input of one run. */
@@ -102,11 +77,6 @@ async function addProof(
 		langs: seen,
 		...(picture !== undefined && { picture }),
 	});
-}
-
-/** Path of a picture in the folder of proofs. @param hash of its content; absent if the name is fixed */
-export function pictureName(smallkey: string, hash?: string | null): string {
-	return `${folderOf(smallkey)}/${smallkey}${hash ? `.${hash}` : ""}.webp`;
 }
 
 /** Layers that are drawn at the same time, each in a page of its own, and each of other hosts. */

@@ -3,8 +3,8 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { type Countable, codeFor } from "../../registry/texts/filled.ts";
 import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
 import { layerAddress } from "../../site/data/entries.ts";
+import type { LangProof, Proof, Proofs } from "../../site/data/proofs.ts";
 import { Html, html } from "../../site/static/html.ts";
-import type { LangProof, Proof, Proofs } from "./proofs.ts";
 
 /** A layer of a report. `owner`: who can correct it; empty if unknown. */
 type Row = { smallkey: string; title: Record<Lang, string>; owner: string } & Proof;

@@ -205,3 +205,14 @@ function serviceLinks(entry: Entry): Link[] {
 		};
 	});
 }
+
+/** The crawlable catalogue: its index, and the files of the chunks that have changed; null for one without layers. */
+export function* recordsFiles(
+	chunks: readonly (readonly Entry[])[],
+	changed: ReadonlySet<number>,
+	publicUrl: string,
+): Generator<[path: string, text: string | null]> {
+	for (const number of changed)
+		yield [crawlableFile(number), crawlablePage(number, chunks[number] ?? [], publicUrl)];
+	yield [crawlablePath, crawlableIndex(chunks, publicUrl)];
+}

@@ -1,8 +1,9 @@
+import { Trouble } from "../../api/service/net/trouble.ts";
 import type { LangDescription } from "../../registry/description.ts";
 import { agreementOf, hasItsName } from "../harvest/agreement.ts";
 import { numberOf } from "../harvest/answer.ts";
 import { describeLayer } from "../harvest/arcgis/feature-layer.ts";
-import { orTrouble, Trouble } from "../harvest/finding.ts";
+import { orTrouble } from "../harvest/finding.ts";
 import { isCopyOf, seriesStep } from "../harvest/names.ts";
 import { arcgisPlaceOf, askLayers, askList, knowsAll, numberIn } from "../harvest/siblings.ts";
 import { type Clients, describeLayers } from "../harvest/wms/read-capabilities.ts";

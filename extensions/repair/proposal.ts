@@ -1,24 +1,22 @@
 import { createHash } from "node:crypto";
 import { descriptionText } from "../../registry/description.ts";
-import { counted, plain } from "../../registry/plain.ts";
+import { plain } from "../../registry/plain.ts";
 import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
 import { code } from "../../registry/untrusted-text.ts";
+import { type Proposal, subjectOf } from "../../store/git/repair-branches.ts";
 import { type Edit, repairBranch } from "../../store/store.ts";
 import type { Evidence } from "../harvest/agreement.ts";
 import { placeOf } from "../harvest/finding.ts";
 import type { Candidate } from "./candidates.ts";
 import type { Repair } from "./repair.ts";
 
-/** A change that repairs one layer, or the layers of one service that moved together. */
-export type Proposal = ReturnType<typeof proposalsOf>[number];
-
 /**
  * Makes proposals of repairs: one for each layer, or for each service whose layers moved together.
  * @param declined evidence of declined proposals; repairs with this evidence are left out
  */
-export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<string>) {
+export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<string>): Proposal[] {
 	const groups = new Map<string, Repair[]>();
 	for (const repair of repairs.filter((one) => !declined.has(evidenceOf(one)))) {
 		const name = groupOf(repair);
@@ -31,20 +29,14 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 		const evidenceIn = (lang: Lang, write: Write) =>
 			sorted.map((repair) => repairText(repair, lang, write)).join("\n");
 		return {
-			/** `repair/<first smallkey>` */
 			branch: repairBranch(smallkeys[0] as string),
 			smallkeys,
 			sure,
-			/** The places that a person has to choose from. */
 			choices: sure === "choose" ? sorted.flatMap(choicesOf) : [],
-			/** The first line of the commit's message. */
 			subject: subjectOf(smallkeys, sure),
-			/** The evidence: `text` in plain English for the commit, `markdown` in both languages for a pull request. */
 			text: evidenceIn("en", cut),
 			markdown: langs.map((lang) => evidenceIn(lang, code)).join("\n---\n\n"),
-			/** A hash of the evidence for each layer: after a refusal, nothing is proposed again on the same evidence. */
 			evidence: sorted.map(evidenceOf),
-			/** The files that change; empty if a person has to choose. */
 			edits: sure === "choose" ? [] : sorted.flatMap(editsOf),
 		};
 	});
@@ -63,14 +55,6 @@ function groupOf({ layer, registration, langs, sure }: Repair): string {
 		return before === after ? [from, to].map((one) => one.replace(/\/\d+\/?$/, "")) : [before, after];
 	});
 	return JSON.stringify(ways.length > 1 && `${ways[0]}` === `${ways[1]}` ? ways.slice(1) : ways);
-}
-
-/** The first line of a proposal's message. */
-export function subjectOf(smallkeys: readonly string[], sure: Repair["sure"]): string {
-	const [first, ...others] = smallkeys;
-	const what = others.length === 0 ? first : `${first} and ${counted(others.length, "other layer")}`;
-	if (sure === "choose") return `repair ${what}: choose one of several places`;
-	return `repair ${what}: ${sure === "same" ? "" : "perhaps "}the same layer at another place`;
 }
 
 function choicesOf({ langs: found }: Repair): string[] {

@@ -3,15 +3,21 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Answer } from "../../api/service/net/ask.ts";
 import { FetchFailure } from "../../api/service/net/failure.ts";
+import { mapWithProgress } from "../../publish/progress.ts";
 import { causeOf } from "../../registry/causes.ts";
 import type { Health } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { tryJson } from "../../registry/try-json.ts";
-import { mapWithProgress } from "../../scripts/terminal/progress.ts";
 import { gitText, runGit } from "../../store/git/commands/run.ts";
-import { declinedEvidence, isStale, readOpen, writeProposal } from "../../store/git/repair-branches.ts";
+import {
+	declinedEvidence,
+	isStale,
+	type Proposal,
+	readOpen,
+	writeProposal,
+} from "../../store/git/repair-branches.ts";
 import type { SearchOptions } from "./candidates.ts";
-import { type Proposal, proposalsOf } from "./proposal.ts";
+import { proposalsOf } from "./proposal.ts";
 import { createFindRepair } from "./repair.ts";
 
 /** The clients of one run. */

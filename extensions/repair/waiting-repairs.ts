@@ -1,7 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import pLimit from "p-limit";
-import type { ReadRepairs } from "../../api/context.ts";
 import { readAt, servedRef } from "../../api/service/repository.ts";
 import { parseDescription } from "../../registry/description.ts";
 import { parseRegistration } from "../../registry/registration.ts";
@@ -13,6 +12,14 @@ import { type OpenRepair as Open, readOpen } from "../../store/git/repair-branch
 import { agreementOf } from "../harvest/agreement.ts";
 import { placeOf } from "../harvest/finding.ts";
 import { traitText } from "./proposal.ts";
+import type { OpenRepair, RepairOfLayer } from "./repair-page.ts";
+
+/** Reads the repairs that wait for a decision, from the repository. */
+export interface ReadRepairs {
+	list: () => Promise<OpenRepair[]>;
+	/** The repair of one layer; null if none waits. */
+	of: (smallkey: string) => Promise<RepairOfLayer | null>;
+}
 
 /** Repairs whose evidence is kept: a proposal may have hundreds of layers. */
 const maxKept = 200;

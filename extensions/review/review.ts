@@ -1,4 +1,5 @@
 import { clientsWith } from "../../api/service/ask.ts";
+import { mapWithProgress } from "../../publish/progress.ts";
 import { draftAddress } from "../../registry/draft.ts";
 import { lineAt, linesOf } from "../../registry/json.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
@@ -6,7 +7,6 @@ import { groupByOwners, ownersPath, parseOwners } from "../../registry/owners.ts
 import { type LangEntry, type Registration, serviceTypeOf } from "../../registry/registration.ts";
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { mapWithProgress } from "../../scripts/terminal/progress.ts";
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Finding } from "../harvest/finding.ts";
 import { type ChangedLayer, checkChanges, type Located, readChanges } from "./changes.ts";

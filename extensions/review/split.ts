@@ -1,9 +1,8 @@
 import { findWaiting, type Review, servedRef } from "../../api/service/repository.ts";
 import { importCommit } from "../../store/git/commands/commits.ts";
 import { gitText, runGit } from "../../store/git/commands/run.ts";
-import { messageOf, type OpenRepair, readOpen } from "../../store/git/repair-branches.ts";
+import { messageOf, type OpenRepair, readOpen, subjectOf } from "../../store/git/repair-branches.ts";
 import { repairBranch } from "../../store/store.ts";
-import { subjectOf } from "../repair/proposal.ts";
 
 /**
  * Splits a repair that waits, so that a decision can be about some of its layers: they get a branch of their own, and the others

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { putEdits } from "../../api/register.ts";
 import { collectFolder } from "../../publish/collect.ts";
+import { mapWithProgress } from "../../publish/progress.ts";
 import { judgeChange, problemLine } from "../../registry/judge.ts";
 import type { LayerFile } from "../../registry/layer-file.ts";
 import { counted } from "../../registry/plain.ts";
@@ -8,7 +9,6 @@ import { textsOf } from "../../registry/problems.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { folderOf, isOtherFile } from "../../registry/smallkey.ts";
 import { type Commit, type Edit, isRefusal, type Meta, type Refusal, type Store } from "../../store/store.ts";
-import { mapWithProgress } from "../terminal/progress.ts";
 
 /** Layers that are compared with the store concurrently. */
 export const maxConcurrent = 32;

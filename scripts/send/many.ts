@@ -1,13 +1,13 @@
 import pMap from "p-map";
 import { askService } from "../../api/service/ask.ts";
-import type { Environment } from "../../registry/environment.ts";
+import type { Environment, Io } from "../../registry/environment.ts";
 import { matchesGlob } from "../../registry/owners.ts";
 import { counted, firstOf } from "../../registry/plain.ts";
 import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
+import { WrongError } from "../../registry/wrong-error.ts";
 import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries.ts";
-import { exitCodes, WrongError } from "../terminal/command-line.ts";
-import type { Io } from "../terminal/io.ts";
+import { exitCodes } from "../terminal/command-line.ts";
 import { findSecret } from "./request.ts";
 import { type BatchResult, type BatchTarget, codeOf, sendBatch } from "./send-batch.ts";
 

@@ -1,7 +1,7 @@
 import { Variables } from "../../api/configuration.ts";
 import type { Configuration } from "../../api/service/settings.ts";
 import { draftAddress } from "../../registry/draft.ts";
-import type { Environment } from "../../registry/environment.ts";
+import type { Environment, Io } from "../../registry/environment.ts";
 import { judgeChange } from "../../registry/judge.ts";
 import { plain } from "../../registry/plain.ts";
 import { textsOf } from "../../registry/problems.ts";
@@ -9,7 +9,6 @@ import { langs, layerPath, parseSmallkey, smallkeyRule } from "../../registry/sm
 import { renderLayer, targetPath } from "../../registry/targets/table.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import { exitCodes } from "../terminal/command-line.ts";
-import type { Io } from "../terminal/io.ts";
 
 /**
  * Prints the problems and warnings of a registration, and its fragments as viewers read them before the first harvest.

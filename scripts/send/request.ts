@@ -3,13 +3,12 @@ import { parseSenders, sign } from "../../api/senders.ts";
 import { askService, errorsOf } from "../../api/service/ask.ts";
 import { sendersPath } from "../../api/service/senders-file.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
-import type { Environment } from "../../registry/environment.ts";
+import type { Environment, Io } from "../../registry/environment.ts";
 import { counted, plain } from "../../registry/plain.ts";
 import { tryJson } from "../../registry/try-json.ts";
 import { visible } from "../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../store/files/if-there.ts";
 import { exitCodes, parseUrl } from "../terminal/command-line.ts";
-import type { Io } from "../terminal/io.ts";
 
 /** A publisher's request to a service. */
 interface PublisherRequest {

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pMap from "p-map";
-import type { Environment } from "../../registry/environment.ts";
+import type { Environment, Io } from "../../registry/environment.ts";
 import { counted, plain } from "../../registry/plain.ts";
 import { exitCodes } from "../terminal/command-line.ts";
-import type { Io } from "../terminal/io.ts";
 import { exchange, findSecret, type Sent, signRequest } from "./request.ts";
 
 /** Signed requests that wait for their answers at the same time. */

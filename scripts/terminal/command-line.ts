@@ -1,8 +1,9 @@
 import { Command, type OptionValues } from "@commander-js/extra-typings";
 import { CommanderError, InvalidArgumentError } from "commander";
-import type { Environment } from "../../registry/environment.ts";
-import { type CommandName, summaries } from "./commands.ts";
-import type { Io } from "./io.ts";
+import type { App, Run } from "../../api/service/extensions.ts";
+import type { Environment, Io } from "../../registry/environment.ts";
+import { isSenderId } from "../../registry/sender-id.ts";
+import { WrongError } from "../../registry/wrong-error.ts";
 
 /** The exit codes, like those of `diff` and `grep` (POSIX, "Exit Status"). */
 export const exitCodes = {
@@ -13,15 +14,6 @@ export const exitCodes = {
 	/** The command could not work: a wrong option or setting, a missing file or server. */
 	unable: 2,
 } as const;
-
-/**
- * A command: from its arguments, the environment and its input and output to its exit code. It never throws and never ends
- * the process, so that tests can call it.
- */
-export type Run = (argv: readonly string[], environment: Environment, io: Io) => Promise<number>;
-
-/** An error that ends a command with its message and exit code 1. */
-export class WrongError extends Error {}
 
 /** What the main function of a command gets. */
 interface Call {
@@ -35,17 +27,18 @@ interface Call {
 	): Promise<[Options, ...Args]>;
 	environment: Environment;
 	io: Io;
+	/** All extensions, the catalogue first. */
+	extensions: App["extensions"];
 }
 
 /**
  * Creates a command from its main function, whose result is the exit code: `done` by default. The command line has `--help`,
  * and suggestions for unknown options.
  */
-export function createRun(name: CommandName, main: (call: Call) => Promise<number | undefined>): Run {
-	return withErrors(async (argv, environment, io) => {
+export function createRun(name: string, main: (call: Call) => Promise<number | undefined>): Run {
+	return withErrors(async (argv, environment, io, { summary, extensions }) => {
 		const read: Call["read"] = async (declare) => {
 			const call = `npx fragment-publisher ${name}`;
-			const summary = summaries[name];
 			const line = withOutput(new Command(call), io)
 				.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
 				.helpOption("-h, --help", "print this")
@@ -54,7 +47,7 @@ export function createRun(name: CommandName, main: (call: Call) => Promise<numbe
 			const parsed = await declare(line).parseAsync(argv, { from: "user" });
 			return [parsed.opts(), ...parsed.processedArgs];
 		};
-		return (await main({ read, environment, io })) ?? exitCodes.done;
+		return (await main({ read, environment, io, extensions })) ?? exitCodes.done;
 	});
 }
 
@@ -63,9 +56,9 @@ export function createRun(name: CommandName, main: (call: Call) => Promise<numbe
  * option with 2.
  */
 export function withErrors(run: Run): Run {
-	return async (argv, environment, io) => {
+	return async (argv, environment, io, app) => {
 		try {
-			return await run(argv, environment, io);
+			return await run(argv, environment, io, app);
 		} catch (error) {
 			if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.unable;
 			io.warn(messageOf(error as Error));
@@ -129,4 +122,9 @@ export function parseUrl(text: string): string {
 	const url = text.replace(/(?<!\/)\/+$/, "");
 	if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
 	throw new InvalidArgumentError("It must be an http or https address.");
+}
+
+/** @throws {Error} if the option `--sender` has no id of a sender */
+export function checkSender(id: string): void {
+	if (!isSenderId(id)) throw new Error(`--sender: must be 1 to 64 of A-Z a-z 0-9 . _ -, not ${id}`);
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pMap from "p-map";
+import type { Extension } from "../../api/service/extensions.ts";
 import { isFolderLocked } from "../../api/service/lock.ts";
 import { readPublicNames } from "../../api/service/senders-file.ts";
 import { readConfiguration, withoutStore } from "../../api/service/settings.ts";
@@ -14,22 +15,30 @@ import { filesBelow } from "../../store/files/below.ts";
 import { catalogueOptions } from "../data/options.ts";
 import { removeCatalogue } from "../data/output.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../data/update.ts";
+import { readSite } from "../process/site-settings.ts";
 import { writeHostingFiles } from "./files.ts";
+
+export interface BuildOptions {
+	/** Whether to compare all files, even those that the last build recorded as complete. */
+	fresh?: boolean | undefined;
+	/** Whether to write a `.gz` and a `.br` of each file. */
+	compress?: boolean | undefined;
+	/** The extensions whose files are written, too. */
+	extensions?: readonly Extension[];
+}
 
 /**
  * Builds everything that a hosting serves from one commit or folder: the fragments, the catalogue (unless `SITE=off`)
  * and the hosting's own files. Writes nothing if a layer of a folder is wrong.
- * @param options `fresh`: compare all files, even those that the last build recorded as complete; `compress`: write a
- * `.gz` and a `.br` of each file
  * @throws {Error} with a line for each bad variable
  */
 export async function buildOutput(
 	source: Source,
 	out: string,
 	environment: Environment,
-	{ fresh, compress = false }: { fresh?: boolean | undefined; compress?: boolean | undefined } = {},
+	{ fresh, compress = false, extensions = [] }: BuildOptions = {},
 ): Promise<Built & { catalogue: CatalogueOutcome | null }> {
-	const configuration = readConfiguration(withoutStore(environment));
+	const configuration = readConfiguration(withoutStore(environment), readSite);
 	const { site, targets, dataDir } = configuration;
 	const built = await build(source, out, configuration, fresh);
 	let catalogue: CatalogueOutcome | null = null;
@@ -37,7 +46,7 @@ export async function buildOutput(
 	if (site) {
 		const senderNames = await readPublicNames(environment, dataDir);
 		const options = catalogueOptions(configuration, { senderNames, canSend: false, isCompressed: false });
-		catalogue = await updateCatalogue(built.layers, out, options, fresh);
+		catalogue = await updateCatalogue(built.layers, out, options, { fresh, extensions });
 	} else removeCatalogue(out);
 	await writeHostingFiles(out, compress, targets, site);
 	return { ...built, catalogue };
@@ -49,8 +58,13 @@ export function catalogueLine({ layers, written, removed }: CatalogueOutcome): s
 }
 
 /** Builds a folder of layers. @throws {Error} with a line for each problem, if a layer is wrong */
-export async function buildFolder(folder: string, out: string, environment: Environment): Promise<void> {
-	const { problems, written } = await buildOutput({ folder }, out, environment);
+export async function buildFolder(
+	folder: string,
+	out: string,
+	environment: Environment,
+	options: BuildOptions = {},
+): Promise<void> {
+	const { problems, written } = await buildOutput({ folder }, out, environment, options);
 	if (written) return;
 	throw new Error([...problems, `${counted(problems.length, "problem")}; nothing was written`].join("\n"));
 }

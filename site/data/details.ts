@@ -1,9 +1,9 @@
 import { pointerSegment } from "../../registry/problems.ts";
+import type { PublicName } from "../../registry/sender-id.ts";
 import { descriptionPath, type Lang, layerPath } from "../../registry/smallkey.ts";
 import { isObject, tryJson } from "../../registry/try-json.ts";
 import { openCatFile } from "../../store/git/commands/cat-file.ts";
 import { maxListedLayers } from "./changes.ts";
-import type { PublicName } from "./entries.ts";
 import type { HistoryCommit } from "./history.ts";
 import { type ChangeDetail, type FieldChange, maxRecent } from "./recent.ts";
 

@@ -1,11 +1,11 @@
 import type { FromSchema } from "json-schema-to-ts";
-import type { catalogueChunk } from "../../registry/schemas/catalogue.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/try-json.ts";
+import type { catalogueChunk } from "./catalogue-schema.ts";
 import type { Entry } from "./entry.ts";
 
 export type { Bounds } from "../../registry/projections.ts";
-export type { Entry, PublicName } from "./entry.ts";
+export type { Entry } from "./entry.ts";
 
 /** Version of the index; a reader ignores an index of another version. */
 export const indexVersion: Chunk["version"] = 4;

@@ -6,6 +6,7 @@ import type { CheckedLayer } from "../../registry/judge.ts";
 import type { Bounds } from "../../registry/projections.ts";
 import { kindOf } from "../../registry/registration.ts";
 import { described, exactly, list, nullable, string } from "../../registry/schemas/definitions.ts";
+import type { PublicName } from "../../registry/sender-id.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
@@ -102,9 +103,6 @@ type Frozen<T> = { readonly [K in keyof T]: Frozen<T[K]> };
 export interface Entry extends Omit<Frozen<FromSchema<typeof entry>>, "bounds"> {
 	readonly bounds?: Bounds;
 }
-
-/** Public name of a sender: one text for both languages, or one for each. */
-export type PublicName = NonNullable<Entry["sender"]>;
 
 /** What is known about a layer from other sources than its own files. */
 export interface KnownOfLayer {

@@ -1,9 +1,4 @@
-import {
-	crawlableFile,
-	crawlableIndex,
-	crawlablePage,
-	crawlablePath,
-} from "../../extensions/records/records.ts";
+import type { Extension } from "../../api/service/extensions.ts";
 import {
 	healthReportPath,
 	healthReportText,
@@ -39,6 +34,8 @@ export interface CatalogueSettings {
 	/** The commit that the layers come from; null if unknown. */
 	commit: string | null;
 	owners: OwnersOf;
+	/** The extensions whose files are written, too. */
+	extensions?: readonly Extension[];
 }
 
 /** Whether each layer has a page without a script. */
@@ -63,7 +60,7 @@ export interface CatalogueChanges {
 export function catalogueFiles(
 	read: ReadFile | null,
 	{ layers, history }: CatalogueChanges,
-	{ pages, isServed, commit, owners }: CatalogueSettings,
+	{ pages, isServed, commit, owners, extensions = [] }: CatalogueSettings,
 	index = new Index(read),
 ): Files {
 	const before = index.find(layers.keys());
@@ -85,14 +82,15 @@ export function catalogueFiles(
 		const entries = index.chunk(number);
 		if (pages.site.hasLayerPages && pages.publicUrl)
 			set(sitemapFile(number), sitemapXml(entries, pages.publicUrl));
-		if (!isServed) set(crawlableFile(number), crawlablePage(number, entries, pages.publicUrl));
 	}
 	if (isServed) return files;
 	const chunks = index.chunks();
 	const now = [...layers.values()].filter((entry) => entry !== null);
 	const touched = [...before, ...now];
 	for (const [path, text] of listPagesOf(read, files, chunks.flat(), touched, pages)) set(path, text);
-	set(crawlablePath, crawlableIndex(chunks, pages.publicUrl));
+	for (const { files: filesOf } of extensions)
+		for (const [path, text] of filesOf?.(chunks, new Set(changedChunks), pages.publicUrl) ?? [])
+			set(path, text);
 	for (const lang of langs) {
 		for (const [page, text] of listFiles(lang, allBefore, layers, pages)) set(listFile(lang, page), text);
 		if (!pages.site.hasLayerPages) continue;

@@ -1,7 +1,10 @@
 import { healthPath, repairTrailer } from "../../registry/health.ts";
+import type { PublicName } from "../../registry/sender-id.ts";
 import { isSenderId } from "../../registry/sender-id.ts";
 import { parseLayerPath, parseSmallkey } from "../../registry/smallkey.ts";
 import {
+	believedDate,
+	believedMs,
 	isShallow,
 	type LoggedCommit,
 	personText,
@@ -10,7 +13,7 @@ import {
 } from "../../store/git/commands/commits.ts";
 import { serviceIdentity } from "../../store/store.ts";
 import type { CommitChanges } from "./changes.ts";
-import type { Entry, PublicName } from "./entries.ts";
+import type { Entry } from "./entries.ts";
 import type { KnownOfLayer } from "./entry.ts";
 import type { ChangeKind } from "./recent.ts";
 
@@ -27,20 +30,28 @@ const walk = ["--first-parent", "--diff-merges=first-parent", "--reverse"];
 /**
  * Reads the commits that touched layers, oldest first: first parents only, so a merge is one commit.
  * @param from full id of an earlier commit, which is excluded with all commits before it; null: from the first commit
+ * @param nowMs the clock: no date after it is believed
  * @returns null if the repository is a shallow clone, or if the first parents of `to` do not include `from`
  */
-export async function readHistory(repository: string, from: string | null, to: string) {
+export async function readHistory(
+	repository: string,
+	from: string | null,
+	to: string,
+	nowMs: number = Date.now(),
+) {
 	if (from === to) return [];
 	if (from === null && (await isShallow(repository))) return null;
 	const range = from === null ? [to, "--", "layers"] : [`${from}..${to}`, "--"];
 	const found: HistoryCommit[] = [];
 	let before = from;
 	try {
+		let dateMs = from === null ? 0 : await believedDate(repository, from, nowMs);
 		for await (const commit of readLog(repository, [...walk, ...range])) {
 			// Without a path, git lists all commits of the range.
 			if (before !== null && commit.parents[0] !== before) return null;
 			if (before !== null) before = commit.id;
-			const touching = historyCommit(commit);
+			dateMs = believedMs(commit.committer.timeMs, dateMs, nowMs);
+			const touching = historyCommit(commit, dateMs);
 			if (touching.layers.length > 0 || touching.repairs) found.push(touching);
 		}
 	} catch (error) {
@@ -52,7 +63,10 @@ export async function readHistory(repository: string, from: string | null, to: s
 }
 
 /** What a commit did to layers, and who asked for it. */
-export function historyCommit({ id, committer, message, files }: LoggedCommit): HistoryCommit {
+export function historyCommit(
+	{ id, committer, message, files }: LoggedCommit,
+	dateMs: number = committer.timeMs,
+): HistoryCommit {
 	const kinds = new Map<string, ChangeKind>();
 	const registered = new Set<string>();
 	for (const { status, path } of files) {
@@ -73,7 +87,7 @@ export function historyCommit({ id, committer, message, files }: LoggedCommit): 
 	const sorted = [...kinds].sort(([a], [b]) => (a < b ? -1 : 1));
 	return {
 		commit: id,
-		date: `${new Date(committer.timeMs).toISOString().slice(0, 19)}Z`,
+		date: `${new Date(dateMs).toISOString().slice(0, 19)}Z`,
 		layers: sorted.map(([smallkey, kind]) => ({ smallkey, kind })),
 		...(repairs.length > 0 && { repairs }),
 		registered,

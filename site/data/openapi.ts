@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { errors, layerStatus, missing, receipt } from "../../registry/schemas/answers.ts";
-import { catalogueChunk } from "../../registry/schemas/catalogue.ts";
 import { description } from "../../registry/schemas/description.ts";
 import { owners } from "../../registry/schemas/owners.ts";
 import { registration, registration1, registration2 } from "../../registry/schemas/registration.ts";
@@ -17,6 +16,7 @@ import {
 	type StaticText,
 	textsIn,
 } from "../static/html.ts";
+import { catalogueChunk } from "./catalogue-schema.ts";
 
 const folder = new URL("../../registry/schemas/", import.meta.url);
 

@@ -1,7 +1,7 @@
 import { fragmentSettings } from "../../publish/rendered.ts";
+import type { PublicName } from "../../registry/sender-id.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import type { OperatorSettings, SiteSettings } from "../page/settings.ts";
-import type { PublicName } from "./entries.ts";
 
 /** All that a catalogue's content depends on, except the layers. It can be sent to another process. */
 export interface CatalogueOptions {
@@ -34,18 +34,4 @@ export function catalogueOptions(
 	const { metadataUrl, catalogueUrl, mapWkid, targets } = fragments;
 	const site = { ...page, targets, mapWkid, metadataUrl, catalogueUrl, canSend };
 	return { ...more, fragments, publicUrl: publicUrl === "" ? "" : `${publicUrl}/`, site, look, pictures };
-}
-
-/**
- * The public names of the senders that have one, by sender id. A name is left out if it contains an email address, or if
- * it is a sender's id, which is needed for signing.
- */
-export function senderNamesOf(senders: ReadonlyMap<string, { name: PublicName | null }>) {
-	const named = [...senders].flatMap(([id, { name }]) => {
-		if (name === null) return [];
-		const texts = typeof name === "string" ? [name] : [name.en, name.fr];
-		const isPublic = texts.every((text) => !text.includes("@") && !senders.has(text));
-		return isPublic ? [[id, name] as const] : [];
-	});
-	return Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

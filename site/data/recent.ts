@@ -1,6 +1,7 @@
+import type { PublicName } from "../../registry/sender-id.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/try-json.ts";
-import type { Entry, PublicName } from "./entries.ts";
+import type { Entry } from "./entries.ts";
 
 /** The catalogue's file with the last changes of layers and what they changed, for its pages and feeds. */
 export const recentPath = "changes/recent.json";

@@ -1,3 +1,4 @@
+import type { Extension } from "../../api/service/extensions.ts";
 import type { LayersAt } from "../../publish/collect.ts";
 import { Index, IndexBroken } from "./chunks.ts";
 import { chunksFolder, manifestPath, parseManifest } from "./entries.ts";
@@ -28,14 +29,14 @@ export interface CatalogueOutcome {
 /**
  * Updates the catalogue in an output. If the existing catalogue is complete and was made by the same code and options,
  * only the range since its commit is written; otherwise everything is. Both give the same files.
- * @param fresh whether to write everything in any case
+ * @param how `fresh`: whether to write everything in any case; `extensions`: those whose files are written, too
  * @throws {Error} if a file cannot be written or the layers cannot be read
  */
 export async function updateCatalogue(
 	layers: LayersAt,
 	out: string,
 	options: CatalogueOptions,
-	fresh = false,
+	{ fresh = false, extensions = [] }: { fresh?: boolean | undefined; extensions?: readonly Extension[] } = {},
 ): Promise<CatalogueOutcome> {
 	const stamp = catalogueStamp(options);
 	const commit = "commit" in layers ? layers.commit : null;
@@ -59,7 +60,7 @@ export async function updateCatalogue(
 		const index = new Index(state && read);
 		const thumbnails = readThumbnails(options.pictures);
 		// Imported on demand: a running service needs the bundler only at its first start. It ends before the layers are read,
-		// since both take memory: row `push-memory` of `npx fragment-publisher bench`.
+		// since both take memory: row `push-memory` of `npm run bench`.
 		if (!state) await (await import("./site.ts")).bundlesOfPage();
 		const earlier = state && { commit: state.commit, index };
 		const changes = await readChanges(layers, earlier, options, thumbnails);
@@ -73,7 +74,7 @@ export async function updateCatalogue(
 			pages = site.pages;
 			for (const [path, content] of site.files) files.set(path, content);
 		}
-		const settings = { pages, isServed, commit, owners: changes.owners };
+		const settings = { pages, isServed, commit, owners: changes.owners, extensions };
 		for (const [path, text] of catalogueFiles(state && read, changes, settings, index)) files.set(path, text);
 		// Chunks of the earlier manifest are kept for open pages that have read it.
 		const kept = new Set([...(before?.chunks ?? []), ...index.manifest.chunks]);

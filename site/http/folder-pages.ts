@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { etagOf } from "../../registry/etag.ts";
-import { Catalogue, type CatalogueFile, type CatalogueFiles, type Pages } from "./catalogue-requests.ts";
+import { Catalogue, type CatalogueFile, type CatalogueFiles } from "./catalogue-requests.ts";
 
 /** Content coding → the suffix of a file's compressed copy, the best coding first. */
 const codings = Object.entries({ br: ".br", gzip: ".gz" });
@@ -10,13 +10,13 @@ const codings = Object.entries({ br: ".br", gzip: ".gz" });
  * Serves the catalogue from a folder, compressed if it has compressed copies. Another process may write the files, so
  * each request checks whether the file has changed.
  * @param isSecure whether the catalogue is served over https only
- * @param live what only a running service knows: the time of the last look at a layer, and the repairs that wait
+ * @param lastLook what only a running service knows: the time of the last look at a layer
  */
 export function folderPages(
 	folder: string,
 	isSecure: boolean,
-	live: Pick<CatalogueFiles, "lastLook" | "repairs"> = {},
-): Pages {
+	lastLook: CatalogueFiles["lastLook"] = () => null,
+): Catalogue {
 	const read = fileReader();
 	const find = async (file: string, acceptEncoding: string) => {
 		for (const [coding, ending] of codings) {
@@ -28,7 +28,7 @@ export function folderPages(
 	// The bytes of these files are not kept in memory, since `Catalogue` keeps the entries.
 	const text = (file: string) => readFile(join(folder, file), "utf8").catch(nullWithoutFile);
 	const headers = { Vary: "Accept-Encoding" };
-	return new Catalogue({ find, text, headers, isSecure, isLive: true, ...live }).answer;
+	return new Catalogue({ find, text, headers, isSecure, isLive: true, lastLook });
 }
 
 /** Longest `Accept-Encoding` that is parsed, in characters: no browser sends a longer one. */

@@ -9,8 +9,6 @@ import {
 	layerFile,
 	listFolders,
 	publisherFolders,
-	repairFile,
-	repairFolders,
 } from "../static/addresses.ts";
 import { type ErrorKind, errorHtml, noPageHtml } from "../static/error-page.ts";
 import type { PageSettings } from "../static/html.ts";
@@ -21,10 +19,7 @@ const fileSegments: ReadonlySet<string> = new Set(
 	siteGroups.flatMap(({ paths }) => paths.map(segmentOf)).filter((segment) => segment !== "index.html"),
 );
 
-/** The first segments of the OGC API. */
-const recordSegments: ReadonlySet<string> = new Set(["collections", "conformance", "ogc"]);
-
-function segmentOf(path: string): string {
+export function segmentOf(path: string): string {
 	return path.split("/")[1] ?? "";
 }
 
@@ -32,21 +27,17 @@ function segmentOf(path: string): string {
 const folders: ReadonlySet<string> = new Set([
 	...["en", "fr", listFolders.en, listFolders.fr, "guide", "guide/fr", "schemas"],
 	...[changesFolders, healthFolders, publisherFolders].flatMap(({ en, fr }) => [en, fr]),
-	...Object.values(repairFolders),
 ]);
 
 /** A relative path of at most 200 characters, whose names are of A-Z a-z 0-9 . _ - and do not begin with a dot. */
 const filePath = /^(?=.{1,200}$)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** A request for the catalogue. `root` is the relative address of the site's root. */
-export type PageRoute =
-	/** A file, or a page that is made on request. */
-	| { kind: "page"; file: string; root: string }
-	/**
-	 * An answer of the OGC API. Its path is below the API's root, without a slash at its end: `collections/layers/items`;
-	 * empty for the landing page. Its query has no `?`. `isBelowOgc`: whether the request's path begins with `/ogc`.
-	 */
-	| { kind: "records"; path: string; query: string; root: string; isBelowOgc: boolean };
+/** A request for the catalogue: a file, or a page that is made on request. */
+export interface PageRoute {
+	file: string;
+	/** The relative address of the site's root. */
+	root: string;
+}
 
 /** The page of a layer: its language, its kind, and the smallkey as in the request. */
 const layerPage = new RegExp(`^(${langs.join("|")})/(${layerPages.join("|")})/([^/]{1,200}?)(?:\\.html)?$`);
@@ -56,49 +47,37 @@ const publisherPage = new RegExp(`^(?:${publisherFolders.en}|${publisherFolders.
 
 /** The feed of a layer: the smallkey as in the request. */
 const layerFeed = new RegExp(`^${layerFeedsFolder}/([^/]{1,200})\\.xml$`);
-const repairPage = new RegExp(`^(${repairFolders.en}|${repairFolders.fr})/([^/]{0,200}?)(?:\\.html)?$`);
 
 /**
- * Parses a request target of the catalogue or of the OGC API.
+ * Parses a path of the catalogue.
+ * @param target the path below `basePath`, with its query
  * @returns the address of a redirect if a folder lacks its slash; null if the path is not the catalogue's
  */
 export function parsePage(target: string, basePath: string): PageRoute | string | null {
-	if (!target.startsWith(basePath)) return null;
 	const end = target.indexOf("?") < 0 ? target.length : target.indexOf("?");
-	const [path, query] = [target.slice(basePath.length, end), target.slice(end)];
+	const [path, query] = [target.slice(0, end), target.slice(end)];
 	if (path === "") return `${basePath}/${query}`;
-	if (path === "/") return { kind: "page", file: "index.html", root: "./" };
+	if (path === "/") return { file: "index.html", root: "./" };
 	const below = path.slice(1);
 	const root = rootFrom(below);
 	const segment = path.startsWith("/") ? segmentOf(path) : "";
-	if (recordSegments.has(segment)) {
-		const part = below.replace(/^ogc(?:\/|$)/, "").replace(/\/$/, "");
-		return { kind: "records", path: part, query: query.slice(1), root, isBelowOgc: segment === "ogc" };
-	}
 	const [, lang, page, key = ""] = layerPage.exec(below) ?? [];
 	if (lang !== undefined) {
 		const smallkey = parseSmallkey(decodeSegment(key) ?? "");
 		const file = smallkey && layerFile(lang as Lang, smallkey, page as LayerPage);
-		return file === null ? null : { kind: "page", file, root };
+		return file === null ? null : { file, root };
 	}
 	const feedKey = parseSmallkey(decodeSegment(layerFeed.exec(below)?.[1] ?? "") ?? "");
-	if (feedKey !== null) return { kind: "page", file: layerFeedFile(feedKey), root };
-	const [, repairs, repaired = ""] = repairPage.exec(below) ?? [];
-	if (repairs !== undefined) {
-		const smallkey = parseSmallkey(decodeSegment(repaired) ?? "");
-		const lang = langs.find((one) => repairFolders[one] === repairs) ?? "en";
-		if (smallkey === null && repaired !== "") return null;
-		return { kind: "page", file: repairFile(lang, smallkey ?? ""), root };
-	}
+	if (feedKey !== null) return { file: layerFeedFile(feedKey), root };
 	if (!fileSegments.has(segment)) return null;
-	if (publisherPage.test(below)) return { kind: "page", file: `${below}.html`, root };
+	if (publisherPage.test(below)) return { file: `${below}.html`, root };
 	if (folders.has(below)) return `${basePath}${path}/${query}`;
 	const file = below.endsWith("/") ? `${below}index.html` : below;
-	return filePath.test(file) ? { kind: "page", file, root } : null;
+	return filePath.test(file) ? { file, root } : null;
 }
 
 /** The site's root relative to a page: `../`, or `./` at the root. @param path the page's, without its first slash */
-function rootFrom(path: string): string {
+export function rootFrom(path: string): string {
 	return "../".repeat(path.split("/").length - 1) || "./";
 }
 
@@ -128,11 +107,11 @@ const maxRootLength = 60;
 /** The file of a page that does not exist, for targets that are no file's. */
 export const noPageFile = "404.html";
 
-/** The route of a target below the base path that is no page's. */
+/** The route of a path below the base path that is no page's. */
 export function noPage(target: string, basePath: string): PageRoute {
-	const [path = ""] = target.slice(basePath.length + 1).split("?", 1);
+	const [path = ""] = target.slice(1).split("?", 1);
 	const root = rootFrom(path);
-	return { kind: "page", file: noPageFile, root: root.length > maxRootLength ? `${basePath}/` : root };
+	return { file: noPageFile, root: root.length > maxRootLength ? `${basePath}/` : root };
 }
 
 /**

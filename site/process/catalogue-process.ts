@@ -27,6 +27,8 @@ const defaultLimits = {
 interface ServiceCatalogueOptions {
 	repository: string;
 	out: string;
+	/** The module of the process that writes the files: it calls `serveOrders`. */
+	worker: URL;
 	/** Called for each update: the senders may have changed. */
 	options: () => CatalogueOptions;
 	/** Gets one warning when the catalogue cannot be written, and another when it is current again. */
@@ -46,7 +48,14 @@ const maxPauseMs = 300;
  * Opens the catalogue of a running service: a process of its own updates it to the branch. The catalogue is derived data:
  * if an update fails, reads and writes of layers continue, and the update is retried.
  */
-export function openCatalogue({ repository, out, options, log, limits = {} }: ServiceCatalogueOptions) {
+export function openCatalogue({
+	repository,
+	out,
+	worker: module,
+	options,
+	log,
+	limits = {},
+}: ServiceCatalogueOptions) {
 	const { collectMs, quietMs, maxQuietMs, checkMs, retryMs, ...more } = { ...defaultLimits, ...limits };
 	const { maxRetryMs, endMs, maxIdleBytes } = more;
 	const closing = new AbortController();
@@ -136,7 +145,7 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 	}
 
 	function startWorker(): ChildProcess {
-		const started = fork(new URL("./catalogue-worker.ts", import.meta.url), {
+		const started = fork(module, {
 			execArgv: ["--optimize-for-size", "--import", import.meta.resolve("tsx")],
 			serialization: "advanced",
 			// This process's environment is not inherited: it holds secrets.

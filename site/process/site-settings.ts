@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Variables } from "../../api/configuration.ts";
+import { trialDataDir } from "../../api/service/settings.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { ifThereSync } from "../../store/files/if-there.ts";
 import type { CatalogueOptions } from "../data/options.ts";
@@ -9,8 +11,15 @@ import type { OperatorSettings } from "../page/settings.ts";
 /** Most bytes of the operator's styles, and of the signature. */
 const maxFileBytes = 100_000;
 
+export interface SiteSettings {
+	page: OperatorSettings;
+	look: CatalogueOptions["look"];
+	/** The folder of pictures of layers, as an absolute path. */
+	pictures: string;
+}
+
 /** The settings of the catalogue's pages: whose site it is, its maps, and its repository. */
-export function readSite(variables: Variables): { page: OperatorSettings; look: CatalogueOptions["look"] } {
+export function readSite(variables: Variables): SiteSettings {
 	const tiles = /^(?=.*\{x\})(?=.*\{y\})https:\/\/[^\s"<>]*\{z\}[^\s"<>]*$/;
 	const page = {
 		name: both(variables, "SITE_NAME", /^\S.{0,99}$/, "a name of at most 100 characters"),
@@ -32,7 +41,8 @@ export function readSite(variables: Variables): { page: OperatorSettings; look: 
 		theme: file(variables, "SITE_THEME", isStyle, "a file of CSS"),
 		signature: file(variables, "SITE_SIGNATURE", isSignature, "an SVG with a viewBox and a <title>"),
 	};
-	return { page, look };
+	const pictures = join(variables.text("DATA_DIR", trialDataDir), "pictures");
+	return { page, look, pictures: resolve(variables.text("PICTURES", pictures)) };
 }
 
 /** Two variables that are set together, `<name>_EN` and `<name>_FR`; null if they are not set. */

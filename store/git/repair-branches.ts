@@ -1,6 +1,6 @@
-import type { Proposal } from "../../extensions/repair/proposal.ts";
+import { counted } from "../../registry/plain.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
-import { declinedFolder, mainTrailer, repairBranch, serviceIdentity } from "../store.ts";
+import { declinedFolder, type Edit, mainTrailer, repairBranch, serviceIdentity } from "../store.ts";
 import { importCommit, trailersOf } from "./commands/commits.ts";
 import { runGit } from "./commands/run.ts";
 
@@ -9,6 +9,26 @@ export const repairedTrailer = "Repairs";
 const evidenceTrailer = "Evidence";
 const sureTrailer = "Certainty";
 const choiceTrailer = "Choice";
+
+/** A change that repairs one layer, or the layers of one service that moved together. */
+export interface Proposal {
+	/** `repair/<first smallkey>` */
+	branch: string;
+	smallkeys: string[];
+	/** How sure it is that the places are those of the layers; `choose`: a person has to choose one of several. */
+	sure: "same" | "perhaps" | "choose";
+	/** The places that a person has to choose from. */
+	choices: string[];
+	/** The first line of the commit's message. */
+	subject: string;
+	/** The evidence: `text` in plain English for the commit, `markdown` in both languages for a pull request. */
+	text: string;
+	markdown: string;
+	/** A hash of the evidence for each layer: after a refusal, nothing is proposed again on the same evidence. */
+	evidence: string[];
+	/** The files that change; empty if a person has to choose. */
+	edits: Edit[];
+}
 
 /** A proposal that waits. */
 export type OpenRepair = Awaited<ReturnType<typeof readOpen>>[number];
@@ -97,4 +117,12 @@ export function messageOf(
 		...choices.map((place) => `${choiceTrailer}: ${place}`),
 	];
 	return `${[subject, text.trim(), lines.join("\n")].filter(Boolean).join("\n\n")}\n`;
+}
+
+/** The first line of a proposal's message. */
+export function subjectOf(smallkeys: readonly string[], sure: Proposal["sure"]): string {
+	const [first, ...others] = smallkeys;
+	const what = others.length === 0 ? first : `${first} and ${counted(others.length, "other layer")}`;
+	if (sure === "choose") return `repair ${what}: choose one of several places`;
+	return `repair ${what}: ${sure === "same" ? "" : "perhaps "}the same layer at another place`;
 }

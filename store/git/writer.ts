@@ -21,7 +21,7 @@ const repackNiceness = 5;
 /**
  * Writes commits: `git fast-import` stores a group of commits in one pack, and then `git update-ref` moves a branch. Both
  * processes are long-lived, and start when they are needed. A new `git update-ref` for each group would take about 3 ms
- * of row `put-alone` of `npx fragment-publisher bench`.
+ * of row `put-alone` of `npm run bench`.
  */
 export type Writer = ReturnType<typeof openWriter>;
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { type GitObject, readObjects } from "../git/commands/cat-file.ts";
-import { headerLines, listCommits, parseCommit } from "../git/commands/commits.ts";
+import { headerLines, listCommits, maxAheadMs, parseCommit } from "../git/commands/commits.ts";
 import { authorMail, declinedFolder, reviewFolders, serviceAuthor } from "../store.ts";
 
 /** A ref that a push would change, as git passes it to a hook (githooks(5), "pre-receive"). */
@@ -106,9 +106,6 @@ function findAmbiguity({ body }: GitObject): string | null {
 	}
 	return isUtf8(body) ? null : "must be in UTF-8, and is not";
 }
-
-/** How far the dates of a commit may be ahead of this machine's clock. */
-const maxAheadMs = 86_400_000;
 
 /** The problem of a commit with a date in the future, which would lead every feed until then; null for any other. */
 function findFuture(commit: GitObject, nowMs: number): string | null {

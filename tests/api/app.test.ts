@@ -6,6 +6,7 @@ import { refuseRead, refuseWrite } from "../../api/reply.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { type Problem, problemAt } from "../../registry/texts.ts";
+import { parsePage } from "../../site/http/pages.ts";
 import { textOf } from "../helpers/handlers.ts";
 import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
@@ -118,12 +119,8 @@ test("a base path stands before every route", () => {
 
 test("the catalogue has files of plain names only, and the slash of its folders", () => {
 	const page = (target: string, basePath = "") => {
-		const route = routeOf("GET", target, { ...settings, basePath, site: true });
-		return route.kind === "page"
-			? route.file
-			: route.kind === "moved"
-				? `to ${route.reply.headers.Location}`
-				: route.kind;
+		const route = parsePage(target.slice(basePath.length), basePath);
+		return typeof route === "string" ? `to ${route}` : (route?.file ?? "404.html");
 	};
 	for (const [target, expected, basePath] of [
 		["/?q=x", "index.html"],

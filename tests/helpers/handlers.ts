@@ -5,7 +5,7 @@ import type { Context } from "../../api/context.ts";
 import { answerRead } from "../../api/read.ts";
 import type { Reply } from "../../api/reply.ts";
 import { parseSenders, sign } from "../../api/senders.ts";
-import { answerWrite, type WriteBody, type Write as WriteHead } from "../../api/write.ts";
+import { answerWrite, type WriteBody, type Write as WriteHead, writeHeaders } from "../../api/write.ts";
 import { drawingRank } from "../../registry/description.ts";
 import { etagOf } from "../../registry/etag.ts";
 import type { Fragments } from "../../registry/fragment.ts";
@@ -103,8 +103,7 @@ export abstract class Requests {
 
 	get(target: string, ifNoneMatch: string | null = null, method = "GET"): Reply {
 		const route = routeOf(method, target, this.context.settings);
-		if (route.kind === "page" || route.kind === "records" || route.kind === "moved")
-			throw new Error(`${target} is a page`);
+		if (route.kind === "other") throw new Error(`${target} is a page`);
 		if (route.kind === "write" || route.kind === "status")
 			throw new Error(`${method} ${target} is answered later`);
 		if (!("items" in route)) return answerPlain(route, this.context);
@@ -222,13 +221,12 @@ export async function signedWrite(write: Write, now: number): Promise<HandledWri
 	const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
 	const signature = await sign(secret, { path: target, sender, timestamp, body: bytes });
 	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp, ...write.headers };
+	const texts = new Map(Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text]));
 	return {
 		action: method === "DELETE" ? "remove" : "register",
 		target,
 		address: null,
-		sender: headers.Sender ?? "",
-		timestamp: headers.TimeStamp ?? "",
-		signature: headers.Authorization ?? "",
+		...writeHeaders((name) => texts.get(name)),
 		length: null,
 		body: bytes.length > maxRegistrationBytes ? "too large" : bytes,
 	};

@@ -15,7 +15,6 @@ export async function listen(local: Local): Promise<Listening> {
 		context: local.context,
 		fragments: local.publication.table.find,
 		version: local.publication.table.version,
-		pages: local.pages ?? undefined,
 		log: () => undefined,
 		allReads: false,
 		count: () => undefined,

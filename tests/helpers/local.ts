@@ -5,9 +5,12 @@ import type { Context } from "../../api/context.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { type LocalService, type Outside, openLocal } from "../../api/service/composition.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
+import { extensions } from "../../extensions/index.ts";
 import type { FolderTimes } from "../../publish/folder-sink.ts";
 import type { Publication } from "../../publish/publication.ts";
 import type { Fragments } from "../../registry/fragment.ts";
+import { createSite, type SiteOptions } from "../../site/extension.ts";
+import type { openCatalogue } from "../../site/process/catalogue-process.ts";
 import { filesBelow } from "../../store/files/below.ts";
 import { readTextIfThere } from "../../store/files/if-there.ts";
 import type { StoreLimits } from "../../store/git/base.ts";
@@ -44,6 +47,10 @@ async function refsOf(repository: string): Promise<string[]> {
 	return [...refs].map(([name, id]) => `${name} ${id}`).sort();
 }
 
+interface SiteParts {
+	writer?: ReturnType<typeof openCatalogue>;
+}
+
 /** What a test gives to its service; without it, the service starts empty. */
 export interface LocalParts {
 	/** The files of the first commit: path → text. */
@@ -62,7 +69,7 @@ export class Local extends Requests {
 	variables: Record<string, string>;
 	guard: Outside["guard"];
 	/** Other limits of the catalogue than those of tests. */
-	catalogueLimits: Outside["catalogueLimits"] = {};
+	catalogueLimits: SiteOptions["limits"] = {};
 	/** Bytes that the disk has left, as the service sees it; an error where it cannot be read. */
 	freeBytes: number | Error = 2 ** 40;
 	/** What is wrong with the senders file, as the service sees it. */
@@ -96,8 +103,8 @@ export class Local extends Requests {
 	store!: GitStore;
 	publication!: Publication;
 	context!: Context;
-	catalogue!: LocalService["catalogue"];
-	pages!: LocalService["pages"];
+	/** The process that writes the catalogue; undefined without one. */
+	catalogue: ReturnType<typeof openCatalogue> | undefined;
 
 	readonly fragments: Fragments = (...of) => this.publication.table.find(...of);
 
@@ -117,8 +124,12 @@ export class Local extends Requests {
 	async start(files: Record<string, string> = {}): Promise<void> {
 		const seed = Object.entries(files).map(([path, text]) => ({ path, text }));
 		const environment = { DATA_DIR: this.folder, HARVEST: "off", SITE: "off", ...this.variables };
+		const limits = { collectMs: 10, checkMs: 200, retryMs: 100, maxRetryMs: 200, ...this.catalogueLimits };
+		const site = createSite({ worker: new URL("../../scripts/catalogue.ts", import.meta.url), limits });
+		const all = [site, ...extensions];
+		const readers = all.flatMap(({ settings }) => settings ?? []);
 		this.#service = await openLocal(
-			readConfiguration(environment),
+			readConfiguration(environment, ...readers),
 			parseSenders(JSON.stringify(senders), ""),
 			{
 				now: () => new Date(this.now),
@@ -138,13 +149,7 @@ export class Local extends Requests {
 				},
 				// A slow machine changes no receipt.
 				filesTimes: { waitMs: 120_000, ...this.parts.filesTimes },
-				catalogueLimits: {
-					collectMs: 10,
-					checkMs: 200,
-					retryMs: 100,
-					maxRetryMs: 200,
-					...this.catalogueLimits,
-				},
+				extensions: all,
 				storeLimits: this.parts.storeLimits ?? {},
 				guard: this.guard,
 			},
@@ -152,8 +157,8 @@ export class Local extends Requests {
 		this.store = this.#service.store;
 		this.publication = this.#service.publication;
 		this.context = this.#service.context;
-		this.catalogue = this.#service.catalogue;
-		this.pages = this.#service.pages;
+		const [provided] = this.#service.started.map(({ provides }) => provides as SiteParts | undefined);
+		this.catalogue = provided?.writer;
 	}
 
 	async stop(): Promise<void> {

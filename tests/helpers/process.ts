@@ -7,8 +7,8 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
+import type { Io } from "../../registry/environment.ts";
 import { run } from "../../scripts/main.ts";
-import type { Io } from "../../scripts/terminal/io.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 

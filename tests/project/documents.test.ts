@@ -6,11 +6,15 @@ import * as assert from "uvu/assert";
 import { settingNames } from "../../api/service/settings.ts";
 import { readPaths } from "../../api/wanted.ts";
 import { targetNames } from "../../registry/targets/table.ts";
-import { isCommand } from "../../scripts/terminal/commands.ts";
+import { allExtensions } from "../../scripts/main.ts";
+import { commandsOf } from "../../scripts/terminal/commands.ts";
 import { snippetsOf } from "../../site/data/snippets.ts";
 import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 import { gitIn } from "../helpers/world.ts";
+
+const commands = commandsOf(allExtensions).flatMap(({ name, short = [] }) => [name, ...short]);
+const isCommand = (name: string) => commands.includes(name);
 
 const names = await glob(["*.md", "docs/**/*.md"], { cwd: root });
 const pages = new Map<string, string>();
@@ -82,7 +86,7 @@ test("every command and script that a page names is there", async () => {
 });
 
 test("every setting that a page sets is one, or a variable of a script or workflow", async () => {
-	const known = settingNames();
+	const known = settingNames(allExtensions.flatMap(({ settings }) => settings ?? []));
 	const files = await glob(["scripts/**/*.ts", ".github/workflows/*.yml"], { cwd: root });
 	const texts = await Promise.all(files.map((name) => readFile(join(root, name), "utf8")));
 	for (const [, name = ""] of texts.join("").matchAll(/\b([A-Z][A-Z_]{3,})\b/g)) known.add(name);

@@ -5,8 +5,12 @@ import { build } from "esbuild";
 import glob from "fast-glob";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
-import { isCommand } from "../../scripts/terminal/commands.ts";
+import { allExtensions } from "../../scripts/main.ts";
+import { commandsOf } from "../../scripts/terminal/commands.ts";
 import { test } from "../helpers/suite.ts";
+
+const commands = commandsOf(allExtensions).flatMap(({ name, short = [] }) => [name, ...short]);
+const isCommand = (name: string) => commands.includes(name);
 
 interface Step {
 	id?: string;

@@ -1,9 +1,10 @@
 import type { Ask } from "../../../api/service/net/ask.ts";
+import { Trouble } from "../../../api/service/net/trouble.ts";
 import { causeOf } from "../../../registry/causes.ts";
 import type { Extent } from "../../../registry/extent.ts";
 import { projectionOf, reproject } from "../../../registry/projections.ts";
 import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf, wordOf } from "../answer.ts";
-import { checkEntries, type Described, quote, Trouble } from "../finding.ts";
+import { checkEntries, type Described, quote } from "../finding.ts";
 
 /**
  * Asks for a document of an ArcGIS service: `<service_url><path>?f=json`.

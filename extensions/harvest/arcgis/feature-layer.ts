@@ -1,11 +1,12 @@
 import type { Ask } from "../../../api/service/net/ask.ts";
+import { Trouble } from "../../../api/service/net/trouble.ts";
 import { type CauseCode, causeOf } from "../../../registry/causes.ts";
 import type { FeatureDescription, Field } from "../../../registry/description.ts";
 import { plainText } from "../../../registry/markup.ts";
 import { boundsOfExtent, reproject } from "../../../registry/projections.ts";
 import { maxAbstract } from "../../../registry/schemas/description.ts";
 import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf } from "../answer.ts";
-import { type Described, orTrouble, quote, Trouble } from "../finding.ts";
+import { type Described, orTrouble, quote } from "../finding.ts";
 import { askDocument, readExtent, serviceAddress } from "./answers.ts";
 import { type LegendEntry, readLegend, readRenderer } from "./renderer.ts";
 

@@ -6,7 +6,9 @@ import pMap from "p-map";
 import { clientsWith } from "../../../api/service/ask.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { placeFile } from "../../../publish/place-file.mjs";
+import { mapWithProgress } from "../../../publish/progress.ts";
 import { descriptionText, isDescribed } from "../../../registry/description.ts";
+import type { Io } from "../../../registry/environment.ts";
 import { type SickState, weekOf, weeksSince } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { ownersPath, parseOwners } from "../../../registry/owners.ts";
@@ -15,8 +17,6 @@ import { harvestedLangs } from "../../../registry/registration.ts";
 import { descriptionPath, langs, layerPath, parseLayerPath } from "../../../registry/smallkey.ts";
 import { layersOption, nameSource, withSource, workingFolder } from "../../../scripts/source.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
-import type { Io } from "../../../scripts/terminal/io.ts";
-import { mapWithProgress } from "../../../scripts/terminal/progress.ts";
 import { ifThere, readIfThere, readTextIfThere } from "../../../store/files/if-there.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { createCheckLayer, type LayerFacts } from "../check-layer.ts";
@@ -76,7 +76,7 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	io.warn(`Harvesting into ${folder}`);
 	const configuration = readConfiguration(withoutStore(environment));
 	const { mapWkid } = configuration;
-	const ask = createHarvestLayer({ ask: clientsWith(configuration.harvest).ask, mapWkid });
+	const ask = createHarvestLayer({ ask: clientsWith(configuration.network).ask, mapWkid });
 	const layers = await readLayers({ folder }, smallkeys, io);
 	const now = io.now().getTime();
 
@@ -132,7 +132,7 @@ const checkServices = createRun("check-services", async ({ read, environment, io
 	const [options, smallkeys] = await read((line) => withSource(line.argument(...smallkeysArgument)));
 	const { source, name } = nameSource(options);
 	io.warn(`Asking the services behind ${name}`);
-	const { ask } = clientsWith(readConfiguration(withoutStore(environment)).harvest);
+	const { ask } = clientsWith(readConfiguration(withoutStore(environment)).network);
 	const check = createCheckLayer(ask);
 	const layers = await readLayers(source, smallkeys, io);
 	const results = await mapWithProgress(layers, "checking", layersAtOnce, async (layer) => {
@@ -178,8 +178,8 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 			.addHelpText("after", watchHelp),
 	);
 	const { owners } = parseOwners(await readIfThere(ownersPath));
-	const { harvest, publicUrl } = readConfiguration(withoutStore(environment));
-	const { ask } = clientsWith(harvest);
+	const { network, publicUrl } = readConfiguration(withoutStore(environment));
+	const { ask } = clientsWith(network);
 	const registered = await readLayers({ folder }, [], io);
 	const layers = await readLayers({ folder }, smallkeys, io);
 	const all = await watchAll(layers, ask, publicUrl);

@@ -3,6 +3,8 @@ import type { Ask } from "../../../api/service/net/ask.ts";
 import type { Source } from "../../../publish/collect.ts";
 import { collectSource } from "../../../publish/collect.ts";
 import { placeFile } from "../../../publish/place-file.mjs";
+import { mapWithProgress } from "../../../publish/progress.ts";
+import type { Io } from "../../../registry/environment.ts";
 import {
 	type Health,
 	healthPath,
@@ -16,8 +18,6 @@ import { type CheckedLayer, judgeChange, problemLine } from "../../../registry/j
 import { namesOf } from "../../../registry/layer-file.ts";
 import { plain } from "../../../registry/plain.ts";
 import { langs } from "../../../registry/smallkey.ts";
-import type { Io } from "../../../scripts/terminal/io.ts";
-import { mapWithProgress } from "../../../scripts/terminal/progress.ts";
 import { readTextIfThere } from "../../../store/files/if-there.ts";
 import type { Watched } from "../finding.ts";
 import { createWatchLayer } from "../layer.ts";

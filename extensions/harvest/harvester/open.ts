@@ -1,31 +1,32 @@
 import { repositoryPath } from "../../../api/service/data-dir.ts";
-import { serviceLog } from "../../../api/service/log.ts";
+import type { RunningService, Started } from "../../../api/service/extensions.ts";
 import { readHealth } from "../../../api/service/repository.ts";
-import type { Configuration } from "../../../api/service/settings.ts";
-import type { Store } from "../../../store/store.ts";
-import type { Metrics } from "../../hosting/metrics.ts";
-import { createNotifier } from "../notify.ts";
+import { eachInSlices } from "../../../publish/slices.ts";
+import { createLayerParts } from "../layer-parts.ts";
+import { createNotifier, type Notice } from "../notify.ts";
+import type { HarvestSettings } from "../settings.ts";
 import { createHarvester } from "./harvester.ts";
-import { createWatcher, searchProcess, startRepairs } from "./health.ts";
+import { createWatcher } from "./health.ts";
 import { systemTimers } from "./schedule.ts";
 import { createHarvestThreads, threadLimits } from "./threads.ts";
 
-/** The harvester of a running service, with the watcher and the search for repairs. */
+/** The harvester of a running service, with the watcher. */
 export type ServiceHarvester = ReturnType<typeof openHarvester>;
 
-/** Starts the harvester, the watcher and the search for repairs. @param allKeys all smallkeys, in any order */
-export function openHarvester(
-	configuration: Configuration,
-	store: Store,
-	allKeys: () => Iterable<string>,
-	metrics: Metrics | null = null,
-) {
-	const { harvest, mapWkid, publicUrl: site, dataDir, notify: target } = configuration;
+/** Starts the harvester and the watcher. */
+export function openHarvester({
+	configuration,
+	store,
+	smallkeys,
+	log,
+	observe,
+}: Pick<RunningService<HarvestSettings>, "configuration" | "store" | "smallkeys" | "log" | "observe">) {
+	const { harvest, network, mapWkid, publicUrl: site, dataDir, notify: target } = configuration;
 	const notifier =
-		target && createNotifier({ target, now: () => new Date(), warn: (line) => serviceLog.warn(line) });
+		target && createNotifier({ target, now: () => new Date(), warn: (line) => log.warn(line) });
 	const threads = createHarvestThreads({
 		entry: new URL("./thread-entry.mjs", import.meta.url),
-		settings: { harvest, mapWkid, site },
+		settings: { network, mapWkid, site },
 		limits: threadLimits,
 		timers: systemTimers,
 	});
@@ -34,8 +35,8 @@ export function openHarvester(
 		store,
 		everyMs: harvest.every,
 		now: () => new Date(),
-		allKeys,
-		log: serviceLog,
+		allKeys: smallkeys,
+		log,
 		timers: systemTimers,
 		readHealth: () => readHealth(repository),
 		notify: notifier?.notify,
@@ -44,19 +45,41 @@ export function openHarvester(
 	const harvester = createHarvester({
 		...common,
 		harvest: threads.harvest,
-		count: metrics?.harvest,
+		count: (outcome) => observe({ kind: "harvest", outcome }),
 		check: watcher.check,
 	});
 	harvester.start();
-	const search = searchProcess(configuration);
-	const endRepairs = harvest.repair ? startRepairs({ ...common, repository, search }) : null;
 	return {
 		...harvester,
 		lastCheckOf: watcher.lastCheckOf,
+		notify: notifier?.notify,
 		close: async () => {
-			await Promise.all([harvester.close(), threads.close(), endRepairs?.()]);
+			await Promise.all([harvester.close(), threads.close()]);
 			await watcher.close();
 			notifier?.close();
 		},
+	};
+}
+
+/** What later extensions find in their service. */
+export interface HarvestService {
+	/** Sends a notice to the operator; absent: none is sent. */
+	notify?: ((notice: Notice) => unknown) | undefined;
+}
+
+/** Starts the harvest of a service whose layers are on this machine; with `HARVEST=off` only the status of layers has it. */
+export function startHarvest(service: RunningService<HarvestSettings>): Started {
+	if (service.repository === null) return { close: () => undefined };
+	if (!service.configuration.harvest.on)
+		return { layer: createLayerParts(service, null), close: () => undefined };
+	const harvester = openHarvester(service);
+	return {
+		provides: { notify: harvester.notify },
+		changed: (_commit, smallkeys) => void eachInSlices(smallkeys, harvester.follow),
+		layer: createLayerParts(service, harvester),
+		lastLook: (smallkey) => harvester.lastCheckOf(smallkey)?.at ?? null,
+		refresh: harvester.refresh,
+		gauges: () => ({ harvestsWaiting: harvester.waiting() }),
+		close: harvester.close,
 	};
 }

@@ -5,8 +5,8 @@ import { createHarvestLayer, createWatchLayer } from "../layer.ts";
 import { createReadCapabilities } from "../wms/read-capabilities.ts";
 import type { Order, Report, ThreadSettings } from "./threads.ts";
 
-const { harvest: settings, mapWkid, site, beatMs, maxLayerMs } = workerData as ThreadSettings;
-const { ask } = clientsWith(settings);
+const { network, mapWkid, site, beatMs, maxLayerMs } = workerData as ThreadSettings;
+const { ask } = clientsWith(network);
 const read = createReadCapabilities(ask);
 const tasks = {
 	harvest: createHarvestLayer({ ask, mapWkid, read }),

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import pLimit from "p-limit";
-import type { HarvestSettings } from "../../../api/service/settings.ts";
+import type { NetworkSettings } from "../../../api/service/settings.ts";
 import { type Cause, causeOf } from "../../../registry/causes.ts";
 import type { Description } from "../../../registry/description.ts";
 import type { Registration } from "../../../registry/registration.ts";
@@ -25,7 +25,7 @@ const beats = 5;
 
 /** The settings that a thread starts with. */
 export interface ThreadSettings {
-	harvest: HarvestSettings;
+	network: NetworkSettings;
 	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
 	mapWkid: number;
 	/** Address of the catalogue; empty if unknown. */
@@ -49,7 +49,7 @@ export type Report = { id: number; result: Harvested | Watched } | null;
 
 interface ThreadOptions {
 	entry: URL;
-	settings: Pick<ThreadSettings, "harvest" | "mapWkid" | "site">;
+	settings: Pick<ThreadSettings, "network" | "mapWkid" | "site">;
 	limits: typeof threadLimits;
 	timers: Schedule["timers"];
 }

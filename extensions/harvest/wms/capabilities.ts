@@ -1,6 +1,7 @@
+import { Trouble } from "../../../api/service/net/trouble.ts";
 import { causeOf } from "../../../registry/causes.ts";
 import type { Bounds } from "../../../site/data/entries.ts";
-import { quote, Trouble } from "../finding.ts";
+import { quote } from "../finding.ts";
 import { parseXml, type XmlElement } from "./xml.ts";
 
 /** The kinds of services that list their layers in capabilities. */

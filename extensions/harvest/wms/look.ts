@@ -1,9 +1,10 @@
 import { decode, hasPngSignature } from "fast-png";
 import { scaleFromCenter } from "ol/extent.js";
 import type { Ask } from "../../../api/service/net/ask.ts";
+import { Trouble } from "../../../api/service/net/trouble.ts";
 import { causeOf } from "../../../registry/causes.ts";
 import type { Bounds } from "../../../site/data/entries.ts";
-import { quote, Trouble } from "../finding.ts";
+import { quote } from "../finding.ts";
 import { boxOf, type CapabilitiesLayer, exceptionIn } from "./capabilities.ts";
 import { withParameters } from "./read-capabilities.ts";
 import { parseXml } from "./xml.ts";

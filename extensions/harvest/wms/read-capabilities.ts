@@ -1,13 +1,14 @@
 import { aborted } from "node:util";
 import { createEmpty, extend } from "ol/extent.js";
 import type { Ask } from "../../../api/service/net/ask.ts";
+import { Trouble } from "../../../api/service/net/trouble.ts";
 import { causeOf } from "../../../registry/causes.ts";
 import { type NamedDescription, plainKeywords } from "../../../registry/description.ts";
 import { plainText } from "../../../registry/markup.ts";
 import { degreesOf } from "../../../registry/projections.ts";
 import { maxAbstract, maxTitle } from "../../../registry/schemas/description.ts";
 import type { Bounds } from "../../../site/data/entries.ts";
-import { checkEntries, type Described, orTrouble, quote, Trouble } from "../finding.ts";
+import { checkEntries, type Described, orTrouble, quote } from "../finding.ts";
 import {
 	boxOf,
 	type Capabilities,

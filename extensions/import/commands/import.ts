@@ -1,78 +1,22 @@
-// npx fragment-publisher register, import and compare: store many registrations, import an older service's, and compare the two
+// npx fragment-publisher import and compare: import the layers of an older service, and compare the two
 import { existsSync } from "node:fs";
 import { repositoryPath } from "../../../api/service/data-dir.ts";
-import { openStore } from "../../../api/service/open-store.ts";
 import { servedRef } from "../../../api/service/repository.ts";
 import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { progress } from "../../../publish/progress.ts";
 import { counted, plain } from "../../../registry/plain.ts";
 import { textsOf } from "../../../registry/problems.ts";
-import { isSenderId } from "../../../registry/sender-id.ts";
 import { parseLayerPath } from "../../../registry/smallkey.ts";
-import { readBatch, storeBatch } from "../../../scripts/send/batch.ts";
-import { readKeys } from "../../../scripts/send/keys.ts";
-import { registerMany } from "../../../scripts/send/many.ts";
-import { createRun, exitCodes, parseUrl, WrongError } from "../../../scripts/terminal/command-line.ts";
-import { progress } from "../../../scripts/terminal/progress.ts";
+import { WrongError } from "../../../registry/wrong-error.ts";
+import { checkSender, createRun, exitCodes, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { listTree } from "../../../store/git/commands/tree.ts";
 import { isRefusal } from "../../../store/store.ts";
 import { comparedTargets, compareServices, reportLines } from "../compare/compare.ts";
 import type { NotMoved } from "../dump.ts";
 import { readLayersDump, readSendersDump, summaryLines } from "../import.ts";
+import { readKeysOrDump } from "../keys.ts";
 import { storeLayers } from "../store-layers.ts";
-
-/** @throws {Error} if the option `--sender` has no id of a sender */
-function checkSender(id: string): void {
-	if (!isSenderId(id)) throw new Error(`--sender: must be 1 to 64 of A-Z a-z 0-9 . _ -, not ${id}`);
-}
-
-const registerHelp = `
-With --url each layer is a signed PUT to that service, with a commit of its own; the secret is found as for put. Without it
-all are one commit in GITHUB_REPOSITORY where that is set, else in the repository in DATA_DIR, on which no service may run.
-All files are checked first. With --url a request that is not served is sent again for half a minute.
-What is stored already is skipped: after an interruption, run the same again. --remove-others removes from the service, once all
-files are accepted, the layers of --owned that the folder does not have. It lists them, and asks.`;
-
-const register = createRun("register", async ({ read, environment, io }) => {
-	const [options, folder] = await read((line) =>
-		line
-			.argument("<dir>", "a folder of <smallkey>.json, or of <ab>/<smallkey>.json as in layers/")
-			.option("--review", "leave them on a branch for a reviewer; on GitHub with a pull request", false)
-			.option("--url <url>", "send them, signed, to the service with its base path", parseUrl)
-			.option("--sender <id>", "who signs, or who the commit names as its author (operator)")
-			.option("--remove-others", "with --url: then remove the layers that the folder does not have", false)
-			.option("--owned <glob...>", "the smallkeys that --remove-others may remove, such as 'nrcan-*'")
-			.option("--yes", "with --remove-others: do not ask", false)
-			.option("--json", "with --url: print the result as JSON", false)
-			.addHelpText("after", registerHelp),
-	);
-	const { sender = "operator", review, url, removeOthers, owned = [], yes, json } = options;
-	if (review && url) throw new Error("--review: with --url the service decides who needs a reviewer");
-	if (!url && (removeOthers || json)) throw new Error("--remove-others, --json: are for --url");
-	if (removeOthers !== owned.length > 0)
-		throw new Error("--remove-others: needs --owned with globs of your smallkeys, and --owned needs it");
-	checkSender(sender);
-	const { registrations, problems } = await readBatch(folder);
-	const refuse = (texts: readonly string[]) => {
-		for (const text of texts) io.warn(plain(text));
-		throw new WrongError(`${counted(texts.length, "problem")}; nothing was written`);
-	};
-	if (problems.length > 0) refuse(problems);
-	const others = removeOthers ? { owned, yes } : null;
-	if (url) return registerMany(registrations, { ...options, url }, others, environment, io);
-	const { store, place, close } = await openStore(readConfiguration(environment));
-	try {
-		const outcome = await storeBatch(store, registrations, { sender, time: io.now().getTime(), review });
-		if (isRefusal(outcome)) return refuse(outcome.errors);
-		const { changed, commit } = outcome;
-		io.print(`${changed} registered, ${registrations.size - changed} stored already, in ${place}`);
-		if (commit.changed) io.print(`commit ${commit.commit}`);
-		if (commit.branch) io.print(`branch ${commit.branch}`);
-		if (commit.pullRequest) io.print(`pull request ${commit.pullRequest}`);
-	} finally {
-		await close();
-	}
-});
 
 const importHelp = `
 A dump is {"docs":[…]}, or the answer of _all_docs?include_docs=true.
@@ -147,7 +91,7 @@ const compare = createRun("compare", async ({ read, environment, io }) => {
 			.addHelpText("after", compareHelp),
 	);
 	const { dataDir } = readConfiguration(withoutStore(environment));
-	const smallkeys = path === undefined ? await readStored(dataDir) : await readKeys(path);
+	const smallkeys = path === undefined ? await readStored(dataDir) : await readKeysOrDump(path);
 	if (smallkeys.length === 0) throw new Error(`${path ?? dataDir}: holds no smallkeys to compare`);
 	io.warn(`Comparing ${counted(smallkeys.length, "layer")} of ${old} with ${now}`);
 	const bar = progress(smallkeys.length * comparedTargets.length * 2, "comparing");
@@ -158,4 +102,4 @@ const compare = createRun("compare", async ({ read, environment, io }) => {
 	return isRelevant ? exitCodes.wrong : exitCodes.done;
 });
 
-export const runs = { register, import: importDump, compare };
+export const runs = { import: importDump, compare };

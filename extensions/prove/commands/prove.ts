@@ -20,15 +20,19 @@ import { type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../../../scripts/source.ts";
 import { createRun, parseCount } from "../../../scripts/terminal/command-line.ts";
 import { buildOutput } from "../../../site/build/output.ts";
+import type { Proof, Proofs } from "../../../site/data/proofs.ts";
 import { proposedFolder } from "../../../site/data/thumbnails.ts";
+import { readSite } from "../../../site/process/site-settings.ts";
 import { withTemporaryFolder } from "../../../store/files/temporary-folder.ts";
 import { seenOf } from "../../harvest/finding.ts";
 import { readLayers, watchAll, writeHealth } from "../../harvest/harvester/layers.ts";
 import { createNotifier } from "../../harvest/notify.ts";
+import { readHarvest } from "../../harvest/settings.ts";
 import { needBrowser, openBrowser, serveFolder } from "../browser.ts";
-import { type Proof, type Proofs, runProofs } from "../proofs.ts";
+import { runProofs } from "../proofs.ts";
 import { writeProposedLayers } from "../proposed.ts";
 import { reportHtml, reportOf } from "../report.ts";
+import { readProve } from "../settings.ts";
 
 const help = `
 It draws as the catalogue's map does, one layer at a time for each host. The folder gets a picture for each layer, of at
@@ -152,7 +156,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			.addOption(refOption)
 			.addHelpText("after", help),
 	);
-	const configuration = readConfiguration(withoutStore(environment));
+	const configuration = readConfiguration(withoutStore(environment), readProve, readSite, readHarvest);
 	const { browser, publicUrl } = configuration;
 	needBrowser(browser);
 	const pictures = resolve(out ?? configuration.pictures);
@@ -175,7 +179,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		for (const problem of problems) io.warn(plain(problem));
 		const writeReport = await createWriteReport(registered, all, folder, publicUrl);
 		const { address, close } = await serveFolder(dist);
-		const { ask, fetch } = clientsWith(configuration.harvest);
+		const { ask, fetch } = clientsWith(configuration.network);
 		const day = io.now().toISOString().slice(0, 10);
 		const proofs = await runProofs({
 			site: address,

@@ -8,11 +8,13 @@ import { resolveCommit } from "../../../publish/collect.ts";
 import { healthText, markRepairs, parseHealth, weekOf } from "../../../registry/health.ts";
 import { counted, plain } from "../../../registry/plain.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
+import { picturesMarkdown } from "../../../site/data/proofs.ts";
+import { readSite } from "../../../site/process/site-settings.ts";
 import { readTextIfThere } from "../../../store/files/if-there.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import { messageOf, type OpenRepair, readOpen } from "../../../store/git/repair-branches.ts";
 import { readLayers } from "../../harvest/harvester/layers.ts";
-import { picturesMarkdown } from "../../prove/proposed.ts";
+import { readHarvest } from "../../harvest/settings.ts";
 import { runRepair } from "../run.ts";
 
 const help = `
@@ -56,7 +58,11 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 			)
 			.addHelpText("after", help),
 	);
-	const { harvest, dataDir, mapWkid, pictures } = readConfiguration(withoutStore(environment));
+	const { network, harvest, dataDir, mapWkid, pictures } = readConfiguration(
+		withoutStore(environment),
+		readSite,
+		readHarvest,
+	);
 	if (options.dryRun && options.out !== undefined) throw new Error("--out: is not for --dry-run");
 	if (!options.list && (!harvest.on || !harvest.repair))
 		return void io.print(`${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
@@ -79,7 +85,7 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 	if (options.health !== undefined && health === null)
 		io.warn(plain(`${options.health}: is not there, so no layer was sick`));
 	const outcome = await runRepair({
-		createClients: (onRequest) => clientsWith(harvest, onRequest),
+		createClients: (onRequest) => clientsWith(network, onRequest),
 		...{ repository, base, mapWkid, maxOpen },
 		layers: await readLayers({ repository, ref: base }, [], io),
 		health: parseHealth(health),

@@ -5,15 +5,16 @@ import { join } from "node:path";
 import { findRepository, findWaiting, servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
-import type { Environment } from "../../../registry/environment.ts";
+import type { Environment, Io } from "../../../registry/environment.ts";
 import { plain } from "../../../registry/plain.ts";
-import { createRun, exitCodes, needed, WrongError } from "../../../scripts/terminal/command-line.ts";
-import type { Io } from "../../../scripts/terminal/io.ts";
+import { WrongError } from "../../../registry/wrong-error.ts";
+import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
+import { readPicturePairs } from "../../../site/data/proofs.ts";
+import { readSite } from "../../../site/process/site-settings.ts";
 import { trailersOf } from "../../../store/git/commands/commits.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { repairedTrailer } from "../../../store/git/repair-branches.ts";
 import { repairBranch } from "../../../store/store.ts";
-import { readPicturePairs } from "../../prove/proposed.ts";
 import { proposalLines } from "../audit/audit.ts";
 import { linksInto, noLinks, renderComment } from "../comment.ts";
 import {
@@ -45,7 +46,7 @@ of a service on this machine; a review is named by its key or by its branch. A m
 
 /** Finds the repository of a service, and reads the settings of this machine. */
 async function open(repo: string | undefined, environment: Environment) {
-	const settings = readConfiguration(withoutStore(environment));
+	const settings = readConfiguration(withoutStore(environment), readSite);
 	const { path: repository, name } = await findRepository(repo, settings.dataDir);
 	const reviewCommit = (head: string, check: CheckServices) =>
 		review({ repository, base: servedRef, head, settings, check });
@@ -112,7 +113,7 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 				const base = needed("--base", options.base);
 				io.warn(plain(`Comparing ${base} with ${head} in ${repository}`));
 				const settings = readConfiguration(withoutStore(environment));
-				const check = createCheckServices(settings.harvest);
+				const check = createCheckServices(settings.network);
 				const outcome = await review({ repository, base, head, settings, check }).catch((error: Error) => {
 					throw new Error(plain(error.message));
 				});
@@ -152,7 +153,7 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 				const { settings, repository, reviewCommit } = await open(repo, environment);
 				const waiting = await findWaiting(repository, key);
 				const { branch, commit } = waiting;
-				const outcome = await reviewCommit(commit, createCheckServices(settings.harvest));
+				const outcome = await reviewCommit(commit, createCheckServices(settings.network));
 				const stale = await isStale(repository, waiting);
 				if (stale) code = exitCodes.wrong;
 				const isRepair = branch.startsWith(repairBranch(""));

@@ -6,10 +6,11 @@ import { parseSpan, readConfiguration, withoutStore } from "../../../api/service
 import { counted, plain } from "../../../registry/plain.ts";
 import { isSenderId } from "../../../registry/sender-id.ts";
 import { parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
+import { printStatus } from "../../../scripts/send/status.ts";
 import { createRun, exitCodes, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { isShallow } from "../../../store/git/commands/commits.ts";
 import { type AuditOptions, auditLayer, auditSender } from "../audit/audit.ts";
-import { overviewLines, printStatus } from "../status.ts";
+import { overviewLines } from "../status.ts";
 
 const repoWords = [
 	"--repo <dir>",

@@ -49,7 +49,7 @@ export async function setUp(github: Github, options: SetupOptions) {
 	const setup: Setup = { check, outcomes, github, target, branch, apps, unknownApps, wanted, published };
 	await checkRepository(setup);
 	if (target.archived) return { outcomes, target };
-	const push = () => pushHead(target, branch, token, configuration.harvest.httpsProxy);
+	const push = () => pushHead(target, branch, token, configuration.network.httpsProxy);
 	const checks: [what: string, inspect: (setup: Setup) => Promise<void>][] = [
 		["code", () => checkCode(setup, push)],
 		["labels", checkLabels],

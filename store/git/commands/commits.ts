@@ -32,6 +32,28 @@ export async function* readCommits(repository: string, ids: readonly string[]): 
 	for await (const commits of readObjects(repository, "commit", ids)) yield* commits.map(parseCommit);
 }
 
+/** How far the dates of a commit may be ahead of this machine's clock: the hook refuses other ones. */
+export const maxAheadMs = 86_400_000;
+
+/**
+ * When a commit was made, as far as its date can be believed, since a pushed commit may have any date: not before its
+ * parent, not after now, and no later than its parent if the date is too far ahead.
+ * @param parentMs the same of its first parent; 0 without one
+ */
+export function believedMs(ownMs: number, parentMs: number, nowMs: number): number {
+	return ownMs > nowMs + maxAheadMs ? parentMs : Math.min(nowMs, Math.max(ownMs, parentMs));
+}
+
+/** How many first parents `believedDate` reads. */
+const maxParents = 100;
+
+/** The believed time of a commit in milliseconds, from its date and those of the commits before it. @throws {GitFailure} */
+export async function believedDate(repository: string, commit: string, nowMs: number): Promise<number> {
+	const words = ["log", "--first-parent", `--max-count=${maxParents}`, "--format=%ct", commit];
+	const seconds = (await gitText(repository, words)).split("\n").map(Number);
+	return seconds.reduceRight((parentMs, own) => believedMs(own * 1_000, parentMs, nowMs), 0);
+}
+
 /** A commit, with the files that it changed. */
 export interface LoggedCommit extends RawCommit {
 	/** The status is git's: `A` for an added file, `D` for a removed one. */

@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, type Socket } from "node:net";
-import type { Context } from "../../../api/context.ts";
+import type { Context, OtherRoute } from "../../../api/context.ts";
 import type { Answered, NodeOptions } from "../../../api/node/exchange.ts";
 import { createNodeServer } from "../../../api/node/serve.ts";
 import { parseSenders, sign } from "../../../api/senders.ts";
@@ -14,6 +14,11 @@ import { suite, type Test } from "../../helpers/suite.ts";
 export type TestOptions = Partial<Omit<NodeOptions, "context">> & { context?: Partial<Context> };
 
 /** A Node server in this process, on a store of the test's own that keeps nothing but smallkeys. */
+/** A route of pages: every path that the core does not answer. */
+export function pageRoute(answer: OtherRoute["answer"]): OtherRoute {
+	return { name: "page", bound: "", matches: () => true, answer };
+}
+
 export class TestServer {
 	readonly logged: Answered[] = [];
 	readonly reported: unknown[] = [];

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import * as assert from "uvu/assert";
+import type { Question } from "../../../api/context.ts";
 import { TokenBuckets } from "../../../api/limits.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import { sign } from "../../../api/senders.ts";
 import { etagOf } from "../../../registry/etag.ts";
-import type { Pages } from "../../../site/http/catalogue-requests.ts";
 import { secrets } from "../../helpers/handlers.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { notingHashes } from "../noted-hashes.ts";
-import { pageSettings, plausibleHead, serverSuite, type TestOptions, TestServer } from "./node-server.ts";
+import { pageRoute, plausibleHead, serverSuite, type TestOptions, TestServer } from "./node-server.ts";
 
 const test = serverSuite("the Node server");
 
@@ -326,12 +326,12 @@ test("a large answer of docs has as many bytes as its Content-Length says", asyn
 test("a page is built only after the client has read those before it; one who does not read is disconnected", async () => {
 	const asked: string[] = [];
 	const body = Buffer.alloc(16_000_000, "x");
-	const pages: Pages = async (wanted) => {
-		asked.push(wanted.kind === "page" ? wanted.file : wanted.path);
+	const answer = ({ path }: Question) => {
+		asked.push(path);
 		return { status: 200, headers: {}, body };
 	};
 	const times = { readerTimeoutMs: 500, readerBytesPerSecond: 1_000_000_000 };
-	const server = await TestServer.start({ pages, context: { settings: pageSettings }, times });
+	const server = await TestServer.start({ context: { routes: [pageRoute(answer)] }, times });
 	const reader = server.connect();
 	reader.socket.pause();
 	reader.send([1, 2, 3].map((page) => get(`/assets/${page}.js`)).join(""));
@@ -341,7 +341,7 @@ test("a page is built only after the client has read those before it; one who do
 		return reader.socket.destroyed;
 	});
 	// The operating system takes less than one of them.
-	assert.equal(asked, ["assets/1.js"]);
+	assert.equal(asked, ["/assets/1.js"]);
 	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
 });
 
@@ -352,8 +352,7 @@ test("a fragment or a page that cannot be read is a 500, and is reported", async
 	};
 	const server = await TestServer.start({
 		fragments: fail,
-		pages: async () => fail(),
-		context: { settings: pageSettings },
+		context: { routes: [pageRoute(fail)] },
 	});
 	const answer = await fetch(`${server.url}/site.json`);
 	assert.equal([answer.status, server.reported], [500, [error]]);

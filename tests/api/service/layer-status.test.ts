@@ -2,10 +2,11 @@ import * as assert from "uvu/assert";
 import { answerStatus, routeOf } from "../../../api/app.ts";
 import { clientOf } from "../../../api/node/address.ts";
 import type { Client } from "../../../api/room.ts";
+import { createReadStatus } from "../../../api/service/layer-status.ts";
 import { findWaiting } from "../../../api/service/repository.ts";
 import type { ServiceHarvester } from "../../../extensions/harvest/harvester/open.ts";
+import { createLayerParts } from "../../../extensions/harvest/layer-parts.ts";
 import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";
-import { createReadStatus } from "../../../extensions/review/layer-status.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { textOf as busy } from "../../../registry/texts.ts";
 import { StoreBusy } from "../../../store/store.ts";
@@ -112,7 +113,10 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	let lastCheck: LastCheck | null = null;
 	const harvester = { stateOf: () => state, lastCheckOf: () => lastCheck };
 	const { repository, store } = local;
-	const statuses = createReadStatus({ repository, store, has: () => true, harvester });
+	const statuses = createReadStatus({
+		...{ repository, store, has: () => true },
+		started: [{ layer: createLayerParts({ repository }, harvester) }],
+	});
 	await local.put("wells", feature);
 	await local.put("roads", tiles);
 	const read = async (smallkey = "wells", lang: Lang = "en") => {
@@ -167,7 +171,7 @@ test("look-ups of one address leave room for others; beyond all room they are 50
 		repository: local.repository,
 		store: { read },
 		has,
-		harvester: null,
+		started: [],
 	});
 	/** So many look-ups at once: the answers so far, each as its status and its `Retry-After`, and their end. */
 	const flood = (count: number, smallkey: string, address: string) => {

@@ -7,9 +7,15 @@ import {
 	settingNames,
 	withSettingsFile,
 } from "../../../api/service/settings.ts";
+import { readHarvest } from "../../../extensions/harvest/settings.ts";
+import { readMetrics } from "../../../extensions/hosting/settings.ts";
+import { allExtensions } from "../../../scripts/main.ts";
 import { versionLine } from "../../../store/files/version.ts";
 import { root, runScript, warns } from "../../helpers/process.ts";
 import { answering, folderSuite } from "../../helpers/world.ts";
+
+/** The readers of all settings beyond the core's. */
+const readers = allExtensions.flatMap(({ settings }) => settings ?? []);
 
 const test = folderSuite("settings");
 
@@ -108,14 +114,19 @@ test("the settings' page has every setting, and each that may be wrong has a row
 	const listed = rows.flatMap((row) =>
 		[...row.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name = ""]) => name),
 	);
-	const known = [...settingNames()].sort();
+	const known = [...settingNames(readers)].sort();
 	assert.equal([...new Set(listed)].sort(), known);
 	assert.equal([...new Set([...wrong.map(([name]) => name), ...free])].sort(), known);
 });
 
 test("the defaults are those of a trial on this machine alone", () => {
-	const { port, host, basePath, harvest, metrics, logReads, isTrial } = readConfiguration({});
-	const { on, allowPrivate } = harvest;
+	const { port, host, basePath, harvest, network, metrics, logReads, isTrial } = readConfiguration(
+		{},
+		readHarvest,
+		readMetrics,
+	);
+	const { on } = harvest;
+	const { allowPrivate } = network;
 	assert.equal(
 		{ port, host, basePath, on, allowPrivate, metrics, logReads, isTrial },
 		{
@@ -132,7 +143,9 @@ test("a setting that is misspelt is named with the nearest one, and a port that 
 	folder,
 }) => {
 	const said = "HARVST: is no setting; did you mean HARVEST? docs/settings.md has all";
-	assert.equal(misspeltSettings({ HARVST: "off", SHELL: "/bin/sh", LANGUAGE: "en", SITE: "off" }), [said]);
+	assert.equal(misspeltSettings({ HARVST: "off", SHELL: "/bin/sh", LANGUAGE: "en", SITE: "off" }, readers), [
+		said,
+	]);
 	await using other = await answering();
 	const PORT = String(other.port);
 	const env = { DATA_DIR: folder, ...plain, HARVST: "off" };

@@ -1,7 +1,8 @@
 import * as assert from "uvu/assert";
 import type { Ask } from "../../../api/service/net/ask.ts";
+import { Trouble } from "../../../api/service/net/trouble.ts";
 import { createCheckLayer } from "../../../extensions/harvest/check-layer.ts";
-import { mergeDescription, Trouble } from "../../../extensions/harvest/finding.ts";
+import { mergeDescription } from "../../../extensions/harvest/finding.ts";
 import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
 import { legendFormatsOf, parseCapabilities } from "../../../extensions/harvest/wms/capabilities.ts";
 import { createReadCapabilities } from "../../../extensions/harvest/wms/read-capabilities.ts";

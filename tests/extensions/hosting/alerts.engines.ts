@@ -14,8 +14,8 @@ function promtool(args: string[], input = ""): void {
 
 test("promtool accepts metrics and alerts, and the alerts fire when they should", async () => {
 	const metrics = createMetrics();
-	metrics.answer("doc", 200, 1, undefined);
-	promtool(["check", "metrics"], await metrics.text(root, async () => ({ layers: 1, isReady: true })));
+	metrics.observe({ kind: "answer", route: "doc", status: 200, milliseconds: 1, reason: undefined });
+	promtool(["check", "metrics"], await metrics.text(root, async () => ({ layers: 1, isReady: 1 })));
 	promtool(["check", "rules", join(root, "deploy/alerts.yml")]);
 	promtool(["test", "rules", join(root, "tests/extensions/hosting/alerts.yml")]);
 });

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
-import { createMetrics, type Gauges } from "../../../extensions/hosting/metrics.ts";
+import { type Gauges, type Observed, observeCommits } from "../../../api/service/extensions.ts";
+import { createMetrics } from "../../../extensions/hosting/metrics.ts";
 import { memoryStore } from "../../../store/memory.ts";
 import { root } from "../../helpers/process.ts";
 import { serve } from "../../helpers/serving.ts";
@@ -11,7 +12,7 @@ import { temporaryFolder } from "../../helpers/world.ts";
 import { metaOf } from "../../store/contract.ts";
 import { logTo } from "../../store/git-store.ts";
 
-const gauges = { layers: 3, queue: 2, commitsBehind: 1, filesBehind: 0, harvestsWaiting: 7, isReady: true };
+const gauges = { layers: 3, queue: 2, commitsBehind: 1, filesBehind: 0, harvestsWaiting: 7, isReady: 1 };
 const read = async (): Promise<Gauges> => gauges;
 
 function assertLines(text: string, lines: readonly string[]): void {
@@ -20,12 +21,16 @@ function assertLines(text: string, lines: readonly string[]): void {
 
 test("what a service answers, commits and harvests is counted, and its state is measured", async () => {
 	const metrics = createMetrics();
-	metrics.answer("doc", 200, 0.3, undefined);
-	metrics.answer("doc", 200, 99_999, undefined);
-	metrics.answer("register", 401, 1, "signature");
-	metrics.harvest("failed");
-	metrics.git("checkpoint", 20);
-	const store = metrics.countCommits(memoryStore());
+	const answer = { kind: "answer", route: "doc", status: 200, reason: undefined } as const;
+	const events: Observed[] = [
+		{ ...answer, milliseconds: 0.3 },
+		{ ...answer, milliseconds: 99_999 },
+		{ kind: "answer", route: "register", status: 401, milliseconds: 1, reason: "signature" },
+		{ kind: "harvest", outcome: "failed" },
+		{ kind: "git", operation: "checkpoint", milliseconds: 20 },
+	];
+	for (const event of events) metrics.observe(event);
+	const store = observeCommits(memoryStore(), metrics.observe);
 	const edit = { path: "layers/aa/aa.json", text: "{}" };
 	await store.change(async () => [edit], metaOf("aa"));
 	await store.change(async () => [], metaOf("aa"));
@@ -42,7 +47,7 @@ test("what a service answers, commits and harvests is counted, and its state is 
 		'commits_total{by="sender"} 1',
 		...["layers 3", "queue 2", "commits_behind 1", "files_behind 0", "harvests_waiting 7", "ready 1"],
 	]);
-	const text = await createMetrics().text(root, async () => ({ layers: 1, queue: null, isReady: false }));
+	const text = await createMetrics().text(root, async () => ({ layers: 1, queue: null, isReady: 0 }));
 	assertLines(text, ["ready 0"]);
 	assert.not.match(text, 'route="doc"', "two services of one process count each its own");
 	assert.not.match(text, "fragments_queue", "what a service does not know is left out");

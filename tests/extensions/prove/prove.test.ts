@@ -6,11 +6,12 @@ import * as assert from "uvu/assert";
 import { readLayers } from "../../../extensions/harvest/harvester/layers.ts";
 import { chooseLayers } from "../../../extensions/prove/commands/prove.ts";
 import type { Drawn } from "../../../extensions/prove/draw.ts";
-import { type Proof, type ProveRun, readProofs, runProofs } from "../../../extensions/prove/proofs.ts";
+import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
 import { reportHtml, reportOf } from "../../../extensions/prove/report.ts";
 import { type Cause, causeOf } from "../../../registry/causes.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { processIo } from "../../../scripts/terminal/io.ts";
+import { type Proof, readProofs } from "../../../site/data/proofs.ts";
 import { runScript, warns } from "../../helpers/process.ts";
 import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 

@@ -1,7 +1,8 @@
+import type { OtherRoute } from "../../../api/context.ts";
 import { inLanguageOf } from "../../../api/reply.ts";
+import { recordsRoutes } from "../../../extensions/records/routes.ts";
 import type { Entry } from "../../../site/data/entries.ts";
 import { folderPages } from "../../../site/http/folder-pages.ts";
-import { parsePage } from "../../../site/http/pages.ts";
 import { temporaryFolder, writeFiles } from "../../helpers/world.ts";
 import { buildCatalogue } from "../../site/data/entries.ts";
 import { pageSettings } from "../../site/data/pages.ts";
@@ -38,14 +39,14 @@ export async function openRecords(publicUrl = "") {
 	const settings = { pages: own, isServed: true, commit: null, owners: () => [] };
 	const files = buildCatalogue(layers, null, settings).set("pages.json", JSON.stringify(own));
 	writeFiles(folder.path, Object.fromEntries(files));
-	const pages = folderPages(folder.path, false);
+	const [{ matches, answer: answerAt }] = recordsRoutes(folderPages(folder.path, false)) as [OtherRoute];
 	/** @param origin what the request says of its scheme and host; null if that is not known */
 	const ask = async (target: string, origin: string | null = null, headers: Record<string, string> = {}) => {
-		const route = parsePage(target, "/base");
-		if (!route || typeof route === "string") return { status: 404, headers: {}, body: "" };
-		const answer = await pages(route, {
+		const path = target.slice("/base".length);
+		if (!matches(path)) return { status: 404, headers: {}, body: "" };
+		const answer = await answerAt({
+			...{ method: "GET", path, basePath: "/base", acceptEncoding: "", client: [] },
 			ifNoneMatch: headers["if-none-match"] ?? null,
-			acceptEncoding: "",
 			address: origin && origin + target,
 		});
 		const reply = inLanguageOf(answer, headers["accept-language"] ?? null);

@@ -1,8 +1,7 @@
 import * as assert from "uvu/assert";
 import { readConfiguration } from "../../../api/service/settings.ts";
-import { searchEnvironment, startRepairs } from "../../../extensions/harvest/harvester/health.ts";
 import type { Notice } from "../../../extensions/harvest/notify.ts";
-import { createReadStatus } from "../../../extensions/review/layer-status.ts";
+import { searchEnvironment, startRepairs } from "../../../extensions/repair/search.ts";
 import { healthPath, parseHealth, updateHealth } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { updateChanges } from "../../../site/data/changes.ts";
@@ -108,8 +107,7 @@ test("the status, the health and the feed say that a repair waits, and say it no
 			moved: { state: "wrong", since: "2026-W09", repair: true },
 		},
 	});
-	const { repository, store } = local;
-	const statuses = createReadStatus({ repository, store, has: () => true, harvester: null });
+	const statuses = local.context.status as NonNullable<typeof local.context.status>;
 	const repairOf = async (smallkey: string) => {
 		const status = await statuses(smallkey, []);
 		return status && status !== "too many" ? status("en").health.repair : null;

@@ -1,7 +1,9 @@
 import * as assert from "uvu/assert";
+import type { OtherRoute } from "../../../api/context.ts";
 import { findWaiting } from "../../../api/service/repository.ts";
 import { proposalsOf } from "../../../extensions/repair/proposal.ts";
 import { createFindRepair } from "../../../extensions/repair/repair.ts";
+import { repairRoutes } from "../../../extensions/repair/routes.ts";
 import { createReadRepairs } from "../../../extensions/repair/waiting-repairs.ts";
 import { acceptReview, declineReview } from "../../../extensions/review/decide.ts";
 import { splitRepair } from "../../../extensions/review/split.ts";
@@ -9,7 +11,6 @@ import { descriptionText } from "../../../registry/description.ts";
 import { canonicalText } from "../../../registry/registration.ts";
 import { descriptionPath, type Lang, layerPath } from "../../../registry/smallkey.ts";
 import { Catalogue } from "../../../site/http/catalogue-requests.ts";
-import { parsePage } from "../../../site/http/pages.ts";
 import { pageSettingsPath } from "../../../site/static/html.ts";
 import { declinedEvidence, readOpen, writeProposal } from "../../../store/git/repair-branches.ts";
 import { suite } from "../../helpers/suite.ts";
@@ -62,12 +63,14 @@ function pagesOf(repository: Repository) {
 		find: async () => null,
 		text: async (file) => (file === pageSettingsPath ? JSON.stringify(settings) : null),
 		...{ headers: {}, isSecure: false, isLive: true },
-		repairs: createReadRepairs(repository.path, null),
 	});
+	const [{ matches, answer }] = repairRoutes(catalogue, createReadRepairs(repository.path, null)) as [
+		OtherRoute,
+	];
 	return async (target: string) => {
-		const route = parsePage(target, "");
-		if (route === null || typeof route === "string") return { status: 404, text: String(route) };
-		const { status, body } = await catalogue.answer(route, { ifNoneMatch: null, acceptEncoding: "" });
+		if (!matches(target)) return { status: 404, text: "" };
+		const question = { method: "GET", path: target, basePath: "", ifNoneMatch: null, address: null };
+		const { status, body } = await answer({ ...question, acceptEncoding: "", client: [] });
 		return { status, text: new TextDecoder().decode(body as Uint8Array) };
 	};
 }

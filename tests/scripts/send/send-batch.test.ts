@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
+import type { Io } from "../../../registry/environment.ts";
 import { codeOf, sendBatch } from "../../../scripts/send/send-batch.ts";
-import type { Io } from "../../../scripts/terminal/io.ts";
 import { manual } from "../../helpers/local.ts";
 import { test } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";

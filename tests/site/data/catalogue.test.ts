@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import Ajv from "ajv";
 import * as assert from "uvu/assert";
 import { parseHealthReport } from "../../../registry/health.ts";
-import { catalogueChunk } from "../../../registry/schemas/catalogue.ts";
+import { catalogueChunk } from "../../../site/data/catalogue-schema.ts";
 import { type Files, IndexBroken } from "../../../site/data/chunks.ts";
 import {
 	chunkOf,

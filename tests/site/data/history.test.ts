@@ -78,7 +78,38 @@ test("a sender is named by the service's own commits alone, whatever encoding an
 	);
 });
 
-test("a commit with a time that no date has is dated 1970", async ({ folder, git, commit }) => {
+test("a commit is dated between its parent and now, also by a reader who begins behind it", async ({
+	folder,
+	git,
+	commit,
+}) => {
+	const now = Date.UTC(2026, 2, 4, 12);
+	const times = [
+		["2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z"],
+		["2001-01-01T00:00:00Z", "2026-03-01T00:00:00Z"],
+		["2002-01-01T00:00:00Z", "2026-03-01T00:00:00Z"],
+		["2099-01-01T00:00:00Z", "2026-03-01T00:00:00Z"],
+		["2026-03-02T00:00:00Z", "2026-03-02T00:00:00Z"],
+		["2026-03-04T13:00:00Z", "2026-03-04T12:00:00Z"],
+	];
+	const ids: string[] = [];
+	for (const [at = ""] of times) {
+		await commit({ "layers/ab/abc.json": at });
+		const words = ["-c", "user.name=Ada", "-c", "user.email=ada@tests.example", "commit", "-q", "--amend"];
+		await runGit(folder, [...words, "--no-edit"], { environment: { GIT_COMMITTER_DATE: at } });
+		ids.push(await git("rev-parse", "HEAD"));
+	}
+	const dated = times.map(([, shown]) => shown);
+	for (const [index, from] of [null, ...ids.slice(0, -1)].entries()) {
+		const found = await readHistory(folder, from, "main", now);
+		assert.equal(
+			found?.map(({ date }) => date),
+			dated.slice(index),
+		);
+	}
+});
+
+test("a commit with a time that no date has is dated like its parent", async ({ folder, git, commit }) => {
 	const first = await commit({ "layers/ab/abc.json": "1" });
 	const tree = await git("rev-parse", "HEAD^{tree}");
 	const eve = "Eve <eve@example.org> 99999999999999999 +0000";

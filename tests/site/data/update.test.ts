@@ -2,13 +2,15 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
+import { senderNamesOf } from "../../../api/senders.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
 import { Index } from "../../../site/data/chunks.ts";
 import { chunksFolder, manifestPath, parseManifest } from "../../../site/data/entries.ts";
-import { type CatalogueOptions, catalogueOptions, senderNamesOf } from "../../../site/data/options.ts";
+import { type CatalogueOptions, catalogueOptions } from "../../../site/data/options.ts";
 import { readerOf } from "../../../site/data/output.ts";
 import { proofsFile } from "../../../site/data/thumbnails.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../../../site/data/update.ts";
+import { readSite } from "../../../site/process/site-settings.ts";
 import { serviceIdentity } from "../../../store/store.ts";
 import { feature, wms } from "../../helpers/handlers.ts";
 import { type Files, filesIn, gitIn, sharedSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";
@@ -16,7 +18,7 @@ import { type Files, filesIn, gitIn, sharedSuite, temporaryFolder, writeFiles } 
 const senderNames = { office: "Office of Maps · Bureau des cartes", other: "Other" };
 
 function options(more: Partial<CatalogueOptions> = {}): CatalogueOptions {
-	const configuration = readConfiguration({ PUBLIC_URL: "https://layers.example.ca" });
+	const configuration = readConfiguration({ PUBLIC_URL: "https://layers.example.ca" }, readSite);
 	const plain = { senderNames, canSend: false, isCompressed: false };
 	return { ...catalogueOptions(configuration, plain), ...more };
 }

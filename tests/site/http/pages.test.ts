@@ -11,7 +11,7 @@ const test = freshSuite("files of the catalogue", async (use) => ({
 	folder: use(await temporaryFolder()).path,
 }));
 
-const page = (file: string) => ({ kind: "page" as const, file, root: "./" });
+const page = (file: string) => ({ file, root: "./" });
 const plain = { ifNoneMatch: null, acceptEncoding: "" };
 
 function textOf(body: Reply["body"]): string {
@@ -27,25 +27,25 @@ test("a name that no file can have is not found", async ({ folder }) => {
 	const almostLong = "x".repeat(254);
 	for (const file of ["no", "list", "site.json/x", long, almostLong, `${"x/".repeat(3_000)}x`, "a\0b"]) {
 		for (const acceptEncoding of ["", "br, gzip"]) {
-			const { status, headers, body } = await pages(page(file), { ...plain, acceptEncoding });
+			const { status, headers, body } = await pages.answer(page(file), { ...plain, acceptEncoding });
 			assert.equal([status, headers["Content-Type"]], [404, "application/json"], file.slice(0, 20));
 			assert.equal(JSON.parse(textOf(body)), { errors: ["path: there is no such file"] });
 		}
 	}
-	assert.is((await pages(page("site.json"), plain)).status, 200);
+	assert.is((await pages.answer(page("site.json"), plain)).status, 200);
 });
 
 test("a file is read once, and again after it was replaced", async ({ folder }) => {
 	const pages = folderPages(folder, false);
 	const path = join(folder, "site.json");
 	await writeFile(path, "one");
-	const answers = await Promise.all(Array.from({ length: 9 }, () => pages(page("site.json"), plain)));
-	answers.push(await pages(page("site.json"), plain));
+	const answers = await Promise.all(Array.from({ length: 9 }, () => pages.answer(page("site.json"), plain)));
+	answers.push(await pages.answer(page("site.json"), plain));
 	assert.is(new Set(answers.map(({ body }) => body)).size, 1);
 	assert.is(String(answers[0]?.body), "one");
 	await writeFile(`${path}.new`, "two");
 	await rename(`${path}.new`, path);
-	const after = await pages(page("site.json"), plain);
+	const after = await pages.answer(page("site.json"), plain);
 	assert.is(String(after.body), "two");
 	assert.is.not(after.headers.ETag, answers[0]?.headers.ETag);
 });
@@ -56,36 +56,36 @@ test("only a request that accepts a coding gets the compressed copy, with a head
 	await writeFile(join(folder, "site.json"), "plain");
 	await writeFile(join(folder, "site.json.br"), "compressed");
 	const sent = async (acceptEncoding: string) =>
-		String((await pages(page("site.json"), { ...plain, acceptEncoding })).body);
+		String((await pages.answer(page("site.json"), { ...plain, acceptEncoding })).body);
 	assert.is(await sent("gzip, deflate, br, zstd"), "compressed");
 	assert.is(await sent("gzip;q=1, br;q=0"), "plain");
 	assert.is(await sent(`${",".repeat(60_000)}br`), "plain");
-	const { ETag = "" } = (await pages(page("site.json"), plain)).headers;
+	const { ETag = "" } = (await pages.answer(page("site.json"), plain)).headers;
 	for (const [ifNoneMatch, status] of [
 		[`"x", W/${ETag}`, 304],
 		[`${",".repeat(60_000)}${ETag}`, 200],
 	] as const)
-		assert.is((await pages(page("site.json"), { ...plain, ifNoneMatch })).status, status);
+		assert.is((await pages.answer(page("site.json"), { ...plain, ifNoneMatch })).status, status);
 });
 
 test("a missing page says so in both languages; before the first build it reloads itself", async (scene) => {
 	const { folder } = scene;
 	const pages = folderPages(folder, false);
-	const wanted = { kind: "page" as const, file: "fr/none.html", root: "../" };
-	const early = await pages(wanted, plain);
+	const wanted = { file: "fr/none.html", root: "../" };
+	const early = await pages.answer(wanted, plain);
 	assert.is(early.status, 503);
 	assert.is(early.headers["Content-Type"], "text/html; charset=utf-8");
 	assert.is(early.headers["Retry-After"], "3");
 	assert.match(textOf(early.body), /<meta http-equiv="refresh" content="3">/);
 	const settings = { assets: {}, publicUrl: "", site: {} };
 	await writeFile(join(folder, "pages.json"), JSON.stringify(settings));
-	const missing = await pages(wanted, plain);
+	const missing = await pages.answer(wanted, plain);
 	const html = textOf(missing.body);
 	assert.is(missing.status, 404);
 	assert.match(html, /<section lang="fr">\n<h1>Cette page n’existe pas<\/h1>/);
 	assert.match(html, /href="\.\.\/fr\/"/);
 	assert.not.match(html, "refresh");
-	assert.match(textOf((await pages(page("index/none.json"), plain)).body), /^\{"errors":/);
+	assert.match(textOf((await pages.answer(page("index/none.json"), plain)).body), /^\{"errors":/);
 });
 
 const noPageAt = (target: string, pages: typeof pageSettings | null = null) => {

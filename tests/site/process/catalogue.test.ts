@@ -98,7 +98,7 @@ test("the process ends with the service, and with SITE=off nothing of the catalo
 	local.variables.SITE = "off";
 	await local.start();
 	assert.equal((await readdir(local.out)).sort(), [...targetNames].sort());
-	assert.is(local.pages, null);
+	assert.equal(local.context.routes, []);
 });
 
 test("a process that cannot be started is a warning, and its start is tried again", async () => {
@@ -115,6 +115,7 @@ test("a process that cannot be started is a warning, and its start is tried agai
 	const catalogue = openCatalogue({
 		repository: "none",
 		out: "none",
+		worker: new URL("file:///nowhere"),
 		options,
 		log,
 		limits,

@@ -5,9 +5,11 @@ import { readConfiguration } from "../../../../api/service/settings.ts";
 import { openHarvester } from "../../../../extensions/harvest/harvester/open.ts";
 import { createHarvestThreads } from "../../../../extensions/harvest/harvester/threads.ts";
 import { createHarvestLayer } from "../../../../extensions/harvest/layer.ts";
+import { readHarvest } from "../../../../extensions/harvest/settings.ts";
 import { Local } from "../../../helpers/local.ts";
 import { test } from "../../../helpers/suite.ts";
 import { eventually } from "../../../helpers/wait.ts";
+import { logTo } from "../../../store/git-store.ts";
 import { featureAt } from "../../../viewer/viewer.ts";
 import { mapLayer, serveLayer } from "../arcgis-server.ts";
 import { Peer } from "../peer.ts";
@@ -16,10 +18,10 @@ import { HeldTimers } from "./held-timers.ts";
 /** Threads that do what an address says, and whose timers the test runs. */
 function openOdd() {
 	const timers = new HeldTimers();
-	const harvest = { on: true, repair: true, allowPrivate: true, every: 1, httpsProxy: "", noProxy: "" };
+	const network = { allowPrivate: true, httpsProxy: "", noProxy: "" };
 	const threads = createHarvestThreads({
 		entry: new URL("odd-thread.mjs", import.meta.url),
-		settings: { harvest, mapWkid: 3978, site: "" },
+		settings: { network, mapWkid: 3978, site: "" },
 		limits: { maxHeapMb: 256, maxBusyMs: 5_000, maxStartMs: 7_000, maxLayerMs: 60_000 },
 		timers,
 	});
@@ -45,8 +47,14 @@ test("a service harvests in a thread, commits what it finds, and stores at its e
 		assert.is((await local.put(smallkey, JSON.stringify(featureAt(peer.origin + path)))).status, 201);
 	};
 	await put("ozone", mapLayer);
-	const configuration = readConfiguration({ DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" });
-	const harvester = openHarvester(configuration, local.store, () => local.publication.table.smallkeys());
+	const configuration = readConfiguration(
+		{ DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" },
+		readHarvest,
+	);
+	const harvester = openHarvester({
+		...{ configuration, store: local.store, log: logTo([], []), observe: () => undefined },
+		smallkeys: () => local.publication.table.smallkeys(),
+	});
 	await eventually(() => harvester.lastCheckOf("ozone") !== null);
 	await put("gone", "/gone/MapServer/1");
 	harvester.follow("gone");

@@ -12,7 +12,7 @@ const limits = { maxHeapMb: 24, maxBusyMs: 5_000, maxStartMs: 7_000, maxLayerMs:
 const _idleMs = 30_000;
 const harvesterThread = new URL("../../../../extensions/harvest/harvester/thread-entry.mjs", import.meta.url);
 const settings = {
-	harvest: { on: true, repair: true, allowPrivate: true, every: 1, httpsProxy: "", noProxy: "" },
+	network: { allowPrivate: true, httpsProxy: "", noProxy: "" },
 	mapWkid: 3978,
 	site: "",
 };

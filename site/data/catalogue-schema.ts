@@ -1,5 +1,5 @@
-import { entry } from "../../site/data/entry.ts";
-import { document, exactly, list } from "./definitions.ts";
+import { document, exactly, list } from "../../registry/schemas/definitions.ts";
+import { entry } from "./entry.ts";
 
 /** JSON Schema (draft-07) of a chunk of the catalogue's index. */
 export const catalogueChunk = document(

@@ -1,0 +1,95 @@
+import pLimit from "p-limit";
+import type { LayerStatus } from "../../registry/schemas/answers.ts";
+import { type Lang, layerPath } from "../../registry/smallkey.ts";
+import { textOf } from "../../registry/texts.ts";
+import { GitTimeout, gitText } from "../../store/git/commands/run.ts";
+import { type Store, StoreBusy } from "../../store/store.ts";
+import type { ReadStatus } from "../context.ts";
+import { Room } from "../room.ts";
+import type { LayerPart, Started } from "./extensions.ts";
+import { servedRef } from "./repository.ts";
+
+interface LayerStatusOptions {
+	repository: string;
+	store: Pick<Store, "read">;
+	/** Whether a layer is served. */
+	has: (smallkey: string) => boolean;
+	/** The extensions, each of which adds what it knows. */
+	started: readonly Pick<Started, "layer" | "knows">[];
+}
+
+/** Most look-ups that run, and all: anyone may ask, and each one starts git processes. */
+const maxRunning = 2;
+const maxLookups = 100;
+
+/** Longest time of a git command, in milliseconds: a history may be long. */
+export const historyMs = 5_000;
+
+/** Returns a function that reads the status of a layer for its publisher, from the repository and the extensions. */
+export function createReadStatus({ repository, store, has, started }: LayerStatusOptions): ReadStatus {
+	const pool = pLimit(maxRunning);
+	const room = new Room(maxLookups);
+
+	async function readStatus(smallkey: string): Promise<((lang: Lang) => LayerStatus) | null> {
+		const layer = await store.read(smallkey);
+		const parts: LayerPart[] = [];
+		for (const extension of started) {
+			const part = await extension.layer?.(smallkey, layer);
+			if (part) parts.push(part);
+		}
+		if (!layer && parts.length === 0) return null;
+		const last = layer ? await lastCommit(repository, layerPath(smallkey)) : noCommit;
+		return (lang) => {
+			const status: LayerStatus = {
+				...{ smallkey, ...last, review: null, declined: null },
+				harvest: { state: "none" },
+				health: { state: "unknown" },
+			};
+			for (const { harvest, health, ...members } of parts.map((part) => part(lang)))
+				Object.assign(status, members, {
+					harvest: { ...status.harvest, ...harvest },
+					health: { ...status.health, ...health },
+				});
+			return status;
+		};
+	}
+
+	async function isKnown(smallkey: string): Promise<boolean> {
+		for (const { knows } of started) if (await knows?.(smallkey)) return true;
+		return false;
+	}
+
+	return async (smallkey, client) => {
+		// Only a layer or a change that exists takes room: a flood of other smallkeys stops no publisher.
+		if (!has(smallkey) && !(await isKnown(smallkey))) return null;
+		const own = room.hold(client);
+		const full = own.take(1);
+		if (full === "client") return "too many";
+		if (full) throw new StoreBusy(textOf("status-queue"), 2);
+		return pool(() => readStatus(smallkey)).finally(own.end);
+	};
+}
+
+/** The output of a git command; null after the time limit. @throws {GitFailure} */
+export function gitInTime(repository: string, words: string[]): Promise<string | null> {
+	return gitText(repository, words, { limitMs: historyMs }).catch((error: unknown) => {
+		if (error instanceof GitTimeout) return null;
+		throw error;
+	});
+}
+
+const noCommit = { registered: null, commit: null };
+
+/** The time and id of the last commit of a file on the served branch; nulls after the time limit. @throws {GitFailure} */
+async function lastCommit(repository: string, path: string) {
+	// Without `--no-patch` git prints the patch of a merge.
+	const how = ["-1", "--first-parent", "--diff-merges=first-parent", "--no-patch", "--format=%H %ct"];
+	const output = await gitInTime(repository, ["log", ...how, servedRef, "--", path]);
+	const [, commit, seconds] = /^([0-9a-f]{40,64}) (\d+)$/.exec(output ?? "") ?? [];
+	return commit ? { registered: isoTime(Number(seconds) * 1_000), commit } : noCommit;
+}
+
+/** `2026-03-04T12:00:00Z` */
+export function isoTime(ms: number): string {
+	return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,32 @@
+import type { Command, Extension, RunningService } from "../../api/service/extensions.ts";
+import { type HarvestSettings, readHarvest } from "./settings.ts";
+
+const commands: readonly Command[] = [
+	{
+		name: "check-services",
+		purpose: "review",
+		summary: "check that the services behind the layers have what the registrations say",
+		load: async () => (await import("./commands/harvest.ts")).runs["check-services"],
+	},
+	{
+		name: "harvest",
+		purpose: "operate",
+		summary: "read the descriptions of layers from their services",
+		load: async () => (await import("./commands/harvest.ts")).runs.harvest,
+	},
+	{
+		name: "watch-services",
+		purpose: "operate",
+		summary: "check each layer as a viewer sees it, and write the sick ones into layers/health.json",
+		load: async () => (await import("./commands/harvest.ts")).runs["watch-services"],
+	},
+];
+
+/** Asks map services what the layers are, and checks whether they draw. */
+export const harvest: Extension = {
+	name: "harvest",
+	commands,
+	settings: readHarvest,
+	start: async (service: RunningService<HarvestSettings>) =>
+		(await import("./harvester/open.ts")).startHarvest(service),
+};

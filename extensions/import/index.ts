@@ -1,0 +1,22 @@
+import type { Command, Extension } from "../../api/service/extensions.ts";
+
+const commands: readonly Command[] = [
+	{
+		name: "import",
+		purpose: "move",
+		summary: "import the layers and senders of an older service from a dump of its database",
+		load: async () => (await import("./commands/import.ts")).runs.import,
+	},
+	{
+		name: "compare",
+		purpose: "move",
+		summary: "show the differences of the same layers on two services",
+		load: async () => (await import("./commands/import.ts")).runs.compare,
+	},
+];
+
+/** Imports the layers of an older service, and compares two services. */
+export const importing: Extension = {
+	name: "import",
+	commands,
+};

@@ -1,0 +1,18 @@
+import type { Command, Extension } from "../../api/service/extensions.ts";
+import { readProve } from "./settings.ts";
+
+const commands: readonly Command[] = [
+	{
+		name: "prove",
+		purpose: "operate",
+		summary: "draw layers in a browser, and keep for each whether it can be seen, with a picture",
+		load: async () => (await import("./commands/prove.ts")).run,
+	},
+];
+
+/** Draws layers in a browser, and keeps for each whether it can be seen. */
+export const prove: Extension = {
+	name: "prove",
+	commands,
+	settings: readProve,
+};

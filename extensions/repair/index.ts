@@ -1,0 +1,18 @@
+import type { Command, Extension } from "../../api/service/extensions.ts";
+import type { RepairingService } from "./start.ts";
+
+const commands: readonly Command[] = [
+	{
+		name: "repair",
+		purpose: "operate",
+		summary: "look for the services of layers that stay sick, and propose what to register in their place",
+		load: async () => (await import("./commands/repair.ts")).run,
+	},
+];
+
+/** Looks for the services of sick layers, and proposes what to register in their place. */
+export const repair: Extension = {
+	name: "repair",
+	commands,
+	start: async (service: RepairingService) => (await import("./start.ts")).startRepair(service),
+};

@@ -1,0 +1,68 @@
+import type { Command, Extension } from "../../api/service/extensions.ts";
+
+const commands: readonly Command[] = [
+	{
+		name: "review",
+		purpose: "review",
+		summary:
+			"show what a change does for viewers and what is wrong with it; list, accept and decline those that wait on this machine",
+		short: ["accept", "decline"],
+		load: async () => (await import("./commands/review.ts")).run,
+	},
+	{
+		name: "pull-requests",
+		purpose: "review",
+		summary: "list the open pull requests that the workflow layers checks",
+		load: async () => (await import("./commands/github.ts")).runs["pull-requests"],
+	},
+	{
+		name: "comment",
+		purpose: "review",
+		summary: "post what review found on its pull request, and set the check layers",
+		load: async () => (await import("./commands/github.ts")).runs.comment,
+	},
+	{
+		name: "approvals",
+		purpose: "review",
+		summary: "set the check of the owners' approval on pull requests, and say who can still approve",
+		load: async () => (await import("./commands/github.ts")).runs.approvals,
+	},
+	{
+		name: "owners",
+		purpose: "review",
+		summary: "write the ids of GitHub accounts into layers/owners.json",
+		load: async () => (await import("./commands/owners.ts")).run,
+	},
+	{
+		name: "setup-github",
+		purpose: "host",
+		summary: "set up a repository on GitHub for production, or check it",
+		load: async () => (await import("./commands/setup-github.ts")).run,
+	},
+	{
+		name: "status",
+		purpose: "operate",
+		summary:
+			"show the status of a layer, or of all: sick, without a harvest, waiting for a review, free disk space",
+		load: async () => (await import("./commands/status.ts")).runs.status,
+	},
+	{
+		name: "audit",
+		purpose: "operate",
+		summary: "show who changed a layer, when and how, and what it changed for viewers",
+		load: async () => (await import("./commands/status.ts")).runs.audit,
+	},
+	{
+		name: "tell-failure",
+		purpose: "operate",
+		summary: "keep one issue open for as long as a workflow fails",
+		load: async () => (await import("./commands/tell-failure.ts")).run,
+	},
+];
+
+/** Pull requests, waiting changes and their approval, and who changed what. */
+export const review: Extension = {
+	name: "review",
+	commands,
+	start: async (service) => (await import("./waiting-reviews.ts")).startReviews(service),
+};

@@ -1,0 +1,25 @@
+// The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
+import { logText } from "../api/log.ts";
+import { type Bindings, filesOf } from "../api/worker/reads.ts";
+import { createWorker } from "../api/worker/worker.ts";
+import { Catalogue } from "../site/http/catalogue-requests.ts";
+import { catalogueRoutes } from "../site/http/routes.ts";
+
+/**
+ * The catalogue at the hosting. The page of a layer that is not among its files takes three fetches more. A search of records
+ * needs every chunk, more files than a request may fetch: a build has records as files (docs/catalogue.md).
+ */
+function catalogueOf(bindings: Bindings): Catalogue {
+	const find = filesOf(bindings);
+	const text = async (file: string) => {
+		const found = await find(file);
+		return found && new TextDecoder().decode(found.body);
+	};
+	// The plain list needs every chunk, too. A build has it as files.
+	return new Catalogue({ find, text, headers: {}, isSecure: true, isLive: false });
+}
+
+export default createWorker(
+	(fields) => console.log(logText(fields)),
+	(bindings) => catalogueRoutes(() => catalogueOf(bindings)),
+);

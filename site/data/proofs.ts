@@ -1,0 +1,86 @@
+import { join } from "node:path";
+import type { Cause } from "../../registry/causes.ts";
+import { folderOf, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
+import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
+import { tryJson } from "../../registry/try-json.ts";
+import { code } from "../../registry/untrusted-text.ts";
+import { readTextIfThere } from "../../store/files/if-there.ts";
+import { proofsFile, proposedFolder } from "./thumbnails.ts";
+
+/** The result of drawing a layer in one language, without its picture. */
+export interface LangProof {
+	/** Why no part of the layer is visible; absent if one is. */
+	cause?: Cause;
+	/** Number of features in the first view; absent for pictures. */
+	features?: number;
+	/** Share of the map that the layer colours, from 0 to 1. */
+	share: number;
+	/** Time until the map had drawn, in milliseconds. */
+	ms: number;
+}
+
+/** The result of drawing a layer the last time. */
+export interface Proof {
+	/** The day: `2026-03-04`. */
+	day: string;
+	/** The first day on which it did not draw; absent if it draws. */
+	since?: string;
+	langs: Partial<Record<Lang, LangProof>>;
+	/** Path of its last picture in the folder of proofs. It may be older than `day` if the layer no longer draws. */
+	picture?: string;
+}
+
+/** Smallkey → proof. */
+export type Proofs = Map<string, Proof>;
+
+/** Version of the file's format. */
+export const proofsVersion = 1;
+
+/** Reads the proofs in a folder; empty if there are none, or they cannot be read. */
+export async function readProofs(folder: string): Promise<Proofs> {
+	const text = await readTextIfThere(join(folder, proofsFile)).catch(() => null);
+	const value = tryJson(text ?? "") as { version: number; layers: Record<string, Proof> } | null;
+	const layers = value?.version === proofsVersion ? Object.entries(value.layers ?? {}) : [];
+	return new Map(layers.filter(([smallkey]) => parseSmallkey(smallkey) !== null));
+}
+
+/** Path of a picture in the folder of proofs. @param hash of its content; absent if the name is fixed */
+export function pictureName(smallkey: string, hash?: string | null): string {
+	return `${folderOf(smallkey)}/${smallkey}${hash ? `.${hash}` : ""}.webp`;
+}
+
+/**
+ * Reads the names of the pictures of layers and of their waiting repairs.
+ * @param folder the folder of all pictures
+ * @returns for a smallkey, the layer's last picture and its repair's picture, as paths in the folder; null if there is none
+ */
+export async function readPicturePairs(folder: string) {
+	const [before, after] = [await readProofs(folder), await readProofs(join(folder, proposedFolder))];
+	return (smallkey: string) => {
+		const repaired = after.get(smallkey);
+		const isDrawn = repaired?.picture !== undefined && repaired.since === undefined;
+		return {
+			before: before.get(smallkey)?.picture ?? null,
+			after: isDrawn ? `${proposedFolder}/${repaired.picture}` : null,
+		};
+	};
+}
+
+const inBoth = (code: TextCode) => langs.map((lang) => textIn(lang, textOf(code))).join(" · ");
+
+/**
+ * A table of the pictures of repairs for the text of a pull request. For a missing picture the reader sees its alternative
+ * text.
+ * @param folder the folder of all pictures
+ * @param address address of that folder, with a slash at its end
+ */
+export async function picturesMarkdown(smallkeys: readonly string[], folder: string, address: string) {
+	const drawn = await readProofs(folder);
+	const linked = (path: string) => `![${inBoth("proof-no-picture")}](${address}${encodeURI(path)})`;
+	const rows = smallkeys.map((smallkey) => {
+		const before = drawn.get(smallkey)?.picture;
+		const after = linked(`${proposedFolder}/${pictureName(smallkey)}`);
+		return `| ${code(smallkey)} | ${before ? linked(before) : "–"} | ${after} |`;
+	});
+	return [`| | ${inBoth("proof-before")} | ${inBoth("proof-after")} |`, "|---|---|---|", ...rows].join("\n");
+}

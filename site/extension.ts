@@ -1,0 +1,57 @@
+import { senderNamesOf } from "../api/senders.ts";
+import type { Extension, RunningService, Started } from "../api/service/extensions.ts";
+import { catalogueOptions } from "./data/options.ts";
+import type { Catalogue } from "./http/catalogue-requests.ts";
+import { folderPages } from "./http/folder-pages.ts";
+import { catalogueRoutes } from "./http/routes.ts";
+import { openCatalogue } from "./process/catalogue-process.ts";
+import { readSite, type SiteSettings } from "./process/site-settings.ts";
+
+/** A service with the catalogue, for extensions that have pages. */
+export interface SiteService extends RunningService<SiteSettings> {
+	/** Absent without a catalogue. */
+	catalogue?: Catalogue;
+}
+
+/** What differs in tests. */
+export interface SiteOptions {
+	/** The module of the process that writes the catalogue's files. */
+	worker: URL;
+	limits?: Parameters<typeof openCatalogue>[0]["limits"];
+}
+
+/** The catalogue: its pages, and the process that writes them. */
+export function createSite({ worker, limits }: SiteOptions) {
+	async function start(service: RunningService<SiteSettings>): Promise<Started> {
+		const { configuration, repository, tip, out, log, senders, lastLook } = service;
+		if (!configuration.site) {
+			if (repository !== null) (await import("./data/output.ts")).removeCatalogue(out);
+			return { close: () => undefined };
+		}
+		const catalogue = folderPages(out, configuration.publicUrl.startsWith("https:"), lastLook);
+		const routes = catalogueRoutes(() => catalogue);
+		const welcome = (base: string) => [`Catalogue: ${base}/`];
+		if (repository === null) return { provides: { catalogue }, routes, welcome, close: () => undefined };
+		const writer = openCatalogue({
+			repository,
+			out,
+			worker,
+			log,
+			limits,
+			options: () => {
+				const senderNames = senderNamesOf(senders);
+				return catalogueOptions(configuration, { senderNames, canSend: true, isCompressed: true });
+			},
+		});
+		const commit = tip();
+		if (commit !== null) writer.changed(commit);
+		return {
+			provides: { catalogue, writer },
+			changed: writer.changed,
+			routes,
+			welcome,
+			close: writer.close,
+		};
+	}
+	return { name: "site", settings: readSite, start } satisfies Extension;
+}
