@@ -5,7 +5,7 @@ import { parseRegistration } from "../../../registry/registration.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../../registry/targets/facts.ts";
 import { type CatFile, openCatFile } from "../../../store/git/commands/cat-file.ts";
-import { personText, readCommits, trailersOf } from "../../../store/git/commands/commits.ts";
+import { maxAheadMs, personText, readCommits, trailersOf } from "../../../store/git/commands/commits.ts";
 import { fragmentChanges } from "../fragments.ts";
 import { viewerLines } from "../report.ts";
 import { type Commit, openHistory, type ReadHistory } from "./history.ts";
@@ -16,31 +16,37 @@ export interface AuditOptions {
 	repository: string;
 	/** Milliseconds since 1970; older events are left out. */
 	sinceMs: number;
+	/** The clock. */
+	nowMs: number;
 	settings: FragmentSettings;
 }
 
-type CommitSummary = Pick<Commit, "id" | "committer" | "provenance">;
+type CommitSummary = Pick<Commit, "id" | "committer" | "dateMs" | "provenance">;
 
 /**
  * One event as a few lines of text. Control characters of a commit's text are removed.
  * @param proposed the commits that a merge brought or that a reviewer declined, the newest first
  */
 function entryOf(commit: CommitSummary, what: string, proposed: CommitSummary[], more: string[] = []) {
-	const { timeMs } = commit.committer;
+	const { dateMs } = commit;
+	const ownMs = commit.committer.timeMs;
 	const verb = what === "declined" ? "proposed" : "brought";
 	const lines = [
-		`${timeText(timeMs)}  ${commit.id.slice(0, 12)}  ${what}`,
+		`${timeText(dateMs)}  ${commit.id.slice(0, 12)}  ${what}`,
+		...(Math.abs(ownMs - dateMs) <= maxAheadMs
+			? []
+			: [`  its own date, which cannot be, is ${timeText(ownMs)}`]),
 		...commit.provenance.lines.map((line) => `  ${line}`),
 		...proposed.flatMap((one) => commitLines(verb, one)),
 		...more,
 	];
 	/** Whether one of its commits claims to be a sender's request and is not. */
 	const isForged = [commit, ...proposed].some(({ provenance }) => provenance.isForged);
-	return { timeMs, lines: lines.map(plain), isForged };
+	return { dateMs, lines: lines.map(plain), isForged };
 }
 
-function commitLines(verb: string, { id, committer, provenance }: CommitSummary): string[] {
-	const lines = [`${verb} ${id.slice(0, 12)} of ${timeText(committer.timeMs)}`, ...provenance.lines];
+function commitLines(verb: string, { id, dateMs, provenance }: CommitSummary): string[] {
+	const lines = [`${verb} ${id.slice(0, 12)} of ${timeText(dateMs)}`, ...provenance.lines];
 	return lines.map((line, index) => (index === 0 ? `  ${line}` : `    ${line}`));
 }
 
@@ -58,14 +64,14 @@ export async function proposalLines(repository: string, commit: string): Promise
 
 /** Everything that happened to a layer, the newest first. */
 export async function auditLayer(smallkey: string, options: AuditOptions): Promise<AuditEntry[]> {
-	const { repository, sinceMs, settings } = options;
+	const { repository, sinceMs, nowMs, settings } = options;
 	const paths = pathsOf(smallkey);
-	const history = await openHistory(repository);
+	const history = await openHistory(repository, nowMs);
 	const commits = await history(servedRef, paths, true);
 	const catFile = openCatFile(repository);
 	try {
 		const entries: AuditEntry[] = [];
-		for (const commit of commits.filter(({ committer }) => committer.timeMs >= sinceMs)) {
+		for (const commit of commits.filter(({ dateMs }) => dateMs >= sinceMs)) {
 			const [first, second] = commit.parents;
 			const merged = second === undefined ? [] : await history(`${first}..${second}`, paths);
 			const { verb, lines } = await changeOf(catFile, commit, smallkey, settings);
@@ -81,9 +87,9 @@ export async function auditLayer(smallkey: string, options: AuditOptions): Promi
 export async function auditSender(sender: string, options: AuditOptions): Promise<AuditEntry[]> {
 	const isNamed = ({ message, author }: Commit) =>
 		trailersOf(message, "Sender").includes(sender) || author.name === sender;
-	const history = await openHistory(options.repository);
+	const history = await openHistory(options.repository, options.nowMs);
 	const commits = await history(servedRef);
-	const own = commits.filter((commit) => isNamed(commit) && commit.committer.timeMs >= options.sinceMs);
+	const own = commits.filter((commit) => isNamed(commit) && commit.dateMs >= options.sinceMs);
 	const declined = await readDeclined(options, history, null, isNamed);
 	const entries = own.map((commit) => entryOf(commit, changesText(commit), []));
 	return inOrder(entries, declined);
@@ -93,7 +99,7 @@ export async function auditSender(sender: string, options: AuditOptions): Promis
 function inOrder(entries: AuditEntry[], declined: AuditEntry[]): AuditEntry[] {
 	const ordered = [...entries];
 	for (const one of declined) {
-		const place = ordered.findIndex(({ timeMs }) => timeMs < one.timeMs);
+		const place = ordered.findIndex(({ dateMs }) => dateMs < one.dateMs);
 		ordered.splice(place < 0 ? ordered.length : place, 0, one);
 	}
 	return ordered;
@@ -150,7 +156,7 @@ async function readDeclined(
 		// The last commit of a declined branch only records who declined it, and changes no layer.
 		for await (const { committer } of readCommits(repository, [id])) {
 			const provenance = { isForged: false, lines: [`by ${personText(committer)}: ${reason}`] };
-			entries.push(entryOf({ id, committer, provenance }, "declined", proposed));
+			entries.push(entryOf({ id, committer, dateMs: committer.timeMs, provenance }, "declined", proposed));
 		}
 	}
 	return entries;

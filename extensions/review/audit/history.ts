@@ -2,6 +2,7 @@ import { servedRef } from "../../../api/service/repository.ts";
 import { parseLayerPath } from "../../../registry/smallkey.ts";
 import { maxClockSkewMs, parseTimestamp } from "../../../registry/timestamp.ts";
 import {
+	believedMs,
 	listCommits,
 	type Person,
 	personText,
@@ -21,18 +22,29 @@ export interface Commit extends RawCommit {
 	/** Path → `A`, `M` or `D`, as git names what happened to the file. */
 	statuses: ReadonlyMap<string, string>;
 	provenance: Provenance;
+	/** When it was made, as far as its date can be believed, in milliseconds since 1970. */
+	dateMs: number;
 }
 
-type ReadCommit = Omit<Commit, "provenance">;
+type ReadCommit = Omit<Commit, "provenance" | "dateMs">;
 
 export type ReadHistory = Awaited<ReturnType<typeof openHistory>>;
 
-/** Reads the request ids of the served branch, and returns a reader of the repository's history. */
-export async function openHistory(repository: string) {
+/**
+ * Reads the request ids and the dates of the served branch, and returns a reader of the repository's history.
+ * @param nowMs the clock: no date after it is believed
+ */
+export async function openHistory(repository: string, nowMs: number = Date.now()) {
 	const ids = await listCommits(repository, ["--reverse", "--topo-order", "--end-of-options", servedRef]);
 	/** Request id → the first commit of the served branch that has it: a later commit has copied it. */
 	const first = new Map<string, string>();
-	for await (const { id, message } of readCommits(repository, ids)) {
+	/** Id of a commit of the served branch → its believed date. Parents come first. */
+	const dates = new Map<string, number>();
+	const dateOf = ({ id, parents, committer }: RawCommit) =>
+		dates.get(id) ?? believedMs(committer.timeMs, dates.get(parents[0] ?? "") ?? 0, nowMs);
+	for await (const commit of readCommits(repository, ids)) {
+		const { id, message } = commit;
+		dates.set(id, dateOf(commit));
 		for (const request of trailersOf(message, "Request")) if (!first.has(request)) first.set(request, id);
 	}
 	/**
@@ -50,7 +62,7 @@ export async function openHistory(repository: string) {
 			const changed = files.filter(({ path }) => path.startsWith("layers/"));
 			const statuses = new Map(changed.map(({ path, status }) => [path, status]));
 			const commit = { ...raw, paths: [...statuses.keys()], statuses };
-			commits.push({ ...commit, provenance: judgeProvenance(commit, first) });
+			commits.push({ ...commit, dateMs: dateOf(commit), provenance: judgeProvenance(commit, first) });
 		}
 		return commits;
 	};

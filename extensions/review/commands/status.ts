@@ -75,11 +75,12 @@ const audit = createRun("audit", async ({ read, environment, io }) => {
 	);
 	const subject = parseSubject(smallkey, sender);
 	const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : parseSince(since, io.now());
+	const nowMs = io.now().getTime();
 	const settings = readConfiguration(withoutStore(environment));
 	const { path: repository, name } = await findRepository(repo, settings.dataDir);
 	io.warn(`Reading the history of ${subject.name} in ${name}`);
 	if (await isShallow(repository)) io.warn("Only the end of its history is here: git fetch --unshallow");
-	const entries = await subject.read({ repository, sinceMs, settings });
+	const entries = await subject.read({ repository, sinceMs, nowMs, settings });
 	for (const entry of entries) io.print(`${entry.lines.join("\n")}\n`);
 	if (entries.length === 0) {
 		io.warn(`${subject.name}: nothing${since === undefined ? "" : ` since ${since}`} in ${name}`);

@@ -201,6 +201,24 @@ test("a review that GitHub squashed is no forgery; the same in another name is",
 		);
 });
 
+test("--since believes no date before a commit's parent or in the future", async () => {
+	local.now = noon;
+	await local.put("dated", wms("one"));
+	const push2001 = { author: eve, committer: eve, committerMs: Date.UTC(2001, 0, 1), message: "by hand" };
+	await push("dated", wms("two"), push2001);
+	await push("dated", wms("three"), { ...push2001, committerMs: Date.UTC(2099, 0, 1) });
+	const { stdout } = await exits(audit("dated", "--since", "1d"), 0);
+	assert.equal(
+		stdout.match(/^2026-03-04 .{8} {2}\w{12} {2}\w+(?:\n {2}its.*)?/gm)?.map((text) => text.slice(35)),
+		[
+			"changed\n  its own date, which cannot be, is 2099-01-01 00:00:00",
+			"changed\n  its own date, which cannot be, is 2001-01-01 00:00:00",
+			"added",
+		],
+	);
+	assert.match(stdout, "\n3 changes\n");
+});
+
 test("--sender lists all that is done in a sender's name, forged commits among it", async () => {
 	local.now = noon;
 	const write = { target: "/register/abcd", sender: "narrow" };
