@@ -1,7 +1,8 @@
 // From the WMS and ArcGIS resources of a CKAN catalogue to a folder for `npx fragment-publisher register`.
-// node docs/recipes/ckan.mjs https://open.canada.ca/data 'organization:nrcan-rncan' my-layers nrcan- && npx fragment-publisher register …
-// Exit code 0: the folder is complete; 1: it is not, or it is as it was. To read everything again, remove the folder and
-// my-layers.state.json.
+// node docs/recipes/ckan.mjs https://open.canada.ca/data 'organization:nrcan-rncan' my-layers nrcan-
+// Each run reads what has changed since the last one, removes what is gone, and prints what is left out and why.
+// Exit code 0: the folder is complete; 1: an error, and the folder is as it was, or `register` refuses it. To read
+// everything again, remove the folder and my-layers.state.json. Tried with recorded answers only.
 // The interface: https://docs.ckan.org/en/2.11/api/ (package_search). Languages as in open.canada.ca's schema:
 // https://github.com/open-data/ckanext-canada
 import { ask, readCommand, run } from "./catalogue.mjs";

@@ -1,7 +1,8 @@
 // From the WMS and ArcGIS links of a GeoNetwork 4 catalogue to a folder for `npx fragment-publisher register`.
-// node docs/recipes/geonetwork.mjs https://catalogue.example/geonetwork 'groupOwner:12' my-layers energy- && npx fragment-publisher register …
-// Exit code 0: the folder is complete; 1: it is not, or it is as it was. To read everything again, remove the folder and
-// my-layers.state.json.
+// node docs/recipes/geonetwork.mjs https://catalogue.example/geonetwork 'groupOwner:12' my-layers energy-
+// Each run reads what has changed since the last one, removes what is gone, and prints what is left out and why.
+// Exit code 0: the folder is complete; 1: an error, and the folder is as it was, or `register` refuses it. To read
+// everything again, remove the folder and my-layers.state.json. Tried with recorded answers only.
 // The interface: https://docs.geonetwork-opensource.org/4.2/api/search/ (search/records/_search)
 import { createHash } from "node:crypto";
 import { ask, readCommand, run } from "./catalogue.mjs";
