@@ -105,10 +105,19 @@ async function readState(folder, source) {
 		if (files.length === 0) return { source, datasets: {} };
 		throw new Error(`${folder}: has ${files.length} layers that are not from this recipe; use a new folder`);
 	}
-	const state = JSON.parse(text);
+	const state = parseState(text);
+	if (!state) throw new Error(`${statePath(folder)}: cannot be read; remove it and ${folder}`);
 	if (state.source !== source)
 		throw new Error(`${folder}: was made from ${state.source}; use a new folder for ${source}`);
 	return state;
+}
+
+function parseState(text) {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return null;
+	}
 }
 
 async function layerFiles(folder) {

@@ -471,6 +471,12 @@ test("a catalogue that cannot be reached, or a folder of others, is one sentence
 	const other = await follow("ckan", catalogue, folder);
 	const sentence = "FOLDER/out: has 1 layers that are not from this recipe; use a new folder";
 	assert.equal([other.code, other.errors], [1, [sentence]]);
+	writeFiles(folder, { "out.state.json": "{" });
+	const broken = await follow("ckan", catalogue, folder);
+	assert.equal(
+		[broken.code, broken.errors],
+		[1, ["FOLDER/out.state.json: cannot be read; remove it and FOLDER/out"]],
+	);
 	const noAddress = await follow("ckan", { url: "maps.example" }, folder);
 	assert.equal([noAddress.code, noAddress.errors], [1, ["URL: is no http address of a catalogue"]]);
 });
