@@ -206,9 +206,9 @@ export async function answerStatus(
 	try {
 		const status = await read(smallkey, client);
 		if (status === "too many") return refused(429, problemAt("", "status-limit"), 2);
-		return status
-			? textReply(200, status, anySite)
-			: refused(404, problemAt("smallkey", "not-registered", smallkey));
+		if (!status) return refused(404, problemAt("smallkey", "not-registered", smallkey));
+		const { etag } = status("en");
+		return textReply(200, status, { ...anySite, ...(etag !== null && { ETag: etag }) });
 	} catch (error) {
 		if (error instanceof StoreBusy) return refused(503, { place: "", ...error.text }, error.retryAfter);
 		log.error(error);
@@ -217,4 +217,4 @@ export async function answerStatus(
 }
 
 /** Pages of other sites may read the status of a layer. */
-const anySite = { "Access-Control-Allow-Origin": "*" };
+const anySite = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "ETag" };

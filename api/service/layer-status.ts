@@ -2,8 +2,10 @@ import pLimit from "p-limit";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
 import { textOf } from "../../registry/texts.ts";
+import { believedDate } from "../../store/git/commands/commits.ts";
 import { GitTimeout, gitText } from "../../store/git/commands/run.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
+import { registrationEtag } from "../conditions.ts";
 import type { ReadStatus } from "../context.ts";
 import { Room } from "../room.ts";
 import type { LayerPart, Started } from "./extensions.ts";
@@ -11,7 +13,7 @@ import { servedRef } from "./repository.ts";
 
 interface LayerStatusOptions {
 	repository: string;
-	store: Pick<Store, "read">;
+	store: Pick<Store, "read" | "ids">;
 	/** Whether a layer is served. */
 	has: (smallkey: string) => boolean;
 	/** The extensions, each of which adds what it knows. */
@@ -39,9 +41,11 @@ export function createReadStatus({ repository, store, has, started }: LayerStatu
 		}
 		if (!layer && parts.length === 0) return null;
 		const last = layer ? await lastCommit(repository, layerPath(smallkey)) : noCommit;
+		const ids = layer && (await store.ids(smallkey));
+		const etag = ids && registrationEtag(ids.registration);
 		return (lang) => {
 			const status: LayerStatus = {
-				...{ smallkey, ...last, review: null, declined: null },
+				...{ smallkey, ...last, etag, review: null, declined: null },
 				harvest: { state: "none" },
 				health: { state: "unknown" },
 			};
@@ -83,10 +87,10 @@ const noCommit = { registered: null, commit: null };
 /** The time and id of the last commit of a file on the served branch; nulls after the time limit. @throws {GitFailure} */
 async function lastCommit(repository: string, path: string) {
 	// Without `--no-patch` git prints the patch of a merge.
-	const how = ["-1", "--first-parent", "--diff-merges=first-parent", "--no-patch", "--format=%H %ct"];
-	const output = await gitInTime(repository, ["log", ...how, servedRef, "--", path]);
-	const [, commit, seconds] = /^([0-9a-f]{40,64}) (\d+)$/.exec(output ?? "") ?? [];
-	return commit ? { registered: isoTime(Number(seconds) * 1_000), commit } : noCommit;
+	const how = ["-1", "--first-parent", "--diff-merges=first-parent", "--no-patch", "--format=%H"];
+	const commit = await gitInTime(repository, ["log", ...how, servedRef, "--", path]);
+	if (!commit) return noCommit;
+	return { registered: isoTime(await believedDate(repository, commit, Date.now())), commit };
 }
 
 /** `2026-03-04T12:00:00Z` */

@@ -94,6 +94,11 @@ export const layerStatus = document("layer-status", "How a layer is", {
 			"When it was last registered; null where it is not yet, or that is not known.",
 		),
 		commit: { description: "By which commit.", type: ["string", "null"] },
+		etag: {
+			description:
+				"The ETag of the registration, for If-Match, as in the header; null where none is registered.",
+			type: ["string", "null"],
+		},
 		review: nullable(
 			having({ branch: string(), commit: string(), since: time }),
 			"The change that waits for a reviewer.",

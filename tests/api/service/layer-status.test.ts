@@ -47,16 +47,23 @@ async function statusOf(local: Local, smallkey: string): Promise<any> {
 test("a receipt names where a registration is followed: when it was, and by which commit", async ({
 	local,
 }) => {
-	const receipt = (await (await local.put("23ax5t")).json()) as { status: string; commit: string };
+	const put = await local.put("23ax5t");
+	const receipt = (await put.json()) as { status: string; commit: string };
 	assert.is(receipt.status, "/status/23ax5t");
 	const answer = await ask(local, `${receipt.status}?x=1`);
 	assert.is(answer.headers.get("Access-Control-Allow-Origin"), "*");
 	assert.is(answer.headers.get("Cache-Control"), "no-store");
+	const etag = `"${await local.git("rev-parse", "main:layers/23/23ax5t.json")}"`;
+	assert.equal(
+		[put, answer].map(({ headers }) => headers.get("ETag")),
+		[etag, etag],
+	);
 	const first = {
 		...{
 			smallkey: "23ax5t",
 			registered: clockOf(local),
 			commit: receipt.commit,
+			etag,
 			review: null,
 			declined: null,
 		},
@@ -78,7 +85,7 @@ test("a change that waits for a reviewer is named, without its sender, until it 
 	const { commit } = (await (await local.write(write)).json()) as { commit: string };
 	const review = { branch: "register/fresh", commit, since: clockOf(local) };
 	const status = await statusOf(local, "fresh");
-	assert.equal([status.registered, status.commit, status.review], [null, null, review]);
+	assert.equal([status.registered, status.commit, status.etag, status.review], [null, null, null, review]);
 	assert.not.match(JSON.stringify(status), /careful/);
 	const waiting = await findWaiting(local.repository, "register/fresh");
 	const merge = await acceptReview(local.repository, waiting, parseReviewer("Ann"));
@@ -169,7 +176,7 @@ test("look-ups of one address leave room for others; beyond all room they are 50
 	const has = (smallkey: string) => smallkey === "a";
 	local.context.status = createReadStatus({
 		repository: local.repository,
-		store: { read },
+		store: { read, ids: async () => null },
 		has,
 		started: [],
 	});

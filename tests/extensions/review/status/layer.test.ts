@@ -30,7 +30,13 @@ const test = freshSuite<Scene>("one layer's status", async (use, scene) => {
 const at = "2026-03-04T12:00:00Z";
 const waiting: LayerStatus = {
 	...{ smallkey: "wells", registered: at, commit: "0123456789abcdef0123456789abcdef01234567" },
-	...{ review: null, declined: null, harvest: { state: "waiting" }, health: { state: "unknown" } },
+	...{
+		review: null,
+		etag: null,
+		declined: null,
+		harvest: { state: "waiting" },
+		health: { state: "unknown" },
+	},
 };
 const done: LayerStatus = {
 	...waiting,
