@@ -10,7 +10,7 @@ const buildHelp = `
 A wrong file of a folder prevents the whole build. With --repo everything else is built, and a wrong file in its last
 valid form; the exit code is 1 in both cases.`;
 
-export const run = createRun("build", async ({ read, environment, io }) => {
+export const run = createRun("build", async ({ read, environment, io, extensions }) => {
 	const [options] = await read((line) =>
 		withSource(line)
 			.option("--out <dir>", "output folder; the files of removed layers are removed from it", "dist")
@@ -23,7 +23,10 @@ export const run = createRun("build", async ({ read, environment, io }) => {
 	const out = resolve(options.out);
 	io.warn(`Building ${name} into ${out}`);
 	await checkOutput(out);
-	const { problems, written, catalogue } = await buildOutput(source, out, environment, options);
+	const { problems, written, catalogue } = await buildOutput(source, out, environment, {
+		...options,
+		extensions,
+	});
 	for (const problem of problems) io.warn(plain(problem));
 	const found = counted(problems.length, "problem");
 	if (!written) throw new WrongError(`${found}; nothing was written`);

@@ -19,7 +19,9 @@ function catalogueOf(bindings: Bindings): Catalogue {
 	return new Catalogue({ find, text, headers: {}, isSecure: true, isLive: false });
 }
 
-export default createWorker(
-	(fields) => console.log(logText(fields)),
-	(bindings) => catalogueRoutes(() => catalogueOf(bindings)),
-);
+/** Makes the worker with its catalogue. @param log gets a line for each write and each refusal */
+export function createSiteWorker(log: (fields: object) => void) {
+	return createWorker(log, (bindings) => catalogueRoutes(() => catalogueOf(bindings)));
+}
+
+export default createSiteWorker((fields) => console.log(logText(fields)));

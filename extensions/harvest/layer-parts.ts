@@ -8,7 +8,12 @@ import type { Lang } from "../../registry/smallkey.ts";
 import type { Layer } from "../../store/store.ts";
 import type { FindingLine } from "./finding.ts";
 import { descriptionOf, harvestedOf } from "./harvester/commit.ts";
-import type { ServiceHarvester } from "./harvester/open.ts";
+import type { createHarvester } from "./harvester/harvester.ts";
+import type { createWatcher } from "./harvester/health.ts";
+
+/** What a harvester and a watcher know of layers. */
+type HarvestStates = Pick<ReturnType<typeof createHarvester>, "stateOf"> &
+	Pick<ReturnType<typeof createWatcher>, "lastCheckOf">;
 
 /** A part of a status whose findings have no language yet. */
 type Unwritten<Part> = Omit<Part, "findings"> & { findings?: readonly FindingLine[] };
@@ -24,7 +29,7 @@ function written<Part>(part: Unwritten<Part>, lang: Lang): Part {
  */
 export function createLayerParts(
 	{ repository }: Pick<RunningService, "repository">,
-	harvester: Pick<ServiceHarvester, "stateOf" | "lastCheckOf"> | null,
+	harvester: HarvestStates | null,
 ) {
 	function harvestOf(smallkey: string, layer: Layer): Unwritten<LayerStatus["harvest"]> {
 		const registration = harvestedOf(layer);

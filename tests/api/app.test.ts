@@ -129,14 +129,10 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 		["/en/layer/a+b%3D?x", "en/layer/a+b=.html"],
 		["/rcs/fr/embed/a%2Bb", "fr/embed/a+b.html", "/rcs"],
 		["/list/fr/", "list/fr/index.html"],
-		["/collections/layers/items?q=x", "records"],
-		["/ogc/", "records"],
 		["/guide/fr", "to /guide/fr/"],
 		["/guide/publish.html", "guide/publish.html"],
 		["/rcs?q=x", "to /rcs/?q=x", "/rcs"],
 		["/rcs/list?x", "to /rcs/list/?x", "/rcs"],
-		["/en/", "refused", "/rcs"],
-		["/rcsen/", "refused", "/rcs"],
 	] as const)
 		assert.is(page(target, basePath), expected, target);
 	for (const odd of [
@@ -153,10 +149,23 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 		],
 	])
 		assert.is(page(odd), "404.html", odd);
-	assert.equal(routeOf("POST", "/en/", { ...settings, site: true }), {
-		kind: "refused",
-		reply: refuseRead(405),
-	});
+	const other = {
+		name: "page",
+		bound: "",
+		matches: (path: string) => path === "/en/",
+		answer: () => refuseRead(404),
+	};
+	const last = { ...other, isFallback: true, matches: () => true };
+	const kindOf = (method: string, target: string, basePath = "") => {
+		const route = routeOf(method, target, { ...settings, basePath }, [other, last]);
+		return route.kind === "refused" ? route.reply.status : route.kind === "other" && route.route;
+	};
+	assert.is(kindOf("GET", "/en/"), other);
+	assert.is(kindOf("GET", "/rcs/en/", "/rcs"), other);
+	assert.is(kindOf("HEAD", "/fr/"), last);
+	assert.is(kindOf("POST", "/en/"), 405);
+	assert.is(kindOf("POST", "/fr/"), 404, "a fallback answers reads only");
+	assert.is(kindOf("GET", "/en/", "/rcs"), 404);
 	assert.equal(routeOf("GET", "/en/", settings), { kind: "refused", reply: refuseRead(404) });
 });
 

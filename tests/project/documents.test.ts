@@ -87,7 +87,7 @@ test("every command and script that a page names is there", async () => {
 
 test("every setting that a page sets is one, or a variable of a script or workflow", async () => {
 	const known = settingNames(allExtensions.flatMap(({ settings }) => settings ?? []));
-	const files = await glob(["scripts/**/*.ts", ".github/workflows/*.yml"], { cwd: root });
+	const files = await glob(["{scripts,extensions}/**/*.ts", ".github/workflows/*.yml"], { cwd: root });
 	const texts = await Promise.all(files.map((name) => readFile(join(root, name), "utf8")));
 	for (const [, name = ""] of texts.join("").matchAll(/\b([A-Z][A-Z_]{3,})\b/g)) known.add(name);
 	assert.equal(

@@ -8,16 +8,16 @@ import { test } from "../helpers/suite.ts";
 /** What a source file imports: project files as paths from the root, everything else as named. Types count, too. */
 async function importsOf(file: string): Promise<string[]> {
 	const text = await readFile(resolve(root, file), "utf8");
-	const names = [
-		...text.matchAll(
-			/^(?:import|export)\b[^;]*?\bfrom\s+"([^"]+)"|^import\s+"([^"]+)"|\bimport\("([^"]+)"\)/gms,
-		),
-	];
-	return names.map((match) => {
+	const names = text.matchAll(
+		/^(?:import|export)\b[^;]*?\bfrom\s+"([^"]+)"|^import\s+"([^"]+)"|\bimport\("([^"]+)"\)/gms,
+	);
+	return [...names].map((match) => {
 		const name = (match[1] ?? match[2] ?? match[3]) as string;
 		return name.startsWith(".") ? relative(root, resolve(root, dirname(file), name)) : name;
 	});
 }
+
+const ladder = ["registry", "store", "publish", "api", "site", "scripts", "extensions"];
 
 /** The drawing of docs/architecture.md: each room, and the rooms that its arrow names. */
 async function readRooms(): Promise<Map<string, string[]>> {
@@ -27,88 +27,118 @@ async function readRooms(): Promise<Map<string, string[]>> {
 }
 
 const rooms = await readRooms();
-const sources = [...rooms.keys()].filter((room) => !room.includes("/"));
-const files = (
-	await glob(
-		sources.map((room) => `${room}/**/*.ts`),
-		{ cwd: root },
-	)
-).sort();
+const files = (await glob(`{${ladder.join(",")}}/**/*.ts`, { cwd: root })).sort();
 const imports = new Map<string, string[]>();
 for (const file of files) imports.set(file, await importsOf(file));
 
-/** The room of a file: the nearest folder above it that has a line of its own. */
+/** The room of a file: the nearest folder above it that has a line of its own; `extensions` has none. */
 function roomOf(file: string): string {
 	const folder = dirname(file);
-	return rooms.has(folder) || folder === "." ? folder : roomOf(folder);
+	return rooms.has(folder) || !folder.includes("/") ? folder : roomOf(folder);
 }
 
-test("every folder with code is in a room, and every room is a folder", async () => {
+/** The imports of files between two groups of them, as `<from> → <to>`, sorted. */
+function arrows(groupOf: (file: string) => string | undefined): string[] {
+	const found = new Set<string>();
+	for (const [file, names] of imports)
+		for (const name of names.filter((path) => /\.(?:ts|json)$/.test(path) && path !== "package.json")) {
+			const [from, to] = [groupOf(file), groupOf(name)];
+			if (from && to && from !== to) found.add(`${from} → ${to}`);
+		}
+	return [...found].sort();
+}
+
+test("the rooms are those of the drawing, and no folder with code is in none", async () => {
 	const code = await glob("*/**/*.ts", { cwd: root, ignore: ["**/node_modules/**"] });
-	const beside = ["tests", "deploy"];
 	const folders = new Set(code.map((file) => file.split("/")[0] as string));
-	assert.ok(files.length > 100);
-	assert.equal([...folders].filter((name) => !beside.includes(name)).sort(), sources.sort());
+	assert.equal(
+		[...folders].sort(),
+		[...ladder, "deploy", "tests"].filter((name) => folders.has(name)).sort(),
+	);
 	for (const room of rooms.keys())
 		assert.ok(
-			files.some((file) => dirname(file) === room || file.startsWith(`${room}/`)),
+			files.some((file) => file.startsWith(`${room}/`)),
 			room,
 		);
-});
-
-test("no room has a vague name such as utils or common", async () => {
-	const folders = await glob("*/**/", {
-		cwd: root,
-		onlyDirectories: true,
-		ignore: ["**/node_modules/**", "tests/helpers"],
-	});
-	const vague = folders.filter((folder) =>
-		/(?:^|\/)(?:lib|utils?|shared|common|helpers?|misc)$/.test(folder),
-	);
-	assert.equal(vague, []);
+	for (const room of ladder) assert.ok(room === "extensions" || rooms.has(room), room);
 });
 
 test("a file imports its own room and those of its arrow, and each arrow has an import", () => {
-	const used = new Map([...rooms.keys()].map((room) => [room, new Set<string>()]));
-	// The bench uses the tests' fixtures.
-	for (const [file, names] of imports)
-		for (const name of names.filter((one) => /^(?!tests\/|package\.json$).*\.(?:ts|json)$/.test(one)))
-			used.get(roomOf(file))?.add(roomOf(name));
-	for (const [room, names] of rooms)
-		assert.equal([...(used.get(room) ?? [])].filter((name) => name !== room).sort(), [...names].sort(), room);
+	const drawn = [...rooms].flatMap(([room, names]) => names.map((name) => `${room} → ${name}`)).sort();
+	assert.equal(
+		arrows(roomOf).filter((arrow) => !arrow.startsWith("extensions")),
+		drawn,
+	);
 });
 
-/** Folders before single files. */
-const byKind = (one: string, other: string) =>
-	Number(one.includes(".")) - Number(other.includes(".")) || one.localeCompare(other);
+test("a room imports only rooms below it, and extensions are known to their list and to entries alone", () => {
+	const up = arrows((file) => file.split("/")[0]).filter((arrow) => {
+		const [from = "", to = ""] = arrow.split(" → ");
+		return ladder.indexOf(to) > ladder.indexOf(from);
+	});
+	assert.equal(up, ["scripts → extensions"]);
+	const users = [...imports].flatMap(([file, names]) => {
+		const isCore = !file.startsWith("extensions/");
+		return names.flatMap((name) => (isCore && name.startsWith("extensions/") ? `${file} → ${name}` : []));
+	});
+	assert.equal(
+		users,
+		["catalogue", "main"].map((entry) => `scripts/${entry}.ts → extensions/index.ts`),
+	);
+	const between = arrows((file) => /^extensions\/(\w+)\//.exec(file)?.[1]).filter(
+		(arrow) => !arrow.endsWith(" → harvest"),
+	);
+	assert.equal(between, []);
+});
 
-test("the root has at most fifteen folders, and the package and the image have the rooms", async () => {
-	const folders = await glob("*/", { cwd: root, onlyDirectories: true, ignore: ["node_modules", "dist"] });
-	assert.ok(folders.length <= 15, folders.join(" "));
+test("the package and the image have the rooms and the guide", async () => {
 	const { files: packed } = JSON.parse(await readFile(resolve(root, "package.json"), "utf8"));
-	assert.equal(packed, [...sources.sort(), "docs", "SECURITY.md"].sort(byKind));
+	assert.equal(packed, [...[...ladder, "docs"].sort(), "SECURITY.md"]);
 	const ignored = await readFile(resolve(root, ".dockerignore"), "utf8");
-	const copied = [...ignored.matchAll(/^!([a-z]+|SECURITY\.md)$/gm)].map(([, name]) => name);
-	assert.equal(copied, packed);
+	assert.equal(
+		[...ignored.matchAll(/^!([a-z]+|SECURITY\.md)$/gm)].map(([, name]) => name),
+		packed,
+	);
+	for (const name of await glob("extensions/*", { cwd: root, onlyDirectories: true }))
+		for (const file of ["index.ts", "README.md"])
+			assert.ok((await glob(`${name}/${file}`, { cwd: root })).length === 1, `${name}/${file}`);
 });
 
-test("no files import each other in a circle, types included", () => {
-	let rest = new Set(files);
-	for (let size = -1; size !== rest.size; ) {
-		size = rest.size;
-		rest = new Set([...rest].filter((file) => imports.get(file)?.some((name) => rest.has(name))));
-	}
-	assert.equal([...rest], []);
-});
-
-/** Whether a file may use Node: everything may but what also runs in a worker or a browser. */
-function mayUseNode(file: string): boolean {
-	if (/^api\/node\//.test(file)) return true;
-	return !/^(?:registry|site|api|store\/github)\/|^store\/[\w-]+\.ts$/.test(file);
+/** Files that reach themselves by imports; found by Tarjan's strongly connected components. */
+function circles(): string[][] {
+	const order = new Map<string, number>();
+	const low = new Map<string, number>();
+	const stack: string[] = [];
+	const found: string[][] = [];
+	const visit = (file: string) => {
+		order.set(file, order.size);
+		low.set(file, order.get(file) as number);
+		stack.push(file);
+		for (const next of (imports.get(file) ?? []).filter((name) => imports.has(name))) {
+			if (!order.has(next)) visit(next);
+			const reached = stack.includes(next) ? (low.get(next) as number) : Number.POSITIVE_INFINITY;
+			low.set(file, Math.min(low.get(file) as number, reached));
+		}
+		if (low.get(file) !== order.get(file)) return;
+		const circle = stack.splice(stack.indexOf(file));
+		if (circle.length > 1) found.push(circle.sort());
+	};
+	for (const file of files) if (!order.has(file)) visit(file);
+	return found;
 }
 
+test("no files import each other in a circle, types included", () => {
+	assert.equal(circles(), []);
+});
+
+/** What also runs in a worker or a browser. */
+const isWeb = (file: string) =>
+	/^(?:registry|store\/github|api\/worker|site\/(?:page|search|map|draft|static|text|service))\/|^(?:api|store)\/[\w-]+\.ts$/.test(
+		file,
+	) && !/^site\/(?:static\/\w+\.test)/.test(file);
+
 test("what runs in a worker or a browser uses web standards only", async () => {
-	for (const file of files.filter((name) => !mayUseNode(name))) {
+	for (const file of files.filter(isWeb)) {
 		const node = imports.get(file)?.filter((name) => name.startsWith("node:"));
 		assert.equal(node, [], file);
 		const code = (await readFile(resolve(root, file), "utf8")).replace(/\/\*.*?\*\/|\/\/.*$/gms, "");

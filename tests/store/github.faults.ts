@@ -112,8 +112,7 @@ test("a move that is lost and followed by another's: found on the branch, and no
 
 test("50 changes at once to a GitHub that is slow: each is answered, each success is on the branch", async (scene) => {
 	const { peer } = scene;
-	const slow = { kind: "slow", ms: 100 } as const;
-	peer.proxy.faults.push({ method: "GET", path: /./, times: 10_000, effect: slow });
+	peer.proxy.latencyMs = 100;
 	const store = peer.store({ limits: { waitMs: 300 }, maxBatch: 5 });
 	const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
 	const outcomes = await Promise.all(

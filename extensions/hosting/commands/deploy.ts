@@ -44,7 +44,7 @@ or past that the fragments in a bucket: npx fragment-publisher publish-objects, 
 (docs/hosting.md, "Past the file limit")`);
 }
 
-const deploy = createRun("deploy", async ({ read, environment, io }) => {
+const deploy = createRun("deploy", async ({ read, environment, io, extensions }) => {
 	const [options, further] = await read((line) =>
 		line
 			.argument("[option...]", "after another --: further options of wrangler deploy")
@@ -72,7 +72,7 @@ const deploy = createRun("deploy", async ({ read, environment, io }) => {
 	if (options.objects && !environment.OBJECTS_BUCKET)
 		throw new Error("OBJECTS_BUCKET: must be set, to the bucket's name");
 	if (!options.objects) {
-		if (options.dist === undefined) await buildFolder(options.layers, dist, environment);
+		if (options.dist === undefined) await buildFolder(options.layers, dist, environment, { extensions });
 		await checkFileCount(dist, options.plan);
 	}
 	await buildWorker();
@@ -122,7 +122,7 @@ function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
 	});
 }
 
-const workers = createRun("workers", async ({ read, environment, io }) => {
+const workers = createRun("workers", async ({ read, environment, io, extensions }) => {
 	const [options] = await read((line) =>
 		line
 			.addOption(layersOption)
@@ -136,7 +136,7 @@ const workers = createRun("workers", async ({ read, environment, io }) => {
 	const dist = resolve(options.dist ?? "dist");
 	const persisted = join(dataDir, "workers");
 	await installEngine();
-	if (options.dist === undefined) await buildFolder(options.layers, dist, environment);
+	if (options.dist === undefined) await buildFolder(options.layers, dist, environment, { extensions });
 	await buildWorker();
 	// Without SENDERS the worker gets the senders of this machine's service.
 	const { text, place, created } = await readSenders(environment, dataDir);

@@ -18,7 +18,7 @@ Ctrl-C or SIGTERM end it.`;
 /** Time limit of a fetch, in milliseconds: the first one transfers the whole history. */
 const fetchTimeoutMs = 10 * 60_000;
 
-export const run = createRun("follow", async ({ read, environment, io }) => {
+export const run = createRun("follow", async ({ read, environment, io, extensions }) => {
 	const [{ remote: named, every, once, ...options }] = await read((line) =>
 		line
 			.option("--out <dir>", "where the files go", "dist")
@@ -50,7 +50,10 @@ export const run = createRun("follow", async ({ read, environment, io }) => {
 	}
 
 	async function build(commit: string): Promise<void> {
-		const { problems, written } = await buildOutput({ repository, ref: commit }, out, environment, options);
+		const { problems, written } = await buildOutput({ repository, ref: commit }, out, environment, {
+			...options,
+			extensions,
+		});
 		if (!written) throw new Error(`${commit}: ${problems.join("\n")}`);
 		for (const problem of problems) io.warn(plain(problem));
 		const counts = `${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`;

@@ -16,7 +16,7 @@ export type TestOptions = Partial<Omit<NodeOptions, "context">> & { context?: Pa
 /** A Node server in this process, on a store of the test's own that keeps nothing but smallkeys. */
 /** A route of pages: every path that the core does not answer. */
 export function pageRoute(answer: OtherRoute["answer"]): OtherRoute {
-	return { name: "page", bound: "", matches: () => true, answer };
+	return { name: "page", bound: "", isFallback: true, matches: () => true, answer };
 }
 
 export class TestServer {

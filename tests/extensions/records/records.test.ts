@@ -1,4 +1,5 @@
 import * as assert from "uvu/assert";
+import { records } from "../../../extensions/records/index.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 import { buildCatalogue } from "../../site/data/entries.ts";
 import { pageSettings } from "../../site/data/pages.ts";
@@ -145,15 +146,21 @@ test("links are absolute where the request names its host or PUBLIC_URL is set, 
 });
 
 test("on a hosting of files every record is in a page of the crawlable catalogue", () => {
-	const settings = { pages: pageSettings, isServed: false, commit: null, owners: () => [] };
+	const settings = {
+		pages: pageSettings,
+		isServed: false,
+		commit: null,
+		owners: () => [],
+		extensions: [records],
+	};
 	const files = buildCatalogue(layers, null, settings);
 	const { type, links } = JSON.parse(files.get("records/index.json") ?? "");
 	assert.is(type, "Collection");
 	const children = links.filter(({ rel }: { rel: string }) => rel === "child");
-	const records = children.flatMap(({ href }: { href: string }) => {
+	const pages = children.flatMap(({ href }: { href: string }) => {
 		return JSON.parse(files.get(href.replace("../", "")) ?? "").records;
 	});
-	assert.equal(idsOf(records).sort(), layers.map(({ smallkey }) => smallkey).sort());
+	assert.equal(idsOf(pages).sort(), layers.map(({ smallkey }) => smallkey).sort());
 });
 
 test.run();

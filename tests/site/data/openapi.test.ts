@@ -4,8 +4,11 @@ import { createConfig, lint } from "@redocly/openapi-core";
 import Ajv from "ajv";
 import * as assert from "uvu/assert";
 import { routeOf } from "../../../api/app.ts";
+import { recordsRoutes } from "../../../extensions/records/routes.ts";
 import { targetNames, targets } from "../../../registry/targets/table.ts";
 import { openApiDocument } from "../../../site/data/openapi.ts";
+import { folderPages } from "../../../site/http/folder-pages.ts";
+import { catalogueRoutes } from "../../../site/http/routes.ts";
 import { runScript } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
 import { temporaryFolder } from "../../helpers/world.ts";
@@ -30,12 +33,14 @@ function example(path: string): string {
 
 test("every operation is a route of the service, and none is named twice", () => {
 	const settings = { basePath: "", docsMaxKeys: 1000, targets: targetNames, site: true };
+	const catalogue = folderPages("/nowhere", false);
+	const others = [...recordsRoutes(catalogue), ...catalogueRoutes(() => catalogue)];
 	const ids = new Set<string>();
 	const actions = new Set<string>();
 	for (const [path, operations] of Object.entries(document.paths)) {
 		for (const [method, { operationId }] of Object.entries(operations)) {
 			if (method === "parameters") continue;
-			const route = routeOf(method.toUpperCase(), example(path), settings);
+			const route = routeOf(method.toUpperCase(), example(path), settings, others);
 			assert.is.not(route.kind, "refused", `${method} ${path}`);
 			if (route.kind === "write") actions.add(route.action);
 			assert.not(ids.has(operationId), operationId);

@@ -89,7 +89,7 @@ test("a missing page says so in both languages; before the first build it reload
 });
 
 const noPageAt = (target: string, pages: typeof pageSettings | null = null) => {
-	const reply = answerNoPage(noPage(target, "/base") as { file: string; root: string }, pages, true);
+	const reply = answerNoPage(noPage(target.slice("/base".length), "/base"), pages, true);
 	assert.is(reply.status, 404);
 	return new TextDecoder().decode(reply.body as Uint8Array);
 };

@@ -33,7 +33,7 @@ async function layersIn(local: Local): Promise<number> {
 		.layers;
 }
 
-const catalogueWorkers = () => descendantsWith(process.pid, "catalogue-worker");
+const catalogueWorkers = () => descendantsWith(process.pid, "scripts/catalogue.ts");
 
 test("a PUT and a removal are in the index, the changes, the feed and the plain list", async ({ local }) => {
 	for (const smallkey of ["abc", "abd", "abe"]) assert.is((await put(local, smallkey)).status, 201);
