@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
@@ -38,11 +38,20 @@ export function launchOptions(given = "") {
 	return { executablePath, args, handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
 }
 
-/** Starts a browser. @throws {Error} like `needBrowser` */
+/** Starts a browser. @throws {Error} like `needBrowser`, and if its driver is not installed */
 export async function openBrowser(given = ""): Promise<Browser> {
 	const options = launchOptions(given);
-	const { chromium } = await import("playwright-core");
+	const { chromium } = await import("playwright-core").catch((error: NodeJS.ErrnoException) => {
+		if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+		throw new Error(`the package playwright-core is missing: npm install --no-save ${driverPackage()}`);
+	});
 	return chromium.launch(options);
+}
+
+/** The browser's driver of 14 MB, which only this command needs, in the version that it was tried with. */
+function driverPackage(): string {
+	const { devDependencies } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+	return `playwright-core@${devDependencies["playwright-core"]}`;
 }
 
 /** Serves a build on this machine, on a free port. @returns its address, with a slash at its end */
