@@ -4,7 +4,14 @@ import { readConfiguration, withoutStore } from "../api/service/settings.ts";
 import { readKeys } from "./send/keys.ts";
 import { removeMany } from "./send/many.ts";
 import { printDraft, printPreview } from "./send/preview.ts";
-import { explain, requestLine, requestOptions, sendRequest, signRequest } from "./send/request.ts";
+import {
+	explain,
+	ifMatchOption,
+	requestLine,
+	requestOptions,
+	sendRequest,
+	signRequest,
+} from "./send/request.ts";
 import { printStatus } from "./send/status.ts";
 import { createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
 
@@ -19,13 +26,14 @@ const put = createRun("put", async ({ read, environment, io }) => {
 				"--wait [seconds]",
 				"then wait until its services were asked, and print how the layer is (120)",
 				parseCount,
-			),
+			)
+			.option(...ifMatchOption),
 	);
 	const body = await readFile(file);
 	const request = { ...options, method: "PUT", smallkey, body };
 	const code = dryRun
 		? printPreview({ smallkey, file, body }, readConfiguration(withoutStore(environment)), io)
-		: await sendRequest(await signRequest(request, environment, io), io);
+		: await sendRequest(request, environment, io);
 	if (code === exitCodes.done && wait && !dryRun)
 		return printStatus(request, io, wait === true ? defaultWaitSeconds : wait);
 	if (code === exitCodes.wrong) await printDraft({ smallkey, body }, environment, io);
@@ -36,15 +44,18 @@ const remove = createRun("remove", async ({ read, environment, io }) => {
 	const [{ file, ...options }, named] = await read((line) =>
 		requestOptions(line.argument("[smallkey...]", "the layers"))
 			.option("--file <file>", "a file of smallkeys with spaces, commas or lines between them")
+			.option(...ifMatchOption)
 			.option("--json", "print the result as JSON", false),
 	);
 	const smallkeys = [...new Set([...named, ...(file === undefined ? [] : await readKeys(file))])];
 	const [smallkey] = smallkeys;
 	if (smallkey === undefined) throw new Error("smallkey: is needed, or --file with smallkeys");
-	if (smallkeys.length > 1 || file !== undefined || options.json)
-		return removeMany(smallkeys, options, environment, io);
+	const isMany = smallkeys.length > 1 || file !== undefined || options.json;
+	if (isMany && options.ifMatch !== undefined)
+		throw new Error("--if-match: with one smallkey, and without --file and --json");
+	if (isMany) return removeMany(smallkeys, options, environment, io);
 	const request = { ...options, method: "DELETE", smallkey, body: new Uint8Array(0) };
-	return sendRequest(await signRequest(request, environment, io), io);
+	return sendRequest(request, environment, io);
 });
 
 const sign = createRun("sign", async ({ read, environment, io }) => {

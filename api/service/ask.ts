@@ -20,6 +20,9 @@ export interface ServiceAnswer {
 	ok: boolean;
 	status: number;
 	text: string;
+	/** The headers `Date` and `ETag`; null where they are missing or wrong. */
+	date: Date | null;
+	etag: string | null;
 }
 
 /**
@@ -35,7 +38,11 @@ export async function askService(
 ): Promise<ServiceAnswer> {
 	try {
 		const answer = await createFetch({ allowPrivate: true, timeoutMs, maxBytes })(address, init);
-		return { ok: answer.ok, status: answer.status, text: await answer.text() };
+		const date = new Date(answer.headers.get("Date") ?? "");
+		return {
+			...{ ok: answer.ok, status: answer.status, text: await answer.text() },
+			...{ date: Number.isNaN(date.getTime()) ? null : date, etag: answer.headers.get("ETag") },
+		};
 	} catch (cause) {
 		throw new Error(address, { cause });
 	}

@@ -1,17 +1,16 @@
 import type { Command } from "@commander-js/extra-typings";
+import { InvalidArgumentError } from "commander";
 import { parseSenders, sign } from "../../api/senders.ts";
-import { askService, errorsOf } from "../../api/service/ask.ts";
 import { sendersPath } from "../../api/service/senders-file.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
 import type { Environment, Io } from "../../registry/environment.ts";
-import { counted, plain } from "../../registry/plain.ts";
-import { tryJson } from "../../registry/try-json.ts";
+import { counted } from "../../registry/plain.ts";
 import { visible } from "../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../store/files/if-there.ts";
-import { exitCodes, parseUrl } from "../terminal/command-line.ts";
+import { parseUrl } from "../terminal/command-line.ts";
 
 /** A publisher's request to a service. */
-interface PublisherRequest {
+export interface PublisherRequest {
 	method: string;
 	smallkey: string;
 	/** The bytes of the registration; empty for a removal. */
@@ -20,10 +19,12 @@ interface PublisherRequest {
 	url: string;
 	/** Id of the sender; by default the first one of the senders file. */
 	sender?: string | undefined;
+	/** The ETag of the registration that is to be changed, in quotes, or `*`. */
+	ifMatch?: string | undefined;
 }
 
 /** A request with its target, and the headers that sign it (specification, "Request headers"). */
-interface SignedRequest extends PublisherRequest {
+export interface SignedRequest extends PublisherRequest {
 	/** The path of the service's address, then `/register/23ax5t`. */
 	target: string;
 	headers: Record<"Authorization" | "TimeStamp" | "Sender", string>;
@@ -32,6 +33,20 @@ interface SignedRequest extends PublisherRequest {
 /** The command line of `put` and `sign`: `<smallkey> [--url U] [--sender S]`. */
 export function requestLine(line: Command) {
 	return requestOptions(line.argument("<smallkey>", "the layer"));
+}
+
+/** The words of the option `--if-match`, for `Command.option`. */
+export const ifMatchOption = [
+	"--if-match <etag>",
+	"only if the registration still has this ETag, as a receipt or the status names it",
+	parseEtag,
+] as const;
+
+/** Parses a registration's ETag, whose quotes a shell may have taken, or `*`. */
+function parseEtag(text: string): string {
+	const [, id] = /^(?:W\/)?"?([0-9a-f]{40})"?$/.exec(text) ?? [];
+	if (id === undefined && text !== "*") throw new InvalidArgumentError("It must be an ETag, or *.");
+	return id === undefined ? text : `"${id}"`;
 }
 
 /** Adds `[--url U] [--sender S]` to a command line. */
@@ -58,8 +73,16 @@ export async function signRequest(
 	environment: Environment,
 	io: Io,
 ): Promise<SignedRequest> {
-	const { sender, secret } = await findSecret(request.sender ?? null, environment, io);
-	const timestamp = io.now().toISOString();
+	return signWith(await findSecret(request.sender ?? null, environment, io), request, io.now());
+}
+
+/** Signs a request with a secret, for a time. */
+export async function signWith(
+	{ sender, secret }: { sender: string; secret: string },
+	request: PublisherRequest,
+	time: Date,
+): Promise<SignedRequest> {
+	const timestamp = time.toISOString();
 	const base = new URL(request.url).pathname.replace(/(?<!\/)\/+$/, "");
 	const segment = encodeURIComponent(request.smallkey).replaceAll("%2B", "+").replaceAll("%3D", "=");
 	const target = `${base}/register/${segment}`;
@@ -78,6 +101,10 @@ export async function findSecret(
 ): Promise<{ sender: string; secret: string }> {
 	if (environment.SENDER_SECRET) {
 		if (id === null) throw new Error("--sender: is needed with SENDER_SECRET");
+		if (/[\r\n]$/.test(environment.SENDER_SECRET))
+			throw new Error(
+				"SENDER_SECRET: ends with a line break, which is no part of a secret: printf %s writes none",
+			);
 		return { sender: id, secret: environment.SENDER_SECRET };
 	}
 	const place = environment.SENDERS ? "SENDERS" : sendersPath(readConfiguration(environment).dataDir);
@@ -133,46 +160,4 @@ export function explain(request: SignedRequest): string[] {
 		...(body.length > 0 ? ["  Content-Type: application/json"] : []),
 		`  Content-Length: ${body.length}`,
 	];
-}
-
-/** Longest wait for the whole answer, in milliseconds: a service may wait for git, or for GitHub. */
-const sendTimeoutMs = 120_000;
-
-/** What a service answers to a request. */
-export interface Sent {
-	/** Exit code: 1 if the service refuses the request, 2 if it cannot serve it now. */
-	code: number;
-	/** The receipt of a request that was accepted, if it has one. */
-	receipt: unknown;
-	/** The receipt or the errors, for a person. */
-	lines: string[];
-}
-
-/** Sends a signed request, and prints the receipt or the errors. @returns exit code, as in `Sent` @throws like `exchange` */
-export async function sendRequest(request: SignedRequest, io: Io): Promise<number> {
-	const { code, lines } = await exchange(request);
-	for (const line of lines) code === exitCodes.done ? io.print(line) : io.warn(line);
-	return code;
-}
-
-/** Sends a signed request. @throws {Error} if nothing answers, or the answer is not a service's */
-export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs): Promise<Sent> {
-	const { method, body, smallkey } = request;
-	const address = new URL(request.url).origin + request.target;
-	const headers = { ...request.headers, "Content-Type": "application/json" };
-	const sent = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
-	const answer = await askService(address, timeoutMs, { method, headers, ...sent });
-	if (answer.ok) {
-		const receipt = tryJson(answer.text);
-		if (answer.text !== "" && receipt === null) throw new Error(`${address}: its answer is not a receipt`);
-		const text = answer.text === "" ? `${answer.status} ${smallkey}` : JSON.stringify(receipt, null, 2);
-		return { code: exitCodes.done, receipt, lines: text.split("\n").map(plain) };
-	}
-	const { hint } = (tryJson(answer.text) ?? {}) as { hint?: unknown };
-	const texts = [...errorsOf(answer), ...(typeof hint === "string" ? [hint] : [])];
-	// A line of another's text must not begin like a command of a CI runner, such as `::error::`.
-	const own = texts.flatMap((text) => plain(text).split("\n")).map((line) => `the service: ${line}`);
-	const isBusy = answer.status >= 500 || answer.status === 429;
-	const code = isBusy ? exitCodes.unable : exitCodes.wrong;
-	return { code, receipt: null, lines: [`${answer.status} from ${address}`, ...own] };
 }

@@ -3,7 +3,7 @@ import pMap from "p-map";
 import type { Environment, Io } from "../../registry/environment.ts";
 import { counted, plain } from "../../registry/plain.ts";
 import { exitCodes } from "../terminal/command-line.ts";
-import { exchange, findSecret, type Sent, signRequest } from "./request.ts";
+import { createSend, findSecret, type Sent } from "./request.ts";
 
 /** Signed requests that wait for their answers at the same time. */
 const maxRequests = 8;
@@ -52,7 +52,7 @@ export async function sendBatch(
 ): Promise<BatchResult> {
 	const { pausesMs, noteMs } = { ...defaultTimes, ...times };
 	const { sender, secret } = await findSecret(id ?? null, environment, io);
-	const withSecret = { ...environment, SENDER_SECRET: secret };
+	const sendSigned = createSend({ ...environment, SENDER_SECRET: secret }, io);
 	const result: BatchResult = { changed: [], unchanged: [], waiting: [], refused: [], unsent: [] };
 	const interrupted = io.interrupted();
 	const gone = new AbortController();
@@ -62,11 +62,12 @@ export async function sendBatch(
 		const method = body ? "PUT" : "DELETE";
 		const change = { method, smallkey, body: body ?? new Uint8Array(0), url, sender };
 		try {
-			return await exchange(await signRequest(change, withSecret, io));
+			return await sendSigned(change);
 		} catch (error) {
 			const { message, cause } = error as Error;
 			const reason = cause instanceof Error ? `: ${cause.message}` : "";
-			return { code: exitCodes.unable, receipt: null, lines: [plain(`${message}${reason}`)] };
+			const lines = [plain(`${message}${reason}`)];
+			return { code: exitCodes.unable, receipt: null, lines, serviceTime: null };
 		}
 	}
 

@@ -226,6 +226,64 @@ test("a refusal is printed with exit code 1, and an answer that cannot serve wit
 	assert.is(stderr, `${closed.origin}/register/my-layer: refuses the connection\n`);
 });
 
+test("a request whose time the service refuses is signed once more, with the service's time", async (scene) => {
+	let aheadMs = 0;
+	scene.respond = async (request, response) => {
+		scene.requests.push({ request, body: await textOf(request) });
+		const serviceMs = noon + aheadMs;
+		response.setHeader("Date", new Date(serviceMs).toUTCString());
+		const isTimely = Math.abs(Date.parse(String(request.headers.timestamp)) - serviceMs) < 120_000;
+		if (isTimely) response.writeHead(201).end('{"smallkey":"my-layer"}');
+		else response.writeHead(401).end('{"errors":["TimeStamp: must be another"]}');
+	};
+	for (const [offsetMs, said] of [
+		[600_000, "600 seconds behind"],
+		[-3_600_000, "3600 seconds ahead of"],
+	] as const) {
+		aheadMs = offsetMs;
+		scene.requests = [];
+		const { stderr } = await prints(
+			run(scene, "put", ["my-layer", scene.file]),
+			0,
+			'{\n  "smallkey": "my-layer"\n}\n',
+		);
+		assert.is(
+			stderr,
+			`this machine's clock is ${said} the service's: signed again with the service's time\n`,
+		);
+		const times = scene.requests.map(({ request }) => request.headers.timestamp);
+		assert.equal(times, [timestamp, new Date(noon + offsetMs).toISOString()]);
+		const { headers, url: path = "" } = scene.requests[1]?.request as IncomingMessage;
+		const body = new TextEncoder().encode(manual);
+		const signed = { path, sender: "jstest", timestamp: String(headers.timestamp), body };
+		assert.is(headers.authorization, await sign(secret, signed));
+	}
+	aheadMs = 90_000_000;
+	scene.requests = [];
+	await warns(run(scene, "put", ["my-layer", scene.file]), 1, "TimeStamp: must be another");
+	assert.is(scene.requests.length, 1, "not for a time that is days away");
+	aheadMs = 600_000;
+	const batch = await exits(run(scene, "register", [writeBatch(scene.folder, ["a", "b", "c"])]), 0);
+	assert.is(batch.stderr.match(/this machine's clock/g)?.length, 1);
+});
+
+test("put and remove --if-match send the ETag, which a receipt shows", async (scene) => {
+	const id = "0123456789abcdef0123456789abcdef01234567";
+	scene.respond = (request, response) => {
+		scene.requests.push({ request, body: "" });
+		response.writeHead(201, { ETag: `"${id}"` }).end('{"smallkey":"my-layer"}');
+	};
+	const put = ["my-layer", scene.file];
+	await prints(run(scene, "put", put), 0, `{\n  "smallkey": "my-layer",\n  "etag": "\\"${id}\\""\n}\n`);
+	for (const etag of [id, `"${id}"`, `W/"${id}"`, "*"])
+		await exits(run(scene, "put", [...put, "--if-match", etag]), 0);
+	await exits(run(scene, "remove", ["my-layer", "--if-match", id]), 0);
+	const sentTags = scene.requests.map(({ request }) => request.headers["if-match"]);
+	assert.equal(sentTags, [undefined, `"${id}"`, `"${id}"`, `"${id}"`, "*", `"${id}"`]);
+	await warns(run(scene, "put", [...put, "--if-match", "abc"]), 2, "It must be an ETag, or *.");
+	await warns(run(scene, "remove", ["a", "b", "--if-match", id]), 2, "--if-match: with one smallkey");
+});
+
 test("with PUBLIC_URL a refusal names the page on which the registration can be corrected", async (scene) => {
 	const env = { SENDER_SECRET: secret, PUBLIC_URL: "https://layers.example/base/" };
 	const words = ["my-layer", scene.file];
@@ -345,6 +403,7 @@ test("the secret comes from SENDERS, the senders file, or a person; else the mes
 		],
 		[{ DATA_DIR: join(folder, "none") }, [], "senders.json: is not there; set SENDER_SECRET"],
 		[{ SENDER_SECRET: secret }, [], "--sender: is needed with SENDER_SECRET"],
+		[{ SENDER_SECRET: `${secret}\n` }, ["--sender", "jstest"], "SENDER_SECRET: ends with a line break"],
 	] as const)
 		await warns(runScript("sign", [...words, ...more], env, { now }), 2, reason);
 	assert.is(await readFile(join(folder, "senders.json"), "utf8"), '{"other":"other secret"}');

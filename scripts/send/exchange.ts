@@ -1,0 +1,92 @@
+import { askService, errorsOf } from "../../api/service/ask.ts";
+import type { Environment, Io } from "../../registry/environment.ts";
+import { counted, plain } from "../../registry/plain.ts";
+import { tryJson } from "../../registry/try-json.ts";
+import { exitCodes } from "../terminal/command-line.ts";
+import { findSecret, type PublisherRequest, type SignedRequest, signWith } from "./request.ts";
+
+/** Longest wait for the whole answer, in milliseconds: a service may wait for git, or for GitHub. */
+const sendTimeoutMs = 120_000;
+
+/** What a service answers to a request. */
+export interface Sent {
+	/** Exit code: 1 if the service refuses the request, 2 if it cannot serve it now. */
+	code: number;
+	/** The receipt of a request that was accepted, if it has one. */
+	receipt: unknown;
+	/** The receipt or the errors, for a person. */
+	lines: string[];
+	/** The service's time, if it refuses the time of the request; else null. */
+	serviceTime: Date | null;
+}
+
+/** Signs a request and sends it, and prints the receipt or the errors. @returns exit code, as in `Sent` @throws like `exchange` */
+export async function sendRequest(
+	request: PublisherRequest,
+	environment: Environment,
+	io: Io,
+): Promise<number> {
+	const { code, lines } = await createSend(environment, io)(request);
+	for (const line of lines) code === exitCodes.done ? io.print(line) : io.warn(line);
+	return code;
+}
+
+/** How far the clock of this machine may be off: another's `Date` must not have requests signed that are valid next year. */
+const maxClockErrorMs = 86_400_000;
+
+/** Smaller changes of the difference are not printed: many requests of a batch are refused at the same time. */
+const notedErrorMs = 10_000;
+
+/**
+ * Returns a function that signs requests and sends them. If the service refuses the time of one, it is signed once more
+ * with the service's time, and so are the requests after it.
+ */
+export function createSend(environment: Environment, io: Io) {
+	let aheadMs = 0;
+	return async (request: PublisherRequest): Promise<Sent> => {
+		const key = await findSecret(request.sender ?? null, environment, io);
+		const send = async () => exchange(await signWith(key, request, new Date(io.now().getTime() + aheadMs)));
+		const sent = await send();
+		if (sent.serviceTime === null) return sent;
+		const differenceMs = sent.serviceTime.getTime() - io.now().getTime();
+		if (Math.abs(differenceMs) > maxClockErrorMs) return sent;
+		const isNoted = Math.abs(differenceMs - aheadMs) < notedErrorMs;
+		aheadMs = differenceMs;
+		if (!isNoted) io.warn(clockText(differenceMs));
+		return send();
+	};
+}
+
+function clockText(differenceMs: number): string {
+	const seconds = counted(Math.round(Math.abs(differenceMs) / 1_000), "second");
+	const side = differenceMs > 0 ? "behind" : "ahead of";
+	return `this machine's clock is ${seconds} ${side} the service's: signed again with the service's time`;
+}
+
+/** Sends a signed request. @throws {Error} if nothing answers, or the answer is not a service's */
+export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs): Promise<Sent> {
+	const { method, body, smallkey, ifMatch } = request;
+	const address = new URL(request.url).origin + request.target;
+	const condition = ifMatch !== undefined && { "If-Match": ifMatch };
+	const headers = { ...request.headers, "Content-Type": "application/json", ...condition };
+	const sent = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
+	const answer = await askService(address, timeoutMs, { method, headers, ...sent });
+	if (answer.ok) {
+		const receipt = tryJson(answer.text);
+		if (answer.text !== "" && receipt === null) throw new Error(`${address}: its answer is not a receipt`);
+		const etag = answer.etag !== null && { etag: answer.etag };
+		const shown = JSON.stringify({ ...(receipt as object), ...etag }, null, 2);
+		const text = answer.text === "" ? `${answer.status} ${smallkey}` : shown;
+		return { code: exitCodes.done, receipt, lines: text.split("\n").map(plain), serviceTime: null };
+	}
+	const { hint } = (tryJson(answer.text) ?? {}) as { hint?: unknown };
+	const errors = errorsOf(answer);
+	const isLate = answer.status === 401 && errors[0]?.startsWith("TimeStamp: ");
+	const serviceTime = isLate ? answer.date : null;
+	const texts = [...errors, ...(typeof hint === "string" ? [hint] : [])];
+	// A line of another's text must not begin like a command of a CI runner, such as `::error::`.
+	const own = texts.flatMap((text) => plain(text).split("\n")).map((line) => `the service: ${line}`);
+	const isBusy = answer.status >= 500 || answer.status === 429;
+	const code = isBusy ? exitCodes.unable : exitCodes.wrong;
+	return { code, receipt: null, serviceTime, lines: [`${answer.status} from ${address}`, ...own] };
+}
