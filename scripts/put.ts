@@ -1,17 +1,11 @@
 // npx fragment-publisher put, remove and sign: register a layer at a service, remove it, and sign such a request for curl -H @-
 import { readFile } from "node:fs/promises";
 import { readConfiguration, withoutStore } from "../api/service/settings.ts";
+import { sendRequest } from "./send/exchange.ts";
 import { readKeys } from "./send/keys.ts";
 import { removeMany } from "./send/many.ts";
 import { printDraft, printPreview } from "./send/preview.ts";
-import {
-	explain,
-	ifMatchOption,
-	requestLine,
-	requestOptions,
-	sendRequest,
-	signRequest,
-} from "./send/request.ts";
+import { explain, ifMatchOption, requestLine, requestOptions, signRequest } from "./send/request.ts";
 import { printStatus } from "./send/status.ts";
 import { createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
 

@@ -3,7 +3,8 @@ import pMap from "p-map";
 import type { Environment, Io } from "../../registry/environment.ts";
 import { counted, plain } from "../../registry/plain.ts";
 import { exitCodes } from "../terminal/command-line.ts";
-import { createSend, findSecret, type Sent } from "./request.ts";
+import { createSend, type Sent } from "./exchange.ts";
+import { findSecret } from "./request.ts";
 
 /** Signed requests that wait for their answers at the same time. */
 const maxRequests = 8;

@@ -5,7 +5,7 @@ import { text as textOf } from "node:stream/consumers";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
-import { exchange } from "../../../scripts/send/request.ts";
+import { exchange } from "../../../scripts/send/exchange.ts";
 import { indexVersion } from "../../../site/data/entries.ts";
 import { feature, manual, noon } from "../../helpers/local.ts";
 import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
@@ -253,7 +253,8 @@ test("a request whose time the service refuses is signed once more, with the ser
 		);
 		const times = scene.requests.map(({ request }) => request.headers.timestamp);
 		assert.equal(times, [timestamp, new Date(noon + offsetMs).toISOString()]);
-		const { headers, url: path = "" } = scene.requests[1]?.request as IncomingMessage;
+		const { headers, url: path = "" } =
+			scene.requests.at(-1)?.request ?? ({ headers: {} } as IncomingMessage);
 		const body = new TextEncoder().encode(manual);
 		const signed = { path, sender: "jstest", timestamp: String(headers.timestamp), body };
 		assert.is(headers.authorization, await sign(secret, signed));
