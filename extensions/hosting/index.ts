@@ -1,5 +1,5 @@
 import type { Command, Extension, RunningService } from "../../api/service/extensions.ts";
-import { type MetricsSettings, readMetrics } from "./settings.ts";
+import { type MetricsSettings, readMetrics } from "./start-metrics.ts";
 
 const commands: readonly Command[] = [
 	{

@@ -50,7 +50,9 @@ export async function openBrowser(given = ""): Promise<Browser> {
 
 /** The browser's driver of 14 MB, which only this command needs, in the version that it was tried with. */
 function driverPackage(): string {
-	const { devDependencies } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+	const { devDependencies } = JSON.parse(
+		readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+	);
 	return `playwright-core@${devDependencies["playwright-core"]}`;
 }
 

@@ -1,12 +1,141 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { OtherRoute, Question } from "../../api/context.ts";
+import type { Reply } from "../../api/reply.ts";
 import type { RunningService, Started } from "../../api/service/extensions.ts";
-import { readHealth } from "../../api/service/repository.ts";
+import { readHealth, servedRef } from "../../api/service/repository.ts";
+import type { Configuration } from "../../api/service/settings.ts";
+import { markRepairs, repairTrailer, weekOf } from "../../registry/health.ts";
+import { decodeSegment, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import type { SiteService } from "../../site/extension.ts";
+import type { Catalogue } from "../../site/http/catalogue-requests.ts";
+import { answerMoved, answerNoPage, rootFrom } from "../../site/http/pages.ts";
+import { pageHeaders } from "../../site/http/site-headers.ts";
+import { repairFile, repairFolders } from "../../site/static/addresses.ts";
+import { readOpen } from "../../store/git/repair-branches.ts";
+import { commitHealth, type HealthOptions } from "../harvest/harvester/health.ts";
 import type { HarvestService } from "../harvest/harvester/open.ts";
 import { systemTimers } from "../harvest/harvester/schedule.ts";
 import type { HarvestSettings } from "../harvest/settings.ts";
-import { repairRoutes } from "./routes.ts";
-import { searchProcess, startRepairs } from "./search.ts";
-import { createReadRepairs } from "./waiting-repairs.ts";
+import { repairHtml, repairsHtml } from "./repair-page.ts";
+import { createReadRepairs, type ReadRepairs } from "./waiting-repairs.ts";
+
+/** The folder of repairs in a language, with a slash and a smallkey behind it, with or without the file's ending. */
+const repairPath = new RegExp(
+	`^/(${Object.values(repairFolders).join("|")})(?:(/)([^/?]{0,200}?)(?:\\.html)?)?(?:\\?.*)?$`,
+);
+
+/**
+ * GET <base>/en/repair/<smallkey>, /en/repair/ and the same in French: they follow the repository, so that a decision changes
+ * them at once.
+ */
+export function repairRoutes(catalogue: Catalogue, repairs: ReadRepairs): OtherRoute[] {
+	async function answer({ path, basePath }: Question): Promise<Reply> {
+		const [, folder = "", slash, segment = ""] = repairPath.exec(path) ?? [];
+		if (slash === undefined) return answerMoved(`${basePath}/${folder}/${path.slice(folder.length + 1)}`);
+		const lang = langs.find((candidate) => repairFolders[candidate] === folder) ?? "en";
+		const smallkey = segment === "" ? "" : parseSmallkey(decodeSegment(segment) ?? "");
+		const file = repairFile(lang, smallkey ?? "");
+		const [settings, { isSecure }] = [await catalogue.settings(), catalogue.files];
+		const page = { file, root: rootFrom(path.slice(1)) };
+		if (!settings || smallkey === null) return answerNoPage(page, settings, isSecure);
+		const found = smallkey === "" ? null : await repairs.of(smallkey);
+		if (smallkey !== "" && !found) return answerNoPage(page, settings, isSecure);
+		const html = found
+			? repairHtml(lang, smallkey, await catalogue.entries.find(smallkey), found, settings)
+			: repairsHtml(lang, await repairs.list(), settings);
+		return { status: 200, headers: pageHeaders(file, isSecure), body: new TextEncoder().encode(html) };
+	}
+
+	const bound = "one list of git for all who ask meanwhile; the evidence of a repair is read once";
+	return [{ name: "page", bound, matches: (path) => repairPath.test(path), answer }];
+}
+
+/** Delay of the first search after a start, and time between two searches, in milliseconds. */
+const firstMs = 600_000;
+const everyMs = 86_400_000;
+
+/** Longest search, in milliseconds. */
+const maxSearchMs = 7_200_000;
+
+/**
+ * Looks once a day for new addresses of sick layers, and for permanent redirects of the others.
+ * @param options `search` runs `npx fragment-publisher repair`, and waits for its end
+ * @returns a function that ends this, with a running search
+ */
+export function startRepairs(
+	options: HealthOptions & { repository: string; search: (signal: AbortSignal) => Promise<unknown> },
+): () => Promise<void> {
+	const { timers, log, search, repository } = options;
+	const ending = new AbortController();
+	const { signal } = ending;
+	let timer: unknown;
+	let running = Promise.resolve();
+
+	async function run(): Promise<void> {
+		try {
+			const known = new Set((await readOpen(repository, servedRef)).flatMap(({ evidence }) => evidence));
+			await search(signal);
+			if (!signal.aborted) await markProposed(known);
+		} catch (error) {
+			if (!signal.aborted) log.error(error);
+		}
+		if (!signal.aborted) later(everyMs);
+	}
+
+	/** Stores which layers have a waiting repair, so that the catalogue shows it. @param known evidence of earlier repairs */
+	async function markProposed(known: ReadonlySet<string>): Promise<void> {
+		const open = await readOpen(repository, servedRef);
+		const repairs = open
+			.filter(({ evidence }) => evidence.some((hash) => !known.has(hash)))
+			.map(({ branch, sure, smallkeys }) => ({ branch, sure, smallkeys }));
+		options.notify?.({ event: "repair", repairs });
+		const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
+		const { size } = proposed;
+		await commitHealth(options, (before) => {
+			const after = markRepairs(before, proposed, weekOf(options.now()));
+			const marked = [...after].filter(([smallkey, { repair }]) => repair && !before.get(smallkey)?.repair);
+			const subject = `health: ${size} ${size === 1 ? "layer has" : "layers have"} a proposed repair`;
+			return { after, subject, trailers: marked.map(([smallkey]) => [repairTrailer, smallkey] as const) };
+		});
+	}
+
+	function later(ms: number): void {
+		timer = timers.set(() => {
+			running = run();
+		}, ms);
+	}
+
+	later(firstMs);
+	return async () => {
+		ending.abort();
+		timers.clear(timer);
+		await running;
+	};
+}
+
+/** The environment of a search, without secrets, since it parses untrusted answers. @param own that of this process */
+export function searchEnvironment({ dataDir, mapWkid, network }: Configuration, own: NodeJS.ProcessEnv) {
+	const { allowPrivate, httpsProxy, noProxy } = network;
+	return {
+		PATH: own.PATH,
+		DATA_DIR: dataDir,
+		MAP_WKID: String(mapWkid),
+		HARVEST_ALLOW_PRIVATE: allowPrivate ? "on" : "off",
+		...(httpsProxy && { HTTPS_PROXY: httpsProxy }),
+		...(noProxy && { NO_PROXY: noProxy }),
+		...(own.NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS: own.NODE_EXTRA_CA_CERTS }),
+	};
+}
+
+/** Searches in a process of its own. */
+function searchProcess(configuration: Configuration) {
+	const env = searchEnvironment(configuration, process.env);
+	const command = fileURLToPath(new URL("../../scripts/fragments.cjs", import.meta.url));
+	return (signal: AbortSignal) =>
+		promisify(execFile)(process.execPath, [command, "repair"], { env, signal, timeout: maxSearchMs });
+}
 
 export type RepairingService = RunningService<HarvestSettings & SiteService["configuration"]> &
 	Pick<SiteService, "catalogue"> &

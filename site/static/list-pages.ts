@@ -1,6 +1,8 @@
 import type { HealthReport } from "../../registry/health.ts";
-import { langs, parseSmallkey } from "../../registry/smallkey.ts";
+import { type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
+import type { RecentChange } from "../data/recent.ts";
+import { stateOf, titleOf } from "../search/entry.ts";
 import {
 	changesFolders,
 	healthFolders,
@@ -11,11 +13,157 @@ import {
 	publisherFilesFolder,
 	publisherFolders,
 } from "./addresses.ts";
-import { changesHtml } from "./changes.ts";
-import { layerFeed, publisherFeed } from "./feeds.ts";
-import { healthHtml } from "./health.ts";
-import { publisherHtml, publishersHtml } from "./publisher.ts";
-import { type Lists, type Publishers, publisherCsv, publisherJson, publishersOf } from "./publishers.ts";
+import { changeList, changesHtml } from "./changes.ts";
+import { feedText, feedTitle } from "./feed.ts";
+import { frameHtml } from "./frame.ts";
+import { healthHtml, sickOf, sickTable } from "./health.ts";
+import { type Html, html, type PageSettings, type Part, textsIn } from "./html.ts";
+import { layerHref } from "./layer.ts";
+import { byTitle } from "./list.ts";
+import {
+	type Lists,
+	layerOf,
+	namesOf,
+	type Publishers,
+	publisherCsv,
+	publisherJson,
+	publishersOf,
+	slugOfChange,
+} from "./publishers.ts";
+
+/** Most rows of the table of layers; the files have all layers. */
+const maxRows = 1_000;
+
+/** Most changes on the page of a publisher. */
+const maxChanges = 50;
+
+const root = "../../";
+
+/**
+ * Renders the page of a publisher: its layers, what is wrong with them, and their changes. Pure.
+ * @param layers all of the publisher, at least one
+ * @param lists the last changes of all layers
+ */
+function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists: Lists): string {
+	const { settings, lastLook } = lists;
+	const { t, plural } = textsIn[lang];
+	const name = namesOf(layers, lang);
+	const sick = layers.filter(({ health }) => health);
+	const repairs = sick.filter(({ health }) => health?.repair).length;
+	const sorted = byTitle(layers, lang).map(({ entry }) => entry);
+	const own = lists.changes.filter((change) => slugOfChange(change, lists) === slug);
+	const file = (ending: "csv" | "json" | "xml") => root + publisherFile(slug, ending);
+	const said = [
+		plural(layers.length, "layer-count"),
+		sick.length > 0 && t("with-problem", sick.length),
+		repairs > 0 && t("with-repair", repairs),
+	];
+	return frameHtml(settings, {
+		lang,
+		root,
+		title: name,
+		head: html`<link rel="alternate" type="application/atom+xml" title="${name}" href="${file("xml")}">
+<script type="module" src="${root}${settings.assets.tables}"></script>`,
+		other: root + publisherAddress(lang === "en" ? "fr" : "en", slug),
+		attributes: html` class="tables"`,
+		content: html`<h1>${name}</h1>
+<p>${said.filter(Boolean).join(", ")}.</p>
+<p class="links"><a href="${file("csv")}" download>${t("table-csv")}</a> <a href="${file("json")}">${t("table-json")}</a> <a href="${file("xml")}">${t("feed")}</a>
+<a href="${root}${publisherFolders[lang]}/">${t("all-publishers")}</a></p>
+${
+	sick.length > 0 &&
+	html`<h2>${t("what-is-wrong")}</h2>\n${sickTable(
+		lang,
+		sick.map((entry) => sickOf(entry)),
+		{ root, settings, lastLook, isOfOne: true },
+	)}`
+}
+<h2>${t("layers")}</h2>
+${layers.length > maxRows && html`<p>${t("first-of-table", maxRows)}</p>`}
+${layerTable(lang, sorted.slice(0, maxRows), settings)}
+<h2>${t("changes")}</h2>
+${own.length === 0 ? html`<p>${t("no-own-changes")}</p>` : changeList(lang, own.slice(0, maxChanges), root, { ...lists, level: 3, isOfOne: true })}`,
+	});
+}
+
+function layerTable(lang: Lang, entries: readonly Entry[], settings: PageSettings): Html {
+	const { t, typeText, stateText } = textsIn[lang];
+	const heads = [t("layer"), t("smallkey"), t("type"), t("health"), t("last-change")];
+	const rows = entries.map((entry) => {
+		const { smallkey, changed } = entry;
+		const cells: [name: string, content: Part][] = [
+			[heads[1] as string, html`<code>${smallkey}</code>`],
+			[heads[2] as string, typeText(entry.type)],
+			[heads[3] as string, stateText(stateOf(entry))],
+			[
+				heads[4] as string,
+				changed && html`<time datetime="${changed.date}">${changed.date.slice(0, 10)}</time>`,
+			],
+		];
+		const link = html`<a href="${layerHref(root, lang, smallkey, settings)}">${titleOf(entry, lang)}</a>`;
+		return html`<tr><th scope="row">${link}</th>${cells.map(([name, content]) => html`<td data-label="${name}${t("colon")}">${content || "–"}</td>`)}</tr>\n`;
+	});
+	return html`<table class="sick sortable"><thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>
+${rows}</tbody></table>`;
+}
+
+/** Renders the page that lists the publishers, those with the most layers first. Pure. */
+function publishersHtml(lang: Lang, publishers: Publishers, settings: PageSettings): string {
+	const { t, plural } = textsIn[lang];
+	const named = [...publishers].map(([slug, layers]) => ({ slug, layers, name: namesOf(layers, lang) }));
+	const sorted = named.sort((a, b) => b.layers.length - a.layers.length || (a.name < b.name ? -1 : 1));
+	const rows = sorted.map(({ slug, layers, name }) => {
+		const sick = layers.filter(({ health }) => health).length;
+		const problems = sick > 0 ? t("with-problem", sick) : "";
+		return html`<li><a href="${root}${publisherAddress(lang, slug)}">${name}</a> <span>${[plural(layers.length, "layer-count"), problems].filter(Boolean).join(", ")}</span></li>\n`;
+	});
+	return frameHtml(settings, {
+		lang,
+		root,
+		title: t("publishers"),
+		other: `${root}${publisherFolders[lang === "en" ? "fr" : "en"]}/`,
+		content: html`<h1>${t("publishers")}</h1>
+${rows.length === 0 ? html`<p>${t("no-publishers")}</p>` : html`<ul class="plain">\n${rows}</ul>`}`,
+	});
+}
+
+/** The feed of a publisher's last changes; if there are none, of its newest one. */
+function publisherFeed(slug: string, layers: readonly Entry[], lists: Lists): string {
+	const own = lists.changes.filter((change) => slugOfChange(change, lists) === slug);
+	const name = [...new Set(langs.map((lang) => namesOf(layers, lang)))].join(" · ");
+	return feedOf(publisherFile(slug, "xml"), { id: `publisher:${slug}`, name }, own, layers, lists);
+}
+
+/** The feed of one layer's last changes; null if no change of it is known. */
+function layerFeed(smallkey: string, lists: Lists): string | null {
+	const own = lists.changes.filter(({ what }) => !("many" in what) && what.smallkey === smallkey);
+	const entry = lists.entryOf(smallkey);
+	const [last] = own;
+	if (!entry?.changed && !last) return null;
+	const title = layerOf(smallkey, lists)?.title ?? { en: smallkey, fr: smallkey };
+	const name = [...new Set(langs.map((lang) => title[lang] || smallkey))].join(" · ");
+	return feedOf(layerFeedFile(smallkey), { id: `layer:${smallkey}`, name }, own, entry ? [entry] : [], lists);
+}
+
+function feedOf(
+	path: string,
+	of: { id: string; name: string },
+	own: readonly RecentChange[],
+	layers: readonly Entry[],
+	lists: Lists,
+): string {
+	const newest = layers.reduce<Entry | null>((last, entry) => {
+		return (entry.changed?.date ?? "") > (last?.changed?.date ?? "") ? entry : last;
+	}, null);
+	const changes =
+		own.length > 0 || !newest?.changed
+			? own
+			: [{ ...newest.changed, what: { smallkey: newest.smallkey, kind: "changed" as const } }];
+	const updated = changes[0]?.date ?? "1970-01-01T00:00:00Z";
+	const titleIn = (smallkey: string) => feedTitle(smallkey, layerOf(smallkey, lists)?.title);
+	return feedText(changes, titleIn, { path, publicUrl: lists.settings.publicUrl, updated, of });
+}
 
 /** What the pages, tables and feeds of changes, health and publishers are rendered from. */
 export interface ListData extends Lists {

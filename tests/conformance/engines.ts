@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { isEngineInstalled } from "../../extensions/hosting/wrangler.ts";
+import { isEngineInstalled } from "../../extensions/hosting/commands/deploy.ts";
 import { build } from "../../publish/build.ts";
 import { folderOf } from "../../registry/smallkey.ts";
 import { targetNames } from "../../registry/targets/table.ts";

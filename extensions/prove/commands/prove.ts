@@ -1,9 +1,9 @@
 // npx fragment-publisher prove: draws layers in a browser, and records for each whether it can be seen, with a picture
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { clientsWith } from "../../../api/service/ask.ts";
 import { isFolderLocked, lockFolder } from "../../../api/service/lock.ts";
@@ -16,7 +16,7 @@ import { healthPath, type Seen, type SickState, seenAs } from "../../../registry
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { nameOf, ownersOf, ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { counted, plain } from "../../../registry/plain.ts";
-import { type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
+import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../../../scripts/source.ts";
 import { createRun, parseCount } from "../../../scripts/terminal/command-line.ts";
 import { buildOutput } from "../../../site/build/output.ts";
@@ -24,15 +24,29 @@ import type { Proof, Proofs } from "../../../site/data/proofs.ts";
 import { proposedFolder } from "../../../site/data/thumbnails.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
 import { withTemporaryFolder } from "../../../store/files/temporary-folder.ts";
+import { readEntries } from "../../../store/git/commands/entries.ts";
+import { listTree } from "../../../store/git/commands/tree.ts";
+import { readOpen } from "../../../store/git/repair-branches.ts";
 import { seenOf } from "../../harvest/finding.ts";
 import { readLayers, watchAll, writeHealth } from "../../harvest/harvester/layers.ts";
 import { createNotifier } from "../../harvest/notify.ts";
 import { readHarvest } from "../../harvest/settings.ts";
 import { needBrowser, openBrowser, serveFolder } from "../browser.ts";
 import { runProofs } from "../proofs.ts";
-import { writeProposedLayers } from "../proposed.ts";
 import { reportHtml, reportOf } from "../report.ts";
 import { readProve } from "../settings.ts";
+
+/** Writes the repaired layers of all waiting proposals. @param folder the folder in which `layers` is created */
+async function writeProposedLayers(repository: string, ref: string, folder: string): Promise<void> {
+	await mkdir(join(folder, "layers"), { recursive: true });
+	for (const { commit, smallkeys } of await readOpen(repository, ref)) {
+		const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
+		for (const { path, bytes } of await readEntries(repository, await listTree(repository, commit, paths))) {
+			await mkdir(dirname(join(folder, path)), { recursive: true });
+			await writeFile(join(folder, path), bytes);
+		}
+	}
+}
 
 const help = `
 It draws as the catalogue's map does, one layer at a time for each host. The folder gets a picture for each layer, of at

@@ -2,9 +2,9 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { makeContext } from "../../../api/worker/settings.ts";
+import { workerVariables } from "../../../extensions/hosting/commands/deploy.ts";
 import { deploymentEnvironment } from "../../../extensions/hosting/deployment.ts";
 import { readSecretFiles } from "../../../extensions/hosting/secrets.ts";
-import { workerVariables } from "../../../extensions/hosting/wrangler.ts";
 import { runScript, warns } from "../../helpers/process.ts";
 import { folderSuite } from "../../helpers/world.ts";
 

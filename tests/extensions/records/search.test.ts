@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { type ItemsQuery, parseItemsQuery } from "../../../extensions/records/records-query.ts";
-import { maxSearches, maxTurnWork, Searches } from "../../../extensions/records/search.ts";
+import { maxSearches, maxTurnWork, Searches } from "../../../extensions/records/routes.ts";
 import { type Problem, textIn } from "../../../registry/texts.ts";
 import type { Entry } from "../../../site/data/entries.ts";
 import { suite } from "../../helpers/suite.ts";

@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { readConfiguration } from "../../../api/service/settings.ts";
 import type { Notice } from "../../../extensions/harvest/notify.ts";
-import { searchEnvironment, startRepairs } from "../../../extensions/repair/search.ts";
+import { searchEnvironment, startRepairs } from "../../../extensions/repair/start.ts";
 import { healthPath, parseHealth, updateHealth } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { updateChanges } from "../../../site/data/changes.ts";

@@ -3,7 +3,7 @@ import type { OtherRoute } from "../../../api/context.ts";
 import { findWaiting } from "../../../api/service/repository.ts";
 import { proposalsOf } from "../../../extensions/repair/proposal.ts";
 import { createFindRepair } from "../../../extensions/repair/repair.ts";
-import { repairRoutes } from "../../../extensions/repair/routes.ts";
+import { repairRoutes } from "../../../extensions/repair/start.ts";
 import { createReadRepairs } from "../../../extensions/repair/waiting-repairs.ts";
 import { acceptReview, declineReview } from "../../../extensions/review/decide.ts";
 import { splitRepair } from "../../../extensions/review/split.ts";

@@ -1,8 +1,8 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import { planWrites } from "../../../extensions/review/commands/github.ts";
 import { marker, maxCommentLength } from "../../../extensions/review/comment.ts";
-import { planWrites } from "../../../extensions/review/plan.ts";
 import { fittingLabels, isOwnBranch } from "../../../extensions/review/pulls.ts";
 import { parseReport, type Report } from "../../../extensions/review/report.ts";
 import { exits, runScript, warns } from "../../helpers/process.ts";
