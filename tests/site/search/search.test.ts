@@ -1,11 +1,11 @@
 import * as assert from "uvu/assert";
 import type { Entry } from "../../../site/data/entries.ts";
 import { boundsOf } from "../../../site/page/address.ts";
+import { Matcher } from "../../../site/search/matcher.ts";
 import { type Choice, Selection } from "../../../site/search/select.ts";
 import { synonyms, wantedOf } from "../../../site/search/synonyms.ts";
 import { TextSearch, type ToMatcher } from "../../../site/search/text-search.ts";
 import { queryWords, stem } from "../../../site/search/words.ts";
-import { Matcher } from "../../../site/search/worker.ts";
 import { suite, test } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { generateCatalogue } from "./catalogue.ts";
