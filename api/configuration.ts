@@ -101,7 +101,7 @@ export function readGitHub(variables: Variables) {
 	if (repository === "") return null;
 	const token = variables.text("GITHUB_TOKEN", "");
 	const appId = variables.text("GITHUB_APP_ID", "");
-	const privateKey = variables.text("GITHUB_APP_PRIVATE_KEY", "").replaceAll("\\n", "\n");
+	const privateKey = variables.text("GITHUB_APP_PRIVATE_KEY", "");
 	if (token === "" && (appId === "" || privateKey === "")) {
 		variables.problems.push(
 			"GITHUB_REPOSITORY: needs GITHUB_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY",

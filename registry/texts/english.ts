@@ -167,6 +167,8 @@ export const english = {
 	"branch-held": "the branch cannot be moved, or others keep moving it",
 	"branch-changed": "others change the branch {0}",
 	"branch-in-way": "the branch {0} is in the way of {1}: rename or remove it",
+	"branch-refused":
+		"GitHub does not make the branch {0}: a branch {1} may be in the way, to be renamed or removed, or a rule",
 	"branch-aside":
 		"the branch main is at {0}, which does not have {1}, the last commit served, in its history",
 	"disk-full": "there is no room on the disk",

@@ -88,12 +88,14 @@ const pemPattern = /-----BEGIN ((?:RSA )?PRIVATE KEY)-----([A-Za-z0-9+/=\s]+)---
 
 /**
  * The private key of a PEM text as PKCS#8 in DER. GitHub issues PKCS#1 (`RSA PRIVATE KEY`), which crypto.subtle does
- * not import. Line breaks may be written as `\n`, as in many environment variables.
+ * not import. Line breaks may be written as `\n` or `\r\n`, as in many environment variables, or all of it in base64.
  * @throws {Error} that contains no part of the key
  */
 export function pkcs8Of(privateKey: string): Uint8Array<ArrayBuffer> {
-	const [, label, base64] = pemPattern.exec(privateKey.replaceAll("\\n", "\n")) ?? [];
+	const text = privateKey.replace(/\\[rn]/g, "\n");
 	try {
+		const pem = text.includes("-----BEGIN ") ? text : atob(text);
+		const [, label, base64] = pemPattern.exec(pem) ?? [];
 		const der = Uint8Array.from(atob(base64 ?? "!"), (character) => character.charCodeAt(0));
 		return label === "PRIVATE KEY" ? der : wrapPkcs1(der);
 	} catch {

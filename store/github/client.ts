@@ -185,5 +185,5 @@ function pauseOf({ status, headers, data }: Answer, now: Date): number | null {
 	if (String(headers["x-ratelimit-remaining"]) === "0" && reset > 0) {
 		return Math.max(1000, reset * 1000 - now.getTime());
 	}
-	return status === 429 || /rate limit/i.test(messageOf(data)) ? defaultPauseMs : null;
+	return status === 429 || /rate limit|abuse detection/i.test(messageOf(data)) ? defaultPauseMs : null;
 }

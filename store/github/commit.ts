@@ -89,9 +89,17 @@ export async function placeBranch({ rest, repo }: Github, branch: string, sha: s
 	try {
 		await dataOf(rest.git.createRef({ ...repo, ref: `refs/${ref}`, sha }), `make the branch ${branch}`);
 	} catch (error) {
-		if (!(error instanceof Error) || !/already exists/i.test(error.message)) throw error;
+		if (!(error instanceof Error)) throw error;
+		// GitHub's words if `a/b` is to be made beside a branch `a`, and if a rule of the repository forbids it.
+		if (/reference update failed/i.test(error.message)) throw inWay(branch, error.message);
+		if (!/already exists/i.test(error.message)) throw error;
 		await dataOf(rest.git.updateRef({ ...repo, ref, sha, force: true }), `move the branch ${branch}`);
 	}
+}
+
+function inWay(branch: string, reason: string): GithubBusy {
+	const [folder = ""] = branch.split("/");
+	return new GithubBusy(textOf("branch-refused", branch, folder), 300, reason);
 }
 
 /** The error for a change that cannot be the first commit of a repository. */

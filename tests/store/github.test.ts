@@ -233,7 +233,14 @@ test("a GitHub App finds its installation, keeps its token, and renews it before
 	});
 	assert.is(await mints("4\n"), 1);
 	const pkcs8 = createPrivateKey(peer.app.privateKey).export({ type: "pkcs8", format: "pem" }) as string;
-	for (const privateKey of [pkcs8.replaceAll("\n", "\\n"), peer.app.privateKey.replaceAll("\n", "\r\n")])
+	const inBase64 = Buffer.from(peer.app.privateKey).toString("base64");
+	for (const privateKey of [
+		pkcs8.replaceAll("\n", "\\n"),
+		peer.app.privateKey.replaceAll("\n", "\r\n"),
+		peer.app.privateKey.replaceAll("\n", "\\r\\n"),
+		inBase64,
+		inBase64.replace(/.{76}/g, "$&\n"),
+	])
 		await put(peer.store({ auth: { ...peer.app, privateKey } }), "app", `${privateKey.length}\n`);
 });
 
@@ -382,6 +389,14 @@ const endless: [name: string, method: string, path: RegExp, effect: Effect, text
 			"GitHub demande une pause",
 			75,
 		],
+		[
+			"403 in GitHub's older words",
+			"POST",
+			/trees$/,
+			answer(403, "You have triggered an abuse detection mechanism. Please wait a few minutes."),
+			"GitHub demande une pause",
+			75,
+		],
 	];
 
 for (const [index, [name, method, path, effect, text, seconds]] of endless.entries())
@@ -411,6 +426,28 @@ for (const [index, [name, method, path, effect, text, seconds]] of endless.entri
 		assert.is(!isRefusal(outcome) && outcome.changed, true);
 		assert.is((await peer.commits()).length, before + 1);
 	});
+
+test("a branch that GitHub does not make beside another one is 503 for the sender, and explained in the log", async (scene) => {
+	const { peer } = scene;
+	const reported: string[] = [];
+	const log = { error: (error: unknown) => reported.push((error as Error).message) };
+	const store = peer.store({ ...pausingClock(), log });
+	const made = { method: "POST", path: /git\/refs$/, times: 1 };
+	peer.proxy.faults.push({ ...made, effect: answer(422, "Reference update failed") });
+	const meta = metaOf("beside", { review: true });
+	const error = await failureOf(store.change(putting("beside", "1\n"), meta));
+	assertBusy(
+		error,
+		"GitHub ne crée pas la branche register/beside\u00a0: une branche register, à renommer ou à supprimer, ou une règle l’empêche peut-être",
+	);
+	assert.match(
+		reported.join("\n"),
+		"beside (wms): GitHub does not make the branch register/beside: a branch register may be",
+	);
+	assert.is(await peer.file(layerPath("beside"), "register/beside"), null);
+	const outcome = await store.change(putting("beside", "1\n"), meta);
+	assert.is(!isRefusal(outcome) && outcome.branch, "register/beside");
+});
 
 /** What GitHub refuses for good: an error for the operator, tried once. */
 const refusals: [name: string, method: string, path: RegExp, effect: Effect, text: RegExp][] = [

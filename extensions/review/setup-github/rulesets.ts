@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { accountOf, allOwners, matchesGlob, ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { readIfThere } from "../../../store/files/if-there.ts";
 import { dataOrNull, type Github } from "../../../store/github/answer.ts";
+import { reviewFolders } from "../../../store/store.ts";
 import { nullIfRefused } from "../pulls.ts";
 import { type App, emptyOn404, type Setup } from "./checklist.ts";
 import defaultBranch from "./rulesets/default-branch.json" with { type: "json" };
@@ -171,6 +172,14 @@ export async function checkOtherRules({ check, github, target, branch }: Setup):
 		const how = "exclude refs/heads/register/**, refs/heads/repair/* and refs/heads/refresh from the ruleset";
 		const problem = `has the rules ${types}: ${how}, see ${target.html_url}/settings/rules`;
 		await check(`branch ${free}, free of other rules`, others.length > 0 && problem);
+	}
+	for (const folder of reviewFolders) {
+		const found = await dataOrNull(
+			rest.repos.getBranch({ ...repo, branch: folder }),
+			`show the branch ${folder}`,
+		);
+		const problem = `is in the way of every ${folder}/…: rename or remove it, see ${target.html_url}/branches`;
+		await check(`no branch ${folder}`, found !== null && problem);
 	}
 	const asked = rest.repos.getBranchProtection({ ...repo, branch });
 	const older = await dataOrNull(asked, "show the branch's protection");

@@ -31,6 +31,7 @@ function createState(clone_url: string) {
 		repositorySecrets: [] as string[],
 		rulesets: [] as ({ id: number; name: string } & Json)[],
 		/** Rules of a branch by its name. */
+		branchesInWay: new Set<string>(),
 		branchRules: new Map<string, { type: string; ruleset_id?: number }[]>(),
 		protection: null as Json | null,
 		apps: new Map<string, number>(),
@@ -123,6 +124,7 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 		"GET /rulesets/(\\d+)": ([id]) => byId(peer.rulesets, id),
 		"PUT /rulesets/(\\d+)": ([id], body) => Object.assign(byId(peer.rulesets, id) as Json, body),
 		"GET /rules/branches/(.+)": ([branch = ""]) => peer.branchRules.get(decodeURIComponent(branch)) ?? [],
+		"GET /branches/(register|repair)": ([name = ""]) => (peer.branchesInWay.has(name) ? { name } : null),
 		"GET /branches/main/protection": () => peer.protection,
 	};
 	const others: Routes = {

@@ -198,6 +198,11 @@ const findings: [string, () => unknown, RegExp, code?: number][] = [
 		/^missing {4}branch register\/example, free of other rules: has the rules deletion: /m,
 	],
 	[
+		"a branch beside which no review can be made",
+		() => peer.branchesInWay.add("register"),
+		/^missing {4}no branch register: is in the way of every register\/…: rename or remove it/m,
+	],
+	[
 		"an older protection",
 		() => Object.assign(peer, { protection: {} }),
 		/^missing {4}older protection of main: /m,
