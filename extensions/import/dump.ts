@@ -1,4 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
+import { utf8Of } from "../../store/files/utf8.ts";
 import { isObject, type Json, objectOf, textOf } from "./compare/json.ts";
 
 /** A document that cannot be imported, and why. */
@@ -28,7 +29,7 @@ const [quote, backslash, open, close] = [0x22, 0x5c, 0x7b, 0x7d];
 /** Reads a dump's file. @throws {DumpError} if it is too large */
 export async function readDumpFile(path: string, maxBytes = maxDumpBytes): Promise<Buffer> {
 	if ((await stat(path)).size > maxBytes) throw new DumpError(`has over ${maxBytes} bytes`);
-	return readFile(path);
+	return utf8Of(await readFile(path));
 }
 
 /**

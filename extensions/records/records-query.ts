@@ -57,7 +57,7 @@ export function parseItemsQuery(query: string): ItemsQuery | Problem {
 	given.delete("limit");
 	given.delete("offset");
 	return {
-		q: phrases && [...phrases].map((phrase) => fold(phrase).replace(/\s+/g, " ").trim()),
+		q: phrases && [...phrases].map((phrase) => folded(phrase).trim()),
 		bbox: parseBbox(given.get("bbox") ?? ""),
 		ids: itemsOf("ids"),
 		types: itemsOf("type"),
@@ -90,13 +90,20 @@ function parseBbox(text: string): Bounds | null {
 	return south <= north ? (bounds as unknown as Bounds) : null;
 }
 
+/** A text without differences of case, accents, spaces and apostrophes: keyboards write `'` where titles have `’`. */
+function folded(text: string): string {
+	return fold(text)
+		.replace(/[‘’ʼ′]/g, "'")
+		.replace(/\s+/g, " ");
+}
+
 /** The folded texts of an entry in which `q` searches. */
 export function searchedText(entry: Entry): string {
 	const { smallkey, title, description: about } = entry;
 	const senders = langs.map((lang) => senderOf(entry, lang));
 	const words = [...allKeywords(entry), ...senders];
 	const texts = [smallkey, title.en, title.fr, about?.en ?? "", about?.fr ?? "", ...words];
-	return fold(texts.join("\0")).replace(/\s+/g, " ");
+	return folded(texts.join("\0"));
 }
 
 /** Whether an entry matches a query. @param text returns its searched text; called only if `q` is given */

@@ -44,9 +44,10 @@ interface Given {
 	env?: Record<string, string>;
 }
 
-async function run(dump: string | object, given: Given = {}): Promise<Ended> {
+async function run(dump: string | Buffer | object, given: Given = {}): Promise<Ended> {
 	const path = join(folder, "dump.json");
-	await writeFile(path, typeof dump === "string" ? dump : JSON.stringify(dump));
+	const isText = typeof dump === "string" || Buffer.isBuffer(dump);
+	await writeFile(path, isText ? dump : JSON.stringify(dump));
 	const args = [path, ...(given.isTrial ? ["--dry-run"] : []), ...(given.partial ? ["--partial"] : [])];
 	if (given.senders) {
 		args.push("--senders", join(folder, "auth.json"));
@@ -213,6 +214,8 @@ test("every form of a dump is read, with what it holds beside documents", async 
 	const page = await readFile(join(root, "docs/moving.md"), "utf8");
 	const [, shown = ""] = /```json\n(.*?)```/s.exec(page) ?? [];
 	await prints(run(shown, { isTrial: true }), 0, /^ +0 {2}not moved$/m, /^ +2 {2}would be registered$/m);
+	const wide = Buffer.from(`\ufeff${JSON.stringify(dumps[0])}\r\n`, "utf16le");
+	for (const bytes of [wide, Buffer.from(wide).swap16()]) assert.is((await run(bytes)).code, 0);
 	const marked = await run(`\ufeff${JSON.stringify(dumps[0], null, 2)}\n`);
 	assert.is(marked.stderr, "");
 	assert.is(stored().length, 5);

@@ -25,6 +25,8 @@ const queries: [query: string, ids: string][] = [
 	// Words that do not follow each other, and words of two texts.
 	["q=rivers%20ontario", ""],
 	["q=ontario%20every", ""],
+	["q=d'eau", "rivers"],
+	["q=COURS%20D%E2%80%99EAU", "rivers"],
 	["q=education", "schools"],
 	["q=bureau%20des", "schools"],
 	["ids=rivers,schools&bbox=-80,40,-70,45", "rivers schools"],

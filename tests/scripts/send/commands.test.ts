@@ -138,6 +138,10 @@ test("remove takes several layers, and a file of them", async (scene) => {
 		...{ removed: ["four", "two"], waiting: ["one"], refused: ["three"], unsent: [] },
 	});
 	scene.requests.length = 0;
+	await writeFile(file, Buffer.from("\ufefftwo\r\nfour\r\n", "utf16le"));
+	await exits(run(scene, "remove", ["--file", file]), 0);
+	assert.equal(sent(scene), ["DELETE /base/register/four", "DELETE /base/register/two"]);
+	scene.requests.length = 0;
 	await writeFile(file, "two b/c");
 	await warns(run(scene, "remove", ["one", "--file", file]), 2, "keys.txt: a smallkey must be 1 to 64 of");
 	await exits(run(scene, "remove", []), 2);
