@@ -1,15 +1,12 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { sign } from "../../api/senders.ts";
 import { causeOf } from "../../registry/causes.ts";
 import { seenAs } from "../../registry/health.ts";
 import { Peer } from "../extensions/harvest/peer.ts";
-import { root } from "../helpers/process.ts";
 import { eventually } from "../helpers/wait.ts";
 import { sharedSuite } from "../helpers/world.ts";
-import { assertColour, openBrowser, openWindow, runInBrowser, type Window } from "./browser.ts";
+import { assertColour, barriers, openBrowser, openWindow, runInBrowser, type Window } from "./browser.ts";
 import { blue, green, red, sendJson, serveExport, serveWms } from "./map-services.ts";
 import { SiteWorld, type TestLayer, wmsAt } from "./site-world.ts";
 
@@ -211,36 +208,8 @@ test("the root and the pages speak French to those who read it", async ({ window
 	await page.waitForURL(world.url("fr/?q=glaciers#x"));
 	await page.getByText("1 couche", { exact: true }).waitFor();
 	await page.locator(".results").getByText("Le service est en panne").waitFor();
-	await page.goto(world.url("fr/health/"));
-	await page.getByText("14 couches vérifiées. 1 couche avec un problème.").waitFor();
-	assert.is(
-		await page.locator(".counts li").innerText(),
-		"1\nLe service est en panne\u00a0: répond par le statut 503",
-	);
-	await page.goto(world.url("fr/?page=draft"));
-	await page.locator("#source").waitFor();
-	for (const summary of await page.locator(".draftfields summary").all()) await summary.click();
-	await page.getByLabel("Adresse (anglais)").fill("ftp://x");
-	await page.getByLabel("Adresse (anglais)").press("Tab");
-	await page.locator(".fieldproblems").getByText("doit être une adresse http ou https").first().waitFor();
-	assert.is(await page.locator(".verdict [lang=en]").count(), 0);
 	await context.close();
 });
-
-/** Finds what axe-core holds for a barrier on a page, by the rules of WCAG 2.2 AA. */
-async function barriers(page: Page): Promise<string[]> {
-	await page.evaluate(await readFile(join(root, "node_modules/axe-core/axe.min.js"), "utf8"));
-	const options = {
-		iframes: false,
-		resultTypes: ["violations"],
-		rules: { "target-size": { enabled: true } },
-	};
-	const violations = (await page.evaluate(
-		`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
-	)) as { id: string; impact: string; nodes: { html: string }[] }[];
-	const serious = violations.filter(({ impact }) => impact !== "minor");
-	return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join("\n")}`);
-}
 
 test("axe-core finds no barrier on a page, and no page is wider than a phone", async ({ page, world }) => {
 	for (const [path, ready] of [

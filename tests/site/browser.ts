@@ -1,6 +1,9 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { decode } from "fast-png";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { browserPath, openBrowser as openOwn } from "../../extensions/prove/browser.ts";
+import { root } from "../helpers/process.ts";
 import { skip, type Test } from "../helpers/suite.ts";
 import { eventually } from "../helpers/wait.ts";
 
@@ -108,6 +111,29 @@ export async function assertColour(
 	not = false,
 ): Promise<void> {
 	await eventually(async () => isNear(await colourAt(page, ".map", x, y), colour) !== not);
+}
+
+/** A rule of axe-core that a page breaks, and where. */
+interface Violation {
+	id: string;
+	impact: string;
+	nodes: { html: string; failureSummary: string }[];
+}
+
+/** Finds what axe-core holds for a barrier on a page, by the rules of WCAG 2.2 AA and its own of good practice. */
+export async function barriers(page: Page, options: object = {}): Promise<string[]> {
+	if (!(await page.evaluate("'axe' in globalThis")))
+		await page.evaluate(await readFile(join(root, "node_modules/axe-core/axe.min.js"), "utf8"));
+	// The size of targets is a rule of WCAG 2.2, which axe-core checks only on request.
+	const rules = { "target-size": { enabled: true } };
+	const all = JSON.stringify({ iframes: false, resultTypes: ["violations"], rules, ...options });
+	const violations = (await page.evaluate(
+		`axe.run(document, ${all}).then(({ violations }) => violations)`,
+	)) as Violation[];
+	const serious = violations.filter(({ impact }) => impact !== "minor");
+	return serious.flatMap(({ id, nodes }) =>
+		nodes.map(({ html, failureSummary }) => `${id}: ${html}\n  ${failureSummary}`),
+	);
 }
 
 /** Runs a suite that needs Chromium, or says that it is left out. In CI there has to be one. */

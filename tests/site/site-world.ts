@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import type { Description } from "../../registry/description.ts";
+import type { Description, Renderer } from "../../registry/description.ts";
 import { parseHealthReport, type Sickness } from "../../registry/health.ts";
 import { kindOf, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
@@ -124,14 +124,6 @@ export class SiteWorld implements AsyncDisposable {
 		return this.server.close();
 	}
 
-	/** Bytes of some files as they travel. */
-	bytesOf(paths: Iterable<string>): number {
-		return [...paths].reduce(
-			(sum, path) => sum + gzipSync(this.files.get(path) ?? "", { level: 9 }).length,
-			0,
-		);
-	}
-
 	/** Writes the manifest and the chunks of some layers; chunks that were there before stay. */
 	publish(entries: readonly Entry[]): void {
 		const chunks = Array.from({ length: chunkCount }, (_, number): string | null => {
@@ -230,4 +222,33 @@ export function wmsAt(
 		en: { ...entry, service_name: en },
 		fr: { ...entry, service_name: fr },
 	} as Registration;
+}
+
+/**
+ * A layer of points that was harvested. Its features have a NAME and a KIND, and its extent has the middle of the map in
+ * its middle.
+ */
+export function featureLayer(
+	smallkey: string,
+	address: string,
+	renderer: Renderer,
+	more: object = {},
+): TestLayer {
+	const entry = { service_url: address };
+	const described = {
+		...{ service_url: address, name: `The ${smallkey}`, display_field: "NAME" },
+		...{ geometry_type: "esriGeometryPoint", min_scale: 0, max_scale: 0, renderer, count: 3 },
+		extent: { wkid: 3978, xmin: -1_000_000, ymin: 0, xmax: 1_000_000, ymax: 2_000_000 },
+		fields: [
+			{ name: "NAME", alias: "Name of it", type: "esriFieldTypeString" },
+			{ name: "KIND", alias: "Kind", type: "esriFieldTypeInteger" },
+		],
+		...more,
+	};
+	return {
+		smallkey,
+		registration: { version: "1.0.0", payload_type: "feature", en: entry, fr: entry } as Registration,
+		description: { en: described, fr: described } as Description,
+		more: { bounds: [-112, 47, -76, 68] },
+	};
 }

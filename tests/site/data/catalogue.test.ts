@@ -3,17 +3,11 @@ import Ajv from "ajv";
 import * as assert from "uvu/assert";
 import { parseHealthReport } from "../../../registry/health.ts";
 import { catalogueChunk } from "../../../site/data/catalogue-schema.ts";
-import { type Files, IndexBroken } from "../../../site/data/chunks.ts";
-import {
-	chunkOf,
-	chunksFolder,
-	type Entry,
-	manifestPath,
-	parseManifest,
-} from "../../../site/data/entries.ts";
+import { IndexBroken } from "../../../site/data/chunks.ts";
+import { chunkOf, type Entry, manifestPath, parseManifest } from "../../../site/data/entries.ts";
 import { type CatalogueSettings, catalogueFiles, maxLayerPages } from "../../../site/data/files.ts";
 import { test } from "../../helpers/suite.ts";
-import { buildCatalogue, commitOf, filesAfter, generateEntries } from "./entries.ts";
+import { buildCatalogue, commitOf, generateEntries } from "./entries.ts";
 import { pageSettings } from "./pages.ts";
 
 const settings: CatalogueSettings = {
@@ -26,48 +20,6 @@ const settings: CatalogueSettings = {
 const changeOf = (at: number, smallkey: string) => commitOf(at, [{ smallkey, kind: "changed" }]);
 
 const isBroken = (error: Error) => error instanceof IndexBroken;
-
-/** That the files are the expected ones; the chunks before a change stay. */
-function assertSame(given: Files, expected: Files): void {
-	const named = parseManifest(expected.get(manifestPath) ?? "")?.chunks ?? [];
-	const kept = [...given.keys()].filter(
-		(path) => !path.startsWith(`${chunksFolder}/`) || named.includes(path),
-	);
-	assert.equal(kept.sort(), [...expected.keys()].sort());
-	for (const [path, text] of expected) assert.is(given.get(path), text, path);
-}
-
-for (const isServed of [false, true]) {
-	test(`what changes leave is what a whole build writes, ${isServed ? "by a service" : "as files"}`, () => {
-		const entries = [...generateEntries(60)];
-		const present = new Map(entries.slice(0, 42).map((entry) => [entry.smallkey, entry]));
-		const history = [changeOf(0, "first")];
-		const own = { ...settings, isServed };
-		let disk = buildCatalogue([...present.values()], history, own);
-		const change = (smallkey: string, entry: Entry | null) => {
-			const commit = changeOf(history.length, smallkey);
-			const changes = { layers: new Map([[smallkey, entry]]), history: [commit] };
-			const files = catalogueFiles((path) => disk.get(path) ?? null, changes, own);
-			disk = filesAfter(disk, files);
-			history.push(commit);
-			if (entry) present.set(smallkey, entry);
-			else present.delete(smallkey);
-			return [...files.keys()];
-		};
-		for (const entry of entries.slice(42)) {
-			const paths = change(entry.smallkey, entry);
-			assert.is(paths.filter((path) => path.startsWith(`${chunksFolder}/`)).length, 1);
-			if (isServed) assert.ok(paths.length <= 8, paths.join());
-		}
-		const some = entries[3] as Entry;
-		change(some.smallkey, { ...some, title: { en: "Other", fr: "Autre" } });
-		change(some.smallkey, { ...some, health: { state: "down", since: "2026-W10" } });
-		change(some.smallkey, { ...some, health: null });
-		for (const entry of entries.slice(18, 36)) change(entry.smallkey, null);
-		change("never-there", null);
-		assertSame(disk, buildCatalogue([...present.values()], history, own));
-	});
-}
 
 test("a repair that is proposed is in the changes and their feed", () => {
 	const commit = { ...commitOf(0, []), repairs: ["moved"], sender: "office" };

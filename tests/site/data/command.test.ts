@@ -1,4 +1,4 @@
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { filesBelow } from "../../../store/files/below.ts";
@@ -47,10 +47,6 @@ test("a build writes the page, the index, the list and every fragment, and nothi
 	const linked = [...(await read("schemas/index.html")).matchAll(/href="([^"/#]+\.json)"/g)];
 	assert.ok(linked.length > 5);
 	for (const [, name] of linked) assert.ok(names.has(`schemas/${name}`), name);
-	await prints(build(folder, out), 0, /^2 layers in the catalogue: 0 files written, 0 removed$/m);
-	await rm(join(folder, "layers/ab/abc.json"));
-	await prints(build(folder, out), 0);
-	assert.not.ok(filesBelow(out).some((path) => path.endsWith("/abc")));
 });
 
 test.run();

@@ -61,18 +61,6 @@ test("no page holds a script or a style inline, each has the policy, and address
 	assert.not.match(contentPolicy(true), /http:/);
 });
 
-test("a browser finds the site's picture, and its search where the address is known", async () => {
-	assert.match(
-		textOf(site, "fr/index.html"),
-		`<link rel="icon" type="image/svg+xml" href="../${site.pages.assets.icon}">`,
-	);
-	assert.match(textOf(site, site.pages.assets.icon), /^<svg /);
-	const search =
-		/<link rel="search" type="application\/opensearchdescription\+xml" title="[^"]+" href="\.\.\/opensearch-fr\.xml">/;
-	assert.not.match(textOf(site, "fr/index.html"), search);
-	assert.match(textOf(await buildSite(plainSettings, "https://l.example/"), "fr/index.html"), search);
-});
-
 const signature = `<?xml version="1.0"?>
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 40"><title>Office of Maps &amp; Charts</title></svg>`;
 
@@ -96,13 +84,6 @@ test("every page says whose site it is, as far as the settings say it", async ()
 	])
 		assert.ok(html.includes(part), part);
 	assert.is(textOf(mine, assets.theme ?? ""), theme);
-	assert.match(textOf(mine, "index.html"), '<h1>Maps &lt;of&gt; us <span lang="fr">· Nos cartes</span></h1>');
-	const page = await buildSite(
-		{ ...plainSettings, contact: "https://example.ca/contact" },
-		"https://l.example/",
-	);
-	assert.match(textOf(page, "en/index.html"), '<a href="https://example.ca/contact">Contact</a>');
-	assert.match(textOf(page, "en/index.html"), '<link rel="canonical" href="https://l.example/en/">');
 	assert.not.match(textOf(site, "en/index.html"), /mailto:|Terms of use|<img/);
 });
 

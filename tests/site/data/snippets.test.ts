@@ -58,14 +58,6 @@ test("a FeatureServer with several layers has no snippet for libraries that draw
 	assert.match(textOf(several, "GeoView") ?? "", "a+b=");
 });
 
-test("cached tiles, whose projection is not known, have no snippet for clients of Web Mercator", () => {
-	const tiles = kinds.at(-1) as SnippetLayer;
-	for (const name of ["OpenLayers", "Leaflet"]) assert.is(textOf(tiles, name), undefined, name);
-	assert.match(textOf(tiles, "ArcGIS Maps SDK") ?? "", "TileLayer");
-	const wmts = kinds[2] as SnippetLayer;
-	assert.match(textOf(wmts, "OpenLayers") ?? "", '{"layer":"tiles","projection":"EPSG:3857"}');
-});
-
 test("an address has no ? or & at its end, and its query stays whole in QGIS", () => {
 	for (const end of ["?", "?map=a&"]) {
 		const layer = layerOf("wms", `https://maps.example.ca/wms${end}`, ["roads"]);

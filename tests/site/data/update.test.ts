@@ -8,7 +8,6 @@ import { Index } from "../../../site/data/chunks.ts";
 import { chunksFolder, manifestPath, parseManifest } from "../../../site/data/entries.ts";
 import { type CatalogueOptions, catalogueOptions } from "../../../site/data/options.ts";
 import { readerOf } from "../../../site/data/output.ts";
-import { proofsFile } from "../../../site/data/thumbnails.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../../../site/data/update.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
 import { serviceIdentity } from "../../../store/store.ts";
@@ -194,13 +193,6 @@ test("a catalogue whose files are deleted, cut off or of another history is writ
 });
 
 test("an update that failed has written the styles and scripts that its pages name, and is done again", async () => {
-	const [pictures, picture] = [join(folder, "pictures"), "ab/abc.0123456789ab.webp"];
-	// A folder cannot be copied as a file.
-	await mkdir(join(pictures, picture), { recursive: true });
-	const layers = { abc: { picture } };
-	await writeFile(join(pictures, proofsFile), JSON.stringify({ version: 1, layers }));
-	const failure = await bring({ pictures }).catch(String);
-	assert.match(failure, "abc.0123456789ab.webp");
 	const blocked = join(folder, "out/guide/fr/accessibility.html");
 	await mkdir(join(blocked, "in-the-way"), { recursive: true });
 	assert.match(await bring().catch(String), "accessibility.html");

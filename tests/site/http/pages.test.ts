@@ -5,7 +5,7 @@ import type { Reply } from "../../../api/reply.ts";
 import { folderPages } from "../../../site/http/folder-pages.ts";
 import { answerNoPage, noPage } from "../../../site/http/pages.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
-import { pageSettings } from "../data/pages.ts";
+import type { pageSettings } from "../data/pages.ts";
 
 const test = freshSuite("files of the catalogue", async (use) => ({
 	folder: use(await temporaryFolder()).path,
@@ -99,19 +99,6 @@ test("an error page does not repeat the folders of a long path", () => {
 	assert.ok(noPageAt(long).length <= noPageAt("/base/a/b").length + 100);
 	assert.match(noPageAt("/base/a/b"), '"../');
 	assert.match(noPageAt(long), '"/base/');
-});
-
-test("with a catalogue the error page has its header and footer, and the language of its address", () => {
-	const english = noPageAt("/base/a/b?c", pageSettings);
-	for (const part of ['<link rel="stylesheet" href="../a/styles.css">', '<header class="bar">', "<footer"])
-		assert.ok(english.includes(part), part);
-	const { body } = answerNoPage({ file: "fr/aucune", root: "../" }, pageSettings, true);
-	const french = new TextDecoder().decode(body as Uint8Array);
-	assert.match(french, '<html lang="fr">');
-	assert.match(
-		french,
-		/Cette page n’existe pas<\/h1>[\s\S]*<section lang="en">\n<h1>This page does not exist/,
-	);
 });
 
 test.run();

@@ -1,72 +1,38 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import * as assert from "uvu/assert";
-import type { Description } from "../../../registry/description.ts";
 import { packDraft } from "../../../registry/draft.ts";
-import type { Registration } from "../../../registry/registration.ts";
 import { Peer } from "../../extensions/harvest/peer.ts";
-import { root } from "../../helpers/process.ts";
 import { suite } from "../../helpers/suite.ts";
 import { eventually, gate } from "../../helpers/wait.ts";
-import { openBrowser, openWindow, runInBrowser } from "../browser.ts";
+import { barriers, openBrowser, openWindow, runInBrowser } from "../browser.ts";
 import { blue, red, serveFeatures, serveWms, symbolImage } from "../map-services.ts";
-import { SiteWorld, wmsAt } from "../site-world.ts";
+import { featureLayer, SiteWorld, wmsAt } from "../site-world.ts";
 
 interface Context {
 	browser: Browser;
 	maps: Peer;
 	world: SiteWorld;
-	axe: string;
 	/** Address of each page below the language, and what tells that it is there. */
 	pages: [string, (page: Page) => Promise<unknown>][];
 }
 
 const test = suite<Context>("for people");
 
-/** What axe-core says of one rule. */
-interface Violation {
-	id: string;
-	impact: string;
-	nodes: { html: string; failureSummary: string }[];
-}
-
 test.before(async (context) => {
 	context.browser = await openBrowser();
-	context.axe = await readFile(join(root, "node_modules/axe-core/axe.min.js"), "utf8");
 	context.maps = await Peer.open();
 	const { maps } = context;
 	serveWms(maps, "/wms", { info: "x" });
 	serveFeatures(maps, "/MapServer/0", [
 		{ attributes: { NAME: "one", KIND: 1 }, geometry: { x: 0, y: 1_000_000 } },
 	]);
-	const address = `${maps.origin}/MapServer/0`;
-	const described = {
-		service_url: address,
-		name: "Stations of the whole long country, with their catchments and gauges",
-		display_field: "NAME",
-		geometry_type: "esriGeometryPoint",
-		min_scale: 0,
-		max_scale: 0,
-		extent: { wkid: 3978, xmin: -1e6, ymin: 0, xmax: 1e6, ymax: 2e6 },
-		fields: [{ name: "NAME", alias: "Name", type: "esriFieldTypeString" }],
-		renderer: {
-			type: "unique",
-			fields: ["KIND"],
-			default: null,
-			classes: [
-				{ label: "one", image: symbolImage(red), value: 1 },
-				{ label: "two", image: symbolImage(blue), value: 2 },
-			],
-		},
-		count: 1,
-	};
-	const entry = { service_url: address };
-	const features = {
-		smallkey: "stations",
-		registration: { version: "1.0.0", payload_type: "feature", en: entry, fr: entry } as Registration,
-		description: { en: described, fr: described } as Description,
-	};
+	const features = featureLayer("stations", `${maps.origin}/MapServer/0`, {
+		...{ type: "unique", fields: ["KIND"], default: null },
+		classes: [
+			{ label: "one", image: symbolImage(red), value: 1 },
+			{ label: "two", image: symbolImage(blue), value: 2 },
+		],
+	});
 	const pictures = wmsAt(`${maps.origin}/wms`, "l", ["Rivers", "Rivières"], {
 		feature_info_type: "text/plain",
 	});
@@ -122,18 +88,6 @@ test.after(async ({ browser, maps, world }) => {
 	await Promise.all([maps?.close(), world?.close()]);
 });
 
-/** What axe-core finds serious on a page, by the rules of WCAG 2.2 AA and its own of good practice. */
-async function violations(page: Page, axe: string, withColours = true): Promise<string[]> {
-	await page.evaluate(axe);
-	return runAxe(page, {}, { "color-contrast": { enabled: withColours } });
-}
-
-/** The same of colours alone, where axe-core is in the page already: in the dark nothing else is other. */
-async function darkViolations(page: Page): Promise<string[]> {
-	await page.emulateMedia({ colorScheme: "dark" });
-	return runAxe(page, { runOnly: ["color-contrast"] });
-}
-
 /** Fields and buttons that begin or end beside the text of a page, where it is narrow. */
 async function besideText(page: Page): Promise<string[]> {
 	return page.evaluate(() => {
@@ -151,21 +105,6 @@ async function narrowestCell(page: Page): Promise<number> {
 	return (await page.evaluate(`Math.min(1e3, ...${cells}.map((cell) => cell.clientWidth))`)) as number;
 }
 
-async function runAxe(page: Page, options: object, more: object = {}): Promise<string[]> {
-	// What a finger meets is WCAG 2.2's, and off where it is not asked for.
-	const rules = { "target-size": { enabled: true }, ...more };
-	const words = JSON.stringify({ iframes: false, resultTypes: ["violations"], rules, ...options });
-	const found = (await page.evaluate(
-		`axe.run(document, ${words}).then(({ violations }) => violations)`,
-	)) as Violation[];
-	return found
-		.filter(({ impact }) => impact !== "minor")
-		.map(
-			({ id, nodes }) =>
-				`${id}: ${nodes.map(({ html, failureSummary }) => `${html}\n  ${failureSummary}`).join("\n")}`,
-		);
-}
-
 for (const [lang, withColours] of [
 	["en", true],
 	// The colours of a page are those of its English one, and half of axe-core's time.
@@ -173,7 +112,7 @@ for (const [lang, withColours] of [
 ] as const) {
 	const what = withColours ? ", light and dark," : "";
 	test(`axe-core finds nothing on any page${what} and none is wider than a phone: ${lang}`, async (scene) => {
-		const { browser, world, axe, pages } = scene;
+		const { browser, world, pages } = scene;
 		// axe-core comes in beside the page's policy.
 		const { page: tab, context, faults } = await openWindow(browser, { bypassCSP: true });
 		for (const [path, ready] of pages) {
@@ -184,14 +123,19 @@ for (const [lang, withColours] of [
 			await tab.goto(world.url(`${lang}/${path}`));
 			await ready(tab);
 			if (path === "") await tab.locator(".filters[open] .facet").first().waitFor();
-			assert.equal(await violations(tab, axe, withColours), [], `${lang}/${path}`);
+			const rules = { "color-contrast": { enabled: withColours }, "target-size": { enabled: true } };
+			assert.equal(await barriers(tab, { rules }), [], `${lang}/${path}`);
 			assert.is(await tab.locator('[tabindex="0"]:not([role])').count(), 0, `${lang}/${path}`);
-			if (withColours) assert.equal(await darkViolations(tab), [], `${lang}/${path} in the dark`);
+			if (withColours) {
+				await tab.emulateMedia({ colorScheme: "dark" });
+				const inTheDark = await barriers(tab, { runOnly: ["color-contrast"] });
+				assert.equal(inTheDark, [], `${lang}/${path} in the dark`);
+			}
 			await tab.setViewportSize({ width: 320, height: 640 });
 			const width = await tab.evaluate("document.documentElement.scrollWidth");
 			assert.ok((width as number) <= 320, `${lang}/${path}: ${width}`);
 			assert.equal(await besideText(tab), [], `${lang}/${path}`);
-			assert.equal(await runAxe(tab, { runOnly: ["target-size"] }), [], `${lang}/${path}, narrow`);
+			assert.equal(await barriers(tab, { runOnly: ["target-size"] }), [], `${lang}/${path}, narrow`);
 			assert.ok((await narrowestCell(tab)) >= 60, `${lang}/${path}: a column of single letters`);
 			assert.equal(faults, []);
 		}
@@ -200,7 +144,7 @@ for (const [lang, withColours] of [
 }
 
 test("the guide, the plain list and the interface are in order, in both languages and on a narrow screen", async (scene) => {
-	const { browser, world, axe } = scene;
+	const { browser, world } = scene;
 	for (const [path, width, dark] of [
 		["guide/", 1_200, false],
 		["guide/operate.html", 320, true],
@@ -210,7 +154,7 @@ test("the guide, the plain list and the interface are in order, in both language
 	] as const) {
 		const { page: tab, context, faults } = await openWindow(browser, { width, dark });
 		await tab.goto(world.url(path.endsWith("/") ? `${path}index.html` : path));
-		assert.equal(await violations(tab, axe), [], path);
+		assert.equal(await barriers(tab), [], path);
 		const overflow = await tab.evaluate("document.documentElement.scrollWidth - innerWidth");
 		assert.ok((overflow as number) <= 0, `${path} is wider than the screen by ${overflow}`);
 		assert.equal(faults, []);

@@ -1,7 +1,6 @@
 import type { Browser } from "playwright-core";
 import * as assert from "uvu/assert";
-import type { Description, Renderer } from "../../../registry/description.ts";
-import type { Registration } from "../../../registry/registration.ts";
+import type { Renderer } from "../../../registry/description.ts";
 import { hang, Peer } from "../../extensions/harvest/peer.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
@@ -26,7 +25,7 @@ import {
 	serveWms,
 	symbolImage,
 } from "../map-services.ts";
-import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
+import { featureLayer, SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
 
 interface Context {
 	browser: Browser;
@@ -38,51 +37,11 @@ interface Context {
 	world: SiteWorld;
 }
 
-/** The rectangle that every feature layer of these tests lies in: its middle is the middle of the map. */
-const extent = { wkid: 3978, xmin: -1_000_000, ymin: 0, xmax: 1_000_000, ymax: 2_000_000 };
-
-function featureLayer(smallkey: string, address: string, renderer: Renderer, more: object = {}): TestLayer {
-	const entry = { service_url: address };
-	const described = {
-		service_url: address,
-		name: `The ${smallkey}`,
-		display_field: "NAME",
-		geometry_type: "esriGeometryPoint",
-		min_scale: 0,
-		max_scale: 0,
-		extent,
-		fields: [
-			{ name: "NAME", alias: "Name of it", type: "esriFieldTypeString" },
-			{ name: "KIND", alias: "Kind", type: "esriFieldTypeInteger" },
-		],
-		renderer,
-		count: 3,
-		...more,
-	};
-	const registration = { version: "1.0.0", payload_type: "feature", en: entry, fr: entry } as Registration;
-	const bounds = [-112, 47, -76, 68] as const;
-	return {
-		smallkey,
-		registration,
-		description: { en: described, fr: described } as Description,
-		more: { bounds },
-	};
-}
-
 /** A square of a million metres to a side, by its lower left corner. */
 function square(x: number, y: number): object {
 	const [right, top] = [x + 1_000_000, y + 1_000_000];
-	return {
-		rings: [
-			[
-				[x, y],
-				[x, top],
-				[right, top],
-				[right, y],
-				[x, y],
-			],
-		],
-	};
+	const corners = `${x},${y} ${x},${top} ${right},${top} ${right},${y} ${x},${y}`;
+	return { rings: [corners.split(" ").map((corner) => corner.split(",").map(Number))] };
 }
 
 function drawing(fill: Colour, label: string) {
@@ -95,7 +54,6 @@ function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 	serveWms(maps, "/wms", { info: "<h1>Here</h1><script>parent.document.title='owned'</script>" });
 	serveWms(maps, "/wms-text", { info: "plain <b>text</b>" });
 	serveWms(maps, "/wms-3857", { onlyReference: "EPSG:3857", colourOf: () => green });
-	serveWms(odd, "/says-no", { exception: "Layer <b>gone</b> is not here" });
 	odd.on("/hangs", hang);
 	odd.on("/status", sendText("no", "text/plain", 503));
 	odd.on("/page", sendText("<html>Maintenance</html>", "text/html"));
@@ -130,17 +88,11 @@ function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 		smallkey,
 		registration: wmsAt(address, "l", [`Pictures ${smallkey}`, `Images ${smallkey}`], more),
 	});
-	const named = wmsAt(at("/wms"), "roads", ["Roads", "Routes"]);
 	const feature = { service_url: at("/rest/MapServer/3") };
 	return [
 		wms("wms", at("/wms"), { feature_info_type: "text/html" }),
 		wms("wms-text", at("/wms-text?map=a"), { feature_info_type: "text/plain" }),
 		wms("wms-3857", at("/wms-3857")),
-		{
-			smallkey: "named",
-			registration: { ...named, fr: { ...named.fr, layer: "routes" } } as Registration,
-		},
-		wms("says-no", `${odd.origin}/says-no`),
 		wms("hangs", `${odd.origin}/hangs`),
 		wms("status", `${odd.origin}/status`),
 		wms("page", `${odd.origin}/page`),
@@ -166,7 +118,6 @@ const test = sharedSuite<Context>("map", async (use) => {
 });
 
 test.after.each(async ({ window }) => {
-	await window.page.emulateMedia({ media: null, colorScheme: "light" });
 	assert.equal(window.faults.splice(0), []);
 });
 
@@ -180,20 +131,6 @@ async function openLayer(
 	await page.locator(`.map[data-state="${end}"]`).waitFor();
 	return { page, status: await page.locator(".mapstatus").innerText() };
 }
-
-test("where the two languages have different layers, one chooses which of them is drawn", async (context) => {
-	const { page } = await openLayer(context, "named");
-	const asksFor = (layer: string) => context.maps.asked.some((target) => target.includes(`LAYERS=${layer}`));
-	assert.equal([asksFor("roads"), asksFor("routes")], [true, false]);
-	const choice = page.getByRole("group", { name: "Service of" });
-	assert.ok(await choice.getByLabel("English").isChecked());
-	await choice.getByLabel("French").check();
-	await eventually(() => asksFor("routes"));
-	await page.locator('.map[data-state="drawn"]').waitFor();
-	assert.is(await page.locator(".map").count(), 1);
-	await openLayer(context, "wms");
-	assert.is(await choice.count(), 0);
-});
 
 test("features have the fragment's symbols: one for all, by value, by range", async (context) => {
 	const simple = await openLayer(context, "points");
@@ -245,7 +182,6 @@ test("Enter asks what is there, and Escape closes it; names of features are text
 
 test("a service that fails is named with what it said, and is not drawn", async (context) => {
 	const failures: [string, RegExp][] = [
-		["says-no", /^127\.0\.0\.1:\d+ says: Layer <b>gone<\/b> is not here$/],
 		["status", /^127\.0\.0\.1:\d+ answered with status 503\.$/],
 		["page", /^127\.0\.0\.1:\d+ answered with something that is no map\.$/],
 		["error", /^127\.0\.0\.1:\d+ says: Invalid <b>query<\/b>$/],
@@ -298,48 +234,6 @@ test("a service that failed is asked again by a button, and drawn as opaque as o
 	await page.getByText("answered with something that is no map").waitFor();
 });
 
-test("one finger over the map scrolls the page, two move the map", async ({ browser, world }) => {
-	const { page, context, faults } = await openWindow(browser, { width: 390, height: 700, hasTouch: true });
-	const boxes = new Set<string>();
-	page.on("request", (request) => {
-		const { searchParams } = new URL(request.url());
-		if (searchParams.get("REQUEST") === "GetMap") boxes.add(searchParams.get("BBOX") ?? "");
-	});
-	await page.goto(world.url("en/layer/wms"));
-	await page.locator('.map[data-state="drawn"]').waitFor();
-	assert.is(boxes.size, 1);
-	const session = await context.newCDPSession(page);
-	/** Moves fingers from the middle of the map in small steps, and lifts them. */
-	const move = async (fingers: number, dy: number) => {
-		const box = await page.locator(".map").boundingBox();
-		if (!box) throw new Error("there is no map");
-		const at = (share: number) =>
-			Array.from({ length: fingers }, (_, finger) => ({
-				...{ id: finger, x: box.x + box.width / 3 + finger * 80 },
-				y: box.y + box.height / 2 + dy * share,
-			}));
-		const send = (type: "touchStart" | "touchMove" | "touchEnd", touchPoints: object[]) =>
-			session.send("Input.dispatchTouchEvent", {
-				type,
-				touchPoints: touchPoints as { x: number; y: number }[],
-			});
-		await send("touchStart", at(0));
-		for (let step = 1; step <= 10; step += 1) await send("touchMove", at(step / 10));
-		await send("touchEnd", []);
-	};
-	const scrolled = () => page.evaluate("scrollY") as Promise<number>;
-	await move(1, -120);
-	await eventually(async () => (await scrolled()) > 50);
-	const before = await scrolled();
-	await move(2, 60);
-	// A map that had moved before would have asked for a third picture.
-	await eventually(() => boxes.size === 2);
-	// Fingers that go down would scroll the page up.
-	assert.ok((await scrolled()) >= before);
-	assert.equal(faults, []);
-	await context.close();
-});
-
 test("the map's view filters, and stays in the address", async (context) => {
 	const { window, world } = context;
 	const { page } = window;
@@ -357,22 +251,12 @@ test("the map's view filters, and stays in the address", async (context) => {
 	await page.locator(".overview .map canvas").first().waitFor();
 	await page.getByText("Move the map: only layers that").waitFor();
 	assert.is(page.url(), address);
-	const isLight = async () => ((await colourAt(page, ".overview .map", 0.5, 0.5))[0] ?? 0) > 128;
-	await eventually(isLight);
-	await page.emulateMedia({ colorScheme: "dark" });
-	await eventually(async () => !(await isLight()));
 	await page.locator(".overview .map").focus();
 	await page.keyboard.press("ArrowRight");
 	await eventually(() => page.url() !== address);
 	await page.getByRole("button", { name: "Remove the filter In the map’s view" }).click();
 	await eventually(() => !page.url().includes("view="));
 	assert.not(await page.getByRole("checkbox", { name: "In the map’s view" }).isChecked());
-	// The extents of the listed layers stay on the map.
-	await page.locator(".overview[data-extents]").waitFor();
-	await page.getByRole("checkbox", { name: "In the map’s view" }).check();
-	await eventually(() => page.url().includes("view="));
-	await page.getByRole("checkbox", { name: "In the map’s view" }).uncheck();
-	await eventually(() => !page.url().includes("view="));
 	await page.goto(world.url("en/?view=3000000,-900000,3200000,-700000"));
 	await page.getByText("No layer matches.").waitFor();
 });

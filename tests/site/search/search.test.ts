@@ -3,11 +3,7 @@ import type { Entry } from "../../../site/data/entries.ts";
 import { boundsOf } from "../../../site/page/address.ts";
 import { Matcher } from "../../../site/search/matcher.ts";
 import { type Choice, Selection } from "../../../site/search/select.ts";
-import { synonyms, wantedOf } from "../../../site/search/synonyms.ts";
-import { TextSearch, type ToMatcher } from "../../../site/search/text-search.ts";
-import { queryWords, stem } from "../../../site/search/words.ts";
 import { suite, test } from "../../helpers/suite.ts";
-import { eventually } from "../../helpers/wait.ts";
 import { generateCatalogue } from "./catalogue.ts";
 import { heldOutLayers, heldOutQueries } from "./held-out.ts";
 import { queries } from "./queries.ts";
@@ -57,18 +53,6 @@ found("no layer is found twice, and what has all words is found whole", () => {
 	assert.is(new Set(keys).size, keys.length);
 	const expected = all.filter(({ title }) => /census/i.test(title.en) && /ontario/i.test(title.en));
 	for (const { smallkey } of expected) assert.ok(keys.includes(smallkey), smallkey);
-});
-
-found("a chunk that arrives is merged into each sorted list", () => {
-	const selection = new Selection("fr");
-	selection.add(all.slice(300));
-	const keys = (one: Selection, sort: Choice["sort"]) =>
-		one.select(null, { ...any, sort }).hits.map(({ smallkey }) => smallkey);
-	for (const sort of ["title", "changed"] as const) assert.is(keys(selection, sort).length, all.length - 300);
-	selection.add(all.slice(0, 300));
-	const whole = new Selection("fr");
-	whole.add(all);
-	for (const sort of ["title", "changed"] as const) assert.equal(keys(selection, sort), keys(whole, sort));
 });
 
 found.run();
@@ -141,12 +125,6 @@ test("counts of a filter follow the text and all other filters, but not its own 
 	assert.equal(selection.select([2], any).facets.type, [["wms", 1]]);
 });
 
-test("layers without a French title of their own", () => {
-	const entries = [entry("same", "Radon "), entry("two", "Rivers", "Rivières")];
-	assert.equal(chosen(entries, { title: "same" }).keys, ["same"]);
-	assert.equal(chosen(entries, {}).facets.title, [["same", 1]]);
-});
-
 test("the bounds of a map's view have the pole that is inside it", async () => {
 	const [west, south, east, north] = await boundsOf([-5e6, -3e6, 5e6, 6e6], 3978);
 	assert.equal([west, Math.floor(south), east, north], [-180, 13, 180, 90]);
@@ -202,62 +180,6 @@ test("layers that fit equally come in one order, whichever was read first", () =
 			const keys = matcher.match(text).ids.map((id) => order[id]?.smallkey);
 			assert.equal(keys, ["k1", "k2", "k3", "k4"], text);
 		}
-	}
-});
-
-/** Stands for the page's workers; each keeps what was posted to it. @returns what puts the browser's own back */
-function fakeWorkers(workers: { posted: ToMatcher[]; onerror: () => void }[]): () => void {
-	class FakeWorker {
-		readonly posted: ToMatcher[] = [];
-		onerror = () => {};
-		constructor() {
-			workers.push(this);
-		}
-		postMessage(message: ToMatcher): void {
-			this.posted.push(message);
-		}
-		addEventListener(): void {}
-		terminate(): void {}
-	}
-	const { Worker } = globalThis;
-	globalThis.Worker = FakeWorker as unknown as typeof Worker;
-	return () => {
-		globalThis.Worker = Worker;
-	};
-}
-
-test("the worker gets all layers before the newest text, and the next one after a failure, too", async () => {
-	const workers: { posted: ToMatcher[]; onerror: () => void }[] = [];
-	const restore = fakeWorkers(workers);
-	const search = new TextSearch(new URL("file:///worker.js"));
-	const part = Array.from({ length: 600 }, () => entry("k", "K"));
-	for (let count = 0; count < 10; count += 1) search.add(part);
-	void search.match("a");
-	const newest = search.match("ab").catch(() => "failed");
-	const postedTo = (at: number) =>
-		workers[at]?.posted.map((message) => ("add" in message ? message.add.length : message.text)) ?? [];
-	const whole = [...Array.from({ length: 10 }, () => 600), "ab"];
-	await eventually(() => postedTo(0).includes("ab"));
-	assert.equal(postedTo(0), whole);
-	workers[0]?.onerror();
-	assert.is(await newest, "failed");
-	void search.match("ab");
-	await eventually(() => postedTo(1).includes("ab"));
-	search.close();
-	restore();
-	assert.equal(postedTo(1), whole);
-});
-
-test("each row of synonyms has names of one thing that are searched for", () => {
-	assert.ok(synonyms.length >= 60, String(synonyms.length));
-	for (const names of synonyms) {
-		const own = names.map((name) => queryWords(name).map(stem).join(" "));
-		assert.ok(own.length >= 2 && !own.includes(""), names.join());
-		for (const name of names)
-			assert.ok(
-				wantedOf(name)[0]?.others.some((other) => own.includes(other)),
-				`${name} finds no other name of ${names.join()}`,
-			);
 	}
 });
 

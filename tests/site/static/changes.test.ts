@@ -76,10 +76,6 @@ test("changes are listed by day, with title, publisher, and each value before an
 		assert.match(html, part);
 	// A removed layer keeps its title and its publisher, also at its earlier changes, and has no link.
 	assert.is(html.match(/<strong>Old roads<\/strong>/g)?.length, 2);
-	const french = render("fr/changes/index.html");
-	assert.match(french, "<h2>4 mars 2026</h2>");
-	assert.match(french, "Vieilles routes");
-	assert.match(french, "<option>Bureau des cartes</option>");
 });
 
 test("a publisher’s page has its layers, what is wrong, and its changes, and no others", () => {

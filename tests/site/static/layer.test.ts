@@ -49,18 +49,6 @@ test("the page of a layer says all in its language, and needs no script", () => 
 	assert.not.match(html, /href="javascript:/);
 });
 
-test("copied snippets have absolute addresses: without PUBLIC_URL only that of the map service", () => {
-	const namesOf = (settings: typeof pageSettings) => {
-		const html = layerHtml("en", entry, settings);
-		assert.not.match(html, /<code>[^<]*\.\.\//);
-		return [...html.matchAll(/<h3>(.*?)<\/h3>/g)].map(([, name]) => name);
-	};
-	const [first, ...more] = namesOf(publicSettings);
-	assert.is(first, "Address of the fragment");
-	assert.is(more.at(-1), "HTML: the map in a frame of your page");
-	assert.equal(namesOf(pageSettings), more.slice(-5, -1));
-});
-
 test("a name of a service with markup is shown as text", () => {
 	const html = layerHtml("en", entry, pageSettings);
 	assertWellFormed(html);

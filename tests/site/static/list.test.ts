@@ -8,19 +8,6 @@ function layer(smallkey: string, en: string, fr: string): Entry {
 	return { smallkey, type: "wms", title: { en, fr }, address: { en: "https://h.example/wms" } };
 }
 
-test("layers are listed by the title of the language, without regard to accents, figures by their value", () => {
-	const entries = [
-		layer("z9", "Water 10", "Eau 10"),
-		layer("a1", "Water 9", "Eau 9"),
-		layer("b2", "Schools", "Écoles"),
-		layer("c3", "rivers", "Rivières"),
-		layer("d4", "Roads", "Édifices"),
-	];
-	const keys = (lang: "en" | "fr") => byTitle(entries, lang).map(({ entry }) => entry.smallkey);
-	assert.equal(keys("en"), ["c3", "d4", "b2", "a1", "z9"]);
-	assert.equal(keys("fr"), ["a1", "z9", "b2", "d4", "c3"]);
-});
-
 test("every layer is on one page of the list, which leads to the others and to the other language", () => {
 	const entries = Array.from({ length: 401 }, (_, at) => layer(`k${at}`, `Layer ${at}`, `Couche ${at}`));
 	const sorted = byTitle(entries, "fr");

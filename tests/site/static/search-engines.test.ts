@@ -23,21 +23,4 @@ test("the sitemap has both pages of every layer, each in the form of the address
 	assert.ok(pages.includes("https://layers.example.ca/fr/layer/a%2Bb"));
 });
 
-test("a browser's search is described where the address is known; without it nothing is said of addresses", () => {
-	const described = (fr: string) => {
-		const site = { ...plainSettings, name: fr === "" ? null : { en: "Maps", fr } };
-		const xml =
-			searchEngineFiles({ publicUrl: "https://l.example/?x&", site }).get("opensearch-fr.xml") ?? "";
-		assert.match(xml, 'template="https://l.example/?x&amp;fr/?q={searchTerms}"');
-		return [...elements(xml, "ShortName"), ...elements(xml, "LongName")];
-	};
-	// OpenSearch 1.1: a short name has at most 16 characters, a long one 48. No name is cut.
-	assert.equal(described(""), ["Couches", "Couches cartographiques"]);
-	assert.equal(described("Cartes"), ["Cartes", "Cartes"]);
-	assert.equal(described("C".repeat(49)), ["Couches"]);
-	const files = searchEngineFiles({ publicUrl: "", site: plainSettings });
-	assert.equal([...files.keys()], ["robots.txt"]);
-	assert.not.match(files.get("robots.txt") ?? "", "Sitemap");
-});
-
 test.run();

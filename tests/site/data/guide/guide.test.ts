@@ -1,13 +1,9 @@
 import * as assert from "uvu/assert";
 import { readGuidePages, renderGuide } from "../../../../site/data/guide/guide.ts";
 import { apiHtml } from "../../../../site/data/openapi.ts";
-import { catalogueHtml } from "../../../../site/static/frame.ts";
-import { layerHtml } from "../../../../site/static/layer.ts";
-import { listHtml } from "../../../../site/static/list.ts";
 import { test } from "../../../helpers/suite.ts";
 import { pageSettings } from "../pages.ts";
 
-const { assets } = pageSettings;
 const pages = readGuidePages();
 const guide = renderGuide(pages, pageSettings);
 
@@ -50,26 +46,6 @@ test("a page of many parts, and the interface for programs, begin with links to 
 	const api = apiHtml(pageSettings, new Map([["openapi.json", JSON.stringify({ paths, components: {} })]]));
 	assert.equal(linked(api), ["get-a-b", "put-a-b", "schemas"]);
 	assert.equal(ids(api), linked(api));
-});
-
-test("the guide, the catalogue, the plain list, a layer and the interface share header and footer", () => {
-	const settings = { ...pageSettings, assets };
-	const layer = { smallkey: "k", type: "wms", title: { en: "K", fr: "K" }, address: { en: "https://x/" } };
-	const own = { ...assets, imports: [], worker: "w" };
-	const others = [
-		catalogueHtml("en", { ...settings, assets: own }),
-		listHtml("en", [[layer]], 1, settings) ?? "",
-		layerHtml("en", layer, settings),
-		apiHtml(settings, new Map([["openapi.json", `{"paths":{},"components":{}}`]])),
-	];
-	/** The parts that all pages share, without where the page is and its pair. */
-	const shared = (html: string) =>
-		[/<header class="bar">.*?<\/header>/s, /<footer.*<\/footer>/s].map((part) =>
-			(part.exec(html)?.[0] ?? "").replaceAll("../", "").replace(/\n<a class="language".*/, ""),
-		);
-	const expected = shared(guide.get("guide/publish.html") ?? "");
-	assert.match(expected.join(), /Try a draft.*Feed of changes/s);
-	for (const html of others) assert.equal(shared(html), expected);
 });
 
 test("HTML in a document is shown as text, and no script enters the page", () => {
