@@ -32,7 +32,8 @@ interface Checked {
 	wrong: Wrong[];
 }
 
-type Wrong = [member: string, what: Cause];
+/** @param state `well`: only to be known */
+type Wrong = [member: string, what: Cause, state?: "well"];
 
 const maxMissing = 10;
 
@@ -60,8 +61,8 @@ export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)) {
 				continue;
 			}
 			if (found.facts) checked.facts[lang] = found.facts;
-			for (const [member, what] of found.wrong)
-				checked.findings.push(findingOf(registration, lang, { state: "wrong", what }, member));
+			for (const [member, what, state = "wrong"] of found.wrong)
+				checked.findings.push(findingOf(registration, lang, { state, what }, member));
 		}
 		return checked;
 	};

@@ -20,9 +20,10 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 export interface Finding {
 	/**
 	 * `wrong`: no such layer, a group layer, not a map service; the publisher has to act. `down`: the service is down, slow or
-	 * answers unexpectedly; this blocks nothing. `empty`: the service draws nothing.
+	 * answers unexpectedly; this blocks nothing. `empty`: the service draws nothing. `well`: nothing is wrong; the finding
+	 * says what could not be seen.
 	 */
-	state: SickState;
+	state: SickState | "well";
 	lang: Lang;
 	/** JSON pointer into the registration: `/en/service_url`. */
 	pointer: string;
@@ -35,11 +36,16 @@ export interface Finding {
 export function findingOf(
 	registration: Registration,
 	lang: Lang,
-	{ state, what }: Pick<Trouble, "state" | "what">,
+	{ state, what }: Pick<Finding, "state" | "what">,
 	member = "service_url",
 ): Finding {
 	const text = `${registration[lang].service_url} ${causeText("en", what)}`;
 	return { state, lang, pointer: `/${lang}/${member}`, what, text };
+}
+
+/** Whether a finding says that something is wrong with the layer. */
+export function isSick(finding: Finding): finding is Finding & { state: SickState } {
+	return finding.state !== "well";
 }
 
 /** One line about a layer for its publisher, in each language: `<JSON pointer>: <address> <cause>`. */
@@ -112,7 +118,7 @@ export async function eachService<T>(
 export interface Watched {
 	/** The worse state of both languages; null if nothing is wrong. */
 	state: SickState | null;
-	/** What is wrong in which language; the texts are plain and may quote a service. */
+	/** What is wrong or was not seen in which language; the texts are plain and may quote a service. */
 	findings: Finding[];
 }
 

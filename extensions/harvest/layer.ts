@@ -1,5 +1,6 @@
 import type { Ask } from "../../api/service/net/ask.ts";
 import { Trouble } from "../../api/service/net/trouble.ts";
+import type { Cause } from "../../registry/causes.ts";
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import {
 	harvestedLangs,
@@ -18,6 +19,7 @@ import {
 	eachService,
 	findingOf,
 	type Harvested,
+	isSick,
 	orNull,
 	orTrouble,
 	type Watched,
@@ -101,24 +103,32 @@ export function createWatchLayer(
 	return async (registration, signal, known = null) => {
 		const { findings } = await check(registration, signal);
 		const clients = within({ ask, read, mapWkid: 4326 }, signal);
-		const well = langs.filter((lang) => findings.every((finding) => finding.lang !== lang));
+		const well = langs.filter(
+			(lang) => !findings.some((finding) => finding.lang === lang && isSick(finding)),
+		);
 		const looks = await eachService(registration, well, (lang) =>
 			orTrouble(look(registration, lang, currentDescription(registration, known, lang), clients)),
 		);
-		for (const [lang, found] of looks)
-			if (found instanceof Trouble) findings.push(findingOf(registration, lang, found));
+		for (const [lang, seen] of looks) {
+			if (seen instanceof Trouble) findings.push(findingOf(registration, lang, seen));
+			else if (seen) findings.push(findingOf(registration, lang, { state: "well", what: seen }));
+		}
 		const blocked = blockedOn(site, registration).filter(({ lang }) => well.includes(lang));
 		return watchedOf([...findings, ...blocked]);
 	};
 }
 
-/** Looks at a layer in one language as a viewer does, after the check has found nothing wrong. @throws {Trouble} */
+/**
+ * Looks at a layer in one language as a viewer does, after the check has found nothing wrong.
+ * @returns what could not be seen of a layer that is well; null if everything was seen
+ * @throws {Trouble}
+ */
 async function look(
 	registration: Registration,
 	lang: Lang,
 	before: LangDescription | null,
 	clients: Clients,
-): Promise<void> {
+): Promise<Cause | null> {
 	const { service_url: address } = registration[lang];
 	const { ask, read } = clients;
 	const type = serviceTypeOf(registration, lang);
@@ -131,10 +141,14 @@ async function look(
 		const found = await orNull<LangDescription>(now);
 		if (found) await checkSameLayer(before, found, clients);
 	}
-	if (type === "esriFeature") return lookAtFeatures(address, ask);
+	if (type === "esriFeature") {
+		await lookAtFeatures(address, ask);
+		return null;
+	}
 	const [name] = type === "ogcWms" ? namedLayers(registration, lang) : [];
-	if (name === undefined) return;
+	if (name === undefined) return null;
 	const capabilities = await orNull(read("WMS", address, name));
 	const layer = capabilities?.layers.get(name);
 	if (layer) await lookAtWms(address, name, layer, ask);
+	return null;
 }

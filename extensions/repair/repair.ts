@@ -9,7 +9,7 @@ import {
 	serviceTypeOf,
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { eachService, placeOf, type Watched } from "../harvest/finding.ts";
+import { eachService, isSick, placeOf, type Watched } from "../harvest/finding.ts";
 import { createWatchLayer } from "../harvest/layer.ts";
 import {
 	type Candidate,
@@ -81,7 +81,8 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 		{ state, findings }: Watched,
 		tried: Tried,
 	): Promise<LangRepair[]> {
-		const stateOf = (lang: Lang) => findings.find((finding) => finding.lang === lang)?.state ?? null;
+		const sick = findings.filter(isSick);
+		const stateOf = (lang: Lang) => sick.find((finding) => finding.lang === lang)?.state ?? null;
 		const wanted = langs.filter((lang) => state === null || stateOf(lang) !== null);
 		const found = await eachService(layer.registration, wanted, (lang) =>
 			findLang(layer, lang, stateOf(lang), tried),
@@ -92,12 +93,12 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 		);
 	}
 
-	/** Whether the repaired registration is valid, and its repaired languages have no findings. */
+	/** Whether the repaired registration is valid, and nothing is wrong with its repaired languages. */
 	async function isWell({ registration, langs }: Repair): Promise<boolean> {
 		const bytes = new TextEncoder().encode(canonicalText(registration));
 		if (!parseRegistration(bytes, "written").registration) return false;
 		const { findings } = await watch(registration);
-		return findings.every((finding) => langs.every(({ lang }) => lang !== finding.lang));
+		return findings.filter(isSick).every((finding) => langs.every(({ lang }) => lang !== finding.lang));
 	}
 
 	async function findIn(

@@ -20,7 +20,7 @@ import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts"
 import { ifThere, readIfThere, readTextIfThere } from "../../../store/files/if-there.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { createCheckLayer, type LayerFacts } from "../check-layer.ts";
-import { type Finding, mergeDescription, quote, seenOf } from "../finding.ts";
+import { type Finding, isSick, mergeDescription, quote, seenOf } from "../finding.ts";
 import { layersAtOnce, pathInLayers, readLayers, watchAll, writeHealth } from "../harvester/layers.ts";
 import { createHarvestLayer } from "../layer.ts";
 import { refreshText } from "../refresh-text.ts";
@@ -37,6 +37,7 @@ function parseAge(text: string): number {
 const harvestTitles = {
 	wrong: "Wrong registrations, for their publishers to correct:",
 	down: "Services that are down or answer oddly; their descriptions are kept:",
+	well: "Well, but not everything could be seen:",
 };
 
 /**
@@ -46,16 +47,16 @@ const harvestTitles = {
  */
 function printFindings(
 	found: readonly { smallkey: string; findings: readonly Finding[] }[],
-	titles: Partial<Record<SickState, string>>,
+	titles: Partial<Record<Finding["state"], string>>,
 	io: Io,
-	noteOf = (_smallkey: string, _state: SickState) => "",
+	noteOf = (_smallkey: string, _state: Finding["state"]) => "",
 ): number {
 	for (const [state, title] of Object.entries(titles)) {
 		const lines = found.flatMap(({ smallkey, findings }) => {
 			const own = findings.filter((finding) => finding.state === state);
 			const start = `  ${layerPath(smallkey)}`;
 			return own.map(({ pointer, text }) =>
-				plain(`${start}: ${pointer}: ${text}${noteOf(smallkey, state as SickState)}`),
+				plain(`${start}: ${pointer}: ${text}${noteOf(smallkey, state as Finding["state"])}`),
 			);
 		});
 		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
@@ -188,7 +189,11 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 	const health = await writeHealth(folder, states, registered, io.now());
 	if (textFile !== undefined) {
 		const changed = await changedDescriptions(folder);
-		const found = all.map((layer) => ({ ...layer, changed: changed.has(layer.smallkey) }));
+		const found = all.map((layer) => ({
+			...layer,
+			findings: layer.findings.filter(isSick),
+			changed: changed.has(layer.smallkey),
+		}));
 		await writeFile(textFile, refreshText(found, { health, week }, owners));
 	}
 	const count = (wanted: SickState | null) => all.filter(({ state }) => state === wanted).length;
