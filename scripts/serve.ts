@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { TokenBuckets } from "../api/limits.ts";
 import { createNodeServer } from "../api/node/serve.ts";
 import { closeAll, openLocal } from "../api/service/composition.ts";
-import { makeDataDir } from "../api/service/data-dir.ts";
+import { makeDataDir, refuseForeignRoot } from "../api/service/data-dir.ts";
 import { refuseEmptyStart } from "../api/service/last-start.ts";
 import { listen, welcome } from "../api/service/listen.ts";
 import { lockFolder } from "../api/service/lock.ts";
@@ -24,6 +24,7 @@ export const run = createRun("serve", async ({ read, environment, io, extensions
 	for (const line of misspeltSettings(environment, readers)) io.warn(line);
 	const { dataDir } = configuration;
 	await makeDataDir(dataDir);
+	await refuseForeignRoot(dataDir);
 	// Before anything is made in it: a restore needs an empty folder.
 	if (!configuration.github) await refuseEmptyStart(configuration);
 	const lock = await lockFolder(dataDir, { waiting: io.warn });

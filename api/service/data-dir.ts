@@ -15,6 +15,19 @@ export async function makeDataDir(folder: string): Promise<void> {
 	}
 }
 
+/**
+ * Refuses root in a data folder of another user, whom the files that root makes there would lock out.
+ * @throws {Error} that names the user
+ */
+export async function refuseForeignRoot(folder: string, uid = process.getuid?.()): Promise<void> {
+	if (uid !== 0) return;
+	const { uid: owner } = await stat(folder);
+	if (owner === 0) return;
+	throw new Error(
+		`DATA_DIR: ${folder} belongs to the user ${owner}, whom files of root would lock out: run this as that user, as with sudo -u '#${owner}'`,
+	);
+}
+
 /** Does the same as `mkdir -p`. Node's `recursive` never returns below /proc, where no folder can be created. */
 async function makeFolder(folder: string): Promise<void> {
 	const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {

@@ -7,7 +7,7 @@ import { openGitStore } from "../../store/git/git-store.ts";
 import { installHook } from "../../store/hook/install.ts";
 import type { Log } from "../../store/log.ts";
 import type { Edit } from "../../store/store.ts";
-import { repositoryPath } from "./data-dir.ts";
+import { refuseForeignRoot, repositoryPath } from "./data-dir.ts";
 import { refuseEmptyStart } from "./last-start.ts";
 import { lockFolder } from "./lock.ts";
 import type { Configuration } from "./settings.ts";
@@ -67,6 +67,7 @@ export async function openStore(configuration: Configuration) {
 	}
 	await refuseEmptyStart(configuration);
 	await mkdir(dataDir, { recursive: true });
+	await refuseForeignRoot(dataDir);
 	const lock = await lockFolder(dataDir, { maxWaitMs: 0 });
 	try {
 		const publish = async () => ({ warnings: Promise.resolve([]) });
