@@ -2,6 +2,7 @@ import { judgeChange, smallkeyProblem } from "../registry/judge.ts";
 import { mayChange } from "../registry/owners.ts";
 import { shownValue } from "../registry/problems.ts";
 import { maxRegistrationBytes } from "../registry/registration.ts";
+import { isReviewName } from "../registry/sender-id.ts";
 import { decodeSegment, layerPath, parseSmallkey } from "../registry/smallkey.ts";
 import { problemAt, textOf } from "../registry/texts.ts";
 import { parseTimestamp } from "../registry/timestamp.ts";
@@ -26,6 +27,8 @@ export interface Write extends Conditions {
 	timestamp: string;
 	signature: string;
 	encoding: string;
+	/** The header `Review`, which is not signed: the name under which changes of a sender wait for a reviewer together. */
+	review: string;
 	/** The announced length of the body in bytes; null if only the body itself shows its length. */
 	length: number | null;
 }
@@ -37,6 +40,7 @@ export function writeHeaders(header: (name: string) => string | null | undefined
 		timestamp: header("timestamp") ?? "",
 		signature: header("authorization") ?? "",
 		encoding: header("content-encoding") ?? "",
+		review: header("review") ?? "",
 		ifMatch: header("if-match") ?? "",
 		ifNoneMatch: header("if-none-match") ?? "",
 	};
@@ -90,6 +94,11 @@ export async function answerWrite(
 		const isWanted = (smallkey: string) => mayChange(sender, smallkey);
 		return jsonReply(202, { layers: (await useUp(202)) ? refresh?.({ ...wanted, isWanted }) : 0 });
 	}
+	if (write.review !== "" && !(isReviewName(write.review) && isReviewName(sender.id)))
+		return refuseForGood({
+			status: 400,
+			errors: [problemAt("Review", "review-name", shownValue(write.review))],
+		});
 	const { parse, status, bodyOf } = changeKinds[action];
 	const change = parseChange(parse, write.target, body, sender);
 	if (isRefusal(change)) return refuseForGood(change);
@@ -182,14 +191,15 @@ function unauthorized(
 }
 
 /** The metadata of a write's commit. Its trailer `Request` identifies a repeated request. */
-function metaOf({ action, timestamp }: Write, { id, review }: Sender, request: string) {
+function metaOf({ action, timestamp, ...write }: Write, { id, review }: Sender, request: string) {
 	const trailers = [
 		["Sender", id],
 		["TimeStamp", timestamp],
 		["Request", request],
 	] as const;
 	const time = parseTimestamp(timestamp) ?? 0;
-	return { author: id, time, trailers, request, method: methodOf(action), review };
+	const group = review && write.review !== "" && { reviewName: write.review };
+	return { author: id, time, trailers, request, method: methodOf(action), review, ...group };
 }
 
 /** Parses a change. Checks the smallkey, then the payload, then the ownership. */

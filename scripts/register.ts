@@ -1,57 +1,120 @@
 // npx fragment-publisher register: sends a folder of registrations to a service, or stores it in one commit
 import { openStore } from "../api/service/open-store.ts";
 import { readConfiguration } from "../api/service/settings.ts";
+import type { Environment, Io } from "../registry/environment.ts";
 import { counted, plain } from "../registry/plain.ts";
+import type { Registration } from "../registry/registration.ts";
 import { WrongError } from "../registry/wrong-error.ts";
 import { isRefusal } from "../store/store.ts";
-import { readBatch, storeBatch } from "./send/batch.ts";
+import { compareWithStore, readBatch, storeBatch } from "./send/batch.ts";
 import { registerMany } from "./send/many.ts";
-import { checkSender, createRun, parseUrl } from "./terminal/command-line.ts";
+import { printComparison } from "./send/preview-batch.ts";
+import {
+	checkSender,
+	createRun,
+	exitCodes,
+	parseCount,
+	parseReviewName,
+	parseUrl,
+} from "./terminal/command-line.ts";
 
 const registerHelp = `
 With --url each layer is a signed PUT to that service, with a commit of its own; the secret is found as for put. Without it
 all are one commit in GITHUB_REPOSITORY where that is set, else in the repository in DATA_DIR, on which no service may run.
 All files are checked first. With --url a request that is not served is sent again for half a minute.
 What is stored already is skipped: after an interruption, run the same again. --remove-others removes from the service, once all
-files are accepted, the layers of --owned that the folder does not have. It lists them, and asks.`;
+files are accepted, the layers of --owned that the folder does not have. It lists them, and asks. Without --remove-at-most it
+removes at most 10, and at most a tenth of those that match (or 2).`;
 
 export const run = createRun("register", async ({ read, environment, io }) => {
 	const [options, folder] = await read((line) =>
 		line
 			.argument("<dir>", "a folder of <smallkey>.json, or of <ab>/<smallkey>.json as in layers/")
+			.option("--dry-run", "only list what would be added, changed and removed", false)
+			.option("--partial", "leave wrong files out, and end with 1; nothing is removed", false)
 			.option("--review", "leave them on a branch for a reviewer; on GitHub with a pull request", false)
+			.option("--review-name <name>", "for a reviewer: all of this name are one review", parseReviewName)
 			.option("--url <url>", "send them, signed, to the service with its base path", parseUrl)
 			.option("--sender <id>", "who signs, or who the commit names as its author (operator)")
 			.option("--remove-others", "with --url: then remove the layers that the folder does not have", false)
+			.option("--remove-at-most <n>", "the most layers that --remove-others may remove", parseCount)
 			.option("--owned <glob...>", "the smallkeys that --remove-others may remove, such as 'nrcan-*'")
 			.option("--yes", "with --remove-others: do not ask", false)
-			.option("--json", "with --url: print the result as JSON", false)
+			.option("--json", "with --url or --dry-run: print the result as JSON", false)
 			.addHelpText("after", registerHelp),
 	);
-	const { sender = "operator", review, url, removeOthers, owned = [], yes, json } = options;
-	if (review && url) throw new Error("--review: with --url the service decides who needs a reviewer");
-	if (!url && (removeOthers || json)) throw new Error("--remove-others, --json: are for --url");
-	if (removeOthers !== owned.length > 0)
-		throw new Error("--remove-others: needs --owned with globs of your smallkeys, and --owned needs it");
-	checkSender(sender);
+	const { url, partial, removeOthers, owned = [], yes, removeAtMost: maxRemoved } = options;
+	checkOptions(options);
 	const { registrations, problems } = await readBatch(folder);
-	const refuse = (texts: readonly string[]) => {
-		for (const text of texts) io.warn(plain(text));
-		throw new WrongError(`${counted(texts.length, "problem")}; nothing was written`);
-	};
-	if (problems.length > 0) refuse(problems);
-	const others = removeOthers ? { owned, yes } : null;
-	if (url) return registerMany(registrations, { ...options, url }, others, environment, io);
+	for (const problem of problems) io.warn(plain(problem));
+	const isComplete = problems.length === 0;
+	if (!isComplete && !partial) throw nothingWritten(problems);
+	const others = removeOthers ? { owned, yes, maxRemoved, isComplete } : null;
+	const code = url
+		? await registerMany(registrations, { ...options, url }, others, environment, io)
+		: await registerInStore(registrations, options, environment, io);
+	return isComplete ? code : Math.max(code, exitCodes.wrong);
+});
+
+interface RegisterOptions {
+	dryRun: boolean;
+	partial: boolean;
+	review: boolean;
+	reviewName?: string | undefined;
+	url?: string | undefined;
+	sender?: string | undefined;
+	removeOthers: boolean;
+	removeAtMost?: number | undefined;
+	owned?: string[] | undefined;
+	json: boolean;
+}
+
+/** @throws {Error} if options do not fit each other */
+function checkOptions({ url, dryRun, review, json, removeOthers, ...options }: RegisterOptions): void {
+	if (review && url)
+		throw new Error(
+			"--review: with --url the service decides who needs a reviewer; --review-name groups them",
+		);
+	if (!url && (removeOthers || (json && !dryRun))) throw new Error("--remove-others, --json: are for --url");
+	if (removeOthers !== (options.owned ?? []).length > 0)
+		throw new Error("--remove-others: needs --owned with globs of your smallkeys, and --owned needs it");
+	if (options.removeAtMost !== undefined && !removeOthers)
+		throw new Error("--remove-at-most: is for --remove-others");
+	checkSender(options.sender ?? defaultSender);
+}
+
+const defaultSender = "operator";
+
+function nothingWritten(problems: readonly string[]): WrongError {
+	return new WrongError(`${counted(problems.length, "problem")}; nothing was written`);
+}
+
+/** Registers layers in the repository of this machine or on GitHub, in one commit. @returns exit code */
+async function registerInStore(
+	registrations: ReadonlyMap<string, Registration>,
+	{ sender = defaultSender, review, reviewName, partial, dryRun, json }: RegisterOptions,
+	environment: Environment,
+	io: Io,
+): Promise<number> {
 	const { store, place, close } = await openStore(readConfiguration(environment));
 	try {
-		const outcome = await storeBatch(store, registrations, { sender, time: io.now().getTime(), review });
-		if (isRefusal(outcome)) return refuse(outcome.errors);
-		const { changed, commit } = outcome;
-		io.print(`${changed} registered, ${registrations.size - changed} stored already, in ${place}`);
+		if (dryRun) {
+			printComparison(await compareWithStore(store, registrations), json, io);
+			return exitCodes.done;
+		}
+		const isReview = review || reviewName !== undefined;
+		const how = { sender, time: io.now().getTime(), review: isReview, reviewName, partial };
+		const outcome = await storeBatch(store, registrations, how);
+		for (const text of isRefusal(outcome) ? outcome.errors : outcome.refused) io.warn(plain(text));
+		if (isRefusal(outcome)) throw nothingWritten(outcome.errors);
+		const { changed, commit, refused } = outcome;
+		const unchanged = registrations.size - changed - refused.length;
+		io.print(`${changed} registered, ${unchanged} stored already, in ${place}`);
 		if (commit.changed) io.print(`commit ${commit.commit}`);
 		if (commit.branch) io.print(`branch ${commit.branch}`);
 		if (commit.pullRequest) io.print(`pull request ${commit.pullRequest}`);
+		return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
 	} finally {
 		await close();
 	}
-});
+}

@@ -1,3 +1,4 @@
+import { folderOf } from "../registry/smallkey.ts";
 import { blobId, hashes, hexOf } from "./hashes.ts";
 import { type Folder, readerOf } from "./reader.ts";
 import { judgeRepeat } from "./repeat.ts";
@@ -70,13 +71,22 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		return id;
 	}
 
-	/** The refusal of a new smallkey of which another spelling waits for review, or null. */
-	async function twinRefusal(smallkey: string | null): Promise<Refusal | null> {
-		if (smallkey === null || (await readerAt(served).ids(smallkey)) !== null) return null;
-		const waiting = [...branches.keys()].map((name) => name.replace(/^register\//, ""));
-		const isTwin = (other: string) => other !== smallkey && other.toLowerCase() === smallkey.toLowerCase();
-		const twin = waiting.find(isTwin);
-		return twin === undefined ? null : twinWaits(smallkey, twin);
+	/** The refusal of a new smallkey of which another spelling waits for review, or null. @param base the state that it changes */
+	async function twinRefusal(smallkey: string | null, base: Branch): Promise<Refusal | null> {
+		if (smallkey === null || (await readerAt(base).ids(smallkey)) !== null) return null;
+		for (const [name, other] of branches) {
+			const spellings = name === main ? [] : await readerAt(other).keys(folderOf(smallkey), smallkey);
+			const twin = spellings.find((spelling) => spelling !== smallkey);
+			if (twin !== undefined) return twinWaits(smallkey, twin);
+		}
+		return null;
+	}
+
+	/** Whether the state of a review differs from the served one in a layer. */
+	async function differs(smallkey: string | null, review: Branch): Promise<boolean> {
+		if (smallkey === null) return true;
+		const ids = await Promise.all([review, served].map((state) => readerAt(state).ids(smallkey)));
+		return ids[0]?.registration !== ids[1]?.registration;
 	}
 
 	async function make(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
@@ -86,11 +96,7 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		const isHeld = waiting !== undefined && waiting.author !== author;
 		const base = waiting && !isHeld ? waiting : served;
 		const proposed = await edits(readerAt(base));
-		const held = isHeld
-			? waitsOf(waiting.author)
-			: review && !waiting
-				? await twinRefusal(meta.smallkey)
-				: null;
+		const held = isHeld ? waitsOf(waiting.author) : review ? await twinRefusal(meta.smallkey, base) : null;
 		const outcome = held && !isRefusal(proposed) && proposed.length > 0 ? held : proposed;
 		const first = request === null ? undefined : used.get(request);
 		const use = (result: string | number) => {
@@ -102,7 +108,8 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 			use(refusal.status);
 			return refusal;
 		}
-		const waits = waiting && !isHeld ? { branch: name } : {};
+		const isProposed = waiting && !isHeld && (await differs(meta.smallkey, waiting));
+		const waits = isProposed ? { branch: name } : {};
 		if (first || isRefusal(outcome) || outcome.length === 0) {
 			const paths = [...lastCommits].filter(([path]) => path.endsWith(`/${meta.smallkey}.json`));
 			const last = base === served ? (paths.at(-1)?.[1] ?? base.commit) : base.commit;

@@ -33,6 +33,8 @@ export interface Meta {
 	method?: string;
 	/** Whether the change waits on a branch of its own until a reviewer merges it. */
 	review: boolean;
+	/** With `review`: all changes of the author with this name wait on one branch. `isReviewName` holds for both. */
+	reviewName?: string;
 }
 
 /** The outcome of a change that was made, or that was not needed. */
@@ -203,8 +205,17 @@ export const declinedFolder = "declined";
 export const mainTrailer = "Main";
 
 /** Branch on which a change waits for review. A smallkey has no dot, so a batch never has the branch of a layer. */
-export function reviewBranch({ smallkey, author }: Meta): string {
+export function reviewBranch({ smallkey, author, reviewName }: Meta): string {
+	if (reviewName !== undefined) return `register/${author}/review.${reviewName}`;
 	return `register/${smallkey ?? `${author}.batch`}`;
+}
+
+/** The names of all branches on which changes wait: those of `reviewBranch`, and of `repairBranch`. */
+const reviewBranchPattern = /^(?:(?:register|repair)\/[^/]+|register\/[^/]+\/review\.[^/]+)$/;
+
+/** Whether a branch has this name on which changes wait. The service alone makes such branches. */
+export function isReviewBranch(branch: string): boolean {
+	return reviewBranchPattern.test(branch);
 }
 
 /** The author of the service's own commits, and the committer of every commit that the service makes and of no other. */

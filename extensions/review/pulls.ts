@@ -1,6 +1,6 @@
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { dataOf, type Github, isAnswered, listOf } from "../../store/github/answer.ts";
-import { reviewFolders } from "../../store/store.ts";
+import { isReviewBranch } from "../../store/store.ts";
 import { findCheckRun, readCheckRuns, unableTitle } from "./post.ts";
 
 export interface OpenPull {
@@ -83,14 +83,9 @@ export function nullIfRefused(error: unknown): null {
 }
 
 /**
- * Whether the service, or a program that proposes changes, makes branches of this name; a ruleset closes these to people.
- * The name after the folder is a smallkey or the name of a batch, without a further folder.
+ * Whether the service, or a workflow, makes branches of this name, such as that of the weekly refresh; a ruleset closes
+ * these to people.
  */
-export function isReviewBranch(branch: string): boolean {
-	return reviewFolders.some((folder) => branch.startsWith(`${folder}/`)) && branch.split("/").length === 2;
-}
-
-/** Like `isReviewBranch`, with the branch of the weekly refresh. */
 export function isOwnBranch(branch: string): boolean {
 	return isReviewBranch(branch) || branch === "refresh";
 }

@@ -6,9 +6,11 @@ import { judgeChange, problemLine } from "../../registry/judge.ts";
 import type { LayerFile } from "../../registry/layer-file.ts";
 import { counted } from "../../registry/plain.ts";
 import { textsOf } from "../../registry/problems.ts";
-import type { Registration } from "../../registry/registration.ts";
+import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { folderOf, isOtherFile } from "../../registry/smallkey.ts";
-import { type Commit, type Edit, isRefusal, type Meta, type Refusal, type Store } from "../../store/store.ts";
+import { blobId } from "../../store/hashes.ts";
+import { type Commit, type Edit, isRefusal, type Meta, type Store } from "../../store/store.ts";
+import { type Comparison, compareBatch } from "./preview-batch.ts";
 
 /** Layers that are compared with the store concurrently. */
 export const maxConcurrent = 32;
@@ -46,37 +48,68 @@ export async function readBatch(folder: string) {
 	};
 }
 
+/** How a batch is stored. */
+interface StoreBatch {
+	/** The commit's author. */
+	sender: string;
+	/** In milliseconds since 1970. */
+	time: number;
+	review: boolean;
+	reviewName?: string | undefined;
+	/** Whether the layers that are in order are stored if others are refused. */
+	partial?: boolean;
+}
+
+/** The result of a batch: the number of changed layers, the commit, and why layers were left out. */
+interface StoredBatch {
+	changed: number;
+	commit: Commit;
+	refused: string[];
+}
+
 /**
- * Stores registrations in one commit, all or none. It skips registrations that are stored already, so that a batch can be
- * repeated.
- * @param sender the commit's author; `time` is in milliseconds since 1970
- * @returns the number of changed layers and the commit; or why nothing was changed
+ * Stores registrations in one commit; without `partial` all or none. It skips registrations that are stored already, so
+ * that a batch can be repeated.
+ * @returns the result; or why nothing was changed
  */
 export async function storeBatch(
 	store: Store,
 	registrations: ReadonlyMap<string, Registration>,
-	{ sender, time, review }: { sender: string; time: number; review: boolean },
-): Promise<{ changed: number; commit: Commit } | { errors: string[] }> {
+	{ sender, time, review, reviewName, partial = false }: StoreBatch,
+): Promise<StoredBatch | { errors: string[] }> {
 	let changed = 0;
+	let refused: string[] = [];
+	const meta = batchMeta(`register a batch of ${counted(registrations.size, "layer")}`, sender, time, review);
 	const outcome = await store.change(
 		async (now) => {
 			const decided = await mapWithProgress(
 				registrations,
 				"comparing",
 				maxConcurrent,
-				([smallkey, registration]) => {
-					return putEdits(now, smallkey, registration, "text");
-				},
+				([smallkey, registration]) => putEdits(now, smallkey, registration, "text"),
 			);
-			const refusals = decided.filter((edits) => isRefusal(edits)) as Refusal[];
-			if (refusals.length > 0) return { status: 409, errors: refusals.flatMap(({ errors }) => errors) };
-			const edits = decided as Edit[][];
-			changed = edits.filter((one) => one.length > 0).length;
-			return edits.flat();
+			const errors = decided.flatMap((edits) => (isRefusal(edits) ? edits.errors : []));
+			if (errors.length > 0 && !partial) return { status: 409, errors };
+			refused = textsOf(errors);
+			const stored = decided.filter((edits): edits is Edit[] => !isRefusal(edits));
+			changed = stored.filter((edits) => edits.length > 0).length;
+			return stored.flat();
 		},
-		batchMeta(`register a batch of ${counted(registrations.size, "layer")}`, sender, time, review),
+		{ ...meta, ...(reviewName !== undefined && { reviewName }) },
 	);
-	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { changed, commit: outcome };
+	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { changed, commit: outcome, refused };
+}
+
+/** Compares registrations with those of a store, as `storeBatch` does. */
+export function compareWithStore(
+	store: Pick<Store, "ids">,
+	registrations: ReadonlyMap<string, Registration>,
+): Promise<Comparison> {
+	return compareBatch(registrations, [], async (smallkey, registration) => {
+		const ids = await store.ids(smallkey);
+		if (!ids) return "added";
+		return ids.registration === (await blobId(canonicalText(registration))) ? "unchanged" : "changed";
+	});
 }
 
 /** Author, time, subject and trailers of a commit of many layers. */

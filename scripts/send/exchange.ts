@@ -65,10 +65,13 @@ function clockText(differenceMs: number): string {
 
 /** Sends a signed request. @throws {Error} if nothing answers, or the answer is not a service's */
 export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs): Promise<Sent> {
-	const { method, body, smallkey, ifMatch } = request;
+	const { method, body, smallkey, ifMatch, reviewName } = request;
 	const address = new URL(request.url).origin + request.target;
-	const condition = ifMatch !== undefined && { "If-Match": ifMatch };
-	const headers = { ...request.headers, "Content-Type": "application/json", ...condition };
+	const unsigned = {
+		...(ifMatch !== undefined && { "If-Match": ifMatch }),
+		...(reviewName !== undefined && { Review: reviewName }),
+	};
+	const headers = { ...request.headers, "Content-Type": "application/json", ...unsigned };
 	const sent = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
 	const answer = await askService(address, timeoutMs, { method, headers, ...sent });
 	if (answer.ok) {

@@ -1,13 +1,10 @@
-import pMap from "p-map";
-import { askService } from "../../api/service/ask.ts";
 import type { Environment, Io } from "../../registry/environment.ts";
-import { matchesGlob } from "../../registry/owners.ts";
 import { counted, firstOf } from "../../registry/plain.ts";
 import { canonicalText, type Registration } from "../../registry/registration.ts";
-import { parseSmallkey } from "../../registry/smallkey.ts";
 import { WrongError } from "../../registry/wrong-error.ts";
-import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries.ts";
 import { exitCodes } from "../terminal/command-line.ts";
+import { checkRemoval, type RemoveOthers, readOthers } from "./others.ts";
+import { compareWithService, printComparison } from "./preview-batch.ts";
 import { findSecret } from "./request.ts";
 import { type BatchResult, type BatchTarget, codeOf, sendBatch } from "./send-batch.ts";
 
@@ -15,14 +12,8 @@ import { type BatchResult, type BatchTarget, codeOf, sendBatch } from "./send-ba
 export interface ManyOptions extends BatchTarget {
 	/** Whether the result is one JSON object for programs. */
 	json?: boolean | undefined;
-}
-
-/** Which layers of a service are removed after a batch. */
-export interface RemoveOthers {
-	/** Globs of the smallkeys that the sender owns. */
-	owned: readonly string[];
-	/** Whether to remove without a question. */
-	yes: boolean;
+	/** Whether only to print what would change. */
+	dryRun?: boolean;
 }
 
 /** Smallkeys that a line names; --json has all of them. */
@@ -31,33 +22,49 @@ const maxNamed = 100;
 /**
  * Registers many layers at a service, and prints which of them have changed. If all were accepted, it then removes what
  * `others` asks for.
+ * @param isComplete whether the folder has no wrong files: otherwise nothing is removed
  * @returns exit code: 1 if the service refused a layer, 2 if not all were sent
+ * @throws {WrongError} before anything is sent, if more layers would be removed than `others` allows
  */
 export async function registerMany(
 	registrations: ReadonlyMap<string, Registration>,
 	options: ManyOptions,
-	others: RemoveOthers | null,
+	others: (RemoveOthers & { isComplete: boolean }) | null,
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
+	const removal = others && (await readOthers(options.url, new Set(registrations.keys()), others.owned));
+	if (options.dryRun) {
+		const comparison = await compareWithService(registrations, options.url, removal?.keys ?? [], io);
+		printComparison(comparison, options.json === true, io);
+	}
+	if (removal && others?.isComplete) checkRemoval(removal, others);
+	if (options.dryRun) return exitCodes.done;
 	const { sender, secret } = await findSecret(options.sender ?? null, environment, io);
 	const withSecret = { ...environment, SENDER_SECRET: secret };
 	const to = { ...options, sender };
+	// One signal for both batches: nothing is removed after an interruption.
+	const interrupted = io.interrupted();
+	const sameIo = { ...io, interrupted: () => interrupted };
 	const encoder = new TextEncoder();
-	const bodies = [...registrations].map(([key, one]) => [key, encoder.encode(canonicalText(one))] as const);
-	const result = await sendBatch(new Map(bodies), to, withSecret, io);
+	const bodies = [...registrations].map(
+		([key, layer]) => [key, encoder.encode(canonicalText(layer))] as const,
+	);
+	const result = await sendBatch(new Map(bodies), to, withSecret, sameIo);
 	const code = codeOf(result);
 	if (!options.json) printRegistered(result, options.url, io);
-	if (!others || code !== exitCodes.done) {
+	const mayRemove = code === exitCodes.done && others?.isComplete === true && !interrupted.aborted;
+	if (!removal || !others || !mayRemove) {
 		if (options.json) io.print(JSON.stringify(registered(result)));
+		if (removal) io.warn("nothing is removed: not all files of the folder are registered");
 		return code;
 	}
-	const keys = await othersOf(options.url, new Set(registrations.keys()), others.owned);
+	const { keys } = removal;
 	if (keys.length > 0 && !others.yes) await confirm(keys, options.url, io);
-	const removal = await sendBatch(new Map(keys.map((key) => [key, null])), to, withSecret, io);
-	if (options.json) io.print(JSON.stringify({ ...registered(result), others: removed(removal) }));
-	else printRemoved(removal, options.url, io);
-	return codeOf(removal);
+	const removals = await sendBatch(new Map(keys.map((key) => [key, null])), to, withSecret, sameIo);
+	if (options.json) io.print(JSON.stringify({ ...registered(result), others: removed(removals) }));
+	else printRemoved(removals, options.url, io);
+	return codeOf(removals);
 }
 
 /** Removes many layers from a service, and prints how many. @returns exit code, as `registerMany` does */
@@ -121,32 +128,4 @@ async function confirm(keys: readonly string[], url: string, io: Io): Promise<vo
 	const answer = await io.ask(`Remove ${counted(keys.length, "layer")}? Type yes: `);
 	if (answer === null) throw new WrongError("nothing is removed: without a terminal this needs --yes");
 	if (answer.toLowerCase() !== "yes") throw new WrongError("nothing is removed");
-}
-
-/** Concurrent requests for the parts of a catalogue, and the limits of each. */
-const maxConcurrent = 4;
-const chunkTimeoutMs = 60_000;
-const maxChunkBytes = 50_000_000;
-
-/**
- * The smallkeys that match one of the globs and are not among `kept`, from the catalogue of a service, sorted.
- * @throws {Error} if the catalogue cannot be read completely
- */
-async function othersOf(url: string, kept: ReadonlySet<string>, owned: readonly string[]): Promise<string[]> {
-	async function read<T>(path: string, parse: (text: string) => T | null): Promise<T> {
-		const answer = await askService(`${url}/${path}`, chunkTimeoutMs, {}, maxChunkBytes);
-		const value = answer.ok ? parse(answer.text) : null;
-		if (value) return value;
-		const reason = answer.ok ? "is of another version" : `answers ${answer.status}`;
-		throw new Error(
-			`${url}/${path}: ${reason}; --remove-others needs the service's catalogue, which SITE=on builds after a start`,
-		);
-	}
-	const { chunks } = await read(manifestPath, parseManifest);
-	const paths = chunks.filter((path) => path !== null);
-	const parts = await pMap(paths, (path) => read(path, parseChunk), { concurrency: maxConcurrent });
-	const keys = parts.flatMap(({ entries }) => entries.map(({ smallkey }) => smallkey));
-	const isOther = (key: string) =>
-		parseSmallkey(key) !== null && !kept.has(key) && owned.some((glob) => matchesGlob(glob, key));
-	return keys.filter(isOther).sort();
 }

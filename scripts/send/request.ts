@@ -21,6 +21,8 @@ export interface PublisherRequest {
 	sender?: string | undefined;
 	/** The ETag of the registration that is to be changed, in quotes, or `*`. */
 	ifMatch?: string | undefined;
+	/** The name under which changes of this sender wait for a reviewer together. */
+	reviewName?: string | undefined;
 }
 
 /** A request with its target, and the headers that sign it (specification, "Request headers"). */

@@ -23,6 +23,8 @@ export interface BatchTarget {
 	url: string;
 	/** By default the first one of the senders file. */
 	sender?: string | undefined;
+	/** The name under which the changes wait for a reviewer together. */
+	reviewName?: string | undefined;
 }
 
 /** Smallkey → the bytes of its registration, or null for a removal. */
@@ -46,7 +48,7 @@ export interface BatchResult {
  */
 export async function sendBatch(
 	changes: BatchChanges,
-	{ url, sender: id }: BatchTarget,
+	{ url, sender: id, reviewName }: BatchTarget,
 	environment: Environment,
 	io: Io,
 	times: Partial<typeof defaultTimes> = {},
@@ -61,7 +63,7 @@ export async function sendBatch(
 
 	async function sendOnce(smallkey: string, body: Uint8Array | null): Promise<Sent> {
 		const method = body ? "PUT" : "DELETE";
-		const change = { method, smallkey, body: body ?? new Uint8Array(0), url, sender };
+		const change = { method, smallkey, body: body ?? new Uint8Array(0), url, sender, reviewName };
 		try {
 			return await sendSigned(change);
 		} catch (error) {

@@ -2,7 +2,7 @@ import { Command, type OptionValues } from "@commander-js/extra-typings";
 import { CommanderError, InvalidArgumentError } from "commander";
 import type { App, Run } from "../../api/service/extensions.ts";
 import type { Environment, Io } from "../../registry/environment.ts";
-import { isSenderId } from "../../registry/sender-id.ts";
+import { isReviewName, isSenderId } from "../../registry/sender-id.ts";
 import { WrongError } from "../../registry/wrong-error.ts";
 
 /** The exit codes, like those of `diff` and `grep` (POSIX, "Exit Status"). */
@@ -122,6 +122,14 @@ export function parseUrl(text: string): string {
 	const url = text.replace(/(?<!\/)\/+$/, "");
 	if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
 	throw new InvalidArgumentError("It must be an http or https address.");
+}
+
+/** Parses an option's value as the name of a review. @throws {InvalidArgumentError} for anything else */
+export function parseReviewName(text: string): string {
+	if (isReviewName(text)) return text;
+	throw new InvalidArgumentError(
+		"It must be 1 to 64 of A-Z a-z 0-9 . _ - that can be part of a branch's name.",
+	);
 }
 
 /** @throws {Error} if the option `--sender` has no id of a sender */

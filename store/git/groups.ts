@@ -1,3 +1,4 @@
+import { folderOf } from "../../registry/smallkey.ts";
 import { type Problem, textOf } from "../../registry/texts.ts";
 import {
 	authorOf,
@@ -51,8 +52,8 @@ interface Target {
 	reader: CommitReader;
 	/** Whether the branch has a change of the same sender that waits for review. */
 	isWaiting: boolean;
-	/** Why nothing can be changed there: another change waits for review. Null: it can be. */
-	held: Refusal | null;
+	/** Why a change cannot be made there: another one waits for review. Null: it can be. */
+	held: (meta: Meta) => Promise<Refusal | null>;
 }
 
 /** A group that is judged, and perhaps stored. */
@@ -115,7 +116,8 @@ export function createGroupWriter(context: StoreContext) {
 		if (name === branchName) {
 			if (shared?.commit !== commit || shared.edits > maxReaderEdits)
 				shared = { at: branch.readerAt(commit), commit, edits: 0 };
-			return { name, from: commit, base: commit, reader: shared.at, isWaiting: false, held: null };
+			const held = async () => null;
+			return { name, from: commit, base: commit, reader: shared.at, isWaiting: false, held };
 		}
 		if (isUncertain) await requests.readCommitted();
 		isUncertain = false;
@@ -126,22 +128,25 @@ export function createGroupWriter(context: StoreContext) {
 		const isWaiting = waits && !isHeld;
 		const base = isWaiting ? from : commit;
 		const reader = branch.readerAt(base);
-		const held = isHeld ? waitsOf(sender) : isWaiting ? null : await twinRefusal(meta, commit, reader);
+		const held = async ({ smallkey }: Meta) =>
+			isHeld ? waitsOf(sender) : twinRefusal(smallkey, commit, reader);
 		return { name, from, base, reader, isWaiting, held };
 	}
 
 	/** The refusal of a new smallkey of which another spelling waits for review, or null. @param served the served commit */
-	async function twinRefusal(meta: Meta | undefined, served: string, reader: CommitReader) {
-		const { smallkey = null } = meta ?? {};
+	async function twinRefusal(smallkey: string | null, served: string, reader: CommitReader) {
 		if (smallkey === null || (await reader.ids(smallkey)) !== null) return null;
-		const words = ["--ignore-case", `--no-merged=${served}`, "--format=%(refname:lstrip=3)"];
-		const spellings = await gitText(repository, [
-			"for-each-ref",
-			...words,
-			`refs/heads/register/${smallkey}`,
-		]);
-		const other = spellings.split("\n").find((spelling) => spelling !== "" && spelling !== smallkey);
-		return other === undefined ? null : twinWaits(smallkey, other);
+		const words = ["--ignore-case", `--no-merged=${served}`, "--format=%(objectname) %(refname:lstrip=3)"];
+		const folder = "refs/heads/register/";
+		const refs = [`${folder}${smallkey}`, `${folder}*/review.*`];
+		for (const line of (await gitText(repository, ["for-each-ref", ...words, ...refs])).split("\n")) {
+			const [commit = "", name = ""] = line.split(" ");
+			const isOfMany = name.includes("/");
+			const spellings = isOfMany ? await branch.readerAt(commit).keys(folderOf(smallkey), smallkey) : [name];
+			const other = spellings.find((spelling) => spelling !== "" && spelling !== smallkey);
+			if (other !== undefined) return twinWaits(smallkey, other);
+		}
+		return null;
 	}
 
 	/**
@@ -174,25 +179,38 @@ export function createGroupWriter(context: StoreContext) {
 
 	/** Answers a group whose commits are on the disk. */
 	async function answer(
-		{ judged, name, isWaiting, base, to }: Group,
+		{ judged, name, isWaiting, base, to, reader }: Group,
 		warnings = Promise.resolve<Problem[]>([]),
 	): Promise<void> {
 		const unchanged = judged.filter(({ edits }) => edits.length === 0);
 		await requests.keep(usesOf(unchanged, to));
 		if (to !== base) health.recovered();
 		const isReview = name !== branchName;
+		const proposed = new Set<Judged>();
+		for (const one of judged) {
+			const waits = one.edits.length > 0 || (isWaiting && (await isProposed(one.meta, reader)));
+			if (isReview && waits) proposed.add(one);
+		}
 		// Not awaited: the next group does not wait for the files.
 		void warnings.then((texts) => {
-			for (const { pending, meta, refusal, commit, edits } of judged) {
-				const changed = edits.length > 0;
-				const waits = isReview && (changed || isWaiting) ? { branch: name } : {};
-				const more = changed && !isReview ? { warnings: texts } : waits;
+			for (const one of judged) {
+				const { pending, meta, refusal, commit } = one;
+				const changed = one.edits.length > 0;
+				const waits = proposed.has(one);
+				const more = waits ? { branch: name } : changed ? { warnings: texts } : {};
 				const resolve = (id: string) => pending.resolve(refusal ?? { commit: id, changed, ...more });
-				const isStored = !refusal && !changed && !isWaiting && meta.smallkey !== null;
-				if (isStored) void lastCommits(meta.smallkey as string, to).then(resolve);
+				const isStored = !refusal && !changed && !waits && meta.smallkey !== null;
+				if (isStored) void lastCommits(meta.smallkey as string, isReview ? branch.commit : to).then(resolve);
 				else resolve(commit ?? to);
 			}
 		});
+	}
+
+	/** Whether the state of a review differs from the served one in a layer. A commit of no single layer always does. */
+	async function isProposed({ smallkey }: Meta, reader: CommitReader): Promise<boolean> {
+		if (smallkey === null) return true;
+		const served = await branch.readerAt(branch.commit).ids(smallkey);
+		return (await reader.ids(smallkey))?.registration !== served?.registration;
 	}
 
 	/** Called after a failure: ends the writer, follows the branch, and removes locks of killed processes. */
@@ -210,11 +228,18 @@ export function createGroupWriter(context: StoreContext) {
 		return head !== null && isAncestor(repository, commit, head.id);
 	}
 
-	/** Each change for review goes to a branch of its own. All others go to the served branch as one group. */
+	/** All changes for one branch are a group. Two senders may send the same layer for review: these are two groups. */
 	return async (changes: readonly Pending[]): Promise<void> => {
-		const group = changes.filter(({ meta }) => !meta.review);
-		if (group.length > 0) await writeTo(branchName, group);
-		for (const one of changes) if (one.meta.review) await writeTo(reviewBranch(one.meta), [one]);
+		const groups = new Map<string, { name: string; group: Pending[] }>();
+		for (const change of [...changes].sort((a, b) => Number(a.meta.review) - Number(b.meta.review))) {
+			const { meta } = change;
+			const name = meta.review ? reviewBranch(meta) : branchName;
+			const key = meta.review ? `${name} ${meta.author}` : name;
+			const entry = groups.get(key) ?? { name, group: [] };
+			entry.group.push(change);
+			groups.set(key, entry);
+		}
+		for (const { name, group } of groups.values()) await writeTo(name, group);
 	};
 }
 

@@ -41,13 +41,13 @@ export interface Judged {
  * throws, the change is rejected and left out of the results.
  * @param group no two of them have the same signed request
  * @param reader the state before the group; the edits of the group are added to it
- * @param held the refusal of every change of the group that would change something; null: they may
+ * @param held returns why a change that would change something cannot be made; null if it can
  */
 export async function judgeGroup(
 	group: readonly Pending[],
 	reader: CommitReader,
 	{ requests, health }: { requests: UsedRequests; health: WriteHealth },
-	held: Refusal | null = null,
+	held: (meta: Meta) => Promise<Refusal | null> = async () => null,
 ): Promise<Judged[]> {
 	const judged: Judged[] = [];
 	// Reads the folders of all changes in advance, while the first ones are judged; the next reader handles a failure.
@@ -56,9 +56,9 @@ export async function judgeGroup(
 	for (const pending of group) {
 		const { edits, meta } = pending;
 		try {
-			const wanted = await edits(reader);
-			const isHeld = held !== null && !isRefusal(wanted) && wanted.length > 0;
-			const result = judge(meta, isHeld ? held : wanted, requests);
+			const proposed = await edits(reader);
+			const refusal = isRefusal(proposed) || proposed.length === 0 ? null : await held(meta);
+			const result = judge(meta, refusal ?? proposed, requests);
 			judged.push({ pending, meta, edits: [], refusal: null, commit: null, ...result });
 			reader.overlay(result.edits ?? []);
 		} catch (error) {

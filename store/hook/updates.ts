@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { type GitObject, readObjects } from "../git/commands/cat-file.ts";
 import { headerLines, listCommits, maxAheadMs, parseCommit } from "../git/commands/commits.ts";
-import { authorMail, declinedFolder, reviewFolders, serviceAuthor } from "../store.ts";
+import { authorMail, declinedFolder, isReviewBranch, reviewFolders, serviceAuthor } from "../store.ts";
 
 /** A ref that a push would change, as git passes it to a hook (githooks(5), "pre-receive"). */
 export interface Update {
@@ -16,9 +16,6 @@ export interface Update {
 export const servedRef = "refs/heads/main";
 
 const branches = "refs/heads/";
-
-/** The branch of a change that waits for a reviewer: `register/<smallkey>` or `register/<sender>.batch`. */
-const reviewRef = new RegExp(`^refs/heads/(?:${reviewFolders.join("|")})/[^/]+$`);
 
 /** Parses the input of the hook: a line `<from> <to> <ref>` for each ref. */
 export function parseUpdates(text: string): Update[] {
@@ -36,7 +33,11 @@ function commitOf(id: string): string | null {
 
 /** Whether a ref is the service's: it only moves forward, and the service has written or accepted all its commits. */
 export function isServices(ref: string): boolean {
-	return ref === servedRef || reviewRef.test(ref);
+	return ref === servedRef || isReviewRef(ref);
+}
+
+function isReviewRef(ref: string): boolean {
+	return ref.startsWith(branches) && isReviewBranch(ref.slice(branches.length));
 }
 
 /** Why a push must not create, move or remove a ref of this name; null if it may. */
@@ -54,7 +55,7 @@ export function findRefProblem({ from, to, ref }: Update): string | null {
 	const [folder = ""] = lower.split("/");
 	if (
 		[...reviewFolders, declinedFolder].some((name) => name === folder) &&
-		(from === null || !reviewRef.test(ref))
+		(from === null || !isReviewRef(ref))
 	) {
 		return "is a name that the service keeps for reviews: push it under another one";
 	}

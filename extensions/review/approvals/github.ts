@@ -1,8 +1,9 @@
 import { allOwners, type Owners } from "../../../registry/owners.ts";
 import { subjectOf } from "../../../store/git/commands/commits.ts";
 import { dataOf } from "../../../store/github/answer.ts";
+import { isReviewBranch } from "../../../store/store.ts";
 import { findCheckRun, findComment, readComments, setCheckRun, writeComment } from "../post.ts";
-import { isOfRepository, isReviewBranch, type OpenPull } from "../pulls.ts";
+import { isOfRepository, type OpenPull } from "../pulls.ts";
 import { accountsOf, type Judgement, judgeApprovals, type Teams } from "./approvals.ts";
 import { conflictIsOver, conflictMarker, conflictText, renderApprovals } from "./comment.ts";
 import { askOwners, checkName } from "./owners.ts";

@@ -2,8 +2,8 @@ import { healthPath } from "../../../registry/health.ts";
 import type { Account } from "../../../registry/owners.ts";
 import { parseLayerPath } from "../../../registry/smallkey.ts";
 import { dataOf, type Github, listOf } from "../../../store/github/answer.ts";
-import { authorOf } from "../../../store/store.ts";
-import { isOfRepository, isReviewBranch, nullIfRefused, type OpenPull } from "../pulls.ts";
+import { authorOf, isReviewBranch } from "../../../store/store.ts";
+import { isOfRepository, nullIfRefused, type OpenPull } from "../pulls.ts";
 import type { Proposal } from "./approvals.ts";
 
 /** Files of a pull request that GitHub lists (REST API, "List pull requests files"). */

@@ -1,0 +1,82 @@
+import pMap from "p-map";
+import { askService } from "../../api/service/ask.ts";
+import { matchesGlob } from "../../registry/owners.ts";
+import { counted } from "../../registry/plain.ts";
+import { parseSmallkey } from "../../registry/smallkey.ts";
+import { WrongError } from "../../registry/wrong-error.ts";
+import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries.ts";
+
+/** Which layers of a service are removed after a batch. */
+export interface RemoveOthers {
+	/** Globs of the smallkeys that the sender owns. */
+	owned: readonly string[];
+	/** Whether to remove without a question. */
+	yes: boolean;
+	/** The most layers that may be removed; undefined: few. */
+	maxRemoved: number | undefined;
+}
+
+/** The layers of a service that match the globs of a sender. */
+interface Removal {
+	/** The smallkeys that the folder does not have, sorted. */
+	keys: string[];
+	/** How many match in all. */
+	matching: number;
+}
+
+/** Without a limit of its own, a removal has at most so many layers, and so large a share of those that match. */
+const maxFew = 10;
+const maxShare = 0.1;
+const minLimit = 2;
+
+/** Refuses to remove many layers: a folder that a script has left empty must not empty a catalogue. @throws {WrongError} */
+export function checkRemoval({ keys, matching }: Removal, { owned, maxRemoved }: RemoveOthers): void {
+	const few = Math.min(maxFew, Math.max(minLimit, Math.floor(matching * maxShare)));
+	const max = maxRemoved ?? few;
+	if (keys.length <= max) return;
+	throw new WrongError(
+		`${keys.length} of the ${counted(matching, "layer")} that match ${owned.join(" ")} are not in the folder, and at most ${max} may be removed: --remove-at-most ${keys.length} allows it. Nothing was sent`,
+	);
+}
+
+/** Concurrent requests for the parts of a catalogue, and the limits of each. */
+const maxConcurrent = 4;
+const chunkTimeoutMs = 60_000;
+const maxChunkBytes = 50_000_000;
+
+/**
+ * The smallkeys in the catalogue of a service.
+ * @param option the option that needs the catalogue, for the error
+ * @throws {Error} if the catalogue cannot be read completely
+ */
+export async function readCatalogueKeys(url: string, option: string): Promise<string[]> {
+	async function read<T>(path: string, parse: (text: string) => T | null): Promise<T> {
+		const answer = await askService(`${url}/${path}`, chunkTimeoutMs, {}, maxChunkBytes);
+		const value = answer.ok ? parse(answer.text) : null;
+		if (value) return value;
+		const reason = answer.ok ? "is of another version" : `answers ${answer.status}`;
+		throw new Error(
+			`${url}/${path}: ${reason}; ${option} needs the service's catalogue, which SITE=on builds after a start`,
+		);
+	}
+	const { chunks } = await read(manifestPath, parseManifest);
+	const paths = chunks.filter((path) => path !== null);
+	const parts = await pMap(paths, (path) => read(path, parseChunk), { concurrency: maxConcurrent });
+	return parts.flatMap(({ entries }) => entries.map(({ smallkey }) => smallkey));
+}
+
+/**
+ * The smallkeys that match one of the globs and are not among `kept`, from the catalogue of a service.
+ * @throws {Error} if the catalogue cannot be read completely
+ */
+export async function readOthers(
+	url: string,
+	kept: ReadonlySet<string>,
+	owned: readonly string[],
+): Promise<Removal> {
+	const keys = await readCatalogueKeys(url, "--remove-others");
+	const matching = keys.filter(
+		(key) => parseSmallkey(key) !== null && owned.some((glob) => matchesGlob(glob, key)),
+	);
+	return { keys: matching.filter((key) => !kept.has(key)).sort(), matching: matching.length };
+}

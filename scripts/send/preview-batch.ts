@@ -1,0 +1,82 @@
+import pMap from "p-map";
+import { askService, errorsOf } from "../../api/service/ask.ts";
+import type { Io } from "../../registry/environment.ts";
+import { counted } from "../../registry/plain.ts";
+import { canonicalText, type Registration } from "../../registry/registration.ts";
+import { tryJson } from "../../registry/try-json.ts";
+import { blobId } from "../../store/hashes.ts";
+import { readCatalogueKeys } from "./others.ts";
+
+/** What a batch would do to each layer: their smallkeys, sorted. */
+export type Comparison = Record<"added" | "changed" | "unchanged" | "removed", string[]>;
+
+/** Compares the layers of a batch. @param verbOf what would be done to a layer */
+export async function compareBatch(
+	registrations: ReadonlyMap<string, Registration>,
+	removed: readonly string[],
+	verbOf: (smallkey: string, registration: Registration) => Promise<keyof Comparison>,
+): Promise<Comparison> {
+	const comparison: Comparison = { added: [], changed: [], unchanged: [], removed: [...removed] };
+	await pMap(
+		registrations,
+		async ([smallkey, registration]) => void comparison[await verbOf(smallkey, registration)].push(smallkey),
+		{ concurrency: maxLookups },
+	);
+	for (const keys of Object.values(comparison)) keys.sort();
+	return comparison;
+}
+
+/** Look-ups at the same time: a service answers two. */
+const maxLookups = 2;
+const lookupTimeoutMs = 60_000;
+
+/** The member of a 404 of a service whose layers are on GitHub (`answerStatus` in api/app.ts). */
+const elsewhere = /^status: /;
+
+/**
+ * Compares the layers of a batch with those of a service. Nothing is signed or sent.
+ * @throws {Error} if the service does not say what it has
+ */
+export async function compareWithService(
+	registrations: ReadonlyMap<string, Registration>,
+	url: string,
+	removed: readonly string[],
+	io: Pick<Io, "warn">,
+): Promise<Comparison> {
+	let catalogue: Promise<ReadonlySet<string>> | null = null;
+	const readCatalogue = async () => {
+		io.warn(
+			"The layers are on GitHub, and the service does not say which differ: registered ones are changed here",
+		);
+		return new Set(await readCatalogueKeys(url, "--dry-run"));
+	};
+	return compareBatch(registrations, removed, async (smallkey, registration) => {
+		const address = `${url}/status/${encodeURIComponent(smallkey)}`;
+		const answer = await askService(address, lookupTimeoutMs);
+		if (answer.ok) {
+			const { etag } = (tryJson(answer.text) ?? {}) as { etag?: unknown };
+			if (etag === null) return "added";
+			return etag === `"${await blobId(canonicalText(registration))}"` ? "unchanged" : "changed";
+		}
+		if (answer.status !== 404) throw new Error(`${address}: answers ${answer.status}`);
+		if (!errorsOf(answer).some((error) => elsewhere.test(error))) return "added";
+		catalogue ??= readCatalogue();
+		return (await catalogue).has(smallkey) ? "changed" : "added";
+	});
+}
+
+/** Prints a comparison as a table, with a line for each layer that would change, or as JSON for programs. */
+export function printComparison(comparison: Comparison, isJson: boolean, io: Pick<Io, "print">): void {
+	if (isJson) return io.print(JSON.stringify(comparison));
+	const { unchanged, ...changing } = comparison;
+	for (const [verb, keys] of Object.entries(changing))
+		for (const key of keys) io.print(`${verb.padEnd("unchanged".length)}${key}`);
+	const counts = Object.entries(changing).map(([verb, keys]) => `${keys.length} ${verb}`);
+	io.print(
+		`${counts.join(", ")}, ${unchanged.length} as they are: ${counted(registrationsOf(comparison), "layer")}; nothing was sent`,
+	);
+}
+
+function registrationsOf({ added, changed, unchanged }: Comparison): number {
+	return added.length + changed.length + unchanged.length;
+}
