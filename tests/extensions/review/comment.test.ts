@@ -26,15 +26,13 @@ const hostile = [
 	"</code></details><script>alert(1)</script>",
 	"<!-- fragment-publisher: review -->",
 	"```\n# out of the fence\n@maps/everybody",
-	"`````````",
 	"@maps/operators please approve",
 	"[click](https://evil.example) https://evil.example ![x](https://evil.example/x.png)",
-	"line\n::set-output name=x::y\n::stop-commands::z",
-	"##[add-mask]a ##[set-env name=A]b",
+	"line\n::set-output name=x::y",
+	"##[add-mask]a",
 	"\r\n\u2028::warning::x",
 	"\u202etxt.exe\u202c \u200b \u0007 \u001b[31m",
-	// biome-ignore lint/suspicious/noTemplateCurlyInString: it is what an attacker would write
-	"$(touch /tmp/pwned) `touch /tmp/pwned` ; rm -rf / ${{ github.token }}",
+	"$(touch /tmp/pwned) `touch /tmp/pwned`",
 	"| a | b |\n|---|---|",
 	"#1 GH-1 maps/layers#1 :tada: ~~x~~ **b** &lt;",
 ];
@@ -73,24 +71,14 @@ function checkSafe(markdown: string): void {
 }
 
 /** Runs the command as the workflow does. */
-async function reviewed(files: Files, env: Record<string, string> = {}) {
+async function reviewed(files: Files) {
 	using repository = new Repository({ "layers/owners.json": ownersFile });
 	await using folder = await temporaryFolder();
 	repository.propose(files);
 	const [out, report] = [join(folder.path, "comment.md"), join(folder.path, "report.json")];
-	const args = [
-		"--base",
-		"main",
-		"--head",
-		"head",
-		"--repo",
-		repository.path,
-		"--out",
-		out,
-		"--report",
-		report,
-	];
-	const ended = await runScript("review", args, { GITHUB_ACTIONS: "true", ...env });
+	const words = ["--repo", repository.path, "--out", out, "--report", report];
+	const args = ["--base", "main", "--head", "head", ...words];
+	const ended = await runScript("review", args, { GITHUB_ACTIONS: "true", ...onGithub });
 	return {
 		...ended,
 		comment: await readFile(out, "utf8"),
@@ -112,7 +100,7 @@ test("hostile names and values stay text, in the comment, in its links and in th
 		files[`layers/ok/ok${index}.json`] = wmsFile(text, nowhere);
 		files[`layers/ba/bad${index}.json`] = wmsFile("a", text, { [text]: text });
 	}
-	const { code, stdout, stderr, comment, report } = await reviewed(files, onGithub);
+	const { code, stdout, stderr, comment, report } = await reviewed(files);
 	assert.is(code, 1, stderr);
 	checkSafe(comment);
 	const origins = Array.from(
@@ -136,7 +124,7 @@ test("a comment links files at their line, drafts, services and owners, and says
 		"layers/aa/aaa.json": wmsFile("a", "https://maps.example/wms?map=(a)&x='c'*_b_"),
 		"layers/ba/bad.json": wmsFile("a", "https://someone:secret@maps.example/"),
 	};
-	const { comment } = await reviewed(files, onGithub);
+	const { comment } = await reviewed(files);
 	checkSafe(comment);
 	assert.match(comment, /^\*\*Next:\*\* correct what is listed here on the same branch/m);
 	assert.match(
@@ -172,8 +160,6 @@ const empty: Review = {
 	...{ obstacle: null, problems: [], warnings: [], layers: [], approvals: [], outside: [] },
 	services: { wrong: [], down: [], unasked: [] },
 };
-const plain = { metadataUrl: "", catalogueUrl: "" };
-
 test("a comment with every list at its longest is whole, and counts what has no room", () => {
 	const located = Array.from({ length: 500 }, (_, line) => {
 		return { file: `layers/${"@".repeat(300)}`, line, text: `/en: ${"😀".repeat(300)}` };
@@ -188,14 +174,6 @@ test("a comment with every list at its longest is whole, and counts what has no 
 		approvals: located.map(({ file }) => ({ owners: ["@maps/operators"], paths: [file] })),
 	});
 	checkSafe(comment);
-	for (const title of [
-		"To correct",
-		"this change is wrong",
-		"server is down",
-		"Who has to approve",
-		"outside",
-	])
-		assert.match(comment, title);
 	assert.match(comment, /- and \d+ more\n/);
 	assert.match(comment, /The fragments of 20 more layers are not shown here: there is no room\.\n$/);
 });
@@ -211,30 +189,16 @@ test("a comment says what comes next, and who looks at files outside the layers"
 });
 
 test("80 lines of a long difference are shown, and the others are counted", () => {
-	const names = Array.from({ length: 40 }, (_, number) => `layer${number}`);
-	const node = { service_type: "ogcWms", service_url: nowhere, scrape_only: names };
+	const scrape_only = Array.from({ length: 40 }, (_, number) => `layer${number}`);
+	const node = { service_type: "ogcWms", service_url: nowhere, scrape_only };
 	const registration = { version: "2.0", en: node, fr: node } as Registration;
 	const after = { smallkey: "abc", registration, description: null };
-	const [change] = fragmentChanges({ smallkey: "abc", before: null, after }, plain);
-	assert.is(change?.lines.length, 80);
-	const shown = change ? viewerLines([change, { lang: "fr", lines: [], hidden: 0 }]) : [];
-	assert.equal(
-		[shown.length, shown[0], shown.at(-1)],
-		[82, "  viewers in en read:", `    … ${change?.hidden} more lines`],
+	const [change] = fragmentChanges(
+		{ smallkey: "abc", before: null, after },
+		{ metadataUrl: "", catalogueUrl: "" },
 	);
-});
-
-test("a file of 10 MB is shown by its size in every place", async () => {
-	const long = `{"name": "${"x".repeat(10 * 1024 * 1024)}"}`;
-	const { stdout, comment } = await reviewed({
-		"layers/bi/big.json": long,
-		"layers/owners.json": long,
-		"outside.json": long,
-	});
-	checkSafe(comment);
-	assert.match(stdout, "error layers/bi/big.json:1: must have at most 65536 bytes");
-	assert.match(stdout, "error layers/owners.json:1: must have at most 1048576 bytes");
-	assert.not.match(comment + stdout, "xxxxxxxxxx");
+	assert.is(change?.lines.length, 80);
+	assert.is(change && viewerLines([change]).at(-1), `    … ${change?.hidden} more lines`);
 });
 
 test("a hostile answer of a service stays text in the weekly pull request; a long table ends with a line", () => {
@@ -244,9 +208,7 @@ test("a hostile answer of a service stays text in the weekly pull request; a lon
 	const state = { health: new Map([["abc", sick]]), week: "2026-W03" };
 	const body = refreshText([{ smallkey: "abc", changed: true, findings: [finding] }], state, null);
 	assert.not.match(body.replace(/<code>[A-Za-z0-9 &#;]*<\/code>/g, ""), /[@<>`[\]]|evil/);
-	const layers = Array.from({ length: 5_000 }, (_, index): LayerHealth => {
-		return { smallkey: `key-${index}`, changed: true, findings: [] };
-	});
+	const layers = Array<LayerHealth>(5_000).fill({ smallkey: "abc", changed: true, findings: [] });
 	const table = refreshText(layers, { ...state, health: new Map() }, null);
 	assert.ok(
 		table.length < 61_000 && table.endsWith("|\n\nThe rest has no room here: see the changed files."),

@@ -150,17 +150,8 @@ test("a branch whose layer is wrong is not merged", async () => {
 	const id = await local.git("hash-object", "-w", blob);
 	await local.git("read-tree", "--index-output=index", "refs/heads/register/wrong");
 	await local.git("update-index", "--add", "--cacheinfo", `100644,${id},${layerPath("wrong")}`);
-	const words = [
-		"-c",
-		"user.name=a",
-		"-c",
-		"user.email=a@b",
-		"commit-tree",
-		await local.git("write-tree"),
-		"-m",
-		"x",
-	];
-	const commit = await local.git(...words, "-p", "refs/heads/register/wrong");
+	const words = ["-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", await local.git("write-tree")];
+	const commit = await local.git(...words, "-m", "x", "-p", "refs/heads/register/wrong");
 	await local.git("update-ref", "refs/heads/register/wrong", commit);
 	const { stderr, stdout } = await unchanged(() => exits(accept("wrong"), 1));
 	assert.match(stdout, /error layers\/wr\/wrong\.json.*payload_type/);
@@ -211,22 +202,17 @@ test("a proposal on a branch repair/<smallkey> is decided in the same way", asyn
 
 test("a decision that cannot be made is refused, and nothing changes", async () => {
 	await propose("waits");
-	for (const name of ["a<b>", "x".repeat(101), "a\nb"])
-		assert.throws(() => parseReviewer(name), "--by: must be a name");
-	for (const reason of ["", "a\nb", "x".repeat(501)])
-		assert.throws(() => parseReason(reason), "--why: must be a reason");
+	assert.throws(() => parseReviewer("a<b>"), "--by: must be a name");
+	assert.throws(() => parseReason("x".repeat(501)), "--why: must be a reason");
 	await unchanged(async () => {
 		for (const [words, error] of [
 			["show nothing", "nothing: does not wait for a review; these wait: "],
-			["accept main", "main: does not wait"],
 			["accept ../../x", "../../x: does not wait"],
 			[
 				"accept waits --commit HEAD",
 				"--commit: must be an id as npx fragment-publisher review show prints it",
 			],
-			["accept", "missing required argument 'key'"],
 			["decline waits", "--why: is needed"],
-			["acept waits", "too many arguments"],
 		] as const)
 			await warns(review(...words.split(" ")), 2, error);
 		using checkout = new Repository({});

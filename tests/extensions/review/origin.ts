@@ -65,24 +65,7 @@ export class Origin {
 		cpSync(join(root, "tests/fixtures/layers"), join(this.#project.path, "layers"), { recursive: true });
 		this.#project.commit("the project", change);
 		this.#project.git("init", "-q", "--bare", this.bare);
-		// As on GitHub: any commit can be fetched by its id.
-		this.#project.git("-C", this.bare, "config", "uploadpack.allowAnySHA1InWant", "true");
 		this.#project.git("push", "-q", this.bare, "main");
-	}
-
-	/** Changes the main branch. */
-	push(files: Files): void {
-		// A job may have pushed meanwhile.
-		this.#project.git("pull", "-q", "--rebase", this.bare, "main");
-		this.#project.commit("a push", files);
-		this.#project.git("push", "-q", this.bare, "main");
-	}
-
-	/** Makes a pull request; its head's commit. */
-	propose(number: number, files: Files): string {
-		this.#project.propose(files);
-		this.#project.git("push", "-q", "-f", this.bare, `head:refs/pull/${number}/head`);
-		return this.#project.git("rev-parse", "head").trim();
 	}
 
 	/** What actions/checkout and npm ci leave behind. */
@@ -97,12 +80,6 @@ export class Origin {
 	/** Runs git in the origin. */
 	git(...args: string[]): string {
 		return this.#project.git("-C", this.bare, ...args).trim();
-	}
-
-	/** The text of a file on a branch; null where there is none. */
-	file(path: string, branch = "main"): string | null {
-		const isThere = this.git("ls-tree", "--name-only", branch, path) !== "";
-		return isThere ? this.#project.git("-C", this.bare, "show", `${branch}:${path}`) : null;
 	}
 
 	/**
@@ -139,10 +116,9 @@ case "$*" in "pr list"*) echo ${open} ;; "run list"*) echo ${runs} ;; esac
 
 /**
  * Runs a job's commands as GitHub's runner does: each in bash, ending at the first that fails.
- * @param fromCheckout whether the code that runs is the checkout's, as on GitHub, and not the same code as compiled
  */
-export async function runJob(cwd: string, runs: string[], env: Record<string, string>, fromCheckout = false) {
-	const path: Record<string, string> = fromCheckout ? {} : { PATH: pathWithNpx(env.PATH) };
+export async function runJob(cwd: string, runs: string[], env: Record<string, string>) {
+	const path = { PATH: pathWithNpx(env.PATH) };
 	let output = "";
 	for (const run of runs) {
 		const words = ["--noprofile", "--norc", "-eo", "pipefail", "-c", run];

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { freshSuite, Repository, wellsService } from "../../helpers/world.ts";
-import { missingS3, startS3 } from "../hosting/s3-server.ts";
-import { featureFile, ownersFile } from "./repository.ts";
+import { type Files, freshSuite, Repository, wellsService, writeFiles } from "../../helpers/world.ts";
+import { startS3 } from "../hosting/s3-server.ts";
+import { featureFile, nowhere, ownersFile, wmsFile } from "./repository.ts";
 import type { Run } from "./runner/workflow.ts";
 import { World } from "./runner/world.ts";
 
@@ -16,6 +16,7 @@ const test = freshSuite("a publication, as GitHub runs it", async (use) => {
 		"SECURITY.md": "how to report\n",
 		"layers/owners.json": ownersFile,
 		"layers/we/wells.json": featureFile(`${services.origin}/MapServer/1`),
+		"layers/sp/spare.json": wmsFile("spare", nowhere),
 	});
 	use(() => world.close());
 });
@@ -49,6 +50,9 @@ test("after a lost race descriptions are pushed to the branch, not to a tag of i
 		"describe layers, fragment-publisher",
 	);
 	assert.is(second, undefined, "a push by the App is another event");
+	world.pushed("main");
+	await world.settle();
+	assert.equal(world.last("publish").jobs.harvest?.outputs, { found: "false" }, "nothing is new");
 
 	// Started again, it has its old commit: it is neither published nor described.
 	world.again(first as Run);
@@ -66,77 +70,137 @@ test("after a lost race descriptions are pushed to the branch, not to a tag of i
 	});
 });
 
-const withS3 = missingS3 === null ? test : test.skip;
-if (missingS3 !== null) console.log(`skipped: a bucket, as GitHub's jobs fill it: ${missingS3}`);
+test("a bucket is filled by a job that has its key and no package of the build, and reads no link", async () => {
+	await using peer = await startS3();
+	const { AWS_ACCESS_KEY_ID = "", AWS_SECRET_ACCESS_KEY = "", ...names } = peer.env;
+	world.host.secrets.production = {
+		OBJECTS_ACCESS_KEY_ID: AWS_ACCESS_KEY_ID,
+		OBJECTS_SECRET_ACCESS_KEY: AWS_SECRET_ACCESS_KEY,
+	};
+	const settings = Object.entries({ HOSTING: "objects", SITE: "off", ...names });
+	const text = settings.map(([name, value]) => `${name}=${value}\n`).join("");
+	world.host.afterJob = (id, { artifacts }) => {
+		if (id !== "build") return;
+		const folder = artifacts.get("build") as string;
+		execFileSync("tar", ["-xf", "build.tar"], { cwd: folder });
+		rmSync(join(folder, "dist/v0.9/doc/en/wells"));
+		symlinkSync("/proc/self/environ", join(folder, "dist/v0.9/doc/en/wells"));
+		execFileSync("tar", ["-cf", "build.tar", "dist", "listing.json"], { cwd: folder });
+	};
+	world.push({ "published.env": text });
+	await world.settle();
+	const { build, publish } = world.last("publish").jobs;
+	assert.is(build?.result, "success", build?.log);
+	assert.match(
+		publish?.log ?? "",
+		/^l.* dist\/v0\.9\/doc\/en\/wells -> \/proc\/self\/environ\nthe build has more/m,
+	);
+	assert.equal(peer.passed, []);
 
-withS3(
-	"a bucket is filled by a job that has its key and no package of the build, and reads no link",
-	async () => {
-		await using peer = await startS3();
-		const { AWS_ACCESS_KEY_ID = "", AWS_SECRET_ACCESS_KEY = "", ...names } = peer.env;
-		world.host.secrets.production = {
-			OBJECTS_ACCESS_KEY_ID: AWS_ACCESS_KEY_ID,
-			OBJECTS_SECRET_ACCESS_KEY: AWS_SECRET_ACCESS_KEY,
-		};
-		const settings = Object.entries({ HOSTING: "objects", SITE: "off", ...names });
-		const text = settings.map(([name, value]) => `${name}=${value}\n`).join("");
-		world.host.afterJob = (id, { artifacts }) => {
-			if (id !== "build") return;
-			const folder = artifacts.get("build") as string;
-			execFileSync("tar", ["-xf", "build.tar"], { cwd: folder });
-			rmSync(join(folder, "dist/v0.9/doc/en/wells"));
-			symlinkSync("/proc/self/environ", join(folder, "dist/v0.9/doc/en/wells"));
-			execFileSync("tar", ["-cf", "build.tar", "dist", "listing.json"], { cwd: folder });
-		};
-		world.push({ "published.env": text });
-		await world.settle();
-		const { build, publish } = world.last("publish").jobs;
-		assert.is(build?.result, "success", build?.log);
-		assert.match(
-			publish?.log ?? "",
-			/^l.* dist\/v0\.9\/doc\/en\/wells -> \/proc\/self\/environ\nthe build has more/m,
-		);
-		assert.equal(peer.passed, []);
+	world.host.afterJob = () => undefined;
+	world.push({ "SECURITY.md": "how to report, again\n" });
+	await world.settle();
+	const { jobs } = world.last("publish");
+	assert.match(jobs.publish?.log ?? "", /\d+ uploaded, 0 removed, 0 unchanged/);
+	assert.is(jobs.verify?.result, "success", jobs.verify?.log);
+	const fragment = await peer.read("v0.9/doc/en/wells");
+	assert.is(fragment.status, 200);
+	assert.match(fragment.headers.get("cache-control") ?? "", /^public, max-age=60,/);
+	const [place = ""] = jobs.publish?.workspaces ?? [];
+	assert.not.ok(existsSync(join(place, "dist")), "nothing is built beside the key");
+});
 
-		world.host.afterJob = () => undefined;
-		world.push({ "SECURITY.md": "how to report, again\n" });
-		await world.settle();
-		const { jobs } = world.last("publish");
-		assert.match(jobs.publish?.log ?? "", /\d+ uploaded, 0 removed, 0 unchanged/);
-		assert.is(jobs.verify?.result, "success", jobs.verify?.log);
-		const fragment = await peer.read("v0.9/doc/en/wells");
-		assert.is(fragment.status, 200);
-		assert.match(fragment.headers.get("cache-control") ?? "", /^public, max-age=60,/);
-		const [place = ""] = jobs.publish?.workspaces ?? [];
-		assert.not.ok(existsSync(join(place, "dist")), "nothing is built beside the key");
-	},
-);
+const description = "layers/we/wells.service.json";
+const text = (path: string) => `${world.file(path)}\n`;
 
-const renames: [string, string][] = [
-	["another file that is renamed", "SECURITY.md"],
-	["a layer that is renamed", "layers/we/wells.json"],
+/** What a job may hand over that no harvest has written, and what is said of it. */
+const evil: [what: string, files: () => Files, error: string | RegExp][] = [
+	...["SECURITY.md", "layers/we/wells.json"].map((path): (typeof evil)[number] => [
+		`${path}, renamed`,
+		() => ({ [description]: text(path), [path]: null }),
+		`${path}: D 000000 is no change of a service description`,
+	]),
+	[
+		"a link",
+		() => ({ [description]: { link: "/proc/self/environ" } }),
+		`${description}: A 120000 is no change`,
+	],
+	["what the schema refuses", () => ({ [description]: "{}\n" }), /layers\/we\/wells\.service\.json:\d+: /],
+	[
+		"no layer's description",
+		() => ({ "layers/no/none.service.json": "{}\n" }),
+		"none.service.json: A 100644 is no",
+	],
+	["the owners", () => ({ "layers/owners.json": "{}\n" }), "nothing added to commit"],
 ];
 
-for (const [what, path] of renames) {
-	test(`a patch with ${what} ends the job, and nothing is pushed`, async () => {
-		using repository = new Repository({ [path]: `${world.file(path)}\n` });
-		repository.write({ "layers/we/wells.service.json": `${world.file(path)}\n` });
-		repository.write({ [path]: null });
+test("of a patch that no harvest has written nothing is pushed", async () => {
+	const main = world.git("rev-parse", "refs/heads/main");
+	for (const [what, files, error] of evil) {
+		using repository = new Repository(
+			Object.fromEntries(
+				["SECURITY.md", "layers/we/wells.json", "layers/owners.json"].map((path) => [path, text(path)]),
+			),
+		);
+		repository.write(files());
 		repository.git("add", "-A");
 		const patch = repository.git("diff", "--cached", "--binary", "-M50%");
-		assert.match(patch, `rename from ${path}`);
+		assert.is(/^rename from/m.test(patch), what.endsWith("renamed"), what);
 		world.host.afterJob = (id, { artifacts }) => {
 			const folder = artifacts.get("descriptions");
 			if (id === "harvest" && folder) writeFileSync(join(folder, "descriptions.patch"), patch);
 		};
-		const main = world.git("rev-parse", "refs/heads/main");
 		world.pushed("main");
 		await world.settle();
 		const { judge, describe } = world.last("publish").jobs;
-		assert.match(`${judge?.log}${describe?.log}`, `${path}: D 000000 is no change of a service description`);
-		assert.is(world.git("rev-parse", "refs/heads/main"), main);
-		assert.is(described(), null);
+		assert.is(judge?.result, "failure", what);
+		assert.match(`${judge?.log}${describe?.log}`, error, what);
+		assert.equal([world.git("rev-parse", "refs/heads/main"), described()], [main, null], what);
+	}
+});
+
+test("a wrong layer is named in the issue, and all others are published; no build has no valid layer", async () => {
+	world.push({ "layers/xx/broken.json": "{}", "layers/sp/spare.json": "{" });
+	await world.settle();
+	const { jobs, artifacts } = world.last("publish");
+	assert.equal([jobs.build?.result, jobs.validate?.result], ["success", "failure"]);
+	assert.match(jobs.build?.log ?? "", "layers/xx/broken.json: must be at layers/br/broken.json");
+	const built = execFileSync("tar", ["-tf", join(artifacts.get("build") ?? "", "build.tar")], {
+		encoding: "utf8",
 	});
-}
+	assert.equal(built.match(/(?<=v0\.9\/doc\/fr\/).+/g)?.sort(), ["spare", "wells"], "in its last good form");
+	const [issue] = world.peer.issues;
+	assert.is(issue?.title, "The workflow publish fails");
+	assert.match(issue?.body ?? "", "layers/sp/spare.json: the document must be JSON");
+
+	world.push({ "layers/xx/broken.json": null, "layers/we/wells.json": null, "layers/sp/spare.json": null });
+	world.push({ "layers/sp/spare.json": "{" });
+	await world.settle();
+	const last = world.last("publish");
+	assert.equal([last.jobs.build?.result, last.artifacts.has("build")], ["failure", false]);
+	assert.is(last.jobs.publish?.result, "skipped");
+});
+
+test("pictures are one commit of pictures alone, on a branch without history, and are published", async () => {
+	world.host.afterJob = (id, { artifacts }) => {
+		if (id !== "prove") return;
+		const folder = mkdtempSync(join(world.folder, "pictures-"));
+		writeFiles(folder, { "mo/moved.0.webp": `RIFF ${world.runs.length}` });
+		for (const name of ["mo/large.webp", "mo/page.html", "index.html", ".git-hooks"])
+			writeFiles(folder, { [name]: "x".repeat(20_000) });
+		artifacts.set("pictures", folder);
+	};
+	for (let round = 0; round < 2; round += 1) {
+		world.begin("prove");
+		await world.settle();
+		assert.is(world.last("prove").jobs.keep?.result, "success", world.last("prove").jobs.keep?.log);
+		assert.is(world.git("rev-list", "--count", "pictures"), "1");
+		assert.is(world.git("ls-tree", "-r", "--name-only", "pictures"), "mo/moved.0.webp");
+	}
+	world.pushed("main");
+	await world.settle();
+	const folder = world.last("publish").artifacts.get("pictures") ?? "";
+	assert.match(readFileSync(join(folder, "mo/moved.0.webp"), "utf8"), /^RIFF 1/);
+});
 
 test.run();

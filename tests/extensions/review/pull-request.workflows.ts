@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import * as assert from "uvu/assert";
 import { freshSuite } from "../../helpers/world.ts";
 import { nowhere, ownersFile, wmsFile } from "./repository.ts";
@@ -89,6 +90,24 @@ test("a broken file gets an annotation at its place, and a correction turns the 
 	await world.settle();
 	assert.equal(world.obstacles(pull), ["owners is failure"]);
 	assert.match(comment(), "### The layers of this change are in order");
+});
+
+test("code that a pull request brings is read, and is in no checkout of a job that reviews it", async () => {
+	const evil = "mallory was here";
+	const files = Object.fromEntries(
+		["package.json", ".npmrc", ".gitattributes", ".github/read-teams.sh", "extensions/review/index.ts"].map(
+			(path) => [path, `${evil}\n`],
+		),
+	);
+	const workflow = { ".github/workflows/layers.yml": `on: { push: {} }\njobs: {}\n# ${evil}` };
+	const pull = world.propose("mallory", "mallory:change", { ...files, ...workflow });
+	await world.settle();
+	assert.equal(world.obstacles(pull).slice(-1), ["owners is failure"]);
+	assert.match(world.peer.comments[0]?.body ?? "", "teams/operators), for <code>&#46;gitattributes");
+	const workspaces = Object.values(world.last("layers").jobs).flatMap((job) => job.workspaces);
+	assert.is(workspaces.length, 6);
+	for (const cwd of workspaces)
+		assert.is(spawnSync("grep", ["-rlF", evil, ".", "--exclude-dir=.git"], { cwd }).status, 1, cwd);
 });
 
 test("a pull request that lists no file, and whose merge would write another one, is never green", async () => {

@@ -21,7 +21,6 @@ function audit(...words: string[]): Promise<Ended> {
 interface Forgery {
 	author?: string;
 	committer?: string;
-	authorMs?: number;
 	committerMs?: number;
 	/** The header `encoding`; none without it. */
 	encoding?: string;
@@ -35,22 +34,15 @@ const jstest = "jstest <jstest@sender.invalid>";
 
 /** Pushes a commit that changes a layer, and says whatever it likes. */
 async function push(smallkey: string, text: string | null, forgery: Forgery): Promise<string> {
-	const {
-		author = jstest,
-		committer = service,
-		authorMs = noon,
-		committerMs = noon + 1_000,
-		encoding,
-		merged,
-		message,
-	} = forgery;
+	const { author = jstest, committer = service, encoding, merged, message } = forgery;
+	const { committerMs = noon + 1_000 } = forgery;
 	const path = layerPath(smallkey);
 	const edit =
 		text === null ? `D ${path}\n` : `M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
 	const stream = [
 		"commit refs/heads/main\n",
-		`author ${author} ${Math.floor(authorMs / 1_000)} +0000\n`,
-		`committer ${committer} ${Math.floor(committerMs / 1_000)} +0000\n`,
+		`author ${author} ${noon / 1_000} +0000\n`,
+		`committer ${committer} ${committerMs / 1_000} +0000\n`,
 		...(encoding === undefined ? [] : [`encoding ${encoding}\n`]),
 		`data ${Buffer.byteLength(message)}\n${message}\n`,
 		`from ${local.store.tip}\n`,
@@ -72,16 +64,10 @@ const eve = "Eve <eve@x>";
 const message = `register forged (wms)\n\n${trailers("jstest", noonText)}`;
 const hidden = "fragment\x1b(B-publisher";
 const repair = "repair other: the same layer at another place\n\nRepairs: other";
-const noRegistration = "the service changes no registration";
 
 /** What is forged, and why it is no request of the sender. A message that is left out is an honest one. */
 const forged: [string, Partial<Forgery>, string | RegExp][] = [
 	["a committer", { committer: eve }, "its committer is Eve <eve@x>, and not the service"],
-	[
-		"a committer of the service's name",
-		{ committer: "fragment-publisher <eve@x>" },
-		"<eve@x>, and not the service",
-	],
 	[
 		"a committer that reads as the service in another encoding",
 		{ committer: `${hidden} <${hidden}@sender.invalid>`, encoding: "ISO-2022-JP" },
@@ -92,7 +78,6 @@ const forged: [string, Partial<Forgery>, string | RegExp][] = [
 		{ author: eve, encoding: "UTF-16" },
 		"its author is Eve <eve@x>, and not the sender",
 	],
-	["an author", { author: eve }, "its author is Eve <eve@x>, and not the sender"],
 	["two senders", { message: `${message}\nSender: other` }, "it names more than one sender"],
 	["no sender", { message: `register forged (wms)\n\nRequest: ${request}` }, "it names no sender"],
 	[
@@ -109,8 +94,11 @@ const forged: [string, Partial<Forgery>, string | RegExp][] = [
 		{ message: message.replace(/TimeStamp.*\n/, "") },
 		"a request has one TimeStamp and one Request",
 	],
-	["the service's name", { author: service, message: "harvest forged" }, noRegistration],
-	["the repair of another layer", { author: service, message: repair }, noRegistration],
+	[
+		"the repair of another layer",
+		{ author: service, message: repair },
+		"the service changes no registration",
+	],
 ];
 
 test("a layer's changes are listed with sender, time, door, request and what viewers read, since a time", async () => {
@@ -129,17 +117,8 @@ test("a layer's changes are listed with sender, time, door, request and what vie
 	assert.match(added, "  added\n");
 	assert.is(count, "3 changes");
 	await prints(audit("told", "--since", "45m"), 0, /\n2 changes\n$/);
-	await prints(audit("told", "--since", "2026-03-04"), 0, /\n3 changes\n$/);
-	await warns(
-		audit("told", "--since", "2027-01-01"),
-		1,
-		"the smallkey told: nothing since 2027-01-01 in the repository",
-	);
-	await warns(
-		audit("told", "--since", "yesterday"),
-		2,
-		"--since: must be a time such as 7d or 2026-03-04, not yesterday",
-	);
+	const none = "the smallkey told: nothing since 2027-01-01 in the repository";
+	await warns(audit("told", "--since", "2027-01-01"), 1, none);
 });
 
 test("a push is listed as one, its text cannot steer the terminal, and the service's own commits are named", async () => {
@@ -246,14 +225,12 @@ test("a shallow clone, a key or a sender without history, and impossible words s
 		"Only the end of its history is here: git fetch --unshallow",
 	);
 	await warns(audit("never-was"), 1, "the smallkey never-was: nothing in the repository of DATA_DIR");
-	await warns(audit("--sender", "unknown"), 1, "the sender unknown: nothing in the repository of DATA_DIR");
 	for (const [words, error] of [
-		[["../x"], "smallkey: must be 1 to 64 of"],
-		[["--sender", "../x"], "--sender: an id must be 1 to 64 of"],
-		[[], "a smallkey, or --sender <id>: one of them is needed"],
-		[["a", "--sender", "b"], "a smallkey, or --sender <id>: one of them is needed"],
+		["../x", "smallkey: must be 1 to 64 of"],
+		["--sender ../x", "--sender: an id must be 1 to 64 of"],
+		["a --sender b", "a smallkey, or --sender <id>: one of them is needed"],
 	] as const)
-		await warns(audit(...words), 2, error);
+		await warns(audit(...words.split(" ")), 2, error);
 });
 
 test.run();

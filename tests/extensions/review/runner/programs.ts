@@ -55,6 +55,7 @@ case "$1" in
 	ci)
 		while [ $# -gt 1 ] && [ "$1" != --prefix ]; do shift; done
 		cd "\${2:-.}" && test -e package.json && mkdir -p node_modules && touch node_modules/.installed ;;
+	install) ;;
 	*) echo "npm $1: is not played" >&2; exit 1 ;;
 esac
 `;
@@ -83,8 +84,8 @@ let running: Promise<unknown> = Promise.resolve();
 async function npx({ cwd, env, words: [name, command = "", ...words] }: Call): Promise<Ended> {
 	if (name !== "fragment-publisher" || !existsSync(join(cwd, "node_modules/.installed")))
 		return failed(`npx: no package ${name} in this checkout`);
-	// It would need a browser; the workflows go on without pictures.
-	if (command === "prove") return failed("npx fragment-publisher prove: is not played");
+	// It would need a browser.
+	if (command === "prove") return { code: 0, stdout: "", stderr: "" };
 	const run = async () => {
 		process.chdir(cwd);
 		return runScript(command, words, env).finally(() => process.chdir(root));
