@@ -9,7 +9,7 @@ import {
 	serviceTypeOf,
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { isObject, listOf, textOf } from "./answer.ts";
+import { isObject, listOf, textOf } from "../../site/service/answer.ts";
 import { askDocument } from "./arcgis/answers.ts";
 import { askLayer } from "./arcgis/feature-layer.ts";
 import { type Finding, findingOf, orTrouble, quote } from "./finding.ts";

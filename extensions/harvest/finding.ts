@@ -1,3 +1,5 @@
+export { quote } from "../../site/service/answer.ts";
+
 import { Trouble } from "../../api/service/net/trouble.ts";
 import { type Cause, causeOf, causeText } from "../../registry/causes.ts";
 import {
@@ -54,12 +56,6 @@ export type FindingLine = Readonly<Record<Lang, string>>;
 export function findingLine(registration: Registration, { lang, pointer, what, text }: Finding): FindingLine {
 	const french = `${registration[lang].service_url} ${causeText("fr", what)}`;
 	return { en: `${pointer}: ${text}`, fr: `${pointer}: ${french}` };
-}
-
-/** Shortens an untrusted text for use in a finding: one line, no control characters, at most 160 characters. */
-export function quote(text: string): string {
-	const line = text.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
-	return line.length > 160 ? `${line.slice(0, 159)}…` : line;
 }
 
 /** A task's value, or its `Trouble` as a value. @throws any other error */

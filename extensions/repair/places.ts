@@ -1,7 +1,7 @@
 import { Trouble } from "../../api/service/net/trouble.ts";
 import type { LangDescription } from "../../registry/description.ts";
+import { numberOf } from "../../site/service/answer.ts";
 import { agreementOf, hasItsName } from "../harvest/agreement.ts";
-import { numberOf } from "../harvest/answer.ts";
 import { describeLayer } from "../harvest/arcgis/feature-layer.ts";
 import { orTrouble } from "../harvest/finding.ts";
 import { isCopyOf, seriesStep } from "../harvest/names.ts";

@@ -3,7 +3,15 @@ import { Trouble } from "../../../api/service/net/trouble.ts";
 import { causeOf } from "../../../registry/causes.ts";
 import type { Extent } from "../../../registry/extent.ts";
 import { projectionOf, reproject } from "../../../registry/projections.ts";
-import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf, wordOf } from "../answer.ts";
+import {
+	isObject,
+	listOf,
+	numberOf,
+	objectOf,
+	parseAnswer,
+	textOf,
+	wordOf,
+} from "../../../site/service/answer.ts";
 import { checkEntries, type Described, quote } from "../finding.ts";
 
 /**

@@ -5,7 +5,7 @@ import type { FeatureDescription, Field } from "../../../registry/description.ts
 import { plainText } from "../../../registry/markup.ts";
 import { boundsOfExtent, reproject } from "../../../registry/projections.ts";
 import { maxAbstract } from "../../../registry/schemas/description.ts";
-import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf } from "../answer.ts";
+import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf } from "../../../site/service/answer.ts";
 import { type Described, orTrouble, quote } from "../finding.ts";
 import { askDocument, readExtent, serviceAddress } from "./answers.ts";
 import { type LegendEntry, readLegend, readRenderer } from "./renderer.ts";

@@ -1,5 +1,5 @@
 import { type Drawing, type Field, isNumberType, type Renderer } from "../../../registry/description.ts";
-import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../answer.ts";
+import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/answer.ts";
 import { genericImageOf, pictureImage, symbolImage } from "./symbol.ts";
 
 type Json = Record<string, unknown>;

@@ -5,7 +5,7 @@ import { counted, firstOf } from "../../../registry/plain.ts";
 import { type Lang, langs } from "../../../registry/smallkey.ts";
 import { targetOf } from "../../../registry/targets/table.ts";
 import type { TargetName } from "../../../registry/targets/target.ts";
-import { parseAnswer } from "../../harvest/answer.ts";
+import { parseAnswer } from "../../../site/service/answer.ts";
 import { differences } from "./differences.ts";
 import { type Json, nodeIn } from "./json.ts";
 

@@ -1,4 +1,4 @@
-import { isObject, listOf, objectOf } from "../../harvest/answer.ts";
+import { isObject, listOf, objectOf } from "../../../site/service/answer.ts";
 
 export { isObject, listOf, objectOf };
 

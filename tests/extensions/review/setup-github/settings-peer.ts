@@ -5,13 +5,8 @@ type Environment = Json & { policies: { name: string; type?: string }[]; secrets
 
 const madeRepository = {
 	...{ owner: { login: "maps", type: "Organization" }, name: "layers", private: false, fork: false },
-	...{
-		archived: false,
-		html_url: "https://github.example/maps/layers",
-		default_branch: "main",
-		has_issues: true,
-	},
-	delete_branch_on_merge: false,
+	...{ archived: false, has_issues: true, delete_branch_on_merge: false },
+	...{ html_url: "https://github.example/maps/layers", default_branch: "main" },
 };
 
 /** A repository for which nothing was done, as GitHub makes it. */
@@ -30,14 +25,12 @@ function createState(clone_url: string) {
 		variables: new Map<string, string>(),
 		repositorySecrets: [] as string[],
 		rulesets: [] as ({ id: number; name: string } & Json)[],
-		/** Rules of a branch by its name. */
 		branchesInWay: new Set<string>(),
 		branchRules: new Map<string, { type: string; ruleset_id?: number }[]>(),
 		protection: null as Json | null,
 		apps: new Map<string, number>(),
 		/** Ids of the Apps that have set a check on the branch. */
 		checkedBy: [] as number[],
-		/** Ids of accounts by their login. */
 		accounts: new Map<string, number>(),
 		installations: [] as { app_id: number; suspended_at: string | null }[],
 		writes: [] as string[],
@@ -75,10 +68,8 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 	const own: Routes = {
 		"GET /commits/heads%2Fmain/check-runs": (_groups, _body, query) => {
 			const ids = peer.checkedBy.filter((id) => id === Number(query.get("app_id")));
-			return listed(
-				"check_runs",
-				ids.map((id) => ({ name: "owners", app: { id } })),
-			);
+			const runs = ids.map((id) => ({ name: "owners", app: { id } }));
+			return listed("check_runs", runs);
 		},
 		"GET ": () => peer.repository,
 		"PATCH ": set("repository"),
@@ -112,11 +103,10 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 		},
 		"GET /environments/(\\w+)/secrets": ([name]) => listed("secrets", named(environmentOf(name).secrets)),
 		"GET /actions/secrets": () => listed("secrets", named(peer.repositorySecrets)),
-		"GET /actions/variables": () =>
-			listed(
-				"variables",
-				Array.from(peer.variables, ([name, value]) => ({ name, value })),
-			),
+		"GET /actions/variables": () => {
+			const variables = Array.from(peer.variables, ([name, value]) => ({ name, value }));
+			return listed("variables", variables);
+		},
 		"POST /actions/variables": variable,
 		"PATCH /actions/variables/(.+)": ([name], body) => variable(null, { name, ...body }),
 		"GET /rulesets": () => peer.rulesets.map(({ id, name }) => ({ id, name })),

@@ -15,13 +15,26 @@ const maxContainers = 200_000;
 /** Characters that are used of a text in an answer. */
 const maxTextLength = 512;
 
+/** Accepts a JSON string, or a number that JSON does not have. */
+const stringOrNaN = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g;
+
 /**
- * Parses a service's JSON answer: UTF-8, with or without a byte order mark.
+ * Parses a service's JSON answer: UTF-8, with or without a byte order mark. A bare `NaN` or `Infinity`, which ArcGIS
+ * writes and its own clients read, is null.
  * @returns null if it is not JSON, is nested deeper than 100, or has more than 200,000 objects and lists
  */
-export function parseAnswer(bytes: Uint8Array): unknown {
-	const text = new TextDecoder().decode(bytes);
-	return isNestedBeyond(text, maxDepth, maxContainers) ? null : tryJson(text);
+export function parseAnswer(bytes: Uint8Array | string): unknown {
+	const text = typeof bytes === "string" ? bytes : new TextDecoder().decode(bytes);
+	if (isNestedBeyond(text, maxDepth, maxContainers)) return null;
+	const value = tryJson(text);
+	if (value !== null || !/\b(?:NaN|Infinity)\b/.test(text)) return value;
+	return tryJson(text.replace(stringOrNaN, (token) => (token.startsWith('"') ? token : "null")));
+}
+
+/** Shortens an untrusted text for use in a finding: one line, no control characters, at most 160 characters. */
+export function quote(text: string): string {
+	const line = text.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
+	return line.length > 160 ? `${line.slice(0, 159)}…` : line;
 }
 
 /** `value` if it is an object, else an empty object. */
