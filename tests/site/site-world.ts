@@ -1,34 +1,21 @@
-import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Description, Renderer } from "../../registry/description.ts";
-import { parseHealthReport, type Sickness } from "../../registry/health.ts";
-import { kindOf, type Registration } from "../../registry/registration.ts";
-import { type Lang, langs } from "../../registry/smallkey.ts";
+import type { Sickness } from "../../registry/health.ts";
+import type { Registration } from "../../registry/registration.ts";
+import { langs } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames, targetPath } from "../../registry/targets/table.ts";
-import {
-	type Chunk,
-	chunkCount,
-	chunkOf,
-	chunkPath,
-	type Entry,
-	indexVersion,
-	type Manifest,
-	manifestPath,
-} from "../../site/data/entries.ts";
-import { updateHealth } from "../../site/data/files.ts";
+import type { CommitChanges } from "../../site/data/changes.ts";
+import type { Entry } from "../../site/data/entries.ts";
+import { entryOf } from "../../site/data/entry.ts";
 import { readGuidePages, renderGuide } from "../../site/data/guide/guide.ts";
 import { apiHtml, schemaFiles } from "../../site/data/openapi.ts";
-import type { RecentChange } from "../../site/data/recent.ts";
 import { buildSite, type SiteFiles } from "../../site/data/site.ts";
 import { pageHeaders } from "../../site/http/site-headers.ts";
 import type { SiteSettings } from "../../site/page/settings.ts";
-import { layerFile, listFile } from "../../site/static/addresses.ts";
 import { noPageHtml } from "../../site/static/error-page.ts";
 import { catalogueHtml } from "../../site/static/frame.ts";
-import { layerRenderers } from "../../site/static/layer.ts";
-import { byTitle, listHtml, pagesOf } from "../../site/static/list.ts";
-import { listedEntries, listPagePaths, renderListPage } from "../../site/static/list-pages.ts";
 import { Peer } from "../extensions/harvest/peer.ts";
+import { buildCatalogue } from "./data/entries.ts";
 import { plainSettings } from "./data/pages.ts";
 
 /** A layer of a test's catalogue. */
@@ -66,6 +53,7 @@ async function openSite(): Promise<SiteFiles> {
 /** A static site with some layers, as a build makes it, below a prefix. */
 export class SiteWorld implements AsyncDisposable {
 	readonly files = new Map<string, string | Uint8Array>();
+	readonly #ours = new Set<string>();
 
 	private constructor(
 		readonly server: Peer,
@@ -81,37 +69,21 @@ export class SiteWorld implements AsyncDisposable {
 		layers: readonly TestLayer[],
 		more: Partial<SiteSettings> = {},
 		prefix = "",
-		changes: readonly RecentChange[] = [],
+		history: readonly CommitChanges[] = [],
 	): Promise<SiteWorld> {
 		const world = new SiteWorld(await Peer.open(), prefix);
 		site ??= openSite();
 		const { files, pages: plain } = await site;
-		for (const [path, content] of files) world.files.set(path, content);
-		const all = { ...plainSettings, ...more };
-		world.files.set("site.json", JSON.stringify(all));
+		const pages = { ...plain, site: { ...plainSettings, ...more } };
+		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);
 		const entries = layers.map((layer) => world.#addLayer(layer));
-		world.publish(entries);
-		const pages = { ...plain, site: all };
-		for (const lang of langs) world.files.set(`${lang}/index.html`, catalogueHtml(lang, pages));
-		for (const entry of entries)
-			for (const lang of langs)
-				for (const [page, render] of layerRenderers)
-					world.files.set(layerFile(lang, entry.smallkey, page), render(lang, entry, pages));
+		const built = buildCatalogue(entries, history, { pages, isServed: false, commit: null, owners });
+		for (const [path, content] of [...files, ...built]) if (content !== null) world.files.set(path, content);
+		world.files.set("site.json", JSON.stringify(pages.site));
 		for (const lang of langs) {
-			const list = pagesOf(byTitle(entries, lang));
-			world.files.set(listFile(lang, 1), listHtml(lang, list, 1, pages) ?? "");
+			world.files.set(`${lang}/index.html`, catalogueHtml(lang, pages));
 			world.files.set(`${lang}/absent.html`, noPageHtml(lang, "../", pages));
 		}
-		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);
-		const health = new Map(entries.map((entry) => [entry.smallkey, entry]));
-		const report = updateHealth(null, [], health, owners);
-		world.files.set("index/health.json", report);
-		const data = {
-			...{ ...listedEntries(entries), changes, lastLook: null, report: parseHealthReport(report) },
-			settings: pages,
-		};
-		for (const path of listPagePaths(data.publishers.keys(), []))
-			world.files.set(path, renderListPage(path, data) ?? "");
 		world.server.server.prependListener("request", (request) => world.#route(request.url ?? ""));
 		return world;
 	}
@@ -124,51 +96,19 @@ export class SiteWorld implements AsyncDisposable {
 		return this.server.close();
 	}
 
-	/** Writes the manifest and the chunks of some layers; chunks that were there before stay. */
-	publish(entries: readonly Entry[]): void {
-		const chunks = Array.from({ length: chunkCount }, (_, number): string | null => {
-			const own = entries.filter(({ smallkey }) => chunkOf(smallkey) === number);
-			if (own.length === 0) return null;
-			own.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
-			const text = JSON.stringify({ version: indexVersion, entries: own } satisfies Chunk);
-			const path = chunkPath(number, createHash("sha256").update(text).digest("hex").slice(0, 16));
-			this.files.set(path, text);
-			return path;
-		});
-		const manifest: Manifest = { version: indexVersion, layers: entries.length, chunks };
-		this.files.set(manifestPath, JSON.stringify(manifest));
-	}
-
-	#addLayer(layer: TestLayer): Entry {
-		const { smallkey, registration, description = null, health, sender, more } = layer;
+	#addLayer({ smallkey, registration, health, sender, more, ...rest }: TestLayer): Entry {
+		const { description = null } = rest;
 		for (const lang of langs) {
 			const rendered = renderLayer(targetNames, lang, smallkey, registration, description, settings);
-			targetNames.forEach((target, at) => {
+			for (const [at, target] of targetNames.entries()) {
 				const text = rendered[at] ?? null;
 				if (text !== null) this.files.set(targetPath(target, lang, smallkey), text);
-			});
+			}
 		}
-		const members = { en: registration.en, fr: registration.fr } as unknown as Record<
-			Lang,
-			Record<string, string>
-		>;
-		const title = (lang: Lang) =>
-			members[lang].service_name ?? (description?.[lang] as { name?: string } | undefined)?.name ?? smallkey;
-		const { service_url: en = "" } = members.en;
-		const { service_url: fr = "" } = members.fr;
-		return {
-			smallkey,
-			type: kindOf(registration),
-			title: { en: title("en"), fr: title("fr") },
-			address: { en, ...(fr !== en && { fr }) },
-			...(members.en.layer !== undefined && {
-				layers: { en: [members.en.layer], fr: [members.fr.layer ?? ""] },
-			}),
-			...(health !== undefined && { health }),
-			...(sender && { sender }),
-			changed: { commit: "0123456789abcdef0123456789abcdef01234567", date: "2026-03-04T12:00:00Z" },
-			...more,
-		};
+		const changed = { commit: "0".repeat(40), date: "2026-03-04T12:00:00Z" };
+		const layer = { smallkey, registration, description };
+		const { health: _, ...entry } = entryOf(layer, { changed, sender }, new Map(), settings);
+		return { ...entry, ...(health !== undefined && { health }), ...more };
 	}
 
 	/** Answers as a plain web server does; a path that a test has taken stays its own. */
@@ -191,8 +131,6 @@ export class SiteWorld implements AsyncDisposable {
 			response.writeHead(200, { ...headers, "Content-Encoding": "gzip" }).end(gzipOnce(content));
 		});
 	}
-
-	readonly #ours = new Set<string>();
 }
 
 const types: Record<string, string> = {

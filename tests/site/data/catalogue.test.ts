@@ -7,7 +7,8 @@ import { IndexBroken } from "../../../site/data/chunks.ts";
 import { chunkOf, type Entry, manifestPath, parseManifest } from "../../../site/data/entries.ts";
 import { type CatalogueSettings, catalogueFiles, maxLayerPages } from "../../../site/data/files.ts";
 import { test } from "../../helpers/suite.ts";
-import { buildCatalogue, commitOf, generateEntries } from "./entries.ts";
+import { generateCatalogue } from "../search/catalogue.ts";
+import { buildCatalogue, commitOf } from "./entries.ts";
 import { pageSettings } from "./pages.ts";
 
 const settings: CatalogueSettings = {
@@ -23,7 +24,7 @@ const isBroken = (error: Error) => error instanceof IndexBroken;
 
 test("a repair that is proposed is in the changes and their feed", () => {
 	const commit = { ...commitOf(0, []), repairs: ["moved"], sender: "office" };
-	const files = buildCatalogue([...generateEntries(3)], [commit], settings);
+	const files = buildCatalogue(generateCatalogue(3), [commit], settings);
 	assert.match(files.get("changes/feed.xml") ?? "", "<title>moved: a repair is proposed");
 	for (const lang of ["en", "fr"])
 		assert.match(files.get("changes/feed.xml") ?? "", `/${lang}/repair/moved" hreflang="${lang}"/>`);
@@ -39,7 +40,7 @@ test("an entry is in the chunk of its smallkey, and the hash of FNV-1a is the pu
 });
 
 test("incomplete files are not taken as the start of an update", () => {
-	const entries = [...generateEntries(20)];
+	const entries = generateCatalogue(20);
 	const disk = buildCatalogue(entries, [changeOf(0, "first")], settings);
 	const [some] = entries as [Entry];
 	const changes = { layers: new Map([[some.smallkey, null]]), history: [changeOf(1, some.smallkey)] };
@@ -51,7 +52,7 @@ test("incomplete files are not taken as the start of an update", () => {
 });
 
 test("above 2,000 layers there are no pages of layers as files, and all files are made again", () => {
-	const entries = [...generateEntries(maxLayerPages)];
+	const entries = generateCatalogue(maxLayerPages);
 	const disk = buildCatalogue(entries, null, settings);
 	assert.ok(disk.has(`en/layer/${entries[0]?.smallkey}.html`));
 	const more = { ...(entries[0] as Entry), smallkey: "one-more" };
@@ -107,7 +108,7 @@ const schemaOf = (path: string) =>
 test("every file of the index and the changes is as its schema says, and another one is not", () => {
 	const ajv = new Ajv({ allErrors: true });
 	const pair = { sender: { en: "Office", fr: "Bureau" }, unread: ["v1/en"], thumbnail: "t.png" };
-	const entries = [...generateEntries(250)].map((entry, at) => (at % 3 ? entry : { ...entry, ...pair }));
+	const entries = generateCatalogue(250).map((entry, at) => (at % 3 ? entry : { ...entry, ...pair }));
 	const was = { title: { en: "A", fr: "B" }, address: { en: "https://h.example" }, sender: "Office" };
 	const detail = { was, fields: [{ field: "/en/name", isRead: true as const, from: "x" }] };
 	const many = entries.map(({ smallkey }) => ({ smallkey, kind: "added" as const }));

@@ -5,6 +5,7 @@ import { Peer } from "../../extensions/harvest/peer.ts";
 import { suite } from "../../helpers/suite.ts";
 import { eventually, gate } from "../../helpers/wait.ts";
 import { barriers, openBrowser, openWindow, runInBrowser } from "../browser.ts";
+import { commitOf } from "../data/entries.ts";
 import { blue, red, serveFeatures, serveWms, symbolImage } from "../map-services.ts";
 import { featureLayer, SiteWorld, wmsAt } from "../site-world.ts";
 
@@ -36,6 +37,9 @@ test.before(async (context) => {
 	const pictures = wmsAt(`${maps.origin}/wms`, "l", ["Rivers", "Rivières"], {
 		feature_info_type: "text/plain",
 	});
+	const to = pictures.en.service_url;
+	const field = { field: "/en/service_url", from: "https://old.example.ca/wms", to };
+	const many = Array.from({ length: 250 }, (_, at) => ({ smallkey: `k${at}`, kind: "removed" as const }));
 	context.world = await SiteWorld.open(
 		[
 			features,
@@ -48,20 +52,7 @@ test.before(async (context) => {
 		],
 		{ canSend: true, repository: "https://github.example/org/layers" },
 		"",
-		[
-			{
-				commit: "0123456789abcdef0123456789abcdef01234567",
-				date: "2026-03-04T12:00:00Z",
-				what: {
-					smallkey: "rivers",
-					kind: "changed",
-					fields: [
-						{ field: "/en/service_url", from: "https://old.example.ca/wms", to: pictures.en.service_url },
-					],
-				},
-			},
-			{ commit: "1".repeat(40), date: "2026-03-03T12:00:00Z", what: { many: 250 } },
-		],
+		[commitOf(0, [{ smallkey: "rivers", kind: "changed", detail: { fields: [field] } }]), commitOf(1, many)],
 	);
 	const draft = await packDraft({ smallkey: "new", text: JSON.stringify(pictures) });
 	const drawn = (page: Page) => page.locator('.map[data-state="drawn"]').waitFor();

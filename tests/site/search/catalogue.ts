@@ -1,8 +1,5 @@
 import type { Entry } from "../../../site/data/entries.ts";
 
-/** West, south, east, north. */
-type Box = [number, number, number, number];
-
 /** The rows of a table: a line for each, with a bar between two cells. */
 const rowsOf = (table: string) =>
 	table
@@ -10,47 +7,19 @@ const rowsOf = (table: string) =>
 		.split("\n")
 		.map((line) => line.trim().split(" | "));
 
-/** Who registers, their hosts, and how their smallkeys look. */
-const senders: [
-	name: { en: string; fr: string },
-	host: string,
-	key: (words: string, at: number) => string,
-][] = [
-	[{ en: "Statistics Canada", fr: "Statistique Canada" }, "geo.statcan.gc.ca", (w) => `statcan-${w}`],
-	[
-		{ en: "Natural Resources Canada", fr: "Ressources naturelles Canada" },
-		"maps-cartes.services.geo.ca",
-		(w) => `nrcan_${w.replaceAll("-", "_")}`,
-	],
-	[
-		{ en: "Environment and Climate Change Canada", fr: "Environnement et Changement climatique Canada" },
-		"maps-cartes.ec.gc.ca",
-		(_, at) => `ec${(at * 7919 + 46656).toString(36)}`,
-	],
-	[{ en: "Fisheries and Oceans Canada", fr: "Pêches et Océans Canada" }, "gisp.dfo-mpo.gc.ca", (w) => w],
-	[
-		{ en: "Canada Energy Regulator", fr: "Régie de l’énergie du Canada" },
-		"gis.cer-rec.gc.ca",
-		(w) => `cer-${w}`,
-	],
-	[
-		{ en: "Government of Alberta", fr: "Gouvernement de l’Alberta" },
-		"geospatial.alberta.ca",
-		(w) => `ab-${w}`,
-	],
-	[
-		{ en: "Province of British Columbia", fr: "Province de la Colombie-Britannique" },
-		"maps.gov.bc.ca",
-		(w) => `bcgw-${w}`,
-	],
-	[{ en: "Données Québec", fr: "Données Québec" }, "servicescarto.mern.gouv.qc.ca", (w) => `qc-${w}`],
-	[{ en: "City of Toronto", fr: "Ville de Toronto" }, "gis.toronto.ca", (w) => `to${w.replaceAll("-", "")}`],
-	[
-		{ en: "Parks Canada", fr: "Parcs Canada" },
-		"opendata.parks-parcs.ca",
-		(_, at) => `${(at * 104729 + 16777216).toString(16)}-pca`,
-	],
-];
+/** Who registers: English, French, their host, and how their smallkeys begin. */
+const senders = rowsOf(`
+	Statistics Canada | Statistique Canada | geo.statcan.gc.ca | statcan-
+	Natural Resources Canada | Ressources naturelles Canada | maps-cartes.services.geo.ca | nrcan_
+	Environment and Climate Change Canada | Environnement et Changement climatique Canada | maps-cartes.ec.gc.ca | ec
+	Fisheries and Oceans Canada | Pêches et Océans Canada | gisp.dfo-mpo.gc.ca | dfo-
+	Canada Energy Regulator | Régie de l’énergie du Canada | gis.cer-rec.gc.ca | cer-
+	Government of Alberta | Gouvernement de l’Alberta | geospatial.alberta.ca | ab-
+	Province of British Columbia | Province de la Colombie-Britannique | maps.gov.bc.ca | bcgw-
+	Données Québec | Données Québec | servicescarto.mern.gouv.qc.ca | qc-
+	City of Toronto | Ville de Toronto | gis.toronto.ca | to
+	Parks Canada | Parcs Canada | opendata.parks-parcs.ca | pca-
+`) as [en: string, fr: string, host: string, prefix: string][];
 
 /** What layers are about: English, French, and a word that both descriptions have. */
 const themes = rowsOf(`
@@ -116,41 +85,17 @@ const themes = rowsOf(`
 	Wetlands | Milieux humides
 `) as [en: string, fr: string][];
 
-/** Where they lie: English, French, west, south, east, north. */
-const places = rowsOf(`
-	Canada | Canada | -141 | 41.7 | -52.6 | 83.1
-	Alberta | Alberta | -120 | 49 | -110 | 60
-	British Columbia | Colombie-Britannique | -139 | 48.3 | -114 | 60
-	Manitoba | Manitoba | -102 | 49 | -89 | 60
-	New Brunswick | Nouveau-Brunswick | -69.1 | 44.6 | -63.7 | 48.1
-	Newfoundland and Labrador | Terre-Neuve-et-Labrador | -67.8 | 46.6 | -52.6 | 60.4
-	Northwest Territories | Territoires du Nord-Ouest | -136.5 | 60 | -102 | 78.8
-	Nova Scotia | Nouvelle-Écosse | -66.4 | 43.4 | -59.7 | 47.1
-	Nunavut | Nunavut | -120.7 | 60 | -61 | 83.1
-	Ontario | Ontario | -95.2 | 41.7 | -74.3 | 56.9
-	Prince Edward Island | Île-du-Prince-Édouard | -64.5 | 45.9 | -62 | 47.1
-	Quebec | Québec | -79.8 | 45 | -57.1 | 62.6
-	Saskatchewan | Saskatchewan | -110 | 49 | -101.4 | 60
-	Yukon | Yukon | -141 | 60 | -123.8 | 69.7
-	Toronto | Toronto | -79.6 | 43.6 | -79.1 | 43.9
-	Montréal | Montréal | -74 | 45.4 | -73.5 | 45.7
-	Vancouver | Vancouver | -123.3 | 49.2 | -123 | 49.3
-	Calgary | Calgary | -114.3 | 50.8 | -113.9 | 51.2
-	Edmonton | Edmonton | -113.7 | 53.4 | -113.3 | 53.7
-	Ottawa | Ottawa | -76.4 | 45 | -75.2 | 45.5
-	Winnipeg | Winnipeg | -97.3 | 49.7 | -96.9 | 50
-	Québec City | Ville de Québec | -71.5 | 46.7 | -71.1 | 46.9
-	Hamilton | Hamilton | -80.2 | 43 | -79.6 | 43.5
-	Halifax | Halifax | -64 | 44.4 | -62.2 | 45.3
-	Saint John | Saint-Jean | -66.3 | 45.2 | -65.8 | 45.4
-	Fredericton | Fredericton | -66.8 | 45.8 | -66.5 | 46
-	Regina | Regina | -104.8 | 50.3 | -104.5 | 50.5
-	Saskatoon | Saskatoon | -106.8 | 52 | -106.5 | 52.2
-	Whitehorse | Whitehorse | -135.3 | 60.5 | -134.8 | 60.9
-	Yellowknife | Yellowknife | -114.5 | 62.3 | -114.2 | 62.6
-	Iqaluit | Iqaluit | -68.7 | 63.6 | -68.3 | 63.9
-	Trois-Rivières | Trois-Rivières | -72.8 | 46.2 | -72.4 | 46.5
-`).map(([en, fr, ...bounds]) => [en, fr, ...bounds.map(Number)]) as [string, string, ...Box][];
+/** Where they lie: English and French, or one name. */
+const places = `
+	Canada, Alberta, British Columbia | Colombie-Britannique, Manitoba, New Brunswick | Nouveau-Brunswick,
+	Newfoundland and Labrador | Terre-Neuve-et-Labrador,
+	Northwest Territories | Territoires du Nord-Ouest, Nova Scotia | Nouvelle-Écosse, Nunavut, Ontario,
+	Prince Edward Island | Île-du-Prince-Édouard, Quebec | Québec, Saskatchewan, Yukon, Toronto, Montréal,
+	Vancouver, Calgary, Edmonton, Ottawa, Winnipeg, Québec City | Ville de Québec, Hamilton, Halifax,
+	Saint John | Saint-Jean, Fredericton, Regina, Saskatoon, Whitehorse, Yellowknife, Iqaluit,
+	Trois-Rivières`
+	.split(",")
+	.map((place) => place.trim().split(" | ")) as [en: string, fr?: string][];
 
 /** How titles of one theme and place differ. */
 const variants: [en: (t: string, p: string) => string, fr: (t: string, p: string) => string][] = [
@@ -158,13 +103,7 @@ const variants: [en: (t: string, p: string) => string, fr: (t: string, p: string
 	[(t, p) => `${t} of ${p}, 2021`, (t, p) => `${t} : ${p}, 2021`],
 	[(t, p) => `${p} – ${t} (2016)`, (t, p) => `${p} – ${t} (2016)`],
 	[(t, p) => `${t} – ${p} – 1:50 000`, (t, p) => `${t} – ${p} – 1/50 000`],
-	[(t, p) => `${t}, ${p}, generalized`, (t, p) => `${t}, ${p}, généralisé`],
 	[(t, p) => `${t}: changes 2000–2020, ${p}`, (t, p) => `${t} : changements 2000-2020, ${p}`],
-	[(t, p) => `${p}: ${t}, archived`, (t, p) => `${p} : ${t}, archive`],
-	[(t, p) => `${t}, ${p}, 2011`, (t, p) => `${t}, ${p}, 2011`],
-	[(t, p) => `${t}, ${p}, 2006`, (t, p) => `${t}, ${p}, 2006`],
-	[(t, p) => `${t}, ${p}, 2001`, (t, p) => `${t}, ${p}, 2001`],
-	[(t, p) => `${t}, ${p}, draft`, (t, p) => `${t}, ${p}, ébauche`],
 ];
 
 function slug(text: string): string {
@@ -210,7 +149,7 @@ export const sought: Entry[] = rowsOf(`
 	ec-tornado-tracks | 2 | Tornado tracks | Trajectoires des tornades | tornado
 	seismic-hazard-2020 | 1 | Seismic hazard of the National Building Code 2020 | Aléa sismique du Code national du bâtiment 2020 | hazard
 `).map(([smallkey = "", sender, en = "", fr = "", layer = ""], at) =>
-	entryOf(smallkey, Number(sender), [en, fr], layer, at, [-141, 41.7, -52.6, 83.1]),
+	entryOf(smallkey, Number(sender), [en, fr], layer, at),
 );
 
 function entryOf(
@@ -219,9 +158,8 @@ function entryOf(
 	[en, fr]: [string, string],
 	layer: string,
 	at: number,
-	bounds: Box,
 ): Entry {
-	const [name, host] = senders[sender] as (typeof senders)[number];
+	const [nameEn, nameFr, host] = senders[sender] as (typeof senders)[number];
 	const isFeature = at % 3 === 2;
 	const path = `https://${host}/${isFeature ? "arcgis/rest/services/" : ""}${slug(en)}`;
 	const year = 2015 + (at % 11);
@@ -230,17 +168,17 @@ function entryOf(
 		type: isFeature ? "feature" : "wms",
 		title: { en, fr },
 		description: {
-			en: `${en}. This layer is kept by ${name.en} and is part of its open data. It was compiled from several sources and is brought up to date once a year.`,
-			fr: `${fr}. Cette couche est tenue par ${name.fr} et fait partie de ses données ouvertes. Elle est compilée de plusieurs sources et mise à jour chaque année.`,
+			en: `${en}. This layer is kept by ${nameEn} and is part of its open data. It was compiled from several sources and is brought up to date once a year.`,
+			fr: `${fr}. Cette couche est tenue par ${nameFr} et fait partie de ses données ouvertes. Elle est compilée de plusieurs sources et mise à jour chaque année.`,
 		},
 		address: isFeature
 			? { en: `${path}/MapServer/${at % 20}` }
 			: { en: `${path}/wms`, fr: `${path}/wms?lang=fr` },
 		...(!isFeature && { layers: { en: [layer] } }),
-		sender: name,
-		changed: { commit: String(at).padStart(40, "0"), date: `${year}-0${1 + (at % 9)}-1${at % 10}T12:00:00Z` },
+		sender: { en: nameEn, fr: nameFr },
+		changed: { commit: String(at).padStart(12, "0"), date: `${year}-0${1 + (at % 9)}-1${at % 10}T12:00:00Z` },
 		...(at % 50 === 7 && { health: { state: "down" as const, since: "2026-W09" } }),
-		bounds,
+		...(isFeature && { bounds: [-76, 45, -75, 46] as const }),
 	};
 }
 
@@ -257,15 +195,17 @@ export function generateCatalogue(count: number): Entry[] {
 		const place = places[rest % places.length] as (typeof places)[number];
 		const variant = variants[Math.floor(rest / places.length)] as (typeof variants)[number];
 		const sender = (combination * 31 + (rest % 7)) % senders.length;
-		const title: [string, string] = [variant[0](theme[0], place[0]), variant[1](theme[1], place[1])];
-		const [, , keyOf] = senders[sender] as (typeof senders)[number];
-		const [, , west, south, east, north] = place;
-		let smallkey = keyOf(slug(title[0]), at);
+		const title: [string, string] = [
+			variant[0](theme[0], place[0]),
+			variant[1](theme[1], place[1] ?? place[0]),
+		];
+		const [, , , prefix] = senders[sender] as (typeof senders)[number];
+		let smallkey = prefix + slug(title[0]);
 		if (keys.has(smallkey.toLowerCase())) smallkey = `${smallkey}-${at}`;
 		keys.add(smallkey.toLowerCase());
-		entries.push(entryOf(smallkey, sender, title, slug(theme[0]), at, [west, south, east, north]));
+		entries.push(entryOf(smallkey, sender, title, slug(theme[0]), at));
 	}
 	const step = Math.floor(entries.length / sought.length);
 	for (const [at, entry] of sought.entries()) entries.splice(at * (step + 1), 0, entry);
-	return entries;
+	return entries.slice(0, count);
 }

@@ -1,8 +1,9 @@
 import * as assert from "uvu/assert";
 import { searchEngineFiles } from "../../../site/static/search-engines.ts";
 import { test } from "../../helpers/suite.ts";
-import { buildCatalogue, generateEntries } from "../data/entries.ts";
+import { buildCatalogue } from "../data/entries.ts";
 import { pageSettings, plainSettings } from "../data/pages.ts";
+import { generateCatalogue } from "../search/catalogue.ts";
 
 /** The texts of the elements of a name. */
 function elements(xml: string, name: string): (string | undefined)[] {
@@ -13,7 +14,7 @@ test("the sitemap has both pages of every layer, each in the form of the address
 	const publicUrl = "https://layers.example.ca/";
 	const files = searchEngineFiles({ publicUrl, site: plainSettings });
 	assert.match(files.get("robots.txt") ?? "", "Sitemap: https://layers.example.ca/sitemap.xml");
-	const [first, ...more] = generateEntries(100);
+	const [first, ...more] = generateCatalogue(100);
 	const entries = [{ ...first, smallkey: "a+b" } as typeof first & {}, ...more];
 	const settings = { pages: { ...pageSettings, publicUrl }, isServed: true, commit: null, owners: () => [] };
 	const built = buildCatalogue(entries, null, settings);
