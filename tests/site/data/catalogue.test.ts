@@ -5,7 +5,7 @@ import { parseHealthReport } from "../../../registry/health.ts";
 import { catalogueChunk } from "../../../site/data/catalogue-schema.ts";
 import { IndexBroken } from "../../../site/data/chunks.ts";
 import { chunkOf, type Entry, manifestPath, parseManifest } from "../../../site/data/entries.ts";
-import { type CatalogueSettings, catalogueFiles, maxLayerPages } from "../../../site/data/files.ts";
+import { type CatalogueSettings, catalogueFiles, hasLayerPages } from "../../../site/data/files.ts";
 import { test } from "../../helpers/suite.ts";
 import { generateCatalogue } from "../search/catalogue.ts";
 import { buildCatalogue, commitOf } from "./entries.ts";
@@ -52,17 +52,15 @@ test("incomplete files are not taken as the start of an update", () => {
 });
 
 test("above 2,000 layers there are no pages of layers as files, and all files are made again", () => {
-	const entries = generateCatalogue(maxLayerPages);
-	const disk = buildCatalogue(entries, null, settings);
-	assert.ok(disk.has(`en/layer/${entries[0]?.smallkey}.html`));
-	const more = { ...(entries[0] as Entry), smallkey: "one-more" };
-	const changes = { layers: new Map([["one-more", more]]), history: [] };
-	assert.throws(() => catalogueFiles((path) => disk.get(path) ?? null, changes, settings), isBroken);
-	const large = {
-		...settings,
-		pages: { ...settings.pages, site: { ...settings.pages.site, hasLayerPages: false } },
-	};
-	assert.not.ok(buildCatalogue([...entries, more], null, large).has("en/layer/one-more.html"));
+	assert.equal([hasLayerPages(2_000, false), hasLayerPages(2_001, false)], [true, false]);
+	const [entry, more] = generateCatalogue(2) as [Entry, Entry];
+	const disk = buildCatalogue([entry], null, settings);
+	assert.ok(disk.has(`en/layer/${entry.smallkey}.html`));
+	const site = { ...settings.pages.site, hasLayerPages: false };
+	const large = { ...settings, pages: { ...settings.pages, site } };
+	const changes = { layers: new Map([[more.smallkey, more]]), history: [] };
+	assert.throws(() => catalogueFiles((path) => disk.get(path) ?? null, changes, large), isBroken);
+	assert.not.ok(buildCatalogue([entry], null, large).has(`en/layer/${entry.smallkey}.html`));
 });
 
 test("the report of health has every sick layer, by owner and host, and counts what was not checked", () => {
@@ -108,7 +106,7 @@ const schemaOf = (path: string) =>
 test("every file of the index and the changes is as its schema says, and another one is not", () => {
 	const ajv = new Ajv({ allErrors: true });
 	const pair = { sender: { en: "Office", fr: "Bureau" }, unread: ["v1/en"], thumbnail: "t.png" };
-	const entries = generateCatalogue(250).map((entry, at) => (at % 3 ? entry : { ...entry, ...pair }));
+	const entries = generateCatalogue(201).map((entry, at) => (at % 3 ? entry : { ...entry, ...pair }));
 	const was = { title: { en: "A", fr: "B" }, address: { en: "https://h.example" }, sender: "Office" };
 	const detail = { was, fields: [{ field: "/en/name", isRead: true as const, from: "x" }] };
 	const many = entries.map(({ smallkey }) => ({ smallkey, kind: "added" as const }));

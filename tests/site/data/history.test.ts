@@ -109,18 +109,6 @@ test("a commit is dated between its parent and now, also by a reader who begins 
 	}
 });
 
-test("a commit with a time that no date has is dated like its parent", async ({ folder, git, commit }) => {
-	const first = await commit({ "layers/ab/abc.json": "1" });
-	const tree = await git("rev-parse", "HEAD^{tree}");
-	const eve = "Eve <eve@example.org> 99999999999999999 +0000";
-	const input = `tree ${tree}\nauthor ${eve}\ncommitter ${eve}\n\nlate\n`;
-	const words = ["hash-object", "-t", "commit", "-w", "--stdin", "--literally"];
-	const late = (await runGit(folder, words, { input })).toString("latin1").trim();
-	assert.not.equal(late, first);
-	const dates = (await readHistory(folder, null, late))?.map(({ date }) => date);
-	assert.equal(dates, ["1970-01-01T00:00:00Z"]);
-});
-
 test("is not read from a shallow clone, and not from a commit that is no ancestor", async ({
 	folder,
 	git,

@@ -1,6 +1,5 @@
 import { gzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
-import { parseSignature } from "../../../site/data/signature.ts";
 import { buildSite, type SiteFiles } from "../../../site/data/site.ts";
 import { contentPolicy } from "../../../site/static/content-policy.ts";
 import { test } from "../../helpers/suite.ts";
@@ -85,17 +84,6 @@ test("every page says whose site it is, as far as the settings say it", async ()
 		assert.ok(html.includes(part), part);
 	assert.is(textOf(mine, assets.theme ?? ""), theme);
 	assert.not.match(textOf(site, "en/index.html"), /mailto:|Terms of use|<img/);
-});
-
-test("a signature is an SVG with a shape and a text alternative", () => {
-	const title = "Office of Maps & Charts";
-	assert.equal(parseSignature(signature), { title, width: 300, height: 40 });
-	for (const text of [
-		...["", "x", "<svg", signature.replace("viewBox", "box"), signature.replace("300", "a")],
-		signature.replace(/<title.*title>/, ""),
-		signature.replace(/<title.*title>/, "<g><title>a part</title></g>"),
-	])
-		assert.is(parseSignature(text), null, text);
 });
 
 test.run();

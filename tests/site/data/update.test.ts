@@ -164,12 +164,6 @@ test("compressed copies are written and removed together with their files", asyn
 	await assertWhole({ ...served, isCompressed: true });
 	const names = [...filesIn(join(folder, "out")).keys()];
 	assert.ok(names.some((name) => /^assets\/main-.*\.js\.br$/.test(name)));
-	const chunks = names.filter((name) => name.startsWith(`${chunksFolder}/`) && name.endsWith(".json"));
-	for (const name of chunks) {
-		const isLarge = (await read(name)).length >= 1_000;
-		assert.is(names.includes(`${name}.gz`), isLarge);
-		assert.is(names.includes(`${name}.br`), isLarge);
-	}
 });
 
 test("a catalogue whose files are deleted, cut off or of another history is written again as a whole", async () => {
@@ -222,16 +216,6 @@ test("the last changes say what they changed, also in a page", async () => {
 	assert.equal(changed.fields, fields);
 	assert.match(await read("en/changes/index.html"), `<ins>${to}</ins>`);
 	await assertWhole();
-});
-
-test("a change of health alone is in the index", async () => {
-	await bring(served);
-	const down = { state: "down", since: "2026-W09", cause: "answers with status 500" };
-	for (const health of [down, { ...down, cause: "has no layer" }, { ...down, repair: true }, null]) {
-		await commit({ "layers/health.json": JSON.stringify({ sick: health ? { abc: health } : {} }) });
-		assert.is(await bring(served), "changes");
-		assert.equal(entries().abc?.health, health);
-	}
 });
 
 test("a change rewrites the chunk of its layer, and the one before stays until the next change", async () => {

@@ -49,13 +49,6 @@ test("an address names its language by a whole word; parts of words are no langu
 	assert.equal(twinTexts("parks_en", "en"), ["parks_fr"]);
 });
 
-test("a service’s own languages are used where the address names none", () => {
-	assert.equal(twinAddresses("https://h.example/wms", "en", ["eng", "fre"]), [
-		"https://h.example/wms?language=fre",
-	]);
-	assert.equal(twinAddresses("https://h.example/wms", "en"), ["https://h.example/wms?lang=fr"]);
-});
-
 test("an address says its kind, its service and its layer, without the parameters of a request", () => {
 	const parsed = (text: string) => {
 		const found = parseServiceAddress(text);

@@ -5,7 +5,6 @@ import type { Reply } from "../../../api/reply.ts";
 import { folderPages } from "../../../site/http/folder-pages.ts";
 import { answerNoPage, noPage } from "../../../site/http/pages.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
-import type { pageSettings } from "../data/pages.ts";
 
 const test = freshSuite("files of the catalogue", async (use) => ({
 	folder: use(await temporaryFolder()).path,
@@ -88,8 +87,8 @@ test("a missing page says so in both languages; before the first build it reload
 	assert.match(textOf((await pages.answer(page("index/none.json"), plain)).body), /^\{"errors":/);
 });
 
-const noPageAt = (target: string, pages: typeof pageSettings | null = null) => {
-	const reply = answerNoPage(noPage(target.slice("/base".length), "/base"), pages, true);
+const noPageAt = (target: string) => {
+	const reply = answerNoPage(noPage(target.slice("/base".length), "/base"), null, true);
 	assert.is(reply.status, 404);
 	return new TextDecoder().decode(reply.body as Uint8Array);
 };

@@ -236,7 +236,9 @@ test("the health page is one table that can be sorted, and says what was not che
 	await using world = await SiteWorld.open([...layers, never, other]);
 	// The address of earlier versions leads to it.
 	await page.goto(world.url("en/?page=health"));
-	await page.getByText("45 layers were checked. 1 layer was not checked yet. 2 layers have a problem.").waitFor();
+	await page
+		.getByText("45 layers were checked. 1 layer was not checked yet. 2 layers have a problem.")
+		.waitFor();
 	assert.is(new URL(page.url()).pathname, "/en/health/");
 	const row = await page.getByRole("row", { name: "Glaciers" }).innerText();
 	assert.match(row, /answers with status 503\s+gone.example.ca\s+2026-02-23\s+@org\/menders/);

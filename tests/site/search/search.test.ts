@@ -48,13 +48,6 @@ found("an exact title and an exact key come first, of whatever layer", () => {
 	}
 });
 
-found("no layer is found twice, and what has all words is found whole", () => {
-	const keys = keysOf("census ontario");
-	assert.is(new Set(keys).size, keys.length);
-	const expected = all.filter(({ title }) => /census/i.test(title.en) && /ontario/i.test(title.en));
-	for (const { smallkey } of expected) assert.ok(keys.includes(smallkey), smallkey);
-});
-
 found.run();
 
 const entry = (smallkey: string, en: string, fr = en, more: Partial<Entry> = {}): Entry => ({

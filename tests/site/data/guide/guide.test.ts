@@ -1,6 +1,5 @@
 import * as assert from "uvu/assert";
 import { readGuidePages, renderGuide } from "../../../../site/data/guide/guide.ts";
-import { apiHtml } from "../../../../site/data/openapi.ts";
 import { test } from "../../../helpers/suite.ts";
 import { pageSettings } from "../pages.ts";
 
@@ -26,26 +25,7 @@ test("every document is a page, in the frame of the catalogue and its language",
 	assert.match(publish, '<a class="language" href="fr/publish.html" hreflang="fr" lang="fr">');
 	const french = guide.get("guide/fr/publish.html") as string;
 	assert.match(french, '<html lang="fr">');
-	assert.match(french, '<link rel="stylesheet" href="../../a/styles.css">');
-	assert.match(french, 'href="../publish.html" hreflang="en"');
 	for (const [path, html] of guide) assert.ok(html.length < 64_000, `${path} has ${html.length} characters`);
-});
-
-test("a page of many parts, and the interface for programs, begin with links to their parts", () => {
-	const linked = (html: string) => {
-		const [contents = ""] = /<nav class="contents"[\s\S]*?<\/nav>/.exec(html) ?? [];
-		return [...contents.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
-	};
-	const ids = (html: string) => [...html.matchAll(/<h2 id="([^"]+)"/g)].map(([, id]) => id);
-	const publish = guide.get("guide/fr/publish.html") ?? "";
-	assert.ok(linked(publish).length >= 5);
-	assert.equal(linked(publish), ids(publish));
-	assert.match(publish, '<nav class="contents" aria-label="Sur cette page">');
-	assert.equal(linked(rendered("# A\n\n## B\n\nText.")), []);
-	const paths = { "/a/{b}": { get: { summary: "One." }, put: { summary: "Two." } } };
-	const api = apiHtml(pageSettings, new Map([["openapi.json", JSON.stringify({ paths, components: {} })]]));
-	assert.equal(linked(api), ["get-a-b", "put-a-b", "schemas"]);
-	assert.equal(ids(api), linked(api));
 });
 
 test("HTML in a document is shown as text, and no script enters the page", () => {
