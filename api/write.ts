@@ -83,7 +83,7 @@ export async function answerWrite(
 	if (bytesWait > 0) return refuseLimited("bytes", bytesWait);
 	const meta = metaOf(write, sender, request);
 	// The signature is used up: it must not take effect later, when other layers are stored, or with another method.
-	const useUp = async (status: number) => (await store.remember?.({ ...meta, outcome: status })) ?? true;
+	const useUp = (status: number) => store.remember({ ...meta, outcome: status });
 	const refuseForGood = async (refusal: Refusal) => {
 		await useUp(refusal.status);
 		return refuseWrite(refusal);

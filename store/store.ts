@@ -117,12 +117,12 @@ export interface Store extends Reader {
 	 */
 	change(edits: Edits, meta: Meta): Promise<Commit | Refusal>;
 	/**
-	 * Remembers a signed request that was refused, or that changed no layer, so that it cannot take effect later. The
-	 * record is durable when the promise resolves. A store without this method remembers only the requests of its commits.
+	 * Remembers a signed request that was refused, or that changed no layer, so that it cannot take effect later. On this
+	 * machine the record is durable when the promise resolves; with the layers on GitHub it ends with the process.
 	 * @returns whether the request is new; false also if the store no longer knows whether it is
 	 * @throws {StoreBusy} if the request cannot be remembered
 	 */
-	remember?(used: UsedRequest): Promise<boolean>;
+	remember(used: UsedRequest): Promise<boolean>;
 }
 
 /** How long a request is remembered for its key, in milliseconds: longer than a signature is valid. */

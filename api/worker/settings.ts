@@ -71,7 +71,10 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 const noRepository = /* @__PURE__ */ textOf("no-repository");
 
 /** The store of a service without one. A write with a valid signature gets 503. */
-const noStore: Store = { published: false, read: refuse, ids: refuse, keys: refuse, change: refuse };
+const noStore: Store = {
+	...{ published: false, read: refuse, ids: refuse, keys: refuse, change: refuse },
+	remember: async () => true,
+};
 
 function refuse(): Promise<never> {
 	throw new StoreBusy(noRepository, retryWithoutStore);

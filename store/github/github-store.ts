@@ -7,6 +7,7 @@ import {
 	type Meta,
 	type Reader,
 	type Refusal,
+	reviewBranch,
 	type Store,
 	StoreBusy,
 } from "../store.ts";
@@ -23,6 +24,8 @@ import {
 } from "./pending-commits.ts";
 import { proposeChange } from "./pull-request.ts";
 import { batchQueue, failing } from "./queue.ts";
+import { proposeTogether } from "./review-group.ts";
+import { rememberRequests } from "./used-here.ts";
 
 /** A publisher gets an answer within the sum of `waitMs` and `batchMs`, since proxies wait a minute at most. */
 const defaultLimits = {
@@ -74,11 +77,12 @@ export function githubStore(options: GithubOptions): Store {
 		authorizeWith(options.auth, now, permissions),
 	);
 	const heads = new Heads(now);
+	const used = rememberRequests(now);
 	const submit = batchQueue<Change, Commit | Refusal>({
 		now,
 		maxBatchMs: limits.batchMs,
 		maxJobs: options.maxBatch ?? defaultMaxBatch,
-		mayJoin: ({ meta }) => !meta.review,
+		mayJoin: ({ meta }, first) => groupOf(meta) !== null && groupOf(meta) === groupOf(first.meta),
 		run: (batch) => {
 			const { raceMs, batchMs } = limits;
 			const lastCommitAt = batch.until - batchMs * (1 - commitsShare);
@@ -89,10 +93,12 @@ export function githubStore(options: GithubOptions): Store {
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		try {
-			const outcome = await submit({ edits, meta, started: now() }, limits.waitMs);
-			if (outcome) return outcome;
-			const seconds = spread(limits.waitMs / 1000, random);
-			throw new GithubBusy(textOf("github-queue"), seconds, "its turn did not come in time");
+			return await used.once(edits, meta, async (guarded) => {
+				const outcome = await submit({ edits: guarded, meta, started: now() }, limits.waitMs);
+				if (outcome) return outcome;
+				const seconds = spread(limits.waitMs / 1000, random);
+				throw new GithubBusy(textOf("github-queue"), seconds, "its turn did not come in time");
+			});
 		} catch (error) {
 			const reason = error instanceof GithubBusy ? ` (${error.reason})` : "";
 			if (error instanceof StoreBusy) log?.error(new Error(`${meta.subject}: ${error.message}${reason}`));
@@ -111,7 +117,14 @@ export function githubStore(options: GithubOptions): Store {
 		ids: async (smallkey) => (await readNow()).ids(smallkey),
 		keys: async (folder, like) => (await readNow()).keys(folder, like),
 		change,
+		remember: async (request) => used.note(request),
 	};
+}
+
+/** The branch that a change shares with others; null if it has its own. */
+function groupOf(meta: Meta): string | null {
+	if (!meta.review) return "";
+	return meta.reviewName === undefined ? null : reviewBranch(meta);
 }
 
 /**
@@ -121,18 +134,19 @@ export function githubStore(options: GithubOptions): Store {
  */
 async function makeChanges(context: ChangeContext, batch: ChangeBatch): Promise<void> {
 	const [first] = batch.jobs;
-	if (first?.job.meta.review) {
+	const make = groupOf(first?.job.meta as Meta) === "" ? commitTogether : proposeTogether;
+	if (first && groupOf(first.job.meta) === null) {
 		const tried = { text: null };
 		const done = await retryRaces(context, batch.until, () => proposeChange(context, first.job, tried));
 		return first.settle(() => done);
 	}
 	try {
-		await commitTogether(context, batch);
+		await make(context, batch);
 	} catch (error) {
 		if (error instanceof StoreBusy || batch.jobs.length === 1) throw error;
 		for (const entry of batch.jobs) {
 			const alone = { ...batch, jobs: [entry], fill: () => undefined };
-			await commitTogether(context, alone).catch((error: unknown) => entry.settle(failing(error)));
+			await make(context, alone).catch((error: unknown) => entry.settle(failing(error)));
 		}
 	}
 }

@@ -43,7 +43,7 @@ export interface ChangeContext extends Pick<Connection, "now" | "sleep" | "rando
 type Outcome = () => Commit | Refusal;
 
 /** The edits of a change, or its outcome if it has none. */
-type Decision = Edit[] | Outcome;
+export type Decision = Edit[] | Outcome;
 
 /** Most trees that are written at once: GitHub asks clients to make few writes at the same time. */
 const treesAtOnce = 4;
@@ -119,7 +119,7 @@ async function commitFirst({ github, branch }: ChangeContext, change: Change): P
 }
 
 /** Decides each change on the state that the changes before it leave. */
-async function decide({ github, now }: ChangeContext, head: Head, changes: readonly Change[]) {
+export async function decide({ github, now }: ChangeContext, head: Head, changes: readonly Change[]) {
 	const state = readerOf(filesAt(github, head));
 	const isUsed = ({ meta }: Change) => wasUsed(github, head, meta, now());
 	// All requests to GitHub are made at once. A change after the first edits is decided again, with these edits.
@@ -150,7 +150,7 @@ async function decide({ github, now }: ChangeContext, head: Head, changes: reado
 }
 
 /** Whether a decision changes something. */
-function changesSomething(decision: Decision): decision is Edit[] {
+export function changesSomething(decision: Decision): decision is Edit[] {
 	return Array.isArray(decision) && decision.length > 0;
 }
 

@@ -13,22 +13,22 @@ import {
 	type Refusal,
 	reviewBranch,
 	StoreBusy,
-	twinWaits,
 	usedBefore,
 	waitsOf,
 } from "../store.ts";
-import { dataOf, type Github, listOf } from "./answer.ts";
+import { dataOf, type Github } from "./answer.ts";
 import { commitTree, emptyRepository, moveBranch, placeBranch, writeTree } from "./commit.ts";
 import { filesAt } from "./commit-files.ts";
 import { carriesRequest, type Head, wasUsed } from "./history.ts";
 import type { Change, ChangeContext } from "./pending-commits.ts";
+import { createFindTwin } from "./twins.ts";
 
-interface Text {
+export interface Text {
 	title: string;
 	body: string;
 }
 
-type PullRequest = NonNullable<Awaited<ReturnType<typeof findPullRequest>>>;
+export type PullRequest = NonNullable<Awaited<ReturnType<typeof findPullRequest>>>;
 
 /**
  * Makes a change on a branch of its own, with a pull request. A further change on this branch before the merge joins the
@@ -72,8 +72,8 @@ export async function proposeChange(
 		return { commit: base.commit, changed: false, ...receipt };
 	}
 	if (await wasUsed(github, base, meta, now())) return usedBefore;
-	const twin = open ? null : await findTwin(context, meta, proposed);
-	if (twin !== null) return twinWaits(meta.smallkey as string, twin);
+	const twin = open ? null : await createFindTwin(context)(meta, proposed);
+	if (twin) return twin;
 	const tree = await writeTree(github, base.tree, wanted);
 	if (tree === base.tree) return { commit: base.commit, changed: false, ...receipt };
 	const commit = await commitTree(github, base.commit, tree, meta, started);
@@ -105,25 +105,11 @@ async function pullRequestText(meta: Meta, edits: Edit[], main: Reader, proposed
 	return { title: subject, body };
 }
 
-async function findPullRequest({ github, branch }: ChangeContext, proposal: string) {
+export async function findPullRequest({ github, branch }: ChangeContext, proposal: string) {
 	const { rest, repo } = github;
 	const head = `${repo.owner}:${proposal}`;
 	const asked = rest.pulls.list({ ...repo, state: "open", head, base: branch });
 	return (await dataOf(asked, "list the pull requests"))[0] ?? null;
-}
-
-/** Another spelling of a new smallkey of which a pull request is open, or null. @param now the state without the change */
-async function findTwin({ github, branch }: ChangeContext, { smallkey }: Meta, now: Reader) {
-	if (smallkey === null || (await now.ids(smallkey)) !== null) return null;
-	const { rest, repo, paginate } = github;
-	const asked = paginate(rest.pulls.list, { ...repo, state: "open", base: branch, per_page: 100 });
-	const start = `${repo.owner}:register/`;
-	const heads = (await listOf(asked, "list the pull requests")).map(({ head }) => head.label ?? "");
-	const spellings = heads
-		.filter((label) => label.startsWith(start))
-		.map((label) => label.slice(start.length));
-	const isTwin = (other: string) => other !== smallkey && other.toLowerCase() === smallkey.toLowerCase();
-	return spellings.find(isTwin) ?? null;
 }
 
 /** Writes the text of an open pull request if it differs. */
@@ -136,7 +122,7 @@ function updatePullRequest({ rest, repo }: Github, { number }: PullRequest, text
 	return dataOf(rest.pulls.update({ ...repo, pull_number: number, ...text }), "update the pull request");
 }
 
-function openPullRequest({ github, branch }: ChangeContext, proposal: string, text: Text) {
+export function openPullRequest({ github, branch }: ChangeContext, proposal: string, text: Text) {
 	const { rest, repo } = github;
 	const asked = rest.pulls.create({ ...repo, ...text, head: proposal, base: branch });
 	return dataOf(asked, "open a pull request");

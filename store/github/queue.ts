@@ -54,7 +54,8 @@ export function batchQueue<Job, Outcome>(options: {
 	 */
 	maxBatchMs: number;
 	maxJobs: number;
-	mayJoin: (job: Job) => boolean;
+	/** Whether two jobs may be in one batch, and whether a job may be in a batch with others (`mayJoin(job, job)`). */
+	mayJoin: (job: Job, first: Job) => boolean;
 	/** Settles the jobs of the batch. Jobs that it does not settle wait again, or fail with its error. */
 	run: (batch: Batch<Job, Outcome>) => Promise<void>;
 }): (job: Job, maxWaitMs: number) => Promise<Outcome | null> {
@@ -83,8 +84,10 @@ export function batchQueue<Job, Outcome>(options: {
 	}
 
 	function fill(batch: Batch<Job, Outcome>): void {
-		const mayJoin = ({ job }: QueuedJob<Job, Outcome>) => options.mayJoin(job);
-		if (batch.jobs.every(mayJoin)) take(batch, waiting.filter(mayJoin).slice(0, maxJobs - batch.jobs.length));
+		const [first] = batch.jobs;
+		if (!first) return;
+		const mayJoin = ({ job }: QueuedJob<Job, Outcome>) => options.mayJoin(job, first.job);
+		take(batch, waiting.filter(mayJoin).slice(0, maxJobs - batch.jobs.length));
 	}
 
 	function take(batch: Batch<Job, Outcome>, jobs: QueuedJob<Job, Outcome>[]): void {

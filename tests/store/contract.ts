@@ -307,5 +307,78 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.is(await store.read("twice"), null);
 	});
 
+	test("the changes of a sender for one review wait together, and another review or sender has its own branch", async ({
+		store,
+	}) => {
+		const stored = await accepted(store.change(putting("same", textOf(1)), metaOf("same")));
+		const meta = (smallkey: string, reviewName = "Spring.2026", author = "ann") =>
+			metaOf(smallkey, { author, review: true, reviewName });
+		const put = (smallkey: string, ...more: string[]) =>
+			accepted(store.change(putting(smallkey, textOf(1)), meta(smallkey, ...more)));
+		assert.equal(await put("same"), { commit: stored.commit, changed: false }, "nothing waits yet");
+		const [first, second] = await Promise.all([put("g1"), put("g2"), put("g3")]);
+		const { pullRequest } = first;
+		const branch = "register/ann/review.Spring.2026";
+		for (const one of [first, second]) assert.equal([one.changed, one.branch], [true, branch]);
+		const later = await put("g4");
+		assert.equal([later.changed, later.branch, later.pullRequest], [true, branch, pullRequest]);
+		const removal = await accepted(store.change(removing("same"), meta("same")));
+		assert.equal([removal.changed, removal.branch], [true, branch]);
+		const again = await put("g1");
+		assert.equal([again.changed, again.branch, again.pullRequest], [false, branch, pullRequest]);
+		assert.is((await put("g1", "autumn")).branch, "register/ann/review.autumn");
+		assert.is((await put("g1", "autumn", "bo")).branch, "register/bo/review.autumn");
+		assert.equal([await store.read("g1"), (await store.read("same"))?.registration], [null, textOf(1)]);
+	});
+
+	test("a new key that differs only in case from one of a review of many layers is refused", async ({
+		store,
+	}) => {
+		const meta = (smallkey: string, parts = {}) =>
+			metaOf(smallkey, { author: "ann", review: true, ...parts });
+		const group = { reviewName: "twins" };
+		await accepted(store.change(putting("Lake", textOf(1)), meta("Lake", group)));
+		await accepted(store.change(putting("Road", textOf(1)), meta("Road")));
+		for (const [smallkey, other, parts] of [
+			["lake", "Lake", {}],
+			["lake", "Lake", { reviewName: "others" }],
+			["road", "Road", group],
+		] as const) {
+			const outcome = await store.change(putting(smallkey, textOf(2)), meta(smallkey, parts));
+			assert.equal(outcome, twinWaits(smallkey, other));
+		}
+		await accepted(store.change(putting("road2", textOf(2)), meta("road2", group)));
+	});
+
+	test("a repeated request of a review of many layers changes nothing twice", async ({ store }) => {
+		const group = { review: true, reviewName: "replay" };
+		const meta = metaOf("rep", group);
+		await accepted(store.change(putting("rep", textOf(1)), meta));
+		await accepted(store.change(putting("rep", textOf(2)), metaOf("rep", group)));
+		assert.equal(await store.change(putting("rep", textOf(1)), meta), usedBefore);
+	});
+
+	test("a request that changed nothing, or was refused, takes no effect later", async ({ store }) => {
+		const put = (value: number, meta = metaOf("later")) =>
+			store.change(putting("later", textOf(value)), meta);
+		await accepted(put(1));
+		const unchanged = metaOf("later");
+		assert.is((await accepted(put(1, unchanged))).changed, false);
+		await accepted(put(2));
+		assert.equal(await put(1, unchanged), usedBefore);
+		const refused = metaOf("absent", { method: "DELETE" });
+		const remove = async (now: Reader) => {
+			const errors = [problemAt("smallkey", "not-registered", "absent")];
+			return (await now.ids("absent")) ? removing("absent")() : { status: 404, errors };
+		};
+		assert.equal(await store.change(remove, refused), await remove(store));
+		await accepted(store.change(putting("absent", textOf(1)), metaOf("absent")));
+		assert.equal(await store.change(remove, refused), usedBefore);
+		assert.equal(
+			[(await store.read("later"))?.registration, (await store.read("absent"))?.registration],
+			[textOf(2), textOf(1)],
+		);
+	});
+
 	test.run();
 }

@@ -135,6 +135,7 @@ export class TestServer {
 			read: async () => null,
 			ids: async () => null,
 			keys: async () => [],
+			remember: async () => true,
 			change: async (_edits, { smallkey }): Promise<Commit> => {
 				await this.gate;
 				this.stored.push(smallkey ?? "");

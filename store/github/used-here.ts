@@ -1,0 +1,53 @@
+import { judgeRepeat } from "../repeat.ts";
+import {
+	type Commit,
+	type Edits,
+	isRefusal,
+	type Meta,
+	type Refusal,
+	requestMemoryMs,
+	type UsedRequest,
+} from "../store.ts";
+
+/**
+ * Remembers the signed requests that this process has answered. Those that made a commit are in the history too, where
+ * other processes find them; the others are forgotten at its end.
+ */
+export function rememberRequests(now: () => Date) {
+	/** In the order of their first use. `held`: why the store refused what the edits would have changed. */
+	const uses = new Map<string, UsedRequest & { held?: Refusal }>();
+
+	/** @returns whether the request is new */
+	function note(used: UsedRequest & { held?: Refusal }): boolean {
+		for (const [request, { time }] of uses) {
+			if (time + requestMemoryMs >= now().getTime()) break;
+			uses.delete(request);
+		}
+		const isFirst = !uses.has(used.request);
+		if (isFirst) uses.set(used.request, used);
+		return isFirst;
+	}
+
+	/** Makes a change, unless its request was answered before. */
+	async function once(
+		edits: Edits,
+		{ request, method = "-", time }: Meta,
+		change: (edits: Edits) => Promise<Commit | Refusal>,
+	): Promise<Commit | Refusal> {
+		if (request === null) return change(edits);
+		let isChanging = false;
+		const outcome = await change(async (state) => {
+			const proposed = await edits(state);
+			isChanging = !isRefusal(proposed) && proposed.length > 0;
+			const first = uses.get(request);
+			if (!first) return proposed;
+			return judgeRepeat(first, method, (isChanging && first.held) || proposed) ?? [];
+		});
+		const isRefused = isRefusal(outcome);
+		const held = isRefused && isChanging && { held: outcome };
+		note({ request, method, time, outcome: isRefused ? outcome.status : outcome.commit, ...held });
+		return outcome;
+	}
+
+	return { note, once };
+}
