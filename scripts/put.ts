@@ -41,7 +41,7 @@ const remove = createRun("remove", async ({ read, environment, io }) => {
 			.option(...ifMatchOption)
 			.option("--json", "print the result as JSON", false),
 	);
-	const smallkeys = [...new Set([...named, ...(file === undefined ? [] : await readKeys(file))])];
+	const smallkeys = [...new Set([...named, ...(file === undefined ? [] : await readKeys(file, io.warn))])];
 	const [smallkey] = smallkeys;
 	if (smallkey === undefined) throw new Error("smallkey: is needed, or --file with smallkeys");
 	const isMany = smallkeys.length > 1 || file !== undefined || options.json;

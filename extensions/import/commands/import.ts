@@ -127,9 +127,9 @@ function countsOf(types: ReadonlyMap<string, number>): string {
 }
 
 /** Reads smallkeys from a list, or from a dump of the older service's database. @throws {Error} as `readKeys` does */
-async function readKeysOrDump(path: string): Promise<string[]> {
+async function readKeysOrDump(path: string, warn: (line: string) => void): Promise<string[]> {
 	const bytes = await readDumpFile(path);
-	if (!/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) return readKeys(path);
+	if (!/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) return readKeys(path, warn);
 	const documents = [...readDump(bytes)].flatMap((entry) => ("document" in entry ? [entry.document] : []));
 	const keys = documents.map((document) => parseSmallkey(keyOf(document)));
 	return [...new Set(keys.filter((key) => key !== null))];
@@ -208,7 +208,7 @@ const compare = createRun("compare", async ({ read, environment, io }) => {
 			.addHelpText("after", compareHelp),
 	);
 	const { dataDir } = readConfiguration(withoutStore(environment));
-	const smallkeys = path === undefined ? await readStored(dataDir) : await readKeysOrDump(path);
+	const smallkeys = path === undefined ? await readStored(dataDir) : await readKeysOrDump(path, io.warn);
 	if (smallkeys.length === 0) throw new Error(`${path ?? dataDir}: holds no smallkeys to compare`);
 	io.warn(`Comparing ${counted(smallkeys.length, "layer")} of ${old} with ${now}`);
 	const bar = progress(smallkeys.length * comparedTargets.length * 2, "comparing");
