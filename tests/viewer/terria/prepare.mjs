@@ -1,4 +1,4 @@
-// First step of npm run test:terria: fetches Terria, and bundles entry.mjs with its classes for Node.
+// node tests/viewer/terria/prepare.mjs, before npm run test:all -- viewers: fetches Terria, and bundles entry.mjs with its classes for Node.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
