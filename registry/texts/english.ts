@@ -39,6 +39,7 @@ export const english = {
 	"kind-wms": "must be the address of a WMS, not of an ArcGIS service",
 	"kind-arcgis": "must be the address of a MapServer or FeatureServer, not of a WMS",
 	"kind-layer": "must end with the number of one layer: …/{0} is a whole service",
+	"kind-operation": "must be the address of a layer or service, without /{0}: {1}",
 	"kind-service":
 		"must not end with the number of one layer: layers of a whole service are named by scrape_only",
 	// Warnings about what is accepted but probably not intended.
@@ -47,8 +48,10 @@ export const english = {
 	"query-empty": "ends with ?, which is left out: viewers write their own",
 	"query-request": "already has SERVICE or REQUEST, which viewers add themselves",
 	"query-lost": "has a query, which RAMP 4.0 loses where it asks for a legend or for what was clicked on",
-	"query-harmless": "has a query that changes nothing, which is left out at v2: GeoView fails on it",
-	"query-fails": "has a query, on which GeoView fails",
+	"query-harmless": "has a query that changes nothing, which is left out: viewers write their own",
+	"query-token":
+		"has a token, which everybody can read in the fragment and which expires; GeoView fails on any query",
+	"query-kept": "has parameters that every viewer gets: {0}; GeoView fails on any query",
 	fragment: "has a #, and what follows it is never sent",
 	"private-host": "is at {0}, which readers elsewhere cannot reach",
 	"not-https": "is not https: a page over https cannot load it",
@@ -125,7 +128,7 @@ export const english = {
 	clock: "this server's clock went back to a time that is over, and may have seen this: sign again",
 	timestamp: "must be an ISO 8601 time within two minutes of this server's, which is {0}",
 	"timestamp-hint": "the TimeStamp that was sent is {0}; date -u +%Y-%m-%dT%H:%M:%SZ writes one",
-	hint: "check the sender's id and secret; that the body is signed as it is sent: curl -d drops line breaks, --data-binary keeps them; that the signed path is the whole path, such as {0}; npx fragment-publisher sign --explain shows the text that has to be signed",
+	hint: "check the sender's id and secret, which has no line break at its end; that the body is signed as it is sent: curl -d drops line breaks, --data-binary keeps them; that the signed path is the whole path, such as {0}; npx fragment-publisher sign --explain shows the text that has to be signed",
 	query: "a write must have no query",
 	"path-length": "must have at most {0} characters after the base path",
 	"path-characters": "must start with one / and hold nothing that a URL parser would change",

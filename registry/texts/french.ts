@@ -38,6 +38,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"kind-wms": "doit être l’adresse d’un WMS, et non d’un service ArcGIS",
 	"kind-arcgis": "doit être l’adresse d’un MapServer ou d’un FeatureServer, et non d’un WMS",
 	"kind-layer": "doit se terminer par le numéro d’une couche : …/{0} est un service entier",
+	"kind-operation": "doit être l’adresse d’une couche ou d’un service, sans /{0} : {1}",
 	"kind-service":
 		"ne doit pas se terminer par le numéro d’une couche : les couches d’un service entier sont nommées dans scrape_only",
 	// Warnings about what is accepted but probably not intended.
@@ -47,8 +48,11 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"query-request": "contient déjà SERVICE ou REQUEST, que les visualiseurs ajoutent eux-mêmes",
 	"query-lost":
 		"a une chaîne de requête, que RAMP 4.0 perd lorsqu’il demande une légende ou l’information sur un point cliqué",
-	"query-harmless": "a une chaîne de requête sans effet, omise en v2 : GéoView y échoue",
-	"query-fails": "a une chaîne de requête, sur laquelle GéoView échoue",
+	"query-harmless": "a une chaîne de requête sans effet, qui est omise : les visualiseurs ajoutent la leur",
+	"query-token":
+		"contient un jeton, que tous peuvent lire dans le fragment et qui expire ; GéoView échoue avec toute chaîne de requête",
+	"query-kept":
+		"a des paramètres que chaque visualiseur reçoit : {0} ; GéoView échoue avec toute chaîne de requête",
 	fragment: "contient un #, et ce qui suit n’est jamais envoyé",
 	"private-host": "est à {0}, une adresse inaccessible aux autres réseaux",
 	"not-https": "n’est pas en https : une page en https ne peut pas afficher son contenu",
@@ -127,7 +131,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	clock: "l’horloge de ce serveur a reculé, et il a peut-être déjà reçu cette requête : signez de nouveau",
 	timestamp: "doit être une heure ISO 8601 à moins de deux minutes de celle de ce serveur, qui est {0}",
 	"timestamp-hint": "le TimeStamp reçu est {0}; date -u +%Y-%m-%dT%H:%M:%SZ en écrit un",
-	hint: "vérifiez l’identifiant et le secret de l’expéditeur; que le corps est signé tel qu’il est envoyé : curl -d enlève les sauts de ligne, --data-binary les conserve; que le chemin signé est le chemin entier, comme {0}; npx fragment-publisher sign --explain montre le texte à signer",
+	hint: "vérifiez l’identifiant et le secret de l’expéditeur, sans saut de ligne à la fin; que le corps est signé tel qu’il est envoyé : curl -d enlève les sauts de ligne, --data-binary les conserve; que le chemin signé est le chemin entier, comme {0}; npx fragment-publisher sign --explain montre le texte à signer",
 	query: "une écriture ne doit pas avoir de paramètres",
 	"path-length": "doit avoir au plus {0} caractères après le chemin de base",
 	"path-characters": "doit commencer par un seul / et ne rien contenir qu’un analyseur d’URL changerait",
