@@ -9,7 +9,7 @@ import { extensions } from "../../extensions/index.ts";
 import type { FolderTimes } from "../../publish/folder-sink.ts";
 import type { Publication } from "../../publish/publication.ts";
 import type { Fragments } from "../../registry/fragment.ts";
-import { createSite, type SiteOptions } from "../../site/extension.ts";
+import { createSite } from "../../site/extension.ts";
 import type { openCatalogue } from "../../site/process/catalogue-process.ts";
 import { filesBelow } from "../../store/files/below.ts";
 import { readTextIfThere } from "../../store/files/if-there.ts";
@@ -68,8 +68,6 @@ export class Local extends Requests {
 	/** Variables over the tests' own, from the next start on. */
 	variables: Record<string, string>;
 	guard: Outside["guard"];
-	/** Other limits of the catalogue than those of tests. */
-	catalogueLimits: SiteOptions["limits"] = {};
 	/** Bytes that the disk has left, as the service sees it; an error where it cannot be read. */
 	freeBytes: number | Error = 2 ** 40;
 	/** What is wrong with the senders file, as the service sees it. */
@@ -124,7 +122,7 @@ export class Local extends Requests {
 	async start(files: Record<string, string> = {}): Promise<void> {
 		const seed = Object.entries(files).map(([path, text]) => ({ path, text }));
 		const environment = { DATA_DIR: this.folder, HARVEST: "off", SITE: "off", ...this.variables };
-		const limits = { collectMs: 10, checkMs: 200, retryMs: 100, maxRetryMs: 200, ...this.catalogueLimits };
+		const limits = { collectMs: 10, checkMs: 200, retryMs: 100, maxRetryMs: 200 };
 		const site = createSite({ worker: new URL("../../scripts/catalogue.ts", import.meta.url), limits });
 		const all = [site, ...extensions];
 		const readers = all.flatMap(({ settings }) => settings ?? []);

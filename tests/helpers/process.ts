@@ -1,8 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
-import { connect } from "node:net";
-import os, { tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -101,37 +99,16 @@ export async function runScriptProcess(
 	name: string,
 	args: string[],
 	env: Record<string, string> = {},
-	cwd = root,
 ): Promise<Ended> {
-	return runNode([...startWords(name), ...args], env, cwd);
-}
-
-async function runNode(words: string[], env: Record<string, string>, cwd: string): Promise<Ended> {
-	const options = { cwd, env: cleanEnvironment(env), maxBuffer: 1 << 26 };
+	const options = { cwd: root, env: cleanEnvironment(env), maxBuffer: 1 << 26 };
 	try {
+		const words = [...startWords(name), ...args];
 		const { stdout, stderr } = await promisify(execFile)(process.execPath, words, options);
 		return { code: 0, stdout, stderr };
 	} catch (error) {
 		const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
 		return { code, stdout, stderr };
 	}
-}
-
-/** The words with which Node starts `npm test` with other words. */
-export function testWords(words: readonly string[]): string[] {
-	const folder = join(root, "tests/run");
-	return [
-		"--enable-source-maps",
-		"--import",
-		join(folder, "own-folder.mjs"),
-		join(folder, "run.mjs"),
-		...words,
-	];
-}
-
-/** Runs `npm test` with some words in a process of its own, to its end. */
-export function runTests(words: readonly string[]): Promise<Ended> {
-	return runNode(testWords(words), {}, root);
 }
 
 /** The ids of all processes under one, from Linux's table of processes (proc(5)). */
@@ -170,19 +147,6 @@ function readIfThere(path: string): string {
 	} catch {
 		return "";
 	}
-}
-
-/** Makes every call of setpriority(2) in this process fail, as a filter of system calls does. @returns what ends that */
-export function forbidPriorities(): () => void {
-	const { setPriority } = os;
-	const replace = (by: typeof setPriority) => {
-		os.setPriority = by;
-		syncBuiltinESMExports();
-	};
-	replace(() => {
-		throw Object.assign(new Error("EPERM: operation not permitted"), { code: "ERR_SYSTEM_ERROR" });
-	});
-	return () => replace(setPriority);
 }
 
 /** Sends a signal to a process that may have ended meanwhile. */
@@ -262,11 +226,6 @@ export class ServerProcess implements AsyncDisposable {
 		return descendantsWith(this.pid, word);
 	}
 
-	/** Closes its log, as a collector that ends does. */
-	closeLog(): void {
-		this.#child.stdout?.destroy();
-	}
-
 	/** Ends it; its exit code. */
 	async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
 		this.#child.kill(signal);
@@ -276,17 +235,4 @@ export class ServerProcess implements AsyncDisposable {
 	async [Symbol.asyncDispose](): Promise<void> {
 		await this.stop();
 	}
-}
-
-/** Sends bytes as they are and reads everything until the other side closes. */
-export function sendRaw(port: number, bytes: string | Uint8Array): Promise<string> {
-	return new Promise((resolve, reject) => {
-		const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
-		let text = "";
-		socket.on("data", (data) => {
-			text += data.toString("latin1");
-		});
-		socket.on("error", reject);
-		socket.on("close", () => resolve(text));
-	});
 }

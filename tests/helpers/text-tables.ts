@@ -26,9 +26,3 @@ export const textTables: readonly TextTable[] = [
 	{ name: "drafts", en: englishDrafts, fr: frenchDrafts },
 	{ name: "pages without a script", en: englishStatic, fr: frenchStatic },
 ];
-
-/** All texts of the site, as a browser that drafts a layer has them. */
-export const siteTexts = {
-	en: { ...english, ...englishMaps, ...englishDrafts, ...englishStatic },
-	fr: { ...french, ...frenchMaps, ...frenchDrafts, ...frenchStatic },
-};

@@ -6,7 +6,7 @@ import { manual } from "../../helpers/handlers.ts";
 import { signed } from "../../helpers/signed.ts";
 import { suite } from "../../helpers/suite.ts";
 import { answering } from "../../helpers/world.ts";
-import { buildCatalogue, generateEntries } from "../../site/data/entries.ts";
+import { buildCatalogue } from "../../site/data/entries.ts";
 import { pageSettings } from "../../site/data/pages.ts";
 
 const test = suite("the worker without its engine");
@@ -228,7 +228,7 @@ test("the reason of a 503 to a write is in the log, without the token", async ()
 });
 
 test("the page of a layer is made of the index where the hosting has no file of it, by four files", async () => {
-	const [one] = [...generateEntries(1)];
+	const [one] = [...generateCatalogue(1)];
 	const entry = { ...one, smallkey: "a+b" } as Entry;
 	const settings = { pages: pageSettings, isServed: true, commit: null, owners: () => [] };
 	const files = buildCatalogue([entry], null, settings).set("pages.json", JSON.stringify(pageSettings));
