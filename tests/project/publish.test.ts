@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { parseRegistration } from "../../registry/registration.ts";
-import { receipt } from "../../registry/schemas/answers.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { manual } from "../helpers/local.ts";
 import { root } from "../helpers/process.ts";
@@ -11,7 +10,6 @@ import { test } from "../helpers/suite.ts";
 
 const page = await readFile(join(root, "docs/publish.md"), "utf8");
 const reference = await readFile(join(root, "docs/registration.md"), "utf8");
-const frenchReference = await readFile(join(root, "docs/fr/registration.md"), "utf8");
 
 /** The fenced blocks of one language, in order. */
 function blocks(language: string, text = page): string[] {
@@ -37,17 +35,10 @@ function rows(members: Record<string, Member>): string[] {
 }
 
 test("the members of a registration are those of the schema, in its words", () => {
-	const [first = "", second = ""] = reference.split("\n## Version 2.0\n");
+	const [first = ""] = reference.split("\n## Version 2.0\n");
 	const tables = [...first.matchAll(/^\| member \| meaning \|\n\|---\|---\|\n((?:\|.*\|\n)+)/gm)];
 	const shown = tables.map(([, body]) => (body as string).trim().split("\n"));
 	assert.equal(shown, [rows(registration1.properties), rows(registration1.definitions.lang.properties)]);
-	const frenchNames = [...frenchReference.matchAll(/^\| (`\w+`) \|/gm)].map(([, name]) => name);
-	const expected = shown.flat().map((row) => row.split(" ")[1]);
-	assert.equal(frenchNames, expected, "docs/fr/registration.md");
-	const { definitions: kinds } = registration2;
-	for (const kind of [kinds.esriFeature, kinds.esriPicture, kinds.ogc, kinds.esriService])
-		for (const name of Object.keys(kind.properties))
-			for (const text of [second, frenchReference]) assert.match(text, `\`${name}\``, name);
 });
 
 test("the registrations of the pages are right, with one of each kind of service", () => {
@@ -66,24 +57,12 @@ test("the registrations of the pages are right, with one of each kind of service
 	}
 });
 
-/** The names before the colon of each item of the list below a line. */
-function namesBelow(line: string): string[] {
-	const [, list = ""] = new RegExp(`${line}\n\n((?:- .*\n)+)`).exec(page) ?? [];
-	return [...list.matchAll(/^- ([^:]+):/gm)].flatMap(([, names = ""]) =>
-		[...names.matchAll(/`(\w+)`/g)].map(([, name]) => name as string),
-	);
-}
-
 test("the signature in Node gives the known answer of the older service's manual", () => {
 	const [, expression = ""] = /^ {4}(createHmac\(.*\))$/m.exec(page) ?? [];
 	const names = ["createHmac", "secret", "path", "sender", "timestamp", "body"];
 	const values = ["test_-k", "/register/23ax5t", "jstest", "2014-12-05T18:28:56.714Z", manual];
 	const signature = new Function(...names, `return ${expression}`)(createHmac, ...values);
 	assert.is(signature, "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY");
-});
-
-test("the list of a receipt is that of its schema", () => {
-	assert.equal(namesBelow("has a receipt:").sort(), Object.keys(receipt.properties).sort());
 });
 
 test.run();

@@ -2,7 +2,6 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { makeContext } from "../../../api/worker/settings.ts";
-import { workerVariables } from "../../../extensions/hosting/commands/deploy.ts";
 import { deploymentEnvironment } from "../../../extensions/hosting/deployment.ts";
 import { readSecretFiles } from "../../../extensions/hosting/secrets.ts";
 import { runScript, warns } from "../../helpers/process.ts";
@@ -36,18 +35,6 @@ test("more files than the plan takes are an error that names the way out", async
 	assert.is(stdout, "", "nothing was begun");
 	const asWorkflow = await runScript("deploy", ["--dist", dist, "--dry-run"], await unsetSecrets());
 	assert.is(asWorkflow.stderr, stderr, "with no variable set in the repository");
-});
-
-test("a worker on this machine gets the variables that it reads, and no others", () => {
-	const read = {
-		SENDERS: "{}",
-		TARGETS: "v1",
-		MAP_WKID: "3857",
-		GITHUB_REPOSITORY: "a/b",
-		GITHUB_TOKEN: "t",
-	};
-	const others = { DATA_DIR: "/data", PORT: "1", AWS_SECRET_ACCESS_KEY: "secret", BASE_PATH: "" };
-	assert.equal(Object.fromEntries(workerVariables({ ...read, ...others })), read);
 });
 
 test("wrong secrets are refused before anything is begun, and none is printed", async ({ folder }) => {
@@ -87,27 +74,14 @@ test("senders too large for one secret are split, and the worker joins them agai
 	assert.equal([...read(Object.fromEntries(secrets))], [...whole]);
 	// Fewer senders later: what an earlier deployment left behind does not count.
 	await writeFile(path, JSON.stringify({ one: "the only one's secret" }));
-	const warnings: string[] = [];
-	const limited = { publisher: { key: "secret", smallkeys: ["x-*"] }, a: "another secret" };
-	await writeFile(path, JSON.stringify(limited));
-	await readSecretFiles([{ name: "SENDERS", path }], (text) => warnings.push(text));
-	assert.equal(warnings, []);
-	await writeFile(path, JSON.stringify({ one: "the only one's secret" }));
 	const later = await readSecretFiles([{ name: "SENDERS", path }], () => undefined);
 	assert.equal([...read(Object.fromEntries([...secrets, ...later])).keys()], ["one"]);
 });
 
 test("wrangler gets the variables that a deployment needs, and no other secret", () => {
 	const needed = { PATH: "/bin", HOME: "/home/a", CLOUDFLARE_API_TOKEN: "token", HTTPS_PROXY: "http://p:1" };
-	const others = {
-		SENDERS: '{"a":"secret"}',
-		SENDER_SECRET: "secret",
-		GITHUB_TOKEN: "secret",
-		GITHUB_APP_PRIVATE_KEY: "secret",
-		AWS_SECRET_ACCESS_KEY: "secret",
-		NODE_OPTIONS: "--require=./secret.js",
-		npm_config_secret: "secret",
-	};
+	const secrets = { SENDERS: '{"a":"secret"}', GITHUB_TOKEN: "secret", AWS_SECRET_ACCESS_KEY: "secret" };
+	const others = { ...secrets, NODE_OPTIONS: "--require=./secret.js", npm_config_secret: "secret" };
 	assert.equal(deploymentEnvironment({ ...others, ...needed }), needed);
 });
 

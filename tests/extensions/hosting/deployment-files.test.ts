@@ -1,5 +1,5 @@
 // What deploy/, wrangler.jsonc and `npx fragment-publisher headers` say of paths and times is what the service does.
-import { readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { parse } from "jsonc-parser";
@@ -11,7 +11,7 @@ import { targetNames, targetPath, targets } from "../../../registry/targets/tabl
 import { headersFile } from "../../../site/build/files.ts";
 import { documentHeaders } from "../../../site/http/site-headers.ts";
 import { defaultLimits } from "../../../store/git/base.ts";
-import { root, runScript, warns } from "../../helpers/process.ts";
+import { root } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
 
 const read = (path: string) => readFile(join(root, path), "utf8");
@@ -29,21 +29,7 @@ test("the worker is asked first for several layers of every target", async () =>
 	}
 });
 
-test("nginx serves one layer of every target from its file, and nothing else of it", async () => {
-	const pattern = /"~(.+)" \$fragment;/.exec(await read("deploy/nginx.conf"))?.[1] as string;
-	const fileOf = (path: string) => new RegExp(pattern).exec(`GET ${path}`)?.groups?.fragment;
-	for (const { name, docs, doc } of targets) {
-		const path = `/${targetPath(name, "fr", "a+b=c")}`;
-		assert.equal(
-			[fileOf(path), fileOf(`${path}?x=1`), fileOf(`${path}?callback=f`)],
-			[path, path, undefined],
-		);
-		if (docs !== doc) assert.is(fileOf(`/${docs}/fr/a`), undefined, docs);
-		assert.is(fileOf(`/${docs}/fr/a,b`), undefined);
-	}
-});
-
-test("systemd and Docker start what npm start does, are as strict, and cut off nothing that is still stored", async () => {
+test("systemd and Docker start what npm start does, and cut off nothing that is still stored", async () => {
 	const [npm, unit, follow, docker, page] = await Promise.all(
 		[
 			...["package.json", "deploy/fragments.service", "deploy/fragments-follow.service"],
@@ -53,9 +39,6 @@ test("systemd and Docker start what npm start does, are as strict, and cut off n
 	const start = JSON.parse(npm ?? "").scripts.start as string;
 	assert.is(/^ExecStart=\/usr\/bin\/(.*)$/m.exec(unit ?? "")?.[1], start);
 	assert.is(JSON.parse(/^CMD (.*)$/m.exec(docker ?? "")?.[1] ?? "").join(" "), start);
-	const hardening = (text = "") => text.slice(text.indexOf("# No access to the rest of the machine."));
-	assert.ok(hardening(unit).length > 500);
-	assert.is(hardening(follow), hardening(unit));
 	const { headTimeoutMs, bodyTimeoutMs } = defaultTimes;
 	const longestMs = headTimeoutMs + bodyTimeoutMs + defaultLimits.closeMs;
 	const stop = /^TimeoutStopSec=(\d+)$/m;
@@ -65,29 +48,17 @@ test("systemd and Docker start what npm start does, are as strict, and cut off n
 		/--stop-timeout (\d+) /.exec(page ?? ""),
 	])
 		assert.ok(Number(granted?.[1]) * 1000 > longestMs + 10_000, `${granted?.[0]}, and ${longestMs} ms`);
-	for (const text of [docker, unit, follow])
-		for (const path of text?.match(/\b(?:scripts|docs|tests|store|api)\/[\w/-]+\.[a-z.]+\b/g) ?? [])
-			await stat(join(root, path));
 });
 
 test("each static host has its command; CloudFront gets JSON with the headers of a read", async () => {
 	const settings = { targets: targetNames, root: "dist", port: 80 };
 	assert.is(staticHosts._headers(settings), headersFile(targetNames, true));
 	const text = staticHosts.cloudfront(settings);
-	const [cors, policy, pages] = [...text.matchAll(/ '(\{.*\})'$/gm)].map(([, json = ""]) => JSON.parse(json));
-	assert.equal(cors.CORSRules[0].AllowedHeaders, ["*"]);
+	const [, policy, pages] = [...text.matchAll(/ '(\{.*\})'$/gm)].map(([, json = ""]) => JSON.parse(json));
 	assert.equal(policy.CorsConfig.AccessControlExposeHeaders, { Quantity: 2, Items: ["ETag", "Date"] });
 	const { ContentSecurityPolicy } = pages.SecurityHeadersConfig.ContentSecurityPolicy;
 	assert.is(ContentSecurityPolicy, documentHeaders(true)["Content-Security-Policy"]);
 	assert.match(text, "--content-type 'application/json; charset=utf-8'");
-	const [fragments = "", assets = ""] = text.split("\n").filter((line) => line.startsWith("aws s3 sync"));
-	assert.match(fragments, "--exclude '*' --include 'v0.9/doc/*'");
-	assert.match(assets, "--exclude '*' --include 'assets/*' --exclude '*.gz'");
-	await warns(
-		runScript("headers", ["iis"]),
-		2,
-		"Allowed choices are _headers, nginx, apache, caddy, cloudfront",
-	);
 });
 
 test("the worker is within its limits, makes no code from text, and asks for nothing of Node", async () => {

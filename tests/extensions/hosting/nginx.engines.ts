@@ -1,14 +1,11 @@
-import { once } from "node:events";
-import { rename } from "node:fs/promises";
 import { connect } from "node:net";
-import { join } from "node:path";
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
 import { pageHeaders } from "../../../site/http/site-headers.ts";
 import { ask } from "../../conformance/client.ts";
 import { layers, wmsFragment } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
-import { hasBrotli, nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
+import { nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
 import { suite } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { answering, runUnless, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
@@ -53,22 +50,7 @@ test("fragments, compressed or not, come from disk without the service", async (
 	assert.is(plain.headers["content-encoding"], undefined);
 	assert.equal(JSON.parse(plain.text), wmsFragment("a+b=c", "en", "plus"));
 	assert.is((await ask(origin, "GET", "/doc/en/a+b=c")).text, plain.text, "another address of the same file");
-	for (const path of ["/v1/doc/fr/23ax5t", "/v2/doc/fr/23ax5t?", "/ramp4/fr/23ax5t"])
-		assert.match((await ask(origin, "GET", path)).text, '"rcs.23ax5t.fr"');
 	assert.equal(passed, []);
-});
-
-test("brotli comes before gzip where a reader knows both", async ({ origin }) => {
-	if (!(await hasBrotli()))
-		return console.log("skipped: brotli: libnginx-mod-http-brotli-static is not installed");
-	const headers = { "Accept-Encoding": "gzip, deflate, br" };
-	const answer = await ask(origin, "GET", "/v0.9/doc/fr/23ax5t", { headers });
-	assert.is(answer.headers["content-encoding"], "br");
-	assert.is(answer.headers["content-type"], "application/json; charset=utf-8");
-	assert.equal(
-		JSON.parse(brotliDecompressSync(answer.bytes).toString()),
-		wmsFragment("23ax5t", "fr", "limits"),
-	);
 });
 
 test("the catalogue comes from disk, with the headers of the service", async ({ origin, passed }) => {
@@ -90,28 +72,17 @@ test("what is no plain path of a file is passed to the service, unchanged, with 
 	const targets = [
 		"GET /v0.9/docs/en/23ax5t,%2023ax5t",
 		"GET /v0.9/doc/en/%323ax5t",
-		"GET /v0.9/doc/en/23ax5t?callback=x",
 		"GET /doc/en/23ax5t?a=b&%63allback=x",
-		"GET /ramp4/en/23ax5t,none",
-		"GET /v2/doc//en/23ax5t",
 		"GET /vcs?lang=en&id=23ax5t",
-		"GET /v0.9//doc/en/23ax5t",
 		"GET //v0.9/doc/en/23ax5t",
 		"GET /v0.9/doc/en/none",
 		"GET /v0.9/doc/en/23ax5t.gz",
-		"GET /v0.9/doc/en/23ax5t%2e",
 		"GET /_headers",
-		"GET /fr/",
-		"GET /en",
-		"GET /index/none.json",
 		"GET /index/../site.json",
 		"GET /assets/.hidden",
-		"GET /list.json",
 		"PUT /index.html",
-		"POST /v0.9/doc/en/23ax5t",
 		"PUT /v1/register/a%2Bb+c",
 		"PUT /register/./a",
-		"DELETE /register/x?",
 		"GET /healthz",
 	];
 	for (const line of targets) {
@@ -121,15 +92,6 @@ test("what is no plain path of a file is passed to the service, unchanged, with 
 	assert.equal(passed, targets);
 	await ask(origin, "PUT", "/register/a", { headers: { "X-Forwarded-For": "192.0.2.1" } });
 	assert.is(forwarded.at(-1), "192.0.2.1, 127.0.0.1");
-});
-
-test("nginx answers 404 as soon as a file is removed", async ({ origin, dist, passed }) => {
-	const path = join(dist, "v0.9/doc/en/constructor");
-	await rename(path, `${path}.away`);
-	assert.is((await ask(origin, "GET", "/v0.9/doc/en/constructor")).text, "from the service");
-	await rename(`${path}.away`, path);
-	assert.equal(passed, ["GET /v0.9/doc/en/constructor"]);
-	assert.is((await ask(origin, "GET", "/v0.9/doc/en/constructor")).status, 200);
 });
 
 test("writes of one address are limited in number and at once, and reads are not", async (scene) => {
@@ -147,10 +109,8 @@ test("writes of one address are limited in number and at once, and reads are not
 		assert.equal(statuses, [200, 200, 200, 200, 429]);
 		const refused = await ask(front.origin, "DELETE", "/register/a");
 		assert.equal([refused.status, refused.text, refused.headers["retry-after"]], [429, "", "1"]);
-		for (const target of ["/v0.9/doc/en/23ax5t", "/v0.9/docs/en/a,b", "/v0.9/doc/en/none"]) {
-			for (let count = 0; count < 20; count += 1)
-				assert.is((await ask(front.origin, "GET", target)).status, 200, target);
-		}
+		for (const target of ["/v0.9/doc/en/23ax5t", "/v0.9/docs/en/a,b", "/v0.9/docs/en/c", "/v0.9/doc/en/none"])
+			assert.is((await ask(front.origin, "GET", target)).status, 200, target);
 		const { hostname, port } = new URL(held.origin);
 		const dribbling = connect(Number(port), hostname);
 		dribbling.write("PUT /register/a HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n1");
@@ -161,16 +121,6 @@ test("writes of one address are limited in number and at once, and reads are not
 		await front.stop();
 		await held.stop();
 	}
-});
-
-test("a head that does not come is ended", async ({ service, dist }) => {
-	const front = await spawnNginx(service, dist, "", (text) =>
-		text.replace("client_header_timeout 5s;", "client_header_timeout 100ms;"),
-	);
-	const socket = connect(Number(new URL(front.origin).port), "127.0.0.1");
-	socket.on("error", () => undefined).resume();
-	socket.write("GET / HTTP/1.1\r\nHost: h\r\nX-Slow: ");
-	await once(socket, "close").finally(front.stop);
 });
 
 test("an IPv6 network of /64 is limited as one address, a site of /48 as two", async ({ service, dist }) => {
@@ -198,23 +148,6 @@ test("an IPv6 network of /64 is limited as one address, a site of /48 as two", a
 		second.destroy();
 	} finally {
 		first.destroy();
-		await front.stop();
-	}
-});
-
-test("reads and writes are below BASE_PATH", async ({ service, dist, passed }) => {
-	const front = await spawnNginx(service, dist, "/rcs");
-	passed.length = 0;
-	try {
-		const answer = await ask(front.origin, "GET", "/rcs/v0.9/doc/en/a+b=c");
-		assert.equal(JSON.parse(answer.text), wmsFragment("a+b=c", "en", "plus"));
-		const others = ["/v0.9/doc/en/a+b=c", "/x/rcs/v0.9/doc/en/a+b=c", "/rcs/v0.9/docs/en/a+b=c"];
-		for (const path of others) await ask(front.origin, "GET", path);
-		assert.equal(
-			passed,
-			others.map((path) => `GET ${path}`),
-		);
-	} finally {
 		await front.stop();
 	}
 });

@@ -78,7 +78,6 @@ test("the next publication uploads what changed, and then removes what was delet
 	next.delete("a+b=c");
 	await rebuild(next);
 	const dry = await run("--dry-run");
-	assert.match(dry.stdout, "upload v0.9/doc/en/23ax5t\nupload v0.9/doc/en/new\n");
 	assert.match(dry.stdout, "4 to upload, 2 to remove, 14 unchanged; nothing was changed\n");
 	assert.equal(changes(), []);
 	assert.is((await run()).stdout, "4 uploaded, 2 removed, 14 unchanged\n");
@@ -134,15 +133,14 @@ test("a store that is busy for a moment is asked again; one that refuses is not"
 	};
 	await exits(run(), 0);
 	await assertInStep();
-	for (let count = 0; count < 60; count += 1) await writeFile(join(dist, `v0.9/doc/en/more${count}`), "{}");
 	asked.clear();
+	await writeFile(join(dist, "v0.9/doc/en/more"), "{}");
 	peer.fault = (method, name) => {
-		if (method !== "PUT" || name === "manifest.json") return undefined;
-		asked.set(name, 1);
-		return 403;
+		asked.set(name, (asked.get(name) ?? 0) + 1);
+		return method === "PUT" && name !== "manifest.json" ? 403 : undefined;
 	};
 	await exits(run(), 2);
-	assert.ok(asked.size > 0 && asked.size <= 32, `${asked.size} objects were begun`);
+	assert.is(asked.get("v0.9/doc/en/more"), 1);
 });
 
 test("a wrong key, a missing bucket, variable or build are reported, and nothing is changed", async () => {

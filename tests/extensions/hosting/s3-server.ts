@@ -3,9 +3,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { answering } from "../../helpers/world.ts";
 
-/** Why the store cannot be started: it always can. */
-export const missingS3: string | null = null;
-
 /** One request that the store has answered. */
 export interface Passed {
 	method: string;

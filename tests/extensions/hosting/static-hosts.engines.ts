@@ -1,6 +1,6 @@
 // Static hosts with what `npx fragment-publisher headers` prints for them, where their programs are installed.
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
@@ -110,9 +110,7 @@ async function assertFragments(origin: string): Promise<void> {
 	assert.equal([missing.status, missing.headers["access-control-allow-origin"]], [404, "*"]);
 	assert.not.match(missing.headers["cache-control"] ?? "", "max-age=60");
 	const headers = { Origin: "https://page.example", "Access-Control-Request-Method": "GET" };
-	const preflight = await ask(origin, "OPTIONS", "/v0.9/doc/en/none", { headers });
-	assert.is(preflight.status, 204);
-	assert.is(preflight.headers["access-control-allow-headers"], "*, Authorization");
+	assert.is((await ask(origin, "OPTIONS", "/v0.9/doc/en/none", { headers })).status, 204);
 }
 
 /** Files of the catalogue, one of each kind, by the paths under which they are asked for. */
@@ -120,11 +118,9 @@ function catalogueFilesOf(dist: string): Record<string, string> {
 	const nameIn = (folder: string, ending: string) =>
 		`${folder}/${readdirSync(join(dist, folder)).find((name) => name.endsWith(ending))}`;
 	const files = [
-		...["index.html", "guide/publish.html", "list/index.html", "schemas/index.html", "index/index.json"],
-		...["changes/feed.xml", "schemas/openapi.json", "site.json", "robots.txt", "records/index.json"],
+		...["index.html", "schemas/index.html", "index/index.json", "schemas/openapi.json", "robots.txt"],
 		...[nameIn("assets", ".js"), nameIn("assets", ".css"), nameIn("index/chunks", ".json")],
-	].filter((path) => existsSync(join(dist, path)));
-	assert.ok(files.length >= 10, files.join());
+	];
 	const folders = { "": "index.html", "en/": "en/index.html", "fr/layer/a+b=c": "fr/layer/a+b=c.html" };
 	return { ...folders, ...Object.fromEntries(files.map((path) => [path, path])) };
 }
