@@ -6,7 +6,7 @@ import { parseSenders, sign } from "../../../api/senders.ts";
 import { etagOf } from "../../../registry/etag.ts";
 import type { Fragments } from "../../../registry/fragment.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
-import type { Commit, Store } from "../../../store/store.ts";
+import { type Commit, isRefusal, type Refusal, type Store } from "../../../store/store.ts";
 import { manual, secrets } from "../../helpers/handlers.ts";
 import { suite, type Test } from "../../helpers/suite.ts";
 
@@ -130,14 +130,15 @@ export class TestServer {
 	};
 
 	#store(): Store {
+		const nothing = { read: async () => null, ids: async () => null, keys: async () => [] };
 		return {
 			published: true,
-			read: async () => null,
-			ids: async () => null,
-			keys: async () => [],
+			...nothing,
 			remember: async () => true,
-			change: async (_edits, { smallkey }): Promise<Commit> => {
+			change: async (edits, { smallkey }): Promise<Commit | Refusal> => {
 				await this.gate;
+				const outcome = await edits(nothing);
+				if (isRefusal(outcome)) return outcome;
 				this.stored.push(smallkey ?? "");
 				return { commit: "c".repeat(40), changed: true };
 			},

@@ -111,6 +111,26 @@ test("what its head shows to be wrong is answered before the body comes, and ins
 	assert.equal(server.stored, ["from-1", "from-0"]);
 });
 
+test("a header that is sent twice, a compressed body and a condition that does not hold store nothing", async () => {
+	const server = await TestServer.start();
+	const rows: [status: number, more: string, error: RegExp][] = [
+		[401, "Sender: jstest", /Sender: was sent twice/],
+		[401, "TimeStamp: 2026-03-04T12:00:00Z", /TimeStamp: was sent twice/],
+		[401, "Authorization: Basic dXNlcjpwYXNz", /Authorization: .* was sent twice/],
+		[415, "Content-Encoding: gzip", /Content-Encoding: must be left out/],
+		[412, 'If-Match: "a"\r\nIf-Match: "b"', /If-Match: is \\"a\\", \\"b\\", and twice is not registered/],
+	];
+	for (const [status, more, error] of rows) {
+		const { statuses, text } = await server.exchange(await server.put("twice", `${close}${more}\r\n`));
+		assert.equal(statuses, [status], more);
+		assert.match(text, error);
+	}
+	assert.equal(server.stored, []);
+	const put = await server.exchange(await server.put("new", `${close}If-None-Match: *\r\n`));
+	assert.equal([put.statuses, server.stored], [[201], ["new"]]);
+	assert.match(put.text, /\r\nETag: "[0-9a-f]{40}"\r\n/);
+});
+
 test("a chunked body that is too large is 413 before its end, and before its signature is checked", async () => {
 	const server = await TestServer.start();
 	const chunked = { "Content-Length": null, "Transfer-Encoding": "chunked", Connection: "close" };
