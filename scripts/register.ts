@@ -99,8 +99,10 @@ async function registerInStore(
 	const { store, place, close } = await openStore(readConfiguration(environment));
 	try {
 		if (dryRun) {
-			printComparison(await compareWithStore(store, registrations), json, io);
-			return exitCodes.done;
+			const refused: string[] = [];
+			printComparison(await compareWithStore(store, registrations, (error) => refused.push(error)), json, io);
+			for (const error of refused) io.warn(plain(error));
+			return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
 		}
 		const isReview = review || reviewName !== undefined;
 		const how = { sender, time: io.now().getTime(), review: isReview, reviewName, partial };

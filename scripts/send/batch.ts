@@ -6,10 +6,9 @@ import { judgeChange, problemLine } from "../../registry/judge.ts";
 import type { LayerFile } from "../../registry/layer-file.ts";
 import { counted } from "../../registry/plain.ts";
 import { textsOf } from "../../registry/problems.ts";
-import { canonicalText, type Registration } from "../../registry/registration.ts";
+import type { Registration } from "../../registry/registration.ts";
 import { folderOf, isOtherFile } from "../../registry/smallkey.ts";
-import { blobId } from "../../store/hashes.ts";
-import { type Commit, type Edit, isRefusal, type Meta, type Store } from "../../store/store.ts";
+import { type Commit, type Edit, isRefusal, type Meta, type Reader, type Store } from "../../store/store.ts";
 import { type Comparison, compareBatch } from "./preview-batch.ts";
 
 /** Layers that are compared with the store concurrently. */
@@ -100,15 +99,20 @@ export async function storeBatch(
 	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { changed, commit: outcome, refused };
 }
 
-/** Compares registrations with those of a store, as `storeBatch` does. */
+/** Compares registrations with those of a store. @param refuse gets why a layer would be refused */
 export function compareWithStore(
-	store: Pick<Store, "ids">,
+	store: Reader,
 	registrations: ReadonlyMap<string, Registration>,
+	refuse: (error: string) => void,
 ): Promise<Comparison> {
 	return compareBatch(registrations, [], async (smallkey, registration) => {
-		const ids = await store.ids(smallkey);
-		if (!ids) return "added";
-		return ids.registration === (await blobId(canonicalText(registration))) ? "unchanged" : "changed";
+		const edits = await putEdits(store, smallkey, registration, "text");
+		if (isRefusal(edits)) {
+			for (const error of textsOf(edits.errors)) refuse(error);
+			return null;
+		}
+		if (edits.length === 0) return "unchanged";
+		return (await store.ids(smallkey)) ? "changed" : "added";
 	});
 }
 

@@ -10,16 +10,19 @@ import { readCatalogueKeys } from "./others.ts";
 /** What a batch would do to each layer: their smallkeys, sorted. */
 export type Comparison = Record<"added" | "changed" | "unchanged" | "removed", string[]>;
 
-/** Compares the layers of a batch. @param verbOf what would be done to a layer */
+/** Compares the layers of a batch. @param verbOf what would be done to a layer; null: it is refused */
 export async function compareBatch(
 	registrations: ReadonlyMap<string, Registration>,
 	removed: readonly string[],
-	verbOf: (smallkey: string, registration: Registration) => Promise<keyof Comparison>,
+	verbOf: (smallkey: string, registration: Registration) => Promise<keyof Comparison | null>,
 ): Promise<Comparison> {
 	const comparison: Comparison = { added: [], changed: [], unchanged: [], removed: [...removed] };
 	await pMap(
 		registrations,
-		async ([smallkey, registration]) => void comparison[await verbOf(smallkey, registration)].push(smallkey),
+		async ([smallkey, registration]) => {
+			const verb = await verbOf(smallkey, registration);
+			if (verb) comparison[verb].push(smallkey);
+		},
 		{ concurrency: maxLookups },
 	);
 	for (const keys of Object.values(comparison)) keys.sort();

@@ -1,12 +1,14 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
+import { canonicalText } from "../../../registry/registration.ts";
 import { exchange } from "../../../scripts/send/exchange.ts";
 import { indexVersion } from "../../../site/data/entries.ts";
+import { blobId } from "../../../store/hashes.ts";
 import { feature, manual, noon } from "../../helpers/local.ts";
 import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { answering, freshSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";
@@ -196,6 +198,115 @@ test("register --remove-others removes nothing if a layer was refused, or the ca
 	for (const wrong of ["--remove-others", "--owned=mine-*"])
 		await exits(run(scene, "register", [batch, wrong]), 2);
 	assert.not.match(sent(scene).join(), "DELETE");
+});
+
+test("register --remove-others removes few layers only, or as many as --remove-at-most says", async (scene) => {
+	const empty = writeBatch(scene.folder, []);
+	await mkdir(empty, { recursive: true });
+	const removal = ["--remove-others", "--owned", "mine-*", "--yes"];
+	const catalogueOf = (count: number) => (request: IncomingMessage) => {
+		if (request.method === "DELETE") return { status: 204, text: "" };
+		const entries = Array.from({ length: count }, (_, at) => ({ smallkey: `mine-${at}` }));
+		const isManifest = request.url === "/base/index/index.json";
+		const part = isManifest ? { chunks: ["index/chunks/00-a.json"] } : { entries };
+		return { status: 200, text: JSON.stringify({ version: indexVersion, ...part }) };
+	};
+	const lacking = (count: number, missing: number) => {
+		const folder = join(scene.folder, `lacking-${count}-${missing}`);
+		const keys = Array.from({ length: count - missing }, (_, at) => `mine-${at}`);
+		writeFiles(folder, Object.fromEntries(keys.map((key) => [`${key}.json`, manual])));
+		return folder;
+	};
+	for (const [count, missing, max] of [
+		[20, 3, 2],
+		[3, 3, 2],
+		[200, 11, 10],
+	] as const) {
+		scene.answer = catalogueOf(count);
+		const folder = missing === count ? empty : lacking(count, missing);
+		const allowed = `at most ${max} may be removed: --remove-at-most ${missing} allows it. Nothing was sent`;
+		const reason = `${missing} of the ${count} layers that match mine-* are not in the folder, and ${allowed}`;
+		await warns(run(scene, "register", [folder, ...removal]), 1, reason);
+		const low = [...removal, "--remove-at-most", String(missing - 1)];
+		await warns(run(scene, "register", [folder, ...low]), 1, `at most ${missing - 1} may be removed`);
+	}
+	assert.not.match(sent(scene).join(), /PUT|DELETE/);
+	scene.answer = catalogueOf(3);
+	const enough = [empty, ...removal, "--remove-at-most", "3"];
+	await prints(run(scene, "register", enough), 0, "removed: mine-0 mine-1 mine-2");
+	await warns(run(scene, "register", [empty, "--remove-at-most", "3"]), 2, "--remove-at-most: is for");
+});
+
+test("register --partial sends the files that are in order, names the others, and removes nothing", async (scene) => {
+	const batch = writeBatch(scene.folder, ["mine-1", "mine-5"]);
+	await writeFile(join(batch, "bad.json"), "{}");
+	await writeFile(join(batch, ".DS_Store"), "\0");
+	scene.answer = answerWithCatalogue;
+	const words = [batch, "--partial", "--remove-others", "--owned", "mine-*", "--yes"];
+	const { stdout, stderr } = await exits(run(scene, "register", words), 1);
+	assert.match(stdout, "2 changed, 0 as they were, of 2 layers");
+	assert.match(stderr, /bad\.json: \/version: is missing[\s\S]*\nnothing is removed/);
+	assert.equal(
+		sent(scene).filter((line) => !line.startsWith("GET ")),
+		["PUT /base/register/mine-1", "PUT /base/register/mine-5"],
+	);
+});
+
+test("register removes nothing after an interruption, even if all was sent before it", async (scene) => {
+	const batch = writeBatch(scene.folder, ["mine-1", "mine-3"]);
+	const ending = new AbortController();
+	scene.answer = (request) => {
+		if (request.url?.endsWith("/mine-3")) ending.abort();
+		return answerWithCatalogue(request);
+	};
+	const words = [batch, "--remove-others", "--owned", "mine-*", "--yes"];
+	const ended = await run(scene, "register", words, undefined, { interrupted: () => ending.signal });
+	assert.match(ended.stderr, "nothing is removed");
+	assert.not.match(sent(scene).join(), "DELETE");
+});
+
+test("register --dry-run lists what would change, and sends nothing", async (scene) => {
+	const batch = writeBatch(scene.folder, ["mine-1", "mine-2", "new"]);
+	const stored = `"${await blobId(canonicalText(JSON.parse(manual)))}"`;
+	scene.answer = (request) => {
+		const { url = "" } = request;
+		if (url.endsWith("/status/new")) return { status: 404, text: '{"errors":["smallkey: is not there"]}' };
+		if (!url.includes("/status/")) return answerWithCatalogue(request);
+		return { status: 200, text: JSON.stringify({ etag: url.endsWith("/mine-1") ? stored : '"0"' }) };
+	};
+	const words = [batch, "--dry-run", "--remove-others", "--owned", "mine-*"];
+	const { stdout } = await exits(run(scene, "register", words, {}), 0);
+	assert.equal(stdout.split("\n"), [
+		...["added    new", "changed  mine-2", "removed  mine-3"],
+		"1 added, 1 changed, 1 removed, 1 as they are: 3 layers; nothing was sent",
+		"",
+	]);
+	const asJson = await exits(run(scene, "register", [...words, "--json"], {}), 0);
+	const lists = { added: ["new"], changed: ["mine-2"], unchanged: ["mine-1"], removed: ["mine-3"] };
+	assert.equal(JSON.parse(asJson.stdout), lists);
+	scene.answer = (request) => {
+		const elsewhere = { status: 404, text: '{"errors":["status: the layers are elsewhere"]}' };
+		return request.url?.includes("/status/") ? elsewhere : answerWithCatalogue(request);
+	};
+	const onGithub = await exits(run(scene, "register", [batch, "--dry-run", "--json"], {}), 0);
+	assert.equal(JSON.parse(onGithub.stdout), {
+		...{ added: ["new"], changed: ["mine-1", "mine-2"], unchanged: [], removed: [] },
+	});
+	scene.answer = { status: 503, text: "" };
+	await warns(run(scene, "register", [batch, "--dry-run"], {}), 2, "/status/mine-1: answers 503");
+	assert.not.match(sent(scene).join(), /PUT|DELETE/);
+});
+
+test("register --review-name sends the header Review with each change", async (scene) => {
+	const batch = writeBatch(scene.folder, ["one", "two"]);
+	await exits(run(scene, "register", [batch, "--review-name", "spring.2026"]), 0);
+	assert.equal(
+		scene.requests.map(({ request }) => request.headers.review),
+		["spring.2026", "spring.2026"],
+	);
+	for (const name of [".a", "a..b", "a.lock", "a b", "é"])
+		await warns(run(scene, "register", [batch, "--review-name", name]), 2, "It must be 1 to 64 of");
+	assert.is(scene.requests.length, 2);
 });
 
 test("nothing is sent where a file is wrong or missing, or the words do not fit", async (scene) => {
