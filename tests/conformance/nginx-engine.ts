@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
-import { access, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { root } from "../helpers/process.ts";
 import { eventually } from "../helpers/wait.ts";
@@ -23,39 +23,17 @@ function hasNginx(): boolean {
 	}
 }
 
-const brotliModule = "/usr/lib/nginx/modules/ngx_http_brotli_static_module.so";
-
-/** Whether nginx can serve `.br` files here. */
-export async function hasBrotli(): Promise<boolean> {
-	return access(brotliModule).then(
-		() => true,
-		() => false,
-	);
-}
-
 /** Writes a whole configuration around deploy/nginx.conf, with the places that it marks with SET filled in. */
-async function renderNginx(
-	folder: string,
-	port: number,
-	service: string,
-	dist: string,
-	base: string,
-): Promise<string> {
-	const brotli = await hasBrotli();
+async function renderNginx(folder: string, port: number, service: string, dist: string): Promise<string> {
 	const site = (await readFile(join(root, "deploy/nginx.conf"), "utf8"))
 		.replace("server 127.0.0.1:8080;", `server ${service};`)
 		.replace("listen 80 default_server;", `listen 127.0.0.1:${port};`)
 		.replace("root /var/lib/fragments/dist;", `root ${dist};`)
-		.replaceAll("(?<fragment>/", `${base}(?<fragment>/`)
-		.replaceAll("(?<alias>/", `${base}(?<alias>/`)
-		.replaceAll("(?<folder>/", `${base}(?<folder>/`)
-		.replaceAll("(?<page>/", `${base}(?<page>/`)
-		.replace("# brotli_static on;", brotli ? "brotli_static on;" : "");
+		.replace("# brotli_static on;", "");
 	const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
 		(name) => `${name}_temp_path ${join(folder, name)};`,
 	);
 	const main = [
-		...(brotli ? [`load_module ${brotliModule};`] : []),
 		"daemon off;",
 		"worker_processes 1;",
 		...(process.getuid?.() === 0 ? ["user root;"] : []),
@@ -72,12 +50,11 @@ async function renderNginx(
 export async function spawnNginx(
 	service: string,
 	dist: string,
-	base = "",
 	edit: (configuration: string) => string = (text) => text,
 ) {
 	const folder = await temporaryFolder();
 	const port = await freePort();
-	const configuration = await renderNginx(folder.path, port, service, dist, base);
+	const configuration = await renderNginx(folder.path, port, service, dist);
 	await writeFile(configuration, edit(await readFile(configuration, "utf8")));
 	const child = spawn("nginx", ["-c", configuration, "-p", folder.path], {
 		stdio: ["ignore", "ignore", "inherit"],

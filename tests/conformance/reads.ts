@@ -72,24 +72,20 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 			}
 			assert.is((await get(path, { "If-None-Match": '"other"' })).status, 200);
 			assertRefused(await get("/v0.9/doc/en/none", { "If-None-Match": "*" }), 404, "no fragment");
-			assert.is((await get(path, { "If-None-Match": 'junk \u00ff ,,"' })).status, 200);
 		}
 	});
 
 	test("a lang is exactly en or fr, and is checked before the key", async () => {
-		const langs = words("de EN en-CA __proto__ en%20 %zz *");
-		for (const lang of langs) {
-			for (const key of ["23ax5t", "%ff"]) {
-				assertRefused(await get(`/v0.9/doc/${lang}/${key}`), 400, `${lang}/${key}`);
-			}
+		for (const lang of words("de EN __proto__ %zz")) {
+			assertRefused(await get(`/v0.9/doc/${lang}/%ff`), 400, lang);
 			assertRefused(await get(`/v0.9/docs/${lang}/23ax5t`), 400, `docs ${lang}`);
 		}
 		assert.is((await get("/v0.9/doc/%65n/23ax5t")).status, 200);
 	});
 
 	test("a key that is not registered, or cannot be a smallkey, is not found", async () => {
-		const keys = words("none toString 23AX5T 23ax5t%20 23ax5t%2Fx %C3%A9 a,b %zz %ff 23ax5t.gz 23ax5t.json");
-		keys.push("y".repeat(65), "y".repeat(3000));
+		const keys = words("none toString 23AX5T 23ax5t%20 23ax5t%2Fx a,b %zz %ff 23ax5t.gz");
+		keys.push("y".repeat(65));
 		for (const key of keys) {
 			const isOther = key === "%zz" && differs(candidate, "malformed percent-encoding");
 			assertRefused(await get(`/v0.9/doc/en/${key}`), isOther ? 400 : 404, key.slice(0, 70));
@@ -98,9 +94,8 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 
 	test("a smallkey with + or =, plain or percent-encoded, is answered without a redirect", async () => {
 		const spellings = {
-			"a+b=c": ["a+b=c", "a%2Bb%3Dc", "a%2bb=c", "%61+b=c"],
+			"a+b=c": ["a+b=c", "a%2Bb%3Dc", "%61+b=c"],
 			"+": ["+", "%2B"],
-			"23ax5t": ["%323ax5t", "%32%33%61%78%35%74"],
 			["__proto__"]: ["__proto__"],
 			constructor: ["constructor"],
 		};
@@ -112,15 +107,6 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 			}
 		}
 		assertRefused(await get("/v0.9/doc/en/a%20b=c"), 404, "a space is no +");
-	});
-
-	test("a query without a callback means nothing to doc", async () => {
-		for (const query of ["?", "?callbacks=f", "?%zz&&=", `?x=${"y".repeat(2000)}`]) {
-			const answer = await get(`/v0.9/doc/en/23ax5t${query}`);
-			assert.is(answer.status, 200, query);
-			assertReadHeaders(answer);
-			assert.equal(JSON.parse(answer.text), wmsFragment("23ax5t", "en", "limits"));
-		}
 	});
 
 	test("reads know GET and HEAD only", async () => {
@@ -154,20 +140,14 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 
 	test("other paths are not found", async () => {
 		const paths = words(`
-			/ /v0.9 /v0.9/doc/en /v0.9/doc/en/ /v0.9/doc/en/23ax5t/ /v0.9/doc/en/23ax5t/x /v3/doc/en/23ax5t
-			/V0.9/doc/en/23ax5t /v0.9/Doc/en/23ax5t /v2/doc///en/23ax5t /ramp4/doc/en/23ax5t /_headers /.assetsignore
-			/registers/x /healthz/ //v0.9/doc/en/23ax5t /v0.9//doc/en/23ax5t /v0.9/doc/en//23ax5t /v0.9%2Fdoc/en/23ax5t
+			/ /v0.9/doc/en/ /v0.9/doc/en/23ax5t/x /v3/doc/en/23ax5t /V0.9/doc/en/23ax5t /ramp4/doc/en/23ax5t /_headers
+			/.assetsignore /healthz/ //v0.9/doc/en/23ax5t /v0.9//doc/en/23ax5t /v0.9%2Fdoc/en/23ax5t
 		`);
 		for (const path of paths) assertRefused(await get(path), 404, path);
 	});
 
 	test("dot segments are no way to another path", async () => {
-		for (const path of [
-			"/v0.9/doc/en/../en/23ax5t",
-			"/x/../v0.9/doc/en/23ax5t",
-			"/v0.9/./doc/en/23ax5t",
-			"/v0.9/doc/fr/%2e%2e/en/23ax5t",
-		]) {
+		for (const path of ["/x/../v0.9/doc/en/23ax5t", "/v0.9/doc/fr/%2e%2e/en/23ax5t"]) {
 			const answer = await get(path);
 			if (differs(candidate, "dot segments")) assert.is(answer.status, 200, path);
 			else assertRefused(answer, 404, path);
@@ -183,22 +163,7 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 			assert.is(answer.headers["content-type"], "text/plain; charset=utf-8");
 			const head = await ask(engine().origin, "HEAD", path);
 			assert.equal([head.status, head.text], [200, ""]);
-			const posted = await ask(engine().origin, "POST", path);
-			assertRefused(posted, 405, path);
-			assert.is(posted.headers.allow, "GET, HEAD");
+			assertRefused(await ask(engine().origin, "POST", path), 405, path);
 		}
-	});
-
-	test("junk in the headers changes nothing", async () => {
-		const junk = {
-			Accept: "\u00fe\u00ff",
-			"Accept-Language": ",;q=",
-			Range: "bytes=0-3",
-			Cookie: "=;;=",
-			Origin: "null",
-		};
-		const answer = await get("/v0.9/doc/en/23ax5t", { ...junk, "X-Long": "y".repeat(6000) });
-		assert.is(answer.status, 200);
-		assert.equal(JSON.parse(answer.text), wmsFragment("23ax5t", "en", "limits"));
 	});
 }

@@ -7,8 +7,7 @@ import { type Candidate, type Engine, wms } from "./engine.ts";
 import { assertRefused } from "./reads.ts";
 import { at, mismatch, statusOf, writer } from "./writer.ts";
 
-const late =
-	/^TimeStamp: must be an ISO 8601 time in UTC within two minutes of this server's, which is \S+Z$/;
+const late = /^TimeStamp: must be an ISO 8601 time .*within two minutes of this server's, which is \S+Z$/;
 const notLiteral = "path: must start with one / and hold nothing that a URL parser would change";
 const noPath = "path: must be /register/<smallkey>";
 const missing = (name: string) => `${name}: the header is missing`;
@@ -23,14 +22,8 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 		const table: [string, Signed, string | RegExp][] = [
 			["another secret", { secret: "another" }, mismatch],
 			["an unknown sender", { sender: "unknown" }, mismatch],
-			["another path", { path: "/v1/register/refused" }, mismatch],
 			["another body", { signedBody: wms("tampered") }, mismatch],
 			["no Sender", { headers: { Sender: undefined } }, missing("Sender")],
-			[
-				"junk",
-				{ headers: { Authorization: "\u00ff\u00fe", Sender: "\u00ff", TimeStamp: "\u00ff" } },
-				/^Authorization: is not the signature/,
-			],
 			["three minutes ago", { timestamp: at(-180) }, late],
 			["in three minutes", { timestamp: at(180) }, late],
 		];
@@ -44,7 +37,6 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 		const table: [string, string][] = [
 			["a.b", "a.b"],
 			["a%2Fb", "a/b"],
-			["", ""],
 		];
 		for (const [smallkey, given] of table) {
 			await assertRefusal(400, smallkey, () => put(smallkey), noSmallkey(given));
@@ -61,7 +53,6 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 		const cut = Buffer.concat([Buffer.from(manual.slice(0, -2)), Buffer.from([0xff]), Buffer.from('"}}')]);
 		const rows: [body: string | Uint8Array, expected: RegExp][] = [
 			[cut, /^the document must be UTF-8/],
-			[`\ufeff${manual}`, /^the document must not start with a byte order mark$/],
 			["", /^the document must be JSON/],
 		];
 		for (const [body, expected] of rows)
@@ -81,7 +72,6 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 		const send = (bytes: number) => () =>
 			ask(engine().origin, "PUT", "/register/large", { body: " ".repeat(bytes) });
 		await assertRefusal(413, "65,537 bytes", send(65_537), rule);
-		await assertRefusal(413, "2 MiB", () => put("large", { body: " ".repeat(1 << 21) }), rule);
 		const names = ["Authorization", "Sender", "TimeStamp"];
 		await assertRefusal(401, "65,536 bytes", send(65_536), names.map(missing));
 	});
@@ -89,14 +79,14 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 	test("writes know PUT and DELETE of one path segment only, without a query", async () => {
 		const send = (method: string, path: string) => () =>
 			write(engine().origin, method, path, { body: manual });
-		for (const method of ["GET", "PATCH", "OPTIONS"]) {
+		for (const method of ["GET", "PATCH"]) {
 			const rule = `method: must be PUT or DELETE, not ${method}`;
 			const bare = () => ask(engine().origin, method, "/register/23ax5t");
 			await assertRefusal(405, method, bare, rule);
 		}
 		const head = await ask(engine().origin, "HEAD", "/register/23ax5t");
 		assert.equal([head.status, head.headers.allow, head.text], [405, "DELETE, PUT", ""]);
-		for (const path of ["/register/a/b", "/v1//register/x", "/nothing"])
+		for (const path of ["/register/a/b", "/nothing"])
 			await assertRefusal(404, path, send("PUT", path), noPath);
 		const query = "path: a write must have no query";
 		await assertRefusal(400, "a query", send("PUT", "/register/refused?"), query);
@@ -104,7 +94,7 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 	});
 
 	test("PUT and DELETE of what is read are 405 with an empty body", async () => {
-		for (const path of ["/v0.9/doc/en/none", "/v0.9/docs/en/23ax5t", "/healthz"]) {
+		for (const path of ["/v0.9/doc/en/none", "/healthz"]) {
 			for (const method of ["PUT", "DELETE"]) {
 				const before = await engine().state();
 				const answer = await write(engine().origin, method, path, { body: manual });
@@ -119,11 +109,8 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 		// Behind a URL parser: a signature of another path, or another path.
 		const table: [string, number, string][] = [
 			["/register/../register/dots", 401, mismatch],
-			["/register/./dots", 401, mismatch],
-			["/register/%2e/dots", 401, mismatch],
 			["/register/%2E%2E", 404, noPath],
 			["/register/a\\b", 404, noPath],
-			["/x/../register/dots", 401, mismatch],
 			["/register/a#b", 401, mismatch],
 		];
 		for (const [target, status, error] of table) {
@@ -140,10 +127,8 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 		const noPath = differs(candidate, "targets that are no path") ? 500 : null;
 		const table: [string, number][] = [
 			["\x00\x01\x02\r\n\r\n", noMethod],
-			["GET\r\n\r\n", noMethod],
 			[line("GET /v0.9/doc/en/\xff\xfe"), inTarget ? 404 : 400],
 			[line("PUT /register/\x01"), inTarget ? 401 : 400],
-			[line("GET /a b c"), inTarget ? 404 : 400],
 			[line("TRACE /register/x"), 405],
 			[line("OPTIONS *"), noPath ?? (differs(candidate, "* and TRACE") ? 400 : 404)],
 			[line("PUT http://h/register/x"), noPath ?? (differs(candidate, "addresses as targets") ? 401 : 400)],

@@ -1,4 +1,4 @@
-import { skip, suite, type Test } from "../helpers/suite.ts";
+import { skip, suite } from "../helpers/suite.ts";
 import { docsTests } from "./docs.ts";
 import { type Candidate, type Engine, layers } from "./engine.ts";
 import { docTests } from "./reads.ts";
@@ -8,14 +8,9 @@ import { writeTests } from "./writes.ts";
 
 /**
  * Runs the whole conformance suite against one engine, started once; skipped where it cannot be had.
- * @param more adds tests of this engine
  * @param hasWrites whether it is asked for writes and every target, and not for `doc` and `docs` only
  */
-export function conformance(
-	candidate: Candidate,
-	more: (test: Test, engine: () => Engine) => void = () => undefined,
-	hasWrites = true,
-): void {
+export function conformance(candidate: Candidate, hasWrites = true): void {
 	if (candidate.missing !== null) return skip(`conformance on ${candidate.name}: ${candidate.missing}`);
 	const test = suite(`conformance: ${candidate.name}`);
 	let engine: Engine | null = null;
@@ -34,6 +29,5 @@ export function conformance(
 		writeTests(test, started);
 		refusalTests(test, candidate, started);
 	}
-	more(test, started);
 	test.run();
 }

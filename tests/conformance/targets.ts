@@ -54,16 +54,11 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 	test("aliases are the same layers at other addresses", async () => {
 		for (const { doc, docs, aliases } of targets) {
 			for (const alias of aliases) {
-				for (const smallkey of ["23ax5t", "a%2Bb%3Dc"]) {
-					const own = await get(`/${doc}/fr/${smallkey}`);
-					const other = await get(`/${alias.doc}/fr/${smallkey}`);
-					assert.is(other.status, 200, alias.doc);
-					assertReadHeaders(other);
-					assert.is(other.text, own.text);
-				}
+				const other = await get(`/${alias.doc}/fr/a%2Bb%3Dc`);
+				assertReadHeaders(other);
+				assert.is(other.text, (await get(`/${doc}/fr/a%2Bb%3Dc`)).text);
 				const list = "none,23ax5t";
 				assert.is((await get(`/${alias.docs}/fr/${list}`)).text, (await get(`/${docs}/fr/${list}`)).text);
-				assertRefused(await get(`/${alias.doc}/fr/none`), 404, alias.doc);
 			}
 		}
 	});
@@ -119,7 +114,5 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 			);
 		}
 		assert.match((await get("/v2/version/")).text, /^\["\d+\.\d+\.\d+"\]$/);
-		const script = await get("/v1/docs/fr/23ax5t/sort?callback=f");
-		assertReadHeaders(script, { type: "application/javascript; charset=utf-8" });
 	});
 }

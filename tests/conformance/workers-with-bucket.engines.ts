@@ -2,4 +2,4 @@ import { workersWithBucket } from "./engines.ts";
 import { conformance } from "./suite.ts";
 
 // A bucket changes where reads come from, and nothing else.
-conformance(workersWithBucket, undefined, false);
+conformance(workersWithBucket, false);

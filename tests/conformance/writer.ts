@@ -1,6 +1,5 @@
 import { connect } from "node:net";
 import * as assert from "uvu/assert";
-import { assertFrench } from "../helpers/french.ts";
 import { manual } from "../helpers/local.ts";
 import { type Answer, ask, errorsOf, type Signed, write } from "./client.ts";
 import { type Engine, wmsFragment } from "./engine.ts";
@@ -15,19 +14,12 @@ export function at(seconds: number): string {
 
 /** The requests and checks of the write tests, on one engine. */
 export function writer(engine: () => Engine) {
-	/** The language that the requests prefer. */
-	let language = "en";
-	const inLanguage = (signed: Signed): Signed => {
-		return { ...signed, headers: { "Accept-Language": language, ...signed.headers } };
-	};
 	return {
-		put: (smallkey: string, signed: Signed = {}, prefix = "") => {
-			const words = inLanguage({ body: manual, ...signed });
-			return write(engine().origin, "PUT", `${prefix}/register/${smallkey}`, words);
-		},
+		put: (smallkey: string, signed: Signed = {}, prefix = "") =>
+			write(engine().origin, "PUT", `${prefix}/register/${smallkey}`, { body: manual, ...signed }),
 
 		remove: (smallkey: string, signed: Signed = {}) =>
-			write(engine().origin, "DELETE", `/register/${smallkey}`, inLanguage(signed)),
+			write(engine().origin, "DELETE", `/register/${smallkey}`, signed),
 
 		/** Reads a fragment in both languages where a registration can be read at once; null: there is none. */
 		async assertRead(smallkey: string, name: string | null): Promise<void> {
@@ -39,7 +31,7 @@ export function writer(engine: () => Engine) {
 			}
 		},
 
-		/** A refusal: its status, headers, exact errors, no English in French, and that nothing was stored. */
+		/** A refusal: its status, headers, exact errors, and that nothing was stored. */
 		async assertRefusal(
 			status: number,
 			what: string,
@@ -57,11 +49,6 @@ export function writer(engine: () => Engine) {
 			const errors = errorsOf(answer);
 			if (expected instanceof RegExp) assert.match(errors.join("\n"), expected, what);
 			else assert.equal([...errors].sort(), [expected].flat().sort(), what);
-			language = "fr";
-			const french = await send();
-			language = "en";
-			assert.is(french.status, status, `${what}: ${french.text}`);
-			if (french.headers["content-language"] === "fr") assertFrench(french.text);
 		},
 	};
 }

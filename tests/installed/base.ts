@@ -11,12 +11,9 @@ const suite = "bookworm";
 /** Packages of the machine beside Debian's smallest system. git and nginx are installed by the commands of the page. */
 const packages = [
 	...["systemd", "systemd-sysv", "dbus", "ca-certificates", "procps", "curl"],
-	// For publishers who push, the pictures, and the static hosts.
-	...["sudo", "openssh-server", "openssh-client", "chromium-headless-shell", "apache2", "caddy"],
+	// For publishers who push, and the pictures.
+	...["sudo", "openssh-server", "openssh-client", "chromium-headless-shell"],
 ];
-
-/** Started by their own scenes. */
-const idle = ["apache2", "caddy", "ssh"];
 
 /** Node and npm, as packages of npm. */
 const nodePackages = [`node-linux-${process.arch}@24`, "npm@11"];
@@ -98,7 +95,8 @@ export async function networkVariables(): Promise<Record<string, string>> {
 /** The folder of a Debian that is booted. */
 export function machineFolder(): Promise<string> {
 	return madeOnce("machine", packages, async (system) => {
-		for (const unit of idle) await runBound(["systemctl", "--quiet", `--root=${system}`, "disable", unit]);
+		// A scene starts it.
+		await runBound(["systemctl", "--quiet", `--root=${system}`, "disable", "ssh"]);
 		await cp(certificates, join(system, certificates));
 		await cp("/etc/resolv.conf", join(system, "etc/resolv.conf"), { dereference: true });
 		await writeFile(join(system, "etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");

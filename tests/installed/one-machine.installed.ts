@@ -13,11 +13,8 @@ const untilServed = (key: string, port: number) =>
 await scenes("One machine", {
 	"Debian, Node and the project are installed by the page": async (machine) => {
 		await install(machine);
-		const system =
-			"echo Debian $(cat /etc/debian_version), systemd $(systemctl --version | head -1 | cut -d' ' -f2)";
 		const programs = "echo Node $(node --version), $(git --version), $(nginx -v 2>&1 | cut -d' ' -f3)";
-		const versions = await machine.run(`${system}; ${programs}`);
-		return versions.trim().replaceAll("\n", ", ");
+		return (await machine.run(`echo -n "Debian $(cat /etc/debian_version), "; ${programs}`)).trim();
 	},
 	"systemd-analyze verify is silent for every unit": async (machine) => {
 		const units = "/tmp/units/fragments*.service /tmp/units/fragments*.timer";
@@ -36,10 +33,6 @@ await scenes("One machine", {
 		// A process with much memory is replaced while it is idle.
 		const find = "until ps -eo ni,args | grep '[c]atalogue-worker'; do sleep 1; done";
 		assert.match(await machine.run(find), /^ *10 /);
-	},
-	"systemd-analyze security rates the unit": async (machine) => {
-		const rated = await machine.run("systemd-analyze security --no-pager fragments");
-		return /Overall exposure level for fragments.service: ([\d.]+ \w+)/.exec(rated)?.[1];
 	},
 	"a layer is registered by the command that the journal has": async (machine) => {
 		const journal = await machine.run("journalctl -u fragments -o cat");
@@ -103,11 +96,6 @@ await scenes("One machine", {
 		])
 			assert.match(await machine.run(`(${push} < /tmp/large || true) | tr -d '\\0'`), "Out of memory");
 		assert.is(await machine.run(stored), before);
-	},
-	"a sender that root adds leaves owner and mode of the secrets as they were": async (machine) => {
-		await machine.run("cd /opt/fragments && npx fragment-publisher sender add energy --smallkeys 'energy-*'");
-		const owner = await machine.run("stat -c '%U %a' /var/lib/fragments/senders.json");
-		assert.is(owner.trim(), "fragments 600");
 	},
 	"after kill -9 the service starts again with every layer, and nginx serves meanwhile": async (machine) => {
 		await machine.run(`systemctl kill -s KILL fragments; curl -sf http://127.0.0.1${fragment}`);

@@ -96,10 +96,10 @@ test("what is no plain path of a file is passed to the service, unchanged, with 
 
 test("writes of one address are limited in number and at once, and reads are not", async (scene) => {
 	const service = scene.service;
-	const front = await spawnNginx(service, scene.dist, "", (text) =>
+	const front = await spawnNginx(service, scene.dist, (text) =>
 		text.replace("rate=100r/s", "rate=1r/m").replace("burst=30000", "burst=3"),
 	);
-	const held = await spawnNginx(service, scene.dist, "", (text) =>
+	const held = await spawnNginx(service, scene.dist, (text) =>
 		text.replace("fragment_writers 64", "fragment_writers 1"),
 	);
 	try {
@@ -124,7 +124,7 @@ test("writes of one address are limited in number and at once, and reads are not
 });
 
 test("an IPv6 network of /64 is limited as one address, a site of /48 as two", async ({ service, dist }) => {
-	const front = await spawnNginx(service, dist, "", (text) =>
+	const front = await spawnNginx(service, dist, (text) =>
 		text
 			.replace("fragment_writers 64", "fragment_writers 1")
 			.replace("fragment_writing_sites 128", "fragment_writing_sites 2")

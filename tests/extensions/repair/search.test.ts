@@ -1,7 +1,6 @@
 import * as assert from "uvu/assert";
-import { readConfiguration } from "../../../api/service/settings.ts";
 import type { Notice } from "../../../extensions/harvest/notify.ts";
-import { searchEnvironment, startRepairs } from "../../../extensions/repair/start.ts";
+import { startRepairs } from "../../../extensions/repair/start.ts";
 import { healthPath, parseHealth, updateHealth } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { updateChanges } from "../../../site/data/changes.ts";
@@ -150,22 +149,6 @@ test("a layer that works and is redirected for good is listed with its repair, u
 	await local.git("update-ref", "-d", "refs/heads/repair/moved");
 	await next();
 	assert.is(await local.git("ls-tree", "--name-only", main, healthPath), "");
-});
-
-test("the process of a search gets the operator's certificates, and no secrets", () => {
-	const [SENDERS, NODE_EXTRA_CA_CERTS] = ['{"a":"secret"}', "/etc/ssl/own.pem"];
-	const own = {
-		PATH: "/bin",
-		SENDERS,
-		NODE_EXTRA_CA_CERTS,
-		NOTIFY_URL: "https://a.example",
-		NOTIFY_SECRET: "s",
-	};
-	const env = searchEnvironment(readConfiguration({ ...own, DATA_DIR: "/data" }), own);
-	assert.equal(env, {
-		...{ PATH: "/bin", DATA_DIR: "/data", MAP_WKID: "3978", HARVEST_ALLOW_PRIVATE: "off" },
-		NODE_EXTRA_CA_CERTS,
-	});
 });
 
 test.run();

@@ -9,7 +9,7 @@ import { acceptReview, declineReview } from "../../../extensions/review/decide.t
 import { splitRepair } from "../../../extensions/review/split.ts";
 import { descriptionText } from "../../../registry/description.ts";
 import { canonicalText } from "../../../registry/registration.ts";
-import { descriptionPath, type Lang, layerPath } from "../../../registry/smallkey.ts";
+import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
 import { Catalogue } from "../../../site/http/catalogue-requests.ts";
 import { pageSettingsPath } from "../../../site/static/html.ts";
 import { declinedEvidence, readOpen, writeProposal } from "../../../store/git/repair-branches.ts";
@@ -103,30 +103,19 @@ test("a repair is shown with its places and its evidence, in both languages", as
 	assert.ok(rows.filter(({ code }) => code !== "symbols").every(({ agrees }) => agrees));
 	const page = pagesOf(scene.repository);
 	assert.ok((await page("/en/repair/")).text.includes('href="../../en/repair/five1"'));
-	const texts: [string, Lang, string, string][] = [
-		["/en/repair/five1", "en", "Perhaps the same layer at another place", '<th scope="row">extent</th>'],
-		["/fr/repair/five1", "fr", "Peut-être la même couche à un autre endroit", '<th scope="row">étendue</th>'],
-	];
-	for (const [target, lang, words, row] of texts) {
-		const { status, text } = await page(target);
-		assert.is(status, 200);
-		for (const expected of [
-			`<html lang="${lang}">`,
-			words,
-			row,
-			`${together.to}/0`,
-			"review accept repair/five1",
-		])
-			assert.ok(text.includes(expected), expected);
-		assert.ok(
-			text.includes("&lt;b&gt;&quot;Stations&quot;") && !text.includes("<b>"),
-			"what a service says is text",
-		);
+	for (const [lang, words] of [
+		["en", "Perhaps the same layer at another place"],
+		["fr", "Peut-être la même couche à un autre endroit"],
+	]) {
+		const { text } = await page(`/${lang}/repair/five1`);
+		for (const expected of [words, `${together.to}/0`, "review accept repair/five1"])
+			assert.match(text, expected as string);
+		assert.match(text, "&lt;b&gt;&quot;Stations&quot;");
+		assert.not.match(text, "<b>", "what a service says is text");
 	}
 	assert.is((await page("/en/repair/none")).status, 404);
 	scene.repository.git("branch", "-D", "repair/five1");
 	assert.is((await page("/en/repair/five1")).status, 404, "after a decision");
-	assert.match((await page("/fr/repair/")).text, "Aucune réparation n’attend de décision.");
 });
 
 test("some layers of a repair are accepted or declined alone, and the others still wait", async (scene) => {
@@ -155,7 +144,6 @@ test("some layers of a repair are accepted or declined alone, and the others sti
 	);
 	const message = git("log", "-1", "--format=%B", "repair/five2");
 	assert.equal(message.match(/^Layer \S+$/gm), ["Layer five2", "Layer five3", "Layer five5"]);
-	assert.match(message, /^repair five2 and 2 other layers: the same layer at another place\n/);
 	const reviewer = { name: "Ann", mail: "ann@example.org" };
 	await acceptReview(path, chosen, reviewer);
 	const changed = git("diff", "--name-only", "main^", "main").trim().split("\n");

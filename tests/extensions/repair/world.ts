@@ -117,6 +117,11 @@ ${scale ? `<MaxScaleDenominator>${scale}</MaxScaleDenominator>` : ""}`,
 
 const roots = { "1.1.1": "WMT_MS_Capabilities", "1.3.0": "WMS_Capabilities" };
 
+const noLayer: MemoryAnswer = {
+	type: "text/xml",
+	body: '<ServiceExceptionReport><ServiceException code="LayerNotDefined"/></ServiceExceptionReport>',
+};
+
 /** A WMS at a path. */
 export function wms(path: string, layers: readonly WmsLayer[], version: keyof typeof roots = "1.1.1"): Host {
 	const texts = layers.map(({ name, title, abstract = "", box = [-80, 40, -60, 50], scale }) => {
@@ -128,7 +133,9 @@ export function wms(path: string, layers: readonly WmsLayer[], version: keyof ty
 	return ({ pathname, searchParams }) => {
 		if (pathname !== path) return null;
 		const query = new Map([...searchParams].map(([name, value]) => [name.toUpperCase(), value]));
-		if (query.get("REQUEST") === "GetMap") return { type: "image/png", body: drawn };
+		const names = layers.map(({ name }) => name);
+		if (query.get("REQUEST") === "GetMap")
+			return names.includes(query.get("LAYERS") ?? "") ? { type: "image/png", body: drawn } : noLayer;
 		if (query.get("REQUEST") === "GetCapabilities") return { type: "text/xml", body: capabilities };
 		return { type: "text/html", body: "<html>No REQUEST</html>" };
 	};

@@ -103,22 +103,16 @@ test("every version that a service has is read, at its root too, and again alone
 });
 
 test("an answer that is too large, or too odd, is not compared, and the other layers are", async () => {
-	const nodes = { a: feature(), b: feature(), c: feature(), d: feature() };
+	const nodes = { a: feature(), b: feature(), c: feature() };
 	const names = Array.from({ length: 3_000 }, (_, number) => [`odd${number}`, 1]);
 	now.lists.set("v1/docs", nodes);
-	old.lists.set("v1/docs", {
-		a: feature({ more: "x".repeat(5_000_000) }),
-		b: feature({ more: Array(200_000).fill([]) }),
-		c: feature(),
-		d: feature(Object.fromEntries(names)),
-	});
-	const { stdout } = await prints(compare("a b c d"), 1, [
+	const large = feature({ more: "x".repeat(5_000_000) });
+	old.lists.set("v1/docs", { a: large, b: feature(), c: feature(Object.fromEntries(names)) });
+	await prints(compare("a b c"), 1, [
 		/^ +1 {2}answers with more than 5,000,000 bytes \(v1\): a$/m,
-		/^ +1 {2}answers without a list of one layer \(v1\): b$/m,
 		/^ +1 {2}the same in both$/m,
-		/^ +1 {2}another difference \(v1\): d$/m,
+		/^ +1 {2}another difference \(v1\): c$/m,
 	]);
-	assert.ok(stdout.split("\n").length < 1_030);
 });
 
 test("the keys may be those of a dump, or of the repository in DATA_DIR; without any it ends with 2", async () => {
@@ -143,13 +137,7 @@ test("the keys may be those of a dump, or of the repository in DATA_DIR; without
 		["{", /ends in the middle/],
 	] as const)
 		await warns(compare(keys), 2, reason);
-	await warns(ask(["rcs.example", now.server.origin]), 2, "'rcs.example' is invalid for argument 'old'");
 	assert.equal(old.asked, []);
-	await warns(
-		ask([old.server.origin, "http://127.0.0.1:9"]),
-		2,
-		/^http:\/\/127\.0\.0\.1:9\/v1\/docs\/en\/a: /m,
-	);
 	old.lists.clear();
 	await warns(ask(), 2, /^http:\/\/127\.0\.0\.1:\d+: serves none of v0\.9, v1, v2 below this address$/m);
 });
