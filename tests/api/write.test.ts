@@ -323,6 +323,32 @@ test("a change for review waits on a branch, and another sender's is refused mea
 	await handlers.refuses(409, late, `smallkey: ${text}`);
 });
 
+test("the header Review puts changes of a sender into one review, and does nothing for one without a reviewer", async ({
+	handlers,
+}) => {
+	const headers = { Review: "spring.2026" };
+	const branches: string[] = [];
+	for (const [method, key] of [
+		["PUT", "a"],
+		["PUT", "b"],
+		["DELETE", "a"],
+	] as const) {
+		handlers.now += 1_000;
+		const body = method === "PUT" ? { body: wms(key) } : {};
+		const write = { target: `/register/${key}`, method, sender: "careful", headers, ...body };
+		branches.push((await receiptOf(handlers.expect(method === "PUT" ? 201 : 202, write))).branch);
+	}
+	assert.equal(new Set(branches), new Set(["register/careful/review.spring.2026"]));
+	const direct = await receiptOf(handlers.expect(201, { target: "/register/c", body: wms("c"), headers }));
+	assert.equal([direct.branch, direct.published], [undefined, true]);
+	const commits = handlers.store.commits.length;
+	for (const name of ["a/b", ".a", "a..b", "a.", "a.lock", "é", "a, b", "a".repeat(65)]) {
+		const write = { target: "/register/d", body: wms("d"), sender: "careful", headers: { Review: name } };
+		await handlers.refuses(400, write, /^Review: must be 1 to 64 of A-Z a-z 0-9 \. _ -/);
+	}
+	assert.is(handlers.store.commits.length, commits);
+});
+
 test("a change of type or a DELETE takes the service description along", async ({ handlers }) => {
 	const path = "layers/fl/flow.service.json";
 	for (const end of [() => handlers.put("flow", manual), () => handlers.delete("flow")]) {

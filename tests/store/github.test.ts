@@ -1,4 +1,5 @@
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
+import pMap from "p-map";
 import * as assert from "uvu/assert";
 import { textsOf } from "../../registry/problems.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
@@ -306,6 +307,31 @@ test("changes for review share one pull request, until it is merged or closed", 
 	const outcome = await store.change(batch, metaOf("batch", { smallkey: null, ...review }));
 	assert.is(!isRefusal(outcome) && outcome.branch, "register/jstest.batch");
 	assert.is(await peer.file(layerPath("b2"), "register/jstest.batch"), "1\n");
+});
+
+test("many changes for one named review are few commits and one pull request, whose text stays", async ({
+	peer,
+}) => {
+	const store = peer.store();
+	const all = async () => (await peer.api<Pull[]>("GET", "/pulls?state=all&per_page=100")).data;
+	const before = (await all()).length;
+	const review = { review: true, reviewName: "spring" };
+	const keys = Array.from({ length: 40 }, (_, at) => `many-${at}`);
+	// A client sends eight at the same time.
+	await pMap(keys, (key) => put(store, key, `${key}\n`, review), { concurrency: 8 });
+	const branch = "register/jstest/review.spring";
+	const commits = (await peer.commits(branch)).map(({ commit }) => commit.message);
+	const own = commits.filter((message) => /^(?:change \d+ layers|register many-\d)/.test(message));
+	const requests = own.flatMap((message) => message.match(/^Request: /gm) ?? []);
+	assert.is(requests.length, keys.length, "each request is in the history");
+	assert.ok(own.length < keys.length / 4, `${own.length}: GitHub lists 250 commits of a pull request`);
+	const [pull] = await all();
+	assert.is((await all()).length, before + 1);
+	assert.is(pull?.title, "review spring of jstest");
+	await put(store, "many-0", "changed\n", review);
+	assert.equal((await all())[0]?.body, pull?.body);
+	const path = layerPath("many-7");
+	assert.equal([await peer.file(path), await peer.file(path, branch)], [null, "many-7\n"]);
 });
 
 test("a publisher's text is nothing but text in a pull request, of bounded length", () => {
