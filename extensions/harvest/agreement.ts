@@ -89,7 +89,7 @@ function rowsOf(known: LayerDescription, found: LayerDescription): Agreement {
 		rowOf("title", known.title, found.title),
 		rowOf("abstract", known.abstract, found.abstract),
 		place,
-		rowOf("scale", scalesOf(known), scalesOf(found)),
+		rowOf("scale", scalesOf(known), scalesOf(found), hasSameScales(known, found)),
 		rowOf("keywords", known.keywords?.toSorted().join(", "), found.keywords?.toSorted().join(", ")),
 	].flat();
 	const isSameName = known.layers.join("\n") === found.layers.join("\n");
@@ -186,8 +186,27 @@ function scalesOf({ min_scale = 0, max_scale = 0 }: LayerDescription): string {
 	return min_scale === 0 && max_scale === 0 ? "" : `1:${min_scale || "∞"} – 1:${max_scale}`;
 }
 
+/**
+ * Factor up to which two scales of a WMS are the same: version 1.1.1 says scales in pixels whose size each server chooses,
+ * and of the same layer version 1.3.0 says another number.
+ */
+const maxHintFactor = 2;
+
+function isSameScale(before = 0, after = 0): boolean {
+	return (
+		before === after ||
+		(Math.min(before, after) > 0 && Math.max(before / after, after / before) < maxHintFactor)
+	);
+}
+
+/** Whether two layers of a WMS are drawn at the same scales, as far as that is said exactly. */
+function hasSameScales(known: LayerDescription, found: LayerDescription): boolean {
+	return isSameScale(known.min_scale, found.min_scale) && isSameScale(known.max_scale, found.max_scale);
+}
+
 /** Whether the found layer is hidden at a scale at which the known one is drawn. */
 function hides(known: LayerDescription, found: LayerDescription): boolean {
+	if (!("renderer" in known) && hasSameScales(known, found)) return false;
 	const smallest = ({ min_scale }: LayerDescription) => min_scale || Number.POSITIVE_INFINITY;
 	return smallest(found) < smallest(known) || (found.max_scale ?? 0) > (known.max_scale ?? 0);
 }

@@ -3,12 +3,14 @@ import { arcgisPath } from "../../registry/addresses.ts";
 import { causeOf } from "../../registry/causes.ts";
 import type { FeatureDescription, LangDescription, NamedDescription } from "../../registry/description.ts";
 import { isObject, listOf, numberOf, textOf, wordOf } from "../../site/service/answer.ts";
+import { addressBelow } from "../../site/service/arcgis.ts";
 import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
-import { askDocument, serviceAddress } from "./arcgis/answers.ts";
+import { askDocument } from "./arcgis/answers.ts";
 import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { type Described, orNull, quote } from "./finding.ts";
-import { siblingText } from "./siblings.ts";
-import { type Clients, describeLayers } from "./wms/read-capabilities.ts";
+import { siblingText, wmsSiblings } from "./siblings.ts";
+import { describeLayers } from "./wms/describe-layers.ts";
+import type { Clients } from "./wms/read-capabilities.ts";
 
 /** A layer of a service that agrees with a known one, at least in part. */
 export interface Alike {
@@ -41,12 +43,12 @@ async function findInArcgis(known: FeatureDescription, address: string, clients:
 		if (layers.length > maxAlike) return [];
 		const found: Alike[] = [];
 		for (const id of layers.flatMap((one) => numberOf(one.id) ?? [])) {
-			const service_url = serviceAddress(address, `/../${id}`, {});
+			const service_url = addressBelow(address, `/../${id}`);
 			found.push(...alikeAt(known, service_url, await orNull(describeLayer(service_url, clients))));
 		}
 		return found;
 	};
-	const document = await orNull(askDocument(serviceAddress(address, "/..", {}), "service", ask));
+	const document = await orNull(askDocument(addressBelow(address, "/.."), "service", ask));
 	if (!document) return [];
 	const wasThere = ({ id, name }: Record<string, unknown>) =>
 		id === own || known.siblings?.includes(siblingText(wordOf(id), textOf(name)));
@@ -63,11 +65,13 @@ async function findInArcgis(known: FeatureDescription, address: string, clients:
 
 async function findInWms(known: NamedDescription, address: string, { read }: Clients): Promise<Alike[]> {
 	const [own] = known.layers;
-	const capabilities = await orNull(read("WMS", address, null));
+	const capabilities = await orNull(read("WMS", address, known.layers));
 	const found: Alike[] = [];
-	for (const [layer, { title }] of capabilities?.layers ?? []) {
-		const wasThere = layer === own || known.siblings?.includes(siblingText(layer, title));
-		if (wasThere || known.layers.length > 1) continue;
+	const texts = capabilities ? wmsSiblings(capabilities) : new Map<string, string>();
+	for (const layer of capabilities?.layers.keys() ?? []) {
+		// A text without a title is of an earlier version.
+		const wasThere = [texts.get(layer), layer].some((text) => known.siblings?.includes(text ?? ""));
+		if (layer === own || wasThere || known.layers.length > 1) continue;
 		const described = await orNull(describeLayers("WMS", address, [layer], read));
 		found.push(...alikeAt(known, address, described).map((alike) => ({ ...alike, layer })));
 	}

@@ -10,11 +10,16 @@ import {
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { isObject, listOf, textOf } from "../../site/service/answer.ts";
+import { findLayer, isUnreadable, legendFormatsOf, textFor } from "../../site/service/capabilities.ts";
 import { askDocument } from "./arcgis/answers.ts";
 import { askLayer } from "./arcgis/feature-layer.ts";
 import { type Finding, findingOf, orTrouble, quote } from "./finding.ts";
-import { legendFormatsOf } from "./wms/capabilities.ts";
-import { createReadCapabilities, type ReadCapabilities, within } from "./wms/read-capabilities.ts";
+import {
+	type Clients,
+	createReadCapabilities,
+	type ReadCapabilities,
+	within,
+} from "./wms/read-capabilities.ts";
 
 /** Facts from a service about one language of a layer: its title, and for WMS its formats. */
 export type LayerFacts =
@@ -50,8 +55,8 @@ export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)) {
 		const checkService = (lang: Lang): Promise<Checked> => {
 			if (serviceTypeOf(registration, lang) === "esriFeature")
 				return checkFeature(registration[lang], own.ask);
-			if (isVersion2(registration)) return checkNode(registration[lang], own.read, own.ask);
-			return checkWms(registration[lang], own.read);
+			if (isVersion2(registration)) return checkNode(registration[lang], lang, own);
+			return checkWms(registration[lang], lang, own.read);
 		};
 		const checked: CheckedServices = { facts: {}, findings: [] };
 		for (const lang of langs) {
@@ -79,18 +84,19 @@ async function checkFeature(entry: LangEntry, ask: Ask): Promise<Checked> {
 	return { facts: { title: textOf(layer.name) }, wrong };
 }
 
-async function checkWms(entry: LangEntry, read: ReadCapabilities): Promise<Checked> {
+async function checkWms(entry: LangEntry, lang: Lang, read: ReadCapabilities): Promise<Checked> {
 	const name = entry.layer ?? "";
-	const capabilities = await read("WMS", entry.service_url, name);
-	const layer = capabilities.layers.get(name);
-	if (!layer) {
-		const what = causeOf("no-layer", quote(name), capabilities.layers.size);
+	const capabilities = await read("WMS", entry.service_url, [name]);
+	const match = findLayer(capabilities, name);
+	if (!match) {
+		const what = causeOf("no-layer", quote(name), capabilities.count);
 		return { facts: null, wrong: [["layer", what]] };
 	}
-	const { title, queryable } = layer;
+	const { layer, listed } = match;
+	const { queryable } = layer;
 	const { featureInfoFormats } = capabilities;
 	const legendFormats = [...new Set([...legendFormatsOf(layer), ...capabilities.legendFormats])];
-	const wrong: Wrong[] = [];
+	const wrong: Wrong[] = nameNotes(name, listed).map((what) => ["layer", what, "well"]);
 	const { feature_info_type: infoType, legend_format: legendType } = entry;
 	if (infoType && !queryable) wrong.push(["feature_info_type", causeOf("no-query", quote(name))]);
 	else if (infoType && !offers(featureInfoFormats, infoType))
@@ -98,7 +104,15 @@ async function checkWms(entry: LangEntry, read: ReadCapabilities): Promise<Check
 	// A service whose capabilities name no legend may still have one, so that is not wrong.
 	if (legendType && legendFormats.length > 0 && !offers(legendFormats, legendType))
 		wrong.push(["legend_format", notOffered("no-legend-format", legendType, legendFormats)]);
+	const title = textFor(layer.title, lang);
 	return { facts: { title, queryable, legendFormats: legendFormats.toSorted(), featureInfoFormats }, wrong };
+}
+
+/** What is odd about the name of a layer that is listed. */
+function nameNotes(name: string, listed: string): Cause[] {
+	const unreadable = [name, listed].find(isUnreadable);
+	if (unreadable !== undefined) return [causeOf("name-unreadable", quote(unreadable))];
+	return listed === name ? [] : [causeOf("listed-as", quote(name), quote(listed))];
 }
 
 function notOffered(code: CauseCode, type: string, formats: readonly string[]): Cause {
@@ -112,31 +126,54 @@ function offers(formats: readonly string[], type: string): boolean {
 }
 
 /** Checks a node of version 2.0 that is not a feature layer: whether the service exists and has the named layers. */
-async function checkNode(node: LangNode, read: ReadCapabilities, ask: Ask): Promise<Checked> {
+async function checkNode(
+	node: LangNode,
+	lang: Lang,
+	{ read, ask }: Pick<Clients, "read" | "ask">,
+): Promise<Checked> {
 	const named: readonly (string | number)[] = "scrape_only" in node ? (node.scrape_only ?? []) : [];
-	const { title, layers } = await contentsOf(node, String(named[0] ?? ""), read, ask);
-	const missing = [...named.entries()].filter(([, name]) => !layers.has(name));
+	const isOgc = node.service_type === "ogcWms" || node.service_type === "ogcWmts";
+	const contents = isOgc ? ogcContents(node, named.map(String), lang, read) : contentsOf(node, ask);
+	const { title, count, has, notes } = await contents;
+	const missing = [...named.entries()].filter(([, name]) => !has(name));
 	const wrong = missing.slice(0, maxMissing).map(([index, name]): Wrong => {
-		return [`scrape_only/${index}`, causeOf("no-layer", quote(String(name)), layers.size)];
+		return [`scrape_only/${index}`, causeOf("no-layer", quote(String(name)), count)];
 	});
 	const more = missing.length - wrong.length;
 	if (more > 0) wrong.push(["scrape_only", causeOf("fewer-layers", more)]);
-	return { facts: { title }, wrong };
+	return { facts: { title }, wrong: [...wrong, ...notes] };
 }
 
-/** The title of a service and its layers by name or number. */
-async function contentsOf(
+/** The title of a service, and its layers by name or number. */
+interface Contents {
+	title: string;
+	count: number;
+	has: (name: unknown) => boolean;
+	notes: Wrong[];
+}
+
+async function ogcContents(
 	{ service_type: type, service_url: address }: LangNode,
-	name: string,
+	names: readonly string[],
+	lang: Lang,
 	read: ReadCapabilities,
-	ask: Ask,
-): Promise<{ title: string; layers: ReadonlySet<unknown> }> {
-	if (type === "ogcWms" || type === "ogcWmts") {
-		const { layers } = await read(type === "ogcWms" ? "WMS" : "WMTS", address, name || null);
-		return { title: layers.get(name)?.title ?? "", layers: new Set(layers.keys()) };
-	}
+): Promise<Contents> {
+	const capabilities = await read(type === "ogcWms" ? "WMS" : "WMTS", address, names);
+	const matches = names.map((name) => findLayer(capabilities, name));
+	const title = matches[0] ? textFor(matches[0].layer.title, lang) : "";
+	const has = (name: unknown) => matches[names.indexOf(String(name))] !== null;
+	const notes = matches.flatMap((match, at) =>
+		nameNotes(names[at] ?? "", match?.listed ?? names[at] ?? "").map(
+			(what): Wrong => [`scrape_only/${at}`, what, "well"],
+		),
+	);
+	return { title, count: capabilities.count, has, notes: notes.slice(0, maxMissing) };
+}
+
+async function contentsOf({ service_url: address }: LangNode, ask: Ask): Promise<Contents> {
 	const document = await askDocument(address, "service", ask);
 	const all = [...listOf(document.layers), ...listOf(document.tables)].filter(isObject);
 	const title = textOf(document.mapName) || textOf(document.name);
-	return { title, layers: new Set(all.map(({ id }) => id)) };
+	const layers = new Set(all.map(({ id }) => id));
+	return { title, count: layers.size, has: (name) => layers.has(name), notes: [] };
 }

@@ -1,6 +1,6 @@
 import type { Ask } from "../../api/service/net/ask.ts";
 import { Trouble } from "../../api/service/net/trouble.ts";
-import type { Cause } from "../../registry/causes.ts";
+import { type Cause, causeOf } from "../../registry/causes.ts";
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import {
 	harvestedLangs,
@@ -9,6 +9,7 @@ import {
 	serviceTypeOf,
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import { findLayer } from "../../site/service/capabilities.ts";
 import { checkSameLayer } from "./alike.ts";
 import { describeArcgisService } from "./arcgis/answers.ts";
 import { askLayer, describeLayer, lookAtFeatures, sketchLayer } from "./arcgis/feature-layer.ts";
@@ -17,6 +18,7 @@ import {
 	blockedOn,
 	type Described,
 	eachService,
+	type Finding,
 	findingOf,
 	type Harvested,
 	isSick,
@@ -26,8 +28,12 @@ import {
 	watchedOf,
 } from "./finding.ts";
 import { withSiblings } from "./siblings.ts";
+import { describeLayers } from "./wms/describe-layers.ts";
 import { lookAtWms } from "./wms/look.ts";
-import { type Clients, createReadCapabilities, describeLayers, within } from "./wms/read-capabilities.ts";
+import { type Clients, createReadCapabilities, within } from "./wms/read-capabilities.ts";
+
+/** The viewers' map where no other is configured (`MAP_WKID`). */
+const defaultMapWkid = 3978;
 
 /**
  * Asks the services of a layer, once if both languages name the same service. Never rejects.
@@ -58,7 +64,7 @@ export async function describe(registration: Registration, lang: Lang, clients: 
 	if (type === "esriFeature") return describeLayer(address, clients);
 	if (type !== "ogcWms" && type !== "ogcWmts") return describeArcgisService(address, clients.ask);
 	const names = namedLayers(registration, lang);
-	return describeLayers(type === "ogcWms" ? "WMS" : "WMTS", address, names, clients.read);
+	return describeLayers(type === "ogcWms" ? "WMS" : "WMTS", address, names, clients.read, lang);
 }
 
 /** Creates the harvest for several layers, which share capabilities. */
@@ -77,15 +83,32 @@ export function createHarvestLayer(options: Omit<Clients, "read"> & Partial<Clie
 		const answers = await eachService(registration, harvestedLangs(registration), (lang) =>
 			orTrouble(describeOwn(lang)),
 		);
+		const [first] = answers;
 		for (const [lang, answer] of answers) {
 			const trouble = answer instanceof Trouble ? answer : answer.missing;
 			if (trouble) harvested.findings.push(findingOf(registration, lang, trouble));
 			if (answer instanceof Trouble) continue;
-			harvested.found[lang] = answer.description;
+			// A service that both languages share may have texts of each.
+			const isShared = first !== undefined && lang !== first[0] && answer === first[1];
+			const texts = isShared && (await orNull(textsOf(registration, lang, own)));
+			harvested.found[lang] = texts ? { ...answer.description, ...texts } : answer.description;
 			if (trouble) harvested.partial.add(lang);
 		}
 		return harvested;
 	};
+}
+
+/** The texts of a layer in one language, from a document that is in the cache; null if it has none of its own. */
+async function textsOf(registration: Registration, lang: Lang, clients: Clients) {
+	if (!isOgc(registration, lang)) return null;
+	const { description } = await describe(registration, lang, clients);
+	if ("renderer" in description) return null;
+	const { title, abstract, keywords } = description;
+	return { ...(title && { title }), ...(abstract && { abstract }), ...(keywords && { keywords }) };
+}
+
+function isOgc(registration: Registration, lang: Lang): boolean {
+	return ["ogcWms", "ogcWmts"].includes(serviceTypeOf(registration, lang));
 }
 
 /**
@@ -97,12 +120,14 @@ export function createWatchLayer(
 	ask: Ask,
 	site: string | null,
 	read = createReadCapabilities(ask),
+	mapWkid = defaultMapWkid,
 ): WatchLayer {
 	const check = createCheckLayer(ask, read);
 
 	return async (registration, signal, known = null) => {
-		const { findings } = await check(registration, signal);
-		const clients = within({ ask, read, mapWkid: 4326 }, signal);
+		const clients = within({ ask, read, mapWkid }, signal);
+		const { findings: checked } = await check(registration, signal);
+		const findings = await Promise.all(checked.map((finding) => orDrawn(registration, finding, clients)));
 		const well = langs.filter(
 			(lang) => !findings.some((finding) => finding.lang === lang && isSick(finding)),
 		);
@@ -111,7 +136,7 @@ export function createWatchLayer(
 		);
 		for (const [lang, seen] of looks) {
 			if (seen instanceof Trouble) findings.push(findingOf(registration, lang, seen));
-			else if (seen) findings.push(findingOf(registration, lang, { state: "well", what: seen }));
+			else findings.push(...seen.map((what) => findingOf(registration, lang, { state: "well", what })));
 		}
 		const blocked = blockedOn(site, registration).filter(({ lang }) => well.includes(lang));
 		return watchedOf([...findings, ...blocked]);
@@ -120,7 +145,7 @@ export function createWatchLayer(
 
 /**
  * Looks at a layer in one language as a viewer does, after the check has found nothing wrong.
- * @returns what could not be seen of a layer that is well; null if everything was seen
+ * @returns what could not be seen of a layer that is well
  * @throws {Trouble}
  */
 async function look(
@@ -128,9 +153,9 @@ async function look(
 	lang: Lang,
 	before: LangDescription | null,
 	clients: Clients,
-): Promise<Cause | null> {
+): Promise<Cause[]> {
 	const { service_url: address } = registration[lang];
-	const { ask, read } = clients;
+	const { ask, read, mapWkid } = clients;
 	const type = serviceTypeOf(registration, lang);
 	// A whole service has no layer that could be another one.
 	if (before && !("entries" in before)) {
@@ -142,13 +167,31 @@ async function look(
 		if (found) await checkSameLayer(before, found, clients);
 	}
 	if (type === "esriFeature") {
-		await lookAtFeatures(address, ask);
-		return null;
+		const unseen = await lookAtFeatures(address, ask);
+		return unseen ? [unseen] : [];
 	}
 	const [name] = type === "ogcWms" ? namedLayers(registration, lang) : [];
-	if (name === undefined) return null;
-	const capabilities = await orNull(read("WMS", address, name));
-	const layer = capabilities?.layers.get(name);
-	if (layer) await lookAtWms(address, name, layer, ask);
-	return null;
+	if (name === undefined) return [];
+	const capabilities = await orNull(read("WMS", address, [name]));
+	const layer = capabilities && findLayer(capabilities, name)?.layer;
+	if (!layer) return [];
+	return (await lookAtWms({ address, name, capabilities, layer, mapWkid }, ask)).notes;
+}
+
+/** A finding that a WMS does not list a layer; that it draws the layer all the same, if it does. */
+async function orDrawn(
+	registration: Registration,
+	finding: Finding,
+	{ ask, read, mapWkid }: Clients,
+): Promise<Finding> {
+	const { lang, pointer, what } = finding;
+	if (what.code !== "no-layer" || serviceTypeOf(registration, lang) !== "ogcWms") return finding;
+	const { service_url: address } = registration[lang];
+	const name = namedLayers(registration, lang)[Number(/\d+$/.exec(pointer)?.[0] ?? 0)] ?? "";
+	const capabilities = await orNull(read("WMS", address, [name]));
+	if (!capabilities) return finding;
+	const seen = await orNull(lookAtWms({ address, name, capabilities, layer: null, mapWkid }, ask));
+	if (!seen?.isDrawn) return finding;
+	const drawn = { state: "well", what: causeOf("not-listed", ...what.values) } as const;
+	return findingOf(registration, lang, drawn, pointer.split("/").slice(2).join("/"));
 }

@@ -2,10 +2,13 @@ import { Trouble } from "../../api/service/net/trouble.ts";
 import { arcgisPath } from "../../registry/addresses.ts";
 import { causeOf } from "../../registry/causes.ts";
 import type { LangDescription } from "../../registry/description.ts";
-import { maxSibling, maxSiblings } from "../../registry/schemas/description.ts";
+import { plainText } from "../../registry/markup.ts";
+import { maxSibling, maxSiblings, maxTitle } from "../../registry/schemas/description.ts";
 import { isObject, listOf, objectOf, parseAnswer, textOf, wordOf } from "../../site/service/answer.ts";
+import { addressBelow } from "../../site/service/arcgis.ts";
+import type { Capabilities } from "../../site/service/capabilities.ts";
 import { agreementOf } from "./agreement.ts";
-import { askDocument, serviceAddress } from "./arcgis/answers.ts";
+import { askDocument } from "./arcgis/answers.ts";
 import { askLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { orNull, orTrouble } from "./finding.ts";
 import type { Clients } from "./wms/read-capabilities.ts";
@@ -56,15 +59,26 @@ export async function askList(catalogue: string, folder: string, ask: Clients["a
 
 /** The layers of an ArcGIS service; a `Trouble` if it does not list them. */
 export async function askLayers(address: string, ask: Clients["ask"]) {
-	const document = await orTrouble(askDocument(serviceAddress(address, "/..", {}), "service", ask));
+	const document = await orTrouble(askDocument(addressBelow(address, "/.."), "service", ask));
 	if (document instanceof Trouble) return document;
 	if (Array.isArray(document.layers)) return document.layers.filter(isObject);
 	return new Trouble("wrong", causeOf("no-list"), { isTemporary: true });
 }
 
-/** The text by which a layer of a service is remembered: its name in a WMS; a number together with the title. */
+/** The text by which a layer of a service is remembered: its name or number, and its title, which two layers may swap. */
 export function siblingText(name: string, title = ""): string {
-	return (/^\d+$/.test(name) ? `${name} ${title}` : name).slice(0, maxSibling);
+	return `${name} ${title}`.trim().slice(0, maxSibling);
+}
+
+/** The texts of the layers of a WMS by their names. Of a large document's other layers, only the names are known. */
+export function wmsSiblings({ layers, others }: Capabilities): Map<string, string> {
+	const texts = [...layers].map(
+		([name, { title }]) => [name, siblingText(name, plainText(title.any, maxTitle))] as const,
+	);
+	return new Map([
+		...texts,
+		...[...others].map(([name, title]) => [name, siblingText(name, title)] as const),
+	]);
 }
 
 /** The text by which a described layer is remembered. */
@@ -126,10 +140,10 @@ const maxNamesakes = 5;
 async function siblingsOf(known: Exclude<LangDescription, { entries: unknown }>, { ask, read }: Clients) {
 	const own = siblingOf(known);
 	if (!("renderer" in known)) {
-		const capabilities = await orNull(read("WMS", known.service_url, known.layers[0] ?? null));
-		const names =
-			capabilities && [...capabilities.layers].map(([name, { title }]) => siblingText(name, title));
-		return names?.filter((text) => text !== own) ?? null;
+		const capabilities = await orNull(read("WMS", known.service_url, known.layers));
+		const texts = capabilities && wmsSiblings(capabilities);
+		texts?.delete(known.layers[0] ?? "");
+		return texts && [...texts.values()];
 	}
 	const layers = await askLayers(known.service_url, ask);
 	if (layers instanceof Trouble) return null;
@@ -142,7 +156,7 @@ async function siblingsOf(known: Exclude<LangDescription, { entries: unknown }>,
 		// Only the number tells namesakes apart: after a swap of numbers, one that is not alike is a candidate.
 		const isAsked = name === known.name && namesakes < maxNamesakes;
 		if (isAsked) namesakes += 1;
-		const address = serviceAddress(known.service_url, `/../${id}`, {});
+		const address = addressBelow(known.service_url, `/../${id}`);
 		const document = isAsked ? await orNull(askLayer(address, ask)) : null;
 		if (!document || agreementOf(known, sketchLayer(address, document)).sure !== null) siblings.push(text);
 	}

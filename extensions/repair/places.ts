@@ -2,11 +2,13 @@ import { Trouble } from "../../api/service/net/trouble.ts";
 import type { LangDescription } from "../../registry/description.ts";
 import { numberOf } from "../../site/service/answer.ts";
 import { agreementOf, hasItsName } from "../harvest/agreement.ts";
+import { findAlike } from "../harvest/alike.ts";
 import { describeLayer } from "../harvest/arcgis/feature-layer.ts";
-import { orTrouble } from "../harvest/finding.ts";
+import { orNull, orTrouble } from "../harvest/finding.ts";
 import { isCopyOf, seriesStep } from "../harvest/names.ts";
 import { arcgisPlaceOf, askLayers, askList, knowsAll, numberIn } from "../harvest/siblings.ts";
-import { type Clients, describeLayers } from "../harvest/wms/read-capabilities.ts";
+import { describeLayers } from "../harvest/wms/describe-layers.ts";
+import type { Clients } from "../harvest/wms/read-capabilities.ts";
 
 type Fetch = typeof globalThis.fetch;
 
@@ -35,7 +37,7 @@ export async function standingOf(
 	const list =
 		"renderer" in known
 			? await askLayers(address, ask)
-			: await orTrouble(read("WMS", address, name).then(({ layers }) => [...layers.keys()]));
+			: await orTrouble(read("WMS", address, [name]).then(({ layers }) => [...layers.keys()]));
 	if (list instanceof Trouble) return withoutList(address, list, ask);
 	// A service lists nothing while it starts.
 	if (list.length === 0) return "unknown";
@@ -43,14 +45,23 @@ export async function standingOf(
 		typeof one === "string" ? one === name : String(numberOf(one.id)) === numberIn(address),
 	);
 	if (listed === undefined) return "withdrawn";
-	// A number may become that of another layer, a name does not.
-	if (typeof listed === "string" && !/^\d+$/.test(listed)) return "here";
+	// A number may become that of another layer; two names are at most swapped.
+	if (typeof listed === "string" && !/^\d+$/.test(listed))
+		return (await isSwapped(known, address, clients)) ? "replaced" : "here";
 	if (typeof listed !== "string" && Array.isArray(listed.subLayerIds)) return "replaced";
 	const now = await orTrouble(
 		"renderer" in known ? describeLayer(address, clients) : describeLayers("WMS", address, [name], read),
 	);
 	if (now instanceof Trouble) return "here";
 	return hasItsName(agreementOf(known, now.description)) ? "here" : "replaced";
+}
+
+/** Whether the name of a layer is now that of another one, and the layer itself has another name. */
+async function isSwapped(known: LangDescription, address: string, clients: Clients): Promise<boolean> {
+	const [name = ""] = "layers" in known ? known.layers : [];
+	const now = await orNull(describeLayers("WMS", address, [name], clients.read));
+	if (!now || hasItsName(agreementOf(known, now.description))) return false;
+	return (await findAlike(known, address, clients)).some(({ agreement }) => agreement.sure === "same");
 }
 
 /** What the list of the server says of a service that does not answer with its layers. */

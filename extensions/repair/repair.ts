@@ -42,7 +42,7 @@ export interface Repair {
  * @param registered all layers: a place that another layer has is a candidate only if it is surely the same layer
  */
 export function createFindRepair(options: SearchOptions, registered: Iterable<CheckedLayer>) {
-	const watch = createWatchLayer(options.ask, null);
+	const watch = createWatchLayer(options.ask, null, undefined, options.mapWkid);
 	const search = createFindCandidates(options);
 	const taken = new Map<string, string>();
 	for (const { smallkey, registration } of registered) {

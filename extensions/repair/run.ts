@@ -62,14 +62,14 @@ export function limitRequests(createClients: CreateClients, counts: RequestCount
 		counts.set(hostname, before + 1);
 	});
 	return {
-		ask(address, signal) {
-			const known = cached.get(address);
-			if (known) return known;
-			const answer = ask(address, signal);
-			cached.set(address, answer);
+		async ask(address, signal, take) {
+			const answer = cached.get(address) ?? ask(address, signal);
+			if (!cached.has(address)) cached.set(address, answer);
 			const [oldest] = cached.keys();
 			if (cached.size > maxCached && oldest !== undefined) cached.delete(oldest);
-			return answer;
+			const known = await answer;
+			// What is too large to be kept is read while it arrives.
+			return take && !known.ok && known.tooLarge ? ask(address, signal, take) : known;
 		},
 		fetch,
 	};

@@ -2,13 +2,17 @@ import { setTimeout } from "node:timers/promises";
 import pLimit from "p-limit";
 import { causeOf } from "../../../registry/causes.ts";
 import { FetchFailure } from "./failure.ts";
+import type { GuardedFetch, Take } from "./fetch.ts";
 import { Trouble } from "./trouble.ts";
 
 /** A service's document, or why there is none. */
 export type Answer = { ok: true; bytes: Uint8Array; type: string } | Trouble;
 
-/** Asks a service for a document. It never rejects for a fault of the service or an abort: these are answers, too. */
-export type Ask = (address: string, signal?: AbortSignal) => Promise<Answer>;
+/**
+ * Asks a service for a document. It never rejects for a fault of the service or an abort: these are answers, too.
+ * @param take reads a large document while it arrives, each time that it is asked for; the answer then has no bytes
+ */
+export type Ask = (address: string, signal?: AbortSignal, take?: Take) => Promise<Answer>;
 
 /** The outcome of one request, and whether to try again. */
 interface Outcome {
@@ -60,7 +64,7 @@ export function createAsk({
 	sleep = pause,
 	now = Date.now,
 }: {
-	fetch: typeof globalThis.fetch;
+	fetch: GuardedFetch;
 	/** Waits for the milliseconds, or until the signal aborts; tests replace it. */
 	sleep?: typeof pause;
 	/** The clock, in milliseconds since 1970. */
@@ -71,9 +75,9 @@ export function createAsk({
 	/** By origin. */
 	const failed = new Map<string, Failed>();
 
-	async function askWithRetries(address: string, signal?: AbortSignal): Promise<Outcome> {
+	async function askWithRetries(address: string, signal?: AbortSignal, take?: Take): Promise<Outcome> {
 		for (let attempt = 1; ; attempt += 1) {
-			const outcome = await withSlot(() => askOnce(fetch, address, signal));
+			const outcome = await withSlot(() => askOnce(fetch, address, signal, take));
 			const { attempts = 1, pauseMs = 0 } = outcome;
 			if (attempt >= attempts || signal?.aborted) return outcome;
 			await sleep(Math.min(Math.max(pauseMs, firstPauseMs * 2 ** (attempt - 1)), maxPauseMs), signal);
@@ -81,12 +85,17 @@ export function createAsk({
 	}
 
 	// Failures are recorded by origin: a host that does not answer http may answer https.
-	async function askHost(address: string, origin: string, signal?: AbortSignal): Promise<Answer> {
+	async function askHost(
+		address: string,
+		origin: string,
+		signal?: AbortSignal,
+		take?: Take,
+	): Promise<Answer> {
 		const known = failed.get(origin);
 		const early = known && answerFrom(known, address, now());
 		if (early) return early;
 		known?.skipped.delete(address);
-		const { answer, host: state } = await askWithRetries(address, signal);
+		const { answer, host: state } = await askWithRetries(address, signal, take);
 		if (answer.ok || !state) {
 			if (!signal?.aborted) failed.delete(origin);
 			return answer;
@@ -100,11 +109,11 @@ export function createAsk({
 		return answer;
 	}
 
-	return async (address, signal) => {
+	return async (address, signal, take) => {
 		const { host, origin } = new URL(address);
 		const oneByOne = hosts.get(host) ?? pLimit(1);
 		hosts.set(host, oneByOne);
-		return oneByOne(() => askHost(address, origin, signal));
+		return oneByOne(() => askHost(address, origin, signal, take));
 	};
 }
 
@@ -130,13 +139,14 @@ const missing = new Set([404, 410]);
 
 /** Sends one request. @throws {Error} for a fault of this program */
 async function askOnce(
-	fetch: typeof globalThis.fetch,
+	fetch: GuardedFetch,
 	address: string,
 	signal?: AbortSignal,
+	take?: Take,
 ): Promise<Outcome> {
 	const accept = { Accept: "application/json, application/xml;q=0.9, */*;q=0.1" };
 	try {
-		const response = await fetch(address, { headers: accept, signal: signal ?? null });
+		const response = await fetch(address, { headers: accept, signal: signal ?? null, take });
 		const bytes = new Uint8Array(await response.arrayBuffer());
 		const { ok, status, headers } = response;
 		if (ok) return { answer: { ok, bytes, type: headers.get("Content-Type") ?? "" } };

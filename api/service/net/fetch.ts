@@ -25,7 +25,24 @@ interface FetchOptions {
 	connect?: buildConnector.connector;
 }
 
+/** Reads the body of an answer while it arrives, so that it is never whole in memory. It rejects only if `parts` does. */
+export type Take = (
+	parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+	contentType: string,
+) => Promise<void>;
+
+/** A request; the body of an answer with status 2xx goes to `take`, if that is given, and the answer has none. */
+export interface GuardedInit extends RequestInit {
+	take?: Take | undefined;
+}
+
+export type GuardedFetch = (input: string | URL | Request, init?: GuardedInit) => Promise<Response>;
+
 const defaultTimeoutMs = 10_000;
+
+/** The limit of a body that is taken in parts, in bytes, and the rate that its time limit allows for, in bytes a second. */
+const maxTakenBytes = 64_000_000;
+const minRate = 1_000_000;
 
 const maxRedirects = 3;
 
@@ -46,29 +63,31 @@ const userAgent = "fragment-publisher";
  * It resolves with the complete answer, its body read. It rejects with a `FetchFailure` (refused address, time-out, too
  * large, too many redirects, no connection), or with the reason of the caller's signal if that aborts.
  */
-export function createFetch(options: FetchOptions = {}): typeof fetch {
+export function createFetch(options: FetchOptions = {}): GuardedFetch {
 	const { timeoutMs = defaultTimeoutMs, maxBytes = 5_000_000 } = options;
 	const dispatcherFor = createDispatchers(options);
 
-	async function fetchOnce(url: URL, init: RequestInit, signal: AbortSignal): Promise<Response> {
+	async function fetchOnce(url: URL, init: GuardedInit, signal: AbortSignal): Promise<Response> {
 		checkTarget(url, options.allowPrivate ?? false);
 		options.onRequest?.(url);
 		const headers = new Headers(init.headers);
 		if (!headers.has("User-Agent")) headers.set("User-Agent", userAgent);
 		const own = { signal, dispatcher: dispatcherFor(url), redirect: "manual", credentials: "omit" };
-		const settings = { ...init, headers: [...headers], ...own };
+		const { take: _, ...plainInit } = init;
+		const settings = { ...plainInit, headers: [...headers], ...own };
 		const answer = await undiciFetch(url, settings as Parameters<typeof undiciFetch>[1]);
 		return answer as unknown as Response;
 	}
 
 	return async (input, init = {}) => {
 		let [url, next] = [new URL(String(input)), init];
-		const limit = AbortSignal.timeout(timeoutMs);
-		const signal = init.signal ? AbortSignal.any([limit, init.signal]) : limit;
+		const limit = createLimit(timeoutMs);
+		const signal = init.signal ? AbortSignal.any([limit.signal, init.signal]) : limit.signal;
 		try {
 			for (let redirects = 0; ; redirects += 1) {
 				const answer = await fetchOnce(url, next, signal);
 				const target = redirectTarget(answer, url);
+				if (init.take && answer.ok) return await takeParts(answer, url, init.take, limit.extend);
 				if (!target || init.redirect === "manual") return await readWhole(answer, url, maxBytes);
 				await answer.body?.cancel();
 				if (redirects === maxRedirects) {
@@ -79,11 +98,59 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
 			}
 		} catch (error) {
 			// Both signals are used here, so that neither is garbage-collected before: in Node 20 it would not abort then.
-			if (signal.aborted && signal.reason === limit.reason)
+			if (signal.aborted && signal.reason === limit.signal.reason)
 				throw new FetchFailure("time", causeOf("slow", timeoutMs / 1000));
 			throw toFailure(error, signal);
+		} finally {
+			limit.end();
 		}
 	};
+}
+
+/** A time limit that can be extended. */
+function createLimit(timeoutMs: number) {
+	const controller = new AbortController();
+	const start = performance.now();
+	const timerIn = (ms: number) => setTimeout(() => controller.abort(), Math.max(ms, 0)).unref();
+	let timer = timerIn(timeoutMs);
+	return {
+		signal: controller.signal,
+		/** Allows so many milliseconds more than the limit, counted from the start. */
+		extend: (moreMs: number) => {
+			clearTimeout(timer);
+			timer = timerIn(start + timeoutMs + moreMs - performance.now());
+		},
+		end: () => clearTimeout(timer),
+	};
+}
+
+/** Gives an answer's body to its reader. A large one has more time, but not a slow one. */
+async function takeParts(
+	answer: Response,
+	url: URL,
+	take: Take,
+	extend: (moreMs: number) => void,
+): Promise<Response> {
+	let length = 0;
+	const parts = async function* () {
+		for await (const part of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+			length += part.length;
+			if (length > maxTakenBytes) throw tooLarge(maxTakenBytes);
+			extend((length / minRate) * 1000);
+			yield part;
+		}
+	};
+	await take(parts(), answer.headers.get("Content-Type") ?? "");
+	return withAddress(new Response(null, { status: answer.status, headers: [...answer.headers] }), url);
+}
+
+function tooLarge(maxBytes: number): FetchFailure {
+	return new FetchFailure("size", causeOf("large", maxBytes.toLocaleString("en")));
+}
+
+/** A constructed Response has no address, which octokit needs for its errors. */
+function withAddress(response: Response, url: URL): Response {
+	return Object.defineProperty(response, "url", { value: url.href });
 }
 
 /**
@@ -95,16 +162,13 @@ async function readWhole(answer: Response, url: URL, maxBytes: number): Promise<
 	let length = 0;
 	for await (const part of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
 		length += part.length;
-		if (length > maxBytes) throw new FetchFailure("size", causeOf("large", maxBytes.toLocaleString("en")));
+		if (length > maxBytes) throw tooLarge(maxBytes);
 		parts.push(part);
 	}
 	const { status, statusText, headers } = answer;
 	// An answer with a status such as 304 must not have a body, not even an empty one.
 	const body = parts.length === 0 ? null : Buffer.concat(parts);
-	const response = new Response(body, { status, statusText, headers: [...headers] });
-	// A constructed Response has no address, which octokit needs for its errors.
-	Object.defineProperty(response, "url", { value: url.href });
-	return response;
+	return withAddress(new Response(body, { status, statusText, headers: [...headers] }), url);
 }
 
 function checkTarget(url: URL, allowPrivate: boolean): void {

@@ -10,7 +10,7 @@ const { ask } = clientsWith(network);
 const read = createReadCapabilities(ask);
 const tasks = {
 	harvest: createHarvestLayer({ ask, mapWkid, read }),
-	watch: createWatchLayer(ask, site, read),
+	watch: createWatchLayer(ask, site, read, mapWkid),
 };
 
 function send(report: Report): void {

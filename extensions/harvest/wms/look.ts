@@ -1,64 +1,143 @@
 import { decode, hasPngSignature } from "fast-png";
-import { scaleFromCenter } from "ol/extent.js";
 import type { Ask } from "../../../api/service/net/ask.ts";
 import { Trouble } from "../../../api/service/net/trouble.ts";
-import { causeOf } from "../../../registry/causes.ts";
-import type { Bounds } from "../../../site/data/entries.ts";
+import { type Cause, causeOf } from "../../../registry/causes.ts";
+import { isSameService } from "../../../site/service/address.ts";
+import type { Capabilities, CapabilitiesLayer } from "../../../site/service/capabilities.ts";
+import {
+	type PictureFacts,
+	type PictureRequest,
+	pictureAddress,
+	pictureFactsOf,
+	pictureRequest,
+	referencesFor,
+} from "../../../site/service/picture.ts";
+import { exceptionIn } from "../../../site/service/read-capabilities.ts";
 import { quote } from "../finding.ts";
-import { boxOf, type CapabilitiesLayer, exceptionIn } from "./capabilities.ts";
-import { withParameters } from "./read-capabilities.ts";
-import { parseXml } from "./xml.ts";
+import { type Places, placesIn } from "./places.ts";
 
 /** Side of the requested pictures, in pixels. */
 export const pictureSide = 64;
 
-/** The box for a layer whose service gives none: Canada. */
-const canada: Bounds = [-141, 41, -52, 84];
-
-/** Parts of a layer's box, around its centre, that are requested: many layers are drawn at large scales only. */
-const parts = [1, 1 / 10, 1 / 100];
-
-/**
- * Looks at a layer of a WMS: requests up to three pictures until one is not blank.
- * @throws {Trouble} if there is no picture, or all are blank
- */
-export async function lookAtWms(
-	address: string,
-	name: string,
-	layer: CapabilitiesLayer,
-	ask: Ask,
-): Promise<void> {
-	const box = boxOf(layer) ?? canada;
-	for (const part of parts) {
-		const shown = [...box];
-		scaleFromCenter(shown, part);
-		const answer = await ask(mapAddress(address, name, shown));
-		if (!answer.ok) throw answer;
-		const { bytes, type } = answer;
-		if (!hasPngSignature(bytes) && !type.startsWith("image/")) {
-			const words = exceptionIn(parseXml(bytes, type));
-			throw new Trouble("down", words ? causeOf("no-picture-but", quote(words)) : causeOf("no-picture"));
-		}
-		if (!isBlank(bytes)) return;
-	}
-	throw new Trouble("empty", causeOf("empty-picture", quote(name)));
+/** A layer of a WMS that is looked at. */
+export interface LookedAt {
+	/** Address of the service as registered. */
+	address: string;
+	name: string;
+	capabilities: Capabilities;
+	/** null: the capabilities do not list it. */
+	layer: CapabilitiesLayer | null;
+	/** Well-known id of the spatial reference of the viewers' map. */
+	mapWkid: number;
 }
 
-/** A GetMap request of version 1.1.1 (01-068r3, section 7.2): every server supports it, and longitude comes first. */
-function mapAddress(address: string, layer: string, box: readonly number[]): string {
-	return withParameters(address, {
-		service: "WMS",
-		request: "GetMap",
-		version: "1.1.1",
-		layers: layer,
-		styles: "",
-		srs: "EPSG:4326",
-		bbox: box.join(","),
-		width: String(pictureSide),
-		height: String(pictureSide),
-		format: "image/png",
-		transparent: "TRUE",
-	});
+/** The outcome of a look at a layer that is not sick. */
+interface Seen {
+	isDrawn: boolean;
+	/** What was not seen, or what a viewer has to know. */
+	notes: Cause[];
+}
+
+/**
+ * Looks at a layer of a WMS: requests pictures as its document says, until one is not blank.
+ * @throws {Trouble} if there is no picture, or all are blank where the layer must be drawn
+ */
+export async function lookAtWms(looked: LookedAt, ask: Ask): Promise<Seen> {
+	const { capabilities, layer, name } = looked;
+	const facts = pictureFactsOf(capabilities, layer);
+	const { request, places, picture, notes } = await firstPicture(looked, facts, ask);
+	const [first = [], ...others] = places.boxes;
+	let drawnBox = isBlank(picture) ? null : first;
+	for (const box of others) {
+		if (drawnBox) break;
+		const next = await askPicture(request, box, facts, ask);
+		if (next instanceof Trouble) throw next;
+		if (!isBlank(next)) drawnBox = box;
+	}
+	if (drawnBox) {
+		const [dimension] = facts.dimensions;
+		const isNeeded = dimension && (await needsDimension(looked, facts, request, drawnBox, ask));
+		return { isDrawn: true, notes: isNeeded ? [...notes, causeOf("dimension", dimension.name)] : notes };
+	}
+	if (places.isSure) throw new Trouble("empty", causeOf("empty-picture", quote(name)));
+	return { isDrawn: false, notes: [...notes, causeOf("not-seen", quote(name))] };
+}
+
+/** References in which a layer is asked for, if the first one fails. */
+const maxReferences = 3;
+
+/** A request that is answered with a picture, and where else the layer may be looked at. */
+interface FirstPicture {
+	request: PictureRequest;
+	places: Places;
+	picture: Uint8Array;
+	notes: Cause[];
+}
+
+/**
+ * Requests a first picture: at the document's address, else at the registered one; in a listed reference, else in another
+ * one, else as every server of WMS 1.1.1 is asked.
+ * @throws {Trouble} if none of these has a picture
+ */
+async function firstPicture(looked: LookedAt, facts: PictureFacts, ask: Ask): Promise<FirstPicture> {
+	const { address, name, mapWkid } = looked;
+	const references = referencesFor(facts, mapWkid).slice(0, maxReferences);
+	const variants: [PictureFacts, string][] = references.map((reference) => [facts, reference]);
+	const oldest = { ...facts, isOlder: true, version: "1.1.1", formats: [], dimensions: [] };
+	const notes: Cause[] = [];
+	let trouble: Trouble | null = null;
+	const named = pictureRequest(facts, { address, names: [name], reference: "" }).address;
+	for (const place of isSameService(named, address) ? [named] : [named, address]) {
+		trouble = null;
+		for (const [variant, reference] of [...variants, [oldest, "EPSG:4326"] as const]) {
+			const { capabilities, layer } = looked;
+			const places = placesIn(reference, capabilities, layer, variant, pictureSide);
+			if (!places) continue;
+			const request = pictureRequest({ ...variant, address: place }, { address, names: [name], reference });
+			const picture = await askPicture(request, places.boxes[0] ?? [], facts, ask);
+			if (!(picture instanceof Trouble)) return { request, places, picture, notes };
+			trouble ??= picture;
+			if (!isRefused(picture)) break;
+		}
+		if (trouble && place !== address) notes.push(causeOf("map-address", quote(place), trouble.what));
+	}
+	throw trouble ?? new Trouble("down", causeOf("no-picture"));
+}
+
+/** Whether a server answers, and refuses this request: another one may be right. */
+function isRefused({ what, status }: Trouble): boolean {
+	return (
+		what.code.startsWith("no-picture") || (status !== null && status >= 400 && status < 500 && status !== 429)
+	);
+}
+
+/** Whether nothing is drawn without the value of a dimension, which most viewers do not send. */
+async function needsDimension(
+	{ address, name }: LookedAt,
+	facts: PictureFacts,
+	{ reference, address: place }: PictureRequest,
+	box: readonly number[],
+	ask: Ask,
+): Promise<boolean> {
+	const options = { address, names: [name], reference, hasDimensions: false };
+	const picture = await askPicture(pictureRequest({ ...facts, address: place }, options), box, facts, ask);
+	return picture instanceof Trouble ? isRefused(picture) : isBlank(picture);
+}
+
+/** Requests one picture. @returns why there is none, or its bytes */
+async function askPicture(
+	request: PictureRequest,
+	box: readonly number[],
+	{ fixed }: PictureFacts,
+	ask: Ask,
+): Promise<Uint8Array | Trouble> {
+	const size = { width: fixed.width || pictureSide, height: fixed.height || pictureSide };
+	const answer = await ask(pictureAddress(request, box, size));
+	if (!answer.ok) return answer;
+	const { bytes, type } = answer;
+	if (hasPngSignature(bytes) || /^\s*image\//i.test(type)) return bytes;
+	const words = exceptionIn(bytes, type);
+	return new Trouble("down", words ? causeOf("no-picture-but", quote(words)) : causeOf("no-picture"));
 }
 
 /** Bytes of a picture that is decoded: one of that side has some 16,000 before compression. */

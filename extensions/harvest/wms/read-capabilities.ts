@@ -1,32 +1,22 @@
 import { aborted } from "node:util";
-import { createEmpty, extend } from "ol/extent.js";
 import type { Ask } from "../../../api/service/net/ask.ts";
 import { Trouble } from "../../../api/service/net/trouble.ts";
 import { causeOf } from "../../../registry/causes.ts";
-import { type NamedDescription, plainKeywords } from "../../../registry/description.ts";
-import { plainText } from "../../../registry/markup.ts";
-import { degreesOf } from "../../../registry/projections.ts";
-import { maxAbstract, maxTitle } from "../../../registry/schemas/description.ts";
-import type { Bounds } from "../../../site/data/entries.ts";
-import { checkEntries, type Described, orTrouble, quote } from "../finding.ts";
-import {
-	boxOf,
-	type Capabilities,
-	type CapabilitiesLayer,
-	type OgcService,
-	parseCapabilities,
-	scalesOf,
-} from "./capabilities.ts";
+import { capabilitiesAddress, restfulAddress } from "../../../site/service/address.ts";
+import { type Capabilities, listedNames, type OgcService } from "../../../site/service/capabilities.ts";
+import type { Parts } from "../../../site/service/parts.ts";
+import { NotCapabilities, readCapabilities } from "../../../site/service/read-capabilities.ts";
+import { orTrouble, quote } from "../finding.ts";
 
 /**
  * Reads the capabilities of a service. Answers are cached for the layers that follow.
- * @param layer the layer to ask for alone if the whole document is too large; null: the whole document only
+ * @param layers names of layers that are needed: of a large document, little is kept of others
  * @throws {Trouble}
  */
 export type ReadCapabilities = (
 	service: OgcService,
 	address: string,
-	layer: string | null,
+	layers: readonly string[],
 ) => Promise<Capabilities>;
 
 /** The clients for services, which all layers share. */
@@ -59,6 +49,22 @@ function untilAborted<T>(task: Promise<T>, signal: AbortSignal): Promise<T> {
 	return Promise.race([task, late]);
 }
 
+/** Parses a GetCapabilities answer. @throws {Trouble} for an exception and for any other document */
+export function parseCapabilities(
+	document: Uint8Array | Parts,
+	contentType: string,
+	service: OgcService,
+	layers: readonly string[] = [],
+): Promise<Capabilities> {
+	const parts = document instanceof Uint8Array ? [document] : document;
+	return readCapabilities(service, parts, contentType, layers).catch((error: unknown) => {
+		if (!(error instanceof NotCapabilities)) throw error;
+		const { code, words } = error;
+		if (code === "not-ogc") throw new Trouble("wrong", causeOf(code, service));
+		throw new Trouble("down", code === "cut" ? causeOf(code) : causeOf(code, quote(words)));
+	});
+}
+
 /** Services whose capabilities are cached at the same time. */
 const maxCached = 16;
 
@@ -72,17 +78,23 @@ const maxFailureAgeMs = 60_000;
 export function createReadCapabilities(ask: Ask, now: () => number = Date.now): ReadCapabilities {
 	const cached = new Map<string, { untilMs: number; answer: Promise<Capabilities> }>();
 
-	async function askCapabilities(service: OgcService, address: string): Promise<Capabilities> {
-		const answer = await ask(address);
+	async function askCapabilities(service: OgcService, address: string, layers: readonly string[]) {
+		let taken: Promise<Capabilities | Trouble> | null = null;
+		const answer = await ask(address, undefined, async (parts, type) => {
+			taken = orTrouble(parseCapabilities(parts, type, service, layers));
+			await taken;
+		});
 		if (!answer.ok) throw answer;
-		return parseCapabilities(answer.bytes, answer.type, service);
+		const result = await (taken ?? parseCapabilities(answer.bytes, answer.type, service, layers));
+		if (result instanceof Trouble) throw result;
+		return result;
 	}
 
-	function read(service: OgcService, address: string): Promise<Capabilities> {
+	function read(service: OgcService, address: string, layers: readonly string[]): Promise<Capabilities> {
 		const name = `${service} ${address}`;
 		let entry = cached.get(name);
 		if (!entry || now() >= entry.untilMs) {
-			const made = { untilMs: now() + maxAgeMs, answer: askCapabilities(service, address) };
+			const made = { untilMs: now() + maxAgeMs, answer: askCapabilities(service, address, layers) };
 			const sinceMs = now();
 			made.answer.catch(() => {
 				made.untilMs = sinceMs + maxFailureAgeMs;
@@ -97,94 +109,41 @@ export function createReadCapabilities(ask: Ask, now: () => number = Date.now): 
 		return entry.answer;
 	}
 
-	return async (service, address, layer) => {
-		const found = await orTrouble(read(service, capabilitiesAddress(service, address, null)));
-		if (!(found instanceof Trouble)) return found;
-		if (!found.tooLarge || layer === null) throw found;
-		// With the parameter `layer`, GeoMet and others describe one layer only; other servers ignore it.
-		return read(service, capabilitiesAddress(service, address, layer));
+	/** Reads the document, at another address if this one has none. */
+	async function readWhole(service: OgcService, address: string, layers: readonly string[]) {
+		const first = await orTrouble(read(service, capabilitiesAddress(service, address), layers));
+		if (!(first instanceof Trouble)) return first;
+		const other = otherAddress(service, address, first);
+		const second = other && (await orTrouble(read(service, other, layers)));
+		return second && !(second instanceof Trouble) ? second : first;
+	}
+
+	return async (service, address, layers) => {
+		const whole = await readWhole(service, address, layers);
+		const [layer] = layers;
+		const isWhole = !(whole instanceof Trouble) && !lacks(whole, layers);
+		if (isWhole || layer === undefined || (whole instanceof Trouble && !whole.tooLarge)) {
+			if (whole instanceof Trouble) throw whole;
+			return whole;
+		}
+		// Some servers describe one layer alone; others send all again, of which this layer is kept.
+		return read(service, capabilitiesAddress(service, address, { layer }), layers);
 	};
 }
 
-const versions: Record<OgcService, string> = { WMS: "1.3.0", WMTS: "1.0.0" };
-
-/**
- * The address of a service's capabilities. A WMTS may be registered with the address of the document itself (07-057r7,
- * section 10), which stays as it is.
- * @param layer the only layer that is asked for; null: all layers
- */
-function capabilitiesAddress(service: OgcService, address: string, layer: string | null): string {
-	if (service === "WMTS" && /\.xml$/i.test(new URL(address).pathname)) return address;
-	const query: Record<string, string> = { service, request: "GetCapabilities", version: versions[service] };
-	if (layer !== null) query.layer = layer;
-	return withParameters(address, query);
+/** Whether a large document has layers of which only the names were kept. */
+function lacks({ layers, others }: Capabilities, names: readonly string[]): boolean {
+	return names.some((name) => !layers.has(name) && listedNames(name).some((listed) => others.has(listed)));
 }
 
-/** Sets a request's parameters in an address, in place of its own; case of names is ignored (06-042, section 6.8.1). */
-export function withParameters(address: string, query: Record<string, string>): string {
-	const url = new URL(address);
-	for (const name of [...url.searchParams.keys()]) {
-		if (name.toLowerCase() in query) url.searchParams.delete(name);
-	}
-	for (const [name, text] of Object.entries(query)) url.searchParams.set(name.toUpperCase(), text);
-	url.hash = "";
-	return url.href;
-}
+/** Statuses with which a server refuses a version, or has no document at an address. */
+const refusals: ReadonlySet<number | null> = new Set([400, 404, 405, 501]);
 
-/**
- * Describes the named layers of an OGC service from its capabilities. Without names it describes the whole service, with
- * all layers that have a name, in the order of the document.
- * @throws {Trouble}
- */
-export async function describeLayers(
-	service: OgcService,
-	address: string,
-	names: readonly string[],
-	read: ReadCapabilities,
-): Promise<Described> {
-	const [first] = names;
-	const { layers, root } = await read(service, address, first ?? null);
-	if (first === undefined) {
-		const entries = [...layers.keys()];
-		checkEntries(entries);
-		const about = aboutLayers(root ? [root] : [], root);
-		return { description: { service_url: address, entries, ...about }, missing: null };
-	}
-	const found = names.flatMap((name) => layers.get(name) ?? []);
-	if (found.length === 0) {
-		throw new Trouble("wrong", causeOf("no-layer", quote(first), layers.size));
-	}
-	const about = aboutLayers(found, root);
-	return { description: { service_url: address, layers: [...names], ...about }, missing: null };
-}
-
-/** Title, abstract, keywords and bounds of one layer; for several, title and abstract are the root layer's. */
-function aboutLayers(
-	layers: readonly CapabilitiesLayer[],
-	root: CapabilitiesLayer | null,
-): Omit<NamedDescription, "service_url" | "from" | "layers"> {
-	const source = layers.length === 1 ? layers[0] : root;
-	const title = plainText(source?.title ?? "", maxTitle);
-	const abstract = plainText(source?.abstract ?? "", maxAbstract);
-	const keywords = plainKeywords(layers.flatMap((layer) => layer.keywords));
-	const bounds = boundsOf(layers.map(boxOf));
-	const [min_scale = 0, max_scale = 0] = (layers.length === 1 && source && scalesOf(source)) || [];
-	return {
-		...(title ? { title } : {}),
-		...(abstract ? { abstract } : {}),
-		...(keywords.length > 0 ? { keywords } : {}),
-		...(bounds ? { bounds: [...bounds] } : {}),
-		...(min_scale > 0 ? { min_scale } : {}),
-		...(max_scale > 0 ? { max_scale } : {}),
-	};
-}
-
-/** The bounds of all boxes; null if one of them is not known. */
-function boundsOf(boxes: readonly (Bounds | null)[]): Bounds | null {
-	const all = createEmpty();
-	for (const box of boxes) {
-		if (!box) return null;
-		extend(all, [...box]);
-	}
-	return degreesOf(...(all as [number, number, number, number]));
+/** Where a document may be, after a trouble at its first address; null for no other place. */
+function otherAddress(service: OgcService, address: string, { what, status }: Trouble): string | null {
+	const isRefused = what.code === "exception" || refusals.has(status);
+	// Some servers of version 1.1.1 refuse version 1.3.0, in place of answering with their own (06-042, section 6.2.4).
+	if (service === "WMS")
+		return isRefused && status !== 404 ? capabilitiesAddress(service, address, { hasVersion: false }) : null;
+	return isRefused || what.code === "not-ogc" ? restfulAddress(address) : null;
 }

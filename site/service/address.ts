@@ -1,0 +1,61 @@
+import type { OgcService } from "./capabilities.ts";
+
+/**
+ * Sets a request's parameters in an address, in place of its own; case of names is ignored (06-042, section 6.8.1). A space
+ * is `%20`, since ArcGIS Server does not read `+` as one. A text that is no address is returned as it is.
+ */
+export function withParameters(
+	address: string,
+	query: Readonly<Record<string, string>>,
+	removed = /^$/,
+): string {
+	if (!URL.canParse(address)) return address;
+	const url = new URL(address);
+	const names = new Set(Object.keys(query).map((name) => name.toUpperCase()));
+	for (const name of [...url.searchParams.keys()])
+		if (names.has(name.toUpperCase()) || removed.test(name)) url.searchParams.delete(name);
+	for (const [name, text] of Object.entries(query)) url.searchParams.set(name.toUpperCase(), text);
+	url.search = url.searchParams.toString().replaceAll("+", "%20");
+	url.hash = "";
+	return url.href;
+}
+
+const versions: Readonly<Record<OgcService, string>> = { WMS: "1.3.0", WMTS: "1.0.0" };
+
+/**
+ * The address of a service's capabilities. A WMTS may be registered with the address of the document itself (07-057r7,
+ * section 10), which stays as it is.
+ * @param layer the only layer that is asked for, of a service that can describe one alone; absent: all layers
+ */
+export function capabilitiesAddress(
+	service: OgcService,
+	address: string,
+	{ layer, hasVersion = true }: { layer?: string | undefined; hasVersion?: boolean } = {},
+): string {
+	if (!URL.canParse(address)) return address;
+	if (service === "WMTS" && /\.xml$/i.test(new URL(address).pathname)) return address;
+	const query = {
+		...{ service, request: "GetCapabilities" },
+		...(hasVersion && { version: versions[service] }),
+		// GeoMet reads `layer`, and others read `layers`.
+		...(layer !== undefined && { layer, layers: layer }),
+	};
+	return withParameters(address, query, hasVersion ? /^$/ : /^version$/i);
+}
+
+/** The address of the document of a WMTS at its base address (07-057r7, section 11.1); null if that is one of a document. */
+export function restfulAddress(address: string): string | null {
+	const url = new URL(address);
+	if (/\.xml$/i.test(url.pathname)) return null;
+	url.pathname = `${url.pathname.replace(/\/(?:1\.0\.0\/?)?$/, "")}/1.0.0/WMTSCapabilities.xml`;
+	return withParameters(url.href, {}, /^(?:service|request|version)$/i);
+}
+
+/** Parameters that every request of an OGC service sets itself. */
+const requestParameters = /^(?:service|request|version)$/i;
+
+/** Whether two addresses are of the same service. */
+export function isSameService(address: string, other: string): boolean {
+	const [one, two] = [address, other].map((text) => withParameters(text, {}, requestParameters));
+	return one === two;
+}

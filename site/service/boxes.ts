@@ -1,0 +1,129 @@
+import { type Bounds, boundsOfExtent, degreesOf, projectionOf } from "../../registry/projections.ts";
+import type { XmlElement } from "./tree.ts";
+
+/** A box in a spatial reference that its service names, with its sides in the order of the document. */
+export interface ReferencedBox {
+	reference: string;
+	sides: Sides;
+}
+
+type Sides = [number, number, number, number];
+
+/** A side may be so many degrees beyond the earth: it is cut. Services round, or add a margin. */
+const maxBeyond = 1;
+
+/** A box whose four sides are all as near to 0 is what a service writes that does not know it. */
+const maxNothing = 0.0001;
+
+/** The largest number of a side that is one: ArcGIS writes 1.79e308 for what it does not know. */
+const maxSide = 1e9;
+
+/** Reads a number, also with a decimal comma; NaN for an empty text and for any other. */
+export function numberIn(text: string | undefined): number {
+	const trimmed = (text ?? "").trim().replace(/^([-+]?\d*),(\d+)(?=$|e)/i, "$1.$2");
+	return trimmed === "" ? Number.NaN : Number(trimmed);
+}
+
+/** A geographic box from its sides: cut at the edges of the earth, and around the earth if it crosses the antimeridian. */
+export function geographicBox([west, south, east, north]: Sides): Bounds | null {
+	const sides = [west, south, east, north];
+	if (!sides.every((side) => Math.abs(side) < maxSide)) return null;
+	if (sides.every((side) => Math.abs(side) <= maxNothing) || sides.every((side) => side === -1)) return null;
+	if (south > north || south <= -90 - maxBeyond || north >= 90 + maxBeyond) return null;
+	if (south >= 90 || north <= -90 || Math.abs(west) > 360 || Math.abs(east) > 360) return null;
+	const [low, high] = [Math.max(south, -90), Math.min(north, 90)];
+	if (west > east) return [-180, low, 180, high];
+	const left = west < -180 && west > -180 - maxBeyond ? -180 : west;
+	const right = east > 180 && east < 180 + maxBeyond ? 180 : east;
+	return left <= right ? [left, low, right, high] : null;
+}
+
+/** The names of a box's sides in WMS 1.3.0, and its attributes in all versions (01-068r3, section 7.1.4.5.6). */
+const edges = ["westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude"];
+const attributeNames = ["minx", "miny", "maxx", "maxy"];
+
+/** Reads a geographic box; null for any other element, and where there is no box in it. */
+export function readGeographicBox(element: XmlElement): Bounds | null {
+	const textOf = (name: string) => element.children.find((child) => child.name === name)?.text;
+	if (element.name === "EX_GeographicBoundingBox")
+		return geographicBox(edges.map((name) => numberIn(textOf(name))) as Sides);
+	if (element.name === "LatLonBoundingBox")
+		return geographicBox(attributeNames.map((name) => numberIn(element.attributes[name])) as Sides);
+	return element.name === "WGS84BoundingBox" ? geographicBox(cornersOf(element)) : null;
+}
+
+/** The corners of a WMTS: two numbers each, separated by a space (06-121r9, section 10.2). */
+function cornersOf({ children }: XmlElement): Sides {
+	const numbers = ["LowerCorner", "UpperCorner"].flatMap((name) => {
+		const text = children.find((child) => child.name === name)?.text.trim() ?? "";
+		const [x, y] = text.split(/\s+/);
+		return [numberIn(x), numberIn(y)];
+	});
+	return numbers as Sides;
+}
+
+/** Reads a box in a reference: `BoundingBox` of a WMS, or of a WMTS. */
+export function readReferencedBox(element: XmlElement): ReferencedBox | null {
+	if (element.name !== "BoundingBox") return null;
+	const { CRS, SRS, crs } = element.attributes;
+	const sides =
+		crs === undefined ? attributeNames.map((name) => numberIn(element.attributes[name])) : cornersOf(element);
+	if (!sides.every((side) => Math.abs(side) < maxSide)) return null;
+	return { reference: referenceOf(CRS ?? SRS ?? crs ?? ""), sides: sides as Sides };
+}
+
+/** A reference in its short form: `EPSG:3978` or `CRS:84`, also from a URN or an address (OGC 07-092r3, 09-048r5). */
+export function referenceOf(text: string): string {
+	const name = text.trim().toUpperCase();
+	const [, authority, code] =
+		/(?:DEF[:/]CRS[:/])(EPSG|OGC)[:/][^:/]*[:/](?:[^:/]*[:/])*([^:/]+)$/.exec(name) ?? [];
+	if (authority === "EPSG") return `EPSG:${code}`;
+	return authority === "OGC" ? `CRS:${code?.replace(/^CRS:?/, "")}` : name;
+}
+
+/** The well-known id of a reference that can be projected; null for any other. */
+export function wkidOf(reference: string): number | null {
+	if (/^CRS:8[34]$/.test(reference)) return 4326;
+	const [, id = ""] = /^EPSG:(\d{1,9})$/.exec(reference) ?? [];
+	return id !== "" && projectionOf(Number(id)) !== null ? Number(id) : null;
+}
+
+/** Whether coordinates of a reference are degrees. */
+export function isGeographic(reference: string): boolean {
+	const wkid = wkidOf(reference);
+	return wkid !== null && (projectionOf(wkid) ?? "").includes("+proj=longlat");
+}
+
+/**
+ * Whether latitude comes first: in WMS 1.3.0 and in a WMTS for the geographic references of the EPSG (06-042, section
+ * 6.7.4), and never in WMS 1.1.1.
+ */
+export function isLatitudeFirst(reference: string, isOlder: boolean): boolean {
+	return !isOlder && reference.startsWith("EPSG:") && isGeographic(reference);
+}
+
+/** A box of a known reference in degrees; null for an unknown one, and where it is no box on the earth. */
+export function boundsIn({ reference, sides }: ReferencedBox, isOlder: boolean): Bounds | null {
+	const wkid = wkidOf(reference);
+	if (wkid === null) return null;
+	const [a, b, c, d] = sides;
+	if (isGeographic(reference)) {
+		const swapped = geographicBox([b, a, d, c]);
+		// Some services of version 1.3.0 write longitude first all the same.
+		return (isLatitudeFirst(reference, isOlder) ? swapped : null) ?? geographicBox(sides);
+	}
+	if (sides.every((side) => Math.abs(side) <= maxNothing) || a > c || b > d) return null;
+	const bounds = boundsOfExtent({ wkid, xmin: a, ymin: b, xmax: c, ymax: d });
+	return bounds && degreesOf(...bounds);
+}
+
+/** The smallest box around two; null stands for none. */
+export function unionOf(box: Bounds | null, other: Bounds | null): Bounds | null {
+	if (!box || !other) return box ?? other;
+	return [
+		Math.min(box[0], other[0]),
+		Math.min(box[1], other[1]),
+		Math.max(box[2], other[2]),
+		Math.max(box[3], other[3]),
+	];
+}

@@ -1,0 +1,169 @@
+import type { Bounds } from "../../registry/projections.ts";
+import type { Lang } from "../../registry/smallkey.ts";
+import { boundsIn, type ReferencedBox } from "./boxes.ts";
+
+/** The kinds of services that list their layers in capabilities. */
+export type OgcService = "WMS" | "WMTS";
+
+/** A text in the languages of a document; `any`: without a language, or of the first one. */
+export type Texts = { any: string } & Partial<Record<Lang, string>>;
+
+/** Scale denominators between which a layer is drawn, the smallest scale first; 0 is no bound. */
+export interface Scales {
+	smallest: number;
+	largest: number;
+	/** Whether they are from a `ScaleHint`, which servers compute with pixels of other sizes. */
+	isHint: boolean;
+}
+
+/** A dimension of a layer, such as time. */
+export interface Dimension {
+	/** The parameter of a request: `TIME`. */
+	parameter: string;
+	name: string;
+	hasDefault: boolean;
+	/** The last of its values; empty if none is listed. */
+	last: string;
+}
+
+/** A layer of a GetCapabilities answer. */
+export interface CapabilitiesLayer {
+	title: Texts;
+	/** As sent: it may contain markup. */
+	abstract: Texts;
+	keywords: [lang: Lang | "", text: string][];
+	queryable: boolean;
+	/** Media types of the legends of its own styles. The legends of its parents' styles apply to it, too. */
+	ownLegendFormats: string[];
+	/** Members of the parent apply to it, but are not copied: a document can have tens of thousands of layers and styles. */
+	parent: CapabilitiesLayer | null;
+	/** Its own box; null if it has none that can be read. */
+	box: Bounds | null;
+	/** Its own boxes in references, the first few. */
+	referenced: ReferencedBox[];
+	/** The smallest box around the layers in it; null if it has none. */
+	inner: Bounds | null;
+	/** Its own scales, and different ones of the layers in it. */
+	scales: Scales | null;
+	innerScales: Scales[];
+	/** Its own references, those that can be projected before others. The references of its parents apply to it, too. */
+	references: string[];
+	dimensions: Dimension[];
+	/** The size of every picture of it; 0: any. `isWhole`: only its whole box can be drawn. */
+	fixed: { width: number; height: number; isWhole: boolean };
+}
+
+/** The capabilities of an OGC service. */
+export interface Capabilities {
+	/** Whether the version is below 1.3.0. */
+	isOlder: boolean;
+	version: string;
+	/** The first layer of a WMS, which contains the others; null if there is none. */
+	root: CapabilitiesLayer | null;
+	/** Name → layer, in the order of the document. Layers without a name cannot be requested, and are left out. */
+	layers: Map<string, CapabilitiesLayer>;
+	/** Names of a large document's other layers, of which no more was kept; with its title if the name is a number. */
+	others: Map<string, string>;
+	/** How many layers have a name. */
+	count: number;
+	/** Media types of GetMap, and its address; empty if the document has none. */
+	pictureFormats: string[];
+	pictureAddress: string;
+	/** Media types of GetFeatureInfo. */
+	featureInfoFormats: string[];
+	/** Media types of GetLegendGraphic (Styled Layer Descriptor); empty if the service has no such request. */
+	legendFormats: string[];
+	/** Codes of the languages that the service speaks (INSPIRE), as it names them. */
+	languages: string[];
+}
+
+/** A layer and its parents, the nearest first. */
+export function* lineOf(layer: CapabilitiesLayer): Generator<CapabilitiesLayer> {
+	for (let next: CapabilitiesLayer | null = layer; next; next = next.parent) yield next;
+}
+
+/** A text in a language; that of another language if there is none. */
+export function textFor(texts: Texts, lang: Lang): string {
+	return texts[lang] ?? texts.any;
+}
+
+/** Keywords in a language; all if none is of it. */
+export function keywordsFor({ keywords }: CapabilitiesLayer, lang: Lang): string[] {
+	const matching = keywords.filter(([of]) => of === "" || of === lang);
+	return (matching.length > 0 ? matching : keywords).map(([, text]) => text);
+}
+
+/** A layer's own box, also from one in a reference. */
+export function ownBox({ box, referenced }: CapabilitiesLayer, isOlder: boolean): Bounds | null {
+	if (box) return box;
+	for (const one of referenced) {
+		const bounds = boundsIn(one, isOlder);
+		if (bounds) return bounds;
+	}
+	return null;
+}
+
+/**
+ * A layer's box: its own, else the union of the layers in it, else that of the nearest parent with one (06-042, section
+ * 7.2.4.6.6); null if there is none that can be read.
+ */
+export function boxOf(layer: CapabilitiesLayer, { isOlder }: Pick<Capabilities, "isOlder">): Bounds | null {
+	const own = ownBox(layer, isOlder) ?? layer.inner;
+	if (own) return own;
+	for (const parent of lineOf(layer)) {
+		const box = ownBox(parent, isOlder);
+		if (box) return box;
+	}
+	return null;
+}
+
+/** A layer's scales: its own, else those of the nearest parent with some (06-042, table 6); null if there are none. */
+export function scalesOf(layer: CapabilitiesLayer): Scales | null {
+	for (const { scales } of lineOf(layer)) if (scales) return scales;
+	return null;
+}
+
+/** Media types of the legends of a layer's styles and of its parents' styles (06-042, table 6), each once. */
+export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
+	return [...new Set([...lineOf(layer)].flatMap(({ ownLegendFormats }) => ownLegendFormats))];
+}
+
+/** A layer of a document by the name under which it is registered. */
+export interface LayerMatch {
+	layer: CapabilitiesLayer;
+	/** Its name in the document. */
+	listed: string;
+}
+
+/** What stands for a character that could not be read. */
+const unreadable = "\ufffd";
+
+/**
+ * Finds a layer: by its name; else without the workspace in front of the name, where GeoServer lists `roads` for
+ * `pub:roads`; else by a name that is the same but for characters that could not be read.
+ */
+export function findLayer({ layers }: Pick<Capabilities, "layers">, name: string): LayerMatch | null {
+	const listed =
+		listedNames(name).find((one) => layers.has(one)) ?? [...layers.keys()].find((one) => isBroken(one, name));
+	const layer = listed === undefined ? undefined : layers.get(listed);
+	return layer && listed !== undefined ? { layer, listed } : null;
+}
+
+/** The names under which a registered layer may be listed. */
+export function listedNames(name: string): string[] {
+	const colon = name.indexOf(":");
+	return colon > 0 && colon < name.length - 1 ? [name, name.slice(colon + 1)] : [name];
+}
+
+/** Whether a listed name has characters that could not be read in place of those of a name. */
+function isBroken(listed: string, name: string): boolean {
+	if (!listed.includes(unreadable)) return false;
+	const [start = "", ...rest] = listed.split(/\ufffd+/);
+	const end = rest.at(-1) ?? "";
+	return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
+}
+
+/** Whether a name has characters that could not be read. */
+export function isUnreadable(name: string): boolean {
+	return name.includes(unreadable);
+}

@@ -1,0 +1,106 @@
+/** Byte order mark, each byte as a character → encoding. The last two are those of `<?` without a mark. */
+const marks = [
+	["\xef\xbb\xbf", "utf-8"],
+	["\xff\xfe", "utf-16le"],
+	["\xfe\xff", "utf-16be"],
+	["<\0?\0", "utf-16le"],
+	["\0<\0?", "utf-16be"],
+] as const;
+
+/** Bytes in which the declaration of a document is looked for. */
+export const maxPrologBytes = 1024;
+
+/** The decoder of a label; null if there is no such encoding. */
+function decoderOf(label: string | undefined): TextDecoder | null {
+	try {
+		return label === undefined ? null : new TextDecoder(label);
+	} catch {
+		return null;
+	}
+}
+
+/**
+ * Decodes an XML document part by part: by its byte order mark, else by the content type's encoding, else by the
+ * declaration's, else as UTF-8 (RFC 7303, section 3). An encoding that is not known is ignored. Bytes that are not UTF-8,
+ * where UTF-8 is said, are read by a declaration that says otherwise, else as windows-1252.
+ * @param start the first bytes of the document: `maxPrologBytes`, or all
+ */
+export function createDecode(
+	start: Uint8Array,
+	contentType: string,
+): (part: Uint8Array, isEnd: boolean) => string {
+	const prolog = new TextDecoder("latin1").decode(start.subarray(0, maxPrologBytes));
+	const [, marked] = marks.find(([mark]) => prolog.startsWith(mark)) ?? [];
+	const sent = /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
+	// Words may stand before the declaration, such as the header of a CGI program.
+	const declared = /<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(prolog)?.[1];
+	const decoder = decoderOf(marked) ?? decoderOf(sent) ?? decoderOf(declared) ?? new TextDecoder();
+	if (decoder.encoding !== "utf-8") return (part, isEnd) => decoder.decode(part, { stream: !isEnd });
+	const other = decoderOf(declared);
+	return decodeUtf8(other && other.encoding !== "utf-8" && !marked ? other : null);
+}
+
+/** Decodes UTF-8. @param declared decodes the rest from the first byte on that is not UTF-8; null: windows-1252, byte by byte */
+function decodeUtf8(declared: TextDecoder | null) {
+	let held = new Uint8Array(0);
+	let isOther = false;
+	return (part: Uint8Array, isEnd: boolean): string => {
+		if (isOther && declared) return declared.decode(part, { stream: !isEnd });
+		const bytes = new Uint8Array(held.length + part.length);
+		bytes.set(held);
+		bytes.set(part, held.length);
+		const whole = isEnd ? bytes.length : wholeLength(bytes);
+		held = bytes.slice(whole);
+		const text = bytes.subarray(0, whole);
+		try {
+			return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
+		} catch {
+			if (!declared) return decodeMixed(text);
+			isOther = true;
+			return declared.decode(bytes, { stream: !isEnd });
+		}
+	};
+}
+
+/** Length of the sequence that a byte begins in UTF-8; 0 for none. */
+function sequenceLength(byte: number): number {
+	if (byte < 0x80) return 1;
+	if (byte >= 0xc2 && byte < 0xe0) return 2;
+	if (byte >= 0xe0 && byte < 0xf0) return 3;
+	return byte >= 0xf0 && byte < 0xf5 ? 4 : 0;
+}
+
+/** Length without a sequence at the end whose last bytes did not arrive. */
+function wholeLength(bytes: Uint8Array): number {
+	for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+		const length = sequenceLength(bytes[bytes.length - back] as number);
+		if (length > 0) return length > back ? bytes.length - back : bytes.length;
+	}
+	return bytes.length;
+}
+
+/** Decodes UTF-8, and each byte that is not as windows-1252. */
+function decodeMixed(bytes: Uint8Array): string {
+	const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+	const loose = new TextDecoder("windows-1252");
+	let text = "";
+	let from = 0;
+	for (let at = 0; at < bytes.length; ) {
+		const length = sequenceLength(bytes[at] as number);
+		if (length === 1) {
+			at += 1;
+			continue;
+		}
+		text += strict.decode(bytes.subarray(from, at));
+		const end = at + Math.max(length, 1);
+		try {
+			text += strict.decode(bytes.subarray(at, length > 0 ? end : at + 4));
+			at = end;
+		} catch {
+			text += loose.decode(bytes.subarray(at, at + 1));
+			at += 1;
+		}
+		from = at;
+	}
+	return text + strict.decode(bytes.subarray(from));
+}

@@ -1,0 +1,81 @@
+import { createDecode, maxPrologBytes } from "./decode.ts";
+
+/** Parts of a document, as they arrive. */
+export type Parts = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/** Bytes of a document, after decompression. */
+export const maxDocumentBytes = 64_000_000;
+
+/** Compressed parts are broken, or hold more than is read. */
+export class BrokenParts extends Error {}
+
+/** Characters that are parsed at once: between them others get their turn. */
+const maxAtOnce = 1 << 16;
+
+/** The text of a document, part by part. */
+export async function* textsOf(parts: Parts, contentType: string): AsyncGenerator<string> {
+	let start = new Uint8Array(0);
+	let decode: ReturnType<typeof createDecode> | null = null;
+	for await (const part of parts) {
+		for (let at = 0; at < part.length; at += maxAtOnce) {
+			const bytes = part.subarray(at, at + maxAtOnce);
+			if (decode) {
+				yield decode(bytes, false);
+				continue;
+			}
+			start = joined(start, bytes);
+			if (start.length < maxPrologBytes) continue;
+			decode = createDecode(start, contentType);
+			yield decode(start, false);
+		}
+	}
+	yield decode ? decode(new Uint8Array(0), true) : createDecode(start, contentType)(start, true);
+}
+
+function joined(start: Uint8Array, end: Uint8Array): Uint8Array<ArrayBuffer> {
+	const bytes = new Uint8Array(start.length + end.length);
+	bytes.set(start);
+	bytes.set(end, start.length);
+	return bytes;
+}
+
+/** Decompresses parts that begin as gzip does (RFC 1952, section 2.3.1), which some services send without a word. */
+export async function* unzipped(parts: Parts): AsyncGenerator<Uint8Array> {
+	const source = Symbol.asyncIterator in parts ? parts[Symbol.asyncIterator]() : parts[Symbol.iterator]();
+	const first = await source.next();
+	const rest = async function* () {
+		for (let next = first; !next.done; next = await source.next()) yield next.value;
+	};
+	try {
+		const [one, other] = first.done ? [] : first.value;
+		if (one !== 0x1f || other !== 0x8b) yield* rest();
+		else yield* inflated(rest());
+	} finally {
+		await source.return?.();
+	}
+}
+
+async function* inflated(parts: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+	const stream = new DecompressionStream("gzip");
+	const writer = stream.writable.getWriter();
+	const written = (async () => {
+		for await (const part of parts) await writer.write(part as Uint8Array<ArrayBuffer>);
+		await writer.close();
+	})();
+	written.catch(() => undefined);
+	const reader = stream.readable.getReader();
+	let bytes = 0;
+	try {
+		for (let next = await reader.read(); !next.done; next = await reader.read()) {
+			bytes += next.value.length;
+			if (bytes > maxDocumentBytes) throw new BrokenParts();
+			yield next.value;
+		}
+		await written;
+	} catch (error) {
+		// zlib's own error: the bytes are no gzip, or end in the middle.
+		throw error instanceof TypeError ? new BrokenParts() : error;
+	} finally {
+		reader.cancel().catch(() => undefined);
+	}
+}

@@ -1,0 +1,233 @@
+import type { CauseCode } from "../../registry/causes.ts";
+import type { Bounds } from "../../registry/projections.ts";
+import { unionOf } from "./boxes.ts";
+import {
+	type Capabilities,
+	type CapabilitiesLayer,
+	listedNames,
+	type OgcService,
+	ownBox,
+} from "./capabilities.ts";
+import { createDecode } from "./decode.ts";
+import { addFormats, addInnerScales, addTo, emptyLayer, readMember } from "./layer-members.ts";
+import { BrokenParts, type Parts, textsOf, unzipped } from "./parts.ts";
+import { TreeBuilder, type XmlElement } from "./tree.ts";
+import { UnreadableXml, XmlReader } from "./xml.ts";
+
+/** Limits of what is kept of a large document: characters of layers' texts, and names of other layers. */
+const maxKept = 4_000_000;
+const maxNames = 100_000;
+
+/** Layers whose boxes in references are projected for the groups around them: each takes a while. */
+const maxProjected = 200;
+
+/** Characters in which a document's root has to begin: a program's warning may stand before it. */
+const maxBeforeRoot = 100_000;
+
+/** Characters of a layer beside its texts: what its other members take in memory. */
+const layerSize = 100;
+
+/** A document is not one of capabilities. */
+export class NotCapabilities extends Error {
+	/** @param words of the service's exception */
+	constructor(
+		readonly code: Extract<CauseCode, "not-ogc" | "exception" | "cut">,
+		readonly words = "",
+	) {
+		super(code);
+	}
+}
+
+const roots: Readonly<Record<OgcService, ReadonlySet<string>>> = {
+	WMS: new Set(["WMS_Capabilities", "WMT_MS_Capabilities"]),
+	WMTS: new Set(["Capabilities"]),
+};
+const exceptions = new Set(["ServiceExceptionReport", "ExceptionReport", "WMTException"]);
+
+/** Elements outside of layers that are read, each as a whole. */
+const collected = new Set([
+	"GetMap",
+	"GetFeatureInfo",
+	"GetLegendGraphic",
+	"Language",
+	"ServiceException",
+	"Exception",
+]);
+
+interface OpenLayer {
+	layer: CapabilitiesLayer;
+	name: string;
+	/** Number of its element among the open ones. */
+	depth: number;
+}
+
+/** Builds capabilities from the elements of a document. Elements are compared by local name, in any namespace. */
+class CapabilitiesBuilder {
+	readonly capabilities: Capabilities = {
+		...{ isOlder: false, version: "", root: null, layers: new Map(), others: new Map(), count: 0 },
+		...{ pictureFormats: [], pictureAddress: "", featureInfoFormats: [], legendFormats: [], languages: [] },
+	};
+	/** The root of the document, once it has begun. */
+	root = "";
+	/** The words of an exception; null: none was read. */
+	exception: string | null = null;
+	#tree: TreeBuilder | null = null;
+	readonly #layers: OpenLayer[] = [];
+	#depth = 0;
+	#kept = 0;
+	#projected = 0;
+
+	constructor(
+		readonly service: OgcService,
+		/** Names of layers that are kept, however large the document is. */
+		readonly needed: ReadonlySet<string>,
+	) {}
+
+	open(name: string, attributes: XmlElement["attributes"]): void {
+		this.#depth += 1;
+		if (this.#depth === 1 && (roots[this.service].has(name) || exceptions.has(name)))
+			this.#begin(name, attributes);
+		if (this.root === "") return;
+		const parent = this.#layers.at(-1);
+		if (this.#tree) this.#tree.open(name, attributes);
+		else if (name === "Layer") this.#openLayer(attributes);
+		else if (parent ? this.#depth === parent.depth + 1 : collected.has(name))
+			this.#tree = new TreeBuilder(name, attributes);
+	}
+
+	text(text: string): void {
+		this.#tree?.text(text);
+	}
+
+	close(): void {
+		const parent = this.#layers.at(-1);
+		const tree = this.#tree;
+		if (tree?.close()) {
+			this.#tree = null;
+			const name = parent && readMember(parent.layer, tree.root, this.service);
+			if (!parent) this.#readElement(tree.root);
+			else if (parent.name === "") parent.name = name ?? "";
+		} else if (!tree && parent?.depth === this.#depth) this.#closeLayer(parent);
+		this.#depth -= 1;
+	}
+
+	#begin(name: string, { version = "" }: XmlElement["attributes"]): void {
+		this.root = name;
+		if (exceptions.has(name)) this.exception = "";
+		this.capabilities.version = version.trim();
+		// Without a version, the name of the root says it (01-068r3, annex A.1).
+		const isNewer =
+			version.trim() === "" ? name === "WMS_Capabilities" : !/^(?:0|1\.[0-2])\b/.test(version.trim());
+		this.capabilities.isOlder = this.service === "WMS" && !isNewer;
+	}
+
+	#openLayer(attributes: XmlElement["attributes"]): void {
+		const layer = emptyLayer(attributes, this.#layers.at(-1)?.layer ?? null);
+		if (this.service === "WMS") this.capabilities.root ??= layer;
+		this.#layers.push({ layer, name: "", depth: this.#depth });
+	}
+
+	#closeLayer({ layer, name }: OpenLayer): void {
+		this.#layers.pop();
+		const parent = this.#layers.at(-1)?.layer;
+		if (parent) {
+			parent.inner = unionOf(parent.inner, this.#boxIn(layer));
+			addInnerScales(parent, layer);
+		}
+		if (name !== "") this.#keep(name, layer);
+	}
+
+	/** The box of a layer for the group around it. */
+	#boxIn(layer: CapabilitiesLayer): Bounds | null {
+		const { isOlder } = this.capabilities;
+		if (layer.box || layer.referenced.length === 0 || this.#projected >= maxProjected)
+			return layer.box ?? layer.inner;
+		this.#projected += 1;
+		return ownBox(layer, isOlder) ?? layer.inner;
+	}
+
+	/** Keeps a layer; of a large document's others, which are not needed, only the names. */
+	#keep(name: string, layer: CapabilitiesLayer): void {
+		const { layers, others } = this.capabilities;
+		if (layers.has(name) || others.has(name)) return;
+		this.capabilities.count += 1;
+		const texts = [name, layer.title.any, layer.abstract.any, ...layer.keywords.map(([, text]) => text)];
+		const size = texts.reduce((sum, { length }) => sum + length, layerSize);
+		if (this.#kept + size <= maxKept || this.needed.has(name)) {
+			this.#kept += size;
+			layers.set(name, layer);
+		} else if (others.size < maxNames) others.set(name, /^\d+$/.test(name) ? layer.title.any : "");
+	}
+
+	#readElement(element: XmlElement): void {
+		const { capabilities } = this;
+		if (element.name === "GetMap") {
+			addFormats(capabilities.pictureFormats, element);
+			capabilities.pictureAddress ||= addressIn(element);
+		}
+		if (element.name === "GetFeatureInfo") addFormats(capabilities.featureInfoFormats, element);
+		if (element.name === "GetLegendGraphic") addFormats(capabilities.legendFormats, element);
+		if (element.name === "Language") addTo(capabilities.languages, element.text);
+		if (this.exception === "" && /Exception$/.test(element.name)) this.exception = exceptionWords(element);
+	}
+}
+
+/** The address of a request by GET. */
+function addressIn({ name, attributes, children }: XmlElement): string {
+	if (name === "OnlineResource" && attributes.href) return attributes.href.trim();
+	if (name === "Post") return "";
+	for (const child of children) {
+		const address = addressIn(child);
+		if (address) return address;
+	}
+	return "";
+}
+
+/** The text of an exception; without one, its code and its place. */
+function exceptionWords({ text, attributes }: XmlElement): string {
+	const { code, exceptionCode = code, locator } = attributes;
+	return text.trim().slice(0, 2000) || [exceptionCode, locator].filter(Boolean).join(" ");
+}
+
+/**
+ * Reads a GetCapabilities answer of WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042) or WMTS 1.0.0 (07-057r7) part by part. It
+ * holds what is needed of it, and never the document.
+ * @param names layers that are needed: all of a document that is not large are kept
+ * @throws {NotCapabilities} for a service exception, for a document that ends in the middle, and for any other document
+ */
+export async function readCapabilities(
+	service: OgcService,
+	parts: Parts,
+	contentType: string,
+	names: readonly string[] = [],
+): Promise<Capabilities> {
+	const builder = new CapabilitiesBuilder(service, new Set(names.flatMap(listedNames)));
+	const reader = new XmlReader(builder);
+	try {
+		let read = 0;
+		for await (const text of textsOf(unzipped(parts), contentType)) {
+			reader.write(text);
+			read += text.length;
+			if (builder.root === "" && read > maxBeforeRoot) break;
+		}
+	} catch (error) {
+		if (error instanceof UnreadableXml) throw new NotCapabilities("not-ogc");
+		throw error instanceof BrokenParts ? new NotCapabilities("cut") : error;
+	}
+	if (builder.exception !== null) throw new NotCapabilities("exception", builder.exception);
+	if (builder.root === "") throw new NotCapabilities("not-ogc");
+	// The missing part may have the layer, so it is not known whether the registration is wrong.
+	if (reader.path.length > 0) throw new NotCapabilities("cut");
+	return builder.capabilities;
+}
+
+/** The words of a service exception; null for any other document. */
+export function exceptionIn(bytes: Uint8Array, contentType: string): string | null {
+	const builder = new CapabilitiesBuilder("WMS", new Set());
+	try {
+		new XmlReader(builder).write(createDecode(bytes, contentType)(bytes.subarray(0, maxBeforeRoot), true));
+	} catch (error) {
+		if (!(error instanceof UnreadableXml)) throw error;
+	}
+	return builder.exception;
+}

@@ -1,0 +1,157 @@
+/** What a document contains, in its order. Names are without a prefix, bound to a namespace or not. */
+export interface XmlHandler {
+	open(name: string, attributes: Readonly<Record<string, string>>): void;
+	text(text: string): void;
+	close(): void;
+}
+
+/** Limits: nesting, and characters of one tag or document type. They bound the memory of a document of any size. */
+const maxDepth = 200;
+const maxMarkup = 256_000;
+
+/** A document is nested deeper, or has longer tags, than any that is meant to be read. */
+export class UnreadableXml extends Error {}
+
+/** What is skipped: its start and its end. */
+const skipped = [
+	["<!--", "-->"],
+	["<?", "?>"],
+] as const;
+const cdata = ["<![CDATA[", "]]>"] as const;
+
+/**
+ * Reads an XML document part by part, also one that is not well formed: a tag that is not open is not closed, and a tag
+ * that stays open ends with the one around it. It expands the five entities of XML itself, and no others.
+ */
+export class XmlReader {
+	readonly #handler: XmlHandler;
+	/** What is not read yet, since its end did not arrive. */
+	#rest = "";
+	/** The end of what is being skipped, or of a CDATA section; empty in all other places. */
+	#until = "";
+	/** Names of the open elements. */
+	readonly path: string[] = [];
+
+	constructor(handler: XmlHandler) {
+		this.#handler = handler;
+	}
+
+	/** @throws {UnreadableXml} */
+	write(part: string): void {
+		const text = this.#rest + part;
+		this.#rest = "";
+		let at = 0;
+		while (at < text.length) {
+			const next = this.#read(text, at);
+			if (next < 0) break;
+			at = next;
+		}
+		this.#rest = text.slice(at);
+		if (this.#rest.length > maxMarkup) throw new UnreadableXml();
+	}
+
+	/** Reads one piece from a position. @returns the position after it; -1 if its end did not arrive */
+	#read(text: string, at: number): number {
+		if (this.#until !== "") return this.#readUntil(text, at);
+		if (text[at] !== "<") return this.#readText(text, at);
+		const rest = text.slice(at, at + cdata[0].length);
+		for (const [start, end] of [...skipped, cdata]) {
+			if (!rest.startsWith(start)) continue;
+			this.#until = end;
+			return at + start.length;
+		}
+		if (rest.length < cdata[0].length && rest.startsWith("<!")) return -1;
+		const end = rest.startsWith("<!") ? typeEnd(text, at) : tagEnd(text, at);
+		if (end < 0) return -1;
+		if (!rest.startsWith("<!")) this.#readTag(text.slice(at + 1, end));
+		return end + 1;
+	}
+
+	#readText(text: string, at: number): number {
+		const next = text.indexOf("<", at);
+		let end = next < 0 ? text.length : next;
+		// An entity may continue in the next part.
+		const entity = next < 0 ? text.lastIndexOf("&") : -1;
+		if (entity >= at && end - entity < 12 && !text.includes(";", entity)) end = entity;
+		if (end === at) return -1;
+		this.#handler.text(expanded(text.slice(at, end)));
+		return end;
+	}
+
+	#readUntil(text: string, at: number): number {
+		const found = text.indexOf(this.#until, at);
+		const end = found < 0 ? text.length - (this.#until.length - 1) : found;
+		if (this.#until === cdata[1] && end > at) this.#handler.text(text.slice(at, end));
+		if (found < 0) return end > at ? end : -1;
+		this.#until = "";
+		return found + 3 - (text.startsWith("?>", found) ? 1 : 0);
+	}
+
+	#readTag(tag: string): void {
+		const [, slash, name, more = ""] = /^(\/?)(?:[^\s/:>]*:)?([^\s/>]+)([\s\S]*)$/.exec(tag) ?? [];
+		// A sign that begins no tag.
+		if (name === undefined || /^\s/.test(tag)) return;
+		if (slash) return this.#close(name);
+		if (this.path.length >= maxDepth) throw new UnreadableXml();
+		this.path.push(name);
+		this.#handler.open(name, attributesOf(more));
+		if (more.endsWith("/")) this.#close(name);
+	}
+
+	#close(name: string): void {
+		const at = this.path.lastIndexOf(name);
+		if (at < 0) return;
+		for (let open = this.path.length; open > at; open -= 1) {
+			this.#handler.close();
+			this.path.pop();
+		}
+	}
+}
+
+/** Position of the end of a tag: quoted signs do not end it. */
+function tagEnd(text: string, from: number): number {
+	let quote = "";
+	for (let at = from + 1; at < text.length; at += 1) {
+		const sign = text[at] as string;
+		if (quote === "" && sign === ">") return at;
+		if (sign === quote) quote = "";
+		else if (quote === "" && (sign === '"' || sign === "'")) quote = sign;
+	}
+	return -1;
+}
+
+/** Position of the end of a document type, which may have declarations in brackets. */
+function typeEnd(text: string, from: number): number {
+	const pattern = /<!--[\s\S]*?-->|"[^"]*"|'[^']*'|[[\]>]/g;
+	pattern.lastIndex = from + 2;
+	let depth = 0;
+	for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+		if (match[0] === "[") depth += 1;
+		if (match[0] === "]") depth -= 1;
+		if (match[0] === ">" && depth <= 0) return match.index;
+	}
+	return -1;
+}
+
+function attributesOf(text: string): Record<string, string> {
+	const attributes: Record<string, string> = {};
+	for (const [, name = "", double, single = ""] of text.matchAll(
+		/(?:[^\s=/"':]+:)?([^\s=/"':]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g,
+	))
+		if (name !== "__proto__") attributes[name] = expanded(double ?? single);
+	return attributes;
+}
+
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+function expanded(text: string): string {
+	if (!text.includes("&")) return text;
+	return text.replace(
+		/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi,
+		(whole, decimal, hex, name) => {
+			if (name) return entities[name] ?? whole;
+			const code = decimal ? Number(decimal) : Number.parseInt(hex, 16);
+			return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+		},
+	);
+}
