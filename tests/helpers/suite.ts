@@ -103,9 +103,10 @@ export const test: Test = Object.assign((name: string, body: Body<object>) => si
 	},
 });
 
-/** Says that tests are left out. @param reason what they need, in one line */
+/** Says that the tests of a file are left out. @param reason what they need, in one line */
 export function skip(reason: string): void {
 	results.skipped.push(reason);
+	results.waiting.clear();
 	results.suites.push(async () => {});
 }
 
