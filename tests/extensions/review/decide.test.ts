@@ -66,11 +66,6 @@ test("a review is listed and shown: who asked, what viewers will read, warnings,
 			`npx fragment-publisher review accept register/shown --commit ${id.slice(0, 12)}\n`,
 		]),
 	);
-	await prints(
-		review("show", "shown", "--markdown"),
-		0,
-		/^<!-- fragment-publisher: review -->\n[\s\S]*```diff\n\+\{/,
-	);
 	await prints(run("status"), 0, [
 		/^3 layers at commit [0-9a-f]{12}\n[\s\S]*0 files not in order\n1 sick layer\n {2}described {2}down since 2026-W05\n/,
 		line,
@@ -89,9 +84,6 @@ test("only the commit that was shown is merged", async () => {
 			1,
 			`register/moving: has changed since ${shown} was shown`,
 		),
-	);
-	await unchanged(() =>
-		warns(review("accept", "moving", "--commit", "0123456789ab"), 1, "there is no commit 0123456789ab"),
 	);
 	// Also where it changes while the reviewer is asked.
 	let moved = "";
@@ -188,16 +180,11 @@ test("a declined change leaves the list; status and audit say who declined it an
 	assert.is((await statusOf("second")).declined, null);
 });
 
-test("a proposal on a branch repair/<smallkey> is decided in the same way", async () => {
-	await propose("repaired");
-	await local.git("branch", "-m", "register/repaired", "repair/repaired");
-	assert.is((await statusOf("repaired")).review.branch, "repair/repaired");
-	await exits(review("decline", "repaired", "--why", "not so"), 0);
+test("a key with two branches is named in full", async () => {
 	await propose("twice");
 	await local.git("branch", "repair/twice", "register/twice");
-	await unchanged(() =>
-		warns(review("decline", "twice", "--why", "x"), 2, /twice: is \S+ or \S+: name one of them/),
-	);
+	const words = ["decline", "twice", "--why", "x"];
+	await unchanged(() => warns(review(...words), 2, /twice: is \S+ or \S+: name one of them/));
 });
 
 test("a decision that cannot be made is refused, and nothing changes", async () => {

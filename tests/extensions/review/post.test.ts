@@ -1,9 +1,8 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { planWrites } from "../../../extensions/review/commands/github.ts";
 import { marker, maxCommentLength } from "../../../extensions/review/comment.ts";
-import { fittingLabels, isOwnBranch } from "../../../extensions/review/pulls.ts";
+import { fittingLabels } from "../../../extensions/review/pulls.ts";
 import { parseReport, type Report } from "../../../extensions/review/report.ts";
 import { exits, runScript, warns } from "../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
@@ -20,15 +19,8 @@ const test = freshSuite("what is said at a pull request", async (use) => {
 	folder = use(await temporaryFolder()).path;
 	peer = use(await startReviewPeer());
 	const files = listed(layer);
-	peer.pulls.push({
-		number: 1,
-		author: "carl",
-		from: "carl:change",
-		base: "main",
-		sha: head,
-		files,
-		reviews: [],
-	});
+	const pull = { author: "carl", from: "carl:change", base: "main", sha: head, files, reviews: [] };
+	peer.pulls.push({ number: 1, ...pull });
 });
 
 function report(comment: string, more: object = {}): Report {
@@ -46,16 +38,14 @@ async function comment(text: string | object | null, pulls: object = [{ number: 
 }
 
 test("one comment is posted, edited, and left alone if it is the same; those of others stay", async () => {
-	for (let id = 0; id < 110; id += 1)
-		peer.comments.push({ number: 1, id, body: "of a person", author: "carl" });
-	peer.comments.push({ number: 1, id: 110, body: `${marker}\nforged\n`, author: "mallory" });
+	peer.comments.push({ number: 1, id: 0, body: `${marker}\nforged\n`, author: "mallory" });
 	for (const [text, done] of [
 		["first", "posted"],
 		["second", "edited"],
 		["second", "unchanged"],
 	])
 		assert.match((await comment(`${marker}\n${text}\n`)).stdout, `#1: ${done}`);
-	const texts = peer.comments.slice(110).map(({ body }) => body);
+	const texts = peer.comments.map(({ body }) => body);
 	assert.equal(texts, [`${marker}\nforged\n`, `${marker}\nsecond\n`]);
 });
 
@@ -70,10 +60,7 @@ test("the check layers has the text, and an annotation at the line of a problem;
 	await comment(`${marker}\nsecond\n`);
 	assert.is(peer.checks.length, 1, "nothing has changed");
 	await comment(report(`${marker}\nsecond\n`, { conclusion: "success", annotations: [] }));
-	assert.equal(
-		[peer.checks[1]?.conclusion, peer.checks[1]?.output.title],
-		["success", "the layers are in order"],
-	);
+	assert.is(peer.checks[1]?.conclusion, "success");
 	const { stdout } = await exits(comment(null), 0);
 	assert.is(stdout, "#1: could not be checked\n");
 	assert.equal([peer.checks[2]?.conclusion, peer.comments.length], ["failure", 1]);
@@ -84,13 +71,7 @@ test("labels follow what a pull request changes; labels of others stay", async (
 	Object.assign(pull ?? {}, { labels: ["urgent", "removal"], files: listed(layer, "README.md") });
 	assert.match((await comment(`${marker}\n`)).stdout, "#1: posted, labelled layer, code");
 	assert.equal(pull?.labels, ["urgent", "layer", "code"]);
-	const of = (filename: string, status = "modified") => [...fittingLabels([{ filename, status }], false)];
-	assert.equal(of(layer, "removed"), ["removal"]);
-	assert.equal(of("layers/ab/abc.service.json"), [], "what a machine writes");
-	assert.equal([...fittingLabels([], true)], ["service"]);
-	for (const branch of ["register/abc", "repair/abc", "refresh"]) assert.ok(isOwnBranch(branch), branch);
-	for (const branch of ["registers", "refreshing", "register/a/b", "main"])
-		assert.not.ok(isOwnBranch(branch), branch);
+	assert.equal([...fittingLabels([{ filename: layer, status: "removed" }], true)], ["removal", "service"]);
 });
 
 const writes = () => peer.requests.filter((request) => !request.startsWith("GET "));
@@ -115,7 +96,6 @@ test("nothing is posted for an older commit or a closed pull request, and the ot
 const refused: [string, object, RegExp][] = [
 	["no marker", report("text\n"), /marker/],
 	["too much text", report(`${marker}\n${"x".repeat(maxCommentLength)}`), /more than 65000/],
-	["far too much", report("x".repeat(9 * maxCommentLength)), /has more than \d+ characters/],
 	["a control character", report(`${marker}\n\u001b[31m\n`), /control/],
 	["a right-to-left mark", report(`${marker}\n\u202e\n`), /control/],
 	["another conclusion", report(`${marker}\n`, { conclusion: "neutral" }), /conclusion/],
@@ -124,7 +104,6 @@ const refused: [string, object, RegExp][] = [
 		report(`${marker}\n`, { annotations: Array(51).fill({ level: "error", title: "", ...problem }) }),
 		/annotations/,
 	],
-	["an annotation of another form", report(`${marker}\n`, { annotations: [{}] }), /annotations/],
 ];
 
 test("a report that no review can have written is refused, and nothing is posted", async () => {
@@ -159,26 +138,6 @@ test("without a token nothing is asked, and no output has the token", async () =
 	peer.answers.push({ path: /./, status: 401, message: "Bad credentials" });
 	const { stdout, stderr } = await comment(`${marker}\n`);
 	assert.not.match(stdout + stderr, "a-secret-token");
-});
-
-test("a plan notes what writes to the repository and sends nothing; elsewhere it is an error", async () => {
-	const sent: string[] = [];
-	const send: typeof fetch = async (input) => {
-		sent.push(String(input));
-		return Response.json({});
-	};
-	const root = "https://api.example/repos/maps/layers";
-	const { fetch, plan } = planWrites(send, root, new Date(0));
-	await fetch(`${root}/pulls/1`);
-	await fetch(`${root}/check-runs`, { method: "POST", body: '{"name":"owners"}' });
-	await fetch(`${root}/issues/1/comments`, { method: "POST", body: '{"body":"x"}' });
-	assert.equal(sent, [`${root}/pulls/1`]);
-	assert.equal(plan, [
-		{ method: "POST", path: "check-runs", body: { name: "owners", started_at: "1970-01-01T00:00:00.000Z" } },
-		{ method: "POST", path: "issues/1/comments", body: { body: "x" } },
-	]);
-	const other = fetch("https://api.example/repos/maps/layers-2/x", { method: "POST" });
-	assert.match(String(await other.catch(String)), "is not below");
 });
 
 test("a workflow that fails has one issue, until it works again; one of another author stays", async () => {

@@ -28,20 +28,22 @@ const described = () => world.file("layers/we/wells.service.json");
 
 test("after a lost race descriptions are pushed to the branch, not to a tag of its name", async () => {
 	const main = world.git("rev-parse", "refs/heads/main");
-	const child = (parent: string, text: string) => {
-		const blob = world.git("hash-object", "-w", "--", world.write(text));
-		const tree = world
-			.git("ls-tree", parent)
-			.replace(/^.*\tSECURITY\.md$/m, `100644 blob ${blob}\tSECURITY.md`);
-		return world.git("commit-tree", world.makeTree(tree), "-p", parent, "-m", text);
+	/** A commit on top of one, for a branch of that name. */
+	const child = (name: string, text: string) => {
+		world.git("branch", name, "refs/heads/main");
+		world.push({ "SECURITY.md": text }, name);
+		return world.git("rev-parse", `refs/heads/${name}`);
 	};
-	const newer = child(main, "a push that came first");
-	const evil = child(newer, "what no one has looked at");
+	const newer = child("newer", "a push that came first");
+	const evil = child("evil", "what no one has looked at");
 	world.git("update-ref", "refs/tags/main", evil);
 	world.meanwhile(`git update-ref refs/heads/main ${newer} ${main}`);
+	await world.settle();
 	world.pushed("main");
 	await world.settle();
-	const [first, second] = world.runs.filter(({ workflow }) => workflow.name === "publish");
+	const [first, second] = world.runs.filter(
+		({ workflow, start }) => workflow.name === "publish" && start.ref === "refs/heads/main",
+	);
 	assert.is(first?.jobs.describe?.result, "success", first?.jobs.describe?.log);
 	assert.match(described() ?? "", '"name": "Wells"');
 	assert.is(world.file("SECURITY.md"), "a push that came first");

@@ -75,23 +75,6 @@ test("two pull requests at once each get their own comment, whether their report
 	}
 });
 
-test("a broken file gets an annotation at its place, and a correction turns the check green", async () => {
-	const broken = { "layers/ne/new.json": wmsFile("a", "ftp://maps.example/@maps/all") };
-	const pull = world.propose("carl", "carl:change", broken);
-	await world.settle();
-	assert.equal(world.obstacles(pull), ["layers is failure", "owners is failure"]);
-	const { output } = world.peer.checks.find(({ name }) => name === "layers") ?? {};
-	assert.match(JSON.stringify(output?.annotations), '"path":"layers/ne/new.json","start_line":5');
-	const comment = () =>
-		world.peer.comments.find(({ body }) => body.includes("publisher: review"))?.body ?? "";
-	assert.match(comment(), "### 2 things to correct in this change");
-	assert.not.match(comment(), "@maps/all");
-	world.update(pull, { "layers/ne/new.json": null, "layers/aa/aaa.json": retitled("a") });
-	await world.settle();
-	assert.equal(world.obstacles(pull), ["owners is failure"]);
-	assert.match(comment(), "### The layers of this change are in order");
-});
-
 test("code that a pull request brings is read, and is in no checkout of a job that reviews it", async () => {
 	const evil = "mallory was here";
 	const files = Object.fromEntries(

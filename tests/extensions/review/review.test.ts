@@ -3,7 +3,6 @@ import type { Finding } from "../../../extensions/harvest/finding.ts";
 import { renderComment } from "../../../extensions/review/comment.ts";
 import { type CheckServices, isWrong, type Review, review } from "../../../extensions/review/review.ts";
 import { causeOf } from "../../../registry/causes.ts";
-import { largeWhenStored } from "../../helpers/local.ts";
 import { test } from "../../helpers/suite.ts";
 import { type Files, Repository } from "../../helpers/world.ts";
 import { featureFile, hide, ownersFile, wmsFile } from "./repository.ts";
@@ -65,7 +64,6 @@ const wrong: [string, Files, string, number?][] = [
 	],
 	["no smallkey", added("ab d.json"), "layers/ab/ab d.json:1 smallkey: must be 1 to 64 of"],
 	["no JSON file", added("run.sh", "exit"), "layers/ab/run.sh:1 must be named"],
-	["no JSON", added("abc.json", "{\n"), "layers/ab/abc.json:"],
 	[
 		"a twin in other letters",
 		added("ABC.json"),
@@ -80,11 +78,6 @@ const wrong: [string, Files, string, number?][] = [
 		"too many bytes",
 		added("abd.json", " ".repeat(65_537)),
 		"layers/ab/abd.json:1 must have at most 65536 bytes",
-	],
-	[
-		"too many stored bytes",
-		added("abd.json", largeWhenStored),
-		"layers/ab/abd.json:1 the document must have at most 65536 bytes",
 	],
 	[
 		"new text that is markup",
@@ -204,11 +197,6 @@ test("only the services that a change touches are asked, and block it", async ()
 		[french.asked, isWrong(french.outcome), french.outcome.services.down.length],
 		[["abc"], false, 1],
 	);
-	const type = {
-		...added("abc.json", featureFile("https://maps.example/wms")),
-		"layers/en/energy-1.json": null,
-	};
-	assert.equal((await reviewed(type)).asked, ["abc"], "another type asks again, a removal does not");
 });
 
 test("those who own the files on the base have to approve, not those that the change names", async () => {
@@ -240,7 +228,6 @@ test("a review neither checks out nor runs the head's files, and needs two commi
 		shared.git("commit-tree", "main^{tree}", "-m", "x").trim(),
 	);
 	for (const [base, head] of [
-		["main", "nowhere"],
 		["--output=/tmp/x", "head"],
 		["main", "unrelated"],
 	])

@@ -47,10 +47,8 @@ const writesOf = () => peer.requests.filter((request) => !request.startsWith("GE
 for (const [what, request] of [
 	["another check of the ruleset", check("success", time, "check")],
 	["a file", planned("PUT", "contents/SECURITY.md", { content: "" })],
-	["a branch", planned("POST", "git/refs", { ref: "refs/heads/x", sha: head })],
 	["another repository", planned("POST", "../other/check-runs")],
 	["a ruleset", planned("DELETE", "rulesets/1")],
-	["a pull request that is closed", planned("PATCH", "pulls/1")],
 	["a second path in a line", planned("POST", "issues/1/comments\nPUT pulls/3/merge")],
 ] as const)
 	test(`refuses ${what}, and sends nothing after it`, async () => {

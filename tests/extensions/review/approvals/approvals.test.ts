@@ -406,14 +406,9 @@ test("the command judges the merges of its own clone, by the owners of the branc
 });
 
 test("the words of the jobs before are read strictly", () => {
-	for (const wrong of ["{}", "[1]", '[{"number":"1","head":"x"}]', '[{"number":1,"head":"--all"}]'])
+	for (const wrong of ["{}", '[{"number":1,"head":"--all"}]'])
 		assert.throws(() => parsePulls(wrong), /--pulls/, wrong);
-	for (const wrong of ['{"@a/b":1}', '{"@a/b":[{"login":"x"}]}'])
-		assert.throws(() => parseTeams(wrong), /--teams/);
-	assert.equal(
-		[...parseTeams('{"@a/b":null,"@a/c":[{"login":"x","id":1}]}').values()],
-		[null, [{ login: "x", id: 1 }]],
-	);
+	assert.throws(() => parseTeams('{"@a/b":[{"login":"x"}]}'), /--teams/);
 });
 
 test("of 200 open pull requests two hours have each a part, and every one once", () => {
@@ -426,14 +421,12 @@ test("owners who can approve nothing are named, and the command owners writes th
 	peer.accounts.add("boss-two").add("rita").add("Ada");
 	peer.ids.set("boss-two", idOf("boss")).set("rita", 666);
 	assert.ok(owners);
-	assert.equal(
-		await unknownOwners(connectToGithub(readConfiguration(peer.env)), owners, new Map([["@maps/x", null]])),
-		[
-			"@maps/x: there is no such team, or the token may not see it",
-			`${named("boss")}: is called @boss-two now, which npx fragment-publisher owners writes`,
-			`${named("rita")}: there is no such account`,
-		],
-	);
+	const github = connectToGithub(readConfiguration(peer.env));
+	assert.equal(await unknownOwners(github, owners, new Map([["@maps/x", null]])), [
+		"@maps/x: there is no such team, or the token may not see it",
+		`${named("boss")}: is called @boss-two now, which npx fragment-publisher owners writes`,
+		`${named("rita")}: there is no such account`,
+	]);
 	await using folder = await temporaryFolder();
 	const run = async (text: string) => {
 		writeFiles(folder.path, { "layers/owners.json": text });

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, statSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import glob from "fast-glob";
 import { matchesGlob } from "../../../../registry/owners.ts";
 
@@ -39,15 +39,7 @@ const checkout: Action = ({ inputs, workspace, ref, sha, remote, environment }) 
 	const pull = /^refs\/pull\/(.*)$/.exec(ref)?.[1];
 	const kept = branch === undefined ? `refs/remotes/pull/${pull}` : `refs/remotes/origin/${branch}`;
 	// git-command-manager.ts:286-290: no tags but those of a refspec.
-	const fetch = [
-		"-c",
-		"protocol.version=2",
-		"fetch",
-		"-q",
-		"--no-tags",
-		"--prune",
-		"--no-recurse-submodules",
-	];
+	const fetch = ["fetch", "-q", "--no-tags", "--prune", "--no-recurse-submodules"];
 	if (depth > 0) git(...fetch, `--depth=${depth}`, "origin", `+${sha}:${kept}`);
 	else {
 		// ref-helper.ts:69-77: with the whole history all branches come, and all tags.
@@ -88,25 +80,14 @@ const upload: Action = ({ inputs, workspace, folder, artifacts }): Record<string
 			);
 		return {};
 	}
-	// search.ts:128-141: of several paths the folder that they have in common; 147-152: one file is at the root by its name.
-	const isOneFile = asked.length === 1 && files.length === 1 && files[0] === asked[0];
-	const root =
-		asked.length > 1 ? commonFolder(asked) : isOneFile ? dirname(files[0] ?? "") : (asked[0] ?? "");
+	// search.ts:128-152: of several paths the folder that they have in common; one file is at the root by its name.
+	const root = asked.length > 1 || files[0] === asked[0] ? dirname(asked[0] ?? "") : (asked[0] ?? "");
 	if (artifacts.has(name)) throw new Error(`an artifact with the name ${name} exists (409 Conflict)`);
 	const place = mkdtempSync(join(folder, "artifact-"));
 	for (const file of files) cpSync(file, join(place, relative(root, file)), { dereference: true });
 	artifacts.set(name, place);
 	return { "artifact-id": String(artifacts.size) };
 };
-
-function commonFolder(paths: readonly string[]): string {
-	const [first = "", ...others] = paths.map(dirname);
-	return others.reduce((common, path) => {
-		let shared = common;
-		while (path !== shared && !path.startsWith(`${shared}/`)) shared = dirname(shared);
-		return shared;
-	}, first);
-}
 
 /** actions/download-artifact v8.0.1: `src/download-artifact.ts`. */
 const download: Action = ({ inputs, workspace, artifacts }) => {
@@ -147,13 +128,6 @@ const createToken: Action = ({ inputs, createToken, appSlug }) => {
 /** actions/setup-node v7.0.0: this machine's Node is used, whatever the version. */
 const setupNode: Action = ({ inputs }) => ({ "node-version": inputs["node-version"] ?? "" });
 
-/** actions/attest-build-provenance v4.1.0: nothing is signed. */
-const attest: Action = ({ inputs, workspace }) => {
-	const found = glob.sync(inputs["subject-path"] ?? "", { cwd: workspace });
-	if (found.length === 0) throw new Error(`Could not find subject at path ${inputs["subject-path"]}`);
-	return { "bundle-path": basename(workspace) };
-};
-
 /** The actions that the workflows use, by name. */
 export const actions: Readonly<Record<string, Action>> = {
 	"actions/checkout": checkout,
@@ -161,5 +135,4 @@ export const actions: Readonly<Record<string, Action>> = {
 	"actions/download-artifact": download,
 	"actions/create-github-app-token": createToken,
 	"actions/setup-node": setupNode,
-	"actions/attest-build-provenance": attest,
 };

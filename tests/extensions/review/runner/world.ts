@@ -70,19 +70,6 @@ export class World {
 		return execFileSync("git", ["-C", this.bare, ...words], { env, encoding: "utf8", stdio: "pipe" }).trim();
 	}
 
-	/** A file with a text, for git. */
-	write(text: string): string {
-		const path = join(this.folder, "text");
-		writeFileSync(path, text);
-		return path;
-	}
-
-	/** Makes a tree of lines as `git ls-tree` prints them; its id. */
-	makeTree(lines: string): string {
-		const words = ["-C", this.bare, "mktree"];
-		return execFileSync("git", words, { input: `${lines}\n`, encoding: "utf8" }).trim();
-	}
-
 	/** The text of a file on a branch; null where there is none. */
 	file(path: string, branch = "main"): string | null {
 		const isThere = this.git("ls-tree", "--name-only", `refs/heads/${branch}`, path) !== "";
@@ -148,16 +135,6 @@ export class World {
 		this.#send("main", "refs/heads/main");
 	}
 
-	/** Changes the head of a pull request. */
-	update(pull: Pull, files: Files): void {
-		this.work.git("fetch", "-q", this.bare, `+refs/pull/${pull.number}/head:head`);
-		this.work.git("checkout", "-q", "head");
-		this.work.commit("a correction", files);
-		this.#send("head", `refs/pull/${pull.number}/head`);
-		this.work.git("checkout", "-q", "main");
-		this.#pullEvent(pull, "pull_request", { action: "synchronize" });
-	}
-
 	/** Changes the title of a pull request. */
 	rename(pull: Pull, title: string): void {
 		pull.title = title;
@@ -195,10 +172,8 @@ export class World {
 		return this.#events.runs;
 	}
 
-	/** Starts a run again, with its old commit and event. */
 	again = (run: Run) => this.#events.again(run);
 
-	/** Plays all that waits. */
 	settle = () => this.#events.settle();
 
 	/** The newest run of a workflow. @throws {Error} if there is none */

@@ -181,11 +181,6 @@ const findings: [string, () => unknown, RegExp, code?: number][] = [
 		/^missing {4}branch register\/example, free of other rules: has the rules deletion: /m,
 	],
 	[
-		"an older protection",
-		() => Object.assign(peer, { protection: {} }),
-		/^missing {4}older protection of main: /m,
-	],
-	[
 		"a suspended App",
 		() => peer.installations.splice(0, 1, { app_id: 101, suspended_at: "2026-01-01" }),
 		/^missing {4}installation of the service's App: is suspended/m,
@@ -205,17 +200,6 @@ const findings: [string, () => unknown, RegExp, code?: number][] = [
 		"an unknown hosting, and a setting that nothing reads",
 		() => clone.write({ "published.env": "HOSTING=elsewhere\nNODE_OPTIONS=x\n" }),
 		/^missing {4}setting HOSTING: write HOSTING=workers, [\s\S]*^missing {4}setting NODE_OPTIONS: published\.env: /m,
-	],
-	["a fork", () => Object.assign(peer.repository ?? {}, { fork: true }), /^missing .*: it is a fork/m],
-	[
-		"foreign commits",
-		() => peer.tree?.splice(0),
-		/^missing {4}code on the branch main: it lacks .*package\.json/m,
-	],
-	[
-		"an unpaid plan",
-		() => peer.refusals.push({ path: /rulesets/, status: 403, message: "Upgrade to GitHub Pro" }),
-		/^missing {4}rulesets: .*needs GitHub Pro/m,
 	],
 ];
 
