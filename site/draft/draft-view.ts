@@ -6,6 +6,7 @@ import { parseSmallkey } from "../../registry/smallkey.ts";
 import { debounce, field, warning } from "../page/dom.ts";
 import { type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
 import { refresh, type View } from "../page/page.ts";
+import { lang } from "../page/texts.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { AddressBox, type FoundLayer, registrationText } from "./address-box.ts";
 import { checkDraft, draftDrawable, draftFragments, verdict } from "./check.ts";
@@ -14,7 +15,7 @@ import { empty, example } from "./example.ts";
 import { fileChoice } from "./file-choice.ts";
 import { draftForm, isInForm } from "./form.ts";
 import { nextBar } from "./next-bar.ts";
-import { proposeKey } from "./propose-key.ts";
+import { newKeyProblem, proposeKey } from "./propose-key.ts";
 import { RegisterPanel } from "./register-panel.ts";
 import { t } from "./texts.ts";
 
@@ -240,7 +241,8 @@ export class DraftView implements View {
 		const rule = t("key-rule");
 		const isShown = this.#key !== "" && this.#left.has("key");
 		const wrong = isShown ? t("key-must-be", rule) : rule;
-		this.#keyNote = smallkey === null ? wrong : t(entry ? "key-taken" : "key-free");
+		const refused = smallkey === null || entry ? null : newKeyProblem(smallkey, lang);
+		this.#keyNote = smallkey === null ? wrong : (refused ?? t(entry ? "key-taken" : "key-free"));
 		refresh();
 	}
 }

@@ -1,4 +1,6 @@
-import { parseSmallkey } from "../../registry/smallkey.ts";
+import { judgeKey } from "../../registry/key-rules.ts";
+import { type Lang, parseSmallkey } from "../../registry/smallkey.ts";
+import { textIn, textOf } from "../../registry/texts.ts";
 import { fold } from "../search/words.ts";
 
 /** Words that say little, in titles of both languages. */
@@ -35,11 +37,18 @@ export async function proposeKey(
 			// Only the first star is filled: the others may stand for nothing.
 			const filled = glob.replace("*", text).replaceAll("*", "").replaceAll("?", "0");
 			const smallkey = parseSmallkey(filled);
-			if (smallkey !== null && !(await isTaken(smallkey))) return smallkey;
+			const isAllowed = smallkey !== null && newKeyProblem(smallkey, "en") === null;
+			if (isAllowed && !(await isTaken(smallkey))) return smallkey;
 			if (!glob.includes("*")) break;
 		}
 	}
 	return null;
+}
+
+/** The rule for new smallkeys that one breaks, as a text; null if it breaks none. */
+export function newKeyProblem(smallkey: string, lang: Lang): string | null {
+	const rule = judgeKey(smallkey, smallkey, null, () => false);
+	return rule && textIn(lang, textOf(...rule));
 }
 
 /** The globs in a refusal of a sender's smallkey, in either language (code `owner`); empty if it is another refusal. */

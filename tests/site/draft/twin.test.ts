@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { problemAt, textIn } from "../../../registry/texts.ts";
-import { allowedIn, proposeKey } from "../../../site/draft/propose-key.ts";
+import { allowedIn, newKeyProblem, proposeKey } from "../../../site/draft/propose-key.ts";
 import { isSurelyService, parseServiceAddress } from "../../../site/draft/service-address.ts";
 import { langOf, twinAddresses, twinTexts } from "../../../site/draft/twin.ts";
 import { test } from "../../helpers/suite.ts";
@@ -77,6 +77,9 @@ test("a proposed key is free, made of the title, and one that the sender may use
 	assert.is(await proposeKey(title, ["nrn-*"], isTaken), "nrn-national-road-network-2");
 	assert.is(await proposeKey(title, ["one"], async () => true), null);
 	assert.is(await proposeKey("Réseau routier de l’Énergie", [], isTaken), "reseau-routier-energie");
+	assert.is(await proposeKey("Con", [], isTaken), "con-2", "no clone on Windows could check out con");
+	assert.match(newKeyProblem("Con", "fr") ?? "", "Con est un nom que Windows réserve");
+	assert.is(newKeyProblem("roads", "en"), null);
 	const refused = (globs: string, lang: Lang) =>
 		allowedIn([{ text: textIn(lang, problemAt("smallkey", "owner", "me", globs, "x")) }]);
 	assert.equal(refused("nrn-* b?", "en"), ["nrn-*", "b?"]);
