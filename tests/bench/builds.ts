@@ -3,12 +3,11 @@ import { join } from "node:path";
 import { canonicalText } from "../../registry/registration.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { generateLayers, renamed } from "./layers.ts";
-import { timed } from "./measure/process.ts";
-import { designLayers, type Row } from "./measure/row.ts";
-import type { World } from "./measure/world.ts";
+import { designLayers, type Row } from "./rows.ts";
+import { timed, type World } from "./world.ts";
 
 /** Runs a build as a process of its own. @returns its seconds */
-export const build = (...args: string[]) => timed("npm", ["run", "-s", "build", "--", ...args]);
+const build = (...args: string[]) => timed("npm", ["run", "-s", "build", "--", ...args]);
 
 /** Runs a command that only starts and ends: the fixed cost of every build. @returns its seconds */
 export const startOnly = () => build("--help");
@@ -16,19 +15,13 @@ export const startOnly = () => build("--help");
 /** Seconds that a build of one change may take in addition to its start. */
 const allowanceSeconds = 0.3;
 
-/** Removes an output and the build's records of it. Then waits until the disk has no pending writes (`sync`). */
-async function removeOutput(out: string): Promise<void> {
-	for (const end of ["", ".manifest", ".catalogue"]) await rm(out + end, { recursive: true, force: true });
-	await timed("sync", []);
-}
-
 /** A clone with all layers, and the output of a full build of its folder. */
 export function built(world: World) {
 	return world.shared("built", async () => {
 		const repository = await world.clone("built");
-		const [layers, out] = [join(repository, "layers"), world.path("built-out")];
+		const out = world.path("built-out");
 		await timed("sync", []);
-		return { repository, layers, out, seconds: await build("--layers", layers, "--out", out) };
+		return { repository, out, seconds: await build("--layers", join(repository, "layers"), "--out", out) };
 	});
 }
 
@@ -45,10 +38,10 @@ async function changeOneLayer(world: World, repository: string, change: number):
 export const buildRows: Row[] = [
 	{
 		name: "build-full",
-		ours: "full build with the catalogue",
+		what: "full build with the catalogue",
 		reference: "`cp -r` of that output",
 		unit: "s",
-		reach: () => ({ of: "ratio", most: 1 }),
+		goal: () => ({ of: "ratio", most: 1 }),
 		rounds: 1,
 		prepare: async (world) => ({
 			ours: async () => (await built(world)).seconds,
@@ -56,28 +49,17 @@ export const buildRows: Row[] = [
 				const copy = world.path("built-copy");
 				await timed("sync", []);
 				const seconds = await timed("cp", ["-r", (await built(world)).out, copy]);
-				await removeOutput(copy);
+				await rm(copy, { recursive: true });
 				return seconds;
 			},
 		}),
 	},
 	{
-		name: "build-again",
-		ours: "build without a change",
-		reference: "the full build",
-		unit: "s",
-		reach: () => ({ of: "ratio", most: 0.1 }),
-		prepare: async (world) => {
-			const { layers, out, seconds } = await built(world);
-			return { ours: () => build("--layers", layers, "--out", out), reference: async () => seconds };
-		},
-	},
-	{
 		name: "build-commit",
-		ours: "build after one change",
+		what: "build after one change",
 		reference: `\`npx fragment-publisher build --help\`, plus ${allowanceSeconds} s`,
 		unit: "s",
-		reach: (layers) => ({ of: "ratio", most: layers <= designLayers ? 1.5 : 3 }),
+		goal: (layers) => ({ of: "ratio", most: layers <= designLayers ? 1.5 : 3 }),
 		prepare: async (world) => {
 			const { repository, out } = await built(world);
 			return {

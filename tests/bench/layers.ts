@@ -3,49 +3,26 @@ import { dirname, join } from "node:path";
 import { canonicalText, type Registration1 } from "../../registry/registration.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 
-/** Creates a deterministic generator of numbers in [0, 1) (mulberry32). */
-export function randomFrom(seed: number): () => number {
-	let state = seed;
-	return () => {
-		state = (state + 0x6d2b79f5) | 0;
-		let t = Math.imul(state ^ (state >>> 15), 1 | state);
-		t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-		return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-	};
-}
-
-const words = ["roads", "lakes", "parks", "air", "soil", "rivers", "census", "energy", "forest", "ice"];
-
-/** A smallkey in one of the forms of real catalogues: six random letters and digits, a word with a number, a uuid. */
-function smallkeyOf(index: number, random: () => number): string {
-	const digits = (length: number, base: number) =>
-		Array.from({ length }, () => Math.floor(random() * base).toString(base)).join("");
-	if (index % 10 < 6) return `${digits(6, 36)}${index.toString(36)}`;
-	if (index % 10 < 8) return `${words[Math.floor(random() * words.length)]}-${index}`;
-	return digits(32, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-}
-
 function registrationOf(smallkey: string, index: number): Registration1 {
-	const place = smallkey.slice(0, 6);
-	const wms = (lang: string) => ({
-		service_url: `https://maps${index % 97}.example.ca/wms/${place}_${lang}`,
-		layer: `layer_${index}`,
-		service_name: lang === "en" ? `Layer ${index} of Canada` : `Couche ${index} du Canada, été`,
-	});
-	const feature = (lang: string) => ({
-		service_url: `https://gis${index % 89}.example.ca/arcgis/rest/services/${place}_${lang}/MapServer/${index % 9}`,
-		service_name: lang === "en" ? `Features ${index}` : `Entités ${index}`,
-	});
+	const entry = (lang: string) => {
+		const service_name = lang === "en" ? `Layer ${index} of Canada` : `Couche ${index} du Canada, été`;
+		const place = `${smallkey}_${lang}`;
+		if (index % 10 < 7) {
+			const service_url = `https://maps${index % 97}.example.ca/wms/${place}`;
+			return { service_url, layer: `layer_${index}`, service_name };
+		}
+		const folder = `https://gis${index % 89}.example.ca/arcgis/rest/services/${place}`;
+		return { service_url: `${folder}/MapServer/${index % 9}`, service_name };
+	};
 	const payload_type = index % 10 < 7 ? "wms" : "feature";
-	const entry = payload_type === "wms" ? wms : feature;
-	return { version: "1.0.0", payload_type, en: entry("en"), fr: entry("fr") };
+	return { version: "1.0.0", payload_type, en: entry("en"), fr: entry("fr") } as Registration1;
 }
 
 /** Generates `count` layers, the same each time: seven of ten are wms, the others feature. */
 export function* generateLayers(count: number): Generator<{ smallkey: string; registration: Registration1 }> {
-	const random = randomFrom(42);
 	for (let index = 0; index < count; index += 1) {
-		const smallkey = smallkeyOf(index, random);
+		// Multiplication by this prime (Knuth) spreads the smallkeys over the folders.
+		const smallkey = `${(Math.imul(index, 2_654_435_761) >>> 0).toString(36)}-${index}`;
 		yield { smallkey, registration: registrationOf(smallkey, index) };
 	}
 }

@@ -6,19 +6,34 @@ import { createInterface } from "node:readline";
 import { canonicalText } from "../../registry/registration.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { generateLayers, renamed } from "./layers.ts";
-import { cpuDuring, environment } from "./measure/process.ts";
-import {
-	aloneMs,
-	perSecond,
-	publishers,
-	putsAlone,
-	putsBefore,
-	putsPerRound,
-	sendMany,
-} from "./measure/publish.ts";
-import { quantile, type Reach, type Row } from "./measure/row.ts";
-import type { Served } from "./measure/world.ts";
-import { pushed } from "./pushed.ts";
+import type { Order, Sent } from "./publisher.ts";
+import { quantile, type Row } from "./rows.ts";
+import { pushed } from "./service.ts";
+import { environment, run, type Served, sender } from "./world.ts";
+
+/** Concurrent publishers in the row with many, and their PUTs in a round: with fewer layers, one for each layer. */
+const [publishers, putsPerRound] = [32, 3_000];
+/** PUTs of many publishers after the push of all layers. */
+export const putsBefore = 4_000;
+/** PUTs of one publisher alone in a round. */
+const putsAlone = 100;
+
+let orders = 0;
+
+/**
+ * Sends signed PUTs to different keys from a process of its own. The keys are the same each time, so that the number of
+ * layers does not grow; the registrations are new.
+ */
+async function publish({ url, secret }: Served, count: number, publishers: number): Promise<Sent> {
+	orders += 1;
+	const order: Order = { url, secret, sender, order: orders, publishers, count };
+	const words = ["--import", "tsx", "tests/bench/publisher.ts"];
+	return JSON.parse(await run(process.execPath, words, undefined, JSON.stringify(order))) as Sent;
+}
+
+export function sendMany(service: Served, layers: number, maxPuts = putsPerRound): Promise<Sent> {
+	return publish(service, Math.min(maxPuts, layers), publishers);
+}
 
 /**
  * Measures `git fast-import` with the commits that PUTs would make, one after the other.
@@ -34,14 +49,13 @@ async function importAloneMs(repository: string, round: number): Promise<number>
 	});
 	const lines = createInterface({ input: git.stdout })[Symbol.asyncIterator]();
 	const times: number[] = [];
-	for (const { smallkey, registration } of [...generateLayers(putsAlone)]) {
+	for (const { smallkey, registration } of generateLayers(putsAlone)) {
 		const start = performance.now();
 		const body = canonicalText(renamed(registration, `Round ${round}`));
-		const message = `register ${smallkey}`;
 		const commit = [
 			"commit refs/heads/main\n",
 			`committer bench <bench@sender.invalid> ${Math.floor(Date.now() / 1000)} +0000\n`,
-			`data ${Buffer.byteLength(message)}\n${message}\n`,
+			`data <<END\nregister ${smallkey}\nEND\n`,
 			times.length === 0 ? "from refs/heads/main^0\n" : "",
 			`M 100644 inline ${layerPath(smallkey)}\ndata ${Buffer.byteLength(body)}\n${body}\n`,
 		];
@@ -59,112 +73,37 @@ async function importAloneMs(repository: string, round: number): Promise<number>
 	return quantile(times, 0.5);
 }
 
-const many = `PUTs of ${publishers} publishers`;
-const alone = "one PUT alone, until its 201";
-const none = async () => 0;
-
-/** A row about the CPU of each of many PUTs, in milliseconds. */
-function cpuRow(name: string, process: "service" | "catalogue", what: string, most: number): Row {
-	return {
-		name,
-		ours: `CPU of ${what} for each PUT of ${publishers} publishers`,
-		reference: "none",
-		unit: "ms",
-		reach: () => ({ of: "ours", most }),
-		prepare: async (world) => {
-			const { service } = await pushed(world);
-			const ours = async () => {
-				let puts = 0;
-				const seconds = await cpuDuring(service.pid, async () => {
-					puts = (await sendMany(service, world.layers)).milliseconds.length;
-				});
-				return (1_000 * seconds[process]) / puts;
-			};
-			return { ours, reference: none };
-		},
-	};
-}
-
-/** A row about one PUT alone, right after many others. */
-function afterRow(name: string, what: string, part: number, most: number): Row {
-	return {
-		name,
-		ours: `${what} of a PUT alone, after ${putsBefore.toLocaleString("en")} others`,
-		reference: "none",
-		unit: "ms",
-		reach: () => ({ of: "ours", most }),
-		prepare: async (world) => {
-			const { service } = await pushed(world);
-			const ours = async () => {
-				await sendMany(service, world.layers, putsBefore);
-				return aloneMs(service, part);
-			};
-			return { ours, reference: none };
-		},
-	};
-}
-
 /** Rows about signed PUTs. Every PUT is durable when it is answered. */
 export const writeRows: Row[] = [
 	{
 		name: "put-alone",
-		ours: alone,
+		what: "one PUT alone, until its 201",
 		reference: "a durable commit by `git fast-import`",
 		unit: "ms",
-		reach: () => ({ of: "ratio", most: 2 }),
+		goal: () => ({ of: "ratio", most: 2 }),
 		prepare: async (world) => {
 			const { service } = await pushed(world);
-			const bare = join(await world.dataFolder("alone-git"), "repository.git");
-			return { ours: () => aloneMs(service, 0.5), reference: (round) => importAloneMs(bare, round) };
+			const bare = await world.clone("alone.git", "--bare");
+			return {
+				ours: async () => quantile((await publish(service, putsAlone, 1)).milliseconds, 0.5),
+				reference: (round) => importAloneMs(bare, round),
+			};
 		},
 	},
-	afterRow("put-after", "median", 0.5, 20),
-	afterRow("put-after-p99", "99th percentile", 0.99, 80),
-	cpuRow("put-cpu", "service", "the service's process", 1.8),
-	cpuRow("put-cpu-catalogue", "catalogue", "the catalogue's process", 0.3),
-];
-
-/** A row with two services on the same layers: this version's and the first release's. One is idle while the other is measured. */
-function beside(
-	name: string,
-	ours: string,
-	unit: Row["unit"],
-	reach: Reach,
-	measure: (service: Served, layers: number) => Promise<number>,
-): Row {
-	return {
-		name,
-		ours,
-		reference: "the first release",
-		unit,
-		reach: () => reach,
+	{
+		name: "puts",
+		what: `PUTs of ${publishers} publishers`,
+		reference: "",
+		unit: "changes/s",
+		goal: () => ({ of: "ours", least: 250 }),
 		isOnce: true,
 		prepare: async (world) => {
-			const { beside } = world;
-			if (beside === null) throw new Error(`${name}: needs --beside <checkout>`);
 			const { service } = await pushed(world);
-			const other = await world.shared("beside", async () => {
-				const served = await world.serve("beside", { checkout: beside });
-				// Both services have the same layers then.
-				await sendMany(served, world.layers, putsBefore);
-				return served;
-			});
-			return { ours: () => measure(service, world.layers), reference: () => measure(other, world.layers) };
+			const ours = async () => {
+				const { seconds, milliseconds } = await sendMany(service, world.layers);
+				return milliseconds.length / seconds;
+			};
+			return { ours };
 		},
-	};
-}
-
-/** Rows that compare this version with the first release, alternately, on the same layers. */
-export const besideRows: Row[] = [
-	beside("puts", many, "changes/s", { of: "ratio", least: 0.9 }, async (service, layers) =>
-		perSecond(await sendMany(service, layers)),
-	),
-	beside(
-		"puts-folder",
-		`${many}, all keys in one folder`,
-		"changes/s",
-		{ of: "ratio", least: 0.9 },
-		async (service, layers) => perSecond(await sendMany(service, layers, putsPerRound, true)),
-	),
-	beside("put-alone-beside", alone, "ms", { of: "ratio", most: 1.3 }, (service) => aloneMs(service, 0.5)),
+	},
 ];

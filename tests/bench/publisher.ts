@@ -1,8 +1,8 @@
 // A process that sends signed PUTs as fast as a service answers. It reads an `Order` as JSON, and prints a `Sent` as JSON.
 import { text } from "node:stream/consumers";
 import { Pool } from "undici";
-import { sign } from "../../../api/senders.ts";
-import { generateLayers, renamed } from "../layers.ts";
+import { sign } from "../../api/senders.ts";
+import { generateLayers, renamed } from "./layers.ts";
 
 /** What to send. The secret is in here and not on the command line, which other users can see. */
 export interface Order {
@@ -14,8 +14,6 @@ export interface Order {
 	count: number;
 	/** Concurrent publishers, each on a connection of its own. */
 	publishers: number;
-	/** Whether all smallkeys are in one folder. */
-	isOneFolder: boolean;
 }
 
 /** The measured times. */
@@ -26,20 +24,14 @@ export interface Sent {
 	milliseconds: number[];
 }
 
-/** A smallkey from a number's digits in reverse order, so that the smallkeys spread over the folders; or in one folder. */
-function keyOf(index: number, isOneFolder: boolean): string {
-	if (isOneFolder) return `nrcan-${index}`;
-	return `${[...index.toString(36).padStart(4, "0")].reverse().join("")}-put`;
-}
-
-async function send({ url, sender, secret, order, count, publishers, isOneFolder }: Order): Promise<Sent> {
-	const layers = [...generateLayers(count)].entries();
+async function send({ url, sender, secret, order, count, publishers }: Order): Promise<Sent> {
+	const layers = [...generateLayers(count)].values();
 	const pool = new Pool(url, { connections: publishers });
 	const milliseconds: number[] = [];
 	const publish = async () => {
 		// All publishers take their layers from the same iterator. Each signs as it sends.
-		for (const [index, { registration }] of layers) {
-			const path = `/register/${keyOf(index, isOneFolder)}`;
+		for (const { smallkey, registration } of layers) {
+			const path = `/register/${smallkey}`;
 			const timestamp = new Date().toISOString();
 			const body = Buffer.from(JSON.stringify(renamed(registration, `Published in order ${order}.`)));
 			const signature = await sign(secret, { path, sender, timestamp, body });
