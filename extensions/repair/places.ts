@@ -60,7 +60,7 @@ export async function standingOf(
 async function isSwapped(known: LangDescription, address: string, clients: Clients): Promise<boolean> {
 	const [name = ""] = "layers" in known ? known.layers : [];
 	const now = await orNull(describeLayers("WMS", address, [name], clients.read));
-	if (!now || hasItsName(agreementOf(known, now.description))) return false;
+	if (!now || agreementOf(known, now.description).sure !== null) return false;
 	return (await findAlike(known, address, clients)).some(({ agreement }) => agreement.sure === "same");
 }
 

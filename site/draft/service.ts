@@ -1,6 +1,6 @@
 import type { Bounds } from "../data/entries.ts";
-import { ask, askJson, ServiceFailed } from "../map/ask.ts";
-import { capabilitiesOf } from "../map/drawable.ts";
+import { askCapabilities, askJson, ServiceFailed } from "../map/ask.ts";
+import { lang } from "../page/texts.ts";
 import type { ServiceAddress } from "./service-address.ts";
 
 /** A layer of a service: its name in a WMS, or its number in an ArcGIS service. */
@@ -72,34 +72,15 @@ async function arcgisLayer({ id, name, extent, geometryType }: Document): Promis
 
 /** A Web Map Service. @throws {ServiceFailed} */
 async function readWms(url: string, chosen: string): Promise<Service> {
-	const { text } = await ask(capabilitiesOf(url));
-	const document = new DOMParser().parseFromString(text, "text/xml");
-	const layers = [...document.querySelectorAll("Layer > Name")].flatMap((element) => {
-		const name = element.textContent.trim();
-		const layer = element.parentElement as Element;
-		const title = layer.querySelector(":scope > Title")?.textContent.trim() ?? "";
-		return name === "" ? [] : { name, title, bounds: wmsBounds(layer), geometry: "" };
+	const capabilities = await askCapabilities(url, [chosen]);
+	const { boxOf, textFor } = await import("../service/capabilities.ts");
+	const layers = [...capabilities.layers].map(([name, layer]) => {
+		const title = textFor(layer.title, lang).replace(/\s+/g, " ");
+		return { name, title, bounds: boxOf(layer, capabilities), geometry: "" };
 	});
 	if (layers.length === 0) throw new ServiceFailed(url, "no-map");
-	// INSPIRE's extended capabilities.
-	const languages = [...document.getElementsByTagNameNS("*", "Language")].map((one) =>
-		one.textContent.trim(),
-	);
+	const { languages } = capabilities;
 	const isThere = layers.some(({ name }) => name === chosen);
 	const only = layers.length === 1 ? (layers[0]?.name ?? "") : "";
 	return { kind: "wms", url, layers, chosen: isThere ? chosen : only, languages };
-}
-
-/** The bounds of a layer of a WMS: its own, or those of the layer around it (OGC 06-042, 7.2.4.6.6). */
-function wmsBounds(layer: Element): Bounds | null {
-	const box = layer.querySelector(":scope > EX_GeographicBoundingBox");
-	const older = layer.querySelector(":scope > LatLonBoundingBox");
-	const names = ["westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude"];
-	const values = box
-		? names.map((name) => box.querySelector(name)?.textContent)
-		: ["minx", "miny", "maxx", "maxy"].map((name) => older?.getAttribute(name));
-	const numbers = values.map((value) => (value ? Number(value) : Number.NaN));
-	if (numbers.every(Number.isFinite)) return numbers as unknown as Bounds;
-	const around = layer.parentElement;
-	return around?.localName === "Layer" ? wmsBounds(around) : null;
 }

@@ -2,7 +2,9 @@ import type { CauseCode } from "../../registry/causes.ts";
 import { isBlockedOn } from "../../registry/mixed-content.ts";
 import { tryJson } from "../../registry/try-json.ts";
 import { webAddress } from "../page/dom.ts";
-import { capabilitiesOf, type Drawable } from "./drawable.ts";
+import { capabilitiesAddress } from "../service/address.ts";
+import type { Capabilities } from "../service/capabilities.ts";
+import type { Drawable } from "./drawable.ts";
 import { t } from "./texts.ts";
 
 /** Longest time to wait for a service, in milliseconds. */
@@ -35,8 +37,16 @@ export function blockedReason(address: string): ServiceFailed | null {
 	return isBlockedOn(location.href, url.href) ? new ServiceFailed(address, "not-secure") : null;
 }
 
-/** Reads a text and its media type from a service. @throws {ServiceFailed} */
-export async function ask(address: string, signal?: AbortSignal): Promise<{ text: string; type: string }> {
+/** Reads a text in UTF-8 from a service. @throws {ServiceFailed} */
+export async function ask(address: string, signal?: AbortSignal): Promise<string> {
+	return new TextDecoder().decode((await askBytes(address, signal)).bytes);
+}
+
+/** Reads a document and its media type from a service. @throws {ServiceFailed} */
+export async function askBytes(
+	address: string,
+	signal?: AbortSignal,
+): Promise<{ bytes: Uint8Array; type: string }> {
 	const blocked = blockedReason(address);
 	if (blocked) throw blocked;
 	const timeout = AbortSignal.timeout(timeoutMs);
@@ -46,9 +56,9 @@ export async function ask(address: string, signal?: AbortSignal): Promise<{ text
 			credentials: "omit",
 			referrerPolicy: "no-referrer",
 		});
-		const text = await response.text();
+		const bytes = new Uint8Array(await response.arrayBuffer());
 		if (!response.ok) throw new ServiceFailed(address, "status", response.status);
-		return { text, type: response.headers.get("Content-Type") ?? "" };
+		return { bytes, type: response.headers.get("Content-Type") ?? "" };
 	} catch (error) {
 		if (error instanceof ServiceFailed || signal?.aborted) throw error;
 		throw new ServiceFailed(address, timeout.aborted ? "slow" : "unreachable");
@@ -57,8 +67,7 @@ export async function ask(address: string, signal?: AbortSignal): Promise<{ text
 
 /** Reads JSON from an ArcGIS service, which sends errors with status 200. @throws {ServiceFailed} */
 export async function askJson(address: string, signal?: AbortSignal): Promise<Record<string, unknown>> {
-	const { text } = await ask(address, signal);
-	const value = objectOf(text);
+	const value = objectOf(await ask(address, signal));
 	if (!value) throw new ServiceFailed(address, "no-map");
 	const { error } = value as { error?: { message?: unknown; code?: unknown } };
 	if (!error) return value;
@@ -68,10 +77,10 @@ export async function askJson(address: string, signal?: AbortSignal): Promise<Re
 /** Finds out why a picture failed to load: it requests the address again and reads the service's error text. */
 export async function findPictureError(address: string): Promise<ServiceFailed> {
 	try {
-		const { text, type } = await ask(address);
-		const json = objectOf(text)?.error as { message?: unknown } | undefined;
-		const xml = new DOMParser().parseFromString(text, "text/xml");
-		const said = oneLine(json?.message ?? xml.querySelector("ServiceException")?.textContent ?? "");
+		const { bytes, type } = await askBytes(address);
+		const { exceptionIn } = await import("../service/read-capabilities.ts");
+		const json = objectOf(new TextDecoder().decode(bytes))?.error as { message?: unknown } | undefined;
+		const said = oneLine(json?.message ?? exceptionIn(bytes, type) ?? "");
 		if (said) return new ServiceFailed(address, "exception", said);
 		return new ServiceFailed(address, type.startsWith("image/") ? "unreachable" : "no-map");
 	} catch (error) {
@@ -80,16 +89,30 @@ export async function findPictureError(address: string): Promise<ServiceFailed> 
 	}
 }
 
+/** Reads the capabilities of a Web Map Service, whichever version it answers with. @throws {ServiceFailed} */
+export async function askCapabilities(
+	url: string,
+	names: readonly string[],
+	signal?: AbortSignal,
+): Promise<Capabilities> {
+	const { bytes, type } = await askBytes(capabilitiesAddress("WMS", url, { hasVersion: false }), signal);
+	const { readCapabilities, NotCapabilities } = await import("../service/read-capabilities.ts");
+	return readCapabilities("WMS", [bytes], type, names).catch((error: unknown) => {
+		if (!(error instanceof NotCapabilities)) throw error;
+		throw error.words
+			? new ServiceFailed(url, "exception", oneLine(error.words))
+			: new ServiceFailed(url, "no-map");
+	});
+}
+
 /** Requests a service's own description. @returns a text for users: whether the service answers */
 export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Promise<string> {
 	const blocked = blockedReason(url);
 	if (blocked) return blocked.message;
 	const address = new URL(url);
 	try {
-		if (kind === "wms") {
-			const { text } = await ask(capabilitiesOf(url), signal);
-			if (!/<(?:WMT_MS|WMS)_Capabilities\b/.test(text)) throw new ServiceFailed(url, "no-map");
-		} else if (kind === "none") await ask(url, signal);
+		if (kind === "wms") await askCapabilities(url, [], signal);
+		else if (kind === "none") await ask(url, signal);
 		else {
 			address.searchParams.set("f", "json");
 			await askJson(address.href, signal);

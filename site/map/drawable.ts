@@ -100,17 +100,6 @@ export function drawableOf(
 		: null;
 }
 
-/** The address of a Web Map Service's capabilities; a text that is no address is returned as it is. */
-export function capabilitiesOf(address: string): string {
-	if (!URL.canParse(address)) return address;
-	const asked = new URL(address);
-	for (const name of [...asked.searchParams.keys()])
-		if (/^(?:service|request|version)$/i.test(name)) asked.searchParams.delete(name);
-	asked.searchParams.set("SERVICE", "WMS");
-	asked.searchParams.set("REQUEST", "GetCapabilities");
-	return asked.href;
-}
-
 function text(value: unknown): string {
 	return typeof value === "string" ? value : "";
 }

@@ -5,6 +5,7 @@ import LayerGroup from "ol/layer/Group.js";
 import type { CauseCode } from "../../registry/causes.ts";
 import type { Content } from "../page/dom.ts";
 import { settings } from "../page/page.ts";
+import type { PictureFacts } from "../service/picture.ts";
 import { blockedReason, findPictureError, ServiceFailed, timeoutMs } from "./ask.ts";
 import { type BaseMap, canadaBox, mapFrame, opacitySlider, openBaseMap } from "./base.ts";
 import { type Drawable, drawnScale } from "./drawable.ts";
@@ -114,8 +115,11 @@ export class LayerMap {
 		});
 	}
 
-	/** @param wkid spatial reference of the requests */
-	#drawPictures(wkid: number): void {
+	/**
+	 * @param wkid spatial reference of the requests
+	 * @param facts what the service's document says about its pictures; null if it was not read
+	 */
+	#drawPictures(wkid: number, facts: PictureFacts | null = null): void {
 		const { kind, url } = this.drawable;
 		const { mapWkid } = settings;
 		const drawn = [
@@ -123,8 +127,8 @@ export class LayerMap {
 			kind === "dynamic" && t("drawn-by-service"),
 			wkid !== mapWkid && t("reprojected", String(mapWkid)),
 		];
-		const failed = (address: string) => void this.#pictureFailed(address, wkid);
-		const pictures = pictureLayer(this.drawable, wkid, failed);
+		const failed = (address: string) => void this.#pictureFailed(address, wkid, facts);
+		const pictures = pictureLayer(this.drawable, wkid, facts, failed);
 		pictures.getSource()?.on("imageloadstart", () => {
 			this.#setStatus(t("drawing"));
 			clearTimeout(this.#timer);
@@ -139,16 +143,21 @@ export class LayerMap {
 		this.#show({ legend: legendPicture(pictures, this.drawable) });
 	}
 
-	async #pictureFailed(address: string, wkid: number): Promise<void> {
+	async #pictureFailed(address: string, wkid: number, facts: PictureFacts | null): Promise<void> {
 		clearTimeout(this.#timer);
 		const failure = await findPictureError(address);
+		const { readPictures } = await import("./document.ts");
+		const said = facts === null ? await readPictures(this.drawable, this.signal) : null;
+		if (this.signal.aborted) return;
+		// Most services draw without that; their documents are not read for nothing.
+		if (said) return this.#drawPictures(said.wkid, said.facts);
 		const isReference = /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.message);
 		const { mapWkid } = settings;
 		if (!isReference) return this.#fail(failure);
 		const { commonWkid, registerProjections } = await import("./reproject.ts");
 		if (wkid === commonWkid) return this.#fail(failure, "reference");
 		registerProjections(mapWkid);
-		this.#drawPictures(commonWkid);
+		this.#drawPictures(commonWkid, facts);
 	}
 
 	async #drawFeatures(): Promise<void> {

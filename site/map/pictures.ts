@@ -5,6 +5,7 @@ import ImageWMS from "ol/source/ImageWMS.js";
 import type View from "ol/View.js";
 import { tryJson } from "../../registry/try-json.ts";
 import { breakable, type Content, outside } from "../page/dom.ts";
+import { type PictureFacts, pictureRequest } from "../service/picture.ts";
 import { ask, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";
 import { projectionOf } from "./grid.ts";
@@ -16,10 +17,16 @@ export type Pictures = ImageLayer<ImageWMS | ImageArcGISRest>;
 /**
  * Makes a layer that a service draws.
  * @param wkid spatial reference of the requests; if it differs from the map's, `proj4` must know both
+ * @param facts what the service's document says about its pictures; null if it was not read
  * @param failed is called with the address of a picture that failed to load
  */
-export function pictureLayer(drawable: Drawable, wkid: number, failed: (address: string) => void): Pictures {
-	const source = sourceOf(drawable, wkid);
+export function pictureLayer(
+	drawable: Drawable,
+	wkid: number,
+	facts: PictureFacts | null,
+	failed: (address: string) => void,
+): Pictures {
+	const source = sourceOf(drawable, wkid, facts);
 	let lastAddress = "";
 	source.setImageLoadFunction((image, address) => {
 		lastAddress = address;
@@ -29,15 +36,19 @@ export function pictureLayer(drawable: Drawable, wkid: number, failed: (address:
 	return new ImageLayer({ source });
 }
 
-function sourceOf({ kind, url, entries }: Drawable, wkid: number): ImageWMS | ImageArcGISRest {
-	const common = { url, projection: projectionOf(wkid), ratio: 1, hidpi: false };
-	const layers = entries.join(",");
+function sourceOf(
+	{ kind, url, entries }: Drawable,
+	wkid: number,
+	facts: PictureFacts | null,
+): ImageWMS | ImageArcGISRest {
+	const common = { projection: projectionOf(wkid), ratio: 1, hidpi: false };
 	if (kind !== "wms") {
-		const params = entries.length > 0 ? { LAYERS: `show:${layers}` } : {};
-		return new ImageArcGISRest({ ...common, params });
+		const params = entries.length > 0 ? { LAYERS: `show:${entries.join(",")}` } : {};
+		return new ImageArcGISRest({ ...common, url, params });
 	}
-	const params = { LAYERS: layers, FORMAT: "image/png", TRANSPARENT: true, STYLES: "" };
-	return new ImageWMS({ ...common, params });
+	const options = { address: url, names: entries, reference: `EPSG:${wkid}` };
+	const { address, parameters } = pictureRequest(facts, options);
+	return new ImageWMS({ ...common, url: address, params: parameters });
 }
 
 /** The picture of a layer's legend with its heading, shown once it is loaded; empty if the service has none. */
@@ -76,7 +87,7 @@ export async function pictureInfo(
 	if (infoType === "text/html")
 		return html`<iframe sandbox="" referrerpolicy="no-referrer" title=${name} src=${address}></iframe>`;
 	try {
-		const { text } = await ask(address);
+		const text = await ask(address);
 		if (text.trim() === "") return html`<p>${t("nothing-here")}</p>`;
 		const value = infoType === "application/json" ? tryJson(text) : null;
 		const shown = value === null ? text : JSON.stringify(value, null, 2);

@@ -1,7 +1,8 @@
 import { html, render, type TemplateResult } from "lit-html";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import { capabilitiesOf, type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
+import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
+import { capabilitiesAddress } from "../service/address.ts";
 import { answerButton, breakable, type Content, outside, part, warning, webAddress } from "./dom.ts";
 import { readFile, settings } from "./page.ts";
 import { lang, t } from "./texts.ts";
@@ -134,5 +135,7 @@ function entriesOf({ entries }: Drawable): string {
 function ownPage({ kind, url }: Drawable): Content {
 	const address = webAddress(url);
 	if (!address) return "";
-	return kind === "wms" ? outside(capabilitiesOf(url), "GetCapabilities") : outside(url, address.host);
+	return kind === "wms"
+		? outside(capabilitiesAddress("WMS", url, { hasVersion: false }), "GetCapabilities")
+		: outside(url, address.host);
 }

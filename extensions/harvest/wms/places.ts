@@ -8,7 +8,8 @@ import {
 	type Scales,
 	scalesOf,
 } from "../../../site/service/capabilities.ts";
-import { type PictureFacts, scaleOfBox, sideAtScale } from "../../../site/service/picture.ts";
+import type { PictureFacts } from "../../../site/service/picture.ts";
+import { scaleOfBox, sideAtScale } from "../../../site/service/picture-facts.ts";
 
 /** Where a layer is looked at, in the coordinates of a reference. */
 export interface Places {

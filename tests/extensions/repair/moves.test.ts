@@ -235,6 +235,16 @@ const pictures = movesOf(
 		"a WMS has a layer of the same title in another place": [
 			W("/ows: rivers@rivers_2(box=0 40 10 50), woods"),
 		],
+		"two layers of a WMS swap their titles and abstracts": [
+			W("/ows: woods@rivers, rivers@woods"),
+			same("woods"),
+			{ others: [wmsAt(ows, "woods")] },
+		],
+		"a layer of a WMS gets other texts, and no other layer has its own": [
+			W("/ows: woods@rivers, woods"),
+			"nothing",
+			{ isWell: true },
+		],
 		"a WMS has two layers that are alike": [W("/ows: rivers@a, rivers@b"), choose("a", "b")],
 		"a WMS has other layers only": [W("/ows: woods")],
 		"a WMS said of its layer nothing but an empty title that many have": [
