@@ -11,11 +11,9 @@ import {
 } from "../../api/senders.ts";
 import { textsOf } from "../../registry/problems.ts";
 import type { Problem } from "../../registry/texts.ts";
-import { parseTimestamp } from "../../registry/timestamp.ts";
 import { base64url, blobId, hashes, hexOf, webHashes } from "../../store/hashes.ts";
 import { manual } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";
-import { words } from "../helpers/world.ts";
 
 // The older service's manual, and the same request under /v1.
 const secret = "test_-k";
@@ -64,26 +62,8 @@ test("the commonest mistakes with a signature are named, and a right shape never
 	for (const [text, mistake] of table) assert.equal(textsOf([shapeHint(text) as Problem]), [rule + mistake]);
 });
 
-test("a timestamp is UTC, with or without a fraction and a zone, and strictly inside two minutes", () => {
+test("a timestamp is strictly inside two minutes", () => {
 	const second = Date.UTC(2014, 11, 5, 18, 28, 56);
-	for (const [text, ms] of [
-		["2014-12-05T18:28:56Z", 0],
-		["2014-12-05T18:28:56", 0],
-		["2014-12-05T18:28:56.714+00:00", 714],
-		["2014-12-05T18:28:56.123456789Z", 123.456789],
-	] as const)
-		assert.is(parseTimestamp(text), second + ms, text);
-	for (const text of [
-		"",
-		"2014-12-05 18:28:56Z",
-		" 2014-12-05T18:28:56Z",
-		...words(`
-		now 2014-12-05 2014-12-05T18:28:56z 2014-12-05T18:28:56+01:00 2014-12-05T18:28:56-00:00 2014-12-05T18:28:56.Z
-		2014-12-05T18:28:56.1234567890Z 2014-02-30T00:00:00Z 2014-13-01T00:00:00Z 2014-12-05T24:00:00Z
-		2014-12-05T18:28:60Z 1417804136 __proto__
-	`),
-	])
-		assert.is(parseTimestamp(text), null, text);
 	for (const ms of [0, 119_999, -119_999, 120_000, -120_000, 3_600_000])
 		assert.is(isTimely("2014-12-05T18:28:56Z", new Date(second + ms)), Math.abs(ms) < 120_000, String(ms));
 });
