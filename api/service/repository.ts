@@ -1,6 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import pMap from "p-map";
 import { healthPath } from "../../registry/health.ts";
+import { matchesGlob } from "../../registry/owners.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
 import { trailersOf } from "../../store/git/commands/commits.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { declinedFolder, mainTrailer, reviewFolders } from "../../store/store.ts";
@@ -48,33 +51,63 @@ export type Review = Awaited<ReturnType<typeof readReviews>>[number];
 const format =
 	"--format=%(refname)%00%(objectname)%00%(authorname)%00%(authoremail:trim)%00%(committerdate:unix)%00%(contents:subject)%00%(contents:body)%00%01";
 
+/** Processes of git at the same time. */
+const maxProcesses = 4;
+
+/** The branches of reviews of several layers, below `register/`: of a batch, and of a sender's changes with one name. */
+const manyLayers = ["*.batch", "*/review.*"];
+
+/** The name of a review of several layers has a full stop, which no smallkey has. */
+function isOfMany(name: string): boolean {
+	return name.includes(".");
+}
+
+/** @param path of its branch, without `declined/` @returns `23ax5t`, `<sender>.batch`, or `<sender>/review.<name>` */
+function nameOf(path: string): string {
+	const [, first = "", second = ""] = path.split("/");
+	return second.startsWith("review.") ? `${first}/${second}` : first;
+}
+
+/** The smallkeys of the layers that a commit changes since it has left the served branch. @throws {GitFailure} */
+async function changedLayers(
+	repository: string,
+	commit: string,
+	limit: { limitMs?: number },
+): Promise<string[]> {
+	const words = ["diff", "--name-only", "--no-renames", "-z", `${servedRef}...${commit}`, "--", "layers"];
+	const paths = (await runGit(repository, words, limit)).toString("utf8").split("\0");
+	return [...new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []))];
+}
+
 /**
  * Reads the reviews of a repository that are not merged, the oldest first.
- * @param name `23ax5t`, to read only the reviews of this name
+ * @param smallkey to read only the reviews of this layer
  * @throws {GitFailure}
  */
 export async function readReviews(
 	repository: string,
 	state: "waiting" | "declined",
-	name?: string,
+	smallkey?: string,
 	limitMs?: number,
 ) {
 	const heads = state === "waiting" ? "refs/heads/" : `refs/heads/${declinedFolder}/`;
-	const folders = reviewFolders.map((folder) => `${heads}${folder}/${name ?? ""}`);
+	const folders = reviewFolders.map((folder) => `${heads}${folder}/${smallkey ?? ""}`);
+	const end = state === "waiting" ? "" : "/*";
+	if (smallkey !== undefined) folders.push(...manyLayers.map((name) => `${heads}register/${name}${end}`));
 	const words = ["for-each-ref", "--sort=committerdate", `--no-merged=${servedRef}`, format, ...folders];
-	const output = await runGit(repository, words, limitMs === undefined ? {} : { limitMs });
+	const limit = limitMs === undefined ? {} : { limitMs };
+	const output = await runGit(repository, words, limit);
 	const records = output.toString("utf8").split("\0\x01\n").filter(Boolean);
 	const reviews = records.map((record) => {
 		const [ref = "", commit = "", author = "", mail = "", seconds = "", subject = "", body = ""] =
 			record.split("\0");
-		const named = ref.slice(heads.length).split("/")[1] ?? "";
 		const [reason = ""] = body.split("\n");
 		const [main = null] = trailersOf(`${subject}\n\n${body}`, mainTrailer);
 		return {
 			/** `register/23ax5t`; for a declined review `declined/register/23ax5t/0123456789ab`. */
 			branch: ref.slice("refs/heads/".length),
-			/** `23ax5t`, or `<sender>.batch`. */
-			name: named,
+			/** `23ax5t`; of several layers `<sender>.batch` or `<sender>/review.<name>`. */
+			name: nameOf(ref.slice(heads.length)),
 			/** The last commit. That of a declined review says only who declined it, when and why. */
 			commit,
 			author,
@@ -89,34 +122,62 @@ export async function readReviews(
 			main,
 		};
 	});
-	return name === undefined ? reviews : reviews.filter((review) => review.name === name);
+	if (smallkey === undefined) return reviews;
+	const isOfLayer = async ({ name, commit }: (typeof reviews)[number]) =>
+		isOfMany(name) ? (await changedLayers(repository, commit, limit)).includes(smallkey) : name === smallkey;
+	const matches = await pMap(reviews, isOfLayer, { concurrency: maxProcesses });
+	return reviews.filter((_, index) => matches[index]);
 }
 
-/** The names of all reviews, waiting and declined, merged ones too: `23ax5t`, or `<sender>.batch`. @throws {GitFailure} */
-export async function readReviewNames(repository: string, limitMs: number): Promise<ReadonlySet<string>> {
+/** The layers of all reviews, waiting and declined, merged ones too. @throws {GitFailure} */
+export async function readReviewedLayers(repository: string, limitMs: number): Promise<ReadonlySet<string>> {
 	const places = ["", `${declinedFolder}/`].map((place) => `refs/heads/${place}`);
 	const folders = places.flatMap((place) => reviewFolders.map((folder) => `${place}${folder}/`));
-	const words = ["for-each-ref", "--format=%(refname)", ...folders];
-	const refs = (await runGit(repository, words, { limitMs })).toString("utf8").split("\n");
-	return new Set(
-		refs.map((ref) => {
-			const folder = folders.find((one) => ref.startsWith(one)) ?? "";
-			return ref.slice(folder.length).split("/", 1)[0] ?? "";
-		}),
-	);
+	const words = ["for-each-ref", "--format=%(objectname) %(refname)", ...folders];
+	const refs = (await runGit(repository, words, { limitMs })).toString("utf8").split("\n").filter(Boolean);
+	const layersOf = async (line: string) => {
+		const [commit = "", ref = ""] = line.split(" ");
+		const place = places.findLast((one) => ref.startsWith(one)) ?? "";
+		const name = nameOf(ref.slice(place.length));
+		return isOfMany(name) ? changedLayers(repository, commit, { limitMs }) : name;
+	};
+	return new Set((await pMap(refs, layersOf, { concurrency: maxProcesses })).flat());
+}
+
+/** Whether a person means a review: by its branch, its name, or the name that its sender gave it. */
+function isNamed({ branch, name }: Review, word: string): boolean {
+	return branch === word || name === word || name.endsWith(`/review.${word}`);
 }
 
 /**
- * Finds the waiting review of a branch or a name: `register/23ax5t`, or `23ax5t`.
- * @throws {Error} with the branches of all waiting reviews
+ * Finds the waiting reviews of words: branches (`register/23ax5t`), smallkeys, names of reviews, and globs of smallkeys.
+ * @returns each review once, the oldest first
+ * @throws {Error} for a word without a review, or with several although it is no glob
  */
-export async function findWaiting(repository: string, named: string): Promise<Review> {
+export async function findWaitingReviews(repository: string, words: readonly string[]): Promise<Review[]> {
 	const waiting = await readReviews(repository, "waiting");
-	const [found, other] = waiting.filter(({ branch, name }) => branch === named || name === named);
-	if (found && !other) return found;
-	if (found && other) throw new Error(`${named}: is ${found.branch} or ${other.branch}: name one of them`);
-	const branches = waiting.map(({ branch }) => branch).join(" ");
-	throw new Error(
-		`${named}: does not wait for a review; ${branches ? `these wait: ${branches}` : "none waits"}`,
-	);
+	const chosen = new Set<Review>();
+	for (const word of words) {
+		const isGlob = /[*?]/.test(word);
+		const matches = waiting.filter((review) =>
+			isGlob ? !isOfMany(review.name) && matchesGlob(word, review.name) : isNamed(review, word),
+		);
+		const [first, second] = matches;
+		if (first && second && !isGlob)
+			throw new Error(`${word}: is ${first.branch} or ${second.branch}: name one of them`);
+		if (!first) {
+			const branches = waiting.map(({ branch }) => branch).join(" ");
+			const others = branches ? `these wait: ${branches}` : "none waits";
+			throw new Error(`${word}: does not wait for a review; ${others}`);
+		}
+		for (const review of matches) chosen.add(review);
+	}
+	return waiting.filter((review) => chosen.has(review));
+}
+
+/** Finds the waiting review of one word. @throws {Error} as `findWaitingReviews` does */
+export async function findWaiting(repository: string, word: string): Promise<Review> {
+	const [review, other] = await findWaitingReviews(repository, [word]);
+	if (review && !other) return review;
+	throw new Error(`${word}: is several reviews: name one of them`);
 }

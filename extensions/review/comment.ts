@@ -1,10 +1,12 @@
 import { maxAddressLength } from "../../registry/addresses.ts";
 import { nameOf } from "../../registry/owners.ts";
 import { counted, firstOf } from "../../registry/plain.ts";
+import { layerPath } from "../../registry/smallkey.ts";
 import { code, fenced, linesWithin } from "../../registry/untrusted-text.ts";
 import type { Located } from "./changes.ts";
 import type { FragmentChange } from "./fragments.ts";
 import { isWrong, type LayerChange, type Review, servicesOf } from "./review.ts";
+import { type LayerRow, layerRows, maxDetailed } from "./table.ts";
 
 /** First line of the review's comment. A later run finds the comment by it; GitHub does not show it. */
 export const marker = "<!-- fragment-publisher: review -->";
@@ -14,6 +16,10 @@ export const maxCommentLength = 65_000;
 
 /** Characters of one list, so that all lists fit into a comment. */
 const maxListLength = 10_000;
+
+/** Characters of the table of a large change, and of a name in it. */
+const maxTableLength = 40_000;
+const maxNameLength = 60;
 
 /** Characters reserved for the closing line. */
 const closingLength = 200;
@@ -31,6 +37,7 @@ export function renderComment(review: Review, links: Links = noLinks): string {
 	const drafts = wrong.map(({ smallkey, draft }) => `- ${linked(smallkey, draft)}`);
 	const outside = review.outside.map((path) => `- ${code(path)}`);
 	const { unasked } = review.services;
+	const rows = layerRows(review);
 	const remark = ({ file, line, text }: Located) =>
 		`- ${linked(file, links.file(file, line))} line ${line}: ${code(text)}`;
 	const blocks = [
@@ -48,9 +55,14 @@ export function renderComment(review: Review, links: Links = noLinks): string {
 			: []),
 		...approvalBlocks(review, links),
 		...titled("Files outside the layers, for the operators to look at", outside),
+		...layerTable(rows, links),
 	];
-	const layers = review.layers.filter(({ verb }) => verb !== "wrong");
-	return joinBounded(blocks, layers);
+	const layers = rows.map(({ layer }) => layer).filter(({ verb }) => verb !== "wrong");
+	return joinBounded(
+		blocks,
+		rows.length > maxDetailed ? layers.slice(0, maxDetailed) : layers,
+		layers.length,
+	);
 }
 
 function nextStep(review: Review): string {
@@ -61,7 +73,21 @@ function nextStep(review: Review): string {
 	return "**Next:** an owner of each group below approves (Files changed, Review changes, Approve); then it can be merged.";
 }
 
-function joinBounded(blocks: string[], layers: LayerChange[]): string {
+/** All layers of a large change, so that its comment has a line for each. */
+function layerTable(rows: readonly LayerRow[], links: Links): string[] {
+	if (rows.length <= maxDetailed) return [];
+	const items = rows.map(({ smallkey, verb, state, name }) => {
+		const shown = name === "" ? "" : code(name.slice(0, maxNameLength));
+		return `| ${linked(smallkey, links.file(layerPath(smallkey), 1))} | ${verb} | ${state} | ${shown} |`;
+	});
+	const lines = linesWithin(items, maxTableLength, (hidden) => [`| and ${hidden} more | | | |`]);
+	return [
+		["#### All layers", "", "| layer | change | look at | name |", "|---|---|---|---|", ...lines].join("\n"),
+	];
+}
+
+/** @param all how many layers there are, with those that are not among `layers` */
+function joinBounded(blocks: string[], layers: LayerChange[], all: number): string {
 	let text = "";
 	const add = (block: string): boolean => {
 		if (text.length + block.length > maxCommentLength - closingLength) return false;
@@ -69,7 +95,8 @@ function joinBounded(blocks: string[], layers: LayerChange[]): string {
 		return true;
 	};
 	const missing = blocks.filter((block) => !add(block)).length;
-	const unshown = layers.filter((layer) => !layer.fragments || !add(layerBlock(layer))).length;
+	const shown = layers.filter((layer) => layer.fragments && add(layerBlock(layer))).length;
+	const unshown = all - shown;
 	const closing = [
 		missing > 0 && "Some of the lists above had no room.",
 		unshown > 0 && `The fragments of ${unshown} more layers are not shown here: there is no room.`,

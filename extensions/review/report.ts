@@ -3,6 +3,7 @@ import type { Located } from "./changes.ts";
 import { marker, maxCommentLength } from "./comment.ts";
 import type { FragmentChange } from "./fragments.ts";
 import { isWrong, type LayerChange, type Review, servicesOf } from "./review.ts";
+import { layerRows, maxDetailed } from "./table.ts";
 
 /** A remark at a line of *Files changed*. */
 export interface Annotation extends Located {
@@ -97,10 +98,28 @@ export function summaryLine({ problems, warnings, services, layers }: Review): s
 export function changeLines(review: Review): string[] {
 	return [
 		...obstacleLines(review),
-		...annotationsOf(review).map(remarkLine),
+		...remarkLines(review),
 		...review.outside.map((path) => plain(`error ${path}: is no file of a layer`)),
-		...review.layers.flatMap(layerLines),
+		...(review.layers.length > maxDetailed ? tableLines(review) : review.layers.flatMap(layerLines)),
 	];
+}
+
+/** Remarks that are shown at a terminal; errors come first. */
+const maxRemarks = 50;
+
+function remarkLines(review: Review): string[] {
+	const lines = annotationsOf(review)
+		.sort((a, b) => (a.level === b.level ? 0 : a.level === "error" ? -1 : 1))
+		.map(remarkLine);
+	const hidden = lines.length - maxRemarks;
+	return hidden > 0 ? [...lines.slice(0, maxRemarks), `and ${hidden} more`] : lines;
+}
+
+/** The layers of a large change, each as one line. */
+function tableLines(review: Review): string[] {
+	return layerRows(review).map(({ smallkey, verb, state, name }) =>
+		plain([verb.padEnd("changed".length), smallkey, state, name].filter((text) => text !== "").join("  ")),
+	);
 }
 
 function layerLines(layer: LayerChange): string[] {

@@ -49,6 +49,8 @@ export async function review(options: ReviewOptions) {
 	const { repository, base, head, settings, check } = options;
 	const changes = await readChanges(repository, base, head);
 	const { layers, problems, warnings } = checkChanges(changes);
+	const changed = layers.filter(({ verb }) => verb === "changed");
+	const rendered = new Set([...new Set([...changed, ...layers])].slice(0, maxRendered));
 	const { owners } = parseOwners(changes.before.get(ownersPath)?.bytes);
 	const paths = [...changes.outside, ...changes.layers];
 	return {
@@ -61,7 +63,7 @@ export async function review(options: ReviewOptions) {
 		services: await askServices(layers, check),
 		/** Sorted by smallkey. */
 		layers: await Promise.all(
-			layers.map((layer, index) => layerChange(layer, index < maxRendered ? settings : null)),
+			layers.map((layer) => layerChange(layer, rendered.has(layer) ? settings : null)),
 		),
 		/** Who has to approve what; null if the owners file of the base is missing or invalid. */
 		approvals: owners && groupByOwners(owners, paths),

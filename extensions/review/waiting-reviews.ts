@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { gitInTime, historyMs, isoTime } from "../../api/service/layer-status.ts";
-import { readReviewNames, readReviews, servedRef } from "../../api/service/repository.ts";
+import { readReviewedLayers, readReviews, servedRef } from "../../api/service/repository.ts";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { gitText } from "../../store/git/commands/run.ts";
@@ -30,7 +30,7 @@ function createHasReview(repository: string): (smallkey: string) => Promise<bool
 	return async (smallkey) => {
 		next ??= oneByOne(() => {
 			next = null;
-			return readReviewNames(repository, historyMs);
+			return readReviewedLayers(repository, historyMs);
 		});
 		return (await next).has(smallkey);
 	};

@@ -55,11 +55,16 @@ function timeText(timeMs: number): string {
 	return new Date(timeMs).toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** The commits of a waiting review, with their authors. */
+/** Commits of a review that are shown. */
+const maxProposed = 10;
+
+/** The newest commits of a waiting review, with their authors. */
 export async function proposalLines(repository: string, commit: string): Promise<string[]> {
 	const history = await openHistory(repository);
 	const proposed = await history(`${servedRef}..${commit}`);
-	return proposed.flatMap((one) => commitLines("proposed", one));
+	const hidden = proposed.length - maxProposed;
+	const lines = proposed.slice(0, maxProposed).flatMap((one) => commitLines("proposed", one));
+	return hidden > 0 ? [...lines, `  and ${hidden} commits before`] : lines;
 }
 
 /** Everything that happened to a layer, the newest first. */
@@ -149,7 +154,7 @@ async function readDeclined(
 ): Promise<AuditEntry[]> {
 	const entries: AuditEntry[] = [];
 	for (const { name, commit: id, timeMs, reason } of await readReviews(repository, "declined")) {
-		const isOfLayer = smallkey === null || name === smallkey || name.endsWith(".batch");
+		const isOfLayer = smallkey === null || name === smallkey || name.includes(".");
 		if (!isOfLayer || timeMs < sinceMs) continue;
 		const proposed = await history(`${servedRef}..${id}`, smallkey === null ? [] : pathsOf(smallkey));
 		if (!proposed.some(isWanted)) continue;

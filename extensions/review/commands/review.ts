@@ -2,10 +2,16 @@
 import { writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { findRepository, findWaiting, servedRef } from "../../../api/service/repository.ts";
+import {
+	findRepository,
+	findWaiting,
+	findWaitingReviews,
+	servedRef,
+	type Review as WaitingReview,
+} from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
-import type { Environment, Io } from "../../../registry/environment.ts";
+import type { Environment } from "../../../registry/environment.ts";
 import { plain } from "../../../registry/plain.ts";
 import { WrongError } from "../../../registry/wrong-error.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
@@ -15,6 +21,7 @@ import { trailersOf } from "../../../store/git/commands/commits.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { repairedTrailer } from "../../../store/git/repair-branches.ts";
 import { repairBranch } from "../../../store/store.ts";
+import { checkAcceptable, checkShown, confirmMerge } from "../accept.ts";
 import { proposalLines } from "../audit/audit.ts";
 import { linksInto, noLinks, renderComment } from "../comment.ts";
 import {
@@ -26,7 +33,6 @@ import {
 	refuseOthers,
 	staleText,
 } from "../decide.ts";
-import { conflictObstacle } from "../merge.ts";
 import {
 	annotationsOf,
 	approvalLines,
@@ -42,7 +48,7 @@ import { reviewLines } from "../status.ts";
 
 const help = `
 Without a verb it compares two commits, as for a pull request. The verbs are for the changes that wait in the repository
-of a service on this machine; a review is named by its key or by its branch. A map server that is down blocks nothing.`;
+of a service on this machine; a review is named by its key, its name or its branch. A map server that is down blocks nothing.`;
 
 /** Finds the repository of a service, and reads the settings of this machine. */
 async function open(repo: string | undefined, environment: Environment) {
@@ -51,12 +57,6 @@ async function open(repo: string | undefined, environment: Environment) {
 	const reviewCommit = (head: string, check: CheckServices) =>
 		review({ repository, base: servedRef, head, settings, check });
 	return { settings, repository, name, reviewCommit };
-}
-
-/** Whether a repair leaves the choice between several places to a person: its commit changes nothing. */
-async function isChoice(repository: string, { branch, commit }: { branch: string; commit: string }) {
-	if (!branch.startsWith(repairBranch(""))) return false;
-	return (await runGit(repository, ["diff", "--name-only", `${commit}^`, commit])).length === 0;
 }
 
 /** The evidence of a repair, from its commit's message, and the paths of its pictures. */
@@ -71,24 +71,6 @@ async function repairLines(repository: string, pictures: string, commit: string)
 		];
 	});
 	return [...message.trim().split("\n"), ...lines];
-}
-
-/** @throws {WrongError} unless the newest commit of a review is the one that was shown */
-async function checkShown(repository: string, branch: string, commit: string, shown: string): Promise<void> {
-	if (commit.startsWith(shown)) return;
-	const what = await runGit(repository, ["cat-file", "-e", `${shown}^{commit}`]).then(
-		() => `has changed since ${shown} was shown`,
-		() => `there is no commit ${shown}`,
-	);
-	throw new WrongError(`${branch}: ${what}: npx fragment-publisher review show ${branch}`);
-}
-
-/** Asks whether to merge the change that was shown. @throws {Error} if the answer is not yes */
-async function confirmMerge(commit: string, io: Io): Promise<void> {
-	const answer = await io.ask("Merge this? [y/N] ");
-	if (answer === null)
-		throw new Error(`--commit ${commit.slice(0, 12)}: is needed to merge this without a terminal`);
-	if (!/^y(?:es)?$/i.test(answer)) throw new WrongError("Not accepted: nothing was merged");
 }
 
 export const run = createRun("review", async ({ read, environment, io }) => {
@@ -172,38 +154,42 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 				end(outcome);
 			});
 
-		verbOn("accept", "merge a change; without --commit it is shown, and a question asked first")
+		verb("accept", "merge changes; without --commit they are shown, and a question asked first")
+			.argument(
+				"<reviews...>",
+				"keys, globs of keys, names of reviews, or branches such as register/my-layer",
+			)
 			.option("--commit <id>", "the commit that was shown: another one is not merged")
 			.option("--by <name>", "who accepts it (who is logged in)")
 			.option(...onlyOption)
-			.action(async (key, { repo, by = userInfo().username, commit: shown, only }) => {
+			.action(async (words, { repo, by = userInfo().username, commit: shown, only }) => {
 				const reviewer = parseReviewer(by);
 				if (shown !== undefined && !/^[0-9a-f]{7,64}$/.test(shown))
 					throw new Error("--commit: must be an id as npx fragment-publisher review show prints it");
 				const { repository, name, reviewCommit } = await open(repo, environment);
 				await refuseOthers({ path: repository, name });
-				const whole = await findWaiting(repository, key);
+				const reviews = await findWaitingReviews(repository, words);
+				const [whole] = reviews as [WaitingReview];
+				if (reviews.length > 1 && (shown !== undefined || only))
+					throw new Error(`--commit, --only: are for one review, and these are ${reviews.length}`);
 				if (shown !== undefined) await checkShown(repository, whole.branch, whole.commit, shown);
-				const waiting = only ? await splitRepair(repository, whole, only) : whole;
-				const { branch, author, commit } = waiting;
-				if (await isChoice(repository, waiting))
-					throw new WrongError(
-						`${branch}: several places agree alike, and nothing is chosen: register the one that is right (npx fragment-publisher review show ${key} lists them); the proposal is then withdrawn`,
-					);
-				io.warn(plain(`Accepting ${branch} of ${author} in ${name}`));
-				// A merge does not wait for map services: only `show` asks them.
-				const outcome = await reviewCommit(commit, async () => ({ findings: [] }));
-				for (const text of changeLines(outcome)) io.print(text);
-				if (outcome.problems.length > 0 || outcome.outside.length > 0)
-					throw new WrongError(
-						"Not accepted: the problems must be corrected first, and a review may change layers only",
-					);
-				// A conflict has a sentence of its own, with what to do.
-				if (outcome.obstacle !== null && outcome.obstacle !== conflictObstacle)
-					throw new WrongError(`Not accepted: ${outcome.obstacle}`);
-				if (shown === undefined) await confirmMerge(commit, io);
-				const merge = await acceptReview(repository, waiting, reviewer);
-				io.print(`Accepted: ${merge.slice(0, 12)} is on the branch main`);
+				const chosen = only ? [await splitRepair(repository, whole, only)] : reviews;
+				for (const waiting of chosen) {
+					io.warn(plain(`Accepting ${waiting.branch} of ${waiting.author} in ${name}`));
+					await checkAcceptable(repository, waiting, reviewCommit, io);
+				}
+				if (shown === undefined) await confirmMerge(chosen, io);
+				for (const waiting of chosen) {
+					try {
+						const merge = await acceptReview(repository, waiting, reviewer);
+						io.print(plain(`Accepted: ${merge.slice(0, 12)} is on the branch main`));
+					} catch (error) {
+						if (chosen.length === 1 || !(error instanceof WrongError)) throw error;
+						// The others are merged all the same.
+						io.warn(plain(error.message));
+						code = exitCodes.wrong;
+					}
+				}
 			});
 
 		verbOn("decline", "reject a change; the publisher reads the reason in the status of the layer")

@@ -55,13 +55,17 @@ const link =
 	/\[(?:on the map, as a draft|its service, (?:en|fr))?\]\(https?:\/\/[A-Za-z0-9./:?#=&%+,;_-]+\)/g;
 const markup = /<\/?details>|<\/?summary>|\*\*Next:\*\*|`layers\/owners\.json`|`(?:en|fr)`/g;
 
+/** The lines of the table of a large change, without code and links. */
+const table =
+	/^\|(?: layer \| change \| look at \| name |(?:---\|){3}---| {2}\| (?:added|changed|removed|wrong) \| (?:to correct|wrong service|service down|odd)? \| {1,2})\|$/gm;
+
 /** Checks that outside of code a comment has only its own words and markup. */
 function checkSafe(markdown: string): void {
 	assert.ok(markdown.startsWith(marker));
 	assert.ok(markdown.length <= maxCommentLength);
 	const outside = outsideCode(markdown.slice(marker.length));
 	assert.not.match(
-		outside.replace(markup, "").replace(link, ""),
+		outside.replace(markup, "").replace(link, "").replace(table, ""),
 		/[<>@`[\]|~$\\]|https?:|::|evil|pwned|GH-1/,
 	);
 	for (const tag of ["details", "summary"])
@@ -173,6 +177,38 @@ test("a comment with every list at its longest is whole, and counts what has no 
 	checkSafe(comment);
 	assert.match(comment, /- and \d+ more\n/);
 	assert.match(comment, /The fragments of 20 more layers are not shown here: there is no room\.\n$/);
+});
+
+test("the comment on 300 layers has a line for each, the sick and the changed first, and details of a few", () => {
+	const registration = (service_name: string) => {
+		const document = JSON.parse(wmsFile("layer"));
+		return { ...document, en: { ...document.en, service_name } };
+	};
+	const layers = Array.from({ length: 300 }, (_, at) => {
+		const smallkey = `layer-${String(at).padStart(3, "0")}`;
+		const after = { smallkey, registration: registration(`Roads | of ${at}`), description: null };
+		const verb = at === 298 ? ("changed" as const) : ("added" as const);
+		const fragments = [{ lang: "en" as const, lines: ["+x"], hidden: 0 }];
+		return { smallkey, verb, before: null, after, text: "", draft: null, fragments };
+	});
+	const sick = { file: "layers/la/layer-299.json", line: 1, text: "/en: is down" };
+	const comment = renderComment({
+		...{ obstacle: null, problems: [], warnings: [], outside: [], layers, approvals: [] },
+		services: { wrong: [], down: [sick], unasked: [] },
+	});
+	checkSafe(comment);
+	const rows = comment.split("\n").filter((line) => /^\| <code>/.test(line));
+	assert.is(rows.length, 300);
+	const shown = rows
+		.slice(0, 3)
+		.map((row) => row.replace(/&#(\d+);/g, (_, unit) => String.fromCharCode(unit)));
+	assert.equal(shown, [
+		"| <code>layer-299</code> | added | service down | <code>Roads | of 299</code> |",
+		"| <code>layer-298</code> | changed |  | <code>Roads | of 298</code> |",
+		"| <code>layer-000</code> | added |  | <code>Roads | of 0</code> |",
+	]);
+	assert.is(comment.split("<details>").length - 1, 20);
+	assert.match(comment, "The fragments of 280 more layers are not shown here");
 });
 
 test("80 lines of a long difference are shown, and the others are counted", () => {
