@@ -1,8 +1,8 @@
 import * as assert from "uvu/assert";
 import { everyPath, manual } from "../helpers/local.ts";
 import type { Test } from "../helpers/suite.ts";
-import { ask, errorsOf, signedHeaders, write } from "./client.ts";
-import { type Engine, featurePayload, wms } from "./engine.ts";
+import { ask, errorsOf, signedHeaders } from "./client.ts";
+import { type Engine, wms } from "./engine.ts";
 import { mismatch, statusOf, writer } from "./writer.ts";
 
 interface Receipt {
@@ -107,18 +107,6 @@ export function writeTests(test: Test, engine: () => Engine): void {
 		const gone = "smallkey: removed is not registered";
 		await assertRefusal(404, "removed twice", () => remove("removed"), gone);
 		await assertRefusal(401, "not signed", () => remove("again", { secret: "another" }), mismatch);
-	});
-
-	test("the older service's writes have their own methods and answers", async () => {
-		const { origin } = engine();
-		assert.is((await put("updated", { body: featurePayload() })).status, 201);
-		const body = JSON.stringify({ service_name: "Two" });
-		const answer = await write(origin, "PUT", "/v1/updatefeature/updated", { body });
-		assert.equal([answer.status, answer.text], [200, '"updated"'], answer.text);
-		assert.is(answer.headers["cache-control"], "no-store");
-		const refresh = () => write(origin, "POST", "/v2/refresh/all");
-		await assertRefusal(409, "a refresh", refresh, /^this service does not harvest: /);
-		assert.is((await ask(origin, "DELETE", "/v1/update/all")).headers.allow, "POST");
 	});
 
 	test("a body in chunks is read to its end", async () => {

@@ -19,7 +19,7 @@ const packages = [
 const nodePackages = [`node-linux-${process.arch}@24`, "npm@11"];
 
 /** The programs of this machine that the suite needs, with their packages. */
-const tools = { debootstrap: "debootstrap", "systemd-nspawn": "systemd-container", buildah: "buildah" };
+const tools = { debootstrap: "debootstrap", "systemd-nspawn": "systemd-container" };
 
 /** Where systems and packages are kept between runs: outside the repository. */
 export const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "fragments-installed");
@@ -101,13 +101,6 @@ export function machineFolder(): Promise<string> {
 		await cp("/etc/resolv.conf", join(system, "etc/resolv.conf"), { dereference: true });
 		await writeFile(join(system, "etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");
 		await writeFile(join(system, "etc/apt/apt.conf.d/90yes"), 'APT::Get::Assume-Yes "true";\n');
-	});
-}
-
-/** The folder of Debian's smallest system with Node 24 and its user, as the image `node:24-slim` is. */
-export function imageFolder(): Promise<string> {
-	return madeOnce("image", [], async (system) => {
-		await runBound(["chroot", system, "useradd", "--create-home", "--uid", "1000", "node"]);
 	});
 }
 

@@ -114,10 +114,4 @@ test("a damaged source, or one whose senders file is gone, leaves the backup as 
 	assert.is(await stateOf(backup), before);
 });
 
-test("a folder inside DATA_DIR is no place for a backup", async ({ local }) => {
-	const { code, stderr } = await backUp(local.folder, join(local.folder, "backup"));
-	assert.is(code, 2);
-	assert.match(stderr, "must be outside");
-});
-
 test.run();

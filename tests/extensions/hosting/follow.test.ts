@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { exits, runScript, warns } from "../../helpers/process.ts";
+import { exits, runScript } from "../../helpers/process.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { freshSuite, Repository, temporaryFolder } from "../../helpers/world.ts";
 import { startJsonServer } from "../../scripts/json-server.ts";
@@ -25,9 +25,9 @@ const test = freshSuite<Scene>("npx fragment-publisher follow", async (use) => {
 	return { folder, remote, built };
 });
 
-function follow({ folder, remote }: Scene, words: string[], env: Record<string, string> = {}, io = {}) {
+function follow({ folder, remote }: Scene, words: string[], io = {}) {
 	const all = ["--out", join(folder, "dist"), "--remote", remote.path, ...words];
-	return runScript("follow", all, { DATA_DIR: join(folder, "data"), SITE: "off", ...env }, io);
+	return runScript("follow", all, { DATA_DIR: join(folder, "data"), SITE: "off" }, io);
 }
 
 test("follow builds what is pushed; while the repository is away or all wrong, the output stays", async (scene) => {
@@ -38,7 +38,7 @@ test("follow builds what is pushed; while the repository is away or all wrong, t
 		output += `${text}\n`;
 	};
 	const io = { print: write, warn: write, interrupted: () => controller.signal };
-	const ended = follow(scene, ["--every", "1"], {}, io);
+	const ended = follow(scene, ["--every", "1"], io);
 	const away = `${remote.path}.away`;
 	try {
 		await eventually(() => built("aaa") !== null);
@@ -74,8 +74,6 @@ test("--once builds and ends; a lock that a killed process left does not stop th
 	scene.remote.commit("another", { "layers/bb/bbb.json": wmsFile("second") });
 	await exits(follow(scene, ["--once"]), 0);
 	assert.ok(scene.built("bbb"));
-	await warns(follow(scene, ["--once"], { GITHUB_BRANCH: "none" }), 2, "git fetch: ");
-	assert.ok(scene.built("bbb"), "what was built stays");
 });
 
 test("git gets the token for this repository alone, and no part of it is printed", async ({ folder }) => {

@@ -165,31 +165,24 @@ test("--since asks for changed and removed layers, and a sample of the rest", as
 test("the catalogue of a build is compared, too, and what says which pieces there are is in every sample", async (scene) => {
 	const dist = join(scene.folder, "with-catalogue");
 	await cp(scene.dist, dist, { recursive: true });
-	const words = ["--layers", join(scene.folder, "layers"), "--out", dist];
-	await exits(runScript("build", words), 0);
-	const whole = { ...scene, dist };
-	const built = scene.dist;
+	await exits(runScript("build", ["--layers", join(scene.folder, "layers"), "--out", dist]), 0);
 	scene.dist = dist;
 	await prints(
-		verify(whole, "--all"),
+		verify(scene, "--all"),
 		0,
 		/fragments and (\d+) of \1 files of the catalogue checked: all as built/,
 	);
-	const json = { "Content-Type": "application/json" };
-	const spoilers: Record<string, (response: ServerResponse) => unknown> = {
-		"index/index.json": (response) => response.writeHead(200, json).end('{"version":2,"layers":299}'),
-		"en/": (response) => response.writeHead(301, { Location: "/en" }).end(),
-	};
 	scene.spoil = (path, response) => {
-		spoilers[path]?.(response);
-		return path in spoilers;
+		if (path === "index/index.json")
+			response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
+		return path === "index/index.json";
 	};
 	for (const words of [["--all"], ["--sample", "2"]])
-		await warns(verify(whole, ...words), 1, [
-			/^en\/index\.html: answers 301$/m,
+		await warns(
+			verify(scene, ...words),
+			1,
 			/^index\/index\.json: is not what was built: differs from byte \d+/m,
-		]);
-	scene.dist = built;
+		);
 });
 
 test.run();

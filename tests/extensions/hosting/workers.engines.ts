@@ -4,7 +4,6 @@ import * as assert from "uvu/assert";
 import { targetNames } from "../../../registry/targets/table.ts";
 import { writeHostingFiles } from "../../../site/build/files.ts";
 import { pageHeaders } from "../../../site/http/site-headers.ts";
-import { versionLine } from "../../../store/files/version.ts";
 import { ask, errorsOf, write } from "../../conformance/client.ts";
 import { senders, wms } from "../../conformance/engine.ts";
 import { buildDist, startWorkers, workers } from "../../conformance/engines.ts";
@@ -40,16 +39,14 @@ async function runFolders(folder: string): Promise<string[]> {
 	return (await readdir(join(folder, "tmp"))).filter((name) => name.startsWith("workers-"));
 }
 
-test("healthz and every read are below BASE_PATH", async ({ engine }) => {
-	const get = (path: string) => ask(engine.origin, "GET", path);
-	assert.is((await get(`${base}/healthz`)).text, `ok ${versionLine()}\n`);
-	for (const key of ["layer-7", "a+b=c", "a%2Bb%3Dc"]) {
-		const answer = await get(`${base}/v0.9/doc/en/${key}`);
-		assert.is(answer.status, 200, key);
-		assert.is(answer.headers["content-type"], "application/json; charset=utf-8");
-	}
-	assert.is((await get("/healthz")).status, 404);
-	assert.is((await get("/v0.9/docs/en/layer-7")).status, 404);
+test("every read is below BASE_PATH", async ({ engine }) => {
+	for (const [path, status] of Object.entries({
+		[`${base}/healthz`]: 200,
+		[`${base}/v0.9/doc/en/a%2Bb%3Dc`]: 200,
+		"/healthz": 404,
+		"/v0.9/docs/en/layer-7": 404,
+	}))
+		assert.is((await ask(engine.origin, "GET", path)).status, status, path);
 });
 
 test("files of the catalogue have the same headers below BASE_PATH, from the worker", async ({ engine }) => {

@@ -1,8 +1,7 @@
-import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { encode } from "fast-png";
 import * as assert from "uvu/assert";
-import { FetchFailure } from "../../../api/service/net/failure.ts";
 import { readLayers } from "../../../extensions/harvest/harvester/layers.ts";
 import { browserPath, serveFolder } from "../../../extensions/prove/browser.ts";
 import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
@@ -153,16 +152,6 @@ test("a proof keeps by code why nothing can be seen, and what https sites block"
 	assert.ok(proofs.get("drought")?.picture, "an http site shows it");
 	const blocked = await prove(scene, ["drought"], { isAgain: true, publicUrl: "http://maps.example" });
 	assert.is(blocked.get("drought")?.since, undefined);
-});
-
-test("what the guarded fetch refuses does not reach the page", async (scene) => {
-	const proofs = await prove(scene, ["nhn"], {
-		fetch: async () => {
-			throw new FetchFailure("address", causeOf("not-public", "10.0.0.7"));
-		},
-	});
-	assert.equal(proofs.get("nhn")?.langs.en?.cause, causeOf("not-public", "10.0.0.7"));
-	assert.equal((await readdir(scene.folder)).sort(), ["proofs.json"], "no picture");
 });
 
 runUnless(browserPath ? null : "there is no Chromium", test);

@@ -240,33 +240,4 @@ limits(
 	},
 );
 
-limits(
-	"a request that follows a redirect is one of the host to which it leads, whatever its port",
-	async (scene) => {
-		const { server } = scene;
-		server.enter({
-			"http://a.example": redirect(302, "http://third.example{path}"),
-			"http://b.example": redirect(302, "http://third.example:8080{path}"),
-			"http://third.example": always({ body: "third" }),
-			"http://third.example:8080": always({ body: "third" }),
-		});
-		const counts = new Map([["third.example", 198]]);
-		const limited = limitRequests(server.createClients, counts);
-		assert.ok((await limited.ask("http://a.example/1")).ok);
-		assert.ok((await limited.fetch("http://b.example/2")).ok);
-		const refused = await limited.ask("http://a.example/3");
-		assert.is(refused.ok || refused.message, often);
-		const third = server.asked.filter((address) => address.includes("third"));
-		assert.equal(third, ["http://third.example/1", "http://third.example:8080/2"]);
-		assert.equal(
-			[...counts],
-			[
-				["third.example", 200],
-				["a.example", 2],
-				["b.example", 1],
-			],
-		);
-	},
-);
-
 limits.run();

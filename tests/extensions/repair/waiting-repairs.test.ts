@@ -17,7 +17,7 @@ import { suite } from "../../helpers/suite.ts";
 import { Repository } from "../../helpers/world.ts";
 import { pageSettings } from "../../site/data/pages.ts";
 import { featureAt, stations, together } from "./move.ts";
-import { arcgis, MemoryWorld, type World, type WorldLayer } from "./world.ts";
+import { MemoryWorld, type World, type WorldLayer } from "./world.ts";
 
 const test = suite<{ server: MemoryWorld; repository: Repository }>("waiting repairs");
 test.before(async (scene) => {
@@ -156,17 +156,6 @@ test("some layers of a repair are accepted or declined alone, and the others sti
 	const declined = await declinedEvidence(path);
 	assert.equal([...declined], [open[1]?.evidence[1]], "only the evidence of that layer");
 	assert.is(new Set(all).size, 5);
-});
-
-test("several places that agree alike are shown, and no command accepts them", async (scene) => {
-	const [layer] = together.layers as [WorldLayer];
-	const folders = { "A/Five/MapServer": [layer], "B/Five/MapServer": [layer] };
-	const after = { [new URL(together.from).origin]: arcgis(folders) };
-	scene.repository = await propose(scene, ["five1"], together.before([layer]), after);
-	const { text } = await pagesOf(scene.repository)("/en/repair/five1");
-	for (const folder of ["A", "B"]) assert.match(text, `/rest/services/${folder}/Five/MapServer/0</dd>`);
-	assert.match(text, "register the one that is right");
-	assert.not.match(text, "review accept");
 });
 
 test.run();

@@ -35,7 +35,6 @@ export function commands(workflow: string, job: string): string[] {
 	return runs;
 }
 
-/** The command of the step of that name. */
 export function command(workflow: string, job: string, name: string): string {
 	const run = readJobs(workflow)[job]?.steps.find((step) => step.name === name)?.run;
 	assert.ok(run, `${workflow}: ${job}: ${name}`);

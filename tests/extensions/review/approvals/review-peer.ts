@@ -18,19 +18,16 @@ export interface PeerPull {
 	title?: string;
 	files: { filename: string; previous_filename?: string; status?: string }[];
 	changedFiles?: number;
-	/** Logins of each commit's people; null where GitHub knows no account. */
 	commits?: { author: string | null; committer: string | null; message?: string; mail?: string }[];
 	allCommits?: number;
 	/** Logins of who has pushed to its branch; not shown without it. */
 	pushers?: string[];
 	mergeable?: boolean | null;
 	merged?: boolean;
-	/** What it was merged with. */
 	mergedWith?: Record<string, unknown>;
 	isClosed?: boolean;
 	reviews: { login: string | null; state: string; commit: string; at?: string }[];
 	labels?: string[];
-	/** State of its commit statuses, if it has any. */
 	statuses?: string;
 	/** When it was pointed at another branch. */
 	baseChanges?: string[];
@@ -42,9 +39,7 @@ export interface PeerCheck {
 	name: string;
 	conclusion: string;
 	output: { title: string; summary: string; annotations: object[] };
-	/** Address part of the App that made it. */
 	app: string;
-	/** When it was judged. */
 	started_at?: string;
 }
 
@@ -72,18 +67,15 @@ function createState() {
 		accounts: new Set<string>(),
 		/** Ids of accounts that are not `idOf` their login. */
 		ids: new Map<string, number>(),
-		/** Logins that may be asked for a review. */
 		collaborators: new Set<string>(),
 		checks: [] as PeerCheck[],
 		comments: [] as { number: number; id: number; body: string; author?: string }[],
 		issues: [] as PeerIssue[],
 		requested: [] as { number: number; login: string }[],
-		/** Newest commit of the branch main. */
 		tip: "f".repeat(40),
 		/** Happens once, before files are listed. */
 		meanwhile: null as (() => void) | null,
 		requests: [] as string[],
-		/** Answers that replace the peer's own. */
 		answers: [] as { path: RegExp; status: number; message: string }[],
 		/** Answers that a larger GitHub has beside these; null where it has none. */
 		extra: null as ((request: JsonRequest) => JsonAnswer | null) | null,

@@ -4,23 +4,17 @@ import { dirname, join, relative } from "node:path";
 import glob from "fast-glob";
 import { matchesGlob } from "../../../../registry/owners.ts";
 
-/** What an action knows of its job. */
 export interface ActionCall {
 	inputs: Record<string, string>;
-	/** The folder of the job. */
 	workspace: string;
-	/** The ref and the commit of the run. */
 	ref: string;
 	sha: string;
-	/** Address of the repository for git. */
 	remote: string;
-	/** A temporary folder of the run. */
 	folder: string;
 	/** Artifacts of the run: name → folder. */
 	artifacts: Map<string, string>;
 	/** Makes a token of an App. @returns null if the App or its key is wrong */
 	createToken: (app: string, key: string, permissions: Record<string, string>) => string | null;
-	/** Login of the App without `[bot]`. */
 	appSlug: string;
 	environment: NodeJS.ProcessEnv;
 }

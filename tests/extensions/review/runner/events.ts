@@ -4,7 +4,6 @@ import { filled } from "./expressions.ts";
 import { play } from "./runner.ts";
 import type { Host, Run, Start, Workflow } from "./workflow.ts";
 
-/** A workflow that has to be played. */
 interface Waiting {
 	file: string;
 	workflow: Workflow;
@@ -17,7 +16,6 @@ export class Events {
 	#waiting: Waiting[] = [];
 
 	constructor(
-		/** Runs git in the repository that GitHub has. */
 		readonly git: (...words: string[]) => string,
 		readonly host: Host,
 		readonly checks: PeerCheck[],

@@ -1,6 +1,5 @@
 import type { PeerPull } from "../approvals/review-peer.ts";
 
-/** Runs git in the repository that GitHub has. */
 type Git = (...words: string[]) => string;
 
 /** A pull request whose commits, files and merge are those of a git repository, as GitHub computes them. */

@@ -77,21 +77,14 @@ export class JobSteps {
 	}
 
 	/** GitHub's own words: `bash -e {0}`, and with `shell: bash` also `-o pipefail` (GitHub, "Workflow syntax", `shell`). */
-	async #bash(
-		script: string,
-		shell: string | undefined,
-		contexts: Contexts,
-	): Promise<Record<string, string>> {
+	async #bash(script: string, shell: string | undefined, contexts: Contexts) {
 		const { host, workspace, run } = this;
 		const files = mkdtempSync(join(host.folder, "step-"));
-		const [path, output, later] = ["script.sh", "output", "env"].map((name) => join(files, name)) as [
-			string,
-			string,
-			string,
-		];
+		const [path = "", output = "", later = ""] = ["script.sh", "output", "env"].map((name) =>
+			join(files, name),
+		);
 		writeFileSync(path, script);
-		writeFileSync(output, "");
-		writeFileSync(later, "");
+		for (const file of [output, later]) writeFileSync(file, "");
 		const options = shell === "bash" ? ["--noprofile", "--norc", "-eo", "pipefail"] : ["-e"];
 		const github = contexts.github as Record<string, unknown>;
 		const env = {
@@ -102,12 +95,8 @@ export class JobSteps {
 				GITHUB_REF: run.start.ref,
 				GITHUB_SHA: run.start.sha,
 			},
-			...{
-				GITHUB_OUTPUT: output,
-				GITHUB_ENV: later,
-				GITHUB_STEP_SUMMARY: join(files, "summary.md"),
-				RUNNER_TEMP: files,
-			},
+			...{ GITHUB_OUTPUT: output, GITHUB_ENV: later, RUNNER_TEMP: files },
+			GITHUB_STEP_SUMMARY: join(files, "summary.md"),
 			...(contexts.env as Record<string, string>),
 		};
 		mkdirSync(workspace, { recursive: true });

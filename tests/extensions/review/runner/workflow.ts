@@ -45,14 +45,12 @@ export interface Start {
 	attempt?: number;
 }
 
-/** What a run needs of GitHub. */
 export interface Host
 	extends Pick<ActionCall, "remote" | "folder" | "createToken" | "appSlug" | "environment"> {
 	defaultBranch: string;
 	variables: Record<string, string>;
 	/** Secrets of each environment: only a run on the default branch gets them (GitHub, "Deployment branches and tags"). */
 	secrets: Record<string, Record<string, string>>;
-	/** The token of a run, which may read. */
 	token: string;
 	/** Happens when a job has ended: what another one could have handed over. */
 	afterJob?: (id: string, run: Run) => void;

@@ -23,7 +23,6 @@ export class World {
 	readonly bare = join(this.folder, "origin.git");
 	readonly work = new Repository({});
 	readonly pulls: Pull[] = [];
-	/** Texts of the pull requests that a workflow opened. */
 	readonly texts = new Map<number, string>();
 	/** What `gh` was asked for, without what it only reads. */
 	readonly called: string[] = [];
@@ -60,7 +59,6 @@ export class World {
 		return world;
 	}
 
-	/** Runs git in the repository that GitHub has. */
 	git(...words: string[]): string {
 		const names = ["AUTHOR", "COMMITTER"].flatMap((who) => [
 			[`GIT_${who}_NAME`, "GitHub"],
@@ -86,7 +84,6 @@ export class World {
 		this.work.git("checkout", "-q", "main");
 	}
 
-	/** Says that a branch has moved. */
 	pushed(branch: string): void {
 		const payload = { repository: { default_branch: "main" } };
 		const sha = this.git("rev-parse", `refs/heads/${branch}`);
@@ -129,13 +126,11 @@ export class World {
 		return pull;
 	}
 
-	/** As `hide`, on the main branch. */
 	hide(path: string, content: string): void {
 		hide(this.work, path, content);
 		this.#send("main", "refs/heads/main");
 	}
 
-	/** Changes the title of a pull request. */
 	rename(pull: Pull, title: string): void {
 		pull.title = title;
 		this.#pullEvent(pull, "pull_request", { action: "edited", changes: { title: { from: "x" } } });
@@ -148,7 +143,7 @@ export class World {
 		this.#pullEvent(pull, "pull_request_review", { action: "submitted", review });
 	}
 
-	/** Why a person may not merge a pull request; empty if there is no reason. */
+	/** Why a person may not merge a pull request. */
 	obstacles(pull: Pull): string[] {
 		return obstaclesOf(pull.sha, this.peer.checks, this.host.appSlug);
 	}
@@ -160,14 +155,12 @@ export class World {
 		this.squash(pull);
 	}
 
-	/** Starts a scheduled workflow, or one by hand. */
 	begin(name: string, event = "schedule"): void {
 		const sha = this.git("rev-parse", "refs/heads/main");
 		const payload = { repository: { default_branch: "main" } };
 		this.#events.fire({ event, ref: "refs/heads/main", sha, payload }, [`${name}.yml`]);
 	}
 
-	/** All runs so far, in the order of their ends. */
 	get runs(): readonly Run[] {
 		return this.#events.runs;
 	}
@@ -176,7 +169,6 @@ export class World {
 
 	settle = () => this.#events.settle();
 
-	/** The newest run of a workflow. @throws {Error} if there is none */
 	last(name: string): Run {
 		const run = this.runs.findLast(({ workflow }) => workflow.name === name);
 		if (!run) throw new Error(`${name} has not run`);
