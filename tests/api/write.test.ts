@@ -1,5 +1,4 @@
 import * as assert from "uvu/assert";
-import { TokenBuckets } from "../../api/limits.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { unpackDraft } from "../../registry/draft.ts";
 import { textOf as problemText } from "../../registry/texts.ts";
@@ -12,7 +11,6 @@ import {
 	handleWrite,
 	largeWhenStored,
 	manual,
-	noon,
 	signedWrite,
 	textOf,
 	tiles,
@@ -284,20 +282,6 @@ test("a write over a limit is 429 with Retry-After, and stores nothing", async (
 		"before the size",
 	);
 	await handlers.expect(429, good);
-});
-
-test("repeats of a captured request use up the allowance of their address, not of its sender", async (scene) => {
-	const { handlers } = scene;
-	const limits = { perMinute: 1, burst: 5, bytesPerDay: 5.5 * manual.length };
-	handlers.context.limiter = new TokenBuckets(limits, () => new Date(noon));
-	const repeat = { ...(await signedWrite(good, handlers.now)), address: "192.0.2.1" };
-	const statuses: number[] = [];
-	for (let count = 0; count < 10; count += 1)
-		statuses.push((await handleWrite(repeat, handlers.context)).status);
-	assert.equal(statuses, [...Array(5).fill(201), ...Array(5).fill(429)]);
-	for (const smallkey of ["b", "c", "d", "e"])
-		await handlers.expect(201, { target: `/register/${smallkey}`, body: manual });
-	await handlers.expect(429, { target: "/register/f", body: manual });
 });
 
 test("a change for review waits on a branch, and another sender's is refused meanwhile", async ({

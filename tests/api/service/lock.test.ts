@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import files, { link, mkdir } from "node:fs/promises";
+import files, { link } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import * as assert from "uvu/assert";
-import { isFolderLocked, lockFolder } from "../../../api/service/lock.ts";
+import { lockFolder } from "../../../api/service/lock.ts";
 import { test } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { temporaryFolder } from "../../helpers/world.ts";
@@ -96,26 +96,6 @@ for (const isStale of [false, true]) {
 		}
 	});
 }
-
-test("a lock in a folder with a long path is seen from a working folder near it", async () => {
-	await using folder = await temporaryFolder();
-	const before = process.cwd();
-	const near = join(folder.path, "a".repeat(60), "b".repeat(60));
-	await mkdir(near, { recursive: true });
-	process.chdir(near);
-	try {
-		const lock = await lockFolder(near);
-		assert.is(await isFolderLocked(near), true);
-		await lock.release();
-		assert.is(await isFolderLocked(near), false);
-		process.chdir(before);
-		const error = await lockFolder(near).catch((one: Error) => one.message);
-		assert.is(error, `DATA_DIR: ${near} is too long a path; it may have 73 bytes`);
-		assert.is(await isFolderLocked(near), false);
-	} finally {
-		process.chdir(before);
-	}
-});
 
 /** Leaves a socket on which no process listens any more. */
 async function leaveSocket(path: string): Promise<void> {

@@ -56,12 +56,6 @@ test("a disk that is nearly full is named before it is full, and writes go on", 
 	assert.is(ready(local), "200 ok\n");
 });
 
-test("a disk that cannot be read is named, without its path", async ({ local }) => {
-	local.freeBytes = Object.assign(new Error(`EIO: ${local.folder}`), { code: "EIO" });
-	await local.lookAtDisk();
-	assert.is(ready(local), "503 DATA_DIR cannot be checked: EIO\n");
-});
-
 test("a disk that has become read-only is named before anybody writes", async () => {
 	let isReadOnly = true;
 	const check = async () => {

@@ -204,27 +204,6 @@ test("writes are limited by Cloudflare's own rate limit, by address and by sende
 	assert.equal([asked, log.length], [[], 1], "a read is neither limited nor logged");
 });
 
-test("a header that is sent twice and a compressed body are named", async () => {
-	const { worker } = make();
-	const bindings = { ...assets().binding, SENDERS: '{"jstest": "a secret"}' };
-	const path = "/register/23ax5t";
-	const write = await signed(path, manual, { secret: "a secret" });
-	for (const [name, text, status, error] of [
-		["Sender", "jstest", 401, "Sender: was sent twice"],
-		["Authorization", "Basic dXNlcjpwYXNz", 401, "this one was sent twice"],
-		["Content-Encoding", "gzip", 415, "Content-Encoding: must be left out"],
-	] as const) {
-		const headers = new Headers(write.headers);
-		headers.append(name, text);
-		const answer = await worker.fetch(
-			new Request(`https://f.example${path}`, { ...write, headers }),
-			bindings,
-		);
-		assert.is(answer.status, status, name);
-		assert.match(await answer.text(), error);
-	}
-});
-
 test("the reason of a 503 to a write is in the log, without the token", async () => {
 	const { worker, log } = make();
 	await using limited = await answering((_, response) => {
