@@ -67,6 +67,7 @@ const repair = "repair other: the same layer at another place\n\nRepairs: other"
 /** What is forged, and why it is no request of the sender. A message that is left out is an honest one. */
 const forged: [string, Partial<Forgery>, string | RegExp][] = [
 	["a committer", { committer: eve }, "its committer is Eve <eve@x>, and not the service"],
+	["a committer of its name", { committer: "fragment-publisher <eve@x>" }, "<eve@x>, and not the service"],
 	[
 		"a committer that reads as the service in another encoding",
 		{ committer: `${hidden} <${hidden}@sender.invalid>`, encoding: "ISO-2022-JP" },
