@@ -65,26 +65,29 @@ function problemOf(address: string): Text | null {
 	return url.username || url.password ? textOf("address-credentials") : null;
 }
 
-/** Parameters that only select the form of the answer; every viewer sets its own. */
-const unneededParameters: ReadonlySet<string> = new Set(["f", "callback", "_"]);
+/** Parameters that only select the form of an ArcGIS service's answer; every viewer sets its own. */
+const formParameters: ReadonlySet<string> = new Set(["f", "callback", "_"]);
 
-/** An address of a FeatureServer up to its query or fragment. */
-const featureServer = /^[^?#]*\/FeatureServer(?:\/[^?#]*)?(?=[?#]|$)/i;
-
-/** The query or fragment of a FeatureServer's address, on which GeoView fails; null for any other address. */
-export function featureServerQuery(address: string): { rest: string; isUnneeded: boolean } | null {
-	const path = featureServer.exec(address)?.[0];
-	if (path === undefined || path === address) return null;
-	const rest = address.slice(path.length);
-	const query = rest.startsWith("?") ? (rest.slice(1).split("#", 1)[0] ?? "") : "";
-	const names = [...new URLSearchParams(query).keys()];
-	return { rest, isUnneeded: names.every((name) => unneededParameters.has(name.toLowerCase())) };
+function isFormParameter(parameter: string): boolean {
+	const [name = ""] = new URLSearchParams(parameter).keys();
+	return formParameters.has(name.toLowerCase());
 }
 
-/** Removes a query without effect from a FeatureServer's address; returns any other address unchanged. */
-export function withoutUnneededQuery(address: string): string {
-	const found = featureServerQuery(address);
-	return found?.isUnneeded ? address.slice(0, -found.rest.length) : address;
+/** An ArcGIS service's address without what only selects the form of an answer, and without what is never sent. */
+export function withoutForm(address: string): string {
+	const [, path = "", query = ""] = /^([^?#]*)\??([^#]*)/.exec(address) ?? [];
+	const kept = query.split("&").filter((parameter) => parameter !== "" && !isFormParameter(parameter));
+	return kept.length > 0 ? `${path}?${kept.join("&")}` : path;
+}
+
+/** The name of an ArcGIS service in its address; empty if the address has none. */
+export function serviceNameIn(address: string): string {
+	const name = /\/([^/?#]+)\/(?:Map|Feature|Image)Server(?:[/?#]|$)/i.exec(address)?.[1] ?? "";
+	try {
+		return decodeURIComponent(name);
+	} catch {
+		return name;
+	}
 }
 
 function parseAddress(address: string): URL | null {
@@ -97,6 +100,16 @@ function parseAddress(address: string): URL | null {
 
 /** The end of a path of an ArcGIS service: of one layer, with its number, or of the whole service, without. */
 export const arcgisPath = /\/(MapServer|FeatureServer)(?:\/(\d{1,9}))?\/?$/i;
+
+/** The path of an operation of an ArcGIS service: the path of the service or layer, and the operation. */
+const arcgisOperation =
+	/^(.*\/(?:Map|Feature|Image)Server(?:\/\d{1,9})?)\/((?:query|export|generate)[a-z]*|identify|find|legend|layers|info)(?:\/|$)/i;
+
+/** The address of the service or layer that an operation's address belongs to; null for any other address. */
+export function operationOf({ origin, pathname }: URL): { address: string; operation: string } | null {
+	const [, path, operation] = arcgisOperation.exec(pathname) ?? [];
+	return path === undefined || operation === undefined ? null : { address: origin + path, operation };
+}
 
 /** The path of an ArcGIS service, or of a layer of it, in ArcGIS's REST interface, where no WMS answers. */
 const arcgisRest = /\/rest\/services\/.*\/(?:MapServer|FeatureServer)(?:\/\d{1,9})?\/?$/i;
@@ -111,6 +124,8 @@ export function kindProblem(url: URL, type: string): Text | null {
 		if (!arcgisRest.test(url.pathname) || asksForWms(url)) return null;
 		return textOf("kind-wms");
 	}
+	const operation = type.startsWith("esri") ? operationOf(url) : null;
+	if (operation) return textOf("kind-operation", operation.operation, operation.address);
 	if (type !== "esriFeature" && type !== "esriMapServer" && type !== "esriFeatureServer") return null;
 	if (/\/WMSServer\/?$/i.test(url.pathname) || asksForWms(url)) return textOf("kind-arcgis");
 	const match = arcgisPath.exec(url.pathname);

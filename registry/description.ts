@@ -41,6 +41,12 @@ export function isNumberType(type: string): boolean {
 	return numberType.test(type);
 }
 
+/** Finds a field by its name: ArcGIS ignores the case of names, viewers do not. */
+export function fieldNamed(name: string, fields: readonly Field[]): Field | undefined {
+	const exact = fields.find((field) => field.name === name);
+	return exact ?? fields.find((field) => field.name.toLowerCase() === name.toLowerCase());
+}
+
 /** Longest description that is read, in characters; harvested ones are far shorter. */
 const maxDescriptionLength = 2 * 1024 * 1024;
 

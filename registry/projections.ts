@@ -53,8 +53,9 @@ export function projectionOf(wkid: number): string | null {
 
 type Point = [number, number];
 
-/** The two definitions → their converter. There are a few dozen at most, and each takes a while to make. */
+/** The two definitions → their converter, which takes a while to make. Services have definitions of their own, too. */
 const converters = new Map<string, { forward(point: Point): Point }>();
+const maxConverters = 200;
 
 /** Each side of a rectangle is projected at this many points, since a straight side becomes a curve. */
 const steps = 100;
@@ -68,26 +69,39 @@ const maxMetres = 40_100_000;
  * @returns null where one of the two spatial references is not known, or the extent does not lie in both
  */
 export function reproject(extent: Extent, mapWkid: number): Extent | null {
-	const [source, target] = [projectionOf(extent.wkid), projectionOf(mapWkid)];
-	if (!source || !target) return null;
-	if (source === target) return extentOf(edgeOf(extent), mapWkid);
+	const source = projectionOf(extent.wkid);
+	return source ? projectBox(extent, source, mapWkid) : null;
+}
+
+/** A rectangle without its spatial reference. */
+export type Box = Omit<Extent, "wkid">;
+
+/** As `reproject`. @param source definition of the box's spatial reference, as proj4 reads it: a text of PROJ, or WKT */
+export function projectBox(box: Box, source: string, mapWkid: number): Extent | null {
+	const target = projectionOf(mapWkid);
+	if (!target) return null;
+	if (source === target) return extentOf(edgeOf(box), mapWkid);
 	const name = `${source} ${target}`;
 	try {
 		const converter = converters.get(name) ?? proj4(source, target);
-		converters.set(name, converter);
+		if (converters.size < maxConverters) converters.set(name, converter);
 		return extentOf(
-			edgeOf(extent).map((point) => converter.forward(point)),
+			edgeOf(box).map((point) => converter.forward(point)),
 			mapWkid,
 		);
 	} catch {
-		// proj4 refuses a point, such as a latitude past the pole.
+		// proj4 refuses a point, such as a latitude past the pole, or a definition.
 		return null;
 	}
 }
 
 /** An extent in degrees; null where its spatial reference is not known. */
 export function boundsOfExtent(extent: Extent): Bounds | null {
-	const degrees = reproject(extent, 4326);
+	return boundsOf(reproject(extent, 4326));
+}
+
+/** As `boundsOfExtent`, of an extent in EPSG:4326. */
+export function boundsOf(degrees: Extent | null): Bounds | null {
 	return degrees && degreesOf(degrees.xmin, degrees.ymin, degrees.xmax, degrees.ymax);
 }
 
@@ -108,7 +122,7 @@ export function degreesOf(west: number, south: number, east: number, north: numb
 	return [down(left), down(low), up(right), up(high)];
 }
 
-function edgeOf({ xmin, ymin, xmax, ymax }: Extent): Point[] {
+function edgeOf({ xmin, ymin, xmax, ymax }: Box): Point[] {
 	const points: Point[] = [];
 	for (let step = 0; step <= steps; step += 1) {
 		const x = xmin + ((xmax - xmin) * step) / steps;

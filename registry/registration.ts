@@ -66,12 +66,17 @@ export function kindOf(registration: Registration): string {
 	return [...new Set(langs.map((lang) => registration[lang].service_type))].join(" and ");
 }
 
-/** The languages whose service is harvested: a feature layer, named layers of an OGC service, or a whole service. */
+/**
+ * The languages whose service is harvested: a feature layer, named layers of an OGC service, a whole service, or an ArcGIS
+ * service without a registered name, which is called by the service's title.
+ */
 export function harvestedLangs(registration: Registration): Lang[] {
 	return langs.filter((lang) => {
-		if (serviceTypeOf(registration, lang) === "esriFeature") return true;
-		if (namedLayers(registration, lang).length > 0) return true;
-		return isVersion2(registration) && takesAllLayers(registration[lang]);
+		const type = serviceTypeOf(registration, lang);
+		if (type === "esriFeature" || namedLayers(registration, lang).length > 0) return true;
+		if (!isVersion2(registration)) return false;
+		if (takesAllLayers(registration[lang])) return true;
+		return type.startsWith("esri") && !registration[lang].service_name;
 	});
 }
 

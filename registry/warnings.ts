@@ -1,6 +1,6 @@
-import { addressesOf, arcgisPath, featureServerQuery, kindProblem } from "./addresses.ts";
+import { addressesOf, arcgisPath, kindProblem, withoutForm } from "./addresses.ts";
 import { isBlockedOn } from "./mixed-content.ts";
-import { pointerOf } from "./problems.ts";
+import { pointerOf, shownValue } from "./problems.ts";
 import { isVersion2, type Registration, readInfoTypes } from "./registration.ts";
 import { type Lang, langs } from "./smallkey.ts";
 import { type Problem, problemAt, type Text, textOf } from "./texts.ts";
@@ -19,13 +19,21 @@ function* oddities(address: string, url: URL, type: string): Generator<Text> {
 		yield textOf(names.includes("SERVICE") || names.includes("REQUEST") ? "query-request" : "query-lost");
 	}
 	if (type === "ogcWms" && url.search === "" && /\?(?:#|$)/.test(address)) yield textOf("query-empty");
-	const query = type === "esriFeature" || type === "esriFeatureServer" ? featureServerQuery(address) : null;
-	if (query?.rest.startsWith("?")) yield textOf(query.isUnneeded ? "query-harmless" : "query-fails");
+	if (type.startsWith("esri")) yield* oddQuery(address, url);
 	if (url.hash !== "") yield textOf("fragment");
 	const host = url.hostname.replace(/^\[|\]$/g, "");
 	const isLocal = host === "localhost" || host.endsWith(".localhost");
 	if (isLocal || privateHost.test(host)) yield textOf("private-host", host);
 	if (isBlockedOn("", url.href)) yield textOf("not-https");
+}
+
+/** What is odd about the query of an ArcGIS service's address. */
+function* oddQuery(address: string, { search }: URL): Generator<Text> {
+	const kept = withoutForm(address).split("?")[1] ?? "";
+	if (search !== "" && kept === "") yield textOf("query-harmless");
+	const names = [...new Set(new URLSearchParams(kept).keys())];
+	if (names.some((name) => name.toLowerCase() === "token")) yield textOf("query-token");
+	else if (names.length > 0) yield textOf("query-kept", names.map(shownValue).join(", "));
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Ask } from "../../api/service/net/ask.ts";
 import { Trouble } from "../../api/service/net/trouble.ts";
 import { type Cause, type CauseCode, causeOf } from "../../registry/causes.ts";
+import { fieldNamed } from "../../registry/description.ts";
 import {
 	isVersion2,
 	type LangEntry,
@@ -10,9 +11,10 @@ import {
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { isObject, listOf, textOf } from "../../site/service/answer.ts";
+import { isGroup, serviceTitle } from "../../site/service/arcgis.ts";
 import { findLayer, isUnreadable, legendFormatsOf, textFor } from "../../site/service/capabilities.ts";
-import { askDocument } from "./arcgis/answers.ts";
-import { askLayer } from "./arcgis/feature-layer.ts";
+import { askService } from "./arcgis/answers.ts";
+import { askLayer, readField } from "./arcgis/feature-layer.ts";
 import { type Finding, findingOf, orTrouble, quote } from "./finding.ts";
 import {
 	type Clients,
@@ -76,10 +78,8 @@ export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)) {
 async function checkFeature(entry: LangEntry, ask: Ask): Promise<Checked> {
 	const layer = await askLayer(entry.service_url, ask);
 	const { display_field: field } = entry;
-	const names = listOf(layer.fields)
-		.filter(isObject)
-		.map(({ name }) => textOf(name));
-	const isMissing = field && names.length > 0 && !names.includes(field);
+	const fields = listOf(layer.fields).filter(isObject).map(readField);
+	const isMissing = field && fields.length > 0 && !fieldNamed(field, fields);
 	const wrong: Wrong[] = isMissing ? [["display_field", causeOf("no-field", quote(field))]] : [];
 	return { facts: { title: textOf(layer.name) }, wrong };
 }
@@ -133,7 +133,9 @@ async function checkNode(
 ): Promise<Checked> {
 	const named: readonly (string | number)[] = "scrape_only" in node ? (node.scrape_only ?? []) : [];
 	const isOgc = node.service_type === "ogcWms" || node.service_type === "ogcWmts";
-	const contents = isOgc ? ogcContents(node, named.map(String), lang, read) : contentsOf(node, ask);
+	const contents = isOgc
+		? ogcContents(node, named.map(String), lang, read)
+		: arcgisContents(node, named, ask);
 	const { title, count, has, notes } = await contents;
 	const missing = [...named.entries()].filter(([, name]) => !has(name));
 	const wrong = missing.slice(0, maxMissing).map(([index, name]): Wrong => {
@@ -170,10 +172,24 @@ async function ogcContents(
 	return { title, count: capabilities.count, has, notes: notes.slice(0, maxMissing) };
 }
 
-async function contentsOf({ service_url: address }: LangNode, ask: Ask): Promise<Contents> {
-	const document = await askDocument(address, "service", ask);
-	const all = [...listOf(document.layers), ...listOf(document.tables)].filter(isObject);
-	const title = textOf(document.mapName) || textOf(document.name);
-	const layers = new Set(all.map(({ id }) => id));
-	return { title, count: layers.size, has: (name) => layers.has(name), notes: [] };
+async function arcgisContents(
+	{ service_type: type, service_url: address }: LangNode,
+	names: readonly unknown[],
+	ask: Ask,
+): Promise<Contents> {
+	const document = await askService(address, type, ask);
+	const layers = listOf(document.layers).filter(isObject);
+	const tables = listOf(document.tables).filter(isObject);
+	const ids = new Set([...layers, ...tables].map(({ id }) => id));
+	// A picture may have all of a group.
+	const groups = type === "esriFeatureServer" ? layers.filter(isGroup) : [];
+	const odd = new Map<unknown, CauseCode>([
+		...tables.map(({ id }) => [id, "table"] as const),
+		...groups.map(({ id }) => [id, "group-entry"] as const),
+	]);
+	const notes = names.flatMap((name, index): Wrong[] => {
+		const code = odd.get(name);
+		return code ? [[`scrape_only/${index}`, causeOf(code, String(name))]] : [];
+	});
+	return { title: serviceTitle(document, address), count: ids.size, has: (name) => ids.has(name), notes };
 }

@@ -4,15 +4,19 @@ import { type Cause, causeOf } from "../../registry/causes.ts";
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import {
 	harvestedLangs,
+	isVersion2,
 	namedLayers,
 	type Registration,
 	serviceTypeOf,
+	takesAllLayers,
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import { layerAddress } from "../../registry/targets/facts.ts";
 import { findLayer } from "../../site/service/capabilities.ts";
 import { checkSameLayer } from "./alike.ts";
 import { describeArcgisService } from "./arcgis/answers.ts";
-import { askLayer, describeLayer, lookAtFeatures, sketchLayer } from "./arcgis/feature-layer.ts";
+import { askLayer, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
+import { lookAtFeatures } from "./arcgis/features.ts";
 import { createCheckLayer } from "./check-layer.ts";
 import {
 	blockedOn,
@@ -62,7 +66,10 @@ export async function describe(registration: Registration, lang: Lang, clients: 
 	const { service_url: address } = registration[lang];
 	const type = serviceTypeOf(registration, lang);
 	if (type === "esriFeature") return describeLayer(address, clients);
-	if (type !== "ogcWms" && type !== "ogcWmts") return describeArcgisService(address, clients.ask);
+	if (type !== "ogcWms" && type !== "ogcWmts") {
+		const isWhole = isVersion2(registration) && takesAllLayers(registration[lang]);
+		return describeArcgisService(address, type, isWhole, clients.ask);
+	}
 	const names = namedLayers(registration, lang);
 	return describeLayers(type === "ogcWms" ? "WMS" : "WMTS", address, names, clients.read, lang);
 }
@@ -143,6 +150,18 @@ export function createWatchLayer(
 	};
 }
 
+/** The address of the only layer that viewers read by its features; null if they draw pictures, or several layers. */
+function featuresAt(registration: Registration, lang: Lang): string | null {
+	const { service_url: address, scrape_only: entries = [] } = registration[lang] as FeatureEntry;
+	const type = serviceTypeOf(registration, lang);
+	if (type === "esriFeature") return address;
+	return type === "esriFeatureServer" && entries.length === 1
+		? layerAddress(address, entries[0] ?? "")
+		: null;
+}
+
+type FeatureEntry = { service_url: string; scrape_only?: readonly (string | number)[] };
+
 /**
  * Looks at a layer in one language as a viewer does, after the check has found nothing wrong.
  * @returns what could not be seen of a layer that is well
@@ -166,8 +185,9 @@ async function look(
 		const found = await orNull<LangDescription>(now);
 		if (found) await checkSameLayer(before, found, clients);
 	}
-	if (type === "esriFeature") {
-		const unseen = await lookAtFeatures(address, ask);
+	const features = featuresAt(registration, lang);
+	if (features !== null) {
+		const unseen = await lookAtFeatures(features, ask);
 		return unseen ? [unseen] : [];
 	}
 	const [name] = type === "ogcWms" ? namedLayers(registration, lang) : [];

@@ -8,7 +8,7 @@ import {
 import { defaultMapWkid, type Extent } from "../../registry/extent.ts";
 import { genericImage } from "../../registry/pictures.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { projectExtent } from "../harvest/arcgis/answers.ts";
+import { projectExtent } from "../../site/service/extents.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "./compare/json.ts";
 
 /** The differences of one layer for viewers, compared with what the older service served. */

@@ -142,8 +142,8 @@ export const description = document("description", "What was harvested from the 
 				exactly({
 					value: {
 						description:
-							"A number where the one field holds numbers; the values of several fields are joined with a comma and a space.",
-						type: ["string", "number"],
+							"A number where the one field holds numbers; the values of several fields are joined with a comma and a space. null for the features of which the one field has no value.",
+						type: ["string", "number", "null"],
 					},
 					...drawing,
 				}),

@@ -1,8 +1,10 @@
+import { serviceNameIn, withoutForm } from "../addresses.ts";
 import {
 	currentDescription,
 	type Description,
 	type FeatureDescription,
 	type Field,
+	fieldNamed,
 	type LangDescription,
 	type Renderer,
 } from "../description.ts";
@@ -93,14 +95,15 @@ export function layerFacts(
 	const columns = service.fields.filter((field) => field.type !== "esriFieldTypeGeometry");
 	const url = addressOf(type, members.service_url);
 	const entries = entriesOf(registration, lang, harvested);
+	const title = (harvested && "title" in harvested && harvested.title) || "";
 	return {
 		lang,
 		id: `rcs.${smallkey}.${lang}`,
 		type,
 		url,
-		name: escapeMarkup(members.service_name || ownName(type, entries, service) || smallkey),
+		name: escapeMarkup(members.service_name || ownName(type, url, entries, service, title) || smallkey),
 		entries,
-		nameField: escapeMarkup(members.display_field || service.display_field || nameField(columns)),
+		nameField: escapeMarkup(nameField(columns, [members.display_field, service.display_field])),
 		metadataUrl: members.metadata?.metadata_url ?? fill(settings.metadataUrl, members.metadata),
 		catalogueUrl: members.metadata?.catalogue_url ?? fill(settings.catalogueUrl, members.metadata),
 		infoType: members.feature_info_type ?? members.feature_info_format,
@@ -120,9 +123,16 @@ function entriesOf(registration: Registration, lang: Lang, harvested: LangDescri
 	return harvested && "entries" in harvested ? harvested.entries : [];
 }
 
-/** The service's own name of the layer, for a layer without a registered name. */
-function ownName(type: ServiceType, entries: Entries, service: ServiceFacts): string {
-	if (!isOgc(type)) return service.name;
+/** The service's own name of the layer, for a layer without a registered name. @param title of a whole service */
+function ownName(
+	type: ServiceType,
+	url: string,
+	entries: Entries,
+	service: ServiceFacts,
+	title: string,
+): string {
+	if (type === "esriFeature") return service.name;
+	if (!isOgc(type)) return title || serviceNameIn(url);
 	return entries.length === 1 ? String(entries[0]) : "";
 }
 
@@ -141,12 +151,13 @@ const unknownService: ServiceFacts = {
 
 /**
  * An address in the form to which viewers append: for an OGC service (`?SERVICE=WMS…`) without a lone `?` at the end, for
- * an ArcGIS service (`/query`) without slashes at the end of its path.
+ * an ArcGIS service (`/query`) without slashes at the end of its path, and without what only selects the form of an answer.
  */
 export function addressOf(type: ServiceType, address: string): string {
 	if (isOgc(type)) return address.indexOf("?") === address.length - 1 ? address.slice(0, -1) : address;
-	const end = address.search(/[?#]|$/);
-	return address.slice(0, end).replace(/(?<!\/)\/+$/, "") + address.slice(end);
+	const plain = withoutForm(address);
+	const end = plain.search(/[?]|$/);
+	return plain.slice(0, end).replace(/(?<!\/)\/+$/, "") + plain.slice(end);
 }
 
 function isOgc(type: ServiceType): boolean {
@@ -159,8 +170,16 @@ export function layerAddress(service: string, entry: string | number): string {
 	return `${service.slice(0, end)}/${entry}${service.slice(end)}`;
 }
 
-/** The field whose value names a feature where the service names none: its first text field, else its first field. */
-function nameField(columns: readonly Field[]): string {
+/**
+ * The field whose value names a feature: the first of the names that is a field's, in the field's own spelling, which
+ * viewers need; else the first text field, else the first field. While no fields are known, the first name.
+ */
+function nameField(columns: readonly Field[], names: readonly (string | undefined)[]): string {
+	if (columns.length === 0) return names.find(Boolean) ?? "";
+	for (const name of names) {
+		const field = name && fieldNamed(name, columns);
+		if (field) return field.name;
+	}
 	const text = columns.find((field) => field.type === "esriFieldTypeString");
 	return (text ?? columns[0])?.name ?? "";
 }

@@ -28,7 +28,7 @@ interface Spelling {
 	sortable: string;
 	sorting: string;
 	/** Converts the value of a class to the form that the viewer compares with a feature's value. */
-	classValue: (value: string | number) => string | number;
+	classValue: (value: string | number | null) => string | number | null;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { withoutUnneededQuery } from "../addresses.ts";
 import type { ServiceType } from "../registration.ts";
 import { addressOf, type LayerFacts, layerAddress } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
@@ -78,8 +77,7 @@ function nodeOf(layer: LayerFacts): object | null {
 		return nodeOf({ ...layer, type: "esriMapServer", url: service + rest, entries: [Number(number)] });
 	}
 	const layerType = type === "esriMapServer" ? "esriDynamic" : type;
-	const plain = isFeature ? withoutUnneededQuery(url) : url;
-	return { id, layerType, url: plain, name, ...kinds[type](layer), metadataUrl, catalogueUrl };
+	return { id, layerType, url, name, ...kinds[type](layer), metadataUrl, catalogueUrl };
 }
 
 /** FGPV fails on any other type of legend, which is therefore left out. */

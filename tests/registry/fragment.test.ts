@@ -1,11 +1,11 @@
 import * as assert from "uvu/assert";
-import { projectExtent } from "../../extensions/harvest/arcgis/answers.ts";
 import { type Description, parseDescription } from "../../registry/description.ts";
 import { mapWkids } from "../../registry/extent.ts";
 import { wmsImage } from "../../registry/pictures.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames } from "../../registry/targets/table.ts";
+import { projectExtent } from "../../site/service/extents.ts";
 import { test } from "../helpers/suite.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { assertAccepted, featureAt, nodeOf } from "../viewer/viewer.ts";
@@ -201,7 +201,13 @@ test("viewers append to an address, so that a lone ? of a WMS and slashes of a l
 	const layerAt = (end: string) => nodeIn(featureAt(address + end)).url;
 	assert.is(layerAt("/"), address);
 	assert.is(layerAt("//?token=a/"), `${address}?token=a/`);
-	for (const end of ["?token=a/", "?path=/a/#/", "#/"]) assert.is(layerAt(end), address + end);
+	for (const [end, left] of [
+		["?token=a/#/", "?token=a/"],
+		["?f=pjson", ""],
+		["?F=json&token=a%20b&callback=x&_=1&f%31=2", "?token=a%20b&f%31=2"],
+		["/?#/", ""],
+	] as const)
+		assert.is(layerAt(end), address + left, end);
 });
 
 test("a hostile label, field name or alias stays inside its JSON string, and no part of it is a tag", () => {

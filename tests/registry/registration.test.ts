@@ -124,11 +124,13 @@ test("the kind of a layer, and the languages in which its service is harvested",
 	assert.equal([kindOf(features), harvestedLangs(features)], ["feature", ["en", "fr"]]);
 	const of = (en: Partial<LangNode>, fr: Partial<LangNode>) =>
 		({ version: "2.0", en: { service_url, ...en }, fr: { service_url, ...fr } }) as Registration2;
-	const mixed = of({ service_type: "esriFeature" }, { service_type: "esriTile" });
+	const mixed = of({ service_type: "esriFeature" }, { service_type: "esriTile", service_name: "Tuiles" });
 	assert.equal([kindOf(mixed), harvestedLangs(mixed)], ["esriFeature and esriTile", ["en"]]);
 	const whole = { service_type: "ogcWms", recursive: true } as const;
 	assert.equal(harvestedLangs(of(whole, { ...whole, scrape_only: ["a"] })), ["en", "fr"]);
 	assert.equal(harvestedLangs(of({ ...whole, recursive: false }, whole)), ["fr"]);
+	const tiles = { service_type: "esriTile" } as const;
+	assert.equal(harvestedLangs(of(tiles, { ...tiles, service_name: "Tuiles" })), ["en"], "for its title");
 });
 
 test("markup and a text that is too long are refused in a write, and a stored one is still read", () => {

@@ -1,14 +1,17 @@
 import type { Ask } from "../../../api/service/net/ask.ts";
 import { Trouble } from "../../../api/service/net/trouble.ts";
-import { type CauseCode, causeOf } from "../../../registry/causes.ts";
+import { causeOf } from "../../../registry/causes.ts";
 import type { FeatureDescription, Field } from "../../../registry/description.ts";
 import { plainText } from "../../../registry/markup.ts";
-import { boundsOfExtent, reproject } from "../../../registry/projections.ts";
 import { maxAbstract } from "../../../registry/schemas/description.ts";
-import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf } from "../../../site/service/answer.ts";
-import { type Described, orTrouble, quote } from "../finding.ts";
-import { askDocument, readExtent, serviceAddress } from "./answers.ts";
-import { type LegendEntry, readLegend, readRenderer } from "./renderer.ts";
+import { isObject, listOf, numberOf, objectOf, textOf } from "../../../site/service/answer.ts";
+import { type Document, layerProblem } from "../../../site/service/arcgis.ts";
+import { type Area, inDegrees, lacksReference, onMap, readArea } from "../../../site/service/extents.ts";
+import { type Described, orTrouble } from "../finding.ts";
+import { askDocument } from "./answers.ts";
+import { queryForms } from "./features.ts";
+import { type LegendEntry, readLegend } from "./legend.ts";
+import { countClasses, readRenderer } from "./renderer.ts";
 
 /** Fields of a layer: each one is a column in the viewer's grid. */
 const maxFields = 1000;
@@ -25,7 +28,8 @@ const sketchWkid = 4326;
 /** Asks for the document of one feature layer: `<service_url>?f=json`. @throws {Trouble} */
 export async function askLayer(address: string, ask: Ask): Promise<Record<string, unknown>> {
 	const document = await askDocument(address, "layer", ask);
-	checkDocument(document);
+	const problem = layerProblem(document);
+	if (problem) throw new Trouble("wrong", problem);
 	return document;
 }
 
@@ -42,9 +46,11 @@ export async function describeLayer(
 	if (fields.length > maxFields) throw new Trouble("down", causeOf("many-fields", maxFields));
 	const troubles: Trouble[] = [];
 	const legend = await askLegend(address, ask, troubles);
-	const count = await askCount(address, ask, troubles);
+	const count = await askCount(address, layer, ask, troubles);
 	if (hasTooManyClasses(layer)) throw new Trouble("down", causeOf("many-classes", maxClasses));
-	const parts = { fields: fields.map(readField), legend, count };
+	const service = lacksReference(layer) ? await askExtra(address, "/..", ask, troubles) : {};
+	const area = readArea(layer, service.spatialReference);
+	const parts = { fields: fields.map(readField), legend, count, area };
 	const description = buildDescription(address, layer, parts, mapWkid);
 	if (JSON.stringify(description).length > maxDescriptionLength) {
 		throw new Trouble("down", causeOf("large-symbols", maxDescriptionLength / 1024));
@@ -59,31 +65,19 @@ export async function describeLayer(
 export function sketchLayer(address: string, layer: Record<string, unknown>): FeatureDescription {
 	const fields = listOf(layer.fields).filter(isObject).slice(0, maxFields).map(readField);
 	const known = hasTooManyClasses(layer) ? { ...layer, drawingInfo: {} } : layer;
-	return buildDescription(address, known, { fields, legend: [], count: null }, sketchWkid);
+	const parts = { fields, legend: [], count: null, area: readArea(layer) };
+	return buildDescription(address, known, parts, sketchWkid);
 }
 
 /** Checked before the classes are read: an answer may have a million of them, and each one gets an image. */
-function hasTooManyClasses({ drawingInfo }: Record<string, unknown>): boolean {
-	const { type, classBreakInfos, uniqueValueInfos } = objectOf(objectOf(drawingInfo).renderer);
-	return listOf(type === "classBreaks" ? classBreakInfos : uniqueValueInfos).length > maxClasses;
+function hasTooManyClasses({ drawingInfo }: Document): boolean {
+	return countClasses(objectOf(objectOf(drawingInfo).renderer)) > maxClasses;
 }
 
 /** The documents of all layers of the service that a layer is in; empty if the service does not have them at once. */
 export async function askAllLayers(address: string, ask: Ask): Promise<Record<string, unknown>[]> {
 	const { layers } = await askExtra(address, "/../layers", ask, []);
 	return listOf(layers).filter(isObject);
-}
-
-/** @throws {Trouble} if a document is not a feature layer's */
-function checkDocument(document: Record<string, unknown>): void {
-	const { type, layers, services, fields, drawingInfo } = document;
-	if (textOf(type) === "Feature Layer") return;
-	const wrong = (code: CauseCode, ...values: string[]) => new Trouble("wrong", causeOf(code, ...values));
-	if (textOf(type) === "Group Layer") throw wrong("group");
-	if (textOf(type) !== "") throw wrong("other-type", quote(textOf(type)));
-	if (Array.isArray(layers) || Array.isArray(services)) throw wrong("whole-service");
-	// A layer may have no type.
-	if (!Array.isArray(fields) && !isObject(drawingInfo)) throw wrong("not-arcgis-layer");
 }
 
 /** Accepts the address of a layer of a MapServer, and captures the layer's number. */
@@ -98,10 +92,23 @@ async function askLegend(address: string, ask: Ask, troubles: Trouble[]): Promis
 	return readLegend(await askExtra(url.href, "/legend", ask, troubles), Number(layerId));
 }
 
-async function askCount(address: string, ask: Ask, troubles: Trouble[]): Promise<number | null> {
-	const query = { where: "1=1", returnCountOnly: "true" };
-	const count = numberOf((await askExtra(address, "/query", ask, troubles, query)).count);
-	return count !== null && count >= 0 ? count : null;
+/** Asks for the number of features, by each form of query until one is answered. */
+async function askCount(
+	address: string,
+	layer: Document,
+	ask: Ask,
+	troubles: Trouble[],
+): Promise<number | null> {
+	const [first, second] = queryForms(layer);
+	const count = (query: Record<string, string>) =>
+		orTrouble(askDocument(address, "service", ask, "/query", { ...query, returnCountOnly: "true" }));
+	let answer = await count(first);
+	// Another form of the query is of no use if the service is down.
+	if (answer instanceof Trouble && !(answer.state === "down" && answer.isTemporary))
+		answer = await count(second);
+	const features = answer instanceof Trouble ? null : numberOf(answer.count);
+	if (answer instanceof Trouble && answer.isTemporary) troubles.push(new Trouble("down", answer.what));
+	return features !== null && features >= 0 ? features : null;
 }
 
 /**
@@ -115,22 +122,29 @@ async function askExtra(
 	troubles: Trouble[],
 	query?: Record<string, string>,
 ): Promise<Record<string, unknown>> {
-	const found = await orTrouble(askDocument(address, "service", ask, path, query));
-	if (!(found instanceof Trouble)) return found;
-	if (found.isTemporary) troubles.push(new Trouble("down", found.what));
+	const document = await orTrouble(askDocument(address, "service", ask, path, query));
+	if (!(document instanceof Trouble)) return document;
+	if (document.isTemporary) troubles.push(new Trouble("down", document.what));
 	return {};
+}
+
+/** What is read of a layer beside its document's own members. */
+interface LayerParts {
+	fields: Field[];
+	legend: LegendEntry[];
+	count: number | null;
+	area: Area | null;
 }
 
 /** Builds a description, whose members always have this order. */
 function buildDescription(
 	address: string,
 	layer: Record<string, unknown>,
-	{ fields, legend, count }: { fields: Field[]; legend: LegendEntry[]; count: number | null },
+	{ fields, legend, count, area }: LayerParts,
 	mapWkid: number,
 ): FeatureDescription {
 	const geometryType = textOf(layer.geometryType);
-	const extent = readExtent(layer.extent);
-	const bounds = extent && boundsOfExtent(extent);
+	const bounds = area && inDegrees(area);
 	const abstract = typeof layer.description === "string" ? plainText(layer.description, maxAbstract) : "";
 	return {
 		service_url: address,
@@ -139,7 +153,7 @@ function buildDescription(
 		geometry_type: geometryType,
 		min_scale: Math.max(numberOf(layer.minScale) ?? 0, 0),
 		max_scale: Math.max(numberOf(layer.maxScale) ?? 0, 0),
-		extent: extent && reproject(extent, mapWkid),
+		extent: area && onMap(area, mapWkid),
 		fields,
 		renderer: readRenderer(objectOf(layer.drawingInfo).renderer, { fields, geometryType, legend }),
 		count,
@@ -148,26 +162,7 @@ function buildDescription(
 	};
 }
 
-function readField(field: Record<string, unknown>): Field {
+export function readField(field: Record<string, unknown>): Field {
 	const name = textOf(field.name);
 	return { name, alias: textOf(field.alias) || name, type: textOf(field.type) };
-}
-
-/**
- * Asks a feature layer for one feature, as a viewer does. If the service refuses the query, that is not a fault of the
- * layer.
- * @throws {Trouble} if the service fails, or has no features
- */
-export async function lookAtFeatures(address: string, ask: Ask): Promise<void> {
-	const query = { where: "1=1", outFields: "*", returnGeometry: "true", resultRecordCount: "1", f: "json" };
-	const answer = await ask(serviceAddress(address, "/query", query));
-	if (!answer.ok) {
-		// An older server ignores `resultRecordCount` and sends all features, so a large answer is no fault.
-		if (answer.tooLarge || (answer.status !== null && answer.status < 500)) return;
-		throw answer;
-	}
-	const { features, error } = objectOf(parseAnswer(answer.bytes));
-	const code = numberOf(objectOf(error).code);
-	if (code !== null && code >= 500) throw new Trouble("down", causeOf("arcgis-query", code));
-	if (Array.isArray(features) && features.length === 0) throw new Trouble("empty", causeOf("no-features"));
 }

@@ -1,6 +1,13 @@
-import { type Drawing, type Field, isNumberType, type Renderer } from "../../../registry/description.ts";
+import {
+	type Drawing,
+	type Field,
+	fieldNamed,
+	isNumberType,
+	type Renderer,
+} from "../../../registry/description.ts";
 import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/answer.ts";
-import { genericImageOf, pictureImage, symbolImage } from "./symbol.ts";
+import { type LegendEntry, pairLegend } from "./legend.ts";
+import { genericImageOf, symbolImage } from "./symbol.ts";
 
 type Json = Record<string, unknown>;
 
@@ -16,7 +23,7 @@ const maxPicturesLength = 256 * 1024;
 
 /**
  * Converts an ArcGIS renderer to the project's form. Every class has an image: from the legend, else from its symbol, else
- * the generic one. Types other than unique values and class breaks become one symbol, since the viewer throws on them.
+ * the generic one. What viewers cannot compute becomes one symbol for all features: docs/harvest.md has the table.
  * @param given `drawingInfo.renderer`, not checked
  */
 export function readRenderer(given: unknown, parts: LayerParts): Renderer {
@@ -25,13 +32,64 @@ export function readRenderer(given: unknown, parts: LayerParts): Renderer {
 }
 
 function readAny(renderer: Json, parts: LayerParts): Renderer {
-	const { type, field, field1, classBreakInfos, uniqueValueInfos } = renderer;
-	if (type === "classBreaks" && textOf(field))
-		return readBreaks(renderer, listOf(classBreakInfos).filter(isObject), parts);
-	if (type === "uniqueValue" && textOf(field1))
-		return readUnique(renderer, listOf(uniqueValueInfos).filter(isObject), parts);
+	if (renderer.type === "classBreaks")
+		return readClasses(renderer, breakClasses(renderer), readBreaks, parts);
+	if (renderer.type === "uniqueValue")
+		return readClasses(renderer, valueClasses(renderer), readUnique, parts);
 	const image = imageOf(parts.legend[0]?.image, [renderer.symbol, renderer.defaultSymbol], parts);
 	return { type: "simple", label: textOf(renderer.label), image };
+}
+
+/** A class of an ArcGIS renderer. */
+interface RendererClass {
+	info: Json;
+	/** Unique values: those that have this class's symbol. Of several fields, one value has a part for each. */
+	values: unknown[];
+}
+
+/** @returns classes of a renderer of class breaks, as the service lists them */
+function breakClasses({ classBreakInfos }: Json): RendererClass[] {
+	const infos = listOf(classBreakInfos).filter(isObject);
+	return infos.map((info) => ({ info, values: [info.classMaxValue] }));
+}
+
+/** @returns classes of a renderer of unique values: of `uniqueValueInfos`, else of `uniqueValueGroups` */
+function valueClasses({ uniqueValueInfos, uniqueValueGroups }: Json): RendererClass[] {
+	const infos = listOf(uniqueValueInfos).filter(isObject);
+	if (infos.length > 0) return infos.map((info) => ({ info, values: [info.value] }));
+	const groups = listOf(uniqueValueGroups).filter(isObject);
+	const classes = groups.flatMap((group) => listOf(group.classes).filter(isObject));
+	return classes.map((info) => ({ info, values: listOf(info.values) }));
+}
+
+/** The number of classes that a renderer becomes. */
+export function countClasses(renderer: Json): number {
+	const classes = renderer.type === "classBreaks" ? breakClasses(renderer) : valueClasses(renderer);
+	return classes.reduce((count, { values }) => count + values.length, 0);
+}
+
+/** Reads a renderer of classes, unless viewers cannot sort features into them: then all features have one picture. */
+function readClasses(
+	renderer: Json,
+	classes: RendererClass[],
+	read: (renderer: Json, drawn: Drawn, parts: LayerParts) => Renderer,
+	parts: LayerParts,
+): Renderer {
+	const drawn = drawClasses(renderer, classes, parts);
+	const { type, field, field1 } = renderer;
+	const hasField = textOf(type === "classBreaks" ? field : field1) !== "";
+	// Where both are present, the expression is used (ArcGIS Pro SDK, CIMUniqueValueRenderer).
+	const isComputed = textOf(renderer.valueExpression).trim() !== "" || isNormalized(renderer);
+	if (hasField && !isComputed && drawn.classes.length > 0) return read(renderer, drawn, parts);
+	const only = parts.legend.length === 1 ? parts.legend[0]?.image : null;
+	const label = drawn.default?.label ?? "";
+	const image = drawn.default?.image ?? only ?? genericImageOf(parts.geometryType);
+	return { type: "simple", label, image };
+}
+
+/** Whether a value is divided by another one before it is compared with classes. */
+function isNormalized({ normalizationType, normalizationField }: Json): boolean {
+	return !/^$|none$/i.test(textOf(normalizationType)) || textOf(normalizationField) !== "";
 }
 
 /** Replaces each picture beyond the limit by a generic image. The default symbol's picture comes first. */
@@ -49,153 +107,106 @@ function boundPictures(renderer: Renderer, generic: string): Renderer {
 	return { ...renderer, default: first, classes: (renderer.classes as Drawing[]).map(bound) } as Renderer;
 }
 
-function readUnique(renderer: Json, infos: Json[], parts: LayerParts): Renderer {
-	const given = [renderer.field1, renderer.field2, renderer.field3].map(textOf).filter((name) => name !== "");
-	const fields = given.map((name) => fieldNamed(name, parts.fields)?.name ?? name);
-	const delimiter = typeof renderer.fieldDelimiter === "string" ? renderer.fieldDelimiter : ",";
+/** The word of ArcGIS for the value null. */
+const nullWord = /^<null>$/i;
+
+function readUnique(renderer: Json, drawn: Drawn, parts: LayerParts): Renderer {
+	const names = [renderer.field1, renderer.field2, renderer.field3].map(textOf).filter((name) => name !== "");
+	const fields = names.map((name) => fieldNamed(name, parts.fields)?.name ?? name);
+	const values = drawn.classes.flatMap((one) => one.values);
 	const onlyField = fieldNamed(fields[0] ?? "", parts.fields);
-	const readValue = (info: Json) =>
-		fields.length > 1 ? joinedValue(wordOf(info.value), delimiter) : singleValue(info.value, onlyField);
-	const drawn = draw(renderer, infos, "value", parts);
-	const classes = drawn.classes.map(([info, drawing]) => ({ value: readValue(info), ...drawing }));
+	const split = fields.length > 1 ? splitter(renderer.fieldDelimiter, values, fields.length) : null;
+	const classValue = (value: unknown) =>
+		split
+			? split(value).map(joinedPart).join(", ")
+			: singleValue(Array.isArray(value) ? value[0] : value, onlyField);
+	const classes = drawn.classes.flatMap(({ values, drawing }) =>
+		values.map((value) => ({ value: classValue(value), ...drawing })),
+	);
 	return { type: "unique", fields, default: drawn.default, classes };
 }
 
-/** The viewer joins the values of several fields with a comma and a space, whatever delimiter the service uses. */
-function joinedValue(value: string, delimiter: string): string {
-	if (delimiter.trim() === "" || delimiter === ", ") return value;
-	return value
-		.split(delimiter)
-		.map((part) => part.trim())
-		.join(", ");
+/** The viewers join the values of several fields as texts, with a comma and a space. */
+function joinedPart(part: string): string {
+	return nullWord.test(part.trim()) ? "null" : part;
+}
+
+/**
+ * Returns a function that splits the value of several fields into its parts. Some services write a space behind each
+ * delimiter that does not say so; a value of spaces is kept.
+ */
+function splitter(fieldDelimiter: unknown, values: readonly unknown[], count: number) {
+	const delimiter = typeof fieldDelimiter === "string" ? fieldDelimiter : ",";
+	if (delimiter === "") return (value: unknown) => [wordOf(value)];
+	const rest = values.flatMap((value) => wordOf(value).split(delimiter).slice(1));
+	const isSpaced = rest.length > 0 && rest.every((part) => /^ \S/.test(part));
+	const between = isSpaced ? `${delimiter} ` : delimiter;
+	return (value: unknown): string[] => {
+		if (Array.isArray(value)) return value.map((part) => (part === null ? "null" : wordOf(part)));
+		const parts = wordOf(value).split(between);
+		return parts.length > count && delimiter.trim() === "" ? [wordOf(value)] : parts;
+	};
 }
 
 /** The viewer compares values with `===`, but ArcGIS writes the values of number fields as text. */
-function singleValue(value: unknown, field: Field | undefined): string | number {
+function singleValue(value: unknown, field: Field | undefined): string | number | null {
 	const text = wordOf(value);
+	if (value === null || nullWord.test(text.trim())) return null;
 	const isNumber = field && isNumberType(field.type) && text.trim() !== "" && Number.isFinite(Number(text));
 	return isNumber ? Number(text) : text;
 }
 
-/** Finds a field by its name: ArcGIS ignores the case of names, the viewer does not. */
-function fieldNamed(name: string, fields: Field[]): Field | undefined {
-	const exact = fields.find((field) => field.name === name);
-	return exact ?? fields.find((field) => field.name.toLowerCase() === name.toLowerCase());
-}
-
-function readBreaks(renderer: Json, infos: Json[], parts: LayerParts): Renderer {
-	const drawn = draw(renderer, infos, "classMaxValue", parts);
-	const classes = drawn.classes.flatMap(([info, drawing]) => {
-		const max = numberOf(info.classMaxValue);
-		return max === null ? [] : [{ max, ...drawing }];
-	});
+function readBreaks(renderer: Json, drawn: Drawn, parts: LayerParts): Renderer {
+	const classes = drawn.classes.map(({ info, drawing }) => ({
+		max: numberOf(info.classMaxValue) ?? 0,
+		...drawing,
+	}));
 	// In the viewer each class starts at the end of the class before it.
 	classes.sort((one, other) => one.max - other.max);
-	const given = textOf(renderer.field);
-	const field = fieldNamed(given, parts.fields)?.name ?? given;
-	const min = numberOf(renderer.minValue) ?? numberOf(infos[0]?.classMinValue) ?? classes[0]?.max ?? 0;
+	const name = textOf(renderer.field);
+	const field = fieldNamed(name, parts.fields)?.name ?? name;
+	const min = numberOf(renderer.minValue) ?? lowestOf(drawn, classes[0]?.max ?? 0);
 	return { type: "breaks", field, min, default: drawn.default, classes };
 }
 
-/** Draws each class, and the default symbol if there is one. @param name the member of a class with its value */
-function draw(renderer: Json, infos: Json[], name: "value" | "classMaxValue", parts: LayerParts) {
-	const { defaultSymbol } = renderer;
+/** Where the first class starts: at the lowest start of a class; if none has one, it has every value up to its end. */
+function lowestOf({ classes }: Drawn, firstMax: number): number {
+	const starts = classes.flatMap(({ info }) => numberOf(info.classMinValue) ?? []);
+	const lowest = starts.reduce((low, start) => Math.min(low, start), Number.POSITIVE_INFINITY);
+	return lowest <= firstMax ? lowest : -Number.MAX_VALUE;
+}
+
+/** The classes of a renderer with their pictures, and the default symbol if there is one. */
+interface Drawn {
+	classes: (RendererClass & { drawing: Drawing })[];
+	default: Drawing | null;
+}
+
+/** Draws each class. A range without an end is none. */
+function drawClasses(renderer: Json, all: RendererClass[], parts: LayerParts): Drawn {
+	const { defaultSymbol, fieldDelimiter } = renderer;
 	const label = isObject(defaultSymbol) ? textOf(renderer.defaultLabel) : null;
-	const keys = infos.map((info) => ({ label: textOf(info.label), value: wordOf(info[name]) }));
+	const delimiter = textOf(fieldDelimiter) || ",";
+	const textsOf = (value: unknown) =>
+		Array.isArray(value) ? value.map(wordOf).join(delimiter) : wordOf(value);
+	const keys = all.map(({ info, values }) => ({ label: textOf(info.label), values: values.map(textsOf) }));
 	const paired = pairLegend(keys, label, parts.legend);
-	const classes = infos.map((info, index): [info: Json, drawing: Drawing] => {
-		const image = imageOf(paired.classes[index], [info.symbol], parts);
-		return [info, { label: textOf(info.label), image }];
+	const classes = all.map((one, index) => {
+		const image = imageOf(paired.classes[index], [one.info.symbol], parts);
+		return { ...one, drawing: { label: textOf(one.info.label), image } };
 	});
 	const image = imageOf(paired.default, [defaultSymbol], parts);
-	return { classes, default: label === null ? null : { label, image } };
+	const isRange = renderer.type === "classBreaks";
+	return {
+		classes: classes.filter(({ info, values }) =>
+			isRange ? numberOf(info.classMaxValue) !== null : values.length > 0,
+		),
+		default: label === null ? null : { label, image },
+	};
 }
 
 /** The legend's image, else the image of the first symbol that has one, else the generic image. */
 function imageOf(image: string | null | undefined, symbols: unknown[], { geometryType }: LayerParts): string {
 	const drawn = symbols.map(symbolImage).find((one) => one !== null);
 	return image ?? drawn ?? genericImageOf(geometryType);
-}
-
-/** An entry of a legend. Its image is a data URI; null if the service's image is not usable. */
-export type LegendEntry = ReturnType<typeof readLegend>[number];
-
-/** A class of a renderer that needs an image. */
-type LegendClass = { label: string; value: string };
-
-/** Reads the legend of one layer from a `MapServer/legend?f=json`; empty if the layer is not in it. */
-export function readLegend(answer: unknown, layerId: number) {
-	const layers = listOf(objectOf(answer).layers).filter(isObject);
-	const layer = layers.find((candidate) => numberOf(candidate.layerId) === layerId);
-	return listOf(layer?.legend)
-		.filter(isObject)
-		.map((entry) => ({
-			label: textOf(entry.label).trim(),
-			values: listOf(entry.values).flat().map(wordOf),
-			image: pictureImage(entry.contentType, entry.imageData),
-		}));
-}
-
-/**
- * Finds the image of each class in a layer's legend: by position if the two lists match, since several classes may have
- * the same label; else by the values of the entries, then by label, then the rest by position.
- * @param defaultLabel label of the renderer's default symbol; null if there is none
- * @returns the image of each class, and of the default symbol; null if there is none
- */
-export function pairLegend(classes: LegendClass[], defaultLabel: string | null, legend: LegendEntry[]) {
-	const defaultIndex = findDefault(classes.length, defaultLabel, legend);
-	const entries = legend.filter((_, index) => index !== defaultIndex);
-	const paired = pairByPosition(classes, entries) ?? pairByContent(classes, entries);
-	return {
-		classes: paired.map((entry) => entry?.image ?? null),
-		default: legend[defaultIndex]?.image ?? null,
-	};
-}
-
-const allOthers = "<all other values>";
-
-/** Index of the default symbol's entry, or -1. The legend has this entry only if it is one longer than the classes. */
-function findDefault(classes: number, defaultLabel: string | null, legend: LegendEntry[]): number {
-	if (defaultLabel === null || legend.length !== classes + 1) return -1;
-	const ends = [0, legend.length - 1];
-	const named = ends.find((end) => [defaultLabel.trim(), allOthers].includes(legend[end]?.label ?? ""));
-	if (named !== undefined && legend[named]?.label !== "") return named;
-	const namesValues = legend.some((entry) => entry.values.length > 0);
-	const without = ends.find((end) => legend[end]?.values.length === 0);
-	return namesValues && without !== undefined ? without : 0;
-}
-
-function pairByPosition(classes: LegendClass[], entries: LegendEntry[]): LegendEntry[] | null {
-	if (entries.length !== classes.length) return null;
-	const isMatch = classes.every(({ label }, index) => {
-		const other = entries[index]?.label ?? "";
-		return label.trim() === "" || other === "" || label.trim() === other;
-	});
-	return isMatch ? entries : null;
-}
-
-/** Reads each list only once: a service may send a thousand classes, and a legend of a hundred thousand entries. */
-function pairByContent(classes: LegendClass[], entries: LegendEntry[]): (LegendEntry | undefined)[] {
-	const byValue = new Map<string, LegendEntry>();
-	const byLabel = new Map<string, LegendEntry[]>();
-	for (const entry of entries) {
-		for (const value of entry.values) if (!byValue.has(value)) byValue.set(value, entry);
-		const labelled = byLabel.get(entry.label);
-		if (labelled) labelled.push(entry);
-		else if (entry.label !== "") byLabel.set(entry.label, [entry]);
-	}
-	const labels = classes.map(({ label }) => label.trim());
-	const claimed = new Set(labels);
-	const before = new Map<string, number>();
-	return classes.map(({ value }, index) => {
-		const label = labels[index] ?? "";
-		const position = before.get(label) ?? 0;
-		before.set(label, position + 1);
-		const labelled = byLabel.get(label) ?? [];
-		const found = byValue.get(value) ?? labelled[Math.min(position, labelled.length - 1)];
-		if (found || entries.length !== classes.length) return found;
-		// Takes the entry at the same position, unless its label is another class's.
-		const entry = entries[index];
-		return entry && !claimed.has(entry.label) ? entry : undefined;
-	});
 }

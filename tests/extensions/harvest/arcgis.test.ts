@@ -1,5 +1,4 @@
 import * as assert from "uvu/assert";
-import { projectExtent } from "../../../extensions/harvest/arcgis/answers.ts";
 import { sketchLayer } from "../../../extensions/harvest/arcgis/feature-layer.ts";
 import { genericImageOf, pictureImage, symbolImage } from "../../../extensions/harvest/arcgis/symbol.ts";
 import { mergeDescription } from "../../../extensions/harvest/finding.ts";
@@ -11,6 +10,7 @@ import {
 	parseDescription,
 } from "../../../registry/description.ts";
 import type { LangNode, Registration, Registration2 } from "../../../registry/registration.ts";
+import { projectExtent } from "../../../site/service/extents.ts";
 import { test } from "../../helpers/suite.ts";
 import { assertAccepted, featureAt, nodeOf, renderV09 } from "../../viewer/viewer.ts";
 import { entry, featureLayer, layerDocument, legend, mapLayer, marker } from "./arcgis-server.ts";
