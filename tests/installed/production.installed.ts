@@ -9,7 +9,7 @@ import { Origin } from "../extensions/review/origin.ts";
 import { startSettingsPeer } from "../extensions/review/setup-github/settings-peer.ts";
 import { cleanEnvironment, pathWithNpx, root, runScript } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
-import { commandsOf } from "../project/production-page.ts";
+import { commandsOf } from "./production-page.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
 
 /** The address that the page's examples have. */

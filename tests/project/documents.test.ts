@@ -11,7 +11,6 @@ import { commandsOf } from "../../scripts/terminal/commands.ts";
 import { snippetsOf } from "../../site/data/snippets.ts";
 import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
-import { gitIn } from "../helpers/world.ts";
 
 const commands = commandsOf(allExtensions).flatMap(({ name, short = [] }) => [name, ...short]);
 const isCommand = (name: string) => commands.includes(name);
@@ -94,21 +93,6 @@ test("every setting that a page sets is one, or a variable of a script or workfl
 		missing(/`([A-Z][A-Z0-9_]+)=/g, (name) => known.has(name) || /^NODE_|^NAME$/.test(name)),
 		[],
 	);
-});
-
-test("the commits that a page names are in the history, of the day that is named", async () => {
-	const git = gitIn(root);
-	if ((await git("rev-parse", "--is-shallow-repository")) === "true")
-		return console.log("skipped: the commits that the documents name: this clone has no history");
-	// Digits and letters: a number, or a part of a longer id, is no commit.
-	const form =
-		/(?<![\w-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])([0-9a-f]{7,40})(?![\w-])`?(?: of (\d{4}-\d\d-\d\d))?/g;
-	for (const [page, text] of pages)
-		for (const [, commit = "", day] of text.matchAll(form)) {
-			if (commit.startsWith("0123456789ab")) continue;
-			const date = await git("show", "--no-patch", "--format=%ad", "--date=short", `${commit}^{commit}`);
-			assert.is(day ?? date, date, `${page}: ${commit}`);
-		}
 });
 
 test("the pages of readers have each address, and their examples work", async () => {

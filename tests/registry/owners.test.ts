@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import * as assert from "uvu/assert";
 import { matchesGlob, type Owners, ownersOf, parseOwners } from "../../registry/owners.ts";
 import { textsOf } from "../../registry/problems.ts";
@@ -88,10 +87,6 @@ test("an owner without the id of the account is a problem, and the owners are st
 		[["/layers/x/0", "owner-id"]],
 	);
 	assert.equal(ownersOf(owners as Owners, layerPath("x")), ["@ada", "@bo#7"]);
-});
-
-test("the fixtures' owners.json has no problems", () => {
-	assert.equal(parseOwners(readFileSync("tests/fixtures/layers/owners.json")).problems, []);
 });
 
 test.run();

@@ -181,11 +181,6 @@ test("the browser can draw every image of a fragment", async (context) => {
 	for (const width of widths) assert.ok(width > 0 && width <= 64, String(widths));
 });
 
-test("an unknown language fails the read, as a viewer sees it", async (context) => {
-	const answer = await read(context, "23ax5t", "de");
-	assert.ok("error" in answer, JSON.stringify(answer));
-});
-
 runUnless(
 	executable || process.env.CI ? null : "there is no Chromium (Debian: apt-get install chromium)",
 	test,

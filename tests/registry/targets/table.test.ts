@@ -26,12 +26,4 @@ test("every target has paths of its own", () => {
 	assert.is(new Set(all).size, all.length);
 });
 
-test("an unknown key is what each target's viewers expect", () => {
-	const absent = (count: number) =>
-		targets.slice(0, known.length).map((target) => target.absent('a"b', count));
-	const missing = '{"error_code":404,"smallkey":"a\\"b"}';
-	assert.equal(absent(2), [missing, "null", "null", null, null]);
-	assert.equal(absent(1), [missing, "null", null, null, null]);
-});
-
 test.run();
