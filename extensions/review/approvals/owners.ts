@@ -74,8 +74,11 @@ export async function askOwners(
 	const open = [...people].filter(([id, login]) => !reviewers.has(id) && !known.has(login.toLowerCase()));
 	const outside: string[] = [];
 	for (const [, login] of open.slice(0, maxRequests)) {
-		const known = await rest.repos.checkCollaborator({ ...repo, username: login }).catch(ignoreAnswer);
-		if (!known) outside.push(login);
+		// GitHub refuses the answer to a token that may not push: then it is not known.
+		const collaborator = await rest.repos
+			.checkCollaborator({ ...repo, username: login })
+			.catch(nullIfRefused);
+		if (!collaborator) outside.push(login);
 		// GitHub may refuse it all the same.
 		else
 			await rest.pulls

@@ -211,7 +211,7 @@ test("a review of many layers is shown as a table, found by its name, and by the
 	);
 	assert.not.match(stdout, "viewers in en read");
 	await prints(asTerminal(["accept", "spring"], "y"), 0, /Accepted: [0-9a-f]{12} is on the branch main/);
-	await eventually(() => local.context.store.ids("group-24"));
+	await eventually(async () => (await local.context.store.ids("group-24")) !== null);
 	assert.is((await statusOf("group-7")).review, null);
 });
 

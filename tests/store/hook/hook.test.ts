@@ -27,6 +27,8 @@ const test = sharedSuite("the repository's hook", async (use) => {
 	const local = use(await Local.open({ files, guard: installHook }));
 	const waits = { target: "/register/waits", body: wms("waits"), sender: "careful" };
 	assert.is((await local.write(waits)).status, 201, "it waits for a reviewer");
+	const named = { ...waits, target: "/register/named", headers: { Review: "autumn" } };
+	assert.is((await local.write(named)).status, 201);
 	return { local, pusher: use(await Pusher.of(local.repository)) };
 });
 test.before.each(async ({ pusher }) => pusher.reset());
@@ -143,6 +145,12 @@ const refused: [title: string, craft: Craft, text: string][] = [
 	["main in other case", asRef("HEAD:refs/heads/Main"), "differs only in case from the branch main"],
 	["a branch register", asRef("HEAD:refs/heads/register"), kept],
 	["a new branch register/…", asRef("HEAD:refs/heads/register/two"), kept],
+	["a new review of many layers", asRef("HEAD:refs/heads/register/careful/review.spring"), kept],
+	[
+		"the end of a review of many layers",
+		asRef(":refs/heads/register/careful/review.autumn"),
+		"must not be removed",
+	],
 	["a new branch Repair/…", asRef("HEAD:refs/heads/Repair/two"), kept],
 	["a declined review", asRef("HEAD:refs/heads/declined/register/x/1"), kept],
 	["a branch below a review's", asRef("HEAD:refs/heads/register/waits/x"), kept],

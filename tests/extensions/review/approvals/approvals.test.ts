@@ -272,6 +272,16 @@ test("missing owners are asked once: by a request for a review, or by a mention"
 	assert.match(commentsWith("asked").join(), /\n@bob: you own files of this change\.[\s\S]*\n@eve: /);
 });
 
+test("owners are mentioned where the token may not ask who is a collaborator", async () => {
+	peer.collaborators.add("Ann");
+	const message = "Must have push access to view repository collaborators.";
+	peer.answers.push({ path: /\/collaborators\//, status: 403, message });
+	propose();
+	assert.equal((await judge()).length, 1);
+	assert.equal(peer.requested, []);
+	assert.match(commentsWith("asked").join(), "@Ann");
+});
+
 /** A pull request of the service that its owners have approved, with the required checks. */
 function proposeReady(parts: Partial<PeerPull> = {}, checks: [string, string, string][] = []) {
 	const pull = propose({ ...byService, ...byBob, ...parts });
@@ -305,15 +315,19 @@ test("an approved pull request of the service is merged as one commit, with the 
 	const title = "register abc (wms) (#1)";
 	const expected = { sha: head, merge_method: "squash", commit_title: title, commit_message: request("1") };
 	assert.equal(pull.mergedWith, expected);
+	const named = proposeReady({ from: "maps:register/energy/review.spring" });
+	await judge();
+	assert.ok(named.merged, "a review of many layers");
 	const both = proposeReady({ from: "maps:repair/abc", commits });
 	await judge();
 	const { commit_title, commit_message } = both.mergedWith ?? {};
-	assert.equal([commit_title, commit_message], ["a change (#2)", `${request("1")}\nRequest: 2`]);
+	assert.equal([commit_title, commit_message], ["a change (#3)", `${request("1")}\nRequest: 2`]);
 });
 
 const unmerged: [string, Partial<PeerPull>, [string, string, string][]?][] = [
 	["of a person", { author: "carl", from: "maps:fix/abc" }],
 	["of a person below repair", { author: "carl", from: "maps:repair/a/b" }],
+	["of a person below a sender", { author: "carl", from: "maps:register/energy/spring" }],
 	["of a fork", { from: "mallory:register/abc" }],
 	["with a conflict", { mergeable: false }],
 	[

@@ -1,6 +1,33 @@
 import type { JsonAnswer, JsonRequest } from "../../../scripts/json-server.ts";
 import type { World } from "./world.ts";
 
+/** The token of a job, which has the permissions that the workflow gives it. */
+export function tokenWith(token: string, permissions: Record<string, string>): string {
+	return [token, ...Object.keys(permissions)].join(".");
+}
+
+/** The permissions of a job, of which a request needs one ("Permissions required for GitHub Apps"). */
+const needed: readonly (readonly [RegExp, ...string[]])[] = [
+	[/^\/pulls/, "pull-requests"],
+	[/^\/issues\/\d+\//, "issues", "pull-requests"],
+	[/^\/issues/, "issues"],
+	[/^\/(?:commits\/[^/]+\/)?check-runs/, "checks"],
+	[/^\/commits\/[^/]+\/status/, "statuses"],
+	[/^\/(?:git|activity|compare|contents|commits)/, "contents"],
+];
+
+/** Why GitHub refuses a request of a job's own token; null if it does not. */
+function refusalOf(path: string, authorization = ""): string | null {
+	const [, permissions] = /^(?:Bearer|token) token-of-a-run(?:\.(.*))?$/.exec(authorization) ?? [];
+	const isOfJob = authorization.includes("token-of-a-run");
+	if (isOfJob && path.startsWith("/collaborators/"))
+		return "Must have push access to view repository collaborators.";
+	const [, ...one] = needed.find(([pattern]) => pattern.test(path)) ?? [];
+	const given = (permissions ?? "").split(".");
+	const isGranted = !isOfJob || one.length === 0 || one.some((name) => given.includes(name));
+	return isGranted ? null : "Resource not accessible by integration";
+}
+
 /** What GitHub answers to requests that the server for reviews does not judge; null for all others. */
 export function answerMore(world: World, { method, path, headers, body }: JsonRequest): JsonAnswer | null {
 	const own = path.replace("/repos/maps/layers", "");
@@ -8,6 +35,8 @@ export function answerMore(world: World, { method, path, headers, body }: JsonRe
 	const mayWrite = /^(?:Bearer|token) token-of-the-app-\d+$/.test(headers.authorization ?? "");
 	if (method !== "GET" && !own.startsWith("/issues") && !mayWrite)
 		return { status: 403, body: { message: "Resource not accessible by integration" } };
+	const refusal = refusalOf(own, headers.authorization);
+	if (refusal !== null) return { status: 403, body: { message: refusal } };
 	const merged = /^\/pulls\/(\d+)\/merge$/.exec(own)?.[1];
 	const pull = world.pulls.find(({ number }) => number === Number(merged));
 	if (!pull) return null;

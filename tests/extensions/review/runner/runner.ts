@@ -1,4 +1,5 @@
 import { type Contexts, filled, isMet, textOf } from "./expressions.ts";
+import { tokenWith } from "./github.ts";
 import { JobSteps, statusOf } from "./steps.ts";
 import type { Host, Job, PlayedJob, Run, Start, Workflow } from "./workflow.ts";
 
@@ -19,16 +20,18 @@ export async function play(workflow: Workflow, start: Start, host: Host): Promis
 		server_url: "https://github.example",
 		run_id: 1,
 		run_attempt: start.attempt ?? 1,
-		token: host.token,
 	};
-	const contexts: Contexts = { github, vars: host.variables };
+	const contextsOf = ({ permissions = workflow.permissions ?? {} }: Job): Contexts => {
+		const token = tokenWith(host.token, permissions);
+		return { github: { ...github, token }, vars: host.variables };
+	};
 	const playing = new Map<string, Promise<void>>();
 	const playOne = async (id: string): Promise<void> => {
 		const job = workflow.jobs[id] as Job;
 		const needed = [job.needs ?? []].flat();
 		await Promise.all(needed.map((one) => playing.get(one)));
 		const needs = Object.fromEntries(needed.map((one) => [one, run.jobs[one]]));
-		run.jobs[id] = await playJob(id, job, { ...contexts, needs }, ancestorsOf(workflow, needed));
+		run.jobs[id] = await playJob(id, job, { ...contextsOf(job), needs }, ancestorsOf(workflow, needed));
 		host.afterJob?.(id, run);
 	};
 	// A job that is needed may stand below the one that needs it.

@@ -21,6 +21,7 @@ export interface Job {
 	env?: Texts;
 	outputs?: Record<string, string>;
 	environment?: { name: string };
+	permissions?: Record<string, string>;
 	strategy?: { matrix: Record<string, unknown> };
 	steps: Step[];
 }
@@ -30,6 +31,7 @@ export interface Workflow {
 	on: Record<string, Texts | null>;
 	env?: Texts;
 	concurrency?: { group: string };
+	permissions?: Record<string, string>;
 	jobs: Record<string, Job>;
 }
 
