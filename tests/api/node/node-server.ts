@@ -130,14 +130,16 @@ export class TestServer {
 	};
 
 	#store(): Store {
-		const nothing = { read: async () => null, ids: async () => null, keys: async () => [] };
+		const read = async (smallkey: string) =>
+			this.stored.includes(smallkey) ? { registration: manual, description: null } : null;
+		const layers = { read, ids: async () => null, keys: async () => [] };
 		return {
 			published: true,
-			...nothing,
+			...layers,
 			remember: async () => true,
 			change: async (edits, { smallkey }): Promise<Commit | Refusal> => {
 				await this.gate;
-				const outcome = await edits(nothing);
+				const outcome = await edits(layers);
 				if (isRefusal(outcome)) return outcome;
 				this.stored.push(smallkey ?? "");
 				return { commit: "c".repeat(40), changed: true };
