@@ -75,10 +75,7 @@ export function wmsSiblings({ layers, others }: Capabilities): Map<string, strin
 	const texts = [...layers].map(
 		([name, { title }]) => [name, siblingText(name, plainText(title.any, maxTitle))] as const,
 	);
-	return new Map([
-		...texts,
-		...[...others].map(([name, title]) => [name, siblingText(name, title)] as const),
-	]);
+	return new Map([...texts, ...[...others].map((name) => [name, siblingText(name)] as const)]);
 }
 
 /** The text by which a described layer is remembered. */

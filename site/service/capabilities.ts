@@ -31,24 +31,24 @@ export interface CapabilitiesLayer {
 	title: Texts;
 	/** As sent: it may contain markup. */
 	abstract: Texts;
-	keywords: [lang: Lang | "", text: string][];
+	keywords: readonly (readonly [lang: Lang | "", text: string])[];
 	queryable: boolean;
 	/** Media types of the legends of its own styles. The legends of its parents' styles apply to it, too. */
-	ownLegendFormats: string[];
+	ownLegendFormats: readonly string[];
 	/** Members of the parent apply to it, but are not copied: a document can have tens of thousands of layers and styles. */
 	parent: CapabilitiesLayer | null;
 	/** Its own box; null if it has none that can be read. */
 	box: Bounds | null;
 	/** Its own boxes in references, the first few. */
-	referenced: ReferencedBox[];
+	referenced: readonly ReferencedBox[];
 	/** The smallest box around the layers in it; null if it has none. */
 	inner: Bounds | null;
 	/** Its own scales, and different ones of the layers in it. */
 	scales: Scales | null;
-	innerScales: Scales[];
+	innerScales: readonly Scales[];
 	/** Its own references, those that can be projected before others. The references of its parents apply to it, too. */
-	references: string[];
-	dimensions: Dimension[];
+	references: readonly string[];
+	dimensions: readonly Dimension[];
 	/** The size of every picture of it; 0: any. `isWhole`: only its whole box can be drawn. */
 	fixed: { width: number; height: number; isWhole: boolean };
 }
@@ -62,19 +62,19 @@ export interface Capabilities {
 	root: CapabilitiesLayer | null;
 	/** Name → layer, in the order of the document. Layers without a name cannot be requested, and are left out. */
 	layers: Map<string, CapabilitiesLayer>;
-	/** Names of a large document's other layers, of which no more was kept; with its title if the name is a number. */
-	others: Map<string, string>;
+	/** Names of a large document's other layers, of which no more was kept; at most 20,000. */
+	others: Set<string>;
 	/** How many layers have a name. */
 	count: number;
 	/** Media types of GetMap, and its address; empty if the document has none. */
-	pictureFormats: string[];
+	pictureFormats: readonly string[];
 	pictureAddress: string;
 	/** Media types of GetFeatureInfo. */
-	featureInfoFormats: string[];
+	featureInfoFormats: readonly string[];
 	/** Media types of GetLegendGraphic (Styled Layer Descriptor); empty if the service has no such request. */
-	legendFormats: string[];
+	legendFormats: readonly string[];
 	/** Codes of the languages that the service speaks (INSPIRE), as it names them. */
-	languages: string[];
+	languages: readonly string[];
 }
 
 /** A layer and its parents, the nearest first. */

@@ -5,6 +5,7 @@ import type { XmlElement } from "./tree.ts";
 
 /** Characters of a name or title, and entries of a list. */
 const maxTextLength = 2000;
+const maxAbstractLength = 16_000;
 const maxListed = 100;
 
 /** References of a layer that cannot be projected, boxes in references, and different scales of a group. */
@@ -14,13 +15,13 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /** A copy of a text without the text of which it is a part, which would stay in memory otherwise. */
-function copied(text: string): string {
+export function copied(text: string): string {
 	return decoder.decode(encoder.encode(text));
 }
 
-/** The text of an element that is kept. */
+/** The text of an element. */
 function textOf({ text }: XmlElement, maxLength = maxTextLength): string {
-	return copied(text.trim().slice(0, maxLength));
+	return text.trim().slice(0, maxLength);
 }
 
 /** The language of an element; empty if it names none, or another one (ISO 639: `fr`, `fra` or `fre`). */
@@ -29,51 +30,71 @@ function langOf({ attributes }: XmlElement): Lang | "" {
 	return langs.find((lang) => code.startsWith(lang)) ?? "";
 }
 
-function addText(texts: Texts, element: XmlElement, maxLength?: number): void {
+/** Adds a text in the language of its element. */
+function withText(texts: Texts, element: XmlElement, maxLength?: number): Texts {
 	const text = textOf(element, maxLength);
 	const lang = langOf(element);
 	// A text without a language is for all others.
 	const isTagged = texts.any === "" || texts.any === texts.en || texts.any === texts.fr;
-	if (isTagged && (texts.any === "" || element.attributes.lang === undefined)) texts.any = text;
-	if (lang !== "") texts[lang] ??= text;
+	const any = isTagged && (texts.any === "" || element.attributes.lang === undefined) ? text : texts.any;
+	return { ...texts, any, ...(lang !== "" && texts[lang] === undefined && { [lang]: text }) };
 }
 
-/** Adds a text to a list, unless it is there already, or the list is full. */
-export function addTo(list: string[], text: string, maxLength = maxListed): void {
-	const value = copied(text.trim().slice(0, maxTextLength));
-	if (value !== "" && list.length < maxLength && !list.includes(value)) list.push(value);
+/** A list with one more text, unless it is there already, or the list is full. */
+export function withEntry(list: readonly string[], text: string, maxLength = maxListed): readonly string[] {
+	const value = text.trim().slice(0, maxTextLength);
+	return value === "" || list.length >= maxLength || list.includes(value) ? list : [...list, copied(value)];
 }
 
-/** Adds the texts of the elements `Format` of a request or a style. */
-export function addFormats(formats: string[], { children }: XmlElement): void {
-	for (const { name, text } of children) if (name === "Format") addTo(formats, text);
+/** A list with the texts of the elements `Format` of a request or a style. */
+export function withFormats(formats: readonly string[], { children }: XmlElement): readonly string[] {
+	const texts = children.filter(({ name }) => name === "Format").map(({ text }) => text);
+	return texts.reduce((all, text) => withEntry(all, text), formats);
 }
+
+/** What layers share that have no such members: a document can have tens of thousands of layers. */
+const noText: Texts = { any: "" };
+const none: readonly never[] = [];
+const anySize: CapabilitiesLayer["fixed"] = { width: 0, height: 0, isWhole: false };
 
 /** A layer that has nothing yet but the attributes of its element. */
 export function emptyLayer(
 	attributes: XmlElement["attributes"],
 	parent: CapabilitiesLayer | null,
 ): CapabilitiesLayer {
-	const isSet = (name: string) => /^\s*(?:1|true)\s*$/.test(attributes[name] ?? "");
-	const sizeOf = (name: "width" | "height") => {
-		const side = numberIn(attributes[name === "width" ? "fixedWidth" : "fixedHeight"]);
-		return side > 0 && side <= 10_000 ? Math.round(side) : (parent?.fixed[name] ?? 0);
+	const { queryable } = attributes;
+	return {
+		title: noText,
+		abstract: noText,
+		keywords: none,
+		// Inherited, unless the layer has its own (06-042, table 6).
+		queryable: queryable === undefined ? (parent?.queryable ?? false) : isTrue(queryable),
+		ownLegendFormats: none,
+		parent,
+		...{ box: null, referenced: none, inner: null, scales: null, innerScales: none },
+		...{ references: none, dimensions: none },
+		fixed: fixedSize(attributes, parent?.fixed ?? anySize),
+	};
+}
+
+function isTrue(text: string): boolean {
+	return /^\s*(?:1|true)\s*$/.test(text);
+}
+
+function fixedSize(
+	attributes: XmlElement["attributes"],
+	around: CapabilitiesLayer["fixed"],
+): CapabilitiesLayer["fixed"] {
+	const { fixedWidth, fixedHeight, noSubsets } = attributes;
+	if (fixedWidth === undefined && fixedHeight === undefined && noSubsets === undefined) return around;
+	const sizeOf = (text: string | undefined, inherited: number) => {
+		const side = Math.round(numberIn(text));
+		return side >= 0 && side <= 10_000 ? side : inherited;
 	};
 	return {
-		title: { any: "" },
-		abstract: { any: "" },
-		keywords: [],
-		// Inherited, unless the layer has its own (06-042, table 6).
-		queryable: attributes.queryable === undefined ? (parent?.queryable ?? false) : isSet("queryable"),
-		ownLegendFormats: [],
-		parent,
-		...{ box: null, referenced: [], inner: null, scales: null, innerScales: [] },
-		...{ references: [], dimensions: [] },
-		fixed: {
-			width: sizeOf("width"),
-			height: sizeOf("height"),
-			isWhole: attributes.noSubsets === undefined ? (parent?.fixed.isWhole ?? false) : isSet("noSubsets"),
-		},
+		width: sizeOf(fixedWidth, around.width),
+		height: sizeOf(fixedHeight, around.height),
+		isWhole: noSubsets === undefined ? around.isWhole : isTrue(noSubsets),
 	};
 }
 
@@ -84,31 +105,33 @@ export function emptyLayer(
 export function readMember(layer: CapabilitiesLayer, element: XmlElement, service: OgcService): string {
 	const { name, children } = element;
 	if (name === (service === "WMTS" ? "Identifier" : "Name")) return textOf(element);
-	if (name === "Title") addText(layer.title, element);
-	if (name === "Abstract") addText(layer.abstract, element, 16_000);
+	if (name === "Title") layer.title = withText(layer.title, element);
+	if (name === "Abstract") layer.abstract = withText(layer.abstract, element, maxAbstractLength);
 	if (name === "CRS" || name === "SRS")
 		for (const text of element.text.split(/\s+/)) addReference(layer, text);
 	if (name === "Dimension" || name === "Extent") readDimension(layer, element);
 	if (/Scale/.test(name)) readScale(layer, element);
 	layer.box = readGeographicBox(element) ?? layer.box;
 	const referenced = layer.referenced.length < maxOthers && readReferencedBox(element);
-	if (referenced) layer.referenced.push(referenced);
+	if (referenced) layer.referenced = [...layer.referenced, referenced];
 	for (const child of children) {
 		if (child.name === "Keyword") addKeyword(layer, child);
-		if (child.name === "LegendURL") addFormats(layer.ownLegendFormats, child);
+		if (child.name === "LegendURL") layer.ownLegendFormats = withFormats(layer.ownLegendFormats, child);
 	}
 	return "";
 }
 
-function addKeyword({ keywords }: CapabilitiesLayer, element: XmlElement): void {
+function addKeyword(layer: CapabilitiesLayer, element: XmlElement): void {
+	const { keywords } = layer;
 	const [lang, text] = [langOf(element), textOf(element)];
 	const isKnown = keywords.some((known) => known[0] === lang && known[1] === text);
-	if (text !== "" && keywords.length < maxListed && !isKnown) keywords.push([lang, text]);
+	if (text !== "" && keywords.length < maxListed && !isKnown) layer.keywords = [...keywords, [lang, text]];
 }
 
-function addReference({ references }: CapabilitiesLayer, text: string): void {
+function addReference(layer: CapabilitiesLayer, text: string): void {
 	const reference = referenceOf(text);
-	if (reference !== "") addTo(references, reference, wkidOf(reference) === null ? maxOthers : maxListed);
+	const maxLength = wkidOf(reference) === null ? maxOthers : maxListed;
+	layer.references = withEntry(layer.references, reference, maxLength);
 }
 
 /** Metres of the diagonal of a pixel of 0.28 mm: a `ScaleHint` is such a diagonal on the ground (01-068r3, section 7.1.4.5.8). */
@@ -136,22 +159,21 @@ function readScale(layer: CapabilitiesLayer, { name, text, attributes }: XmlElem
 }
 
 /** Reads a dimension: in WMS 1.1.1 its values and its default are in an `Extent` (01-068r3, annex C). */
-function readDimension({ dimensions }: CapabilitiesLayer, { text, attributes }: XmlElement): void {
+function readDimension(layer: CapabilitiesLayer, { text, attributes }: XmlElement): void {
+	const { dimensions } = layer;
 	const name = (attributes.name ?? "").trim().toLowerCase();
 	if (name === "" || dimensions.length >= maxOthers) return;
 	const known = dimensions.find((one) => one.name === name);
-	const dimension: Dimension = known ?? {
-		parameter: parameterOf(name),
-		name: copied(name),
-		hasDefault: false,
-		last: "",
-	};
-	if (!known) dimensions.push(dimension);
-	if ((attributes.default ?? "").trim() !== "") dimension.hasDefault = true;
 	// Values are separated by commas; an interval is `first/last/step` (06-042, annex C).
-	const last = (text.split(",").findLast((value) => value.trim() !== "") ?? "").trim().split("/");
-	const value = (last.length > 1 ? last[1] : last[0])?.trim() ?? "";
-	if (value !== "") dimension.last = copied(value.slice(0, maxListed));
+	const interval = (text.split(",").findLast((value) => value.trim() !== "") ?? "").split("/");
+	const last = (interval[1] ?? interval[0] ?? "").trim().slice(0, maxListed);
+	const dimension: Dimension = {
+		parameter: parameterOf(name),
+		name,
+		hasDefault: known?.hasDefault || (attributes.default ?? "").trim() !== "",
+		last: last || (known?.last ?? ""),
+	};
+	layer.dimensions = [...dimensions.filter((one) => one !== known), dimension];
 }
 
 function parameterOf(name: string): string {
@@ -160,12 +182,29 @@ function parameterOf(name: string): string {
 		: `DIM_${name.replace(/^dim_/, "").toUpperCase()}`;
 }
 
+/** Copies the texts of a layer that is kept: they are parts of the document's. */
+export function withCopiedTexts(layer: CapabilitiesLayer): CapabilitiesLayer {
+	const { title, abstract, keywords, dimensions, referenced } = layer;
+	if (title !== noText) layer.title = copiedTexts(title);
+	if (abstract !== noText) layer.abstract = copiedTexts(abstract);
+	if (keywords.length > 0) layer.keywords = keywords.map(([lang, text]) => [lang, copied(text)]);
+	if (dimensions.length > 0)
+		layer.dimensions = dimensions.map((one) => ({ ...one, name: copied(one.name), last: copied(one.last) }));
+	if (referenced.length > 0)
+		layer.referenced = referenced.map((one) => ({ ...one, reference: copied(one.reference) }));
+	return layer;
+}
+
+function copiedTexts(texts: Texts): Texts {
+	return Object.fromEntries(Object.entries(texts).map(([lang, text]) => [lang, copied(text)])) as Texts;
+}
+
 /** Adds the scales of a layer to those of the group around it. */
 export function addInnerScales(group: CapabilitiesLayer, { scales, innerScales }: CapabilitiesLayer): void {
 	for (const one of scales ? [scales] : innerScales) {
 		const isKnown = group.innerScales.some(
 			(known) => known.smallest === one.smallest && known.largest === one.largest,
 		);
-		if (!isKnown && group.innerScales.length < maxOthers) group.innerScales.push(one);
+		if (!isKnown && group.innerScales.length < maxOthers) group.innerScales = [...group.innerScales, one];
 	}
 }

@@ -9,14 +9,22 @@ import {
 	ownBox,
 } from "./capabilities.ts";
 import { createDecode } from "./decode.ts";
-import { addFormats, addInnerScales, addTo, emptyLayer, readMember } from "./layer-members.ts";
+import {
+	addInnerScales,
+	copied,
+	emptyLayer,
+	readMember,
+	withCopiedTexts,
+	withEntry,
+	withFormats,
+} from "./layer-members.ts";
 import { BrokenParts, type Parts, textsOf, unzipped } from "./parts.ts";
 import { TreeBuilder, type XmlElement } from "./tree.ts";
 import { UnreadableXml, XmlReader } from "./xml.ts";
 
 /** Limits of what is kept of a large document: characters of layers' texts, and names of other layers. */
 const maxKept = 4_000_000;
-const maxNames = 100_000;
+const maxNames = 20_000;
 
 /** Layers whose boxes in references are projected for the groups around them: each takes a while. */
 const maxProjected = 200;
@@ -25,7 +33,7 @@ const maxProjected = 200;
 const maxBeforeRoot = 100_000;
 
 /** Characters of a layer beside its texts: what its other members take in memory. */
-const layerSize = 100;
+const layerSize = 200;
 
 /** A document is not one of capabilities. */
 export class NotCapabilities extends Error {
@@ -64,7 +72,7 @@ interface OpenLayer {
 /** Builds capabilities from the elements of a document. Elements are compared by local name, in any namespace. */
 class CapabilitiesBuilder {
 	readonly capabilities: Capabilities = {
-		...{ isOlder: false, version: "", root: null, layers: new Map(), others: new Map(), count: 0 },
+		...{ isOlder: false, version: "", root: null, layers: new Map(), others: new Set(), count: 0 },
 		...{ pictureFormats: [], pictureAddress: "", featureInfoFormats: [], legendFormats: [], languages: [] },
 	};
 	/** The root of the document, once it has begun. */
@@ -155,19 +163,21 @@ class CapabilitiesBuilder {
 		const size = texts.reduce((sum, { length }) => sum + length, layerSize);
 		if (this.#kept + size <= maxKept || this.needed.has(name)) {
 			this.#kept += size;
-			layers.set(name, layer);
-		} else if (others.size < maxNames) others.set(name, /^\d+$/.test(name) ? layer.title.any : "");
+			layers.set(copied(name), withCopiedTexts(layer));
+		} else if (others.size < maxNames) others.add(copied(name));
 	}
 
 	#readElement(element: XmlElement): void {
 		const { capabilities } = this;
 		if (element.name === "GetMap") {
-			addFormats(capabilities.pictureFormats, element);
+			capabilities.pictureFormats = withFormats(capabilities.pictureFormats, element);
 			capabilities.pictureAddress ||= addressIn(element);
 		}
-		if (element.name === "GetFeatureInfo") addFormats(capabilities.featureInfoFormats, element);
-		if (element.name === "GetLegendGraphic") addFormats(capabilities.legendFormats, element);
-		if (element.name === "Language") addTo(capabilities.languages, element.text);
+		if (element.name === "GetFeatureInfo")
+			capabilities.featureInfoFormats = withFormats(capabilities.featureInfoFormats, element);
+		if (element.name === "GetLegendGraphic")
+			capabilities.legendFormats = withFormats(capabilities.legendFormats, element);
+		if (element.name === "Language") capabilities.languages = withEntry(capabilities.languages, element.text);
 		if (this.exception === "" && /Exception$/.test(element.name)) this.exception = exceptionWords(element);
 	}
 }

@@ -54,17 +54,22 @@ export class XmlReader {
 	#read(text: string, at: number): number {
 		if (this.#until !== "") return this.#readUntil(text, at);
 		if (text[at] !== "<") return this.#readText(text, at);
-		const rest = text.slice(at, at + cdata[0].length);
+		if (text[at + 1] === "!" || text[at + 1] === "?") return this.#readDeclaration(text, at);
+		const end = tagEnd(text, at);
+		if (end >= 0) this.#readTag(text.slice(at + 1, end));
+		return end < 0 ? -1 : end + 1;
+	}
+
+	/** Reads the start of what is skipped or of a CDATA section, or a whole document type. */
+	#readDeclaration(text: string, at: number): number {
 		for (const [start, end] of [...skipped, cdata]) {
-			if (!rest.startsWith(start)) continue;
+			if (!text.startsWith(start, at)) continue;
 			this.#until = end;
 			return at + start.length;
 		}
-		if (rest.length < cdata[0].length && rest.startsWith("<!")) return -1;
-		const end = rest.startsWith("<!") ? typeEnd(text, at) : tagEnd(text, at);
-		if (end < 0) return -1;
-		if (!rest.startsWith("<!")) this.#readTag(text.slice(at + 1, end));
-		return end + 1;
+		if (text.length - at < cdata[0].length) return -1;
+		const end = typeEnd(text, at);
+		return end < 0 ? -1 : end + 1;
 	}
 
 	#readText(text: string, at: number): number {

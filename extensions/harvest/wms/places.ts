@@ -96,7 +96,7 @@ function partOf(box: readonly number[], part: number): number[] {
 }
 
 /** The scales of a layer: its own or inherited ones, else those of the layers in it. */
-function scalesIn(layer: CapabilitiesLayer): Scales[] {
+function scalesIn(layer: CapabilitiesLayer): readonly Scales[] {
 	const own = scalesOf(layer);
 	return own ? [own] : layer.innerScales;
 }

@@ -131,9 +131,9 @@ export function createReadCapabilities(ask: Ask, now: () => number = Date.now): 
 	};
 }
 
-/** Whether a large document has layers of which only the names were kept. */
-function lacks({ layers, others }: Capabilities, names: readonly string[]): boolean {
-	return names.some((name) => !layers.has(name) && listedNames(name).some((listed) => others.has(listed)));
+/** Whether only a part of a large document was kept, which does not have all of the needed layers. */
+function lacks({ layers, count }: Capabilities, names: readonly string[]): boolean {
+	return count > layers.size && names.some((name) => !listedNames(name).some((listed) => layers.has(listed)));
 }
 
 /** Statuses with which a server refuses a version, or has no document at an address. */
