@@ -1,5 +1,5 @@
 import { parseJson } from "../registry/json.ts";
-import { judgeChange } from "../registry/judge.ts";
+import { judgeChange, type Who } from "../registry/judge.ts";
 import {
 	canonicalText,
 	kindOf,
@@ -45,8 +45,8 @@ function notRegistered(smallkey: string): Refusal {
 }
 
 /** Parses the body of a PUT: a registration that replaces the stored one. */
-function parseRegister(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
-	const { registration, problems } = judgeBody(smallkey, body);
+function parseRegister(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal {
+	const { registration, problems } = judgeBody(smallkey, body, sender);
 	if (!registration) return refusalOf(problems);
 	return {
 		smallkey,
@@ -56,9 +56,11 @@ function parseRegister(smallkey: string, body: Uint8Array): RequestedChange | Re
 	};
 }
 
-function parseRemove(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
+function parseRemove(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal {
 	// The method is not signed: with a body, a captured PUT could be sent again as a DELETE.
 	if (body.length > 0) return { status: 400, errors: [problemAt("", "body-empty")] };
+	const refusal = judgeSender(smallkey, sender);
+	if (refusal) return refusal;
 	return {
 		smallkey,
 		subject: `remove ${smallkey}`,
@@ -119,13 +121,14 @@ type Update = Readonly<Partial<Record<Lang | "whole", Members>>>;
  * @param updateOf what the members of the body replace, or a problem
  */
 function updateParser(kind: "any layer" | "features", updateOf: (members: Members) => Update | Problem) {
-	return (smallkey: string, body: Uint8Array): RequestedChange | Refusal => {
+	return (smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal => {
 		const { value, problems } = parseJson(body);
 		if (problems.length > 0) return { status: 400, errors: problems };
 		if (!isObject(value)) return invalid(problemAt("document", "object"));
 		if (Object.keys(value).length === 0) return invalid(problemAt("document", "members"));
 		const update = updateOf(value);
-		return "code" in update ? invalid(update) : requestUpdate(smallkey, update, kind);
+		if ("code" in update) return invalid(update);
+		return judgeSender(smallkey, sender) ?? requestUpdate(smallkey, update, kind);
 	};
 }
 
@@ -175,7 +178,7 @@ function requestUpdate(
 		if (kind === "features" && !isFeature) return invalid(problemAt("smallkey", "not-feature", smallkey));
 		const wanted = { ...before, ...whole, en: { ...before.en, ...en }, fr: { ...before.fr, ...fr } };
 		const body = new TextEncoder().encode(JSON.stringify(wanted));
-		const { registration, problems } = judgeBody(smallkey, body);
+		const { registration, problems } = judgeBody(smallkey, body, "anyone");
 		if (!registration) return refusalOf(problems);
 		merged = registration;
 		return putEdits(now, smallkey, registration);
@@ -185,7 +188,8 @@ function requestUpdate(
 
 /** A kind of change of one layer: how its body is parsed, and how it is answered. */
 interface ChangeKind {
-	parse(smallkey: string, body: Uint8Array): RequestedChange | Refusal;
+	/** Parses and judges what can be judged without the store: the payload, then whether the sender may change the layer. */
+	parse(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal;
 	status: number;
 	/** Makes the answer's body. Without this function, and while the change waits for a reviewer, the body is the receipt. */
 	bodyOf?: (smallkey: string) => unknown;
@@ -206,9 +210,15 @@ export const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, Chang
 	simplify: { parse: parseSimplify, status: 200, bodyOf: asKey },
 };
 
-/** Judges the content of a layer; the names of the stored ones are known only to the store. */
-function judgeBody(smallkey: string, bytes: Uint8Array) {
+/** Judges the content of a layer, and its sender; the names of the stored ones are known only to the store. */
+function judgeBody(smallkey: string, bytes: Uint8Array, who: Who) {
 	const file = { path: layerPath(smallkey), kind: "file", bytes } as const;
-	const { layers, problems } = judgeChange(null, [file], "anyone");
-	return { registration: layers.get(smallkey)?.registration ?? null, problems };
+	const { layers, problems } = judgeChange(null, [file], who);
+	return { registration: problems.length > 0 ? null : layers.get(smallkey)?.registration, problems };
+}
+
+/** The refusal of a change without a content by a sender who may not make it; null if it may. */
+function judgeSender(smallkey: string, sender: Who): Refusal | null {
+	const { problems } = judgeChange(null, [{ path: layerPath(smallkey), kind: "written" }], sender);
+	return problems.length > 0 ? refusalOf(problems) : null;
 }

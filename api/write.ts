@@ -1,9 +1,9 @@
-import { judgeChange, smallkeyProblem } from "../registry/judge.ts";
+import { smallkeyProblem } from "../registry/judge.ts";
 import { mayChange } from "../registry/owners.ts";
 import { shownValue } from "../registry/problems.ts";
 import { maxRegistrationBytes } from "../registry/registration.ts";
 import { isReviewName } from "../registry/sender-id.ts";
-import { decodeSegment, layerPath, parseSmallkey } from "../registry/smallkey.ts";
+import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { problemAt, textOf } from "../registry/texts.ts";
 import { parseTimestamp } from "../registry/timestamp.ts";
 import { isRefusal, type Refusal } from "../store/store.ts";
@@ -11,7 +11,7 @@ import { methodOf, type WriteAction } from "./app.ts";
 import { type Conditions, conditionalEdits } from "./conditions.ts";
 import type { Context, Refresh } from "./context.ts";
 import { receiptOf } from "./receipt.ts";
-import { changeKinds, type RequestedChange, refusalOf } from "./register.ts";
+import { changeKinds, type RequestedChange } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, receiptReply, refuseWrite, uncachedHeaders } from "./reply.ts";
 import { isSignedBy, isTimely, type Sender, sha256Hex, shapeHint } from "./senders.ts";
 
@@ -131,7 +131,7 @@ function judgeEncoding({ encoding }: Write): Refusal | null {
 }
 
 /**
- * Checks the signature and the time (specification, "Verification by the service").
+ * Checks the signature (specification, "Verification by the service"); the time was checked when the head arrived.
  * @returns the sender, and the hash of the signature, which identifies the request
  */
 async function verifyWrite(
@@ -139,8 +139,6 @@ async function verifyWrite(
 	body: Uint8Array,
 	context: Context,
 ): Promise<{ sender: Sender; request: string } | Refusal> {
-	const refusal = judgeHead(write, context);
-	if (refusal) return refusal;
 	const { target, sender: id, timestamp, signature } = write;
 	const sender = context.settings.senders.get(id);
 	// The hashes are computed for unknown senders, too, so that the time does not reveal which senders exist.
@@ -215,10 +213,7 @@ function parseChange(
 	if (smallkey === null) {
 		return { status: 400, errors: [smallkeyProblem(given ?? segment)], reason: "smallkey" };
 	}
-	const change = parse(smallkey, body);
-	if (isRefusal(change)) return change;
-	const { problems } = judgeChange(null, [{ path: layerPath(smallkey), kind: "written" }], sender);
-	return problems.length > 0 ? refusalOf(problems) : change;
+	return parse(smallkey, body, sender);
 }
 
 const dayMs = 86_400_000;
