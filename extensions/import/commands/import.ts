@@ -188,7 +188,7 @@ const importDump = createRun("import", async ({ read, environment, io }) => {
 const compareHelp = `
 An address is the part before /v1/docs/… or /v2/docs/…; nothing is written to either service.
 Without --keys the layers of the repository in DATA_DIR are read.
-Ends with 1 where a viewer would draw or ask a layer otherwise.`;
+Ends with 1 where a viewer would draw or ask a layer otherwise, or it is missing, or the older service cannot serve it.`;
 
 /** Reads the smallkeys of the repository in a data folder. @throws {Error} if there is no repository */
 async function readStored(dataDir: string): Promise<string[]> {
@@ -215,8 +215,8 @@ const compare = createRun("compare", async ({ read, environment, io }) => {
 	const comparing = compareServices(old, now, smallkeys, bar.tick);
 	const comparison = await comparing.finally(() => bar.stop());
 	for (const text of reportLines(comparison, smallkeys, all)) io.print(plain(text));
-	const isRelevant = comparison.findings.some((finding) => finding.class === "relevant");
-	return isRelevant ? exitCodes.wrong : exitCodes.done;
+	const isSame = comparison.findings.every((finding) => finding.class === "cosmetic");
+	return isSame ? exitCodes.done : exitCodes.wrong;
 });
 
 export const runs = { import: importDump, compare };

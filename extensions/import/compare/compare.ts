@@ -46,7 +46,29 @@ async function docsOf(service: string, target: ComparedTarget, smallkey: string)
 	return null;
 }
 
-/** Reads some layers, in their order. @param docs as `docsOf` returns it */
+/** Layers that fail, before any is read, after which a service is no longer asked: each one is a request of its own. */
+const maxFailures = 40;
+
+/** Reads some layers, in their order. */
+type ReadLayers = (lang: Lang, smallkeys: readonly string[]) => Promise<Read[]>;
+
+/**
+ * Returns a function that reads layers. It throws an error if the service does not answer as one of this kind.
+ * @param docs as `docsOf` returns it
+ */
+function createReader(docs: string): ReadLayers {
+	let failures = 0;
+	let isRead = false;
+	return async (lang, smallkeys) => {
+		const reads = await readLayers(docs, lang, smallkeys);
+		const failed = reads.filter((read): read is { failure: string } => "failure" in read);
+		failures += failed.length;
+		isRead ||= failed.length < reads.length;
+		if (isRead || failures < maxFailures) return reads;
+		throw new Error(`${docs}: the first ${failures} layers cannot be read: ${failed.at(-1)?.failure}`);
+	};
+}
+
 async function readLayers(docs: string, lang: Lang, smallkeys: readonly string[]): Promise<Read[]> {
 	const answer = await ask(`${docs}/${lang}/${smallkeys.map(encodeURIComponent).join(",")}`);
 	const elements = "status" in answer && answer.status === 200 ? parseAnswer(answer.bytes) : null;
@@ -94,7 +116,7 @@ const maxConcurrent = 4;
  * @param tick called after each batch with its number of layers, once for each target and language
  * @returns the differences and the compared targets; `unknown`: smallkeys without a layer on either service; `onlyNow`:
  * with a layer only on the newer one
- * @throws {Error} if a service cannot be reached, or the older one serves none of the targets
+ * @throws {Error} if a service cannot be reached or read, or the older one serves none of the targets
  */
 export async function compareServices(
 	before: string,
@@ -139,6 +161,7 @@ export async function compareServices(
 			for (const smallkey of smallkeys) add("relevant", "the version is not served", target, smallkey);
 			continue;
 		}
+		const readers = [docs, docsNow].map(createReader);
 		const starts = Array.from(
 			{ length: Math.ceil(smallkeys.length / batchSize) },
 			(_, index) => index * batchSize,
@@ -146,7 +169,7 @@ export async function compareServices(
 		const tasks = langs.flatMap((lang) => starts.map((start) => ({ lang, start })));
 		const compareBatch = async ({ lang, start }: (typeof tasks)[number]) => {
 			const batch = smallkeys.slice(start, start + batchSize);
-			const reads = [docs, docsNow].map((address) => readLayers(address, lang, batch));
+			const reads = readers.map((read) => read(lang, batch));
 			const [some = [], others = []] = await Promise.all(reads);
 			for (const [index, smallkey] of batch.entries())
 				compare(target, smallkey, some[index] as Read, others[index] as Read);

@@ -82,7 +82,12 @@ test("differences are counted by kind and class, and exit code 1 is for what a v
 		"       1  in neither: never",
 		"",
 	]);
-	await exits(compare("a,b,gone,broken"), 0);
+	for (const [keys, code] of [
+		["a,b,never,fresh", 0],
+		["a,gone", 1],
+		["a,broken", 1],
+	] as const)
+		await exits(compare(keys), code);
 });
 
 test("every version that a service has is read, at its root too, and again alone where an answer lacks a layer", async () => {
@@ -113,6 +118,21 @@ test("an answer that is too large, or too odd, is not compared, and the other la
 		/^ +1 {2}the same in both$/m,
 		/^ +1 {2}another difference \(v1\): c$/m,
 	]);
+});
+
+test("a service that answers something else is not asked for every layer", async () => {
+	const keys = Array.from({ length: 400 }, (_, at) => `k${at}`);
+	now.lists.set("v1/docs", Object.fromEntries(keys.map((key) => [key, feature()])));
+	old.lists.set("v1/docs", Object.fromEntries(keys.map((key) => [key, 502])));
+	await warns(
+		compare(keys.join()),
+		2,
+		/^http:\S+\/v1\/docs: the first \d+ layers cannot be read: answers 502$/m,
+	);
+	assert.ok(old.asked.length < 300, `${old.asked.length} requests`);
+	for (const key of keys.slice(0, 20))
+		old.lists.set("v1/docs", { ...old.lists.get("v1/docs"), [key]: feature() });
+	await exits(compare(keys.slice(0, 80).join()), 1);
 });
 
 test("the keys may be those of a dump, or of the repository in DATA_DIR; without any it ends with 2", async () => {
