@@ -61,8 +61,8 @@ export const feature =
 /** A registration whose services are not asked what they are. */
 export const tiles = JSON.stringify({
 	version: "2.0",
-	en: { service_type: "esriTile", service_url: "https://host.example/en/MapServer" },
-	fr: { service_type: "esriTile", service_url: "https://host.example/fr/MapServer" },
+	en: { service_type: "esriTile", service_url: "https://host.example/en/MapServer", service_name: "Tiles" },
+	fr: { service_type: "esriTile", service_url: "https://host.example/fr/MapServer", service_name: "Tuiles" },
 });
 
 /** What one write says; what is left out is right. */

@@ -31,6 +31,9 @@ const noLayer = "is not the address of one layer of a MapServer or FeatureServer
 const wholeService = (name: string) => `must end with the number of one layer: …/${name} is a whole service`;
 const unreachable = (host: string) => `is at ${host}, which readers elsewhere cannot reach`;
 
+const leftOut = "has a query that changes nothing, which is left out: viewers write their own";
+const token =
+	"has a token, which everybody can read in the fragment and which expires; GeoView fails on any query";
 const addresses: [Type, string, string[]][] = [
 	["wms", "https://h.example/wms", []],
 	["wms", "https://h.example/wms?", [loneMark]],
@@ -52,10 +55,25 @@ const addresses: [Type, string, string[]][] = [
 	["wms", "https://10.example/wms", []],
 	["feature", "https://h.example/a/MapServer/12", []],
 	["feature", "https://h.example/a/FeatureServer/0/", []],
-	["feature", "https://h.example/a/mapserver/3?token=a", []],
 	["feature", "https://h.example/a/MapServer", [wholeService("MapServer")]],
 	["feature", "https://h.example/a/FeatureServer/", [wholeService("FeatureServer")]],
-	["feature", "https://h.example/a/MapServer?f=json", [wholeService("MapServer")]],
+	["feature", "https://h.example/a/MapServer?f=json", [wholeService("MapServer"), leftOut]],
+	["feature", "https://h.example/a/mapserver/3?token=a", [token]],
+	["feature", "https://h.example/a/FeatureServer/1?f=json", [leftOut]],
+	["feature", "https://h.example/a/FeatureServer/1?Token=1&f=json&x=2", [token]],
+	[
+		"feature",
+		"https://h.example/a/MapServer/3?_=1&path=a%20b",
+		['has parameters that every viewer gets: "path"; GeoView fails on any query'],
+	],
+	[
+		"feature",
+		"https://h.example/a/FeatureServer/1/query?where=1%3D1",
+		[
+			"must be the address of a layer or service, without /query: https://h.example/a/FeatureServer/1",
+			'has parameters that every viewer gets: "where"; GeoView fails on any query',
+		],
+	],
 	["feature", "https://h.example/wfs", [noLayer]],
 ];
 
@@ -92,15 +110,6 @@ test("a name in one language only", () => {
 	assert.equal(named(name, {}), [`/fr/service_name: is missing, and /en has one: ${rest}`]);
 	assert.equal(named({ service_name: "" }, name), [`/en/service_name: is missing, and /fr has one: ${rest}`]);
 	assert.equal([...named(name, name), ...named({}, { service_name: "" })], []);
-});
-
-test("a query of a FeatureServer, on which GeoView fails", () => {
-	const saidAt = (end: string) => saidOf("feature", `https://h.example/a/FeatureServer/1${end}`);
-	const left = "has a query that changes nothing, which is left out at v2: GeoView fails on it";
-	assert.equal(saidAt("?f=json"), [left]);
-	assert.equal(saidAt("?token=1&f=json"), ["has a query, on which GeoView fails"]);
-	assert.equal(saidAt(""), []);
-	assert.equal(saidOf("feature", "https://h.example/a/MapServer/1?token=1"), []);
 });
 
 test("services of version 2.0", () => {

@@ -50,7 +50,6 @@ const none: Read = [null, null, null, null];
 const feature: Read = [`feature ${featureServer}`, "esriFeature", "esriFeature 0", "esri-feature"];
 const ofServer = [`feature ${mapServer}`, "esriDynamic 3", "esriDynamic 3", "esri-feature"] as Read;
 const [server, queried] = ["esriMapServer", `${featureServer}?f=json`] as const;
-const withQuery = [`feature ${queried}`, ...feature.slice(1)] as Read;
 const ofFeatures = (...numbers: number[]) => version2("esriFeatureServer", features, numbers);
 
 const payloads: [what: string, registration: Registration, read: Read, description?: Description][] = [
@@ -74,7 +73,7 @@ const payloads: [what: string, registration: Registration, read: Read, descripti
 	],
 	["an esriFeatureServer", ofFeatures(3), [null, "esriFeature", "esriFeature 3", "esri-feature"]],
 	["an esriFeatureServer of several layers", ofFeatures(3, 4), none],
-	["a feature layer of a FeatureServer with a query that changes nothing", featureAt(queried), withQuery],
+	["a feature layer of a FeatureServer with a query that changes nothing", featureAt(queried), feature],
 	["an esriTile", bare("esriTile", service), [null, "esriTile", "", "esri-tile"]],
 	["an esriImage", bare("esriImage", service), [null, "esriImage", "esriImage", "esri-imagery"]],
 ];

@@ -97,7 +97,7 @@ test("a whole MapServer and a whole FeatureServer", () => {
 	const node: LangNode = { service_type: "esriMapServer", service_url: `${service}/`, scrape_only: [5, 0] };
 	const fragment = nodeAt(v2, node);
 	const layerEntries = [{ index: 5 }, { index: 0 }];
-	const expected = { id: "rcs.k.en", layerType: "esriDynamic", url: service, name: "k", layerEntries };
+	const expected = { id: "rcs.k.en", layerType: "esriDynamic", url: service, name: "X", layerEntries };
 	assert.equal(fragment.layers[0], expected);
 	assert.equal(readAsGeoview([fragment])[0]?.layers, ["5", "0"]);
 	assert.is(readAsFgpv([fragment]).length, 1);
@@ -111,7 +111,7 @@ test("a whole MapServer and a whole FeatureServer", () => {
 
 	const features = "https://host.example/arcgis/rest/services/X/FeatureServer";
 	const some: LangNode = { service_type: "esriFeatureServer", service_url: features, scrape_only: [3] };
-	const server = { id: "rcs.k.en", layerType: "esriFeature", url: `${features}/3`, name: "k" };
+	const server = { id: "rcs.k.en", layerType: "esriFeature", url: `${features}/3`, name: "X" };
 	assert.equal(nodeAt(v2, some).layers, [server]);
 	assert.equal([nodeAt(ramp4, some).layerType, nodeAt(ramp4, some).url], ["esri-feature", `${features}/3`]);
 	const withToken: LangNode = { ...some, service_url: `${features}?token=1` };
