@@ -130,9 +130,13 @@ export class TestServer {
 	};
 
 	#store(): Store {
-		const read = async (smallkey: string) =>
-			this.stored.includes(smallkey) ? { registration: manual, description: null } : null;
-		const layers = { read, ids: async () => null, keys: async () => [] };
+		const stored = async (smallkey: string, registration: string) =>
+			this.stored.includes(smallkey) ? { registration, description: null } : null;
+		const layers = {
+			read: (smallkey: string) => stored(smallkey, manual),
+			ids: (smallkey: string) => stored(smallkey, "0".repeat(40)),
+			keys: async () => [],
+		};
 		return {
 			published: true,
 			...layers,
