@@ -80,6 +80,18 @@ export function withoutForm(address: string): string {
 	return kept.length > 0 ? `${path}?${kept.join("&")}` : path;
 }
 
+/** Parameters that every request of an OGC service sets itself (06-042, section 6.8; 07-057r7, section 8.2). */
+const requestParameter = /^(?:service|request|version)(?:=|$)/i;
+
+/** An OGC service's address without the parameters that every request sets itself: some servers refuse one that is sent twice. */
+export function withoutRequest(address: string): string {
+	const [, path = "", query = "", rest = ""] = /^([^?#]*)\??([^#]*)(.*)$/s.exec(address) ?? [];
+	const all = query.split("&");
+	const kept = all.filter((parameter) => !requestParameter.test(parameter));
+	if (query !== "" && kept.length === all.length) return address;
+	return `${path}${kept.some(Boolean) ? "?" : ""}${kept.filter(Boolean).join("&")}${rest}`;
+}
+
 /** The name of an ArcGIS service in its address; empty if the address has none. */
 export function serviceNameIn(address: string): string {
 	const name = /\/([^/?#]+)\/(?:Map|Feature|Image)Server(?:[/?#]|$)/i.exec(address)?.[1] ?? "";

@@ -26,7 +26,12 @@ import {
 /** Facts from a service about one language of a layer: its title, and for WMS its formats. */
 export type LayerFacts =
 	| { title: string }
-	| { title: string; queryable: boolean; legendFormats: string[]; featureInfoFormats: string[] };
+	| {
+			title: string;
+			queryable: boolean;
+			legendFormats: readonly string[];
+			featureInfoFormats: readonly string[];
+	  };
 
 interface CheckedServices {
 	facts: Partial<Record<Lang, LayerFacts>>;

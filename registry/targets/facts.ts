@@ -1,4 +1,4 @@
-import { serviceNameIn, withoutForm } from "../addresses.ts";
+import { serviceNameIn, withoutForm, withoutRequest } from "../addresses.ts";
 import {
 	currentDescription,
 	type Description,
@@ -150,11 +150,11 @@ const unknownService: ServiceFacts = {
 };
 
 /**
- * An address in the form to which viewers append: for an OGC service (`?SERVICE=WMS…`) without a lone `?` at the end, for
- * an ArcGIS service (`/query`) without slashes at the end of its path, and without what only selects the form of an answer.
+ * An address in the form to which viewers append: for an OGC service (`?SERVICE=WMS…`) without a lone `?` at the end, and
+ * without what every request sets; for an ArcGIS service (`/query`) without slashes at the end of its path, and without what only selects the form of an answer.
  */
 export function addressOf(type: ServiceType, address: string): string {
-	if (isOgc(type)) return address.indexOf("?") === address.length - 1 ? address.slice(0, -1) : address;
+	if (isOgc(type)) return withoutRequest(address);
 	const plain = withoutForm(address);
 	const end = plain.search(/[?]|$/);
 	return plain.slice(0, end).replace(/(?<!\/)\/+$/, "") + plain.slice(end);
