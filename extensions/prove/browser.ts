@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { folderPages } from "../../site/http/folder-pages.ts";
 
@@ -29,13 +30,20 @@ export function needBrowser(given = ""): string {
 	throw new Error(`there is no Chromium: ${how}, or name it in BROWSER_PATH`);
 }
 
-/** What a browser is started with that reaches only this machine, since it resolves no names. @throws {Error} like `needBrowser` */
-export function launchOptions(given = "") {
-	const executablePath = needBrowser(given);
+const limitedBrowser = fileURLToPath(new URL("limited-browser.sh", import.meta.url));
+
+/**
+ * What a browser is started with whose processes have a limit of memory, and that reaches only this machine, since it
+ * resolves no names.
+ * @throws {Error} like `needBrowser`
+ */
+function launchOptions(given: string) {
+	const env = { ...process.env, BROWSER_FILE: needBrowser(given) };
+	const executablePath = limitedBrowser;
 	const offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
 	const args = process.getuid?.() === 0 ? [offline, "--no-sandbox"] : [offline];
 	// With its own handlers Playwright ends this process at Ctrl-C, before anything is written.
-	return { executablePath, args, handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
+	return { executablePath, env, args, handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
 }
 
 /** Starts a browser. @throws {Error} like `needBrowser`, and if its driver is not installed */
