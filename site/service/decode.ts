@@ -1,10 +1,10 @@
-/** Byte order mark, each byte as a character → encoding. The last two are those of `<?` without a mark. */
+/** Byte order mark, each byte as a character → encoding. The last two are those of `<` without a mark. */
 const marks = [
 	["\xef\xbb\xbf", "utf-8"],
 	["\xff\xfe", "utf-16le"],
 	["\xfe\xff", "utf-16be"],
-	["<\0?\0", "utf-16le"],
-	["\0<\0?", "utf-16be"],
+	["<\0", "utf-16le"],
+	["\0<", "utf-16be"],
 ] as const;
 
 /** Bytes in which the declaration of a document is looked for. */

@@ -23,7 +23,7 @@ import { TreeBuilder, type XmlElement } from "./tree.ts";
 import { UnreadableXml, XmlReader } from "./xml.ts";
 
 /** Limits of what is kept of a large document: characters of layers' texts, and names of other layers. */
-const maxKept = 4_000_000;
+const maxKept = 6_000_000;
 const maxNames = 20_000;
 
 /** Layers whose boxes in references are projected for the groups around them: each takes a while. */
