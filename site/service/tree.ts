@@ -12,6 +12,9 @@ export interface XmlElement {
 const maxElements = 5_000;
 const maxTextLength = 16_000;
 
+/** Elements of HTML, which texts may contain, that end a line. */
+const breaks = /^(?:br|p|li|div|tr)$/i;
+
 /** Builds the tree of one element from what a reader finds. */
 export class TreeBuilder {
 	readonly root: XmlElement;
@@ -27,6 +30,7 @@ export class TreeBuilder {
 
 	open(name: string, attributes: XmlElement["attributes"]): void {
 		this.#elements += 1;
+		if (breaks.test(name)) this.text(" ");
 		if (this.#left > 0 || this.#elements > maxElements) {
 			this.#left += 1;
 			return;

@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
-import type { Ask } from "../../../api/service/net/ask.ts";
+import { type Ask, createAsk } from "../../../api/service/net/ask.ts";
 import { Trouble } from "../../../api/service/net/trouble.ts";
 import { createCheckLayer } from "../../../extensions/harvest/check-layer.ts";
 import { mergeDescription } from "../../../extensions/harvest/finding.ts";
-import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
+import { createHarvestLayer, createWatchLayer } from "../../../extensions/harvest/layer.ts";
 import {
 	createReadCapabilities,
 	parseCapabilities,
@@ -24,7 +24,8 @@ import { test } from "../../helpers/suite.ts";
 import { gate } from "../../helpers/wait.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { layerDocument, mapLayer } from "./arcgis-server.ts";
-import { host, json, memoryHost, type Route } from "./memory.ts";
+import { host, json, memoryFetch, memoryHost, type Route } from "./memory.ts";
+import { blank, drawn } from "./pictures.ts";
 
 const address = `${host}/wms`;
 const request = "SERVICE=WMS&REQUEST=GetCapabilities&VERSION=1.3.0";
@@ -543,6 +544,241 @@ test("the time of a layer ends the wait for capabilities, and not the request, f
 	);
 	send();
 	assert.equal([await texts(patient), count], [Array(2).fill("has no layer roads among its 0"), 1]);
+});
+
+/** A WMS 1.3.0 or 1.1.1 whose root layer has a member, and one layer, `roads`. */
+const service13 = (about: string, { root = "", request = "" } = {}) =>
+	`<WMS_Capabilities version="1.3.0"><Capability><Request>${request}</Request><Layer><Title>All</Title>${root}${layerOf("roads", about)}</Layer></Capability></WMS_Capabilities>`;
+const service11 = (about: string, more = {}) =>
+	service13(about, more).replaceAll("WMS_Capabilities", "WMT_MS_Capabilities").replace("1.3.0", "1.1.1");
+const geo = (west: Side, south: Side, east: Side, north: Side) =>
+	`<EX_GeographicBoundingBox><westBoundLongitude>${west}</westBoundLongitude><eastBoundLongitude>${east}</eastBoundLongitude><southBoundLatitude>${south}</southBoundLatitude><northBoundLatitude>${north}</northBoundLatitude></EX_GeographicBoundingBox>`;
+const crs = (...names: string[]) => names.map((one) => `<CRS>${one}</CRS>`).join("");
+const formats = (...all: string[]) =>
+	`<GetMap>${all.map((one) => `<Format>${one}</Format>`).join("")}</GetMap>`;
+const at = (address: string) => `<GetMap><Get><OnlineResource href="${address}"/></Get></GetMap>`;
+const here = geo(-80, 40, -60, 50);
+type Side = string | number;
+
+/** Looks at the layer `roads`. @param draws what the service answers to the parameters of a picture; null: nothing drawn */
+async function lookAt(
+	document: string,
+	draws: (query: Record<string, string>, path: string) => string | boolean = () => true,
+	registration: Registration = wms("roads"),
+) {
+	const pictures: string[] = [];
+	const answerOf = ({ pathname, search, searchParams, host: name }: URL) => {
+		if (searchParams.get("REQUEST") !== "GetMap") return { type: "text/xml", body: document };
+		pictures.push(search);
+		if (name !== "maps.example") return undefined;
+		const answer = draws(Object.fromEntries(searchParams), pathname);
+		if (typeof answer === "string")
+			return {
+				type: "text/xml",
+				body: `<ServiceExceptionReport><ServiceException>${answer}</ServiceException></ServiceExceptionReport>`,
+			};
+		return { type: "image/png", body: answer ? drawn : blank };
+	};
+	const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
+	const { state, findings } = await createWatchLayer(ask, null)(registration);
+	const query = Object.fromEntries(new URLSearchParams(pictures[0]));
+	return {
+		state,
+		query,
+		pictures,
+		said: findings.filter(({ lang }) => lang === "en").map(({ text }) => text.replace(/^\S+ /, "")),
+	};
+}
+
+test("a picture is asked for as the document says: version, reference and its axes, format, address, dimension, size", async () => {
+	const common = { VERSION: "1.3.0", FORMAT: "image/png", STYLES: "", WIDTH: "64", HEIGHT: "64" };
+	const degrees = { CRS: "EPSG:4326", BBOX: "40,-80,50,-60" };
+	const dimension = '<Dimension name="time" units="ISO8601">2024-01-01,2024-02-01/2024-12-31/P1D</Dimension>';
+	const rows: [document: string, query: Record<string, string>][] = [
+		[service13(here), degrees],
+		[service13(here, { root: crs("EPSG:3857", "EPSG:4326") }), degrees],
+		[service13(here + crs("CRS:84")), { CRS: "CRS:84", BBOX: "-80,40,-60,50" }],
+		[service13(here + crs("EPSG:4326", "EPSG:3978")), { CRS: "EPSG:3978" }],
+		[service13(here + crs("urn:ogc:def:crs:EPSG::3857")), { CRS: "EPSG:3857" }],
+		[
+			service13(
+				`${here}${crs("EPSG:2056")}<BoundingBox CRS="EPSG:2056" minx="1" miny="2" maxx="3" maxy="4"/>`,
+			),
+			{ CRS: "EPSG:2056", BBOX: "1,2,3,4" },
+		],
+		[service11(box(-80, 40, -60, 50)), { VERSION: "1.1.1", SRS: "EPSG:4326", BBOX: "-80,40,-60,50" }],
+		[service13(here, { request: formats("image/jpeg") }), { FORMAT: "image/jpeg" }],
+		[
+			service13(here, { request: formats("image/gif", "image/png; mode=8bit") }),
+			{ FORMAT: "image/png; mode=8bit" },
+		],
+		[service13(here + dimension), { TIME: "2024-12-31" }],
+		[
+			service13(here + dimension.replace("time", "level").replace("2024-01-01,", "")),
+			{ DIM_LEVEL: "2024-12-31" },
+		],
+		[
+			service13(here).replace("<Layer><Name>", '<Layer fixedWidth="300" fixedHeight="200"><Name>'),
+			{ WIDTH: "300", HEIGHT: "200" },
+		],
+	];
+	for (const [document, query] of rows) {
+		const { query: asked, state } = await lookAt(document);
+		assert.equal([state, { ...asked, ...common, ...query }], [null, asked], JSON.stringify(query));
+	}
+	const space = await lookAt(
+		service13(here).replace(">roads<", ">Census Tracts<"),
+		undefined,
+		wms("Census Tracts"),
+	);
+	assert.match(space.pictures[0] ?? "", /LAYERS=Census%20Tracts/);
+	const given = dimension.replace("name=", 'default="2024-02-01" name=');
+	assert.is((await lookAt(service13(here + given))).query.TIME, undefined);
+});
+
+test("what a viewer has to know of a layer that is drawn is a finding, and what was not seen is no verdict", async () => {
+	const dimension = '<Dimension name="time" units="ISO8601">2024</Dimension>';
+	const scale = "<MaxScaleDenominator>50000</MaxScaleDenominator>";
+	const group = service13("").replace(
+		layerOf("roads"),
+		`<Layer><Name>roads</Name>${here}${layerOf("a", scale)}${layerOf("b", scale.replace("5", "1"))}</Layer>`,
+	);
+	const below = (denominator: number) => (query: Record<string, string>) => {
+		const [, west = 0, , east = 0] = (query.BBOX ?? "").split(",").map(Number);
+		return ((east - west) * 111_319.49) / 64 / 0.00028 <= denominator;
+	};
+	const unseen = "draws an empty picture of roads where and how it was asked, so it was not seen";
+	type Row = [document: string, draws: Parameters<typeof lookAt>[1], state: string | null, said: string[]];
+	const rows: Row[] = [
+		[service13(here + scale), below(50_000), null, []],
+		[service13(here, { root: scale }), below(50_000), null, []],
+		[group, below(10_000), null, []],
+		[service13(here + scale), () => false, null, [unseen]],
+		[service11(`${box(-80, 40, -60, 50)}<ScaleHint min="0" max="20"/>`), () => false, null, [unseen]],
+		[service13(geo(-180, -90, 180, 90)), () => false, null, [unseen]],
+		[service13(""), () => false, null, [unseen]],
+		[service13(here), () => false, "empty", ["draws an empty picture of roads"]],
+		[
+			service13(here + dimension),
+			({ TIME }) => TIME !== undefined || "no time",
+			null,
+			["draws nothing without a value of time, for which it names no default"],
+		],
+		[service13(here + dimension), () => true, null, []],
+		[
+			service13(here, { request: at("http://other.example/ows?") }),
+			() => true,
+			null,
+			["names http://other.example/ows? for its pictures, from where there are none: refuses the connection"],
+		],
+		[service13(here, { request: at("/ows/roads?") }), (_, path) => path === "/ows/roads", null, []],
+		[
+			service13(here + crs("EPSG:3978", "EPSG:4326")),
+			({ CRS }) => CRS === "EPSG:4326" || "bad CRS",
+			null,
+			[],
+		],
+		[service13(here), ({ VERSION }) => VERSION === "1.1.1" || "only 1.1.1", null, []],
+		[service13(here), () => "No data", "down", ["answers with no picture: No data"]],
+	];
+	for (const [document, draws, state, said] of rows) {
+		const seen = await lookAt(document, draws);
+		assert.equal([seen.state, seen.said], [state, said], document);
+	}
+});
+
+test("a name that is listed in another way, or not at all, is a finding where the layer is drawn", async () => {
+	const document = service13(here);
+	const rows: [name: string, listed: string, draws: boolean | string, state: string | null, said: string][] =
+		[
+			["pub:roads", "roads", true, null, "lists pub:roads as roads"],
+			["roads", "pub:roads", true, null, "draws roads, which is not among its 1 listed layers"],
+			["hidden", "roads", true, null, "draws hidden, which is not among its 1 listed layers"],
+			["hidden", "roads", "no such layer", "wrong", "has no layer hidden among its 1"],
+			["hidden", "roads", false, "wrong", "has no layer hidden among its 1"],
+			[
+				"réseau",
+				"r\ufffdseau",
+				true,
+				null,
+				"has characters that cannot be read in the name of the layer: r\ufffdseau",
+			],
+		];
+	for (const [name, listed, draws, state, said] of rows) {
+		const seen = await lookAt(document.replace(">roads<", `>${listed}<`), () => draws, wms(name));
+		assert.equal([seen.state, seen.said], [state, [said]], name);
+	}
+});
+
+test("boxes in references, boxes of groups, scales of a whole service, texts in languages and with elements in them", async () => {
+	const boundsOf = async (document: string, name = "roads") =>
+		(await harvest(wms(name), memoryHost({ "/wms": document }).ask)).said.bounds;
+	const boxIn = (reference: string, ...[minx, miny, maxx, maxy]: number[]) =>
+		`<BoundingBox CRS="${reference}" minx="${minx}" miny="${miny}" maxx="${maxx}" maxy="${maxy}"/>`;
+	assert.equal(await boundsOf(service13(boxIn("EPSG:4326", -55, 160, -25, 179))), [160, -55, 179, -25]);
+	assert.equal(await boundsOf(service13(boxIn("EPSG:4326", -141, 41, -52, 84))), [-141, 41, -52, 84]);
+	assert.equal(await boundsOf(service13(boxIn("CRS:84", -80, 40, -60, 50))), [-80, 40, -60, 50]);
+	const older = boxIn("EPSG:4326", -80, 40, -60, 50).replace("CRS", "SRS");
+	assert.equal(await boundsOf(service11(older)), [-80, 40, -60, 50]);
+	assert.equal(
+		(await boundsOf(service13(boxIn("EPSG:3857", -15696048, 5012341, -5788613, 18807215))))?.map(Math.round),
+		[-141, 41, -52, 84],
+	);
+	const nothing = geo(-1, -1, -1, -1);
+	assert.equal(await boundsOf(service13(nothing, { root: here })), [-80, 40, -60, 50], "that of the parent");
+	const group = service13(here, {
+		root: `<Name>all</Name>${nothing}${layerOf("rails", geo(-90, 42, -75, 55))}`,
+	});
+	assert.equal(await boundsOf(group, "all"), [-90, 40, -60, 55], "around its layers");
+	const scaled = service13(here, { root: `${here}<MaxScaleDenominator>50000</MaxScaleDenominator>` });
+	const whole = await harvest(nodeAt("ogcWms", "/wms"), memoryHost({ "/wms": scaled }).ask);
+	assert.equal(
+		whole.description?.en && "min_scale" in whole.description.en,
+		false,
+		"a whole service has no scales",
+	);
+	const titled = (texts: string) => memoryHost({ "/wms": service13(texts) }).ask;
+	const texts = `<Title xml:lang="fra">Relief <b>ombré</b></Title><Title xml:lang="en-CA">Shaded</Title><Abstract>All<br/>of it</Abstract>
+		<KeywordList><Keyword xml:lang="fr">relief</Keyword><Keyword>map</Keyword></KeywordList>`;
+	const { description } = await harvest(wms("roads"), titled(texts));
+	const [en, fr] = [description?.en, description?.fr] as {
+		title?: string;
+		abstract?: string;
+		keywords?: string[];
+	}[];
+	assert.equal([en?.title, fr?.title, fr?.abstract], ["Shaded", "Relief ombré", "All of it"]);
+	assert.equal([en?.keywords, fr?.keywords], [["map"], ["relief", "map"]]);
+});
+
+test("a document is found: without a version, below the base address of a WMTS, in parts up to 64 MB", async () => {
+	const refusal =
+		"<ServiceExceptionReport><ServiceException>Only 1.1.1</ServiceException></ServiceExceptionReport>";
+	const old = await check(wms("roads"), { [`/wms?${request}`]: refusal, "/wms": older });
+	assert.equal(old.findings, []);
+	const tiles = { scrape_only: ["topo"] };
+	const base = await check(nodeAt("ogcWmts", "/basemap", tiles), {
+		"/basemap/1.0.0/WMTSCapabilities.xml": wmts,
+	});
+	assert.equal(base.findings, []);
+	const names: string[] = [];
+	const parts = function* () {
+		yield new TextEncoder().encode("<WMS_Capabilities><Capability><Layer>");
+		for (let at = 0; at < 30_000; at += 1) {
+			names.push(`layer_${at}`);
+			yield new TextEncoder().encode(
+				layerOf(`layer_${at}`, `<Title>${"t".repeat(200)}</Title><Abstract>${"a".repeat(200)}</Abstract>`),
+			);
+		}
+		yield new TextEncoder().encode("</Layer></Capability></WMS_Capabilities>");
+	};
+	const { layers, others, count } = await parseCapabilities(parts(), "text/xml", "WMS", ["layer_29999"]);
+	assert.equal(
+		[count, layers.has("layer_0"), layers.has("layer_29998"), layers.has("layer_29999")],
+		[30_000, true, false, true],
+	);
+	assert.ok(layers.size < 15_000 && others.size + layers.size <= 30_000);
+	const cut = gzipSync(Buffer.from(older, "latin1")).subarray(0, 200);
+	assert.equal((await check(wms("roads"), { "/wms": inBytes(cut) })).findings[0]?.slice(0, 1), ["down"]);
 });
 
 test.run();
