@@ -6,12 +6,13 @@ import {
 	type SickLayer,
 } from "../../registry/health.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import { slugOf } from "../search/entry.ts";
 import { layerFile, listFile } from "../static/addresses.ts";
 import type { PageSettings } from "../static/html.ts";
 import { layerRenderers } from "../static/layer.ts";
 import { byTitle, listHtml, pagesOf, withAdded } from "../static/list.ts";
 import { type ListData, listedEntries, listPagePaths, renderListPage } from "../static/list-pages.ts";
-import { slugOf, slugOfChange } from "../static/publishers.ts";
+import { slugOfChange } from "../static/publishers.ts";
 import { sitemapFile, sitemapXml } from "../static/search-engines.ts";
 import { type CommitChanges, type Titles, updateChanges } from "./changes.ts";
 import { type Files, Index, IndexBroken, type ReadFile } from "./chunks.ts";

@@ -2,7 +2,8 @@ import { causeIn, mondayOf } from "../../registry/health.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import { repairPlace } from "../repairs.ts";
-import { addressOf, hostsOf, keywordsIn, layersIn, senderOf, stateOf } from "../search/entry.ts";
+import { addressOf, hostsOf, keywordsIn, layersIn, senderOf, slugOf, stateOf } from "../search/entry.ts";
+import { publisherAddress } from "../static/addresses.ts";
 import type { Translator } from "../text/translate.ts";
 import type { SiteSettings } from "./settings.ts";
 
@@ -48,6 +49,7 @@ export function rowsOf(
 		canSend ? { kind: "page", text, href } : link(href, text);
 	const filled = (value: string | undefined) => (value ? [text(value)] : []);
 	const sender = senderOf(entry, lang);
+	const publisher = publisherAddress(lang, slugOf(entry) ?? "");
 	const history = `${repository}/commits/${branch}/${layerPath(smallkey)}`;
 	const { text: cause, lang: causeLang } = causeIn(lang, causes, health ?? {});
 	const rows: [name: string, parts: RowPart[]][] = [
@@ -62,7 +64,7 @@ export function rowsOf(
 				...(health?.repair ? [repair(repairPlace(lang, smallkey, settings), t("repair-proposed"))] : []),
 			],
 		],
-		[t("registered-by"), sender ? [list("sender", sender)] : []],
+		[t("registered-by"), sender ? [{ kind: "page", text: sender, href: publisher }] : []],
 		[
 			t("last-change"),
 			changed

@@ -1,5 +1,6 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { Bounds, Entry } from "../data/entries.ts";
+import { fold } from "./words.ts";
 
 /** A layer's health: `ok`, `unchecked`, or the state of a sick layer. */
 export function stateOf({ health }: Entry): string {
@@ -15,6 +16,23 @@ export function titleOf({ title, smallkey }: Pick<Entry, "title" | "smallkey">, 
 /** The public name of the sender in one language; empty if there is none. */
 export function senderOf({ sender = "" }: Pick<Entry, "sender">, lang: Lang): string {
 	return typeof sender === "string" ? sender : sender[lang];
+}
+
+/** Longest name of a publisher in an address, in characters. */
+const maxSlugLength = 80;
+
+/**
+ * The name of an entry's publisher in addresses, of `a-z 0-9 -`: that of the English name. Null without a public name.
+ * Publishers whose names differ only in other characters share a page.
+ */
+export function slugOf(entry: Pick<Entry, "sender">): string | null {
+	const name = senderOf(entry, "en").trim();
+	if (name === "") return null;
+	const plain = fold(name)
+		.replace(/[^a-z0-9]+/g, "-")
+		.replace(/^-|-$/g, "");
+	const codes = () => Array.from(name, (one) => one.codePointAt(0)?.toString(16)).join("-");
+	return (plain || codes()).slice(0, maxSlugLength).replace(/-$/, "");
 }
 
 /** The keywords in one language, or else in the other one. */

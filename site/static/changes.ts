@@ -1,11 +1,11 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import type { FieldChange, RecentChange } from "../data/recent.ts";
-import { hostsOf, senderOf, titleOf } from "../search/entry.ts";
+import { hostsOf, senderOf, slugOf, titleOf } from "../search/entry.ts";
 import { changesFolders, feedPath, publisherAddress, publisherFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type Part, textsIn } from "./html.ts";
 import { layerHref } from "./layer.ts";
-import { type Lists, layerOf, slugOf } from "./publishers.ts";
+import { type Lists, layerOf } from "./publishers.ts";
 
 const root = "../../";
 

@@ -1,12 +1,12 @@
 import { causeIn, type HealthReport, mondayOf, type SickLayer } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
-import { hostsOf, senderOf, titleOf } from "../search/entry.ts";
+import { hostsOf, senderOf, slugOf, titleOf } from "../search/entry.ts";
 import { healthFolders, publisherAddress, repairAddress, repairPlace } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, textsIn } from "./html.ts";
 import { layerHref } from "./layer.ts";
-import { type Lists, slugOf } from "./publishers.ts";
+import type { Lists } from "./publishers.ts";
 
 /** A sick layer, with what its row shows. */
 export interface SickRow extends SickLayer, Pick<Entry, "sender"> {

@@ -3,8 +3,7 @@ import { causeIn } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import type { ChangeDetail, RecentChange } from "../data/recent.ts";
-import { addressOf, layersIn, senderOf, stateOf } from "../search/entry.ts";
-import { fold } from "../search/words.ts";
+import { addressOf, layersIn, senderOf, slugOf, stateOf } from "../search/entry.ts";
 import type { PageSettings } from "./html.ts";
 import { byTitle } from "./list.ts";
 
@@ -21,23 +20,6 @@ export interface Lists {
 
 /** The layers of each publisher, by the name in the publisher's addresses. */
 export type Publishers = ReadonlyMap<string, readonly Entry[]>;
-
-/** Longest name of a publisher in an address, in characters. */
-const maxSlugLength = 80;
-
-/**
- * The name of an entry's publisher in addresses, of `a-z 0-9 -`: that of the English name. Null without a public name.
- * Publishers whose names differ only in other characters share a page.
- */
-export function slugOf(entry: Pick<Entry, "sender">): string | null {
-	const name = senderOf(entry, "en").trim();
-	if (name === "") return null;
-	const plain = fold(name)
-		.replace(/[^a-z0-9]+/g, "-")
-		.replace(/^-|-$/g, "");
-	const codes = () => Array.from(name, (one) => one.codePointAt(0)?.toString(16)).join("-");
-	return (plain || codes()).slice(0, maxSlugLength).replace(/-$/, "");
-}
 
 /** Groups layers by their publishers; those without a public name are left out. */
 export function publishersOf(entries: Iterable<Entry>): Publishers {

@@ -18,6 +18,8 @@ interface Scene {
 	service: string;
 	/** `X-Forwarded-For` of what came through. */
 	forwarded: (string | undefined)[];
+	/** `X-Forwarded-Proto` of what came through. */
+	schemes: (string | undefined)[];
 	/** Targets that came through to the service, as they came. */
 	passed: string[];
 }
@@ -26,16 +28,17 @@ interface Scene {
 const test = sharedSuite<Scene>("nginx", async (use) => {
 	const dist = await buildDist(layers, use(await temporaryFolder()).path, true);
 	await writePages(dist);
-	const [passed, forwarded]: [string[], Scene["forwarded"]] = [[], []];
+	const [passed, forwarded, schemes]: [string[], Scene["forwarded"], Scene["schemes"]] = [[], [], []];
 	const behind = await answering((request, response) => {
 		passed.push(`${request.method} ${request.url}`);
 		forwarded.push(request.headers["x-forwarded-for"] as string | undefined);
+		schemes.push(request.headers["x-forwarded-proto"] as string | undefined);
 		response.end("from the service");
 	});
 	const service = `127.0.0.1:${use(behind).port}`;
 	const front = await spawnNginx(service, dist);
 	use(front.stop);
-	return { dist, origin: front.origin, service, forwarded, passed };
+	return { dist, origin: front.origin, service, forwarded, schemes, passed };
 });
 test.before.each(({ passed }) => {
 	passed.length = 0;
@@ -92,6 +95,12 @@ test("what is no plain path of a file is passed to the service, unchanged, with 
 	assert.equal(passed, targets);
 	await ask(origin, "PUT", "/register/a", { headers: { "X-Forwarded-For": "192.0.2.1" } });
 	assert.is(forwarded.at(-1), "192.0.2.1, 127.0.0.1");
+});
+
+test("a client does not choose the scheme of the service's links", async ({ origin, schemes }) => {
+	schemes.length = 0;
+	await ask(origin, "GET", "/en/none", { headers: { "X-Forwarded-Proto": "https" } });
+	assert.equal(schemes, ["http"]);
 });
 
 test("writes of one address are limited in number and at once, and reads are not", async (scene) => {

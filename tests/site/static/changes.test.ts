@@ -3,8 +3,8 @@ import { causeOf } from "../../../registry/causes.ts";
 import { seenAs } from "../../../registry/health.ts";
 import type { Entry } from "../../../site/data/entries.ts";
 import type { RecentChange } from "../../../site/data/recent.ts";
+import { slugOf } from "../../../site/search/entry.ts";
 import { listedEntries, renderListPage } from "../../../site/static/list-pages.ts";
-import { slugOf } from "../../../site/static/publishers.ts";
 import { test } from "../../helpers/suite.ts";
 import { pageSettings } from "../data/pages.ts";
 

@@ -36,7 +36,7 @@ test("the page of a layer says all in its language, and needs no script", () => 
 		'<html lang="fr">',
 		"<h1>Rivières</h1>",
 		'<p class="description">Tous les cours d’eau</p>',
-		'<dt>Inscrite par</dt><dd><a href="../../fr/?sender=Bureau+des+cartes">Bureau des cartes</a></dd>',
+		'<dt>Inscrite par</dt><dd><a href="../../fr/publisher/office-of-maps">Bureau des cartes</a></dd>',
 		"<dd><span>4 mars 2026</span>, <span>commit 0123456</span></dd>",
 		"ouest -80,5°, sud 45°, est -75°, nord 50°",
 		"<span>Le service est en panne</span>, <span>depuis la semaine du 2 mars 2026</span>, <span>répond par le statut 503</span>",
