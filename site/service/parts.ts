@@ -57,13 +57,8 @@ export async function* unzipped(parts: Parts): AsyncGenerator<Uint8Array> {
 
 async function* inflated(parts: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
 	const stream = new DecompressionStream("gzip");
-	const writer = stream.writable.getWriter();
-	const written = (async () => {
-		for await (const part of parts) await writer.write(part as Uint8Array<ArrayBuffer>);
-		await writer.close();
-	})();
-	written.catch(() => undefined);
 	const reader = stream.readable.getReader();
+	const failure = writeAll(parts, stream.writable.getWriter());
 	let bytes = 0;
 	try {
 		for (let next = await reader.read(); !next.done; next = await reader.read()) {
@@ -71,11 +66,31 @@ async function* inflated(parts: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint
 			if (bytes > maxDocumentBytes) throw new BrokenParts();
 			yield next.value;
 		}
-		await written;
-	} catch (error) {
-		// zlib's own error: the bytes are no gzip, or end in the middle.
-		throw error instanceof TypeError ? new BrokenParts() : error;
+	} catch {
+		// The parts may have failed; otherwise they are no gzip, or end in the middle.
+		throw (await failure) ?? new BrokenParts();
 	} finally {
 		reader.cancel().catch(() => undefined);
+	}
+}
+
+/** Writes all parts. Never rejects. @returns why the parts failed; null if they did not, or the writer did */
+async function writeAll(
+	parts: AsyncGenerator<Uint8Array>,
+	writer: WritableStreamDefaultWriter<BufferSource>,
+): Promise<unknown> {
+	try {
+		for (let next = await parts.next(); !next.done; next = await parts.next()) {
+			const isWritten = await writer.write(next.value as Uint8Array<ArrayBuffer>).then(
+				() => true,
+				() => false,
+			);
+			if (!isWritten) return null;
+		}
+		await writer.close().catch(() => undefined);
+		return null;
+	} catch (error) {
+		await writer.abort(error).catch(() => undefined);
+		return error;
 	}
 }
