@@ -1,8 +1,9 @@
 import { langs } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import { addressOf } from "./entry.ts";
+import { wantedOf } from "./synonyms.ts";
 import { type Matched, WordIndex } from "./word-index.ts";
-import { wordsOf } from "./words.ts";
+import { queryWords, stem, wordsOf } from "./words.ts";
 
 /** Longest text that is searched for, in UTF-16 units; the rest is ignored. */
 const maxTextLength = 500;
@@ -11,6 +12,8 @@ const maxTextLength = 500;
 interface Exact {
 	key: string;
 	titles: readonly string[];
+	/** The key and the titles, stemmed: singular and plural are the same. */
+	names: readonly string[];
 	/** Addresses of the services, without scheme and query. */
 	services: readonly string[];
 }
@@ -24,12 +27,17 @@ export class Matcher {
 		for (const entry of entries) {
 			const services = [...new Set(langs.map((lang) => comparedAddress(addressOf(entry, lang))))];
 			const titles = langs.map((lang) => comparedTitle(entry.title[lang]));
-			this.#exact.push({ key: entry.smallkey.toLowerCase(), titles, services });
+			const own = [wordsOf(entry.smallkey, true), ...langs.map((lang) => queryWords(entry.title[lang]))];
+			const names = own.map((words) => words.map(stem).join(" "));
+			this.#exact.push({ key: entry.smallkey.toLowerCase(), titles, names, services });
 			this.#words.add(entry);
 		}
 	}
 
-	/** Finds a text: first whole keys and titles, or addresses, then words, then parts of keys. */
+	/**
+	 * Finds a text: first whole keys and titles, in singular or plural and by their name in the other language, or addresses,
+	 * then words, then parts of keys.
+	 */
 	match(given: string): Matched {
 		const text = given.slice(0, maxTextLength).trim();
 		const exact = this.#byWholeText(text);
@@ -47,6 +55,7 @@ export class Matcher {
 		return [
 			...this.#idsWhere((one) => one.key === key),
 			...this.#idsWhere(({ titles }) => titles.includes(title)),
+			...namesOf(text).flatMap((names) => this.#idsWhere((one) => one.names.some((name) => names.has(name)))),
 		];
 	}
 
@@ -75,6 +84,14 @@ export class Matcher {
 	#byKey(one: number, other: number): number {
 		return (this.#exact[one]?.key ?? "") < (this.#exact[other]?.key ?? "") ? -1 : 1;
 	}
+}
+
+/** What a text may name as a whole, stemmed: itself, then the same thing in other words. */
+function namesOf(text: string): Set<string>[] {
+	const wanted = wantedOf(text).filter(({ isOptional }) => !isOptional);
+	const own = wanted.flatMap(({ words }) => words).join(" ");
+	const others = wanted.length === 1 ? (wanted[0]?.others ?? []) : [];
+	return own === "" ? [] : [new Set([own]), new Set(others)];
 }
 
 /** An address for comparing services: in lower case, without scheme, query and final slash. */

@@ -136,6 +136,27 @@ test("a map filter takes what meets it, also across the date line, and nothing o
 	assert.equal(chosen(entries, { bounds: [175, 45, 180, 55] }).keys, ["pacific"]);
 });
 
+test("an exact title or key comes first in singular and plural, and in the other language", () => {
+	const matcher = new Matcher();
+	const many = (word: string, mot: string) =>
+		["outlook", "index", "extent"].map((what) =>
+			entry(`${what}-${word}`, `${word} ${what} ${word}`, `${mot} ${what} ${mot}`, {
+				keywords: { en: [word] },
+			}),
+		);
+	const entries = [
+		...many("droughts", "sécheresses"),
+		...many("protected areas", "aires protégées"),
+		entry("drought", "Canadian Drought Monitor", "Outil de surveillance des sécheresses au Canada"),
+		entry("z-national", "Protected Area", "Aire protégée"),
+	];
+	matcher.add(entries);
+	for (const text of ["drought", "Droughts", "sécheresse", "sécheresses"])
+		assert.is(entries[matcher.match(text).ids[0] ?? -1]?.smallkey, "drought", text);
+	for (const text of ["aires protégées", "Aire protégée", "protected areas"])
+		assert.is(entries[matcher.match(text).ids[0] ?? -1]?.smallkey, "z-national", text);
+});
+
 test("an exact title comes first however its quotes and spaces are written, and however long it is", () => {
 	const long = `Limits of ${"the forest of ".repeat(50)}`;
 	const matcher = new Matcher();
