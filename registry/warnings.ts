@@ -1,4 +1,5 @@
-import { addressesOf, arcgisPath, kindProblem, withoutForm } from "./addresses.ts";
+import { addressesOf, kindProblem } from "./addresses.ts";
+import { arcgisPath, withoutForm } from "./arcgis-address.ts";
 import { isBlockedOn } from "./mixed-content.ts";
 import { pointerOf, shownValue } from "./problems.ts";
 import { isVersion2, type Registration, readInfoTypes } from "./registration.ts";

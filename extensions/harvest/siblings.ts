@@ -1,5 +1,5 @@
 import { Trouble } from "../../api/service/net/trouble.ts";
-import { arcgisPath } from "../../registry/addresses.ts";
+import { arcgisPath } from "../../registry/arcgis-address.ts";
 import { causeOf } from "../../registry/causes.ts";
 import type { LangDescription } from "../../registry/description.ts";
 import { plainText } from "../../registry/markup.ts";

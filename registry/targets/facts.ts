@@ -1,4 +1,5 @@
-import { serviceNameIn, withoutForm, withoutRequest } from "../addresses.ts";
+import { withoutRequest } from "../addresses.ts";
+import { serviceNameIn, withoutForm } from "../arcgis-address.ts";
 import {
 	currentDescription,
 	type Description,

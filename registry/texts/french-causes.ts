@@ -67,7 +67,8 @@ export const frenchCauses: Readonly<Record<keyof typeof englishCauses, string>> 
 	"no-queries": "ne peut pas être interrogé pour ses entités, seulement pour : {0}",
 	"unseen-feature": "ne montre aucune entité à la vérification, puisqu’il {0}",
 	"empty-picture": "dessine une image vide de {0}",
-	"not-seen": "dessine une image vide de {0} là où et comme elle a été demandée; la couche n’a donc pas été vue",
+	"not-seen":
+		"dessine une image vide de {0} là où et comme elle a été demandée; la couche n’a donc pas été vue",
 	"not-listed": "dessine {0}, qui n’est pas parmi les {1} couches de sa liste",
 	"listed-as": "présente {0} dans sa liste sous le nom {1}",
 	"name-unreadable": "a des caractères illisibles dans le nom de la couche : {0}",

@@ -1,4 +1,4 @@
-import { arcgisPath } from "../../registry/addresses.ts";
+import { arcgisPath, operationOf } from "../../registry/arcgis-address.ts";
 
 /** What an address says of a service. */
 export interface ServiceAddress {
@@ -11,7 +11,7 @@ export interface ServiceAddress {
 
 /** Parameters of requests to a WMS, which are not part of its address. */
 const requestParameters =
-	/^(?:service|request|version|layers?|styles?|format|crs|srs|bbox|width|height|transparent|f|exceptions)$/i;
+	/^(?:service|request|version|layers?|styles?|format|crs|srs|bbox|width|height|transparent|f|callback|_|exceptions)$/i;
 
 /**
  * What an address alone says: the kind of its service, the service's address, and the layer in it.
@@ -20,7 +20,9 @@ const requestParameters =
 export function parseServiceAddress(text: string): ServiceAddress | null {
 	const trimmed = text.trim();
 	if (!/^https?:\/\/[^\s]+$/i.test(trimmed) || !URL.canParse(trimmed)) return null;
-	const address = new URL(trimmed);
+	// Addresses of queries are copied, too: their parameters are not those of the service.
+	const operation = operationOf(new URL(trimmed));
+	const address = new URL(operation?.address ?? trimmed);
 	const asked = (name: RegExp) => [...address.searchParams].find(([one]) => name.test(one))?.[1] ?? "";
 	const isWms = /^wms$/i.test(asked(/^service$/i));
 	const [match, , chosen = asked(/^layers?$/i)] = arcgisPath.exec(address.pathname) ?? [];

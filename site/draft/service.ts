@@ -1,6 +1,14 @@
 import type { Bounds } from "../data/entries.ts";
 import { askCapabilities, askJson, ServiceFailed } from "../map/ask.ts";
 import { lang } from "../page/texts.ts";
+import { textOf, wordOf } from "../service/answer.ts";
+import {
+	type Document,
+	documentAddress,
+	featureLayersOf,
+	lacksReference,
+	layerProblem,
+} from "../service/arcgis.ts";
 import type { ServiceAddress } from "./service-address.ts";
 
 /** A layer of a service: its name in a WMS, or its number in an ArcGIS service. */
@@ -29,45 +37,30 @@ export async function readService(parsed: ServiceAddress): Promise<Service> {
 	return { ...parsed, layers: await readArcgisLayers(url), languages: [] };
 }
 
-type Document = Record<string, unknown>;
-
-function withPath(url: string, more: string): string {
-	const address = new URL(url);
-	address.pathname += more;
-	address.searchParams.set("f", "json");
-	return address.href;
-}
-
 /** One layer of an ArcGIS service. @throws {ServiceFailed} */
 async function readArcgisLayer(url: string, number: string): Promise<ServiceLayer> {
-	const document = await askJson(withPath(url, `/${number}`));
-	if (typeof document.name !== "string") throw new ServiceFailed(url, "no-map");
-	return arcgisLayer({ id: number, ...document });
+	const document = await askJson(documentAddress(url, `/${number}`));
+	if (layerProblem(document)) throw new ServiceFailed(url, "no-map");
+	const service = lacksReference(document) ? await askJson(documentAddress(url)) : {};
+	return arcgisLayer({ id: number, ...document }, service);
 }
 
 /** The layers of features of an ArcGIS service, with their extents where the service lists them. @throws {ServiceFailed} */
 async function readArcgisLayers(url: string): Promise<ServiceLayer[]> {
-	const listed = (document: Document) =>
-		Array.isArray(document.layers) ? (document.layers as Document[]) : null;
 	// `/layers` has the extents; some servers do not have it.
-	const whole = await askJson(withPath(url, "/layers")).then(listed, () => null);
-	const layers = whole ?? listed(await askJson(withPath(url, "")));
+	const whole = await askJson(documentAddress(url, "/layers")).then(featureLayersOf, () => null);
+	const service = whole && !whole.some(lacksReference) ? {} : await askJson(documentAddress(url));
+	const layers = whole ?? featureLayersOf(service);
 	if (!layers) throw new ServiceFailed(url, "no-map");
-	const isFeatures = ({ type, subLayerIds }: Document) =>
-		typeof type === "string" ? type === "Feature Layer" : !Array.isArray(subLayerIds);
-	return Promise.all(layers.filter(isFeatures).map(arcgisLayer));
+	return Promise.all(layers.map((layer) => arcgisLayer(layer, service)));
 }
 
-async function arcgisLayer({ id, name, extent, geometryType }: Document): Promise<ServiceLayer> {
-	const { xmin, ymin, xmax, ymax, spatialReference } = (extent ?? {}) as Document;
-	const { latestWkid, wkid = 0 } = (spatialReference ?? {}) as { latestWkid?: number; wkid?: number };
-	const [west, south, east, north] = [xmin, ymin, xmax, ymax].map(Number) as [number, number, number, number];
-	const isKnown = [west, south, east, north].every(Number.isFinite) && extent != null;
-	const { boundsOfExtent } = await import("../../registry/projections.ts");
-	const box = { wkid: latestWkid ?? wkid, xmin: west, ymin: south, xmax: east, ymax: north };
-	const bounds = isKnown ? boundsOfExtent(box) : null;
-	const geometry = typeof geometryType === "string" ? geometryType : "";
-	return { name: String(id), title: String(name ?? id), bounds: bounds ?? null, geometry };
+async function arcgisLayer(layer: Document, service: Document): Promise<ServiceLayer> {
+	const { inDegrees, readArea } = await import("../service/extents.ts");
+	const area = readArea(layer, service.spatialReference);
+	const name = wordOf(layer.id);
+	const title = textOf(layer.name) || name;
+	return { name, title, bounds: area && inDegrees(area), geometry: textOf(layer.geometryType) };
 }
 
 /** A Web Map Service. @throws {ServiceFailed} */

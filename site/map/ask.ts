@@ -1,8 +1,8 @@
 import type { CauseCode } from "../../registry/causes.ts";
 import { isBlockedOn } from "../../registry/mixed-content.ts";
-import { tryJson } from "../../registry/try-json.ts";
 import { webAddress } from "../page/dom.ts";
 import { capabilitiesAddress } from "../service/address.ts";
+import { readDocument } from "../service/arcgis.ts";
 import type { Capabilities } from "../service/capabilities.ts";
 import type { Drawable } from "./drawable.ts";
 import { t } from "./texts.ts";
@@ -67,11 +67,12 @@ export async function askBytes(
 
 /** Reads JSON from an ArcGIS service, which sends errors with status 200. @throws {ServiceFailed} */
 export async function askJson(address: string, signal?: AbortSignal): Promise<Record<string, unknown>> {
-	const value = objectOf(await ask(address, signal));
-	if (!value) throw new ServiceFailed(address, "no-map");
-	const { error } = value as { error?: { message?: unknown; code?: unknown } };
-	if (!error) return value;
-	throw new ServiceFailed(address, "exception", oneLine(error.message || error.code || "error"));
+	const { bytes } = await askBytes(address, signal);
+	// A thousand areas have many places.
+	const { document, error } = readDocument(bytes, Number.POSITIVE_INFINITY);
+	if (document) return document;
+	if (!error) throw new ServiceFailed(address, "no-map");
+	throw new ServiceFailed(address, "exception", oneLine(error.words || error.status || "error"));
 }
 
 /** Finds out why a picture failed to load: it requests the address again and reads the service's error text. */
@@ -79,8 +80,7 @@ export async function findPictureError(address: string): Promise<ServiceFailed> 
 	try {
 		const { bytes, type } = await askBytes(address);
 		const { exceptionIn } = await import("../service/read-capabilities.ts");
-		const json = objectOf(new TextDecoder().decode(bytes))?.error as { message?: unknown } | undefined;
-		const said = oneLine(json?.message ?? exceptionIn(bytes, type) ?? "");
+		const said = oneLine(readDocument(bytes).error?.words || exceptionIn(bytes, type) || "");
 		if (said) return new ServiceFailed(address, "exception", said);
 		return new ServiceFailed(address, type.startsWith("image/") ? "unreachable" : "no-map");
 	} catch (error) {
@@ -123,12 +123,6 @@ export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Pro
 		if (!(error instanceof ServiceFailed)) throw error;
 		return error.message;
 	}
-}
-
-/** Parses a JSON object; null if the text is not one. */
-function objectOf(text: string): Record<string, unknown> | null {
-	const value = tryJson(text);
-	return typeof value === "object" ? (value as Record<string, unknown> | null) : null;
 }
 
 /** A service's text on one line, cut to `maxErrorLength`. */

@@ -15,7 +15,7 @@ export type Symbology =
 			field1: string;
 			field2?: string;
 			field3?: string;
-			valueMaps: (LayerSymbol & { value: string | number })[];
+			valueMaps: (LayerSymbol & { value: string | number | null })[];
 			defaultImageUrl?: string;
 			label?: string;
 	  }

@@ -101,7 +101,8 @@ function symbolOf(symbology: Symbology, attributes: Record<string, unknown>): La
 function unique(symbology: Extract<Symbology, { type: "uniqueValue" }>, attributes: Record<string, unknown>) {
 	const { field1, field2, field3, valueMaps } = symbology;
 	const values = [field1, field2, field3].flatMap((field) => (field ? [attributes[field]] : []));
-	const value = values.length === 1 ? attributes[field1] : values.join(", ");
+	// RAMP makes "null" of a value that is missing.
+	const value = values.length === 1 ? attributes[field1] : values.map(String).join(", ");
 	return valueMaps.find((one) => one.value === value);
 }
 

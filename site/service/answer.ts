@@ -1,4 +1,4 @@
-import { isNestedBeyond } from "../../registry/json.ts";
+import { isNestedBeyond } from "../../registry/nesting.ts";
 import { isObject, tryJson } from "../../registry/try-json.ts";
 
 export { isObject };
@@ -21,11 +21,12 @@ const stringOrNaN = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g;
 /**
  * Parses a service's JSON answer: UTF-8, with or without a byte order mark. A bare `NaN` or `Infinity`, which ArcGIS
  * writes and its own clients read, is null.
- * @returns null if it is not JSON, is nested deeper than 100, or has more than 200,000 objects and lists
+ * @param limit most objects and lists
+ * @returns null if it is not JSON, is nested deeper than 100, or has more objects and lists
  */
-export function parseAnswer(bytes: Uint8Array | string): unknown {
-	const text = typeof bytes === "string" ? bytes : new TextDecoder().decode(bytes);
-	if (isNestedBeyond(text, maxDepth, maxContainers)) return null;
+export function parseAnswer(bytes: Uint8Array, limit = maxContainers): unknown {
+	const text = new TextDecoder().decode(bytes);
+	if (isNestedBeyond(text, maxDepth, limit)) return null;
 	const value = tryJson(text);
 	if (value !== null || !/\b(?:NaN|Infinity)\b/.test(text)) return value;
 	return tryJson(text.replace(stringOrNaN, (token) => (token.startsWith('"') ? token : "null")));

@@ -1,4 +1,4 @@
-import { serviceNameIn, withoutForm } from "../../registry/addresses.ts";
+import { serviceNameIn, withoutForm } from "../../registry/arcgis-address.ts";
 import { type Cause, causeOf } from "../../registry/causes.ts";
 import type { ServiceType } from "../../registry/registration.ts";
 import { isObject, listOf, numberOf, objectOf, parseAnswer, quote, textOf, wordOf } from "./answer.ts";
@@ -40,13 +40,14 @@ const lastingCodes = new Set([400, 403, 404, 498, 499]);
 
 /**
  * Parses an answer of an ArcGIS service. Errors come with status 200.
+ * @param limit most objects and lists
  * @returns the document, or the service's error; both are null if the answer is not a JSON object
  */
-export function readDocument(answer: Uint8Array | string): {
-	document: Document | null;
-	error: ServiceError | null;
-} {
-	const value = parseAnswer(answer);
+export function readDocument(
+	bytes: Uint8Array,
+	limit?: number,
+): { document: Document | null; error: ServiceError | null } {
+	const value = parseAnswer(bytes, limit);
 	const error = isObject(value) ? errorIn(value) : null;
 	return { document: isObject(value) && !error ? value : null, error };
 }
@@ -169,4 +170,11 @@ export function featureLayersOf(document: Document): Document[] | null {
 	if (!Array.isArray(document.layers)) return null;
 	const layers = document.layers.filter(isObject);
 	return layers.filter((layer) => ["", "Feature Layer"].includes(textOf(layer.type)) && !isGroup(layer));
+}
+
+/** Whether a layer's extent does not say its spatial reference. */
+export function lacksReference({ extent }: Document): boolean {
+	if (numberOf(objectOf(extent).xmin) === null) return false;
+	const { latestWkid, wkid, wkt, wkt2 } = objectOf(objectOf(extent).spatialReference);
+	return ![latestWkid, wkid].some(numberOf) && ![wkt, wkt2].some(textOf);
 }

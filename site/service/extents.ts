@@ -1,7 +1,7 @@
 import type { Extent } from "../../registry/extent.ts";
 import { type Bounds, type Box, boundsOf, projectBox, projectionOf } from "../../registry/projections.ts";
-import { numberOf, objectOf, textOf } from "./answer.ts";
-import type { Document } from "./arcgis.ts";
+import { numberOf, objectOf } from "./answer.ts";
+import { type Document, lacksReference } from "./arcgis.ts";
 import references from "./references.json" with { type: "json" };
 
 /** Well-known id → its definition for proj4: the spatial references of Canada beyond those of maps (EPSG, Esri). */
@@ -33,13 +33,6 @@ function definitionOf(reference: unknown): string | null {
 	}
 	const text = [wkt, wkt2].find((value) => typeof value === "string" && wellKnownText.test(value));
 	return typeof text === "string" && text.length <= maxTextLength ? text : null;
-}
-
-/** Whether a layer's extent does not say its spatial reference. */
-export function lacksReference({ extent }: Document): boolean {
-	if (numberOf(objectOf(extent).xmin) === null) return false;
-	const { latestWkid, wkid, wkt, wkt2 } = objectOf(objectOf(extent).spatialReference);
-	return ![latestWkid, wkid].some(numberOf) && ![wkt, wkt2].some(textOf);
 }
 
 /**

@@ -5,8 +5,8 @@ import type { FeatureDescription, Field } from "../../../registry/description.ts
 import { plainText } from "../../../registry/markup.ts";
 import { maxAbstract } from "../../../registry/schemas/description.ts";
 import { isObject, listOf, numberOf, objectOf, textOf } from "../../../site/service/answer.ts";
-import { type Document, layerProblem } from "../../../site/service/arcgis.ts";
-import { type Area, inDegrees, lacksReference, onMap, readArea } from "../../../site/service/extents.ts";
+import { type Document, lacksReference, layerProblem } from "../../../site/service/arcgis.ts";
+import { type Area, inDegrees, onMap, readArea } from "../../../site/service/extents.ts";
 import { type Described, orTrouble } from "../finding.ts";
 import { askDocument } from "./answers.ts";
 import { queryForms } from "./features.ts";
