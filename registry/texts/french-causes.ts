@@ -73,6 +73,8 @@ export const frenchCauses: Readonly<Record<keyof typeof englishCauses, string>> 
 	"listed-as": "présente {0} dans sa liste sous le nom {1}",
 	"name-unreadable": "a des caractères illisibles dans le nom de la couche : {0}",
 	dimension: "ne dessine rien sans valeur de {0}, pour laquelle il ne donne pas de valeur par défaut",
+	style: "ne dessine rien sans nom de style, comme {0}",
+	"unknown-references": "ne se dessine que dans des systèmes de référence inconnus ici : {0}",
 	"map-address": "donne {0} comme adresse de ses images, qui n’en fournit pas : {1}",
 	"no-picture": "ne répond pas par une image",
 	"no-picture-but": "ne répond pas par une image : {0}",

@@ -49,6 +49,8 @@ export interface CapabilitiesLayer {
 	/** Its own references, those that can be projected before others. The references of its parents apply to it, too. */
 	references: readonly string[];
 	dimensions: readonly Dimension[];
+	/** The name of its first style; empty if it has none. */
+	style: string;
 	/** The size of every picture of it; 0: any. `isWhole`: only its whole box can be drawn. */
 	fixed: { width: number; height: number; isWhole: boolean };
 }

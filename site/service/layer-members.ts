@@ -72,7 +72,7 @@ export function emptyLayer(
 		ownLegendFormats: none,
 		parent,
 		...{ box: null, referenced: none, inner: null, scales: null, innerScales: none },
-		...{ references: none, dimensions: none },
+		...{ references: none, dimensions: none, style: "" },
 		fixed: fixedSize(attributes, parent?.fixed ?? anySize),
 	};
 }
@@ -111,6 +111,7 @@ export function readMember(layer: CapabilitiesLayer, element: XmlElement, servic
 		for (const text of element.text.split(/\s+/)) addReference(layer, text);
 	if (name === "Dimension" || name === "Extent") readDimension(layer, element);
 	if (/Scale/.test(name)) readScale(layer, element);
+	if (name === "Style") layer.style ||= copied(styleIn(element));
 	layer.box = readGeographicBox(element) ?? layer.box;
 	const referenced = layer.referenced.length < maxOthers && readReferencedBox(element);
 	if (referenced) layer.referenced = [...layer.referenced, referenced];
@@ -119,6 +120,12 @@ export function readMember(layer: CapabilitiesLayer, element: XmlElement, servic
 		if (child.name === "LegendURL") layer.ownLegendFormats = withFormats(layer.ownLegendFormats, child);
 	}
 	return "";
+}
+
+/** The name of a style; in a WMTS, its identifier. */
+function styleIn({ children }: XmlElement): string {
+	const name = children.find((child) => child.name === "Name" || child.name === "Identifier");
+	return name ? textOf(name) : "";
 }
 
 function addKeyword(layer: CapabilitiesLayer, element: XmlElement): void {

@@ -26,6 +26,7 @@ export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLa
 		boxes: line.flatMap(({ referenced }) => referenced),
 		dimensions: [...dimensions.values()].filter(({ hasDefault, last }) => !hasDefault && last !== ""),
 		fixed: layer?.fixed ?? { width: 0, height: 0, isWhole: false },
+		style: "",
 	};
 }
 

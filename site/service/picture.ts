@@ -15,6 +15,8 @@ export interface PictureFacts {
 	/** Dimensions without a default, whose value a request has to name. */
 	dimensions: readonly Dimension[];
 	fixed: CapabilitiesLayer["fixed"];
+	/** The style that is asked for; empty for the default one, which every server has to have. */
+	style: string;
 }
 
 /** A request of pictures, without its box and its size. */
@@ -57,7 +59,7 @@ export function pictureRequest(
 		parameters: {
 			VERSION: isOlder ? olderVersion(facts?.version ?? "") : "1.3.0",
 			LAYERS: names.join(","),
-			STYLES: "",
+			STYLES: facts?.style ?? "",
 			FORMAT: format,
 			...(!/jpe?g/i.test(format) && { TRANSPARENT: "TRUE" }),
 			...Object.fromEntries(dimensions.map(({ parameter, last }) => [parameter, last])),

@@ -39,7 +39,10 @@ interface Seen {
 export async function lookAtWms(looked: LookedAt, ask: Ask): Promise<Seen> {
 	const { capabilities, layer, name } = looked;
 	const facts = pictureFactsOf(capabilities, layer);
-	const { request, places, picture, notes } = await firstPicture(looked, facts, ask);
+	const seen = await firstPicture(looked, facts, ask);
+	if (!seen)
+		return { isDrawn: false, notes: [causeOf("unknown-references", quote(facts.references.join(", ")))] };
+	const { request, places, picture, notes } = seen;
 	const [first = [], ...others] = places.boxes;
 	let drawnBox = isBlank(picture) ? null : first;
 	for (const box of others) {
@@ -49,9 +52,9 @@ export async function lookAtWms(looked: LookedAt, ask: Ask): Promise<Seen> {
 		if (!isBlank(next)) drawnBox = box;
 	}
 	if (drawnBox) {
-		const [dimension] = facts.dimensions;
-		const isNeeded = dimension && (await needsDimension(looked, facts, request, drawnBox, ask));
-		return { isDrawn: true, notes: isNeeded ? [...notes, causeOf("dimension", dimension.name)] : notes };
+		const names = facts.dimensions.map(({ name }) => name).join(", ");
+		const isNeeded = names !== "" && (await needsDimension(looked, facts, request, drawnBox, ask));
+		return { isDrawn: true, notes: isNeeded ? [...notes, causeOf("dimension", quote(names))] : notes };
 	}
 	if (places.isSure) throw new Trouble("empty", causeOf("empty-picture", quote(name)));
 	return { isDrawn: false, notes: [...notes, causeOf("not-seen", quote(name))] };
@@ -68,33 +71,51 @@ interface FirstPicture {
 	notes: Cause[];
 }
 
+/** A way to ask for a picture, and what a viewer has to know if it is the one that has a picture. */
+type Variant = [facts: PictureFacts, reference: string, note?: Cause];
+
 /**
- * Requests a first picture: at the document's address, else at the registered one; in a listed reference, else in another
- * one, else as every server of WMS 1.1.1 is asked.
- * @throws {Trouble} if none of these has a picture
+ * The ways to ask for a picture, the best first: in a listed reference, in another one, with the name of a style, and as
+ * every server of WMS 1.1.1 is asked.
  */
-async function firstPicture(looked: LookedAt, facts: PictureFacts, ask: Ask): Promise<FirstPicture> {
-	const { address, name, mapWkid } = looked;
+function variantsOf({ layer, mapWkid }: LookedAt, facts: PictureFacts): Variant[] {
 	const references = referencesFor(facts, mapWkid).slice(0, maxReferences);
-	const variants: [PictureFacts, string][] = references.map((reference) => [facts, reference]);
+	const variants = references.map((reference): Variant => [facts, reference]);
+	const { style = "" } = layer ?? {};
+	const [first] = references;
+	if (first !== undefined && style !== "")
+		variants.push([{ ...facts, style }, first, causeOf("style", quote(style))]);
 	const oldest = { ...facts, isOlder: true, version: "1.1.1", formats: [], dimensions: [] };
+	return [...variants, [oldest, "EPSG:4326"]];
+}
+
+/**
+ * Requests a first picture: at the document's address, else at the registered one.
+ * @returns null if the layer is drawn only in references that are not known here, so that none can be asked for
+ * @throws {Trouble} if the service has none
+ */
+async function firstPicture(looked: LookedAt, facts: PictureFacts, ask: Ask): Promise<FirstPicture | null> {
+	const { address, name, capabilities, layer } = looked;
+	const variants = variantsOf(looked, facts);
+	const named = pictureRequest(facts, { address, names: [name], reference: "" }).address;
 	const notes: Cause[] = [];
 	let trouble: Trouble | null = null;
-	const named = pictureRequest(facts, { address, names: [name], reference: "" }).address;
 	for (const place of isSameService(named, address) ? [named] : [named, address]) {
 		trouble = null;
-		for (const [variant, reference] of [...variants, [oldest, "EPSG:4326"] as const]) {
-			const { capabilities, layer } = looked;
+		for (const [variant, reference, note] of variants) {
 			const places = placesIn(reference, capabilities, layer, variant, pictureSide);
 			if (!places) continue;
 			const request = pictureRequest({ ...variant, address: place }, { address, names: [name], reference });
 			const picture = await askPicture(request, places.boxes[0] ?? [], facts, ask);
-			if (!(picture instanceof Trouble)) return { request, places, picture, notes };
+			if (!(picture instanceof Trouble))
+				return { request, places, picture, notes: note ? [...notes, note] : notes };
 			trouble ??= picture;
 			if (!isRefused(picture)) break;
 		}
 		if (trouble && place !== address) notes.push(causeOf("map-address", quote(place), trouble.what));
 	}
+	// The only way that was tried is one that the document does not offer.
+	if (variants.length === 1 && trouble && isRefused(trouble)) return null;
 	throw trouble ?? new Trouble("down", causeOf("no-picture"));
 }
 

@@ -679,6 +679,18 @@ test("what a viewer has to know of a layer that is drawn is a finding, and what 
 			[],
 		],
 		[service13(here), ({ VERSION }) => VERSION === "1.1.1" || "only 1.1.1", null, []],
+		[
+			service13(`${here}<Style><Name>plain</Name></Style>`),
+			({ STYLES }) => STYLES === "plain" || "no style",
+			null,
+			["draws nothing without the name of a style, such as plain"],
+		],
+		[
+			service13(here + crs("EPSG:99999")),
+			() => "bad CRS",
+			null,
+			["is drawn only in references that are not known here: EPSG:99999"],
+		],
 		[service13(here), () => "No data", "down", ["answers with no picture: No data"]],
 	];
 	for (const [document, draws, state, said] of rows) {
