@@ -43,7 +43,7 @@ const about = {
 		maxItems: 4,
 	},
 	siblings: beside(
-		"The other layers of its service: names of a WMS, numbers and names of an ArcGIS service. A layer that moved is not among them.",
+		"The other layers of its service: names (WMS) or numbers (ArcGIS), with titles. A layer that moved is not among them.",
 	),
 	services: beside("The services of its folder on an ArcGIS server, such as Air/MapServer."),
 	folders: beside("The folders of its ArcGIS server."),
