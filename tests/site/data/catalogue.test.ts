@@ -83,6 +83,9 @@ test("the report of health has every sick layer, by owner and host, and counts w
 	const groups = report?.groups.map(({ owner, host, layers }) => `${owner} ${host} ${layers.length}`);
 	assert.equal(groups, [" one.example 1", "@org/a one.example 50"]);
 	assert.equal(report?.groups[0]?.layers, [{ smallkey: "b", title: { en: "b", fr: "b" }, ...empty }]);
+	const layers = new Map([["b", at("b", "one.example", undefined)]]);
+	const later = catalogueFiles((path) => files.get(path) ?? null, { layers, history: [] }, settings);
+	assert.is(parseHealthReport(later.get("index/health.json") ?? "")?.sick, 50);
 });
 
 const schemaNames = [
