@@ -1,6 +1,7 @@
 import { judgeRepeat } from "../repeat.ts";
 import {
 	type Commit,
+	type Edit,
 	type Edits,
 	isRefusal,
 	type Meta,
@@ -35,19 +36,22 @@ export function rememberRequests(now: () => Date) {
 		change: (edits: Edits) => Promise<Commit | Refusal>,
 	): Promise<Commit | Refusal> {
 		if (request === null) return change(edits);
-		let isChanging = false;
+		let proposed: Awaited<ReturnType<Edits>> = [];
 		const outcome = await change(async (state) => {
-			const proposed = await edits(state);
-			isChanging = !isRefusal(proposed) && proposed.length > 0;
+			proposed = await edits(state);
 			const first = uses.get(request);
 			if (!first) return proposed;
-			return judgeRepeat(first, method, (isChanging && first.held) || proposed) ?? [];
+			return judgeRepeat(first, method, (changesSomething(proposed) && first.held) || proposed) ?? [];
 		});
-		const isRefused = isRefusal(outcome);
-		const held = isRefused && isChanging && { held: outcome };
-		note({ request, method, time, outcome: isRefused ? outcome.status : outcome.commit, ...held });
+		const refusal = isRefusal(outcome) ? outcome : null;
+		const held = refusal && changesSomething(proposed) ? { held: refusal } : {};
+		note({ request, method, time, outcome: isRefusal(outcome) ? outcome.status : outcome.commit, ...held });
 		return outcome;
 	}
 
 	return { note, once };
+}
+
+function changesSomething(proposed: Edit[] | Refusal): boolean {
+	return !isRefusal(proposed) && proposed.length > 0;
 }
