@@ -45,12 +45,16 @@ interface HarvesterOptions extends Schedule, CommitOptions {
 	log: Log;
 	/** Called after each layer, harvested or not, before the next layer of the same host. */
 	check?: (smallkey: string, signal: AbortSignal) => Promise<void>;
+	/** Until then each layer is harvested once a day, in milliseconds since 1970: its description may follow earlier rules. */
+	againUntilMs?: number;
 	/** Counts each harvest, including those without a line. */
 	count?: ((outcome: HarvestLine["outcome"]) => void) | undefined;
 }
 
 /** The highest number of concurrent harvests, each of another host. */
 const maxConcurrent = 4;
+
+const dayMs = 86_400_000;
 
 /** Longest delay of a timer; Node runs a timer with a longer delay after 1 ms (Node, "setTimeout"). */
 const maxTimerMs = 2 ** 31 - 1;
@@ -60,7 +64,7 @@ const firstRetryMs = 60_000;
 
 /** Creates the harvester of a running service. It is idle until its first call. */
 export function createHarvester(options: HarvesterOptions) {
-	const { store, log, timers, allKeys, everyMs, check, count } = options;
+	const { store, log, timers, allKeys, everyMs, check, count, againUntilMs = 0 } = options;
 	const ending = new AbortController();
 	const { signal } = ending;
 	const queue = createHostQueue(maxConcurrent, visit);
@@ -104,7 +108,17 @@ export function createHarvester(options: HarvesterOptions) {
 			hasCaughtUp = true;
 			logStart();
 			pollDue(options, sinceMs, (smallkey) => enqueue(smallkey), signal);
+			if (everyMs > dayMs && sinceMs < againUntilMs) pollAgain(sinceMs);
 		});
+	}
+
+	/** Harvests every layer once more, at times spread over a day. */
+	function pollAgain(sinceMs: number): void {
+		const done = new AbortController();
+		const timer = timers.set(() => done.abort(), againUntilMs - sinceMs);
+		signal.addEventListener("abort", () => timers.clear(timer), { once: true });
+		const ends = AbortSignal.any([signal, done.signal]);
+		pollDue({ ...options, everyMs: dayMs }, sinceMs, (smallkey) => enqueue(smallkey), ends);
 	}
 
 	/** Queues layers again, after all others. Returns the number of layers immediately. */

@@ -7,20 +7,24 @@ import { createNotifier, type Notice } from "../notify.ts";
 import type { HarvestSettings } from "../settings.ts";
 import { createHarvester } from "./harvester.ts";
 import { createWatcher } from "./health.ts";
+import { againUntil } from "./rules.ts";
 import { systemTimers } from "./schedule.ts";
 import { createHarvestThreads, threadLimits } from "./threads.ts";
 
 /** The harvester of a running service, with the watcher. */
 export type ServiceHarvester = ReturnType<typeof openHarvester>;
 
-/** Starts the harvester and the watcher. */
-export function openHarvester({
-	configuration,
-	store,
-	smallkeys,
-	log,
-	observe,
-}: Pick<RunningService<HarvestSettings>, "configuration" | "store" | "smallkeys" | "log" | "observe">) {
+/** Starts the harvester and the watcher. @param againUntilMs as `againUntil` returns it */
+export function openHarvester(
+	{
+		configuration,
+		store,
+		smallkeys,
+		log,
+		observe,
+	}: Pick<RunningService<HarvestSettings>, "configuration" | "store" | "smallkeys" | "log" | "observe">,
+	againUntilMs = 0,
+) {
 	const { harvest, network, mapWkid, publicUrl: site, dataDir, notify: target } = configuration;
 	const notifier =
 		target && createNotifier({ target, now: () => new Date(), warn: (line) => log.warn(line) });
@@ -45,6 +49,7 @@ export function openHarvester({
 	const harvester = createHarvester({
 		...common,
 		harvest: threads.harvest,
+		againUntilMs,
 		count: (outcome) => observe({ kind: "harvest", outcome }),
 		check: watcher.check,
 	});
@@ -68,11 +73,12 @@ export interface HarvestService {
 }
 
 /** Starts the harvest of a service whose layers are on this machine; with `HARVEST=off` only the status of layers has it. */
-export function startHarvest(service: RunningService<HarvestSettings>): Started {
+export async function startHarvest(service: RunningService<HarvestSettings>): Promise<Started> {
 	if (service.repository === null) return { close: () => undefined };
 	if (!service.configuration.harvest.on)
 		return { layer: createLayerParts(service, null), close: () => undefined };
-	const harvester = openHarvester(service);
+	const againUntilMs = await againUntil(service.configuration.dataDir, Date.now(), service.log);
+	const harvester = openHarvester(service, againUntilMs);
 	return {
 		provides: { notify: harvester.notify },
 		changed: (_commit, smallkeys) => void eachInSlices(smallkeys, harvester.follow),

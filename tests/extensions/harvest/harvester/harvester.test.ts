@@ -18,7 +18,7 @@ test.before.each((scene) => void Object.assign(scene, openScene()));
 test.after.each(async ({ harvester }) => harvester.close());
 
 /** A harvester over a store in memory. `hold` delays the harvests. */
-function openScene(everyMs = 7 * day) {
+function openScene(everyMs = 7 * day, againMs = 0) {
 	const handlers = new Handlers();
 	const server = memoryHost({});
 	const timers = new HeldTimers();
@@ -42,6 +42,7 @@ function openScene(everyMs = 7 * day) {
 	};
 	const harvester = createHarvester({
 		...{ store: handlers.store, harvest, everyMs, timers },
+		againUntilMs: handlers.now + againMs,
 		now: () => new Date(handlers.now),
 		allKeys: () => [...handlers.store.files.keys()].flatMap((path) => /\/(\w+)\.json$/.exec(path)?.[1] ?? []),
 		check: async (smallkey) => void looks.push(`${smallkey}: ${displayName(smallkey)}`),
@@ -279,6 +280,27 @@ test("every layer is harvested once in a period, at moments that are spread over
 		days.every((count) => count > 700 && count < 1300),
 		String(days),
 	);
+});
+
+test("after a change of the rules every layer is harvested once more within a day, and only a difference is committed", async (before) => {
+	await before.harvester.close();
+	const scene = openScene(365 * day, day);
+	const { harvester, startLines, timers, lines, handlers, commits } = scene;
+	for (const smallkey of ["ozone", "roads", "trails"]) await scene.put(smallkey);
+	harvester.start();
+	await eventually(() => startLines.length === 1 && timers.waiting.length === 3);
+	const start = commits.length;
+	for (let hours = 0; hours < 24; hours += 6) {
+		handlers.now += 6 * 3_600_000;
+		timers.run(60_000);
+		await eventually(() => timers.waiting.length === 3 && harvester.waiting() === 0);
+	}
+	const asked = lines.map(({ harvest }) => harvest).sort();
+	assert.equal([asked, commits.length], [["ozone", "roads", "trails"], start]);
+	// Three writes took a second each.
+	timers.run(day - 3_000);
+	assert.is(timers.waiting.length, 1, "once");
+	await harvester.close();
 });
 
 test("while one service hangs, layers of others are harvested; closing ends it, and stores nothing more", async (scene) => {
