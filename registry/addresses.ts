@@ -71,7 +71,10 @@ const requestParameter = /^(?:service|request|version)(?:=|$)/i;
 
 /** An OGC service's address without the parameters that every request sets itself: some servers refuse one that is sent twice. */
 export function withoutRequest(address: string): string {
-	const [, path = "", query = "", rest = ""] = /^([^?#]*)\??([^#]*)(.*)$/s.exec(address) ?? [];
+	const hash = address.indexOf("#");
+	const rest = hash < 0 ? "" : address.slice(hash);
+	const [path = "", ...queries] = address.slice(0, address.length - rest.length).split("?");
+	const query = queries.join("?");
 	const all = query.split("&");
 	const kept = all.filter((parameter) => !requestParameter.test(parameter));
 	if (query !== "" && kept.length === all.length) return address;

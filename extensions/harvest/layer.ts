@@ -207,7 +207,7 @@ async function orDrawn(
 	const { lang, pointer, what } = finding;
 	if (what.code !== "no-layer" || serviceTypeOf(registration, lang) !== "ogcWms") return finding;
 	const { service_url: address } = registration[lang];
-	const name = namedLayers(registration, lang)[Number(/\d+$/.exec(pointer)?.[0] ?? 0)] ?? "";
+	const name = namedLayers(registration, lang)[Number(pointer.split("/")[3] ?? 0)] ?? "";
 	const capabilities = await orNull(read("WMS", address, [name]));
 	if (!capabilities) return finding;
 	const seen = await orNull(lookAtWms({ address, name, capabilities, layer: null, mapWkid }, ask));

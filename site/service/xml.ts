@@ -93,14 +93,17 @@ export class XmlReader {
 	}
 
 	#readTag(tag: string): void {
-		const [, slash, name, more = ""] = /^(\/?)(?:[^\s/:>]*:)?([^\s/>]+)([\s\S]*)$/.exec(tag) ?? [];
+		const isEnd = tag.startsWith("/");
+		const from = isEnd ? 1 : 0;
+		const end = endOf(notInName, tag, from);
+		const name = localName(tag.slice(from, end));
 		// A sign that begins no tag.
-		if (name === undefined || /^\s/.test(tag)) return;
-		if (slash) return this.#close(name);
+		if (name === "") return;
+		if (isEnd) return this.#close(name);
 		if (this.path.length >= maxDepth) throw new UnreadableXml();
 		this.path.push(name);
-		this.#handler.open(name, attributesOf(more));
-		if (more.endsWith("/")) this.#close(name);
+		this.#handler.open(name, attributesOf(tag.slice(end)));
+		if (tag.endsWith("/")) this.#close(name);
 	}
 
 	#close(name: string): void {
@@ -138,12 +141,35 @@ function typeEnd(text: string, from: number): number {
 	return -1;
 }
 
+/** What ends a name. */
+const notInName = /[\s/>=]/g;
+const notSpace = /\S/g;
+
+/** Position of the first match from a position on; the length of the text if there is none. */
+function endOf(pattern: RegExp, text: string, from: number): number {
+	pattern.lastIndex = from;
+	return pattern.exec(text)?.index ?? text.length;
+}
+
+function localName(name: string): string {
+	return name.slice(name.indexOf(":") + 1);
+}
+
 function attributesOf(text: string): Record<string, string> {
 	const attributes: Record<string, string> = {};
-	for (const [, name = "", double, single = ""] of text.matchAll(
-		/(?:[^\s=/"':]+:)?([^\s=/"':]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g,
-	))
-		if (name !== "__proto__") attributes[name] = expanded(double ?? single);
+	for (let at = endOf(notSpace, text, 0); at < text.length; at = endOf(notSpace, text, at)) {
+		const nameEnd = endOf(notInName, text, at);
+		const equals = endOf(notSpace, text, nameEnd);
+		const name = localName(text.slice(at, nameEnd));
+		const start = endOf(notSpace, text, equals + 1);
+		const quote = text[start];
+		at = Math.max(nameEnd, at + 1);
+		if (text[equals] !== "=" || (quote !== '"' && quote !== "'")) continue;
+		const end = text.indexOf(quote, start + 1);
+		if (end < 0) break;
+		if (name !== "__proto__") attributes[name] = expanded(text.slice(start + 1, end));
+		at = end + 1;
+	}
 	return attributes;
 }
 
