@@ -171,7 +171,7 @@ export const english = {
 	slow: "the changes before this one take too long",
 	"branch-held": "the branch cannot be moved, or others keep moving it",
 	"branch-changed": "others change the branch {0}",
-	"branch-in-way": "the branch {0} is in the way of {1}: rename or remove it",
+	"branch-in-way": "the branch {0} is in the way of {1}: rename it, or decide on the review there",
 	"branch-refused":
 		"GitHub does not make the branch {0}: a branch {1} may be in the way, to be renamed or removed, or a rule",
 	"branch-aside":

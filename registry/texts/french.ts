@@ -174,7 +174,8 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	slow: "les modifications précédentes prennent trop de temps",
 	"branch-held": "la branche ne peut pas être déplacée, ou d’autres la déplacent sans cesse",
 	"branch-changed": "d’autres modifient la branche {0}",
-	"branch-in-way": "la branche {0} empêche de créer {1} : renommez-la ou supprimez-la",
+	"branch-in-way":
+		"la branche {0} empêche de créer {1} : renommez-la, ou décidez de la révision qui y attend",
 	"branch-refused":
 		"GitHub ne crée pas la branche {0} : une branche {1}, à renommer ou à supprimer, ou une règle l’empêche peut-être",
 	"branch-aside": "la branche main est à {0}, dont l’historique n’a pas {1}, le dernier commit servi",
