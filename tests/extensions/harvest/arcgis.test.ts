@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import * as assert from "uvu/assert";
 import { sketchLayer } from "../../../extensions/harvest/arcgis/feature-layer.ts";
 import { genericImageOf, pictureImage, symbolImage } from "../../../extensions/harvest/arcgis/symbol.ts";
@@ -10,6 +11,8 @@ import {
 	parseDescription,
 } from "../../../registry/description.ts";
 import type { LangNode, Registration, Registration2 } from "../../../registry/registration.ts";
+import { layerFacts } from "../../../registry/targets/facts.ts";
+import { renderAt } from "../../../registry/targets/table.ts";
 import { projectExtent } from "../../../site/service/extents.ts";
 import { test } from "../../helpers/suite.ts";
 import { assertAccepted, featureAt, nodeOf, renderV09 } from "../../viewer/viewer.ts";
@@ -185,6 +188,162 @@ test("one symbol: from the legend of its layer, else from its own symbol, else a
 	}
 });
 
+const colour = (uri: string) => ({ 136: "grey", 9: "default", 1: "red", 2: "red" })[imageOf(uri).slice(6)];
+const classed = (...values: unknown[]) =>
+	values.map((value, at) => ({ value, classMaxValue: value, label: `${value}`, symbol: marker(at + 1) }));
+const other = { defaultSymbol: marker(9), defaultLabel: "Other" };
+const byValue = (infos: object[], more: object = {}) => ({
+	...{ type: "uniqueValue", field1: "KIND", uniqueValueInfos: infos, ...more },
+});
+const byRange = (more: object = {}, ...ends: number[]) => ({
+	...{ type: "classBreaks", field: "CLASS", classBreakInfos: classed(...ends), ...more },
+});
+const arcade = { field: null, field1: null, valueExpression: "$feature.CLASS * 2" };
+const two = { field2: "CLASS", fieldDelimiter: ";" };
+
+/** A renderer for each row of the table in docs/harvest.md. */
+const renderers: Record<string, object> = {
+	"`simple`": { type: "simple", symbol: marker(1) },
+	"`uniqueValue`": byValue(classed("a", "b"), { valueExpression: "" }),
+	"`uniqueValue` of a number": byValue(classed("1", "2"), { field1: "class" }),
+	"`uniqueValue` of two fields, delimiter `;`": byValue(classed("a;1", "b;2"), two),
+	"`uniqueValue`, `<Null>` for `b`": byValue(classed("a", "<Null>")),
+	"`uniqueValue` of two fields, `<Null>`": byValue(classed("a;<Null>", "<Null>;2"), two),
+	"`uniqueValueGroups` alone, `a` or `b` in one class": {
+		...{ type: "uniqueValue", field1: "KIND", uniqueValueInfos: [] },
+		uniqueValueGroups: [{ classes: [{ label: "A", symbol: marker(1), values: [["a"], ["b"]] }] }],
+	},
+	"`uniqueValue`, no classes, default symbol": byValue([], other),
+	"`uniqueValue`, no classes": byValue([]),
+	"`uniqueValue` by `valueExpression`": byValue(classed("a", "b"), arcade),
+	"`uniqueValue` by `valueExpression`, default symbol": byValue(classed("a"), {
+		...arcade,
+		field1: "KIND",
+		...other,
+	}),
+	"`classBreaks`": byRange({ minValue: 0, normalizationType: "esriNormalizeNone" }, 20, 10),
+	"`classBreaks`, `classMinValue` 5 in place of `minValue`": {
+		...byRange(),
+		classBreakInfos: classed(20, 10).map((info, at) => ({ ...info, classMinValue: [10, 5][at] })),
+	},
+	"`classBreaks` without a minimum": byRange({}, 10, 20),
+	"`classBreaks` by `valueExpression`": byRange({ ...arcade, minValue: 0 }, 10, 20),
+	"`classBreaks`, `normalizationType`": byRange({ normalizationType: "esriNormalizeByLog" }, 10, 20),
+	"`classBreaks`, `normalizationField`, default symbol": byRange(
+		{ normalizationField: "OBJECTID", ...other },
+		10,
+	),
+	"`classBreaks`, no classes": byRange({ minValue: 0 }),
+	"`heatmap`, `dotDensity`, `temporal`, …": { type: "heatmap" },
+};
+
+/** A symbology as the table has it. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
+function inTable({ type, imageUrl, field1, minValue, valueMaps, rangeMaps }: any): string {
+	if (type === "simple") return `simple ${colour(imageUrl)}`;
+	const classes: { value: unknown; maxValue: unknown; imageUrl: string }[] = valueMaps ?? rangeMaps;
+	for (const one of classes) assert.is(colour(one.imageUrl), "red");
+	const start = rangeMaps ? [minValue === -Number.MAX_VALUE ? "lowest" : minValue] : [];
+	assert.ok(rangeMaps || field1 === "KIND" || field1 === "CLASS");
+	return [type, ...start, ...classes.map((one) => JSON.stringify(one.value) ?? one.maxValue)].join(" ");
+}
+
+test("what each renderer becomes is the table in docs/harvest.md", async () => {
+	const lines = readFileSync("docs/harvest.md", "utf8").split("\n");
+	const start = lines.findIndex((line) => line.startsWith("| Renderer of the service"));
+	const rows = lines.slice(start + 2, lines.indexOf("", start));
+	const named = rows.map((row) => row.slice(2, -2).split(" | "));
+	assert.equal(
+		named.map(([name]) => name),
+		Object.keys(renderers),
+	);
+	for (const [name = "", ...expected] of named) {
+		const layer = rendered(renderers[name]);
+		const { description, findings } = await harvest({ layer }, null, featureLayer);
+		const facts = layerFacts("en", "odd", featureAt(host + featureLayer), description, settings);
+		const shown = ["v0.9", "v1"].map((target) => inTable(nodeOf(renderAt(target, facts) ?? "").symbology));
+		assert.equal([shown, findings], [expected, []], name);
+		for (const target of ["v2", "ramp4", "terria"])
+			assert.not.match(renderAt(target, facts) ?? "", "data:image");
+	}
+});
+
+test("the legend pairs with the classes of groups; one picture is the default symbol's or that of the only entry", async () => {
+	const group = (heading: string, ...classes: object[]) => ({ heading, classes });
+	const one = (label: string, ...values: unknown[]) => ({ label, values, symbol: marker(7) });
+	const groups = {
+		...{ type: "uniqueValue", field1: "KIND", field2: "CLASS", fieldDelimiter: ";" },
+		uniqueValueGroups: [
+			group("Forest", one("Good", ["a", "1"], ["b", null]), one("Fair", ["c", "<Null>"])),
+			group("Lake", one("Good", ["d", "1"])),
+		],
+	};
+	const entries = [entry("Good", 1), entry("Fair", 2), entry("Good", 3)];
+	const { valueMaps } = (await harvest({ layer: rendered(groups), legend: json(legend(...entries)) })).node
+		.symbology;
+	assert.equal(
+		valueMaps.map((map: { value: string; imageUrl: string }) => [map.value, imageOf(map.imageUrl)]),
+		[
+			["a, 1", "png 1"],
+			["b, null", "png 1"],
+			["c, null", "png 2"],
+			["d, 1", "png 3"],
+		],
+	);
+	const computed = byValue(classed("a", "b"), arcade);
+	for (const [renderer, legendOf, image] of [
+		[computed, [entry("a", 1), entry("b", 2)], "drawn 136"],
+		[computed, [entry("all", 4)], "png 4"],
+		[{ ...computed, ...other }, [entry("a", 1), entry("b", 2), entry("Other", 3)], "png 3"],
+		[{ ...computed, ...other }, [entry("a", 1)], "drawn 9"],
+		[{ type: "heatmap" }, [entry("few", 5), entry("many", 6)], "png 5"],
+	] as const) {
+		const { symbology } = (await harvest({ layer: rendered(renderer), legend: json(legend(...legendOf)) }))
+			.node;
+		assert.equal([symbology.type, imageOf(symbology.imageUrl)], ["simple", image], JSON.stringify(legendOf));
+	}
+});
+
+test("values of several fields are split as the service writes them; spaces that are values stay", async () => {
+	for (const [values, delimiter, expected] of [
+		[[" , ", "Yes,No"], ",", [" ,  ", "Yes, No"]],
+		[["a, 1", "b, 2"], ",", ["a, 1", "b, 2"]],
+		[["a ,1"], ",", ["a , 1"]],
+		[["a, <Null>", "<Null>, <Null>"], ", ", ["a, null", "null, null"]],
+		[["a 1", "a b 1"], " ", ["a, 1", "a b 1"]],
+		[["a|1"], "|", ["a, 1"]],
+		[["a1"], "", ["a1"]],
+	] as const) {
+		const renderer = byValue(classed(...values), { field2: "CLASS", fieldDelimiter: delimiter });
+		const { valueMaps } = (await harvest({ layer: rendered(renderer) }, null, featureLayer)).node.symbology;
+		assert.equal(
+			valueMaps.map(({ value }: { value: string }) => value),
+			expected,
+			`"${delimiter}"`,
+		);
+	}
+});
+
+test("a name of a field is found without case, and served as the features have it; another name is none", async () => {
+	for (const [service, registered, expected] of [
+		["name", undefined, "NAME"],
+		["gone", undefined, "NAME"],
+		["KIND", "class", "CLASS"],
+		["kind", "gone", "KIND"],
+		["SHAPE", undefined, "NAME"],
+	] as const) {
+		const registration = featureAt(host + mapLayer, registered ? { display_field: registered } : {});
+		const { description } = await harvestOf(
+			registration,
+			serve({ layer: json(layerDocument({ displayField: service })) }),
+		);
+		const facts = layerFacts("en", "odd", registration, description, settings);
+		const [node] = JSON.parse(renderAt("v0.9", facts) ?? "").layers.feature;
+		const { nameField } = JSON.parse(renderAt("ramp4", facts) ?? "");
+		assert.equal([node.nameField, nameField], [expected, expected], service);
+	}
+});
+
 test("values of a number field are numbers, those of several fields one text; class breaks are in ascending order", async () => {
 	const infos = (...values: string[]) => values.map((value) => ({ value, label: "", symbol: marker(1) }));
 	const numbers = infos("1", "2.5", "-3", "", "many");
@@ -227,6 +386,13 @@ test("what is not a feature layer is a wrong registration, a server in trouble i
 		],
 		[json(layerDocument({ type: "Table" })), "wrong", "is no feature layer, but: Table"],
 		[json(layerDocument({ type: "Raster Layer" })), "wrong", "is no feature layer, but: Raster Layer"],
+		[json({ pixelType: "U8", fields: [] }), "wrong", "is no feature layer, but: ImageServer"],
+		[json({ defaultStyles: "s", fields: [] }), "wrong", "is no feature layer, but: VectorTileServer"],
+		[
+			json({ fields: [], features: [] }),
+			"wrong",
+			"answers with features: the address must be that of the layer, without /query",
+		],
 		...[
 			{ mapName: "Layers", layers: [{ id: 0 }] },
 			{ folders: [], services: [] },
@@ -249,6 +415,24 @@ test("what is not a feature layer is a wrong registration, a server in trouble i
 		[error(500, "Service not found"), "wrong", "answers with ArcGIS error 500: Service not found"],
 		[error(500, "Error performing query"), "down", "answers with ArcGIS error 500: Error performing query"],
 		[error({ toString: 1 }, "x"), "down", "answers with ArcGIS error without a code: x"],
+		[error("404", ""), "wrong", "answers with ArcGIS error 404: "],
+		[json({ error: "Busy" }), "down", "answers with ArcGIS error without a code: Busy"],
+		[
+			json({ error: { code: 400, message: " ", details: ["", "No layer 99"] } }),
+			"wrong",
+			"answers with ArcGIS error 400: No layer 99",
+		],
+		[
+			json({ status: "error", messages: ["No machine"] }),
+			"down",
+			"answers with ArcGIS error without a code: No machine",
+		],
+		[
+			json({ status: "error", messages: ["Service not found"], code: 500 }),
+			"down",
+			"answers with ArcGIS error 500: Service not found",
+		],
+		[json({ status: "error", messages: ["No"], code: 404 }), "wrong", "answers with ArcGIS error 404: No"],
 		[404, "wrong", "answers with status 404"],
 		[503, "down", "answers with status 503"],
 		[{ body: " ".repeat(5_000_001) }, "down", "answers with more than 5,000,000 bytes"],
@@ -320,6 +504,11 @@ test("null members, hostile texts and unusual encodings make a layer that the vi
 	assert.is((await harvest({ layer: json(layerDocument({ displayField: "" })) })).node.nameField, "NAME");
 	const marked = { body: `\ufeff${JSON.stringify(layerDocument({ name: "Réseau 水" }))}` };
 	assert.is((await harvest({ layer: marked })).node.displayName, "Réseau 水");
+	const bareNaN = JSON.stringify(
+		layerDocument({ name: 'NaN, "NaN"', extent: "@", minScale: "@" }),
+	).replaceAll('"@"', "-Infinity");
+	const read = await harvest({ layer: { body: bareNaN.replace("-Infinity", '{"xmin":NaN}') } });
+	assert.equal([read.node.displayName, read.node.minScale, read.findings], ['NaN, "NaN"', 0, []]);
 	const hostile = '"}]}</script>\u2028\\';
 	const fields = [
 		{ name: hostile, alias: hostile, type: "esriFieldTypeString" },
@@ -496,6 +685,65 @@ test("what is not a rectangle of the map is no extent; the poles give finite num
 				assert.ok(Math.abs(side) <= 40_100_000);
 });
 
+// By proj4 2.22 from the definitions of EPSG; the first three are also those of the towns' own maps.
+const utm14 =
+	'PROJCS["NAD_1983_UTM_Zone_14N",GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",-99.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]';
+
+test("the references of Canada, and those in well-known text, are known", () => {
+	const rows: [references: object[], sides: number[], degrees: number[]][] = [
+		[
+			[{ wkid: 3157 }, { wkid: 22710 }],
+			[465142, 5364233, 480386, 5378423],
+			[-123.4724, 48.4303, -123.2652, 48.5586],
+		],
+		[
+			[{ wkid: 2950 }, { wkid: 32188 }, { wkid: 999999, latestWkid: 2950 }],
+			[267500, 5029000, 306700, 5062600],
+			[-73.979, 45.3999, -73.4756, 45.7033],
+		],
+		[
+			[{ wkid: 102187, latestWkid: 3776 }, { wkid: 102187 }, { wkid: 3780 }],
+			[77000, 5499000, 92000, 5518000],
+			[-112.9342, 49.6217, -112.7221, 49.7946],
+		],
+		[
+			[{ wkid: 4140 }, { wkid: 4267 }, { wkid: 8255 }],
+			[-64.32, 46.07, -61.95, 46.98],
+			[-64.32, 46.07, -61.95, 46.98],
+		],
+		[
+			[{ wkt: utm14 }, { wkid: 999999, wkt: utm14 }, { wkid: 26914 }],
+			[612000, 5510000, 655000, 5545000],
+			[-97.4458, 49.7225, -96.8355, 50.0467],
+		],
+	];
+	for (const [references, [xmin, ymin, xmax, ymax], degrees] of rows)
+		for (const spatialReference of references) {
+			const found = projectExtent({ xmin, ymin, xmax, ymax, spatialReference }, 4326);
+			assertSides(found, degrees, 0.0002);
+		}
+	for (const wkt of ["PROJCS[", "GEOGCS[]", `PROJCS[${"A".repeat(6_000)}]`, "LOCAL_CS[]", "+proj=longlat"])
+		assert.is(projectExtent({ xmin: 1, ymin: 1, xmax: 2, ymax: 2, spatialReference: { wkt } }, 3978), null);
+});
+
+test("an extent without a reference is in that of the service, else in that of the source", async () => {
+	const [wkid4326, wkid3978] = [{ wkid: 4326 }, { wkid: 3978 }];
+	const bare = { xmin: -80.2, ymin: 43.1, xmax: -79.1, ymax: 44 };
+	for (const [spatialReference, root, source, bounds] of [
+		[undefined, wkid4326, wkid3978, [-80.2, 43.1, -79.1, 44]],
+		[{}, null, wkid4326, [-80.2, 43.1, -79.1, 44]],
+		[undefined, { wkid: 999999 }, wkid4326, [-80.2, 43.1, -79.1, 44]],
+		[undefined, null, null, undefined],
+		[{ wkid: 999999 }, wkid4326, wkid4326, undefined],
+	] as const) {
+		const document = layerDocument({ extent: { ...bare, spatialReference }, sourceSpatialReference: source });
+		const server = serve({ layer: json(document) });
+		server.routes[service] = json({ layers: [], spatialReference: root });
+		const { description } = await harvestOf(featureAt(host + mapLayer), server);
+		assert.equal(description?.en?.bounds, bounds, JSON.stringify([spatialReference, root, source]));
+	}
+});
+
 /** A node of version 2.0, the same in both languages. */
 function nodeAt(service_type: string, path = service, more: object = { recursive: true }): Registration2 {
 	const node = { service_type, service_url: host + path, ...more } as LangNode;
@@ -515,10 +763,23 @@ test("a whole service has the layers of its top level in its order, a group's la
 		[listed(grouped), [0, 2, 3, 9, 5]],
 		[json({ layers: [{ id: 3 }, { id: 0 }, { id: 3 }, { id: "4" }, null] }), [3, 0]],
 		[json({ layers: [{ id: 1, parentLayerId: -1, subLayers: [{ id: 7, name: "x" }] }] }), [7]],
+		[
+			listed([
+				{ id: 0, parentLayerId: -1, subLayerIds: [4, 1] },
+				{ id: 1, parentLayerId: 0, subLayerIds: [3, 2] },
+				...[2, 3].map((id) => ({ id, parentLayerId: 1 })),
+				{ id: 4, parentLayerId: 0, type: "Group Layer", subLayerIds: [0] },
+				{ id: 5, parentLayerId: -1, type: "Group Layer", subLayerIds: null },
+				{ id: 6, parentLayerId: 99 },
+				{ id: 7, parentLayerId: -1 },
+				{ id: 8, parentLayerId: 7 },
+			]),
+			[3, 2, 6, 8],
+		],
 	] as const)
 		for (const type of ["esriMapServer", "esriFeatureServer"]) {
 			const { description, findings } = await harvestOf(nodeAt(type), memoryHost({ [service]: document }));
-			assert.equal([description?.en, findings], [{ service_url: host + service, entries }, []]);
+			assert.equal([description?.en, findings], [{ service_url: host + service, entries, title: "Odd" }, []]);
 		}
 	const whole = "is no whole service: the address must end with MapServer or FeatureServer";
 	for (const [document, text] of [
@@ -539,12 +800,29 @@ test("a whole service has the layers of its top level in its order, a group's la
 	}
 });
 
-test("pictures and named layers are not asked for; what was imported stays until a harvest succeeds", async () => {
+test("a service without a registered name has its own title, its map's name or that in its address", async () => {
+	const layers = [{ id: 0 }];
+	for (const [document, type, name] of [
+		[{ layers, documentInfo: { Title: " Plan " }, mapName: "Roads" }, "esriMapServer", "Plan"],
+		[{ layers, documentInfo: { Title: "" }, mapName: "Roads & parks" }, "esriMapServer", "Roads & parks"],
+		[{ layers, mapName: "Layers" }, "esriFeatureServer", "Odd"],
+		[{ tileInfo: {}, mapName: "map" }, "esriTile", "Odd"],
+		[{ pixelType: "U8", documentInfo: null }, "esriImage", "Odd"],
+		[{}, "esriMapServer", "Odd"],
+	] as const) {
+		const registration = nodeAt(type, service, type.endsWith("Server") ? { scrape_only: [0] } : {});
+		const { description } = await harvestOf(registration, memoryHost({ [service]: json(document) }));
+		const fragment = renderAt("v2", layerFacts("en", "odd", registration, description, settings));
+		assert.is(JSON.parse(fragment ?? "").layers[0].name, name);
+	}
+});
+
+test("what has a name and no features is not asked for; what was imported stays until a harvest succeeds", async () => {
 	for (const [type, more] of Object.entries({
 		ogcWmts: {},
-		esriTile: {},
-		esriImage: {},
-		esriMapServer: { scrape_only: [3] },
+		esriTile: { service_name: "Tiles" },
+		esriImage: { service_name: "Pictures" },
+		esriMapServer: { service_name: "Roads", scrape_only: [3] },
 	})) {
 		const server = memoryHost({});
 		assert.is((await harvestOf(nodeAt(type, service, more), server)).description, null);

@@ -1,7 +1,7 @@
 import { encode } from "fast-png";
 import * as assert from "uvu/assert";
 import { createAsk } from "../../../api/service/net/ask.ts";
-import { createWatchLayer } from "../../../extensions/harvest/layer.ts";
+import { createHarvestLayer, createWatchLayer } from "../../../extensions/harvest/layer.ts";
 import { isBlank } from "../../../extensions/harvest/wms/look.ts";
 import type { Registration, Registration1, Registration2 } from "../../../registry/registration.ts";
 import { test } from "../../helpers/suite.ts";
@@ -20,7 +20,7 @@ interface Services {
 	capabilities?: MemoryAnswer;
 	map?: (query: URLSearchParams) => MemoryAnswer;
 	layer?: MemoryAnswer;
-	feature?: MemoryAnswer;
+	feature?: MemoryAnswer | ((query: URLSearchParams) => MemoryAnswer);
 }
 
 const older = '<LatLonBoundingBox minx="-80" miny="40" maxx="-60" maxy="50"/>';
@@ -43,7 +43,8 @@ async function watch(
 	const asked: string[] = [];
 	const answerOf = ({ pathname, searchParams }: URL): MemoryAnswer => {
 		if (pathname === mapLayer) return layer;
-		if (pathname === `${mapLayer}/query`) return feature;
+		if (pathname === `${mapLayer}/query`)
+			return typeof feature === "function" ? feature(searchParams) : feature;
 		if (pathname !== "/wms") return json({ tileInfo: {} });
 		if (searchParams.get("REQUEST") === "GetMap") return map(searchParams);
 		return services.capabilities ?? text(capabilities(older), "text/xml");
@@ -130,24 +131,102 @@ test("the state of a wms layer, with the first finding", async () => {
 	assert.is(sick.state, "down", "worse than what a browser blocks");
 });
 
-test("a feature layer is well with a feature or a refused query, empty without, and down where the query fails", async () => {
+test("a feature layer is well with a feature, empty without, and down where no query is answered; else it is said", async () => {
 	const error = (code: number) => json({ error: { code, message: "No" } });
-	for (const [services, state] of [
-		[{ feature: json({ features: [{ attributes: {} }] }) }, null],
-		[{ feature: json({ features: [] }) }, "empty"],
-		[{ feature: error(500) }, "down"],
-		[{ feature: busy }, "down"],
-		[{ feature: error(400) }, null],
-		[{ feature: text("no", "text/plain", 403) }, null],
+	const site = (code?: number) => json({ status: "error", messages: ["No machine"], code });
+	const page = text("<html>Request Rejected</html>", "text/html");
+	const [one, none] = [json({ features: [{ attributes: {} }] }), json({ features: [] })];
+	const unlessFirst =
+		(first: MemoryAnswer, then = one) =>
+		(query: URLSearchParams) =>
+			/1=1/.test(query.get("where") ?? "") || query.has("resultRecordCount") ? first : then;
+	const only = (capabilities: unknown) => json(layerDocument({ capabilities }));
+	const unseen = (words: string) => `shows no feature to the check, since it ${words}`;
+	const refused = unseen("answers with ArcGIS error 400: No");
+	const noList = "answers a query with something that is no list of features";
+	const rows: [services: Services, state: string | null, finding?: string][] = [
+		[{ feature: one }, null],
+		[{ feature: none }, "empty", "has no features"],
 		[{ feature: text(" ".repeat(5_000_001)) }, null],
-		[{ layer: busy }, "down"],
-		[{ layer: json({}) }, "wrong"],
-	] as [Services, string | null][]) {
+		[{ feature: error(500) }, "down", "answers with ArcGIS error 500: No"],
+		[{ feature: busy }, "down", "answers with status 503"],
+		[{ feature: site() }, "down", "answers with ArcGIS error without a code: No machine"],
+		[{ feature: site(403) }, "wrong", "answers with ArcGIS error 403: No machine"],
+		[{ feature: page }, "down", noList],
+		[{ feature: error(400) }, null, refused],
+		[{ feature: error(400), layer: only("Map,Query") }, null, refused],
+		[
+			{ feature: error(400), layer: only("Map,Data") },
+			"wrong",
+			"cannot be queried for its features, only for: Map,Data",
+		],
+		[
+			{ feature: text("no", "text/plain", 403), layer: only("") },
+			"wrong",
+			"cannot be queried for its features, only for: ",
+		],
+		[{ feature: error(499), layer: only("Map") }, null, unseen("answers with ArcGIS error 499: No")],
+		[{ feature: text("no", "text/plain", 403) }, null, unseen("answers with status 403")],
+		[{ feature: json(layerDocument()) }, null, unseen(noList)],
+		[{ feature: unlessFirst(page) }, null],
+		[{ feature: unlessFirst(error(400)), layer: only("Map") }, null],
+		[{ feature: unlessFirst(error(500)), layer: json(layerDocument({ extent: null })) }, null],
+		[{ feature: unlessFirst(page, none) }, null, unseen(noList)],
+		[{ feature: unlessFirst(page, busy) }, "down", "answers with status 503"],
+		[{ layer: busy }, "down", "answers with status 503"],
+		[{ layer: json({}) }, "wrong", "does not answer as an ArcGIS layer does"],
+	];
+	for (const [services, state, words] of rows) {
 		const found = await watch(featureAt(host + mapLayer), services);
-		assert.is(found.state, state, JSON.stringify(found.findings));
-		if (services.layer) assert.not(found.asked.some((address) => address.includes("/query")));
+		const finding = words === undefined ? undefined : ["/en/service_url", words];
+		assert.equal([found.state, found.findings[0]], [state, finding]);
+		if (services.layer && !services.feature)
+			assert.not(found.asked.some((address) => address.includes("/query")));
 	}
 });
+
+test("a service of version 2.0 is wrong for what its kind does not draw, as the harvest says", async () => {
+	const map = { layers: [{ id: 0 }, { id: 1, subLayerIds: [0] }], tables: [{ id: 2 }] };
+	const [image, vector] = [{ pixelType: "U8" }, { tileInfo: {}, resourceInfo: { styleVersion: 8 } }];
+	const site = { status: "error", messages: ["No machine"] };
+	const rows: [type: string, document: object, more: object, finding?: string][] = [
+		["esriTile", { ...map, tileInfo: {} }, {}],
+		["esriTile", map, {}, "has no tiles: its pictures are drawn anew for each map"],
+		["esriTile", vector, {}, "is no service of layers, but: VectorTileServer"],
+		["esriTile", { tileInfo: {}, defaultStyles: "s" }, {}, "is no service of layers, but: VectorTileServer"],
+		["esriTile", site, {}, "answers with ArcGIS error without a code: No machine"],
+		["esriImage", image, {}],
+		["esriImage", map, {}, "is no ImageServer"],
+		["esriMapServer", map, { recursive: true }],
+		["esriMapServer", map, { scrape_only: [1] }],
+		["esriMapServer", map, { scrape_only: [0, 2] }, "has a table as 2, which no map shows"],
+		[
+			"esriMapServer",
+			{ ...map, ...image },
+			{ scrape_only: [0] },
+			"is no service of layers, but: ImageServer",
+		],
+		["esriMapServer", { layers: [], tables: [{ id: 2 }] }, { recursive: true }, "has no layers"],
+		["esriFeatureServer", map, { scrape_only: [1] }, "has a group as 1, which is not drawn by itself"],
+		["esriFeatureServer", { services: [] }, { recursive: true }, noService],
+	];
+	for (const [service_type, document, more, words] of rows) {
+		const node = { service_type, service_url: `${host}/tiles`, ...more } as Registration2["en"];
+		const registration: Registration2 = { version: "2.0", en: node, fr: node };
+		const answerOf = ({ pathname }: URL) => json(pathname.endsWith("/query") ? { features: [{}] } : document);
+		const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
+		const { state, findings } = await createWatchLayer(ask, null)(registration);
+		const said = findings[0]?.text.replace(/^\S+ /, "");
+		const expected = words === undefined ? null : document === site ? "down" : "wrong";
+		assert.equal([state, said], [expected, words], `${service_type} ${JSON.stringify(document)}`);
+		const harvested = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
+		// The harvest of named layers asks only for the service's title.
+		if (findings[0]?.pointer !== "/en/scrape_only/1" && findings[0]?.pointer !== "/en/scrape_only/0")
+			assert.is(harvested.findings[0]?.text, findings[0]?.text);
+	}
+});
+
+const noService = "is no whole service: the address must end with MapServer or FeatureServer";
 
 test("of version 2.0 a named layer of a WMS is looked at; a whole service is only checked, and a time-out ends both", async () => {
 	const version2 = (service_type: string, path = "/wms", more: object = {}): Registration2 => {
