@@ -1,5 +1,5 @@
 import type { Bounds } from "../data/entries.ts";
-import { askCapabilities, askJson, ServiceFailed } from "../map/ask.ts";
+import { askJson, ServiceFailed } from "../map/ask.ts";
 import { lang } from "../page/texts.ts";
 import { textOf, wordOf } from "../service/answer.ts";
 import {
@@ -65,14 +65,9 @@ async function arcgisLayer(layer: Document, service: Document): Promise<ServiceL
 
 /** A Web Map Service. @throws {ServiceFailed} */
 async function readWms(url: string, chosen: string): Promise<Service> {
-	const capabilities = await askCapabilities(url, [chosen]);
-	const { boxOf, textFor } = await import("../service/capabilities.ts");
-	const layers = [...capabilities.layers].map(([name, layer]) => {
-		const title = textFor(layer.title, lang).replace(/\s+/g, " ");
-		return { name, title, bounds: boxOf(layer, capabilities), geometry: "" };
-	});
+	const { readLayers } = await import("../map/document.ts");
+	const { layers, languages } = await readLayers(url, chosen, lang);
 	if (layers.length === 0) throw new ServiceFailed(url, "no-map");
-	const { languages } = capabilities;
 	const isThere = layers.some(({ name }) => name === chosen);
 	const only = layers.length === 1 ? (layers[0]?.name ?? "") : "";
 	return { kind: "wms", url, layers, chosen: isThere ? chosen : only, languages };

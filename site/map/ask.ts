@@ -1,10 +1,7 @@
 import type { CauseCode } from "../../registry/causes.ts";
 import { isBlockedOn } from "../../registry/mixed-content.ts";
 import { webAddress } from "../page/dom.ts";
-import { capabilitiesAddress } from "../service/address.ts";
 import { readDocument } from "../service/arcgis.ts";
-import type { Capabilities } from "../service/capabilities.ts";
-import type { Drawable } from "./drawable.ts";
 import { t } from "./texts.ts";
 
 /** Longest time to wait for a service, in milliseconds. */
@@ -75,58 +72,8 @@ export async function askJson(address: string, signal?: AbortSignal): Promise<Re
 	throw new ServiceFailed(address, "exception", oneLine(error.words || error.status || "error"));
 }
 
-/** Finds out why a picture failed to load: it requests the address again and reads the service's error text. */
-export async function findPictureError(address: string): Promise<ServiceFailed> {
-	try {
-		const { bytes, type } = await askBytes(address);
-		const { exceptionIn } = await import("../service/read-capabilities.ts");
-		const said = oneLine(readDocument(bytes).error?.words || exceptionIn(bytes, type) || "");
-		if (said) return new ServiceFailed(address, "exception", said);
-		return new ServiceFailed(address, type.startsWith("image/") ? "unreachable" : "no-map");
-	} catch (error) {
-		if (error instanceof ServiceFailed) return error;
-		throw error;
-	}
-}
-
-/** Reads the capabilities of a Web Map Service, whichever version it answers with. @throws {ServiceFailed} */
-export async function askCapabilities(
-	url: string,
-	names: readonly string[],
-	signal?: AbortSignal,
-): Promise<Capabilities> {
-	const { bytes, type } = await askBytes(capabilitiesAddress("WMS", url, { hasVersion: false }), signal);
-	const { readCapabilities, NotCapabilities } = await import("../service/read-capabilities.ts");
-	return readCapabilities("WMS", [bytes], type, names).catch((error: unknown) => {
-		if (!(error instanceof NotCapabilities)) throw error;
-		throw error.words
-			? new ServiceFailed(url, "exception", oneLine(error.words))
-			: new ServiceFailed(url, "no-map");
-	});
-}
-
-/** Requests a service's own description. @returns a text for users: whether the service answers */
-export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Promise<string> {
-	const blocked = blockedReason(url);
-	if (blocked) return blocked.message;
-	const address = new URL(url);
-	try {
-		if (kind === "wms") await askCapabilities(url, [], signal);
-		else if (kind === "none") await ask(url, signal);
-		else {
-			address.searchParams.set("f", "json");
-			await askJson(address.href, signal);
-		}
-		return t("service-answers", address.host);
-	} catch (error) {
-		if (signal.aborted) return "";
-		if (!(error instanceof ServiceFailed)) throw error;
-		return error.message;
-	}
-}
-
 /** A service's text on one line, cut to `maxErrorLength`. */
-function oneLine(text: unknown): string {
+export function oneLine(text: unknown): string {
 	const line = String(text).replace(/\s+/g, " ").trim();
 	return line.length > maxErrorLength ? `${line.slice(0, maxErrorLength)}…` : line;
 }

@@ -1,11 +1,73 @@
+import type { Lang } from "../../registry/smallkey.ts";
 import { settings } from "../page/page.ts";
+import { capabilitiesAddress } from "../service/address.ts";
+import { readDocument } from "../service/arcgis.ts";
 import { wkidOf } from "../service/boxes.ts";
-import { findLayer } from "../service/capabilities.ts";
+import { boxOf, type Capabilities, findLayer, textFor } from "../service/capabilities.ts";
 import type { PictureFacts } from "../service/picture.ts";
 import { pictureFactsOf, referencesFor } from "../service/picture-facts.ts";
-import { askCapabilities, blockedReason, ServiceFailed } from "./ask.ts";
+import { exceptionIn, NotCapabilities, readCapabilities } from "../service/read-capabilities.ts";
+import { ask, askBytes, askJson, blockedReason, oneLine, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";
-import { registerProjections } from "./reproject.ts";
+import { t } from "./texts.ts";
+
+/** Finds out why a picture failed to load: it requests the address again and reads the service's error text. */
+export async function findPictureError(address: string): Promise<ServiceFailed> {
+	try {
+		const { bytes, type } = await askBytes(address);
+		const said = oneLine(readDocument(bytes).error?.words || exceptionIn(bytes, type) || "");
+		if (said) return new ServiceFailed(address, "exception", said);
+		return new ServiceFailed(address, type.startsWith("image/") ? "unreachable" : "no-map");
+	} catch (error) {
+		if (error instanceof ServiceFailed) return error;
+		throw error;
+	}
+}
+
+/** Reads the capabilities of a Web Map Service, whichever version it answers with. @throws {ServiceFailed} */
+async function askCapabilities(
+	url: string,
+	names: readonly string[],
+	signal?: AbortSignal,
+): Promise<Capabilities> {
+	const { bytes, type } = await askBytes(capabilitiesAddress("WMS", url, { hasVersion: false }), signal);
+	return readCapabilities("WMS", [bytes], type, names).catch((error: unknown) => {
+		if (!(error instanceof NotCapabilities)) throw error;
+		throw error.words
+			? new ServiceFailed(url, "exception", oneLine(error.words))
+			: new ServiceFailed(url, "no-map");
+	});
+}
+
+/** Requests a service's own description. @returns a text for users: whether the service answers */
+export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Promise<string> {
+	const blocked = blockedReason(url);
+	if (blocked) return blocked.message;
+	const address = new URL(url);
+	try {
+		if (kind === "wms") await askCapabilities(url, [], signal);
+		else if (kind === "none") await ask(url, signal);
+		else {
+			address.searchParams.set("f", "json");
+			await askJson(address.href, signal);
+		}
+		return t("service-answers", address.host);
+	} catch (error) {
+		if (signal.aborted) return "";
+		if (!(error instanceof ServiceFailed)) throw error;
+		return error.message;
+	}
+}
+
+/** The layers of a Web Map Service with their titles in a language. @throws {ServiceFailed} */
+export async function readLayers(url: string, chosen: string, lang: Lang) {
+	const capabilities = await askCapabilities(url, [chosen]);
+	const layers = [...capabilities.layers].map(([name, layer]) => {
+		const title = textFor(layer.title, lang).replace(/\s+/g, " ");
+		return { name, title, bounds: boxOf(layer, capabilities), geometry: "" };
+	});
+	return { layers, languages: capabilities.languages };
+}
 
 /**
  * Reads what the document of a Web Map Service says about the pictures of a layer, for a service that refused the usual
@@ -28,6 +90,6 @@ export async function readPictures(
 	const address = facts.address === "" || blockedReason(facts.address) ? "" : facts.address;
 	const known = referencesFor(facts, settings.mapWkid).flatMap((reference) => wkidOf(reference) ?? []);
 	const wkid = known[0] ?? settings.mapWkid;
-	if (wkid !== settings.mapWkid) registerProjections(settings.mapWkid, wkid);
+	if (wkid !== settings.mapWkid) (await import("./reproject.ts")).registerProjections(settings.mapWkid, wkid);
 	return { facts: { ...facts, address }, wkid };
 }

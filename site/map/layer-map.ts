@@ -6,7 +6,7 @@ import type { CauseCode } from "../../registry/causes.ts";
 import type { Content } from "../page/dom.ts";
 import { settings } from "../page/page.ts";
 import type { PictureFacts } from "../service/picture.ts";
-import { blockedReason, findPictureError, ServiceFailed, timeoutMs } from "./ask.ts";
+import { blockedReason, ServiceFailed, timeoutMs } from "./ask.ts";
 import { type BaseMap, canadaBox, mapFrame, opacitySlider, openBaseMap } from "./base.ts";
 import { type Drawable, drawnScale } from "./drawable.ts";
 import type { Features } from "./features.ts";
@@ -145,8 +145,8 @@ export class LayerMap {
 
 	async #pictureFailed(address: string, wkid: number, facts: PictureFacts | null): Promise<void> {
 		clearTimeout(this.#timer);
+		const { findPictureError, readPictures } = await import("./document.ts");
 		const failure = await findPictureError(address);
-		const { readPictures } = await import("./document.ts");
 		const said = facts === null ? await readPictures(this.drawable, this.signal) : null;
 		if (this.signal.aborted) return;
 		// Most services draw without that; their documents are not read for nothing.

@@ -42,7 +42,7 @@ export function lookButton(
 ): TemplateResult {
 	return html`<p>${answerButton(t("check-now"), name, "hint", async (show) => {
 		show(t("asking-service"));
-		const [{ lookNow }, drawable] = await Promise.all([import("../map/ask.ts"), readOne()]);
+		const [{ lookNow }, drawable] = await Promise.all([import("../map/document.ts"), readOne()]);
 		show(drawable ? await lookNow(drawable, signal) : t("fragments-unread"));
 	})}</p>`;
 }
