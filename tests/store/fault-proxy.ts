@@ -10,14 +10,11 @@ export type Effect =
 			headers?: Record<string, string>;
 			message?: string;
 			text?: string;
-			json?: unknown;
 	  }
 	/** The peer never sees it, and there is no answer. */
 	| { kind: "silence" }
 	/** The peer handles it, and there is no answer. */
 	| { kind: "lost answer" }
-	/** The peer never sees it; the connection ends. */
-	| { kind: "cut before" }
 	/** The peer deals with it; the connection ends in the middle of the answer. */
 	| { kind: "cut answer" }
 	/** Something else happens first: another writer moves the branch. */
@@ -111,13 +108,9 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 		const body = Buffer.concat(chunks);
 		const effect = nextEffect(method, path, url.slice(url.split("?")[0]?.length), body);
 		if (effect?.kind === "silence") return giveUp(request);
-		if (effect?.kind === "cut before") {
-			request.socket.destroy();
-			return;
-		}
 		if (effect?.kind === "answer") {
 			const { status, headers = {}, message = "a fault of the test" } = effect;
-			const { text = JSON.stringify(effect.json ?? { message }) } = effect;
+			const { text = JSON.stringify({ message }) } = effect;
 			const type = effect.text === undefined ? "application/json" : "text/html";
 			response.writeHead(status, { "Content-Type": type, ...headers });
 			response.end(text);

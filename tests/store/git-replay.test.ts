@@ -1,7 +1,6 @@
 import { open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { runGit } from "../../store/git/commands/run.ts";
 import { isRefusal, type Meta, usedBefore } from "../../store/store.ts";
 import { noon } from "../helpers/local.ts";
 import { freshSuite, temporaryFolder } from "../helpers/world.ts";
@@ -151,44 +150,6 @@ test("a clock that goes ahead and back reopens no request, with restarts between
 		await world.restart();
 		assert.is(await isUsed(world, "one", { request, time }), true, `${layer} and a restart`);
 	}
-});
-
-test("what is forgotten stays refused where spans of time touch, lie in each other, or are many", async (scene) => {
-	const { world } = scene;
-	world.now = noon + 1_000_000_000;
-	const many = Array.from({ length: 80 }, (_, index) => [1_000 + 10 * index, 1_002 + 10 * index] as const);
-	const spans = [[10, 20], [20, 30], [12, 15], [25, 40], [50, 60], [5, 8], [8, 9], ...many] as const;
-	// Each span is kept for itself, and forgotten an hour later.
-	for (const span of spans) {
-		for (const second of span) await remember(world, noon + second * 1_000);
-		world.now += 60 * minuteMs;
-	}
-	for (const hour of [1, 2]) {
-		world.now += 60 * minuteMs;
-		assert.is(await remember(world, world.now), true, `what is signed now, ${hour}`);
-	}
-	for (const second of [0, 4.999, 40.001, 49.999, 60.001, 999, 2_000])
-		assert.is(await remember(world, noon + second * 1_000), true, `${second} s`);
-	for (const _ of ["before", "after a restart"]) {
-		for (const [from, to] of spans)
-			for (const second of [from, (from + to) / 2, to])
-				assert.is(await remember(world, noon + second * 1_000), false, `${second} s`);
-		await world.restart();
-	}
-});
-
-test("2,001 newer commits make no request usable", async ({ world }) => {
-	const request = newRequest();
-	await isUsed(world, "one", { request });
-	await isUsed(world, "two", { request: newRequest() });
-	await world.store.close();
-	const commits = Array.from({ length: 2_001 }, (_, index) => {
-		const from = index === 0 ? "from refs/heads/main^0\n" : "";
-		return `commit refs/heads/main\ncommitter a <a@b> ${index} +0000\ndata 1\nx\n${from}\n`;
-	});
-	await runGit(world.path, ["fast-import", "--quiet"], { input: commits.join("") });
-	await world.open();
-	assert.is(await isUsed(world, "one", { request }), true);
 });
 
 test.run();

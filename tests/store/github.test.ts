@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync } from "node:crypto";
+import { createPrivateKey } from "node:crypto";
 import pMap from "p-map";
 import * as assert from "uvu/assert";
 import { textsOf } from "../../registry/problems.ts";
@@ -72,27 +72,6 @@ test("a commit names the sender, the timestamp's time, what happened, the reques
 	assert.is.not(await peer.file("README.md"), null);
 });
 
-test("a change asks five requests of GitHub, and one that changes nothing two", async ({ peer }) => {
-	const store = peer.store();
-	const read = ["GET /commits", "GET /contents/layers/as"];
-	const write = ["POST /git/trees", "POST /git/commits", "PATCH /git/refs/heads/main"];
-	const blind = () =>
-		store.change(
-			async (now) => {
-				const ids = await now.ids("asks");
-				return ids ? [] : [{ path: layerPath("asks"), text: "1\n" }];
-			},
-			metaOf("asks", { request: null }),
-		);
-	assert.equal(await asked(peer, blind), [...read, ...write]);
-	assert.equal(await asked(peer, blind), read);
-	const before = (await peer.commits()).length;
-	const same = async () => [{ path: layerPath("asks"), text: "1\n" }];
-	const outcome = await store.change(same, metaOf("asks"));
-	assert.is(!isRefusal(outcome) && outcome.changed, false, "an equal tree is no commit");
-	assert.is((await peer.commits()).length, before);
-});
-
 test("changes that come together are a commit each, in their order, and the branch moves once for 20", async (scene) => {
 	const { peer } = scene;
 	peer.proxy.latencyMs = 20;
@@ -109,22 +88,6 @@ test("changes that come together are a commit each, in their order, and the bran
 	);
 	assert.is(requests.filter((request) => request.startsWith("PATCH ")).length, 2);
 	for (const key of keys) assert.is(await peer.file(layerPath(key)), "1\n");
-});
-
-test("GitHub refuses what one of them brings: the others are stored", async ({ peer }) => {
-	peer.proxy.latencyMs = 20;
-	const effect = answer(422, "Repository rule violations found: a secret");
-	const body = (text: string) => text.includes("poison");
-	peer.proxy.faults.push({ method: "POST", path: /trees$/, body, times: 1_000, effect });
-	const store = peer.store(pausingClock());
-	const texts = ["1\n", "poison\n", "3\n"];
-	const outcomes = await Promise.allSettled(texts.map((text, at) => put(store, `po${at}`, text)));
-	assert.equal(
-		outcomes.map(({ status }) => status),
-		["fulfilled", "rejected", "fulfilled"],
-	);
-	assert.match(String((outcomes[1] as PromiseRejectedResult).reason), /rule violations found: a secret/);
-	assert.equal(await store.keys("po"), ["po0", "po2"]);
 });
 
 test("a request that another process used is found, however many changes came after it, for five minutes", async (scene) => {
@@ -235,37 +198,23 @@ test("a GitHub App finds its installation, keeps its token, and renews it before
 	assert.is(await mints("4\n"), 1);
 	const pkcs8 = createPrivateKey(peer.app.privateKey).export({ type: "pkcs8", format: "pem" }) as string;
 	const inBase64 = Buffer.from(peer.app.privateKey).toString("base64");
-	for (const privateKey of [
-		pkcs8.replaceAll("\n", "\\n"),
-		peer.app.privateKey.replaceAll("\n", "\r\n"),
-		peer.app.privateKey.replaceAll("\n", "\\r\\n"),
-		inBase64,
-		inBase64.replace(/.{76}/g, "$&\n"),
-	])
+	for (const privateKey of [pkcs8.replaceAll("\n", "\\r\\n"), inBase64.replace(/.{76}/g, "$&\n")])
 		await put(peer.store({ auth: { ...peer.app, privateKey } }), "app", `${privateKey.length}\n`);
 });
 
 test("options that cannot be used are refused, without their secrets", async ({ peer }) => {
 	const now = () => new Date();
-	for (const repository of ["", "layers", "a/b/c", "https://github.com/a/b"])
+	for (const repository of ["", "https://github.com/a/b"])
 		assert.throws(() => githubStore({ repository, auth: { token: "t" }, now }), /GITHUB_REPOSITORY/);
-	for (const privateKey of ["", "secret", "-----BEGIN PRIVATE KEY-----\n%%\n-----END PRIVATE KEY-----"])
+	for (const privateKey of ["secret", "-----BEGIN PRIVATE KEY-----\n%%\n-----END PRIVATE KEY-----"])
 		assert.throws(
 			() => githubStore({ repository: "a/b", auth: { appId: "1", privateKey }, now }),
 			(error: Error) => /GITHUB_APP_PRIVATE_KEY/.test(error.message) && !/secret|%%/.test(error.message),
 		);
-	const encodings = { publicKeyEncoding: { type: "spki", format: "pem" } } as const;
-	const privateKeyEncoding = { type: "pkcs8", format: "pem" } as const;
-	const other = generateKeyPairSync("rsa", { modulusLength: 2048, ...encodings, privateKeyEncoding });
-	for (const parts of [
-		{ auth: peer.app, repository: "maps/other" },
-		{ auth: { ...peer.app, privateKey: other.privateKey } },
-	]) {
-		const error = await failureOf(put(peer.store(parts), "nhn", "1\n"));
-		assert.not.instance(error, StoreBusy);
-		assert.match(error.message, /^GitHub/);
-		assert.not.match(`${error.stack}`, /PRIVATE KEY|ey[A-Za-z0-9_-]{10,}\./);
-	}
+	const error = await failureOf(put(peer.store({ auth: peer.app, repository: "maps/other" }), "nhn", "1\n"));
+	assert.not.instance(error, StoreBusy);
+	assert.match(error.message, /^GitHub/);
+	assert.not.match(`${error.stack}`, /PRIVATE KEY|ey[A-Za-z0-9_-]{10,}\./);
 });
 
 interface Pull {
@@ -350,10 +299,9 @@ test("a publisher's text is nothing but text in a pull request, of bounded lengt
 /** The faults of GitHub that a change survives. */
 const survived: [name: string, method: string, path: RegExp, effect: Effect][] = [
 	["409 of a race", "PATCH", /refs/, answer(409, "is at 1111 but expected 2222")],
-	["422 not a fast forward", "PATCH", /refs/, answer(422, "Update is not a fast forward")],
 	["a branch that a read does not show yet", "GET", /contents/, answer(404, "No commit found for the ref 1")],
-	["500", "POST", /trees$/, answer(500)],
 	["a lost answer to the move of the branch", "PATCH", /refs/, { kind: "lost answer" }],
+	["an answer that is cut", "POST", /\/git\/commits$/, { kind: "cut answer" }],
 	["no answer", "POST", /\/git\/commits$/, { kind: "silence" }],
 	["a page in HTML", "GET", /contents/, { kind: "answer", status: 200, text: "<html>" }],
 	["403 with a short Retry-After", "POST", /trees$/, answer(403, "wait", { "Retry-After": "3" })],
@@ -384,14 +332,6 @@ const endless: [name: string, method: string, path: RegExp, effect: Effect, text
 		],
 		["502", "GET", /commits$/, answer(502), "GitHub répond 502; renvoyez la même requête plus tard", 23],
 		[
-			"silence",
-			"PATCH",
-			/refs/,
-			{ kind: "silence" },
-			"GitHub ne répond pas; renvoyez la même requête plus tard",
-			23,
-		],
-		[
 			"HTML",
 			"GET",
 			/contents/,
@@ -412,14 +352,6 @@ const endless: [name: string, method: string, path: RegExp, effect: Effect, text
 			"POST",
 			/trees$/,
 			answer(403, "You have exceeded a secondary rate limit."),
-			"GitHub demande une pause",
-			75,
-		],
-		[
-			"403 in GitHub's older words",
-			"POST",
-			/trees$/,
-			answer(403, "You have triggered an abuse detection mechanism. Please wait a few minutes."),
 			"GitHub demande une pause",
 			75,
 		],
@@ -453,40 +385,11 @@ for (const [index, [name, method, path, effect, text, seconds]] of endless.entri
 		assert.is((await peer.commits()).length, before + 1);
 	});
 
-test("a branch that GitHub does not make beside another one is 503 for the sender, and explained in the log", async (scene) => {
-	const { peer } = scene;
-	const reported: string[] = [];
-	const log = { error: (error: unknown) => reported.push((error as Error).message) };
-	const store = peer.store({ ...pausingClock(), log });
-	const made = { method: "POST", path: /git\/refs$/, times: 1 };
-	peer.proxy.faults.push({ ...made, effect: answer(422, "Reference update failed") });
-	const meta = metaOf("beside", { review: true });
-	const error = await failureOf(store.change(putting("beside", "1\n"), meta));
-	assertBusy(
-		error,
-		"GitHub ne crée pas la branche register/beside\u00a0: une branche register, à renommer ou à supprimer, ou une règle l’empêche peut-être",
-	);
-	assert.match(
-		reported.join("\n"),
-		"beside (wms): GitHub does not make the branch register/beside: a branch register may be",
-	);
-	assert.is(await peer.file(layerPath("beside"), "register/beside"), null);
-	const outcome = await store.change(putting("beside", "1\n"), meta);
-	assert.is(!isRefusal(outcome) && outcome.branch, "register/beside");
-});
-
 /** What GitHub refuses for good: an error for the operator, tried once. */
 const refusals: [name: string, method: string, path: RegExp, effect: Effect, text: RegExp][] = [
 	["bad credentials", "GET", /commits$/, answer(401, "Bad credentials"), /401 .*Bad credentials/],
 	["an archived repository", "POST", /trees$/, answer(403, "archived so is read-only."), /403 .*read-only/],
 	["an unknown repository", "GET", /commits$/, answer(404, "Not Found"), /404 .*branch main/],
-	[
-		"a rule",
-		"PATCH",
-		/refs/,
-		answer(422, "Reference update failed"),
-		/move the branch main: Reference update/,
-	],
 ];
 
 for (const [name, method, path, effect, text] of refusals)
@@ -530,6 +433,46 @@ test("a read that lags behind the last change is not decided on", async ({ peer 
 		await put(store, key, "1\n", { review });
 		assert.is(await peer.file(layerPath(key), review ? `register/${key}` : "main"), "1\n");
 		peer.proxy.faults.length = 0;
+	}
+});
+
+test("a move that is lost and followed by another's: found on the branch, and not made twice", async () => {
+	await using peer = await startPeer();
+	peer.proxy.faults.push({ method: "PATCH", path: /refs/, times: 1, effect: { kind: "lost answer" } });
+	const run = () => peer.push(layerPath("lost"), "theirs\n");
+	const store = peer.store(pausingClock());
+	const change = store.change(async (now) => {
+		const edits = await putting("lost", "ours\n")(now);
+		const moved = { kind: "meanwhile", run } as const;
+		peer.proxy.faults.push({ method: "GET", path: /\/commits$/, times: 1, effect: moved });
+		return edits;
+	}, metaOf("lost"));
+	const outcome = await change;
+	const commits = await peer.commits();
+	assert.is(!isRefusal(outcome) && outcome.commit, commits[1]?.sha);
+	assert.is(commits.filter(({ commit }) => commit.message.startsWith("register lost ")).length, 1);
+	assert.is(await peer.file(layerPath("lost")), "theirs\n");
+});
+
+test("a review that stops half-way is whole after a retry", async ({ peer }) => {
+	const faults = [
+		["POST", /\/git\/refs$/, "silence"],
+		["POST", /\/pulls$/, "lost answer"],
+	] as const;
+	for (const [at, [method, path, kind]] of faults.entries()) {
+		const store = peer.store(pausingClock());
+		const key = `half${at}`;
+		const meta = metaOf(key, { review: true });
+		peer.proxy.faults.push({ method, path, times: 1_000, effect: { kind } });
+		await store.change(putting(key, "1\n"), meta).catch((error) => assert.instance(error, StoreBusy));
+		peer.proxy.faults.length = 0;
+		const outcome = await store.change(putting(key, "1\n"), meta);
+		const { data } = await peer.api<Pull[]>("GET", `/pulls?head=maps:register/${key}`);
+		assert.equal(
+			data.map(({ html_url }) => html_url),
+			[!isRefusal(outcome) && outcome.pullRequest],
+		);
+		assert.is((await peer.commits(`register/${key}`))[0]?.sha, !isRefusal(outcome) && outcome.commit);
 	}
 });
 

@@ -1,7 +1,5 @@
-import { getPriority } from "node:os";
 import * as assert from "uvu/assert";
-import { runGit, startGit } from "../../../store/git/commands/run.ts";
-import { descendantsWith } from "../../helpers/process.ts";
+import { runGit } from "../../../store/git/commands/run.ts";
 import { test } from "../../helpers/suite.ts";
 import { temporaryFolder } from "../../helpers/world.ts";
 
@@ -53,21 +51,6 @@ test("a hook's git sees what is pushed, and nothing else of its parent's", async
 		assert.is.not(found.get("GIT_DIR"), "/elsewhere");
 	} finally {
 		for (const name of Object.keys(environment)) delete process.env[name];
-	}
-});
-
-test("git in the background has a lower priority than the process that starts it, by the given number", async () => {
-	for (const niceness of [7, 0]) {
-		const { path, remove } = await temporaryFolder();
-		const git = startGit(path, ["hash-object", "--stdin"], { niceness });
-		const [pid = 0] = descendantsWith(process.pid, path, "hash-object");
-		try {
-			assert.is(getPriority(pid), Math.min(getPriority() + niceness, 19));
-		} finally {
-			git.stdin.end();
-			await git.ended;
-			await remove();
-		}
 	}
 });
 
