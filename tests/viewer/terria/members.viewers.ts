@@ -122,12 +122,4 @@ test("a wms layer is a picture of that layer alone", async () => {
 	});
 });
 
-test("the form that is not rendered, a MapServer as esri-featureServer, is refused", async () => {
-	const member = { type: "esri-featureServer", id: "rcs.k.en", name: "k", url: `${origin}/a/MapServer/3` };
-	const { items, error = "", requests } = await readCatalogue({ catalog: [member] });
-	assert.is(items, 0);
-	assert.match(error, "arcGisFeatureServerCatalogItem.invalidServiceMessage");
-	assert.equal(requests, ["/a/MapServer/3?f=json"]);
-});
-
 runUnless(missing, test);
