@@ -1,4 +1,4 @@
-import { copyFile, cp, mkdir, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { runGit } from "../../store/git/commands/run.ts";
@@ -154,25 +154,6 @@ test("a restart serves what was served, although what was kept is damaged or of 
 	local.variables = { TARGETS: "v2" };
 	await restart();
 	assert.is(textOf(local.get("/v2/doc/en/one")), modern);
-});
-
-test("an older copy of the repository, or another one, is served as it is", async () => {
-	const copy = join(local.folder, "copy.git");
-	await cp(local.repository, copy, { recursive: true });
-	await local.put("two");
-	await restart(async () => {
-		await rm(local.repository, { recursive: true });
-		await rename(copy, local.repository);
-	});
-	assert.equal(served(), ["one"]);
-	await local.stop();
-	await rm(local.repository, { recursive: true });
-	// As the refusal of such a start advises.
-	await forget();
-	await local.start({ "layers/ot/other.json": manual });
-	assert.equal(served(), ["other"]);
-	await local.filesIdle();
-	assert.is(await inFile(file("one")), null);
 });
 
 test("after a kill every file is compared, none goes back to an earlier state, and one that fails stops no other", async () => {
