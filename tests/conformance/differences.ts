@@ -14,16 +14,6 @@ export const differences = {
 	"Allow of a file": ["Workers"],
 	/** Static assets know GET and HEAD only. */
 	"preflight of a file": ["Workers"],
-	/** workerd takes spaces, control characters and bytes above 7F in a target for a path; others refuse the request. */
-	"bytes in a target": ["Workers", "Workers with R2"],
-	/** workerd answers 501 to what has no method that it knows. */
-	"unknown methods": ["Workers", "Workers with R2"],
-	/** The development server in front of workerd fails at `*` and at an address as a target, with a 500 of its own. */
-	"targets that are no path": ["Workers", "Workers with R2"],
-	/** nginx hands on the path of an address as a target. */
-	"addresses as targets": ["nginx"],
-	/** nginx refuses `*` as a target, and TRACE, itself. */
-	"* and TRACE": ["nginx"],
 } as const satisfies Record<string, readonly Candidate["name"][]>;
 
 /** Whether an engine has a known difference. */

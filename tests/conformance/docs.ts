@@ -1,7 +1,6 @@
 import { runInNewContext } from "node:vm";
 import * as assert from "uvu/assert";
 import type { Test } from "../helpers/suite.ts";
-import { words } from "../helpers/world.ts";
 import { ask } from "./client.ts";
 import { differs } from "./differences.ts";
 import { type Candidate, type Engine, wmsFragment } from "./engine.ts";
@@ -94,16 +93,5 @@ export function docsTests(test: Test, candidate: Candidate, engine: () => Engine
 		const different = Array.from({ length: docsMaxKeys + 1 }, (_, index) => `k${index}`);
 		assert.is((await get(`/v0.9/docs/en/${different.slice(1).join(",")},k1,k2`)).status, 200);
 		assertRefused(await get(`/v0.9/docs/en/${different.join(",")}`), 414, "one key too many");
-	});
-
-	test("the tag of docs is that of its content", async () => {
-		const tags = new Set<string | undefined>();
-		const paths = words(`
-			23ax5t 23ax5t,none none,23ax5t 23ax5t,23ax5t none 23ax5t?callback=f 23ax5t?callback=g
-		`);
-		for (const path of paths) tags.add((await get(`/v0.9/docs/en/${path}`)).headers.etag);
-		assert.is(tags.size, paths.length);
-		const again = await get("/v0.9/docs/en/23ax5t,none");
-		assert.ok(tags.has(again.headers.etag));
 	});
 }

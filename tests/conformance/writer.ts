@@ -1,4 +1,3 @@
-import { connect } from "node:net";
 import * as assert from "uvu/assert";
 import { manual } from "../helpers/local.ts";
 import { type Answer, ask, errorsOf, type Signed, write } from "./client.ts";
@@ -51,24 +50,4 @@ export function writer(engine: () => Engine) {
 			else assert.equal([...errors].sort(), [expected].flat().sort(), what);
 		},
 	};
-}
-
-/** Sends bytes as they are; the status of the first answer, or null where the connection ends without one. */
-export function statusOf(origin: string, bytes: string | Uint8Array): Promise<number | null> {
-	const { hostname, port } = new URL(origin);
-	return new Promise((resolve, reject) => {
-		const socket = connect(Number(port), hostname, () => socket.write(bytes));
-		let text = "";
-		socket.on("data", (data) => {
-			text += data.toString("latin1");
-			const match = /^HTTP\/1\.[01] (\d{3})/.exec(text);
-			if (!match) return;
-			resolve(Number(match[1]));
-			socket.destroy();
-		});
-		socket.on("error", (error: NodeJS.ErrnoException) =>
-			error.code === "ECONNRESET" ? resolve(null) : reject(error),
-		);
-		socket.on("close", () => resolve(null));
-	});
 }
