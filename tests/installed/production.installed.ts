@@ -1,16 +1,18 @@
 import { execFileSync, spawn } from "node:child_process";
-import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import * as assert from "uvu/assert";
 import { startWorkers, workers } from "../conformance/engines.ts";
-import { Origin } from "../extensions/review/origin.ts";
 import { startSettingsPeer } from "../extensions/review/setup-github/settings-peer.ts";
 import { cleanEnvironment, pathWithNpx, root, runScript } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
-import { commandsOf } from "./production-page.ts";
+import { Repository } from "../helpers/world.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
+import { commandsOf } from "./production-page.ts";
 
 /** The address that the page's examples have. */
 const exampleAddress = "https://fragments.example";
@@ -50,9 +52,24 @@ async function startHooks(hooks: Record<string, () => Promise<void>>) {
 	return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }
 
-/** A clone of the project, as a person has made it, with the files that a person has downloaded. */
-async function makeClone(origin: Origin, peer: Peer): Promise<string> {
-	const clone = origin.checkout();
+/** A clone of the project as it is in this checkout, with layers of the tests' own, as git clone and npm ci leave it. */
+async function checkout(folder: string): Promise<string> {
+	using project = new Repository({});
+	const words = ["ls-files", "-z", "-co", "--exclude-standard"];
+	const listed = execFileSync("git", words, { cwd: root, encoding: "utf8" }).split("\0").filter(Boolean);
+	for (const path of listed.filter((path) => !path.startsWith("layers/") && existsSync(join(root, path))))
+		await cp(join(root, path), join(project.path, path));
+	await cp(join(root, "tests/fixtures/layers"), join(project.path, "layers"), { recursive: true });
+	project.commit("the project", {});
+	const clone = join(folder, "checkout");
+	project.git("clone", "-q", "-b", "main", project.path, clone);
+	await symlink(join(root, "node_modules"), join(clone, "node_modules"));
+	return clone;
+}
+
+/** A clone with the files that a person has downloaded. */
+async function makeClone(folder: string, peer: Peer): Promise<string> {
+	const clone = await checkout(folder);
 	await symlink(join(root, "deploy/workers/node_modules"), join(clone, "deploy/workers/node_modules"));
 	const files = {
 		token: "the-cloudflare-token",
@@ -90,13 +107,13 @@ async function follow(commands: string[], cwd: string, env: Record<string, strin
 test("every command of the page works, in its order, up to the fragment that a viewer reads", async () => {
 	if (workers.missing)
 		return console.log(`the commands of docs/production.md do not run: ${workers.missing}`);
-	const origin = new Origin();
+	const folder = await mkdtemp(join(tmpdir(), "publisher-production-"));
 	const peer = await startPeer();
-	const bare = join(origin.folder, "repository.git");
+	const bare = join(folder, "repository.git");
 	execFileSync("git", ["init", "-q", "--bare", "-b", "main", bare]);
 	const settings = await startSettingsPeer(bare);
 	let worker: Awaited<ReturnType<typeof startWorkers>> | null = null;
-	const clone = await makeClone(origin, peer);
+	const clone = await makeClone(folder, peer);
 	const dist = join(clone, ".git/dist");
 	const hooks = await startHooks({
 		"/checked": async () => {
@@ -167,7 +184,7 @@ test("every command of the page works, in its order, up to the fragment that a v
 		hooks.close();
 		await settings.close();
 		await peer.close();
-		origin.remove();
+		await rm(folder, { recursive: true, force: true });
 	}
 });
 

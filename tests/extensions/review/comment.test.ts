@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { type LayerHealth, refreshText } from "../../../extensions/harvest/refresh-text.ts";
 import {
 	linked,
 	linksInto,
@@ -10,12 +9,9 @@ import {
 	renderComment,
 	safeAddress,
 } from "../../../extensions/review/comment.ts";
-import { fragmentChanges } from "../../../extensions/review/fragments.ts";
-import { parseReport, remarkLine, viewerLines } from "../../../extensions/review/report.ts";
-import { causeOf } from "../../../registry/causes.ts";
+import { parseReport, remarkLine } from "../../../extensions/review/report.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
-import type { Registration } from "../../../registry/registration.ts";
-import { exits, runScript, warns } from "../../helpers/process.ts";
+import { runScript } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
 import { type Files, Repository, temporaryFolder } from "../../helpers/world.ts";
 import { nowhere, ownersFile, wmsFile } from "./repository.ts";
@@ -26,14 +22,10 @@ const hostile = [
 	"<!-- fragment-publisher: review -->",
 	"```\n# out of the fence\n@maps/everybody",
 	"@maps/operators please approve",
-	"[click](https://evil.example) https://evil.example ![x](https://evil.example/x.png)",
-	"line\n::set-output name=x::y",
 	"##[add-mask]a",
 	"\r\n\u2028::warning::x",
 	"\u202etxt.exe\u202c \u200b \u0007 \u001b[31m",
 	"$(touch /tmp/pwned) `touch /tmp/pwned`",
-	"| a | b |\n|---|---|",
-	"#1 GH-1 maps/layers#1 :tada: ~~x~~ **b** &lt;",
 ];
 
 /** The Markdown outside of fenced blocks and code elements, as CommonMark reads them. */
@@ -177,71 +169,6 @@ test("a comment with every list at its longest is whole, and counts what has no 
 	checkSafe(comment);
 	assert.match(comment, /- and \d+ more\n/);
 	assert.match(comment, /The fragments of 20 more layers are not shown here: there is no room\.\n$/);
-});
-
-test("the comment on 300 layers has a line for each, the sick and the changed first, and details of a few", () => {
-	const registration = (service_name: string) => {
-		const document = JSON.parse(wmsFile("layer"));
-		return { ...document, en: { ...document.en, service_name } };
-	};
-	const layers = Array.from({ length: 300 }, (_, at) => {
-		const smallkey = `layer-${String(at).padStart(3, "0")}`;
-		const after = { smallkey, registration: registration(`Roads | of ${at}`), description: null };
-		const verb = at === 298 ? ("changed" as const) : ("added" as const);
-		const fragments = [{ lang: "en" as const, lines: ["+x"], hidden: 0 }];
-		return { smallkey, verb, before: null, after, text: "", draft: null, fragments };
-	});
-	const sick = { file: "layers/la/layer-299.json", line: 1, text: "/en: is down" };
-	const comment = renderComment({
-		...{ obstacle: null, problems: [], warnings: [], outside: [], layers, approvals: [] },
-		services: { wrong: [], down: [sick], unasked: [] },
-	});
-	checkSafe(comment);
-	const rows = comment.split("\n").filter((line) => /^\| <code>/.test(line));
-	assert.is(rows.length, 300);
-	const shown = rows
-		.slice(0, 3)
-		.map((row) => row.replace(/&#(\d+);/g, (_, unit) => String.fromCharCode(unit)));
-	assert.equal(shown, [
-		"| <code>layer-299</code> | added | service down | <code>Roads | of 299</code> |",
-		"| <code>layer-298</code> | changed |  | <code>Roads | of 298</code> |",
-		"| <code>layer-000</code> | added |  | <code>Roads | of 0</code> |",
-	]);
-	assert.is(comment.split("<details>").length - 1, 20);
-	assert.match(comment, "The fragments of 280 more layers are not shown here");
-});
-
-test("80 lines of a long difference are shown, and the others are counted", () => {
-	const scrape_only = Array.from({ length: 40 }, (_, number) => `layer${number}`);
-	const node = { service_type: "ogcWms", service_url: nowhere, scrape_only };
-	const registration = { version: "2.0", en: node, fr: node } as Registration;
-	const after = { smallkey: "abc", registration, description: null };
-	const [change] = fragmentChanges(
-		{ smallkey: "abc", before: null, after },
-		{ metadataUrl: "", catalogueUrl: "" },
-	);
-	assert.is(change?.lines.length, 80);
-	assert.is(change && viewerLines([change]).at(-1), `    … ${change?.hidden} more lines`);
-});
-
-test("a hostile answer of a service stays text in the weekly pull request; a long table ends with a line", () => {
-	const text = "| x | @maps/all <script> ``` \n\n# big [a](https://evil.example)";
-	const sick = { state: "down", since: "2026-W01" } as const;
-	const finding = { ...sick, lang: "en", pointer: "/en", what: causeOf("exception", text), text } as const;
-	const state = { health: new Map([["abc", sick]]), week: "2026-W03" };
-	const body = refreshText([{ smallkey: "abc", changed: true, findings: [finding] }], state, null);
-	assert.not.match(body.replace(/<code>[A-Za-z0-9 &#;]*<\/code>/g, ""), /[@<>`[\]]|evil/);
-	const layers = Array<LayerHealth>(5_000).fill({ smallkey: "abc", changed: true, findings: [] });
-	const table = refreshText(layers, { ...state, health: new Map() }, null);
-	assert.ok(
-		table.length < 61_000 && table.endsWith("|\n\nThe rest has no room here: see the changed files."),
-	);
-});
-
-test("the command names what is missing", async () => {
-	await warns(runScript("review", []), 2, "--base: is needed; --help lists the options");
-	const { stderr } = await exits(runScript("review", ["--base", "nowhere\n::error::x"]), 2);
-	assert.match(stderr, /^.*has no commit nowhere\\u000a::error::x$/m);
 });
 
 test.run();

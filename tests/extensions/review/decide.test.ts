@@ -1,13 +1,13 @@
-import { chown, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { isStale, parseReason, parseReviewer } from "../../../extensions/review/decide.ts";
+import { isStale } from "../../../extensions/review/decide.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { feature, Local, textOf, wms } from "../../helpers/local.ts";
 import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { Repository, sharedSuite } from "../../helpers/world.ts";
+import { sharedSuite } from "../../helpers/world.ts";
 
 let local: Local;
 const test = sharedSuite("reviews of a service on this machine", async (use) => {
@@ -173,13 +173,6 @@ test("a declined change leaves the list; status and audit say who declined it an
 	assert.is((await statusOf("second")).declined, null);
 });
 
-test("a key with two branches is named in full", async () => {
-	await propose("twice");
-	await local.git("branch", "repair/twice", "register/twice");
-	const words = ["decline", "twice", "--why", "x"];
-	await unchanged(() => warns(review(...words), 2, /twice: is \S+ or \S+: name one of them/));
-});
-
 /** A sender whose changes wait sends some layers for one review. */
 async function proposeTogether(name: string, keys: readonly string[], body = wms): Promise<void> {
 	for (const key of keys) {
@@ -215,14 +208,6 @@ test("a review of many layers is shown as a table, found by its name, and by the
 	assert.is((await statusOf("group-7")).review, null);
 });
 
-test("a declined review of many layers is in the status and the audit of each", async () => {
-	await proposeTogether("autumn", ["dec-1", "dec-2"]);
-	await exits(review("decline", "careful/review.autumn", "--why", "not yet"), 0);
-	assert.is((await statusOf("dec-2")).declined.reason, "not yet");
-	assert.is(await statusOf("dec-3"), null);
-	await prints(run("audit", "dec-1"), 0, /declined[\s\S]*not yet/);
-});
-
 test("several reviews are accepted after one question, and one with a conflict keeps none of the others", async () => {
 	for (const key of ["several-1", "several-2", "several-3", "other-1"]) await propose(key);
 	local.now += 1_000;
@@ -251,40 +236,6 @@ test("several reviews are accepted after one question, and one with a conflict k
 	assert.is(left, "several-2");
 	await local.git("update-ref", "-d", "refs/heads/register/several-2");
 	await warns(review("accept", "none-*"), 2, "none-*: does not wait for a review");
-});
-
-test("a decision that cannot be made is refused, and nothing changes", async () => {
-	await propose("waits");
-	assert.throws(() => parseReviewer("a<b>"), "--by: must be a name");
-	assert.throws(() => parseReason("x".repeat(501)), "--why: must be a reason");
-	await unchanged(async () => {
-		for (const [words, error] of [
-			["show nothing", "nothing: does not wait for a review; these wait: "],
-			["accept ../../x", "../../x: does not wait"],
-			[
-				"accept waits --commit HEAD",
-				"--commit: must be an id as npx fragment-publisher review show prints it",
-			],
-			["decline waits", "--why: is needed"],
-		] as const)
-			await warns(review(...words.split(" ")), 2, error);
-		using checkout = new Repository({});
-		await warns(
-			review("accept", "waits", "--repo", checkout.path),
-			2,
-			"is no repository of a service; a pull request is merged where",
-		);
-		if (process.getuid?.() !== 0) return;
-		const refs = join(local.repository, "refs", "heads");
-		await chown(refs, 12_345, 12_345);
-		for (const words of ["accept waits --commit 0123456", "decline waits --why no"])
-			await warns(
-				review(...words.split(" ")),
-				2,
-				"belongs to the user 12345, and this is the user 0: run it as that user",
-			);
-		await chown(refs, 0, 0);
-	});
 });
 
 test.run();

@@ -2,7 +2,6 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { marker, maxCommentLength } from "../../../extensions/review/comment.ts";
-import { fittingLabels } from "../../../extensions/review/pulls.ts";
 import { parseReport, type Report } from "../../../extensions/review/report.ts";
 import { exits, runScript, warns } from "../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
@@ -66,14 +65,6 @@ test("the check layers has the text, and an annotation at the line of a problem;
 	assert.equal([peer.checks[2]?.conclusion, peer.comments.length], ["failure", 1]);
 });
 
-test("labels follow what a pull request changes; labels of others stay", async () => {
-	const [pull] = peer.pulls;
-	Object.assign(pull ?? {}, { labels: ["urgent", "removal"], files: listed(layer, "README.md") });
-	assert.match((await comment(`${marker}\n`)).stdout, "#1: posted, labelled layer, code");
-	assert.equal(pull?.labels, ["urgent", "layer", "code"]);
-	assert.equal([...fittingLabels([{ filename: layer, status: "removed" }], true)], ["removal", "service"]);
-});
-
 const writes = () => peer.requests.filter((request) => !request.startsWith("GET "));
 
 test("nothing is posted for an older commit or a closed pull request, and the others get their comments", async () => {
@@ -96,14 +87,7 @@ test("nothing is posted for an older commit or a closed pull request, and the ot
 const refused: [string, object, RegExp][] = [
 	["no marker", report("text\n"), /marker/],
 	["too much text", report(`${marker}\n${"x".repeat(maxCommentLength)}`), /more than 65000/],
-	["a control character", report(`${marker}\n\u001b[31m\n`), /control/],
 	["a right-to-left mark", report(`${marker}\n\u202e\n`), /control/],
-	["another conclusion", report(`${marker}\n`, { conclusion: "neutral" }), /conclusion/],
-	[
-		"51 annotations",
-		report(`${marker}\n`, { annotations: Array(51).fill({ level: "error", title: "", ...problem }) }),
-		/annotations/,
-	],
 ];
 
 test("a report that no review can have written is refused, and nothing is posted", async () => {
@@ -113,22 +97,6 @@ test("a report that no review can have written is refused, and nothing is posted
 	}
 	assert.equal(writes(), []);
 	assert.not.throws(() => parseReport(JSON.stringify(report(`${marker}\nRéseau 😀\n\n- x\n`))));
-});
-
-test("pull requests are listed for an event's commit, for a missing check, or all", async () => {
-	const list = async (...words: string[]) =>
-		JSON.parse((await exits(runScript("pull-requests", words, peer.env), 0)).stdout) as unknown;
-	const all = [{ number: 1, head }];
-	const check = { id: 0, head_sha: head, name: "layers", conclusion: "failure", app: "maps-workflows" };
-	const output = { title: "something has to be corrected", summary: "", annotations: [] };
-	assert.equal(await list(), all);
-	assert.equal(await list("--head", head), all);
-	assert.equal(await list("--head", "1".repeat(40)), []);
-	peer.checks.push({ ...check, output });
-	assert.equal(await list("--missing", "layers", "--author", bot), []);
-	assert.equal(await list("--missing", "layers", "--author", "other[bot]"), all);
-	peer.checks.push({ ...check, output: { ...output, title: "could not be checked" } });
-	assert.equal(await list("--missing", "layers", "--author", bot), all, "it is tried again");
 });
 
 test("without a token nothing is asked, and no output has the token", async () => {

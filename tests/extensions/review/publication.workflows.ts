@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { type Files, freshSuite, Repository, wellsService, writeFiles } from "../../helpers/world.ts";
+import { type Files, freshSuite, Repository, wellsService } from "../../helpers/world.ts";
 import { startS3 } from "../hosting/s3-server.ts";
 import { featureFile, nowhere, ownersFile, wmsFile } from "./repository.ts";
 import type { Run } from "./runner/workflow.ts";
@@ -181,28 +181,6 @@ test("a wrong layer is named in the issue, and all others are published; no buil
 	const last = world.last("publish");
 	assert.equal([last.jobs.build?.result, last.artifacts.has("build")], ["failure", false]);
 	assert.is(last.jobs.publish?.result, "skipped");
-});
-
-test("pictures are one commit of pictures alone, on a branch without history, and are published", async () => {
-	world.host.afterJob = (id, { artifacts }) => {
-		if (id !== "prove") return;
-		const folder = mkdtempSync(join(world.folder, "pictures-"));
-		writeFiles(folder, { "mo/moved.0.webp": `RIFF ${world.runs.length}` });
-		for (const name of ["mo/large.webp", "mo/page.html", "index.html", ".git-hooks"])
-			writeFiles(folder, { [name]: "x".repeat(20_000) });
-		artifacts.set("pictures", folder);
-	};
-	for (let round = 0; round < 2; round += 1) {
-		world.begin("prove");
-		await world.settle();
-		assert.is(world.last("prove").jobs.keep?.result, "success", world.last("prove").jobs.keep?.log);
-		assert.is(world.git("rev-list", "--count", "pictures"), "1");
-		assert.is(world.git("ls-tree", "-r", "--name-only", "pictures"), "mo/moved.0.webp");
-	}
-	world.pushed("main");
-	await world.settle();
-	const folder = world.last("publish").artifacts.get("pictures") ?? "";
-	assert.match(readFileSync(join(folder, "mo/moved.0.webp"), "utf8"), /^RIFF 1/);
 });
 
 test.run();

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { type Files, Repository, sharedSuite, wellsService, writeFiles } from "../../helpers/world.ts";
 import { featureFile, ownersFile } from "./repository.ts";
-import type { Pull } from "./runner/pull.ts";
 import { World } from "./runner/world.ts";
 
 const [moved, other] = ["layers/mo/moved.json", "layers/ot/other.json"];
@@ -59,8 +58,6 @@ async function refresh(...files: Files[]): Promise<string[]> {
 const branches = () => world.git("for-each-ref", "refs/heads/repair");
 const textOf = (key: string) => `--title repair ${key} --body-file found/repair/${key}/text.md`;
 const created = (key: string) => `pr create --head repair/${key} --base main ${textOf(key)}`;
-const edited = (key: string) => `pr edit repair/${key} ${textOf(key)}`;
-
 test("a repair that renames a file, or that the review refuses, is neither pushed nor proposed", async () => {
 	const renamed = ["README.md", "layers/owners.json", other].map((path): Files => {
 		return { [path]: null, "layers/mo/renamed.json": main[path] as string };
@@ -81,18 +78,6 @@ test("a repair is a commit on its own branch and a pull request; only layers and
 	assert.match(world.file(moved, "repair/moved") ?? "", "MapServer/3");
 	const message = "repair moved\n\nRepairs: moved\nEvidence: 0123456789abcdef";
 	assert.is(world.git("log", "-1", "--format=%B", "repair/moved"), message);
-});
-
-test("with 20 open no further one is pushed or opened, and a waiting one is updated", async () => {
-	const waiting = { merged: false, isClosed: false, from: "maps:repair/full" } as Pull;
-	world.pulls.push(...Array<Pull>(19).fill(waiting));
-	// Several new addresses agree equally: the pull request shows them, and changes no layer.
-	const both = [repairOf("moved", {}), repairOf("other", { [other]: after })];
-	assert.equal(await refresh(...both), [edited("moved")]);
-	assert.is(world.git("diff", "main", "repair/moved"), "");
-	assert.not.match(branches(), "repair/other");
-	world.pulls.pop();
-	assert.equal(await refresh(...both), [edited("moved"), created("other")]);
 });
 
 test("an outdated repair is closed under another title, so that it does not count as declined", async () => {

@@ -57,13 +57,7 @@ const markup = featureFile(undefined, { service_name: "Wells <b>" });
 
 /** A change, its first problem, and how many it has. */
 const wrong: [string, Files, string, number?][] = [
-	[
-		"another folder",
-		{ "layers/xy/abd.json": wmsFile("a") },
-		"layers/xy/abd.json:1 must be at layers/ab/abd.json",
-	],
 	["no smallkey", added("ab d.json"), "layers/ab/ab d.json:1 smallkey: must be 1 to 64 of"],
-	["no JSON file", added("run.sh", "exit"), "layers/ab/run.sh:1 must be named"],
 	[
 		"a twin in other letters",
 		added("ABC.json"),
@@ -73,11 +67,6 @@ const wrong: [string, Files, string, number?][] = [
 		"a link",
 		added("abd.json", { link: "/etc/passwd" }),
 		"layers/ab/abd.json:1 must be a plain file, not a symlink",
-	],
-	[
-		"too many bytes",
-		added("abd.json", " ".repeat(65_537)),
-		"layers/ab/abd.json:1 must have at most 65536 bytes",
 	],
 	[
 		"new text that is markup",
@@ -91,9 +80,7 @@ const wrong: [string, Files, string, number?][] = [
 		`${description}:1 describes`,
 		2,
 	],
-	["owners without any", { "layers/owners.json": "{}" }, "layers/owners.json:1 /operators: is missing", 2],
 	["no owners any more", { "layers/owners.json": null }, "layers/owners.json:1 must not be removed"],
-	["layers as a link", { layers: { link: "api" } }, "layers:1 must be a folder", 2],
 ];
 
 test("what is wrong is a problem, and no service is asked for it", async () => {
@@ -104,18 +91,6 @@ test("what is wrong is a problem, and no service is asked for it", async () => {
 		assert.is(lines.length, count, lines.join("\n"));
 		assert.equal([isWrong(outcome), asked], [true, []], what);
 	}
-});
-
-test("what is wrong in a file that a change leaves alone is not the author's problem", async () => {
-	const base = {
-		...{ ...baseFiles, "layers/xx/broken.json": "{", "layers/en/energy-2.json": markup },
-		...{ "layers/en/energy-1.json": featureFile("ftp://maps.example/1"), [description]: "{}" },
-		"layers/en/energy-2.service.json": "{}",
-	};
-	const files = { [description]: null, "layers/en/energy-2.service.json": null };
-	const { outcome } = await reviewed(files, {}, base);
-	assert.equal(linesOf(outcome), []);
-	assert.equal(verbsOf(outcome), ["energy-1 wrong", "energy-2 changed"]);
 });
 
 test("what the base changed meanwhile is no part of the change, but a new twin is found", async () => {
@@ -149,25 +124,6 @@ test("the tree of the merge is judged: two merge bases, a conflict and a renamed
 	assert.is(outcome.obstacle, "the base has changed the same lines: merge it into the branch");
 	assert.ok(isWrong(outcome));
 	assert.match(renderComment(outcome), "It cannot be merged: the base has changed the same lines");
-});
-
-test("the fragments of each language are shown before and after", async () => {
-	const en = wmsFile("roads").replace('"layer": "roads"', '"layer": "streets"');
-	const { outcome } = await reviewed({
-		...added("abc.json", en),
-		...added("abd.json"),
-		"layers/en/energy-1.json": null,
-	});
-	assert.equal(verbsOf(outcome), ["abc changed", "abd added", "energy-1 removed"]);
-	const [changed, fresh, removed] = outcome.layers.map(({ fragments }) => fragments ?? []);
-	assert.equal(
-		changed?.map(({ lines }) => lines.filter((line) => /^[+-].*layerName/.test(line))),
-		[['-        "layerName": "roads",', '+        "layerName": "streets",'], []],
-	);
-	const signs = [fresh, removed].map((of) => [
-		...new Set(of?.flatMap(({ lines }) => lines.map(([first]) => first))),
-	]);
-	assert.equal(signs, [["+"], ["-"]]);
 });
 
 const finding = (state: Finding["state"], lang: Finding["lang"] = "en"): Finding => {

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../../../registry/smallkey.ts";
 import { runGit } from "../../../../store/git/commands/run.ts";
@@ -61,39 +60,20 @@ const noonText = "2026-03-04T12:00:00.000Z";
 
 const eve = "Eve <eve@x>";
 const message = `register forged (wms)\n\n${trailers("jstest", noonText)}`;
-const hidden = "fragment\x1b(B-publisher";
 const repair = "repair other: the same layer at another place\n\nRepairs: other";
 
 /** What is forged, and why it is no request of the sender. A message that is left out is an honest one. */
 const forged: [string, Partial<Forgery>, string | RegExp][] = [
 	["a committer", { committer: eve }, "its committer is Eve <eve@x>, and not the service"],
 	["a committer of its name", { committer: "fragment-publisher <eve@x>" }, "<eve@x>, and not the service"],
-	[
-		"a committer that reads as the service in another encoding",
-		{ committer: `${hidden} <${hidden}@sender.invalid>`, encoding: "ISO-2022-JP" },
-		/its committer is fragment.*\(B-publisher <.*>, and not the service/,
-	],
-	[
-		"trailers and names of which nothing is left in another encoding",
-		{ author: eve, encoding: "UTF-16" },
-		"its author is Eve <eve@x>, and not the sender",
-	],
 	["two senders", { message: `${message}\nSender: other` }, "it names more than one sender"],
-	["no sender", { message: `register forged (wms)\n\nRequest: ${request}` }, "it names no sender"],
 	[
 		"a time",
 		{ message: message.replace("12:00:00.000", "11:59:00") },
 		"its author's time is not its TimeStamp",
 	],
-	["an old request", { committerMs: noon + 3_600_000 }, "it was committed long after its timestamp"],
 	["a request of the future", { committerMs: noon - 200_000 }, "it was committed before its timestamp"],
-	["a sum", { message: message.replace(request, "abc") }, "its Request is no SHA-256"],
 	["a subject", { message: message.replace("forged", "other") }, "its subject names another layer"],
-	[
-		"no time",
-		{ message: message.replace(/TimeStamp.*\n/, "") },
-		"a request has one TimeStamp and one Request",
-	],
 	[
 		"the repair of another layer",
 		{ author: service, message: repair },
@@ -194,41 +174,6 @@ test("--since believes no date before a commit's parent or in the future", async
 		],
 	);
 	assert.match(stdout, "\n3 changes\n");
-});
-
-test("--sender lists all that is done in a sender's name, forged commits among it", async () => {
-	local.now = noon;
-	const write = { target: "/register/abcd", sender: "narrow" };
-	await local.write({ ...write, body: wms("narrow") });
-	await push("x1", wms("evil"), {
-		author: eve,
-		message: `register x1 (wms)\n\n${trailers("narrow", noonText)}`,
-	});
-	await local.write({ ...write, body: wms("other") });
-	await local.write({ ...write, method: "DELETE", body: "" });
-	const { stdout } = await exits(audit("--sender", "narrow"), 1);
-	assert.equal(stdout.match(/\w+ (?:abcd|x1)\n {2}\w+/g), [
-		...["removed abcd\n  by", "changed abcd\n  by", "added x1\n  FORGED", "added abcd\n  by"],
-	]);
-	assert.match(stdout, "\n4 changes, 1 forged\n");
-});
-
-test("a shallow clone, a key or a sender without history, and impossible words say so", async () => {
-	local.now = noon;
-	await local.put("shallow", wms("x"));
-	const clone = join(local.folder, "clone.git");
-	await local.git("clone", "-q", "--bare", "--depth", "1", `file://${local.repository}`, clone);
-	assert.match(
-		(await audit("shallow", "--repo", clone)).stderr,
-		"Only the end of its history is here: git fetch --unshallow",
-	);
-	await warns(audit("never-was"), 1, "the smallkey never-was: nothing in the repository of DATA_DIR");
-	for (const [words, error] of [
-		["../x", "smallkey: must be 1 to 64 of"],
-		["--sender ../x", "--sender: an id must be 1 to 64 of"],
-		["a --sender b", "a smallkey, or --sender <id>: one of them is needed"],
-	] as const)
-		await warns(audit(...words.split(" ")), 2, error);
 });
 
 test.run();

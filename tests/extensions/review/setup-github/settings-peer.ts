@@ -20,14 +20,10 @@ function createState(clone_url: string) {
 		permissions: { enabled: true, allowed_actions: "all" } as Json,
 		workflow: { default_workflow_permissions: "write", can_approve_pull_request_reviews: false } as Json,
 		selected: { github_owned_allowed: false, verified_allowed: true, patterns_allowed: [] } as Json,
-		workflows: [] as { id: number; name: string; state: string }[],
 		environments: new Map<string, Environment>(),
 		variables: new Map<string, string>(),
 		repositorySecrets: [] as string[],
 		rulesets: [] as ({ id: number; name: string } & Json)[],
-		branchesInWay: new Set<string>(),
-		branchRules: new Map<string, { type: string; ruleset_id?: number }[]>(),
-		protection: null as Json | null,
 		apps: new Map<string, number>(),
 		/** Ids of the Apps that have set a check on the branch. */
 		checkedBy: [] as number[],
@@ -83,9 +79,7 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 		"PUT /actions/permissions/workflow": set("workflow"),
 		"GET /actions/permissions/selected-actions": () => peer.selected,
 		"PUT /actions/permissions/selected-actions": set("selected"),
-		"GET /actions/workflows": () => listed("workflows", peer.workflows),
-		"PUT /actions/workflows/(\\d+)/enable": ([id]) =>
-			Object.assign(byId(peer.workflows, id) ?? {}, { state: "active" }),
+		"GET /actions/workflows": () => listed("workflows", []),
 		"GET /environments/(\\w+)": ([name = ""]) => peer.environments.get(name) ?? null,
 		"PUT /environments/(\\w+)": ([name = ""], body) => {
 			peer.environments.set(name, { ...environmentOf(name), ...body });
@@ -113,9 +107,9 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 		"POST /rulesets": add(peer.rulesets),
 		"GET /rulesets/(\\d+)": ([id]) => byId(peer.rulesets, id),
 		"PUT /rulesets/(\\d+)": ([id], body) => Object.assign(byId(peer.rulesets, id) as Json, body),
-		"GET /rules/branches/(.+)": ([branch = ""]) => peer.branchRules.get(decodeURIComponent(branch)) ?? [],
-		"GET /branches/(register|repair)": ([name = ""]) => (peer.branchesInWay.has(name) ? { name } : null),
-		"GET /branches/main/protection": () => peer.protection,
+		"GET /rules/branches/(.+)": () => [],
+		"GET /branches/(register|repair)": () => null,
+		"GET /branches/main/protection": () => null,
 	};
 	const others: Routes = {
 		"GET /users/maps": () => madeRepository.owner,

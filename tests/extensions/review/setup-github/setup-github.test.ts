@@ -146,18 +146,6 @@ test("a weakened ruleset is put right, and what an administrator has added stays
 	assert.equal((own.conditions as ReturnType<typeof except>).ref_name.exclude, []);
 });
 
-test("a lone operator may merge past himself, until there are other owners", async () => {
-	const alone = JSON.stringify({ operators: ["@ada#1"], layers: { "*": ["@ada#1"] } });
-	clone.write({ "layers/owners.json": alone });
-	await setUpAll();
-	const bypass = { actor_id: 5, actor_type: "RepositoryRole", bypass_mode: "pull_request" };
-	const actors = () => peer.rulesets[0]?.bypass_actors as object[];
-	assert.equal(actors()[2], bypass);
-	clone.write({ "layers/owners.json": ownersFile });
-	await exits(setUp(), 0);
-	assert.is(actors().length, 2);
-});
-
 /** What is not right in a repository of which all was set up, and what is said of it. */
 const findings: [string, () => unknown, RegExp, code?: number][] = [
 	[
@@ -166,40 +154,9 @@ const findings: [string, () => unknown, RegExp, code?: number][] = [
 		/^missing {4}environment production: gives its secrets to \* too: /m,
 	],
 	[
-		"a tag's secrets",
-		() => peer.environments.get("review")?.policies.splice(0, Infinity, { name: "main", type: "tag" }),
-		/^missing {4}environment review: gives its secrets to the tag main too: [\s\S]*^set now {4}environment review, the branch main: /m,
-	],
-	[
 		"secrets of the repository",
 		() => peer.repositorySecrets.push("CLOUDFLARE_API_TOKEN"),
 		/^missing {4}secret CLOUDFLARE_API_TOKEN of the repository: .*gh secret delete/m,
-	],
-	[
-		"rules over the service's branches",
-		() => peer.branchRules.set("register/example", [{ type: "deletion" }]),
-		/^missing {4}branch register\/example, free of other rules: has the rules deletion: /m,
-	],
-	[
-		"a suspended App",
-		() => peer.installations.splice(0, 1, { app_id: 101, suspended_at: "2026-01-01" }),
-		/^missing {4}installation of the service's App: is suspended/m,
-	],
-	[
-		"a disabled schedule",
-		() => peer.workflows.push({ id: 1, name: "refresh", state: "disabled_inactivity" }),
-		/^set now {4}workflow refresh: was disabled by GitHub after 60 days/m,
-		0,
-	],
-	[
-		"a variable that nothing reads",
-		() => peer.variables.set("TARGETS", "v1"),
-		/^missing {4}variable TARGETS: is not read: .*: gh variable delete TARGETS/m,
-	],
-	[
-		"an unknown hosting, and a setting that nothing reads",
-		() => clone.write({ "published.env": "HOSTING=elsewhere\nNODE_OPTIONS=x\n" }),
-		/^missing {4}setting HOSTING: write HOSTING=workers, [\s\S]*^missing {4}setting NODE_OPTIONS: published\.env: /m,
 	],
 ];
 
@@ -209,24 +166,6 @@ for (const [what, change, text, code = 1] of findings)
 		await change();
 		await prints(setUp(), code, text);
 	});
-
-test("the ruleset waits for a first check of the workflows' App; an unknown App is named; one App for both is refused", async () => {
-	await doByHand();
-	peer.checkedBy = [101];
-	await prints(
-		setUp(apps),
-		1,
-		/^missing {4}ruleset layers: waits for a first check .*: gh workflow run layers\.yml/m,
-	);
-	const names = peer.rulesets.map(({ name }) => name);
-	assert.equal(names, ["branches of the service", "tags"]);
-	const unknown = ["--service-app", "x", ...apps.slice(2)];
-	await prints(setUp(unknown), 1, /^missing {4}the service's App: GitHub shows no App called x;/m);
-	const before = peer.writes.length;
-	const one = ["--service-app", "maps-service", "--workflow-app", "maps-service"];
-	await warns(setUp(one), 2, "--workflow-app: must be another App than --service-app");
-	assert.is(peer.writes.length, before);
-});
 
 test("a missing or weak token and a push that fails are named, and the token is never printed", async () => {
 	await warns(setUp([], { GITHUB_TOKEN: "" }), 2, "GITHUB_TOKEN: must be set");
