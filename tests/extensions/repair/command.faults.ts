@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { createFetch } from "../../../api/service/net/fetch.ts";
@@ -113,36 +113,6 @@ test("several places that agree alike cannot be accepted as they are, and nothin
 	await warns(accept(local, env), 1, reason);
 	assert.is(await local.git("rev-parse", "main"), main, "nothing was merged");
 	assert.is(await local.git("rev-parse", "refs/heads/repair/moved"), commit, "and it still waits");
-});
-
-test("a layer that was seen sick on the same day only is not looked for", async ({ local, peer, env }) => {
-	serveOdd(peer, 5);
-	const sameDay = { now: () => new Date(noon + 11 * 3_600_000) };
-	assert.match((await runScript("repair", [], env, sameDay)).stdout, "0 sick layers checked");
-	assert.is(await local.git("for-each-ref", "refs/heads/repair"), "", "nothing was proposed");
-	assert.match(
-		(await runScript("repair", [], env, later())).stdout,
-		"1 sick layer checked, 1 repair proposed",
-	);
-});
-
-test("all runs of a day share the requests to a host", async ({ local, peer, env }) => {
-	peer.routes.clear();
-	const file = join(local.repository, "repair-requests.json");
-	const hosts = async () => JSON.parse(await readFile(file, "utf8"));
-	await runScript("repair", [], env, later());
-	const first = await hosts();
-	const ofRun = first.hosts["127.0.0.1"];
-	assert.ok(ofRun > 0);
-	await runScript("repair", [], env, later());
-	assert.equal(await hosts(), { day: "2026-03-05", hosts: { "127.0.0.1": 2 * ofRun } });
-	await writeFile(file, JSON.stringify({ ...first, hosts: { "127.0.0.1": 199 } }));
-	peer.asked.length = 0;
-	await runScript("repair", [], env, later());
-	assert.is(peer.asked.length, 1, "the last one of the day");
-	await runScript("repair", [], env, later(2));
-	assert.equal((await hosts()).day, "2026-03-06");
-	assert.ok(peer.asked.length > 2, "another day has requests of its own");
 });
 
 test.run();

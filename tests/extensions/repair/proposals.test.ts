@@ -8,7 +8,7 @@ import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
 import { suite } from "../../helpers/suite.ts";
 import { Repository } from "../../helpers/world.ts";
 import { featureAt, together } from "./move.ts";
-import { always, arcgis, MemoryWorld, redirect, type World } from "./world.ts";
+import { always, MemoryWorld, type World } from "./world.ts";
 
 const test = suite<{ server: MemoryWorld; repository: Repository }>("proposals of repairs");
 
@@ -152,30 +152,6 @@ test("at most so many wait at once, and those that are of no use are withdrawn",
 	assert.equal(back.withdrawn, ["repair/five1", "repair/five2"], "the layers are well again");
 	assert.equal(branches(repository), ["main"]);
 });
-
-test("a host that moved is one proposal, whatever the number of its services", async (scene) => {
-	const layers = await register(scene.server, [featureAt(`${together.from.replace("/Five/", "/Other/")}/7`)]);
-	const moved = layers.map((layer) => (layer.smallkey === "more0" ? otherOf(layer, layers[0]) : layer));
-	scene.repository = store(moved);
-	const secure = "https://maps.example.ca";
-	const world: World = {
-		"http://maps.example.ca": redirect(301, `${secure}{path}{query}`),
-		[secure]: arcgis({ "Five/MapServer": services, "Other/MapServer": [{ ...services[0], id: 7 } as never] }),
-	};
-	const { proposed } = await run(scene, moved, world, { health: parseHealth(null) });
-	assert.equal(
-		proposed.map(({ branch, sure, smallkeys }) => [branch, sure, smallkeys]),
-		[["repair/five1", "same", [...smallkeys, "more0"]]],
-	);
-	assert.equal((await run(scene, moved, world, { health: parseHealth(null) })).withdrawn, []);
-	assert.equal(branches(scene.repository), ["main", "repair/five1"]);
-});
-
-/** A layer of another service that is described as one of the five. */
-function otherOf(layer: CheckedLayer, like: CheckedLayer | undefined): CheckedLayer {
-	const en = { ...like?.description?.en, service_url: layer.registration.en.service_url } as never;
-	return { ...layer, description: { en, fr: en } };
-}
 
 test("a repair is proposed anew when its layer has changed, also after the stale one was declined", async (scene) => {
 	const layers = (await register(scene.server)).slice(0, 1);

@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import type { Notice } from "../../../extensions/harvest/notify.ts";
 import { startRepairs } from "../../../extensions/repair/start.ts";
-import { healthPath, parseHealth, updateHealth } from "../../../registry/health.ts";
+import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { updateChanges } from "../../../site/data/changes.ts";
 import { readHistory } from "../../../site/data/history.ts";
@@ -132,23 +132,6 @@ test("the status, the health and the feed say that a repair waits, and say it no
 	await next();
 	assert.not.match(await health(), "repair");
 	assert.is((await feed()).match(/a repair is proposed/g)?.length, 1);
-});
-
-test("a layer that works and is redirected for good is listed with its repair, until that is decided", async () => {
-	stored = async () => null;
-	await next();
-	assert.is(searches, 1);
-	const text = await health();
-	const moved = parseHealth(text);
-	assert.equal([...moved.keys()], ["moved"], "a layer without a repair is well");
-	assert.equal([moved.get("moved")?.state, moved.get("moved")?.repair], ["moved", true]);
-	assert.match(await feed(), "<title>moved: a repair is proposed · une réparation est proposée</title>");
-	const isRegistered = () => true;
-	assert.equal(updateHealth(moved, new Map([["moved", null]]), "2026-W11", isRegistered), moved);
-	stored = async () => text;
-	await local.git("update-ref", "-d", "refs/heads/repair/moved");
-	await next();
-	assert.is(await local.git("ls-tree", "--name-only", main, healthPath), "");
 });
 
 test.run();
