@@ -69,21 +69,6 @@ test("a source that was lost and began again, or is an older copy, leaves the ba
 	}
 });
 
-test("a review that was replaced or decided in the source is kept under a dated name", async (scene) => {
-	const { local, backup } = scene;
-	const change = (text: string) =>
-		local.write({ target: "/register/waiting", sender: "careful", body: wms(text) });
-	assert.is((await change("asked")).status, 201);
-	await backUp(local.folder, backup);
-	const asked = await git(backup, "rev-parse", "register/waiting");
-	await local.git("update-ref", "-d", "refs/heads/register/waiting");
-	const { code, stdout } = await backUp(local.folder, backup, 1);
-	assert.is(code, 0);
-	assert.match(stdout, "refs/kept/2026-03-04T130000.000Z/register/waiting");
-	assert.is(await git(backup, "for-each-ref", "--format=%(objectname)", "refs/kept"), asked);
-	assert.is(await git(backup, "for-each-ref", "refs/heads/register"), "");
-});
-
 test("a damaged source, or one whose senders file is gone, leaves the backup as it is", async (scene) => {
 	const { local, backup } = scene;
 	await backUp(local.folder, backup);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { exits, runScript } from "../../helpers/process.ts";
@@ -63,17 +63,6 @@ test("follow builds what is pushed; while the repository is away or all wrong, t
 	}
 	assert.match(output, /^[0-9a-f]{40}: \d+ written, \d+ unchanged, \d+ removed$/m);
 	assert.is(output.split("not updated: ").length, 3, "each reason once, however often it looked");
-});
-
-test("--once builds and ends; a lock that a killed process left does not stop the next", async (scene) => {
-	await exits(follow(scene, ["--once"]), 0);
-	assert.ok(scene.built("aaa"));
-	const heads = join(scene.folder, "data/follow.git/refs/heads");
-	mkdirSync(heads, { recursive: true });
-	writeFileSync(join(heads, "main.lock"), "");
-	scene.remote.commit("another", { "layers/bb/bbb.json": wmsFile("second") });
-	await exits(follow(scene, ["--once"]), 0);
-	assert.ok(scene.built("bbb"));
 });
 
 test("git gets the token for this repository alone, and no part of it is printed", async ({ folder }) => {

@@ -1,12 +1,10 @@
-import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
 import { isCompanion } from "../../../publish/place-file.mjs";
 import { targets } from "../../../registry/targets/table.ts";
 import { pageHeaders } from "../../../site/http/site-headers.ts";
-import { layers, plainKeys, wms } from "../../conformance/engine.ts";
-import { buildDist } from "../../conformance/engines.ts";
 import { exits, runScript } from "../../helpers/process.ts";
 import { filesIn, folderSuite } from "../../helpers/world.ts";
 
@@ -56,26 +54,6 @@ test("every file of a build has the headers that the service gives it, and both 
 	const names = (await readdir(dist)).filter((name) => !name.startsWith("."));
 	const folders = targets.map(({ doc }) => doc.split("/")[0]);
 	assert.equal(names.sort(), ["_headers", ...folders].sort(), "nothing of the catalogue is left");
-});
-
-test("compressed copies change with their fragment alone, and are removed with it, or without --compress", async ({
-	folder,
-}) => {
-	const dist = await buildDist(layers, folder, true);
-	const timeOf = async (name: string) => (await stat(join(dist, "v0.9/doc/en", name))).mtimeMs;
-	const [resting, before] = [await timeOf("Z.gz"), filesIn(dist)];
-	await rm(join(folder, "layers"), { recursive: true });
-	const next = new Map(layers).set("23ax5t", wms("other"));
-	next.delete("a+b=c");
-	await buildDist(next, folder, true);
-	const after = filesIn(dist);
-	assert.not.ok([...after.keys()].some((name) => name.includes("a+b=c")));
-	assert.is(await timeOf("Z.gz"), resting);
-	for (const [name, text] of after) assert.is(text === before.get(name), !name.includes("23ax5t"), name);
-	const copy = await readFile(join(dist, "v0.9/doc/en/23ax5t.br"));
-	assert.is(brotliDecompressSync(copy).toString("latin1"), after.get("v0.9/doc/en/23ax5t"));
-	await buildDist(layers, folder, false);
-	assert.equal((await readdir(join(dist, "v0.9/doc/en"))).sort(), [...plainKeys].sort());
 });
 
 test.run();

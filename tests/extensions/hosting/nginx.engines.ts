@@ -6,7 +6,6 @@ import { ask } from "../../conformance/client.ts";
 import { layers, wmsFragment } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
 import { nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
-import { suite } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { answering, runUnless, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 import { addressOf, assertPageHeaders, contentOf, pages, writePages } from "./pages.ts";
@@ -132,55 +131,4 @@ test("writes of one address are limited in number and at once, and reads are not
 	}
 });
 
-test("an IPv6 network of /64 is limited as one address, a site of /48 as two", async ({ service, dist }) => {
-	const front = await spawnNginx(service, dist, (text) =>
-		text
-			.replace("fragment_writers 64", "fragment_writers 1")
-			.replace("fragment_writing_sites 128", "fragment_writing_sites 2")
-			.replace("server_tokens off;", "set_real_ip_from 127.0.0.1; real_ip_header X-Real-IP;"),
-	);
-	const { hostname, port } = new URL(front.origin);
-	const hold = (address: string) => {
-		const socket = connect(Number(port), hostname);
-		socket.write(`PUT /a HTTP/1.1\r\nHost: h\r\nX-Real-IP: ${address}\r\nContent-Length: 10\r\n\r\n1`);
-		return socket;
-	};
-	const statusOf = async (address: string) =>
-		(await ask(front.origin, "PUT", "/register/b", { headers: { "X-Real-IP": address } })).status;
-	const first = hold("2001:db8:1:a00::1");
-	try {
-		await eventually(async () => (await statusOf("2001:db8:1:a00::2")) === 429);
-		assert.is(await statusOf("2001:db8:1:b::1"), 200, "another network of the site");
-		const second = hold("2001:db8:1:c::1");
-		await eventually(async () => (await statusOf("2001:db8:1:b::1")) === 429);
-		assert.is(await statusOf("2001:db8:2:b::1"), 200, "another site");
-		second.destroy();
-	} finally {
-		first.destroy();
-		await front.stop();
-	}
-});
-
-/** The same while the service is away. */
-const alone = suite("nginx without the service");
-
-alone("fragments are served on; what needs the service is refused with an empty body", async () => {
-	await using folder = await temporaryFolder();
-	const dist = await buildDist(layers, folder.path);
-	const closed = await answering();
-	await closed[Symbol.asyncDispose]();
-	const front = await spawnNginx(`127.0.0.1:${closed.port}`, dist);
-	try {
-		assert.is((await ask(front.origin, "GET", "/v0.9/doc/en/23ax5t")).status, 200);
-		for (const target of ["/v0.9/docs/en/23ax5t", "/healthz", "/v0.9/doc/en/none"]) {
-			const answer = await ask(front.origin, "GET", target);
-			assert.is(answer.status, 502, target);
-			assert.is(answer.text, "");
-			assert.is(answer.headers["access-control-allow-origin"], "*");
-		}
-	} finally {
-		await front.stop();
-	}
-});
-
-runUnless(nginx.missing, test, alone);
+runUnless(nginx.missing, test);

@@ -112,42 +112,6 @@ test("an interrupted publication leaves the old one in service, and the next run
 	assert.is((await peer.read("v0.9/doc/en/feature")).status, 404);
 });
 
-test("an object left by an interrupted publication is removed once its layer is deleted", async () => {
-	let manifests = 0;
-	// Not even the manifest can be written at the end.
-	peer.fault = (_method, name) => (name === "manifest.json" && ++manifests > 2 ? "cut" : undefined);
-	await exits(run(), 2);
-	assert.is((await peer.read("v0.9/doc/en/feature")).status, 200);
-	await rebuild(withoutFeature());
-	peer.fault = () => undefined;
-	assert.match((await run()).stdout, ", 2 removed, ");
-	assert.is((await peer.read("v0.9/doc/en/feature")).status, 404);
-});
-
-test("a store that is busy for a moment is asked again; one that refuses is not", async () => {
-	const asked = new Map<string, number>();
-	peer.fault = (_method, name) => {
-		asked.set(name, (asked.get(name) ?? 0) + 1);
-		if (asked.get(name) !== 1) return undefined;
-		return name.includes("/en/") ? 503 : name.includes("/fr/") ? 429 : undefined;
-	};
-	await exits(run(), 0);
-	await assertInStep();
-	// More than are sent at once.
-	for (let count = 0; count < 40; count += 1) await writeFile(join(dist, `v0.9/doc/en/more${count}`), "{}");
-	asked.clear();
-	peer.fault = (method, name) => {
-		if (method !== "PUT" || name === "manifest.json") return undefined;
-		asked.set(name, (asked.get(name) ?? 0) + 1);
-		return 403;
-	};
-	await exits(run(), 2);
-	assert.ok(
-		asked.size <= 32 && [...asked.values()].every((count) => count === 1),
-		`${asked.size} were begun`,
-	);
-});
-
 test("a wrong key, a missing bucket, variable or build are reported, and nothing is changed", async () => {
 	const wrong: [Record<string, string>, string | RegExp][] = [
 		[

@@ -123,19 +123,6 @@ test("every difference is named, and the exit code is 1", async (scene) => {
 	}
 });
 
-test("--wait looks again at what differs, until the hosting has changed over", async (scene) => {
-	const counts = new Map<string, number>();
-	scene.spoil = (path, response) => {
-		const count = (counts.get(path) ?? 0) + 1;
-		counts.set(path, count);
-		if (!path.endsWith("/23ax5t") || count > 2) return false;
-		response.writeHead(200).end("{}");
-		return true;
-	};
-	await prints(verify(scene, "--wait", "30"), 0, "fragments checked: all as built\n");
-	assert.is(counts.get("v0.9/doc/en/-"), 2, "what was as built is not asked for again");
-});
-
 test("--since asks for changed and removed layers, and a sample of the rest", async (scene) => {
 	using repository = new Repository({ "layers/no/notes.txt": "none" });
 	const change = { "layers/23/23ax5t.json": "changed", "layers/go/gone.json": "removed" };
