@@ -134,18 +134,6 @@ export const release110 = {
 	},
 };
 
-const requested19 = { service_url: address, maxAllowableOffset: 20 };
-/** Release 1.9 wrote the offset into the request under the wrong name. */
-export const release19 = {
-	_id: "old-19",
-	type: "feature",
-	data: {
-		key: "old-19",
-		request: { version: "1.0.0", payload_type: "feature", en: requested19, fr: requested19 },
-		...featureNodes("old-19", { maxAllowableOffset: 20 }),
-	},
-};
-
 /** Release 1.0: MongoDB's own id, and the key beside it. */
 export const release10 = {
 	_id: { $oid: "53a1c2d3e4f5061728394a5b" },
@@ -184,16 +172,6 @@ export const release20 = version2(
 	{ service_url: address, service_name: "Wells", tolerance: 5, metadata: { uuid: "abc" } },
 	{ layerType: "esriFeature", url: address, name: "Wells", tolerance: 5, ...metadataAddresses },
 	{ ...wells, geometryType: "esriGeometryPolygon" },
-);
-
-const { symbology: _symbology, ...unsymbolised } = wells;
-/** From release 2.3 on nodes for version 1 have no symbols. */
-export const release23 = version2(
-	"new-23",
-	"esriFeature",
-	{ service_url: address, service_name: "Wells", metadata: { uuid: "abc" } },
-	{ layerType: "esriFeature", url: address, name: "Wells", ...metadataAddresses },
-	unsymbolised,
 );
 
 const wmsAddress = "http://maps.example/wms";

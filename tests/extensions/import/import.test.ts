@@ -13,18 +13,15 @@ import { type Ended, exits, prints, runScript, warns } from "../../helpers/proce
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 import { assertAcceptedAt } from "../../viewer/accepted.ts";
 import {
-	featureNode,
 	release10,
 	release15,
 	release17,
 	release17Wms,
-	release19,
 	release20,
 	release20Many,
 	release20Server,
 	release20Whole,
 	release20Wms,
-	release23,
 	release110,
 	wmsNode,
 } from "./documents.ts";
@@ -110,17 +107,16 @@ function expected(node: object, lang: Lang): Record<string, unknown> {
 	return JSON.parse(lang === "fr" ? french : text);
 }
 
-const documents = [release15, release17, release17Wms, release110, release19];
+const documents = [release15, release17, release17Wms, release110];
 
 test("what is served afterwards is what the older service served, for documents of every release", async () => {
 	const { stdout, stderr } = await exits(run({ docs: [...documents, release10] }), 0);
 	assert.is(stderr, "");
-	assert.equal(stored(), ["old-10", "old-110", "old-15", "old-17", "old-17-wms", "old-19"]);
+	assert.equal(stored(), ["old-10", "old-110", "old-15", "old-17", "old-17-wms"]);
 	for (const lang of langs) {
 		assert.equal(served("old-10", lang), expected(release10.data[lang], lang));
 		assert.equal(served("old-15", lang), expected(release15.data[lang], lang));
-		for (const { _id, data } of [release110, release19])
-			assert.equal(served(_id, lang, true), expected(data[lang], lang));
+		assert.equal(served("old-110", lang, true), expected(release110.data[lang], lang));
 		// The viewer reads no empty second or third field.
 		const { symbology, ...rest } = expected(release17.data[lang], lang);
 		const { field2: _field2, field3: _field3, ...others } = symbology as Record<string, unknown>;
@@ -130,9 +126,9 @@ test("what is served afterwards is what the older service served, for documents 
 		assert.equal(wms, expected(release17Wms.data[lang], lang));
 	}
 	for (const line of [
-		/^ +6 {2}layers: 5 feature, 1 wms$/m,
-		/^ +6 {2}registered$/m,
-		/^ +5 {2}French titles of the fixed columns \([\w -]+\)$/m,
+		/^ +5 {2}layers: 4 feature, 1 wms$/m,
+		/^ +5 {2}registered$/m,
+		/^ +4 {2}French titles of the fixed columns \([\w -]+\)$/m,
 		/^commit [0-9a-f]{40}$/m,
 	])
 		assert.match(stdout, line);
@@ -149,16 +145,13 @@ function servedAtV2(smallkey: string, lang: Lang) {
 }
 
 test("documents of version 2.0 are served at v1 and v2 as they were, of every kind", async () => {
-	const docs = [release20, release23, release20Wms, release20Many, release20Server, release20Whole];
+	const docs = [release20, release20Wms, release20Many, release20Server, release20Whole];
 	const { code, stdout, stderr } = await run({ docs });
 	assert.equal([code, stderr], [0, ""]);
-	assert.match(stdout, /^ +6 {2}layers: 6 of version 2\.0$/m);
+	assert.match(stdout, /^ +5 {2}layers: 5 of version 2\.0$/m);
 	for (const lang of langs) {
 		// The older service did not serve the type of geometry.
 		assert.equal(served("new-20", lang, true), expected(release20.v1_config[lang] as object, lang));
-		const { symbology, ...rest } = served("new-23", lang, true);
-		assert.equal(rest, expected(release23.v1_config[lang] as object, lang));
-		assert.is((symbology as { type: string }).type, "simple");
 		const { imageUrl: _imageUrl, ...wms } = served("new-wms", lang, true);
 		assert.equal(wms, expected(release20Wms.v1_config[lang] as object, lang));
 		for (const document of [release20Many, release20Server, release20Whole]) {
@@ -191,27 +184,27 @@ test("every form of a dump is read, with what it holds beside documents", async 
 	];
 	for (const dump of dumps) {
 		const trial = await run(dump, { isTrial: true });
-		assert.match(trial.stdout, /^ +5 {2}documents read$/m);
-		assert.match(trial.stdout, /^ +5 {2}would be registered$/m);
+		assert.match(trial.stdout, /^ +4 {2}documents read$/m);
+		assert.match(trial.stdout, /^ +4 {2}would be registered$/m);
 		assert.is(await stat(dataDir).catch(() => null), null, "a trial writes nothing");
 	}
 	const wide = Buffer.from(`\ufeff${JSON.stringify(dumps[0])}\r\n`, "utf16le");
 	for (const bytes of [wide, Buffer.from(wide).swap16()]) assert.is((await run(bytes)).code, 0);
 	const marked = await run(`\ufeff${JSON.stringify(dumps[0], null, 2)}\n`);
 	assert.is(marked.stderr, "");
-	assert.is(stored().length, 5);
+	assert.is(stored().length, 4);
 });
 
 test("importing again changes nothing, and a harvested description stays", async () => {
 	await run({ docs: documents.slice(0, 1) });
 	const first = git("rev-parse", "main");
-	const trial = [/^ +4 {2}would be registered$/m, /^ +1 {2}stored already$/m];
+	const trial = [/^ +3 {2}would be registered$/m, /^ +1 {2}stored already$/m];
 	await prints(run({ docs: documents }, { isTrial: true }), 0, trial);
 	assert.is(git("rev-parse", "main"), first, "a trial changes nothing");
 	await run({ docs: documents });
 	const before = git("rev-parse", "main");
 	const again = await run({ docs: documents });
-	assert.match(again.stdout, /^ +5 {2}stored already$/m);
+	assert.match(again.stdout, /^ +4 {2}stored already$/m);
 	assert.not.match(again.stdout, /^commit/m);
 	assert.is(git("rev-parse", "main"), before);
 	const harvested = JSON.parse(fileOf(descriptionPath("old-15")) ?? "");
@@ -223,7 +216,7 @@ test("importing again changes nothing, and a harvested description stays", async
 	pushFile(descriptionPath("old-15"), `${JSON.stringify(harvested, null, 2)}\n`);
 	const pushed = git("rev-parse", "main");
 	const third = await run({ docs: documents });
-	assert.match(third.stdout, /^ +5 {2}stored already$/m);
+	assert.match(third.stdout, /^ +4 {2}stored already$/m);
 	assert.is(git("rev-parse", "main"), pushed);
 });
 
@@ -273,27 +266,6 @@ test("a document that cannot be moved is listed with its reason, and all others 
 	assert.is(error.match(/^not moved: twice: has more than one document \(at byte \d+ /gm)?.length, 2);
 	assert.not.match(error, /a:b@/);
 	assert.match(out, /^ +9 {2}not moved$/m);
-});
-
-test("documents that the older service could not serve are moved, and a viewer accepts them", async () => {
-	const { symbology: _symbology, ...bare } = featureNode("odd", "en") as Record<string, unknown>;
-	const layerExtent = { xmin: "NaN", ymin: "NaN", xmax: "NaN", ymax: "NaN" };
-	const odd = { ...bare, displayName: "<b>Odd</b>", layerExtent, minScale: null, aliasMap: null };
-	const valueMaps = [{ value: "1", imageUrl: "data:image/png;base64,~", label: null }, 7];
-	const broken = featureNode("odd", "fr", {
-		url: "http://maps.example/a b/MapServer/1",
-		symbology: { type: "uniqueValue", field1: "A", valueMaps },
-		datagrid: 7,
-		maxAllowableOffset: 1.5,
-	});
-	const docs = [{ _id: "odd", type: "feature", data: { en: odd, fr: broken } }];
-	const { stdout: out, stderr: error } = await exits(run({ docs }), 0);
-	assert.is(error, "");
-	const english = served("odd", "en");
-	assert.is(english.displayName, "‹b>Odd‹/b>");
-	assert.equal(english.layerExtent, { xmin: -2681457, ymin: -883440, xmax: 3549492, ymax: 3482193 });
-	assert.is(served("odd", "fr").url, "http://maps.example/a%20b/MapServer/1");
-	assert.match(out, "1  an extent that cannot be used: all of Canada");
 });
 
 test("a dump that cannot be read is an error, and nothing is stored", async () => {

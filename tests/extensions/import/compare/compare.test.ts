@@ -107,34 +107,6 @@ test("every version that a service has is read, at its root too, and again alone
 	await prints(compare("a"), 0, /^1 layer read at v0\.9, in both languages$/m);
 });
 
-test("an answer that is too large, or too odd, is not compared, and the other layers are", async () => {
-	const nodes = { a: feature(), b: feature(), c: feature() };
-	const names = Array.from({ length: 3_000 }, (_, number) => [`odd${number}`, 1]);
-	now.lists.set("v1/docs", nodes);
-	const large = feature({ more: "x".repeat(5_000_000) });
-	old.lists.set("v1/docs", { a: large, b: feature(), c: feature(Object.fromEntries(names)) });
-	await prints(compare("a b c"), 1, [
-		/^ +1 {2}answers with more than 5,000,000 bytes \(v1\): a$/m,
-		/^ +1 {2}the same in both$/m,
-		/^ +1 {2}another difference \(v1\): c$/m,
-	]);
-});
-
-test("a service that answers something else is not asked for every layer", async () => {
-	const keys = Array.from({ length: 400 }, (_, at) => `k${at}`);
-	now.lists.set("v1/docs", Object.fromEntries(keys.map((key) => [key, feature()])));
-	old.lists.set("v1/docs", Object.fromEntries(keys.map((key) => [key, 502])));
-	await warns(
-		compare(keys.join()),
-		2,
-		/^http:\S+\/v1\/docs: the first \d+ layers cannot be read: answers 502$/m,
-	);
-	assert.ok(old.asked.length < 300, `${old.asked.length} requests`);
-	for (const key of keys.slice(0, 20))
-		old.lists.set("v1/docs", { ...old.lists.get("v1/docs"), [key]: feature() });
-	await exits(compare(keys.slice(0, 80).join()), 1);
-});
-
 test("the keys may be those of a dump, or of the repository in DATA_DIR; without any it ends with 2", async () => {
 	const dump = { docs: [{ _id: "a" }, { _id: "_design/x" }, { _id: "no smallkey" }, { data: { key: "b" } }] };
 	for (const fake of [old, now]) fake.lists.set("v1/docs", { a: feature() });
