@@ -82,18 +82,6 @@ test("answers may be read by any page, and are asked for again only when they ch
 	assert.is((await ask(path, null, { "if-none-match": headers.ETag ?? "" })).status, 304);
 });
 
-test("the landing page leads to what is declared", async ({ ask }) => {
-	const { conformsTo } = await read(ask, "/conformance");
-	const classes = conformsTo.map((uri: string) => uri.replace(/^.*\/(.*)\/1\.0\/conf\//, "$1/"));
-	assert.equal(classes, [
-		...["ogcapi-common-1/core", "ogcapi-common-2/collections", "ogcapi-features-1/core"],
-		...["ogcapi-features-1/geojson", "ogcapi-records-1/record-core"],
-		...["ogcapi-records-1/record-collection", "ogcapi-records-1/json"],
-	]);
-	const { links } = await read(ask, "/ogc", 200, "https://h.example");
-	for (const { href } of links) await read(ask, href.replace("https://h.example/base", ""));
-});
-
 test("a record is a GeoJSON feature whose links name services as QGIS' MetaSearch reads them", async ({
 	ask,
 }) => {
