@@ -4,7 +4,6 @@ import { setImmediate } from "node:timers/promises";
 import type { Browser } from "playwright-core";
 import * as assert from "uvu/assert";
 import { readLayers } from "../../../extensions/harvest/harvester/layers.ts";
-import { chooseLayers } from "../../../extensions/prove/commands/prove.ts";
 import type { Drawn } from "../../../extensions/prove/draw.ts";
 import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
 import { reportHtml, reportOf } from "../../../extensions/prove/report.ts";
@@ -12,7 +11,6 @@ import { type Cause, causeOf } from "../../../registry/causes.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { processIo } from "../../../scripts/terminal/io.ts";
 import { type Proof, readProofs } from "../../../site/data/proofs.ts";
-import { runScript, warns } from "../../helpers/process.ts";
 import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 
 interface Scene {
@@ -136,25 +134,6 @@ test("the report counts what draws and what does not, in both languages, and esc
 	assert.match(en, "not drawn since 2026-02-25");
 	assert.match(en, "English only: answers with an exception: &lt;b&gt;no&lt;/b&gt;");
 	assert.is(en.match(/<img/g)?.length, 1, "nothing is shown where there is no picture");
-});
-
-test("seven parts have every layer once, and a sample is the same all day", async ({ folder }) => {
-	const layers = Array.from({ length: 70 }, (_, at) => ({ smallkey: `layer${at}` }));
-	const choose = (options: Parameters<typeof chooseLayers>[1], day = "2026-03-02T12:00:00Z") =>
-		chooseLayers(layers, options, new Date(day)).map(({ smallkey }) => smallkey);
-	const parts = [1, 2, 3, 4, 5, 6, 7].map((number) => choose({ part: { number, of: 7 } }));
-	assert.equal(parts.flat().sort(), layers.map(({ smallkey }) => smallkey).sort());
-	const sample = choose({ sample: 20 });
-	assert.is(new Set(sample).size, 20);
-	assert.equal(choose({ sample: 20 }, "2026-03-02T23:59:59Z"), sample);
-	const tomorrow = choose({ sample: 20 }, "2026-03-03T12:00:00Z");
-	assert.not.equal(tomorrow, sample);
-	const out = join(folder, "out");
-	const wrong = runScript("prove", ["--part", "8/7", "--out", out]);
-	await warns(wrong, 2, "It must be a part of all, such as 3/7.");
-	const none = runScript("prove", ["--out", out], { BROWSER_PATH: join(folder, "no") });
-	await warns(none, 2, `BROWSER_PATH: there is no file ${join(folder, "no")}`);
-	assert.equal(await readdir(folder), [], "nothing is written");
 });
 
 test.run();
