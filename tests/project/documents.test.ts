@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import glob from "fast-glob";
 import * as assert from "uvu/assert";
@@ -52,19 +52,6 @@ test("every link leads to a page, and to a heading of it", () => {
 		return anchor === undefined || headings.includes(anchor);
 	};
 	assert.equal(missing(/\]\(((?!\w+:)[^)\s]+)\)/g, isThere), []);
-});
-
-test("every file and folder that a page names is there", async () => {
-	const entries = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isDirectory());
-	// Builds and data are made later, and layers are examples.
-	const rooms = entries
-		.map(({ name }) => name.replace(".", "\\."))
-		.filter((name) => !/^(?:dist|layers|node_modules|\\\.data)$/.test(name));
-	const path = new RegExp(`(?<=[\`( ])((?:${rooms.join("|")})/[\\w./-]*)(?=[\`) \\n#,;:])`, "g");
-	assert.equal(
-		missing(path, (name) => existsSync(join(root, name))),
-		[],
-	);
 });
 
 test("every command and script that a page names is there", async () => {

@@ -9,7 +9,7 @@ import { freePort } from "../conformance/engines.ts";
 import { cleanEnvironment, root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 import { eventually } from "../helpers/wait.ts";
-import { answering, temporaryFolder } from "../helpers/world.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 
 const dockerfile = await readFile(join(root, "deploy/Dockerfile"), "utf8");
 const ignored = ignore().add(await readFile(join(root, ".dockerignore"), "utf8"));
@@ -127,17 +127,6 @@ test("its steps, in a plain folder, give a service that is healthy, empty and wr
 	assert.equal(await listing(), before);
 	assert.is(await check({ PORT }), 1);
 	await remove();
-});
-
-test("its health check is 0 while the service answers, below a base path too, and else 1", async () => {
-	assert.is(healthCheckWords[0], "node");
-	const server = await answering((request, response) => {
-		response.writeHead(request.url === "/rcs/healthz" ? 200 : 404).end();
-	});
-	const PORT = String(server.port);
-	assert.equal(await Promise.all([check({ PORT, BASE_PATH: "/rcs" }), check({ PORT })]), [0, 1]);
-	await server[Symbol.asyncDispose]();
-	assert.is(await check({ PORT }), 1);
 });
 
 test.run();

@@ -1,16 +1,9 @@
 import { readFileSync } from "node:fs";
-import * as module from "node:module";
 import { basename } from "node:path";
-import { build } from "esbuild";
 import glob from "fast-glob";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
-import { allExtensions } from "../../scripts/main.ts";
-import { commandsOf } from "../../scripts/terminal/commands.ts";
 import { test } from "../helpers/suite.ts";
-
-const commands = commandsOf(allExtensions).flatMap(({ name, short = [] }) => [name, ...short]);
-const isCommand = (name: string) => commands.includes(name);
 
 interface Step {
 	id?: string;
@@ -195,24 +188,6 @@ test("what others wrote is judged in a job without a key, and acted on in one wi
 	}
 });
 
-test("only two packages run where the bucket's key is, in the versions of all other commands", async () => {
-	const entryPoints = ["extensions/hosting/hand-over.ts"];
-	const options = { bundle: true, write: false, metafile: true, format: "esm" } as const;
-	const { metafile } = await build({ entryPoints, ...options, platform: "node", packages: "external" });
-	const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
-	const packages = new Set(
-		imports.filter(({ external, path }) => external && !module.isBuiltin(path)).map(({ path }) => path),
-	);
-	const read = (folder: string): Record<string, string> =>
-		JSON.parse(readFileSync(`${folder}/package.json`, "utf8")).dependencies;
-	const dependencies = read("deploy/bucket");
-	assert.equal([...packages].sort(), Object.keys(dependencies));
-	for (const [name, version] of Object.entries(dependencies)) assert.is(read(".")[name], version, name);
-	// The job's Node reads these files without tsx: types may only be left out.
-	const { stripTypeScriptTypes: strip } = module as { stripTypeScriptTypes?: (code: string) => string };
-	if (strip) for (const path of Object.keys(metafile.inputs)) strip(readFileSync(path, "utf8"));
-});
-
 test("a run that is started again does nothing with a key: it has an old commit", () => {
 	for (const [name, job] of jobs())
 		if (job.environment) assert.match(job.if ?? "", "github.run_attempt == 1", name);
@@ -269,20 +244,6 @@ test("nothing is put into a shell but by the environment", () => {
 		for (const variable of (run ?? "").replace(/case "\$\w+" in/g, "").match(/\$\w+/g) ?? [])
 			assert.match(run ?? "", new RegExp(`"[^"]*\\${variable}[^"]*"`), name);
 	}
-});
-
-test("every command that a workflow runs is there, and a checkout has it by its own name", () => {
-	const used = steps().flatMap(([, { run }]) =>
-		Array.from(run?.matchAll(/npx (\S+) ([\w-]+)/g) ?? [], ([, program, name = ""]) => ({ program, name })),
-	);
-	assert.ok(used.length >= 10);
-	// Else npx would look for a package of that name in the registry.
-	const { bin } = JSON.parse(readFileSync("package.json", "utf8")) as { bin: Record<string, string> };
-	for (const { program, name } of used) {
-		assert.ok(bin[program as string], program);
-		assert.ok(isCommand(name), name);
-	}
-	for (const [name, { run }] of steps()) assert.not.match(run ?? "", /npm run|npx -/, name);
 });
 
 test("no secret and no right to write is near foreign data", () => {
