@@ -27,13 +27,6 @@ await scenes("One machine", {
 		const state = await machine.run("systemctl show -p ActiveState,NRestarts fragments");
 		assert.equal(state.trim().split("\n").sort(), ["ActiveState=active", "NRestarts=0"]);
 	},
-	"the process of the catalogue has a lower priority under the unit's filter of system calls": async (
-		machine,
-	) => {
-		// A process with much memory is replaced while it is idle.
-		const find = "until ps -eo ni,args | grep '[c]atalogue-worker'; do sleep 1; done";
-		assert.match(await machine.run(find), /^ *10 /);
-	},
 	"a layer is registered by the command that the journal has": async (machine) => {
 		const journal = await machine.run("journalctl -u fragments -o cat");
 		const [, command = ""] = /^ +((?:DATA_DIR=\S+ )?npx fragment-publisher put .*)$/m.exec(journal) ?? [];
@@ -104,22 +97,6 @@ await scenes("One machine", {
 			await machine.run(`curl -sf http://127.0.0.1:8080/v0.9/doc/en/${key}`);
 		assert.match(await machine.run("systemctl show -p NRestarts fragments"), "NRestarts=1");
 	},
-	"the timer of the proofs fires, and its unit ends with success": async (machine) => {
-		const copies = "cp deploy/fragments-prove.service deploy/fragments-prove.timer /etc/systemd/system/";
-		const soon = "[Timer]\\nOnActiveSec=1s\\nAccuracySec=1s\\nRandomizedDelaySec=0\\n";
-		const folder = "/etc/systemd/system/fragments-prove.timer.d";
-		await machine.run(
-			`cd /opt/fragments && ${copies} && mkdir ${folder} && printf '${soon}' > ${folder}/soon.conf`,
-		);
-		await machine.run("systemctl daemon-reload && systemctl enable --now fragments-prove.timer");
-		const ended =
-			"systemctl show -p ActiveState,Result,ExecMainExitTimestampMonotonic fragments-prove.service";
-		await machine.run(
-			`until ${ended} | grep -q 'Monotonic=[1-9]' && ! systemctl -q is-active fragments-prove.service; do sleep 1; done`,
-		);
-		assert.match(await machine.run(ended), /Result=success/);
-		assert.match(await machine.run(ended), /Monotonic=[1-9]/, "it was started");
-	},
 	"a backup is restored into an empty folder, and served": async (machine) => {
 		const [backup = "", restore = ""] = splitRestore(commandsOf("docs/operate.md", "## Backup and restore"));
 		const variables = "export DATA_DIR=/var/lib/fragments BACKUP=/var/backups/fragments; mkdir -p $BACKUP";
@@ -134,46 +111,6 @@ await scenes("One machine", {
 		await untilReady(machine);
 		for (const key of ["my-layer", "pushed", "overssh"])
 			await machine.run(`curl -sf http://127.0.0.1/v0.9/doc/en/${key}`);
-	},
-	"a standby on a clone follows, and takes over once the first service is lost": async (machine) => {
-		const folder = "/var/lib/fragments-standby";
-		const [clone = "", fetch = ""] = commandsOf("docs/operate.md", "**A standby on a clone**").split(
-			/\n(?=git)/,
-		);
-		const run = async (commands: string) =>
-			machine.run(`cd /tmp; runuser -u fragments -- bash --norc -s`, {
-				env: { PRIMARY: "/var/lib/fragments", STANDBY: folder, DATA_DIR: folder, HOME: "/tmp" },
-				input: `set -eu\n${commands}\n`,
-			});
-		const start = (...settings: string[]) => {
-			const variables = [`DATA_DIR=${folder}`, "PORT=8081", "NODE_ENV=production", ...settings];
-			const unit =
-				"systemd-run -q --unit=fragments-standby -p User=fragments -p WorkingDirectory=/opt/fragments";
-			const words = variables.map((variable) => `--setenv='${variable}'`).join(" ");
-			return machine.run(`${unit} ${words} /usr/bin/node scripts/fragments.cjs serve`);
-		};
-		const put = (key: string, words = "") =>
-			machine.run(`cd /opt/fragments && npx fragment-publisher put ${key} docs/example-layer.json ${words}`);
-		await machine.run(`install -d -o fragments -g fragments -m 0711 ${folder}`);
-		await run(clone);
-		await start("SENDERS={}", "HARVEST=off");
-		await put("followed");
-		await run(fetch);
-		await machine.run(untilServed("followed", 8081));
-		await machine.run("systemctl stop fragments fragments-standby");
-		const [remove = ""] =
-			/^git .* --remove-section remote\.origin/m.exec(
-				commandsOf("docs/operate.md", "## Backup and restore"),
-			) ?? [];
-		await run(remove);
-		await machine.run(`cp -p /var/backups/fragments/senders.json ${folder}; chown -R fragments: ${folder}`);
-		await start();
-		await machine.run(untilServed("followed", 8081));
-		await put("taken-over", "--url http://127.0.0.1:8081");
-		for (const key of ["my-layer", "pushed", "overssh", "taken-over"])
-			await machine.run(untilServed(key, 8081));
-		await machine.run("systemctl stop fragments-standby; systemctl start fragments");
-		await untilReady(machine);
 	},
 	"fragments-follow.service builds each new commit, and is active without a restart": async (machine) => {
 		// Without GitHub: another repository in its place.
