@@ -1,21 +1,10 @@
-import { folderOf } from "../../registry/smallkey.ts";
 import { type Problem, textOf } from "../../registry/texts.ts";
-import {
-	authorOf,
-	type Edit,
-	type Meta,
-	type Refusal,
-	reviewBranch,
-	StoreBusy,
-	serviceIdentity,
-	twinWaits,
-	waitsOf,
-} from "../store.ts";
+import { type Edit, type Meta, type Refusal, reviewBranch, StoreBusy, waitsOf } from "../store.ts";
 import { branchName, DiskTimeout, measured, type StoreBase } from "./base.ts";
 import type { Branch, CommitRange } from "./branch.ts";
 import type { CatFile } from "./commands/cat-file.ts";
-import { isAncestor, listCommits, personText, readCommits } from "./commands/commits.ts";
-import { GitTimeout, gitText } from "./commands/run.ts";
+import { isAncestor } from "./commands/commits.ts";
+import { GitTimeout } from "./commands/run.ts";
 import type { PathChange } from "./commands/tree.ts";
 import type { WriteHealth } from "./health.ts";
 import { type Judged, judgeGroup, type Pending, usesOf } from "./judge-group.ts";
@@ -23,6 +12,7 @@ import { openLastCommits } from "./last-commits.ts";
 import { clearLocks } from "./leftovers.ts";
 import type { CommitReader } from "./reader.ts";
 import type { UsedRequests } from "./used-requests.ts";
+import { findTwin, senderOf } from "./waiting.ts";
 import { BranchHeld, type Writer } from "./writer.ts";
 
 /** Limits of the attempts to write a group: attempts that another process has overtaken, and failed ones. */
@@ -129,24 +119,8 @@ export function createGroupWriter(context: StoreContext) {
 		const base = isWaiting ? from : commit;
 		const reader = branch.readerAt(base);
 		const held = async ({ smallkey }: Meta) =>
-			isHeld ? waitsOf(sender) : twinRefusal(smallkey, commit, reader);
+			isHeld ? waitsOf(sender) : findTwin(branch, repository, smallkey, reader);
 		return { name, from, base, reader, isWaiting, held };
-	}
-
-	/** The refusal of a new smallkey of which another spelling waits for review, or null. @param served the served commit */
-	async function twinRefusal(smallkey: string | null, served: string, reader: CommitReader) {
-		if (smallkey === null || (await reader.ids(smallkey)) !== null) return null;
-		const words = ["--ignore-case", `--no-merged=${served}`, "--format=%(objectname) %(refname:lstrip=3)"];
-		const folder = "refs/heads/register/";
-		const refs = [`${folder}${smallkey}`, `${folder}*/review.*`];
-		for (const line of (await gitText(repository, ["for-each-ref", ...words, ...refs])).split("\n")) {
-			const [commit = "", name = ""] = line.split(" ");
-			const isOfMany = name.includes("/");
-			const spellings = isOfMany ? await branch.readerAt(commit).keys(folderOf(smallkey), smallkey) : [name];
-			const other = spellings.find((spelling) => spelling !== "" && spelling !== smallkey);
-			if (other !== undefined) return twinWaits(smallkey, other);
-		}
-		return null;
 	}
 
 	/**
@@ -241,17 +215,6 @@ export function createGroupWriter(context: StoreContext) {
 		}
 		for (const { name, group } of groups.values()) await writeTo(name, group);
 	};
-}
-
-/** How many commits of a review are read: its sender's, and those that a reviewer has added. */
-const maxReviewCommits = 100;
-
-/** The sender of the newest change of a review. @param served the published commit @returns null if no sender made it */
-async function senderOf(repository: string, served: string, review: string): Promise<string | null> {
-	const words = ["--topo-order", `--max-count=${maxReviewCommits}`, `${served}..${review}`];
-	for await (const { author, committer } of readCommits(repository, await listCommits(repository, words)))
-		if (personText(committer) === serviceIdentity) return authorOf(author.mail);
-	return null;
 }
 
 /** The paths that edits change, each once, sorted. */
