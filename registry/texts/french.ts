@@ -50,7 +50,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 		"a une chaîne de requête, que RAMP 4.0 perd lorsqu’il demande une légende ou l’information sur un point cliqué",
 	"query-harmless": "a une chaîne de requête sans effet, qui est omise : les visualiseurs ajoutent la leur",
 	"query-token":
-		"contient un jeton, que tous peuvent lire dans le fragment et qui expire ; GéoView échoue avec toute chaîne de requête",
+		"contient un jeton, que tous peuvent lire dans le fragment et qui expire; GéoView échoue avec toute chaîne de requête",
 	"query-kept":
 		"a des paramètres que chaque visualiseur reçoit : {0} ; GéoView échoue avec toute chaîne de requête",
 	fragment: "contient un #, et ce qui suit n’est jamais envoyé",
