@@ -13,8 +13,8 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { isObject, listOf, textOf } from "../../site/service/answer.ts";
 import { isGroup, serviceTitle } from "../../site/service/arcgis.ts";
 import { findLayer, isUnreadable, legendFormatsOf, textFor } from "../../site/service/capabilities.ts";
-import { askService } from "./arcgis/answers.ts";
-import { askLayer, readField } from "./arcgis/feature-layer.ts";
+import { askLayer, askService } from "./arcgis/answers.ts";
+import { readField } from "./arcgis/feature-layer.ts";
 import { type Finding, findingOf, orTrouble, quote } from "./finding.ts";
 import {
 	type Clients,

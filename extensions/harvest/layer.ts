@@ -14,8 +14,8 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { layerAddress } from "../../registry/targets/facts.ts";
 import { findLayer } from "../../site/service/capabilities.ts";
 import { checkSameLayer } from "./alike.ts";
-import { describeArcgisService } from "./arcgis/answers.ts";
-import { askLayer, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
+import { askLayer, describeArcgisService } from "./arcgis/answers.ts";
+import { describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { lookAtFeatures } from "./arcgis/features.ts";
 import { createCheckLayer } from "./check-layer.ts";
 import {

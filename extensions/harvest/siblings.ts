@@ -8,8 +8,8 @@ import { isObject, listOf, objectOf, parseAnswer, textOf, wordOf } from "../../s
 import { addressBelow } from "../../site/service/arcgis.ts";
 import type { Capabilities } from "../../site/service/capabilities.ts";
 import { agreementOf } from "./agreement.ts";
-import { askDocument } from "./arcgis/answers.ts";
-import { askLayer, sketchLayer } from "./arcgis/feature-layer.ts";
+import { askDocument, askLayer } from "./arcgis/answers.ts";
+import { sketchLayer } from "./arcgis/feature-layer.ts";
 import { orNull, orTrouble } from "./finding.ts";
 import type { Clients } from "./wms/read-capabilities.ts";
 

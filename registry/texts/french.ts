@@ -52,7 +52,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"query-token":
 		"contient un jeton, que tous peuvent lire dans le fragment et qui expire; GéoView échoue avec toute chaîne de requête",
 	"query-kept":
-		"a des paramètres que chaque visualiseur reçoit : {0} ; GéoView échoue avec toute chaîne de requête",
+		"a des paramètres que chaque visualiseur reçoit : {0}; GéoView échoue avec toute chaîne de requête",
 	fragment: "contient un #, et ce qui suit n’est jamais envoyé",
 	"private-host": "est à {0}, une adresse inaccessible aux autres réseaux",
 	"not-https": "n’est pas en https : une page en https ne peut pas afficher son contenu",

@@ -6,6 +6,7 @@ import { maxTitle } from "../../../registry/schemas/description.ts";
 import {
 	type Document,
 	documentAddress,
+	layerProblem,
 	leavesOf,
 	readDocument,
 	type ServiceError,
@@ -36,6 +37,14 @@ export async function askDocument(
 
 export function troubleOf({ state, what, status }: ServiceError): Trouble {
 	return new Trouble(state, what, { status });
+}
+
+/** Asks for the document of one feature layer: `<service_url>?f=json`. @throws {Trouble} */
+export async function askLayer(address: string, ask: Ask): Promise<Record<string, unknown>> {
+	const document = await askDocument(address, "layer", ask);
+	const problem = layerProblem(document);
+	if (problem) throw new Trouble("wrong", problem);
+	return document;
 }
 
 /** Asks for the document of a service that is registered as a whole. @throws {Trouble} if viewers do not draw it as this type */

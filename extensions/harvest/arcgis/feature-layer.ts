@@ -5,10 +5,10 @@ import type { FeatureDescription, Field } from "../../../registry/description.ts
 import { plainText } from "../../../registry/markup.ts";
 import { maxAbstract } from "../../../registry/schemas/description.ts";
 import { isObject, listOf, numberOf, objectOf, textOf } from "../../../site/service/answer.ts";
-import { type Document, lacksReference, layerProblem } from "../../../site/service/arcgis.ts";
+import { type Document, lacksReference } from "../../../site/service/arcgis.ts";
 import { type Area, inDegrees, onMap, readArea } from "../../../site/service/extents.ts";
 import { type Described, orTrouble } from "../finding.ts";
-import { askDocument } from "./answers.ts";
+import { askDocument, askLayer } from "./answers.ts";
 import { queryForms } from "./features.ts";
 import { type LegendEntry, readLegend } from "./legend.ts";
 import { countClasses, readRenderer } from "./renderer.ts";
@@ -24,14 +24,6 @@ const maxDescriptionLength = 512 * 1024;
 
 /** The spatial reference of a sketch's extent. It has no effect: places are compared by `bounds`, in degrees. */
 const sketchWkid = 4326;
-
-/** Asks for the document of one feature layer: `<service_url>?f=json`. @throws {Trouble} */
-export async function askLayer(address: string, ask: Ask): Promise<Record<string, unknown>> {
-	const document = await askDocument(address, "layer", ask);
-	const problem = layerProblem(document);
-	if (problem) throw new Trouble("wrong", problem);
-	return document;
-}
 
 /**
  * Asks a feature layer's service for a description: from its document, its legend and its number of features.

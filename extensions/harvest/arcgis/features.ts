@@ -3,8 +3,7 @@ import { Trouble } from "../../../api/service/net/trouble.ts";
 import { type Cause, causeOf } from "../../../registry/causes.ts";
 import { isObject, listOf, numberOf, objectOf, quote, textOf } from "../../../site/service/answer.ts";
 import { type Document, documentAddress, readDocument } from "../../../site/service/arcgis.ts";
-import { troubleOf } from "./answers.ts";
-import { askLayer } from "./feature-layer.ts";
+import { askLayer, troubleOf } from "./answers.ts";
 
 /**
  * Queries for all features of a layer: by `1=1`, as most clients; and in the layer's extent, as viewers that load features
