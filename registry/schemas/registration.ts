@@ -69,7 +69,7 @@ export const registration1 = document("registration-1", "Registration of a map l
 				{ service_url: ref("address") },
 				{
 					layer: { minLength: 1, ...ref("text", "wms: the layer's name inside the service.") },
-					service_name: ref("name", "The name that the viewer shows."),
+					service_name: ref("name", "The name that the viewer shows, on one line."),
 					display_field: ref("text", "feature: the field whose value names a feature."),
 					metadata: ref("metadata"),
 					legend_format: ref("mime", "wms: the image type of the legend, such as image/png."),
