@@ -131,12 +131,6 @@ export function descendantsWith(ancestor: number, ...words: string[]): number[] 
 	return descendantsOf(ancestor).filter(has);
 }
 
-/** The removed files below a folder that processes which another one has started still hold (proc(5), "maps"). */
-export function removedFilesOf(ancestor: number, folder: string): string[] {
-	const lines = descendantsOf(ancestor).flatMap((pid) => readIfThere(`/proc/${pid}/maps`).split("\n"));
-	return lines.filter((line) => line.includes(`${folder}/`) && line.endsWith(" (deleted)"));
-}
-
 function commandLine(pid: number): string {
 	return readIfThere(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
 }

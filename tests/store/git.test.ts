@@ -1,5 +1,5 @@
 import { existsSync, renameSync, writeFileSync } from "node:fs";
-import { chmod, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
@@ -8,7 +8,7 @@ import type { CommitRange } from "../../store/git/branch.ts";
 import { clearLocks } from "../../store/git/leftovers.ts";
 import { isRefusal, type Reader, StoreBusy, serviceIdentity } from "../../store/store.ts";
 import { wms } from "../helpers/local.ts";
-import { descendantsWith, removedFilesOf, signalIfThere } from "../helpers/process.ts";
+import { descendantsWith, signalIfThere } from "../helpers/process.ts";
 import { eventually, gate } from "../helpers/wait.ts";
 import { sharedSuite, temporaryFolder, words } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
@@ -293,22 +293,6 @@ test("a start keeps everything, and removes what a killed writer left", async ({
 		assert.not(existsSync(join(world.path, name)), name);
 	assert.ok(existsSync(join(pack, "pack-kept.keep")));
 	assert.ok(await world.store.read("one"));
-});
-
-test("packs are repacked at rest, and no process keeps the old ones open", async ({ world }) => {
-	await world.restart({ pollMs: 20, restMs: 0, maxIdlePacks: 8 });
-	const count = await world.git("rev-list", "--count", "main");
-	for (let round = 0; round < 10; round += 1) await committed(world.put("packs", `round ${round}`));
-	world.store.start();
-	const packs = async () =>
-		(await readdir(join(world.path, "objects/pack"))).filter((name) => /\.pack$/.test(name));
-	await eventually(async () => (await packs()).length < 8);
-	await eventually(() => removedFilesOf(process.pid, world.path).length === 0);
-	await committed(world.put("packs", "after"));
-	assert.is(Number(await world.git("rev-list", "--count", "main")), Number(count) + 11);
-	await world.store.close();
-	assert.is(await world.git("fsck", "--strict", "--no-dangling"), "");
-	await world.open();
 });
 
 test("a request is used where a branch has its commit of the service, and only there", async ({ world }) => {
