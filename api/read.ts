@@ -1,24 +1,25 @@
+import pMap from "p-map";
 import { middleRank } from "../registry/description.ts";
 import { etagOfTags } from "../registry/etag.ts";
-import type { Fragments } from "../registry/fragment.ts";
+import type { Fragment, ReadFragment } from "../registry/fragment.ts";
 import { parseSmallkey } from "../registry/smallkey.ts";
 import { targetOf } from "../registry/targets/table.ts";
 import type { Envelope } from "../registry/targets/target.ts";
 import { answerTagged, fragmentHeaders, type Reply, refusalCaching, refuseRead } from "./reply.ts";
-import type { Wanted } from "./wanted.ts";
+import { smallkeysOf, type Wanted } from "./wanted.ts";
 
 /** Largest answer to one `docs` in bytes, repeated layers included. */
 export const maxDocsBytes = 32_000_000;
 
 /** Larger answers are sent in pieces, and never joined. */
-const maxJoinedBytes = 1_000_000;
+export const maxJoinedBytes = 1_000_000;
 
 const scriptType = "application/javascript; charset=utf-8";
 
 const encoder = new TextEncoder();
 const comma = encoder.encode(",");
 
-/** An answer; its pieces are joined only if it is sent. */
+/** An answer; its pieces are joined only if it is sent, in the way that is fastest on an engine. */
 interface Found {
 	etag: string;
 	pieces: readonly Uint8Array[];
@@ -26,12 +27,65 @@ interface Found {
 	isIncomplete?: boolean;
 }
 
+/** Most fragments that one request reads at the same time. */
+const maxConcurrent = 24;
+
+/** The fragments of the items of a list, in their order; null for an unknown one. */
+type Fragments = readonly (Fragment | null)[];
+
 /**
- * Answers a read. Pure, and the same on every engine.
+ * Answers a read, the same on every engine. Each fragment is read once. Without a promise if all of them are in memory.
  * @param ifNoneMatch the `If-None-Match` header, or null (RFC 9110, section 13.1.2)
+ * @throws {Error} if a fragment cannot be read
  */
-export function answerRead(wanted: Wanted, ifNoneMatch: string | null, fragments: Fragments): Reply {
-	const found = wanted.kind === "docs" ? findDocs(wanted, fragments) : findDoc(wanted, fragments);
+export function answerRead(
+	wanted: Wanted,
+	ifNoneMatch: string | null,
+	file: ReadFragment,
+): Reply | Promise<Reply> {
+	const folder = `${targetOf(wanted.target).doc}/${wanted.lang}/`;
+	if (wanted.kind === "doc") {
+		const fragment = file(folder + wanted.items[0]);
+		if (fragment instanceof Promise)
+			return fragment.then((read) => replyWith(findDoc(wanted, read), wanted, ifNoneMatch));
+		return replyWith(findDoc(wanted, fragment), wanted, ifNoneMatch);
+	}
+	const answer = (fragments: Fragments | null) =>
+		replyWith(fragments ? findDocs(wanted, fragments) : 414, wanted, ifNoneMatch);
+	const fragments: (Fragment | null)[] = [];
+	for (const item of wanted.items) {
+		const fragment = parseSmallkey(item) ? file(folder + item) : null;
+		if (fragment instanceof Promise)
+			return readAll(wanted.items, folder, file, [item, fragment]).then(answer);
+		fragments.push(fragment);
+	}
+	return answer(fragments);
+}
+
+/**
+ * Reads the fragments of items that are not all in memory.
+ * @param begun an item, and its fragment, which is being read
+ * @returns null if they are larger than any answer
+ */
+async function readAll(
+	items: readonly string[],
+	folder: string,
+	file: ReadFragment,
+	begun: [item: string, fragment: Promise<Fragment | null>],
+): Promise<Fragments | null> {
+	const found = new Map<string, Fragment | null>();
+	let bytes = 0;
+	const read = async (smallkey: string) => {
+		if (bytes > maxDocsBytes) return;
+		const fragment = await (smallkey === begun[0] ? begun[1] : file(folder + smallkey));
+		bytes += fragment?.body.length ?? 0;
+		found.set(smallkey, fragment);
+	};
+	await pMap(smallkeysOf(items), read, { concurrency: maxConcurrent });
+	return bytes > maxDocsBytes ? null : items.map((item) => found.get(item) ?? null);
+}
+
+function replyWith(found: Found | number, wanted: Wanted, ifNoneMatch: string | null): Reply {
 	if (typeof found === "number") return refuseRead(found);
 	// The headers are listed: copying `fragmentHeaders` for each request takes longer than finding the fragment.
 	const headers = {
@@ -46,12 +100,12 @@ export function answerRead(wanted: Wanted, ifNoneMatch: string | null, fragments
 }
 
 /** The fragment, as a function call if the request names a callback (JSONP); else the status of the refusal. */
-function findDoc({ target, lang, items, callback }: Wanted, fragments: Fragments): Found | number {
-	const found = fragments(target, lang, items[0] ?? "");
-	if (!found) return 404;
-	if (callback === null) return { etag: found.etag, pieces: [found.body] };
-	const pieces = [encoder.encode(`/**/${callback}(`), escapeSeparators(found.body), encoder.encode(");")];
-	return { etag: etagOfTags([found.etag, callback]), pieces };
+function findDoc({ callback }: Wanted, fragment: Fragment | null): Found | number {
+	if (!fragment) return 404;
+	const { body, etag } = fragment;
+	if (callback === null) return { etag, pieces: [body] };
+	const pieces = [encoder.encode(`/**/${callback}(`), escapeSeparators(body), encoder.encode(");")];
+	return { etag: etagOfTags([etag, callback]), pieces };
 }
 
 function findDocs(wanted: Wanted, fragments: Fragments): Found | number {
@@ -62,40 +116,34 @@ function findDocs(wanted: Wanted, fragments: Fragments): Found | number {
 		isQuery && queryDoor
 			? { envelope: queryDoor.envelope(lang), absent: leaveOut }
 			: { envelope, absent, isUnlisted };
-	const elements: Uint8Array[] = [];
+	const { open, close } = rules.envelope ?? { open: "", close: "" };
+	const pieces: Uint8Array[] = [encoder.encode(`${callback === null ? "" : `/**/${callback}(`}${open}[`)];
 	const tags: string[] = [];
 	let bytes = 0;
-	let isIncomplete = false;
-	const items = wanted.isSorted ? inDrawingOrder(wanted, fragments) : wanted.items;
-	for (const item of items) {
-		const found = parseSmallkey(item) ? fragments(target, lang, item) : null;
-		isIncomplete ||= found === null;
+	for (const index of wanted.isSorted ? inDrawingOrder(fragments) : wanted.items.keys()) {
+		const found = fragments[index] ?? null;
 		const fragment = found && rules.isUnlisted?.(found.body) ? null : found;
-		const missing = fragment ? null : rules.absent(item, items.length);
+		const missing = fragment ? null : rules.absent(wanted.items[index] as string, wanted.items.length);
 		if (!fragment && missing === null) continue;
 		const json = fragment ? layerIn(fragment.body, envelope) : encoder.encode(missing as string);
 		const element = callback === null ? json : escapeSeparators(json);
-		elements.push(element);
+		if (tags.length > 0) pieces.push(comma);
+		pieces.push(element);
 		tags.push(fragment ? fragment.etag : (missing as string));
 		bytes += element.length;
 		if (bytes > maxDocsBytes) return 414;
 	}
-	const { open, close } = rules.envelope ?? { open: "", close: "" };
-	const pieces = [
-		encoder.encode(`${callback === null ? "" : `/**/${callback}(`}${open}[`),
-		...elements.flatMap((element, index) => (index === 0 ? [element] : [comma, element])),
-		encoder.encode(`]${close}${callback === null ? "" : ");"}`),
-	];
+	pieces.push(encoder.encode(`]${close}${callback === null ? "" : ");"}`));
 	if (lengthOf(pieces) > maxDocsBytes) return 414;
 	if (callback !== null) tags.push(callback);
 	if (rules.envelope) tags.push(open);
-	return { etag: etagOfTags(tags), pieces, isIncomplete };
+	return { etag: etagOfTags(tags), pieces, isIncomplete: fragments.includes(null) };
 }
 
-function inDrawingOrder({ target, lang, items }: Wanted, fragments: Fragments): string[] {
-	const rankOf = (item: string) => (parseSmallkey(item) ? fragments(target, lang, item)?.rank : undefined);
-	const ranked = items.map((item) => ({ item, rank: rankOf(item) ?? middleRank }));
-	return ranked.sort((a, b) => a.rank - b.rank).map(({ item }) => item);
+/** The positions of fragments by their ranks. */
+function inDrawingOrder(fragments: Fragments): number[] {
+	const ranked = fragments.map((fragment, index) => ({ index, rank: fragment?.rank ?? middleRank }));
+	return ranked.sort((a, b) => a.rank - b.rank).map(({ index }) => index);
 }
 
 /** The layer itself, from a fragment that wraps it in an envelope and an array of one. */
@@ -105,15 +153,7 @@ function layerIn(body: Uint8Array, envelope: Envelope | undefined): Uint8Array {
 
 function bodyOf(pieces: readonly Uint8Array[]): Reply["body"] {
 	if (pieces.length === 1) return pieces[0] as Uint8Array;
-	const length = lengthOf(pieces);
-	if (length > maxJoinedBytes) return { length, [Symbol.iterator]: () => pieces.values() };
-	const bytes = new Uint8Array(length);
-	let offset = 0;
-	for (const piece of pieces) {
-		bytes.set(piece, offset);
-		offset += piece.length;
-	}
-	return bytes;
+	return { length: lengthOf(pieces), [Symbol.iterator]: () => pieces.values() };
 }
 
 function lengthOf(pieces: readonly Uint8Array[]): number {

@@ -27,7 +27,7 @@ export async function receiptOf(
 		commit: outcome.commit,
 		changed: outcome.changed,
 		fragments: readable.paths.map((path) => `${basePath}/${path}`),
-		published: store.published && outcome.branch === undefined,
+		published: store.published && outcome.branch === undefined && outcome.published !== false,
 		branch: outcome.branch,
 		pull_request: outcome.pullRequest,
 		draft: draft ?? undefined,

@@ -7,7 +7,7 @@ import { ifThereSync } from "../store/files/if-there.ts";
 import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
 import { readServed } from "./changes.ts";
 import { type CommitAt, collectFolder, type LayersAt, locate, type Source } from "./collect.ts";
-import { type Entries, openFolder } from "./folder.ts";
+import { openFolder, servedManifestPath } from "./folder.ts";
 import { progress } from "./progress.ts";
 import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
 
@@ -44,7 +44,6 @@ interface Manifest {
 const maxChanges = 1_000;
 /** The highest number of wrong files in a commit that is still built. */
 const maxWrong = 200;
-const layersAtOnce = 500;
 
 /**
  * Validates the layers, and then writes their fragments into `out`. Unchanged files are not written again, and the files
@@ -70,7 +69,7 @@ export async function build(
 	const problems = found.problems.map(problemLine);
 	if (!isUsable(found)) return { problems, written: null, layers: at };
 	// Only a complete output has a manifest.
-	rmSync(manifestPath(out), { force: true });
+	for (const path of [manifestPath(out), servedManifestPath(out)]) rmSync(path, { force: true });
 	const { same, added, changed, removed } = await write(found, out, settings);
 	const fragments = found.isWhole ? same + added + changed : (earlier?.fragments ?? 0) + added - removed;
 	const { at: layers } = found;
@@ -141,32 +140,19 @@ function wrongFiles(problems: readonly FileProblem[]): string[] {
 async function write({ layers, isWhole }: Found, out: string, settings: Required<FragmentSettings>) {
 	const folder = openFolder(out, slotsOf(settings));
 	const count = { same: 0, added: 0, changed: 0, removed: 0, absent: 0 };
-	const writeEntries = async (entries: Entries) => {
-		const { reason, changes } = await folder.write(() => entries, isFresh);
-		if (reason !== null) throw new Error(reason);
-		for (const [change, files] of Object.entries(changes)) count[change as keyof typeof count] += files;
-	};
-	const found = isWhole ? await folder.list() : new Map<string, number>();
-	const isFresh = isWhole && found.size === 0;
-	for (const smallkey of found.keys()) if (!layers.has(smallkey)) layers.set(smallkey, null);
-	const all = [...layers];
-	const bar = progress(all.length, "writing");
+	const present = isWhole ? await folder.list() : new Set<string>();
+	const isFresh = isWhole && present.size === 0;
+	folder.makeFolders();
+	for (const smallkey of present) if (!layers.has(smallkey)) layers.set(smallkey, null);
+	const bar = progress(layers.size, "writing");
 	try {
-		let writing: Promise<unknown> = Promise.resolve();
-		for (let start = 0; start < all.length; start += layersAtOnce) {
-			const some = all.slice(start, start + layersAtOnce);
-			const entries = some.map(
-				([smallkey, layer]) => [smallkey, layer && renderFragments(layer, settings)] as const,
-			);
-			// The thread writes these layers while the next ones are rendered.
-			await writing;
-			writing = writeEntries(entries);
-			bar.tick(some.length);
+		for (const [smallkey, layer] of layers) {
+			const rendered = layer && renderFragments(layer, settings);
+			for (const change of folder.place(smallkey, rendered, isFresh)) count[change] += 1;
+			bar.tick();
 		}
-		await writing;
 	} finally {
 		bar.stop();
-		await folder.close();
 	}
 	return count;
 }

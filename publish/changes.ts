@@ -15,7 +15,7 @@ import { eachInSlices } from "./slices.ts";
 type ReadSpellings = (wanted: ReadonlySet<string>) => AsyncIterable<LayerFile[][]>;
 
 /** The highest number of wrong files whose last valid form is looked for. */
-export const maxWrong = 1_000;
+const maxWrong = 1_000;
 
 /**
  * Reads what a commit range changes, with the last valid form of each layer whose file is wrong.
@@ -55,10 +55,8 @@ export async function readRange<T>(
 		problems: [] as FileProblem[],
 		/** Smallkeys whose file is wrong: their last valid form is served. They are not in `layers`. */
 		wrong: [] as string[],
-		/** Smallkeys of the registrations that were written. */
-		registered: [] as string[],
 	};
-	const { layers, problems, wrong, registered } = range;
+	const { layers, problems, wrong } = range;
 	const wanted = new Set<string>();
 	await eachInSlices(changed, ({ path, mode }) => {
 		const name = parseLayerPath(path);
@@ -70,7 +68,6 @@ export async function readRange<T>(
 		if (name.kind !== "registration") return;
 		// Null stays if the end of the range does not have the file.
 		layers.set(name.smallkey, null);
-		if (mode !== null) registered.push(name.smallkey);
 	});
 	for await (const portion of read(wanted)) {
 		await eachInSlices(portion, (spellings) => {

@@ -1,62 +1,68 @@
-import { once } from "node:events";
-import { Worker } from "node:worker_threads";
+import { existsSync, mkdirSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { targetNames, targetOf } from "../registry/targets/table.ts";
-import type { Found, Written } from "./folder-thread.mjs";
-import { pack, type Slot, slotFolder } from "./rendered.ts";
+import { isCompanion, type PlacedFile, placeFile, removeTemporaryFiles } from "./place-file.ts";
+import { type RenderedLayer, type Slot, slotFolder } from "./rendered.ts";
 
-/** Smallkeys with their fragments; null: the layer is removed. */
-export type Entries = Parameters<typeof pack>[0];
+/** Where the manifest of a service is, beside its output folder. A build into that folder removes it. */
+export function servedManifestPath(out: string): string {
+	return `${out}.served`;
+}
 
-/** Opens a folder of rendered files. A thread writes them; it starts with the first order. */
+/** Opens a folder of rendered files: one for each layer and slot. */
 export function openFolder(out: string, slots: readonly Slot[]) {
+	const folders = slots.map(slotFolder);
 	const others = targetNames.filter((name) => slots.every(({ target }) => target !== name));
-	const otherFolders = others.map((name) => targetOf(name).doc);
-	const workerData = { out, folders: slots.map(slotFolder), otherFolders };
-	let worker: Worker | null = null;
-	/** Settles when the last order is carried out. */
-	let last: Promise<unknown> = Promise.resolve();
 
-	function start(): Worker {
-		const thread = new URL("./folder-thread.mjs", import.meta.url);
-		return new Worker(thread, { workerData, execArgv: [], env: {} }).on("error", () => {
-			worker = null;
-		});
-	}
-
-	/** Carries out an order after all earlier ones. @throws {Error} if the thread fails; the next order starts another */
-	function ask<T>(orderOf: () => { bytes: Uint8Array<ArrayBuffer> } | null): Promise<T> {
-		const answer = last.then(async () => {
-			worker ??= start();
-			const order = orderOf();
-			worker.ref();
-			worker.postMessage(order, order ? [order.bytes.buffer] : []);
-			const [report] = await once(worker, "message");
-			// An idle thread does not keep the process alive.
-			worker?.unref();
-			return report as T;
-		});
-		last = answer.catch(() => undefined);
-		return answer;
+	/** Makes the folders of all slots. @returns whether one of them was missing @throws {Error} if one cannot be made */
+	function makeFolders(): boolean {
+		return folders.filter((folder) => mkdirSync(join(out, folder), { recursive: true })).length > 0;
 	}
 
 	/**
-	 * Writes the files of layers; removes the files of a layer that is null. Never rejects: the report has the failures.
-	 * @param entriesOf called once all earlier orders are carried out
-	 * @param isFresh whether the folders are empty and have no readers: files are written directly into their place
+	 * Lists the names of the layers that have files, and removes the files of other targets and of killed processes.
+	 * @throws {Error} if the folder cannot be read or made
 	 */
-	function write(entriesOf: () => Entries, isFresh = false): Promise<Written> {
-		return ask<Written>(() => ({ ...pack(entriesOf()), isFresh })).catch(({ message }: Error) => {
-			const failed = entriesOf().map(([smallkey]) => smallkey);
-			return { failed, reason: message, changes: {}, written: 0, hasMadeFolder: false };
+	async function list(): Promise<Set<string>> {
+		for (const name of others) await rm(join(out, targetOf(name).doc), { recursive: true, force: true });
+		makeFolders();
+		removeTemporaryFiles(out);
+		const listed = new Set<string>();
+		for (const folder of folders) {
+			for (const name of await readdir(join(out, folder))) {
+				// A compressed copy may have lost its file.
+				listed.add(isCompanion(name) ? name.replace(/\.[a-z]+$/, "") : name);
+			}
+		}
+		return listed;
+	}
+
+	/**
+	 * Writes the files of a layer, or removes them if it is null. A file that fails stops no other one.
+	 * @param isFresh whether the folders are empty and have no readers
+	 * @throws {Error} the first failure
+	 */
+	function place(name: string, layer: RenderedLayer | null, isFresh = false): PlacedFile[] {
+		const failures: unknown[] = [];
+		const placed = folders.flatMap((folder, slot) => {
+			try {
+				return placeFile(out, join(folder, name), layer?.fragments[slot] ?? null, { isFresh });
+			} catch (error) {
+				failures.push(error);
+				return [];
+			}
 		});
+		if (failures.length > 0) throw failures[0];
+		return placed;
 	}
 
 	return {
-		/** Lists the files, and removes those of other targets and of killed processes. @throws {Error} if it cannot */
-		list: () => ask<Found>(() => null),
-		write,
-		/** Waits until all orders are carried out. */
-		idle: () => last,
-		close: () => last.then(() => worker?.terminate()),
+		folders,
+		/** Whether a folder of a slot is missing. */
+		isMissing: () => folders.some((folder) => !existsSync(join(out, folder))),
+		makeFolders,
+		list,
+		place,
 	};
 }

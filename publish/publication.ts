@@ -1,157 +1,243 @@
 import { existsSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { problemLine } from "../registry/judge.ts";
+import { middleRank } from "../registry/description.ts";
+import { etagOf } from "../registry/etag.ts";
+import type { Fragment } from "../registry/fragment.ts";
+import { type CheckedLayer, type FileProblem, problemLine } from "../registry/judge.ts";
+import { layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
+import { problemAt } from "../registry/texts.ts";
+import { tryJson } from "../registry/try-json.ts";
+import { readTextIfThere } from "../store/files/if-there.ts";
+import { replaceFile } from "../store/files/replace-file.ts";
 import type { Branch, CommitRange, Published } from "../store/git/branch.ts";
 import { GitFailure } from "../store/git/commands/run.ts";
+import type { PathChange } from "../store/git/commands/tree.ts";
+import type { CommitReader } from "../store/git/reader.ts";
 import type { Log } from "../store/log.ts";
-import { commitLayers, findEarlier, maxWrong, readRange, storeLayers } from "./changes.ts";
-import { type FolderTimes, openFolderSink } from "./folder-sink.ts";
-import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
-import { loadSnapshot, saveSnapshot, Table } from "./table.ts";
+import { findEarlier, readRange, storeLayers } from "./changes.ts";
+import { type FileTimes, openFileWriter, type Rendered } from "./file-writer.ts";
+import { openFolder, servedManifestPath } from "./folder.ts";
+import { createFragmentCache } from "./fragment-cache.ts";
+import { readFragmentFile } from "./read-file.ts";
+import { fragmentSettings, type RenderedLayer, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
 
-/** The layers of a range of at most so many paths are read through the store; a larger range is saved at once. */
-const maxSmall = 1_000;
+/** Up to this number of changed paths, a push waits for its files; the others are written in the background. */
+const maxSmallPush = 100;
 
-/** The value of a task; undefined if git cannot read the objects that it needs. */
-async function unlessUnreadable<T>(task: Promise<T>): Promise<T | undefined> {
-	return task.catch((error) => {
-		if (error instanceof GitFailure) return undefined;
-		throw error;
-	});
+/** What the files of a service were rendered from. Beside the folder, as `dist.served`; never served itself. */
+interface ServedManifest {
+	renderer: string;
+	commit: string;
+	/** Whether a service writes the files: they show the commit, or a later one, or a process was killed meanwhile. */
+	isOpen: boolean;
+	/** The served layers: smallkey and rank. */
+	layers: readonly [smallkey: string, rank: number][];
 }
+
+type ServedBranch = Pick<Branch, "rangeSince" | "firstRange" | "readerAt" | "commit">;
 
 export type Publication = ReturnType<typeof openPublication>;
 
-/** Opens what readers are served: the table, which follows the branch, and the rendered files, which follow the table. */
+/**
+ * Opens what readers are served: the rendered files, which follow the branch. A layer whose file is missing, or is not
+ * known to be current, is rendered when it is read.
+ */
 export function openPublication(options: {
 	dataDir: string;
 	repository: string;
 	settings: FragmentSettings;
+	/** Most bytes of fragments in memory. */
+	maxCacheBytes: number;
 	log: Log;
-	/** Called with the registrations that were written, once they are served. */
-	registered: (smallkeys: readonly string[]) => void;
-	filesTimes?: Partial<FolderTimes> | undefined;
+	times?: Partial<FileTimes> | undefined;
 }) {
-	const { dataDir, repository, log, registered, filesTimes: times } = options;
+	const { dataDir, repository, log, times } = options;
 	const settings = fragmentSettings(options.settings);
 	const renderer = rendererStamp(settings);
-	const slots = slotsOf(settings);
-	const table = new Table(slots);
-	const files = openFolderSink({ out: join(dataDir, "dist"), slots, table, log, times });
-	const snapshotPath = join(dataDir, "fragments");
-	/** This file exists if the last process closed normally and the rendered files were current. */
-	const endedPath = `${snapshotPath}.ended`;
-	let served: string | null = null;
-	let saved: string | null = null;
-	/** Settles when the last change of the table ends: changes are made one after the other. */
-	let lastChange: Promise<unknown> = Promise.resolve();
-	let background: Promise<void> = Promise.resolve();
-	let isClosed = false;
+	const out = join(dataDir, "dist");
+	const folder = openFolder(out, slotsOf(settings));
+	const manifestPath = servedManifestPath(out);
+	/** Smallkey → rank. Before the files are compared, it may have layers whose files are wrong. */
+	const layers = new Map<string, number>();
+	/** The commit that is served, and the reader of its layers; null before the start. */
+	let served: { commit: string; at: CommitReader } | null = null;
+	let branch: ServedBranch;
+	const { file, drop, clear } = createFragmentCache(options.maxCacheBytes, isKnown, load);
+	const files = openFileWriter({
+		...{ folder, layers, log, times },
+		render: renderStored,
+		written: (smallkey) => {
+			for (const slot of folder.folders) drop(`${slot}/${smallkey}`);
+		},
+	});
 
 	/**
-	 * Fills the table: from the snapshot of an earlier process if its commit is in the repository's history, otherwise from
-	 * all layers. The service may answer readers once this resolves; the files follow later.
-	 * @returns the commit that is served: the snapshot's own if the range since then cannot be read
-	 * @throws {GitFailure} if the layers cannot be read and there is no snapshot
+	 * Starts to serve: the files of an earlier process, with what has changed since then. After a process that was killed, or
+	 * had other settings, all files are compared in the background.
+	 * @returns the commit that is served: an earlier one if the layers since then cannot be read
+	 * @throws {GitFailure} if the layers cannot be read and there are no files
 	 */
-	async function begin(branch: Pick<Branch, "rangeSince" | "firstRange">): Promise<string> {
-		const wasCurrent = existsSync(endedPath);
-		await rm(endedPath, { force: true }).catch(log.error);
-		const snapshot = loadSnapshot(snapshotPath, renderer, log);
-		const range = snapshot && (await unlessUnreadable(branch.rangeSince(snapshot.commit)));
-		if (!snapshot || range === null) {
-			if (snapshot)
-				log.warn(
-					`${repository} does not have commit ${snapshot.commit}, which was served last: it is new, or an older copy, and served as it is`,
-				);
-			const first = await branch.firstRange();
-			await applyRange(first);
-			files.checkAll(false, existsSync(snapshotPath));
-			void save();
-			return first.to;
-		}
-		await table.change(snapshot.changes);
-		saved = snapshot.commit;
-		served = snapshot.commit;
-		const changed = range && (await unlessUnreadable(applyRange(range)));
-		files.checkAll(wasCurrent && changed !== undefined, true);
-		// Otherwise every file is compared.
-		if (wasCurrent && changed) void files.changed(changed);
-		return served;
-	}
-
-	/** Publishes a range in the table. The promise of warnings resolves once the files are written, or have failed. */
-	async function publish(range: CommitRange): Promise<Published> {
-		const changed = await exclusive(() => applyRange(range));
-		return { warnings: files.changed(changed) };
-	}
-
-	/** Stops the background work and the files' thread, and writes the snapshot for the next process. */
-	async function close(): Promise<void> {
-		isClosed = true;
-		await background;
-		const areCurrent = await files.close();
-		await save();
-		if (areCurrent && saved === served) await writeFile(endedPath, "").catch(log.error);
-	}
-
-	function exclusive<T>(task: () => Promise<T>): Promise<T> {
-		const result = lastChange.then(task);
-		lastChange = result.catch(() => undefined);
-		return result;
-	}
-
-	/**
-	 * Reads, checks and renders the layers that a range changes, in slices, and puts them in the table.
-	 * @returns the smallkeys whose fragments changed
-	 */
-	async function applyRange({ from, to, changes: paths, at }: CommitRange): Promise<string[]> {
-		const isLarge = paths.length > maxSmall;
-		const read = isLarge ? commitLayers(repository, to, from === null ? paths : null) : storeLayers(at);
-		const range = await readRange(paths, read, (layer) => renderFragments(layer, settings));
-		for (const problem of range.problems) log.warn(problemLine(problem));
-		const changed = await table.change(range.layers);
-		served = to;
-		registered(range.registered);
-		const unserved = range.wrong.filter((smallkey) => !table.entries.has(smallkey));
-		if (unserved.length > 0) inBackground(() => serveEarlier(unserved, to));
-		if (isLarge) inBackground(save);
-		return changed;
-	}
-
-	function inBackground(task: () => Promise<unknown>): void {
-		background = background.then(async () => {
-			if (!isClosed) await task().catch(log.error);
-		});
-	}
-
-	/** Serves the last valid form of layers whose files are wrong. Each layer is looked for once. */
-	async function serveEarlier(smallkeys: readonly string[], commit: string): Promise<void> {
-		for (const smallkey of smallkeys.slice(0, maxWrong)) {
-			if (isClosed) return;
-			const layer = await findEarlier(repository, commit, smallkey);
-			if (!layer) continue;
-			await exclusive(async () => {
-				// A later commit may have corrected or removed the layer meanwhile.
-				if (served !== commit || table.entries.has(smallkey)) return;
-				await table.change(new Map([[smallkey, renderFragments(layer, settings)]]));
-			});
-			await files.changed([smallkey]);
-		}
-	}
-
-	async function save(): Promise<void> {
-		const commit = served;
-		if (commit === null || commit === saved) return;
+	async function begin(opened: ServedBranch): Promise<string> {
+		branch = opened;
+		const manifest = tryJson((await readTextIfThere(manifestPath)) ?? "") as ServedManifest | null;
 		try {
-			await saveSnapshot(snapshotPath, table, { commit, renderer });
-			saved = commit;
+			const range = manifest && (await branch.rangeSince(manifest.commit));
+			if (manifest && !range) {
+				log.warn(
+					`${repository} does not have commit ${manifest.commit}, which was served last: it is new, or an older copy, and served as it is`,
+				);
+			}
+			const isKnown = manifest?.renderer === renderer && !manifest.isOpen;
+			const isCurrent = isKnown && !folder.isMissing() && !existsSync(join(dataDir, "fragments"));
+			if (range && isCurrent) {
+				know(manifest);
+				await publish(range);
+			} else await compareAll();
 		} catch (error) {
-			log.error(error);
+			if (!(error instanceof GitFailure) || !manifest || folder.isMissing()) throw error;
+			know(manifest);
+			serve(manifest.commit);
+			return manifest.commit;
 		}
+		await saveManifest(true);
+		// What earlier versions kept, and a build: with these files, they have written the folder since.
+		for (const name of ["fragments", "fragments.ended", "dist.manifest"])
+			await rm(join(dataDir, name), { force: true }).catch(log.error);
+		return branch.commit;
 	}
 
-	return { table, files, begin, publish, close };
+	function know(manifest: ServedManifest): void {
+		for (const [smallkey, rank] of manifest.layers) layers.set(smallkey, rank);
+	}
+
+	function serve(commit: string): void {
+		served = { commit, at: branch.readerAt(commit) };
+	}
+
+	/** Serves all layers of the branch, and compares their files in the background. */
+	async function compareAll(): Promise<void> {
+		const { changes } = await branch.firstRange();
+		serve(branch.commit);
+		for (const smallkey of registeredIn(changes)) layers.set(smallkey, middleRank);
+		await reportMisplaced(changes);
+		files.compareAll(existsSync(out));
+	}
+
+	/**
+	 * Publishes a range. Its layers can be read then, and the files of a small one are written; the files of a large push
+	 * are written in the background.
+	 * @throws {GitFailure} if the layers cannot be read
+	 */
+	async function publish({ to, changes, at, isPushed }: CommitRange): Promise<Published> {
+		const smallkeys = [...new Set(changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []))];
+		if (isPushed && changes.length > maxSmallPush) {
+			serve(to);
+			files.mark(smallkeys);
+			clear();
+			await reportMisplaced(changes);
+			files.work();
+			return { warnings: [] };
+		}
+		const current = smallkeys.filter((smallkey) => layers.has(smallkey) && !files.isStale(smallkey));
+		const isWritten = await files.write(smallkeys, async () => {
+			const range = await readRange(changes, storeLayers(at), render);
+			report(range.problems);
+			// The files of a layer that has become wrong are those of its last valid form.
+			files.keep(range.wrong.filter((smallkey) => current.includes(smallkey)));
+			return range.layers;
+		});
+		serve(to);
+		files.work();
+		return { warnings: isWritten ? [] : [problemAt("", "files-behind")] };
+	}
+
+	function render(layer: CheckedLayer): RenderedLayer {
+		return renderFragments(layer, settings);
+	}
+
+	/** Renders layers of the served commit, a wrong file in its last valid form. */
+	async function renderStored(smallkeys: readonly string[], reports = true): Promise<Rendered> {
+		if (!served) throw new Error("nothing is served yet");
+		const { commit, at } = served;
+		const paths = smallkeys.map((smallkey) => ({ path: layerPath(smallkey), mode: "100644", id: null }));
+		const range = await readRange(paths, storeLayers(at), render);
+		if (reports) report(range.problems);
+		for (const smallkey of range.wrong) {
+			const layer = await findEarlier(repository, commit, smallkey);
+			range.layers.set(smallkey, layer && render(layer));
+		}
+		return range.layers;
+	}
+
+	/** Reports the files below `layers/` that are no layer's. */
+	async function reportMisplaced(changes: readonly PathChange[]): Promise<void> {
+		const misplaced = changes.filter(({ path }) => !parseLayerPath(path));
+		report((await readRange(misplaced, async function* () {}, render)).problems);
+	}
+
+	function report(problems: readonly FileProblem[]): void {
+		for (const problem of problems) log.warn(problemLine(problem));
+	}
+
+	function isKnown(path: string): boolean {
+		const smallkey = path.slice(path.lastIndexOf("/") + 1);
+		return layers.has(smallkey) || files.isStale(smallkey);
+	}
+
+	/** Reads a fragment from its file; renders it if the file is missing or not known to be current. */
+	async function load(path: string): Promise<Fragment | null> {
+		const start = path.lastIndexOf("/");
+		const smallkey = path.slice(start + 1);
+		if (!files.isStale(smallkey)) {
+			const fragment = await readFragmentFile(join(out, path));
+			if (fragment) return { ...fragment, rank: layers.get(smallkey) ?? middleRank };
+			files.mark([smallkey]);
+			files.work();
+		}
+		const slot = folder.folders.indexOf(path.slice(0, start));
+		const layer = await renderStored([smallkey], false).catch(async (error) => {
+			// What the layer was before is better than no answer.
+			const fragment = error instanceof GitFailure ? await readFragmentFile(join(out, path)) : null;
+			if (!fragment || tryJson(Buffer.from(fragment.body).toString()) === null) throw error;
+			return fragment;
+		});
+		if ("body" in layer) return layer;
+		const rendered = layer.get(smallkey);
+		const body = rendered?.fragments[slot];
+		return rendered && body ? { body, etag: etagOf(body), rank: rendered.rank } : null;
+	}
+
+	async function saveManifest(isOpen: boolean): Promise<void> {
+		const { commit = "" } = served ?? {};
+		const manifest: ServedManifest = { renderer, commit, isOpen, layers: [...layers] };
+		await replaceFile(manifestPath, `${JSON.stringify(manifest)}\n`).catch(log.error);
+	}
+
+	return {
+		file,
+		begin,
+		publish,
+		has: (smallkey: string) => layers.has(smallkey) || files.isStale(smallkey),
+		smallkeys: () => layers.keys(),
+		/** The number of layers; while files are compared, wrong ones are counted, too. */
+		get size(): number {
+			return layers.size;
+		},
+		files,
+		/** Ends the work in the background, and notes what the files show for the next process. */
+		async close(): Promise<void> {
+			const areCurrent = await files.close();
+			if (areCurrent && served) await saveManifest(false);
+		},
+	};
+}
+
+/** The smallkeys whose registrations some changes wrote. */
+export function registeredIn(changes: readonly PathChange[]): string[] {
+	return changes.flatMap(({ path, mode }) => {
+		const name = parseLayerPath(path);
+		return name?.kind === "registration" && mode !== null ? name.smallkey : [];
+	});
 }

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { drawingRank } from "../registry/description.ts";
-import { etagOf } from "../registry/etag.ts";
 import { defaultMapWkid } from "../registry/extent.ts";
-import type { Fragment } from "../registry/fragment.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
@@ -34,7 +32,7 @@ export interface Slot {
 	lang: Lang;
 }
 
-/** The forms in which each layer is read, in the order of its fragments in memory. */
+/** The forms in which each layer is read, in the order of its fragments. */
 export function slotsOf({ targets = targetNames }: Pick<FragmentSettings, "targets">): readonly Slot[] {
 	return targets.flatMap((target) => langs.map((lang) => ({ target, lang })));
 }
@@ -49,84 +47,24 @@ export function slotFolder({ target, lang }: Slot): string {
 	return `${targetOf(target).doc}/${lang}`;
 }
 
-/** The fragments of one layer, concatenated in the order of the slots. */
+/** The fragments of one layer. */
 export interface RenderedLayer {
-	bytes: Uint8Array;
-	/** The offset in `bytes` where the fragment of each slot ends; an empty fragment means that there is none. */
-	ends: readonly number[];
+	/** UTF-8 JSON in the order of the slots; null if the target cannot express the layer. */
+	fragments: readonly (Uint8Array | null)[];
 	/** The layer's place in the drawing order. */
 	rank: number;
-	/** The entity tag of each fragment, computed when it is first read. */
-	etags: string[];
 }
 
-/** A rendered layer without its bytes, in the form that is sent to other threads and processes, and written to files. */
-export type Row = readonly [smallkey: string, ends: readonly number[], rank: number];
+const encoder = new TextEncoder();
 
-/** Joins the fragments of a layer, as UTF-8. @param rank the layer's place in the drawing order */
-export function joinFragments(
-	fragments: readonly (string | null | undefined)[],
-	rank: number,
-): RenderedLayer {
-	let end = 0;
-	const ends = fragments.map((fragment) => {
-		end += Buffer.byteLength(fragment ?? "");
-		return end;
-	});
-	return { bytes: new TextEncoder().encode(fragments.join("")), ends, rank, etags: [] };
-}
-
-const noBytes = new Uint8Array(0);
-
-/** Concatenates rendered layers, for other threads and processes and for files. A removed layer has no bytes. */
-export function pack(entries: readonly (readonly [smallkey: string, RenderedLayer | null])[]) {
-	const layers = entries.map(([smallkey, entry]): Row => [smallkey, entry?.ends ?? [], entry?.rank ?? 0]);
-	// A copy in a buffer of its own, which a thread may get.
-	return {
-		layers,
-		bytes: new Uint8Array(Buffer.concat(entries.map(([, entry]) => entry?.bytes ?? noBytes))),
-	};
-}
-
-/** Renders a layer as UTF-8 JSON, one fragment per slot. A slot is empty if its target cannot express the layer. */
+/** Renders a layer in all forms. */
 export function renderFragments(layer: CheckedLayer, settings: FragmentSettings): RenderedLayer {
 	const { smallkey, registration, description } = layer;
 	const { targets = targetNames } = settings;
 	const [english = [], french = []] = langs.map((lang) =>
 		renderLayer(targets, lang, smallkey, registration, description, settings),
 	);
-	const fragments = targets.flatMap((_, index) => [english[index], french[index]]);
-	return joinFragments(fragments, drawingRank(description));
-}
-
-/** Splits concatenated bytes into rendered layers. Each of them keeps all of `bytes` in memory. */
-export function* renderedIn(bytes: Uint8Array, rows: Iterable<Row>): Generator<[string, RenderedLayer]> {
-	let start = 0;
-	for (const [smallkey, ends, rank] of rows) {
-		const end = start + (ends.at(-1) ?? 0);
-		yield [smallkey, { bytes: bytes.subarray(start, end), ends, rank, etags: [] }];
-		start = end;
-	}
-}
-
-/** The fragment of one slot as UTF-8 JSON; null if the slot is empty. */
-export function bodyOf({ bytes, ends }: RenderedLayer, slot: number): Uint8Array | null {
-	const start = ends[slot - 1] ?? 0;
-	const end = ends[slot] ?? 0;
-	return end > start ? bytes.subarray(start, end) : null;
-}
-
-/** The fragment of one slot with its ETag; null if the slot is empty. */
-export function fragmentOf(entry: RenderedLayer, slot: number): Fragment | null {
-	const body = bodyOf(entry, slot);
-	if (!body) return null;
-	entry.etags[slot] ??= etagOf(body);
-	return { body, etag: entry.etags[slot], rank: entry.rank };
-}
-
-export function isSame(before: RenderedLayer | undefined, after: RenderedLayer | null): boolean {
-	if (!before || !after) return !before && !after;
-	if (before.rank !== after.rank) return false;
-	const hasSameEnds = before.ends.every((end, slot) => end === after.ends[slot]);
-	return hasSameEnds && Buffer.compare(before.bytes, after.bytes) === 0;
+	const texts = targets.flatMap((_, index) => [english[index], french[index]]);
+	const fragments = texts.map((text) => (text ? encoder.encode(text) : null));
+	return { fragments, rank: drawingRank(description) };
 }

@@ -1,6 +1,3 @@
-import type { Lang } from "./smallkey.ts";
-import type { TargetName } from "./targets/target.ts";
-
 /** A rendered layer as it is read. */
 export interface Fragment {
 	/** UTF-8 JSON. */
@@ -11,5 +8,8 @@ export interface Fragment {
 	rank?: number;
 }
 
-/** Reads the fragment of a target (`v0.9`), a language and a smallkey; null if there is none. */
-export type Fragments = (target: TargetName, lang: Lang, smallkey: string) => Fragment | null;
+/**
+ * Reads the fragment at a path below the rendered files, `v0.9/doc/en/23ax5t`; null if there is none. An engine that has it
+ * in memory returns it without a promise.
+ */
+export type ReadFragment = (path: string) => Fragment | null | Promise<Fragment | null>;

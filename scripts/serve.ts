@@ -43,15 +43,14 @@ export const run = createRun("serve", async ({ read, environment, io, extensions
 			: openLocal;
 		const service = await open(configuration, senders, { extensions, sendersState: following?.state });
 		closing.push(service.close, () => following?.end());
-		const { context, fragments, version, observe } = service;
+		const { context, file, observe } = service;
 		const interrupted = io.interrupted();
 		const reads = countReads();
 		closing.push(reads.end);
 		const { server, end } = createNodeServer({
 			context: { ...context, limiter: new TokenBuckets(configuration.writes, context.now) },
 			trustedProxies: configuration.trustedProxies,
-			fragments,
-			version,
+			file,
 			log: serviceLog.info,
 			allReads: configuration.logReads,
 			count: reads.add,

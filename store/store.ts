@@ -43,6 +43,8 @@ export interface Commit {
 	commit: string;
 	/** False if the requested state was stored already, so that no commit was made. */
 	changed: boolean;
+	/** False if readers of the files do not have the change yet. */
+	published?: boolean;
 	/** The branch of a change that waits for review. */
 	branch?: string;
 	/** Address of the pull request, if the store has pull requests. */

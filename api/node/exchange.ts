@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Fragments } from "../../registry/fragment.ts";
+import type { ReadFragment } from "../../registry/fragment.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
 import type { Context } from "../context.ts";
 import { answerRead } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
 import { clientOf, originOf, type TrustedProxies } from "./address.ts";
 import { countedLog } from "./log.ts";
-import { createSend, keepReplies } from "./send.ts";
+import { createSend } from "./send.ts";
 import { answerGone, clientGone, createWriter } from "./writing.ts";
 
 /** Time limits and intervals of the server. */
@@ -31,9 +31,8 @@ export const defaultTimes = {
 /** The handlers' context, and what else the server needs. */
 export interface NodeOptions {
 	context: Context;
-	fragments: Fragments;
-	/** Returns another number after each change of any fragment; null if changes are not known. */
-	version: (() => number) | null;
+	/** Reads a fragment. */
+	file: ReadFragment;
 	/** Called for each write and for each answer from 400 up; for every answer with `allReads`. */
 	log: (answered: Answered) => void;
 	allReads: boolean;
@@ -61,7 +60,6 @@ export function shareOf(options: NodeOptions, isClosing: () => boolean) {
 		isClosing,
 		send: createSend(times.readerTimeoutMs, times.readerBytesPerSecond),
 		write: createWriter(options.context, times.bodyTimeoutMs, options.maxHeldBytes),
-		kept: options.version && keepReplies(options.version),
 		// Refusals are counted by address, method and status, with any path.
 		answered: countedLog(options.log, times.logEveryMs, ({ address, method, status }) =>
 			status < 400 ? null : `${address} ${method} ${status}`,
@@ -104,41 +102,29 @@ export class Exchange {
 
 	/** Answers the request. It is called once the requests before it on the same connection are answered. */
 	answer(): void {
-		const { method, url = "/", headers } = this.request;
-		const { kept } = this.server;
-		const isPlainGet = method === "GET" && headers["if-none-match"] === undefined;
-		const known = isPlainGet ? kept?.find(url) : undefined;
-		if (!known || this.hasGone) return void this.#answerNew(isPlainGet);
-		this.#route = known.kind;
-		this.#send(known.reply);
-	}
-
-	/** Answers a request whose answer is not kept. A read of fragments is answered without a pause. */
-	async #answerNew(isPlainGet: boolean): Promise<void> {
 		const { method = "GET", url = "/" } = this.request;
-		const { kept, context } = this.server;
+		const { context } = this.server;
 		const route = routeOf(method, url, context.settings, context.routes);
 		this.#route = nameOf(route);
 		if (this.hasGone) return this.#writeNoted(answerGone());
-		let reply: Reply;
+		const fail = (error: unknown) => this.#send(answerFailure(error, route.kind, context.log));
 		try {
-			const made = this.#replyTo(route);
-			reply = made instanceof Promise ? await made : made;
+			const reply = this.#replyTo(route);
+			if (reply instanceof Promise) void reply.then((made) => this.#send(made)).catch(fail);
+			else this.#send(reply);
 		} catch (error) {
-			reply = answerFailure(error, route.kind, context.log);
+			fail(error);
 		}
-		if (isPlainGet) kept?.keep(url, route.kind, reply);
-		this.#send(reply);
 	}
 
 	#replyTo(route: Route): Reply | Promise<Reply> {
 		const { request, response, server } = this;
-		const { context, fragments } = server;
+		const { context, file } = server;
 		const ifNoneMatch = request.headers["if-none-match"] ?? null;
 		switch (route.kind) {
 			case "docs":
 			case "doc":
-				return answerRead(route, ifNoneMatch, fragments);
+				return answerRead(route, ifNoneMatch, file);
 			case "write":
 				return server.write(response, route.action, this.#knownClient.shares);
 			case "other": {

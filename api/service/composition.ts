@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import type { FolderTimes } from "../../publish/folder-sink.ts";
-import { openPublication } from "../../publish/publication.ts";
-import type { Fragments } from "../../registry/fragment.ts";
+import type { FileTimes } from "../../publish/file-writer.ts";
+import { openPublication, registeredIn } from "../../publish/publication.ts";
+import type { ReadFragment } from "../../registry/fragment.ts";
 import { readCommit } from "../../store/files/version.ts";
 import type { StoreLimits } from "../../store/git/base.ts";
 import type { CommitRange } from "../../store/git/branch.ts";
@@ -30,9 +30,8 @@ import type { Configuration } from "./settings.ts";
 /** The service behind the HTTP server. It is closed after the server. */
 export interface Service {
 	context: Context;
-	fragments: Fragments;
-	/** Returns a number that changes with every change of a fragment; null if other processes write the fragments. */
-	version: (() => number) | null;
+	/** Reads a fragment. */
+	file: ReadFragment;
 	/** Where the layers are stored, for the text after the start: `the branch main of /data/repository.git`. */
 	place: string;
 	/** Whether a smallkey is served; null if the service does not know that. */
@@ -55,7 +54,7 @@ export interface Outside {
 	log?: Log;
 	/** The files of the first commit of a new repository. */
 	seed?: (configuration: Configuration) => Promise<Edit[]>;
-	filesTimes?: Partial<FolderTimes>;
+	filesTimes?: Partial<FileTimes>;
 	storeLimits?: Partial<StoreLimits>;
 	/** Reads the free bytes of a folder's disk. */
 	freeBytes?: Parameters<typeof createDisk>[1];
@@ -103,8 +102,8 @@ export function withExtensions(started: readonly Started[], state: () => string 
 }
 
 /**
- * Opens a service with its layers in a repository on this machine. Reads come from memory, which follows its branch.
- * @throws {Error} with advice if the layers cannot be read and there is no snapshot
+ * Opens a service with its layers in a repository on this machine. Reads come from the rendered files, which follow its branch.
+ * @throws {Error} with advice if the layers cannot be read and there are no rendered files
  */
 export async function openLocal(configuration: Configuration, senders: Senders, outside: Outside = {}) {
 	const { now = () => new Date(), log = serviceLog, extensions = [], sendersState = () => null } = outside;
@@ -113,14 +112,10 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	const repository = repositoryPath(dataDir);
 	await refuseEmptyStart(configuration);
 	const started: Started[] = [];
-	/** The layers whose registrations the range that is being published has written. */
-	let written: readonly string[] = [];
-	const registered = (smallkeys: readonly string[]) => {
-		written = smallkeys;
-	};
 	const { filesTimes, storeLimits: limits } = outside;
 	const publication = openPublication({
-		...{ dataDir, repository, settings: configuration, log, registered, filesTimes },
+		...{ dataDir, repository, settings: configuration, log, times: filesTimes },
+		maxCacheBytes: configuration.cacheMegabytes * 1_000_000,
 	});
 	const all = withExtensions(
 		started,
@@ -128,9 +123,8 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	);
 	const publish = async (range: CommitRange) => {
 		const published = await publication.publish(range);
-		const smallkeys = written;
 		// The store reads the new state only once the range is published.
-		setImmediate(() => all.changed(range.to, smallkeys));
+		setImmediate(() => all.changed(range.to, registeredIn(range.changes)));
 		return published;
 	};
 	const measure: NonNullable<Parameters<typeof openGitStore>[0]["measure"]> = (operation, milliseconds) =>
@@ -141,9 +135,9 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	observeCommits(store, all.observe);
 	const disk = createDisk(dataDir, outside.freeBytes);
 	const close = () => closeAll([publication.close, () => store.close(), all.close, disk.stop]);
-	const has = (smallkey: string) => publication.table.entries.has(smallkey);
+	const { has, smallkeys, file } = publication;
 	const gauges = async () => ({
-		layers: publication.table.size,
+		layers: publication.size,
 		queue: store.waiting,
 		commitsBehind: await store.branch.commitsBehind(),
 		filesBehind: publication.files.behind,
@@ -155,12 +149,12 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		...{ configuration, senders, store, repository, now, log, gauges, observe, lastLook },
 		tip: () => store.tip,
 		out: join(dataDir, "dist"),
-		smallkeys: () => publication.table.smallkeys(),
+		smallkeys,
 	};
 	try {
 		const served = await startTask(repository, () => publication.begin(store.branch));
 		if (served !== store.tip) store.branch.goBackTo(served);
-		await noteStart(configuration, { commit: store.tip, layers: publication.table.size, now: now() }, log);
+		await noteStart(configuration, { commit: store.tip, layers: publication.size, now: now() }, log);
 		store.start();
 		await disk.start();
 		await startExtensions(extensions, running, started);
@@ -168,7 +162,6 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		await closeAll([() => store.close(), all.close, disk.stop]);
 		throw error;
 	}
-	const { find: fragments, version } = publication.table;
 	const service: Service = {
 		context: {
 			store,
@@ -177,9 +170,9 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 			...all.members(),
 			status: createReadStatus({ repository, store, has, started }),
 		},
-		...{ fragments, version, has, observe, welcome: all.welcome, close },
+		...{ file, has, observe, welcome: all.welcome, close },
 		place: `the branch main of ${repository}`,
-		layers: () => publication.table.size,
+		layers: () => publication.size,
 	};
 	return { ...service, store, publication, disk, started };
 }

@@ -47,14 +47,9 @@ export interface Extension {
 	/**
 	 * The files that it adds to a catalogue without a service.
 	 * @param chunks all entries of the catalogue in their parts, in order
-	 * @param changed the numbers of the parts that have changed
-	 * @returns path below the site → text; null: the file is removed
+	 * @returns path below the site → text
 	 */
-	files?(
-		chunks: readonly (readonly object[])[],
-		changed: ReadonlySet<number>,
-		publicUrl: string,
-	): Iterable<[path: string, text: string | null]>;
+	files?(chunks: readonly (readonly object[])[], publicUrl: string): Iterable<[path: string, text: string]>;
 	/** Starts its part of a running service. @throws {Error} that ends the start */
 	start?(service: RunningService): Promise<Started> | Started;
 }

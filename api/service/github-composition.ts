@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { slotFolder, slotPath, slotsOf } from "../../publish/rendered.ts";
-import { etagOf } from "../../registry/etag.ts";
+import { readFragmentFile } from "../../publish/read-file.ts";
+import { slotFolder, slotsOf } from "../../publish/rendered.ts";
 import { ifThereSync } from "../../store/files/if-there.ts";
 import { readCommit } from "../../store/files/version.ts";
 import { githubStore } from "../../store/github/github-store.ts";
@@ -59,12 +59,8 @@ export async function openGithubService(
 			...{ now, log, readiness: all.readiness, commit: readCommit() },
 			...all.members(),
 		},
-		fragments: (target, lang, smallkey) => {
-			const path = join(out, slotPath({ target, lang }, smallkey));
-			const body = ifThereSync(path, () => readFileSync(path));
-			return body && { body, etag: etagOf(body) };
-		},
-		version: null,
+		// Another process writes the files.
+		file: (path) => readFragmentFile(join(out, path)),
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build and npx fragment-publisher follow write`,
 		has: null,
 		...{ layers, observe, welcome: all.welcome, close: all.close },

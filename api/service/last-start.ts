@@ -29,14 +29,14 @@ async function readLastStart({ dataDir, lastStart }: Places): Promise<LastStart 
 
 /**
  * A data folder on a lost or unmounted disk is empty, and a start would make a new repository there, as the first one does.
- * @throws {Error} if the folder has no layers, and was served before: `LAST_START` or `DATA_DIR/fragments` says so
+ * @throws {Error} if the folder has no layers, and was served before: `LAST_START` or `DATA_DIR/dist.served` says so
  */
 export async function refuseEmptyStart(places: Places): Promise<void> {
 	const repository = repositoryPath(places.dataDir);
 	if ((await readRef(repository)) !== null) return;
 	const noted = await readLastStart(places);
-	const table = join(places.dataDir, "fragments");
-	const place = noted ? places.lastStart : existsSync(table) ? table : null;
+	const manifest = join(places.dataDir, "dist.served");
+	const place = noted ? places.lastStart : existsSync(manifest) ? manifest : null;
 	if (place === null) return;
 	const what = noted
 		? `says that ${counted(noted.layers, "layer")} at commit ${noted.commit.slice(0, 12)} were served from it at the start of ${noted.time}`

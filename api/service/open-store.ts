@@ -70,7 +70,7 @@ export async function openStore(configuration: Configuration) {
 	await refuseForeignRoot(dataDir);
 	const lock = await lockFolder(dataDir, { maxWaitMs: 0 });
 	try {
-		const publish = async () => ({ warnings: Promise.resolve([]) });
+		const publish = async () => ({ warnings: [] });
 		const guard = (path: string) => installHook(path, commandLog.warn);
 		const repository = repositoryPath(dataDir);
 		const options = { repository, now, publish, log: commandLog, guard, limits: patientLimits };

@@ -60,6 +60,8 @@ function readCore(variables: Variables, env: Environment) {
 		/** Whether this is a trial: no setting names a place for layers, so it starts with the checkout's examples. */
 		isTrial: isTrial(env),
 		...readServing(variables, { fallback: 1000, max: 1000 }),
+		/** Most memory for the fragments that were read last. */
+		cacheMegabytes: variables.integer("CACHE_MB", 64, 1, 100_000),
 		logReads: variables.flag("LOG_READS", false),
 		/** The limits of writes. The defaults exceed the layers of any catalogue. */
 		writes: {

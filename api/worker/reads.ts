@@ -1,10 +1,5 @@
-import pMap from "p-map";
 import { etagOf } from "../../registry/etag.ts";
 import type { Fragment } from "../../registry/fragment.ts";
-import { targetPath } from "../../registry/targets/table.ts";
-import { answerRead, maxDocsBytes } from "../read.ts";
-import { type Reply, refuseRead } from "../reply.ts";
-import { smallkeysOf, type Wanted } from "../wanted.ts";
 
 /** The part of the worker's environment that it uses: the bindings, and the variables of the configuration. */
 export interface Bindings {
@@ -36,30 +31,4 @@ export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promis
 		// The same tag as without the worker, but strong, since the body is not compressed here.
 		return { body, etag: response.headers.get("ETag")?.replace(/^W\//, "") ?? etagOf(body) };
 	};
-}
-
-const maxConcurrentFetches = 24;
-
-/**
- * Answers a read with fragments from the hosting, each of which is fetched once.
- * @throws {Error} if a binding is missing or fails
- */
-export async function handleFetchedRead(
-	wanted: Wanted,
-	ifNoneMatch: string | null,
-	bindings: Bindings,
-): Promise<Reply> {
-	const fetched = new Map<string, Fragment | null>();
-	const fetchFile = filesOf(bindings);
-	let bytes = 0;
-	const fetchOne = async (key: string) => {
-		if (bytes > maxDocsBytes) return;
-		const fragment = await fetchFile(targetPath(wanted.target, wanted.lang, key));
-		bytes += fragment?.body.length ?? 0;
-		fetched.set(key, fragment);
-	};
-	await pMap(smallkeysOf(wanted.items), fetchOne, { concurrency: maxConcurrentFetches });
-	if (bytes > maxDocsBytes) return refuseRead(414);
-	const find = (_target: unknown, _lang: unknown, smallkey: string) => fetched.get(smallkey) ?? null;
-	return answerRead(wanted, ifNoneMatch, find);
 }

@@ -2,9 +2,10 @@
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
 import type { OtherRoute } from "../context.ts";
+import { answerRead, maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
 import { answerWrite, type WriteBody, writeHeaders } from "../write.ts";
-import { type Bindings, filesOf, handleFetchedRead } from "./reads.ts";
+import { type Bindings, filesOf } from "./reads.ts";
 import { makeContext, readSettings } from "./settings.ts";
 
 /**
@@ -61,7 +62,7 @@ export function createWorker(
 				}
 				case "doc":
 				case "docs":
-					return await handleFetchedRead(route, ifNoneMatch, bindings);
+					return await answerRead(route, ifNoneMatch, filesOf(bindings));
 				default: {
 					const readiness = () => contextOf(bindings).readiness();
 					const commit = typeof BUNDLED_COMMIT === "string" ? BUNDLED_COMMIT : null;
@@ -135,6 +136,8 @@ function targetOf(address: string): string {
 function toResponse({ status, headers, body }: Reply): Response {
 	if (body.length === 0) return new Response(null, { status, headers });
 	if (body instanceof Uint8Array) return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });
+	if (body.length <= maxJoinedBytes)
+		return new Response(new Blob([...body] as BlobPart[]), { status, headers });
 	const pieces = body[Symbol.iterator]();
 	const stream = new ReadableStream<Uint8Array>({
 		pull(controller) {

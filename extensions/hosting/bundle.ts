@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
 import glob from "fast-glob";
-import { placeFile } from "../../publish/place-file.mjs";
+import { placeFile } from "../../publish/place-file.ts";
 import { compiledSchemas } from "../../registry/schemas/validators.ts";
 import { readCommit } from "../../store/files/version.ts";
 

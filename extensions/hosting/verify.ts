@@ -4,7 +4,7 @@ import glob from "fast-glob";
 import pMap from "p-map";
 import { fragmentHeaders } from "../../api/reply.ts";
 import { resolveCommit } from "../../publish/collect.ts";
-import { isCompanion } from "../../publish/place-file.mjs";
+import { isCompanion } from "../../publish/place-file.ts";
 import { slotFolder, slotPath, slotsOf } from "../../publish/rendered.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { targetNames } from "../../registry/targets/table.ts";

@@ -3,7 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import type { Browser } from "playwright-core";
-import { placeFile } from "../../publish/place-file.mjs";
+import { placeFile } from "../../publish/place-file.ts";
 import { progress } from "../../publish/progress.ts";
 import { causeOf } from "../../registry/causes.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";

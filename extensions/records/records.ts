@@ -206,13 +206,14 @@ function serviceLinks(entry: Entry): Link[] {
 	});
 }
 
-/** The crawlable catalogue: its index, and the files of the chunks that have changed; null for one without layers. */
+/** The crawlable catalogue: its index, and a file for each chunk with layers. */
 export function* recordsFiles(
 	chunks: readonly (readonly Entry[])[],
-	changed: ReadonlySet<number>,
 	publicUrl: string,
-): Generator<[path: string, text: string | null]> {
-	for (const number of changed)
-		yield [crawlableFile(number), crawlablePage(number, chunks[number] ?? [], publicUrl)];
+): Generator<[path: string, text: string]> {
+	for (const [number, chunk] of chunks.entries()) {
+		const text = crawlablePage(number, chunk, publicUrl);
+		if (text !== null) yield [crawlableFile(number), text];
+	}
 	yield [crawlablePath, crawlableIndex(chunks, publicUrl)];
 }

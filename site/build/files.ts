@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import pMap from "p-map";
 import { fragmentHeaders } from "../../api/reply.ts";
-import { isCompanion, placeFile } from "../../publish/place-file.mjs";
+import { isCompanion, placeFile } from "../../publish/place-file.ts";
 import { mapWithProgress } from "../../publish/progress.ts";
 import { slotFolder, slotsOf } from "../../publish/rendered.ts";
 import { targetNames, targetOf } from "../../registry/targets/table.ts";

@@ -8,7 +8,7 @@ import { readPublicNames } from "../../api/service/senders-file.ts";
 import { readConfiguration, withoutStore } from "../../api/service/settings.ts";
 import { type Built, build } from "../../publish/build.ts";
 import type { Source } from "../../publish/collect.ts";
-import { placeFile } from "../../publish/place-file.mjs";
+import { placeFile } from "../../publish/place-file.ts";
 import type { Environment } from "../../registry/environment.ts";
 import { counted } from "../../registry/plain.ts";
 import { filesBelow } from "../../store/files/below.ts";

@@ -1,13 +1,11 @@
-import { tryJson } from "../../registry/try-json.ts";
 import { feedPath } from "../static/addresses.ts";
-import { feedText, feedTitle, titlesIn } from "../static/feed.ts";
-import { type Files, IndexBroken, type ReadFile } from "./chunks.ts";
+import { feedText, feedTitle } from "../static/feed.ts";
+import type { Files } from "./chunks.ts";
 import type { Entry } from "./entries.ts";
 import {
 	type ChangeDetail,
 	type ChangeKind,
 	maxRecent,
-	parseRecent,
 	type RecentChange,
 	recentPath,
 	recentText,
@@ -32,14 +30,6 @@ interface ListedCommit {
 /** One commit on the branch that touched layers. The newest ones have details. */
 export interface CommitChanges extends Omit<ListedCommit, "many"> {
 	layers: { smallkey: string; kind: ChangeKind; detail?: ChangeDetail }[];
-}
-
-/** The titles of the layers as they are now. */
-export interface Titles {
-	/** Null or undefined for a layer that was removed. */
-	of(smallkey: string): Entry["title"] | null | undefined;
-	/** Whether a title may differ from that in the existing feed; the titles of other layers are taken from there. */
-	mayDiffer(smallkey: string): boolean;
 }
 
 /** Commits in one piece. */
@@ -71,71 +61,44 @@ interface ChangesHead {
 
 const pathOf = (piece: number) => `changes/${piece}.json`;
 
-/** The piece of a commit. @param number of the commit, counted from 0 */
-const pieceOf = (number: number) => Math.floor(number / commitsPerPiece);
-
 /**
- * Renders the files of `changes/`, and the feed, that differ after further commits; null for a removed file.
- * @param read reads the existing files; null if there are none
- * @param further oldest first
+ * Renders the files of `changes/`, and the feed.
+ * @param history oldest first
  * @param publicUrl address of the service with a slash at its end, or empty
- * @throws {IndexBroken} if the existing files are incomplete or of another version: everything has to be built
+ * @param titleOf the title of a layer as it is now; undefined if there is none
  */
-export function updateChanges(
-	read: ReadFile | null,
-	further: readonly CommitChanges[],
+export function changesFiles(
+	history: readonly CommitChanges[],
 	publicUrl: string,
-	titles: Titles,
-) {
+	titleOf: (smallkey: string) => Entry["title"] | undefined,
+): Files {
 	const files: Files = new Map();
-	const newest = further.at(-1);
+	const newest = history.at(-1);
 	if (!newest) return files;
-	const head = read ? readChangesHead(read(changesPath)) : { commits: 0, first: 0, starts: [] };
-	const feed = read ? read(feedPath) : "";
-	if (!head || feed === null) throw new IndexBroken(`${changesPath}: not whole or of another version`);
-	const commits = head.commits + further.length;
-	const last = pieceOf(commits - 1);
-	const first = Math.max(head.first, last - maxPieces + 1);
-	for (let piece = head.first; read && piece < first; piece += 1) files.set(pathOf(piece), null);
-	const starts = [...head.starts];
-	/** The commits of a piece: those that were there, and the further ones. */
-	const inPiece = (piece: number): ListedCommit[] => {
-		const start = piece * commitsPerPiece;
-		const before = start < head.commits ? readPiece(read, piece) : [];
-		const added = further.slice(Math.max(0, start - head.commits), start + commitsPerPiece - head.commits);
-		return start + commitsPerPiece <= head.commits ? before : [...before, ...added.map(listed)];
-	};
-	for (let piece = Math.max(pieceOf(head.commits), first); piece <= last; piece += 1) {
-		const lines = inPiece(piece).map((one) => JSON.stringify(one));
+	const last = Math.floor((history.length - 1) / commitsPerPiece);
+	const first = Math.max(0, last - maxPieces + 1);
+	const starts: string[] = [];
+	for (let piece = first; piece <= last; piece += 1) {
+		const commits = history.slice(piece * commitsPerPiece, (piece + 1) * commitsPerPiece);
+		starts.push((commits[0] as CommitChanges).commit.slice(0, 12));
+		const lines = commits.map((one) => JSON.stringify(listed(one)));
 		const text = `{"version":${changesVersion},"piece":${piece},"commits":[\n${lines.join(",\n")}\n]}\n`;
 		files.set(pathOf(piece), text);
 	}
-	for (const [at, { commit }] of further.entries()) {
-		if ((head.commits + at) % commitsPerPiece === 0) starts.push(commit.slice(0, 12));
-	}
-	const now: ChangesHead = {
-		...{ version: changesVersion, commits, commit: newest.commit, date: newest.date },
-		...{ perPiece: commitsPerPiece, first, starts: starts.slice(first - head.first) },
+	const head: ChangesHead = {
+		...{ version: changesVersion, commits: history.length, commit: newest.commit, date: newest.date },
+		...{ perPiece: commitsPerPiece, first, starts },
 	};
-	files.set(changesPath, `${JSON.stringify(now)}\n`);
-	const changes = recentChanges(read, further);
+	files.set(changesPath, `${JSON.stringify(head)}\n`);
+	const changes = recentChanges(history);
 	files.set(recentPath, recentText(changes));
-	const known = titlesIn(feed);
-	const titleIn = (smallkey: string, was?: Entry["title"]) =>
-		(titles.mayDiffer(smallkey) ? undefined : known.get(smallkey)) ??
-		feedTitle(smallkey, titles.of(smallkey) ?? was);
+	const titleIn = (smallkey: string, was?: Entry["title"]) => feedTitle(smallkey, titleOf(smallkey) ?? was);
 	return files.set(feedPath, feedText(changes, titleIn, { path: feedPath, publicUrl, updated: newest.date }));
 }
 
-/**
- * The last changes after further commits, newest first.
- * @param further oldest first
- * @throws {IndexBroken} if the existing file is incomplete or of another version
- */
-function recentChanges(read: ReadFile | null, further: readonly CommitChanges[]): RecentChange[] {
-	const before = read ? parseRecent(read(recentPath)) : [];
-	if (!before) throw new IndexBroken(`${recentPath}: not whole or of another version`);
-	const added = further
+/** The last changes, newest first. @param history oldest first */
+function recentChanges(history: readonly CommitChanges[]): RecentChange[] {
+	const changes = history
 		.slice(-maxRecent)
 		.reverse()
 		.flatMap((commit) => {
@@ -145,7 +108,7 @@ function recentChanges(read: ReadFile | null, further: readonly CommitChanges[])
 				return { ...change, what: isRepair ? what : { ...what, ...details.get(what.smallkey) } };
 			});
 		});
-	return [...added, ...before].slice(0, maxRecent);
+	return changes.slice(0, maxRecent);
 }
 
 /** The changes of a commit, one for each layer. */
@@ -161,17 +124,4 @@ function listed({ commit, date, layers, repairs }: CommitChanges): ListedCommit 
 	const plain = layers.map(({ smallkey, kind }) => ({ smallkey, kind }));
 	const listedLayers = isMany ? { many: layers.length } : { layers: plain };
 	return { commit, date, ...listedLayers, ...(!isMany && repairs && { repairs }) };
-}
-
-/** Parses `changes/index.json`; null if it is missing or of another version. */
-export function readChangesHead(text: string | null): ChangesHead | null {
-	const value = tryJson(text ?? "") as ChangesHead | null;
-	return value?.version === changesVersion && value.perPiece === commitsPerPiece ? value : null;
-}
-
-/** The commits of a piece, oldest first. @throws {IndexBroken} */
-function readPiece(read: ReadFile | null, piece: number): ListedCommit[] {
-	const found = tryJson(read?.(pathOf(piece)) ?? "") as { commits?: ListedCommit[] } | null;
-	if (!Array.isArray(found?.commits)) throw new IndexBroken(`${pathOf(piece)}: not whole`);
-	return found.commits;
 }

@@ -3,7 +3,6 @@ import type { PublicName } from "../../registry/sender-id.ts";
 import { isSenderId } from "../../registry/sender-id.ts";
 import { parseLayerPath, parseSmallkey } from "../../registry/smallkey.ts";
 import {
-	believedDate,
 	believedMs,
 	isShallow,
 	type LoggedCommit,
@@ -13,7 +12,6 @@ import {
 } from "../../store/git/commands/commits.ts";
 import { serviceIdentity } from "../../store/store.ts";
 import type { CommitChanges } from "./changes.ts";
-import type { Entry } from "./entries.ts";
 import type { KnownOfLayer } from "./entry.ts";
 import type { ChangeKind } from "./recent.ts";
 
@@ -29,37 +27,23 @@ const walk = ["--first-parent", "--diff-merges=first-parent", "--reverse"];
 
 /**
  * Reads the commits that touched layers, oldest first: first parents only, so a merge is one commit.
- * @param from full id of an earlier commit, which is excluded with all commits before it; null: from the first commit
  * @param nowMs the clock: no date after it is believed
- * @returns null if the repository is a shallow clone, or if the first parents of `to` do not include `from`
+ * @returns null if the repository is a shallow clone
  */
 export async function readHistory(
 	repository: string,
-	from: string | null,
-	to: string,
+	commit: string,
 	nowMs: number = Date.now(),
-) {
-	if (from === to) return [];
-	if (from === null && (await isShallow(repository))) return null;
-	const range = from === null ? [to, "--", "layers"] : [`${from}..${to}`, "--"];
-	const found: HistoryCommit[] = [];
-	let before = from;
-	try {
-		let dateMs = from === null ? 0 : await believedDate(repository, from, nowMs);
-		for await (const commit of readLog(repository, [...walk, ...range])) {
-			// Without a path, git lists all commits of the range.
-			if (before !== null && commit.parents[0] !== before) return null;
-			if (before !== null) before = commit.id;
-			dateMs = believedMs(commit.committer.timeMs, dateMs, nowMs);
-			const touching = historyCommit(commit, dateMs);
-			if (touching.layers.length > 0 || touching.repairs) found.push(touching);
-		}
-	} catch (error) {
-		// The repository may not have the earlier commit.
-		if (from === null) throw error;
-		return null;
+): Promise<HistoryCommit[] | null> {
+	if (await isShallow(repository)) return null;
+	const history: HistoryCommit[] = [];
+	let dateMs = 0;
+	for await (const logged of readLog(repository, [...walk, commit, "--", "layers"])) {
+		dateMs = believedMs(logged.committer.timeMs, dateMs, nowMs);
+		const touching = historyCommit(logged, dateMs);
+		if (touching.layers.length > 0 || touching.repairs) history.push(touching);
 	}
-	return before !== null && before === from ? null : found;
+	return history;
 }
 
 /** What a commit did to layers, and who asked for it. */
@@ -98,15 +82,12 @@ export function historyCommit(
 /**
  * The last change of each layer that the history touched, with the public name of the sender who registered it last.
  * @param names sender's id → public name
- * @param before layers before this history, which may change only the description of a layer, or none of its files
  */
 export function lastChanges(
 	history: readonly HistoryCommit[],
 	names: Readonly<Record<string, PublicName>> = {},
-	before: Iterable<Entry> = [],
 ): Map<string, KnownOfLayer> {
 	const last = new Map<string, KnownOfLayer>();
-	for (const { smallkey, changed, sender } of before) last.set(smallkey, { changed, sender });
 	for (const { commit, date, layers, registered, sender } of history) {
 		const name = sender !== null && Object.hasOwn(names, sender) ? names[sender] : undefined;
 		for (const { smallkey } of layers) {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { isCompanion, placeFile, removeTemporaryFiles } from "../../publish/place-file.mjs";
+import { isCompanion, placeFile, removeTemporaryFiles } from "../../publish/place-file.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/try-json.ts";
 import { codeStamp } from "../../store/files/code-stamp.ts";
@@ -17,7 +17,6 @@ import {
 	publisherFolders,
 } from "../static/addresses.ts";
 import { type PageSettings, pageSettingsPath } from "../static/html.ts";
-import type { ReadFile } from "./chunks.ts";
 import { chunksFolder, layerPages } from "./entries.ts";
 import type { CatalogueOptions } from "./options.ts";
 import { picturesStamp } from "./thumbnails.ts";
@@ -47,6 +46,8 @@ export interface CatalogueState {
 	/** Full id of the commit of the layers. */
 	commit: string;
 	pages: PageSettings;
+	/** Paths of the files of the site, which depend on no layer. */
+	site: readonly string[];
 	/** Number of the catalogue's files in the output; with another number the catalogue is incomplete. */
 	files: number;
 }
@@ -65,11 +66,17 @@ function statePath(out: string): string {
  * Reads what the catalogue in an output was made from; null if there is no complete catalogue.
  * @throws {Error} with the path if the file exists but cannot be read: a build from nothing would hide the fault
  */
-export function readState(out: string): CatalogueState | null {
+function readState(out: string): CatalogueState | null {
 	const path = statePath(out);
 	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
 	const state = tryJson(text ?? "") as CatalogueState | null;
 	return state && state.files === presentFiles(out).length ? state : null;
+}
+
+/** Reads that state if the same code and options made the catalogue; else null. */
+export function readUsable(out: string, options: CatalogueOptions): CatalogueState | null {
+	const state = readState(out);
+	return state?.stamp === catalogueStamp(options) ? state : null;
 }
 
 /** Removes the state of a catalogue, before its files change: an interrupted catalogue has none. */
@@ -95,8 +102,8 @@ export function filesIn(out: string, folder: string): string[] {
 	return files.map((name) => `${folder}/${name}`);
 }
 
-/** Reads the files of an output. */
-export function readerOf(out: string): ReadFile {
+/** Returns a function that reads a file of an output; null if it does not exist. */
+export function readerOf(out: string): (path: string) => string | null {
 	return (path) => ifThereSync(join(out, path), () => readFileSync(join(out, path), "utf8"));
 }
 

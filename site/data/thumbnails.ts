@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync,
 import { dirname, join } from "node:path";
 import { tryJson } from "../../registry/try-json.ts";
 import { ifThereSync } from "../../store/files/if-there.ts";
-import type { CatalogueChanges } from "./files.ts";
+import type { Entry } from "./entries.ts";
 
 /** The file in a folder of pictures that lists them; `npx fragment-publisher prove` writes it. */
 export const proofsFile = "proofs.json";
@@ -39,8 +39,8 @@ export function readThumbnails(folder: string): Thumbnails {
 }
 
 /** Copies the thumbnails of layers into an output, and removes all others. */
-export function placeThumbnails(out: string, thumbnails: Thumbnails, layers: CatalogueChanges["layers"]) {
-	const paths = new Set([...layers.values()].flatMap((entry) => entry?.thumbnail ?? []));
+export function placeThumbnails(out: string, thumbnails: Thumbnails, entries: readonly Entry[]) {
+	const paths = new Set(entries.flatMap(({ thumbnail }) => thumbnail ?? []));
 	for (const { file, path } of thumbnails.values()) {
 		const place = join(out, path);
 		if (!paths.has(path) || existsSync(place)) continue;

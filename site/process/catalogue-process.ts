@@ -6,28 +6,23 @@ import type { Log } from "../../store/log.ts";
 import type { CatalogueOptions } from "../data/options.ts";
 import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
 
-/** The catalogue's times in milliseconds, and the limit of its memory. */
+/** The catalogue's times in milliseconds. */
 const defaultLimits = {
 	/** How long changes are collected before an update. */
 	collectMs: 50,
-	/** With many commits, the next update waits until none has arrived for this time, and at most for the second one. */
-	quietMs: 1_000,
-	maxQuietMs: 30_000,
+	/** The shortest time between the starts of two updates. The pause after an update is never shorter than the update. */
+	everyMs: 3_000,
 	/** How often the files are checked. */
 	checkMs: 60_000,
 	/** The first and the longest pause after a failure. Each pause is twice the one before. */
 	retryMs: 1_000,
 	maxRetryMs: 60_000,
-	/** How long `endWorker` waits for a running update. */
-	endMs: 5_000,
-	/** Resident bytes above which an idle worker process is replaced: only the end of a process frees its memory. */
-	maxIdleBytes: 160e6,
 };
 
 interface ServiceCatalogueOptions {
 	repository: string;
 	out: string;
-	/** The module of the process that writes the files: it calls `serveOrders`. */
+	/** The module of the process that writes the files: it calls `serveOrder`. */
 	worker: URL;
 	/** Called for each update: the senders may have changed. */
 	options: () => CatalogueOptions;
@@ -38,33 +33,21 @@ interface ServiceCatalogueOptions {
 
 /** The process has a lower priority than the one that answers readers and publishers. */
 const niceness = 10;
-/** If at most so many commits arrive during an update and the pause after it, the next update follows. */
-const fewCommits = 10;
-/** The pause after an update, as a multiple of its duration, and the longest one in milliseconds. */
-const pausesPerUpdate = 3;
-const maxPauseMs = 300;
 
 /**
- * Opens the catalogue of a running service: a process of its own updates it to the branch. The catalogue is derived data:
- * if an update fails, reads and writes of layers continue, and the update is retried.
+ * Opens the catalogue of a running service. For each update, a process of its own writes the catalogue of the branch, and
+ * ends: its memory is not kept. The catalogue is derived data: if an update fails, reads and writes of layers continue, and
+ * the update is retried.
  */
-export function openCatalogue({
-	repository,
-	out,
-	worker: module,
-	options,
-	log,
-	limits = {},
-}: ServiceCatalogueOptions) {
-	const { collectMs, quietMs, maxQuietMs, checkMs, retryMs, ...more } = { ...defaultLimits, ...limits };
-	const { maxRetryMs, endMs, maxIdleBytes } = more;
+export function openCatalogue(given: ServiceCatalogueOptions) {
+	const { repository, out, worker: module, options, log } = given;
+	const { collectMs, everyMs, checkMs, retryMs, maxRetryMs } = { ...defaultLimits, ...given.limits };
 	const closing = new AbortController();
 	const { signal } = closing;
 	let worker: ChildProcess | null = null;
 	let wanted: string | null = null;
-	/** Number of commits since the last update began. */
-	let commits = 0;
 	let updatedTo: string | null = null;
+	let restUntilMs = Number.NEGATIVE_INFINITY;
 	/** Why the last update failed. */
 	let failure: string | null = null;
 	let working: Promise<void> | null = null;
@@ -80,24 +63,14 @@ export function openCatalogue({
 
 	async function runRounds(): Promise<void> {
 		for (let failures = 0; wanted !== null && wanted !== updatedTo; ) {
-			await pause(collectMs);
+			await pause(Math.max(collectMs, restUntilMs - performance.now()));
 			if (signal.aborted) return;
-			const start = performance.now();
+			const startMs = performance.now();
 			const isDone = await update(wanted);
+			const tookMs = performance.now() - startMs;
+			restUntilMs = startMs + Math.max(everyMs, 2 * tookMs);
 			failures = isDone ? 0 : failures + 1;
-			// A pause in proportion to the duration of the update leaves the processor to other work.
-			const restMs = Math.min((performance.now() - start) * pausesPerUpdate, maxPauseMs);
-			await pause(isDone ? restMs : Math.min(retryMs * 2 ** (failures - 1), maxRetryMs));
-			if (isDone && commits > fewCommits) await untilQuiet();
-		}
-	}
-
-	/** Waits while commits keep arriving: an update of many takes hardly longer than one of a few. */
-	async function untilQuiet(): Promise<void> {
-		const untilMs = performance.now() + maxQuietMs;
-		for (let known = -1; known !== commits && performance.now() < untilMs && !signal.aborted; ) {
-			known = commits;
-			await pause(quietMs);
+			if (!isDone) await pause(Math.min(retryMs * 2 ** (failures - 1), maxRetryMs));
 		}
 	}
 
@@ -107,70 +80,49 @@ export function openCatalogue({
 
 	/** Updates the catalogue to a commit. @returns whether that succeeded */
 	async function update(commit: string): Promise<boolean> {
-		commits = 0;
-		const order = { repository, commit, out, options: options() };
-		const report = await ask(order).catch(({ message }: Error) => ({ reason: message }));
-		if ("reason" in report) {
+		const reason = await updateNow(commit).catch(({ message }: Error) => message);
+		if (reason !== null) {
 			updatedTo = null;
-			if (failure === null && !signal.aborted) log.warn(`the catalogue cannot be updated: ${report.reason}`);
-			failure = report.reason;
+			if (failure === null && !signal.aborted) log.warn(`the catalogue cannot be updated: ${reason}`);
+			failure = reason;
 			return false;
 		}
 		if (failure !== null) log.warn("the catalogue is current again");
 		failure = null;
 		updatedTo = commit;
-		// Not if commits are waiting: their update would have to wait until a new process has started.
-		const isIdle = commits === 0;
-		const isLarge = report.residentBytes > maxIdleBytes;
-		if (report.outcome.how === "all" || (isIdle && isLarge)) await endWorker();
-		// Started in advance, so that the next update need not wait for it.
-		if (!signal.aborted) worker ??= startWorker();
 		return true;
 	}
 
-	/** @throws {Error} if the process cannot be started, or ends without an answer */
-	async function ask(order: CatalogueOrder): Promise<CatalogueReport> {
-		worker ??= startWorker();
-		const asked = worker;
-		const over = new AbortController();
-		// Both reject if the process cannot be started: then there is an `error` event, and no `exit`.
-		const answered = once(asked, "message", over);
-		const ended = once(asked, "exit", over).then(([code, name]) => {
-			throw new Error(`its process ended with ${name ?? code}`);
-		});
-		// Without a channel the process has not started, or has ended: an event follows, as when `send` fails.
-		if (asked.connected) asked.send(order, () => undefined);
-		const [report] = await Promise.race([answered, ended]).finally(() => over.abort());
-		return report;
+	async function updateNow(commit: string): Promise<CatalogueReport> {
+		const order = { repository, commit, out, options: options() };
+		const { readUsable } = await import("../data/output.ts");
+		return readUsable(out, order.options)?.commit === commit ? null : runWorker(order);
 	}
 
-	function startWorker(): ChildProcess {
+	/** @throws {Error} if the process cannot be started, or ends without an answer */
+	async function runWorker(order: CatalogueOrder): Promise<CatalogueReport> {
 		const started = fork(module, {
 			execArgv: ["--optimize-for-size", "--import", import.meta.resolve("tsx")],
 			serialization: "advanced",
 			// This process's environment is not inherited: it holds secrets.
 			env: { PATH: process.env.PATH },
 		});
+		worker = started;
 		if (started.pid !== undefined) lowerPriority(started.pid, niceness);
-		const forget = () => {
-			if (worker === started) worker = null;
-		};
-		started.once("exit", forget).on("error", forget);
-		started.unref();
-		started.channel?.unref();
-		return started;
-	}
-
-	/** Ends the process after its running update, or kills it after `endMs`. */
-	async function endWorker(): Promise<void> {
-		const ending = worker;
-		worker = null;
-		if (!ending || ending.exitCode !== null || ending.signalCode !== null) return;
-		ending.ref();
-		if (ending.connected) ending.disconnect();
-		const timer = setTimeout(() => ending.kill("SIGKILL"), endMs);
-		await once(ending, "exit");
-		clearTimeout(timer);
+		const over = new AbortController();
+		// Both reject if the process cannot be started: then there is an `error` event, and no `exit`.
+		const answered = once(started, "message", over).then(([{ report }]) => report as CatalogueReport);
+		const ended = once(started, "exit", over).then(([code, name]) => {
+			throw new Error(`its process ended with ${name ?? code}`);
+		});
+		// Without a channel the process has not started, or has ended: an event follows, as when `send` fails.
+		if (started.connected) started.send(order, () => undefined);
+		started.on("error", () => undefined);
+		return Promise.race([answered, ended]).finally(() => {
+			over.abort();
+			started.kill("SIGKILL");
+			worker = null;
+		});
 	}
 
 	const timer = setInterval(() => {
@@ -183,18 +135,18 @@ export function openCatalogue({
 		/** Orders an update to this commit of the branch. */
 		changed(commit: string): void {
 			wanted = commit;
-			commits += 1;
 			work();
 		},
 		/** The commit that the catalogue's files show; null if that is not known. */
 		get updatedTo(): string | null {
 			return updatedTo;
 		},
-		/** Waits for a running update, and ends the process. */
+		/** Ends the process. What it was writing is written again by the next service. */
 		async close(): Promise<void> {
 			closing.abort();
 			clearInterval(timer);
-			await Promise.all([endWorker(), working]);
+			worker?.kill("SIGKILL");
+			await working;
 		},
 	};
 }

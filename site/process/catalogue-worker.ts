@@ -1,8 +1,8 @@
 import type { Extension } from "../../api/service/extensions.ts";
 import type { CatalogueOptions } from "../data/options.ts";
-import { type CatalogueOutcome, updateCatalogue } from "../data/update.ts";
+import { updateCatalogue } from "../data/update.ts";
 
-/** An order of the service. The next one comes after its answer. */
+/** An order of the service. */
 export interface CatalogueOrder {
 	repository: string;
 	/** Full id. */
@@ -11,19 +11,17 @@ export interface CatalogueOrder {
 	options: CatalogueOptions;
 }
 
-/** The answer: the outcome and the memory of the process, or why it failed. */
-export type CatalogueReport = { outcome: CatalogueOutcome; residentBytes: number } | { reason: string };
+/** Why an update failed; null if it did not. */
+export type CatalogueReport = string | null;
 
-/** Updates the catalogue to a commit at each order of the service, in a process of its own, which reads the layers from git. */
-export function serveOrders(extensions: readonly Extension[]): void {
-	let running: Promise<void> = Promise.resolve();
-	process.on("message", ({ repository, commit, out, options }: CatalogueOrder) => {
-		running = updateCatalogue({ repository, commit }, out, options, { extensions })
-			.then((outcome): CatalogueReport => ({ outcome, residentBytes: process.memoryUsage.rss() }))
-			.catch(({ message }: Error): CatalogueReport => ({ reason: message }))
-			// The callback ignores the error of `send` if the service has ended meanwhile.
-			.then((report) => void process.send?.(report, undefined, undefined, () => undefined));
+/** Carries out one order of the service in this process, which reads the layers from git, and ends after its answer. */
+export function serveOrder(extensions: readonly Extension[]): void {
+	process.once("message", async ({ repository, commit, out, options }: CatalogueOrder) => {
+		const report = await updateCatalogue({ repository, commit }, out, options, { extensions }).then(
+			() => null,
+			({ message }: Error): CatalogueReport => message,
+		);
+		// The callback ignores the error of `send` if the service has ended meanwhile.
+		process.send?.({ report }, undefined, undefined, () => process.exit(0));
 	});
-	// A running update ends first: an incomplete catalogue would have to be built from nothing.
-	process.on("disconnect", () => void running.finally(() => process.exit(0)));
 }

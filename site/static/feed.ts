@@ -93,9 +93,3 @@ export function feedTitle(smallkey: string, title: Entry["title"] | null | undef
 	const texts = langs.map((lang) => title?.[lang].replaceAll("\n", " ").trim() || smallkey);
 	return xmlText([...new Set(texts)].join(" · "));
 }
-
-/** The titles in a feed, by smallkey. */
-export function titlesIn(feed: string): Map<string, string> {
-	const entry = /<title>(.*): [^:\n]*<\/title>\n<updated>[^<]*<\/updated>\n<category term="([^"]*)"\/>/g;
-	return new Map([...feed.matchAll(entry)].map(([, title = "", smallkey = ""]) => [smallkey, title]));
-}

@@ -16,15 +16,7 @@ interface Titled {
 /** Sorts layers by their titles in a language; equal titles by smallkey. */
 export function byTitle(entries: readonly Entry[], lang: Lang): Titled[] {
 	const orderOf = (entry: Entry) => `${sortKey(titleOf(entry, lang))}\0${entry.smallkey}`;
-	return sorted(entries.map((entry) => ({ entry, order: orderOf(entry) })));
-}
-
-/** Adds layers to a sorted list. */
-export function withAdded(list: readonly Titled[], added: readonly Titled[]): Titled[] {
-	return sorted([...list, ...added]);
-}
-
-function sorted(list: Titled[]): Titled[] {
+	const list = entries.map((entry) => ({ entry, order: orderOf(entry) }));
 	return list.sort((one, other) => (one.order < other.order ? -1 : 1));
 }
 

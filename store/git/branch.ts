@@ -21,12 +21,14 @@ export interface CommitRange {
 	changes: readonly PathChange[];
 	/** Reads the state at `to`. */
 	at: CommitReader;
+	/** Whether other processes have pushed commits of it. */
+	isPushed: boolean;
 }
 
 /** The result of publishing a range. */
 export interface Published {
-	/** Resolves with warnings for the senders, once all derived files are written or have failed. */
-	warnings: Promise<Problem[]>;
+	/** For the senders; empty if all files are written. */
+	warnings: Problem[];
 }
 
 /** Publishes a range: it can be read once the promise resolves. */
@@ -128,7 +130,7 @@ export function openBranch(
 	async function rangeBetween<From extends string | null>(from: From, to: string) {
 		const listed =
 			from === null ? listTree(repository, to, "layers/") : diffTree(repository, from, to, "layers");
-		return { from, to, changes: await listed, at: readerAt(to) };
+		return { from, to, changes: await listed, at: readerAt(to), isPushed: true };
 	}
 
 	/** Writes a line to the log about a range with commits that other processes have pushed. */

@@ -139,7 +139,7 @@ export function createGroupWriter(context: StoreContext) {
 		if (name !== branchName) return finish(group);
 		const { to } = group;
 		const edits = changed.flatMap((one) => one.edits);
-		await finish(group, { from: base, to, changes: changesOf(edits), at });
+		await finish(group, { from: base, to, changes: changesOf(edits), at, isPushed: false });
 		if (shared) shared = { at, commit: to, edits: shared.edits + edits.length };
 	}
 
@@ -154,30 +154,23 @@ export function createGroupWriter(context: StoreContext) {
 	/** Answers a group whose commits are on the disk. */
 	async function answer(
 		{ judged, name, isWaiting, base, to, reader }: Group,
-		warnings = Promise.resolve<Problem[]>([]),
+		warnings: Problem[] = [],
 	): Promise<void> {
 		const unchanged = judged.filter(({ edits }) => edits.length === 0);
 		await requests.keep(usesOf(unchanged, to));
 		if (to !== base) health.recovered();
 		const isReview = name !== branchName;
-		const proposed = new Set<Judged>();
+		const published = { warnings, published: warnings.length === 0 };
 		for (const one of judged) {
-			const waits = one.edits.length > 0 || (isWaiting && (await isProposed(one.meta, reader)));
-			if (isReview && waits) proposed.add(one);
+			const { pending, meta, refusal, commit } = one;
+			const changed = one.edits.length > 0;
+			const waits = isReview && (changed || (isWaiting && (await isProposed(meta, reader))));
+			const more = waits ? { branch: name } : changed ? published : {};
+			const resolve = (id: string) => pending.resolve(refusal ?? { commit: id, changed, ...more });
+			const isStored = !refusal && !changed && !waits && meta.smallkey !== null;
+			if (isStored) void lastCommits(meta.smallkey as string, isReview ? branch.commit : to).then(resolve);
+			else resolve(commit ?? to);
 		}
-		// Not awaited: the next group does not wait for the files.
-		void warnings.then((texts) => {
-			for (const one of judged) {
-				const { pending, meta, refusal, commit } = one;
-				const changed = one.edits.length > 0;
-				const waits = proposed.has(one);
-				const more = waits ? { branch: name } : changed ? { warnings: texts } : {};
-				const resolve = (id: string) => pending.resolve(refusal ?? { commit: id, changed, ...more });
-				const isStored = !refusal && !changed && !waits && meta.smallkey !== null;
-				if (isStored) void lastCommits(meta.smallkey as string, isReview ? branch.commit : to).then(resolve);
-				else resolve(commit ?? to);
-			}
-		});
 	}
 
 	/** Whether the state of a review differs from the served one in a layer. A commit of no single layer always does. */

@@ -53,9 +53,9 @@ test("each update merges members, in one commit, and has the older service's ans
 	const { author, subject } = handlers.store.commits.at(-1) ?? {};
 	assert.equal([author, subject], ["jstest", "update wells"]);
 	for (const [lang, name] of Object.entries({ en: "Wells 2", fr: "Puits 2" }))
-		assert.match(textOf(handlers.get(`/v0.9/doc/${lang}/wells`)), `"displayName":"${name}"`);
+		assert.match(textOf(await handlers.get(`/v0.9/doc/${lang}/wells`)), `"displayName":"${name}"`);
 	await handlers.expect(200, update("/v2/update/limits", { targets: { v2: { en: { layer: "z" } } } }));
-	assert.match(textOf(handlers.get("/v2/doc/en/limits")), '"layerEntries":[{"id":"z"}]');
+	assert.match(textOf(await handlers.get("/v2/doc/en/limits")), '"layerEntries":[{"id":"z"}]');
 });
 
 test("an update that is refused stores nothing, and the merged registration is judged as a whole", async (scene) => {

@@ -4,32 +4,31 @@ import { answerRead } from "../../api/read.ts";
 import type { Reply } from "../../api/reply.ts";
 import { smallkeysOf } from "../../api/wanted.ts";
 import { etagOf } from "../../registry/etag.ts";
-import type { Fragments } from "../../registry/fragment.ts";
+import type { Fragment, ReadFragment } from "../../registry/fragment.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import { textOf as text } from "../helpers/handlers.ts";
+import { partsOf, textOf as text } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";
 import { words } from "../helpers/world.ts";
 
 const encoder = new TextEncoder();
 
+/** Reads a fragment from memory. */
+type Read = (path: string) => Fragment | null;
+
 /** Fragments of v0.9, in both languages: `a` and `B`. */
-const fragments: Fragments = (target, _lang, smallkey) => {
+const fragments: Read = (path) => {
+	const [target, , smallkey] = partsOf(path);
 	if (target !== "v0.9" || !["a", "B"].includes(smallkey)) return null;
 	const body = encoder.encode(`"${smallkey}"`);
 	return { body, etag: etagOf(body) };
 };
 
-function readFrom(
-	from: Fragments,
-	target: string,
-	ifNoneMatch: string | null = null,
-	docsMaxKeys = 1000,
-): Reply {
+function readFrom(from: Read, target: string, ifNoneMatch: string | null = null, docsMaxKeys = 1000): Reply {
 	const route = routeOf("GET", target, { basePath: "", docsMaxKeys, targets: targetNames });
 	if (route.kind === "refused") return route.reply;
 	if (route.kind !== "doc" && route.kind !== "docs") throw new Error(`${target}: ${route.kind}`);
-	return answerRead(route, ifNoneMatch, from);
+	return answerRead(route, ifNoneMatch, from) as Reply;
 }
 
 const read = (target: string, ifNoneMatch: string | null = null) => readFrom(fragments, target, ifNoneMatch);
@@ -50,12 +49,35 @@ test("docs answers 414 over the different keys that may be fetched", () => {
 });
 
 /** Fragments of a size for every key: an E2 byte and a separator in each. */
-function sized(bytes: number): Fragments {
+function sized(bytes: number): Read {
 	// U+22A8 and U+22A9 have two of the bytes of a separator.
 	const head = '{"a":"\u2028’⊨⊩';
 	const body = encoder.encode(`${head}${"x".repeat(bytes - encoder.encode(head).length - 2)}"}`);
-	return (_target, _lang, smallkey) => ({ body, etag: `"${smallkey}"` });
+	return (path) => ({ body, etag: `"${partsOf(path)[2]}"` });
 }
+
+test("each fragment of a list is read once, also where an engine reads it from elsewhere", async () => {
+	const paths: string[] = [];
+	const later: ReadFragment = async (path) => {
+		paths.push(path);
+		return fragments(path);
+	};
+	const target = "/v0.9/docs/en/a,B,a,none,!,a";
+	const route = routeOf("GET", target, { basePath: "", docsMaxKeys: 9, targets: targetNames });
+	if (route.kind !== "docs") throw new Error(route.kind);
+	assert.equal(await answerRead(route, null, later), read(target));
+	assert.equal(
+		paths,
+		["a", "B", "none"].map((key) => `v0.9/doc/en/${key}`),
+	);
+	// What is in memory comes first, and the rest is waited for.
+	const mixed: ReadFragment = (path) => (path.endsWith("/a") ? fragments(path) : later(path));
+	assert.equal(await answerRead(route, null, mixed), read(target));
+	const most = sized(31_999_000);
+	const large: ReadFragment = async (path) => most(path);
+	const two = routeOf("GET", "/v0.9/docs/en/a,B", { basePath: "", docsMaxKeys: 9, targets: targetNames });
+	assert.is((await answerRead(two as typeof route, null, large)).status, 414);
+});
 
 test("docs over 32 MB with repeats is 414 before anything is put together", () => {
 	const thousand = Array(1000).fill("k").join(",");
@@ -81,7 +103,7 @@ test("docs over 1 MB comes in pieces that are never joined, of the announced len
 		assert.is(Buffer.concat(pieces).length, body.length);
 		assert.is(Buffer.concat(pieces).includes("\u2028"), !path.includes("callback"));
 	}
-	assert.ok(readFrom(sized(5_000), "/v0.9/docs/en/k1,k2").body instanceof Uint8Array);
+	assert.ok(readFrom(sized(5_000), "/v0.9/doc/en/k1").body instanceof Uint8Array);
 });
 
 test("a conditional read that is 304 puts no body together", () => {
@@ -96,12 +118,14 @@ function everyTarget(
 	path: string,
 	chosen: readonly TargetName[] = targetNames,
 ): { said: string; type: string; etag: string } {
-	const some: Fragments = (name, lang, smallkey) =>
-		smallkey === "a" ? { body: encoder.encode(`"${name} ${lang}\u2028"`), etag: `"${name}"` } : null;
+	const some: Read = (file) => {
+		const [name, lang, smallkey] = partsOf(file);
+		return smallkey === "a" ? { body: encoder.encode(`"${name} ${lang}\u2028"`), etag: `"${name}"` } : null;
+	};
 	const route = routeOf("GET", `/b${path}`, { basePath: "/b", docsMaxKeys: 9, targets: chosen });
 	if (route.kind === "refused") return { said: String(route.reply.status), type: "", etag: "" };
 	if (route.kind !== "docs" && route.kind !== "doc") throw new Error(route.kind);
-	const reply = answerRead(route, null, some);
+	const reply = answerRead(route, null, some) as Reply;
 	const said = reply.status === 200 ? text(reply).replaceAll("\u2028", "") : String(reply.status);
 	return { said, type: reply.headers["Content-Type"] ?? "", etag: reply.headers.ETag ?? "" };
 }
@@ -153,7 +177,8 @@ test("the portal asks by a query, and its answer is wrapped", () => {
 
 test("v1 has lists in drawing order: lower ranks first, what has none between, equal ones as asked for", () => {
 	const ranks: Record<string, number> = { point1: 2, polygon2: 0, point2: 2, polygon1: 0, line: 1 };
-	const ranked: Fragments = (_target, _lang, smallkey) => {
+	const ranked: Read = (path) => {
+		const [, , smallkey] = partsOf(path);
 		const rank = ranks[smallkey];
 		const fragment = { body: encoder.encode(`"${smallkey}"`), etag: smallkey };
 		return rank === undefined ? fragment : { ...fragment, rank };
@@ -169,7 +194,7 @@ test("v1 has lists in drawing order: lower ranks first, what has none between, e
 });
 
 test("an answer with an unknown key is cached for 5 seconds, so that no cache hides a new layer", () => {
-	const inEveryTarget: Fragments = (_target, lang, smallkey) => fragments("v0.9", lang, smallkey);
+	const inEveryTarget: Read = (path) => fragments(`v0.9/doc/en/${partsOf(path)[2]}`);
 	const cachingOf = (path: string) => readFrom(inEveryTarget, path).headers["Cache-Control"];
 	const minute = "public, max-age=60, stale-while-revalidate=60, stale-if-error=86400";
 	for (const path of ["/v0.9/docs/en/a", "/docs/en/a,a", "/v1/docs/en/a?callback=f", "/vcs?lang=en&id=a"])

@@ -173,10 +173,10 @@ onDisk(
 		const first = capture(local, { target: at("killed"), body: wms("one") });
 		const base = await local.git("rev-parse", "refs/heads/main");
 		await expect(local, first, 201);
-		/** Removes the ends of all requests from the log, and the saved table: the process was killed before both. */
+		/** Removes the ends of all requests from the log, and what the files show: the process was killed before both. */
 		const kill = async () => {
 			await local.stop();
-			await rm(join(local.folder, "fragments"), { recursive: true, force: true });
+			await rm(join(local.folder, "dist.served"), { recursive: true, force: true });
 			const folder = join(local.folder, "requests");
 			for (const name of await readdir(folder)) {
 				const lines = (await readFile(join(folder, name), "utf8")).split("\n");

@@ -91,7 +91,7 @@ test("a layer that some target cannot express is accepted, and the receipt names
 	const rule = "this layer has no form there, and is answered with 404";
 	assert.equal(warnings.slice(-2), [`v0.9, en and fr: ${rule}`, `v1, en and fr: ${rule}`]);
 	for (const path of everyPath("tiles"))
-		assert.is(handlers.get(path).status, fragments.includes(path) ? 200 : 404, path);
+		assert.is((await handlers.get(path)).status, fragments.includes(path) ? 200 : 404, path);
 	const node = { service_type: "ogcWms", service_url: "https://host.example/wms", recursive: true };
 	const whole = await receiptOf(
 		handlers.put("whole", JSON.stringify({ version: "2.0", en: node, fr: node })),
@@ -300,7 +300,7 @@ test("a change for review waits on a branch, and another sender's is refused mea
 	handlers.now += 1_000;
 	const removal = await receiptOf(handlers.expect(202, { ...careful, method: "DELETE" }));
 	assert.is(removal.branch, "register/k");
-	assert.match(textOf(handlers.get("/v0.9/doc/en/k")), '"layerName":"one"');
+	assert.match(textOf(await handlers.get("/v0.9/doc/en/k")), '"layerName":"one"');
 	const text =
 		"a change of the sender careful waits for a reviewer: send yours once that one is accepted or declined";
 	const late = { ...careful, body: wms("three"), sender: "other", secret: "another secret" };

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { openBrowser, serveFolder } from "../../extensions/prove/browser.ts";
-import { Index } from "../../site/data/chunks.ts";
+import { indexFiles } from "../../site/data/chunks.ts";
 import { buildSite } from "../../site/data/site.ts";
 import { plainSettings } from "../site/data/pages.ts";
 import { generateCatalogue } from "../site/search/catalogue.ts";
@@ -48,8 +48,7 @@ export const catalogueRows: Row[] = [
 		goal: () => ({ of: "ratio", most: 1 }),
 		rounds: 1,
 		prepare: async (world) => {
-			const entries = new Map(generateCatalogue(world.layers).map((entry) => [entry.smallkey, entry]));
-			const index = new Index(null).change(entries, "a".repeat(40)).files;
+			const index = indexFiles(generateCatalogue(world.layers), "a".repeat(40)).files;
 			const dist = world.path("pages");
 			for (const [path, content] of [...(await buildSite(plainSettings)).files, ...index]) {
 				if (content === null) continue;

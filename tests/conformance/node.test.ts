@@ -15,16 +15,14 @@ const node: Candidate = {
 		const handlers = new Handlers(
 			Object.fromEntries([...layers].map(([smallkey, text]) => [layerPath(smallkey), text])),
 		);
-		const { context, store, fragments } = handlers;
+		const { context, store, file } = handlers;
 		context.now = () => new Date();
 		context.commit = readCommit();
 		context.settings = { ...context.settings, senders: parseSenders(JSON.stringify(senders), "") };
-		const version = () => store.commits.length;
 		const log = () => undefined;
 		const { server, end } = createNodeServer({
 			context,
-			fragments,
-			version,
+			file,
 			log,
 			allReads: false,
 			count: log,

@@ -72,7 +72,8 @@ const introduction = `# Reliability
 change lost that had been acknowledged with a 201 or 204, except where the disk itself was lost; each is checked after the fault
 and after a restart.
 
-- **Reads** are served from memory in every fault of the disk, git or the repository: 200 is the last good state.
+- **Reads** are served from files, and from git where a file is missing or may be old: 200 is the last good state. After a power cut a
+  web server in front has whole files only once they are compared, which is when \`/readyz\` is \`ok\`.
 - **Writes** get 503 with a reason and \`Retry-After\` while they cannot be stored, and work again without a restart.
 - **A start** repairs what it can and says so. Otherwise it ends with an error that says what to do (…), and changes nothing.
 

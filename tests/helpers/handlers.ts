@@ -8,12 +8,13 @@ import { parseSenders, sign } from "../../api/senders.ts";
 import { answerWrite, type WriteBody, type Write as WriteHead, writeHeaders } from "../../api/write.ts";
 import { drawingRank } from "../../registry/description.ts";
 import { etagOf } from "../../registry/etag.ts";
-import type { Fragments } from "../../registry/fragment.ts";
+import type { Fragment, ReadFragment } from "../../registry/fragment.ts";
 import { judgeChange } from "../../registry/judge.ts";
 import { namesOf } from "../../registry/layer-file.ts";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
-import { descriptionPath, langs, layerPath } from "../../registry/smallkey.ts";
-import { renderLayer, targetNames, targetPath } from "../../registry/targets/table.ts";
+import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
+import { renderLayer, targetNames, targetPath, targets } from "../../registry/targets/table.ts";
+import type { TargetName } from "../../registry/targets/target.ts";
 import { memoryStore } from "../../store/memory.ts";
 import type { Edit } from "../../store/store.ts";
 import { assertFrench } from "./french.ts";
@@ -82,7 +83,7 @@ export abstract class Requests {
 	/** The service's clock, which tests move. */
 	now = noon;
 	abstract context: Context;
-	abstract readonly fragments: Fragments;
+	abstract readonly file: ReadFragment;
 
 	/** Signs a request and sends it through the routes. Its answer has no English sentence in French. */
 	async write({ method = "PUT", target, ...write }: Write): Promise<Response> {
@@ -101,14 +102,22 @@ export abstract class Requests {
 		return this.write({ method: "DELETE", target: `/register/${smallkey}` });
 	}
 
-	get(target: string, ifNoneMatch: string | null = null, method = "GET"): Reply {
+	async get(target: string, ifNoneMatch: string | null = null, method = "GET"): Promise<Reply> {
 		const route = routeOf(method, target, this.context.settings);
 		if (route.kind === "other") throw new Error(`${target} is a page`);
 		if (route.kind === "write" || route.kind === "status")
 			throw new Error(`${method} ${target} is answered later`);
 		if (!("items" in route)) return answerPlain(route, this.context);
-		return answerRead(route, ifNoneMatch, this.fragments);
+		return answerRead(route, ifNoneMatch, this.file);
 	}
+}
+
+/** The target, the language and the smallkey of the path of a fragment: `v0.9/doc/en/23ax5t`. */
+export function partsOf(path: string): [target: TargetName, lang: Lang, smallkey: string] {
+	const [smallkey = "", lang = "", ...folders] = path.split("/").reverse();
+	const doc = folders.reverse().join("/");
+	const target = targets.find((one) => one.doc === doc);
+	return [target?.name ?? "", lang as Lang, smallkey];
 }
 
 /** The service's handlers over a store in memory, and reads of what that stores. */
@@ -117,7 +126,7 @@ export class Handlers extends Requests {
 	context: Context;
 	/** Internal errors, which clients must not see. */
 	readonly reported: unknown[] = [];
-	readonly #rendered = new Map<string, ReturnType<Fragments>>();
+	readonly #rendered = new Map<string, Fragment | null>();
 
 	/**
 	 * @param files of the store: path → text
@@ -139,7 +148,8 @@ export class Handlers extends Requests {
 		};
 	}
 
-	readonly fragments: Fragments = (target, lang, smallkey) => {
+	readonly file = (path: string): Fragment | null => {
+		const [target, lang, smallkey] = partsOf(path);
 		const paths = [layerPath(smallkey), descriptionPath(smallkey)];
 		const texts = paths.map((path) => this.store.files.get(path));
 		const name = JSON.stringify([target, lang, smallkey, ...texts]);

@@ -13,8 +13,7 @@ export interface Listening extends AsyncDisposable {
 export async function listen(local: Local): Promise<Listening> {
 	const { server, end } = createNodeServer({
 		context: local.context,
-		fragments: local.publication.table.find,
-		version: local.publication.table.version,
+		file: local.file,
 		log: () => undefined,
 		allReads: false,
 		count: () => undefined,

@@ -6,9 +6,9 @@ import { parseSenders } from "../../api/senders.ts";
 import { type LocalService, type Outside, openLocal } from "../../api/service/composition.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
 import { extensions } from "../../extensions/index.ts";
-import type { FolderTimes } from "../../publish/folder-sink.ts";
+import type { FileTimes } from "../../publish/file-writer.ts";
 import type { Publication } from "../../publish/publication.ts";
-import type { Fragments } from "../../registry/fragment.ts";
+import type { ReadFragment } from "../../registry/fragment.ts";
 import { createSite } from "../../site/extension.ts";
 import type { openCatalogue } from "../../site/process/catalogue-process.ts";
 import { filesBelow } from "../../store/files/below.ts";
@@ -55,7 +55,7 @@ interface SiteParts {
 export interface LocalParts {
 	/** The files of the first commit: path → text. */
 	files?: Record<string, string>;
-	filesTimes?: Partial<FolderTimes>;
+	filesTimes?: Partial<FileTimes>;
 	storeLimits?: Partial<StoreLimits>;
 	guard?: Outside["guard"];
 	variables?: Record<string, string>;
@@ -104,7 +104,7 @@ export class Local extends Requests {
 	/** The process that writes the catalogue; undefined without one. */
 	catalogue: ReturnType<typeof openCatalogue> | undefined;
 
-	readonly fragments: Fragments = (...of) => this.publication.table.find(...of);
+	readonly file: ReadFragment = (path) => this.publication.file(path);
 
 	static async open(parts: LocalParts = {}): Promise<Local> {
 		const folder = await temporaryFolder();
@@ -122,7 +122,7 @@ export class Local extends Requests {
 	async start(files: Record<string, string> = {}): Promise<void> {
 		const seed = Object.entries(files).map(([path, text]) => ({ path, text }));
 		const environment = { DATA_DIR: this.folder, HARVEST: "off", SITE: "off", ...this.variables };
-		const limits = { collectMs: 10, checkMs: 200, retryMs: 100, maxRetryMs: 200 };
+		const limits = { collectMs: 10, checkMs: 200, everyMs: 10, retryMs: 100, maxRetryMs: 200 };
 		const site = createSite({ worker: new URL("../../scripts/catalogue.ts", import.meta.url), limits });
 		const all = [site, ...extensions];
 		const readers = all.flatMap(({ settings }) => settings ?? []);
@@ -145,8 +145,7 @@ export class Local extends Requests {
 					if (typeof this.freeBytes === "number") return this.freeBytes;
 					throw this.freeBytes;
 				},
-				// A slow machine changes no receipt.
-				filesTimes: { waitMs: 120_000, ...this.parts.filesTimes },
+				filesTimes: this.parts.filesTimes ?? {},
 				extensions: all,
 				storeLimits: this.parts.storeLimits ?? {},
 				guard: this.guard,
@@ -194,7 +193,7 @@ export class Local extends Requests {
 
 	/** What is stored and published: the branches and every fragment. A refusal leaves it as it was. */
 	async state(): Promise<string> {
-		const fragments = [...this.publication.table.smallkeys()].sort();
+		const fragments = [...this.publication.smallkeys()].sort();
 		return JSON.stringify([await refsOf(this.repository), this.store.tip, fragments]);
 	}
 }

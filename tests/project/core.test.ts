@@ -39,9 +39,9 @@ test("without extensions a service takes a signed PUT, serves every target, buil
 		extensions: core,
 		seed: async () => [],
 	});
-	const { context, fragments, version } = service;
+	const { context, file } = service;
 	const served = createNodeServer({
-		...{ context, fragments, version, log: () => undefined, allReads: false, count: () => undefined },
+		...{ context, file, log: () => undefined, allReads: false, count: () => undefined },
 	});
 	await new Promise<void>((resolve) => served.server.listen(0, "127.0.0.1", resolve));
 	const address = served.server.address();

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rm, stat, symlink } from "node:fs/promise
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { lockFolder } from "../../api/service/lock.ts";
-import { placeFile } from "../../publish/place-file.mjs";
+import { placeFile } from "../../publish/place-file.ts";
 import { targetNames, targetOf, targets } from "../../registry/targets/table.ts";
 import { manual, wms } from "../helpers/local.ts";
 import { exits, prints, root, runScript, warns } from "../helpers/process.ts";

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { runGit } from "../../store/git/commands/run.ts";
@@ -13,12 +13,12 @@ const test = freshSuite("publication", async (use) => {
 	local = use(await Local.open({ files: { "layers/on/one.json": wms("one") }, filesTimes }));
 });
 
-const status = (smallkey: string) => local.get(`/v0.9/doc/en/${smallkey}`).status;
+const status = async (smallkey: string) => (await local.get(`/v0.9/doc/en/${smallkey}`)).status;
 const layerIn = (text: string) => /"layerName":"([^"]*)"/.exec(text)?.[1] ?? "";
-const read = (smallkey: string) => layerIn(textOf(local.get(`/v0.9/doc/en/${smallkey}`)));
-const served = () => [...local.publication.table.smallkeys()].sort();
+const read = async (smallkey: string) => layerIn(textOf(await local.get(`/v0.9/doc/en/${smallkey}`)));
+const served = () => [...local.publication.smallkeys()].sort();
 const file = (smallkey: string, lang = "en") => join(local.out, `v0.9/doc/${lang}/${smallkey}`);
-const kept = () => join(local.folder, "fragments");
+const manifest = () => join(local.folder, "dist.served");
 
 /** The name of the layer in a rendered file; null if there is no file. */
 async function inFile(path: string): Promise<string | null> {
@@ -42,18 +42,38 @@ async function restart(change: () => unknown = () => undefined): Promise<void> {
 	await local.start();
 }
 
-const forget = () => rm(kept());
-/** As a killed process leaves it: no mark says that the process ended. */
-const asKilled = () => rm(`${kept()}.ended`);
+const forget = () => rm(manifest());
+/** As a killed process leaves it. */
+const asKilled = async () =>
+	writeFile(manifest(), (await readFile(manifest(), "utf8")).replace('"isOpen":false', '"isOpen":true'));
 
 test("a change is in the files before it is answered, and so is a removal; a compressed copy goes with its file", async () => {
 	assert.is((await local.put("two", wms("before"))).status, 201);
 	await writeFile(`${file("two")}.gz`, "compressed");
+	assert.is(await read("two"), "before");
 	assert.is((await local.put("two", wms("after"))).status, 201);
 	for (const lang of ["en", "fr"]) assert.is(await inFile(file("two", lang)), "after");
 	assert.is(await inFile(`${file("two")}.gz`), null);
+	assert.is(await read("two"), "after", "what is in memory goes with its file");
 	assert.is((await local.delete("two")).status, 204);
 	for (const lang of ["en", "fr"]) assert.is(await inFile(file("two", lang)), null);
+	assert.is(await status("two"), 404);
+});
+
+test("a file that is missing or empty is rendered when it is read, and written again", async () => {
+	await local.filesIdle();
+	for (const spoil of [rm, (path: string) => writeFile(path, "")]) {
+		await restart(() => spoil(file("one")));
+		assert.is(await read("one"), "one");
+		await local.filesIdle();
+		assert.is(await inFile(file("one")), "one");
+	}
+	await writeFile(file("none"), manual);
+	assert.is(await status("none"), 404, "a key that is not registered is not looked for");
+	await rm(local.out, { recursive: true });
+	assert.is((await local.put("three")).status, 201);
+	await local.filesIdle();
+	assert.is(await inFile(file("one", "fr")), "one", "a change finds that all files are gone");
 });
 
 test("files that cannot be written refuse nothing, are reported once, and are tried again", async () => {
@@ -65,9 +85,9 @@ test("files that cannot be written refuse nothing, are reported once, and are tr
 	for (const layer of ["during", "after"]) {
 		const answer = await local.put("two", wms(layer));
 		const receipt = (await answer.json()) as { published: boolean; warnings: string[] };
-		assert.equal([answer.status, receipt.published], [201, true]);
+		assert.equal([answer.status, receipt.published], [201, false]);
 		assert.match(receipt.warnings.join(), "the files of the web server");
-		assert.is(read("two"), layer);
+		assert.is(await read("two"), layer, "reads go on");
 	}
 	assert.match(local.publication.files.state() ?? "", "ENOTDIR");
 	await rm(folder);
@@ -76,14 +96,11 @@ test("files that cannot be written refuse nothing, are reported once, and are tr
 	const lines = local.warnings.filter((warning) => warning.includes("rendered files"));
 	assert.is(lines.length, 2, lines.join("\n"));
 	assert.equal(local.reported, []);
-	await rm(local.out, { recursive: true });
-	assert.is((await local.put("three")).status, 201);
-	await eventually(async () => (await inFile(file("one", "fr"))) === "one");
 	await restart(async () => {
 		await rm(local.out, { recursive: true });
 		await writeFile(local.out, "in the way");
 	});
-	assert.is(status("one"), 200, "reads go on");
+	assert.is(await status("one"), 200);
 	assert.is((await local.put("three", wms("new"))).status, 201);
 	await rm(local.out);
 	await eventually(async () => (await inFile(file("three"))) === "new");
@@ -91,78 +108,77 @@ test("files that cannot be written refuse nothing, are reported once, and are tr
 
 test("of keys that differ only in case the first by path is served, after any order and a restart", async () => {
 	await push({ "layers/tw/twin.json": wms("small") });
-	await eventually(() => status("twin") === 200);
+	await eventually(async () => (await status("twin")) === 200);
 	await push({ "layers/tw/TWIN.json": wms("capital"), "layers/on/ONE.json": "{}" });
-	await eventually(() => status("TWIN") === 200);
+	await eventually(async () => (await status("TWIN")) === 200);
 	assert.match(local.warnings.join("\n"), "layers/tw/twin.json: smallkey: twin differs only in case");
 	for (const change of [undefined, forget]) {
+		await local.filesIdle();
 		assert.equal(served(), ["TWIN", "one"], "a wrong file in another case removes no layer");
 		await restart(change);
+		assert.equal([await status("TWIN"), await status("twin"), await status("ONE")], [200, 404, 404]);
 	}
 	assert.match(await (await local.put("twin", wms("other"))).text(), "TWIN");
 	assert.is((await local.delete("TWIN")).status, 204);
+	await local.filesIdle();
 	assert.equal(served(), ["one", "twin"]);
 	await push({ "layers/tw/twin.json": null });
-	await eventually(() => status("twin") === 404);
+	await eventually(async () => (await status("twin")) === 404);
 });
 
-test("a push of thousands is served whole or not at all, and a start finds files that are missing", async () => {
+test("a push of thousands can be read before its files are written, and a start compares them only after a kill", async () => {
 	const keys = Array.from({ length: 1_200 }, (_, index) => `k${index % 10}-${index}`);
 	const pathOf = (key: string) => `layers/${key.slice(0, 2).toLowerCase()}/${key}.json`;
 	const files = Object.fromEntries(keys.map((key) => [pathOf(key), manual]));
-	const sizes = new Set<number>();
-	const pushing = push({ ...files, [pathOf("k0-0")]: "{", [pathOf("K0-10")]: manual });
-	await eventually(() => {
-		sizes.add(local.publication.table.size);
-		return status("one") === 200 && status("k9-19") === 200;
-	});
-	await pushing;
-	assert.equal([...sizes], [1, keys.length], "one file is wrong, and one differs only in case");
-	assert.equal([status("K0-10"), status("k0-10"), status("k0-0")], [200, 404, 404]);
-	await eventually(async () => (await inFile(file("k7-17", "fr"))) === "limits");
+	await push({ ...files, [pathOf("k0-0")]: "{", [pathOf("K0-10")]: manual, "layers/on/one.json": null });
+	await eventually(() => local.store.tip !== "" && local.publication.has("k9-19"));
+	assert.ok(local.publication.files.behind > 0, "the files follow");
+	assert.match(local.context.readiness() ?? "", "a large change");
+	assert.equal([await status("k9-1199"), await status("one")], [200, 404]);
+	assert.is((await local.put("k9-19", wms("newer"))).status, 201);
+	assert.is(await inFile(file("k9-19")), "newer", "a PUT does not wait for the others");
+	assert.equal(await Promise.all(["K0-10", "k0-10", "k0-0"].map(status)), [200, 404, 404]);
 	await local.filesIdle();
+	assert.equal([await inFile(file("k9-19")), await inFile(file("k7-17", "fr"))], ["newer", "limits"]);
+	assert.equal([await inFile(file("one")), served().length, local.context.readiness()], [null, 1_199, null]);
 	await restart(async () => {
-		await rm(file("k7-17", "fr"));
 		await writeFile(file("gone"), "{}");
 		await writeFile(file("k8-18"), "spoilt");
 	});
-	await eventually(async () => (await inFile(file("k7-17", "fr"))) === "limits");
-	await eventually(async () => (await inFile(file("gone"))) === null);
 	await local.filesIdle();
 	assert.is(await inFile(file("k8-18")), "", "after a clean end no file is read");
 	await restart(asKilled);
-	await eventually(async () => (await inFile(file("k8-18"))) === "limits");
+	assert.is(await read("k8-18"), "limits", "a file that is not compared yet is not served");
+	await local.filesIdle();
+	assert.equal([await inFile(file("k8-18")), await inFile(file("gone"))], ["limits", null]);
 });
 
-test("a restart serves what was served, although what was kept is damaged or of other settings", async () => {
+test("a restart serves what was served, although the manifest is damaged or the files are of other settings", async () => {
 	await local.put("two", wms("two"));
-	const before = local.get("/v0.9/docs/en/one,two");
+	const before = await local.get("/v0.9/docs/en/one,two");
 	const damages: (() => Promise<void> | void)[] = [
 		() => undefined,
-		async () => truncate(kept(), (await stat(kept())).size - 10),
-		async () => writeFile(kept(), (await readFile(kept(), "latin1")).replaceAll("one", "eno"), "latin1"),
-		() => writeFile(kept(), ""),
+		async () => truncate(manifest(), (await stat(manifest())).size - 10),
+		() => writeFile(manifest(), ""),
 	];
 	for (const damage of damages) {
 		await restart(damage);
-		assert.equal(local.get("/v0.9/docs/en/one,two"), before, String(damage));
-		// Something to keep.
-		await local.put("three");
-		await local.delete("three");
+		assert.equal(await local.get("/v0.9/docs/en/one,two"), before, String(damage));
 	}
-	const modern = textOf(local.get("/v2/doc/en/one"));
-	local.variables = { TARGETS: "v2" };
+	await local.put("modern", JSON.stringify({ ...JSON.parse(manual), version: "1.1.0" }));
+	local.variables = { METADATA_URL: "https://metadata.example/{0}", TARGETS: "v2" };
 	await restart();
-	assert.is(textOf(local.get("/v2/doc/en/one")), modern);
+	assert.is(await status("one"), 404);
+	assert.is((await local.get("/v2/doc/en/one")).status, 200);
+	await local.filesIdle();
+	assert.equal([await inFile(file("one")), served()], [null, ["modern", "one", "two"]]);
 });
 
 test("after a kill every file is compared, none goes back to an earlier state, and one that fails stops no other", async () => {
-	await restart(() => copyFile(kept(), `${kept()}.old`));
 	await local.put("one", wms("newer"));
 	await local.put("two", wms("right"));
 	await local.stop();
 	const { ino, mtimeMs } = await stat(file("one"));
-	await rename(`${kept()}.old`, kept());
 	await asKilled();
 	await writeFile(file("two"), "half a fragm");
 	await writeFile(join(local.folder, ".dist.1.2.tmp"), "left");
@@ -171,7 +187,7 @@ test("after a kill every file is compared, none goes back to an earlier state, a
 	await rename(file("two", "fr.away"), file("two", "fr"));
 	await writeFile(file("gone"), "{}");
 	await local.start();
-	assert.is(read("one"), "newer");
+	assert.equal([await read("one"), await read("two")], ["newer", "right"]);
 	await eventually(async () => (await inFile(file("gone"))) === null);
 	await eventually(() => /behind: EISDIR/.test(local.publication.files.state() ?? ""));
 	await rm(file("two", "fr"), { recursive: true });
@@ -185,18 +201,18 @@ test("after a kill every file is compared, none goes back to an earlier state, a
 test("a wrong file is served as it last was, also by a process that has nothing of it; what was removed stays so", async () => {
 	await push({ "layers/on/one.json": '{"version":"1.0.0"}' });
 	await eventually(() => local.warnings.some((warning) => warning.startsWith("layers/on/one.json: ")));
-	assert.is(read("one"), "one");
+	assert.is(await read("one"), "one");
 	await restart(forget);
-	await eventually(() => status("one") === 200);
-	assert.is(read("one"), "one");
+	assert.is(await read("one"), "one");
 	await push({ "layers/on/one.json": null });
 	await push({ "layers/on/one.json": "{}", "layers/tw/two.json": manual });
-	await eventually(() => status("two") === 200);
+	await eventually(async () => (await status("two")) === 200);
 	for (const change of [forget, undefined]) {
 		await restart(change);
-		await eventually(() => status("two") === 200);
+		assert.equal([await status("two"), await status("one")], [200, 404]);
+		await local.filesIdle();
+		assert.equal(served(), ["two"]);
 	}
-	assert.is(status("one"), 404);
 });
 
 test("an earlier valid text does not replace a layer that was corrected or removed meanwhile", async () => {
@@ -219,10 +235,9 @@ test("an earlier valid text does not replace a layer that was corrected or remov
 	assert.is((await local.put("one", wms("corrected"))).status, 201);
 	assert.is((await local.delete("two")).status, 204);
 	await rm(gate);
-	// The end of the service waits for the second search.
-	await eventually(async () => (await waited()) === 2);
-	await restart();
-	assert.equal([read("one"), status("two")], ["corrected", 404]);
+	await local.filesIdle();
+	assert.equal([await read("one"), await status("two")], ["corrected", 404]);
+	assert.equal([await inFile(file("one")), await inFile(file("two"))], ["corrected", null]);
 });
 
 test.run();

@@ -15,7 +15,7 @@ export function optionsIn(folder: string, parts: Partial<GitStoreOptions> = {}):
 	return {
 		repository: join(folder, "repository.git"),
 		now: () => new Date(),
-		publish: async () => ({ warnings: Promise.resolve([]) }),
+		publish: async () => ({ warnings: [] }),
 		log: logTo([]),
 		...parts,
 	};
@@ -62,7 +62,7 @@ export async function git(folder: string, ...args: string[]): Promise<string> {
 	return (await runGit(join(folder, "repository.git"), args)).toString("utf8").trim();
 }
 
-const publishNothing: Publish = async () => ({ warnings: Promise.resolve([]) });
+const publishNothing: Publish = async () => ({ warnings: [] });
 
 /** A store in one repository, whose disk, readers and clock a test replaces, and which it starts again. */
 export class TestRepository implements AsyncDisposable {

@@ -135,7 +135,7 @@ test("groups reach the branch, the readers and their senders in the order of the
 	world.publish = async (range) => {
 		ranges.push(range);
 		if (ranges.length === 1) await held;
-		return { warnings: Promise.resolve([]) };
+		return { warnings: [] };
 	};
 	const first = await world.tip();
 	const answered: string[] = [];
@@ -168,7 +168,7 @@ test("a change is judged on what others have brought to the branch", async ({ wo
 	const ranges: string[] = [];
 	world.publish = async ({ to }) => {
 		ranges.push(to);
-		return { warnings: Promise.resolve([]) };
+		return { warnings: [] };
 	};
 	const pushed = await world.commit("revert", `${old}^{tree}`);
 	assert.is(await world.store.branch.commitsBehind(), 1);

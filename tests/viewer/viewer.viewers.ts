@@ -110,7 +110,7 @@ async function harvest(local: Local, smallkey: string): Promise<void> {
 		harvest: createHarvestLayer({ ask, mapWkid: 3978 }),
 		everyMs: 86_400_000,
 		now: () => new Date(local.now),
-		allKeys: () => local.publication.table.smallkeys(),
+		allKeys: () => local.publication.smallkeys(),
 		timers: systemTimers,
 		log: logTo(local.reported, lines),
 	});

@@ -5,7 +5,7 @@ import { InvalidArgumentError } from "commander";
 import pMap from "p-map";
 import { clientsWith } from "../../../api/service/ask.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
-import { placeFile } from "../../../publish/place-file.mjs";
+import { placeFile } from "../../../publish/place-file.ts";
 import { mapWithProgress } from "../../../publish/progress.ts";
 import { descriptionText, isDescribed } from "../../../registry/description.ts";
 import type { Io } from "../../../registry/environment.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Ask } from "../../../api/service/net/ask.ts";
 import type { Source } from "../../../publish/collect.ts";
 import { collectSource } from "../../../publish/collect.ts";
-import { placeFile } from "../../../publish/place-file.mjs";
+import { placeFile } from "../../../publish/place-file.ts";
 import { mapWithProgress } from "../../../publish/progress.ts";
 import type { Io } from "../../../registry/environment.ts";
 import {

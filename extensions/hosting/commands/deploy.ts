@@ -10,7 +10,7 @@ import { Option } from "@commander-js/extra-typings";
 import { readGitHub, readServing, Variables } from "../../../api/configuration.ts";
 import { readSenders } from "../../../api/service/senders-file.ts";
 import { type Configuration, readConfiguration } from "../../../api/service/settings.ts";
-import { isCompanion } from "../../../publish/place-file.mjs";
+import { isCompanion } from "../../../publish/place-file.ts";
 import type { Environment, Io } from "../../../registry/environment.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { buildFolder } from "../../../site/build/output.ts";

@@ -9,7 +9,7 @@ import { clientsWith } from "../../../api/service/ask.ts";
 import { isFolderLocked, lockFolder } from "../../../api/service/lock.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { collectSource, type Source } from "../../../publish/collect.ts";
-import { placeFile } from "../../../publish/place-file.mjs";
+import { placeFile } from "../../../publish/place-file.ts";
 import type { CauseCode } from "../../../registry/causes.ts";
 import { describedFor } from "../../../registry/description.ts";
 import { healthPath, type Seen, type SickState, seenAs } from "../../../registry/health.ts";

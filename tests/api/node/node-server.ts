@@ -4,10 +4,10 @@ import type { Answered, NodeOptions } from "../../../api/node/exchange.ts";
 import { createNodeServer } from "../../../api/node/serve.ts";
 import { parseSenders, sign } from "../../../api/senders.ts";
 import { etagOf } from "../../../registry/etag.ts";
-import type { Fragments } from "../../../registry/fragment.ts";
+import type { ReadFragment } from "../../../registry/fragment.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
 import { type Commit, isRefusal, type Refusal, type Store } from "../../../store/store.ts";
-import { manual, secrets } from "../../helpers/handlers.ts";
+import { manual, partsOf, secrets } from "../../helpers/handlers.ts";
 import { suite, type Test } from "../../helpers/suite.ts";
 
 /** What a test sets otherwise. */
@@ -47,8 +47,7 @@ export class TestServer {
 			...options.context,
 		};
 		this.#server = createNodeServer({
-			fragments: this.#find,
-			version: () => this.stored.length,
+			file: this.#find,
 			log: (answered) => this.logged.push(answered),
 			allReads: false,
 			count: () => {
@@ -123,7 +122,8 @@ export class TestServer {
 		return connection;
 	}
 
-	readonly #find: Fragments = (_target, lang, smallkey) => {
+	readonly #find: ReadFragment = (path) => {
+		const [, lang, smallkey] = partsOf(path);
 		if (!this.stored.includes(smallkey)) return null;
 		const body = new TextEncoder().encode(JSON.stringify({ lang, smallkey }));
 		return { body, etag: etagOf(body) };

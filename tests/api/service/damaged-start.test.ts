@@ -22,34 +22,40 @@ const test = freshSuite("a start with a damaged repository", async (use) => {
 	return { local, path, lost };
 });
 
-test("a service with a damaged repository serves its kept fragments, answers writes with 503, and continues once it is whole", async (context) => {
+test("a service with a damaged repository serves its files, answers writes with 503, and continues once it is whole", async (context) => {
 	const { local, path, lost } = context;
 	await local.start();
-	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"');
-	assert.is(local.get("/v0.9/doc/en/two").status, 404);
+	assert.match(textOf(await local.get("/v0.9/doc/en/one")), '"layerName":"one"');
+	assert.is((await local.get("/v0.9/doc/en/two")).status, 404);
 	assert.ok(local.context.readiness());
 	const before = await local.git("rev-parse", "main");
 	assert.is((await local.put("three")).status, 503);
 	assert.is(await local.git("rev-parse", "main"), before, "nothing was stored");
 	assert.ok(local.reported.some((error) => /GitDamage|missing/.test(String(error))));
 	await writeFile(path, lost);
-	await eventually(() => local.get("/v0.9/doc/en/two").status === 200);
-	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"newer"');
+	await eventually(async () => (await local.get("/v0.9/doc/en/two")).status === 200);
+	assert.match(textOf(await local.get("/v0.9/doc/en/one")), '"layerName":"newer"');
 	assert.is((await local.put("three")).status, 201);
 	assert.is(local.context.readiness(), null);
 });
 
-test("a start without kept fragments is refused, says what to do, and leaves no process behind", async (context) => {
+test("a start that knows nothing of its files serves what can be read; without its layers it is refused", async (context) => {
 	const { local, path, lost } = context;
-	await rm(join(local.folder, "fragments"));
-	const error = await local.start().then(
-		() => null,
-		(error: Error) => error,
-	);
-	assert.match(error?.message ?? "", "Put the repository back from a backup or a clone");
-	await writeFile(path, lost);
+	await rm(join(local.folder, "dist.served"));
 	await local.start();
-	assert.is(local.get("/v0.9/doc/en/two").status, 200);
+	assert.match(textOf(await local.get("/v0.9/doc/en/one")), '"layerName":"newer"');
+	await eventually(() => /rendered files/.test(local.context.readiness() ?? ""));
+	await writeFile(path, lost);
+	await eventually(async () => (await local.get("/v0.9/doc/en/two").catch(() => null))?.status === 200);
+	await local.stop();
+	await rm(join(local.folder, "dist.served"));
+	const tree = await objectFile(local.repository, "main:layers");
+	const layers = await readFile(tree);
+	await rm(tree);
+	const error = await local.start().then(() => "", String);
+	assert.match(error, "Put the repository back from a backup or a clone");
+	await writeFile(tree, layers);
+	await local.start();
 });
 
 test.run();

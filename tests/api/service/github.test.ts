@@ -57,14 +57,14 @@ test("reads are those of the last build in the working folder, as it is now", as
 		const environment = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "a token", DATA_DIR: folder };
 		const service = await openGithubService(readConfiguration(environment), new Map());
 		assert.is(service.layers(), 0);
-		assert.is(service.fragments("v0.9", "en", "built"), null);
+		assert.is(await service.file("v0.9/doc/en/built"), null);
 		const path = join(folder, "dist/v0.9/doc/en/built");
 		await mkdir(dirname(path), { recursive: true });
 		await writeFile(path, '{"a":1}');
-		const fragment = service.fragments("v0.9", "en", "built");
+		const fragment = await service.file("v0.9/doc/en/built");
 		assert.is(Buffer.from(fragment?.body ?? []).toString(), '{"a":1}');
 		assert.match(fragment?.etag ?? "", /^"[0-9a-f]{16}"$/);
-		assert.is(service.fragments("v0.9", "fr", "built"), null);
+		assert.is(await service.file("v0.9/doc/fr/built"), null);
 		assert.is(service.layers(), 1);
 	} finally {
 		process.chdir(root);

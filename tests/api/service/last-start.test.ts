@@ -45,7 +45,7 @@ test("a start without the layers that the last start served is refused, and make
 	await rm(local.folder, { recursive: true });
 	await rename(lost, local.folder);
 	await local.start();
-	assert.is(local.get("/v0.9/doc/en/one").status, 200);
+	assert.is((await local.get("/v0.9/doc/en/one")).status, 200);
 });
 
 test("a start on an older copy serves it, and says so", async ({ local }) => {
@@ -53,9 +53,9 @@ test("a start on an older copy serves it, and says so", async ({ local }) => {
 	await local.restart();
 	await local.stop();
 	await local.git("update-ref", "refs/heads/main", `${tip}~1`);
-	await rm(join(local.folder, "fragments"));
+	await rm(join(local.folder, "dist.served"));
 	await local.start();
-	assert.is(local.get("/v0.9/doc/en/one").status, 404);
+	assert.is((await local.get("/v0.9/doc/en/one")).status, 404);
 	assert.ok(local.warnings.some((text) => text.includes(`does not have commit ${tip} of the last start`)));
 });
 
@@ -65,7 +65,7 @@ test("a start on a branch that has gone back serves what was served, and writes 
 	await local.stop();
 	await local.git("update-ref", "refs/heads/main", `${tip}~1`);
 	await local.start();
-	assert.is(local.get("/v0.9/doc/en/one").status, 200);
+	assert.is((await local.get("/v0.9/doc/en/one")).status, 200);
 	const refused = await local.put("two", wms("two"));
 	assert.is(refused.status, 503);
 	assert.match(await refused.text(), "which does not have");

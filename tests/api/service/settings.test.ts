@@ -83,6 +83,7 @@ const wrong: [setting: string, env: Record<string, string>, text?: string | RegE
 	["NOTIFY_SECRET", { NOTIFY_URL: "https://hooks.example" }],
 	["METRICS_PORT", { METRICS_PORT: "many" }, "must be a whole number from 0 to 65535, not many"],
 	["METRICS_HOST", { METRICS_PORT: "0", METRICS_HOST: "192.0.2.1" }],
+	["CACHE_MB", { CACHE_MB: "0" }],
 	["LOG_READS", { LOG_READS: "ON" }],
 ];
 /** Any text will do for these. */

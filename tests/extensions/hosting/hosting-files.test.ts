@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
-import { isCompanion } from "../../../publish/place-file.mjs";
+import { isCompanion } from "../../../publish/place-file.ts";
 import { targets } from "../../../registry/targets/table.ts";
 import { pageHeaders } from "../../../site/http/site-headers.ts";
 import { exits, runScript } from "../../helpers/process.ts";

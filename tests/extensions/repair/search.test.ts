@@ -3,7 +3,7 @@ import type { Notice } from "../../../extensions/harvest/notify.ts";
 import { startRepairs } from "../../../extensions/repair/start.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
-import { updateChanges } from "../../../site/data/changes.ts";
+import { changesFiles } from "../../../site/data/changes.ts";
 import { readHistory } from "../../../site/data/history.ts";
 import { feedPath } from "../../../site/static/addresses.ts";
 import { writeProposal } from "../../../store/git/repair-branches.ts";
@@ -58,9 +58,8 @@ async function health(): Promise<string> {
 }
 
 async function feed(): Promise<string> {
-	const history = await readHistory(local.repository, null, await local.git("rev-parse", main));
-	const titles = { of: () => null, mayDiffer: () => false };
-	return updateChanges(null, history ?? [], "", titles).get(feedPath) as string;
+	const history = await readHistory(local.repository, await local.git("rev-parse", main));
+	return changesFiles(history ?? [], "", () => undefined).get(feedPath) as string;
 }
 
 async function propose(): Promise<void> {

@@ -101,12 +101,12 @@ test("only the commit that was shown is merged", async () => {
 
 test("an accepted change is served beside what others stored, and the audit names sender and reviewer", async () => {
 	await propose("taken");
-	assert.is(local.get("/v0.9/doc/en/taken").status, 404);
+	assert.is((await local.get("/v0.9/doc/en/taken")).status, 404);
 	await local.put("other", wms("other"));
 	await prints(accept("taken", "--by", "Ann B"), 0, /\nAccepted: [0-9a-f]{12} is on the branch main\n$/);
-	await eventually(() => local.get("/v0.9/doc/en/taken").status === 200);
-	assert.match(textOf(local.get("/v0.9/doc/en/taken")), "taken");
-	assert.is(local.get("/v0.9/doc/en/other").status, 200);
+	await eventually(async () => (await local.get("/v0.9/doc/en/taken")).status === 200);
+	assert.match(textOf(await local.get("/v0.9/doc/en/taken")), "taken");
+	assert.is((await local.get("/v0.9/doc/en/other")).status, 200);
 	await prints(run("audit", "taken"), 0, [
 		"merged by Ann B <Ann-B@reviewer.invalid>: accept register/taken\n  brought ",
 		"    by the sender careful, with a signed request of ",

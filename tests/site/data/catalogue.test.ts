@@ -3,9 +3,8 @@ import Ajv from "ajv";
 import * as assert from "uvu/assert";
 import { parseHealthReport } from "../../../registry/health.ts";
 import { catalogueChunk } from "../../../site/data/catalogue-schema.ts";
-import { IndexBroken } from "../../../site/data/chunks.ts";
-import { chunkOf, type Entry, manifestPath, parseManifest } from "../../../site/data/entries.ts";
-import { type CatalogueSettings, catalogueFiles, hasLayerPages } from "../../../site/data/files.ts";
+import { chunkOf, type Entry } from "../../../site/data/entries.ts";
+import { type CatalogueSettings, hasLayerPages } from "../../../site/data/files.ts";
 import { test } from "../../helpers/suite.ts";
 import { generateCatalogue } from "../search/catalogue.ts";
 import { buildCatalogue, commitOf } from "./entries.ts";
@@ -17,10 +16,6 @@ const settings: CatalogueSettings = {
 	commit: null,
 	owners: (smallkey) => (smallkey.startsWith("a") ? ["@org/a"] : []),
 };
-
-const changeOf = (at: number, smallkey: string) => commitOf(at, [{ smallkey, kind: "changed" }]);
-
-const isBroken = (error: Error) => error instanceof IndexBroken;
 
 test("a repair that is proposed is in the changes and their feed", () => {
 	const commit = { ...commitOf(0, []), repairs: ["moved"], sender: "office" };
@@ -39,28 +34,14 @@ test("an entry is in the chunk of its smallkey, and the hash of FNV-1a is the pu
 	assert.is(chunkOf("FOOBAR"), folded(0xbf9cf968));
 });
 
-test("incomplete files are not taken as the start of an update", () => {
-	const entries = generateCatalogue(20);
-	const disk = buildCatalogue(entries, [changeOf(0, "first")], settings);
-	const [some] = entries as [Entry];
-	const changes = { layers: new Map([[some.smallkey, null]]), history: [changeOf(1, some.smallkey)] };
-	const chunk = parseManifest(disk.get(manifestPath) ?? "")?.chunks[chunkOf(some.smallkey)] ?? "";
-	for (const gone of [manifestPath, chunk, "index/health.json", "changes/index.json"]) {
-		const read = (path: string) => (path === gone ? null : (disk.get(path) ?? null));
-		assert.throws(() => catalogueFiles(read, changes, settings), isBroken, gone);
-	}
-});
-
-test("above 2,000 layers there are no pages of layers as files, and all files are made again", () => {
+test("above 2,000 layers there are no pages of layers as files", () => {
 	assert.equal([hasLayerPages(2_000, false), hasLayerPages(2_001, false)], [true, false]);
-	const [entry, more] = generateCatalogue(2) as [Entry, Entry];
-	const disk = buildCatalogue([entry], null, settings);
-	assert.ok(disk.has(`en/layer/${entry.smallkey}.html`));
+	const [entry] = generateCatalogue(1) as [Entry];
+	const page = `en/layer/${entry.smallkey}.html`;
+	assert.ok(buildCatalogue([entry], null, settings).has(page));
 	const site = { ...settings.pages.site, hasLayerPages: false };
 	const large = { ...settings, pages: { ...settings.pages, site } };
-	const changes = { layers: new Map([[more.smallkey, more]]), history: [] };
-	assert.throws(() => catalogueFiles((path) => disk.get(path) ?? null, changes, large), isBroken);
-	assert.not.ok(buildCatalogue([entry], null, large).has(`en/layer/${entry.smallkey}.html`));
+	assert.not.ok(buildCatalogue([entry], null, large).has(page));
 });
 
 test("the report of health has every sick layer, by owner and host, and counts what was not checked", () => {
@@ -83,9 +64,6 @@ test("the report of health has every sick layer, by owner and host, and counts w
 	const groups = report?.groups.map(({ owner, host, layers }) => `${owner} ${host} ${layers.length}`);
 	assert.equal(groups, [" one.example 1", "@org/a one.example 50"]);
 	assert.equal(report?.groups[0]?.layers, [{ smallkey: "b", title: { en: "b", fr: "b" }, ...empty }]);
-	const layers = new Map([["b", at("b", "one.example", undefined)]]);
-	const later = catalogueFiles((path) => files.get(path) ?? null, { layers, history: [] }, settings);
-	assert.is(parseHealthReport(later.get("index/health.json") ?? "")?.sick, 50);
 });
 
 const schemaNames = [

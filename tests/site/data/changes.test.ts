@@ -1,20 +1,17 @@
 import fc from "fast-check";
 import { SaxesParser } from "saxes";
 import * as assert from "uvu/assert";
-import { type CommitChanges, changesPath, type Titles, updateChanges } from "../../../site/data/changes.ts";
-import { type Files, IndexBroken } from "../../../site/data/chunks.ts";
+import { type CommitChanges, changesFiles, changesPath } from "../../../site/data/changes.ts";
+import type { Files } from "../../../site/data/chunks.ts";
 import { feedPath } from "../../../site/static/addresses.ts";
 import { test } from "../../helpers/suite.ts";
-import { commitOf, filesAfter } from "./entries.ts";
+import { commitOf } from "./entries.ts";
 
 const publicUrl = "";
 
 /** Every other layer has titles, with signs that XML escapes; the others were removed. */
-const titles: Titles = {
-	of: (smallkey) =>
-		/[02468]$/.test(smallkey) ? { en: `Lakes & <rivers>: ${smallkey}\u0007`, fr: smallkey } : null,
-	mayDiffer: () => false,
-};
+const titleOf = (smallkey: string) =>
+	/[02468]$/.test(smallkey) ? { en: `Lakes & <rivers>: ${smallkey}\u0007`, fr: smallkey } : undefined;
 
 /** Commit number `at`, which touches as many layers as `size` says. */
 function commitAt(at: number, size: number): CommitChanges {
@@ -33,29 +30,27 @@ const sizes = fc.array(fc.constantFrom(1, 1, 1, 2, 40, 500), { minLength: 1, max
 
 /** All files of a history. */
 function buildChanges(all: readonly CommitChanges[], publicUrl: string): Files {
-	return updateChanges(null, all, publicUrl, titles) as Files;
+	return changesFiles(all, publicUrl, titleOf);
 }
 
-test("commits that come later give the files of a whole build", () => {
-	const property = fc.property(sizes, fc.array(fc.nat(180), { maxLength: 4 }), (given, cuts) => {
+test("the pieces have all commits in their order, up to a number of pieces", () => {
+	const property = fc.property(sizes, (given) => {
 		const all = history(given);
-		let disk: Files = new Map();
-		let done = 0;
-		for (const cut of [...cuts.map((at) => at % all.length).sort((a, b) => a - b), all.length]) {
-			const further = all.slice(done, cut);
-			const files =
-				done === 0
-					? buildChanges(further, publicUrl)
-					: updateChanges((path) => disk.get(path) ?? null, further, publicUrl, titles);
-			assert.ok(files);
-			disk = filesAfter(disk, files as Files);
-			done = cut;
-		}
-		const whole = buildChanges(all, publicUrl);
-		assert.equal([...disk.keys()].sort(), [...whole.keys()].sort());
-		for (const [path, text] of whole) assert.is(disk.get(path), text, path);
+		const files = buildChanges(all, publicUrl);
+		const { commits, first, starts } = JSON.parse(files.get(changesPath) ?? "");
+		const pieces = starts.map((_: string, index: number) =>
+			JSON.parse(files.get(`changes/${first + index}.json`) ?? ""),
+		);
+		const ids = pieces.flatMap((piece: { commits: { commit: string }[] }) =>
+			piece.commits.map(({ commit }) => commit),
+		);
+		assert.equal([commits, first, ids], [all.length, 0, all.map(({ commit }) => commit)]);
 	});
 	fc.assert(property, { numRuns: 15 });
+	const many = history(Array.from({ length: 10_051 }, () => 1));
+	const files = buildChanges(many, publicUrl);
+	assert.equal([files.has("changes/1.json"), files.has("changes/2.json")], [false, true]);
+	assert.is(JSON.parse(files.get(changesPath) ?? "").first, 2);
 });
 
 test("no change is lost after a batch: each single one is in its piece and in the feed", () => {
@@ -81,18 +76,6 @@ test("a commit of very many layers says how many they were, and is one entry of 
 	const feed = disk.get(feedPath) ?? "";
 	assert.is(feed.match(/<entry>/g)?.length, 3);
 	assert.match(feed, "<title>5000 layers changed · 5000 couches modifiées</title>");
-});
-
-test("when pieces are missing or of another version, the whole catalogue is built", () => {
-	const disk = buildChanges(history([1, 1]), publicUrl);
-	const read = (path: string) => disk.get(path) ?? null;
-	const further = [commitAt(2, 1)];
-	const isBroken = (error: Error) => error instanceof IndexBroken;
-	const other = (path: string) => read(path)?.replace('"version":2', '"version":9') ?? null;
-	const having = (at: string, text: string | null) => (path: string) => (path === at ? text : read(path));
-	const wrong = [having(changesPath, null), having(feedPath, null), having("changes/0.json", "{")];
-	for (const broken of [other, ...wrong, having("changes/0.json", "{}")])
-		assert.throws(() => updateChanges(broken, further, publicUrl, titles), isBroken);
 });
 
 test("the feed is well-formed, newest first, at most 100 entries, with addresses that lead to the page", () => {

@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { CommitChanges } from "../../../site/data/changes.ts";
 import type { Files } from "../../../site/data/chunks.ts";
-import type { Entry } from "../../../site/data/entries.ts";
+import { type Entry, manifestPath, parseChunk, parseManifest } from "../../../site/data/entries.ts";
 import { type CatalogueSettings, catalogueFiles } from "../../../site/data/files.ts";
 
 /**
@@ -13,8 +15,7 @@ export function buildCatalogue(
 	history: readonly CommitChanges[] | null,
 	settings: CatalogueSettings,
 ): Files {
-	const layers = new Map(entries.map((entry) => [entry.smallkey, entry]));
-	return catalogueFiles(null, { layers, history: history ?? [] }, settings);
+	return catalogueFiles({ entries, history: history ?? [] }, settings).files;
 }
 
 /** Commit number `at`, of a minute of its own. */
@@ -23,7 +24,9 @@ export function commitOf(at: number, layers: CommitChanges["layers"]): CommitCha
 	return { commit: at.toString(16).padStart(40, "0"), date, layers };
 }
 
-/** The files on a disk after an update. */
-export function filesAfter(disk: Files, files: Files): Files {
-	return new Map([...disk, ...files].filter(([path]) => files.get(path) !== null));
+/** The entries of the catalogue in an output. */
+export function entriesIn(out: string): Entry[] {
+	const read = (path: string) => readFileSync(join(out, path), "utf8");
+	const paths = parseManifest(read(manifestPath))?.chunks ?? [];
+	return paths.flatMap((path) => (path === null ? [] : (parseChunk(read(path))?.entries ?? [])));
 }

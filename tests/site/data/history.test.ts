@@ -27,7 +27,7 @@ test("names what each commit did to layers, and leaves out what touches none", a
 	await commit({ README: "2", "layers/owners.json": "{}" });
 	const second = await commit({ "layers/ab/abc.json": "2", "layers/ab/abc.service.json": "1" });
 	const third = await commit({ "layers/ab/abc.service.json": "2", "layers/ab/abd.json": null });
-	const found = await readHistory(folder, null, "main");
+	const found = await readHistory(folder, "main");
 	assert.equal(
 		found?.map(({ commit, layers }) => [
 			commit,
@@ -42,7 +42,6 @@ test("names what each commit did to layers, and leaves out what touches none", a
 	const date = new Date(await git("log", "-1", "--format=%cI", third)).toISOString();
 	assert.is(found?.[2]?.date, date.replace(".000", ""));
 	assert.is(lastChanges(found ?? []).get("abc")?.changed?.commit, third);
-	assert.equal(await readHistory(folder, second, "main"), found?.slice(2));
 });
 
 test("a merge is one commit of the branch, with all that it brings", async ({ folder, git, commit }) => {
@@ -53,7 +52,7 @@ test("a merge is one commit of the branch, with all that it brings", async ({ fo
 	await git("checkout", "-q", "main");
 	await commit({ "layers/ab/abc.json": "2" });
 	await git("merge", "-q", "--no-ff", "-m", "merge", "other");
-	const found = await readHistory(folder, null, "main");
+	const found = await readHistory(folder, "main");
 	const listed = found?.map(({ layers }) => layers.map(({ smallkey }) => smallkey));
 	assert.equal(listed, [["abc"], ["abc"], ["abd", "abe"]]);
 });
@@ -73,16 +72,12 @@ test("a sender is named by the service's own commits alone, whatever encoding an
 	for (const [index, [words]] of commits.entries())
 		await commit({ "layers/ab/abc.json": String(index) }, ...words);
 	assert.equal(
-		(await readHistory(folder, null, "main"))?.map(({ sender }) => sender),
+		(await readHistory(folder, "main"))?.map(({ sender }) => sender),
 		commits.map(([, sender]) => sender),
 	);
 });
 
-test("a commit is dated between its parent and now, also by a reader who begins behind it", async ({
-	folder,
-	git,
-	commit,
-}) => {
+test("a commit is dated between its parent and now", async ({ folder, commit }) => {
 	const now = Date.UTC(2026, 2, 4, 12);
 	const times = [
 		["2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z"],
@@ -92,36 +87,25 @@ test("a commit is dated between its parent and now, also by a reader who begins 
 		["2026-03-02T00:00:00Z", "2026-03-02T00:00:00Z"],
 		["2026-03-04T13:00:00Z", "2026-03-04T12:00:00Z"],
 	];
-	const ids: string[] = [];
 	for (const [at = ""] of times) {
 		await commit({ "layers/ab/abc.json": at });
 		const words = ["-c", "user.name=Ada", "-c", "user.email=ada@tests.example", "commit", "-q", "--amend"];
 		await runGit(folder, [...words, "--no-edit"], { environment: { GIT_COMMITTER_DATE: at } });
-		ids.push(await git("rev-parse", "HEAD"));
 	}
 	const dated = times.map(([, shown]) => shown);
-	for (const [index, from] of [null, ...ids.slice(0, -1)].entries()) {
-		const found = await readHistory(folder, from, "main", now);
-		assert.equal(
-			found?.map(({ date }) => date),
-			dated.slice(index),
-		);
-	}
+	const found = await readHistory(folder, "main", now);
+	assert.equal(
+		found?.map(({ date }) => date),
+		dated,
+	);
 });
 
-test("is not read from a shallow clone, and not from a commit that is no ancestor", async ({
-	folder,
-	git,
-	commit,
-}) => {
+test("is not read from a shallow clone", async ({ folder, git, commit }) => {
 	await commit({ "layers/ab/abc.json": "1" });
 	await commit({ "layers/ab/abc.json": "2" });
 	const clone = join(folder, "clone");
 	await git("clone", "-q", "--depth", "1", `file://${folder}`, clone);
-	assert.is(await readHistory(clone, null, "main"), null);
-	await git("checkout", "-q", "-b", "other", "HEAD^");
-	const other = await commit({ "layers/ab/abc.json": "3" });
-	assert.is(await readHistory(folder, other, "main"), null);
+	assert.is(await readHistory(clone, "main"), null);
 });
 
 test.run();

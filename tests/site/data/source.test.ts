@@ -28,7 +28,7 @@ test("a folder without uncommitted changes is built as its commit", async ({
 	await rm(join(out, "v0.9/doc/en/abc"));
 	assert.equal(pick(await built()), { written: { ...all, written: 0, unchanged: 10 }, how: "nothing" });
 	repository.commit("change", { "layers/cd/cde.json": wms("lakes") });
-	assert.equal(pick(await built()), { written: { ...all, unchanged: 10 }, how: "changes" });
+	assert.equal(pick(await built()), { written: { ...all, unchanged: 10 }, how: "layers" });
 });
 
 test("a folder with uncommitted changes is compared file by file, and a wrong file is refused", async ({

@@ -2,9 +2,7 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { targetNames } from "../../../registry/targets/table.ts";
-import { Index } from "../../../site/data/chunks.ts";
 import type { catalogueOptions } from "../../../site/data/options.ts";
-import { readerOf } from "../../../site/data/output.ts";
 import { openCatalogue } from "../../../site/process/catalogue-process.ts";
 import { listen } from "../../helpers/listen.ts";
 import { Local, manual } from "../../helpers/local.ts";
@@ -12,6 +10,7 @@ import { descendantsWith, signalIfThere } from "../../helpers/process.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 import { logTo } from "../../store/git-store.ts";
+import { entriesIn } from "../data/entries.ts";
 
 const test = sharedSuite("the catalogue of the running service", async (use) => {
 	const files = { "layers/23/23ax5t.json": manual };
@@ -42,7 +41,7 @@ test("a PUT and a removal are in the index, the changes, the feed and the plain 
 	assert.is(await layersIn(local), 3);
 	const feed = await readFile(join(local.out, "changes/feed.xml"), "utf8");
 	assert.match(feed, "<title>abd: removed · retirée</title>");
-	const entry = new Index(readerOf(local.out)).find(["abc"])[0];
+	const entry = entriesIn(local.out).find(({ smallkey }) => smallkey === "abc");
 	assert.is(entry?.sender, "Office of Maps · Bureau des cartes");
 	for (const name of await readdir(join(local.out, "index"), { recursive: true }))
 		if (name.endsWith(".json"))
@@ -50,7 +49,6 @@ test("a PUT and a removal are in the index, the changes, the feed and the plain 
 });
 
 test("deleted files of the catalogue are made again, and a killed process is replaced", async ({ local }) => {
-	const before = catalogueWorkers();
 	await rm(join(local.out, "index"), { recursive: true });
 	await rm(join(local.out, "en/index.html"));
 	const isThere = () =>
@@ -60,14 +58,10 @@ test("deleted files of the catalogue are made again, and a killed process is rep
 		);
 	await eventually(isThere);
 	await inStep(local);
-	// The process that has made everything anew ends, and the next one takes its place.
-	let next: number[] = [];
-	await eventually(() => {
-		next = catalogueWorkers().filter((pid) => !before.includes(pid));
-		return next.length > 0;
-	});
-	for (const pid of next) signalIfThere(pid, "SIGKILL");
+	assert.equal(catalogueWorkers(), [], "no process waits for the next change");
 	assert.is((await put(local, "again")).status, 201);
+	await eventually(() => catalogueWorkers().length > 0);
+	for (const pid of catalogueWorkers()) signalIfThere(pid, "SIGKILL");
 	await eventually(async () => (await layersIn(local)) === 4);
 	assert.equal(local.reported, []);
 });
@@ -109,7 +103,7 @@ test("a process that cannot be started is a warning, and its start is tried agai
 	let attempts = 0;
 	const options = () => {
 		attempts += 1;
-		return {} as ReturnType<typeof catalogueOptions>;
+		return { pictures: "none" } as ReturnType<typeof catalogueOptions>;
 	};
 	const limits = { collectMs: 1, retryMs: 1, maxRetryMs: 1 };
 	const catalogue = openCatalogue({

@@ -265,7 +265,7 @@ test("a push in order is served, says so, and leaves a line in the log", async (
 		"Reviewer <reviewer@example.org>",
 	];
 	assert.equal(await logged(local, to), { from, to, commits: 2, newest: [to, first], people, layers: 2 });
-	assert.is(local.get("/v0.9/doc/en/two").status, 200);
+	assert.is((await local.get("/v0.9/doc/en/two")).status, 200);
 	await local.put("own");
 	const lines = local.log.filter((line) => "push" in line).length;
 	await local.restart();

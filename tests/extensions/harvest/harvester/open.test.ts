@@ -53,7 +53,7 @@ test("a service harvests in a thread, commits what it finds, and stores at its e
 	);
 	const harvester = openHarvester({
 		...{ configuration, store: local.store, log: logTo([], []), observe: () => undefined },
-		smallkeys: () => local.publication.table.smallkeys(),
+		smallkeys: () => local.publication.smallkeys(),
 	});
 	await eventually(() => harvester.lastCheckOf("ozone") !== null);
 	await put("gone", "/gone/MapServer/1");

@@ -28,7 +28,7 @@ test.before.each(async () => {
 	const options = {
 		repository,
 		now: () => new Date(),
-		publish: async () => ({ warnings: Promise.resolve([]) }),
+		publish: async () => ({ warnings: [] }),
 		log: logTo([]),
 	};
 	await (await openGitStore(options, async () => [])).close();

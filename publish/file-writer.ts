@@ -1,0 +1,213 @@
+import { counted } from "../registry/plain.ts";
+import { parseSmallkey } from "../registry/smallkey.ts";
+import type { Log } from "../store/log.ts";
+import type { openFolder } from "./folder.ts";
+import type { RenderedLayer } from "./rendered.ts";
+import { eachInSlices } from "./slices.ts";
+
+/** Times in milliseconds. */
+const defaultTimes = {
+	/** The first and the longest pause before a failed write is retried. Each pause is twice the one before. */
+	retryMs: 500,
+	maxRetryMs: 60_000,
+};
+
+export type FileTimes = typeof defaultTimes;
+
+/** Layers that are read and written in one round. */
+const layersAtOnce = 64;
+/** While more layers wait, the service says that it is not ready. */
+const maxSmall = 1_000;
+
+/** Rendered layers: smallkey → its fragments, or null if the layer is not served. */
+export type Rendered = ReadonlyMap<string, RenderedLayer | null>;
+
+/**
+ * Writes the files of layers: those of a change at once, all others in the background, in turns that let reads through. The
+ * files are derived data: what cannot be written is tried again.
+ */
+export function openFileWriter(options: {
+	folder: ReturnType<typeof openFolder>;
+	/** The layers that are served: smallkey → rank. Kept current with the files. */
+	layers: Map<string, number>;
+	/** Renders layers as they are served now. */
+	render: (smallkeys: readonly string[]) => Promise<Rendered>;
+	/** Called with each layer whose files were written. */
+	written: (smallkey: string) => void;
+	/** Gets one warning when files cannot be written, and another when all files are current again. */
+	log: Log;
+	times?: Partial<FileTimes> | undefined;
+}) {
+	const { folder, layers, render, written, log } = options;
+	const { retryMs, maxRetryMs } = { ...defaultTimes, ...options.times };
+	/** Names whose files may be missing, old or too many. */
+	const stale = new Set<string>();
+	/** Whether the folder has to be listed, to find the files of layers that are not served. */
+	let isListDue = false;
+	/** Smallkeys in lower case that were changed since the round in the background read its layers. */
+	const overtaken = new Set<string>();
+	/** How many layers a comparison of all files has rewritten; null without a comparison. */
+	let rewritten: number | null = null;
+	let isLarge = false;
+	/** Why files could not be written; null once all files are current again. */
+	let reason: string | null = null;
+	let attempts = 0;
+	let pause: NodeJS.Timeout | null = null;
+	let working: Promise<void> | null = null;
+	let isClosing = false;
+
+	/** Notes that the files of layers are not current. */
+	function mark(smallkeys: Iterable<string>): void {
+		for (const smallkey of smallkeys) {
+			stale.add(smallkey);
+			overtaken.add(smallkey.toLowerCase());
+		}
+		if (stale.size > maxSmall) isLarge = true;
+	}
+
+	/** Compares all files in the background. @param reports whether the log gets the number of those that are rewritten */
+	function compareAll(reports: boolean): void {
+		mark(layers.keys());
+		isListDue = true;
+		if (reports) rewritten ??= 0;
+		work();
+	}
+
+	/**
+	 * Writes the files of layers that have changed.
+	 * @param render renders them as they are now
+	 * @returns whether all are written; the others are tried again in the background, from `work` on
+	 * @throws {Error} if they cannot be rendered
+	 */
+	async function write(smallkeys: readonly string[], render: () => Promise<Rendered>): Promise<boolean> {
+		mark(smallkeys);
+		const failure = await place(await render()).then(
+			() => null,
+			({ message }: Error) => message,
+		);
+		if (failure !== null) pauseAfter(failure);
+		return failure === null;
+	}
+
+	/** Starts the work in the background, unless it runs, or waits after a failure. */
+	function work(): void {
+		if (working || isClosing || pause) return;
+		if (!isListDue && stale.size === 0) return settle();
+		working = (isListDue ? list() : writeSome())
+			.catch(({ message }: Error) => pauseAfter(message))
+			.finally(() => {
+				working = null;
+				work();
+			});
+	}
+
+	/** Finds the files of layers that are not served. */
+	async function list(): Promise<void> {
+		const names = await folder.list();
+		isListDue = false;
+		await eachInSlices(names, (name) => {
+			if (parseSmallkey(name)) stale.add(name);
+			else folder.place(name, null);
+		});
+	}
+
+	async function writeSome(): Promise<void> {
+		const smallkeys: string[] = [];
+		for (const smallkey of stale) if (smallkeys.push(smallkey) === layersAtOnce) break;
+		// A layer that fails is tried again after all others.
+		for (const smallkey of smallkeys) {
+			stale.delete(smallkey);
+			stale.add(smallkey);
+		}
+		overtaken.clear();
+		await place(await render(smallkeys), true);
+	}
+
+	/**
+	 * Writes the files of layers in slices.
+	 * @param isLater whether they are of a round in the background: those that have changed meanwhile are left out
+	 * @throws {Error} the first failure, once all others are written
+	 */
+	async function place(rendered: Rendered, isLater = false): Promise<void> {
+		const failures: unknown[] = [];
+		try {
+			// Somebody has removed the folder: its other files are missing, too.
+			if (folder.makeFolders()) compareAll(false);
+		} catch {
+			// Each write into a folder that cannot be made fails.
+		}
+		await eachInSlices(rendered, ([smallkey, layer]) => {
+			if (!isLater) overtaken.add(smallkey.toLowerCase());
+			else if (overtaken.has(smallkey.toLowerCase())) return;
+			try {
+				const placed = folder.place(smallkey, layer);
+				const isChanged = placed.some((change) => change === "added" || change === "changed");
+				if (isLater && rewritten !== null && isChanged) rewritten += 1;
+				stale.delete(smallkey);
+			} catch (error) {
+				failures.push(error);
+			}
+			if (layer) layers.set(smallkey, layer.rank);
+			else layers.delete(smallkey);
+			written(smallkey);
+		});
+		if (failures.length > 0) throw failures[0];
+	}
+
+	/** Called once all files are current. */
+	function settle(): void {
+		if (reason !== null) log.warn("the rendered files are current again");
+		const number = counted(rewritten ?? 0, "layer");
+		if (rewritten)
+			log.warn(`the rendered files of ${number} were missing or other ones, and are written again`);
+		[isLarge, reason, attempts, rewritten] = [false, null, 0, null];
+	}
+
+	/** Starts the pause after a failure, unless it runs already. */
+	function pauseAfter(failure: string): void {
+		if (reason === null) log.warn(`the rendered files cannot be written: ${failure}`);
+		reason = failure;
+		if (pause || isClosing) return;
+		pause = setTimeout(
+			() => {
+				pause = null;
+				work();
+			},
+			Math.min(retryMs * 2 ** attempts, maxRetryMs),
+		).unref();
+		attempts += 1;
+	}
+
+	return {
+		mark,
+		/** Notes that the files of layers are current after all. */
+		keep(smallkeys: Iterable<string>): void {
+			for (const smallkey of smallkeys) stale.delete(smallkey);
+		},
+		compareAll,
+		write,
+		work,
+		isStale: (smallkey: string) => stale.has(smallkey),
+		/** How many layers have files that wait to be written. */
+		get behind(): number {
+			return stale.size;
+		},
+		/** Why the files are not current, in one line; null if they are current. */
+		state(): string | null {
+			if (reason !== null)
+				return `the rendered files of ${counted(stale.size, "layer")} are behind: ${reason}`;
+			return isLarge ? "the rendered files of a large change are being written" : null;
+		},
+		/** Waits until nothing is being written. Files that could not be written are still behind then. */
+		async idle(): Promise<void> {
+			while (working) await working;
+		},
+		/** Ends the work in the background. @returns whether all files are current */
+		async close(): Promise<boolean> {
+			isClosing = true;
+			if (pause) clearTimeout(pause);
+			await working;
+			return !isListDue && stale.size === 0;
+		},
+	};
+}
