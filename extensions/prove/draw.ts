@@ -201,14 +201,16 @@ const unreadable = "https://none.invalid";
 function createNetwork(fetch: DrawOptions["fetch"]) {
 	const faults = new Map<string, Cause | null>();
 	let last = "";
+	/** The last picture that the page could not use: after it the page may ask for the service's document. */
+	let lastPicture = "";
 	/** Notes why the page cannot use an answer. Of a picture that failed to load, the page asks again as a text. */
 	const note = (url: string, fault: Cause | null) => {
 		last = url;
 		if (!faults.get(url)) faults.set(url, fault);
 	};
 	return {
-		/** What is wrong with the last address that the page has asked for; null if nothing is known. */
-		lastFault: () => faults.get(last) ?? null,
+		/** What is wrong with the last picture, else with the last address, that the page has asked for; null if nothing is known. */
+		lastFault: () => faults.get(lastPicture) ?? faults.get(last) ?? null,
 		async answer(route: Route): Promise<void> {
 			const request = route.request();
 			if (request.method() !== "GET") return route.abort("blockedbyclient");
@@ -217,7 +219,9 @@ function createNetwork(fetch: DrawOptions["fetch"]) {
 				const type = response.headers.get("Content-Type") ?? "";
 				const origin = response.headers.get("Access-Control-Allow-Origin") ?? unreadable;
 				const body = Buffer.from(await response.arrayBuffer());
-				const isNoPicture = request.resourceType() === "image" && !type.startsWith("image/");
+				const isPicture = request.resourceType() === "image";
+				const isNoPicture = isPicture && !type.startsWith("image/");
+				if (isPicture) lastPicture = request.url();
 				note(request.url(), faultOf(response, isNoPicture, origin));
 				const headers = { "Content-Type": type, "Access-Control-Allow-Origin": origin };
 				await route.fulfill({ status: response.status, headers, body });
