@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { answerFailure, answerPlain, routeOf } from "../../api/app.ts";
 import { refuseRead, refuseWrite } from "../../api/reply.ts";
@@ -8,7 +6,6 @@ import { targetNames } from "../../registry/targets/table.ts";
 import { type Problem, problemAt } from "../../registry/texts.ts";
 import { parsePage } from "../../site/http/pages.ts";
 import { textOf } from "../helpers/handlers.ts";
-import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 import { words } from "../helpers/world.ts";
 
@@ -97,24 +94,6 @@ test("the path of a write is taken as a URL parser would leave it", () => {
 		assert.is(said("PUT", target) !== literal, expected, JSON.stringify(target));
 	}
 	assert.is(said("PUT", "/register/a^b"), literal);
-});
-
-test("the version is the project's, and goes with v2", async () => {
-	const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-	assert.equal(JSON.parse(textOf(answerPlain({ kind: "version" }, { readiness: () => null }))), [version]);
-	const route = routeOf("GET", "/v2/version/", { ...settings, targets: ["v0.9"] });
-	assert.equal(route, { kind: "refused", reply: refuseRead(404) });
-});
-
-test("a base path stands before every route", () => {
-	for (const path of ["/v0.9/doc/en/a", "/healthz", "/readyz"]) {
-		assert.is(said("GET", path, "/rcs"), "404 empty", path);
-		assert.not.equal(said("GET", `/rcs${path}`, "/rcs"), "404 empty", path);
-	}
-	assert.is(said("PUT", "/rcs/register/a", "/rcs"), "write");
-	assert.is(said("PUT", "/register/a", "/rcs"), "404 path: must be /rcs/register/<smallkey>");
-	assert.is(said("POST", "/register/a", "/rcs"), "404 empty");
-	assert.is(said("GET", "/rcsv0.9/doc/en/a", "/rcs"), "404 empty");
 });
 
 test("the catalogue has files of plain names only, and the slash of its folders", () => {

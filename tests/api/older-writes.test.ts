@@ -1,8 +1,7 @@
 import * as assert from "uvu/assert";
 import type { Refresh } from "../../api/context.ts";
-import { langs } from "../../registry/smallkey.ts";
 import { feature, Handlers, largeWhenStored, manual, textOf, type Write } from "../helpers/handlers.ts";
-import { freshSuite, words } from "../helpers/world.ts";
+import { freshSuite } from "../helpers/world.ts";
 
 const test = freshSuite("the older service's own writes", async () => {
 	const handlers = new Handlers();
@@ -107,17 +106,6 @@ test("an update that is refused stores nothing, and the merged registration is j
 	);
 });
 
-test("an update of a sender under review goes to a branch, and its answer is the receipt", async ({
-	handlers,
-}) => {
-	const write = { ...update("/v1/simplification/wells", { factor: 9 }), sender: "careful" };
-	const before = handlers.stored("wells");
-	const { branch, smallkey } = await (await handlers.expect(202, write)).json();
-	assert.equal([branch, smallkey, handlers.stored("wells")], ["register/wells", "wells", before]);
-	for (const lang of langs)
-		assert.is(JSON.parse(handlers.store.commits.at(-1)?.edits[0]?.text ?? "")[lang].max_allowable_offset, 9);
-});
-
 const post = (target: string, more: Partial<Write> = {}): Write => ({ method: "POST", target, ...more });
 
 test("all, a number of days and a limit ask the harvester, for the sender's own layers: 202", async (scene) => {
@@ -144,20 +132,6 @@ test("all, a number of days and a limit ask the harvester, for the sender's own 
 	const repeated = await handlers.expect(202, post("/v1/update/all", { sender: "narrow" }));
 	assert.equal(await repeated.json(), { layers: 0 });
 	assert.equal([harvests.length, await handlers.state()], [table.length + 1, before]);
-});
-
-test("a refresh that is refused asks no service", async ({ handlers, harvests }) => {
-	for (const target of words(`
-		/v1/update/ /v1/update/ALL /v1/update/-1 /v1/update/1.5 /v1/update/123456 /v1/update/7d
-		/v2/refresh/all/0 /v2/refresh/all/x /v2/refresh/7/
-	`))
-		await handlers.refuses(400, post(target), /^path: must end with all or a number of days/);
-	await handlers.refuses(400, post("/v1/update/all", { body: manual }), "the body must be empty");
-	await handlers.refuses(401, post("/v1/update/all", { secret: "wrong" }), /^Authorization: /);
-	delete handlers.context.refresh;
-	await handlers.refuses(409, post("/v2/refresh/all"), /^this service does not harvest/);
-	await handlers.refuses(400, post("/v2/refresh/never"), /^path: must end with all/);
-	assert.equal(harvests, []);
 });
 
 test.run();

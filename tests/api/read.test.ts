@@ -4,7 +4,7 @@ import { answerRead } from "../../api/read.ts";
 import type { Reply } from "../../api/reply.ts";
 import { smallkeysOf } from "../../api/wanted.ts";
 import { etagOf } from "../../registry/etag.ts";
-import type { Fragment, ReadFragment } from "../../registry/fragment.ts";
+import type { Fragment } from "../../registry/fragment.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 import { partsOf, textOf as text } from "../helpers/handlers.ts";
@@ -33,13 +33,6 @@ function readFrom(from: Read, target: string, ifNoneMatch: string | null = null,
 
 const read = (target: string, ifNoneMatch: string | null = null) => readFrom(fragments, target, ifNoneMatch);
 
-test("an entity tag is FNV-1a of 64 bits: the published test vectors", () => {
-	// draft-eastlake-fnv, appendix C; RFC 9923.
-	assert.is(etagOf(encoder.encode("")), '"cbf29ce484222325"');
-	assert.is(etagOf(encoder.encode("a")), '"af63dc4c8601ec8c"');
-	assert.is(etagOf(encoder.encode("foobar")), '"85944171f73967e8"');
-});
-
 test("docs answers 414 over the different keys that may be fetched", () => {
 	assert.is(readFrom(fragments, "/v0.9/docs/en/a,B,a,B", null, 2).status, 200);
 	assert.is(readFrom(fragments, "/v0.9/docs/en/a,B,none", null, 2).status, 414);
@@ -56,29 +49,6 @@ function sized(bytes: number): Read {
 	return (path) => ({ body, etag: `"${partsOf(path)[2]}"` });
 }
 
-test("each fragment of a list is read once, also where an engine reads it from elsewhere", async () => {
-	const paths: string[] = [];
-	const later: ReadFragment = async (path) => {
-		paths.push(path);
-		return fragments(path);
-	};
-	const target = "/v0.9/docs/en/a,B,a,none,!,a";
-	const route = routeOf("GET", target, { basePath: "", docsMaxKeys: 9, targets: targetNames });
-	if (route.kind !== "docs") throw new Error(route.kind);
-	assert.equal(await answerRead(route, null, later), read(target));
-	assert.equal(
-		paths,
-		["a", "B", "none"].map((key) => `v0.9/doc/en/${key}`),
-	);
-	// What is in memory comes first, and the rest is waited for.
-	const mixed: ReadFragment = (path) => (path.endsWith("/a") ? fragments(path) : later(path));
-	assert.equal(await answerRead(route, null, mixed), read(target));
-	const most = sized(31_999_000);
-	const large: ReadFragment = async (path) => most(path);
-	const two = routeOf("GET", "/v0.9/docs/en/a,B", { basePath: "", docsMaxKeys: 9, targets: targetNames });
-	assert.is((await answerRead(two as typeof route, null, large)).status, 414);
-});
-
 test("docs over 32 MB with repeats is 414 before anything is put together", () => {
 	const thousand = Array(1000).fill("k").join(",");
 	const brackets = 2;
@@ -91,19 +61,6 @@ test("docs over 32 MB with repeats is 414 before anything is put together", () =
 	const script = readFrom(sized(31_997), `/v0.9/docs/en/${thousand}?callback=f`);
 	assert.is(script.status, 414, "escaped separators are counted, too");
 	assert.is(script.body.length, 0);
-});
-
-test("docs over 1 MB comes in pieces that are never joined, of the announced length", () => {
-	const different = Array.from({ length: 500 }, (_, index) => `k${index}`).join(",");
-	for (const path of [`/v0.9/docs/en/${different},!`, `/vcs?lang=en&id=${different}&callback=f`]) {
-		const { body } = readFrom(sized(5_000), path);
-		assert.not.ok(body instanceof Uint8Array);
-		const pieces = [...(body as Iterable<Uint8Array>)];
-		assert.ok(pieces.every((piece) => piece.length < 100_000));
-		assert.is(Buffer.concat(pieces).length, body.length);
-		assert.is(Buffer.concat(pieces).includes("\u2028"), !path.includes("callback"));
-	}
-	assert.ok(readFrom(sized(5_000), "/v0.9/doc/en/k1").body instanceof Uint8Array);
 });
 
 test("a conditional read that is 304 puts no body together", () => {

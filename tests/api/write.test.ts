@@ -102,19 +102,6 @@ test("a layer that some target cannot express is accepted, and the receipt names
 	);
 });
 
-test("the signature that the older manual gives as an example is accepted at its time", async ({
-	handlers,
-}) => {
-	handlers.now = Date.UTC(2014, 11, 5, 18, 29, 10);
-	const headers = {
-		Authorization: "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY",
-		TimeStamp: "2014-12-05T18:28:56.714Z",
-		Sender: "jstest",
-	};
-	await handlers.expect(401, { target: "/v1/register/23ax5t", body: manual, headers });
-	await handlers.expect(201, { ...good, headers });
-});
-
 test("a timestamp is less than two minutes from the clock, to the millisecond", async ({ handlers }) => {
 	const rule = /^TimeStamp: must be .* which is 2026-03-04T12:00:00.000Z/;
 	for (const timestamp of ["2026-03-04T11:58:00Z", "2026-03-04T12:02:00Z", "yesterday"])
@@ -191,28 +178,6 @@ test("a 401 has one text for a wrong signature and an unknown sender, and a hint
 	assert.is(await reasonOf(padded), "shape of the signature");
 	assert.is(await reasonOf({ timestamp: "yesterday" }), "time");
 	assert.is(await reasonOf({ headers: { Sender: null } }), "missing header");
-});
-
-test("a header that is sent twice, and a body that is compressed, are named and store nothing", async (scene) => {
-	const { handlers } = scene;
-	const time = "2026-03-04T12:00:00Z";
-	const twice = (text: string) => `was sent twice, as "${text}": send it once`;
-	const rows: [status: number, headers: Record<string, string>, text: string][] = [
-		[401, { Sender: "jstest, jstest" }, `Sender: ${twice("jstest, jstest")}`],
-		[401, { TimeStamp: `${time}, ${time}` }, `TimeStamp: ${twice(`${time}, ${time}`)}`],
-		[
-			415,
-			{ "Content-Encoding": "gzip" },
-			'Content-Encoding: must be left out, not "gzip": the body is sent as it was signed, not compressed',
-		],
-	];
-	for (const [status, headers, text] of rows) await handlers.refuses(status, { ...good, headers }, text);
-	const { signature } = await signedWrite(good, handlers.now);
-	const shape =
-		"Authorization: must be 43 characters of URL-safe base64 without padding, and this one was sent twice";
-	for (const Authorization of [`${signature}, ${signature}`, `Basic eDp5, ${signature}`])
-		await handlers.refuses(401, { ...good, headers: { Authorization } }, shape);
-	await handlers.expect(201, { ...good, headers: { "Content-Encoding": "identity" } });
 });
 
 /** The status of a write, and the name and length of each hash that it costs. */

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import type { TargetName } from "../../registry/targets/target.ts";
-import { type Drawable, drawableOf, drawnScale, drawnTargets } from "../../site/map/drawable.ts";
+import { drawableOf, drawnTargets } from "../../site/map/drawable.ts";
 import { test } from "../helpers/suite.ts";
 
 const wms = JSON.stringify({
@@ -23,19 +23,6 @@ test("a layer is drawn as its most detailed fragment says, with the addresses of
 	assert.is(drawn?.metadataUrl, "https://m/");
 	const titleOf = (v09: string | null, text: string) => drawableOf(fragmentsOf(v09, text))?.title;
 	assert.equal([titleOf("{}", v2), titleOf(null, "[]")], ["Other", undefined]);
-});
-
-test("a scale at which viewers do not draw a layer becomes the nearest one at which they do", () => {
-	const scaleOf = (minScale: number, maxScale: number, scale: number) => {
-		const drawable = { minScale, maxScale } as Drawable;
-		const drawn = drawnScale(drawable, scale);
-		assert.is(drawnScale(drawable, drawn), drawn);
-		return drawn;
-	};
-	assert.is(scaleOf(0, 0, 5_000), 5_000);
-	assert.is(scaleOf(10_000, 1_000, 5_000), 5_000);
-	assert.ok(scaleOf(10_000, 1_000, 50_000) < 10_000);
-	assert.ok(scaleOf(10_000, 1_000, 500) > 1_000);
 });
 
 test.run();

@@ -1,6 +1,4 @@
 import * as assert from "uvu/assert";
-import { problemAt } from "../../registry/texts.ts";
-import { placedProblem } from "../../site/draft/send.ts";
 import { textsIn } from "../../site/static/html.ts";
 import { translator } from "../../site/text/translate.ts";
 import { englishWords } from "../helpers/french.ts";
@@ -28,21 +26,6 @@ test("the plural begins at two in French, and at anything but one in English", (
 	const layers = ({ plural }: typeof english) => [0, 1, 2].map((number) => plural(number, "layer-count"));
 	assert.equal(layers(english), ["0 layers", "1 layer", "2 layers"]);
 	assert.equal(layers(french), ["0 couche", "1 couche", "2 couches"]);
-});
-
-test("states and types that have no text are shown as they are", () => {
-	assert.is(french.stateText("down"), "Le service est en panne");
-	for (const name of ["other", "constructor", ""]) assert.is(french.stateText(name), name);
-	assert.is(english.typeText("esriImage"), "esriImage");
-	assert.is(french.copyText("Terria"), "Terria\u00a0: membre d’un catalogue");
-	assert.is(french.copyText("constructor"), "constructor");
-});
-
-test("a problem's pointer is separated from its text, and may have a colon", () => {
-	const placed = placedProblem(problemAt("/en/a: b", "required"), "en");
-	assert.equal(placed, { pointer: "/en/a: b", text: "is missing", lang: "en" });
-	const text = "le document\u00a0: doit être un objet";
-	assert.equal(placedProblem(problemAt("document", "object"), "fr"), { pointer: "", text, lang: "fr" });
 });
 
 for (const { name, en, fr } of textTables) {

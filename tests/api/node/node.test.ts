@@ -1,13 +1,10 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import * as assert from "uvu/assert";
 import type { Question } from "../../../api/context.ts";
 import { TokenBuckets } from "../../../api/limits.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import { sign } from "../../../api/senders.ts";
-import { etagOf } from "../../../registry/etag.ts";
 import { secrets } from "../../helpers/handlers.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { notingHashes } from "../noted-hashes.ts";
 import { pageRoute, plausibleHead, serverSuite, type TestOptions, TestServer } from "./node-server.ts";
 
 const test = serverSuite("the Node server");
@@ -67,23 +64,6 @@ test("the requests that wait behind a write on one connection are bounded", asyn
 	await eventually(() => server.stored.includes("held"));
 });
 
-test("on its end the server answers the requests under way, and closes connections that send nothing", async () => {
-	const server = await TestServer.start();
-	const letGo = server.hold();
-	const writing = server.connect(await server.put("last"));
-	const silent = server.connect();
-	const slow = server.connect(get("/healthz").slice(0, 20));
-	const idle = server.connect(get("/healthz"));
-	await answers(idle);
-	const end = server.end();
-	await Promise.all([silent.closed, slow.closed, idle.closed]);
-	assert.equal(writing.statuses, []);
-	letGo();
-	await Promise.all([end, writing.closed]);
-	assert.equal([writing.statuses, server.stored], [[201], ["last"]]);
-	assert.match(writing.text, /\r\nConnection: close\r\n/);
-});
-
 test("what its head shows to be wrong is answered before the body comes, and instead of 100 Continue", async () => {
 	const server = await TestServer.start();
 	const rows: [status: number, others: Record<string, string | null>, error: RegExp][] = [
@@ -139,17 +119,6 @@ test("a chunked body that is too large is 413 before its end, and before its sig
 	assert.equal(await answers(server.connect(head + chunk.repeat(3))), [413]);
 	assert.equal((await server.exchange(`${head}${chunk}0\r\n\r\n`)).statuses, [401]);
 	assert.equal(server.stored, []);
-});
-
-test("a client that wants its connection closed can send its whole body after the refusal, and reads that", async () => {
-	const server = await TestServer.start();
-	const connection = server.connect(`${plausibleHead(2 << 20, close)}${" ".repeat(100_000)}`);
-	await answers(connection);
-	const error = await new Promise((resolve) =>
-		connection.socket.write(" ".repeat((2 << 20) - 100_000), resolve),
-	);
-	await connection.closed;
-	assert.equal([error ?? null, connection.statuses], [null, [413]]);
 });
 
 test("a write whose client has closed its side gets its answer; one whose body is cut is never made", async () => {
@@ -267,60 +236,6 @@ test("writes are limited by the address that a trusted proxy names, before their
 		);
 });
 
-test("requests for missing pages wait behind those of readers", async () => {
-	const statuses: number[] = [];
-	const server = await TestServer.start({ measure: (_route, status) => statuses.push(status) });
-	const reader = server.connect(await server.put("wanted"));
-	await answers(reader);
-	const flood = server.connect(get("/no").repeat(1_000));
-	while (!statuses.includes(404)) await nextTurn();
-	reader.send(get("/v0.9/doc/en/wanted"));
-	await answers(flood, 1_000);
-	assert.ok(statuses.indexOf(200) < 900, `${statuses.indexOf(200)} answers before the read`);
-});
-
-test("two writes are hashed in a turn of the event loop", async () => {
-	let [inTurn, most, total] = [0, 0, 0];
-	const server = await TestServer.start();
-	const bad = await server.put("bad", "", "wrong");
-	const flooding = Array.from({ length: 60 }, () => server.connect(bad.slice(0, -1)));
-	// Once this is answered, all but the last bytes have been read; those come together.
-	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
-	const note = (name: string) => {
-		if (name !== "hmacSha256") return;
-		inTurn += 1;
-		total += 1;
-	};
-	await notingHashes(note, async () => {
-		for (const connection of flooding) connection.send(bad.slice(-1));
-		while (!flooding.every(({ statuses }) => statuses.length === 1)) {
-			await nextTurn();
-			most = Math.max(most, inTurn);
-			inTurn = 0;
-		}
-	});
-	// Two secrets are tried for each.
-	assert.ok(most <= 4, `${most} hashes in one turn`);
-	assert.is(total, 120);
-});
-
-test("a fragment is answered as it is now, from memory or from a file, whatever its letters are", async () => {
-	let text = "";
-	for (const isLater of [false, true]) {
-		const file = () => {
-			const body = new TextEncoder().encode(text);
-			const fragment = { body, etag: etagOf(body) };
-			return isLater ? Promise.resolve(fragment) : fragment;
-		};
-		const server = await TestServer.start({ file });
-		for (const path of ["/v0.9/doc/en/a", "/v0.9/docs/en/a,b", "/v0.9/doc/en/a?callback=f"]) {
-			for (text of ['"vieux é 水 😀"', '"new"'])
-				assert.match(await (await fetch(server.url + path)).text(), text, path);
-		}
-		assert.is(server.reads, 6);
-	}
-});
-
 test("a page is built only after the client has read those before it; one who does not read is disconnected", async () => {
 	const asked: string[] = [];
 	const body = Buffer.alloc(16_000_000, "x");
@@ -341,59 +256,6 @@ test("a page is built only after the client has read those before it; one who do
 	// The operating system takes less than one of them.
 	assert.equal(asked, ["/assets/1.js"]);
 	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
-});
-
-test("a fragment or a page that cannot be read is a 500, and is reported", async () => {
-	const error = new Error("unreadable");
-	const fail = () => {
-		throw error;
-	};
-	const server = await TestServer.start({
-		file: fail,
-		context: { routes: [pageRoute(fail)] },
-	});
-	const answer = await fetch(`${server.url}/site.json`);
-	assert.equal([answer.status, server.reported], [500, [error]]);
-	const reads = await TestServer.start({ file: fail });
-	const read = await fetch(`${reads.url}/v0.9/doc/en/a`);
-	assert.equal([read.status, await read.text(), reads.reported], [500, "", [error]]);
-});
-
-test("the log has the id of each write and refusal, and reads are counted", async () => {
-	const server = await TestServer.start();
-	const put = await server.exchange(await server.put("logged", close));
-	const refused = await fetch(`${server.url}/v0.9/doc/en/absent?secret=1`);
-	const read = await fetch(`${server.url}/v0.9/doc/en/logged`);
-	await eventually(() => server.logged.length === 2);
-	const [written, missed] = server.logged.map(({ milliseconds: _, ...line }) => line);
-	const putId = /^X-Request-Id: (\S+)\r$/m.exec(put.text)?.[1];
-	assert.equal(written, {
-		id: putId,
-		method: "PUT",
-		path: "/register/logged",
-		status: 201,
-		sender: "jstest",
-	});
-	assert.equal(missed, {
-		...{ id: refused.headers.get("X-Request-Id"), method: "GET", path: "/v0.9/doc/en/absent", status: 404 },
-		...{ sender: null, address: "127.0.0.1" },
-	});
-	assert.equal([read.headers.get("X-Request-Id"), server.reads], [null, 1]);
-});
-
-test("a flood of refusals is one line at once and one at the end, with the path cut", async () => {
-	const server = await TestServer.start({ times: { logEveryMs: 60_000 } });
-	const long = "x".repeat(20_000);
-	const flood = await server.exchange(get(`/${long}`).repeat(50) + get("/last", close));
-	assert.is(flood.statuses.length, 51);
-	await server.end();
-	assert.equal(
-		server.logged.map(({ repeated, path }) => [repeated, path.length]),
-		[
-			[undefined, 1_001],
-			[50, 5],
-		],
-	);
 });
 
 test.run();

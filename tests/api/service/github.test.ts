@@ -1,13 +1,9 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
-import { openGithubService, watchStore } from "../../../api/service/github-composition.ts";
-import { readConfiguration } from "../../../api/service/settings.ts";
+import { watchStore } from "../../../api/service/github-composition.ts";
 import { textOf as busy } from "../../../registry/texts.ts";
 import { memoryStore } from "../../../store/memory.ts";
 import { StoreBusy } from "../../../store/store.ts";
 import { manual } from "../../helpers/local.ts";
-import { root } from "../../helpers/process.ts";
 import { serve } from "../../helpers/serving.ts";
 import { signed } from "../../helpers/signed.ts";
 import { eventually } from "../../helpers/wait.ts";
@@ -48,26 +44,6 @@ test("a signed PUT is a commit on the branch, a sender under review gets a pull 
 	} finally {
 		await server.end();
 		await peer.close();
-	}
-});
-
-test("reads are those of the last build in the working folder, as it is now", async ({ folder }) => {
-	process.chdir(folder);
-	try {
-		const environment = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "a token", DATA_DIR: folder };
-		const service = await openGithubService(readConfiguration(environment), new Map());
-		assert.is(service.layers(), 0);
-		assert.is(await service.file("v0.9/doc/en/built"), null);
-		const path = join(folder, "dist/v0.9/doc/en/built");
-		await mkdir(dirname(path), { recursive: true });
-		await writeFile(path, '{"a":1}');
-		const fragment = await service.file("v0.9/doc/en/built");
-		assert.is(Buffer.from(fragment?.body ?? []).toString(), '{"a":1}');
-		assert.match(fragment?.etag ?? "", /^"[0-9a-f]{16}"$/);
-		assert.is(await service.file("v0.9/doc/fr/built"), null);
-		assert.is(service.layers(), 1);
-	} finally {
-		process.chdir(root);
 	}
 });
 

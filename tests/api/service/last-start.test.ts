@@ -48,17 +48,6 @@ test("a start without the layers that the last start served is refused, and make
 	assert.is((await local.get("/v0.9/doc/en/one")).status, 200);
 });
 
-test("a start on an older copy serves it, and says so", async ({ local }) => {
-	const tip = local.store.tip;
-	await local.restart();
-	await local.stop();
-	await local.git("update-ref", "refs/heads/main", `${tip}~1`);
-	await rm(join(local.folder, "dist.served"));
-	await local.start();
-	assert.is((await local.get("/v0.9/doc/en/one")).status, 404);
-	assert.ok(local.warnings.some((text) => text.includes(`does not have commit ${tip} of the last start`)));
-});
-
 test("a start on a branch that has gone back serves what was served, and writes nothing until it is back", async (scene) => {
 	const { local } = scene;
 	const tip = local.store.tip;

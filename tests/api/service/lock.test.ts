@@ -52,31 +52,6 @@ function disorder(): Disposable {
 	return { [Symbol.dispose]: () => Object.assign(files, calls) };
 }
 
-test("of many processes that try for a while, each after the one before, never two have the lock", async () => {
-	await using folder = await temporaryFolder();
-	using _ = disorder();
-	let holders = 0;
-	let taken = 0;
-	const worker = async () => {
-		for (let attempt = 0; attempt < 20; attempt += 1) {
-			const lock = await lockFolder(folder.path, { maxWaitMs: 0 }).catch((error: Error) => {
-				assert.match(error.message, "another process works");
-				return null;
-			});
-			if (!lock) continue;
-			holders += 1;
-			taken += 1;
-			assert.is(holders, 1);
-			await turn();
-			holders -= 1;
-			await lock.release();
-		}
-	};
-	await Promise.all(Array.from({ length: 8 }, worker));
-	assert.ok(taken > 0);
-	assert.equal(readdirSync(folder.path), []);
-});
-
 for (const isStale of [false, true]) {
 	const what = isStale ? "what a killed process left" : "an empty folder";
 	test(`of many that come to ${what} at the same moment, one gets the lock`, async () => {

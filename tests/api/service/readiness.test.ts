@@ -81,20 +81,6 @@ test("a senders file that cannot be read is named; reads and writes go on", asyn
 	assert.is(ready(local), "200 ok\n");
 });
 
-test("a branch that was removed is named; what is served stays", async ({ local }) => {
-	await local.put("a", wms("stays"));
-	const tip = local.store.tip;
-	await local.git("update-ref", "-d", "refs/heads/main");
-	await eventually(() => ready(local).startsWith("503"));
-	assert.match(
-		ready(local),
-		/^503 .*(?:the branch main is gone from the repository|the repository is damaged)/,
-	);
-	assert.is((await local.get("/v0.9/doc/en/a")).status, 200);
-	await local.git("update-ref", "refs/heads/main", tip);
-	await eventually(() => ready(local).startsWith("200"));
-});
-
 /** Git runs only for writes. */
 const shared = freshSuite("a write", async (use) => {
 	const local = use(await Local.open({ storeLimits: { pollMs: 3_600_000, silenceMs: 2_000 } }));

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { parseSenders } from "../../../api/senders.ts";
 import { followSenders, warnOfReaders } from "../../../api/service/senders-file.ts";
-import { Local, noon, wms } from "../../helpers/local.ts";
-import { type Ended, prints, runScript, warns } from "../../helpers/process.ts";
+import { noon } from "../../helpers/local.ts";
+import { type Ended, runScript, warns } from "../../helpers/process.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 import { logTo } from "../../store/git-store.ts";
@@ -69,30 +69,6 @@ test("a sender is added, listed, shown, changed, rotated and removed", async (sc
 	}
 });
 
-test("list counts what each sender has published; remove names it, and who may change it", async () => {
-	await using local = await Local.open();
-	const entry = (smallkeys: string[]) => ({ key: smallkeys.join(), smallkeys });
-	const file = { jstest: "a", careful: entry(["*"]), narrow: entry(["ab*"]) };
-	await writeFile(join(local.folder, "senders.json"), JSON.stringify(file), { mode: 0o600 });
-	const run = (...words: string[]) => runScript("sender", words, { DATA_DIR: local.folder });
-	for (const smallkey of ["one", "abc", "gone"]) await local.put(smallkey);
-	await local.delete("gone");
-	await local.write({ target: "/register/waits", body: wms("two"), sender: "careful" });
-	await local.write({ target: "/register/abd", body: wms("two"), sender: "narrow" });
-	const list = [
-		"jstest   all layers, 2 layers published",
-		"careful  *, 0 layers published, 1 change waiting",
-		"narrow   ab*, 1 layer published",
-	];
-	assert.is((await run("list")).stdout, `${list.join("\n")}\n`);
-	const stays =
-		"\nit has published 2 layers, which stay\n  abc: careful, narrow may change them now\n  one: careful may change them now\n";
-	await prints(run("remove", "jstest"), 0, stays);
-	const waits =
-		"its change on register/waits still waits: npx fragment-publisher review show register/waits\n";
-	await prints(run("remove", "careful"), 0, waits);
-});
-
 test("a rotation keeps the secret so far for a time, or not at all", async (scene) => {
 	await sender(scene, "add", "x", "--all-layers");
 	const first = (await entries(scene)).x;
@@ -106,31 +82,6 @@ test("a rotation keeps the secret so far for a time, or not at all", async (scen
 	const third = (await entries(scene)).x;
 	assert.type(third, "string");
 	assert.is.not(third, second);
-});
-
-test("which layers a new sender may change is a question, and no omission", async (scene) => {
-	const before = await state(scene);
-	const alone = await sender(scene, "add", "x");
-	assert.is(alone.code, 2);
-	assert.match(alone.stderr, "--smallkeys GLOB… names some, --all-layers all; nothing was added");
-	const questions: string[] = [];
-	const answer = (text: string) =>
-		runScript(
-			"sender",
-			["add", "x"],
-			{ DATA_DIR: scene.folder },
-			{
-				ask: async (question) => {
-					questions.push(question);
-					return text;
-				},
-			},
-		);
-	assert.is((await answer("")).code, 2);
-	assert.is(await state(scene), before);
-	assert.is((await answer("y")).code, 0);
-	assert.match(questions[0] as string, "May x change all layers?");
-	assert.equal(Object.keys(await entries(scene)), ["x"]);
 });
 
 const refusals: [words: string[], code: number, text: string][] = [

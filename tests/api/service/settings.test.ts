@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import {
@@ -10,7 +10,6 @@ import {
 import { readHarvest } from "../../../extensions/harvest/settings.ts";
 import { readMetrics } from "../../../extensions/hosting/start-metrics.ts";
 import { allExtensions } from "../../../scripts/main.ts";
-import { versionLine } from "../../../store/files/version.ts";
 import { root, runScript, warns } from "../../helpers/process.ts";
 import { answering, folderSuite } from "../../helpers/world.ts";
 
@@ -148,17 +147,6 @@ test("a setting that is misspelt is named with the nearest one, and a port that 
 	await warns(runScript("serve", [], { ...env, PORT }), 2, said, `PORT, HOST: ${taken}. Set others`);
 	const metrics = runScript("serve", [], { ...env, METRICS_PORT: PORT });
 	await warns(metrics, 2, `METRICS_PORT, METRICS_HOST: ${taken}`);
-});
-
-test("--version, --help and unknown words start nothing", async ({ folder }) => {
-	const env = { DATA_DIR: join(folder, "none"), PORT: "0" };
-	const run = (...words: string[]) => runScript("serve", words, env);
-	const version = await run("--version");
-	assert.equal([version.code, version.stdout], [0, `${versionLine()}\n`]);
-	assert.match(version.stdout, /^\d+\.\d+\.\d+(?: [0-9a-f]{12})?\n$/);
-	assert.match((await run("--help")).stdout, "npx fragment-publisher serve");
-	for (const word of ["--prot", "8080"]) assert.is((await run(word)).code, 2);
-	assert.equal(await readdir(folder), []);
 });
 
 test("fragments.env: variables of the environment win, and a line of another form is refused without its text", async ({

@@ -84,21 +84,6 @@ test("assets that fail are a 500 with an empty body, never a fragment that is mi
 	}
 });
 
-test("docs fetches each different key once, encoded, a bounded number at a time", async () => {
-	const { worker } = make();
-	const { binding, asked, most } = assets();
-	const keys = Array.from({ length: 45 }, (_, index) => `k${index}`);
-	const items = [...keys.slice(1), "a+b=c", "%61+b=c", "k1", "!", "", "k1"];
-	const answer = await worker.fetch(get(`/v0.9/docs/en/${items.join(",")}`), binding);
-	assert.is(answer.status, 200);
-	const elements = (await answer.json()) as object[];
-	assert.is(elements.length, items.length);
-	assert.equal(elements[44], { path: "/v0.9/doc/en/a%2Bb%3Dc" });
-	assert.equal([...asked].sort(), [...new Set(asked)].sort(), "each once");
-	assert.is(asked.length, 45);
-	assert.ok(most.atOnce > 1 && most.atOnce <= 24, `${most.atOnce} at once`);
-});
-
 test("more keys than one request may fetch are 414 before anything is fetched", async () => {
 	const { binding, asked } = assets();
 	const keys = Array.from({ length: 46 }, (_, index) => `k${index}`).join(",");
@@ -145,23 +130,6 @@ test("a body that is too large is read to 16 MB, and no further", async () => {
 	const answer = await worker.fetch(request, { ...assets().binding, SENDERS: "{}" });
 	assert.is(answer.status, 413);
 	assert.ok(sent >= 16 && sent <= 20, `${sent} MB`);
-});
-
-test("a fragment keeps the tag that its asset or object has", async () => {
-	const { worker } = make();
-	const weak = assets(() => Response.json({}, { headers: { ETag: 'W/"of the asset"' } }));
-	assert.is((await worker.fetch(get("/v0.9/doc/en/a"), weak.binding)).headers.get("ETag"), '"of the asset"');
-	const names: string[] = [];
-	const object = async (name: string) => {
-		names.push(name);
-		const arrayBuffer = async () => new TextEncoder().encode("{}").buffer as ArrayBuffer;
-		return name.endsWith("/a+b=c") ? { httpEtag: '"of the object"', arrayBuffer } : null;
-	};
-	const bindings = { ...weak.binding, OBJECTS: { get: object } };
-	const answer = await worker.fetch(get("/v0.9/doc/fr/a%2Bb=c"), bindings);
-	assert.is(answer.headers.get("ETag"), '"of the object"');
-	assert.is((await worker.fetch(get("/v0.9/doc/fr/none"), bindings)).status, 404);
-	assert.equal(names, ["v0.9/doc/fr/a+b=c", "v0.9/doc/fr/none"]);
 });
 
 test("writes are limited by Cloudflare's own rate limit, by address and by sender; a refused write is logged", async () => {

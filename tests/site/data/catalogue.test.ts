@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { parseHealthReport } from "../../../registry/health.ts";
 import { catalogueChunk } from "../../../site/data/catalogue-schema.ts";
 import { chunkOf, type Entry } from "../../../site/data/entries.ts";
-import { type CatalogueSettings, hasLayerPages } from "../../../site/data/files.ts";
+import type { CatalogueSettings } from "../../../site/data/files.ts";
 import { test } from "../../helpers/suite.ts";
 import { generateCatalogue } from "../search/catalogue.ts";
 import { buildCatalogue, commitOf } from "./entries.ts";
@@ -32,16 +32,6 @@ test("an entry is in the chunk of its smallkey, and the hash of FNV-1a is the pu
 	const folded = (hash: number) => ((hash ^ (hash >>> 16)) >>> 0) % 64;
 	assert.is(chunkOf("a"), folded(0xe40c292c));
 	assert.is(chunkOf("FOOBAR"), folded(0xbf9cf968));
-});
-
-test("above 2,000 layers there are no pages of layers as files", () => {
-	assert.equal([hasLayerPages(2_000, false), hasLayerPages(2_001, false)], [true, false]);
-	const [entry] = generateCatalogue(1) as [Entry];
-	const page = `en/layer/${entry.smallkey}.html`;
-	assert.ok(buildCatalogue([entry], null, settings).has(page));
-	const site = { ...settings.pages.site, hasLayerPages: false };
-	const large = { ...settings, pages: { ...settings.pages, site } };
-	assert.not.ok(buildCatalogue([entry], null, large).has(page));
 });
 
 test("the report of health has every sick layer, by owner and host, and counts what was not checked", () => {

@@ -67,17 +67,6 @@ test("no change is lost after a batch: each single one is in its piece and in th
 	for (const { layers } of all.slice(1, 50)) assert.match(feed, `<category term="${layers[0]?.smallkey}"/>`);
 });
 
-test("a commit of very many layers says how many they were, and is one entry of the feed", () => {
-	const disk = buildChanges(history([1, 5_000, 1]), publicUrl);
-	const { commits } = JSON.parse(disk.get("changes/0.json") ?? "");
-	assert.equal(Object.keys(commits[1]), ["commit", "date", "many"]);
-	assert.is(commits[1].many, 5_000);
-	assert.is(commits[2].layers.length, 1);
-	const feed = disk.get(feedPath) ?? "";
-	assert.is(feed.match(/<entry>/g)?.length, 3);
-	assert.match(feed, "<title>5000 layers changed · 5000 couches modifiées</title>");
-});
-
 test("the feed is well-formed, newest first, at most 100 entries, with addresses that lead to the page", () => {
 	const publicUrl = "https://layers.example.ca/a&b/";
 	{

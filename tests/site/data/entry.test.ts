@@ -90,17 +90,4 @@ test("an entry has the description, the keywords and the extent that its service
 	assert.equal(found.bounds, bounds);
 });
 
-test("a wms layer without a registered name has the title that its service gives, in each language", () => {
-	const registration = JSON.parse(manual) as Registration;
-	const words = { from: "harvest", layers: ["limits"], title: "Boundaries" };
-	const description = {
-		en: { service_url: registration.en.service_url, ...words },
-		fr: { service_url: registration.fr.service_url, ...words, title: "Limites" },
-	} as unknown as Description;
-	const titleOf = (one: Registration) => entry({ smallkey: "abc", registration: one, description }).title;
-	assert.equal(titleOf(registration), { en: "Boundaries", fr: "Limites" });
-	const named = { ...registration, en: { ...registration.en, service_name: "Our limits" } } as Registration;
-	assert.equal(titleOf(named), { en: "Our limits", fr: "Limites" });
-});
-
 test.run();

@@ -51,23 +51,6 @@ test("a layer of features is asked by its whole address, one of a map service by
 	assert.match(textOf(map as SnippetLayer, "ArcGIS Maps SDK") ?? "", '"sublayers":[{"id":4},{"id":0}]');
 });
 
-test("a FeatureServer with several layers has no snippet for libraries that draw one layer", () => {
-	const several = layerOf("esriFeatureServer", "https://maps.example.ca/x/FeatureServer", ["2", "3"]);
-	for (const name of ["OpenLayers", "Leaflet", "QGIS (Python)", "ArcGIS Maps SDK"])
-		assert.is(textOf(several, name), undefined, name);
-	assert.match(textOf(several, "GeoView") ?? "", "a+b=");
-});
-
-test("an address has no ? or & at its end, and its query stays whole in QGIS", () => {
-	for (const end of ["?", "?map=a&"]) {
-		const layer = layerOf("wms", `https://maps.example.ca/wms${end}`, ["roads"]);
-		const url = `https://maps.example.ca/wms${end.slice(0, -1)}`;
-		assert.match(textOf(layer, "OpenLayers") ?? "", `"${url}"`);
-	}
-	const [wms] = kinds as [SnippetLayer];
-	assert.match(textOf(wms, "QGIS (Python)") ?? "", "url=https%3A%2F%2Fmaps.example.ca%2Fwms%3Fmap%3Da");
-});
-
 test("French snippets have the French address and title; no title ends a script or an attribute", () => {
 	const layer = {
 		...layerOf("wms", "https://m.example.ca/en", ["a"]),
@@ -81,24 +64,6 @@ test("French snippets have the French address and title; no title ends a script 
 		`<iframe src="${root}en/embed/a%2Bb%3D" title="Say &quot;hi&quot; &lt;/script&gt;&lt;b&gt;'x'" width="800" height="600" loading="lazy"></iframe>`,
 	);
 	assert.not.match(textOf(layer, "QGIS (Python)") ?? "", "<");
-});
-
-test("a reference of Terria has the layer's name", () => {
-	const [wms] = kinds as [SnippetLayer];
-	assert.equal(JSON.parse(textOf(wms, "Terria", "fr") ?? ""), {
-		type: "terria-reference",
-		name: "L’été",
-		url: `${root}terria/fr/a%2Bb%3D`,
-		path: ["rcs.a+b=.fr"],
-	});
-});
-
-test("what is not served has no snippet, and a mixed type only the frame", () => {
-	const [wms] = kinds as [SnippetLayer];
-	const names = (layer: SnippetLayer, targets: string[]) =>
-		snippetsOf(layer, "en", root, targets).map(({ name }) => name);
-	assert.equal(names(wms, ["terria"]).slice(0, 2), ["Terria", "OpenLayers"]);
-	assert.equal(names(layerOf("ogcWms and esriFeature", "https://x.example.ca/"), []), ["<iframe>"]);
 });
 
 test.run();

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
@@ -153,17 +153,6 @@ test("an id or an address of mail is no public name", () => {
 	assert.equal(senderNamesOf(parsed), { a: "Agency", e: "Équipe des cartes", f: pair });
 });
 
-test("compressed copies are written and removed together with their files", async () => {
-	const keys = Array.from({ length: 120 }, (_, index) => `zz${index}`);
-	await commit(Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));
-	await bring({ ...served, isCompressed: true });
-	await commit({ "layers/ab/abd.json": wms("lakes"), "layers/23/23ax5t.json": null }, "other");
-	assert.is(await bring({ ...served, isCompressed: true }), "layers");
-	await assertWhole({ ...served, isCompressed: true });
-	const names = [...filesIn(join(folder, "out")).keys()];
-	assert.ok(names.some((name) => /^assets\/main-.*\.js\.br$/.test(name)));
-});
-
 test("a catalogue whose files are deleted, cut off or of another history is written again as a whole", async () => {
 	await bring(served);
 	const out = join(folder, "out");
@@ -182,38 +171,6 @@ test("a catalogue whose files are deleted, cut off or of another history is writ
 	assert.is(await bring(served), "layers");
 	assert.equal(Object.keys(entries()).sort(), ["23ax5t", "abc", "abf"]);
 	await assertWhole(served);
-});
-
-test("an update that failed has written the styles and scripts that its pages name, and is done again", async () => {
-	const blocked = join(folder, "out/guide/fr/accessibility.html");
-	await mkdir(join(blocked, "in-the-way"), { recursive: true });
-	assert.match(await bring().catch(String), "accessibility.html");
-	const assetsIn = (out: string) =>
-		[...filesIn(join(folder, out)).keys()].filter((name) => name.startsWith("assets/"));
-	await bring({}, "fresh");
-	assert.ok(assetsIn("fresh").length > 10);
-	assert.equal(assetsIn("out"), assetsIn("fresh"));
-	await rm(blocked, { recursive: true });
-	assert.is(await bring(), "all");
-	await assertWhole();
-});
-
-test("the last changes say what they changed, also in a page", async () => {
-	await bring();
-	const moved = wms("rivers").replaceAll("://", "://new.");
-	await commit({ "layers/ab/abc.json": moved }, "office");
-	await bring();
-	await commit({ "layers/23/23ax5t.json": null }, "other");
-	await bring();
-	const { changes } = JSON.parse(await read("changes/recent.json"));
-	const [removed, changed] = changes.map(({ what }: { what: unknown }) => what);
-	const addressIn = (text: string) => JSON.parse(text).en.service_url;
-	assert.equal([removed.was.address.en, removed.was.sender], [addressIn(wms("limits")), senderNames.other]);
-	const [from, to] = [addressIn(wms("rivers")), addressIn(moved)];
-	const fields = ["/en/service_url", "/fr/service_url"].map((field) => ({ field, from, to }));
-	assert.equal(changed.fields, fields);
-	assert.match(await read("en/changes/index.html"), `<ins>${to}</ins>`);
-	await assertWhole();
 });
 
 test("a change rewrites the chunk of its layer, and the one before stays until the next change", async () => {
@@ -235,35 +192,6 @@ test("a change rewrites the chunk of its layer, and the one before stays until t
 	assert.ok(isThere(first), "readers with the manifest before find it");
 	assert.ok(isThere(await change("two")));
 	assert.not.ok(isThere(first));
-});
-
-test("a service has no pages of layers, lists and records as files, but a sitemap of them", async () => {
-	await bring(served);
-	const files = filesIn(join(folder, "out"));
-	assert.not.ok([...files.keys()].some((path) => /^(?:en\/layer|fr\/couche|list|records)\//.test(path)));
-	const sitemaps = [...files].filter(([path]) => path.startsWith("sitemap/")).map(([, text]) => text);
-	assert.match(sitemaps.join(""), "<loc>https://layers.example.ca/fr/layer/abc</loc>");
-	await commit({ "layers/ab/abc.json": null, "layers/ab/abd.json": wms("lakes") });
-	assert.is(await bring(served), "layers");
-	await assertWhole(served);
-});
-
-test("a shallow clone has no dates and no changes, and files that are wrong or twins are not listed twice", async () => {
-	await bring();
-	await commit({ "layers/ab/ABC.json": wms("twin"), "layers/ab/abw.json": "{}" });
-	await bring();
-	assert.equal(Object.keys(entries()).sort(), ["23ax5t", "ABC"]);
-	await commit({ "layers/ab/ABC.json": null });
-	await bring();
-	assert.equal(Object.keys(entries()).sort(), ["23ax5t", "abc"]);
-	await assertWhole();
-	await using clone = await temporaryFolder();
-	await gitIn(folder)("clone", "-q", "--depth", "1", `file://${folder}`, clone.path);
-	[folder, clone.path] = [clone.path, folder];
-	await bring();
-	assert.is(entries().abc?.changed, undefined);
-	assert.not.ok([...filesIn(join(folder, "out")).keys()].some((name) => name.startsWith("changes/")));
-	[folder, clone.path] = [clone.path, folder];
 });
 
 test.run();

@@ -3,7 +3,7 @@ import type { Lang } from "../../../registry/smallkey.ts";
 import { problemAt, textIn } from "../../../registry/texts.ts";
 import { allowedIn, newKeyProblem, proposeKey } from "../../../site/draft/propose-key.ts";
 import { isSurelyService, parseServiceAddress } from "../../../site/draft/service-address.ts";
-import { langOf, twinAddresses, twinTexts } from "../../../site/draft/twin.ts";
+import { twinAddresses } from "../../../site/draft/twin.ts";
 import { test } from "../../helpers/suite.ts";
 
 /** Pairs of services of the Government of Canada: `tests/fixtures/layers` and the example layers have most of them. */
@@ -36,17 +36,6 @@ test("the French twin of an English address is among the first that are tried, a
 		assert.ok(twinAddresses(fr, "fr").includes(en), `${fr}: ${twinAddresses(fr, "fr").join(" ")}`);
 		assert.ok(twinAddresses(en, "en").length <= 4);
 	}
-});
-
-test("an address names its language by a whole word; parts of words are no language", () => {
-	assert.is(langOf("https://maps.geogratis.gc.ca/wms/canvec_en"), "en");
-	assert.is(langOf("https://maps.example.ca/services/ParksFra/MapServer"), "fr");
-	assert.is(langOf("https://geo.example.ca/geoserver/ows?lang=fr"), "fr");
-	for (const none of ["https://frontier.example.ca/energy/wms", "https://open.example.ca/fr/x_en/wms"])
-		assert.is(langOf(none), null, none);
-	assert.equal(twinTexts("energy:french_fries", "en"), []);
-	assert.equal(twinTexts("roads", "en"), []);
-	assert.equal(twinTexts("parks_en", "en"), ["parks_fr"]);
 });
 
 test("an address says its kind, its service and its layer, without the parameters of a request", () => {

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import type { Reply } from "../../../api/reply.ts";
 import { folderPages } from "../../../site/http/folder-pages.ts";
-import { answerNoPage, noPage } from "../../../site/http/pages.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 
 const test = freshSuite("files of the catalogue", async (use) => ({
@@ -85,19 +84,6 @@ test("a missing page says so in both languages; before the first build it reload
 	assert.match(html, /href="\.\.\/fr\/"/);
 	assert.not.match(html, "refresh");
 	assert.match(textOf((await pages.answer(page("index/none.json"), plain)).body), /^\{"errors":/);
-});
-
-const noPageAt = (target: string) => {
-	const reply = answerNoPage(noPage(target.slice("/base".length), "/base"), null, true);
-	assert.is(reply.status, 404);
-	return new TextDecoder().decode(reply.body as Uint8Array);
-};
-
-test("an error page does not repeat the folders of a long path", () => {
-	const long = `/base/${"a/".repeat(30_000)}`;
-	assert.ok(noPageAt(long).length <= noPageAt("/base/a/b").length + 100);
-	assert.match(noPageAt("/base/a/b"), '"../');
-	assert.match(noPageAt(long), '"/base/');
 });
 
 test.run();

@@ -2,8 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { causeOf } from "../../../registry/causes.ts";
 import { seenAs } from "../../../registry/health.ts";
-import { targetNames } from "../../../registry/targets/table.ts";
-import { eventually, gate } from "../../helpers/wait.ts";
+import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 import { openBrowser, openWindow, runInBrowser } from "../browser.ts";
 import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
@@ -95,27 +94,6 @@ test("nothing moves while a page loads, wide and narrow", async (context) => {
 	for (const [path, ready] of pages) await assertStill(world, path, ready);
 });
 
-test("a search while the catalogue is read is answered by the service first, never as a final count", async (scene) => {
-	const { window } = scene;
-	await using asked = await SiteWorld.open(layers.slice(0, 3), { canSend: true });
-	const item = { rel: "item", hreflang: "en", href: "https://maps.example.ca/wms" };
-	const named = { rel: "describedby", hreflang: "en", title: "Rivers of region 1" };
-	const record = { id: "layer-1", properties: { type: "wms" }, links: [item, named] };
-	asked.server.on("/collections/layers/items", (request, response) => {
-		assert.match(request.url ?? "", /\?q=rivers&limit=10$/);
-		response.end(JSON.stringify({ features: [record] }));
-	});
-	const [held, release] = gate();
-	await window.route("**/index/chunks/**", (route) => held.then(() => route.continue()));
-	await window.goto(asked.url("en/"));
-	await window.getByRole("searchbox").fill("rivers");
-	await window.locator(".results").getByText("Rivers of region 1").waitFor();
-	assert.is(await window.locator(".count").innerText(), "1 layer so far: 0 of 3 were read");
-	release();
-	await window.getByText("3 layers", { exact: true }).waitFor();
-	await window.goto("about:blank");
-});
-
 test("Back undoes a search, a filter and an order, also while the box has the focus", async (context) => {
 	const { window, world } = context;
 	await window.goto(world.url("en/"));
@@ -169,55 +147,6 @@ test("a layer that was removed is not shown again from the browser’s cache, wh
 	await window.getByText(`${44 - entries.length} layers`, { exact: true }).waitFor();
 	// What has not changed comes from the cache.
 	assert.is(chunksAsked(), before);
-});
-
-test("chunks that are missing, and a catalogue of another version, are named", async ({ window }) => {
-	const world = await SiteWorld.open(layers);
-	const manifest = world.files.get("index/index.json") as string;
-	world.files.set("index/index.json", manifest.replace(/"version":\d+/, '"version":2'));
-	await window.goto(world.url("en/?q=rivers"));
-	await window.getByRole("alert").getByText("another version than this page").waitFor();
-	world.files.set("index/index.json", manifest);
-	const path = (JSON.parse(manifest) as { chunks: string[] }).chunks.findLast(Boolean) as string;
-	const chunk = world.files.get(path) as string;
-	world.files.set(path, chunk.slice(0, 30));
-	// The part that is cut comes last: the list is full already.
-	const [isFull, release] = gate();
-	await window.route(`**/${path}`, (route) => isFull.then(() => route.continue()));
-	await window.getByRole("button", { name: "Try again" }).click();
-	await window.locator(".found:not([aria-busy]) .results li").nth(9).waitFor();
-	release();
-	await window.getByRole("alert").getByText(`(${path})`).waitFor();
-	assert.ok((await window.locator(".results li").count()) > 0);
-	world.files.set(path, chunk);
-	// The cut one is in the browser's cache, as a file that never changes.
-	await window.getByRole("button", { name: "Try again" }).click();
-	await window.getByText("40 layers", { exact: true }).waitFor();
-	assert.is(await window.getByRole("alert").count(), 0);
-	// Of what was read before, everything is found without a service.
-	await world.close();
-	await window.getByRole("searchbox").fill("schools");
-	await window.getByText("1 layer", { exact: true }).waitFor();
-});
-
-test("a layer that cannot be read is not said to be away", async ({ window, world }) => {
-	await window.goto(world.url("en/"));
-	await window.getByText("44 layers", { exact: true }).waitFor();
-	const unreadable = new RegExp(`/(?:index|${targetNames.join("|")})/`);
-	await window.route(unreadable, (route) => route.abort());
-	await window.goto(world.url("en/?layer=sick-one"));
-	await window.getByRole("alert").getByText("This site does not answer").waitFor();
-	assert.is(await window.getByText("There is no layer").count(), 0);
-	await window.unroute(unreadable);
-	// Of the index alone nothing is known of its health: it is not said to be well.
-	await window.route("**/index/**", (route) => route.fulfill({ status: 404, body: "" }));
-	await window.getByRole("button", { name: "Try again" }).click();
-	await window.getByRole("heading", { level: 1, name: "Glaciers" }).waitFor();
-	assert.is(await window.getByText("Not known here").count(), 1);
-	await window.unroute("**/index/**");
-	await window.getByRole("button", { name: "Try again" }).click();
-	await window.getByText("since the week of February 23, 2026").waitFor();
-	assert.is(await window.getByRole("alert").count(), 0);
 });
 
 test("the health page is one table that can be sorted, and says what was not checked", async ({

@@ -202,17 +202,6 @@ test("a draft of the form is drawn, shared by its address, and proposed without 
 	assert.is(searchParams.get("value"), body);
 });
 
-test("what the service refuses is shown in its words", async ({ page, maps, world }) => {
-	await page.goto(world.url("en/?page=draft"));
-	await fillForm(page, `${maps.origin}/wms`);
-	void takePut(world, "/base/register/a+b=1", 401, { errors: ["the <i>signature</i> is wrong"] });
-	await page.getByLabel("Sender id").fill("jstest");
-	await page.getByLabel("Secret").fill("wrong");
-	await page.getByRole("button", { name: "Sign and send" }).click();
-	await page.getByText("Refused (401):").waitFor();
-	await page.getByText("the <i>signature</i> is wrong").waitFor();
-});
-
 test("the copied command signs and sends the very registration, with a shell, openssl and curl", async (scene) => {
 	const { page, maps, world } = scene;
 	await page.goto(world.url("en/?page=draft"));
@@ -231,29 +220,6 @@ test("the copied command signs and sends the very registration, with a shell, op
 	assert.is(headers.authorization, await sign("test_-k", signed));
 	assert.is(JSON.parse(body).fr.service_name, "L'école d’été");
 	await assert.not.ok(command.includes("test_-k"));
-});
-
-test("a dropped file fills the draft; one that is too large or no draft in the address is said to be", async (scene) => {
-	const { page, world } = scene;
-	await page.goto(world.url("fr/?page=draft#draft=AAAA"));
-	await page.getByText("L’ébauche dans l’adresse n’a pas pu être lue").waitFor();
-	// The example in its place is no draft of the user's, and is not judged.
-	assert.is(await page.locator(".verdict").innerText(), "");
-	const input = page.locator("input[type=file]");
-	const text = JSON.stringify(wmsAt("https://maps.example.ca/wms", "x", ["One", "Un"]));
-	await input.setInputFiles({
-		name: "nrn-7.json",
-		mimeType: "application/json",
-		buffer: Buffer.from(text),
-	});
-	await page.getByText("L’inscription est valide.").waitFor();
-	assert.is(await page.getByLabel("Clé", { exact: true }).inputValue(), "nrn-7");
-	await input.setInputFiles({
-		name: "large.json",
-		mimeType: "application/json",
-		buffer: Buffer.alloc(1_000_000, " "),
-	});
-	await page.getByRole("alert").getByText("Le fichier dépasse").waitFor();
 });
 
 runInBrowser(test);

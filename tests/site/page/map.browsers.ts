@@ -1,18 +1,10 @@
 import type { Browser } from "playwright-core";
 import * as assert from "uvu/assert";
 import type { Renderer } from "../../../registry/description.ts";
-import { hang, Peer } from "../../extensions/harvest/peer.ts";
+import { Peer } from "../../extensions/harvest/peer.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
-import {
-	assertColour,
-	colourAt,
-	isNear,
-	openBrowser,
-	openWindow,
-	runInBrowser,
-	type Window,
-} from "../browser.ts";
+import { assertColour, openBrowser, openWindow, runInBrowser, type Window } from "../browser.ts";
 import {
 	blue,
 	type Colour,
@@ -54,7 +46,6 @@ function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 	serveWms(maps, "/wms", { info: "<h1>Here</h1><script>parent.document.title='owned'</script>" });
 	serveWms(maps, "/wms-text", { info: "plain <b>text</b>" });
 	serveWms(maps, "/wms-3857", { onlyReference: "EPSG:3857", colourOf: () => green });
-	odd.on("/hangs", hang);
 	odd.on("/status", sendText("no", "text/plain", 503));
 	odd.on("/page", sendText("<html>Maintenance</html>", "text/html"));
 	serveExport(maps, "/rest/MapServer", green);
@@ -93,7 +84,6 @@ function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 		wms("wms", at("/wms"), { feature_info_type: "text/html" }),
 		wms("wms-text", at("/wms-text?map=a"), { feature_info_type: "text/plain" }),
 		wms("wms-3857", at("/wms-3857")),
-		wms("hangs", `${odd.origin}/hangs`),
 		wms("status", `${odd.origin}/status`),
 		wms("page", `${odd.origin}/page`),
 		wms("nowhere", "https://nowhere.example.ca/wms"),
@@ -191,47 +181,6 @@ test("a service that fails is named with what it said, and is not drawn", async 
 		const { status } = await openLayer(context, smallkey, "failed");
 		assert.match(status, expected);
 	}
-});
-
-test("a service that does not answer within ten seconds is said not to", async ({ browser, world }) => {
-	const { page, context } = await openWindow(browser);
-	await page.clock.install({ time: 0 });
-	// The clock of the page stands still, so that a slow machine takes nothing of the ten seconds.
-	await page.clock.pauseAt(1_000);
-	await page.goto(world.url("en/layer/hangs"));
-	await eventually(async () => {
-		await page.clock.runFor(1);
-		return (await page.locator('.map[data-state="loading"]').count()) > 0;
-	});
-	await page.clock.fastForward(9_000);
-	assert.is(await page.locator(".mapstatus").innerText(), "Drawing…");
-	assert.is(await page.getByRole("heading", { name: "Legend" }).count(), 0);
-	await page.clock.fastForward(2_000);
-	await page.locator('.map[data-state="failed"]').waitFor();
-	assert.match(await page.locator(".mapstatus").innerText(), /did not answer within 10 seconds\.$/);
-	await context.close();
-});
-
-test("a service that failed is asked again by a button, and drawn as opaque as one likes", async (context) => {
-	const { maps } = context;
-	serveWms(maps, "/later", { exception: "Not yet" });
-	const later = {
-		smallkey: "later",
-		registration: wmsAt(`${maps.origin}/later`, "l", ["Later", "Plus tard"]),
-	};
-	await using world = await SiteWorld.open([later]);
-	const { page } = await openLayer({ ...context, world }, "later", "failed");
-	serveWms(maps, "/later", { colourOf: () => red });
-	await page.getByRole("button", { name: "Try to draw it again" }).click();
-	await page.locator('.map[data-state="drawn"]').waitFor();
-	await assertColour(page, 0.5, 0.5, red);
-	assert.is(await page.getByRole("button", { name: "Try to draw it again" }).count(), 0);
-	await page.getByLabel("Opacity").fill("0");
-	await page.getByText("0 %").waitFor();
-	await eventually(async () => !isNear(await colourAt(page, ".map", 0.5, 0.5), red));
-	assert.match(await page.locator(".ol-scale-line").innerText(), /^\d+ k?m$/);
-	await page.getByRole("button", { name: "Check now" }).click();
-	await page.getByText("answered with something that is no map").waitFor();
 });
 
 test("the map's view filters, and stays in the address", async (context) => {

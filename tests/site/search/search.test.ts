@@ -185,18 +185,6 @@ test("a word counts most in a title, and a title that is the text comes before a
 	assert.is(matcher.match("ponds").ids[0], 3);
 });
 
-test("layers that fit equally come in one order, whichever was read first", () => {
-	const entries = ["k3", "k1", "k4", "k2"].map((key) => entry(key, `Energy, layer ${key.slice(1)}`));
-	for (const order of [entries, entries.toReversed()]) {
-		const matcher = new Matcher();
-		matcher.add(order);
-		for (const text of ["energy", "https://maps.example.ca/wms"]) {
-			const keys = matcher.match(text).ids.map((id) => order[id]?.smallkey);
-			assert.equal(keys, ["k1", "k2", "k3", "k4"], text);
-		}
-	}
-});
-
 test("a search for any text ends, and finds nothing wrong", () => {
 	const matcher = new Matcher();
 	matcher.add([entry("odd", "(.*)+[\\", "<b>"), entry("arabic", "خريطة الأنهار")]);

@@ -88,18 +88,6 @@ test("search engines read where it is, its pair, and a data set of schema.org", 
 	assert.is(dataset.spatialCoverage.geo.box, "45 -80.5 50 -75");
 });
 
-test("a layer whose repair waits links to its evidence: on a service to the page, else to the pull requests", () => {
-	const sick = { ...entry, health: { state: "wrong" as const, since: "2026-W10", repair: true as const } };
-	const htmlWith = (more: object) =>
-		layerHtml("fr", sick, { ...pageSettings, site: { ...pageSettings.site, ...more } });
-	const text = "Une réparation est proposée.";
-	assert.match(htmlWith({ canSend: true }), `<a href="../../fr/repair/a%2Bb%3D">${text}</a>`);
-	const pulls = "https://github.com/o/n/pulls?q=is%3Apr%20is%3Aopen%20head%3Arepair%2F";
-	const link = `<a href="${pulls}" rel="noopener noreferrer">${text}`;
-	assert.match(htmlWith({ repository: "https://github.com/o/n" }), link);
-	assert.match(htmlWith({}), `<span>${text}</span>`);
-});
-
 test("health is not said to be good before it was checked; a cause in English is marked as such", () => {
 	const { health: _, ...well } = entry;
 	const strange = { state: "wrong", since: "2026-W10", cause: "says <b>" } as const;

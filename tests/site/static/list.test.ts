@@ -31,14 +31,4 @@ test("every layer is on one page of the list, which leads to the others and to t
 	assert.match(pages[0] ?? "", "<p>401 couches, par titre</p>");
 });
 
-test("without pages of layers a row has the address of the service and the fragments; titles are text", () => {
-	const odd = { ...layer("k", "<img src=x>", "x"), unread: ["v1/en"] };
-	const site = { ...pageSettings.site, hasLayerPages: false };
-	const html = listHtml("en", [[odd]], 1, { ...pageSettings, site }) ?? "";
-	assert.not.match(html, "<img");
-	assert.match(html, '<span class="address">https://h.example/wms</span>');
-	assert.match(html, 'href="../v0.9/doc/en/k"');
-	assert.not.match(html, 'href="../v1/doc/en/k"');
-});
-
 test.run();

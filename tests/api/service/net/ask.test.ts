@@ -82,51 +82,6 @@ test("a host that refuses a connection is not asked for a minute; its neighbours
 	assert.equal([await at("1"), asked], ["ok", ["1", "b.example", "1"]]);
 });
 
-test("one slow path does not suspend its host, three failures in a row do", async () => {
-	const slow: Step[] = ["slow", "slow"];
-	const steps = {
-		1: [...slow],
-		2: ["reset", "slow"],
-		3: [404],
-		4: [...slow],
-		5: [...slow],
-		6: ["reset", "reset"],
-		7: [200],
-	};
-	const { at, asked, clock } = scripted(steps as Record<string, Step[]>);
-	for (const path of "123456") await at(path);
-	assert.is(new Set(asked).size, 6);
-	assert.match(await at("7"), "was not asked yet");
-	clock.now = 60_001;
-	assert.is(await at("7"), "ok");
-});
-
-test("addresses at which a host hangs wait for those that were not asked, but not for ever", async () => {
-	const hanging = ["1", "2", "3", "4", "5"];
-	const steps = Object.fromEntries(hanging.map((path) => [path, Array(20).fill("slow")]));
-	const { at, asked, clock } = scripted({ ...steps, well: [200, 200] });
-	const round = async () => {
-		const answers: string[] = [];
-		for (const path of [...hanging, "well"])
-			answers.push((await at(path)).replace(/: (?:did not|was not).*/, ""));
-		clock.now += 60_001;
-		return answers;
-	};
-	await round();
-	assert.equal([...new Set(asked)], ["1", "2", "3"]);
-	assert.is((await round()).at(-1), "ok");
-	assert.equal([...new Set(asked)], [...hanging, "well"]);
-	assert.is(asked.length, 2 * 5 + 1, "those that hang were not asked again");
-	await round();
-	assert.is(asked.filter((path) => path === "1").length, 4, "and are asked again, later");
-	const alone = scripted(Object.fromEntries(["1", "2", "3"].map((path) => [path, ["slow", "slow", 200]])));
-	for (const path of ["1", "2", "3", "9"]) await alone.at(path);
-	alone.clock.now = 60_001;
-	assert.not.equal(await alone.at("1"), "ok");
-	alone.clock.now = 1_800_002;
-	assert.is(await alone.at("1"), "ok");
-});
-
 test("at most four requests at a time, and one of each host", async () => {
 	const running = new Map<string, number>();
 	let most = 0;
