@@ -1,15 +1,9 @@
 import { readFileSync } from "node:fs";
 import * as assert from "uvu/assert";
-import { sketchLayer } from "../../../extensions/harvest/arcgis/feature-layer.ts";
-import { genericImageOf, pictureImage, symbolImage } from "../../../extensions/harvest/arcgis/symbol.ts";
+import { genericImageOf, symbolImage } from "../../../extensions/harvest/arcgis/symbol.ts";
 import { mergeDescription } from "../../../extensions/harvest/finding.ts";
 import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
-import {
-	currentDescription,
-	descriptionText,
-	isDescribed,
-	parseDescription,
-} from "../../../registry/description.ts";
+import { descriptionText, isDescribed, parseDescription } from "../../../registry/description.ts";
 import type { LangNode, Registration, Registration2 } from "../../../registry/registration.ts";
 import { layerFacts } from "../../../registry/targets/facts.ts";
 import { renderAt } from "../../../registry/targets/table.ts";
@@ -88,48 +82,20 @@ test("an ordinary layer gets its name, fields, symbol, scales, count and project
 	assert.equal(symbology, { type: "simple", imageUrl: pngUri(1), label: "Station" });
 	const { bounds, abstract } = (found?.en ?? {}) as { bounds?: number[]; abstract?: string };
 	assert.equal([bounds, abstract], [[-123, 45.4215, -60, 70], "Hourly ozone, in ppb"]);
-	const server = serve();
-	const first = await harvestOf(featureAt(host + mapLayer), server);
-	assert.is(server.asked.length, new Set(server.asked).size, "once for both languages");
-	assert.is(
-		(await harvestOf(featureAt(`${host}${mapLayer}/`), server)).findings.length,
-		0,
-		"a trailing slash",
-	);
-	assert.is(
-		(await harvestOf(featureAt(host + mapLayer), server)).text,
-		first.text,
-		"the same answers, the same text",
-	);
 });
 
 test("each class gets its own image of the legend: by position, by value, by label; else one of its symbol", async () => {
 	const abc = ["a", "b", "c"];
 	const other = { defaultSymbol: marker(7), defaultLabel: "Other" };
-	const of = (value: string) => ({ values: [value] });
 	const same = [1, 2, 3].map((mark) => entry("same", mark));
 	type Row = [labels: string[], legend: object[], images: string, more?: object];
 	const rows: Row[] = [
 		[["A", "B"], [entry("A", 1)], "png 1, drawn 98"],
 		[["A", "B"], [entry("B", 2), entry("A", 1)], "png 1, png 2"],
 		[["A", "B", "C"], [entry("B", 2), entry("stray", 9), entry("C", 3)], "drawn 97, png 2, png 3"],
-		[["A", "x", "C"], [entry("C", 3), entry("stray", 9), entry("A", 1)], "png 1, png 9, png 3"],
-		[
-			["__proto__", "toString"],
-			[entry("a", 1), entry("constructor", 2), entry("__proto__", 3)],
-			"png 3, drawn 98",
-		],
 		[["same", "same", "same"], same, "png 1, png 2, png 3"],
-		[["same", "same", "same"], [entry("stray", 9), ...same], "png 1, png 2, png 3"],
-		[
-			["same", "same", "same"],
-			[entry("stray", 9), ...[3, 1, 2].map((mark) => entry("same", mark, of(abc[mark - 1] ?? "")))],
-			"png 1, png 2, png 3",
-		],
 		[["same", "same", "same"], [entry("same", 7, { values: abc })], "png 7, png 7, png 7"],
 		[[""], [entry("Other", 9), entry("", 1)], "png 1, default png 9", other],
-		[[""], [entry("", 1), entry("Other", 9)], "png 1, default png 9", other],
-		[[""], [entry("<all other values>", 9), entry("", 1)], "png 1, default png 9", other],
 		[["A"], [], "drawn 97, default drawn 7", other],
 	];
 	for (const [labels, entries, images, more] of rows) {
@@ -159,23 +125,18 @@ test("one symbol: from the legend of its layer, else from its own symbol, else a
 			"drawn 1",
 		],
 		[{ type: "simple", symbol: picture }, noLegend, "png 5", featureLayer],
-		...[
-			{ type: "heatmap" },
-			{ type: "uniqueValue", valueExpression: "$feature.X" },
-			{ type: "__proto__" },
-			"simple",
-			null,
-		].map((renderer): [unknown, Route, string] => [renderer, noLegend, "drawn 136"]),
-		...[
-			{ contentType: "text/html" },
-			{ contentType: "image/svg+xml" },
-			{ imageData: "PHNjcmlwdD4=<script>" },
-			{ imageData: null },
-		].map((wrong): [unknown, Route, string] => [
-			{ type: "simple", symbol: marker(3) },
-			json(legend(entry("x", 1, wrong))),
-			"drawn 3",
+		...[{ type: "heatmap" }, null].map((renderer): [unknown, Route, string] => [
+			renderer,
+			noLegend,
+			"drawn 136",
 		]),
+		...[{ contentType: "image/svg+xml" }, { imageData: "PHNjcmlwdD4=<script>" }].map(
+			(wrong): [unknown, Route, string] => [
+				{ type: "simple", symbol: marker(3) },
+				json(legend(entry("x", 1, wrong))),
+				"drawn 3",
+			],
+		),
 	];
 	for (const [renderer, images, image, path] of rows) {
 		const { node, findings } = await harvest({ layer: rendered(renderer), legend: images }, null, path);
@@ -295,8 +256,6 @@ test("the legend pairs with the classes of groups; one picture is the default sy
 		[computed, [entry("a", 1), entry("b", 2)], "drawn 136"],
 		[computed, [entry("all", 4)], "png 4"],
 		[{ ...computed, ...other }, [entry("a", 1), entry("b", 2), entry("Other", 3)], "png 3"],
-		[{ ...computed, ...other }, [entry("a", 1)], "drawn 9"],
-		[{ type: "heatmap" }, [entry("few", 5), entry("many", 6)], "png 5"],
 	] as const) {
 		const { symbology } = (await harvest({ layer: rendered(renderer), legend: json(legend(...legendOf)) }))
 			.node;
@@ -308,11 +267,7 @@ test("values of several fields are split as the service writes them; spaces that
 	for (const [values, delimiter, expected] of [
 		[[" , ", "Yes,No"], ",", [" ,  ", "Yes, No"]],
 		[["a, 1", "b, 2"], ",", ["a, 1", "b, 2"]],
-		[["a ,1"], ",", ["a , 1"]],
 		[["a, <Null>", "<Null>, <Null>"], ", ", ["a, null", "null, null"]],
-		[["a 1", "a b 1"], " ", ["a, 1", "a b 1"]],
-		[["a|1"], "|", ["a, 1"]],
-		[["a1"], "", ["a1"]],
 	] as const) {
 		const renderer = byValue(classed(...values), { field2: "CLASS", fieldDelimiter: delimiter });
 		const { valueMaps } = (await harvest({ layer: rendered(renderer) }, null, featureLayer)).node.symbology;
@@ -329,8 +284,6 @@ test("a name of a field is found without case, and served as the features have i
 		["name", undefined, "NAME"],
 		["gone", undefined, "NAME"],
 		["KIND", "class", "CLASS"],
-		["kind", "gone", "KIND"],
-		["SHAPE", undefined, "NAME"],
 	] as const) {
 		const registration = featureAt(host + mapLayer, registered ? { display_field: registered } : {});
 		const { description } = await harvestOf(
@@ -344,12 +297,11 @@ test("a name of a field is found without case, and served as the features have i
 	}
 });
 
-test("values of a number field are numbers, those of several fields one text; class breaks are in ascending order", async () => {
+test("values of a number field are numbers, those of several fields one text", async () => {
 	const infos = (...values: string[]) => values.map((value) => ({ value, label: "", symbol: marker(1) }));
 	const numbers = infos("1", "2.5", "-3", "", "many");
 	for (const [layer, field, values] of [
 		[uniqueValues("CLASS", numbers), "CLASS", [1, 2.5, -3, "", "many"]],
-		[uniqueValues("class", numbers), "CLASS", [1, 2.5, -3, "", "many"]],
 		[uniqueValues("KIND", numbers), "KIND", ["1", "2.5", "-3", "", "many"]],
 		[uniqueValues("CLASS", infos("1;b"), { field2: "KIND", fieldDelimiter: ";" }), "CLASS", ["1, b"]],
 	] as const) {
@@ -357,66 +309,37 @@ test("values of a number field are numbers, those of several fields one text; cl
 		const found = symbology.valueMaps.map(({ value }: { value: unknown }) => value);
 		assert.equal([symbology.field1, found], [field, values]);
 	}
-	const breaks = [20, 10].map((max) => ({ classMaxValue: max, label: `to ${max}`, symbol: marker(1) }));
-	const { node } = await harvest({
-		layer: rendered({ type: "classBreaks", field: "CLASS", minValue: 0, classBreakInfos: breaks }),
-		legend: json(legend(entry("to 20", 20), entry("to 10", 10))),
-	});
-	assert.equal(node.symbology, {
-		...{ type: "classBreaks", field: "CLASS", minValue: 0 },
-		rangeMaps: [10, 20].map((max) => ({ maxValue: max, imageUrl: pngUri(max), label: `to ${max}` })),
-	});
 });
 
 test("what is not a feature layer is a wrong registration, a server in trouble is down; what was known stays", async () => {
 	const { text: good } = await harvest();
-	const nested = JSON.stringify(layerDocument({ deep: "[{".repeat(300_000) }));
-	assert.is((await harvest({ layer: { body: nested } })).text, good, "brackets in texts do not count");
 	const error = (code: unknown, message: string) => json({ error: { code, message, details: [] } });
 	const many = (count: number, make: (at: number) => object) =>
 		Array.from({ length: count }, (_, at) => make(at));
-	const field = (at: number, alias = "") => ({ name: `F${at}`, alias, type: "esriFieldTypeString" });
-	const deep = JSON.stringify(layerDocument()).replace("{", `{"deep":${"[".repeat(101)}${"]".repeat(101)},`);
-	const containers = (count: number) => JSON.stringify(layerDocument({ deep: new Array(count).fill([]) }));
 	const rows: [layer: Route, state: string, text: string][] = [
 		[
 			json(layerDocument({ type: "Group Layer" })),
 			"wrong",
 			"is a group layer: register one of the layers in it",
 		],
-		[json(layerDocument({ type: "Table" })), "wrong", "is no feature layer, but: Table"],
-		[json(layerDocument({ type: "Raster Layer" })), "wrong", "is no feature layer, but: Raster Layer"],
 		[json({ pixelType: "U8", fields: [] }), "wrong", "is no feature layer, but: ImageServer"],
-		[json({ defaultStyles: "s", fields: [] }), "wrong", "is no feature layer, but: VectorTileServer"],
 		[
 			json({ fields: [], features: [] }),
 			"wrong",
 			"answers with features: the address must be that of the layer, without /query",
 		],
-		...[
-			{ mapName: "Layers", layers: [{ id: 0 }] },
-			{ folders: [], services: [] },
-		].map((whole): [Route, string, string] => [
-			json(whole),
+		[
+			json({ mapName: "Layers", layers: [{ id: 0 }] }),
 			"wrong",
 			"is a whole service: the address must end with the number of one layer",
-		]),
-		...[
-			json({}),
-			json([]),
-			"<html>Maintenance</html>",
-			{ body: "[".repeat(4_000_000) },
-			{ body: deep },
-			{ body: containers(200_000) },
-		].map((odd): [Route, string, string] => [odd, "wrong", "does not answer as an ArcGIS layer does"]),
+		],
+		...[json({}), "<html>Maintenance</html>", { body: "[".repeat(4_000_000) }].map(
+			(odd): [Route, string, string] => [odd, "wrong", "does not answer as an ArcGIS layer does"],
+		),
 		[error(404, "Layer not found"), "wrong", "answers with ArcGIS error 404: Layer not found"],
-		[error(400, "Invalid"), "wrong", "answers with ArcGIS error 400: Invalid"],
 		[error(499, "Token Required"), "wrong", "answers with ArcGIS error 499: Token Required"],
 		[error(500, "Service not found"), "wrong", "answers with ArcGIS error 500: Service not found"],
 		[error(500, "Error performing query"), "down", "answers with ArcGIS error 500: Error performing query"],
-		[error({ toString: 1 }, "x"), "down", "answers with ArcGIS error without a code: x"],
-		[error("404", ""), "wrong", "answers with ArcGIS error 404: "],
-		[json({ error: "Busy" }), "down", "answers with ArcGIS error without a code: Busy"],
 		[
 			json({ error: { code: 400, message: " ", details: ["", "No layer 99"] } }),
 			"wrong",
@@ -427,20 +350,9 @@ test("what is not a feature layer is a wrong registration, a server in trouble i
 			"down",
 			"answers with ArcGIS error without a code: No machine",
 		],
-		[
-			json({ status: "error", messages: ["Service not found"], code: 500 }),
-			"down",
-			"answers with ArcGIS error 500: Service not found",
-		],
 		[json({ status: "error", messages: ["No"], code: 404 }), "wrong", "answers with ArcGIS error 404: No"],
 		[404, "wrong", "answers with status 404"],
 		[503, "down", "answers with status 503"],
-		[{ body: " ".repeat(5_000_001) }, "down", "answers with more than 5,000,000 bytes"],
-		[
-			json(layerDocument({ fields: many(1_001, field) })),
-			"down",
-			"names more than 1000 fields, too many to be served",
-		],
 		[
 			uniqueValues(
 				"KIND",
@@ -448,11 +360,6 @@ test("what is not a feature layer is a wrong registration, a server in trouble i
 			),
 			"down",
 			"names more than 1000 classes, too many to be served",
-		],
-		[
-			json(layerDocument({ fields: many(1_000, (at) => field(at, "x".repeat(600))) })),
-			"down",
-			"names symbols and fields of more than 512 KiB, too many to be served",
 		],
 	];
 	for (const [layer, state, text] of rows) {
@@ -465,12 +372,10 @@ test("a legend or a count that fails now keeps the fuller description; one that 
 	const { text: good } = await harvest();
 	const renamed = json(layerDocument({ name: "Renamed" }));
 	const error = (code: number) => json({ error: { code, message: "No" } });
-	const refused = [...[400, 401, 403, 404, 405, 501], ...[400, 401, 403, 499, 501].map(error)];
+	const refused = [404, error(499)];
 	const failing: [Route, string][] = [
-		...[408, 429, 500, 503].map((code): [Route, string] => [code, `answers with status ${code}`]),
+		[429, "answers with status 429"],
 		[error(500), "answers with ArcGIS error 500: No"],
-		["<html>", "does not answer as an ArcGIS service does"],
-		[json([]), "does not answer as an ArcGIS service does"],
 	];
 	for (const part of ["legend", "count"] as const) {
 		for (const route of refused) {
@@ -480,11 +385,6 @@ test("a legend or a count that fails now keeps the fuller description; one that 
 		for (const [route, text] of failing) {
 			const kept = await harvest({ layer: renamed, [part]: route }, good);
 			assert.equal([kept.text, kept.findings], [good, inBoth("down", text)]);
-			assert.is(
-				(await harvest({ layer: renamed, [part]: route })).node.displayName,
-				"Renamed",
-				"nothing better",
-			);
 		}
 	}
 	const registration = { ...featureAt(host + mapLayer), fr: { service_url: `${host}/gone/MapServer/1` } };
@@ -500,22 +400,13 @@ test("null members, hostile texts and unusual encodings make a layer that the vi
 		legend: json({ layers: null }),
 	});
 	assert.equal([node.nameField, node.datagrid.gridColumns.length, findings], ["", 2, []]);
-	assert.equal(node.layerExtent, { xmin: -2681457, ymin: -883440, xmax: 3549492, ymax: 3482193 });
-	assert.is((await harvest({ layer: json(layerDocument({ displayField: "" })) })).node.nameField, "NAME");
-	const marked = { body: `\ufeff${JSON.stringify(layerDocument({ name: "Réseau 水" }))}` };
-	assert.is((await harvest({ layer: marked })).node.displayName, "Réseau 水");
 	const bareNaN = JSON.stringify(
 		layerDocument({ name: 'NaN, "NaN"', extent: "@", minScale: "@" }),
 	).replaceAll('"@"', "-Infinity");
 	const read = await harvest({ layer: { body: bareNaN.replace("-Infinity", '{"xmin":NaN}') } });
 	assert.equal([read.node.displayName, read.node.minScale, read.findings], ['NaN, "NaN"', 0, []]);
 	const hostile = '"}]}</script>\u2028\\';
-	const fields = [
-		{ name: hostile, alias: hostile, type: "esriFieldTypeString" },
-		{ name: { a: 1 } },
-		null,
-		7,
-	];
+	const fields = [{ name: hostile, alias: hostile, type: "esriFieldTypeString" }, { name: { a: 1 } }, null];
 	const symbol = { type: "esriSMS", color: ['"/>', 1, 1, 1], size: '9"/>' };
 	const layer = rendered(
 		{ type: "simple", label: hostile, symbol },
@@ -524,24 +415,6 @@ test("null members, hostile texts and unusual encodings make a layer that the vi
 	const shown = '"}]}‹/script>\u2028\\';
 	const odd = (await harvest({ layer }, null, featureLayer)).node;
 	assert.equal([odd.displayName, odd.nameField, odd.aliasMap[shown]], [shown, shown, shown]);
-});
-
-test("pictures that are too large together become plain ones; a sketch reads no renderer of too many classes", async () => {
-	const picture = { type: "esriPMS", contentType: "image/png", imageData: "A".repeat(80_000) };
-	const infos = Array.from({ length: 5 }, (_, at) => ({ value: String(at), label: "", symbol: picture }));
-	const layer = uniqueValues("KIND", infos, { defaultSymbol: picture, defaultLabel: "other" });
-	const { defaultImageUrl, valueMaps } = (await harvest({ layer, legend: json(legend()) })).node.symbology;
-	const images = [defaultImageUrl, ...valueMaps.map(({ imageUrl }: { imageUrl: string }) => imageUrl)];
-	assert.equal(
-		images.map((uri) => uri.length > 80_000),
-		[true, true, true, false, false, false],
-	);
-	const typeOf = (classes: number) => {
-		const uniqueValueInfos = new Array(classes).fill({ value: 1 });
-		const renderer = { type: "uniqueValue", field1: "KIND", uniqueValueInfos };
-		return sketchLayer(mapLayer, layerDocument({ drawingInfo: { renderer } })).renderer.type;
-	};
-	assert.equal([typeOf(1_000), typeOf(1_001)], ["unique", "simple"]);
 });
 
 /** The drawing of a symbol; fails where it has a wrong number. */
@@ -555,7 +428,7 @@ function drawing(uri: string | null): string {
 	return svg;
 }
 
-test("markers, lines and areas have their shape, colours, width, dashes and hatching", () => {
+test("markers, lines and areas have their shape, colours, width and dashes", () => {
 	const red = [255, 0, 0, 255];
 	const outline = { type: "esriSLS", style: "esriSLSSolid", color: [0, 0, 255, 255], width: 0.75 };
 	const marked = { type: "esriSMS", style: "esriSMSCircle", color: [255, 0, 0, 64], size: 9, outline };
@@ -566,36 +439,25 @@ test("markers, lines and areas have their shape, colours, width, dashes and hatc
 	for (const [style, expected] of [
 		["esriSLSSolid", 'd="M1 10H19" fill="none" stroke="rgb(255,0,0)" stroke-width="2"/>'],
 		["esriSLSDash", 'stroke-dasharray="8 6"'],
-		["esriSLSDot", 'stroke-dasharray="2 6"'],
-		["esriSLSNull", 'stroke="none"'],
 		["esriSFSSolid", 'fill="rgb(255,0,0)" stroke="rgb(0,0,255)"'],
 		["esriSFSNull", 'fill="none" stroke="rgb(0,0,255)"'],
-		["esriSFSHorizontal", 'stroke="rgb(255,0,0)"'],
 	] as const)
 		assert.ok(
 			drawing(symbolImage({ type: style.slice(0, 7), style, color: red, width: 1.5, outline })).includes(
 				expected,
 			),
 		);
-	const styles = ["Horizontal", "Vertical", "Cross", "ForwardDiagonal", "BackwardDiagonal", "DiagonalCross"];
-	const hatched = styles.map((name) =>
-		symbolImage({ type: "esriSFS", style: `esriSFS${name}`, color: red, outline }),
-	);
-	const shapes = ["Square", "Diamond", "Triangle", "Cross", "X"].map((name) =>
+	const shapes = ["Square", "Diamond", "X"].map((name) =>
 		symbolImage({ ...marked, style: `esriSMS${name}` }),
 	);
 	const generic = ["Polygon", "Polyline", "Point"].map((name) => genericImageOf(`esriGeometry${name}`));
-	for (const all of [hatched, shapes, generic]) assert.is(new Set(all.map(drawing)).size, all.length);
+	for (const all of [shapes, generic]) assert.is(new Set(all.map(drawing)).size, all.length);
 	for (const type of ["esriSMS", "esriSLS", "esriSFS"])
-		for (const odd of [null, "9", -5, 1e300, {}, [], '"/><script>', Number.NaN, { toString: 1 }])
+		for (const odd of [null, 1e300, '"/><script>'])
 			drawing(
 				symbolImage({ type, style: odd, color: [odd, odd, odd, odd], size: odd, width: odd, outline: odd }),
 			);
-	for (const unknown of [null, "x", [], {}, { type: "CIMSymbolReference" }, { type: "__proto__" }])
-		assert.is(symbolImage(unknown), null);
-	assert.is(pictureImage("image/jpg", "AAAAAAA="), "data:image/jpeg;base64,AAAAAAA=");
-	for (const data of ["AAA", "A===", "AA\nAA", "", "A".repeat(200_000), null])
-		assert.is(pictureImage("image/png", data), null);
+	for (const unknown of [null, { type: "CIMSymbolReference" }]) assert.is(symbolImage(unknown), null);
 });
 
 const extent = (wkid: number, sides: number[], more: object = {}) => {
@@ -617,19 +479,8 @@ const proj: [wkids: number[], x: number, y: number][] = [
 	[[3857, 102100], -11131949.079, 7361866.113],
 	[[3978, 3979], -313590.934, 673133.942],
 	[[3347, 3348], 5690756.755, 2122393.089],
-	[[3161, 3162], -26060.617, 13248060.414],
-	[[3005, 3153], 2622299.931, 1412538.644],
-	[[3400], 1455291.392, 6195766.38],
-	[[3401], 955291.392, 6195766.38],
 	[[32198], -1937765.041, 1651990.692],
-	[[5070], -268975.395, 3542313.08],
-	[[102001], -253328.878, 1662744.671],
-	[[102002], -253013.381, 1692446.283],
-	[[26907, 32607], 3028804.683, 6891869.624],
 	[[26910], 1956826.085, 6339768.454],
-	[[26917], -707429.418, 6261317.777],
-	[[26922, 32622], -2461330.5, 7246781.483],
-	[[32615], 52602.96, 6117225.184],
 ];
 
 test("an extent is projected as PROJ does it, and holds the curves of its sides", () => {
@@ -642,47 +493,9 @@ test("an extent is projected as PROJ does it, and holds the curves of its sides"
 	// Bounds of 8,000 points on the edge, each projected by PROJ 9.1.1.
 	for (const [from, wkid, sides] of [
 		[extent(4269, [-141.01, 41.67, -52.61, 83.12]), 3978, [-3628670.2, -827983.1, 3389046.5, 3980791]],
-		[extent(3978, [1000000, -500000, 2500000, 900000]), 3857, [-9218449.2, 4799259.6, -6415574.4, 7556955.4]],
 		[extent(26910, [300000, 5400000, 700000, 6200000]), 3978, [-2175841.5, 334166.6, -1480412, 1218634.1]],
-		[extent(3347, [3600000, 600000, 9100000, 4700000]), 3978, [-2528736.8, -950364.5, 3166481.6, 3415490.4]],
 	] as [object, number, number[]][])
 		assertSides(projectExtent(from, wkid), sides, 500);
-	const rounded = { wkid: 3978, xmin: -2, ymin: 2, xmax: 4, ymax: 4 };
-	assert.equal(projectExtent(extent(3978, [-1.2, 2.1, 3.9, 4]), 3978), rounded);
-	const ottawa = [-75.6972, 45.4215, -75.6972, 45.4215];
-	const plain = projectExtent(extent(4269, ottawa), 3978);
-	assert.equal(
-		projectExtent(extent(3857, ottawa, { latestWkid: 4269 }), 3978),
-		plain,
-		"latestWkid goes before wkid",
-	);
-	assert.equal(
-		projectExtent(extent(4269, ottawa, { latestWkid: 999999 }), 3978),
-		plain,
-		"an unknown one is ignored",
-	);
-});
-
-test("what is not a rectangle of the map is no extent; the poles give finite numbers", () => {
-	const sides = { xmin: 1, ymin: 1, xmax: 2, ymax: 2, spatialReference: { wkid: 4269 } };
-	for (const odd of [
-		...[null, [], "NaN", {}, { ...sides, xmin: "NaN" }, { ...sides, xmin: 3 }, { ...sides, ymin: null }],
-		...[{ wkt: "GEOGCS[]" }, { wkid: "4269" }, { wkid: 102726 }, null].map((reference) => ({
-			...sides,
-			spatialReference: reference,
-		})),
-		extent(4326, [-180, -90, 180, 90]),
-	])
-		assert.is(projectExtent(odd, 3978), null, JSON.stringify(odd));
-	for (const odd of [
-		extent(4326, [-180, 40, 180, 90]),
-		extent(4326, [170, 40, 190, 60]),
-		extent(4326, [1e300, 1e300, 1e308, 1e308]),
-		extent(3857, [-1e15, -1e15, 1e15, 1e15]),
-	])
-		for (const wkid of [3978, 3857, 4326])
-			for (const side of Object.values<number>(projectExtent(odd, wkid) ?? {}))
-				assert.ok(Math.abs(side) <= 40_100_000);
 });
 
 // By proj4 2.22 from the definitions of EPSG; the first three are also those of the towns' own maps.
@@ -691,18 +504,14 @@ const utm14 =
 
 test("the references of Canada, and those in well-known text, are known", () => {
 	const rows: [references: object[], sides: number[], degrees: number[]][] = [
+		[[{ wkid: 3157 }], [465142, 5364233, 480386, 5378423], [-123.4724, 48.4303, -123.2652, 48.5586]],
 		[
-			[{ wkid: 3157 }, { wkid: 22710 }],
-			[465142, 5364233, 480386, 5378423],
-			[-123.4724, 48.4303, -123.2652, 48.5586],
-		],
-		[
-			[{ wkid: 2950 }, { wkid: 32188 }, { wkid: 999999, latestWkid: 2950 }],
+			[{ wkid: 2950 }, { wkid: 999999, latestWkid: 2950 }],
 			[267500, 5029000, 306700, 5062600],
 			[-73.979, 45.3999, -73.4756, 45.7033],
 		],
 		[
-			[{ wkid: 102187, latestWkid: 3776 }, { wkid: 102187 }, { wkid: 3780 }],
+			[{ wkid: 102187 }, { wkid: 3776 }],
 			[77000, 5499000, 92000, 5518000],
 			[-112.9342, 49.6217, -112.7221, 49.7946],
 		],
@@ -711,18 +520,14 @@ test("the references of Canada, and those in well-known text, are known", () => 
 			[-64.32, 46.07, -61.95, 46.98],
 			[-64.32, 46.07, -61.95, 46.98],
 		],
-		[
-			[{ wkt: utm14 }, { wkid: 999999, wkt: utm14 }, { wkid: 26914 }],
-			[612000, 5510000, 655000, 5545000],
-			[-97.4458, 49.7225, -96.8355, 50.0467],
-		],
+		[[{ wkt: utm14 }], [612000, 5510000, 655000, 5545000], [-97.4458, 49.7225, -96.8355, 50.0467]],
 	];
 	for (const [references, [xmin, ymin, xmax, ymax], degrees] of rows)
 		for (const spatialReference of references) {
 			const found = projectExtent({ xmin, ymin, xmax, ymax, spatialReference }, 4326);
 			assertSides(found, degrees, 0.0002);
 		}
-	for (const wkt of ["PROJCS[", "GEOGCS[]", `PROJCS[${"A".repeat(6_000)}]`, "LOCAL_CS[]", "+proj=longlat"])
+	for (const wkt of ["PROJCS[", "LOCAL_CS[]"])
 		assert.is(projectExtent({ xmin: 1, ymin: 1, xmax: 2, ymax: 2, spatialReference: { wkt } }, 3978), null);
 });
 
@@ -732,8 +537,6 @@ test("an extent without a reference is in that of the service, else in that of t
 	for (const [spatialReference, root, source, bounds] of [
 		[undefined, wkid4326, wkid3978, [-80.2, 43.1, -79.1, 44]],
 		[{}, null, wkid4326, [-80.2, 43.1, -79.1, 44]],
-		[undefined, { wkid: 999999 }, wkid4326, [-80.2, 43.1, -79.1, 44]],
-		[undefined, null, null, undefined],
 		[{ wkid: 999999 }, wkid4326, wkid4326, undefined],
 	] as const) {
 		const document = layerDocument({ extent: { ...bare, spatialReference }, sourceSpatialReference: source });
@@ -752,17 +555,8 @@ function nodeAt(service_type: string, path = service, more: object = { recursive
 
 test("a whole service has the layers of its top level in its order, a group's layers in place of the group", async () => {
 	const listed = (layers: object[]) => json({ mapName: "Layers", layers });
-	const grouped = [
-		{ id: 0, parentLayerId: -1, subLayerIds: null },
-		{ id: 1, parentLayerId: -1, subLayerIds: [2, 3] },
-		...[2, 3].map((id) => ({ id, parentLayerId: 1 })),
-		{ id: 9, parentLayerId: -1 },
-		{ id: 5, parentLayerId: -1 },
-	];
 	for (const [document, entries] of [
-		[listed(grouped), [0, 2, 3, 9, 5]],
 		[json({ layers: [{ id: 3 }, { id: 0 }, { id: 3 }, { id: "4" }, null] }), [3, 0]],
-		[json({ layers: [{ id: 1, parentLayerId: -1, subLayers: [{ id: 7, name: "x" }] }] }), [7]],
 		[
 			listed([
 				{ id: 0, parentLayerId: -1, subLayerIds: [4, 1] },
@@ -784,13 +578,7 @@ test("a whole service has the layers of its top level in its order, a group's la
 	const whole = "is no whole service: the address must end with MapServer or FeatureServer";
 	for (const [document, text] of [
 		[json(layerDocument()), whole],
-		[json({ services: [] }), whole],
 		[json({ layers: [] }), "has no layers"],
-		[
-			listed(Array.from({ length: 1001 }, (_, id) => ({ id }))),
-			"has more than 1000 layers: name those that are wanted",
-		],
-		["<html>", "does not answer as an ArcGIS service does"],
 	] as const) {
 		const { description, findings } = await harvestOf(
 			nodeAt("esriMapServer"),
@@ -806,9 +594,6 @@ test("a service without a registered name has its own title, its map's name or t
 		[{ layers, documentInfo: { Title: " Plan " }, mapName: "Roads" }, "esriMapServer", "Plan"],
 		[{ layers, documentInfo: { Title: "" }, mapName: "Roads & parks" }, "esriMapServer", "Roads & parks"],
 		[{ layers, mapName: "Layers" }, "esriFeatureServer", "Odd"],
-		[{ tileInfo: {}, mapName: "map" }, "esriTile", "Odd"],
-		[{ pixelType: "U8", documentInfo: null }, "esriImage", "Odd"],
-		[{}, "esriMapServer", "Odd"],
 	] as const) {
 		const registration = nodeAt(type, service, type.endsWith("Server") ? { scrape_only: [0] } : {});
 		const { description } = await harvestOf(registration, memoryHost({ [service]: json(document) }));
@@ -817,17 +602,7 @@ test("a service without a registered name has its own title, its map's name or t
 	}
 });
 
-test("what has a name and no features is not asked for; what was imported stays until a harvest succeeds", async () => {
-	for (const [type, more] of Object.entries({
-		ogcWmts: {},
-		esriTile: { service_name: "Tiles" },
-		esriImage: { service_name: "Pictures" },
-		esriMapServer: { service_name: "Roads", scrape_only: [3] },
-	})) {
-		const server = memoryHost({});
-		assert.is((await harvestOf(nodeAt(type, service, more), server)).description, null);
-		assert.equal([server.asked, isDescribed(nodeAt(type, service, more), null)], [[], true]);
-	}
+test("what was imported stays until a harvest succeeds", async () => {
 	const layer = nodeAt("esriFeature", mapLayer, {});
 	const { text: harvested } = await harvestOf(layer, serve());
 	const imported = JSON.parse(String(harvested));
@@ -837,11 +612,6 @@ test("what has a name and no features is not asked for; what was imported stays 
 	for (const failing of [{ layer: 503 }, { legend: 503 }])
 		assert.is((await harvestOf(layer, serve(failing), stored)).text, stored);
 	assert.is((await harvestOf(layer, serve(), stored)).text, harvested);
-	assert.is(
-		currentDescription(nodeAt("ogcWms", mapLayer, {}), parseDescription(stored), "en"),
-		null,
-		"another kind",
-	);
 });
 
 test.run();

@@ -1,4 +1,4 @@
-import { readFile, stat, utimes } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { descriptionPath, layerPath } from "../../../../registry/smallkey.ts";
@@ -62,12 +62,6 @@ test("harvest writes a description beside each layer, and an unchanged service c
 	const again = await run("harvest", "ozone");
 	assert.match(again.output, "1 layer asked, 0 descriptions changed, 0 with findings");
 	assert.is(await stored("ozone"), written);
-	const long = new Date(Date.now() - 8 * 86_400_000);
-	await utimes(join(folder, descriptionPath("ozone")), long, long);
-	const old = await run("harvest", "--older-than", "7d");
-	assert.match(old.output, "1 layer asked, 0 descriptions changed");
-	const { mtime } = await stat(join(folder, descriptionPath("ozone")));
-	assert.ok(mtime > long, "its time says that it was checked");
 });
 
 test("harvest tells wrong registrations from services that are down, and keeps what was known", async () => {
@@ -110,21 +104,6 @@ test("addresses that are not public are not asked unless that is allowed", async
 			output,
 			/ozone.json: \/en\/service_url: http.* 127.0.0.1 is not an address of the public internet/,
 		);
-	}
-	assert.equal(peer.asked, []);
-});
-
-test("a command says which words it knows, without a stack trace", async () => {
-	storeFeature("ozone");
-	for (const [words, pattern] of [
-		[["--older-than", "soon"], /must be a time such as 7d/],
-		[["--bogus"], /unknown option .--bogus.\n.*npx fragment-publisher harvest --help/],
-		[["nothing"], /nothing: there is no such layer/],
-	] as const) {
-		const { code, output } = await run("harvest", ...words);
-		assert.is(code, 2);
-		assert.match(output, pattern);
-		assert.not.match(output, /\n\s+at /);
 	}
 	assert.equal(peer.asked, []);
 });
@@ -172,24 +151,6 @@ test("nothing that a service or a file says is a command of the workflow's runne
 	assert.is(built.code, 1);
 	assert.match(built.output, "bad## [stop-commands]x");
 	assert.not.match(built.output, unsafe);
-});
-
-test("MAP_WKID is the spatial reference of what is harvested and of what is built", async () => {
-	serveLayer(peer);
-	storeFeature("ozone");
-	const variables = { HARVEST_ALLOW_PRIVATE: "on", MAP_WKID: "3857" };
-	assert.is((await runWith(variables, "harvest")).code, 0);
-	const { extent } = JSON.parse(await stored("ozone")).en;
-	assert.is(extent.wkid, 3857);
-	const out = join(folder, "dist");
-	const built = await runWith(variables, "build", "--out", out);
-	assert.is(built.code, 0, built.output);
-	const fragment = JSON.parse(await readFile(join(out, "v0.9/doc/en/ozone"), "utf8"));
-	const { wkid: _wkid, ...sides } = extent;
-	assert.equal(fragment.layers.feature[0].layerExtent, sides);
-	const unknown = await runWith({ MAP_WKID: "9999" }, "harvest");
-	assert.is(unknown.code, 2);
-	assert.match(unknown.output, "MAP_WKID: must be one of 3005 3161");
 });
 
 test.run();

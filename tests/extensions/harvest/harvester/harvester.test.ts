@@ -1,9 +1,8 @@
 import * as assert from "uvu/assert";
 import type { HarvestLine } from "../../../../extensions/harvest/harvester/commit.ts";
 import { createHarvester, type StartLine } from "../../../../extensions/harvest/harvester/harvester.ts";
-import { createHostQueue, nextMoment } from "../../../../extensions/harvest/harvester/schedule.ts";
+import { nextMoment } from "../../../../extensions/harvest/harvester/schedule.ts";
 import { createHarvestLayer, type HarvestLayer } from "../../../../extensions/harvest/layer.ts";
-import { layerPath } from "../../../../registry/smallkey.ts";
 import { Handlers, tiles } from "../../../helpers/handlers.ts";
 import { suite } from "../../../helpers/suite.ts";
 import { eventually, gate } from "../../../helpers/wait.ts";
@@ -177,13 +176,6 @@ test("a service that is down is tried again, later and later, until its layer is
 	}));
 	const nextTry = handlers.now + 480_000;
 	assert.equal(harvester.stateOf("ozone"), { state: "failed", at: handlers.now, findings, nextTry });
-	for (let round = 2; round <= 4; round += 1) {
-		await scene.follow("ozone", feature(mapLayer, { service_name: `round ${round}` }));
-		await eventually(() => lines.length === round && timers.waiting.length === 1);
-		assert.is(timers.waiting[0]?.ms, 60_000, "each registration starts anew");
-	}
-	timers.run();
-	await eventually(() => timers.waiting[0]?.ms === 120_000);
 	scene.serve();
 	await scene.follow("ozone", feature(mapLayer, { service_name: "round 5" }));
 	await eventually(() => displayName("ozone") === "round 5" && harvester.stateOf("ozone")?.state === "done");
@@ -197,89 +189,6 @@ test("a service that is down is tried again, later and later, until its layer is
 	await scene.follow("wrong", feature("/nowhere/MapServer/1"));
 	await eventually(() => harvester.stateOf("wrong")?.state === "failed");
 	assert.equal(timers.waiting, [], "neither a removed layer nor a wrong registration is tried again");
-});
-
-test("no wait is longer than the period, or than a timer of Node can be", async () => {
-	for (const [everyMs, expected] of [
-		[7 * day, 7 * day],
-		[9_999_999 * day, 2 ** 31 - 1],
-	] as const) {
-		const { harvester, timers, ...scene } = openScene(everyMs);
-		scene.serve(503);
-		await scene.follow("ozone");
-		let longest = 0;
-		for (let failures = 0; failures < 20; failures += 1) {
-			await eventually(() => timers.waiting.length === 1);
-			longest = Math.max(longest, timers.waiting[0]?.ms ?? 0);
-			timers.run();
-		}
-		assert.is(longest, expected);
-		await harvester.close();
-	}
-});
-
-test("layers are harvested anew: all, the older ones, and those first that were not harvested longest", async (scene) => {
-	const { harvester, lines, handlers } = scene;
-	for (const smallkey of ["a", "b", "c"]) {
-		await scene.follow(smallkey);
-		await eventually(() => lines.some(({ harvest }) => harvest === smallkey));
-		handlers.now += day;
-	}
-	await scene.put("never");
-	await scene.put("plain", tiles);
-	await scene.follow("down", feature("/nowhere/MapServer/1"));
-	await eventually(() => lines.length === 4);
-	lines.length = 0;
-	const harvested = async (count: number) => {
-		await eventually(() => lines.length === count && harvester.waiting() === 0);
-		return lines
-			.splice(0)
-			.map(({ harvest }) => harvest)
-			.sort()
-			.join(" ");
-	};
-	const all = { olderThanMs: null, maxLayers: null, isWanted: () => true };
-	const isHere = (smallkey: string) => !["plain", "down"].includes(smallkey);
-	for (const [wanted, count, keys] of [
-		[{ maxLayers: 2, isWanted: isHere }, 2, "a never"],
-		[{ olderThanMs: day, isWanted: isHere }, 2, "b c"],
-		[{ olderThanMs: day, isWanted: (key: string) => key === "down" }, 1, "down"],
-		[{ isWanted: (key: string) => key === "b" }, 1, "b"],
-	] as const) {
-		assert.is(harvester.refresh({ ...all, ...wanted }), count);
-		assert.is(await harvested(count), keys);
-	}
-	assert.equal([harvester.refresh(all), harvester.refresh(all)], [6, 6]);
-	assert.is(await harvested(5), "a b c down never", "twice at once is once; tiles are not harvested");
-});
-
-test("every layer is harvested once in a period, at moments that are spread over it", async (scene) => {
-	const { harvester, startLines, timers, lines, handlers } = scene;
-	await scene.put("ozone");
-	harvester.start();
-	await eventually(() => startLines.length === 1 && timers.waiting.length === 1);
-	for (let hour = 0; hour < 7 * 24; hour += 6) {
-		const since = handlers.now;
-		handlers.now += 6 * 3_600_000;
-		const count = lines.length + Number(nextMoment("ozone", since, 7 * day) <= handlers.now);
-		timers.run();
-		await eventually(
-			() => timers.waiting.length === 1 && harvester.waiting() === 0 && lines.length === count,
-		);
-	}
-	assert.is(lines.length, 1);
-	const [start, days] = [1_800_000_000_000, new Array<number>(7).fill(0)];
-	for (let index = 0; index < 7000; index += 1) {
-		const moment = nextMoment(`layer-${index}`, start, 7 * day);
-		assert.ok(moment > start && moment <= start + 7 * day);
-		assert.is(nextMoment(`layer-${index}`, moment, 7 * day), moment + 7 * day);
-		const at = Math.ceil((moment - start) / day) - 1;
-		days[at] = (days[at] ?? 0) + 1;
-	}
-	assert.ok(
-		days.every((count) => count > 700 && count < 1300),
-		String(days),
-	);
 });
 
 test("after a change of the rules every layer is harvested once more within a day, and only a difference is committed", async (before) => {
@@ -323,69 +232,6 @@ test("while one service hangs, layers of others are harvested; closing ends it, 
 	harvester.follow("odd");
 	assert.equal([harvester.waiting(), lines.length, commits.at(-1)?.subject], [0, 2, commits.at(-1)?.subject]);
 	assert.not(commits.some(({ subject }) => subject === "harvest odd"));
-});
-
-test("a description that cannot be stored is a finding, and is tried again", async (scene) => {
-	const { harvester, handlers, timers } = scene;
-	await scene.put("ozone");
-	const { change } = handlers.store;
-	handlers.store.change = async () => {
-		throw new Error("the disk is full");
-	};
-	harvester.follow("ozone");
-	await eventually(() => timers.waiting.length === 1);
-	assert.match(JSON.stringify(harvester.stateOf("ozone")), /"failed".*"fr":/);
-	assert.match(String(handlers.reported[0]), "the disk is full");
-	handlers.store.change = change;
-	timers.run();
-	await eventually(() => harvester.stateOf("ozone")?.state === "done");
-	assert.ok(handlers.store.files.has(layerPath("ozone").replace(".json", ".service.json")));
-});
-
-/** A queue whose work ends when the test says so; `begun` has the smallkeys in the order of their turns. */
-function stepwise(maxHosts: number) {
-	const [begun, ends] = [[] as string[], new Map<string, () => void>()];
-	const queue = createHostQueue(maxHosts, (smallkey) => {
-		begun.push(smallkey);
-		return new Promise((resolve) => ends.set(smallkey, resolve));
-	});
-	const end = async (smallkey: string) => {
-		ends.get(smallkey)?.();
-		await new Promise((resolve) => setImmediate(resolve));
-	};
-	const add = (keys: string, isUrgent = false) => {
-		for (const key of keys.split(" ")) queue.add(key, key[0] ?? "", isUrgent);
-	};
-	return { queue, begun, end, add };
-}
-
-test("hosts take turns, one smallkey at a time each; an urgent one goes first, and one that is queued twice runs once", async () => {
-	const turns = stepwise(2);
-	turns.add("a1 a2 a3 b1 c1");
-	const seen: string[] = [];
-	for (const key of ["a1", "a2", "c1"]) {
-		seen.push(turns.begun.join(" "));
-		await turns.end(key);
-	}
-	assert.equal([...seen, turns.begun.join(" ")], ["a1 b1", "a1 b1 a2", "a1 b1 a2 c1", "a1 b1 a2 c1 a3"]);
-	const urgent = stepwise(1);
-	urgent.add("a1 a2 b1");
-	urgent.add("b1 a1", true);
-	urgent.add("b1 a2");
-	assert.is(urgent.queue.size, 4);
-	for (const key of ["a1", "a1", "b1", "a2"]) await urgent.end(key);
-	assert.equal([urgent.begun, urgent.queue.size], [["a1", "a1", "b1", "a2"], 0]);
-	const many = stepwise(4);
-	for (let index = 0; index < 200_000; index += 1) many.queue.add(`layer-${index}`, "one.example", false);
-	assert.equal([many.queue.size, many.begun.length], [200_000, 1]);
-	many.queue.clear();
-	assert.is(many.queue.size, 1, "what runs goes on");
-	let isIdle = false;
-	const idle = many.queue.idle().then(() => (isIdle = true));
-	await new Promise((resolve) => setImmediate(resolve));
-	assert.not(isIdle);
-	await many.end("layer-0");
-	await idle;
 });
 
 test.run();
