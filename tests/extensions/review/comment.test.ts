@@ -10,6 +10,7 @@ import {
 	safeAddress,
 } from "../../../extensions/review/comment.ts";
 import { parseReport, remarkLine } from "../../../extensions/review/report.ts";
+import { layerRows } from "../../../extensions/review/table.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
 import { runScript } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
@@ -169,6 +170,24 @@ test("a comment with every list at its longest is whole, and counts what has no 
 	checkSafe(comment);
 	assert.match(comment, /- and \d+ more\n/);
 	assert.match(comment, /The fragments of 20 more layers are not shown here: there is no room\.\n$/);
+});
+
+test("of many layers those with something wrong come first, then the changed and the added ones", () => {
+	const layerOf = (smallkey: string, verb: "added" | "changed") => {
+		return { smallkey, verb, before: null, after: null, text: "", draft: null, fragments: [] };
+	};
+	const layers = [layerOf("a", "added"), layerOf("b", "changed"), layerOf("c", "added")];
+	const down = [{ file: "layers/c/c.json", line: 1, text: "/en: is down" }];
+	const rows = layerRows({
+		...{ obstacle: null, problems: [], warnings: [], outside: [], layers, approvals: [] },
+		services: { wrong: [], down, unasked: [] },
+	});
+	const shown = rows.map(({ smallkey, state }) => [smallkey, state]);
+	assert.equal(shown, [
+		["c", "service down"],
+		["b", ""],
+		["a", ""],
+	]);
 });
 
 test.run();
