@@ -9,6 +9,7 @@ import { serve } from "../../helpers/serving.ts";
 import { test } from "../../helpers/suite.ts";
 import { temporaryFolder } from "../../helpers/world.ts";
 import { metaOf } from "../../store/contract.ts";
+import { logTo } from "../../store/git-store.ts";
 
 const gauges = { layers: 3, queue: 2, commitsBehind: 1, filesBehind: 0, harvestsWaiting: 7, isReady: 1 };
 const read = async (): Promise<Gauges> => gauges;
@@ -50,6 +51,16 @@ test("what a service answers, commits and harvests is counted, and its state is 
 	assert.not.match(text, 'route="doc"', "two services of one process count each its own");
 	assert.not.match(text, "fragments_queue", "what a service does not know is left out");
 	assert.match(text, /\nfragments_disk_free_bytes \d+\n/);
+});
+
+test("metrics have a port of their own, with one path", async () => {
+	const served = await createMetrics().serve({ host: "127.0.0.1", port: 0 }, root, read, logTo([], []));
+	const answer = await fetch(served.url);
+	assert.match(answer.headers.get("Content-Type") ?? "", "text/plain; version=0.0.4");
+	assertLines(await answer.text(), ["layers 3"]);
+	assert.is((await fetch(new URL("/healthz", served.url))).status, 404);
+	assert.is((await fetch(served.url, { method: "POST" })).status, 405);
+	await served.close();
 });
 
 test("a service with METRICS_PORT measures itself, not at the port of publishers and readers", async () => {

@@ -112,6 +112,18 @@ test("an interrupted publication leaves the old one in service, and the next run
 	assert.is((await peer.read("v0.9/doc/en/feature")).status, 404);
 });
 
+test("an object left by an interrupted publication is removed once its layer is deleted", async () => {
+	let manifests = 0;
+	// Not even the manifest can be written at the end.
+	peer.fault = (_method, name) => (name === "manifest.json" && ++manifests > 2 ? "cut" : undefined);
+	await exits(run(), 2);
+	assert.is((await peer.read("v0.9/doc/en/feature")).status, 200);
+	await rebuild(withoutFeature());
+	peer.fault = () => undefined;
+	assert.match((await run()).stdout, ", 2 removed, ");
+	assert.is((await peer.read("v0.9/doc/en/feature")).status, 404);
+});
+
 test("a wrong key, a missing bucket, variable or build are reported, and nothing is changed", async () => {
 	const wrong: [Record<string, string>, string | RegExp][] = [
 		[
