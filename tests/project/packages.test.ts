@@ -39,18 +39,6 @@ function isReviewed(expression: string): boolean {
 	return alternatives.some((one) => one.split(" AND ").every((name) => licences.includes(name.trim())));
 }
 
-/** A version and nothing else (semver.org, 2); with `npm:` in front, of a package under another name. */
-const exactVersion = /^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(?:-[\w.-]+)?$/;
-
-test("every version that is asked for is exact", async () => {
-	for (const folder of packageFolders) {
-		const asked = await readJson(folder, "package.json");
-		for (const field of ["dependencies", "devDependencies", "optionalDependencies", "overrides"])
-			for (const [name, version] of Object.entries<string>(asked[field] ?? {}))
-				assert.match(version, exactVersion, `${folder}: ${name}`);
-	}
-});
-
 test("every package has its hash, and a licence that is reviewed", () => {
 	assert.ok(packages.length > 100);
 	const isExcepted = (name: string) => Object.keys(exceptions).some((glob) => matchesGlob(glob, name));

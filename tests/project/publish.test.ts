@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { parseRegistration } from "../../registry/registration.ts";
-import { registration1, registration2 } from "../../registry/schemas/registration.ts";
+import { registration2 } from "../../registry/schemas/registration.ts";
 import { manual } from "../helpers/local.ts";
 import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
@@ -16,30 +16,6 @@ function blocks(language: string, text = page): string[] {
 	const fenced = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms");
 	return [...text.matchAll(fenced)].map((match) => match[1] as string);
 }
-
-interface Member {
-	description?: string;
-	$ref?: string;
-}
-
-const definitions = registration1.definitions as unknown as Record<string, Member>;
-
-/** Rows of a table of members, as the schema describes them. */
-function rows(members: Record<string, Member>): string[] {
-	return Object.entries(members).map(([name, member]) => {
-		const meant = member.$ref ? definitions[member.$ref.replace("#/definitions/", "")] : undefined;
-		const text = member.description ?? meant?.description;
-		assert.ok(text, `${name}: the schema does not describe it`);
-		return `| \`${name}\` | ${text.replace(/\b(wms|feature): /g, "`$1`: ")} |`;
-	});
-}
-
-test("the members of a registration are those of the schema, in its words", () => {
-	const [first = ""] = reference.split("\n## Version 2.0\n");
-	const tables = [...first.matchAll(/^\| member \| meaning \|\n\|---\|---\|\n((?:\|.*\|\n)+)/gm)];
-	const shown = tables.map(([, body]) => (body as string).trim().split("\n"));
-	assert.equal(shown, [rows(registration1.properties), rows(registration1.definitions.lang.properties)]);
-});
 
 test("the registrations of the pages are right, with one of each kind of service", () => {
 	const nodes = blocks("jsonl", reference).flatMap((block) => block.trim().split("\n"));
