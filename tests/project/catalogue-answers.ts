@@ -46,7 +46,16 @@ export const datasets = [
 			["r14", null, ["fr"], null],
 		],
 	},
-	{ id: "d4", title: "Nothing", resources: null },
+	{
+		id: "d4",
+		title: "Parks",
+		resources: [
+			["r15", "ESRI REST", ["en"], `${energy}/4`],
+			["r16", "ESRI REST", ["en"], `${energy}/5`],
+			["r17", "ESRI REST", ["fr"], french(`${energy}/5`)],
+		],
+	},
+	{ id: "d5", title: "Nothing", resources: null },
 ].map(({ resources, ...dataset }) => ({
 	...dataset,
 	resources: resources?.map(([id, format, language, url, more]) => ({
@@ -176,9 +185,10 @@ function ckanAnswer(sets: Values[], { fq, fl, start, rows }: Values, pageSize: n
 	};
 }
 
-/** Of _search, with `search_after`. */
+/** Of _search: a window of at most 10,000 records (Elasticsearch's index.max_result_window), `search_after` beyond. */
 function geonetworkAnswer(sets: Values[], asked: Values, pageSize: number): Answer {
 	const { from = 0, size, search_after, query } = asked as { from: number; size: number } & Values;
+	if (from + size > 10_000) return { status: 400, body: '{"error":{"type":"illegal_argument_exception"}}' };
 	const ids = /"terms":\{"uuid":(\[.*?\])/.exec(JSON.stringify(query))?.[1];
 	const matching = ids ? sets.filter(({ uuid }) => JSON.parse(ids).includes(uuid)) : sets;
 	const sorted = matching.toSorted((a, b) => (String(a.uuid) < String(b.uuid) ? -1 : 1));

@@ -104,6 +104,33 @@ test("the package and the image have the rooms and the guide", async () => {
 			assert.ok((await glob(`${name}/${file}`, { cwd: root })).length === 1, `${name}/${file}`);
 });
 
+/** Files that reach themselves by imports; found by Tarjan's strongly connected components. */
+function circles(): string[][] {
+	const order = new Map<string, number>();
+	const low = new Map<string, number>();
+	const stack: string[] = [];
+	const found: string[][] = [];
+	const visit = (file: string) => {
+		order.set(file, order.size);
+		low.set(file, order.get(file) as number);
+		stack.push(file);
+		for (const next of (imports.get(file) ?? []).filter((name) => imports.has(name))) {
+			if (!order.has(next)) visit(next);
+			const reached = stack.includes(next) ? (low.get(next) as number) : Number.POSITIVE_INFINITY;
+			low.set(file, Math.min(low.get(file) as number, reached));
+		}
+		if (low.get(file) !== order.get(file)) return;
+		const circle = stack.splice(stack.indexOf(file));
+		if (circle.length > 1) found.push(circle.sort());
+	};
+	for (const file of files) if (!order.has(file)) visit(file);
+	return found;
+}
+
+test("no files import each other in a circle, types included", () => {
+	assert.equal(circles(), []);
+});
+
 /** What also runs in a worker or a browser. */
 const isWeb = (file: string) =>
 	/^(?:registry|store\/github|api\/worker|site\/(?:page|search|map|draft|static|text|service))\/|^(?:api|store)\/[\w-]+\.ts$/.test(

@@ -56,10 +56,12 @@ test("recorded answers of CKAN become registrations in two languages, with a rep
 	await using catalogue = await startCatalogue(datasets, 3);
 	const { code, report, errors } = await follow("ckan", catalogue, folder);
 	assert.equal([code, errors], [0, []]);
+	const unpaired = "no link of the other language agrees in address and layer";
 	assert.equal(report, [
-		...["r5", "r1", "r3", "r8", "r9", "r10", "r11", "r13"].map((id) => `added p-${id}`),
+		...["r5", "r1", "r3", "r8", "r9", "r10", "r11", "r13", "r16"].map((id) => `added p-${id}`),
 		"left out p-r12: names no layer of its WMS",
-		"4 data sets (4 new or changed): 8 layers, 8 added, 0 changed, 0 removed; 1 links left out",
+		`left out p-r15: ${unpaired}`,
+		"5 data sets (5 new or changed): 9 layers, 9 added, 0 changed, 0 removed; 2 links left out",
 	]);
 	const layers = await layersIn(folder);
 	const metadata = { catalogue_url: `${catalogue.url}/dataset/d1` };
@@ -127,12 +129,19 @@ const links: [string, unknown, string | null, string[] | string][] = [
 		),
 		["wms", at("ows pub:a")],
 	],
+	["OGC WMS", both, `\n ${at("ows?map=a.map&amp;layers=a")}\n`, ["wms", at("ows?map=a.map a")]],
 	["WMS", both, at("ows?layers=a,b"), ["2.0 ogcWms", at("ows a,b")]],
+	["WMS", both, at("ows?layers=Main roads"), ["wms", at("ows Main roads")]],
+	["WMS", both, at("ows?layers=a&feature_info_type=text/xml&legend_format=png"), ["wms", at("ows a")]],
+	["WMS", both, at("{x}/ows?layers=a"), ["wms", at("%7Bx%7D/ows a")]],
 	["WMS", both, at("ows?request=GetCapabilities"), "names no layer of its WMS"],
 	["WMS", both, `${rest}Eco/MapServer/1`, "is called a WMS, but has an address of ArcGIS"],
+	["WMS", both, "ftp://maps.example/ows?layers=a", "has no http address"],
 	["WMS", both, null, "has no http address"],
 	["WMS", both, "https://me:secret@maps.example/ows?layers=a", "has a password in its address"],
+	["WMS", both, at(`ows?layers=a&map=${"x".repeat(2048)}`), "has an address of over 2048 characters"],
 	["Esri REST", both, `${rest}Eco/MapServer/`, ["2.0 esriMapServer", `${rest}Eco/MapServer all`]],
+	["ESRI REST", both, `${rest}Eco/FeatureServer`, ["2.0 esriFeatureServer", `${rest}Eco/FeatureServer all`]],
 	["ESRI REST", both, `${rest}Eco/ImageServer`, ["2.0 esriImage", `${rest}Eco/ImageServer`]],
 	[
 		"ESRI REST",
@@ -140,19 +149,24 @@ const links: [string, unknown, string | null, string[] | string][] = [
 		`${rest}Eco/FeatureServer/3/query?where=1=1&f=json`,
 		["feature", `${rest}Eco/FeatureServer/3`],
 	],
+	["ESRI REST", both, rest, "is no address of a MapServer, FeatureServer or ImageServer"],
 	["WMS", [], at("ows?layers=none"), ["wms", at("ows none")]],
+	["WMS", ["zxx"], at("ows?layers=zxx"), ["wms", at("ows zxx")]],
 ];
 
 /** Titles as catalogues have them → the English and the French name. */
 const titles: [object, (string | undefined)[]][] = [
 	[{ title: { en: "Roads", fr: "Routes", de: "Straßen" } }, ["Roads", "Routes"]],
 	[{ title: '{"en-CA":"Roads","fra":"Routes"}' }, ["Roads", "Routes"]],
+	[{ title: "Roads", title_translated: '{"en":"","fr":"Routes"}' }, ["Roads", "Routes"]],
 	[{ title: { fr: "Routes" } }, ["Routes", "Routes"]],
 	[
 		{ title: "Forests &amp; lakes &#233;t&#xE9; &lt;b&gt;2020&lt;/b&gt;" },
 		["Forests & lakes été 2020", "Forests & lakes été 2020"],
 	],
+	[{ title: " Roads\u0007\n of\tCanada " }, ["Roads of Canada", "Roads of Canada"]],
 	[{ title: "\u200b" }, [undefined, undefined]],
+	[{ title: null }, [undefined, undefined]],
 ];
 
 /** Data sets with each odd form: `l<n>` of the links, `t<n>` of the titles. */
@@ -190,10 +204,10 @@ test("each odd form becomes a layer or is left out with its reason, also around 
 	await assertOdd(folder, whole.report);
 
 	await using rested = await startCatalogue(odd, 5);
-	// A page of the list, and one of the data sets.
+	// The third page of the list, and the fourth of the data sets.
 	const retryDate = { "Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT" };
 	rested.instead = (count) =>
-		count === 3 ? busy(429) : count === 6 ? { status: 503, headers: retryDate, body: "busy" } : null;
+		count === 3 ? busy(429) : count === 11 ? { status: 503, headers: retryDate, body: "busy" } : null;
 	const other = join(folder, "other");
 	const interrupted = await follow("ckan", rested, other);
 	assert.equal([interrupted.code, interrupted.report], [0, whole.report]);
@@ -221,6 +235,14 @@ const pairs: [string, string[], string[], (string | null)[]][] = [
 		["d/fra?layers=d", "ows?layers=RoadsFR", "ows?layers=c_fr", "ows?layers=b&lang=fr", "fr/ows?layers=a"],
 		["fr/ows a", "ows?lang=fr b", "ows c_fr", "ows RoadsFR", "d/fra d"],
 	],
+	["a name in two services", ["a?layers=road"], ["b?layers=road"], ["b road"]],
+	[
+		"a service with a translated name",
+		["Energy/MapServer/3"],
+		["Energie/MapServer/3"],
+		["Energie/MapServer/3"],
+	],
+	["whole services", ["Eco_en/MapServer"], ["Eco_fr/MapServer"], ["Eco_fr/MapServer all"]],
 	["names that differ", ["ows?layers=road"], ["ows?layers=lac"], [null]],
 	[
 		"names of which several agree",
@@ -228,12 +250,16 @@ const pairs: [string, string[], string[], (string | null)[]][] = [
 		["ows?layers=road_fr", "ows?layers=road_fra"],
 		[null],
 	],
+	["numbers of several services", ["A/MapServer/0", "B/MapServer/1"], ["C/MapServer/1"], [null, null]],
+	["whole services that differ", ["A/MapServer"], ["B/MapServer"], [null]],
 	[
 		"the same layer twice",
 		["ows?layers=a_en&version=1.1.1", "ows?layers=a_en&version=1.3.0"],
 		["ows?layers=a_fr", "ows?layers=a_fr"],
 		["ows a_fr", null],
 	],
+	["another number", ["ows?layers=1", "ows?layers=2"], ["ows?layers=2"], [null, "ows 2"]],
+	["one language", ["ows?layers=a", "ows?layers=b"], [], ["ows a", "ows b"]],
 ];
 
 test("languages are paired by what agrees, never by their order", async ({ folder }) => {
@@ -294,6 +320,18 @@ test("a smallkey of GeoNetwork follows from the layer, whatever other links its 
 	const nameOf = (layer?: Registration) => shortOf(layer)?.[1]?.split(" ").at(-1);
 	for (const [key, layer] of Object.entries(before)) assert.is(nameOf(after[key]), nameOf(layer), key);
 	assert.ok(report.includes("left out p-a1 (WMS): names no layer of its WMS"));
+});
+
+test("a catalogue of more than 10,000 records is read to its end", async ({ folder }) => {
+	const records = Array.from({ length: 10_040 }, (_, count) => ({
+		uuid: `u${String(count).padStart(5, "0")}`,
+	}));
+	await using catalogue = await startCatalogue([...records, { uuid: "z", link: service("last") }]);
+	const { code, report } = await follow("geonetwork", catalogue, folder);
+	assert.equal(
+		[code, report.at(-1)],
+		[0, "10041 data sets (10041 new or changed): 1 layers, 1 added, 0 changed, 0 removed; 0 links left out"],
+	);
 });
 
 const dataset = (id: string, date: string, layer = id) => ({
@@ -373,6 +411,8 @@ const geonetworkAnswer = (more: object) =>
 
 /** Answers to the requests of a second run, in place of the catalogue's → the sentence. */
 const failures: [Recipe, ReturnType<Catalogue["instead"]>[], string][] = [
+	["ckan", [{ status: 500, body: "{}" }], "URL/api/3/action/package_search: answers 500"],
+	["ckan", [busy(429), busy(503)], "URL/api/3/action/package_search: answers 503"],
 	[
 		"ckan",
 		[{ status: 429, headers: { "Retry-After": "3600" }, body: "" }],
@@ -383,16 +423,24 @@ const failures: [Recipe, ReturnType<Catalogue["instead"]>[], string][] = [
 		[{ status: 200, body: "<html>" }],
 		"URL/api/3/action/package_search: answers with something that is not JSON, or not complete",
 	],
+	["ckan", [json({ success: false, error: {} })], "URL: does not answer as CKAN"],
 	["ckan", [ckanAnswer(0, [])], "no data set matches URL organization:x p-"],
 	["ckan", [ckanAnswer(2, ["a"]), ckanAnswer(2, [])], "URL: sent 1 data sets of 2; run this again"],
 	["ckan", [ckanAnswer(3, ["a"]), ckanAnswer(2, ["b"])], "URL: sent 2 data sets of 2; run this again"],
+	["ckan", [ckanAnswer(2, ["a"]), ckanAnswer(2, ["a"])], "URL: sent 1 data sets of 2; run this again"],
 	[
 		"ckan",
 		[ckanAnswer(1, ["b"]), ckanAnswer(0, [])],
 		"b: left the catalogue while it was read; run this again",
 	],
 	["geonetwork", [json({ hits: {} })], "URL: does not answer as GeoNetwork 4"],
+	["geonetwork", [geonetworkAnswer({ timed_out: true })], "URL: sent 1 records of 1; run this again"],
 	["geonetwork", [geonetworkAnswer({ _shards: { failed: 1 } })], "URL: sent 1 records of 1; run this again"],
+	[
+		"geonetwork",
+		[json({ hits: { total: { value: 1 }, hits: [] } })],
+		"URL: sent 0 records of 1; run this again",
+	],
 ];
 
 for (const recipe of ["ckan", "geonetwork"] as const)
@@ -431,6 +479,30 @@ test("a catalogue that cannot be reached, or a folder of others, is one sentence
 	);
 	const noAddress = await follow("ckan", { url: "maps.example" }, folder);
 	assert.equal([noAddress.code, noAddress.errors], [1, ["URL: is no http address of a catalogue"]]);
+});
+
+test("a folder that is half written is refused by register, and complete after the next run", async ({
+	folder,
+}) => {
+	await using catalogue = await startCatalogue(["a", "b", "c"].map((id) => dataset(id, "1")));
+	// The second layer cannot be written.
+	await mkdir(join(folder, "out", "p-b.json", "x"), { recursive: true });
+	writeFiles(folder, {
+		"out.state.json": JSON.stringify({ source: `${catalogue.url} organization:x p-`, datasets: {} }),
+	});
+	const { code, errors } = await follow("ckan", catalogue, folder);
+	assert.equal([code, errors.length], [1, 1]);
+	await rm(join(folder, "out", "p-b.json"), { recursive: true });
+	const { problems } = await readBatch(join(folder, "out"));
+	assert.equal(problems, [
+		`${join(folder, "out/UNFINISHED")}: must be named <smallkey>.json or <smallkey>.service.json`,
+	]);
+
+	// The layer that was written before the end has left the catalogue.
+	catalogue.sets.shift();
+	const { report } = await follow("ckan", catalogue, folder);
+	assert.equal(report.slice(0, 3), ["added p-b", "added p-c", "removed p-a"]);
+	assert.equal(Object.keys(await layersIn(folder)), ["p-b", "p-c"]);
 });
 
 test.run();
