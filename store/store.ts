@@ -206,13 +206,18 @@ export const declinedFolder = "declined";
 /** The trailer of a declined review with the served branch's commit at that time: later commits are newer. */
 export const mainTrailer = "Main";
 
-/** Branch on which a change waits for review. A smallkey has no dot, so a batch never has the branch of a layer. */
+/**
+ * Branch on which a change waits for review. No smallkey has a full stop, and neither the id of a sender nor the name of a
+ * review has a plus. No branch lies below another: git has either a branch `a` or a branch `a/b`.
+ */
 export function reviewBranch({ smallkey, author, reviewName }: Meta): string {
-	if (reviewName !== undefined) return `register/${author}/review.${reviewName}`;
-	return `register/${smallkey ?? `${author}.batch`}`;
+	// Git refuses a full stop at the start of a name, and two of them beside each other (git-check-ref-format(1)).
+	const sender = author.replace(/(?<=^|\.)\./g, "+");
+	if (reviewName !== undefined) return `register/${sender}+review.${reviewName}`;
+	return `register/${smallkey ?? `${sender}.batch`}`;
 }
 
-/** The names of all branches on which changes wait: those of `reviewBranch`, and of `repairBranch`. */
+/** The names of all branches on which changes wait: of `reviewBranch`, also in its earlier form, and of `repairBranch`. */
 const reviewBranchPattern = /^(?:(?:register|repair)\/[^/]+|register\/[^/]+\/review\.[^/]+)$/;
 
 /** Whether a branch has this name on which changes wait. The service alone makes such branches. */

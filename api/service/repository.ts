@@ -54,15 +54,15 @@ const format =
 /** Processes of git at the same time. */
 const maxProcesses = 4;
 
-/** The branches of reviews of several layers, below `register/`: of a batch, and of a sender's changes with one name. */
-const manyLayers = ["*.batch", "*/review.*"];
+/** The branches of reviews of several layers, below `register/`; an earlier form has a folder for each sender. */
+const manyLayers = ["*.*", "*/review.*"];
 
 /** The name of a review of several layers has a full stop, which no smallkey has. */
 function isOfMany(name: string): boolean {
 	return name.includes(".");
 }
 
-/** @param path of its branch, without `declined/` @returns `23ax5t`, `<sender>.batch`, or `<sender>/review.<name>` */
+/** @param path of its branch, without `declined/` @returns `23ax5t`, `<sender>.batch`, or `<sender>+review.<name>` */
 function nameOf(path: string): string {
 	const [, first = "", second = ""] = path.split("/");
 	return second.startsWith("review.") ? `${first}/${second}` : first;
@@ -106,7 +106,7 @@ export async function readReviews(
 		return {
 			/** `register/23ax5t`; for a declined review `declined/register/23ax5t/0123456789ab`. */
 			branch: ref.slice("refs/heads/".length),
-			/** `23ax5t`; of several layers `<sender>.batch` or `<sender>/review.<name>`. */
+			/** `23ax5t`; of several layers `<sender>.batch` or `<sender>+review.<name>`. */
 			name: nameOf(ref.slice(heads.length)),
 			/** The last commit. That of a declined review says only who declined it, when and why. */
 			commit,
@@ -146,7 +146,7 @@ export async function readReviewedLayers(repository: string, limitMs: number): P
 
 /** Whether a person means a review: by its branch, its name, or the name that its sender gave it. */
 function isNamed({ branch, name }: Review, word: string): boolean {
-	return branch === word || name === word || name.endsWith(`/review.${word}`);
+	return branch === word || name === word || name.split(/[+/]/).at(-1) === `review.${word}`;
 }
 
 /**

@@ -30,10 +30,10 @@ export async function findTwin(
 		"--format=%(objectname) %(refname:lstrip=3)",
 	];
 	const folder = "refs/heads/register/";
-	const refs = [`${folder}${smallkey}`, `${folder}*/review.*`];
+	const refs = ["*.*", "*/review.*", smallkey].map((name) => `${folder}${name}`);
 	for (const line of (await gitText(repository, ["for-each-ref", ...words, ...refs])).split("\n")) {
 		const [commit = "", name = ""] = line.split(" ");
-		const isOfMany = name.includes("/");
+		const isOfMany = name.includes(".");
 		const spellings = isOfMany ? await branch.readerAt(commit).keys(folderOf(smallkey), smallkey) : [name];
 		const other = spellings.find((spelling) => spelling !== "" && spelling !== smallkey);
 		if (other !== undefined) return twinWaits(smallkey, other);

@@ -22,7 +22,7 @@ export function createFindTwin({ github, branch }: Pick<ChangeContext, "github" 
 		const start = `${repo.owner}:${folder}`;
 		const labels = (await listOf(listed, "list the pull requests")).map(({ head }) => head.label ?? "");
 		const names = labels.filter((label) => label.startsWith(start)).map((label) => label.slice(start.length));
-		const groups = names.filter((name) => name.includes("/") && isReviewBranch(`${folder}${name}`));
+		const groups = names.filter((name) => name.includes(".") && isReviewBranch(`${folder}${name}`));
 		const readers = groups.map(async (name) =>
 			readerOf(filesAt(github, await readHead(github, `${folder}${name}`))),
 		);

@@ -287,7 +287,7 @@ test("the header Review puts changes of a sender into one review, and does nothi
 		const write = { target: `/register/${key}`, method, sender: "careful", headers, ...body };
 		branches.push((await receiptOf(handlers.expect(method === "PUT" ? 201 : 202, write))).branch);
 	}
-	assert.equal(new Set(branches), new Set(["register/careful/review.spring.2026"]));
+	assert.equal(new Set(branches), new Set(["register/careful+review.spring.2026"]));
 	const direct = await receiptOf(handlers.expect(201, { target: "/register/c", body: wms("c"), headers }));
 	assert.equal([direct.branch, direct.published], [undefined, true]);
 	const commits = handlers.store.commits.length;

@@ -326,7 +326,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		const put = (smallkey: string, ...more: string[]) => scene.put(smallkey, 1, meta(smallkey, ...more));
 		assert.equal(await put("same"), { commit, changed: false }, "nothing waits yet");
 		const [first, second] = await Promise.all([put("g1"), put("g2"), put("g3")]);
-		const branch = "register/ann/review.Spring.2026";
+		const branch = "register/ann+review.Spring.2026";
 		for (const one of [first, second]) assert.equal([one.changed, one.branch], [true, branch]);
 		const { pullRequest } = first;
 		const later = await put("g4");
@@ -335,9 +335,25 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.equal([removal.changed, removal.branch], [true, branch]);
 		const again = await put("g1");
 		assert.equal([again.changed, again.branch, again.pullRequest], [false, branch, pullRequest]);
-		assert.is((await put("g1", "autumn")).branch, "register/ann/review.autumn");
-		assert.is((await put("g1", "autumn", "bo")).branch, "register/bo/review.autumn");
+		assert.is((await put("g1", "autumn")).branch, "register/ann+review.autumn");
+		assert.is((await put("g1", "autumn", "bo")).branch, "register/bo+review.autumn");
 		assert.equal([await stored("g1"), await stored("same")], [undefined, 1]);
+	});
+
+	test("no review stands in the way of another, whatever its sender, its name and its layers are called", async ({
+		put,
+	}) => {
+		const senders = ["ann", "ann.batch", "ann.review.x", "ann..lock", ".ann"];
+		const reviews = senders.flatMap((author) =>
+			["x", "y.x"].map((reviewName) => ({ author, reviewName, review: true })),
+		);
+		const branches: unknown[] = [];
+		const send = async (smallkey: string, parts: Partial<Meta>) =>
+			branches.push((await put(smallkey, 1, metaOf(smallkey, { review: true, ...parts }))).branch);
+		await send("ann", { author: "bo" });
+		for (const [at, parts] of reviews.entries()) await send(`in-${at}`, parts);
+		for (const key of ["ann+review", "review"]) await send(key, { author: "ann" });
+		assert.is(new Set(branches).size, reviews.length + 3, String(branches));
 	});
 
 	test("a request that changed nothing, or was refused, takes no effect later", async (scene) => {

@@ -268,7 +268,7 @@ test("many changes for one named review are few commits and one pull request, wh
 	const keys = Array.from({ length: 40 }, (_, at) => `many-${at}`);
 	// A client sends eight at the same time.
 	await pMap(keys, (key) => put(store, key, `${key}\n`, review), { concurrency: 8 });
-	const branch = "register/jstest/review.spring";
+	const branch = "register/jstest+review.spring";
 	const commits = (await peer.commits(branch)).map(({ commit }) => commit.message);
 	const own = commits.filter((message) => /^(?:change \d+ layers|register many-\d)/.test(message));
 	const requests = own.flatMap((message) => message.match(/^Request: /gm) ?? []);

@@ -1,10 +1,9 @@
 import * as assert from "uvu/assert";
-import { layerPath } from "../../registry/smallkey.ts";
-import { isRefusal, isReviewBranch, reviewBranch } from "../../store/store.ts";
+import { isReviewBranch, reviewBranch } from "../../store/store.ts";
 import { test } from "../helpers/suite.ts";
 import { temporaryFolder } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
-import { openEmpty } from "./git-store.ts";
+import { git, openEmpty, put } from "./git-store.ts";
 
 test("each branch of a review is known as one, and a branch of a person is not", () => {
 	const review = { author: "ann", review: true };
@@ -18,24 +17,16 @@ test("each branch of a review is known as one, and a branch of a person is not",
 		assert.not.ok(isReviewBranch(branch), branch);
 });
 
-test("a smallkey that is also the id of a sender waits until that sender's named review is decided", async () => {
+test("the branch of a review in the earlier form is still one, and a layer below which it is waits for it", async () => {
 	await using folder = await temporaryFolder();
 	const store = await openEmpty(folder.path);
-	const put = (smallkey: string, parts: object) =>
-		store
-			.change(
-				async () => [{ path: layerPath(smallkey), text: "{}\n" }],
-				metaOf(smallkey, { author: "ann", review: true, ...parts }),
-			)
-			.catch((error: unknown) => error as Error);
-	const named = await put("first", { reviewName: "spring" });
-	assert.is("branch" in named && !isRefusal(named) && named.branch, "register/ann/review.spring");
+	const earlier = "register/ann/review.spring";
+	assert.ok(isReviewBranch(earlier));
+	await git(folder.path, "branch", earlier, "main");
 	assertBusy(
-		await put("ann", {}),
-		"la branche register/ann/review.spring empêche de créer register/ann\u00a0: renommez-la, ou décidez de la révision qui y attend",
+		await put(store, "ann", "roads", { review: true }).catch((error: unknown) => error),
+		`la branche ${earlier} empêche de créer register/ann\u00a0: renommez-la, ou décidez de la révision qui y attend`,
 	);
-	const other = await put("second", { reviewName: "spring" });
-	assert.is("branch" in other && other.branch, "register/ann/review.spring", "others go on");
 	await store.close();
 });
 

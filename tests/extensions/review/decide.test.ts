@@ -193,7 +193,7 @@ const asTerminal = (words: string[], answer: string | null) =>
 test("a review of many layers is shown as a table, found by its name, and by the status of each layer", async () => {
 	const keys = Array.from({ length: 25 }, (_, at) => `group-${at}`);
 	await proposeTogether("spring", ["first", ...keys], (key) => wms(`${key}-new`));
-	const branch = "register/careful/review.spring";
+	const branch = "register/careful+review.spring";
 	await prints(review("list"), 0, `${branch}  of careful`);
 	for (const key of ["group-7", "first"]) assert.is((await statusOf(key)).review.branch, branch);
 	assert.is(await statusOf("group-99"), null);

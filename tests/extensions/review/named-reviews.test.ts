@@ -25,14 +25,14 @@ async function propose(name: string, keys: readonly string[]): Promise<void> {
 
 test("a review of many layers is in the status of each of them, and of no other", async () => {
 	await propose("spring", ["wait-1", "wait-2"]);
-	assert.is((await statusOf("wait-1"))?.review?.branch, "register/careful/review.spring");
+	assert.is((await statusOf("wait-1"))?.review?.branch, "register/careful+review.spring");
 	assert.is(await statusOf("wait-3"), null);
 });
 
 test("a declined review of many layers is in the status and the audit of each of them", async () => {
 	await propose("autumn", ["dec-1", "dec-2"]);
 	const run = (name: string, ...words: string[]) => runScript(name, words, { DATA_DIR: local.folder });
-	await exits(run("review", "decline", "careful/review.autumn", "--why", "not yet"), 0);
+	await exits(run("review", "decline", "careful+review.autumn", "--why", "not yet"), 0);
 	assert.is((await statusOf("dec-2"))?.declined?.reason, "not yet");
 	await prints(run("audit", "dec-1"), 0, /declined[\s\S]*not yet/);
 });

@@ -97,7 +97,7 @@ test("--partial stores what is in order, and --dry-run stores nothing", async ()
 		"layers/tw/TW.json",
 	]);
 	const named = await batch({ "named.json": wmsFile("a") });
-	const end = "\nbranch register/operator/review.spring\n";
+	const end = "\nbranch register/operator+review.spring\n";
 	await prints(register([named, "--review-name", "spring"]), 0, end);
 });
 

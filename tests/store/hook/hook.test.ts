@@ -112,7 +112,7 @@ const refused: [title: string, craft: Craft, text: string][] = [
 	["a new branch register/…", asRef("HEAD:refs/heads/register/two"), kept],
 	[
 		"the end of a review of layers",
-		asRef(":refs/heads/register/careful/review.autumn"),
+		asRef(":refs/heads/register/careful+review.autumn"),
 		"must not be removed",
 	],
 	["a branch below a review's", asRef("HEAD:refs/heads/register/waits/x"), kept],

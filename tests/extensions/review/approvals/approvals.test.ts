@@ -277,7 +277,7 @@ test("an approved pull request of the service is merged as one commit, with the 
 	const title = "register abc (wms) (#1)";
 	const expected = { sha: head, merge_method: "squash", commit_title: title, commit_message: request("1") };
 	assert.equal(pull.mergedWith, expected);
-	const named = proposeReady({ from: "maps:register/energy/review.spring" });
+	const named = proposeReady({ from: "maps:register/energy+review.spring" });
 	await judge();
 	assert.ok(named.merged, "a review of many layers");
 	const both = proposeReady({ from: "maps:repair/abc", commits });
