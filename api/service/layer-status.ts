@@ -1,19 +1,19 @@
 import pLimit from "p-limit";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
-import { type Lang, layerPath } from "../../registry/smallkey.ts";
+import type { Lang } from "../../registry/smallkey.ts";
 import { textOf } from "../../registry/texts.ts";
 import { believedDate } from "../../store/git/commands/commits.ts";
 import { GitTimeout, gitText } from "../../store/git/commands/run.ts";
-import { type Store, StoreBusy } from "../../store/store.ts";
+import type { GitStore } from "../../store/git/git-store.ts";
+import { StoreBusy } from "../../store/store.ts";
 import { registrationEtag } from "../conditions.ts";
 import type { ReadStatus } from "../context.ts";
 import { Room } from "../room.ts";
 import type { LayerPart, Started } from "./extensions.ts";
-import { servedRef } from "./repository.ts";
 
 interface LayerStatusOptions {
 	repository: string;
-	store: Pick<Store, "read" | "ids">;
+	store: Pick<GitStore, "read" | "ids" | "lastCommit">;
 	/** Whether a layer is served. */
 	has: (smallkey: string) => boolean;
 	/** The extensions, each of which adds what it knows. */
@@ -40,7 +40,7 @@ export function createReadStatus({ repository, store, has, started }: LayerStatu
 			if (part) parts.push(part);
 		}
 		if (!layer && parts.length === 0) return null;
-		const last = layer ? await lastCommit(repository, layerPath(smallkey)) : noCommit;
+		const last = layer ? await readLast(smallkey) : noCommit;
 		const ids = layer && (await store.ids(smallkey));
 		const etag = ids && registrationEtag(ids.registration);
 		return (lang) => {
@@ -56,6 +56,13 @@ export function createReadStatus({ repository, store, has, started }: LayerStatu
 				});
 			return status;
 		};
+	}
+
+	/** The id and time of the last commit of a layer; nulls after a time limit. @throws {GitFailure} */
+	async function readLast(smallkey: string) {
+		const commit = await store.lastCommit(smallkey).catch(nullInTime);
+		if (commit === null) return noCommit;
+		return { registered: isoTime(await believedDate(repository, commit, Date.now())), commit };
 	}
 
 	async function isKnown(smallkey: string): Promise<boolean> {
@@ -76,22 +83,16 @@ export function createReadStatus({ repository, store, has, started }: LayerStatu
 
 /** The output of a git command; null after the time limit. @throws {GitFailure} */
 export function gitInTime(repository: string, words: string[]): Promise<string | null> {
-	return gitText(repository, words, { limitMs: historyMs }).catch((error: unknown) => {
-		if (error instanceof GitTimeout) return null;
-		throw error;
-	});
+	return gitText(repository, words, { limitMs: historyMs }).catch(nullInTime);
+}
+
+/** Null for an answer of git that is late. @throws any other error */
+function nullInTime(error: unknown): null {
+	if (error instanceof GitTimeout) return null;
+	throw error;
 }
 
 const noCommit = { registered: null, commit: null };
-
-/** The time and id of the last commit of a file on the served branch; nulls after the time limit. @throws {GitFailure} */
-async function lastCommit(repository: string, path: string) {
-	// Without `--no-patch` git prints the patch of a merge.
-	const how = ["-1", "--first-parent", "--diff-merges=first-parent", "--no-patch", "--format=%H"];
-	const commit = await gitInTime(repository, ["log", ...how, servedRef, "--", path]);
-	if (!commit) return noCommit;
-	return { registered: isoTime(await believedDate(repository, commit, Date.now())), commit };
-}
 
 /** `2026-03-04T12:00:00Z` */
 export function isoTime(ms: number): string {

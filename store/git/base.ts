@@ -6,10 +6,10 @@ export const branchName = "main";
 
 /** Limits of a local store. Times are in milliseconds, by the monotonic clock. */
 export const defaultLimits = {
-	/** Longest silence of a git process whose answer is awaited. After it, the process is ended and replaced. */
+	/** Longest silence of a git process, and longest sync. After it, the process is ended and its changes are refused. */
 	silenceMs: 15_000,
-	/** Longest time of a repack, which runs in the background. */
-	repackMs: 600_000,
+	/** Longest time of the maintenance, which runs in the background. */
+	maintenanceMs: 600_000,
 	/** Longest time that a change waits before it is judged. */
 	waitMs: 25_000,
 	/** Longest time that `close` waits for running changes. */
@@ -18,18 +18,17 @@ export const defaultLimits = {
 	lockMs: 2_000,
 	/** How often the branch is checked for pushes. */
 	pollMs: 200,
-	/** How often an idle writer is checked, and a failed store is retried. */
+	/** How often a failed store checks whether it can be written again. */
 	probeMs: 5_000,
-	/** From so many packs on, an idle store repacks; from `maxPacks` on, a busy one does, too. */
-	maxIdlePacks: 50,
-	maxPacks: 200,
+	/** From so many packs on, an idle store repacks, and a busy one from four times as many on. */
+	maxPacks: 50,
 	/** A store is idle if its last change is so long ago. */
 	restMs: 3_000,
 };
 
 export type StoreLimits = typeof defaultLimits;
 
-/** Operations of git whose time is measured: making commits durable, publishing a push, repacking. */
+/** Operations of git whose time is measured: making commits durable, publishing a push, maintenance. */
 export type GitOperation = "checkpoint" | "push" | "repack";
 
 /** Settings and services that all parts of one local store share. */
@@ -48,11 +47,7 @@ export interface StoreBase {
 }
 
 /** Runs a task, and measures its duration if it succeeds. */
-export async function measured<T>(
-	{ measure }: StoreBase,
-	operation: GitOperation,
-	task: () => Promise<T>,
-): Promise<T> {
+export async function measured<T>({ measure }: StoreBase, operation: GitOperation, task: () => Promise<T>) {
 	const start = performance.now();
 	const result = await task();
 	measure(operation, performance.now() - start);
@@ -81,13 +76,13 @@ export class DiskTimeout extends Error {
 	override name = "DiskTimeout";
 }
 
-/** Returns a function that syncs a path. @throws {DiskTimeout} if that takes longer than `limitMs` milliseconds */
-export function syncWithin(limitMs: number, sync: StoreBase["sync"]): StoreBase["sync"] {
+/** Returns a function that syncs a path. @throws {DiskTimeout} if that takes longer than `maxMs` milliseconds */
+export function syncWithin(maxMs: number, sync: StoreBase["sync"]): StoreBase["sync"] {
 	return async (path) => {
 		let timer: NodeJS.Timeout | undefined;
 		const late = new Promise<never>((_, reject) => {
-			const error = new DiskTimeout(`${path}: was not on the disk within ${limitMs / 1000} s`);
-			timer = setTimeout(reject, limitMs, error);
+			const error = new DiskTimeout(`${path}: was not on the disk within ${maxMs / 1000} s`);
+			timer = setTimeout(reject, maxMs, error);
 		});
 		await Promise.race([sync(path), late]).finally(() => clearTimeout(timer));
 	};

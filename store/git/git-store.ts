@@ -9,17 +9,19 @@ import {
 	StoreBusy,
 	type UsedRequest,
 } from "../store.ts";
-import { defaultLimits, type StoreBase, type StoreLimits, syncPath, syncWithin } from "./base.ts";
+import { branchName, defaultLimits, type StoreBase, type StoreLimits, syncPath, syncWithin } from "./base.ts";
 import { openBranch, type Publish } from "./branch.ts";
 import { openCatFile } from "./commands/cat-file.ts";
-import { createDamageCheck } from "./damage.ts";
+import { gitText } from "./commands/run.ts";
+import { explained } from "./damage.ts";
 import { createGroupWriter, type StoreContext } from "./groups.ts";
 import { createHealth } from "./health.ts";
 import type { Pending } from "./judge-group.ts";
-import { clearRefused } from "./leftovers.ts";
+import { openLastCommits } from "./last-commits.ts";
+import { clearFiles } from "./leftovers.ts";
+import { createMaintenance } from "./maintenance.ts";
 import { commitSeed, type Guard, openRepository, readHead, startTask, writeProbe } from "./repository.ts";
 import { openUsedRequests } from "./used-requests.ts";
-import { openWriter } from "./writer.ts";
 
 /** The dependencies of a local store. */
 export interface GitStoreOptions
@@ -42,30 +44,34 @@ export type GitStore = Awaited<ReturnType<typeof openGitStore>>;
 
 /**
  * Opens the repository, and removes files that a killed writer left. On first use, the repository is made and seeded. One
- * loop takes all waiting changes as a group, judges each of them, stores the group as one pack with a commit for each
- * change, moves the branch, publishes, and answers. Other processes may push to the repository at any time. A git process
- * that hangs is ended and replaced.
+ * loop takes all waiting changes as a group, judges each of them, and starts one `git fast-import`, which stores the group
+ * as one pack with a commit for each change, and moves the branch; then it publishes and answers. Other processes may push
+ * to the repository at any time. A git process that hangs is ended, and its changes are refused for now.
  * @param seed returns the files of the first commit; called only if the branch has no commit
  * @throws {Error} if git is missing or too old, or the repository cannot be used
  */
 export async function openGitStore(options: GitStoreOptions, seed: () => Promise<Edit[]>) {
-	const { repository, log, guard, publish, measure = () => undefined } = options;
+	const { repository, log, guard, measure = () => undefined } = options;
 	const limits = { ...defaultLimits, ...options.limits };
 	const sync = syncWithin(limits.silenceMs, options.sync ?? syncPath);
 	const base: StoreBase = { repository, log, now: () => options.now().getTime(), sync, limits, measure };
 	await openRepository(base, guard);
 	const catFile = openCatFile(repository, limits.silenceMs);
-	const writer = openWriter(base, catFile);
+	const lastCommits = openLastCommits(repository, log);
+	const publish: Publish = async (range) => {
+		const published = await options.publish(range);
+		lastCommits.forget(range.changes);
+		return published;
+	};
 	try {
 		const head = await startTask(repository, () => readHead(repository, catFile));
-		const tip = head ?? (await commitSeed(writer, await seed(), base.now()));
+		const tip = head ?? (await commitSeed(base, await seed()));
 		const requests = await openUsedRequests(base, tip);
 		const branch = openBranch(base, catFile, tip, requests, publish);
 		const health = createHealth(repository, log, () => catFile.renew());
-		return storeOf({ ...base, catFile, branch, requests, health, writer });
+		return storeOf({ ...base, catFile, branch, requests, health, lastCommits });
 	} catch (error) {
 		catFile.kill();
-		writer.kill();
 		throw error;
 	}
 }
@@ -75,12 +81,15 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
  * answered are in it: row `puts`. As PostgreSQL's `commit_siblings` and `commit_delay`.
  */
 const minSiblings = 5;
-const groupDelayMs = 3;
+const groupDelayMs = 5;
 
 function storeOf(context: StoreContext) {
-	const { repository, limits, log, catFile, branch, requests, health, writer } = context;
-	const writeGroup = createGroupWriter(context);
-	const damage = createDamageCheck(repository, log);
+	const { repository, limits, catFile, branch, requests, health, lastCommits } = context;
+	const writer = createGroupWriter(context);
+	const maintenance = createMaintenance(context, async () => {
+		catFile.renew();
+		await clearFiles(repository, limits.silenceMs);
+	});
 	let waiting: Pending[] = [];
 	/** The outcomes of changes without an answer. */
 	const open = new Set<Promise<unknown>>();
@@ -88,18 +97,16 @@ function storeOf(context: StoreContext) {
 	/** The loop, while it runs. */
 	let working: Promise<void> | null = null;
 	let timer: NodeJS.Timeout | undefined;
-	/** When the last group was written, when the writer was checked last, and the end of a pause after a failure. */
+	/** When the last group was written, when a failed store was checked last, and the end of a pause after a failure. */
 	let changedMs = Number.NEGATIVE_INFINITY;
 	let probedMs = performance.now();
 	let pausedUntilMs = Number.NEGATIVE_INFINITY;
-	/** Until then, refused writes may have left files that are not old enough to be removed. */
-	let uncleanUntilMs = Number.NEGATIVE_INFINITY;
 	let isClosed = false;
 	/** The number of changes in the last group. */
 	let groupSize = 0;
 	const closing = new StoreBusy(textOf("closing"), 5);
 
-	/** Starts the timer that looks for pushes and checks the writer. */
+	/** Starts the timer that looks for pushes, and for the end of a failure. */
 	function start(): void {
 		timer ??= setInterval(() => {
 			if (performance.now() < pausedUntilMs) return;
@@ -134,7 +141,7 @@ function storeOf(context: StoreContext) {
 		const ended = async () => {
 			await working;
 			await Promise.allSettled(open);
-			await writer.close();
+			await maintenance.ended();
 			await catFile.close();
 			return true;
 		};
@@ -144,7 +151,7 @@ function storeOf(context: StoreContext) {
 			writer.kill();
 			catFile.kill();
 		}
-		await requests.close().catch((error) => log.error(error));
+		await requests.close();
 	}
 
 	async function loop(): Promise<void> {
@@ -162,51 +169,49 @@ function storeOf(context: StoreContext) {
 
 	/** Rejects changes that have waited too long. */
 	function refuseLate(): void {
-		const isLate = (one: Pending) => performance.now() - one.sinceMs > limits.waitMs;
+		const isLate = ({ sinceMs }: Pending) => performance.now() - sinceMs > limits.waitMs;
 		const late = new StoreBusy(health.cause ?? textOf("slow"), 5, health.reason ?? undefined);
 		for (const { reject } of waiting.filter(isLate)) reject(late);
-		waiting = waiting.filter((one) => !isLate(one));
+		waiting = waiting.filter((pending) => !isLate(pending));
 	}
 
-	/** Publishes pushed commits, and checks every `probeMs` whether changes can be made. */
+	/** Publishes pushed commits, and starts maintenance. After a failure it checks whether changes can be made again. */
 	async function poll(): Promise<void> {
+		isPollDue = false;
 		try {
 			await branch.follow();
-			if (performance.now() - probedMs >= limits.probeMs) {
-				probedMs = performance.now();
-				const hasFailed = health.reason !== null;
-				if (hasFailed) uncleanUntilMs = performance.now() + 2 * limits.silenceMs;
-				if (performance.now() < uncleanUntilMs) {
-					// An idle fast-import keeps an incomplete pack open.
-					await writer.renew();
-					await clearRefused(repository, limits.silenceMs);
-				}
-				if (hasFailed) await writeProbe(repository);
-				await damage.check();
-				await writer.probe(hasFailed);
-				health.recovered();
-			}
-			await writer.repackIfMany(performance.now() - changedMs > limits.restMs);
+			const isProbeDue = health.reason !== null && performance.now() - probedMs >= limits.probeMs;
+			if (isProbeDue) await probe();
+			await maintenance.startIfDue(performance.now() - changedMs > limits.restMs);
 		} catch (error) {
-			health.failed(error);
+			health.failed(await explained(repository, error).catch(() => error));
 			pausedUntilMs = performance.now() + limits.probeMs;
-			writer.kill();
 		}
-		isPollDue = false;
+	}
+
+	async function probe(): Promise<void> {
+		probedMs = performance.now();
+		await clearFiles(repository, limits.silenceMs);
+		await writeProbe(context);
+		// A new process: it reads the repository's files again.
+		await gitText(repository, ["rev-parse", "--verify", `refs/heads/${branchName}^{commit}`], {
+			limitMs: limits.silenceMs,
+		});
+		health.recovered();
 	}
 
 	/** Writes the waiting changes. Of changes with the same signed request, all but the first wait for the next group. */
 	async function writeWaiting(): Promise<void> {
 		const [group, later]: [Pending[], Pending[]] = [[], []];
 		const seen = new Set<string>();
-		for (const one of waiting) {
-			const { request } = one.meta;
-			(request !== null && seen.has(request) ? later : group).push(one);
+		for (const pending of waiting) {
+			const { request } = pending.meta;
+			(request !== null && seen.has(request) ? later : group).push(pending);
 			if (request !== null) seen.add(request);
 		}
 		waiting = later;
 		groupSize = group.length;
-		await writeGroup(group);
+		await writer.write(group);
 		changedMs = performance.now();
 	}
 
@@ -223,7 +228,8 @@ function storeOf(context: StoreContext) {
 			return open.size;
 		},
 		/** Why changes cannot be made, or commits of the branch are not served, in a few words; null if neither is so. */
-		state: () => health.reason ?? branch.behind ?? damage.state(),
+		state: () => health.reason ?? branch.behind,
+		lastCommit: lastCommits.find,
 		read: (smallkey: string) => served().read(smallkey),
 		ids: (smallkey: string) => served().ids(smallkey),
 		keys: (folder: string, like?: string) => served().keys(folder, like),

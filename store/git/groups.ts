@@ -6,14 +6,15 @@ import type { CatFile } from "./commands/cat-file.ts";
 import { isAncestor } from "./commands/commits.ts";
 import { GitTimeout } from "./commands/run.ts";
 import type { PathChange } from "./commands/tree.ts";
+import { explained, FileDamaged } from "./damage.ts";
 import type { WriteHealth } from "./health.ts";
 import { type Judged, judgeGroup, type Pending, usesOf } from "./judge-group.ts";
-import { openLastCommits } from "./last-commits.ts";
-import { clearLocks } from "./leftovers.ts";
+import type { openLastCommits } from "./last-commits.ts";
+import { clearFiles, clearLocks } from "./leftovers.ts";
 import type { CommitReader } from "./reader.ts";
 import type { UsedRequests } from "./used-requests.ts";
 import { findTwin, senderOf } from "./waiting.ts";
-import { BranchHeld, type Writer } from "./writer.ts";
+import { BranchHeld, startImport, syncNames } from "./writer.ts";
 
 /** Limits of the attempts to write a group: attempts that another process has overtaken, and failed ones. */
 const maxMoves = 20;
@@ -28,14 +29,12 @@ export interface StoreContext extends StoreBase {
 	branch: Branch;
 	requests: UsedRequests;
 	health: WriteHealth;
-	writer: Writer;
+	lastCommits: ReturnType<typeof openLastCommits>;
 }
 
 /** The branch that a group goes to. */
 interface Target {
 	name: string;
-	/** Its commit now; null: the branch does not exist yet. */
-	from: string | null;
 	/** The commit that the group is built on. */
 	base: string;
 	/** Reads the state at `base`. */
@@ -55,12 +54,13 @@ interface Group extends Target {
 
 /** Returns a function that writes changes to their branches, and answers them. To be called for one group at a time. */
 export function createGroupWriter(context: StoreContext) {
-	const { repository, log, limits, catFile, branch, requests, health, writer } = context;
+	const { repository, log, limits, catFile, branch, requests, health, lastCommits } = context;
 	/** The state for the next group, and the number of uncommitted edits in its reader: for row `put-alone`. */
 	let shared: { at: CommitReader; commit: string; edits: number } | null = null;
 	/** Whether a review's branch may have a commit whose request is not noted. */
 	let isUncertain = false;
-	const lastCommits = openLastCommits(repository, log);
+	/** Ends the running `git fast-import`, if there is one. */
+	let kill = () => {};
 
 	/** Writes a group to a branch, and answers it. If another process has moved the branch, or git fails, it retries. */
 	async function writeTo(name: string, changes: readonly Pending[]): Promise<void> {
@@ -82,7 +82,7 @@ export function createGroupWriter(context: StoreContext) {
 				break;
 			}
 			try {
-				await recover(failure);
+				failure = await recover(failure);
 				// The branch may have the group even if moving the branch or publishing the group failed.
 				if (group && group.to !== group.base && (await isAt(name, group.to))) return await finish(group);
 			} catch (error) {
@@ -107,7 +107,7 @@ export function createGroupWriter(context: StoreContext) {
 			if (shared?.commit !== commit || shared.edits > maxReaderEdits)
 				shared = { at: branch.readerAt(commit), commit, edits: 0 };
 			const held = async () => null;
-			return { name, from: commit, base: commit, reader: shared.at, isWaiting: false, held };
+			return { name, base: commit, reader: shared.at, isWaiting: false, held };
 		}
 		if (isUncertain) await requests.readCommitted();
 		isUncertain = false;
@@ -120,7 +120,7 @@ export function createGroupWriter(context: StoreContext) {
 		const reader = branch.readerAt(base);
 		const held = async ({ smallkey }: Meta) =>
 			isHeld ? waitsOf(sender) : findTwin(branch, repository, smallkey, reader);
-		return { name, from, base, reader, isWaiting, held };
+		return { name, base, reader, isWaiting, held };
 	}
 
 	/**
@@ -128,13 +128,19 @@ export function createGroupWriter(context: StoreContext) {
 	 * @throws {BranchHeld} if another process has moved the branch first, or holds its lock
 	 */
 	async function persist(group: Group): Promise<void> {
-		const { name, from, base, reader: at } = group;
+		const { name, base, reader: at } = group;
 		const changed = group.judged.filter(({ edits }) => edits.length > 0);
 		if (changed.length === 0) return answer(group);
 		await measured(context, "checkpoint", async () => {
-			const ids = await writer.store(base, changed);
-			for (const [index, one] of changed.entries()) group.to = one.commit = ids[index] as string;
-			await writer.move(name, from, group.to);
+			const git = startImport(context);
+			kill = git.kill;
+			try {
+				const ids = await git.store(base, changed);
+				for (const [index, change] of changed.entries()) group.to = change.commit = ids[index] as string;
+				await git.move(name, group.to);
+			} finally {
+				git.kill();
+			}
 		});
 		if (name !== branchName) return finish(group);
 		const { to } = group;
@@ -147,7 +153,7 @@ export function createGroupWriter(context: StoreContext) {
 	async function finish(group: Group, range?: CommitRange): Promise<void> {
 		const changed = group.judged.filter(({ edits }) => edits.length > 0);
 		requests.noteCommitted(usesOf(changed, group.to), range?.to);
-		const [published] = await Promise.all([range && branch.publish(range), writer.syncNames(group.name)]);
+		const [published] = await Promise.all([range && branch.publish(range), syncNames(context, group.name)]);
 		await answer(group, published?.warnings);
 	}
 
@@ -168,7 +174,7 @@ export function createGroupWriter(context: StoreContext) {
 			const more = waits ? { branch: name } : changed ? published : {};
 			const resolve = (id: string) => pending.resolve(refusal ?? { commit: id, changed, ...more });
 			const isStored = !refusal && !changed && !waits && meta.smallkey !== null;
-			if (isStored) void lastCommits(meta.smallkey as string, isReview ? branch.commit : to).then(resolve);
+			if (isStored) void lastCommitOf(meta.smallkey as string, isReview ? branch.commit : to).then(resolve);
 			else resolve(commit ?? to);
 		}
 	}
@@ -180,13 +186,24 @@ export function createGroupWriter(context: StoreContext) {
 		return (await reader.ids(smallkey))?.registration !== served?.registration;
 	}
 
-	/** Called after a failure: ends the writer, follows the branch, and removes locks of killed processes. */
-	async function recover(failure: unknown): Promise<void> {
-		if (!(failure instanceof BranchHeld)) health.failed(failure);
-		writer.kill();
-		if (await branch.follow()) return;
+	/** The last commit that changed a layer; `tip` if it cannot be read. */
+	async function lastCommitOf(smallkey: string, tip: string): Promise<string> {
+		const last = await lastCommits.find(smallkey, tip).catch((error) => log.error(error));
+		return last ?? tip;
+	}
+
+	/** Called after a failure: follows the branch, and removes what a killed git left. @returns the failure, explained */
+	async function recover(failure: unknown): Promise<unknown> {
+		if (failure instanceof BranchHeld && (await branch.follow())) return failure;
+		const reason = await explained(repository, failure);
+		// No git works there until it is repaired.
+		if (reason instanceof FileDamaged) throw reason;
+		if (!(failure instanceof BranchHeld)) health.failed(reason);
+		await branch.follow();
 		const removed = await clearLocks(repository, limits.lockMs);
 		if (removed.length > 0) log.warn(`removed locks that a killed process left: ${removed.join(", ")}`);
+		await clearFiles(repository, limits.silenceMs);
+		return reason;
 	}
 
 	/** Whether a commit is on a branch. */
@@ -196,7 +213,7 @@ export function createGroupWriter(context: StoreContext) {
 	}
 
 	/** All changes for one branch are a group. Two senders may send the same layer for review: these are two groups. */
-	return async (changes: readonly Pending[]): Promise<void> => {
+	async function write(changes: readonly Pending[]): Promise<void> {
 		const groups = new Map<string, { name: string; group: Pending[] }>();
 		for (const change of [...changes].sort((a, b) => Number(a.meta.review) - Number(b.meta.review))) {
 			const { meta } = change;
@@ -207,7 +224,9 @@ export function createGroupWriter(context: StoreContext) {
 			groups.set(key, entry);
 		}
 		for (const { name, group } of groups.values()) await writeTo(name, group);
-	};
+	}
+
+	return { write, kill: () => kill() };
 }
 
 /** The paths that edits change, each once, sorted. */

@@ -4,6 +4,7 @@ import type { Log } from "../log.ts";
 import { StoreBusy } from "../store.ts";
 import { DiskTimeout } from "./base.ts";
 import { GitDamage, GitFailure, GitTimeout, NotDescendant } from "./commands/run.ts";
+import { FileDamaged } from "./damage.ts";
 
 /** Seconds after which a publisher may retry after a failure. */
 const retryAfterSeconds = 5;
@@ -46,6 +47,7 @@ function isOfDisk({ code }: Text): boolean {
 /** Why the disk cannot be written, in a few words; null for any other failure. */
 export function diskReasonOf(error: unknown): string | null {
 	const cause = causeOf(error);
+	if (error instanceof FileDamaged) return error.message;
 	return isOfDisk(cause) ? textIn("en", cause) : null;
 }
 
@@ -60,6 +62,7 @@ function plainLineOf(error: unknown, cause: Text, repository: string): string | 
 			`"git -C ${repository} update-ref refs/heads/main ${error.served}" goes back to it. To serve the branch as it is, end the`,
 			`service, remove ${join(dirname(repository), "fragments")}, and start it`,
 		].join(" ");
+	if (error instanceof FileDamaged) return error.message;
 	return isOfDisk(cause) ? `layers cannot be changed: ${textIn("en", cause)}` : null;
 }
 

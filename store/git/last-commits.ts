@@ -1,41 +1,69 @@
-import { parseLayerPath } from "../../registry/smallkey.ts";
+import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { Log } from "../log.ts";
-import { readRecords } from "./commands/run.ts";
+import { branchName } from "./base.ts";
+import { gitText, readRecords } from "./commands/run.ts";
+import type { PathChange } from "./commands/tree.ts";
+
+/** For a merge, its own changes are those against its first parent. */
+const walk = ["log", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--format=%H"];
+
+/** Longest time of one look, in milliseconds: a history may be long. */
+const limitMs = 5_000;
+
+/** The walk of the whole history has a lower priority than answers. */
+const niceness = 5;
 
 /**
- * Returns a function that finds the last commit of the served branch that changed a layer's registration: the merge, if a
- * merge did. The history is read once, and later only what is new: `git log` for one file may take seconds.
+ * Finds the last commits of layers: the merge, if a merge changed it. Publishers repeat all their registrations, and so
+ * the whole history is read once, in the background, after the first look.
  */
 export function openLastCommits(repository: string, log: Log) {
 	const last = new Map<string, string>();
-	/** The commit up to which the history was read. */
-	let known: string | null = null;
-	let reading = Promise.resolve();
+	/** The layers that changed since the history is being read; null: it is not. */
+	let changed: Set<string> | null = null;
+	let hasBegun = false;
 
-	async function readTo(tip: string): Promise<void> {
-		if (tip === known) return;
-		const found = new Map<string, string>();
-		const walk = ["--first-parent", "--diff-merges=first-parent", "--root", "--no-renames"];
-		const range = known === null ? tip : `${known}..${tip}`;
-		const words = ["log", ...walk, "--format=%H", "--name-only", "-z", range, "--", "layers"];
-		let commit = "";
-		// `<id>\0\n<path>\0<path>\0` of each commit, the newest first; only a path has a slash.
-		for await (const fields of readRecords(repository, words)) {
-			for (const field of fields) {
-				const text = field.trim();
-				if (text !== "" && !text.includes("/")) commit = text;
-				const name = parseLayerPath(text);
-				if (name?.kind === "registration" && !found.has(name.smallkey)) found.set(name.smallkey, commit);
-			}
+	/** Forgets the layers that a commit range has changed. */
+	function forget(changes: readonly PathChange[]): void {
+		for (const { path } of changes) {
+			const name = parseLayerPath(path);
+			if (name?.kind !== "registration") continue;
+			changed?.add(name.smallkey);
+			last.delete(name.smallkey);
 		}
-		for (const [smallkey, id] of found) last.set(smallkey, id);
-		known = tip;
 	}
 
-	/** @param tip a commit of the served branch, which is returned if the layer's own one cannot be read */
-	return async (smallkey: string, tip: string): Promise<string> => {
-		reading = reading.then(() => readTo(tip)).catch((error) => log.error(error));
-		await reading;
-		return last.get(smallkey) ?? tip;
-	};
+	async function readAll(tip: string): Promise<void> {
+		changed = new Set();
+		let commit = "";
+		const words = [...walk, "--root", "--name-only", "-z", tip, "--", "layers"];
+		// `<id>\0\n<path>\0<path>\0` of each commit, the newest first; only a path has a slash.
+		for await (const fields of readRecords(repository, words, "\0", { niceness })) {
+			for (const text of fields.map((field) => field.trim())) {
+				if (text !== "" && !text.includes("/")) commit = text;
+				const name = parseLayerPath(text);
+				if (name?.kind !== "registration" || changed.has(name.smallkey)) continue;
+				if (!last.has(name.smallkey)) last.set(name.smallkey, commit);
+			}
+		}
+		changed = null;
+	}
+
+	/**
+	 * Finds the last commit of the served branch that changed a layer's registration; null if none has.
+	 * @param tip a commit of the served branch
+	 * @throws {GitFailure}
+	 */
+	async function find(smallkey: string, tip = `refs/heads/${branchName}`): Promise<string | null> {
+		const kept = last.get(smallkey);
+		if (kept) return kept;
+		// Without `--no-patch` git prints the patch of a merge.
+		const words = [...walk, "-1", "--no-patch", tip, "--", layerPath(smallkey)];
+		const commit = await gitText(repository, words, { limitMs });
+		if (!hasBegun) readAll(tip).catch(log.error);
+		hasBegun = true;
+		return commit || null;
+	}
+
+	return { find, forget };
 }

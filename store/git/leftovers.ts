@@ -40,36 +40,24 @@ async function changeTimeOf(path: string): Promise<bigint | null> {
 }
 
 /**
- * Removes what refused writes left while the service runs, as on a full disk: reports of crashes, and incomplete packs. Other
- * processes may write packs meanwhile. To be called while no `git fast-import` of the service runs.
+ * Removes what git left where it was killed or had no room: reports of crashes, incomplete packs, and the `.keep` files
+ * that exclude a pack of fast-import from repacks until its refs are written. To be called while no fast-import of the
+ * service runs.
  * @param silentMs an incomplete pack that is unchanged for so long, by the system's clock, is of no running git
  */
-export async function clearRefused(repository: string, silentMs: number): Promise<void> {
-	const packs = join(repository, "objects", "pack");
-	const names = (await readdir(packs)).filter((name) => /^tmp_(?:pack|idx)_/.test(name));
-	for (const path of names.map((name) => join(packs, name))) {
-		const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
-		if (Date.now() - mtimeMs > silentMs) await rm(path, { force: true });
-	}
-	await clearReports(repository);
-}
-
-async function clearReports(repository: string): Promise<void> {
-	for (const name of await readdir(repository)) {
-		if (name.startsWith("fast_import_crash_")) await rm(join(repository, name), { force: true });
-	}
-}
-
-/**
- * Removes what a killed git left besides locks: reports of crashes, incomplete packs, and the `.keep` files that exclude
- * a pack of fast-import from repacks until its refs are written. No git process may write to the repository meanwhile.
- */
-export async function clearFiles(repository: string): Promise<void> {
-	await clearReports(repository);
+export async function clearFiles(repository: string, silentMs: number): Promise<void> {
 	const folder = join(repository, "objects", "pack");
+	const reports = (await readdir(repository)).filter((name) => name.startsWith("fast_import_crash_"));
+	for (const name of reports) await rm(join(repository, name), { force: true });
 	for (const name of await readdir(folder).catch(() => [])) {
 		const path = join(folder, name);
 		const isKeepFile = name.endsWith(".keep") && (await readFile(path, "utf8")).startsWith("fast-import");
-		if (isKeepFile || name.startsWith("tmp_") || name.startsWith(".tmp-")) await rm(path, { force: true });
+		const isIncomplete = /^(?:tmp_|\.tmp-)/.test(name) && (await ageOf(path)) >= silentMs;
+		if (isKeepFile || isIncomplete) await rm(path, { force: true });
 	}
+}
+
+async function ageOf(path: string): Promise<number> {
+	const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+	return Date.now() - mtimeMs;
 }

@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
-import { access, constants, mkdir, open, readFile, rm } from "node:fs/promises";
+import { access, constants, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { type Edit, type Meta, serviceAuthor } from "../store.ts";
+import { type Edit, serviceAuthor } from "../store.ts";
 import { branchName, type StoreBase } from "./base.ts";
 import type { CatFile } from "./commands/cat-file.ts";
 import { GitFailure, runGit } from "./commands/run.ts";
-import { damageAdvice, findDamaged } from "./damage.ts";
+import { explained } from "./damage.ts";
 import { diskReasonOf } from "./health.ts";
 import { clearFiles, clearLocks } from "./leftovers.ts";
-import type { Writer } from "./writer.ts";
+import { startImport, syncNames } from "./writer.ts";
 
 /**
  * Installs the hook that judges pushes into a repository.
@@ -33,23 +33,17 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 		const locks = await clearLocks(repository, limits.lockMs);
 		if (locks.length > 0)
 			log.warn(`${repository}: removed locks that a killed process left: ${locks.join(", ")}`);
-		await clearFiles(repository);
+		await clearFiles(repository, Number.NEGATIVE_INFINITY);
 		await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branchName}`, "."]);
 		await applySettings(repository, (await guard?.(repository)) ?? false);
 		if (isNew) await syncNew(base);
 	} catch (error) {
 		// Git does not always name the reason.
-		const reason = diskReasonOf(error) ?? (await writeProbe(repository).then(() => null, diskReasonOf));
+		const reason = diskReasonOf(error) ?? (await writeProbe(base).then(() => null, diskReasonOf));
 		if (reason === null) throw await explained(repository, error);
 		if (isNew) throw new Error(`DATA_DIR: ${reason}, and ${repository} has to be made there`);
 		log.warn(`${repository} is used without an update of its settings and hook: ${reason}`);
 	}
-}
-
-/** The error of a start, with advice if a file is damaged without which git recognizes no repository. */
-async function explained(repository: string, error: unknown): Promise<unknown> {
-	const damaged = error instanceof GitFailure ? await findDamaged(repository) : null;
-	return damaged === null ? error : new Error(damageAdvice(repository, damaged));
 }
 
 /** @throws {Error} if the repository belongs to another user, such as root after restoring a backup */
@@ -133,15 +127,15 @@ async function applySettings(repository: string, isGuarded: boolean): Promise<vo
 const probeBytes = 256 * 1024;
 
 /** Writes a file to check whether there is room, and removes it. @throws {Error} if it cannot be written and synced */
-export async function writeProbe(folder: string): Promise<void> {
-	const path = join(folder, "probe");
-	const file = await open(path, "w", 0o600);
+export async function writeProbe({
+	repository,
+	sync,
+}: Pick<StoreBase, "repository" | "sync">): Promise<void> {
+	const path = join(repository, "probe");
 	try {
-		// Not `write`, which may write only a part, such as when the disk becomes full.
-		await file.writeFile(Buffer.alloc(probeBytes));
-		await file.sync();
+		await writeFile(path, Buffer.alloc(probeBytes), { mode: 0o600 });
+		await sync(path);
 	} finally {
-		await file.close();
 		await rm(path, { force: true });
 	}
 }
@@ -184,14 +178,18 @@ export async function readHead(repository: string, catFile: CatFile): Promise<st
 const maxQuoted = 60;
 
 /** Makes the first commit of the branch. @returns its id */
-export async function commitSeed(writer: Writer, edits: Edit[], time: number): Promise<string> {
+export async function commitSeed(base: StoreBase, edits: Edit[]): Promise<string> {
 	const subject = `seed ${edits.length} files`;
-	const author = serviceAuthor;
-	const meta: Meta = { smallkey: null, author, time, subject, trailers: [], request: null, review: false };
-	const [id = ""] = await writer.store(null, [{ edits, meta }]);
-	await writer.move(branchName, null, id);
-	await writer.syncNames(branchName);
-	return id;
+	const meta = { smallkey: null, author: serviceAuthor, subject, trailers: [], request: null, review: false };
+	const git = startImport(base);
+	try {
+		const [id = ""] = await git.store(null, [{ edits, meta: { ...meta, time: base.now() } }]);
+		await git.move(branchName, id);
+		await syncNames(base, branchName);
+		return id;
+	} finally {
+		git.kill();
+	}
 }
 
 /** The text of the served branch in its own file or in `packed-refs`; null if neither has it (gitrepository-layout(5)). */

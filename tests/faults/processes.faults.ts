@@ -14,18 +14,38 @@ const run = promisify(execFile);
 
 const test = freshSuite("processes", async (use) => ({ world: use(await World.started()) }));
 
-for (const command of ["update-ref", "cat-file"]) {
+/** Starts the service with a git whose first `fast-import` gets a signal. */
+async function signalImport(world: World, name: "KILL" | "STOP"): Promise<void> {
+	const { stdout } = await run("/bin/sh", ["-c", "command -v git"]);
+	const mark = join(world.folder, "signalled");
+	const script = `case " $* " in
+*" fast-import "*) [ -e '${mark}' ] || { : > '${mark}'; kill -${name} $$; };;
+esac
+exec '${stdout.trim()}' "$@"`;
+	await world.stop();
+	world.env.PATH = `${await otherGit(world, script)}:${process.env.PATH}`;
+	await world.start();
+}
+
+/** Sends a signal to the running `git cat-file`. */
+async function signalReader(world: World, name: "KILL" | "STOP"): Promise<void> {
+	await eventually(() => world.server.gitProcesses("cat-file").length > 0);
+	for (const pid of world.server.gitProcesses("cat-file")) signalIfThere(pid, `SIG${name}`);
+}
+
+for (const [command, send] of [
+	["fast-import", signalImport],
+	["cat-file", signalReader],
+] as const) {
 	test(`git ${command} is killed`, async ({ world }) => {
-		await eventually(() => world.server.gitProcesses(command).length > 0);
-		for (const pid of world.server.gitProcesses(command)) signalIfThere(pid, "SIGKILL");
+		await send(world, "KILL");
 		const publisher = await world.put("three");
 		const reader = await world.readAll();
 		await world.note("processes", `\`git ${command}\` is killed`, { reader, publisher });
 	});
 
 	test(`git ${command} is stopped`, async ({ world }) => {
-		await eventually(() => world.server.gitProcesses(command).length > 0);
-		for (const pid of world.server.gitProcesses(command)) signalIfThere(pid, "SIGSTOP");
+		await send(world, "STOP");
 		const heard = await world.put("three");
 		const reader = await world.readAll();
 		const last = await world.putAtLast("three");

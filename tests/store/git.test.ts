@@ -1,5 +1,5 @@
 import { existsSync, renameSync, writeFileSync } from "node:fs";
-import { chmod, mkdir, rm, utimes, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
@@ -181,6 +181,21 @@ test("a change is judged on what others have brought to the branch", async ({ wo
 	await world.restart();
 });
 
+test("a change that changes nothing is answered with the last commit of its layer, a pushed one too", async (scene) => {
+	const { world } = scene;
+	const nothing = () => committed(world.store.change(async () => [], metaOf("last")));
+	const first = await committed(world.put("last", "first"));
+	await committed(world.put("other", "first"));
+	assert.is(await nothing(), first);
+	const second = await committed(world.put("last", "second"));
+	await committed(world.put("other", "second"));
+	assert.is(await nothing(), second);
+	const pushed = await world.commit("revert", `${first}^{tree}`);
+	await committed(world.put("other", "third"));
+	assert.is(await nothing(), pushed);
+	assert.is(await world.store.lastCommit("none"), null);
+});
+
 test("a branch that has gone back is not followed, and nothing is written on it", async ({ world }) => {
 	const served = await committed(world.put("back"));
 	await world.git("update-ref", "refs/heads/main", `${served}^`);
@@ -224,41 +239,80 @@ test("a lock in changing hands is left alone", async ({ world }) => {
 	assert.equal(await clearLocks(world.folder, 50), ["HEAD.lock"]);
 });
 
-for (const command of ["update-ref", "fast-import", "cat-file"]) {
+/** Sends a signal to the git that writes the next group, once its commits are stored and before the branch moves. */
+function signalWriter(world: TestRepository, name: NodeJS.Signals): void {
+	world.sync = async (path) => {
+		world.sync = syncPath;
+		signal(world, "fast-import", name);
+		await syncPath(path);
+	};
+}
+
+/** Sends a signal to the reader. */
+const signalReader = (world: TestRepository, name: NodeJS.Signals): void => {
+	signal(world, "cat-file", name);
+};
+
+for (const [command, send] of [
+	["fast-import", signalWriter],
+	["cat-file", signalReader],
+] as const) {
 	test(`a git ${command} that dies is replaced, and no sender notices`, async ({ world }) => {
 		await committed(world.put("process"));
 		for (let round = 0; round < 2; round += 1) {
+			send(world, "SIGKILL");
 			const changes = Array.from({ length: 4 }, (_, index) => world.put(`p${round}-${index}`, command));
-			signal(world, command, "SIGKILL");
 			for (const commit of await Promise.all(changes.map(committed)))
 				assert.is(await world.git("cat-file", "-t", commit), "commit");
 		}
 	});
 
-	test(`a git ${command} that hangs is replaced, and nothing of a refused change is stored`, async ({
+	test(`a git ${command} that hangs is ended, and nothing of a refused change is stored`, async ({
 		world,
 	}) => {
 		await world.restart({ silenceMs });
 		await committed(world.put("process", command));
 		await world.store.read("process");
-		const [pid] = signal(world, command, "SIGSTOP");
+		const before = await world.tip();
+		send(world, "SIGSTOP");
 		const hung = `hung-${command}`;
 		const error = await outcomeOf(world.put(hung));
 		assert.instance(error, StoreBusy);
 		assert.match(String(error), "git does not answer");
 		assert.ok((error as StoreBusy).retryAfter > 0);
 		assert.is(world.store.state(), "git does not answer");
-		await eventually(() => !descendantsWith(process.pid, world.folder).includes(pid as number));
+		assert.is(await world.tip(), before);
+		await eventually(() => descendantsWith(process.pid, world.folder, "fast-import").length === 0);
 		await committed(world.put("process", "after"));
 		assert.is(world.store.state(), null);
 		assert.is(await world.store.read(hung), null);
 	});
 }
 
+test("a push between the judging of a change and its commit is kept, and the change is judged again", async (scene) => {
+	const { world } = scene;
+	const judgedOn: (string | undefined)[] = [];
+	const pushed = await committed(world.put("meanwhile", "pushed", { review: true }));
+	const before = await world.tip();
+	world.sync = async (path) => {
+		world.sync = syncPath;
+		await world.commit("pushed meanwhile", `${pushed}^{tree}`);
+		await syncPath(path);
+	};
+	const edits = async (now: Reader) => {
+		judgedOn.push((await now.read("meanwhile"))?.registration);
+		return [{ path: layerPath("between"), text: wms("between") }];
+	};
+	const commit = await committed(world.store.change(edits, metaOf("between")));
+	assert.equal(judgedOn, [undefined, wms("pushed")]);
+	assert.is(await world.git("rev-parse", `${commit}~2`), before);
+	assert.ok(await world.store.read("meanwhile"));
+});
+
 test("an end comes although git hangs, and those who wait are refused", async ({ world }) => {
 	await world.restart({ closeMs: 1_000 });
 	await committed(world.put("process", "end"));
-	signal(world, "update-ref", "SIGSTOP");
+	signalWriter(world, "SIGSTOP");
 	const waiting = outcomeOf(world.put("process", "waits"));
 	await world.store.close();
 	assert.instance(await waiting, StoreBusy);
@@ -293,6 +347,40 @@ test("a start keeps everything, and removes what a killed writer left", async ({
 		assert.not(existsSync(join(world.path, name)), name);
 	assert.ok(existsSync(join(pack, "pack-kept.keep")));
 	assert.ok(await world.store.read("one"));
+});
+
+test("what a full disk left is removed while the store runs, and the reason is named", async ({ world }) => {
+	await world.restart({ probeMs: 20, pollMs: 5 });
+	world.sync = async () => {
+		throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+	};
+	const refused = await outcomeOf(world.put("full"));
+	assert.is((refused as StoreBusy).label, "there is no room on the disk");
+	const pack = join(world.path, "objects/pack");
+	for (const name of ["tmp_pack_old", "tmp_idx_old", "tmp_pack_new"]) await writeFile(join(pack, name), "");
+	for (const name of ["tmp_pack_old", "tmp_idx_old"]) await utimes(join(pack, name), 1, 1);
+	world.store.start();
+	await eventually(async () => !(await readdir(pack)).some((name) => name.endsWith("_old")));
+	assert.ok(existsSync(join(pack, "tmp_pack_new")), "another git may still write it");
+	assert.is(await world.store.read("full"), null);
+	world.sync = syncPath;
+	await eventually(() => world.store.state() === null);
+	await committed(world.put("full"));
+});
+
+test("packs are repacked at rest", async ({ world }) => {
+	await world.restart({ pollMs: 20, restMs: 0, maxPacks: 8 });
+	const count = await world.git("rev-list", "--count", "main");
+	for (let round = 0; round < 10; round += 1) await committed(world.put("packs", `round ${round}`));
+	world.store.start();
+	const packs = async () =>
+		(await readdir(join(world.path, "objects/pack"))).filter((name) => /\.pack$/.test(name));
+	await eventually(async () => (await packs()).length < 8);
+	await committed(world.put("packs", "after"));
+	assert.is(Number(await world.git("rev-list", "--count", "main")), Number(count) + 11);
+	await world.store.close();
+	assert.is(await world.git("fsck", "--strict", "--no-dangling"), "");
+	await world.open();
 });
 
 test("a request is used where a branch has its commit of the service, and only there", async ({ world }) => {

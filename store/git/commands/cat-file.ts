@@ -67,14 +67,14 @@ export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
 	 * has removed. Waiting reads are still answered.
 	 */
 	function renew(): void {
-		void current?.close();
+		current?.finish().catch(() => undefined);
 		current = null;
 	}
 
 	/** Ends reading. Waiting reads are answered first, unless the process fails. */
 	async function close(): Promise<void> {
 		hasEnded = true;
-		await current?.close();
+		await current?.finish().catch(() => undefined);
 	}
 
 	/** Ends reading immediately. Waiting reads are rejected. */

@@ -200,10 +200,10 @@ interface ImportedCommit {
 export const importArgs = ["fast-import", "--quiet", "--done"] as const;
 
 /**
- * unpackLimit=0: each checkpoint writes a pack, which git syncs. compression=1: better compression is not worth its time,
- * since a repack replaces most objects by deltas.
+ * unpackLimit=0: the commits become a pack. compression=1: better compression is not worth its time, since a repack
+ * replaces most objects by deltas. fsync: also where the repository's own settings are damaged.
  */
-export const importConfig = ["fastimport.unpackLimit=0", "pack.compression=1"];
+export const importConfig = ["fastimport.unpackLimit=0", "pack.compression=1", "core.fsync=committed"];
 
 /** The branch of the commits inside the process. */
 const pending = "refs/pending";
@@ -214,8 +214,10 @@ const forgetBranch = `reset ${pending}\n\n`;
 /** Writes and syncs a pack of all commits since the last one, and then prints a line. The pack's name is not synced. */
 export const storeCommand = `${forgetBranch}checkpoint\nprogress stored\n`;
 
-/** Ends the process once everything is stored, so that a repack can include its packs. */
-export const endCommand = `${forgetBranch}done\n`;
+/** Ends the process once everything is stored, and moves a branch if that is a step forward: otherwise git exits with 1. */
+export function moveCommand(branch: string, to: string): string {
+	return `reset refs/heads/${branch}\nfrom ${to}\n\ndone\n`;
+}
 
 /**
  * The commands that make one commit and print its id, in pieces: all commands of a batch may be longer than the longest
@@ -245,6 +247,6 @@ export function importCommit(
 	from: string | null,
 	commit: ImportedCommit,
 ): Promise<string> {
-	const input = [...commitCommands(from, commit), endCommand].join("");
+	const input = [...commitCommands(from, commit), forgetBranch, "done\n"].join("");
 	return gitText(repository, [...importArgs], { input, config: importConfig });
 }

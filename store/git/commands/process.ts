@@ -65,6 +65,7 @@ export function startProcess<T>(
 	/** The questions without an answer yet. */
 	const waiting: { resolve: (answer: T) => void; reject: (error: Error) => void }[] = [];
 	let silence: NodeJS.Timeout | undefined;
+	const normalEnd = failure("has ended");
 	let ended: Error | null = null;
 
 	/** Restarts the timer of the silence, which runs only while an answer is awaited. */
@@ -104,14 +105,13 @@ export function startProcess<T>(
 		});
 	}
 
-	/** Ends the process after all questions and a last command, and waits for its end. */
-	async function close(last = ""): Promise<void> {
-		if (ended) return;
-		const closed = new Promise<void>((resolve) => {
-			add({ resolve: () => resolve(), reject: () => resolve() });
-		});
+	/** Ends the process after all questions and a last command, and waits for its end. @throws {GitFailure} if it fails */
+	async function finish(last = ""): Promise<void> {
+		if (ended) throw ended;
+		const closed = new Promise<Error>((resolve) => add({ resolve: () => undefined, reject: resolve }));
 		git.stdin.end(last);
-		await closed;
+		const reason = await closed;
+		if (reason !== normalEnd) throw reason;
 	}
 
 	/** Ends the process immediately. @param error rejects the questions that have no answer yet */
@@ -124,6 +124,6 @@ export function startProcess<T>(
 		for (const answer of answersIn(data)) waiting.shift()?.resolve(answer);
 		watch();
 	});
-	void git.ended.then((reason) => end(reason ?? failure("has ended")));
-	return { ask, close, kill };
+	void git.ended.then((reason) => end(reason ?? normalEnd));
+	return { ask, finish, kill };
 }

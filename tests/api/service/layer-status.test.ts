@@ -170,7 +170,7 @@ test("too many look-ups of one address are 429 and leave room for others; beyond
 	const [held, release] = gate();
 	// A look-up ends as a failure once it is released, without a process of git.
 	const read = () => held.then(() => Promise.reject(new StoreBusy(busy("slow"), 7)));
-	const store = { read, ids: async () => null };
+	const store = { read, ids: async () => null, lastCommit: async () => null };
 	const { repository } = local;
 	local.context.status = createReadStatus({ repository, store, has: (key) => key === "a", started: [] });
 	const answers: string[] = [];
