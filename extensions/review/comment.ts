@@ -1,7 +1,6 @@
 import { maxAddressLength } from "../../registry/addresses.ts";
 import { nameOf } from "../../registry/owners.ts";
 import { counted, firstOf } from "../../registry/plain.ts";
-import { layerPath } from "../../registry/smallkey.ts";
 import { code, fenced, linesWithin } from "../../registry/untrusted-text.ts";
 import type { Located } from "./changes.ts";
 import type { FragmentChange } from "./fragments.ts";
@@ -17,9 +16,9 @@ export const maxCommentLength = 65_000;
 /** Characters of one list, so that all lists fit into a comment. */
 const maxListLength = 10_000;
 
-/** Characters of the table of a large change, and of a name in it. */
-const maxTableLength = 40_000;
-const maxNameLength = 60;
+/** Characters of the table of a large change, in which 300 layers have room, and of a name in it. */
+const maxTableLength = 45_000;
+const maxNameLength = 40;
 
 /** Characters reserved for the closing line. */
 const closingLength = 200;
@@ -55,11 +54,11 @@ export function renderComment(review: Review, links: Links = noLinks): string {
 			: []),
 		...approvalBlocks(review, links),
 		...titled("Files outside the layers, for the operators to look at", outside),
-		...layerTable(rows, links),
 	];
 	const layers = rows.map(({ layer }) => layer).filter(({ verb }) => verb !== "wrong");
 	return joinBounded(
 		blocks,
+		layerTable(rows),
 		rows.length > maxDetailed ? layers.slice(0, maxDetailed) : layers,
 		layers.length,
 	);
@@ -74,27 +73,31 @@ function nextStep(review: Review): string {
 }
 
 /** All layers of a large change, so that its comment has a line for each. */
-function layerTable(rows: readonly LayerRow[], links: Links): string[] {
-	if (rows.length <= maxDetailed) return [];
+function layerTable(rows: readonly LayerRow[]): string {
+	if (rows.length <= maxDetailed) return "";
 	const items = rows.map(({ smallkey, verb, state, name }) => {
 		const shown = name === "" ? "" : code(name.slice(0, maxNameLength));
-		return `| ${linked(smallkey, links.file(layerPath(smallkey), 1))} | ${verb} | ${state} | ${shown} |`;
+		return `| ${code(smallkey)} | ${verb} | ${state} | ${shown} |`;
 	});
 	const lines = linesWithin(items, maxTableLength, (hidden) => [`| and ${hidden} more | | | |`]);
-	return [
-		["#### All layers", "", "| layer | change | look at | name |", "|---|---|---|---|", ...lines].join("\n"),
-	];
+	return ["#### All layers", "", "| layer | change | look at | name |", "|---|---|---|---|", ...lines].join(
+		"\n",
+	);
 }
 
-/** @param all how many layers there are, with those that are not among `layers` */
-function joinBounded(blocks: string[], layers: LayerChange[], all: number): string {
+/**
+ * @param table has its room before the blocks, and follows them
+ * @param all how many layers there are, with those that are not among `layers`
+ */
+function joinBounded(blocks: string[], table: string, layers: LayerChange[], all: number): string {
 	let text = "";
-	const add = (block: string): boolean => {
-		if (text.length + block.length > maxCommentLength - closingLength) return false;
+	const add = (block: string, reserved = 0): boolean => {
+		if (text.length + block.length > maxCommentLength - closingLength - reserved) return false;
 		text += `${block}\n\n`;
 		return true;
 	};
-	const missing = blocks.filter((block) => !add(block)).length;
+	const missing = blocks.filter((block) => !add(block, table.length + 2)).length;
+	if (table !== "") add(table);
 	const shown = layers.filter((layer) => layer.fragments && add(layerBlock(layer))).length;
 	const unshown = all - shown;
 	const closing = [

@@ -10,7 +10,6 @@ import {
 	safeAddress,
 } from "../../../extensions/review/comment.ts";
 import { parseReport, remarkLine } from "../../../extensions/review/report.ts";
-import { layerRows } from "../../../extensions/review/table.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
 import { runScript } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
@@ -50,7 +49,7 @@ const markup = /<\/?details>|<\/?summary>|\*\*Next:\*\*|`layers\/owners\.json`|`
 
 /** The lines of the table of a large change, without code and links. */
 const table =
-	/^\|(?: layer \| change \| look at \| name |(?:---\|){3}---| {2}\| (?:added|changed|removed|wrong) \| (?:to correct|wrong service|service down|odd)? \| {1,2})\|$/gm;
+	/^\|(?: and \d+ more \| \| \| | layer \| change \| look at \| name |(?:---\|){3}---| {2}\| (?:added|changed|removed|wrong) \| (?:to correct|wrong service|service down|odd)? \| {1,2})\|$/gm;
 
 /** Checks that outside of code a comment has only its own words and markup. */
 function checkSafe(markdown: string): void {
@@ -67,8 +66,8 @@ function checkSafe(markdown: string): void {
 }
 
 /** Runs the command as the workflow does. */
-async function reviewed(files: Files) {
-	using repository = new Repository({ "layers/owners.json": ownersFile });
+async function reviewed(files: Files, stored: Files = {}) {
+	using repository = new Repository({ "layers/owners.json": ownersFile, ...stored });
 	await using folder = await temporaryFolder();
 	repository.propose(files);
 	const [out, report] = [join(folder.path, "comment.md"), join(folder.path, "report.json")];
@@ -161,33 +160,39 @@ test("a comment with every list at its longest is whole, and counts what has no 
 	const paths = located.map(({ file }) => file);
 	const lines = Array(80).fill(`+${"x".repeat(290)}`);
 	const layer = { smallkey: "abc", verb: "added" as const, before: null, after: null, text: "", draft: null };
-	const comment = renderComment({
-		...{ obstacle: null, problems: located, warnings: located, outside: paths },
-		services: { wrong: located, down: located, unasked: paths },
-		layers: Array(20).fill({ ...layer, fragments: [{ lang: "en", lines, hidden: 3 }] }),
-		approvals: located.map(({ file }) => ({ owners: ["@maps/operators"], paths: [file] })),
-	});
-	checkSafe(comment);
+	const fragments = [{ lang: "en" as const, lines, hidden: 3 }];
+	const commentOn = (layers: number) =>
+		renderComment({
+			...{ obstacle: null, problems: located, warnings: located, outside: paths },
+			services: { wrong: located, down: located, unasked: paths },
+			layers: Array(layers).fill({ ...layer, fragments }),
+			approvals: located.map(({ file }) => ({ owners: ["@maps/operators"], paths: [file] })),
+		});
+	const [comment, large] = [20, 2_000].map(commentOn) as [string, string];
+	for (const text of [comment, large]) checkSafe(text);
+	assert.match(large, /^\| and \d+ more \|/m);
 	assert.match(comment, /- and \d+ more\n/);
 	assert.match(comment, /The fragments of 20 more layers are not shown here: there is no room\.\n$/);
 });
 
-test("of many layers those with something wrong come first, then the changed and the added ones", () => {
-	const layerOf = (smallkey: string, verb: "added" | "changed") => {
-		return { smallkey, verb, before: null, after: null, text: "", draft: null, fragments: [] };
-	};
-	const layers = [layerOf("a", "added"), layerOf("b", "changed"), layerOf("c", "added")];
-	const down = [{ file: "layers/c/c.json", line: 1, text: "/en: is down" }];
-	const rows = layerRows({
-		...{ obstacle: null, problems: [], warnings: [], outside: [], layers, approvals: [] },
-		services: { wrong: [], down, unasked: [] },
-	});
-	const shown = rows.map(({ smallkey, state }) => [smallkey, state]);
-	assert.equal(shown, [
-		["c", "service down"],
-		["b", ""],
-		["a", ""],
-	]);
+test("the comment on 300 layers has a line for each in one table: the wrong ones first, then the changed and the added", async () => {
+	const name = { service_name: "Qualité de l’eau et des sédiments, réseau à long terme <2026>" };
+	const pathOf = (at: number) => `layers/wa/water-quality-${at}.json`;
+	const stored = Object.fromEntries([7, 8].map((at) => [pathOf(at), wmsFile("before", nowhere, name)]));
+	const files = Object.fromEntries(
+		Array.from({ length: 300 }, (_, at) => [pathOf(at), wmsFile(`water-${at}`, nowhere, name)]),
+	);
+	const { comment } = await reviewed({ ...files, [pathOf(250)]: wmsFile("a", "ftp://maps.example") }, stored);
+	checkSafe(comment);
+	const rows = comment.match(/^\| <code>.*\|$/gm) ?? [];
+	const texts = rows.map((row) => row.replace(/<\/?code>/g, "").replaceAll("&#45;", "-"));
+	const ordered = texts.map((row) => row.split(" | ").slice(1, 3).join(" ").trim());
+	assert.is(new Set(texts.map((row) => row.split(" | ")[0])).size, 300);
+	assert.equal(
+		[...new Set(ordered)],
+		["wrong to correct", "added wrong service", "changed odd", "added odd"],
+	);
+	assert.match(texts[0] ?? "", "water-quality-250 |");
 });
 
 test.run();
