@@ -1,5 +1,6 @@
 // The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
 import { logText } from "../api/log.ts";
+import { refuseFile } from "../api/reply.ts";
 import { type Bindings, filesOf } from "../api/worker/reads.ts";
 import { createWorker } from "../api/worker/worker.ts";
 import { Catalogue } from "../site/http/catalogue-requests.ts";
@@ -19,9 +20,17 @@ function catalogueOf(bindings: Bindings): Catalogue {
 	return new Catalogue({ find, text, headers: {}, isSecure: true, isLive: false });
 }
 
+/** GET /collections…, /conformance and /ogc…: OGC API Records, whose clients read JSON. */
+const noRecords = {
+	name: "records",
+	bound: "nothing is read",
+	matches: (path: string) => /^\/(?:collections|conformance|ogc)(?:[/?]|$)/.test(path),
+	answer: async () => refuseFile(),
+};
+
 /** Makes the worker with its catalogue. @param log gets a line for each write and each refusal */
 export function createSiteWorker(log: (fields: object) => void) {
-	return createWorker(log, (bindings) => catalogueRoutes(() => catalogueOf(bindings)));
+	return createWorker(log, (bindings) => [noRecords, ...catalogueRoutes(() => catalogueOf(bindings))]);
 }
 
 export default createSiteWorker((fields) => console.log(logText(fields)));

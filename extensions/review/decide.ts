@@ -91,7 +91,8 @@ export async function declineReview(repository: string, review: Review, reviewer
 	const subject = `decline ${branch}`;
 	const main = await gitText(repository, ["rev-parse", "--verify", servedRef]);
 	const words = ["-p", commit, "-m", subject, "-m", reason, "-m", `${mainTrailer}: ${main}`];
-	const last = await commitTree(repository, reviewer, `${commit}^{tree}`, words);
+	const time = await declineTime(repository, branch);
+	const last = await commitTree(repository, reviewer, `${commit}^{tree}`, words, time);
 	const updates = [`update refs/heads/${declined} ${last}`, `delete refs/heads/${branch} ${commit}`];
 	if (await moveRefs(repository, review, subject, updates)) return declined;
 	throw new Error(`${branch}: another process holds it: try again`);
@@ -122,7 +123,21 @@ function staleReview(branch: string): WrongError {
 	return new WrongError(`${branch}: ${staleText}. Decline it, and ask the sender to send it again`);
 }
 
-function commitTree(repository: string, { name, mail }: Reviewer, tree: string, words: string[]) {
+/** Now, or a second after the last decline of the same branch: git's dates are whole seconds, and the newest one is shown. */
+async function declineTime(repository: string, branch: string): Promise<{ GIT_COMMITTER_DATE: string }> {
+	const words = ["for-each-ref", "--sort=-committerdate", "--count=1", "--format=%(committerdate:unix)"];
+	const last = await gitText(repository, [...words, `refs/heads/${declinedFolder}/${branch}/`]);
+	const seconds = Math.max(Math.floor(Date.now() / 1_000), Number(last) + 1);
+	return { GIT_COMMITTER_DATE: `${seconds} +0000` };
+}
+
+function commitTree(
+	repository: string,
+	{ name, mail }: Reviewer,
+	tree: string,
+	words: string[],
+	environment = {},
+) {
 	const identity = ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
-	return gitText(repository, [...identity, "commit-tree", tree, ...words]);
+	return gitText(repository, [...identity, "commit-tree", tree, ...words], { environment });
 }

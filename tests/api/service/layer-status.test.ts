@@ -7,8 +7,9 @@ import { findWaiting } from "../../../api/service/repository.ts";
 import type { ServiceHarvester } from "../../../extensions/harvest/harvester/open.ts";
 import { createLayerParts } from "../../../extensions/harvest/layer-parts.ts";
 import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";
-import type { Lang } from "../../../registry/smallkey.ts";
+import { type Lang, layerPath } from "../../../registry/smallkey.ts";
 import { textOf as busy } from "../../../registry/texts.ts";
+import { importCommit } from "../../../store/git/commands/commits.ts";
 import { StoreBusy } from "../../../store/store.ts";
 import { feature, Local, manual, noon, responseOf, tiles, wms } from "../../helpers/local.ts";
 import { eventually, gate } from "../../helpers/wait.ts";
@@ -76,6 +77,31 @@ test("a receipt names where a registration is followed: when it was, and by whic
 	const { commit } = (await (await local.put("23ax5t", wms("other"))).json()) as { commit: string };
 	const status = await statusOf(local, "23ax5t");
 	assert.equal([status.commit, status.registered], [commit, clockOf(local)]);
+});
+
+test("a pushed commit with an odd date: what is shown is not before its parent, and not after now", async ({
+	local,
+}) => {
+	await local.put("dated");
+	const { registered: first } = await statusOf(local, "dated");
+	const hours = (count: number) => Date.now() + count * 3_600_000;
+	for (const [timeMs, at] of [
+		[Date.parse("2001-01-01"), first],
+		[hours(24 * 365), first],
+		[0, first],
+		[hours(12), null],
+		[Date.parse("2001-01-01"), null],
+	] as const) {
+		const who = `Ann <ann@example.org> ${Math.floor(timeMs / 1_000)} +0000`;
+		const edits = [{ path: layerPath("dated"), text: wms(`at ${timeMs} ${at}`) }];
+		const change = { author: who, committer: who, message: "dated\n", edits };
+		const commit = await importCommit(local.repository, await local.git("rev-parse", "main"), change);
+		await local.git("update-ref", "refs/heads/main", commit);
+		const status = await statusOf(local, "dated");
+		assert.is(status.commit, commit);
+		if (at) assert.is(status.registered, at);
+		assert.ok(status.registered >= first && Date.parse(status.registered) <= Date.now(), status.registered);
+	}
 });
 
 test("a change that waits for a reviewer is named, without its sender, until it is merged", async ({

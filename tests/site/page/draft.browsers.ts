@@ -149,10 +149,15 @@ test("the layers of a service are offered, by name and by number", async ({ page
 	await choice.selectOption("roads");
 	assert.is(await page.getByLabel("Layer in the service (English)").inputValue(), "roads");
 	assert.is(await page.getByLabel("Title (English)").inputValue(), "Highways");
+	// The field of the layer has the focus, and goes with the kind of service.
+	const kind = page.getByLabel("Kind of service");
+	await kind.selectOption("feature");
+	assert.is(await page.getByLabel("Layer in the service (English)").count(), 0);
+	await kind.selectOption("wms");
 	await page.getByLabel("Address (English)").fill(`${maps.origin}/broken`);
 	await list.click();
 	await page.locator(".offer").getByText("answered with status 503").waitFor();
-	await page.getByLabel("Kind of service").selectOption("feature");
+	await kind.selectOption("feature");
 	await page.getByLabel("Address (English)").fill(`${maps.origin}/x/MapServer/3`);
 	await list.click();
 	await choice.selectOption({ label: "Springs (7)" });
