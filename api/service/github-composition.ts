@@ -61,7 +61,7 @@ export async function openGithubService(
 		},
 		// Another process writes the files.
 		file: (path) => readFragmentFile(join(out, path)),
-		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build and npx fragment-publisher follow write`,
+		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build writes`,
 		has: null,
 		...{ layers, observe, welcome: all.welcome, close: all.close },
 	};

@@ -48,23 +48,3 @@ export function gitEnvironment(url: string, token: string, proxy: string): Recor
 		...(proxy ? { https_proxy: proxy } : {}),
 	};
 }
-
-/**
- * The address from which git fetches the configured repository, and a function that returns the environment with a valid
- * token for it. The token of an App is renewed before it expires.
- * @throws {Error} if no repository is configured
- */
-export function gitRemote(configuration: Configuration, now: () => Date) {
-	const { github, network } = configuration;
-	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name, or --remote");
-	const { protocol, host } = new URL(github.apiUrl);
-	// Only the API of github.com and of ghe.com has a host of its own, `api.…`.
-	const webHost = host.replace(/^api\.(?=github\.com$|[^.]+\.ghe\.com$)/, "");
-	const remote = `${protocol}//${webHost}/${github.repository}.git`;
-	const authorization = authorizeWith(github.auth, now, { contents: "read" });
-	const gitVariables = async () => {
-		const header = await authorization.header(connectToGithub(configuration, now));
-		return gitEnvironment(remote, header.replace(/^Bearer /, ""), network.httpsProxy);
-	};
-	return { remote, gitVariables };
-}

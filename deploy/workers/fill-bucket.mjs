@@ -1,4 +1,4 @@
-// Writes a build into the R2 bucket of the local runtime, as npx fragment-publisher publish-objects does for a real bucket.
+// Writes a build into the R2 bucket of the local runtime, as deploy/fill-bucket.sh does for a real bucket.
 // It runs in a process of its own, because the runtime's library ends its process at a signal.
 //
 //   node deploy/workers/fill-bucket.mjs CONFIGURATION PERSIST DIST LIST: the file LIST has the paths below DIST as JSON

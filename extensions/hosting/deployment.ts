@@ -1,4 +1,4 @@
-// What puts a worker on Cloudflare, of Node's own modules and wrangler alone: it is run beside Cloudflare's key.
+// Puts a worker on Cloudflare with wrangler.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";

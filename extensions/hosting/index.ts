@@ -3,29 +3,10 @@ import { type MetricsSettings, readMetrics } from "./start-metrics.ts";
 
 const commands: readonly Command[] = [
 	{
-		name: "headers",
-		purpose: "host",
-		summary:
-			"print the configuration with which nginx, Apache, Caddy or CloudFront serves a build as static files",
-		load: async () => (await import("./commands/files.ts")).runs.headers,
-	},
-	{
 		name: "deploy",
 		purpose: "host",
 		summary: "put the build and the worker on Cloudflare",
 		load: async () => (await import("./commands/deploy.ts")).runs.deploy,
-	},
-	{
-		name: "publish-objects",
-		purpose: "host",
-		summary: "synchronize a bucket with the build",
-		load: async () => (await import("./commands/files.ts")).runs["publish-objects"],
-	},
-	{
-		name: "follow",
-		purpose: "host",
-		summary: "build each new commit of a repository on GitHub, for the web server of this machine",
-		load: async () => (await import("./commands/follow.ts")).run,
 	},
 	{
 		name: "verify",

@@ -8,12 +8,9 @@ import { isCompanion } from "../../publish/place-file.ts";
 import { slotFolder, slotPath, slotsOf } from "../../publish/rendered.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { targetNames } from "../../registry/targets/table.ts";
-import { presentFiles } from "../../site/data/output.ts";
-import { thumbnailsIn } from "../../site/data/thumbnails.ts";
 import { pageHeaders } from "../../site/http/site-headers.ts";
 import { diffTree } from "../../store/git/commands/tree.ts";
 import { askAgain, causeOf, encodedPath } from "./ask.ts";
-import { type Listing, sha256 } from "./bucket.ts";
 
 /** Concurrent requests. */
 const maxConcurrent = 16;
@@ -39,24 +36,9 @@ export async function listBuild(dist: string): Promise<string[]> {
 	return paths.sort();
 }
 
-/** All served files of a build, sorted: fragments, and the catalogue's files and pictures. @throws {Error} without fragments */
-export async function listServed(dist: string): Promise<string[]> {
-	return [...(await listBuild(dist)), ...presentFiles(dist), ...thumbnailsIn(dist)].sort();
-}
-
 /** The headers of a file that is served. A fragment has no extension. */
-export function servedHeaders(path: string): Readonly<Record<string, string>> {
+function servedHeaders(path: string): Readonly<Record<string, string>> {
 	return /\.[a-z]+$/.test(path) ? pageHeaders(path, true) : fragmentHeaders;
-}
-
-/** Lists the files of a build for a bucket. */
-export async function listForBucket(dist: string): Promise<Listing> {
-	const describe = async (path: string) => {
-		const { "Content-Type": type = "", "Cache-Control": caching = "" } = servedHeaders(path);
-		const headers = { "Content-Type": type, "Cache-Control": caching };
-		return [path, { sha256: sha256(await readFile(join(dist, path))), headers }] as const;
-	};
-	return Object.fromEntries(await pMap(await listServed(dist), describe, { concurrency: maxConcurrent }));
 }
 
 /** Start pages and lists of pieces: every build changes them, so a sample has them all. */

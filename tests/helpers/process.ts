@@ -11,7 +11,7 @@ import { run } from "../../scripts/main.ts";
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The folders of the project that have packages of their own. */
-export const packageFolders = [".", "deploy/workers", "deploy/bucket", "tests/viewer/terria"];
+export const packageFolders = [".", "deploy/workers", "tests/viewer/terria"];
 
 /** The environment of a process under test: nothing of the tester's configuration. */
 export function cleanEnvironment(env: Record<string, string>): NodeJS.ProcessEnv {

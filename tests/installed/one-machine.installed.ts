@@ -112,21 +112,17 @@ await scenes("One machine", {
 		for (const key of ["my-layer", "pushed", "overssh"])
 			await machine.run(`curl -sf http://127.0.0.1/v0.9/doc/en/${key}`);
 	},
-	"fragments-follow.service builds each new commit, and is active without a restart": async (machine) => {
+	"the timer builds each new commit": async (machine) => {
 		// Without GitHub: another repository in its place.
-		const words = "--remote file:///var/lib/fragments/repository.git --out /var/lib/fragments-follow/dist";
-		const start = `ExecStart=\nExecStart=/usr/bin/node scripts/fragments.cjs follow ${words} --compress\n`;
-		const unit = "/etc/systemd/system/fragments-follow.service";
-		await machine.run(`mkdir ${unit}.d; cat > ${unit}.d/remote.conf`, { input: `[Service]\n${start}` });
-		await follow(machine, page, "Under systemd it is a second unit");
+		const commands = commandsOf(page, "## With the layers on GitHub");
+		const source = "file:///var/lib/fragments/repository.git";
+		await machine.run(`cd /opt/fragments\n${commands.replace("https://github.com/maps/layers", source)}`);
 		await machine.run("cd /opt/fragments && npx fragment-publisher put rebuilt docs/example-layer.json");
 		const built = "/opt/fragments/dist/v0.9/doc/en/rebuilt";
 		await machine.run(
 			`until test -s ${built}.br; do sleep 1; done; curl -sf http://127.0.0.1/v0.9/doc/en/rebuilt | cmp - ${built}`,
 		);
-		const state = await machine.run("systemctl show -p ActiveState,NRestarts fragments-follow");
-		assert.equal(state.trim().split("\n").sort(), ["ActiveState=active", "NRestarts=0"]);
-		await machine.run("systemctl stop fragments-follow");
+		await machine.run("systemctl stop fragments-follow.timer");
 		assert.match(await machine.run("systemctl show -p Result fragments-follow"), "Result=success");
 	},
 	"the journal has no secret": async (machine) => {

@@ -166,7 +166,7 @@ test("the App's key enters no process but the action that makes a token of it", 
 
 /** The job with a key in which packages run, and those: what asks the hosting. */
 const withPackages = ["publish.yml: publish"];
-const beside = ["deploy/workers", "deploy/bucket"];
+const beside = ["deploy/workers"];
 
 test("what others wrote is judged in a job without a key, and acted on in one without packages", () => {
 	for (const [name, { needs }] of jobs().filter(([name]) => /: (?:describe|propose|repair)$/.test(name)))

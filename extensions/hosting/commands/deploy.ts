@@ -118,7 +118,7 @@ async function checkFileCount(dist: string, plan: string): Promise<void> {
 	throw new Error(`${dist}: has ${count} files, and Cloudflare's ${plan} plan takes ${limit} in one deployment.
 Each layer is two files for each target. The ways out: fewer targets (TARGETS);
 --plan paid, where the account has it, which takes 100,000 files;
-or past that the fragments in a bucket: npx fragment-publisher publish-objects, then npx fragment-publisher deploy --objects
+or past that the fragments in a bucket: deploy/fill-bucket.sh dist, then npx fragment-publisher deploy --objects
 (docs/hosting.md, "Past the file limit")`);
 }
 
@@ -135,14 +135,14 @@ const deploy = createRun("deploy", async ({ read, environment, io, extensions })
 			)
 			.option(
 				"--objects",
-				"the worker alone: its fragments are those of the bucket OBJECTS_BUCKET that npx fragment-publisher publish-objects fills",
+				"the worker alone: its fragments are those of the bucket OBJECTS_BUCKET that deploy/fill-bucket.sh fills",
 			)
 			.option(
 				"--secret <name=file>",
 				"a secret of the worker from a file: SENDERS, GITHUB_TOKEN or GITHUB_APP_PRIVATE_KEY; may be said several times",
 				parseSecretFile,
 			)
-			.option("--prepare", "only build the worker, for node extensions/hosting/hand-over.ts (publish.yml)")
+			.option("--prepare", "only build the worker, deploy/workers/dist/worker.js")
 			.option("--dry-run", "everything but the deployment"),
 	);
 	const dist = resolve(options.dist ?? "dist");

@@ -114,7 +114,7 @@ export function variablesFrom({ service, workflow }: Setup["apps"]) {
 const needed: [name: string, what: string, hostings?: string[]][] = [
 	[
 		"HOSTING",
-		"HOSTING=workers, HOSTING=objects or, where npx fragment-publisher follow serves, HOSTING=none",
+		"HOSTING=workers, HOSTING=objects or, where your own machine serves, HOSTING=none",
 	],
 	["PUBLIC_URL", "PUBLIC_URL=<the address that readers use>", ["workers", "objects", "none"]],
 	["CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_ACCOUNT_ID=<the id beside the account's name>", ["workers"]],

@@ -30,7 +30,7 @@ test("more files than the plan takes are an error that names the way out", async
 	const { stdout, stderr } = await warns(runScript("deploy", ["--dist", dist, "--dry-run"]), 2, [
 		/dist: has 20,001 files, and Cloudflare's free plan takes 20,000 in one deployment/,
 		/--plan paid.* 100,000/,
-		/npx fragment-publisher publish-objects, then npx fragment-publisher deploy --objects/,
+		/deploy\/fill-bucket.sh dist, then npx fragment-publisher deploy --objects/,
 	]);
 	assert.is(stdout, "", "nothing was begun");
 	const asWorkflow = await runScript("deploy", ["--dist", dist, "--dry-run"], await unsetSecrets());

@@ -1,4 +1,4 @@
-// What deploy/, wrangler.jsonc and `npx fragment-publisher headers` say of paths and times is what the service does.
+// What deploy/ and wrangler.jsonc say of paths and times is what the service does.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -6,10 +6,7 @@ import { parse } from "jsonc-parser";
 import * as assert from "uvu/assert";
 import { defaultTimes } from "../../../api/node/exchange.ts";
 import { bundle } from "../../../extensions/hosting/bundle.ts";
-import { staticHosts } from "../../../extensions/hosting/headers.ts";
-import { targetNames, targetPath, targets } from "../../../registry/targets/table.ts";
-import { headersFile } from "../../../site/build/files.ts";
-import { documentHeaders } from "../../../site/http/site-headers.ts";
+import { targetPath, targets } from "../../../registry/targets/table.ts";
 import { defaultLimits } from "../../../store/git/base.ts";
 import { root } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
@@ -30,11 +27,10 @@ test("the worker is asked first for several layers of every target", async () =>
 });
 
 test("systemd and Docker start what npm start does, and cut off nothing that is still stored", async () => {
-	const [npm, unit, follow, docker, page] = await Promise.all(
-		[
-			...["package.json", "deploy/fragments.service", "deploy/fragments-follow.service"],
-			...["deploy/Dockerfile", "docs/one-machine.md"],
-		].map(read),
+	const [npm, unit, docker, page] = await Promise.all(
+		[...["package.json", "deploy/fragments.service"], ...["deploy/Dockerfile", "docs/one-machine.md"]].map(
+			read,
+		),
 	);
 	const start = JSON.parse(npm ?? "").scripts.start as string;
 	assert.is(/^ExecStart=\/usr\/bin\/(.*)$/m.exec(unit ?? "")?.[1], start);
@@ -42,23 +38,8 @@ test("systemd and Docker start what npm start does, and cut off nothing that is 
 	const { headTimeoutMs, bodyTimeoutMs } = defaultTimes;
 	const longestMs = headTimeoutMs + bodyTimeoutMs + defaultLimits.closeMs;
 	const stop = /^TimeoutStopSec=(\d+)$/m;
-	for (const granted of [
-		stop.exec(unit ?? ""),
-		stop.exec(follow ?? ""),
-		/--stop-timeout (\d+) /.exec(page ?? ""),
-	])
+	for (const granted of [stop.exec(unit ?? ""), /--stop-timeout (\d+) /.exec(page ?? "")])
 		assert.ok(Number(granted?.[1]) * 1000 > longestMs + 10_000, `${granted?.[0]}, and ${longestMs} ms`);
-});
-
-test("each static host has its command; CloudFront gets JSON with the headers of a read", async () => {
-	const settings = { targets: targetNames, root: "dist", port: 80 };
-	assert.is(staticHosts._headers(settings), headersFile(targetNames, true));
-	const text = staticHosts.cloudfront(settings);
-	const [, policy, pages] = [...text.matchAll(/ '(\{.*\})'$/gm)].map(([, json = ""]) => JSON.parse(json));
-	assert.equal(policy.CorsConfig.AccessControlExposeHeaders, { Quantity: 2, Items: ["ETag", "Date"] });
-	const { ContentSecurityPolicy } = pages.SecurityHeadersConfig.ContentSecurityPolicy;
-	assert.is(ContentSecurityPolicy, documentHeaders(true)["Content-Security-Policy"]);
-	assert.match(text, "--content-type 'application/json; charset=utf-8'");
 });
 
 test("the worker is within its limits, makes no code from text, and asks for nothing of Node", async () => {

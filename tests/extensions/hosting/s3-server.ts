@@ -1,101 +1,86 @@
-import { createHash, createHmac } from "node:crypto";
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { answering } from "../../helpers/world.ts";
-
-/** One request that the store has answered. */
-export interface Passed {
-	method: string;
-	/** The object's name. */
-	name: string;
-	status: number;
-}
 
 /** A bucket of an S3-compatible store in memory, which the tests let fail. */
 export interface S3Peer extends AsyncDisposable {
 	/** The variables that name it. */
 	env: Record<string, string>;
-	/** Every request that the store has answered, in order. */
-	passed: Passed[];
-	/** Decides before a request is answered: a status to answer instead, or `cut`; undefined lets it pass. */
-	fault: (method: string, name: string) => number | "cut" | undefined;
-	/** An object as it is stored. */
-	read(name: string): Promise<{ status: number; headers: Headers; text: string }>;
+	/** Every write that the store has answered, in order, such as `PUT v0.9/doc/en/a`. */
+	writes: string[];
+	/** Whether a request is cut off before it is answered. */
+	fault: (method: string, name: string) => boolean;
+	/** Name → an object as it is stored. */
+	objects: Map<string, { bytes: Buffer; headers: Headers }>;
 }
 
-const secret = "S3RVER";
-type Stored = { bytes: Buffer; headers: Record<string, string> };
+const key = "S3RVER";
 
 /** Starts one with an empty bucket called `fragments`. */
 export async function startS3(): Promise<S3Peer> {
-	const objects = new Map<string, Stored>();
-	const server = await answering((request, response) => void answer(request, response, objects, peer));
+	const server = await answering((request, response) => void answer(request, response, peer));
 	const peer: S3Peer = {
 		env: {
 			OBJECTS_ENDPOINT: server.origin,
 			OBJECTS_BUCKET: "fragments",
 			OBJECTS_REGION: "us-east-1",
-			AWS_ACCESS_KEY_ID: secret,
-			AWS_SECRET_ACCESS_KEY: secret,
+			AWS_ACCESS_KEY_ID: key,
+			AWS_SECRET_ACCESS_KEY: "a secret of the bucket",
 		},
-		passed: [],
-		fault: () => undefined,
-		async read(name) {
-			const { bytes, headers } = objects.get(name) ?? {};
-			return { status: bytes ? 200 : 404, headers: new Headers(headers), text: String(bytes ?? "") };
-		},
+		writes: [],
+		fault: () => false,
+		objects: new Map(),
 		[Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
 	};
 	return peer;
 }
 
+/** Answers a request as Amazon S3 does ("PutObject", "DeleteObject", "HeadObject", "ListObjectsV2"). */
 async function answer(
 	request: IncomingMessage,
 	response: ServerResponse,
-	objects: Map<string, Stored>,
-	{ fault, passed }: S3Peer,
+	{ fault, writes, objects }: S3Peer,
 ) {
-	const { method = "", url = "", headers } = request;
-	const name = decodeURIComponent(url.replace(/^\/fragments\//, ""));
-	const failure = fault(method, name);
-	if (failure === "cut") return void request.socket.destroy();
-	const body = await buffer(request);
-	const refuse = (status: number, code: string) => response.writeHead(status).end(`<Code>${code}</Code>`);
-	if (failure !== undefined) return refuse(failure, "SlowDown");
-	if (!isSigned(request, body)) return refuse(403, "SignatureDoesNotMatch");
-	if (!url.startsWith("/fragments/")) return refuse(404, "NoSuchBucket");
-	const { "content-type": type = "", "cache-control": caching = "" } = headers;
+	const { method = "", headers } = request;
+	const { pathname, searchParams } = new URL(request.url ?? "", "http://s3.example");
+	const name = decodeURIComponent(pathname.replace(/^\/fragments\/?/, ""));
+	if (fault(method, name)) return void request.socket.destroy();
+	const bytes = await buffer(request);
+	const refuse = (status: number, code: string) =>
+		response.writeHead(status).end(`<Error><Code>${code}</Code></Error>`);
+	const signer = headers.authorization ?? searchParams.get("X-Amz-Credential") ?? "";
+	if (!signer.includes(`${key}/`)) return refuse(403, "InvalidAccessKeyId");
+	if (!/^\/fragments(?:\/|$)/.test(pathname)) return refuse(404, "NoSuchBucket");
+	if (name === "") return response.writeHead(200).end(listing(objects, searchParams.get("prefix") ?? ""));
 	const stored = objects.get(name);
-	const status = method === "GET" && !stored ? 404 : method === "DELETE" ? 204 : 200;
-	passed.push({ method, name, status });
-	if (method === "PUT")
-		objects.set(name, { bytes: body, headers: { "content-type": type, "cache-control": caching } });
+	if (method === "HEAD" || method === "GET")
+		return stored ? response.writeHead(200, describe(stored.bytes)).end() : refuse(404, "NoSuchKey");
+	writes.push(`${method} ${name}`);
 	if (method === "DELETE") objects.delete(name);
-	if (status === 404) return refuse(404, "NoSuchKey");
-	response.writeHead(status).end(method === "GET" ? stored?.bytes : undefined);
+	else objects.set(name, { bytes, headers: new Headers(headers as Record<string, string>) });
+	if (method === "DELETE") return response.writeHead(204).end();
+	return response.writeHead(200, { ETag: describe(bytes).ETag }).end();
 }
 
-const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
-const sha256 = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest("hex");
-/** Percent-encoding of everything but the unreserved characters (RFC 3986, section 2.3). */
-const encode = (text: string) =>
-	encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+const md5 = (bytes: Buffer) => createHash("md5").update(bytes).digest("hex");
+const date = new Date(0);
 
-/**
- * Whether a request without a query has the right signature, and the right hash of its body, if it names one (Amazon S3,
- * "Authenticating Requests: Using the Authorization Header").
- */
-function isSigned({ method, url = "", headers }: IncomingMessage, body: Uint8Array): boolean {
-	const pattern =
-		/^AWS4-HMAC-SHA256 Credential=[^/]+\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=(\w+)$/;
-	const [, date = "", region = "", names = "", signature] = pattern.exec(headers.authorization ?? "") ?? [];
-	const hash = String(headers["x-amz-content-sha256"]);
-	if (hash !== "UNSIGNED-PAYLOAD" && hash !== sha256(body)) return false;
-	const path = url.split("/").map((segment) => encode(decodeURIComponent(segment)));
-	const lines = names.split(";").map((name) => `${name}:${String(headers[name] ?? "").trim()}`);
-	const canonical = [method, path.join("/"), "", ...lines, "", names, hash].join("\n");
-	const scope = `${date}/${region}/s3/aws4_request`;
-	const text = ["AWS4-HMAC-SHA256", headers["x-amz-date"], scope, sha256(canonical)].join("\n");
-	const key = hmac(hmac(hmac(hmac(`AWS4${secret}`, date), region), "s3"), "aws4_request");
-	return hmac(key, text).toString("hex") === signature;
+function describe(bytes: Buffer) {
+	return { ETag: `"${md5(bytes)}"`, "Last-Modified": date.toUTCString(), "Content-Length": bytes.length };
 }
+
+function listing(objects: S3Peer["objects"], prefix: string): string {
+	const contents = [...objects]
+		.filter(([name]) => name.startsWith(prefix))
+		.map(
+			([name, { bytes }]) =>
+				`<Contents><Key>${name}</Key><ETag>"${md5(bytes)}"</ETag><Size>${bytes.length}</Size><LastModified>${date.toISOString()}</LastModified></Contents>`,
+		);
+	return `<ListBucketResult><IsTruncated>false</IsTruncated>${contents.join("")}</ListBucketResult>`;
+}
+
+/** Why no bucket can be filled here; null if it can. */
+export const missingRclone =
+	spawnSync("rclone", ["version"]).status === 0 ? null : "rclone is not installed (apt-get install rclone)";

@@ -1,57 +1,65 @@
-// Static hosts with what `npx fragment-publisher headers` prints for them, where their programs are installed.
+// Static hosts with the files of deploy/static, where their programs are installed.
 import { execFileSync, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import type { StaticHostName } from "../../../extensions/hosting/headers.ts";
 import { pageHeaders } from "../../../site/http/site-headers.ts";
 import { ask } from "../../conformance/client.ts";
 import { layers } from "../../conformance/engine.ts";
 import { buildDist, end, freePort } from "../../conformance/engines.ts";
 import { assertReadHeaders } from "../../conformance/reads.ts";
-import { exits, prints, runScript } from "../../helpers/process.ts";
+import { exits, root, runScript } from "../../helpers/process.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 
-/** A program, its configuration around the printed text, and the words before the configuration's path. */
+/** A program, its file in deploy/static, the configuration around that, and the words before the configuration's path. */
 interface Program {
 	command: string;
-	configuration: (printed: string, folder: string, port: number) => string;
+	file: string;
+	configuration: (text: string, folder: string, port: number) => string;
 	words: (folder: string) => string[];
 }
 
-const programs: Partial<Record<StaticHostName, Program>> = {
-	nginx: {
+const programs: Program[] = [
+	{
 		command: "nginx",
-		configuration(printed, folder) {
+		file: "nginx.conf",
+		configuration(text, folder) {
 			const user = process.getuid?.() === 0 ? "user root;\n" : "";
 			const names = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
 			const temporary = names.map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
-			const http = `http { access_log off; ${temporary}\n${printed}}`;
+			const http = `http { access_log off; ${temporary}\n${text}}`;
 			return `daemon off;\n${user}pid ${folder}/pid;\nerror_log stderr;\nevents {}\n${http}`;
 		},
 		words: (folder) => ["-e", "stderr", "-p", folder, "-c"],
 	},
-	apache: {
+	{
 		command: "apache2",
-		configuration(printed, folder, port) {
+		file: "apache.conf",
+		configuration(text, folder, port) {
 			const names = ["mpm_event", "authz_core", "headers", "rewrite", "dir", "mime", "filter", "deflate"];
 			const modules = names.map(
 				(name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so\n`,
 			);
 			const main = `ServerName localhost\nListen 127.0.0.1:${port}\nPidFile ${folder}/pid\nErrorLog ${folder}/error\n`;
 			// Debian compresses pages; all types are compressed here.
-			return `${modules.join("")}${main}TypesConfig /dev/null\nSetOutputFilter DEFLATE\n${printed}`;
+			return `${modules.join("")}${main}TypesConfig /dev/null\nSetOutputFilter DEFLATE\n${text}`;
 		},
 		words: () => ["-X", "-f"],
 	},
-	caddy: {
+	{
 		command: "caddy",
-		configuration: (printed) => `{\n\tadmin off\n}\n${printed}`,
+		file: "Caddyfile",
+		configuration: (text) => `{\n\tadmin off\n}\n${text}`,
 		words: () => ["run", "--adapter", "caddyfile", "--config"],
 	},
-};
+];
+
+/** The file with a port and a folder in the place of its own. */
+function adapted(text: string, dist: string, port: number): string {
+	return text.replaceAll("/var/www/fragments", dist).replace(/(?<=^\tlisten |_PORT[ :])80\b/m, String(port));
+}
 
 function isInstalled(command: string): boolean {
 	try {
@@ -71,13 +79,13 @@ const test = sharedSuite("headers of static hosts", async (use) => {
 	return { dist, folder };
 });
 
-for (const [name, { command, configuration, words }] of Object.entries(programs)) {
+for (const { command, file, configuration, words } of programs) {
 	const testHost = isInstalled(command) ? test : test.skip;
 	testHost(`${command} serves a build as the service does`, async ({ dist, folder }) => {
 		const port = await freePort();
-		const printed = await prints(runScript("headers", [name, "--root", dist, "--port", String(port)]), 0);
+		const text = adapted(readFileSync(join(root, "deploy/static", file), "utf8"), dist, port);
 		const path = join(folder, "server.conf");
-		await writeFile(path, configuration(printed.stdout, folder, port));
+		await writeFile(path, configuration(text, folder, port));
 		const env = { ...process.env, HOME: folder };
 		const child = spawn(command, [...words(folder), path], { stdio: ["ignore", "ignore", "inherit"], env });
 		const origin = `http://127.0.0.1:${port}`;
@@ -121,8 +129,9 @@ function catalogueFilesOf(dist: string): Record<string, string> {
 		...["index.html", "schemas/index.html", "index/index.json", "schemas/openapi.json", "robots.txt"],
 		...[nameIn("assets", ".js"), nameIn("assets", ".css"), nameIn("index/chunks", ".json")],
 	];
-	const folders = { "": "index.html", "en/": "en/index.html", "fr/layer/a+b=c": "fr/layer/a+b=c.html" };
-	return { ...folders, ...Object.fromEntries(files.map((path) => [path, path])) };
+	const folders = { "": "index.html", "en/": "en/index.html" };
+	const pages = ["fr/layer/a+b=c", "en/embed/a+b=c"].map((path) => [path, `${path}.html`]);
+	return { ...folders, ...Object.fromEntries([...pages, ...files.map((path) => [path, path])]) };
 }
 
 async function assertCatalogue(origin: string, dist: string): Promise<void> {

@@ -3,7 +3,7 @@ import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { type Files, freshSuite, Repository, wellsService } from "../../helpers/world.ts";
-import { startS3 } from "../hosting/s3-server.ts";
+import { missingRclone, startS3 } from "../hosting/s3-server.ts";
 import { featureFile, nowhere, ownersFile, wmsFile } from "./repository.ts";
 import type { Run } from "./runner/workflow.ts";
 import { World } from "./runner/world.ts";
@@ -72,7 +72,9 @@ test("after a lost race descriptions are pushed to the branch, not to a tag of i
 	});
 });
 
-test("a bucket is filled by a job that has its key and no package of the build, and reads no link", async () => {
+const testBucket = missingRclone ? test.skip : test;
+
+testBucket("a bucket is filled by a job that has its key and no package of the build, and reads no link", async () => {
 	await using peer = await startS3();
 	const { AWS_ACCESS_KEY_ID = "", AWS_SECRET_ACCESS_KEY = "", ...names } = peer.env;
 	world.host.secrets.production = {
@@ -87,7 +89,7 @@ test("a bucket is filled by a job that has its key and no package of the build, 
 		execFileSync("tar", ["-xf", "build.tar"], { cwd: folder });
 		rmSync(join(folder, "dist/v0.9/doc/en/wells"));
 		symlinkSync("/proc/self/environ", join(folder, "dist/v0.9/doc/en/wells"));
-		execFileSync("tar", ["-cf", "build.tar", "dist", "listing.json"], { cwd: folder });
+		execFileSync("tar", ["-cf", "build.tar", "dist"], { cwd: folder });
 	};
 	world.push({ "published.env": text });
 	await world.settle();
@@ -97,17 +99,16 @@ test("a bucket is filled by a job that has its key and no package of the build, 
 		publish?.log ?? "",
 		/^l.* dist\/v0\.9\/doc\/en\/wells -> \/proc\/self\/environ\nthe build has more/m,
 	);
-	assert.equal(peer.passed, []);
+	assert.equal(peer.writes, []);
 
 	world.host.afterJob = () => undefined;
 	world.push({ "SECURITY.md": "how to report, again\n" });
 	await world.settle();
 	const { jobs } = world.last("publish");
-	assert.match(jobs.publish?.log ?? "", /\d+ uploaded, 0 removed, 0 unchanged/);
+	assert.is(jobs.publish?.result, "success", jobs.publish?.log);
 	assert.is(jobs.verify?.result, "success", jobs.verify?.log);
-	const fragment = await peer.read("v0.9/doc/en/wells");
-	assert.is(fragment.status, 200);
-	assert.match(fragment.headers.get("cache-control") ?? "", /^public, max-age=60,/);
+	const fragment = peer.objects.get("v0.9/doc/en/wells");
+	assert.match(fragment?.headers.get("cache-control") ?? "", /^public, max-age=60,/);
 	const [place = ""] = jobs.publish?.workspaces ?? [];
 	assert.not.ok(existsSync(join(place, "dist")), "nothing is built beside the key");
 });

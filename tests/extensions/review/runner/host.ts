@@ -59,7 +59,7 @@ export function obstaclesOf(sha: string, checks: readonly PeerCheck[], appSlug: 
 
 /** What the main branch has of this checkout: the workflows and their scripts. CI itself is not played: it passes. */
 export async function projectFiles(): Promise<Files> {
-	const own = await glob([".github/**"], { cwd: root, dot: true });
+	const own = await glob([".github/**", "deploy/fill-bucket.sh"], { cwd: root, dot: true });
 	const copied = own.map((path): [string, Files[string]] => {
 		const text = readFileSync(join(root, path), "utf8");
 		return [path, path.endsWith(".sh") ? { executable: text } : text];

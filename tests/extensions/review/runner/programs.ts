@@ -60,6 +60,9 @@ case "$1" in
 esac
 `;
 
+/** Debian's packages are there already. */
+const sudo = '#!/bin/sh\ntest "$1" = apt-get\n';
+
 /** Runs a file of this checkout's, by way of tsx: a job's checkout has no code. */
 const node = `#!/bin/sh
 file=$1
@@ -139,7 +142,13 @@ export function startPrograms(answer: AnswerGh): Promise<JsonServer> {
 export function makeShims(folder: string, url: string): string {
 	const bin = join(folder, "bin");
 	mkdirSync(bin);
-	for (const [name, text] of Object.entries({ npx: shim(url, "npx"), npm, node, gh: shim(url, "gh") })) {
+	for (const [name, text] of Object.entries({
+		npx: shim(url, "npx"),
+		npm,
+		node,
+		sudo,
+		gh: shim(url, "gh"),
+	})) {
 		writeFileSync(join(bin, name), text);
 		chmodSync(join(bin, name), 0o755);
 	}
