@@ -16,18 +16,19 @@ export const faultSections = /** @type {const} */ ({
 
 /** The first sentence of a line of the log: what follows says what to do. */
 function shortLine(/** @type {string} */ line) {
-	const again = "layers can be changed again";
-	return line.startsWith(again) ? again : line.replace(/\. [A-Z].*$/s, " …");
+	return line.replace(/^an error: /, "").replace(/\. [A-Z].*$/s, " …");
 }
+
+/** Lines that say that all is well again, as the introduction does. */
+const isReturn = /^(?:layers can be changed again|the rendered files are current again)/;
 
 /** One row of the table, in Markdown. @param faults those of which all this was seen */
 export function faultRow(
 	/** @type {Omit<SeenFault, "section" | "fault">} */ { reader, publisher, log },
 	/** @type {string[]} */ faults,
 ) {
-	const lines = log.map((line) => `\`${shortLine(line).replaceAll("`", "'")}\``);
-	const said = lines.length > 0 ? lines.join("<br>") : "nothing";
-	const cells = [[...faults].sort().join("; "), reader, publisher, said].map((text) =>
+	const lines = log.filter((line) => !isReturn.test(line)).map((line) => `\`${shortLine(line).replaceAll("`", "'")}\``);
+	const cells = [[...faults].sort().join("; "), reader, publisher, lines.join("<br>")].map((text) =>
 		text.replaceAll("|", "\\|").replaceAll("\n", " "),
 	);
 	return `| ${cells.join(" | ")} |`;
@@ -59,8 +60,8 @@ export function lossRow(/** @type {SeenLoss} */ { loss, lost, milliseconds }) {
 
 const lossHead = `## Loss and return
 
-With 1,000 layers. The time ends when a layer is read and a \`PUT\` gets 201; to notice the loss, and to bring a copy from elsewhere, takes
-longer. A nightly backup loses a day at most, a standby that fetches each minute a minute.
+With 1,000 layers. The time ends when a layer is read and a \`PUT\` gets 201; to
+notice the loss and to bring a copy takes longer.
 
 | what happened | lost (RPO) | back after (RTO) |
 |---|---|---|
@@ -68,13 +69,12 @@ longer. A nightly backup loses a day at most, a standby that fetches each minute
 
 const introduction = `# Reliability
 
-\`npm run test:all -- faults\` causes each fault in a running service, or before a start, and writes this page from what it saw. In no case was a
-change lost that had been acknowledged with a 201 or 204, except where the disk itself was lost; each is checked after the fault
-and after a restart.
+\`npm run test:all -- faults\` causes each fault in a running service, or before a start, and writes this page from what it saw. No
+acknowledged change was lost, except with the disk itself; each is checked after the fault and after a restart.
 
 - **Reads** are served from files, and from git where a file is missing or may be old: 200 is the last good state. After a power cut a
   web server in front has whole files only once they are compared, which is when \`/readyz\` is \`ok\`.
-- **Writes** get 503 with a reason and \`Retry-After\` while they cannot be stored, and work again without a restart.
+- **Writes** get 503 with a reason and \`Retry-After\` while they cannot be stored, and work again without a restart, as the log says.
 - **A start** repairs what it can and says so. Otherwise it ends with an error that says what to do (…), and changes nothing.
 
 *Then* is after the loss is restored or the damage repaired.
