@@ -86,7 +86,7 @@ export function faultsPage(/** @type {readonly (SeenFault | SeenLoss)[]} */ seen
 	const losses = seen.filter((one) => "loss" in one).map(lossRow);
 	const sections = Object.entries(faultSections).map(([section, heading]) => {
 		const rows = faultRows(faults.filter((fault) => fault.section === section));
-		const head = ["| fault | answer to readers | answer to publishers | log |", "|---|---|---|---|"];
+		const head = ["| fault | readers | publishers | log |", "|---|---|---|---|"];
 		return `## ${heading}\n\n${[...head, ...rows].join("\n")}\n`;
 	});
 	return [introduction, `${lossHead}${losses.sort().join("\n")}\n`, ...sections].join("\n");
