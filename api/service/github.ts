@@ -34,17 +34,3 @@ export function connectToGithub(
 	const connection = { ...github, fetch, now, sleep, random: Math.random, requestTimeoutMs };
 	return connect(connection, authorizeWith(github.auth, now))(now().getTime() + scriptTimeoutMs);
 }
-
-/**
- * Environment variables with which git authenticates at an address. Other users could see a token on the command line.
- * Git sends this one to that address only.
- */
-export function gitEnvironment(url: string, token: string, proxy: string): Record<string, string> {
-	const basic = Buffer.from(`x-access-token:${token}`).toString("base64");
-	return {
-		GIT_CONFIG_COUNT: "1",
-		GIT_CONFIG_KEY_0: `http.${url}.extraHeader`,
-		GIT_CONFIG_VALUE_0: `Authorization: Basic ${basic}`,
-		...(proxy ? { https_proxy: proxy } : {}),
-	};
-}

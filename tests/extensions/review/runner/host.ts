@@ -41,14 +41,14 @@ export function makeHost({ bare, folder, peer, variables }: World, programs: str
 
 /** The checks that the ruleset of the default branch wants of a commit and that have not passed. */
 export function obstaclesOf(sha: string, checks: readonly PeerCheck[], appSlug: string): string[] {
-	const file = join(root, "extensions/review/setup-github/rulesets/default-branch.json");
+	const file = join(root, "deploy/github/layers.json");
 	const { rules } = JSON.parse(readFileSync(file, "utf8")) as {
 		rules: { type: string; parameters?: never }[];
 	};
 	const rule = rules.find(({ type }) => type === "required_status_checks")?.parameters as
 		| undefined
 		| { required_status_checks: { context: string; integration_id: string }[] };
-	const apps: Record<string, string> = { WORKFLOW_APP: appSlug, ACTIONS_APP: "github-actions" };
+	const apps: Record<string, string> = { WORKFLOW_APP: appSlug, 15368: "github-actions" };
 	return (rule?.required_status_checks ?? []).flatMap(({ context, integration_id }) => {
 		const isIt = (run: PeerCheck) =>
 			run.head_sha === sha && run.name === context && run.app === apps[integration_id];
