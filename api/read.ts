@@ -14,6 +14,8 @@ export const maxDocsBytes = 32_000_000;
 /** Larger answers are sent in pieces, and never joined. */
 export const maxJoinedBytes = 1_000_000;
 
+const leaveOut = () => null;
+
 const scriptType = "application/javascript; charset=utf-8";
 
 const encoder = new TextEncoder();
@@ -43,23 +45,17 @@ export function answerRead(
 	ifNoneMatch: string | null,
 	file: ReadFragment,
 ): Reply | Promise<Reply> {
-	const folder = `${targetOf(wanted.target).doc}/${wanted.lang}/`;
-	if (wanted.kind === "doc") {
-		const fragment = file(folder + wanted.items[0]);
-		if (fragment instanceof Promise)
-			return fragment.then((read) => replyWith(findDoc(wanted, read), wanted, ifNoneMatch));
-		return replyWith(findDoc(wanted, fragment), wanted, ifNoneMatch);
-	}
-	const answer = (fragments: Fragments | null) =>
-		replyWith(fragments ? findDocs(wanted, fragments) : 414, wanted, ifNoneMatch);
+	const folder = `${targetOf(wanted.target).doc}/${wanted.lang}`;
 	const fragments: (Fragment | null)[] = [];
 	for (const item of wanted.items) {
-		const fragment = parseSmallkey(item) ? file(folder + item) : null;
+		const fragment = parseSmallkey(item) ? file(folder, item) : null;
 		if (fragment instanceof Promise)
-			return readAll(wanted.items, folder, file, [item, fragment]).then(answer);
+			return readAll(wanted.items, folder, file, [item, fragment]).then((all) =>
+				replyWith(wanted, all, ifNoneMatch),
+			);
 		fragments.push(fragment);
 	}
-	return answer(fragments);
+	return replyWith(wanted, fragments, ifNoneMatch);
 }
 
 /**
@@ -77,7 +73,7 @@ async function readAll(
 	let bytes = 0;
 	const read = async (smallkey: string) => {
 		if (bytes > maxDocsBytes) return;
-		const fragment = await (smallkey === begun[0] ? begun[1] : file(folder + smallkey));
+		const fragment = await (smallkey === begun[0] ? begun[1] : file(folder, smallkey));
 		bytes += fragment?.body.length ?? 0;
 		found.set(smallkey, fragment);
 	};
@@ -85,7 +81,9 @@ async function readAll(
 	return bytes > maxDocsBytes ? null : items.map((item) => found.get(item) ?? null);
 }
 
-function replyWith(found: Found | number, wanted: Wanted, ifNoneMatch: string | null): Reply {
+function replyWith(wanted: Wanted, fragments: Fragments | null, ifNoneMatch: string | null): Reply {
+	if (!fragments) return refuseRead(414);
+	const found = wanted.kind === "doc" ? findDoc(wanted, fragments[0]) : findDocs(wanted, fragments);
 	if (typeof found === "number") return refuseRead(found);
 	// The headers are listed: copying `fragmentHeaders` for each request takes longer than finding the fragment.
 	const headers = {
@@ -100,7 +98,7 @@ function replyWith(found: Found | number, wanted: Wanted, ifNoneMatch: string | 
 }
 
 /** The fragment, as a function call if the request names a callback (JSONP); else the status of the refusal. */
-function findDoc({ callback }: Wanted, fragment: Fragment | null): Found | number {
+function findDoc({ callback }: Wanted, fragment: Fragment | null | undefined): Found | number {
 	if (!fragment) return 404;
 	const { body, etag } = fragment;
 	if (callback === null) return { etag, pieces: [body] };
@@ -111,7 +109,6 @@ function findDoc({ callback }: Wanted, fragment: Fragment | null): Found | numbe
 function findDocs(wanted: Wanted, fragments: Fragments): Found | number {
 	const { target, lang, callback, isQuery } = wanted;
 	const { envelope, absent, isUnlisted, queryDoor } = targetOf(target);
-	const leaveOut = () => null;
 	const rules =
 		isQuery && queryDoor
 			? { envelope: queryDoor.envelope(lang), absent: leaveOut }
@@ -119,7 +116,6 @@ function findDocs(wanted: Wanted, fragments: Fragments): Found | number {
 	const { open, close } = rules.envelope ?? { open: "", close: "" };
 	const pieces: Uint8Array[] = [encoder.encode(`${callback === null ? "" : `/**/${callback}(`}${open}[`)];
 	const tags: string[] = [];
-	let bytes = 0;
 	for (const index of wanted.isSorted ? inDrawingOrder(fragments) : wanted.items.keys()) {
 		const found = fragments[index] ?? null;
 		const fragment = found && rules.isUnlisted?.(found.body) ? null : found;
@@ -130,8 +126,6 @@ function findDocs(wanted: Wanted, fragments: Fragments): Found | number {
 		if (tags.length > 0) pieces.push(comma);
 		pieces.push(element);
 		tags.push(fragment ? fragment.etag : (missing as string));
-		bytes += element.length;
-		if (bytes > maxDocsBytes) return 414;
 	}
 	pieces.push(encoder.encode(`]${close}${callback === null ? "" : ");"}`));
 	if (lengthOf(pieces) > maxDocsBytes) return 414;

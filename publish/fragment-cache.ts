@@ -1,46 +1,52 @@
 import { LRUCache } from "lru-cache";
 import type { Fragment, ReadFragment } from "../registry/fragment.ts";
 
-/** What an entry takes beside its bytes and its path: row `memory` of `npm run bench`. */
-const entryBytes = 400;
+/** What a layer takes beside its bytes and its smallkey: row `memory` of `npm run bench`. */
+const layerBytes = 400;
 
-/** A fragment that does not exist: its path is known, and the target cannot express the layer. */
-const none: Fragment = { body: new Uint8Array(0), etag: "" };
+/** Fragments of a layer by the position of their folder; null where the target cannot express the layer. */
+type Fragments = readonly (Fragment | null | undefined)[];
 
 /**
  * Keeps the fragments that were read last in memory.
- * @param maxBytes most bytes of all entries
- * @param isKnown whether a path may have a fragment: what cannot is answered without a look
+ * @param maxBytes most bytes of all layers
+ * @param isKnown whether a smallkey may have fragments: what cannot is answered without a look
  * @param load reads a fragment that is not in memory
  */
 export function createFragmentCache(
 	maxBytes: number,
-	isKnown: (path: string) => boolean,
-	load: (path: string) => Promise<Fragment | null>,
+	folders: readonly string[],
+	isKnown: (smallkey: string) => boolean,
+	load: (folder: string, smallkey: string) => Promise<Fragment | null>,
 ) {
-	const cache = new LRUCache<string, Fragment>({
+	// By smallkey, not by path: a path is made and hashed for each look (row `docs-10` of `npm run bench`).
+	const cache = new LRUCache<string, Fragments>({
 		maxSize: maxBytes,
-		sizeCalculation: ({ body }, path) => body.length + path.length + entryBytes,
+		sizeCalculation: (fragments, smallkey) =>
+			fragments.reduce((sum, fragment) => sum + (fragment?.body.length ?? 0), smallkey.length + layerBytes),
 	});
-	/** The reads that have begun. One that is dropped meanwhile is answered, and not kept. */
+	/** The reads that have begun, by path. One that is dropped meanwhile is answered, and not kept. */
 	const reading = new Map<string, Promise<Fragment | null>>();
 
-	const file: ReadFragment = (path) => {
-		const fragment = cache.get(path);
-		if (fragment) return fragment === none ? null : fragment;
-		return isKnown(path) ? (reading.get(path) ?? read(path)) : null;
+	const file: ReadFragment = (folder, smallkey) => {
+		const fragment = cache.get(smallkey)?.[folders.indexOf(folder)];
+		if (fragment !== undefined) return fragment;
+		return isKnown(smallkey) ? (reading.get(`${folder}/${smallkey}`) ?? read(folder, smallkey)) : null;
 	};
 
-	function read(path: string): Promise<Fragment | null> {
-		const result = load(path).then(
+	function read(folder: string, smallkey: string): Promise<Fragment | null> {
+		const path = `${folder}/${smallkey}`;
+		const isKept = () => reading.get(path) === result && reading.delete(path);
+		const result = load(folder, smallkey).then(
 			(fragment) => {
-				if (reading.get(path) !== result) return fragment;
-				reading.delete(path);
-				cache.set(path, fragment ?? none);
+				if (!isKept()) return fragment;
+				const fragments = [...(cache.get(smallkey) ?? [])];
+				fragments[folders.indexOf(folder)] = fragment;
+				cache.set(smallkey, fragments);
 				return fragment;
 			},
 			(error) => {
-				if (reading.get(path) === result) reading.delete(path);
+				isKept();
 				throw error;
 			},
 		);
@@ -50,9 +56,9 @@ export function createFragmentCache(
 
 	return {
 		file,
-		drop(path: string): void {
-			cache.delete(path);
-			reading.delete(path);
+		drop(smallkey: string): void {
+			cache.delete(smallkey);
+			if (reading.size > 0) for (const folder of folders) reading.delete(`${folder}/${smallkey}`);
 		},
 		clear(): void {
 			cache.clear();

@@ -64,13 +64,11 @@ export function openPublication(options: {
 	/** The commit that is served, and the reader of its layers; null before the start. */
 	let served: { commit: string; at: CommitReader } | null = null;
 	let branch: ServedBranch;
-	const { file, drop, clear } = createFragmentCache(options.maxCacheBytes, isKnown, load);
+	const { file, drop, clear } = createFragmentCache(options.maxCacheBytes, folder.folders, has, load);
 	const files = openFileWriter({
 		...{ folder, layers, log, times },
 		render: renderStored,
-		written: (smallkey) => {
-			for (const slot of folder.folders) drop(`${slot}/${smallkey}`);
-		},
+		written: drop,
 	});
 
 	/**
@@ -181,31 +179,28 @@ export function openPublication(options: {
 		for (const problem of problems) log.warn(problemLine(problem));
 	}
 
-	function isKnown(path: string): boolean {
-		const smallkey = path.slice(path.lastIndexOf("/") + 1);
+	function has(smallkey: string): boolean {
 		return layers.has(smallkey) || files.isStale(smallkey);
 	}
 
 	/** Reads a fragment from its file; renders it if the file is missing or not known to be current. */
-	async function load(path: string): Promise<Fragment | null> {
-		const start = path.lastIndexOf("/");
-		const smallkey = path.slice(start + 1);
+	async function load(slot: string, smallkey: string): Promise<Fragment | null> {
+		const path = join(out, slot, smallkey);
 		if (!files.isStale(smallkey)) {
-			const fragment = await readFragmentFile(join(out, path));
+			const fragment = await readFragmentFile(path);
 			if (fragment) return { ...fragment, rank: layers.get(smallkey) ?? middleRank };
 			files.mark([smallkey]);
 			files.work();
 		}
-		const slot = folder.folders.indexOf(path.slice(0, start));
 		const layer = await renderStored([smallkey], false).catch(async (error) => {
 			// What the layer was before is better than no answer.
-			const fragment = error instanceof GitFailure ? await readFragmentFile(join(out, path)) : null;
+			const fragment = error instanceof GitFailure ? await readFragmentFile(path) : null;
 			if (!fragment || tryJson(Buffer.from(fragment.body).toString()) === null) throw error;
 			return fragment;
 		});
 		if ("body" in layer) return layer;
 		const rendered = layer.get(smallkey);
-		const body = rendered?.fragments[slot];
+		const body = rendered?.fragments[folder.folders.indexOf(slot)];
 		return rendered && body ? { body, etag: etagOf(body), rank: rendered.rank } : null;
 	}
 
@@ -219,7 +214,7 @@ export function openPublication(options: {
 		file,
 		begin,
 		publish,
-		has: (smallkey: string) => layers.has(smallkey) || files.isStale(smallkey),
+		has,
 		smallkeys: () => layers.keys(),
 		/** The number of layers; while files are compared, wrong ones are counted, too. */
 		get size(): number {

@@ -19,9 +19,11 @@ function hex(bits: number): string {
 	return (bits >>> 0).toString(16).padStart(8, "0");
 }
 
+const encoder = new TextEncoder();
+
 /** The entity tag of a body of several parts, computed from the parts' tags, so that no request hashes a body. */
 export function etagOfTags(tags: readonly string[]): string {
-	return etagOf(new TextEncoder().encode(tags.join("\n")));
+	return etagOf(encoder.encode(tags.join("\n")));
 }
 
 /** Longest `If-None-Match` that is split, in characters; a longer one matches nothing. */

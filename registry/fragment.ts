@@ -9,7 +9,7 @@ export interface Fragment {
 }
 
 /**
- * Reads the fragment at a path below the rendered files, `v0.9/doc/en/23ax5t`; null if there is none. An engine that has it
- * in memory returns it without a promise.
+ * Reads the fragment of a layer in a folder of the rendered files, such as `v0.9/doc/en`; null if there is none. An engine
+ * that has it in memory returns it without a promise.
  */
-export type ReadFragment = (path: string) => Fragment | null | Promise<Fragment | null>;
+export type ReadFragment = (folder: string, smallkey: string) => Fragment | null | Promise<Fragment | null>;

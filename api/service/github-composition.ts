@@ -60,7 +60,7 @@ export async function openGithubService(
 			...all.members(),
 		},
 		// Another process writes the files.
-		file: (path) => readFragmentFile(join(out, path)),
+		file: (folder, smallkey) => readFragmentFile(join(out, folder, smallkey)),
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build writes`,
 		has: null,
 		...{ layers, observe, welcome: all.welcome, close: all.close },

@@ -1,4 +1,5 @@
 // The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
+import type { ReadFragment } from "../../registry/fragment.ts";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
 import type { OtherRoute } from "../context.ts";
@@ -61,8 +62,11 @@ export function createWorker(
 					return await answerWrite(write, async () => body, contextOf(bindings));
 				}
 				case "doc":
-				case "docs":
-					return await answerRead(route, ifNoneMatch, filesOf(bindings));
+				case "docs": {
+					const find = filesOf(bindings);
+					const file: ReadFragment = (folder, smallkey) => find(`${folder}/${smallkey}`);
+					return await answerRead(route, ifNoneMatch, file);
+				}
 				default: {
 					const readiness = () => contextOf(bindings).readiness();
 					const commit = typeof BUNDLED_COMMIT === "string" ? BUNDLED_COMMIT : null;

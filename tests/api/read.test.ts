@@ -28,7 +28,7 @@ function readFrom(from: Read, target: string, ifNoneMatch: string | null = null,
 	const route = routeOf("GET", target, { basePath: "", docsMaxKeys, targets: targetNames });
 	if (route.kind === "refused") return route.reply;
 	if (route.kind !== "doc" && route.kind !== "docs") throw new Error(`${target}: ${route.kind}`);
-	return answerRead(route, ifNoneMatch, from) as Reply;
+	return answerRead(route, ifNoneMatch, (folder, key) => from(`${folder}/${key}`)) as Reply;
 }
 
 const read = (target: string, ifNoneMatch: string | null = null) => readFrom(fragments, target, ifNoneMatch);
@@ -82,7 +82,7 @@ function everyTarget(
 	const route = routeOf("GET", `/b${path}`, { basePath: "/b", docsMaxKeys: 9, targets: chosen });
 	if (route.kind === "refused") return { said: String(route.reply.status), type: "", etag: "" };
 	if (route.kind !== "docs" && route.kind !== "doc") throw new Error(route.kind);
-	const reply = answerRead(route, null, some) as Reply;
+	const reply = answerRead(route, null, (folder, key) => some(`${folder}/${key}`)) as Reply;
 	const said = reply.status === 200 ? text(reply).replaceAll("\u2028", "") : String(reply.status);
 	return { said, type: reply.headers["Content-Type"] ?? "", etag: reply.headers.ETag ?? "" };
 }

@@ -104,7 +104,7 @@ export class Local extends Requests {
 	/** The process that writes the catalogue; undefined without one. */
 	catalogue: ReturnType<typeof openCatalogue> | undefined;
 
-	readonly file: ReadFragment = (path) => this.publication.file(path);
+	readonly file: ReadFragment = (folder, smallkey) => this.publication.file(folder, smallkey);
 
 	static async open(parts: LocalParts = {}): Promise<Local> {
 		const folder = await temporaryFolder();

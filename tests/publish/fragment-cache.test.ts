@@ -7,18 +7,21 @@ const fragment = (text: string): Fragment => ({ body: new TextEncoder().encode(t
 
 test("what was read last is kept, up to a number of bytes; an absent fragment is kept, too", async () => {
 	const loaded: string[] = [];
-	const load = async (path: string) => {
-		loaded.push(path);
-		return path === "absent" ? null : fragment(path.repeat(400));
+	const load = async (folder: string, smallkey: string) => {
+		loaded.push(`${folder}/${smallkey}`);
+		return smallkey === "absent" ? null : fragment(smallkey.repeat(400));
 	};
-	const { file } = createFragmentCache(2_000, (path) => path !== "unknown", load);
+	const cache = createFragmentCache(2_000, ["en", "fr"], (smallkey) => smallkey !== "unknown", load);
+	const file = (smallkey: string) => cache.file("en", smallkey);
 	assert.is(file("unknown"), null);
 	const [one, other] = await Promise.all([file("a"), file("a")]);
 	assert.is(one, other, "one read for both");
 	assert.is(file("a"), one, "without a promise");
 	assert.is(await file("absent"), null);
 	assert.is(file("absent"), null);
-	assert.equal(loaded, ["a", "absent"]);
+	assert.is((await cache.file("fr", "a"))?.etag, one?.etag);
+	assert.is(file("a"), one, "beside its other forms");
+	assert.equal(loaded, ["en/a", "en/absent", "fr/a"]);
 	await file("b");
 	await file("c");
 	assert.equal(file("a") instanceof Promise, true, "the oldest made room");
@@ -35,18 +38,18 @@ test("a read that began before a change is answered, and not kept", async () => 
 	};
 	for (const change of ["drop", "clear"] as const) {
 		now = "old";
-		const cache = createFragmentCache(1_000_000, () => true, load);
-		const early = cache.file("a");
+		const cache = createFragmentCache(1_000_000, ["en"], () => true, load);
+		const early = cache.file("en", "a");
 		const finishEarly = finish;
 		now = "new";
 		cache[change]("a");
-		const late = cache.file("a");
+		const late = cache.file("en", "a");
 		finishEarly();
 		assert.is((await early)?.etag, '"old"');
-		assert.is(cache.file("a"), late, "what was read before the change is not kept");
+		assert.is(cache.file("en", "a"), late, "what was read before the change is not kept");
 		finish();
 		assert.is((await late)?.etag, '"new"');
-		assert.is((await cache.file("a"))?.etag, '"new"', change);
+		assert.is((await cache.file("en", "a"))?.etag, '"new"', change);
 	}
 });
 
@@ -56,10 +59,10 @@ test("a read that fails is tried again", async () => {
 		if (isDown) throw new Error("down");
 		return fragment("a");
 	};
-	const { file } = createFragmentCache(1_000_000, () => true, load);
-	assert.match(String(await Promise.resolve(file("a")).catch(String)), "down");
+	const { file } = createFragmentCache(1_000_000, ["en"], () => true, load);
+	assert.match(String(await Promise.resolve(file("en", "a")).catch(String)), "down");
 	isDown = false;
-	assert.is((await file("a"))?.etag, '"a"');
+	assert.is((await file("en", "a"))?.etag, '"a"');
 });
 
 test.run();

@@ -122,8 +122,8 @@ export class TestServer {
 		return connection;
 	}
 
-	readonly #find: ReadFragment = (path) => {
-		const [, lang, smallkey] = partsOf(path);
+	readonly #find: ReadFragment = (folder, smallkey) => {
+		const lang = folder.slice(-2);
 		if (!this.stored.includes(smallkey)) return null;
 		const body = new TextEncoder().encode(JSON.stringify({ lang, smallkey }));
 		return { body, etag: etagOf(body) };
