@@ -22,7 +22,7 @@ function backUp(folder: string, backup: string, hours = 0): Promise<Ended> {
 
 /** What a backup has: its refs, its files, and the senders. */
 async function stateOf(backup: string): Promise<string> {
-	const refs = await git(backup, "for-each-ref", "refs/heads", "refs/kept");
+	const refs = await git(backup, "for-each-ref");
 	return [refs, await readdir(backup), await readFile(join(backup, "senders.json"), "utf8")].join("\n");
 }
 
@@ -63,7 +63,7 @@ test("a source that was lost and began again, or is an older copy, leaves the ba
 		assert.equal([code, stdout], [1, ""]);
 		assert.match(
 			stderr,
-			/the backup ends with commit \w+ of 2026-03-04T12:00:00\+00:00, which \S+ does not have/,
+			/the backup has commits that \S+ does not have/,
 		);
 		assert.is(await stateOf(backup), before);
 	}
@@ -95,7 +95,7 @@ test("a damaged source, or one whose senders file is gone, leaves the backup as 
 		}
 	const damaged = await backUp(copy, backup);
 	assert.is(damaged.code, 1);
-	assert.match(damaged.stderr, `${backup}: the backup failed, and its branches are as before (`);
+	assert.match(damaged.stderr, `${backup}: the backup failed: `);
 	assert.is(await stateOf(backup), before);
 });
 
