@@ -94,7 +94,7 @@ export async function answerWrite(
 		const isWanted = (smallkey: string) => mayChange(sender, smallkey);
 		return jsonReply(202, { layers: (await useUp(202)) ? refresh?.({ ...wanted, isWanted }) : 0 });
 	}
-	if (write.review !== "" && !(isReviewName(write.review) && isReviewName(sender.id)))
+	if (write.review !== "" && !isReviewName(write.review))
 		return refuseForGood({
 			status: 400,
 			errors: [problemAt("Review", "review-name", shownValue(write.review))],

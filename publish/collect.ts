@@ -32,8 +32,8 @@ async function committedFolder(folder: string): Promise<CommitAt | null> {
 	return { repository, commit: await git("rev-parse", "--verify", "HEAD^{commit}") };
 }
 
-/** Files that operating systems leave in folders which a person has opened. */
-const systemFiles = new Set([".ds_store", "thumbs.db", "desktop.ini"]);
+/** Files that operating systems leave in folders which a person has opened or copied. */
+const systemFile = /^(?:\.ds_store|\._.*|\.directory|(?:eh)?thumbs\.db|desktop\.ini|icon\r)$/i;
 
 /**
  * Reads every file of a folder of layers, including links and files in wrong places, sorted by path. Paths start with
@@ -52,7 +52,7 @@ function filesIn(folder: string, name: string): LayerFile[] {
 	return readdirSync(folder, { withFileTypes: true }).flatMap((entry): LayerFile[] => {
 		const [file, path] = [join(folder, entry.name), `${name}/${entry.name}`];
 		if (entry.isDirectory()) return filesIn(file, path);
-		if (systemFiles.has(entry.name.toLowerCase())) return [];
+		if (systemFile.test(entry.name)) return [];
 		const kind = entry.isFile() ? "file" : entry.isSymbolicLink() ? "symlink" : "other";
 		if (kind !== "file") return [{ path, kind, bytes: new Uint8Array(0) }];
 		const max = maxBytesOf(path);

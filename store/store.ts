@@ -33,7 +33,7 @@ export interface Meta {
 	method?: string;
 	/** Whether the change waits on a branch of its own until a reviewer merges it. */
 	review: boolean;
-	/** With `review`: all changes of the author with this name wait on one branch. `isReviewName` holds for both. */
+	/** With `review`: all changes of the author with this name wait on one branch. */
 	reviewName?: string;
 }
 

@@ -117,8 +117,7 @@ export const english = {
 	"whole-number": "must be a whole number",
 	header: "the header is missing",
 	"header-twice": "was sent twice, as {0}: send it once",
-	"review-name":
-		"must be 1 to 64 of A-Z a-z 0-9 . _ -, as in the name of a git branch (the sender's id too), not {0}",
+	"review-name": "must be 1 to 64 of A-Z a-z 0-9 . _ -, as in the name of a git branch, not {0}",
 	encoding: "must be left out, not {0}: the body is sent as it was signed, not compressed",
 	condition: "is {0}, and the registration of {1} has the ETag {2}: it was changed, or is there already",
 	"condition-none": "is {0}, and {1} is not registered",

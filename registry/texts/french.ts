@@ -121,7 +121,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	header: "l’en-tête est absent",
 	"header-twice": "a été envoyé deux fois, comme {0} : envoyez-le une seule fois",
 	"review-name":
-		"doit avoir de 1 à 64 caractères A-Z a-z 0-9 . _ -, comme dans le nom d’une branche de git (l’identifiant de l’expéditeur aussi), et non {0}",
+		"doit avoir de 1 à 64 caractères A-Z a-z 0-9 . _ -, comme dans le nom d’une branche de git, et non {0}",
 	encoding: "doit être omis, et non {0} : le corps est envoyé tel qu’il a été signé, sans compression",
 	condition: "est {0}, et l’inscription de {1} a l’ETag {2} : elle a été modifiée, ou existe déjà",
 	"condition-none": "est {0}, et {1} n’est pas inscrit",

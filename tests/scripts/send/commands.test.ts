@@ -240,7 +240,7 @@ test("register --remove-others removes few layers only, or as many as --remove-a
 test("register --partial sends the files that are in order, names the others, and removes nothing", async (scene) => {
 	const batch = writeBatch(scene.folder, ["mine-1", "mine-5"]);
 	await writeFile(join(batch, "bad.json"), "{}");
-	await writeFile(join(batch, ".DS_Store"), "\0");
+	for (const name of [".DS_Store", "._wells.json", "Thumbs.db"]) await writeFile(join(batch, name), "\0");
 	scene.answer = answerWithCatalogue;
 	const words = [batch, "--partial", "--remove-others", "--owned", "mine-*", "--yes"];
 	const { stdout, stderr } = await exits(run(scene, "register", words), 1);
