@@ -22,7 +22,7 @@ import { runGit } from "../../../store/git/commands/run.ts";
 import { repairedTrailer } from "../../../store/git/repair-branches.ts";
 import { repairBranch } from "../../../store/store.ts";
 import { checkAcceptable, checkShown, confirmMerge } from "../accept.ts";
-import { proposalLines } from "../audit/audit.ts";
+import { proposalLines } from "../audit.ts";
 import { linksInto, noLinks, renderComment } from "../comment.ts";
 import {
 	acceptReview,

@@ -9,7 +9,7 @@ import { parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
 import { printStatus } from "../../../scripts/send/status.ts";
 import { createRun, exitCodes, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { isShallow } from "../../../store/git/commands/commits.ts";
-import { type AuditOptions, auditLayer, auditSender } from "../audit/audit.ts";
+import { type AuditOptions, auditLayer, auditSender } from "../audit.ts";
 import { overviewLines } from "../status.ts";
 
 const repoWords = [
@@ -80,7 +80,7 @@ const audit = createRun("audit", async ({ read, environment, io }) => {
 	const { path: repository, name } = await findRepository(repo, settings.dataDir);
 	io.warn(`Reading the history of ${subject.name} in ${name}`);
 	if (await isShallow(repository)) io.warn("Only the end of its history is here: git fetch --unshallow");
-	const entries = await subject.read({ repository, sinceMs, nowMs, settings });
+	const entries = await subject.read({ repository, sinceMs, nowMs });
 	for (const entry of entries) io.print(`${entry.lines.join("\n")}\n`);
 	if (entries.length === 0) {
 		io.warn(`${subject.name}: nothing${since === undefined ? "" : ` since ${since}`} in ${name}`);

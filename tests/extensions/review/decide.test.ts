@@ -108,8 +108,8 @@ test("an accepted change is served beside what others stored, and the audit name
 	assert.match(textOf(await local.get("/v0.9/doc/en/taken")), "taken");
 	assert.is((await local.get("/v0.9/doc/en/other")).status, 200);
 	await prints(run("audit", "taken"), 0, [
-		"merged by Ann B <Ann-B@reviewer.invalid>: accept register/taken\n  brought ",
-		"    by the sender careful, with a signed request of ",
+		"merged by Ann B <Ann-B@reviewer.invalid>: accept register/taken",
+		"  by the sender careful, with a signed request of ",
 	]);
 });
 

@@ -1,10 +1,10 @@
 import * as assert from "uvu/assert";
-import { layerPath } from "../../../../registry/smallkey.ts";
-import { runGit } from "../../../../store/git/commands/run.ts";
-import { Local, noon, wms } from "../../../helpers/local.ts";
-import { type Ended, exits, prints, runScript, warns } from "../../../helpers/process.ts";
-import { eventually } from "../../../helpers/wait.ts";
-import { sharedSuite } from "../../../helpers/world.ts";
+import { layerPath } from "../../../registry/smallkey.ts";
+import { runGit } from "../../../store/git/commands/run.ts";
+import { Local, noon, wms } from "../../helpers/local.ts";
+import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { sharedSuite } from "../../helpers/world.ts";
 
 let local: Local;
 const test = sharedSuite("audit", async (use) => {
@@ -81,7 +81,7 @@ const forged: [string, Partial<Forgery>, string | RegExp][] = [
 	],
 ];
 
-test("a layer's changes are listed with sender, time, door, request and what viewers read, since a time", async () => {
+test("a layer's changes are listed with sender, time, door and request, since a time", async () => {
 	local.now = noon + 60_000;
 	await local.put("told", wms("before"));
 	local.now = noon + 30 * 60_000;
@@ -91,9 +91,8 @@ test("a layer's changes are listed with sender, time, door, request and what vie
 	assert.match(removed, /^2026-03-04 12:30:00 {2}[0-9a-f]{12} {2}removed\n/);
 	assert.match(
 		changed,
-		/by the sender jstest, with a signed request of 2026-03-04T12:30:00.000Z\n {2}request [0-9a-f]{64}\n/,
+		/by the sender jstest, with a signed request of 2026-03-04T12:30:00.000Z\n {2}request [0-9a-f]{64}$/,
 	);
-	assert.match(changed, /viewers in en read:[\s\S]*\n {4}-.*before[\s\S]*\n {4}\+.*after/);
 	assert.is(count, "3 changes");
 	await prints(audit("told", "--since", "45m"), 0, /\n2 changes\n$/);
 	const none = "the smallkey told: nothing since 2027-01-01 in the repository";
