@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Github } from "../../store/github/answer.ts";
 import { authorizeWith } from "../../store/github/auth.ts";
+import type { Github } from "../../store/github/client.ts";
 import { connect } from "../../store/github/client.ts";
 import { createFetch } from "./net/fetch.ts";
 import type { Configuration } from "./settings.ts";
@@ -31,6 +31,6 @@ export function connectToGithub(
 ): Github {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
-	const connection = { ...github, fetch, now, sleep, random: Math.random, requestTimeoutMs };
+	const connection = { ...github, fetch, now, sleep, requestTimeoutMs };
 	return connect(connection, authorizeWith(github.auth, now))(now().getTime() + scriptTimeoutMs);
 }

@@ -1,5 +1,5 @@
 import { plain } from "../../registry/plain.ts";
-import { dataOf, type Github, listOf } from "../../store/github/answer.ts";
+import type { Github } from "../../store/github/client.ts";
 import type { Annotation } from "./report.ts";
 
 type Comment = Awaited<ReturnType<typeof readComments>>[number];
@@ -7,7 +7,7 @@ type Comment = Awaited<ReturnType<typeof readComments>>[number];
 /** Reads the comments of a pull request that `author` wrote: markers in other people's comments are ignored. */
 export async function readComments({ rest, repo, paginate }: Github, number: number, author: string) {
 	const parameters = { ...repo, issue_number: number, per_page: 100 };
-	const all = await listOf(paginate(rest.issues.listComments, parameters), "list the comments");
+	const all = await paginate(rest.issues.listComments, parameters);
 	return all.filter(({ user }) => user?.login === author);
 }
 
@@ -30,7 +30,7 @@ export async function writeComment(
 	const written = before
 		? rest.issues.updateComment({ ...repo, comment_id: before.id, body: text })
 		: rest.issues.createComment({ ...repo, issue_number: number, body: text });
-	await dataOf<unknown>(written, "write the comment");
+	await written;
 	return before ? "edited" : "posted";
 }
 
@@ -53,7 +53,7 @@ export const unableTitle = "could not be checked";
 /** Reads the newest check run of each name and App on a commit ("List check runs for a Git reference"). */
 export async function readCheckRuns({ rest, repo, paginate }: Github, sha: string) {
 	const listed = paginate(rest.checks.listForRef, { ...repo, ref: sha, filter: "latest", per_page: 100 });
-	return listOf(listed, "list the check runs");
+	return listed;
 }
 
 type CheckRuns = Awaited<ReturnType<typeof readCheckRuns>>;
@@ -87,6 +87,6 @@ export async function setCheckRun(github: Github, sha: string, run: CheckRun, au
 		before.output.annotations_count === annotations.length;
 	const output = { title, summary, annotations };
 	const wanted = { name, head_sha: sha, status: "completed", conclusion, output } as const;
-	if (!isSame) await dataOf<unknown>(rest.checks.create({ ...repo, ...wanted }), `set the check ${name}`);
+	if (!isSame) await rest.checks.create({ ...repo, ...wanted });
 	return runs;
 }

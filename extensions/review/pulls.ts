@@ -1,5 +1,5 @@
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import { dataOf, type Github, isAnswered, listOf } from "../../store/github/answer.ts";
+import { type Github, Refused } from "../../store/github/client.ts";
 import { isReviewBranch } from "../../store/store.ts";
 import { findCheckRun, readCheckRuns, unableTitle } from "./post.ts";
 
@@ -33,7 +33,7 @@ export function partOf<Pull>(pulls: readonly Pull[], now: Date): Pull[] {
 
 export async function openPulls({ rest, repo, paginate }: Github, base: string): Promise<OpenPull[]> {
 	const parameters = { ...repo, state: "open" as const, base, per_page: 100 };
-	return listOf(paginate(rest.pulls.list, parameters), "list the pull requests");
+	return paginate(rest.pulls.list, parameters);
 }
 
 /**
@@ -72,13 +72,12 @@ export function parsePulls(text: string): PullRef[] {
 
 /** Ignores that GitHub refuses a request with 404, 409 or 422. @throws {Error} if it did not answer, or failed */
 export function ignoreAnswer(error: unknown): void {
-	if (!isAnswered(error)) throw error;
+	if (!(error instanceof Refused) || error.status === 401 || error.status === 403) throw error;
 }
 
 /** Null if GitHub answered that the thing does not exist, or that this token may not see it. @throws {Error} if it did not */
 export function nullIfRefused(error: unknown): null {
-	if (isAnswered(error) || (error instanceof Error && /^GitHub answers 403 /.test(error.message)))
-		return null;
+	if (error instanceof Refused && error.status !== 401) return null;
 	throw error;
 }
 
@@ -127,13 +126,13 @@ export async function labelPull(github: Github, pull: OpenPull): Promise<string[
 	const issue = { ...repo, issue_number: pull.number };
 	const about = { ...repo, pull_number: pull.number, per_page: 100 };
 	const [files, present] = await Promise.all([
-		listOf(paginate(rest.pulls.listFiles, about), "list the changed files"),
-		listOf(paginate(rest.issues.listLabelsOnIssue, { ...issue, per_page: 100 }), "list the labels"),
+		paginate(rest.pulls.listFiles, about),
+		paginate(rest.issues.listLabelsOnIssue, { ...issue, per_page: 100 }),
 	]);
 	const fitting = fittingLabels(files, isOfRepository(github, pull) && isOwnBranch(pull.head.ref));
 	const has = new Set(present.map(({ name }) => name));
 	const missing = [...fitting].filter((name) => !has.has(name));
-	if (missing.length > 0) await dataOf(rest.issues.addLabels({ ...issue, labels: missing }), "label it");
+	if (missing.length > 0) await rest.issues.addLabels({ ...issue, labels: missing });
 	for (const { name } of labels) {
 		if (fitting.has(name) || !has.has(name)) continue;
 		// Another run or a person may have removed it.

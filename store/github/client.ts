@@ -1,8 +1,12 @@
 import { Octokit } from "@octokit/rest";
 import { type Text, textOf } from "../../registry/texts.ts";
 import { StoreBusy } from "../store.ts";
-import { type Github, messageOf } from "./answer.ts";
 import type { Authorization } from "./auth.ts";
+
+/** GitHub's routes, typed: `github.rest.git.getTree({ ...github.repo, tree_sha })`. */
+export interface Github extends Pick<Octokit, "rest" | "paginate" | "request"> {
+	repo: { owner: string; repo: string };
+}
 
 export interface Connection {
 	/** `owner/name`. */
@@ -12,29 +16,68 @@ export interface Connection {
 	fetch: typeof fetch;
 	now: () => Date;
 	sleep: (ms: number) => Promise<void>;
-	/** A number from 0 to 1, for jitter. */
-	random: () => number;
 	requestTimeoutMs: number;
 }
 
-/** GitHub cannot be used now; `reason` is for the operator, and contains no secret. */
+/** GitHub cannot be used now. */
 export class GithubBusy extends StoreBusy {
+	/**
+	 * @param seconds the client should try again after as many, or up to twice as many (at most 30 more): publishers who are
+	 * refused together do not return together
+	 * @param reason for the operator, without a secret
+	 */
 	constructor(
 		text: Text,
-		retryAfterSeconds: number,
+		seconds: number,
 		readonly reason: string,
 	) {
-		super(text, retryAfterSeconds);
+		super(text, Math.ceil(seconds + Math.random() * Math.min(seconds, 30)));
 	}
 }
 
 /** It is not known whether a branch or a pull request was written; the caller has to read it to find out. */
 export class LostAnswer extends GithubBusy {}
 
-/** The error for a publisher if GitHub gives no answer. */
-const noAnswer = /* @__PURE__ */ textOf("github-silent");
+/**
+ * Another writer was faster, or GitHub does not return yet what was written. "Reference cannot be updated": the branch was
+ * moved several times in quick succession. "No commit found", "not a valid tree oid": a replica lags behind.
+ */
+const raceWords =
+	/fast.?forward|reference cannot be updated|already exists|does not exist|no commit found|not a valid tree oid|but expected/i;
 
-/** The error for a publisher if GitHub asks for a pause. */
+/** A rule of the repository does not allow the service to write, or the repository is empty: a retry does not help. */
+const finalWords =
+	/protected (?:branch|ref)|rule violation|through a pull request|required status check|approving review|reference update failed|being restricted|repository is empty/i;
+
+/** GitHub has refused a request. */
+export class Refused extends Error {
+	/** @param words GitHub's own */
+	constructor(
+		readonly status: number,
+		request: string,
+		readonly words: string,
+	) {
+		super(`GitHub answers ${status} to ${request}: ${words}`);
+	}
+
+	/** Whether the branch has moved on: the caller reads it again and decides anew. */
+	get isRace(): boolean {
+		return (this.status === 409 || raceWords.test(this.words)) && !finalWords.test(this.words);
+	}
+}
+
+/** The data of an answer, or null if it is 404. */
+export async function orNull<T>(answer: Promise<{ data: T }>): Promise<T | null> {
+	return answer.then(
+		({ data }) => data,
+		(error: unknown) => {
+			if (error instanceof Refused && error.status === 404 && !error.isRace) return null;
+			throw error;
+		},
+	);
+}
+
+const noAnswer = /* @__PURE__ */ textOf("github-silent");
 const pauseText = /* @__PURE__ */ textOf("github-pause");
 
 const maxAttempts = 4;
@@ -45,104 +88,81 @@ const defaultRetryAfterSeconds = 15;
 /** The pause if GitHub names no time: "wait for at least one minute" (GitHub, "Rate limits for the REST API"). */
 const defaultPauseMs = 60_000;
 
-const maxSpreadSeconds = 30;
-
-/** `seconds`, or up to twice as many (at most 30 more): publishers who are refused together do not return together. */
-export function spread(seconds: number, random: () => number): number {
-	return Math.ceil(seconds + random() * Math.min(seconds, maxSpreadSeconds));
-}
-
-/** POST requests that may be repeated: sent twice, they have the same result as sent once. */
-const repeatablePost = /\/git\/(?:trees|commits|blobs|refs)$|\/access_tokens$|\/check-runs$|\/labels$/;
-
-/** Whether a request must not be sent again before the caller has read whether GitHub carried it out. */
-function isUnrepeatable(method: string, url: string): boolean {
-	if (method === "PATCH") return url.includes("/git/refs/");
-	return method === "PUT" || (method === "POST" && !repeatablePost.test(url));
-}
-
-type Answer = Awaited<ReturnType<Octokit["request"]>>;
-
-/** The error that octokit throws: for every answer from 400 up, with its `response`, and if there is no answer. */
-interface Failure {
-	message?: string;
-	response?: Answer;
-}
-
-/** Why a request has to be sent again. */
-interface Trouble {
-	/** For the publisher. */
-	text: Text;
-	/** The pause that GitHub asks for; 0 if it asks for none. */
-	pauseMs: number;
-	/** For the operator. */
-	reason: string;
-	/** Whether GitHub may have carried out the request nevertheless. */
-	isUnknown: boolean;
-}
+/** Requests that have the same result if GitHub receives them twice. */
+const repeatable =
+	/^(?:GET|DELETE|PATCH (?!.*\/git\/refs\/)|POST .*(?:\/git\/(?:trees|commits|blobs|refs)|\/access_tokens|\/check-runs|\/labels)$)/;
 
 const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
 
+type Answer = Awaited<ReturnType<Octokit["request"]>>;
+
+/** Why a request has to be sent again: for the publisher, and for the operator. */
+interface Trouble {
+	text: Text;
+	reason: string;
+	/** The pause that GitHub asks for; null if it may have carried out the request. */
+	pauseMs: number | null;
+}
+
 /**
  * Connects to GitHub through octokit. After a server error, a lost answer or a pause that GitHub asks for, a request is
- * sent again; but not if GitHub may have carried it out and a second one would write something twice.
+ * sent again, but only if a second one cannot write something twice. `@octokit/plugin-retry` (8.1.1) repeats every method,
+ * knows no deadline, and brings Bottleneck.
  * @returns a function that makes routes with a deadline, in milliseconds since 1970. They throw GithubBusy if GitHub
- * does not answer in time, LostAnswer if GitHub may have written, octokit's error for 404, 409 and 422, and Error if
- * GitHub refuses the service. No message contains a token.
+ * does not answer in time, LostAnswer if GitHub may have written, and Refused. No message contains a token.
  */
 export function connect(connection: Connection, authorization: Authorization): (until: number) => Github {
-	const { apiUrl, now, sleep, random } = connection;
+	const { now, sleep } = connection;
 	const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(connection.repository) ?? [];
 	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
 	let pausedUntil = 0;
 
-	/** Waits for the end of a pause that GitHub has asked for. @throws {GithubBusy} if it ends after `until` */
-	async function waitForPause(until: number): Promise<void> {
+	/** Waits for the end of a pause that GitHub has asked for. @returns the time that is left before `until` */
+	async function waitForPause(until: number): Promise<number> {
 		const pauseMs = pausedUntil - now().getTime();
-		if (pauseMs <= 0) return;
-		if (pausedUntil < until) return sleep(pauseMs);
-		const seconds = spread(pauseMs / 1000, random);
-		throw new GithubBusy(pauseText, seconds, "GitHub: the pause it asked for is not over");
+		if (pauseMs > 0 && pausedUntil >= until)
+			throw new GithubBusy(pauseText, pauseMs / 1000, "GitHub: the pause it asked for is not over");
+		if (pauseMs > 0) await sleep(pauseMs);
+		const leftMs = until - now().getTime();
+		if (leftMs > 0) return leftMs;
+		throw new GithubBusy(noAnswer, defaultRetryAfterSeconds, "GitHub: no time left");
 	}
 
 	return (until) => {
 		const octokit = new Octokit({
-			baseUrl: apiUrl.replace(/(?<!\/)\/+$/, ""),
+			baseUrl: connection.apiUrl.replace(/(?<!\/)\/+$/, ""),
 			userAgent: "fragment-publisher",
 			request: { fetch: connection.fetch },
 			log: silentLog,
 		});
-		const github = { rest: octokit.rest, paginate: octokit.paginate, repo: { owner, repo } };
-		// Sends a request until GitHub gives an answer that the caller can use.
+		const { rest, paginate, request } = octokit;
+		const github = { rest, paginate, request, repo: { owner, repo } };
 		octokit.hook.wrap("request", async (send, options) => {
-			const { method, url, headers } = options;
+			const { method, headers } = options;
+			const { pathname, search } = new URL(request.endpoint(options).url);
+			const line = `${method} ${pathname}${search}`;
 			// A request for an App's token brings its own authorization.
 			const isAuthorized = headers.authorization !== undefined;
 			for (let attempts = 1; ; attempts += 1) {
-				await waitForPause(until);
-				const leftMs = until - now().getTime();
-				if (leftMs <= 0)
-					throw new GithubBusy(noAnswer, spread(defaultRetryAfterSeconds, random), "no time left");
+				const leftMs = await waitForPause(until);
 				// The options are changed in place, since octokit's other hooks pass on the same object.
 				if (!isAuthorized) headers.authorization = await authorization.header(github);
 				headers["x-github-api-version"] = "2022-11-28";
 				const signal = AbortSignal.timeout(Math.min(connection.requestTimeoutMs, leftMs));
 				options.request = { ...options.request, signal };
-				const sent: Answer | Failure = await Promise.resolve(send(options)).catch((error: Failure) => error);
-				const answer = "data" in sent ? sent : sent.response;
+				// Octokit throws for each status from 400 up, and if there is no answer.
+				const answer = await Promise.resolve(send(options)).catch((error) => error.response ?? error);
 				const forgetToken = () => !isAuthorized && authorization.forget();
-				const trouble = answer
-					? troubleOf(answer, `${method} ${url}`, now(), forgetToken)
-					: lost((sent as Failure).message);
-				if (!trouble && sent === answer) return answer;
-				if (!trouble) throw sent;
-				pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pauseMs);
-				const waitMs = trouble.pauseMs || 100 * 2 ** attempts * (0.5 + random());
-				const isLost = trouble.isUnknown && isUnrepeatable(method, url);
+				const trouble = troubleOf(answer, line, now(), forgetToken);
+				if (!trouble) return answer;
+				const { text, pauseMs } = trouble;
+				pausedUntil = Math.max(pausedUntil, now().getTime() + (pauseMs ?? 0));
+				const waitMs = pauseMs || 100 * 2 ** attempts * (0.5 + Math.random());
+				const isLost = pauseMs === null && !repeatable.test(line);
 				if (isLost || attempts === maxAttempts || now().getTime() + waitMs >= until) {
 					const Busy = isLost ? LostAnswer : GithubBusy;
-					const seconds = spread(trouble.pauseMs / 1000 || defaultRetryAfterSeconds, random);
-					throw new Busy(trouble.text, seconds, `GitHub: ${method} ${url}: ${trouble.reason}`);
+					const seconds = pauseMs ? pauseMs / 1000 : defaultRetryAfterSeconds;
+					throw new Busy(text, seconds, `GitHub: ${line}: ${trouble.reason}`);
 				}
 				await sleep(waitMs);
 			}
@@ -151,39 +171,38 @@ export function connect(connection: Connection, authorization: Authorization): (
 	};
 }
 
-/** GitHub may have carried out the request, but its answer was lost. */
-function lost(reason = "no answer", text = noAnswer): Trouble {
-	return { text, pauseMs: 0, reason, isUnknown: true };
-}
-
 /**
  * Why an answer is not returned to the caller; null if it is.
- * @throws {Error} if GitHub refuses the service for good
+ * @throws {Refused} if a retry does not help
  */
-function troubleOf(answer: Answer, request: string, now: Date, forgetToken: () => boolean): Trouble | null {
+function troubleOf(
+	answer: Answer | Error,
+	request: string,
+	now: Date,
+	forgetToken: () => boolean,
+): Trouble | null {
+	const lost = (reason: string, text = noAnswer) => ({ text, reason, pauseMs: null });
+	if (answer instanceof Error) return lost(answer.message);
 	const { status, data } = answer;
-	if ((status >= 200 && status < 300) || status === 404 || status === 409 || status === 422) {
-		// Octokit returns truncated JSON as an empty text.
-		const isWhole = status === 204 || (typeof data === "object" && data !== null);
-		return isWhole ? null : lost("an answer without JSON");
-	}
-	const reason = `${status}, ${messageOf(data)}`;
-	if (status >= 500) return lost(reason, textOf("github-fails", status));
-	const pauseMs = pauseOf(answer, now);
-	if (pauseMs !== null) return { text: pauseText, pauseMs, reason, isUnknown: false };
+	const { message } = (data ?? {}) as { message?: unknown };
+	const words = typeof message === "string" ? message.slice(0, 300) : "no reason given";
+	if (status >= 500) return lost(`${status}, ${words}`, textOf("github-fails", status));
+	const pauseMs = status === 403 || status === 429 ? pauseOf(answer, words, now) : null;
+	if (pauseMs !== null) return { text: pauseText, reason: `${status}, ${words}`, pauseMs };
 	// An App's token may be revoked before it expires; the next attempt gets a new one.
-	if (status === 401 && forgetToken()) return { ...lost("401, the token has ended"), isUnknown: false };
-	throw new Error(`GitHub answers ${status} to ${request}: ${messageOf(data)}`);
+	if (status === 401 && forgetToken()) return lost("401, the token has ended");
+	// Octokit returns truncated JSON as an empty text, and a page in HTML as a text.
+	if (status !== 204 && (typeof data !== "object" || data === null)) return lost("an answer without JSON");
+	if (status >= 400) throw new Refused(status, request, words);
+	return null;
 }
 
 /** The pause that GitHub asks for, in milliseconds; null if the answer is not about its rate limits. */
-function pauseOf({ status, headers, data }: Answer, now: Date): number | null {
-	if (status !== 403 && status !== 429) return null;
+function pauseOf({ status, headers }: Answer, words: string, now: Date): number | null {
 	const seconds = Number(headers["retry-after"]);
 	if (headers["retry-after"] !== undefined && seconds >= 0) return seconds * 1000;
 	const reset = Number(headers["x-ratelimit-reset"]);
-	if (String(headers["x-ratelimit-remaining"]) === "0" && reset > 0) {
+	if (String(headers["x-ratelimit-remaining"]) === "0" && reset > 0)
 		return Math.max(1000, reset * 1000 - now.getTime());
-	}
-	return status === 429 || /rate limit|abuse detection/i.test(messageOf(data)) ? defaultPauseMs : null;
+	return status === 429 || /rate limit|abuse detection/i.test(words) ? defaultPauseMs : null;
 }

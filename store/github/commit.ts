@@ -1,14 +1,17 @@
 import { textOf } from "../../registry/texts.ts";
 import { authorMail, commitMessage, type Edit, type Meta, StoreBusy, serviceAuthor } from "../store.ts";
-import { dataOf, dataOrNull, type Github, TooLarge } from "./answer.ts";
-import { GithubBusy } from "./client.ts";
+import { type Github, GithubBusy, Refused } from "./client.ts";
 
 /**
  * A tree is written in portions: with about 200 files or 2.5 MB at once, GitHub times out, and answers 502 or 422 "Sorry,
  * your request timed out … Consider building the tree incrementally".
  */
-const maxPortionEntries = 100;
 const maxPortionBytes = 1_000_000;
+
+/** The size of a file in a portion: there are at most 100 of them. */
+function sizeOf({ text }: Edit): number {
+	return Math.max(maxPortionBytes / 100, (text?.length ?? 0) * 2);
+}
 
 /**
  * Writes a tree: `base` with the edits, in portions that build on each other. A portion that is too large for GitHub is
@@ -17,18 +20,15 @@ const maxPortionBytes = 1_000_000;
  */
 export async function writeTree(github: Github, base: string, edits: readonly Edit[]): Promise<string> {
 	let tree = base;
-	let maxEntries = maxPortionEntries;
+	let maxBytes = maxPortionBytes;
 	for (let start = 0; start < edits.length; ) {
-		const portion: Edit[] = [];
+		let end = start;
 		let bytes = 0;
-		for (const edit of edits.slice(start, start + maxEntries)) {
-			bytes += edit.path.length + 100 + (edit.text?.length ?? 0) * 2;
-			if (bytes > maxPortionBytes && portion.length > 0) break;
-			portion.push(edit);
-		}
-		const written = await writePortion(github, tree, portion);
-		if (written === null) maxEntries = Math.floor(portion.length / 2);
-		else [tree, start] = [written, start + portion.length];
+		do bytes += sizeOf(edits[end++] as Edit);
+		while (end < edits.length && bytes + sizeOf(edits[end] as Edit) <= maxBytes);
+		const written = await writePortion(github, tree, edits.slice(start, end));
+		if (written === null) maxBytes = bytes / 2;
+		else [tree, start] = [written, end];
 	}
 	return tree;
 }
@@ -40,12 +40,12 @@ async function writePortion({ rest, repo }: Github, base: string, edits: Edit[])
 		return { path, mode: "100644", type: "blob", ...blob } as const;
 	});
 	const asked = rest.git.createTree({ ...repo, base_tree: base, tree });
-	const written = await dataOf(asked, "write the files").catch((error: unknown) => {
-		const isBusy = error instanceof GithubBusy && /: 50[24], /.test(error.reason);
-		if (edits.length > 1 && (isBusy || error instanceof TooLarge)) return null;
+	const written = await asked.catch((error: unknown) => {
+		const reason = error instanceof GithubBusy ? error.reason : error instanceof Refused ? error.words : "";
+		if (edits.length > 1 && /: 50[24], |request timed out/i.test(reason)) return null;
 		throw error;
 	});
-	return written?.sha ?? null;
+	return written?.data.sha ?? null;
 }
 
 /** A commit's message, its author and its committer; git keeps whole seconds. */
@@ -61,7 +61,6 @@ function authorship(meta: Meta, now: Date) {
  * Makes a commit of a tree on top of `parent`, on no branch yet. Its author is the author of the change, its committer
  * the service. The same arguments give the same commit.
  * @returns the commit's id
- * @throws {Conflict}
  */
 export async function commitTree(
 	{ rest, repo }: Github,
@@ -70,47 +69,38 @@ export async function commitTree(
 	meta: Meta,
 	now: Date,
 ): Promise<string> {
-	const asked = rest.git.createCommit({ ...repo, ...authorship(meta, now), tree, parents: [parent] });
-	return (await dataOf(asked, "make a commit")).sha;
+	const commit = { ...authorship(meta, now), tree, parents: [parent] };
+	return (await rest.git.createCommit({ ...repo, ...commit })).data.sha;
 }
 
 /**
- * Moves a branch forward to a commit that follows its head.
- * @throws {Conflict} if another writer has moved the branch in the meantime
+ * Moves a branch to a commit that follows its head, or makes it.
+ * @param isNew whether the branch is made; one of this name that is left from earlier is replaced
+ * @throws {Refused} if another writer has moved the branch in the meantime
  */
-export async function moveBranch({ rest, repo }: Github, branch: string, sha: string): Promise<void> {
-	const asked = rest.git.updateRef({ ...repo, ref: `heads/${branch}`, sha, force: false });
-	await dataOf(asked, `move the branch ${branch}`);
-}
-
-/** Creates a branch at a commit, or moves an existing branch there by force. */
-export async function placeBranch({ rest, repo }: Github, branch: string, sha: string): Promise<void> {
+export async function moveBranch(github: Github, branch: string, sha: string, isNew: boolean): Promise<void> {
+	const { rest, repo } = github;
 	const ref = `heads/${branch}`;
-	try {
-		await dataOf(rest.git.createRef({ ...repo, ref: `refs/${ref}`, sha }), `make the branch ${branch}`);
-	} catch (error) {
-		if (!(error instanceof Error)) throw error;
+	if (!isNew) return void (await rest.git.updateRef({ ...repo, ref, sha, force: false }));
+	await rest.git.createRef({ ...repo, ref: `refs/${ref}`, sha }).catch((error: unknown) => {
+		const words = error instanceof Refused ? error.words : "";
+		if (/already exists/i.test(words)) return rest.git.updateRef({ ...repo, ref, sha, force: true });
 		// GitHub's words if `a/b` is to be made beside a branch `a`, and if a rule of the repository forbids it.
-		if (/reference update failed/i.test(error.message)) throw inWay(branch, error.message);
-		if (!/already exists/i.test(error.message)) throw error;
-		await dataOf(rest.git.updateRef({ ...repo, ref, sha, force: true }), `move the branch ${branch}`);
-	}
+		if (!/reference update failed/i.test(words)) throw error;
+		throw new GithubBusy(textOf("branch-refused", branch, branch.split("/")[0] as string), 300, words);
+	});
 }
 
-function inWay(branch: string, reason: string): GithubBusy {
-	const [folder = ""] = branch.split("/");
-	return new GithubBusy(textOf("branch-refused", branch, folder), 300, reason);
+/** The refusal of a change that cannot be the first commit of a repository. */
+export function emptyRepository(): StoreBusy {
+	return new StoreBusy(textOf("empty-repository"), 300);
 }
-
-/** The error for a change that cannot be the first commit of a repository. */
-export const emptyRepository = /* @__PURE__ */ textOf("empty-repository");
 
 /**
  * Makes the first commit of an empty repository, by the contents API, which writes one file. The git data API refuses an
  * empty repository (409 "Git Repository is empty.").
  * @returns the commit's id
- * @throws {Conflict} if the repository has a commit by now; StoreBusy if the change does not write exactly one
- * file; Error if `branch` is not the default branch
+ * @throws {Refused} if the repository has a commit by now; StoreBusy if the change does not write exactly one file
  */
 export async function makeFirstCommit(
 	{ rest, repo }: Github,
@@ -119,18 +109,9 @@ export async function makeFirstCommit(
 	meta: Meta,
 	now: Date,
 ): Promise<string> {
-	const found = await dataOrNull(rest.repos.get(repo), "show the repository");
-	if (!found) throw new Error("GitHub knows no such repository, or the credentials do not open it");
-	if (found.default_branch !== branch) throw new Error(`the repository on GitHub has no branch ${branch}`);
-	const [first, ...others] = edits;
-	if (!first || first.text === null || others.length > 0) throw new StoreBusy(emptyRepository, 300);
-	const asked = rest.repos.createOrUpdateFileContents({
-		...repo,
-		...authorship(meta, now),
-		path: first.path,
-		content: btoa(String.fromCharCode(...new TextEncoder().encode(first.text))),
-	});
-	const { commit } = await dataOf(asked, "make the first commit");
-	if (!commit.sha) throw new Error("GitHub names no commit");
-	return commit.sha;
+	const [{ path, text } = { path: "", text: null }, ...others] = edits;
+	if (text === null || others.length > 0) throw emptyRepository();
+	const content = btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+	const file = { path, content, branch, ...authorship(meta, now) };
+	return (await rest.repos.createOrUpdateFileContents({ ...repo, ...file })).data.commit.sha ?? "";
 }

@@ -12,19 +12,11 @@ import {
 	StoreBusy,
 } from "../store.ts";
 import { authorizeWith, type Credentials } from "./auth.ts";
-import { type Connection, connect, GithubBusy, spread } from "./client.ts";
-import { filesAt } from "./commit-files.ts";
-import { Heads, readHead } from "./history.ts";
-import {
-	type Change,
-	type ChangeBatch,
-	type ChangeContext,
-	commitTogether,
-	retryRaces,
-} from "./pending-commits.ts";
-import { proposeChange } from "./pull-request.ts";
-import { batchQueue, failing } from "./queue.ts";
-import { proposeTogether } from "./review-group.ts";
+import { Heads, readHead } from "./branch.ts";
+import { type Connection, connect, GithubBusy } from "./client.ts";
+import { noFiles } from "./commit-files.ts";
+import { type Change, type ChangeContext, makeTogether, type Outcome } from "./group.ts";
+import { type Batch, batchQueue, failing } from "./queue.ts";
 import { rememberRequests } from "./used-here.ts";
 
 /** A publisher gets an answer within the sum of `waitMs` and `batchMs`, since proxies wait a minute at most. */
@@ -49,7 +41,7 @@ const permissions = { contents: "write", pull_requests: "write" } as const;
 /** Where the layers are on GitHub, and the store's dependencies: by default GitHub's API and the engine's own functions. */
 export interface GithubOptions
 	extends Pick<Connection, "repository" | "now">,
-		Partial<Pick<Connection, "apiUrl" | "fetch" | "sleep" | "random">> {
+		Partial<Pick<Connection, "apiUrl" | "fetch" | "sleep">> {
 	auth: Credentials;
 	/** By default `main`. */
 	branch?: string;
@@ -67,37 +59,41 @@ export interface GithubOptions
  * @throws {Error} if an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
-	const { now, branch = "main", random = Math.random, log } = options;
-	const sleep = options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
+	const { now, branch = "main", log } = options;
 	const limits = { ...defaultLimits, ...options.limits };
-	const ask: typeof fetch = (input, init) => fetch(input, init);
-	const defaults = { apiUrl: "https://api.github.com", fetch: ask, requestTimeoutMs: limits.requestMs };
-	const githubUntil = connect(
-		{ ...defaults, ...options, sleep, random },
-		authorizeWith(options.auth, now, permissions),
-	);
+	const connection = {
+		apiUrl: "https://api.github.com",
+		fetch: ((input, init) => fetch(input, init)) as typeof fetch,
+		sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+		requestTimeoutMs: limits.requestMs,
+		...options,
+	};
+	const githubUntil = connect(connection, authorizeWith(options.auth, now, permissions));
 	const heads = new Heads(now);
 	const used = rememberRequests(now);
 	const submit = batchQueue<Change, Commit | Refusal>({
 		now,
 		maxBatchMs: limits.batchMs,
+		maxWaitMs: limits.waitMs,
 		maxJobs: options.maxBatch ?? defaultMaxBatch,
-		mayJoin: ({ meta }, first) => groupOf(meta) !== null && groupOf(meta) === groupOf(first.meta),
+		mayJoin: ({ meta }, first) => groupOf(meta) === groupOf(first.meta),
 		run: (batch) => {
-			const { raceMs, batchMs } = limits;
-			const lastCommitAt = batch.until - batchMs * (1 - commitsShare);
+			const lastCommitAt = batch.until - limits.batchMs * (1 - commitsShare);
+			const { raceMs } = limits;
 			const github = githubUntil(batch.until);
-			return makeChanges({ github, branch, heads, now, sleep, random, raceMs, lastCommitAt }, batch);
+			return makeChanges(
+				{ github, branch, heads, now, sleep: connection.sleep, raceMs, lastCommitAt },
+				batch,
+			);
 		},
 	});
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		try {
 			return await used.once(edits, meta, async (guarded) => {
-				const outcome = await submit({ edits: guarded, meta, started: now() }, limits.waitMs);
+				const outcome = await submit({ edits: guarded, meta, started: now() });
 				if (outcome) return outcome;
-				const seconds = spread(limits.waitMs / 1000, random);
-				throw new GithubBusy(textOf("github-queue"), seconds, "its turn did not come in time");
+				throw new GithubBusy(textOf("github-queue"), limits.waitMs / 1000, "its turn did not come in time");
 			});
 		} catch (error) {
 			const reason = error instanceof GithubBusy ? ` (${error.reason})` : "";
@@ -107,8 +103,8 @@ export function githubStore(options: GithubOptions): Store {
 	}
 
 	async function readNow(): Promise<Reader> {
-		const github = githubUntil(now().getTime() + limits.batchMs);
-		return readerOf(filesAt(github, await readHead(github, branch)));
+		const head = await readHead(githubUntil(now().getTime() + limits.batchMs), branch);
+		return readerOf(head?.files ?? noFiles);
 	}
 
 	return {
@@ -121,32 +117,26 @@ export function githubStore(options: GithubOptions): Store {
 	};
 }
 
-/** The branch that a change shares with others; null if it has its own. */
-function groupOf(meta: Meta): string | null {
-	if (!meta.review) return "";
-	return meta.reviewName === undefined ? null : reviewBranch(meta);
+/** The branch that a change shares with others: a review has one sender. */
+function groupOf(meta: Meta): string {
+	return meta.review ? `${reviewBranch(meta)} ${meta.author}` : "";
 }
 
 /**
- * Makes the changes of a batch. A change for review becomes a pull request. GitHub's refusal of a batch does not say which
- * change caused it, so each change is then made alone.
- * @throws {Error} with which all changes of the batch fail that have no outcome yet
+ * Makes the changes of a batch. GitHub's refusal of a batch does not say which change caused it, so each change is then
+ * made alone.
  */
-async function makeChanges(context: ChangeContext, batch: ChangeBatch): Promise<void> {
-	const [first] = batch.jobs;
-	const make = groupOf(first?.job.meta as Meta) === "" ? commitTogether : proposeTogether;
-	if (first && groupOf(first.job.meta) === null) {
-		const tried = { text: null };
-		const done = await retryRaces(context, batch.until, () => proposeChange(context, first.job, tried));
-		return first.settle(() => done);
-	}
+async function makeChanges(context: ChangeContext, batch: Batch<Change>): Promise<Outcome[]> {
 	try {
-		await make(context, batch);
+		return await makeTogether(context, batch);
 	} catch (error) {
 		if (error instanceof StoreBusy || batch.jobs.length === 1) throw error;
-		for (const entry of batch.jobs) {
-			const alone = { ...batch, jobs: [entry], fill: () => undefined };
-			await make(context, alone).catch((error: unknown) => entry.settle(failing(error)));
+		const outcomes: Outcome[] = [];
+		for (const change of batch.jobs) {
+			const alone = { ...batch, jobs: [change], fill: () => undefined };
+			const made = makeTogether(context, alone).catch((failure: unknown) => [failing(failure)]);
+			outcomes.push(...(await made));
 		}
+		return outcomes;
 	}
 }

@@ -1,30 +1,3 @@
-/** A job that waits to be run in a batch, and its outcome. */
-class QueuedJob<Job, Outcome> {
-	/** When the batch that runs the job ends at the latest, in milliseconds since 1970; 0 if no batch runs it. */
-	takenUntil = 0;
-	/** Returns the outcome of a settled job, or throws its error; null while the job has no outcome. */
-	outcome: (() => Outcome) | null = null;
-	/** Ends `sleep`. */
-	wake: () => void = () => undefined;
-
-	constructor(readonly job: Job) {}
-
-	/** Ends the job, unless it has ended. @param outcome returns the outcome, or throws the error with which the job fails */
-	settle(outcome: () => Outcome): void {
-		this.outcome ??= outcome;
-		this.wake();
-	}
-
-	async sleep(ms: number): Promise<void> {
-		let timer: ReturnType<typeof setTimeout> | undefined;
-		await new Promise<void>((resolve) => {
-			this.wake = resolve;
-			timer = setTimeout(resolve, ms);
-		});
-		clearTimeout(timer);
-	}
-}
-
 /** Returns the outcome of a job that fails with an error. */
 export function failing(error: unknown): () => never {
 	return () => {
@@ -32,9 +5,9 @@ export function failing(error: unknown): () => never {
 	};
 }
 
-export interface Batch<Job, Outcome> {
+export interface Batch<Job> {
 	/** The first job is the one of the caller that runs the batch. */
-	jobs: QueuedJob<Job, Outcome>[];
+	jobs: Job[];
 	/** When the batch must have ended, in milliseconds since 1970. */
 	until: number;
 	/** Adds the jobs that wait now and may join the batch. */
@@ -53,65 +26,70 @@ export function batchQueue<Job, Outcome>(options: {
 	 * disconnected, and the batch that this request runs never ends.
 	 */
 	maxBatchMs: number;
+	maxWaitMs: number;
 	maxJobs: number;
-	/** Whether two jobs may be in one batch, and whether a job may be in a batch with others (`mayJoin(job, job)`). */
+	/** Whether a job may be in one batch with the first one. */
 	mayJoin: (job: Job, first: Job) => boolean;
-	/** Settles the jobs of the batch. Jobs that it does not settle wait again, or fail with its error. */
-	run: (batch: Batch<Job, Outcome>) => Promise<void>;
-}): (job: Job, maxWaitMs: number) => Promise<Outcome | null> {
-	const { maxBatchMs, maxJobs, run } = options;
+	/** Returns the outcomes of the batch's jobs, in their order. Jobs without an outcome wait again. */
+	run: (batch: Batch<Job>) => Promise<(() => Outcome)[]>;
+}): (job: Job) => Promise<Outcome | null> {
+	const { maxBatchMs, maxWaitMs, maxJobs, mayJoin } = options;
 	const nowMs = () => options.now().getTime();
-	let waiting: QueuedJob<Job, Outcome>[] = [];
-	let running: Batch<Job, Outcome> | null = null;
+	/** A job, the time until which it waits, and a function that returns its outcome or throws its error. */
+	type Queued = { job: Job; until: number; outcome: (() => Outcome) | null };
+	let waiting: Queued[] = [];
+	let running = { until: Number.NEGATIVE_INFINITY, end: Promise.resolve() };
 
 	/** Runs a batch with a job, and with the jobs that `fill` adds. */
-	async function lead(first: QueuedJob<Job, Outcome>): Promise<void> {
-		const batch: Batch<Job, Outcome> = { jobs: [], until: nowMs() + maxBatchMs, fill: () => fill(batch) };
-		running = batch;
-		take(batch, [first]);
-		await run(batch).catch((error: unknown) => {
-			for (const queued of batch.jobs) queued.settle(failing(error));
-		});
-		const left = batch.jobs.filter((queued) => !queued.outcome);
-		waiting.unshift(...left);
-		for (const queued of left) {
-			queued.takenUntil = 0;
-			queued.wake();
+	async function run(first: Queued, until: number): Promise<void> {
+		const batch: Batch<Job> = { jobs: [], until, fill };
+		const taken: Queued[] = [];
+		const take = (joining: Queued[]) => {
+			waiting = waiting.filter((queued) => !joining.includes(queued));
+			for (const queued of joining) queued.until = Math.max(queued.until, until);
+			taken.push(...joining);
+			batch.jobs.push(...joining.map(({ job }) => job));
+		};
+		function fill(): void {
+			const joining = waiting.filter(({ job }) => mayJoin(job, first.job));
+			take(joining.slice(0, maxJobs - taken.length));
 		}
-		if (running !== batch) return;
-		running = null;
-		waiting[0]?.wake();
+		take([first]);
+		const outcomes = await options.run(batch).catch((error) => taken.map(() => failing(error)));
+		for (const [index, queued] of taken.entries()) queued.outcome ??= outcomes[index] ?? null;
+		waiting.unshift(...taken.filter(({ outcome }) => !outcome));
+		if (running.until === until) running.until = Number.NEGATIVE_INFINITY;
 	}
 
-	function fill(batch: Batch<Job, Outcome>): void {
-		const [first] = batch.jobs;
-		if (!first) return;
-		const mayJoin = ({ job }: QueuedJob<Job, Outcome>) => options.mayJoin(job, first.job);
-		take(batch, waiting.filter(mayJoin).slice(0, maxJobs - batch.jobs.length));
-	}
-
-	function take(batch: Batch<Job, Outcome>, jobs: QueuedJob<Job, Outcome>[]): void {
-		waiting = waiting.filter((queued) => !jobs.includes(queued));
-		for (const queued of jobs) queued.takenUntil = batch.until;
-		batch.jobs.push(...jobs);
-	}
-
-	return async (job, maxWaitMs) => {
-		const queued = new QueuedJob<Job, Outcome>(job);
-		const giveUpAt = nowMs() + maxWaitMs;
+	return async (job) => {
+		const queued: Queued = { job, until: nowMs() + maxWaitMs, outcome: null };
 		waiting.push(queued);
 		while (!queued.outcome) {
-			if (running === null || running.until < nowMs()) {
-				await lead(queued);
+			if (running.until < nowMs()) {
+				const until = nowMs() + maxBatchMs;
+				running = { until, end: Promise.resolve() };
+				running.end = run(queued, until);
+				await running.end;
 				continue;
 			}
-			const leftMs = Math.max(giveUpAt, queued.takenUntil) - nowMs();
-			if (leftMs < 0) {
-				waiting = waiting.filter((one) => one !== queued);
+			if (queued.until < nowMs()) {
+				waiting = waiting.filter((other) => other !== queued);
+				// A batch that takes too long does not give it back.
+				queued.outcome = failing(null);
 				return null;
 			}
-			await queued.sleep(leftMs + 1);
+			await within(running.end, Math.min(queued.until, running.until) - nowMs() + 1);
 		}
 		return queued.outcome();
 	};
+}
+
+/** Resolves at the end of a task, or after some time. */
+async function within(task: Promise<void>, ms: number): Promise<void> {
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const timeout = new Promise<void>((resolve) => {
+		timer = setTimeout(resolve, ms);
+	});
+	await Promise.race([task, timeout]);
+	clearTimeout(timer);
 }

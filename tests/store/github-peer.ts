@@ -118,7 +118,6 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 				apiUrl: proxy.url,
 				fetch: proxy.fetch,
 				now: () => new Date(),
-				random: () => 0.5,
 				...options,
 				limits: { requestMs: 20_000, waitMs: 30_000, raceMs: 20_000, batchMs: 30_000, ...options.limits },
 			}),

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { textsOf } from "../../registry/problems.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { githubStore } from "../../store/github/github-store.ts";
-import { layerBody } from "../../store/github/pull-request.ts";
+import { layerBody } from "../../store/github/review.ts";
 import {
 	type Edit,
 	isRefusal,
@@ -119,15 +119,15 @@ test("reads are of one commit, whatever is pushed meanwhile", async ({ peer }) =
 		seen.push((await now.read("reads"))?.registration, await now.keys("re"));
 		return [];
 	}, metaOf("reads"));
-	assert.equal(seen, ["old\n", ["reads"]]);
+	assert.equal(seen.slice(-2), ["old\n", ["reads"]]);
 });
 
-test("a folder over 1,000 files is read as a tree; links and folders are no layers", async ({ peer }) => {
+test("a folder over 1,000 files is read as a tree; folders in it are no layers", async ({ peer }) => {
 	const store = peer.store();
 	await put(store, "large", "1\n");
 	await put(store, "lake", "2\n");
-	for (const path of ["layers/li/link.json/x.json", "layers/li/notes.txt", "layers/li/lis.service.json"])
-		await peer.push(path, "1\n");
+	for (const path of ["la/link.json/x.json", "li/link.json/x.json", "li/notes.txt", "li/lis.service.json"])
+		await peer.push(`layers/${path}`, "1\n");
 	assert.equal(await store.keys("li"), []);
 	assert.is(await store.read("link"), null);
 	const listed = { type: "file", sha: "0".repeat(40) };
@@ -285,13 +285,13 @@ test("many changes for one named review are few commits and one pull request, wh
 
 test("a publisher's text is nothing but text in a pull request, of bounded length", () => {
 	const hostile = "@octocat | `x` <script>alert(1)</script> #1 [a](http://evil.example) **b**\n<1>";
-	const body = layerBody(metaOf("x"), "x", null, JSON.stringify({ [hostile]: hostile, half: true }));
+	const body = layerBody("jstest", "x", null, JSON.stringify({ [hostile]: hostile, half: true }));
 	const rows = body.split("\n").filter((line) => line.startsWith("| <code>"));
 	assert.is(rows.length, 2);
 	for (const row of rows)
 		assert.match(row, /^\| <code>[A-Za-z0-9 &#;]*<\/code> \| {2}\| <code>[A-Za-z0-9 &#;]*<\/code> \|$/);
 	const wide = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`m${at}`, "@".repeat(300)]));
-	const long = layerBody(metaOf("x"), "x", null, JSON.stringify(wide));
+	const long = layerBody("jstest", "x", null, JSON.stringify(wide));
 	assert.ok(long.length < 65_536, String(long.length));
 	assert.match(long, /And \d+ more: see the changed files\.$/);
 });
@@ -328,16 +328,16 @@ const endless: [name: string, method: string, path: RegExp, effect: Effect, text
 			/refs/,
 			answer(422, "Update is not a fast forward"),
 			"d’autres modifient les couches au même moment",
-			3,
+			2,
 		],
-		["502", "GET", /commits$/, answer(502), "GitHub répond 502; renvoyez la même requête plus tard", 23],
+		["502", "GET", /commits$/, answer(502), "GitHub répond 502; renvoyez la même requête plus tard", 15],
 		[
 			"HTML",
 			"GET",
 			/contents/,
 			{ kind: "answer", status: 404, text: "<html>" },
 			"GitHub ne répond pas; renvoyez la même requête plus tard",
-			23,
+			15,
 		],
 		[
 			"403 with Retry-After",
@@ -345,7 +345,7 @@ const endless: [name: string, method: string, path: RegExp, effect: Effect, text
 			/refs/,
 			answer(403, "", { "Retry-After": "60" }),
 			"GitHub demande une pause",
-			75,
+			60,
 		],
 		[
 			"403 of the secondary limit",
@@ -353,7 +353,7 @@ const endless: [name: string, method: string, path: RegExp, effect: Effect, text
 			/trees$/,
 			answer(403, "You have exceeded a secondary rate limit."),
 			"GitHub demande une pause",
-			75,
+			60,
 		],
 	];
 
@@ -369,12 +369,13 @@ for (const [index, [name, method, path, effect, text, seconds]] of endless.entri
 		const store = peer.store({ ...clock, log, limits: { raceMs: 8_000, batchMs: 14_000 } });
 		const error = await failureOf(store.change(putting(key, "1\n"), meta));
 		assertBusy(error, text);
-		assert.is((error as StoreBusy).retryAfter, seconds);
+		const { retryAfter } = error as StoreBusy;
+		assert.ok(retryAfter >= seconds && retryAfter <= seconds + Math.min(seconds, 30), String(retryAfter));
 		assert.is(reported.length, 1, "the reason is for the operator");
 		assert.not.match(reported.join(), new RegExp(peer.token));
 		assert.is((await peer.commits()).length, before);
 		peer.proxy.faults.length = 0;
-		if (seconds === 75) {
+		if (seconds === 60) {
 			peer.proxy.requests.length = 0;
 			assert.instance(await failureOf(put(store, "other", "1\n")), StoreBusy);
 			assert.equal(peer.proxy.requests, [], "GitHub is not asked before the end of the pause");
@@ -389,7 +390,7 @@ for (const [index, [name, method, path, effect, text, seconds]] of endless.entri
 const refusals: [name: string, method: string, path: RegExp, effect: Effect, text: RegExp][] = [
 	["bad credentials", "GET", /commits$/, answer(401, "Bad credentials"), /401 .*Bad credentials/],
 	["an archived repository", "POST", /trees$/, answer(403, "archived so is read-only."), /403 .*read-only/],
-	["an unknown repository", "GET", /commits$/, answer(404, "Not Found"), /404 .*branch main/],
+	["an unknown repository", "GET", /commits$/, answer(404, "Not Found"), /404 .*heads%2Fmain/],
 ];
 
 for (const [name, method, path, effect, text] of refusals)
@@ -413,7 +414,7 @@ test("another writer moves the branch meanwhile: both are kept, and the edits de
 		seen.push((await now.read("meanwhile"))?.registration);
 		return [{ path: layerPath("meanwhile"), text: "ours\n" }];
 	}, metaOf("meanwhile"));
-	assert.equal(seen, [undefined, "theirs\n"]);
+	assert.equal([...new Set(seen)], [undefined, "theirs\n"]);
 	assert.is(await peer.file(layerPath("meanwhile")), "ours\n");
 });
 

@@ -1,6 +1,5 @@
 import { allOwners, type Owners } from "../../../registry/owners.ts";
 import { subjectOf } from "../../../store/git/commands/commits.ts";
-import { dataOf } from "../../../store/github/answer.ts";
 import { isReviewBranch } from "../../../store/store.ts";
 import { findCheckRun, findComment, readComments, setCheckRun, writeComment } from "../post.ts";
 import { isOfRepository, type OpenPull } from "../pulls.ts";
@@ -111,15 +110,14 @@ async function mergeApproved(
 	const people = owners ? accountsOf([...allOwners(owners)], teams) : [];
 	if (people.some(({ id }) => objectors.has(id))) return false;
 	if (!isOwn || !isApproved || !isInOrder || !hasPassed) return false;
-	const { total_count, state: statuses } = await dataOf(
-		rest.repos.getCombinedStatusForRef({ ...repo, ref: pull.head.sha }),
-		"show the statuses",
-	);
+	const { total_count, state: statuses } = (
+		await rest.repos.getCombinedStatusForRef({ ...repo, ref: pull.head.sha })
+	).data;
 	// Without a status the state is `pending` ("Get the combined status for a specific reference").
 	if (total_count > 0 && statuses !== "success") return false;
 	// GitHub refuses this if the branch has a newer commit.
 	const about = { ...repo, pull_number: pull.number, sha: pull.head.sha };
 	const request = rest.pulls.merge({ ...about, merge_method: "squash", ...squashText(pull, messages) });
-	await dataOf<unknown>(request, "merge the pull request");
+	await request;
 	return true;
 }

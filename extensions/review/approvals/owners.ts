@@ -1,6 +1,6 @@
 import { type Account, accountOf, allOwners, isTeam, type Owners } from "../../../registry/owners.ts";
 import { code } from "../../../registry/untrusted-text.ts";
-import { dataOf, dataOrNull, type Github } from "../../../store/github/answer.ts";
+import { type Github, orNull } from "../../../store/github/client.ts";
 import { type readComments, setCheckRun } from "../post.ts";
 import { ignoreAnswer, nullIfRefused, type OpenPull } from "../pulls.ts";
 import type { Judgement, Teams } from "./approvals.ts";
@@ -48,7 +48,7 @@ export async function unknownOwners({ rest }: Github, owners: Owners, teams: Tea
 			unknown.push(`${owner}: approves nothing without an id, which npx fragment-publisher owners writes`);
 			continue;
 		}
-		const found = await dataOrNull(rest.users.getById({ account_id: account.id }), `show ${owner}`);
+		const found = await orNull(rest.users.getById({ account_id: account.id }));
 		if (!found) unknown.push(`${owner}: there is no such account`);
 		else if (found.login.toLowerCase() !== account.login.toLowerCase())
 			unknown.push(`${owner}: is called @${found.login} now, which npx fragment-publisher owners writes`);
@@ -87,7 +87,7 @@ export async function askOwners(
 	}
 	if (outside.length === 0) return;
 	const body = askingText(outside);
-	await dataOf<unknown>(rest.issues.createComment({ ...repo, issue_number: number, body }), "ask the owners");
+	await rest.issues.createComment({ ...repo, issue_number: number, body });
 }
 
 /**
@@ -104,7 +104,7 @@ export async function checkBranch(
 ): Promise<void> {
 	const { rest, repo } = github;
 	const asked = rest.git.getRef({ ...repo, ref: `heads/${branch}` });
-	const { object } = await dataOf(asked, "show the branch");
+	const { object } = (await asked).data;
 	const isRight = owners !== null && unknown.length === 0;
 	const reason = owners ? `${unknown.length} owners can approve nothing` : "cannot be read";
 	const title = `layers/owners.json: ${isRight ? "each owner can approve" : reason}`;
@@ -129,7 +129,7 @@ export async function fillIds({ rest }: Github, text: string) {
 		const request = id
 			? rest.users.getById({ account_id: Number(id) })
 			: rest.users.getByUsername({ username: login });
-		const found = await dataOrNull(request, `show ${quoted}`);
+		const found = await orNull(request);
 		const isPerson = found !== null && found.type !== "Organization";
 		if (!found) problems.push(`${quoted}: there is no such account`);
 		else if (!isPerson) problems.push(`${quoted}: is an organisation; name one of its teams`);

@@ -1,7 +1,7 @@
 import { healthPath } from "../../../registry/health.ts";
 import type { Account } from "../../../registry/owners.ts";
 import { parseLayerPath } from "../../../registry/smallkey.ts";
-import { dataOf, type Github, listOf } from "../../../store/github/answer.ts";
+import type { Github } from "../../../store/github/client.ts";
 import { authorOf, isReviewBranch } from "../../../store/store.ts";
 import { isOfRepository, nullIfRefused, type OpenPull } from "../pulls.ts";
 import type { Proposal } from "./approvals.ts";
@@ -66,7 +66,7 @@ async function approvalsOf({ rest, repo, paginate }: Github, number: number, las
 	const approvals = last.filter(({ commit_id, state }) => commit_id === sha && state === "APPROVED");
 	if (approvals.length === 0) return [];
 	const listed = paginate(rest.issues.listEvents, { ...repo, issue_number: number, per_page: 100 });
-	const events = await listOf(listed, "list the events");
+	const events = await listed;
 	const times = events.filter(({ event }) => baseChanges.includes(event)).map((one) => one.created_at);
 	const newest = Math.max(0, ...times.map((time) => Date.parse(time)));
 	return approvals.filter(({ submitted_at }) => Date.parse(submitted_at ?? "") > newest);
@@ -83,10 +83,10 @@ export async function readState(run: StateSource, pull: OpenPull): Promise<PullS
 	const { sha, ref } = pull.head;
 	const about = { ...repo, pull_number: number };
 	const parameters = { ...about, per_page: 100 };
-	const reviews = await listOf(paginate(rest.pulls.listReviews, parameters), "list the reviews");
-	const files = await listOf(paginate(rest.pulls.listFiles, parameters), "list the changed files");
-	const commits = await listOf(paginate(rest.pulls.listCommits, parameters), "list the commits");
-	const shown = await dataOf(rest.pulls.get(about), "show the pull request");
+	const reviews = await paginate(rest.pulls.listReviews, parameters);
+	const files = await paginate(rest.pulls.listFiles, parameters);
+	const commits = await paginate(rest.pulls.listCommits, parameters);
+	const shown = (await rest.pulls.get(about)).data;
 	if (shown.head.sha !== sha || shown.base.ref !== base) return null;
 	const isOwn = isOfRepository(github, pull);
 	const isRefresh = isOwn && ref === "refresh" && pull.user?.login === author;

@@ -10,7 +10,7 @@ import { ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { plain } from "../../../registry/plain.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/if-there.ts";
-import { dataOf, type Github } from "../../../store/github/answer.ts";
+import type { Github } from "../../../store/github/client.ts";
 import { judgePull } from "../approvals/github.ts";
 import { checkBranch, parseTeams, readTeams, unknownOwners } from "../approvals/owners.ts";
 import { maxCommentLength } from "../comment.ts";
@@ -149,7 +149,7 @@ const unable = {
 async function post(github: Github, pull: PullRef, report: Report | null, author: string): Promise<string> {
 	const { rest, repo } = github;
 	const request = rest.pulls.get({ ...repo, pull_number: pull.number });
-	const shown = await dataOf(request, "show the pull request");
+	const shown = (await request).data;
 	if (shown.head.sha !== pull.head || shown.state !== "open")
 		return "nothing posted: it has changed meanwhile";
 	const run = report

@@ -1,11 +1,11 @@
 // npx fragment-publisher setup-github: reads the settings of a repository on GitHub, and prints what differs (docs/production.md)
 import { InvalidArgumentError } from "@commander-js/extra-typings";
-import { fetchFromGithub } from "../../../api/service/github.ts";
-import { type Configuration, readConfiguration } from "../../../api/service/settings.ts";
+import { connectToGithub } from "../../../api/service/github.ts";
+import { readConfiguration } from "../../../api/service/settings.ts";
 import { plain } from "../../../registry/plain.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
-import { messageOf } from "../../../store/github/answer.ts";
-import type { Difference, Json, Target } from "../setup-github/look.ts";
+import { orNull } from "../../../store/github/client.ts";
+import type { Difference, Target } from "../setup-github/look.ts";
 import { differencesOf } from "../setup-github/settings.ts";
 
 const help = `
@@ -18,23 +18,6 @@ function parseRepository(text: string): string {
 	throw new InvalidArgumentError("It must be owner/name.");
 }
 
-/**
- * Makes the function that reads a path of GitHub's API: null for 404.
- * @throws {Error} with GitHub's words if it refuses
- */
-function reader(configuration: Configuration, token: string) {
-	const fetch = fetchFromGithub(configuration);
-	const { apiUrl = "" } = configuration.github ?? {};
-	const headers = { Authorization: `Bearer ${token}`, Accept: "application/vnd.github+json" };
-	return async (path: string): Promise<Json | null> => {
-		const answer = await fetch(`${apiUrl}/${path}`, { headers });
-		const data = (await answer.json().catch(() => null)) as Json | null;
-		if (answer.ok) return data;
-		if (answer.status === 404) return null;
-		throw new Error(`GET ${path}: GitHub answers ${answer.status}: ${messageOf(data)}`);
-	};
-}
-
 /** The lines of a difference: what it is, and the command that sets it right. */
 function linesOf({ what, problem, line }: Difference): string[] {
 	return [plain(`${what}: ${problem}`), ...(line ? [`    ${plain(line)}`] : [])];
@@ -44,12 +27,13 @@ export const run = createRun("setup-github", async ({ read, environment, io }) =
 	const [, repository] = await read((line) =>
 		line.argument("<owner/name>", "the repository", parseRepository).addHelpText("after", help),
 	);
-	const token = environment.GITHUB_TOKEN;
-	if (!token) throw new Error("GITHUB_TOKEN: must be set, to a token that may administer the repository");
+	if (!environment.GITHUB_TOKEN)
+		throw new Error("GITHUB_TOKEN: must be set, to a token that may administer the repository");
 	const configuration = readConfiguration({ ...environment, GITHUB_REPOSITORY: repository });
 	io.warn(`Looking at ${repository}; nothing is written`);
 	const target: Target = { repository, branch: configuration.github?.branch ?? "main" };
-	const { differences, checks } = await differencesOf(target, reader(configuration, token));
+	const { request } = connectToGithub(configuration);
+	const { differences, checks } = await differencesOf(target, (path) => orNull(request(`GET /${path}`)));
 	for (const difference of differences) for (const line of linesOf(difference)) io.print(line);
 	io.print(`${differences.length} of ${checks} settings differ`);
 	return differences.length === 0 ? exitCodes.done : exitCodes.wrong;

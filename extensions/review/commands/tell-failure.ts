@@ -5,7 +5,6 @@ import { plain } from "../../../registry/plain.ts";
 import { fenced } from "../../../registry/untrusted-text.ts";
 import { createRun, needed } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/if-there.ts";
-import { dataOf, listOf } from "../../../store/github/answer.ts";
 
 const failureHelp = `
 A failed run notifies only the person who pushed, and no one where that was a bot. An issue reaches all watchers.`;
@@ -29,15 +28,15 @@ export const run = createRun("tell-failure", async ({ read, environment, io }) =
 	const { rest, repo, paginate } = connectToGithub(readConfiguration(environment));
 	const title = `The workflow ${workflow} fails`;
 	const issues = paginate(rest.issues.listForRepo, { ...repo, state: "open", per_page: 100 });
-	const open = (await listOf(issues, "list the issues")).find((issue) => {
+	const open = (await issues).find((issue) => {
 		return !issue.pull_request && issue.title === title && issue.user?.login === options.author;
 	});
 	const about = { ...repo, issue_number: open?.number ?? 0 };
 	if (!fails) {
 		if (!open) return void io.print("nothing to tell");
 		const body = `It works again: ${page}`;
-		await dataOf(rest.issues.createComment({ ...about, body }), "write a comment");
-		await dataOf(rest.issues.update({ ...about, state: "closed" }), "close the issue");
+		await rest.issues.createComment({ ...about, body });
+		await rest.issues.update({ ...about, state: "closed" });
 		return void io.print(`#${open.number} closed`);
 	}
 	// The failure is reported even if the file cannot be read: then the details are that error.
@@ -48,9 +47,9 @@ export const run = createRun("tell-failure", async ({ read, environment, io }) =
 	const closing = "This is closed by the next run that does not fail.";
 	const body = `The last run that failed: ${page}\n\n${lines}${closing}\n`;
 	if (open) {
-		await dataOf(rest.issues.update({ ...about, body }), "update the issue");
+		await rest.issues.update({ ...about, body });
 		return void io.print(`#${open.number} updated`);
 	}
-	const { number } = await dataOf(rest.issues.create({ ...repo, title, body }), "open an issue");
+	const { number } = (await rest.issues.create({ ...repo, title, body })).data;
 	io.print(`#${number} opened`);
 });

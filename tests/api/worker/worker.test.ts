@@ -191,7 +191,7 @@ test("the reason of a 503 to a write is in the log, without the token", async ()
 	assert.is(answer.status, 503, await answer.text());
 	const seconds = Number(answer.headers.get("Retry-After"));
 	assert.ok(seconds >= 3600 && seconds <= 3630, `${seconds}: an hour, spread by half a minute at most`);
-	assert.match(log[0] ?? "", /GitHub: GET .*commits: 429, API rate limit exceeded/);
+	assert.match(log[0] ?? "", /GitHub: GET .*commits\S*: 429, API rate limit exceeded/);
 	assert.not.match(log.join(), /hidden/);
 	assert.not.ok(log.join().includes(write.headers.Authorization));
 });

@@ -1,0 +1,172 @@
+import { pointerSegment } from "../../registry/problems.ts";
+import { folderOf } from "../../registry/smallkey.ts";
+import { tryJson } from "../../registry/try-json.ts";
+import { code, linesWithin } from "../../registry/untrusted-text.ts";
+import { readerOf } from "../reader.ts";
+import {
+	authorOf,
+	type Edit,
+	isReviewBranch,
+	type Meta,
+	type Reader,
+	type Refusal,
+	reviewBranch,
+	twinWaits,
+	waitsOf,
+} from "../store.ts";
+import { type Head, type Heads, readHead } from "./branch.ts";
+import type { Github } from "./client.ts";
+
+/** The repository, and the branch of the layers. */
+interface Place {
+	github: Github;
+	branch: string;
+}
+
+type PullRequest = Awaited<ReturnType<typeof listPullRequests>>[number];
+
+/** The branch of a review. */
+export interface Review {
+	name: string;
+	/** The pull request that is open for it. After it is closed or merged, the branch begins again from the served one. */
+	open: PullRequest | null;
+	/** The state on which changes are made. */
+	base: Head;
+	/** Refuses a change while another one waits for review, or returns null. @param now the state without the change */
+	refuse(meta: Meta, now: Reader): Promise<Refusal | null>;
+}
+
+/** Lists the open pull requests of branches of this repository. */
+async function listPullRequests({ github: { rest, repo, paginate }, branch }: Place) {
+	const pulls = await paginate(rest.pulls.list, { ...repo, state: "open", base: branch, per_page: 100 });
+	return pulls.filter(({ head, base }) => head.repo?.full_name === base.repo.full_name);
+}
+
+/** Reads the review to which a change belongs. */
+export async function findReview(place: Place & { heads: Heads }, main: Head, meta: Meta): Promise<Review> {
+	const name = reviewBranch(meta);
+	const pulls = await listPullRequests(place);
+	const open = pulls.find(({ head }) => head.ref === name) ?? null;
+	const base = (open && (await place.heads.find(place.github, name))) ?? main;
+	const sender = meta.smallkey === null || meta.reviewName !== undefined ? null : senderOf(base, main);
+	if (sender !== null && sender !== meta.author)
+		return { name, open: null, base: main, refuse: async () => waitsOf(sender) };
+	const refs = pulls.map(({ head }) => head.ref);
+	return { name, open, base, refuse: createFindTwin(place.github, refs) };
+}
+
+/** The sender of the newest change of a review; null if none of its newest commits is a sender's. */
+function senderOf(base: Head, main: Head): string | null {
+	const merged = new Set(main.recent.map(({ sha }) => sha));
+	const commits = base.recent.filter(({ sha }) => !merged.has(sha));
+	const senders = commits.map(({ commit }) => authorOf(commit.author?.email ?? ""));
+	return senders.find((sender) => sender !== null) ?? null;
+}
+
+const folder = "register/";
+
+/** Returns a function that refuses a new smallkey of which another spelling waits on one of these branches. */
+function createFindTwin(github: Github, refs: readonly string[]): Review["refuse"] {
+	const names = refs.filter((ref) => ref.startsWith(folder)).map((ref) => ref.slice(folder.length));
+	let reading: Promise<(Head | null)[]> | null = null;
+
+	/** Reads the branches of several layers. */
+	function readGroups() {
+		const groups = names.filter((name) => name.includes(".") && isReviewBranch(folder + name));
+		return Promise.all(groups.map((name) => readHead(github, folder + name)));
+	}
+
+	return async ({ smallkey }, now) => {
+		if (smallkey === null || (await now.ids(smallkey)) !== null) return null;
+		reading ??= readGroups();
+		const spellings = (await reading).map((head) => {
+			return head ? readerOf(head.files).keys(folderOf(smallkey), smallkey) : [];
+		});
+		const isTwin = (other: string) => other !== smallkey && other.toLowerCase() === smallkey.toLowerCase();
+		const twin = [...names, ...(await Promise.all(spellings)).flat()].find(isTwin);
+		return twin === undefined ? null : twinWaits(smallkey, twin);
+	};
+}
+
+/**
+ * Opens the pull request of a review, or writes its text where it differs: an earlier attempt may have ended before that.
+ * @param edits the edits that were made now
+ * @param last the last change
+ */
+export async function showReview(
+	{ github: { rest, repo }, branch }: Place,
+	{ name, open, base }: Review,
+	main: Head,
+	edits: readonly Edit[],
+	last: Meta,
+): Promise<{ html_url: string }> {
+	// The text of several layers stays as it is while no further change comes, that of a named review for good.
+	if (open && (last.reviewName !== undefined || (last.smallkey === null && edits.length === 0))) return open;
+	const proposed = readerOf(base.files);
+	proposed.overlay(edits);
+	const text = await textOf(last, edits, readerOf(main.files), proposed);
+	if (!open) return (await rest.pulls.create({ ...repo, ...text, head: name, base: branch })).data;
+	const isSame = open.title === text.title && open.body?.replaceAll("\r\n", "\n") === text.body;
+	if (!isSame) await rest.pulls.update({ ...repo, pull_number: open.number, ...text });
+	return open;
+}
+
+/** The text of a pull request: what its merge changes on the served branch. */
+async function textOf(meta: Meta, edits: readonly Edit[], served: Reader, proposed: Reader) {
+	const { smallkey, author, reviewName, subject } = meta;
+	if (reviewName !== undefined) {
+		const body = `The sender ${code(author)} sends these layers as one review, ${code(reviewName)}. The comment below lists them, and *Files changed* shows each. Further changes of this review come to this pull request.`;
+		return { title: `review ${reviewName} of ${author}`, body };
+	}
+	if (smallkey === null) return { title: subject, body: batchBody(author, edits) };
+	const [before, after] = await Promise.all([served, proposed].map((state) => state.read(smallkey)));
+	const body = layerBody(author, smallkey, before?.registration ?? null, after?.registration ?? null);
+	return { title: subject, body };
+}
+
+/** GitHub accepts a body of at most 65,536 characters. */
+const maxBodyLength = 60_000;
+
+/**
+ * The text of a pull request for one layer: a table of what changes, member by member.
+ * @param before the registration's text on the served branch; null if there is none
+ * @param after the registration's text after the merge; null if there is none
+ */
+export function layerBody(author: string, smallkey: string, before: string | null, after: string | null) {
+	const verb = after === null ? "removes" : before === null ? "registers" : "changes";
+	const intro = `The sender ${code(author)} ${verb} the layer ${code(smallkey)}.`;
+	const [old, fresh] = [members(before), members(after)];
+	const pointers = [...new Set([...fresh.keys(), ...old.keys()])];
+	const changed = pointers.filter((pointer) => old.get(pointer) !== fresh.get(pointer));
+	const rows = changed.map((pointer) => {
+		const cells = [pointer, old.get(pointer), fresh.get(pointer)];
+		return `| ${cells.map((text) => (text === undefined ? "" : code(text))).join(" | ")} |`;
+	});
+	const head = ["| member | now | after the merge |", "|---|---|---|"];
+	return bounded([intro, "", ...head], rows.length > 0 ? rows : ["| | no difference | |"]);
+}
+
+/** The text of a pull request for many layers: the files that it writes and removes. */
+function batchBody(author: string, edits: readonly Edit[]): string {
+	const rows = edits.map(({ path, text }) => `- ${text === null ? "removed: " : ""}${code(path)}`);
+	return bounded([`The sender ${code(author)} changes these files:`, ""], rows);
+}
+
+/** The JSON pointer of each value of a registration → the value; `""` → the whole text if it is not JSON. */
+function members(text: string | null): Map<string, string> {
+	return new Map(text === null ? [] : valuesOf(tryJson(text) ?? text, ""));
+}
+
+function valuesOf(value: unknown, pointer: string): [pointer: string, text: string][] {
+	if (typeof value === "string") return [[pointer, value]];
+	if (typeof value !== "object" || value === null) return [[pointer, JSON.stringify(value)]];
+	return Object.entries(value).flatMap(([name, member]) =>
+		valuesOf(member, `${pointer}/${pointerSegment(name)}`),
+	);
+}
+
+/** The lines that GitHub has room for. */
+function bounded(head: string[], rows: string[]): string {
+	const closing = (hidden: number) => ["", `And ${hidden} more: see the changed files.`];
+	return [...head, ...linesWithin(rows, maxBodyLength - head.join("\n").length, closing)].join("\n");
+}
