@@ -148,8 +148,8 @@ export class Handlers extends Requests {
 		};
 	}
 
-	readonly file = (path: string): Fragment | null => {
-		const [target, lang, smallkey] = partsOf(path);
+	readonly file = (folder: string, smallkey: string): Fragment | null => {
+		const [target, lang] = partsOf(`${folder}/${smallkey}`);
 		const paths = [layerPath(smallkey), descriptionPath(smallkey)];
 		const texts = paths.map((path) => this.store.files.get(path));
 		const name = JSON.stringify([target, lang, smallkey, ...texts]);

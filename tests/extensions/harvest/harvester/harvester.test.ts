@@ -36,7 +36,7 @@ function openScene(everyMs = 7 * day, againMs = 0) {
 		return real(registration, signal, known);
 	};
 	const displayName = (smallkey: string) => {
-		const fragment = handlers.file(`v0.9/doc/en/${smallkey}`);
+		const fragment = handlers.file("v0.9/doc/en", smallkey);
 		return fragment ? nodeOf(new TextDecoder().decode(fragment.body)).displayName : "(none)";
 	};
 	const harvester = createHarvester({
