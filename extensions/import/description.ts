@@ -11,9 +11,6 @@ import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { projectExtent } from "../../site/service/extents.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "./compare/json.ts";
 
-/** The differences of one layer for viewers, compared with what the older service served. */
-export type Notes = Set<string>;
-
 /** For layers of these geometries, with up to this number of features, the older service set the mode `snapshot`. */
 const pointGeometries = new Set(["", "esriGeometryPoint", "esriGeometryMultipoint", "esriGeometryEnvelope"]);
 const maxSnapshotFeatures = 2000;
@@ -28,7 +25,6 @@ export function describeNode(
 	node: Json,
 	entry: Json,
 	{ mapWkid = defaultMapWkid }: FragmentSettings,
-	notes: Notes,
 ): LangDescription {
 	const geometry = textOf(node.geometryType);
 	const isSmall = isCountedMode(node) && entry.loading_mode === undefined;
@@ -40,9 +36,9 @@ export function describeNode(
 		geometry_type: geometry || (isSmall ? "esriGeometryPoint" : ""),
 		min_scale: scaleOf(node.minScale),
 		max_scale: scaleOf(node.maxScale),
-		extent: extentOf(node.layerExtent, mapWkid, notes),
+		extent: extentOf(node.layerExtent, mapWkid),
 		fields: fieldsOf(node),
-		renderer: rendererOf(node.symbology, notes),
+		renderer: rendererOf(node.symbology),
 		count: isSmall ? maxSnapshotFeatures : null,
 	};
 }
@@ -56,13 +52,11 @@ function scaleOf(value: unknown): number {
 	return typeof value === "number" && value >= 0 ? value : 0;
 }
 
-function extentOf(value: unknown, mapWkid: number, notes: Notes): Extent | null {
+function extentOf(value: unknown, mapWkid: number): Extent | null {
 	const { spatialReference, ...sides } = objectOf(value);
 	// If there is no spatial reference, the viewer assumed the map's.
 	const reference = isObject(spatialReference) ? spatialReference : { wkid: mapWkid };
-	const extent = projectExtent({ ...sides, spatialReference: reference }, mapWkid);
-	if (!extent) notes.add("an extent that cannot be used: all of Canada");
-	return extent;
+	return projectExtent({ ...sides, spatialReference: reference }, mapWkid);
 }
 
 /** The columns of a grid in their order, then the fields that have only an alias: the geometry, which is no column. */
@@ -85,47 +79,43 @@ function fieldsOf(node: Json): Field[] {
 	return fields;
 }
 
-function rendererOf(value: unknown, notes: Notes): Renderer {
+function rendererOf(value: unknown): Renderer {
 	const symbology = objectOf(value);
-	if (symbology.type === "simple") return { type: "simple", ...drawingOf(symbology, notes) };
-	if (symbology.type === "uniqueValue") return uniqueOf(symbology, notes) ?? generic(notes);
-	if (symbology.type === "classBreaks") return breaksOf(symbology, notes) ?? generic(notes);
-	return generic(notes);
+	if (symbology.type === "simple") return { type: "simple", ...drawingOf(symbology) };
+	if (symbology.type === "uniqueValue") return uniqueOf(symbology) ?? generic;
+	if (symbology.type === "classBreaks") return breaksOf(symbology) ?? generic;
+	return generic;
 }
 
-function generic(notes: Notes): Renderer {
-	notes.add("no symbols that a viewer accepts: the generic symbol");
-	return { type: "simple", label: "", image: genericImage };
-}
+/** In place of symbols that no viewer accepts. */
+const generic: Renderer = { type: "simple", label: "", image: genericImage };
 
-function uniqueOf(symbology: Json, notes: Notes): Renderer | null {
+function uniqueOf(symbology: Json): Renderer | null {
 	const fields = ["field1", "field2", "field3"].map((name) => textOf(symbology[name])).filter(Boolean);
 	if (fields.length === 0) return null;
 	const isValue = ({ value }: Json) => typeof value === "string" || Number.isFinite(value);
 	const maps = listOf(symbology.valueMaps).map(objectOf).filter(isValue);
-	const classes = maps.map((one) => ({ value: one.value as string | number, ...drawingOf(one, notes) }));
-	return { type: "unique", fields, default: defaultOf(symbology, notes), classes };
+	const classes = maps.map((one) => ({ value: one.value as string | number, ...drawingOf(one) }));
+	return { type: "unique", fields, default: defaultOf(symbology), classes };
 }
 
-function breaksOf(symbology: Json, notes: Notes): Renderer | null {
+function breaksOf(symbology: Json): Renderer | null {
 	const { field, minValue } = symbology;
 	if (!textOf(field) || !Number.isFinite(minValue)) return null;
 	const maps = listOf(symbology.rangeMaps).map(objectOf);
 	const finite = maps.filter(({ maxValue }) => Number.isFinite(maxValue));
-	const classes = finite.map((one) => ({ max: one.maxValue as number, ...drawingOf(one, notes) }));
+	const classes = finite.map((one) => ({ max: one.maxValue as number, ...drawingOf(one) }));
 	const min = minValue as number;
-	return { type: "breaks", field: textOf(field), min, default: defaultOf(symbology, notes), classes };
+	return { type: "breaks", field: textOf(field), min, default: defaultOf(symbology), classes };
 }
 
-function defaultOf(symbology: Json, notes: Notes): Drawing | null {
+function defaultOf(symbology: Json): Drawing | null {
 	const { defaultImageUrl, label } = symbology;
 	return defaultImageUrl === undefined || defaultImageUrl === null
 		? null
-		: drawingOf({ imageUrl: defaultImageUrl, label }, notes);
+		: drawingOf({ imageUrl: defaultImageUrl, label });
 }
 
-function drawingOf({ imageUrl, label }: Json, notes: Notes): Drawing {
-	if (isImage(imageUrl)) return { label: textOf(label), image: imageUrl };
-	notes.add("an invalid image: the generic symbol");
-	return { label: textOf(label), image: genericImage };
+function drawingOf({ imageUrl, label }: Json): Drawing {
+	return { label: textOf(label), image: isImage(imageUrl) ? imageUrl : genericImage };
 }

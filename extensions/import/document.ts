@@ -18,35 +18,32 @@ import { type Lang, langs, layerPath, parseSmallkey, smallkeyRule } from "../../
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { textIn } from "../../registry/texts.ts";
 import { isObject, type Json, listOf, nodeIn, objectOf, textOf } from "./compare/json.ts";
-import { describeNode, isCountedMode, type Notes } from "./description.ts";
+import { describeNode, isCountedMode } from "./description.ts";
 import type { NotMoved } from "./dump.ts";
 import { entryOfNode, entryOfRequest, entryOfRequest2, type PayloadType } from "./entry.ts";
+
+/** The node that the older service served at v0.9 and v1, by language. */
+type Nodes = Record<Lang, Json | undefined>;
 
 /** The layer that results from a document of the older service's database. */
 export interface Moved {
 	smallkey: string;
 	registration: Registration;
 	description: Description | null;
-	/** The node that the older service served at v0.9 and v1, by language. */
-	nodes: Record<Lang, Json | undefined>;
 }
 
 /**
  * Converts a document of any release from 1.0 to 3.0: checks its payload by the rules for stored registrations, and
  * describes its services.
  */
-export function moveDocument(
-	document: Json,
-	settings: FragmentSettings,
-	notes: Notes,
-): Moved | Omit<NotMoved, "offset"> {
+export function moveDocument(document: Json, settings: FragmentSettings): Moved | Omit<NotMoved, "place"> {
 	const key = keyOf(document);
 	const smallkey = parseSmallkey(key);
 	if (!smallkey) return { key: shortened(key), reason: `its key ${smallkeyRule}` };
 	const isOfVersion2 = document.version === "2.0" || isObject(document.layer_config);
 	const stored = objectOf(isOfVersion2 ? document.v1_config : document.data);
 	const nodes = { en: nodeOf(stored.en), fr: nodeOf(stored.fr) };
-	const payload = (isOfVersion2 ? payload2 : payload1)(document, nodes, settings, notes);
+	const payload = (isOfVersion2 ? payload2 : payload1)(document, nodes, settings);
 	if (!payload) return { key: smallkey, reason: "is neither a wms nor a feature layer" };
 	const bytes = Buffer.from(JSON.stringify(payload));
 	const file = { path: layerPath(smallkey), kind: "file", bytes } as const;
@@ -59,11 +56,11 @@ export function moveDocument(
 	for (const lang of langs) {
 		const node = nodes[lang];
 		const isFeature = serviceTypeOf(registration, lang) === "esriFeature";
-		const ofNode = isFeature && node ? describeNode(node, registration[lang], settings, notes) : null;
+		const ofNode = isFeature && node ? describeNode(node, registration[lang], settings) : null;
 		const described = isFeature ? ofNode : describeLayers(servedIn(document, lang), registration, lang);
 		if (described) description[lang] = described;
 	}
-	return { smallkey, registration, description: usable(description, notes), nodes };
+	return { smallkey, registration, description: usable(description) };
 }
 
 /** Characters shown of the key of a document that cannot be imported. */
@@ -80,22 +77,17 @@ export function keyOf(document: Json): string {
 }
 
 /** The payload (not checked yet) of a document of version 1; null if its type is unknown. */
-function payload1(
-	{ data, type: kind }: Json,
-	nodes: Moved["nodes"],
-	settings: FragmentSettings,
-	notes: Notes,
-) {
+function payload1({ data, type: kind }: Json, nodes: Nodes, settings: FragmentSettings) {
 	const { request: stored } = objectOf(data);
 	const request = isObject(stored) ? stored : null;
 	const type = request?.payload_type ?? kind;
 	if (type !== "wms" && type !== "feature") return null;
 	const entryOf = (lang: Lang) => {
 		const node = nodes[lang] ?? {};
-		if (!request) return entryOfNode(type, node, notes);
-		const entry = entryOfRequest(type, objectOf(request[lang]), notes);
+		if (!request) return entryOfNode(type, node);
+		const entry = entryOfRequest(type, objectOf(request[lang]));
 		followNode(entry, node, type);
-		metadataOf(entry, node, settings, notes);
+		metadataOf(entry, node, settings);
 		return entry;
 	};
 	const version = textOf(request?.version);
@@ -128,14 +120,14 @@ function followNode(entry: Json, node: Json, type: PayloadType): void {
 }
 
 /** The payload (not checked yet) of a document of version 2. */
-function payload2(document: Json, nodes: Moved["nodes"], settings: FragmentSettings, notes: Notes) {
+function payload2(document: Json, nodes: Nodes, settings: FragmentSettings) {
 	const request = objectOf(document.request);
 	const entryOf = (lang: Lang) => {
 		if (!isObject(request[lang])) return request[lang];
-		const entry = entryOfRequest2(request[lang], document.service_type, notes);
+		const entry = entryOfRequest2(request[lang], document.service_type);
 		const node = nodes[lang];
 		if (node && entry.service_type === "esriFeature") followNode(entry, node, "feature");
-		metadataOf(entry, node ?? servedIn(document, lang), settings, notes);
+		metadataOf(entry, node ?? servedIn(document, lang), settings);
 		return entry;
 	};
 	return { version: "2.0", en: entryOf("en"), fr: entryOf("fr") };
@@ -157,18 +149,16 @@ function describeLayers(served: Json, registration: Registration, lang: Lang): L
 }
 
 /** The description, or null if it is empty or too large to be read again. */
-function usable(description: Description, notes: Notes): Description | null {
+function usable(description: Description): Description | null {
 	if (Object.keys(description).length === 0) return null;
-	if (parseDescription(descriptionText(description))) return description;
-	notes.add("a description that is too large: left for the first harvest");
-	return null;
+	return parseDescription(descriptionText(description)) ? description : null;
 }
 
 /**
  * Replaces a metadata uuid by the addresses that the older service served, unless this configuration's templates give
  * the same addresses.
  */
-function metadataOf(entry: Json, node: Json, settings: FragmentSettings, notes: Notes): void {
+function metadataOf(entry: Json, node: Json, settings: FragmentSettings): void {
 	const uuid = textOf(objectOf(entry.metadata).uuid);
 	const served = { metadata_url: textOf(node.metadataUrl), catalogue_url: textOf(node.catalogueUrl) };
 	if (!uuid || !served.metadata_url || !served.catalogue_url) return;
@@ -176,9 +166,5 @@ function metadataOf(entry: Json, node: Json, settings: FragmentSettings, notes: 
 	const isSame =
 		fill(settings.metadataUrl) === served.metadata_url &&
 		fill(settings.catalogueUrl) === served.catalogue_url;
-	if (isSame) return;
-	notes.add(
-		"a metadata uuid: written as its two addresses, which METADATA_URL and CATALOGUE_URL do not give",
-	);
-	entry.metadata = served;
+	if (!isSame) entry.metadata = served;
 }

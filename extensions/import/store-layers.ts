@@ -66,7 +66,7 @@ async function editsOf(now: Reader, smallkey: string, move: Move, stored: Stored
 	const isSame = layer?.registration === canonicalText(move.registration);
 	const edits = isSame ? [] : await putEdits(now, smallkey, move.registration);
 	if (isRefusal(edits)) {
-		stored.notMoved.push({ key: smallkey, reason: reasonOf(edits.errors), offset: move.offset });
+		stored.notMoved.push({ key: smallkey, reason: reasonOf(edits.errors), place: move.place });
 		return [];
 	}
 	const description = mergeImported(layer?.description ?? null, move.description);

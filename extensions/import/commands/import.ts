@@ -5,7 +5,7 @@ import { servedRef } from "../../../api/service/repository.ts";
 import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts";
 import { type Configuration, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { progress } from "../../../publish/progress.ts";
-import { counted, firstOf, plain } from "../../../registry/plain.ts";
+import { counted, plain } from "../../../registry/plain.ts";
 import { textsOf } from "../../../registry/problems.ts";
 import { isSenderId } from "../../../registry/sender-id.ts";
 import { parseLayerPath, parseSmallkey } from "../../../registry/smallkey.ts";
@@ -24,19 +24,7 @@ import { type Stored, storeLayers } from "../store-layers.ts";
 
 /** Reads the layers of a dump. @throws {WrongError} if it cannot be read */
 async function readLayersDump(path: string, configuration: Configuration): Promise<Moves> {
-	return naming(path, async () => {
-		const bytes = await readDumpFile(path);
-		const bar = progress(bytes.length, "reading");
-		const entries = function* () {
-			let last = 0;
-			for (const entry of readDump(bytes)) {
-				yield entry;
-				bar.tick(entry.offset - last);
-				last = entry.offset;
-			}
-		};
-		return collectMoves(entries(), configuration).finally(bar.stop);
-	});
+	return naming(path, async () => collectMoves(readDump(await readDumpFile(path)), configuration));
 }
 
 /** Bytes of a dump of senders: about ten thousand senders. */
@@ -56,10 +44,10 @@ async function readSendersDump(path: string, dataDir: string) {
 		owners.set(textOf(objectOf(entry).key ?? entry), id);
 	const senders = new Set(owners.values());
 	const moved = { added: new Map<string, string>(), same: 0, notMoved: [] as NotMoved[] };
-	const add = ({ _id, key }: Json, offset: number) => {
+	const add = ({ _id, key }: Json, place: number) => {
 		const [id, secret] = [textOf(_id), textOf(key)];
 		const owner = owners.get(secret);
-		const refuse = (reason: string) => moved.notMoved.push({ key: shortened(id), reason, offset });
+		const refuse = (reason: string) => moved.notMoved.push({ key: shortened(id), reason, place });
 		if (!isSenderId(id)) refuse("a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -");
 		else if (secret === "") refuse("has no key");
 		else if (owner === id) moved.same += 1;
@@ -72,10 +60,8 @@ async function readSendersDump(path: string, dataDir: string) {
 		}
 	};
 	return naming(path, async () => {
-		for (const record of readDump(await readDumpFile(path, maxSendersBytes))) {
-			if ("document" in record) add(record.document, record.offset);
-			else moved.notMoved.push(record);
-		}
+		for (const { document, place } of readDump(await readDumpFile(path, maxSendersBytes)))
+			add(document, place);
 		return moved;
 	});
 }
@@ -90,9 +76,6 @@ async function naming<T>(path: string, read: () => Promise<T>): Promise<T> {
 	}
 }
 
-/** Smallkeys that are listed for each kind of difference. */
-const maxNamed = 5;
-
 /** The result of an import, as lines of a table. */
 function summaryLines(moves: Moves, stored: Stored, isTrial: boolean): string[] {
 	const { commit } = stored;
@@ -102,9 +85,6 @@ function summaryLines(moves: Moves, stored: Stored, isTrial: boolean): string[] 
 		types.set(type, (types.get(type) ?? 0) + 1);
 	}
 	const described = [...moves.layers.values()].filter(({ description }) => description !== null).length;
-	const notes = [...moves.notes].sort(
-		([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1),
-	);
 	return [
 		row(moves.documents, "documents read"),
 		row(moves.layers.size - stored.notMoved.length, `layers: ${countsOf(types)}`),
@@ -114,8 +94,6 @@ function summaryLines(moves: Moves, stored: Stored, isTrial: boolean): string[] 
 		row(stored.added, isTrial ? "would be registered" : "registered"),
 		row(stored.changed, isTrial ? "would be changed" : "changed"),
 		row(stored.same, "stored already"),
-		...(notes.length > 0 ? ["", "Layers that are served otherwise than before, by kind:"] : []),
-		...notes.map(([kind, smallkeys]) => row(smallkeys.length, `${kind} (${firstOf(smallkeys, maxNamed)})`)),
 		...(commit?.changed ? ["", `commit ${commit.commit}`] : []),
 		...(commit?.changed && commit.pullRequest ? [`pull request ${commit.pullRequest}`] : []),
 	];
@@ -130,8 +108,7 @@ function countsOf(types: ReadonlyMap<string, number>): string {
 async function readKeysOrDump(path: string, warn: (line: string) => void): Promise<string[]> {
 	const bytes = await readDumpFile(path);
 	if (!/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) return readKeys(path, warn);
-	const documents = [...readDump(bytes)].flatMap((entry) => ("document" in entry ? [entry.document] : []));
-	const keys = documents.map((document) => parseSmallkey(keyOf(document)));
+	const keys = readDump(bytes).map(({ document }) => parseSmallkey(keyOf(document)));
 	return [...new Set(keys.filter((key) => key !== null))];
 }
 
@@ -168,8 +145,8 @@ const importDump = createRun("import", async ({ read, environment, io }) => {
 		await changeSenders(dataDir, (entries) => ({ ...entries, ...added, ...entries }));
 	}
 
-	function printNotMoved(what: string, { key, reason, offset }: NotMoved, file: string | undefined): void {
-		io.warn(`not moved: ${what}${plain(key)}: ${plain(reason)} (at byte ${offset} of ${file})`);
+	function printNotMoved(what: string, { key, reason, place }: NotMoved, file: string | undefined): void {
+		io.warn(`not moved: ${what}${plain(key)}: ${plain(reason)} (document ${place} of ${file})`);
 	}
 	const notMoved = [...moves.notMoved, ...stored.notMoved];
 	for (const one of notMoved) printNotMoved("", { ...one, key: one.key || '""' }, dump);

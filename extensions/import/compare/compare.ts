@@ -46,42 +46,45 @@ async function docsOf(service: string, target: ComparedTarget, smallkey: string)
 	return null;
 }
 
-/** Layers that fail, before any is read, after which a service is no longer asked: each one is a request of its own. */
+/** Layers in a row that cannot be read, after which a service is no longer asked: each one is a request of its own. */
 const maxFailures = 40;
 
 /** Reads some layers, in their order. */
 type ReadLayers = (lang: Lang, smallkeys: readonly string[]) => Promise<Read[]>;
 
 /**
- * Returns a function that reads layers. It throws an error if the service does not answer as one of this kind.
+ * Returns a function that reads layers. It throws an error if the service answers many layers in a row with something else.
  * @param docs as `docsOf` returns it
  */
 function createReader(docs: string): ReadLayers {
 	let failures = 0;
-	let isRead = false;
-	return async (lang, smallkeys) => {
-		const reads = await readLayers(docs, lang, smallkeys);
-		const failed = reads.filter((read): read is { failure: string } => "failure" in read);
-		failures += failed.length;
-		isRead ||= failed.length < reads.length;
-		if (isRead || failures < maxFailures) return reads;
-		throw new Error(`${docs}: the first ${failures} layers cannot be read: ${failed.at(-1)?.failure}`);
+	const count = (read: Read): Read => {
+		failures = "failure" in read ? failures + 1 : 0;
+		if (failures < maxFailures || !("failure" in read)) return read;
+		throw new Error(`${docs}: ${failures} layers in a row cannot be read, the last one: ${read.failure}`);
 	};
+	return (lang, smallkeys) => readLayers(docs, lang, smallkeys, count);
 }
 
-async function readLayers(docs: string, lang: Lang, smallkeys: readonly string[]): Promise<Read[]> {
+async function readLayers(
+	docs: string,
+	lang: Lang,
+	smallkeys: readonly string[],
+	count: (read: Read) => Read,
+): Promise<Read[]> {
 	const answer = await ask(`${docs}/${lang}/${smallkeys.map(encodeURIComponent).join(",")}`);
 	const elements = "status" in answer && answer.status === 200 ? parseAnswer(answer.bytes) : null;
 	if (Array.isArray(elements)) {
-		if (elements.length === smallkeys.length) return elements.map((element) => ({ node: nodeIn(element) }));
+		if (elements.length === smallkeys.length)
+			return elements.map((element) => count({ node: nodeIn(element) }));
 		// v2 answers an empty list for a single unknown key.
-		if (smallkeys.length === 1 && elements.length === 0) return [{ node: null }];
+		if (smallkeys.length === 1 && elements.length === 0) return [count({ node: null })];
 	}
-	if (smallkeys.length === 1) return [{ failure: failureOf(answer) }];
+	if (smallkeys.length === 1) return [count({ failure: failureOf(answer) })];
 	// One failing layer must not hide the others, so each half is read by itself.
 	const half = Math.ceil(smallkeys.length / 2);
-	const first = await readLayers(docs, lang, smallkeys.slice(0, half));
-	return [...first, ...(await readLayers(docs, lang, smallkeys.slice(half)))];
+	const first = await readLayers(docs, lang, smallkeys.slice(0, half), count);
+	return [...first, ...(await readLayers(docs, lang, smallkeys.slice(half), count))];
 }
 
 function failureOf(answer: Answer): string {
