@@ -36,7 +36,8 @@ const commands: readonly Command[] = [
 	{
 		name: "setup-github",
 		purpose: "host",
-		summary: "print what a repository on GitHub has otherwise than production needs, with the lines that set it",
+		summary:
+			"print what a repository on GitHub has otherwise than production needs, with the lines that set it",
 		load: async () => (await import("./commands/setup-github.ts")).run,
 	},
 	{

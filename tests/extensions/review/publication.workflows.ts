@@ -74,44 +74,47 @@ test("after a lost race descriptions are pushed to the branch, not to a tag of i
 
 const testBucket = missingRclone ? test.skip : test;
 
-testBucket("a bucket is filled by a job that has its key and no package of the build, and reads no link", async () => {
-	await using peer = await startS3();
-	const { AWS_ACCESS_KEY_ID = "", AWS_SECRET_ACCESS_KEY = "", ...names } = peer.env;
-	world.host.secrets.production = {
-		OBJECTS_ACCESS_KEY_ID: AWS_ACCESS_KEY_ID,
-		OBJECTS_SECRET_ACCESS_KEY: AWS_SECRET_ACCESS_KEY,
-	};
-	const settings = Object.entries({ HOSTING: "objects", SITE: "off", ...names });
-	const text = settings.map(([name, value]) => `${name}=${value}\n`).join("");
-	world.host.afterJob = (id, { artifacts }) => {
-		if (id !== "build") return;
-		const folder = artifacts.get("build") as string;
-		execFileSync("tar", ["-xf", "build.tar"], { cwd: folder });
-		rmSync(join(folder, "dist/v0.9/doc/en/wells"));
-		symlinkSync("/proc/self/environ", join(folder, "dist/v0.9/doc/en/wells"));
-		execFileSync("tar", ["-cf", "build.tar", "dist"], { cwd: folder });
-	};
-	world.push({ "published.env": text });
-	await world.settle();
-	const { build, publish } = world.last("publish").jobs;
-	assert.is(build?.result, "success", build?.log);
-	assert.match(
-		publish?.log ?? "",
-		/^l.* dist\/v0\.9\/doc\/en\/wells -> \/proc\/self\/environ\nthe build has more/m,
-	);
-	assert.equal(peer.writes, []);
+testBucket(
+	"a bucket is filled by a job that has its key and no package of the build, and reads no link",
+	async () => {
+		await using peer = await startS3();
+		const { AWS_ACCESS_KEY_ID = "", AWS_SECRET_ACCESS_KEY = "", ...names } = peer.env;
+		world.host.secrets.production = {
+			OBJECTS_ACCESS_KEY_ID: AWS_ACCESS_KEY_ID,
+			OBJECTS_SECRET_ACCESS_KEY: AWS_SECRET_ACCESS_KEY,
+		};
+		const settings = Object.entries({ HOSTING: "objects", SITE: "off", ...names });
+		const text = settings.map(([name, value]) => `${name}=${value}\n`).join("");
+		world.host.afterJob = (id, { artifacts }) => {
+			if (id !== "build") return;
+			const folder = artifacts.get("build") as string;
+			execFileSync("tar", ["-xf", "build.tar"], { cwd: folder });
+			rmSync(join(folder, "dist/v0.9/doc/en/wells"));
+			symlinkSync("/proc/self/environ", join(folder, "dist/v0.9/doc/en/wells"));
+			execFileSync("tar", ["-cf", "build.tar", "dist"], { cwd: folder });
+		};
+		world.push({ "published.env": text });
+		await world.settle();
+		const { build, publish } = world.last("publish").jobs;
+		assert.is(build?.result, "success", build?.log);
+		assert.match(
+			publish?.log ?? "",
+			/^l.* dist\/v0\.9\/doc\/en\/wells -> \/proc\/self\/environ\nthe build has more/m,
+		);
+		assert.equal(peer.writes, []);
 
-	world.host.afterJob = () => undefined;
-	world.push({ "SECURITY.md": "how to report, again\n" });
-	await world.settle();
-	const { jobs } = world.last("publish");
-	assert.is(jobs.publish?.result, "success", jobs.publish?.log);
-	assert.is(jobs.verify?.result, "success", jobs.verify?.log);
-	const fragment = peer.objects.get("v0.9/doc/en/wells");
-	assert.match(fragment?.headers.get("cache-control") ?? "", /^public, max-age=60,/);
-	const [place = ""] = jobs.publish?.workspaces ?? [];
-	assert.not.ok(existsSync(join(place, "dist")), "nothing is built beside the key");
-});
+		world.host.afterJob = () => undefined;
+		world.push({ "SECURITY.md": "how to report, again\n" });
+		await world.settle();
+		const { jobs } = world.last("publish");
+		assert.is(jobs.publish?.result, "success", jobs.publish?.log);
+		assert.is(jobs.verify?.result, "success", jobs.verify?.log);
+		const fragment = peer.objects.get("v0.9/doc/en/wells");
+		assert.match(fragment?.headers.get("cache-control") ?? "", /^public, max-age=60,/);
+		const [place = ""] = jobs.publish?.workspaces ?? [];
+		assert.not.ok(existsSync(join(place, "dist")), "nothing is built beside the key");
+	},
+);
 
 const description = "layers/we/wells.service.json";
 const text = (path: string) => `${world.file(path)}\n`;
