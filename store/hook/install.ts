@@ -16,6 +16,9 @@ const mark = "# The hook of fragment-publisher,";
 /** The bundled judge of a push, beside the hook that runs it. */
 const bundleName = "fragment-publisher.mjs";
 
+/** The bundle that the package and the image bring; a checkout has none. */
+export const builtBundle = join(root, "store/hook/dist", bundleName);
+
 /**
  * Installs the hook that judges pushes into a repository. A correct file is not written again. A hook that is not this
  * project's is renamed to `pre-receive.local`, which runs after it. If the hook cannot be written, as on a full disk, the
@@ -50,11 +53,10 @@ async function update(folder: string, warn: Log["warn"], node: string): Promise<
 	await mkdir(folder, { recursive: true });
 	await renameForeign(folder, warn);
 	const bundlePath = join(folder, bundleName);
-	const stamp = codeStamp();
-	const present = await readTextIfThere(bundlePath);
-	if (!present?.startsWith(`// ${stamp}\n`)) {
-		const { code } = await bundleHook();
-		await replaceFile(bundlePath, `// ${stamp}\n${code}`, undefined, 0o644);
+	const isCurrent = (text: string | null): text is string => text?.startsWith(stampLine()) ?? false;
+	if (!isCurrent(await readTextIfThere(bundlePath))) {
+		const built = await readTextIfThere(builtBundle);
+		await replaceFile(bundlePath, isCurrent(built) ? built : await bundleHook(), undefined, 0o644);
 	}
 	const hookPath = join(folder, "pre-receive");
 	const hook = (await readFile(script, "utf8")).replace("@NODE@", () => quoted(node));
@@ -96,8 +98,13 @@ const checkNode = [
 	"}",
 ].join("\n");
 
-/** Bundles the judge of a push into one file that needs only Node. `inputs` are paths relative to the project's folder. */
-export async function bundleHook(): Promise<{ code: string; inputs: string[] }> {
+/** The first line of a bundle of this code. */
+function stampLine(): string {
+	return `// ${codeStamp()}\n`;
+}
+
+/** Bundles the judge of a push into one file that needs only Node. @returns its text */
+export async function bundleHook(): Promise<string> {
 	// Imported on demand: these imports take longer than the rest of a start.
 	const { build } = await import("esbuild");
 	const { compiledSchemas } = await import("../../registry/schemas/validators.ts");
@@ -106,7 +113,6 @@ export async function bundleHook(): Promise<{ code: string; inputs: string[] }> 
 		absWorkingDir: root,
 		bundle: true,
 		write: false,
-		metafile: true,
 		format: "esm",
 		platform: "node",
 		target: "node20",
@@ -117,6 +123,5 @@ export async function bundleHook(): Promise<{ code: string; inputs: string[] }> 
 		plugins: [compiledSchemas],
 		logLevel: "silent",
 	});
-	const code = result.outputFiles[0]?.text ?? "";
-	return { code, inputs: Object.keys(result.metafile.inputs) };
+	return stampLine() + result.outputFiles[0]?.text;
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { cp, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import glob from "fast-glob";
@@ -96,7 +96,11 @@ test("its steps, in a plain folder, give a service that is healthy, empty and wr
 		else if (name === "ENV")
 			for (const word of words.split(" ")) env[word.split("=")[0] as string] = word.split("=")[1] as string;
 		else if (words.startsWith("npm ci --omit=dev")) await linkPackages(app);
+		else if (words.startsWith("node "))
+			await promisify(execFile)(process.execPath, words.split(" ").slice(1), { cwd: app });
 	}
+	const built = join(app, "store/hook/dist/fragment-publisher.mjs");
+	await appendFile(built, "// the one of the image\n");
 	assert.equal(env, { NODE_ENV: "production", HOST: "0.0.0.0", DATA_DIR: "/data" });
 	// The user of the image cannot write beside the sources: here no folder can be made where the cache would be.
 	await writeFile(join(app, "node_modules/.cache"), "");
@@ -117,7 +121,12 @@ test("its steps, in a plain folder, give a service that is healthy, empty and wr
 		assert.is(service.exitCode, null, output);
 		assert.match(output, /^Serving 0 layers at /m);
 		assert.is((await stat(join(data, "senders.json"))).mode & 0o777, 0o600);
-		assert.ok((await stat(join(data, "repository.git"))).isDirectory());
+		const hook = join(data, "repository.git/hooks/fragment-publisher.mjs");
+		assert.is(
+			await readFile(hook, "utf8"),
+			await readFile(built, "utf8"),
+			"the hook is not built at a start",
+		);
 		// The catalogue is made after the start, with the guide from docs/.
 		await eventually(async () => (await fetch(`http://127.0.0.1:${PORT}/guide/publish.html`)).ok);
 	} finally {

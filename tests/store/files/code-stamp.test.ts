@@ -40,7 +40,8 @@ test("the stamp changes with the content and the name of each file that it cover
 	});
 	assert.is(new Set(stamps).size, changes.length);
 	const [checkout, same] = [join(folder.path, "same"), join(folder.path, "other")];
-	for (const path of [checkout, same]) writeFiles(path, { ...files, "foreign.txt": path });
+	const foreign = (path: string) => ({ "foreign.txt": path, "code/dist/built.mjs": path });
+	for (const path of [checkout, same]) writeFiles(path, { ...files, ...foreign(path) });
 	assert.equal([codeStamp(checkout), codeStamp(same)], [stamps[0], stamps[0]]);
 });
 
