@@ -347,14 +347,16 @@ const endless: [name: string, method: string, path: RegExp, effect: Effect, text
 			"GitHub demande une pause",
 			60,
 		],
-		[
-			"403 of the secondary limit",
-			"POST",
-			/trees$/,
-			answer(403, "You have exceeded a secondary rate limit."),
-			"GitHub demande une pause",
-			60,
-		],
+		...["exceeded a secondary rate limit.", "triggered an abuse detection mechanism."].map(
+			(words): (typeof endless)[number] => [
+				`403, ${words}`,
+				"POST",
+				/trees$/,
+				answer(403, `You have ${words}`),
+				"GitHub demande une pause",
+				60,
+			],
+		),
 	];
 
 for (const [index, [name, method, path, effect, text, seconds]] of endless.entries())

@@ -3,7 +3,11 @@ import { join } from "node:path";
 import { encode } from "fast-png";
 import * as assert from "uvu/assert";
 import { readLayers } from "../../../extensions/harvest/harvester/layers.ts";
-import { browserPath, serveFolder } from "../../../extensions/prove/browser.ts";
+import {
+	browserPath,
+	openBrowser as openLimitedBrowser,
+	serveFolder,
+} from "../../../extensions/prove/browser.ts";
 import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
 import { causeOf } from "../../../registry/causes.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
@@ -152,6 +156,25 @@ test("a proof keeps by code why nothing can be seen, and what https sites block"
 	assert.ok(proofs.get("drought")?.picture, "an http site shows it");
 	const blocked = await prove(scene, ["drought"], { isAgain: true, publicUrl: "http://maps.example" });
 	assert.is(blocked.get("drought")?.since, undefined);
+});
+
+/** A picture of a kilobyte that has ten million parts. */
+function endlessPicture(): Response {
+	const group = (level: number) => `<g id="g${level}">${`<use href="#g${level - 1}"/>`.repeat(10)}</g>`;
+	const groups = [1, 2, 3, 4, 5, 6, 7].map(group).join("");
+	const open = '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100">';
+	const text = `${open}<defs><rect id="g0" width="1" height="1"/>${groups}</defs><use href="#g7"/></svg>`;
+	return new Response(text, {
+		headers: { "Access-Control-Allow-Origin": "*", "Content-Type": "image/svg+xml" },
+	});
+}
+
+test("a picture that takes all memory ends its own browser, is recorded, and keeps no other layer from it", async (scene) => {
+	const network = drawingNetwork({ [hostOf(scene, "nhn")]: endlessPicture });
+	const limited = () => openLimitedBrowser();
+	const proofs = await prove(scene, ["nhn", "drought"], { fetch: network, browser: limited });
+	assert.is(proofs.get("nhn")?.langs.en?.cause?.code, "browser-ended");
+	assert.is(proofs.get("drought")?.langs.en?.cause, undefined);
 });
 
 runUnless(browserPath ? null : "there is no Chromium", test);
