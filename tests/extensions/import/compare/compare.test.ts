@@ -1,0 +1,156 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { exits, prints, runScript, warns } from "../../../helpers/process.ts";
+import { type Answering, answering, freshSuite, temporaryFolder } from "../../../helpers/world.ts";
+import { featureNode } from "../documents.ts";
+
+/** A service that answers lists of layers. */
+interface Fake {
+	server: Answering;
+	/** Path of lists → smallkey → node, or the status of the whole answer: `v1/docs`. */
+	lists: Map<string, Record<string, object | null | number>>;
+	/** Paths whose lists lack the first of several layers. */
+	incomplete: Set<string>;
+	asked: string[];
+}
+
+let old: Fake;
+let now: Fake;
+let folder: string;
+
+const test = freshSuite("compare", async (use) => {
+	[old, now] = [await startFake(), await startFake()];
+	for (const { server } of [old, now]) use(server);
+	folder = use(await temporaryFolder()).path;
+});
+
+async function startFake(): Promise<Fake> {
+	const fake: Omit<Fake, "server"> = { lists: new Map(), incomplete: new Set(), asked: [] };
+	const server = await answering((request, response) => {
+		const path = request.url ?? "";
+		fake.asked.push(path);
+		const [, list = "", keys = ""] = /^\/(.*docs)\/(?:en|fr)\/(.*)$/.exec(path) ?? [];
+		const nodes = fake.lists.get(list);
+		if (!nodes) return void response.writeHead(404, { Connection: "close" }).end();
+		const found = decodeURIComponent(keys)
+			.split(",")
+			.map((key) => nodes[key] ?? null);
+		const failure = found.find((node) => typeof node === "number");
+		response.writeHead((failure as number | undefined) ?? 200, { Connection: "close" });
+		// v2 answers an empty list for a single unknown key.
+		const isUnknown = list === "v2/docs" && found.length === 1 && found[0] === null;
+		if (fake.incomplete.has(list) && found.length > 1) found.shift();
+		response.end(JSON.stringify(isUnknown ? [] : found));
+	});
+	return { ...fake, server };
+}
+
+const feature = (more: object = {}) => ({ layers: { feature: [{ ...featureNode("a", "en"), ...more }] } });
+
+async function compare(keys: string) {
+	const path = join(folder, "keys");
+	await writeFile(path, keys);
+	const services = [old.server.origin, `${now.server.origin}/`];
+	return runScript("compare", [...services, "--keys", path], { DATA_DIR: folder });
+}
+
+test("differences are counted by kind and class, and exit code 1 is for what a viewer sees", async () => {
+	const nodes = { a: feature(), b: feature({ geometryType: "esriGeometryPoint" }), gone: feature() };
+	old.lists.set("v1/docs", { ...nodes, c: feature({ nameField: "OTHER" }), broken: 500, down: feature() });
+	const served = { a: feature(), b: feature(), c: feature(), broken: feature() };
+	now.lists.set("v1/docs", { ...served, down: 500, fresh: feature() });
+	const { stdout } = await exits(compare("a,b,c,gone,broken,down,fresh,never"), 1);
+	assert.equal(stdout.split("\n"), [
+		"8 layers read at v1, in both languages",
+		"",
+		"Viewer-relevant: layers that a viewer would draw or ask otherwise",
+		"       1  answers 500 (v1): down",
+		"       1  nameField (v1): c",
+		"",
+		"Missing: layers that the new service does not have",
+		"       1  not there (v1): gone",
+		"",
+		"Cosmetic: layers in which no viewer sees a difference, or a better one",
+		"       1  geometryType: no viewer reads it (v1): b",
+		"",
+		"Not compared: layers that the older service cannot serve itself",
+		"       1  answers 500 (v1): broken",
+		"",
+		"       1  the same in both",
+		"       1  only in the new service: fresh",
+		"       1  in neither: never",
+		"",
+	]);
+	for (const [keys, code] of [
+		["a,b,never,fresh", 0],
+		["a,gone", 1],
+		["a,broken", 1],
+	] as const)
+		await exits(compare(keys), code);
+});
+
+test("every version that a service has is read, at its root too, and again alone where an answer lacks a layer", async () => {
+	const nodes = { a: feature(), b: feature(), c: feature() };
+	for (const { lists } of [old, now]) lists.set("v1/docs", nodes).set("v2/docs", {});
+	old.incomplete.add("v1/docs");
+	const { stderr } = await prints(compare("a b c\n"), 0, /^ +3 {2}the same in both$/m);
+	assert.match(stderr, /^Comparing 3 layers of http/);
+	await prints(compare("gone"), 0, /^ +1 {2}in neither: gone$/m);
+	const node = { id: "rcs.a.en", layerType: "ogcWms", url: "https://h/", name: "a", layerEntries: [] };
+	old.lists.set("v2/docs", { a: { layers: [node] } });
+	now.lists.delete("v2/docs");
+	await prints(compare("a"), 1, /^ +1 {2}the version is not served \(v2\): a$/m);
+	for (const { lists } of [old, now]) lists.clear();
+	old.lists.set("docs", { a: { layers: { feature: [featureNode("a", "en", {}, true)] } } });
+	now.lists.set("v0.9/docs", old.lists.get("docs") ?? {});
+	await prints(compare("a"), 0, /^1 layer read at v0\.9, in both languages$/m);
+});
+
+test("a service that answers with garbage, from the start or later, ends the comparison, which says why", async () => {
+	const keys = Array.from({ length: 400 }, (_, index) => `k${index}`);
+	const nodes = Object.fromEntries(keys.map((key, index) => [key, index < 60 ? feature() : 500]));
+	for (const [served, last] of [
+		[nodes, "answers 500"],
+		[Object.fromEntries(keys.map((key) => [key, 502])), "answers 502"],
+	] as const) {
+		now.lists.set("v1/docs", Object.fromEntries(keys.map((key) => [key, feature()])));
+		old.lists.set("v1/docs", served);
+		old.asked.length = 0;
+		const text = new RegExp(
+			`^http\\S+/v1/docs: 40 layers in a row cannot be read, the last one: ${last}`,
+			"m",
+		);
+		await warns(compare(keys.join()), 2, text);
+		assert.ok(old.asked.length < 400, `${old.asked.length} requests`);
+	}
+});
+
+test("the keys may be those of a dump, or of the repository in DATA_DIR; without any it ends with 2", async () => {
+	const dump = { docs: [{ _id: "a" }, { _id: "_design/x" }, { _id: "no smallkey" }, { data: { key: "b" } }] };
+	for (const fake of [old, now]) fake.lists.set("v1/docs", { a: feature() });
+	await prints(compare(JSON.stringify(dump)), 0, /^2 layers read/, /^ +1 {2}in neither: b$/m);
+	const dataDir = join(folder, "data");
+	const services = [old.server.origin, now.server.origin];
+	const ask = (words = services) => runScript("compare", words, { DATA_DIR: dataDir });
+	await warns(ask(), 2, /^--keys: is needed: there is no repository at .*repository\.git$/m);
+	const nodes = { en: featureNode("a", "en"), fr: featureNode("a", "fr") };
+	await writeFile(
+		join(folder, "dump.json"),
+		JSON.stringify({ docs: [{ _id: "a", type: "feature", data: nodes }] }),
+	);
+	await exits(runScript("import", [join(folder, "dump.json")], { DATA_DIR: dataDir }), 0);
+	await prints(ask(), 0, /^ +1 {2}the same in both$/m);
+	old.asked.length = 0;
+	for (const [keys, reason] of [
+		["a b/c", /keys: a smallkey must be 1 to 64 of .*, not "b\/c"$/m],
+		["  \n", /keys: holds no smallkeys to compare$/m],
+		["{", /is not JSON: is it whole/],
+	] as const)
+		await warns(compare(keys), 2, reason);
+	assert.equal(old.asked, []);
+	old.lists.clear();
+	await warns(ask(), 2, /^http:\/\/127\.0\.0\.1:\d+: serves none of v0\.9, v1, v2 below this address$/m);
+});
+
+test.run();

@@ -1,0 +1,313 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { parseDescription } from "../../../registry/description.ts";
+import { parseRegistration } from "../../../registry/registration.ts";
+import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
+import { layerFacts } from "../../../registry/targets/facts.ts";
+import { renderAt } from "../../../registry/targets/table.ts";
+import type { TargetName } from "../../../registry/targets/target.ts";
+import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
+import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
+import { assertAcceptedAt } from "../../viewer/accepted.ts";
+import {
+	release10,
+	release15,
+	release17,
+	release17Wms,
+	release20,
+	release20Many,
+	release20Server,
+	release20Whole,
+	release20Wms,
+	release110,
+	wmsNode,
+} from "./documents.ts";
+
+let folder: string;
+let dataDir: string;
+
+const test = freshSuite("import", async (use) => {
+	folder = use(await temporaryFolder()).path;
+	dataDir = join(folder, "data");
+});
+
+interface Given {
+	senders?: object;
+	isTrial?: boolean;
+	partial?: boolean;
+}
+
+async function run(dump: string | Buffer | object, given: Given = {}): Promise<Ended> {
+	const path = join(folder, "dump.json");
+	const isText = typeof dump === "string" || Buffer.isBuffer(dump);
+	await writeFile(path, isText ? dump : JSON.stringify(dump));
+	const args = [path, ...(given.isTrial ? ["--dry-run"] : []), ...(given.partial ? ["--partial"] : [])];
+	if (given.senders) {
+		args.push("--senders", join(folder, "auth.json"));
+		await writeFile(join(folder, "auth.json"), JSON.stringify(given.senders));
+	}
+	return runScript("import", args, { DATA_DIR: dataDir });
+}
+
+function git(...args: string[]): string {
+	const path = join(dataDir, "repository.git");
+	return execFileSync("git", ["-C", path, ...args], {
+		encoding: "utf8",
+		stdio: ["ignore", "pipe", "ignore"],
+	});
+}
+
+/** The smallkeys of layers that were imported, sorted; those of the project's own example are left out. */
+function stored(): string[] {
+	try {
+		const paths = git("log", "--format=", "--name-only", "--author=import", "main").trim().split("\n");
+		const registrations = paths.filter((path) => /^layers\/[^/]+\/[^.]+\.json$/.test(path));
+		return registrations.map((path) => path.replace(/^.*\/|\.json$/g, "")).sort();
+	} catch {
+		return [];
+	}
+}
+
+function fileOf(path: string): string | null {
+	try {
+		return git("show", `main:${path}`);
+	} catch {
+		return null;
+	}
+}
+
+/** The node that is served now, at v0.9 or as v1 spells it. */
+function served(smallkey: string, lang: Lang, isV1 = false): Record<string, unknown> {
+	const { layers } = rendered(isV1 ? "v1" : "v0.9", smallkey, lang);
+	return (layers.wms ?? layers.feature)[0];
+}
+
+/** What is served now at a target; null where the layer cannot be expressed there. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
+function rendered(target: TargetName, smallkey: string, lang: Lang): any {
+	const text = fileOf(layerPath(smallkey)) ?? "";
+	const { registration, problems } = parseRegistration(Buffer.from(text), "stored");
+	if (!registration) throw new Error(JSON.stringify(problems));
+	const described = fileOf(descriptionPath(smallkey));
+	const description = described === null ? null : parseDescription(described);
+	const settings = { metadataUrl: "", catalogueUrl: "" };
+	const fragment = renderAt(target, layerFacts(lang, smallkey, registration, description, settings));
+	if (fragment !== null) assertAcceptedAt(target, fragment);
+	return JSON.parse(fragment ?? "null");
+}
+
+/** What the older service served, but for what the viewer reads otherwise or not at all. */
+function expected(node: object, lang: Lang): Record<string, unknown> {
+	const { geometryType: _, ...rest } = node as Record<string, never>;
+	const text = JSON.stringify(rest).replace(',"spatialReference":{"wkid":3978}', "");
+	const french = text.replace('"Icon"', '"Icône"').replace('"Details"', '"Détails"');
+	return JSON.parse(lang === "fr" ? french : text);
+}
+
+const documents = [release15, release17, release17Wms, release110];
+
+test("what is served afterwards is what the older service served, for documents of every release", async () => {
+	const { stdout, stderr } = await exits(run({ docs: [...documents, release10] }), 0);
+	assert.is(stderr, "");
+	assert.equal(stored(), ["old-10", "old-110", "old-15", "old-17", "old-17-wms"]);
+	for (const lang of langs) {
+		assert.equal(served("old-10", lang), expected(release10.data[lang], lang));
+		assert.equal(served("old-15", lang), expected(release15.data[lang], lang));
+		assert.equal(served("old-110", lang, true), expected(release110.data[lang], lang));
+		// The viewer reads no empty second or third field.
+		const { symbology, ...rest } = expected(release17.data[lang], lang);
+		const { field2: _field2, field3: _field3, ...others } = symbology as Record<string, unknown>;
+		assert.equal(served("old-17", lang, true), { ...rest, symbology: others });
+		const { imageUrl, ...wms } = served("old-17-wms", lang);
+		assert.type(imageUrl, "string");
+		assert.equal(wms, expected(release17Wms.data[lang], lang));
+	}
+	for (const line of [/^ +5 {2}layers: 4 feature, 1 wms$/m, /^ +5 {2}registered$/m, /^commit [0-9a-f]{40}$/m])
+		assert.match(stdout, line);
+	const { en } = JSON.parse(fileOf(layerPath("old-17-wms")) ?? "");
+	const request = { service_url: "http://maps.example/wms", layer: "roads", legend_format: "image/png" };
+	assert.equal(en, { ...request, feature_info_type: "text/plain" });
+	const { en: english } = JSON.parse(fileOf(layerPath("old-110")) ?? "");
+	assert.not("loading_mode" in english, "the older service counted the features");
+});
+
+/** A node of v2 that is served now. */
+function servedAtV2(smallkey: string, lang: Lang) {
+	return rendered("v2", smallkey, lang).layers[0];
+}
+
+test("documents of version 2.0 are served at v1 and v2 as they were, of every kind", async () => {
+	const docs = [release20, release20Wms, release20Many, release20Server, release20Whole];
+	const { code, stdout, stderr } = await run({ docs });
+	assert.equal([code, stderr], [0, ""]);
+	assert.match(stdout, /^ +5 {2}layers: 5 of version 2\.0$/m);
+	for (const lang of langs) {
+		// The older service did not serve the type of geometry.
+		assert.equal(served("new-20", lang, true), expected(release20.v1_config[lang] as object, lang));
+		const { imageUrl: _imageUrl, ...wms } = served("new-wms", lang, true);
+		assert.equal(wms, expected(release20Wms.v1_config[lang] as object, lang));
+		for (const document of [release20Many, release20Server, release20Whole]) {
+			const { layerType, url, layerEntries } = document.layer_config[lang] as Record<string, unknown>;
+			const node = servedAtV2(document._id, lang);
+			assert.equal([node.layerType, node.url], [layerType, url]);
+			assert.equal(node.layerEntries.map(nameless), (layerEntries as object[]).map(nameless));
+			assert.is(rendered("v1", document._id, lang), null, "it has no form there, as before");
+		}
+		const node = servedAtV2("new-20", lang);
+		assert.equal([node.tolerance, node.metadataUrl], [5, "http://csw.example/xml?id=abc"]);
+	}
+	const { fr } = JSON.parse(fileOf(descriptionPath("new-server")) ?? "");
+	assert.equal([fr.from, fr.entries], ["import", [4, 0]]);
+});
+
+function nameless({ id, index }: { id?: string; index?: number }): string | number | undefined {
+	return id ?? index;
+}
+
+test("every form of a dump is read, with what it holds beside documents", async () => {
+	const rows = documents.map((doc) => ({ id: doc._id, key: doc._id, value: { rev: "1-a" }, doc }));
+	const design = { _id: "_design/views", views: {} };
+	const gone = { _id: "gone", _deleted: true };
+	const goneRow = { id: "x", key: "x", value: { rev: "2", deleted: true }, doc: null };
+	const dumps = [
+		{ new_edits: false, docs: [design, ...documents, gone] },
+		{ total_rows: 6, offset: 0, rows: [...rows, goneRow] },
+		{ rows: documents.map((doc) => ({ doc })) },
+	];
+	for (const dump of dumps) {
+		const trial = await run(dump, { isTrial: true });
+		assert.match(trial.stdout, /^ +4 {2}documents read$/m);
+		assert.match(trial.stdout, /^ +4 {2}would be registered$/m);
+		assert.is(await stat(dataDir).catch(() => null), null, "a trial writes nothing");
+	}
+	const wide = Buffer.from(`\ufeff${JSON.stringify(dumps[0])}\r\n`, "utf16le");
+	for (const bytes of [wide, Buffer.from(wide).swap16()]) assert.is((await run(bytes)).code, 0);
+	const marked = await run(`\ufeff${JSON.stringify(dumps[0], null, 2)}\n`);
+	assert.is(marked.stderr, "");
+	assert.is(stored().length, 4);
+});
+
+test("importing again changes nothing, and a harvested description stays", async () => {
+	await run({ docs: documents.slice(0, 1) });
+	const first = git("rev-parse", "main");
+	const trial = [/^ +3 {2}would be registered$/m, /^ +1 {2}stored already$/m];
+	await prints(run({ docs: documents }, { isTrial: true }), 0, trial);
+	assert.is(git("rev-parse", "main"), first, "a trial changes nothing");
+	await run({ docs: documents });
+	const before = git("rev-parse", "main");
+	const again = await run({ docs: documents });
+	assert.match(again.stdout, /^ +4 {2}stored already$/m);
+	assert.not.match(again.stdout, /^commit/m);
+	assert.is(git("rev-parse", "main"), before);
+	const harvested = JSON.parse(fileOf(descriptionPath("old-15")) ?? "");
+	assert.is(harvested.en.from, "import");
+	for (const lang of langs) {
+		delete harvested[lang].from;
+		harvested[lang].name = "Harvested";
+	}
+	pushFile(descriptionPath("old-15"), `${JSON.stringify(harvested, null, 2)}\n`);
+	const pushed = git("rev-parse", "main");
+	const third = await run({ docs: documents });
+	assert.match(third.stdout, /^ +4 {2}stored already$/m);
+	assert.is(git("rev-parse", "main"), pushed);
+});
+
+/** Commits one file, as a push would. */
+function pushFile(path: string, text: string): void {
+	const head =
+		"commit refs/heads/main\ncommitter a <a@a.invalid> 1 +0000\ndata 1\nx\nfrom refs/heads/main^0\n";
+	const input = `${head}M 644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
+	const repository = join(dataDir, "repository.git");
+	execFileSync("git", ["-C", repository, "fast-import", "--quiet"], { input });
+}
+
+test("a document that cannot be moved is listed with its reason, and all others are imported", async () => {
+	const twice = { ...release17, _id: "twice" };
+	const docs = [
+		release15,
+		{ _id: "no smallkey", type: "wms", data: {} },
+		{ _id: "tiles", type: "tiles", data: {} },
+		{ _id: "empty", type: "feature", data: {} },
+		{ _id: "half", type: "wms", data: { en: wmsNode("half", "en") } },
+		twice,
+		twice,
+		{ ...release17, _id: "OLD-15" },
+		{ _id: "password", type: "wms", data: { en: wmsNode("p", "en", { url: "http://a:b@c/" }), fr: {} } },
+		release17,
+	];
+	const { stdout: out, stderr: error } = await exits(run({ docs }), 1);
+	assert.equal(stored(), ["old-15", "old-17"]);
+	const again = await run({ docs }, { partial: true });
+	assert.is(again.code, 0, "what cannot be moved is fine now");
+	assert.not.match(again.stderr, "--partial");
+	assert.match(error, /^not moved: tiles: .* \(document 3 of .*dump\.json\)$/m);
+	for (const line of [
+		"not moved: no smallkey: its key must be 1 to 64 of A-Z a-z 0-9 _ - + =",
+		"not moved: tiles: is neither a wms nor a feature layer",
+		"not moved: empty: /en/service_url: is missing",
+		"not moved: half: /fr/layer: is missing; /fr/service_url: is missing",
+		"not moved: OLD-15: differs only in case from old-15",
+		"not moved: password: ",
+		"/en/service_url: must not hold a user name or password",
+	])
+		assert.ok(error.includes(line), `${line}\n${error}`);
+	assert.is(error.match(/^not moved: twice: has more than one document \(document \d+ /gm)?.length, 2);
+	assert.not.match(error, /a:b@/);
+	assert.match(out, /^ +8 {2}not moved$/m);
+});
+
+test("a dump that cannot be read is an error, and nothing is stored", async () => {
+	const whole = JSON.stringify({ docs: documents });
+	const bad: [dump: string, rule: RegExp][] = [
+		[whole.slice(0, -1), /dump\.json: is not JSON: is it whole\?/],
+		["", /is not JSON/],
+		["<html>", /is not JSON/],
+		[whole.replace('"feature"', "feature"), /is not JSON/],
+		[`${whole}x`, /is not JSON/],
+		["[]", /must have one array of documents/],
+		['{"docs":[7]}', /holds something else than documents/],
+		['{"rows":[{"id":"a","key":"a","value":{"rev":"1"}}]}', /ask for _all_docs\?include_docs=true/],
+		['{"docs":[],"rows":[]}', /must have one array of documents/],
+	];
+	for (const [dump, rule] of bad) {
+		await warns(run(dump), 1, rule, /nothing was written\n$/);
+		assert.equal(stored(), []);
+	}
+	const senders = { nothing: 1 };
+	await warns(run({ docs: documents }, { senders }), 1, "auth.json: must have one array of documents");
+	assert.equal(stored(), []);
+	assert.is(existsSync(join(dataDir, "senders.json")), false);
+});
+
+test("senders are added to the senders file, and its senders stay unchanged", async () => {
+	const senders = {
+		docs: [
+			{ _id: "jstest", key: "test_-k" },
+			{ _id: "bad id", key: "secret-of-bad" },
+			{ _id: "nobody", key: "" },
+			{ _id: "copy", key: "test_-k" },
+		],
+	};
+	const place = join(dataDir, "senders.json");
+	const { stdout: out, stderr: error } = await run({ docs: [release15] }, { senders });
+	assert.equal(JSON.parse(await readFile(place, "utf8")), { jstest: "test_-k" });
+	assert.is((await stat(place)).mode & 0o777, 0o600);
+	assert.match(out, /^1 sender added to .*senders\.json, 0 there already, 3 not moved$/m);
+	assert.match(error, /^not moved: sender copy: has the same secret as jstest \(document \d+ of .*\)$/m);
+	assert.not.match(out + error, /test_-k|secret-of-bad/);
+	const changed = {
+		docs: [
+			{ _id: "jstest", key: "other" },
+			{ _id: "second", key: "two" },
+		],
+	};
+	const again = await run({ docs: [release15] }, { senders: changed });
+	assert.match(again.stderr, /sender jstest: is a sender here, with another secret: left as it is/);
+	const stored = JSON.parse(await readFile(place, "utf8"));
+	assert.equal(stored, { jstest: "test_-k", second: "two" });
+});
+
+test.run();
