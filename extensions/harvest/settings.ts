@@ -1,4 +1,5 @@
 import type { Variables } from "../../api/configuration.ts";
+import type { Configuration } from "../../api/service/settings.ts";
 
 /** The settings of the harvester, the health check and their notices. */
 export type HarvestSettings = ReturnType<typeof readHarvest>;
@@ -21,4 +22,18 @@ function readNotify(variables: Variables): { url: string; secret: string } | nul
 	const [url, secret] = [variables.address("NOTIFY_URL"), variables.text("NOTIFY_SECRET", "")];
 	if (url !== "" && secret === "") variables.problems.push("NOTIFY_SECRET: is needed with NOTIFY_URL");
 	return url === "" ? null : { url, secret };
+}
+
+/** The environment of a process that parses untrusted answers: without secrets. */
+export function childEnvironment(configuration: Configuration): NodeJS.ProcessEnv {
+	const { dataDir, mapWkid, publicUrl } = configuration;
+	const { allowPrivate, httpsProxy, noProxy } = configuration.network;
+	const { PATH, NODE_EXTRA_CA_CERTS } = process.env;
+	return {
+		...{ PATH, DATA_DIR: dataDir, MAP_WKID: String(mapWkid), PUBLIC_URL: publicUrl },
+		HARVEST_ALLOW_PRIVATE: allowPrivate ? "on" : "off",
+		...(httpsProxy && { HTTPS_PROXY: httpsProxy }),
+		...(noProxy && { NO_PROXY: noProxy }),
+		...(NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS }),
+	};
 }

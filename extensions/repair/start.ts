@@ -17,7 +17,7 @@ import { readOpen } from "../../store/git/repair-branches.ts";
 import { commitHealth, type HealthOptions } from "../harvest/harvester/health.ts";
 import type { HarvestService } from "../harvest/harvester/open.ts";
 import { systemTimers } from "../harvest/harvester/schedule.ts";
-import type { HarvestSettings } from "../harvest/settings.ts";
+import { childEnvironment, type HarvestSettings } from "../harvest/settings.ts";
 import { repairHtml, repairsHtml } from "./repair-page.ts";
 import { createReadRepairs, type ReadRepairs } from "./waiting-repairs.ts";
 
@@ -115,23 +115,9 @@ export function startRepairs(
 	};
 }
 
-/** The environment of a search, without secrets, since it parses untrusted answers. @param own that of this process */
-export function searchEnvironment({ dataDir, mapWkid, network }: Configuration, own: NodeJS.ProcessEnv) {
-	const { allowPrivate, httpsProxy, noProxy } = network;
-	return {
-		PATH: own.PATH,
-		DATA_DIR: dataDir,
-		MAP_WKID: String(mapWkid),
-		HARVEST_ALLOW_PRIVATE: allowPrivate ? "on" : "off",
-		...(httpsProxy && { HTTPS_PROXY: httpsProxy }),
-		...(noProxy && { NO_PROXY: noProxy }),
-		...(own.NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS: own.NODE_EXTRA_CA_CERTS }),
-	};
-}
-
 /** Searches in a process of its own. */
 function searchProcess(configuration: Configuration) {
-	const env = searchEnvironment(configuration, process.env);
+	const env = childEnvironment(configuration);
 	const command = fileURLToPath(new URL("../../scripts/fragments.cjs", import.meta.url));
 	return (signal: AbortSignal) =>
 		promisify(execFile)(process.execPath, [command, "repair"], { env, signal, timeout: maxSearchMs });

@@ -39,7 +39,7 @@ export const englishCauses = {
 	memory: "sent what takes more than {0} MB to be read",
 	"read-slow": "sent what takes more than {0} s to be read",
 	unread: "sent what cannot be read: {0}",
-	"thread-ended": "sent what ends the thread that reads it",
+	"process-ended": "sent what ends the process that reads it",
 	// What is registered.
 	"no-layer": "has no layer {0} among its {1}",
 	"no-layers": "has no layers",

@@ -37,7 +37,7 @@ export const frenchCauses: Readonly<Record<keyof typeof englishCauses, string>> 
 	memory: "a envoyé ce qui se lit avec plus de {0}\u00a0Mo",
 	"read-slow": "a envoyé ce qui se lit en plus de {0}\u00a0s",
 	unread: "a envoyé ce qui ne peut pas être lu : {0}",
-	"thread-ended": "a envoyé ce qui met fin au fil qui le lit",
+	"process-ended": "a envoyé ce qui met fin au processus qui le lit",
 	// What is registered.
 	"no-layer": "n’a pas de couche {0} parmi ses {1}",
 	"no-layers": "n’a pas de couches",

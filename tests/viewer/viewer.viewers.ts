@@ -116,7 +116,7 @@ async function harvest(local: Local, smallkey: string): Promise<void> {
 	});
 	harvester.follow(smallkey);
 	await eventually(() => lines.length === 1);
-	assert.equal(lines, [{ harvest: smallkey, outcome: "changed" }]);
+	assert.equal(lines, [{ harvested: 1, changed: 1 }]);
 	await harvester.close();
 }
 

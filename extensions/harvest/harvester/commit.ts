@@ -2,9 +2,17 @@ import { type Description, descriptionText, parseDescription } from "../../../re
 import { textsOf } from "../../../registry/problems.ts";
 import { harvestedLangs, parseRegistration, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
-import { isRefusal, type Layer, type Store, serviceAuthor } from "../../../store/store.ts";
-import { type FindingLine, findingLine, mergeDescription } from "../finding.ts";
-import type { HarvestLayer } from "../layer.ts";
+import {
+	type Edit,
+	isRefusal,
+	type Layer,
+	type Reader,
+	type Store,
+	StoreBusy,
+	serviceAuthor,
+} from "../../../store/store.ts";
+import { type Harvested, mergeDescription } from "../finding.ts";
+import type { Schedule } from "./schedule.ts";
 
 /** A layer's service description; null if it has no valid one. */
 export function descriptionOf({ description }: Layer): Description | null {
@@ -27,66 +35,97 @@ export function serviceMeta(now: () => Date) {
 	return { author: serviceAuthor, time: now().getTime(), trailers: [], request: null, review: false };
 }
 
-/** The result of one harvest, as a line of the log. */
-export interface HarvestLine {
-	harvest: string;
-	/** `dropped`: the layer was changed or removed during the harvest. `failed`: no service answered. */
-	outcome: "changed" | "unchanged" | "dropped" | "failed";
-	/** What is wrong with the layer or its services, in English; absent if nothing is. */
-	findings?: string[];
+/** What the services of a layer answered. */
+export interface HarvestResult {
+	smallkey: string;
+	registration: Registration;
+	harvested: Harvested;
 }
 
-/** What became of one harvest. */
-export interface HarvestEnd {
-	line: HarvestLine;
-	findings: FindingLine[];
-	/** Whether a retry is useful because a service was down. */
-	again: boolean;
-}
+/** `dropped`: the layer was changed or removed during the harvest. `failed`: no service answered. */
+export type Outcome = "changed" | "unchanged" | "dropped" | "failed";
 
-export interface CommitOptions {
+/** What is harvested in this time shares a commit, up to this number of layers: row `put-harvest`. */
+const groupMs = 1_000;
+const maxGroup = 50;
+
+interface GroupOptions extends Pick<Schedule, "timers" | "now"> {
 	store: Store;
-	/** Harvests one layer. Rejects only if its signal aborts. */
-	harvest: HarvestLayer;
-	now: () => Date;
+	/** Gets the outcome of each result of a group. */
+	done: (outcomes: ReadonlyMap<HarvestResult, Outcome>) => void;
+	/** Gets the results that could not be stored. */
+	failed: (results: readonly HarvestResult[], error: unknown) => void;
 }
 
-/**
- * Harvests one layer and commits its new description.
- * @returns null if the layer is not harvested
- */
-export async function harvestOne(
-	smallkey: string,
-	{ store, harvest, now }: CommitOptions,
-	signal: AbortSignal,
-): Promise<HarvestEnd | null> {
-	const layer = await store.read(smallkey);
-	const registration = layer && harvestedOf(layer);
-	if (!registration || signal.aborted) return null;
-	const harvested = await harvest(registration, signal, descriptionOf(layer));
-	if (signal.aborted) return null;
-	const findings = harvested.findings.map((finding) => findingLine(registration, finding));
-	const inEnglish = findings.map(({ en }) => en);
-	const done = (outcome: HarvestLine["outcome"]) => ({
-		line: { harvest: smallkey, outcome, ...(findings.length > 0 && { findings: inEnglish }) },
-		findings,
-		again: harvested.findings.some(({ state }) => state === "down"),
-	});
-	if (Object.keys(harvested.found).length === 0) return done("failed");
-	let isDropped = false;
-	const outcome = await store.change(
-		async (fresh) => {
-			const layer = await fresh.read(smallkey);
-			const current = layer && harvestedOf(layer);
-			isDropped =
-				!current || langs.some((lang) => current[lang].service_url !== registration[lang].service_url);
-			if (!current || isDropped) return [];
-			const merged = mergeDescription(current, harvested, layer.description);
-			const text = merged && descriptionText(merged);
-			return text === null || text === layer.description ? [] : [{ path: descriptionPath(smallkey), text }];
+/** Collects the results of harvests, and commits the descriptions of a group in one commit. */
+export function createGroups({ store, now, timers, done, failed }: GroupOptions) {
+	/** What the next commit stores, by smallkey. */
+	let group = new Map<string, HarvestResult>();
+	let timer: unknown;
+	let committing: Promise<void> = Promise.resolve();
+
+	function commit(): void {
+		timers.clear(timer);
+		const results = [...group.values()];
+		group = new Map();
+		if (results.length > 0) committing = committing.then(() => commitAll(results));
+	}
+
+	async function commitAll(results: readonly HarvestResult[]): Promise<void> {
+		try {
+			done(await commitGroup(results));
+		} catch (error) {
+			if (results.length === 1 || error instanceof StoreBusy) return failed(results, error);
+			// The store may refuse one description, and with it the whole group.
+			for (const result of results) await commitAll([result]);
+		}
+	}
+
+	async function commitGroup(results: readonly HarvestResult[]): Promise<Map<HarvestResult, Outcome>> {
+		const outcomes = new Map(results.map((result): [HarvestResult, Outcome] => [result, "failed"]));
+		const answered = results.filter(({ harvested }) => Object.keys(harvested.found).length > 0);
+		const [first, second] = answered;
+		if (!first) return outcomes;
+		const editsOf = async (fresh: Reader) => {
+			const edits: Edit[] = [];
+			for (const result of answered) {
+				const edit = await editOf(result, fresh);
+				outcomes.set(result, typeof edit === "string" ? edit : "changed");
+				if (typeof edit !== "string") edits.push(edit);
+			}
+			return edits;
+		};
+		const smallkey = second ? null : first.smallkey;
+		const subject = `harvest ${smallkey ?? `${answered.length} layers`}`;
+		const outcome = await store.change(editsOf, { ...serviceMeta(now), smallkey, subject });
+		if (isRefusal(outcome)) throw new Error(`${subject}: ${textsOf(outcome.errors).join("; ")}`);
+		return outcomes;
+	}
+
+	return {
+		/** Adds a result to the next commit. */
+		add(result: HarvestResult): void {
+			if (group.size === 0) timer = timers.set(commit, groupMs);
+			group.set(result.smallkey, result);
+			if (group.size >= maxGroup) commit();
 		},
-		{ ...serviceMeta(now), smallkey, subject: `harvest ${smallkey}` },
-	);
-	if (isRefusal(outcome)) throw new Error(`harvest ${smallkey}: ${textsOf(outcome.errors).join("; ")}`);
-	return done(isDropped ? "dropped" : outcome.changed ? "changed" : "unchanged");
+		/** Commits what is collected. */
+		async close(): Promise<void> {
+			commit();
+			await committing;
+		},
+	};
+}
+
+/** The new description of a layer, or why there is none to store. */
+async function editOf({ smallkey, registration, harvested }: HarvestResult, fresh: Reader) {
+	const layer = await fresh.read(smallkey);
+	const current = layer && harvestedOf(layer);
+	if (!current || langs.some((lang) => current[lang].service_url !== registration[lang].service_url))
+		return "dropped";
+	const merged = mergeDescription(current, harvested, layer.description);
+	const text = merged && descriptionText(merged);
+	return text === null || text === layer.description
+		? "unchanged"
+		: { path: descriptionPath(smallkey), text };
 }

@@ -4,12 +4,12 @@ import { readHealth } from "../../../api/service/repository.ts";
 import { eachInSlices } from "../../../publish/slices.ts";
 import { createLayerParts } from "../layer-parts.ts";
 import { createNotifier, type Notice } from "../notify.ts";
-import type { HarvestSettings } from "../settings.ts";
+import { childEnvironment, type HarvestSettings } from "../settings.ts";
 import { createHarvester } from "./harvester.ts";
 import { createWatcher } from "./health.ts";
+import { createHarvestProcess } from "./process.ts";
 import { againUntil } from "./rules.ts";
 import { systemTimers } from "./schedule.ts";
-import { createHarvestThreads, threadLimits } from "./threads.ts";
 
 /** The harvester of a running service, with the watcher. */
 export type ServiceHarvester = ReturnType<typeof openHarvester>;
@@ -25,14 +25,12 @@ export function openHarvester(
 	}: Pick<RunningService<HarvestSettings>, "configuration" | "store" | "smallkeys" | "log" | "observe">,
 	againUntilMs = 0,
 ) {
-	const { harvest, network, mapWkid, publicUrl: site, dataDir, notify: target } = configuration;
+	const { harvest, dataDir, notify: target } = configuration;
 	const notifier =
 		target && createNotifier({ target, now: () => new Date(), warn: (line) => log.warn(line) });
-	const threads = createHarvestThreads({
-		entry: new URL("./thread-entry.mjs", import.meta.url),
-		settings: { network, mapWkid, site },
-		limits: threadLimits,
-		timers: systemTimers,
+	const child = createHarvestProcess({
+		module: new URL("./child.ts", import.meta.url),
+		environment: childEnvironment(configuration),
 	});
 	const repository = repositoryPath(dataDir);
 	const common = {
@@ -45,11 +43,12 @@ export function openHarvester(
 		readHealth: () => readHealth(repository),
 		notify: notifier?.notify,
 	};
-	const watcher = createWatcher({ ...common, watch: threads.watch });
+	const watcher = createWatcher({ ...common, watch: child.watch });
 	const harvester = createHarvester({
 		...common,
-		harvest: threads.harvest,
+		harvest: child.harvest,
 		againUntilMs,
+		quietMs: 200,
 		count: (outcome) => observe({ kind: "harvest", outcome }),
 		check: watcher.check,
 	});
@@ -59,7 +58,9 @@ export function openHarvester(
 		lastCheckOf: watcher.lastCheckOf,
 		notify: notifier?.notify,
 		close: async () => {
-			await Promise.all([harvester.close(), threads.close()]);
+			const closed = harvester.close();
+			child.close();
+			await closed;
 			await watcher.close();
 			notifier?.close();
 		},

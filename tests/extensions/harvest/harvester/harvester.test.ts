@@ -1,8 +1,8 @@
 import * as assert from "uvu/assert";
-import type { HarvestLine } from "../../../../extensions/harvest/harvester/commit.ts";
-import { createHarvester, type StartLine } from "../../../../extensions/harvest/harvester/harvester.ts";
+import { createHarvester, type HarvestLine } from "../../../../extensions/harvest/harvester/harvester.ts";
 import { nextMoment } from "../../../../extensions/harvest/harvester/schedule.ts";
 import { createHarvestLayer, type HarvestLayer } from "../../../../extensions/harvest/layer.ts";
+import { problemAt } from "../../../../registry/texts.ts";
 import { Handlers, tiles } from "../../../helpers/handlers.ts";
 import { suite } from "../../../helpers/suite.ts";
 import { eventually, gate } from "../../../helpers/wait.ts";
@@ -17,11 +17,10 @@ test.before.each((scene) => void Object.assign(scene, openScene()));
 test.after.each(async ({ harvester }) => harvester.close());
 
 /** A harvester over a store in memory. `hold` delays the harvests. */
-function openScene(everyMs = 7 * day, againMs = 0) {
-	const handlers = new Handlers();
+function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers()) {
 	const server = memoryHost({});
 	const timers = new HeldTimers();
-	const [lines, startLines] = [[] as HarvestLine[], [] as StartLine[]];
+	const lines: HarvestLine[] = [];
 	const [looks, begun] = [[] as string[], [] as string[]];
 	const holds = new Map<string, Promise<void>>();
 	const work = { running: 0, most: 0 };
@@ -44,14 +43,20 @@ function openScene(everyMs = 7 * day, againMs = 0) {
 		againUntilMs: handlers.now + againMs,
 		now: () => new Date(handlers.now),
 		allKeys: () => [...handlers.store.files.keys()].flatMap((path) => /\/(\w+)\.json$/.exec(path)?.[1] ?? []),
-		check: async (smallkey) => void looks.push(`${smallkey}: ${displayName(smallkey)}`),
+		check: async (smallkey) => void looks.push(smallkey),
 		log: {
-			info: (line) =>
-				"harvest" in line ? lines.push(line as HarvestLine) : startLines.push(line as StartLine),
+			info: (line) => lines.push(line as HarvestLine),
 			warn: () => undefined,
 			error: (error) => handlers.reported.push(error),
 		},
 	});
+	/** Ends the second in which harvests share a commit, once some layers were harvested. */
+	const stored = async (looked: number) => {
+		await eventually(() => looks.length >= looked);
+		const { length } = lines;
+		timers.run(1_000);
+		await eventually(() => lines.length > length);
+	};
 	const put = async (smallkey: string, body = feature()) => {
 		// A signature is good once.
 		handlers.now += 1000;
@@ -73,8 +78,8 @@ function openScene(everyMs = 7 * day, againMs = 0) {
 			[mapLayer.replace("/3", "/legend")]: json(legend(entry("Station", 1))),
 		});
 	serve();
-	const parts = { handlers, holds, work, timers, lines, startLines, looks, begun, harvester, displayName };
-	return { ...parts, put, follow, remove, serve, commits: handlers.store.commits };
+	const parts = { handlers, holds, work, timers, lines, looks, begun, harvester, displayName };
+	return { ...parts, stored, put, follow, remove, serve, commits: handlers.store.commits };
 }
 
 function feature(path = mapLayer, more: object = {}, origin = host): string {
@@ -93,7 +98,9 @@ test("a layer is served in its generic form at once, and enriched by a commit of
 	assert.equal([displayName("ozone"), harvester.stateOf("ozone")], ["ozone", { state: "waiting" }]);
 	release();
 	await eventually(() => looks.length === 1);
-	assert.equal([lines, looks], [[{ harvest: "ozone", outcome: "changed" }], ["ozone: Stations"]]);
+	assert.equal(harvester.stateOf("ozone"), { state: "waiting" });
+	await scene.stored(1);
+	assert.equal([lines, displayName("ozone")], [[{ harvested: 1, changed: 1 }], "Stations"]);
 	const { author, subject, edits } = commits.at(-1) ?? {};
 	assert.equal(
 		[author, subject, edits?.map(({ path }) => path)],
@@ -102,18 +109,20 @@ test("a layer is served in its generic form at once, and enriched by a commit of
 	const nextTry = nextMoment("ozone", handlers.now, 7 * day);
 	assert.equal(harvester.stateOf("ozone"), { state: "done", at: handlers.now, findings: [], nextTry });
 	harvester.follow("ozone");
-	await eventually(() => looks.length === 2);
-	assert.equal([lines[1]?.outcome, commits.length], ["unchanged", 2]);
+	await scene.stored(2);
+	assert.equal([lines[1], commits.length], [{ harvested: 1, unchanged: 1 }, 2]);
 });
 
 test("a harvest is dropped if its layer moved, changed its type or was removed meanwhile; else it is kept", async (scene) => {
 	const { lines, commits, displayName } = scene;
-	for (const [smallkey, change, outcome] of [
-		["moved", () => scene.put("moved", feature("/elsewhere/MapServer/1")), "dropped"],
-		["retyped", () => scene.put("retyped", tiles), "dropped"],
-		["removed", () => scene.remove("removed"), "dropped"],
-		["edited", () => scene.put("edited", feature(mapLayer, { loading_mode: "ondemand" })), "changed"],
-	] as const) {
+	for (const [at, [smallkey, change, outcome]] of (
+		[
+			["moved", () => scene.put("moved", feature("/elsewhere/MapServer/1")), "dropped"],
+			["retyped", () => scene.put("retyped", tiles), "dropped"],
+			["removed", () => scene.remove("removed"), "dropped"],
+			["edited", () => scene.put("edited", feature(mapLayer, { loading_mode: "ondemand" })), "changed"],
+		] as const
+	).entries()) {
 		const [held, release] = gate();
 		scene.holds.set("maps.example", held);
 		await scene.follow(smallkey);
@@ -121,98 +130,132 @@ test("a harvest is dropped if its layer moved, changed its type or was removed m
 		await change();
 		const before = commits.length;
 		release();
-		await eventually(() => lines.some(({ harvest }) => harvest === smallkey));
-		assert.is(lines.find(({ harvest }) => harvest === smallkey)?.outcome, outcome);
+		await scene.stored(at + 1);
+		assert.equal(lines[at], { harvested: 1, [outcome]: 1 });
 		assert.is(commits.length - before, outcome === "dropped" ? 0 : 1, "nothing was stored of a dropped one");
 	}
 	assert.is(displayName("edited"), "Stations");
 });
 
-test("a start harvests what was never harvested, one layer of a host at a time, and logs it in one line", async (scene) => {
-	const { harvester, lines, startLines, looks } = scene;
+test("what is harvested in a second shares one commit of at most 50 layers, and one line of the log", async (scene) => {
+	const { harvester, lines, looks, commits } = scene;
+	const smallkeys = Array.from({ length: 52 }, (_, at) => `n${at}`);
+	for (const smallkey of smallkeys) await scene.put(smallkey);
+	const { length } = commits;
+	harvester.start();
+	await eventually(() => lines.length === 1);
+	await scene.stored(52);
+	assert.equal(lines, [
+		{ harvested: 50, changed: 50 },
+		{ harvested: 2, changed: 2 },
+	]);
+	const subjects = commits.slice(length).map(({ subject, edits }) => `${subject}: ${edits.length}`);
+	assert.equal(subjects, ["harvest 50 layers: 50", "harvest 2 layers: 2"]);
+	assert.equal(looks, smallkeys);
+});
+
+test("a description that the store refuses does not keep the others from being stored", async (scene) => {
+	const { handlers, harvester, lines } = scene;
+	for (const smallkey of ["ab", "cd"]) await scene.put(smallkey);
+	const { store } = handlers;
+	const change = store.change.bind(store);
+	store.change = async (edits, meta) => {
+		if (meta.smallkey === "cd") return change(edits, meta);
+		return { status: 400, errors: [problemAt("", "json")] };
+	};
+	harvester.start();
+	await scene.stored(2);
+	await eventually(() => harvester.stateOf("cd")?.state === "done");
+	assert.equal([harvester.stateOf("ab")?.state, lines], ["failed", [{ harvested: 1, changed: 1 }]]);
+	assert.is(handlers.reported.splice(0).length, 1);
+});
+
+test("a start harvests what was never harvested, one layer of a host at a time, and writes come first", async (scene) => {
+	const { harvester, lines, looks } = scene;
 	await scene.follow("known");
-	await eventually(() => looks.length === 1);
+	await scene.stored(1);
 	const [held, release] = gate();
 	scene.holds.set("maps.example", held);
-	lines.length = 0;
 	for (const smallkey of ["n1", "n2", "n3"]) await scene.put(smallkey);
 	await scene.put("wrong", feature("/nowhere/MapServer/1"));
 	await scene.put("picture", tiles);
 	harvester.start();
 	await eventually(() => harvester.waiting() === 4);
-	await scene.follow("fresh", feature(mapLayer, { service_name: "fresh" }));
+	await scene.follow("fresh");
 	await eventually(() => harvester.waiting() === 5);
 	release();
-	await eventually(() => startLines.length === 1);
-	assert.equal(startLines, [
-		{
-			...{ harvested: 4, changed: 3, unchanged: 0, dropped: 0, failed: 1, findings: 1 },
-			read: "npx fragment-publisher check-services",
-		},
-	]);
-	assert.equal(lines, [{ harvest: "fresh", outcome: "changed" }], "a line of its own");
-	assert.is(looks[2]?.split(":")[0], "fresh", "before those that wait");
+	await scene.stored(6);
+	const { findings, ...counts } = lines[1] ?? {};
+	assert.equal(counts, { harvested: 5, changed: 4, failed: 1 });
+	assert.match(JSON.stringify(findings), /^{"wrong":\["\/en\/service_url: http.* answers with status 404/);
+	assert.is(looks[2], "fresh", "before those that wait");
 	assert.equal([scene.work.most, harvester.stateOf("picture")], [1, null]);
-	assert.match(
-		JSON.stringify(harvester.stateOf("wrong")),
-		/"failed".*\/en\/service_url: http.* answers with status 404/,
-	);
+	assert.is(harvester.stateOf("wrong")?.state, "failed");
 });
 
 test("a service that is down is tried again, later and later, until its layer is removed or harvested", async (scene) => {
-	const { harvester, timers, lines, displayName, handlers } = scene;
+	const { harvester, timers, lines, looks, displayName, handlers } = scene;
+	const nextTry = () => (harvester.stateOf("ozone") as { nextTry?: number }).nextTry ?? 0;
+	const minutes = async () => {
+		await eventually(() => timers.waiting.some(({ ms }) => ms === 60_000));
+		timers.run(60_000);
+		await eventually(() => timers.waiting.some(({ ms }) => ms === 60_000));
+	};
 	scene.serve(503);
-	await scene.follow("ozone");
-	for (const ms of [60_000, 120_000, 240_000]) {
-		await eventually(() => timers.waiting.length === 1);
-		assert.equal([timers.waiting[0]?.ms, displayName("ozone")], [ms, "ozone"]);
-		timers.run();
-	}
+	harvester.start();
 	await eventually(() => timers.waiting.length === 1);
-	assert.is(lines.length, 1, "a service that stays down is logged once");
+	await scene.follow("ozone");
+	await scene.stored(1);
+	for (const [round, ms] of [60_000, 120_000, 240_000].entries()) {
+		assert.equal([nextTry() - handlers.now, displayName("ozone")], [ms, "ozone"]);
+		handlers.now += ms - 1;
+		await minutes();
+		handlers.now += 1;
+		await minutes();
+		await eventually(() => looks.length === round + 2);
+		timers.run(1_000);
+		await eventually(() => harvester.stateOf("ozone")?.state === "failed");
+	}
+	const counts = lines.map(({ harvested, failed }) => [harvested, failed]);
+	assert.equal(counts, [[1, 1]], "a service that stays down is logged once");
 	const findings = ["en", "fr"].map((lang) => ({
 		en: `/${lang}/service_url: ${host}${mapLayer} answers with status 503`,
 		fr: `/${lang}/service_url: ${host}${mapLayer} répond par le statut 503`,
 	}));
-	const nextTry = handlers.now + 480_000;
-	assert.equal(harvester.stateOf("ozone"), { state: "failed", at: handlers.now, findings, nextTry });
+	const last = { state: "failed", at: handlers.now, findings, nextTry: handlers.now + 480_000 };
+	assert.equal(harvester.stateOf("ozone"), last);
 	scene.serve();
 	await scene.follow("ozone", feature(mapLayer, { service_name: "round 5" }));
-	await eventually(() => displayName("ozone") === "round 5" && harvester.stateOf("ozone")?.state === "done");
-	assert.equal(timers.waiting, [], "nor is one that was harvested");
-	scene.serve(503);
-	await scene.follow("gone");
-	await eventually(() => timers.waiting.length === 1);
-	await scene.remove("gone");
-	timers.run();
-	await eventually(() => harvester.stateOf("gone") === null);
+	await scene.stored(5);
+	assert.equal([displayName("ozone"), harvester.stateOf("ozone")?.state], ["round 5", "done"]);
 	await scene.follow("wrong", feature("/nowhere/MapServer/1"));
-	await eventually(() => harvester.stateOf("wrong")?.state === "failed");
-	assert.equal(timers.waiting, [], "neither a removed layer nor a wrong registration is tried again");
+	await scene.stored(6);
+	handlers.now += 3_600_000;
+	await minutes();
+	assert.is(looks.length, 6, "neither a harvested layer nor a wrong registration is tried again");
 });
 
 test("after a change of the rules every layer is harvested once more within a day, and only a difference is committed", async (before) => {
 	await before.harvester.close();
-	const scene = openScene(365 * day, day);
-	const { harvester, startLines, timers, lines, handlers, commits } = scene;
+	const scene = openScene(365 * day);
 	for (const smallkey of ["ozone", "roads", "trails"]) await scene.put(smallkey);
+	scene.harvester.start();
+	await scene.stored(3);
+	await scene.harvester.close();
+	const { harvester, timers, handlers, commits, looks } = openScene(365 * day, day, scene.handlers);
+	const { length } = commits;
 	harvester.start();
-	await eventually(() => startLines.length === 1 && timers.waiting.length === 3);
-	const start = commits.length;
-	for (let hours = 0; hours < 24; hours += 6) {
+	for (let hours = 0; hours <= 30; hours += 6) {
+		await eventually(() => timers.waiting.some(({ ms }) => ms === 60_000));
 		handlers.now += 6 * 3_600_000;
 		timers.run(60_000);
-		await eventually(() => timers.waiting.length === 3 && harvester.waiting() === 0);
 	}
-	const asked = lines.map(({ harvest }) => harvest).sort();
-	assert.equal([asked, commits.length], [["ozone", "roads", "trails"], start]);
-	// Three writes took a second each.
-	timers.run(day - 3_000);
-	assert.is(timers.waiting.length, 1, "once");
+	await eventually(() => looks.length === 3);
 	await harvester.close();
+	assert.equal([looks.toSorted(), commits.length], [["ozone", "roads", "trails"], length]);
 });
 
-test("while one service hangs, layers of others are harvested; closing ends it, and stores nothing more", async (scene) => {
+test("while one service hangs, layers of others are harvested; closing ends it, and stores what was harvested", async (scene) => {
 	const { harvester, lines, commits, looks } = scene;
 	const [held, release] = gate();
 	scene.holds.set("odd.example", held);
@@ -223,15 +266,15 @@ test("while one service hangs, layers of others are harvested; closing ends it, 
 		harvester.follow(smallkey);
 	}
 	await scene.follow("picture", tiles);
-	await eventually(() => looks.length === 3 && lines.length === 2);
-	assert.equal(looks.toSorted(), ["a: Stations", "b: Stations", "picture: (none)"]);
+	await eventually(() => looks.length === 3);
+	assert.equal(looks.toSorted(), ["a", "b", "picture"]);
 	assert.equal(harvester.stateOf("odd"), { state: "waiting" });
 	const closed = harvester.close();
 	release();
 	await closed;
 	harvester.follow("odd");
-	assert.equal([harvester.waiting(), lines.length, commits.at(-1)?.subject], [0, 2, commits.at(-1)?.subject]);
-	assert.not(commits.some(({ subject }) => subject === "harvest odd"));
+	assert.equal([harvester.waiting(), lines], [0, [{ harvested: 2, changed: 2 }]]);
+	assert.is(commits.at(-1)?.subject, "harvest 2 layers");
 });
 
 test.run();

@@ -1,0 +1,25 @@
+// The process that asks map services and parses their answers, so that an answer can end or block only this process.
+import { clientsWith } from "../../../api/service/ask.ts";
+import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import type { Harvested, Watched } from "../finding.ts";
+import { createHarvestLayer, createWatchLayer } from "../layer.ts";
+import { createReadCapabilities } from "../wms/read-capabilities.ts";
+import { maxLayerMs, type Order, type Report } from "./process.ts";
+
+const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(process.env));
+const { ask } = clientsWith(network);
+const read = createReadCapabilities(ask);
+const tasks = {
+	harvest: createHarvestLayer({ ask, mapWkid, read }),
+	watch: createWatchLayer(ask, publicUrl, read, mapWkid),
+};
+
+process.on("message", async ({ id, task, registration, known }: Order) => {
+	const signal = AbortSignal.timeout(maxLayerMs);
+	const report: Report = await tasks[task](registration, signal, known).then(
+		(result) => ({ id, result: result as Harvested & Watched }),
+		({ message }: Error) => ({ id, error: message }),
+	);
+	process.send?.(report);
+});
+process.on("disconnect", () => process.exit());

@@ -1,0 +1,58 @@
+import * as assert from "uvu/assert";
+import { createHarvestProcess } from "../../../../extensions/harvest/harvester/process.ts";
+import { test } from "../../../helpers/suite.ts";
+import { eventually } from "../../../helpers/wait.ts";
+import { featureAt } from "../../../viewer/viewer.ts";
+
+/** A process that does what an address says. */
+function open(limits: object = {}) {
+	const { PATH } = process.env;
+	const module = new URL("odd-child.mjs", import.meta.url);
+	const { harvest, watch, close } = createHarvestProcess({ module, environment: { PATH }, limits });
+	const at = (path: string) => featureAt(`http://map.example${path}`);
+	const textsOf = async (path: string) => (await harvest(at(path))).findings.map(({ text }) => text);
+	return { at, harvest, watch, textsOf, [Symbol.dispose]: close };
+}
+
+for (const [path, words, limits] of [
+	["/exits", "sent what ends the process that reads it"],
+	["/eats", "sent what takes more than 24 MB to be read", { maxHeapMb: 24 }],
+	["/loops", "sent what takes more than 3 s to be read", { timeoutMs: 3_000 }],
+	["/fails", "sent what cannot be read: a fault of the program"],
+] as const) {
+	test(`${path}: a layer that ${words} has the finding alone, and the others are harvested`, async () => {
+		using processes = open(limits);
+		const { textsOf } = processes;
+		const [odd, ...others] = await Promise.all([textsOf(path), textsOf("/waits"), textsOf("/waits")]);
+		assert.equal(odd, Array(2).fill(`http://map.example${path} ${words}`));
+		for (const [text = ""] of [...others, await textsOf("/good")]) assert.match(text, /^process \d+$/);
+	});
+}
+
+test("the process is kept for further layers, and ended when it is idle", async () => {
+	using processes = open({ idleMs: 50 });
+	const { textsOf } = processes;
+	const [[first = ""], [second]] = [await textsOf("/good"), await textsOf("/good")];
+	assert.is(first, second);
+	const pid = Number(first.replace("process ", ""));
+	const isAlive = () => {
+		try {
+			return process.kill(pid, 0);
+		} catch {
+			return false;
+		}
+	};
+	await eventually(() => !isAlive());
+	assert.is.not((await textsOf("/good"))[0], first);
+});
+
+test("the end of the service ends a harvest", async () => {
+	const { at, harvest, [Symbol.dispose]: close } = open();
+	const ending = new AbortController();
+	const running = harvest(at("/loops"), ending.signal).catch(({ message }) => message);
+	ending.abort(new Error("the service ends"));
+	close();
+	assert.is(await running, "the service ends");
+});
+
+test.run();
