@@ -31,7 +31,7 @@ export function faultRow(
 	const cells = [[...faults].sort().join("; "), reader, publisher, lines.join("<br>")].map((text) =>
 		text.replaceAll("|", "\\|").replaceAll("\n", " "),
 	);
-	return `| ${cells.join(" | ")} |`;
+	return cells.join(" | ").trimEnd();
 }
 
 /** The rows of some faults, sorted; faults of which the same was seen share one. */
@@ -55,7 +55,7 @@ const bounds = [10, 30, 60, 120, 300, 600];
 /** One row of the table of losses, in Markdown. */
 export function lossRow(/** @type {SeenLoss} */ { loss, lost, milliseconds }) {
 	const bound = bounds.find((seconds) => milliseconds <= seconds * 1000);
-	return `| ${loss} | ${lost} | ${bound === undefined ? "more than 10 minutes" : `${bound} s at most`} |`;
+	return `${loss} | ${lost} | ${bound === undefined ? "more than 10 minutes" : `${bound} s at most`}`;
 }
 
 const lossHead = `## Loss and return
@@ -63,8 +63,8 @@ const lossHead = `## Loss and return
 With 1,000 layers. The time ends when a layer is read and a \`PUT\` gets 201; to
 notice the loss and to bring a copy takes longer.
 
-| what happened | lost (RPO) | back after (RTO) |
-|---|---|---|
+what happened | lost (RPO) | back after (RTO)
+---|---|---
 `;
 
 const introduction = `# Reliability
@@ -86,7 +86,7 @@ export function faultsPage(/** @type {readonly (SeenFault | SeenLoss)[]} */ seen
 	const losses = seen.filter((one) => "loss" in one).map(lossRow);
 	const sections = Object.entries(faultSections).map(([section, heading]) => {
 		const rows = faultRows(faults.filter((fault) => fault.section === section));
-		const head = ["| fault | readers | publishers | log |", "|---|---|---|---|"];
+		const head = ["fault | readers | publishers | log", "---|---|---|---"];
 		return `## ${heading}\n\n${[...head, ...rows].join("\n")}\n`;
 	});
 	return [introduction, `${lossHead}${losses.sort().join("\n")}\n`, ...sections].join("\n");

@@ -211,9 +211,9 @@ function inTable({ type, imageUrl, field1, minValue, valueMaps, rangeMaps }: any
 
 test("what each renderer becomes is the table in docs/harvest.md", async () => {
 	const lines = readFileSync("docs/harvest.md", "utf8").split("\n");
-	const start = lines.findIndex((line) => line.startsWith("| Renderer of the service"));
+	const start = lines.findIndex((line) => line.startsWith("Renderer of the service"));
 	const rows = lines.slice(start + 2, lines.indexOf("", start));
-	const named = rows.map((row) => row.slice(2, -2).split(" | "));
+	const named = rows.map((row) => row.split(/ \| ?/));
 	assert.equal(
 		named.map(([name]) => name),
 		Object.keys(renderers),
