@@ -246,6 +246,7 @@ test("register --partial sends the files that are in order, names the others, an
 	const { stdout, stderr } = await exits(run(scene, "register", words), 1);
 	assert.match(stdout, "2 changed, 0 as they were, of 2 layers");
 	assert.match(stderr, /bad\.json: \/version: is missing[\s\S]*\nnothing is removed/);
+	assert.not.match(stderr, /DS_Store|_wells|Thumbs/);
 	assert.equal(
 		sent(scene).filter((line) => !line.startsWith("GET ")),
 		["PUT /base/register/mine-1", "PUT /base/register/mine-5"],
