@@ -3,6 +3,7 @@ import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { oneOf, type Problem, problemAt } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
 import type { Context, OtherRoute, ReadStatus } from "./context.ts";
+import type { Client } from "./limits.ts";
 import {
 	allowReads,
 	fragmentHeaders,
@@ -14,7 +15,6 @@ import {
 	textReply,
 	uncachedHeaders,
 } from "./reply.ts";
-import type { Client } from "./room.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
 
 /** The project's version, as in package.json, which a worker cannot read. */

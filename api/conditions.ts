@@ -1,8 +1,14 @@
+import { draftAddress } from "../registry/draft.ts";
 import { matchesEtag } from "../registry/etag.ts";
+import { canonicalText, warningsOf } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
+import { readableAt } from "../registry/targets/table.ts";
 import { problemAt } from "../registry/texts.ts";
 import { blobId } from "../store/hashes.ts";
-import { type Edits, isRefusal, type Refusal } from "../store/store.ts";
+import { type Commit, type Edits, isRefusal, type Refusal } from "../store/store.ts";
+import type { Context } from "./context.ts";
+import type { RequestedChange } from "./register.ts";
+import type { UnwrittenReceipt } from "./reply.ts";
 
 /** The headers `If-Match` and `If-None-Match` of a write (RFC 9110, section 13.1), which are not signed; empty: not sent. */
 export interface Conditions {
@@ -65,4 +71,33 @@ function refusalOf(header: string, text: string, smallkey: string, etag: string 
 			? problemAt(header, "condition-none", shown, smallkey)
 			: problemAt(header, "condition", shown, smallkey, etag);
 	return { status: 412, errors: [error] };
+}
+
+/** The receipt of a change that was made, or that was not needed. */
+export async function receiptOf(
+	{ smallkey, registration }: RequestedChange,
+	outcome: Commit,
+	{ settings, store, status }: Context,
+): Promise<UnwrittenReceipt> {
+	const stored = registration();
+	const { basePath, publicUrl = "" } = settings;
+	const text = stored && publicUrl && canonicalText(stored);
+	const draft = text ? await draftAddress(publicUrl, { smallkey, text }) : null;
+	const site = publicUrl.replace(/(?<!\/)\/+$/, "");
+	const inCatalogue = site ? `${site}/?layer=${encodeURIComponent(smallkey)}` : undefined;
+	const readable = stored ? readableAt(smallkey, stored, settings) : { paths: [], warnings: [] };
+	const warnings = stored ? warningsOf(stored) : [];
+	return {
+		smallkey,
+		key: smallkey,
+		commit: outcome.commit,
+		changed: outcome.changed,
+		fragments: readable.paths.map((path) => `${basePath}/${path}`),
+		published: store.published && outcome.branch === undefined && outcome.published !== false,
+		branch: outcome.branch,
+		pull_request: outcome.pullRequest,
+		draft: draft ?? undefined,
+		status: status ? `${basePath}/status/${smallkey}` : inCatalogue,
+		warnings: [...warnings, ...readable.warnings, ...(outcome.warnings ?? [])],
+	};
 }

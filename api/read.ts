@@ -1,10 +1,9 @@
 import pMap from "p-map";
 import { middleRank } from "../registry/description.ts";
 import { etagOfTags } from "../registry/etag.ts";
-import type { Fragment, ReadFragment } from "../registry/fragment.ts";
 import { parseSmallkey } from "../registry/smallkey.ts";
 import { targetOf } from "../registry/targets/table.ts";
-import type { Envelope } from "../registry/targets/target.ts";
+import type { Envelope, Fragment, ReadFragment } from "../registry/targets/target.ts";
 import { answerTagged, fragmentHeaders, type Reply, refusalCaching, refuseRead } from "./reply.ts";
 import { smallkeysOf, type Wanted } from "./wanted.ts";
 

@@ -1,5 +1,5 @@
-import { counted } from "../registry/plain.ts";
 import { parseSmallkey } from "../registry/smallkey.ts";
+import { counted } from "../registry/untrusted-text.ts";
 import type { Log } from "../store/log.ts";
 import type { openFolder } from "./folder.ts";
 import type { RenderedLayer } from "./rendered.ts";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Fragment, ReadFragment } from "../registry/fragment.ts";
+import type { Fragment, ReadFragment } from "../registry/targets/target.ts";
 
 /** What a layer takes beside its bytes and its smallkey: row `memory` of `npm run bench`. */
 const layerBytes = 400;

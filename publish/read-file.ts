@@ -1,6 +1,6 @@
 import { readFile } from "node:fs";
 import { etagOf } from "../registry/etag.ts";
-import type { Fragment } from "../registry/fragment.ts";
+import type { Fragment } from "../registry/targets/target.ts";
 
 /**
  * Reads a rendered file; null if it is missing, empty or cannot be read. With a callback, which takes less time than the

@@ -1,5 +1,4 @@
 import type { FromSchema } from "json-schema-to-ts";
-import { plainText } from "./markup.ts";
 import { type Bounds, boundsOfExtent } from "./projections.ts";
 import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "./registration.ts";
 import { formats } from "./schemas/definitions.ts";
@@ -13,6 +12,7 @@ import {
 import { validateLangDescription } from "./schemas/validate-description.ts";
 import { type Lang, parseLang } from "./smallkey.ts";
 import { tryJson } from "./try-json.ts";
+import { plainText } from "./untrusted-text.ts";
 
 /** A service description: the content of `layers/<ab>/<smallkey>.service.json`. */
 export interface Description extends FromSchema<typeof schema> {}

@@ -13,3 +13,6 @@ export interface Io {
 	/** Returns a signal that aborts at the first Ctrl-C, SIGTERM or SIGHUP (the terminal was closed). Without this call they end the process. */
 	interrupted(): AbortSignal;
 }
+
+/** An error that ends a command with its message and exit code 1: something is wrong, or refused. */
+export class WrongError extends Error {}

@@ -1,7 +1,7 @@
 import type { FromSchema } from "json-schema-to-ts";
 import { parseJson } from "./json.ts";
 import { type Found, listed, pointerOf, schemaProblems } from "./problems.ts";
-import type { owners as schema } from "./schemas/owners.ts";
+import type { owners as schema } from "./schemas/definitions.ts";
 import { validateOwners } from "./schemas/validate-owners.ts";
 import { parseLayerPath } from "./smallkey.ts";
 import { type Problem, problemAt, textOf } from "./texts.ts";

@@ -1,10 +1,10 @@
 // npx fragment-publisher build: renders every fragment as a static file
 import { resolve } from "node:path";
-import { counted, plain } from "../registry/plain.ts";
-import { WrongError } from "../registry/wrong-error.ts";
+import { WrongError } from "../registry/environment.ts";
+import { counted, plain } from "../registry/untrusted-text.ts";
 import { buildOutput, catalogueLine, checkOutput, updateChecksums } from "../site/build/output.ts";
-import { nameSource, withSource } from "./source.ts";
 import { createRun } from "./terminal/command-line.ts";
+import { nameSource, withSource } from "./validate.ts";
 
 const buildHelp = `
 A wrong file of a folder prevents the whole build. With --repo everything else is built, and a wrong file in its last

@@ -7,8 +7,7 @@ import type { Io } from "../registry/environment.ts";
 import { createSite } from "../site/extension.ts";
 import { versionLine } from "../store/files/version.ts";
 import { exitCodes, withErrors, withOutput } from "./terminal/command-line.ts";
-import { commandsOf, purposes } from "./terminal/commands.ts";
-import { processIo } from "./terminal/io.ts";
+import { commandsOf, processIo, purposes } from "./terminal/commands.ts";
 
 const closing = `
 <command> --help lists its options.

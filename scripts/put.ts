@@ -2,9 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { readConfiguration, withoutStore } from "../api/service/settings.ts";
 import { sendRequest } from "./send/exchange.ts";
-import { readKeys } from "./send/keys.ts";
 import { removeMany } from "./send/many.ts";
-import { printDraft, printPreview } from "./send/preview.ts";
+import { readKeys } from "./send/others.ts";
+import { printDraft, printPreview } from "./send/preview-batch.ts";
 import { explain, ifMatchOption, requestLine, requestOptions, signRequest } from "./send/request.ts";
 import { printStatus } from "./send/status.ts";
 import { createRun, exitCodes, parseCount } from "./terminal/command-line.ts";

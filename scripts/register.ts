@@ -2,13 +2,13 @@
 import { openStore } from "../api/service/open-store.ts";
 import { readConfiguration } from "../api/service/settings.ts";
 import type { Environment, Io } from "../registry/environment.ts";
-import { counted, plain } from "../registry/plain.ts";
+import { WrongError } from "../registry/environment.ts";
 import type { Registration } from "../registry/registration.ts";
-import { WrongError } from "../registry/wrong-error.ts";
+import { counted, plain } from "../registry/untrusted-text.ts";
 import { isRefusal } from "../store/store.ts";
-import { compareWithStore, readBatch, storeBatch } from "./send/batch.ts";
 import { registerMany } from "./send/many.ts";
 import { printComparison } from "./send/preview-batch.ts";
+import { compareWithStore, readBatch, storeBatch } from "./send/send-batch.ts";
 import {
 	checkSender,
 	createRun,

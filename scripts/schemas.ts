@@ -1,8 +1,8 @@
 // npx fragment-publisher schemas: writes the JSON Schemas and the OpenAPI document
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { counted } from "../registry/plain.ts";
 import { targetNames } from "../registry/targets/table.ts";
+import { counted } from "../registry/untrusted-text.ts";
 import { schemaFiles } from "../site/data/openapi.ts";
 import { createRun } from "./terminal/command-line.ts";
 

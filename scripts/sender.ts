@@ -15,8 +15,8 @@ import {
 import { randomSecret, sendersPath } from "../api/service/senders-file.ts";
 import { parseSpan, readConfiguration } from "../api/service/settings.ts";
 import type { Io } from "../registry/environment.ts";
-import { plain } from "../registry/plain.ts";
-import { isSenderId } from "../registry/sender-id.ts";
+import { isSenderId } from "../registry/timestamp.ts";
+import { plain } from "../registry/untrusted-text.ts";
 import { readPublished } from "../site/process/published.ts";
 import { createRun } from "./terminal/command-line.ts";
 

@@ -1,5 +1,5 @@
 // The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
-import { logText } from "../api/log.ts";
+import { logText } from "../api/context.ts";
 import { refuseFile } from "../api/reply.ts";
 import { type Bindings, filesOf } from "../api/worker/reads.ts";
 import { createWorker } from "../api/worker/worker.ts";

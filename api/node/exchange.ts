@@ -1,14 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ReadFragment } from "../../registry/fragment.ts";
+import type { ReadFragment } from "../../registry/targets/target.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
 import type { Context } from "../context.ts";
 import { answerRead } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
-import { clientOf, originOf, type TrustedProxies } from "./address.ts";
-import { countedLog } from "./log.ts";
-import { createSend } from "./send.ts";
-import { answerGone, clientGone, createWriter } from "./writing.ts";
+import { answerGone, clientGone, clientOf, createWriter, originOf, type TrustedProxies } from "./address.ts";
+import { countedLog, createSend } from "./send.ts";
 
 /** Time limits and intervals of the server. */
 export const defaultTimes = {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { FileTimes } from "../../publish/file-writer.ts";
 import { openPublication, registeredIn } from "../../publish/publication.ts";
-import type { ReadFragment } from "../../registry/fragment.ts";
+import type { ReadFragment } from "../../registry/targets/target.ts";
 import { readCommit } from "../../store/files/version.ts";
 import type { StoreLimits } from "../../store/git/base.ts";
 import type { CommitRange } from "../../store/git/branch.ts";
@@ -12,7 +12,7 @@ import type { Log } from "../../store/log.ts";
 import type { Edit } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import type { Senders } from "../senders.ts";
-import { createDisk, repositoryPath } from "./data-dir.ts";
+import { createDisk, noteStart, refuseEmptyStart, repositoryPath } from "./data-dir.ts";
 import {
 	type Extension,
 	type Observed,
@@ -21,7 +21,6 @@ import {
 	type Started,
 	startExtensions,
 } from "./extensions.ts";
-import { noteStart, refuseEmptyStart } from "./last-start.ts";
 import { createReadStatus } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
 import { seed } from "./open-store.ts";

@@ -8,7 +8,7 @@ import type { GitStore } from "../../store/git/git-store.ts";
 import { StoreBusy } from "../../store/store.ts";
 import { registrationEtag } from "../conditions.ts";
 import type { ReadStatus } from "../context.ts";
-import { Room } from "../room.ts";
+import { Room } from "../limits.ts";
 import type { LayerPart, Started } from "./extensions.ts";
 
 interface LayerStatusOptions {

@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { counted } from "../../registry/plain.ts";
+import { counted } from "../../registry/untrusted-text.ts";
 import type { Service } from "./composition.ts";
 import { countExamples } from "./open-store.ts";
 import type { readSenders } from "./senders-file.ts";

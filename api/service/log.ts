@@ -1,6 +1,6 @@
 import type { Log } from "../../store/log.ts";
-import { logText } from "../log.ts";
-import { countedLog } from "../node/log.ts";
+import { logText } from "../context.ts";
+import { countedLog } from "../node/send.ts";
 
 /** Lines that are written at the end of this iteration of the event loop. */
 let waiting: string[] = [];

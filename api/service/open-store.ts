@@ -7,8 +7,7 @@ import { openGitStore } from "../../store/git/git-store.ts";
 import { installHook } from "../../store/hook/install.ts";
 import type { Log } from "../../store/log.ts";
 import type { Edit } from "../../store/store.ts";
-import { refuseForeignRoot, repositoryPath } from "./data-dir.ts";
-import { refuseEmptyStart } from "./last-start.ts";
+import { refuseEmptyStart, refuseForeignRoot, repositoryPath } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
 import type { Configuration } from "./settings.ts";
 

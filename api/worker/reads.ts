@@ -1,5 +1,5 @@
 import { etagOf } from "../../registry/etag.ts";
-import type { Fragment } from "../../registry/fragment.ts";
+import type { Fragment } from "../../registry/targets/target.ts";
 
 /** The part of the worker's environment that it uses: the bindings, and the variables of the configuration. */
 export interface Bindings {

@@ -1,6 +1,7 @@
 // The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
-import type { ReadFragment } from "../../registry/fragment.ts";
+
 import { maxRegistrationBytes } from "../../registry/registration.ts";
+import type { ReadFragment } from "../../registry/targets/target.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
 import type { OtherRoute } from "../context.ts";
 import { answerRead, maxJoinedBytes } from "../read.ts";

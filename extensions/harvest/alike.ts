@@ -1,9 +1,9 @@
 import { Trouble } from "../../api/service/net/trouble.ts";
-import { arcgisPath } from "../../registry/arcgis-address.ts";
+import { arcgisPath } from "../../registry/addresses.ts";
 import { causeOf } from "../../registry/causes.ts";
 import type { FeatureDescription, LangDescription, NamedDescription } from "../../registry/description.ts";
-import { isObject, listOf, numberOf, textOf, wordOf } from "../../site/service/answer.ts";
 import { addressBelow } from "../../site/service/arcgis.ts";
+import { isObject, listOf, numberOf, textOf, wordOf } from "../../site/service/decode.ts";
 import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
 import { askDocument } from "./arcgis/answers.ts";
 import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";

@@ -10,9 +10,9 @@ import {
 	serviceTypeOf,
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { isObject, listOf, textOf } from "../../site/service/answer.ts";
 import { isGroup, serviceTitle } from "../../site/service/arcgis.ts";
 import { findLayer, isUnreadable, legendFormatsOf, textFor } from "../../site/service/capabilities.ts";
+import { isObject, listOf, textOf } from "../../site/service/decode.ts";
 import { askLayer, askService } from "./arcgis/answers.ts";
 import { readField } from "./arcgis/feature-layer.ts";
 import { type Finding, findingOf, orTrouble, quote } from "./finding.ts";

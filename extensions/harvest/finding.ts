@@ -1,6 +1,7 @@
-export { quote } from "../../site/service/answer.ts";
+export { quote } from "../../site/service/decode.ts";
 
 import { Trouble } from "../../api/service/net/trouble.ts";
+import { isBlockedOn } from "../../registry/addresses.ts";
 import { type Cause, causeOf, causeText } from "../../registry/causes.ts";
 import {
 	currentDescription,
@@ -9,7 +10,6 @@ import {
 	parseDescription,
 } from "../../registry/description.ts";
 import { type Seen, type SickState, seenAs, sickStates } from "../../registry/health.ts";
-import { isBlockedOn } from "../../registry/mixed-content.ts";
 import {
 	harvestedLangs,
 	namedLayers,

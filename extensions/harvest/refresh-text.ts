@@ -1,8 +1,7 @@
 import { type Health, weeksSince } from "../../registry/health.ts";
 import { nameOf, type Owners, ownersOf } from "../../registry/owners.ts";
-import { counted } from "../../registry/plain.ts";
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
-import { code, linesWithin } from "../../registry/untrusted-text.ts";
+import { code, counted, linesWithin } from "../../registry/untrusted-text.ts";
 import type { Watched } from "./finding.ts";
 
 /** Characters of a pull request's text: GitHub accepts 65,536. */

@@ -1,12 +1,12 @@
 import { Trouble } from "../../api/service/net/trouble.ts";
-import { arcgisPath } from "../../registry/arcgis-address.ts";
+import { arcgisPath } from "../../registry/addresses.ts";
 import { causeOf } from "../../registry/causes.ts";
 import type { LangDescription } from "../../registry/description.ts";
-import { plainText } from "../../registry/markup.ts";
 import { maxSibling, maxSiblings, maxTitle } from "../../registry/schemas/description.ts";
-import { isObject, listOf, objectOf, parseAnswer, textOf, wordOf } from "../../site/service/answer.ts";
+import { plainText } from "../../registry/untrusted-text.ts";
 import { addressBelow } from "../../site/service/arcgis.ts";
 import type { Capabilities } from "../../site/service/capabilities.ts";
+import { isObject, listOf, objectOf, parseAnswer, textOf, wordOf } from "../../site/service/decode.ts";
 import { agreementOf } from "./agreement.ts";
 import { askDocument, askLayer } from "./arcgis/answers.ts";
 import { sketchLayer } from "./arcgis/feature-layer.ts";

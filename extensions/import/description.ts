@@ -8,7 +8,7 @@ import {
 import { defaultMapWkid, type Extent } from "../../registry/extent.ts";
 import { genericImage } from "../../registry/pictures.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { projectExtent } from "../../site/service/extents.ts";
+import { projectExtent } from "../../site/service/boxes.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "./compare/json.ts";
 
 /** For layers of these geometries, with up to this number of features, the older service set the mode `snapshot`. */

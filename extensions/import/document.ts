@@ -5,7 +5,6 @@ import {
 	parseDescription,
 } from "../../registry/description.ts";
 import { judgeChange } from "../../registry/judge.ts";
-import { escapeMarkup } from "../../registry/markup.ts";
 import { textsOf } from "../../registry/problems.ts";
 import {
 	isVersion2,
@@ -17,6 +16,7 @@ import {
 import { type Lang, langs, layerPath, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { textIn } from "../../registry/texts.ts";
+import { escapeMarkup } from "../../registry/untrusted-text.ts";
 import { isObject, type Json, listOf, nodeIn, objectOf, textOf } from "./compare/json.ts";
 import { describeNode, isCountedMode } from "./description.ts";
 import type { NotMoved } from "./dump.ts";

@@ -1,5 +1,5 @@
-import { escapeMarkup } from "../../registry/markup.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
+import { escapeMarkup } from "../../registry/untrusted-text.ts";
 import { isObject, type Json, textOf } from "./compare/json.ts";
 
 export type PayloadType = "wms" | "feature";

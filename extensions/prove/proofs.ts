@@ -3,6 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import type { Browser } from "playwright-core";
+import type { Variables } from "../../api/configuration.ts";
 import { placeFile } from "../../publish/place-file.ts";
 import { progress } from "../../publish/progress.ts";
 import { causeOf } from "../../registry/causes.ts";
@@ -12,6 +13,11 @@ import { type Proofs, pictureName, proofsVersion, readProofs } from "../../site/
 import { proofsFile } from "../../site/data/thumbnails.ts";
 import { blockedOn, placeOf, quote } from "../harvest/finding.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
+
+/** Reads the path of the browser that draws layers; empty: one of the usual places. */
+export function readProve(variables: Variables): { browser: string } {
+	return { browser: variables.text("BROWSER_PATH", "") };
+}
 
 /** Writes all proofs, sorted by smallkey. */
 function writeProofs(folder: string, proofs: Proofs): void {

@@ -1,7 +1,7 @@
 import { langs } from "../../registry/smallkey.ts";
 import { type Problem, problemAt, type Text, textOf } from "../../registry/texts.ts";
 import type { Bounds, Entry } from "../../site/data/entries.ts";
-import { allKeywords, intersects, senderOf } from "../../site/search/entry.ts";
+import { allKeywords, intersects, senderOf } from "../../site/search/select.ts";
 import { fold } from "../../site/search/words.ts";
 
 /** A parsed query for items; a filter that is null accepts every record. */

@@ -1,6 +1,6 @@
 import { langs } from "../../registry/smallkey.ts";
 import { type Bounds, type Entry, layerAddress } from "../../site/data/entries.ts";
-import { addressOf, allKeywords, layersIn, titleOf } from "../../site/search/entry.ts";
+import { addressOf, allKeywords, layersIn, titleOf } from "../../site/search/select.ts";
 import { inBoth } from "../../site/static/html.ts";
 import { openApiType, recordsApi } from "./records-api.ts";
 import type { ItemsQuery } from "./records-query.ts";

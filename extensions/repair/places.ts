@@ -1,6 +1,6 @@
 import { Trouble } from "../../api/service/net/trouble.ts";
 import type { LangDescription } from "../../registry/description.ts";
-import { numberOf } from "../../site/service/answer.ts";
+import { numberOf } from "../../site/service/decode.ts";
 import { agreementOf, hasItsName } from "../harvest/agreement.ts";
 import { findAlike } from "../harvest/alike.ts";
 import { describeLayer } from "../harvest/arcgis/feature-layer.ts";

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { descriptionText } from "../../registry/description.ts";
-import { plain } from "../../registry/plain.ts";
 import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
-import { code } from "../../registry/untrusted-text.ts";
+import { code, plain } from "../../registry/untrusted-text.ts";
 import { type Proposal, subjectOf } from "../../store/git/repair-branches.ts";
 import { type Edit, repairBranch } from "../../store/store.ts";
 import type { Evidence } from "../harvest/agreement.ts";

@@ -1,7 +1,7 @@
 import type { WaitingRepair } from "../../registry/schemas/answers.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type Entry, layerAddress } from "../../site/data/entries.ts";
-import { titleOf } from "../../site/search/entry.ts";
+import { titleOf } from "../../site/search/select.ts";
 import { repairAddress } from "../../site/static/addresses.ts";
 import { frameHtml } from "../../site/static/frame.ts";
 import { type Html, html, type PageSettings, textsIn } from "../../site/static/html.ts";

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Answer } from "../../api/service/net/ask.ts";
-import { FetchFailure } from "../../api/service/net/failure.ts";
+import { FetchFailure } from "../../api/service/net/trouble.ts";
 import { mapWithProgress } from "../../publish/progress.ts";
 import { causeOf } from "../../registry/causes.ts";
 import type { Health } from "../../registry/health.ts";

@@ -1,6 +1,6 @@
 import type { Review as WaitingReview } from "../../api/service/repository.ts";
 import type { Io } from "../../registry/environment.ts";
-import { WrongError } from "../../registry/wrong-error.ts";
+import { WrongError } from "../../registry/environment.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { repairBranch } from "../../store/store.ts";
 import { conflictObstacle } from "./merge.ts";

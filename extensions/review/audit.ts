@@ -1,7 +1,7 @@
 import { readReviews, servedRef } from "../../api/service/repository.ts";
-import { firstOf, plain } from "../../registry/plain.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { maxClockSkewMs, parseTimestamp } from "../../registry/timestamp.ts";
+import { firstOf, plain } from "../../registry/untrusted-text.ts";
 import {
 	believedMs,
 	type LoggedCommit,

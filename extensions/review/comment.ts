@@ -1,7 +1,6 @@
 import { maxAddressLength } from "../../registry/addresses.ts";
 import { nameOf } from "../../registry/owners.ts";
-import { counted, firstOf } from "../../registry/plain.ts";
-import { code, fenced, linesWithin } from "../../registry/untrusted-text.ts";
+import { code, counted, fenced, firstOf, linesWithin } from "../../registry/untrusted-text.ts";
 import type { Located } from "./changes.ts";
 import type { FragmentChange } from "./fragments.ts";
 import { isWrong, type LayerChange, type Review, servicesOf } from "./review.ts";

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Review, servedRef } from "../../api/service/repository.ts";
-import { WrongError } from "../../registry/wrong-error.ts";
+import { WrongError } from "../../registry/environment.ts";
 import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
 import { diffTree } from "../../store/git/commands/tree.ts";
 import { declinedFolder, mainTrailer } from "../../store/store.ts";

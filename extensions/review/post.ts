@@ -1,4 +1,4 @@
-import { plain } from "../../registry/plain.ts";
+import { plain } from "../../registry/untrusted-text.ts";
 import type { Github } from "../../store/github/client.ts";
 import type { Annotation } from "./report.ts";
 

@@ -1,4 +1,4 @@
-import { counted, plain } from "../../registry/plain.ts";
+import { counted, plain } from "../../registry/untrusted-text.ts";
 import type { Located } from "./changes.ts";
 import { marker, maxCommentLength } from "./comment.ts";
 import type { FragmentChange } from "./fragments.ts";

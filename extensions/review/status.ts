@@ -5,8 +5,8 @@ import { isDescribed } from "../../registry/description.ts";
 import { parseHealth } from "../../registry/health.ts";
 import { judgeChange, problemLine } from "../../registry/judge.ts";
 import { namesOf } from "../../registry/layer-file.ts";
-import { counted } from "../../registry/plain.ts";
 import { harvestedLangs } from "../../registry/registration.ts";
+import { counted } from "../../registry/untrusted-text.ts";
 import { indented } from "../../scripts/send/status.ts";
 import { isStale, staleText } from "./decide.ts";
 

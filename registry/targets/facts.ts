@@ -1,5 +1,4 @@
-import { withoutRequest } from "../addresses.ts";
-import { serviceNameIn, withoutForm } from "../arcgis-address.ts";
+import { serviceNameIn, withoutForm, withoutRequest } from "../addresses.ts";
 import {
 	currentDescription,
 	type Description,
@@ -9,7 +8,6 @@ import {
 	type LangDescription,
 	type Renderer,
 } from "../description.ts";
-import { escapeMarkup } from "../markup.ts";
 import {
 	isVersion2,
 	type LangEntry,
@@ -19,6 +17,7 @@ import {
 	takesAllLayers,
 } from "../registration.ts";
 import type { Lang } from "../smallkey.ts";
+import { escapeMarkup } from "../untrusted-text.ts";
 
 export interface FragmentSettings {
 	/** Address of a metadata record, with `{0}` for the record's uuid; empty: a uuid gives no address. */

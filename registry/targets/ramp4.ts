@@ -1,5 +1,5 @@
-import { escapeMarkup } from "../markup.ts";
 import { readInfoTypes } from "../registration.ts";
+import { escapeMarkup } from "../untrusted-text.ts";
 import { type LayerFacts, layerAddress, plainInfoType } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 

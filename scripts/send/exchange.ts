@@ -1,7 +1,7 @@
 import { askService, errorsOf } from "../../api/service/ask.ts";
 import type { Environment, Io } from "../../registry/environment.ts";
-import { counted, plain } from "../../registry/plain.ts";
 import { tryJson } from "../../registry/try-json.ts";
+import { counted, plain } from "../../registry/untrusted-text.ts";
 import { exitCodes } from "../terminal/command-line.ts";
 import { findSecret, type PublisherRequest, type SignedRequest, signWith } from "./request.ts";
 

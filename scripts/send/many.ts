@@ -1,7 +1,7 @@
 import type { Environment, Io } from "../../registry/environment.ts";
-import { counted, firstOf } from "../../registry/plain.ts";
+import { WrongError } from "../../registry/environment.ts";
 import { canonicalText, type Registration } from "../../registry/registration.ts";
-import { WrongError } from "../../registry/wrong-error.ts";
+import { counted, firstOf } from "../../registry/untrusted-text.ts";
 import { exitCodes } from "../terminal/command-line.ts";
 import { checkRemoval, type RemoveOthers, readOthers } from "./others.ts";
 import { compareWithService, printComparison } from "./preview-batch.ts";

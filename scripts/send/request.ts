@@ -4,8 +4,7 @@ import { parseSenders, sign } from "../../api/senders.ts";
 import { sendersPath } from "../../api/service/senders-file.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
 import type { Environment, Io } from "../../registry/environment.ts";
-import { counted } from "../../registry/plain.ts";
-import { visible } from "../../registry/untrusted-text.ts";
+import { counted, visible } from "../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../store/files/if-there.ts";
 import { parseUrl } from "../terminal/command-line.ts";
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { askService, errorsOf, type ServiceAnswer } from "../../api/service/ask.ts";
 import type { Io } from "../../registry/environment.ts";
-import { plain } from "../../registry/plain.ts";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import { tryJson } from "../../registry/try-json.ts";
+import { plain } from "../../registry/untrusted-text.ts";
 import { exitCodes } from "../terminal/command-line.ts";
 
 /** Longest wait for one answer, and the pause between two requests, in milliseconds. */

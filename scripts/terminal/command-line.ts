@@ -2,8 +2,8 @@ import { Command, type OptionValues } from "@commander-js/extra-typings";
 import { CommanderError, InvalidArgumentError } from "commander";
 import type { App, Run } from "../../api/service/extensions.ts";
 import type { Environment, Io } from "../../registry/environment.ts";
-import { isReviewName, isSenderId } from "../../registry/sender-id.ts";
-import { WrongError } from "../../registry/wrong-error.ts";
+import { WrongError } from "../../registry/environment.ts";
+import { isReviewName, isSenderId } from "../../registry/timestamp.ts";
 
 /** The exit codes, like those of `diff` and `grep` (POSIX, "Exit Status"). */
 export const exitCodes = {

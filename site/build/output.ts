@@ -10,7 +10,7 @@ import { type Built, build } from "../../publish/build.ts";
 import type { Source } from "../../publish/collect.ts";
 import { placeFile } from "../../publish/place-file.ts";
 import type { Environment } from "../../registry/environment.ts";
-import { counted } from "../../registry/plain.ts";
+import { counted } from "../../registry/untrusted-text.ts";
 import { filesBelow } from "../../store/files/below.ts";
 import { catalogueOptions } from "../data/options.ts";
 import { removeCatalogue } from "../data/output.ts";

@@ -1,6 +1,6 @@
 import { pointerSegment } from "../../registry/problems.ts";
-import type { PublicName } from "../../registry/sender-id.ts";
 import { descriptionPath, type Lang, layerPath } from "../../registry/smallkey.ts";
+import type { PublicName } from "../../registry/timestamp.ts";
 import { isObject, tryJson } from "../../registry/try-json.ts";
 import { openCatFile } from "../../store/git/commands/cat-file.ts";
 import { maxListedLayers } from "./changes.ts";

@@ -6,10 +6,10 @@ import type { CheckedLayer } from "../../registry/judge.ts";
 import type { Bounds } from "../../registry/projections.ts";
 import { kindOf } from "../../registry/registration.ts";
 import { described, exactly, list, nullable, string } from "../../registry/schemas/definitions.ts";
-import type { PublicName } from "../../registry/sender-id.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
+import type { PublicName } from "../../registry/timestamp.ts";
 
 /** A text in both languages. */
 const both = exactly({ en: string(), fr: string() });

@@ -1,7 +1,7 @@
 import { healthPath, repairTrailer } from "../../registry/health.ts";
-import type { PublicName } from "../../registry/sender-id.ts";
-import { isSenderId } from "../../registry/sender-id.ts";
 import { parseLayerPath, parseSmallkey } from "../../registry/smallkey.ts";
+import type { PublicName } from "../../registry/timestamp.ts";
+import { isSenderId } from "../../registry/timestamp.ts";
 import {
 	believedMs,
 	isShallow,

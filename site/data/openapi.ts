@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { errors, layerStatus, missing, receipt } from "../../registry/schemas/answers.ts";
+import { owners } from "../../registry/schemas/definitions.ts";
 import { description } from "../../registry/schemas/description.ts";
-import { owners } from "../../registry/schemas/owners.ts";
 import { registration, registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { targets } from "../../registry/targets/table.ts";
 import type { Target, TargetName } from "../../registry/targets/target.ts";

@@ -6,10 +6,10 @@ import { ServiceFailed } from "../map/ask.ts";
 import { type Content, debounce, field, select, textIn } from "../page/dom.ts";
 import { refresh } from "../page/page.ts";
 import { layers as countText } from "../page/texts.ts";
+import { t } from "./check.ts";
 import { findTwin, type Twin } from "./find-twin.ts";
 import { readService, type Service, type ServiceLayer } from "./service.ts";
 import { isSurelyService, parseServiceAddress } from "./service-address.ts";
-import { t } from "./texts.ts";
 import { langOf } from "./twin.ts";
 
 /** Pause in typing after which a whole address is read, in milliseconds. */

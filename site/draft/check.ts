@@ -1,14 +1,47 @@
 import { html, type TemplateResult } from "lit-html";
-import { parseRegistration, type Registration } from "../../registry/registration.ts";
+import { parseRegistration, type Registration, warningsOf } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { renderLayer } from "../../registry/targets/table.ts";
-import { warningsOf } from "../../registry/warnings.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
-import type { Content } from "../page/dom.ts";
+import { type Content, copyBox, copyButton } from "../page/dom.ts";
+import { bothLanguages, type Drawables } from "../page/drawables.ts";
 import { settings } from "../page/page.ts";
-import { lang } from "../page/texts.ts";
+import { lang, pageTexts } from "../page/texts.ts";
+import { translator } from "../text/translate.ts";
 import { type PlacedProblem, placedProblem } from "./send.ts";
-import { plural, t } from "./texts.ts";
+
+const own =
+	lang === "fr"
+		? (await import("../text/french-drafts.ts")).frenchDrafts
+		: (await import("../text/english-drafts.ts")).englishDrafts;
+
+/** The texts of drafts in the page's language, beside those of every page. */
+export const { t, plural } = translator(lang, { ...pageTexts, ...own });
+
+/**
+ * What viewers make of a valid draft: the table of both languages, and the fragments.
+ * @param isOpen whether the list of fragments is open; without, it has no content and no tab stops
+ */
+export function draftResult(
+	fragments: ReturnType<typeof draftFragments>,
+	drawables: Drawables,
+	isOpen: boolean,
+	toggle: (isOpen: boolean) => void,
+): TemplateResult {
+	const isFeature = drawables.en?.kind === "features" || drawables.en?.kind === "dynamic";
+	const boxes = fragments.map(({ target, lang, text }) => {
+		const shown = text === null ? null : JSON.stringify(JSON.parse(text), null, 2);
+		return copyBox(`${target}, ${lang}`, shown ?? t("no-form-here"));
+	});
+	const toggled = ({ currentTarget }: Event) => toggle((currentTarget as HTMLDetailsElement).open);
+	return html`<section class="result"><h2>${t("both-languages")}</h2>${bothLanguages(drawables)}
+		${isFeature ? html`<p class="hint">${t("symbols-later")}</p>` : ""}
+		<p>${copyButton(t("copy-draft-address"), () => location.href)}</p>
+		<details ?open=${isOpen} @toggle=${toggled}>
+			<summary>${t("viewers-would-read")}</summary>
+			<div class="copies">${isOpen ? boxes : ""}</div>
+		</details></section>`;
+}
 
 /**
  * Judges a draft by the rules of a PUT. The warnings are those of the receipt if the draft is accepted. It is a document

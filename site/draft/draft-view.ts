@@ -9,15 +9,10 @@ import { refresh, type View } from "../page/page.ts";
 import { lang } from "../page/texts.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { AddressBox, type FoundLayer, registrationText } from "./address-box.ts";
-import { checkDraft, draftDrawable, draftFragments, verdict } from "./check.ts";
-import { draftResult } from "./draft-result.ts";
-import { empty, example } from "./example.ts";
-import { fileChoice } from "./file-choice.ts";
-import { draftForm, isInForm } from "./form.ts";
-import { nextBar } from "./next-bar.ts";
+import { checkDraft, draftDrawable, draftFragments, draftResult, t, verdict } from "./check.ts";
+import { draftForm, empty, example, fileChoice, isInForm } from "./form.ts";
 import { newKeyProblem, proposeKey } from "./propose-key.ts";
-import { RegisterPanel } from "./register-panel.ts";
-import { t } from "./texts.ts";
+import { nextBar, RegisterPanel } from "./register-panel.ts";
 
 /** Pause in typing after which the draft is checked, in milliseconds. */
 const pauseMs = 250;

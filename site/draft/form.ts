@@ -1,12 +1,51 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
+import { canonicalText } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { isObject, tryJson } from "../../registry/try-json.ts";
 import { field, select, textIn } from "../page/dom.ts";
 import { typeText } from "../page/texts.ts";
+import { t } from "./check.ts";
 import { layerChoice } from "./layer-choice.ts";
 import type { PlacedProblem } from "./send.ts";
-import { t } from "./texts.ts";
+
+/** The ways to begin with a whole registration: a file, or an example. */
+export function fileChoice(open: (file: File) => void, loadExample: () => void): TemplateResult {
+	const pick = ({ currentTarget }: Event) => {
+		const input = currentTarget as HTMLInputElement;
+		const [file] = input.files ?? [];
+		if (file) open(file);
+		input.value = "";
+	};
+	return html`${t("drop-file")} <label class="filelabel"><input type="file"
+		accept=".json,application/json" class="hiddenfile" @change=${pick}><span>${t("choose-file")}</span></label>.
+		<button type="button" class="small" @click=${loadExample}>${t("load-example")}</button>`;
+}
+
+/** The text of a draft in which nothing is written yet. */
+export const empty = `{
+  "version": "1.0.0",
+  "payload_type": "wms",
+  "en": { "service_url": "", "layer": "" },
+  "fr": { "service_url": "", "layer": "" }
+}
+`;
+
+/** One language of the example. */
+const exampleIn = (lang: Lang, service_name: string) => ({
+	service_url: `https://maps.geogratis.gc.ca/wms/canvec_${lang}`,
+	layer: "hydro",
+	service_name,
+	legend_format: "image/png",
+});
+
+/** The text of a layer that exists, to try and to change. */
+export const example = canonicalText({
+	version: "1.0.0",
+	payload_type: "wms",
+	en: exampleIn("en", "Rivers and lakes (CanVec)"),
+	fr: exampleIn("fr", "Cours d’eau et lacs (CanVec)"),
+});
 
 type Members = Record<string, unknown>;
 

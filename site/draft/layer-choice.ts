@@ -3,9 +3,9 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { ServiceFailed } from "../map/ask.ts";
 import { textIn } from "../page/dom.ts";
 import { layers as countText } from "../page/texts.ts";
+import { t } from "./check.ts";
 import { readService, type ServiceLayer } from "./service.ts";
 import { parseServiceAddress } from "./service-address.ts";
-import { t } from "./texts.ts";
 
 /** The newest question of each language: answers to older ones are not shown. */
 const asked: Partial<Record<Lang, string>> = {};

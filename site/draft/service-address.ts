@@ -1,4 +1,4 @@
-import { arcgisPath, operationOf } from "../../registry/arcgis-address.ts";
+import { arcgisPath, operationOf } from "../../registry/addresses.ts";
 
 /** What an address says of a service. */
 export interface ServiceAddress {

@@ -1,7 +1,6 @@
 import type { Bounds } from "../data/entries.ts";
 import { askJson, ServiceFailed } from "../map/ask.ts";
 import { lang } from "../page/texts.ts";
-import { textOf, wordOf } from "../service/answer.ts";
 import {
 	type Document,
 	documentAddress,
@@ -9,6 +8,7 @@ import {
 	lacksReference,
 	layerProblem,
 } from "../service/arcgis.ts";
+import { textOf, wordOf } from "../service/decode.ts";
 import type { ServiceAddress } from "./service-address.ts";
 
 /** A layer of a service: its name in a WMS, or its number in an ArcGIS service. */
@@ -56,7 +56,7 @@ async function readArcgisLayers(url: string): Promise<ServiceLayer[]> {
 }
 
 async function arcgisLayer(layer: Document, service: Document): Promise<ServiceLayer> {
-	const { inDegrees, readArea } = await import("../service/extents.ts");
+	const { inDegrees, readArea } = await import("../service/boxes.ts");
 	const area = readArea(layer, service.spatialReference);
 	const name = wordOf(layer.id);
 	const title = textOf(layer.name) || name;

@@ -8,11 +8,11 @@ import { tryJson } from "../../registry/try-json.ts";
 import { chunkCount, chunkOf, type Entry, manifestPath, parseChunk, parseManifest } from "../data/entries.ts";
 import { parseRecent, recentPath } from "../data/recent.ts";
 import { layerFile, listFile } from "../static/addresses.ts";
-import { reloadSeconds } from "../static/error-page.ts";
+import { reloadSeconds } from "../static/feed.ts";
 import { type PageSettings, pageSettingsPath } from "../static/html.ts";
 import { layerRenderers } from "../static/layer.ts";
-import { byTitle, listHtml, pagesOf } from "../static/list.ts";
 import { isListPage, listedEntries, renderListPage } from "../static/list-pages.ts";
+import { byTitle, listHtml, pagesOf } from "../static/publishers.ts";
 import { answerErrorPage, answerNoPage, noPageFile, type PageRoute } from "./pages.ts";
 import { pageHeaders } from "./site-headers.ts";
 

@@ -10,7 +10,7 @@ import {
 	listFolders,
 	publisherFolders,
 } from "../static/addresses.ts";
-import { type ErrorKind, errorHtml, noPageHtml } from "../static/error-page.ts";
+import { type ErrorKind, errorHtml, noPageHtml } from "../static/feed.ts";
 import type { PageSettings } from "../static/html.ts";
 import { documentHeaders, pageHeaders, pageTypes, siteGroups } from "./site-headers.ts";
 

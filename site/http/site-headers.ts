@@ -2,7 +2,7 @@ import { fragmentHeaders, machineHeaders } from "../../api/reply.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { chunksFolder, manifestPath } from "../data/entries.ts";
 import { openSearchFile } from "../static/addresses.ts";
-import { contentPolicy } from "../static/content-policy.ts";
+import { contentPolicy } from "../static/frame.ts";
 import { pageSettingsPath } from "../static/html.ts";
 
 /** The `Content-Type` of the catalogue's files, by the extension of their names. */

@@ -1,5 +1,5 @@
+import { isBlockedOn } from "../../registry/addresses.ts";
 import type { CauseCode } from "../../registry/causes.ts";
-import { isBlockedOn } from "../../registry/mixed-content.ts";
 import { webAddress } from "../page/dom.ts";
 import { readDocument } from "../service/arcgis.ts";
 import { t } from "./texts.ts";

@@ -13,7 +13,7 @@ import View from "ol/View.js";
 import { layerExtent } from "../../registry/extent.ts";
 import { land, settings } from "../page/page.ts";
 import type { Box } from "./drawable.ts";
-import { projectionOf, resolutions } from "./grid.ts";
+import { projectionOf, resolutions } from "./pictures.ts";
 import { t } from "./texts.ts";
 
 /** A map with its background, without any layer on it. */
@@ -77,7 +77,7 @@ function isDrag({ originalEvent, activePointers }: MapBrowserEvent): boolean {
 async function addBackground(map: OlMap, signal: AbortSignal): Promise<void> {
 	if (settings.mapWkid !== 3978) (await import("./reproject.ts")).registerProjections(settings.mapWkid);
 	const background =
-		settings.baseMap === "" ? landLayer(signal) : (await import("./tiles.ts")).tileLayer(settings.baseMap);
+		settings.baseMap === "" ? landLayer(signal) : (await import("./pictures.ts")).tileLayer(settings.baseMap);
 	map.getLayers().insertAt(0, background);
 	// Tiles have names of their own.
 	if (settings.baseMap === "") await (await import("./places.ts")).addPlaces(map);

@@ -5,7 +5,7 @@ import { readDocument } from "../service/arcgis.ts";
 import { wkidOf } from "../service/boxes.ts";
 import { boxOf, type Capabilities, findLayer, textFor } from "../service/capabilities.ts";
 import type { PictureFacts } from "../service/picture.ts";
-import { pictureFactsOf, referencesFor } from "../service/picture-facts.ts";
+import { pictureFactsOf, referencesFor } from "../service/picture.ts";
 import { exceptionIn, NotCapabilities, readCapabilities } from "../service/read-capabilities.ts";
 import { ask, askBytes, askJson, blockedReason, oneLine, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";

@@ -1,15 +1,53 @@
 import { html, type TemplateResult } from "lit-html";
 import ImageLayer from "ol/layer/Image.js";
+import TileLayer from "ol/layer/Tile.js";
+import Projection from "ol/proj/Projection.js";
+import { addProjection, get as knownProjection } from "ol/proj.js";
 import ImageArcGISRest from "ol/source/ImageArcGISRest.js";
 import ImageWMS from "ol/source/ImageWMS.js";
+import XYZ from "ol/source/XYZ.js";
+import TileGrid from "ol/tilegrid/TileGrid.js";
 import type View from "ol/View.js";
 import { tryJson } from "../../registry/try-json.ts";
 import { breakable, type Content, outside } from "../page/dom.ts";
 import { type PictureFacts, pictureRequest } from "../service/picture.ts";
 import { ask, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";
-import { projectionOf } from "./grid.ts";
 import { t } from "./texts.ts";
+
+/** A layer of the configured base map: tiles in the official grid. */
+export function tileLayer(url: string): TileLayer<XYZ> {
+	const source = new XYZ({
+		url,
+		projection: projectionOf(3978),
+		// The top left corner of the official grid.
+		tileGrid: new TileGrid({ origin: [-34655800, 39310000], resolutions: [...resolutions] }),
+		transition: 0,
+	});
+	return new TileLayer({ source });
+}
+
+/** Metres per pixel at each level of Canada's official tile grid in EPSG:3978 (CBMT/CBCT). */
+export const resolutions: readonly number[] = [
+	38364.660062653464, 22489.62831258996, 13229.193125052918, 7937.5158750317505, 4630.2175937685215,
+	2645.8386250105837, 1587.5031750063501, 926.0435187537042, 529.1677250021168, 317.50063500127004,
+	185.20870375074085, 111.12522225044451, 66.1459656252646, 38.36466006265346, 22.48962831258996,
+	13.229193125052918, 7.9375158750317505, 4.6302175937685215, 2.6458386250105836, 1.5875031750063502,
+];
+
+/** The projection of a spatial reference, without a definition: coordinates are passed to services, not computed. */
+export function projectionOf(wkid: number): Projection {
+	const code = `EPSG:${wkid}`;
+	const known = knownProjection(code);
+	if (known) return known;
+	const projection = new Projection({
+		code,
+		units: wkid === 4269 ? "degrees" : "m",
+		extent: [-2e7, -2e7, 2e7, 2e7],
+	});
+	addProjection(projection);
+	return projection;
+}
 
 /** A layer of a service's pictures on a map. */
 export type Pictures = ImageLayer<ImageWMS | ImageArcGISRest>;

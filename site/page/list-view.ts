@@ -1,9 +1,8 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { titleOf } from "../search/entry.ts";
-import { firstAnswers } from "../search/first-answers.ts";
-import { catalogue, renewCatalogue } from "../search/loaded-catalogue.ts";
+import { catalogue, firstAnswers, renewCatalogue } from "../search/loaded-catalogue.ts";
 import type { Chosen } from "../search/select.ts";
+import { titleOf } from "../search/select.ts";
 import {
 	boundsOf,
 	boxOf,

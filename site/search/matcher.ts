@@ -1,6 +1,6 @@
 import { langs } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
-import { addressOf } from "./entry.ts";
+import { addressOf } from "./select.ts";
 import { wantedOf } from "./synonyms.ts";
 import { type Matched, WordIndex } from "./word-index.ts";
 import { queryWords, stem, wordsOf } from "./words.ts";

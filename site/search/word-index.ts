@@ -1,7 +1,7 @@
 import MiniSearch, { type Query } from "minisearch";
 import { langs } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
-import { allKeywords, hostsOf, layersIn, senderOf } from "./entry.ts";
+import { allKeywords, hostsOf, layersIn, senderOf } from "./select.ts";
 import { type Wanted, wantedOf } from "./synonyms.ts";
 import { isStopWord, queryWords, stem, wordsOf } from "./words.ts";
 

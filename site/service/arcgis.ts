@@ -1,7 +1,7 @@
-import { serviceNameIn, withoutForm } from "../../registry/arcgis-address.ts";
+import { serviceNameIn, withoutForm } from "../../registry/addresses.ts";
 import { type Cause, causeOf } from "../../registry/causes.ts";
 import type { ServiceType } from "../../registry/registration.ts";
-import { isObject, listOf, numberOf, objectOf, parseAnswer, quote, textOf, wordOf } from "./answer.ts";
+import { isObject, listOf, numberOf, objectOf, parseAnswer, quote, textOf, wordOf } from "./decode.ts";
 
 /** A document of an ArcGIS service, not checked. */
 export type Document = Record<string, unknown>;

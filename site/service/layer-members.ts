@@ -1,7 +1,7 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { numberIn, readGeographicBox, readReferencedBox, referenceOf, wkidOf } from "./boxes.ts";
 import type { CapabilitiesLayer, Dimension, OgcService, Scales, Texts } from "./capabilities.ts";
-import type { XmlElement } from "./tree.ts";
+import type { XmlElement } from "./xml.ts";
 
 /** Characters of a name or title, and entries of a list. */
 const maxTextLength = 2000;

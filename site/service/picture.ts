@@ -1,5 +1,85 @@
-import type { ReferencedBox } from "./boxes.ts";
-import type { CapabilitiesLayer, Dimension } from "./capabilities.ts";
+import { withParameters } from "./address.ts";
+import { isGeographic, isLatitudeFirst, type ReferencedBox, wkidOf } from "./boxes.ts";
+import { type Capabilities, type CapabilitiesLayer, type Dimension, lineOf } from "./capabilities.ts";
+
+/** What a document says about the pictures of its layer. @param layer null: one that it does not list */
+export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLayer | null): PictureFacts {
+	const { version, isOlder, pictureAddress, pictureFormats, root } = capabilities;
+	const line = layer ? [...lineOf(layer)] : root ? [root] : [];
+	const dimensions = new Map<string, Dimension>();
+	for (const { dimensions: own } of line.toReversed())
+		for (const one of own) {
+			const around = dimensions.get(one.name);
+			dimensions.set(one.name, {
+				...one,
+				hasDefault: one.hasDefault || (one.last === "" && around?.hasDefault === true),
+				last: one.last || (around?.last ?? ""),
+			});
+		}
+	return {
+		version,
+		isOlder,
+		address: pictureAddress,
+		formats: pictureFormats,
+		references: [...new Set(line.flatMap(({ references }) => references))],
+		boxes: line.flatMap(({ referenced }) => referenced),
+		dimensions: [...dimensions.values()].filter(({ hasDefault, last }) => !hasDefault && last !== ""),
+		fixed: layer?.fixed ?? { width: 0, height: 0, isWhole: false },
+		style: "",
+	};
+}
+
+/**
+ * The references in which a layer may be asked for, the best first: the map's own, then common ones, then all others that
+ * can be projected, then those in which the document says where the layer lies.
+ */
+export function referencesFor(facts: PictureFacts, mapWkid: number): string[] {
+	const { references, boxes } = facts;
+	// Every server supports this one, also where it lists none.
+	if (references.length === 0) return ["EPSG:4326"];
+	const preferred = [`EPSG:${mapWkid}`, "EPSG:4326", "CRS:84", "EPSG:3857"].filter((one) =>
+		references.includes(one),
+	);
+	const projected = references.filter((one) => wkidOf(one) !== null);
+	const located = boxes.map(({ reference }) => reference).filter((one) => references.includes(one));
+	return [...new Set([...preferred, ...projected, ...located])];
+}
+
+/** The address of one picture. @param box west, south, east, north in the request's reference; as in the document if that is unknown */
+export function pictureAddress(
+	{ address, reference, isOlder, parameters }: PictureRequest,
+	box: readonly number[],
+	{ width, height }: { width: number; height: number },
+): string {
+	const [west, south, east, north] = box;
+	const sides = isLatitudeFirst(reference, isOlder) ? [south, west, north, east] : box;
+	return withParameters(address, {
+		SERVICE: "WMS",
+		REQUEST: "GetMap",
+		...parameters,
+		[isOlder ? "SRS" : "CRS"]: isOlder && reference === "CRS:84" ? "EPSG:4326" : reference,
+		BBOX: sides.join(","),
+		WIDTH: `${width}`,
+		HEIGHT: `${height}`,
+	});
+}
+
+/** Metres of one degree at the equator, by which servers compute the scale of a picture in degrees (06-042, section 7.2.4.6.9). */
+const metresPerDegree = 111_319.49;
+
+/** Metres of a pixel in a picture of a scale denominator (06-042, section 7.2.4.6.9), and the unit of a reference in metres. */
+const pixelMetres = 0.000_28;
+
+/** The side of a square picture at a scale, in the unit of its reference. */
+export function sideAtScale(reference: string, pixels: number, scale: number): number {
+	return (pixels * pixelMetres * scale) / (isGeographic(reference) ? metresPerDegree : 1);
+}
+
+/** The scale denominator of a picture that shows a box. */
+export function scaleOfBox(reference: string, box: readonly number[], pixels: number): number {
+	const [west = 0, , east = 0] = box;
+	return ((east - west) * (isGeographic(reference) ? metresPerDegree : 1)) / pixels / pixelMetres;
+}
 
 /** What a document says about the pictures of a layer. */
 export interface PictureFacts {

@@ -19,8 +19,7 @@ import {
 	withFormats,
 } from "./layer-members.ts";
 import { BrokenParts, type Parts, textsOf, unzipped } from "./parts.ts";
-import { TreeBuilder, type XmlElement } from "./tree.ts";
-import { UnreadableXml, XmlReader } from "./xml.ts";
+import { TreeBuilder, UnreadableXml, type XmlElement, XmlReader } from "./xml.ts";
 
 /** Limits of what is kept of a large document: characters of layers' texts, and names of other layers. */
 const maxKept = 6_000_000;

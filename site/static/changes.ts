@@ -1,6 +1,6 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import type { FieldChange, RecentChange } from "../data/recent.ts";
-import { hostsOf, senderOf, slugOf, titleOf } from "../search/entry.ts";
+import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
 import { changesFolders, feedPath, publisherAddress, publisherFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type Part, textsIn } from "./html.ts";

@@ -1,7 +1,7 @@
 import { causeIn, type HealthReport, mondayOf, type SickLayer } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
-import { hostsOf, senderOf, slugOf, titleOf } from "../search/entry.ts";
+import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
 import { healthFolders, publisherAddress, repairAddress, repairPlace } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, textsIn } from "./html.ts";

@@ -4,7 +4,7 @@ import type { TargetName } from "../../registry/targets/target.ts";
 import { type Entry, type LayerPage, layerAddress } from "../data/entries.ts";
 import { type Snippet, snippetsOf } from "../data/snippets.ts";
 import { type Row, type RowPart, rowsOf, separator } from "../page/layer-rows.ts";
-import { addressOf, senderOf, titleOf } from "../search/entry.ts";
+import { addressOf, senderOf, titleOf } from "../search/select.ts";
 import { embedHtml, frameHtml, scriptAttributes, scriptHead } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, scriptData, siteName, textsIn } from "./html.ts";
 

@@ -2,7 +2,7 @@ import type { HealthReport } from "../../registry/health.ts";
 import { type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import type { RecentChange } from "../data/recent.ts";
-import { stateOf, titleOf } from "../search/entry.ts";
+import { stateOf, titleOf } from "../search/select.ts";
 import {
 	changesFolders,
 	healthFolders,
@@ -19,8 +19,8 @@ import { frameHtml } from "./frame.ts";
 import { healthHtml, sickOf, sickTable } from "./health.ts";
 import { type Html, html, type PageSettings, type Part, textsIn } from "./html.ts";
 import { layerHref } from "./layer.ts";
-import { byTitle } from "./list.ts";
 import {
+	byTitle,
 	type Lists,
 	layerOf,
 	namesOf,

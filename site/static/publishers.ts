@@ -1,11 +1,111 @@
 import { causes } from "../../registry/causes.ts";
 import { causeIn } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import type { Entry } from "../data/entries.ts";
+import { chunkOf, type Entry, layerAddress } from "../data/entries.ts";
 import type { ChangeDetail, RecentChange } from "../data/recent.ts";
-import { addressOf, layersIn, senderOf, slugOf, stateOf } from "../search/entry.ts";
-import type { PageSettings } from "./html.ts";
-import { byTitle } from "./list.ts";
+import { addressOf, layersIn, senderOf, slugOf, stateOf, titleOf } from "../search/select.ts";
+import { sortKey } from "../search/words.ts";
+import { listFile, listFolders } from "./addresses.ts";
+import { frameHtml } from "./frame.ts";
+import { type Html, html, type PageSettings, textsIn } from "./html.ts";
+import { fragmentLinks } from "./layer.ts";
+
+/** A layer with its key in the order by title. */
+interface Titled {
+	entry: Entry;
+	order: string;
+}
+
+/** Sorts layers by their titles in a language; equal titles by smallkey. */
+export function byTitle(entries: readonly Entry[], lang: Lang): Titled[] {
+	const orderOf = (entry: Entry) => `${sortKey(titleOf(entry, lang))}\0${entry.smallkey}`;
+	const list = entries.map((entry) => ({ entry, order: orderOf(entry) }));
+	return list.sort((one, other) => (one.order < other.order ? -1 : 1));
+}
+
+/** Fewest and most layers on a page of the plain list, except the last page; the average is some 160. */
+const layersPerPage = { least: 100, most: 400 };
+
+/**
+ * Splits a list into pages, at least one. The smallkey of its last layer ends a page, so that a layer that is added or
+ * removed changes a page or two: with a fixed number of layers, it would change all pages after it.
+ */
+export function pagesOf(list: readonly Titled[]): Entry[][] {
+	const pages: Entry[][] = [];
+	let page: Entry[] = [];
+	for (const { entry } of list) {
+		if (page.length === 0) pages.push(page);
+		const length = page.push(entry);
+		const isFull = length >= layersPerPage.least && chunkOf(entry.smallkey) === 0;
+		if (isFull || length === layersPerPage.most) page = [];
+	}
+	return pages.length > 0 ? pages : [page];
+}
+
+/**
+ * Renders one page of the plain list: all layers by title, for readers without a script. Pure.
+ * @param pages all layers by title, from `pagesOf`
+ * @param page counted from 1
+ * @returns null if there is no such page
+ */
+export function listHtml(
+	lang: Lang,
+	pages: readonly (readonly Entry[])[],
+	page: number,
+	settings: PageSettings,
+): string | null {
+	const shown = pages[page - 1];
+	if (!shown) return null;
+	const { t, plural } = textsIn[lang];
+	const root = "../".repeat(listFolders[lang].split("/").length);
+	const other = lang === "en" ? "fr" : "en";
+	const at = (number: number, text: string, rel?: string) =>
+		html`<a href="${root}${listFile(lang, number)}"${rel && html` rel="${rel}"`}>${text}</a> `;
+	const others = pages.map((_, index) =>
+		index + 1 === page ? html`<span aria-current="page">${page}</span> ` : at(index + 1, String(index + 1)),
+	);
+	const rows = shown.map((entry) => rowHtml(entry, lang, root, settings));
+	const previous = page > 1 && at(page - 1, t("previous-page"), "prev");
+	const next = page < pages.length && at(page + 1, t("next-page"), "next");
+	// Only the first page has the number: one more layer would change all pages.
+	const count = () =>
+		t(
+			"by-title",
+			plural(
+				pages.reduce((sum, { length }) => sum + length, 0),
+				"layer-count",
+			),
+		);
+	const content = html`<h1>${t("all-layers")}</h1>
+${page === 1 && html`<p>${shown.length === 0 ? t("no-layers-yet") : count()}</p>`}
+${shown.length > 0 && html`<ul class="plain">\n${rows}</ul>`}
+${
+	pages.length > 1 &&
+	html`<nav aria-label="${t("pages")}"><p>${t("page-of", page, pages.length)} ${previous}${next}</p>
+<p>${others}</p></nav>`
+}`;
+	return frameHtml(settings, {
+		lang,
+		root,
+		title: page === 1 ? t("all-layers") : `${t("all-layers")} (${page})`,
+		// The other language has other pages.
+		other: root + listFile(other, 1),
+		content,
+	});
+}
+
+function rowHtml(entry: Entry, lang: Lang, root: string, { site }: PageSettings): Html {
+	const { targets, hasLayerPages } = site;
+	const { smallkey } = entry;
+	const title = titleOf(entry, lang);
+	const name = hasLayerPages ? html`<a href="${root}${layerAddress(lang, smallkey)}">${title}</a>` : title;
+	const reads = fragmentLinks(entry, targets, root, (target, one) => html`${target}&nbsp;${one}`);
+	// A layer page shows the address and the fragments itself.
+	const more =
+		!hasLayerPages &&
+		html` <span class="address">${addressOf(entry, lang)}</span>${reads.map((one) => html` ${one}`)}`;
+	return html`<li>${name} <code>${smallkey}</code>${more}</li>\n`;
+}
 
 /** The last changes, with what pages and feeds of them need. */
 export interface Lists {

@@ -1,5 +1,5 @@
-import { counted } from "../../registry/plain.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { counted } from "../../registry/untrusted-text.ts";
 import { declinedFolder, type Edit, mainTrailer, repairBranch, serviceIdentity } from "../store.ts";
 import { importCommit, trailersOf } from "./commands/commits.ts";
 import { runGit } from "./commands/run.ts";

@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
 import { type EditedFile, type FileProblem, judgeChange } from "../../registry/judge.ts";
 import { maxBytesOf, type NamesBefore, namesOf } from "../../registry/layer-file.ts";
+import { warningsOf } from "../../registry/registration.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
-import { warningsOf } from "../../registry/warnings.ts";
 import { readEntries, sizesOf } from "../git/commands/entries.ts";
 import { diffTree, listTree, type PathChange } from "../git/commands/tree.ts";
 

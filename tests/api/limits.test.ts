@@ -1,7 +1,6 @@
 import * as assert from "uvu/assert";
-import { onceEach, TokenBuckets } from "../../api/limits.ts";
+import { type Client, onceEach, Room, TokenBuckets } from "../../api/limits.ts";
 import { clientOf } from "../../api/node/address.ts";
-import { type Client, Room } from "../../api/room.ts";
 import { test } from "../helpers/suite.ts";
 
 /** Buckets, and their clock, which a test moves. */

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { logText } from "../../api/log.ts";
+import { logText } from "../../api/context.ts";
 import { test } from "../helpers/suite.ts";
 
 test("a line is at most 4,000 characters, whatever is in it", () => {

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
-import { openBrowser, serveFolder } from "../../extensions/prove/browser.ts";
+import { openBrowser, serveFolder } from "../../extensions/prove/report.ts";
 import { indexFiles } from "../../site/data/chunks.ts";
 import { buildSite } from "../../site/data/site.ts";
 import { plainSettings } from "../site/data/pages.ts";

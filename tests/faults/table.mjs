@@ -27,7 +27,9 @@ export function faultRow(
 	/** @type {Omit<SeenFault, "section" | "fault">} */ { reader, publisher, log },
 	/** @type {string[]} */ faults,
 ) {
-	const lines = log.filter((line) => !isReturn.test(line)).map((line) => `\`${shortLine(line).replaceAll("`", "'")}\``);
+	const lines = log
+		.filter((line) => !isReturn.test(line))
+		.map((line) => `\`${shortLine(line).replaceAll("`", "'")}\``);
 	const cells = [[...faults].sort().join("; "), reader, publisher, lines.join("<br>")].map((text) =>
 		text.replaceAll("|", "\\|").replaceAll("\n", " "),
 	);

@@ -5,7 +5,7 @@ import { wmsImage } from "../../registry/pictures.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames } from "../../registry/targets/table.ts";
-import { projectExtent } from "../../site/service/extents.ts";
+import { projectExtent } from "../../site/service/boxes.ts";
 import { test } from "../helpers/suite.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { assertAccepted, featureAt, nodeOf } from "../viewer/viewer.ts";

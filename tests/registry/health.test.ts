@@ -1,4 +1,5 @@
 import * as assert from "uvu/assert";
+import { isBlockedOn } from "../../registry/addresses.ts";
 import { causeOf, causes } from "../../registry/causes.ts";
 import {
 	causeIn,
@@ -13,7 +14,6 @@ import {
 	weekOf,
 	weeksSince,
 } from "../../registry/health.ts";
-import { isBlockedOn } from "../../registry/mixed-content.ts";
 import { test } from "../helpers/suite.ts";
 
 test("weeks are those of ISO 8601, in UTC", () => {

@@ -1,10 +1,10 @@
 import Ajv from "ajv";
 import * as assert from "uvu/assert";
-import { escapeMarkup } from "../../registry/markup.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames } from "../../registry/targets/table.ts";
+import { escapeMarkup } from "../../registry/untrusted-text.ts";
 import { entryOf, entry as entrySchema } from "../../site/data/entry.ts";
 import { escapeHtml } from "../../site/static/html.ts";
 import { layerHtml } from "../../site/static/layer.ts";

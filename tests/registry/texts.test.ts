@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { parseJson } from "../../registry/json.ts";
-import { owners } from "../../registry/schemas/owners.ts";
+import { owners } from "../../registry/schemas/definitions.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import {

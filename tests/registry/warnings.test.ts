@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { textsOf } from "../../registry/problems.ts";
 import type { LangNode, Registration1 } from "../../registry/registration.ts";
-import { warningsOf } from "../../registry/warnings.ts";
+import { warningsOf } from "../../registry/registration.ts";
 import { test } from "../helpers/suite.ts";
 
 type Type = "wms" | "feature";

@@ -12,7 +12,7 @@ import { apiHtml, schemaFiles } from "../../site/data/openapi.ts";
 import { buildSite, type SiteFiles } from "../../site/data/site.ts";
 import { pageHeaders } from "../../site/http/site-headers.ts";
 import type { SiteSettings } from "../../site/page/settings.ts";
-import { noPageHtml } from "../../site/static/error-page.ts";
+import { noPageHtml } from "../../site/static/feed.ts";
 import { catalogueHtml } from "../../site/static/frame.ts";
 import { Peer } from "../extensions/harvest/peer.ts";
 import { buildCatalogue } from "./data/entries.ts";

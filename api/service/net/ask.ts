@@ -1,9 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import pLimit from "p-limit";
 import { causeOf } from "../../../registry/causes.ts";
-import { FetchFailure } from "./failure.ts";
 import type { GuardedFetch, Take } from "./fetch.ts";
-import { Trouble } from "./trouble.ts";
+import { FetchFailure, Trouble } from "./trouble.ts";
 
 /** A service's document, or why there is none. */
 export type Answer = { ok: true; bytes: Uint8Array; type: string } | Trouble;

@@ -1,7 +1,6 @@
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent, fetch as undiciFetch } from "undici";
 import { causeOf } from "../../../registry/causes.ts";
-import { checkLiteral, createLookup, type Resolve } from "./addresses.ts";
-import { FetchFailure, toFailure } from "./failure.ts";
+import { checkLiteral, createLookup, FetchFailure, type Resolve, toFailure } from "./trouble.ts";
 
 /** Options of the guarded fetch. */
 interface FetchOptions {

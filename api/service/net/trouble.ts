@@ -1,5 +1,117 @@
-import { type Cause, causeText } from "../../../registry/causes.ts";
+import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
+import ipaddr from "ipaddr.js";
+import { type Cause, type CauseCode, causeOf, causeText } from "../../../registry/causes.ts";
 import type { SickState } from "../../../registry/health.ts";
+
+/** Azure's metadata and DNS address: it is in a public range, but answers only inside Azure's network. */
+const azureMetadata = "168.63.129.16";
+
+/** Global unicast (RFC 4291, section 2.4). The old forms of IPv4 in IPv6, such as `::127.0.0.1`, are outside of it. */
+const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
+
+/**
+ * Whether an IP address, in any of its spellings, is a public one: not private, loopback, link-local, carrier-grade NAT,
+ * multicast, reserved or a metadata service, and not an IPv6 address that contains such an IPv4 address.
+ */
+export function isPublicAddress(text: string): boolean {
+	if (!ipaddr.isValid(text)) return false;
+	const address = ipaddr.process(text);
+	if (address.range() !== "unicast") return false;
+	if (address.kind() === "ipv6") return (address as ipaddr.IPv6).match(globalUnicast);
+	return address.toString() !== azureMetadata;
+}
+
+/** @param host of a URL @throws {FetchFailure} if it is an IP address that is not public; a name is accepted */
+export function checkLiteral(host: string): void {
+	const text = host.replace(/^\[|\]$/g, "");
+	if (ipaddr.isValid(text) && !isPublicAddress(text)) throw addressRefused(host);
+}
+
+function addressRefused(host: string): FetchFailure {
+	return new FetchFailure("address", causeOf("not-public", host));
+}
+
+/** Resolves a name to all of its addresses, as `node:dns` does with `all`. */
+export type Resolve = (
+	host: string,
+	options: LookupOptions,
+	done: (error: Error | null, addresses: LookupAddress[]) => void,
+) => void;
+
+const resolveByDns: Resolve = (host, options, done) =>
+	lookup(host, { ...options, all: true }, (error, addresses) => done(error, addresses));
+
+type LookupDone = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+
+/**
+ * A `lookup` for `net.connect` that refuses a name if one of its addresses is not public. The connection uses the checked
+ * addresses, so a name cannot resolve to one address for the check and to another for the connection (DNS rebinding).
+ */
+export function createLookup(resolve: Resolve = resolveByDns) {
+	return (host: string, options: LookupOptions, done: LookupDone): void => {
+		resolve(host, options, (error, addresses) => {
+			const [first] = addresses ?? [];
+			if (error || !first) return done(error ?? new Error(`${host} has no address`), []);
+			if (!addresses.every(({ address }) => isPublicAddress(address))) {
+				return done(addressRefused(host), []);
+			}
+			if (options.all) return done(null, addresses);
+			done(null, first.address, first.family);
+		});
+	};
+}
+
+/**
+ * Why a request failed. `connect`: no connection to the host can be made, for any path. `limit`: the host was asked often
+ * enough.
+ */
+export type FailureReason = "address" | "time" | "size" | "redirect" | "connect" | "network" | "limit";
+
+/** A request that was refused or failed. Its message is one line that a publisher understands. */
+export class FetchFailure extends Error {
+	override readonly name = "FetchFailure";
+
+	constructor(
+		readonly reason: FailureReason,
+		readonly what: Cause,
+		options?: ErrorOptions,
+	) {
+		super(causeText("en", what), options);
+	}
+}
+
+/**
+ * Converts an error of a request to a `FetchFailure`.
+ * @param signal the request's own signal; if it has aborted, its reason is returned
+ */
+export function toFailure(error: unknown, signal: AbortSignal): unknown {
+	if (error instanceof FetchFailure) return error;
+	if (signal.aborted) return signal.reason;
+	for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
+		if (cause instanceof FetchFailure) return cause;
+		const [reason, code] = meanings.get((cause as NodeJS.ErrnoException).code ?? "") ?? [];
+		if (reason && code) return new FetchFailure(reason, causeOf(code), { cause: error });
+	}
+	return new FetchFailure("network", causeOf("network"), { cause: error });
+}
+
+/** Error code of Node, OpenSSL or undici → reason, and what publishers read. */
+const meanings: ReadonlyMap<string, readonly [FailureReason, CauseCode]> = new Map([
+	["ENOTFOUND", ["connect", "name-unknown"]],
+	["EAI_AGAIN", ["network", "name-unknown-now"]],
+	["ECONNREFUSED", ["connect", "refused"]],
+	["ECONNRESET", ["network", "broken-off"]],
+	["EHOSTUNREACH", ["connect", "unreachable"]],
+	["ENETUNREACH", ["connect", "unreachable"]],
+	["ETIMEDOUT", ["connect", "connect-slow"]],
+	["UND_ERR_CONNECT_TIMEOUT", ["connect", "connect-slow"]],
+	["UND_ERR_SOCKET", ["network", "broken-off"]],
+	["CERT_HAS_EXPIRED", ["network", "certificate-expired"]],
+	["DEPTH_ZERO_SELF_SIGNED_CERT", ["network", "certificate-unsigned"]],
+	["SELF_SIGNED_CERT_IN_CHAIN", ["network", "certificate-unsigned"]],
+	["UNABLE_TO_VERIFY_LEAF_SIGNATURE", ["network", "certificate-unsigned"]],
+	["ERR_TLS_CERT_ALTNAME_INVALID", ["network", "certificate-other"]],
+]);
 
 /** Facts about a trouble that decide on what is tried next. */
 interface TroubleFacts {

@@ -1,8 +1,8 @@
 import type { Ask } from "../../../api/service/net/ask.ts";
 import { Trouble } from "../../../api/service/net/trouble.ts";
 import { type Cause, causeOf } from "../../../registry/causes.ts";
-import { isObject, listOf, numberOf, objectOf, quote, textOf } from "../../../site/service/answer.ts";
 import { type Document, documentAddress, readDocument } from "../../../site/service/arcgis.ts";
+import { isObject, listOf, numberOf, objectOf, quote, textOf } from "../../../site/service/decode.ts";
 import { askLayer, troubleOf } from "./answers.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/answer.ts";
+import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
 import { pictureImage } from "./symbol.ts";
 
 /** An entry of a legend. Its image is a data URI; null if the service's image is not usable. */

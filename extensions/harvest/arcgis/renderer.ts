@@ -5,7 +5,7 @@ import {
 	isNumberType,
 	type Renderer,
 } from "../../../registry/description.ts";
-import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/answer.ts";
+import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
 import { type LegendEntry, pairLegend } from "./legend.ts";
 import { genericImageOf, symbolImage } from "./symbol.ts";
 

@@ -1,5 +1,5 @@
 import { isImage } from "../../../registry/description.ts";
-import { listOf, numberOf, objectOf } from "../../../site/service/answer.ts";
+import { listOf, numberOf, objectOf } from "../../../site/service/decode.ts";
 
 /** Side of the drawings of lines and areas, in pixels: the same as in legends of ArcGIS. */
 const side = 20;

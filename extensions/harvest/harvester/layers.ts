@@ -16,8 +16,8 @@ import {
 } from "../../../registry/health.ts";
 import { type CheckedLayer, judgeChange, problemLine } from "../../../registry/judge.ts";
 import { namesOf } from "../../../registry/layer-file.ts";
-import { plain } from "../../../registry/plain.ts";
 import { langs } from "../../../registry/smallkey.ts";
+import { plain } from "../../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../../store/files/if-there.ts";
 import type { Watched } from "../finding.ts";
 import { createWatchLayer } from "../layer.ts";

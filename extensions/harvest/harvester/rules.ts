@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { tryJson } from "../../../registry/try-json.ts";
-import { objectOf } from "../../../site/service/answer.ts";
+import { objectOf } from "../../../site/service/decode.ts";
 import { readTextIfThere } from "../../../store/files/if-there.ts";
 import { replaceFile } from "../../../store/files/replace-file.ts";
 import type { Log } from "../../../store/log.ts";

@@ -2,10 +2,10 @@ import { createEmpty, extend } from "ol/extent.js";
 import { Trouble } from "../../../api/service/net/trouble.ts";
 import { causeOf } from "../../../registry/causes.ts";
 import { type NamedDescription, plainKeywords } from "../../../registry/description.ts";
-import { plainText } from "../../../registry/markup.ts";
 import { degreesOf } from "../../../registry/projections.ts";
 import { maxAbstract, maxTitle } from "../../../registry/schemas/description.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
+import { plainText } from "../../../registry/untrusted-text.ts";
 import type { Bounds } from "../../../site/data/entries.ts";
 import {
 	boxOf,

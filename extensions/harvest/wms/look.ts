@@ -4,8 +4,14 @@ import { Trouble } from "../../../api/service/net/trouble.ts";
 import { type Cause, causeOf } from "../../../registry/causes.ts";
 import { isSameService } from "../../../site/service/address.ts";
 import type { Capabilities, CapabilitiesLayer } from "../../../site/service/capabilities.ts";
-import { type PictureFacts, type PictureRequest, pictureRequest } from "../../../site/service/picture.ts";
-import { pictureAddress, pictureFactsOf, referencesFor } from "../../../site/service/picture-facts.ts";
+import {
+	type PictureFacts,
+	type PictureRequest,
+	pictureAddress,
+	pictureFactsOf,
+	pictureRequest,
+	referencesFor,
+} from "../../../site/service/picture.ts";
 import { exceptionIn } from "../../../site/service/read-capabilities.ts";
 import { quote } from "../finding.ts";
 import { type Places, placesIn } from "./places.ts";

@@ -9,7 +9,7 @@ import {
 	scalesOf,
 } from "../../../site/service/capabilities.ts";
 import type { PictureFacts } from "../../../site/service/picture.ts";
-import { scaleOfBox, sideAtScale } from "../../../site/service/picture-facts.ts";
+import { scaleOfBox, sideAtScale } from "../../../site/service/picture.ts";
 
 /** Where a layer is looked at, in the coordinates of a reference. */
 export interface Places {

@@ -1,11 +1,11 @@
 import pMap from "p-map";
-import { FetchFailure } from "../../../api/service/net/failure.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
-import { counted, firstOf } from "../../../registry/plain.ts";
+import { FetchFailure } from "../../../api/service/net/trouble.ts";
 import { type Lang, langs } from "../../../registry/smallkey.ts";
 import { targetOf } from "../../../registry/targets/table.ts";
 import type { TargetName } from "../../../registry/targets/target.ts";
-import { parseAnswer } from "../../../site/service/answer.ts";
+import { counted, firstOf } from "../../../registry/untrusted-text.ts";
+import { parseAnswer } from "../../../site/service/decode.ts";
 import { differences } from "./differences.ts";
 import { type Json, nodeIn } from "./json.ts";
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { escapeMarkup } from "../../../registry/markup.ts";
 import { fragmentTexts } from "../../../registry/texts/fragments.ts";
+import { escapeMarkup } from "../../../registry/untrusted-text.ts";
 import { type Json, listOf, objectOf } from "./json.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { isObject, listOf, objectOf } from "../../../site/service/answer.ts";
+import { isObject, listOf, objectOf } from "../../../site/service/decode.ts";
 
 export { isObject, listOf, objectOf };
 

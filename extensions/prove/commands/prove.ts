@@ -15,10 +15,10 @@ import { describedFor } from "../../../registry/description.ts";
 import { healthPath, type Seen, type SickState, seenAs } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { nameOf, ownersOf, ownersPath, parseOwners } from "../../../registry/owners.ts";
-import { counted, plain } from "../../../registry/plain.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
-import { layersOption, nameSource, refOption, repoOption } from "../../../scripts/source.ts";
+import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, parseCount } from "../../../scripts/terminal/command-line.ts";
+import { layersOption, nameSource, refOption, repoOption } from "../../../scripts/validate.ts";
 import { buildOutput } from "../../../site/build/output.ts";
 import type { Proof, Proofs } from "../../../site/data/proofs.ts";
 import { proposedFolder } from "../../../site/data/thumbnails.ts";
@@ -31,10 +31,8 @@ import { seenOf } from "../../harvest/finding.ts";
 import { readLayers, watchAll, writeHealth } from "../../harvest/harvester/layers.ts";
 import { createNotifier } from "../../harvest/notify.ts";
 import { readHarvest } from "../../harvest/settings.ts";
-import { needBrowser, openBrowser, serveFolder } from "../browser.ts";
-import { runProofs } from "../proofs.ts";
-import { reportHtml, reportOf } from "../report.ts";
-import { readProve } from "../settings.ts";
+import { readProve, runProofs } from "../proofs.ts";
+import { needBrowser, openBrowser, reportHtml, reportOf, serveFolder } from "../report.ts";
 
 /** Writes the repaired layers of all waiting proposals. @param folder the folder in which `layers` is created */
 async function writeProposedLayers(repository: string, ref: string, folder: string): Promise<void> {

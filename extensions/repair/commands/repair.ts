@@ -6,7 +6,7 @@ import { findRepository, readHealth, servedRef } from "../../../api/service/repo
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
 import { healthText, markRepairs, parseHealth, weekOf } from "../../../registry/health.ts";
-import { counted, plain } from "../../../registry/plain.ts";
+import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { picturesMarkdown } from "../../../site/data/proofs.ts";
 import { readSite } from "../../../site/process/site-settings.ts";

@@ -1,5 +1,4 @@
-import { firstOf } from "../../../registry/plain.ts";
-import { code } from "../../../registry/untrusted-text.ts";
+import { code, firstOf } from "../../../registry/untrusted-text.ts";
 import { isOwnBranch } from "../pulls.ts";
 import type { ApprovalGroup, Judgement } from "./approvals.ts";
 

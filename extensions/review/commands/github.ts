@@ -7,7 +7,7 @@ import { readAt } from "../../../api/service/repository.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
 import type { Environment, Io } from "../../../registry/environment.ts";
 import { ownersPath, parseOwners } from "../../../registry/owners.ts";
-import { plain } from "../../../registry/plain.ts";
+import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/if-there.ts";
 import type { Github } from "../../../store/github/client.ts";

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { connectToGithub } from "../../../api/service/github.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
 import { ownersPath } from "../../../registry/owners.ts";
-import { plain } from "../../../registry/plain.ts";
+import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { fillIds } from "../approvals/owners.ts";
 

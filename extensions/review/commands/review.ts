@@ -12,8 +12,8 @@ import {
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
 import type { Environment } from "../../../registry/environment.ts";
-import { plain } from "../../../registry/plain.ts";
-import { WrongError } from "../../../registry/wrong-error.ts";
+import { WrongError } from "../../../registry/environment.ts";
+import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
 import { readPicturePairs } from "../../../site/data/proofs.ts";
 import { readSite } from "../../../site/process/site-settings.ts";

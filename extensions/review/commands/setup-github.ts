@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { connectToGithub } from "../../../api/service/github.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
-import { plain } from "../../../registry/plain.ts";
+import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { orNull } from "../../../store/github/client.ts";
 import type { Difference, Target } from "../setup-github/look.ts";

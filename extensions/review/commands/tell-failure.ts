@@ -1,8 +1,7 @@
 // npx fragment-publisher tell-failure: keeps an issue about a workflow that fails
 import { connectToGithub } from "../../../api/service/github.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
-import { plain } from "../../../registry/plain.ts";
-import { fenced } from "../../../registry/untrusted-text.ts";
+import { fenced, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, needed } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/if-there.ts";
 

@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { answerStatus, routeOf } from "../../../api/app.ts";
+import type { Client } from "../../../api/limits.ts";
 import { clientOf } from "../../../api/node/address.ts";
-import type { Client } from "../../../api/room.ts";
 import { createReadStatus } from "../../../api/service/layer-status.ts";
 import { findWaiting } from "../../../api/service/repository.ts";
 import type { ServiceHarvester } from "../../../extensions/harvest/harvester/open.ts";

@@ -7,7 +7,7 @@ import { descriptionText, isDescribed, parseDescription } from "../../../registr
 import type { LangNode, Registration, Registration2 } from "../../../registry/registration.ts";
 import { layerFacts } from "../../../registry/targets/facts.ts";
 import { renderAt } from "../../../registry/targets/table.ts";
-import { projectExtent } from "../../../site/service/extents.ts";
+import { projectExtent } from "../../../site/service/boxes.ts";
 import { test } from "../../helpers/suite.ts";
 import { assertAccepted, featureAt, nodeOf, renderV09 } from "../../viewer/viewer.ts";
 import { entry, featureLayer, layerDocument, legend, mapLayer, marker } from "./arcgis-server.ts";

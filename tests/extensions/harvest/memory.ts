@@ -1,6 +1,5 @@
-import { checkLiteral } from "../../../api/service/net/addresses.ts";
 import { createAsk } from "../../../api/service/net/ask.ts";
-import { FetchFailure } from "../../../api/service/net/failure.ts";
+import { checkLiteral, FetchFailure } from "../../../api/service/net/trouble.ts";
 import { causeOf } from "../../../registry/causes.ts";
 
 /** What a service answers. */

@@ -61,10 +61,7 @@ test("a source that was lost and began again, or is an older copy, leaves the ba
 	for (const lost of [other.folder, older]) {
 		const { code, stdout, stderr } = await backUp(lost, backup, 1);
 		assert.equal([code, stdout], [1, ""]);
-		assert.match(
-			stderr,
-			/the backup has commits that \S+ does not have/,
-		);
+		assert.match(stderr, /the backup has commits that \S+ does not have/);
 		assert.is(await stateOf(backup), before);
 	}
 });

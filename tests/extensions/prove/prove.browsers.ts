@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { encode } from "fast-png";
 import * as assert from "uvu/assert";
 import { readLayers } from "../../../extensions/harvest/harvester/layers.ts";
+import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
 import {
 	browserPath,
 	openBrowser as openLimitedBrowser,
 	serveFolder,
-} from "../../../extensions/prove/browser.ts";
-import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
+} from "../../../extensions/prove/report.ts";
 import { causeOf } from "../../../registry/causes.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
-import { processIo } from "../../../scripts/terminal/io.ts";
+import { processIo } from "../../../scripts/terminal/commands.ts";
 import { buildOutput } from "../../../site/build/output.ts";
 import { readProofs } from "../../../site/data/proofs.ts";
 import { copyLayers } from "../../helpers/local.ts";

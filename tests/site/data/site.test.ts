@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
 import { buildSite, type SiteFiles } from "../../../site/data/site.ts";
-import { contentPolicy } from "../../../site/static/content-policy.ts";
+import { contentPolicy } from "../../../site/static/frame.ts";
 import { test } from "../../helpers/suite.ts";
 import { plainSettings } from "./pages.ts";
 

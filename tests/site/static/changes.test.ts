@@ -3,7 +3,7 @@ import { causeOf } from "../../../registry/causes.ts";
 import { seenAs } from "../../../registry/health.ts";
 import type { Entry } from "../../../site/data/entries.ts";
 import type { RecentChange } from "../../../site/data/recent.ts";
-import { slugOf } from "../../../site/search/entry.ts";
+import { slugOf } from "../../../site/search/select.ts";
 import { listedEntries, renderListPage } from "../../../site/static/list-pages.ts";
 import { test } from "../../helpers/suite.ts";
 import { pageSettings } from "../data/pages.ts";

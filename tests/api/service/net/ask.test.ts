@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { type Answer, createAsk } from "../../../../api/service/net/ask.ts";
-import { FetchFailure } from "../../../../api/service/net/failure.ts";
 import type { Trouble } from "../../../../api/service/net/trouble.ts";
+import { FetchFailure } from "../../../../api/service/net/trouble.ts";
 import { causeOf } from "../../../../registry/causes.ts";
 import { test } from "../../../helpers/suite.ts";
 
