@@ -67,9 +67,8 @@ test("a workflow has no permissions of its own, and a job only those that it nee
 	const more: Record<string, string> = {
 		"check.yml: check": "",
 		"pull-request.yml: trigger": "",
-		"layers.yml: find": `${read} pull-requests=read checks=read`,
-		"layers.yml: compose": `${read} pull-requests=read checks=read`,
-		"layers.yml: judge": `${read} pull-requests=read checks=read issues=read statuses=read`,
+		"layers.yml: look": `${read} pull-requests=read checks=read`,
+		"layers.yml: plan": `${read} pull-requests=read checks=read issues=read statuses=read`,
 		"refresh.yml: pulls": "actions=read pull-requests=read",
 		"release.yml: attest": "id-token=write attestations=write",
 	};
@@ -136,13 +135,12 @@ test("a job with a secret runs only the default branch's code, at the run's own 
 	const holding = jobs().filter(([, job]) => JSON.stringify(job).includes("secrets."));
 	const found = holding.map(([name]) => name);
 	assert.equal(found, [
-		"layers.yml: report",
-		"layers.yml: approvals",
+		"layers.yml: teams",
+		"layers.yml: send",
 		"prove.yml: keep",
 		"publish.yml: publish",
 		"publish.yml: describe",
 		"refresh.yml: propose",
-		"refresh.yml: repair",
 	]);
 	for (const [path, one] of workflows)
 		for (const [name, job] of Object.entries(one.jobs))
@@ -169,7 +167,7 @@ const withPackages = ["publish.yml: publish"];
 const beside = ["deploy/workers"];
 
 test("what others wrote is judged in a job without a key, and acted on in one without packages", () => {
-	for (const [name, { needs }] of jobs().filter(([name]) => /: (?:describe|propose|repair)$/.test(name)))
+	for (const [name, { needs }] of jobs().filter(([name]) => /: (?:describe|propose)$/.test(name)))
 		assert.ok([needs ?? []].flat().includes("judge"), name);
 	for (const [name, { environment, permissions, steps }] of jobs()) {
 		const holdsKey = environment !== undefined || permissions?.["id-token"] !== undefined;
@@ -195,7 +193,7 @@ test("a run that is started again does nothing with a key: it has an old commit"
 
 test("a branch is fetched and pushed by its whole name: a tag of the same name comes first", () => {
 	for (const [name, { run = "" }] of steps())
-		for (const [line] of run.matchAll(/git fetch .*? origin (?!"?\+?\$(?:HEAD|REFS)|"?refs\/heads\/).*/g))
+		for (const [line] of run.matchAll(/git fetch .*? origin (?!"?\+?\$(?:HEAD|REFS|head)|"?refs\/heads\/).*/g))
 			assert.unreachable(`${name}: ${line}`);
 });
 
@@ -208,10 +206,10 @@ test("what a ruleset requires is set by the App, from the default branch's scrip
 		job.steps.some(({ run }) => /npx fragment-publisher (?:approvals|comment)/.test(run ?? ""));
 	const setting = jobs().filter(([, job]) => sets(job));
 	const found = setting.map(([name]) => name);
-	assert.equal(found, ["layers.yml: compose", "layers.yml: judge"]);
+	assert.equal(found, ["layers.yml: plan"]);
 	const sends = (job: Job) => job.steps.some(({ run }) => run?.includes(".github/send-plan.sh"));
 	const listed = jobs().flatMap(([name, job]) => (sends(job) ? name : []));
-	assert.equal(listed, ["layers.yml: report", "layers.yml: approvals"]);
+	assert.equal(listed, ["layers.yml: send"]);
 	assert.equal(workflow("layers").on.workflow_run, { workflows: ["pull request"], types: ["completed"] });
 	assert.is(workflow("pull-request").name, "pull request");
 	// A job of that name in a pull request's own workflow would be a check of that name.
@@ -248,9 +246,11 @@ test("nothing is put into a shell but by the environment", () => {
 
 test("no secret and no right to write is near foreign data", () => {
 	for (const path of ["check", "pull-request"]) assert.not.match(JSON.stringify(workflow(path)), "secrets.");
-	const { look, report, approvals } = workflow("layers").jobs;
-	assert.not.match(JSON.stringify(look), /secrets\.|github\.token|write|steps\.app/);
-	for (const job of [report, approvals])
+	const { look, teams, send } = workflow("layers").jobs;
+	assert.not.match(JSON.stringify(look), /secrets\.|write|steps\.app/);
+	const reviewing = look?.steps.find(({ run }) => run?.includes("npx fragment-publisher review"));
+	assert.not.match(JSON.stringify(reviewing), "github.token");
+	for (const job of [teams, send])
 		assert.not.match(JSON.stringify(job), /git fetch|npx fragment-publisher review/);
 	for (const [path, { on }] of workflows) assert.not.ok("pull_request_target" in on, path);
 });

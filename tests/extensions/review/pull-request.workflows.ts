@@ -46,10 +46,7 @@ test("a first pull request from a fork, from zero to merged", async () => {
 		requests.length <= 60,
 		`${requests.length} requests: 5,000 an hour are allowed\n${requests.join("\n")}`,
 	);
-	assert.equal(resultsOf("layers"), [
-		...["find success", "look skipped", "compose skipped", "report success", "judge success"],
-		"approvals success",
-	]);
+	assert.equal(resultsOf("layers"), [...["look success", "teams success", "plan success", "send success"]]);
 });
 
 test("two pull requests at once each get their own comment, whether their reports arrive together or not", async () => {
@@ -60,9 +57,7 @@ test("two pull requests at once each get their own comment, whether their report
 	world.peer.checks.length = 0;
 	world.begin("layers", "workflow_dispatch");
 	await world.settle();
-	assert.equal([...world.last("layers").artifacts.keys()].sort(), [
-		...["approvals", "comments", "review-1", "review-2", "teams"],
-	]);
+	assert.equal([...world.last("layers").artifacts.keys()].sort(), [...["plan", "reports", "teams"]]);
 	for (const { number, sha } of [first, second]) {
 		const isReport = ({ head_sha, name }: (typeof world.peer.checks)[number]) =>
 			head_sha === sha && name === "layers";
@@ -88,7 +83,7 @@ test("code that a pull request brings is read, and is in no checkout of a job th
 	assert.equal(world.obstacles(pull).slice(-1), ["owners is failure"]);
 	assert.match(world.peer.comments[0]?.body ?? "", "teams/operators), for <code>&#46;gitattributes");
 	const workspaces = Object.values(world.last("layers").jobs).flatMap((job) => job.workspaces);
-	assert.is(workspaces.length, 6);
+	assert.is(workspaces.length, 4);
 	for (const cwd of workspaces)
 		assert.is(spawnSync("grep", ["-rlF", evil, ".", "--exclude-dir=.git"], { cwd }).status, 1, cwd);
 });

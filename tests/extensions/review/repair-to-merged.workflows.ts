@@ -35,8 +35,8 @@ const test = sharedSuite("a repair, as GitHub runs it", async (use) => {
 async function refresh() {
 	world.begin("refresh");
 	await world.settle();
-	const { pulls, repair } = world.last("refresh").jobs;
-	for (const job of [pulls, repair]) assert.is(job?.result, "success", job?.log);
+	const { pulls, propose } = world.last("refresh").jobs;
+	for (const job of [pulls, propose]) assert.is(job?.result, "success", job?.log);
 	return world.pulls.filter(
 		({ merged, isClosed, from }) => from === "maps:repair/moved" && !merged && !isClosed,
 	);

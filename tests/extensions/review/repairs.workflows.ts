@@ -1,5 +1,3 @@
-import { mkdtempSync } from "node:fs";
-import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { type Files, Repository, sharedSuite, wellsService, writeFiles } from "../../helpers/world.ts";
 import { featureFile, ownersFile } from "./repository.ts";
@@ -43,15 +41,13 @@ function repairOf(key: string, change: Files): Files {
 async function refresh(...files: Files[]): Promise<string[]> {
 	world.host.afterJob = (id, { artifacts }) => {
 		if (id !== "harvest") return;
-		const folder = mkdtempSync(join(world.folder, "found-"));
-		writeFiles(folder, Object.assign({}, ...files));
-		artifacts.set("repairs", folder);
+		writeFiles(artifacts.get("found") as string, Object.assign({}, ...files));
 	};
 	world.called.length = 0;
 	world.begin("refresh");
 	await world.settle();
-	const { repair } = world.last("refresh").jobs;
-	assert.is(repair?.result, "success", repair?.log);
+	const { propose } = world.last("refresh").jobs;
+	assert.is(propose?.result, "success", propose?.log);
 	return world.called.filter((call) => call.includes("repair/"));
 }
 
