@@ -82,7 +82,8 @@ export class DraftView implements View {
 		};
 		const leave = ({ target }: Event) => {
 			this.#left.add((target as HTMLElement).id);
-			void this.#judgeKey(this.#serial);
+			// A field that a render removes loses the focus in the middle of it.
+			queueMicrotask(() => void this.#judgeKey(this.#serial));
 		};
 		const files = fileChoice(
 			(file) => void this.#openFile(file),

@@ -62,21 +62,8 @@ async function show(): Promise<void> {
 	view?.update?.(state);
 }
 
-let isRendering = false;
-
-/** Renders the page. A field that a render removes loses the focus, and its view may refresh: that has to wait. */
-function refresh(): void {
-	if (isRendering) return queueMicrotask(refresh);
-	isRendering = true;
-	try {
-		renderPage();
-	} finally {
-		isRendering = false;
-	}
-}
-
 /** Renders the view, the window's title, the link to the other language, and the current item of the menu. */
-function renderPage(): void {
+function refresh(): void {
 	const state = currentState();
 	if (view) render(keyed(view, view.content(state)), main);
 	const title = view?.title ?? siteName;
