@@ -87,11 +87,8 @@ function addPages(
 		...listedEntries(entries),
 		...{ changes, report: parseHealthReport(report), lastLook: null, settings: pages },
 	};
-	const named = changes.flatMap(({ what }) => ("many" in what ? [] : what.smallkey));
 	const { hasLayerPages } = pages.site;
-	const feeds = hasLayerPages ? [...entries.map(({ smallkey }) => smallkey), ...named] : [];
-	for (const path of new Set(listPagePaths(data.publishers.keys(), feeds)))
-		set(path, renderListPage(path, data));
+	for (const path of listPagePaths(data.publishers.keys())) set(path, renderListPage(path, data));
 	for (const { files: filesOf } of extensions)
 		for (const [path, text] of filesOf?.(chunks, pages.publicUrl) ?? []) set(path, text);
 	for (const lang of langs) {

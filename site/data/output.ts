@@ -10,7 +10,6 @@ import { ifThereSync } from "../../store/files/if-there.ts";
 import {
 	changesFolders,
 	healthFolders,
-	layerFeedsFolder,
 	listFolders,
 	openSearchFile,
 	publisherFilesFolder,
@@ -29,7 +28,9 @@ export const catalogueFolders: readonly string[] = [
 	...["assets", "changes", "guide", "guide/fr", "index"],
 	...langs.flatMap((lang) => [lang, ...layerPages.map((page) => `${lang}/${page}`)]),
 	...[changesFolders, healthFolders, publisherFolders].flatMap(({ en, fr }) => [en, fr]),
-	...[layerFeedsFolder, publisherFilesFolder],
+	publisherFilesFolder,
+	// Earlier versions had feeds there.
+	"changes/layer",
 	...[chunksFolder, listFolders.en, listFolders.fr, "records", "schemas", "sitemap"],
 ];
 

@@ -1,11 +1,11 @@
 import { emptyBody, type Reply, refusalCaching } from "../../api/reply.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { type LayerPage, layerPages } from "../data/entries.ts";
+import { recentPath } from "../data/recent.ts";
 import {
 	changesFolders,
+	feedPath,
 	healthFolders,
-	layerFeedFile,
-	layerFeedsFolder,
 	layerFile,
 	listFolders,
 	publisherFolders,
@@ -45,8 +45,12 @@ const layerPage = new RegExp(`^(${langs.join("|")})/(${layerPages.join("|")})/([
 /** The page of a publisher without the ending of its file. */
 const publisherPage = new RegExp(`^(?:${publisherFolders.en}|${publisherFolders.fr})/[a-z0-9-]{1,80}$`);
 
-/** The feed of a layer: the smallkey as in the request. */
-const layerFeed = new RegExp(`^${layerFeedsFolder}/([^/]{1,200})\\.xml$`);
+/** Addresses of earlier versions, and where their readers find the same. */
+const moved = [
+	[/^(?:changes\/layer\/[^/]{1,200}|publisher\/[a-z0-9-]{1,80})\.xml$/, feedPath],
+	[/^publisher\/([a-z0-9-]{1,80})\.json$/, "publisher/$1.csv"],
+	[/^changes\/(?:index|\d{1,6})\.json$/, recentPath],
+] as const;
 
 /**
  * Parses a path of the catalogue.
@@ -67,8 +71,8 @@ export function parsePage(target: string, basePath: string): PageRoute | string 
 		const file = smallkey && layerFile(lang as Lang, smallkey, page as LayerPage);
 		return file === null ? null : { file, root };
 	}
-	const feedKey = parseSmallkey(decodeSegment(layerFeed.exec(below)?.[1] ?? "") ?? "");
-	if (feedKey !== null) return { file: layerFeedFile(feedKey), root };
+	for (const [address, place] of moved)
+		if (address.test(below)) return `${basePath}/${below.replace(address, place)}`;
 	if (!fileSegments.has(segment)) return null;
 	if (publisherPage.test(below)) return { file: `${below}.html`, root };
 	if (folders.has(below)) return `${basePath}${path}/${query}`;

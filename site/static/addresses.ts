@@ -34,18 +34,10 @@ export function publisherAddress(lang: Lang, slug: string): string {
 	return `${publisherFolders[lang]}/${slug}`;
 }
 
-/** Folder of the publishers' tables and feeds. */
+/** Folder of the publishers' tables. */
 export const publisherFilesFolder = "publisher";
 
-/** A publisher's layers as a table (`csv`, `json`), or the feed of their changes (`xml`). */
-export function publisherFile(slug: string, ending: "csv" | "json" | "xml"): string {
-	return `${publisherFilesFolder}/${slug}.${ending}`;
-}
-
-/** Folder of the feeds of single layers. */
-export const layerFeedsFolder = "changes/layer";
-
-/** The feed of the changes of one layer. */
-export function layerFeedFile(smallkey: string): string {
-	return `${layerFeedsFolder}/${smallkey}.xml`;
+/** A publisher's layers as a table. */
+export function publisherTable(slug: string): string {
+	return `${publisherFilesFolder}/${slug}.csv`;
 }

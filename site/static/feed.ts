@@ -1,7 +1,7 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import type { FieldChange, RecentChange } from "../data/recent.ts";
-import { repairAddress } from "./addresses.ts";
+import { feedPath, repairAddress } from "./addresses.ts";
 import { documentHtml, frameHtml } from "./frame.ts";
 import { escapeHtml, type Html, html, inBoth, type PageSettings, textsIn } from "./html.ts";
 
@@ -63,33 +63,26 @@ export const maxFeedEntries = 100;
  */
 export type FeedTitle = (smallkey: string, was?: Entry["title"]) => string;
 
-interface Feed {
-	/** Its address below the site's root. */
-	path: string;
-	/** Address of the site with a slash at its end, or empty. */
-	publicUrl: string;
-	/** The time of its newest change. */
-	updated: string;
-	/** The publisher or the layer of the changes, with the last part of the feed's id; absent: of all layers. */
-	of?: { id: string; name: string };
-}
-
 /**
  * The last 100 changes as an Atom feed (RFC 4287). The ids are made from the commits, so they are the same on every host.
  * Smallkeys and commit ids need no escaping: they have no character that is special in XML.
  * @param changes newest first
+ * @param publicUrl address of the site with a slash at its end, or empty
+ * @param updated the time of the newest change
  */
-export function feedText(changes: readonly RecentChange[], titleOf: FeedTitle, feed: Feed): string {
-	const { path, publicUrl, updated, of } = feed;
+export function feedText(
+	changes: readonly RecentChange[],
+	titleOf: FeedTitle,
+	publicUrl: string,
+	updated: string,
+): string {
 	const base = escapeHtml(publicUrl);
-	const root = base || "../".repeat(path.split("/").length - 1);
-	const self = base ? `<link rel="self" href="${base}${path}"/>\n` : "";
-	const entries = changes.slice(0, maxFeedEntries).map((one) => entryText(one, root, titleOf));
-	const name = of ? `${xmlText(of.name)}: ${inBoth("change-list")}` : inBoth("feed-title");
+	const self = base ? `<link rel="self" href="${base}${feedPath}"/>\n` : "";
+	const entries = changes.slice(0, maxFeedEntries).map((one) => entryText(one, base || "../", titleOf));
 	return `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
-<id>urn:x-layer-changes${of ? `:${encodeURIComponent(of.id)}` : ""}</id>
-<title>${name}</title>
+<id>urn:x-layer-changes</id>
+<title>${inBoth("feed-title")}</title>
 <author><name>${inBoth("feed-author")}</name></author>
 <updated>${updated}</updated>
 ${self}${entries.join("\n")}

@@ -1,5 +1,6 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import { manifestPath } from "../data/entries.ts";
+import { recentPath } from "../data/recent.ts";
 import type { SiteSettings } from "../page/settings.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
 import {
@@ -82,7 +83,7 @@ ${main.content}
 </main>
 <footer class="foot">
 <p><a href="${root}guide/${french}">${t("guide")}</a> <a href="${root}list/${french}">${t("plain-list")}</a> <a href="${root}${feedPath}">${t("feed")}</a>
-${t("for-machines")} <a href="${root}${manifestPath}">${t("index")}</a> <a href="${root}changes/index.json">${t("change-list")}</a>
+${t("for-machines")} <a href="${root}${manifestPath}">${t("index")}</a> <a href="${root}${recentPath}">${t("change-list")}</a>
 <a href="${root}schemas/">${t("schema-list")}</a></p>
 ${operatorHtml(lang, site)}</footer>`;
 	return documentHtml(lang, headOf(root, assets, full, head), body);

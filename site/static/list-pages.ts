@@ -1,20 +1,16 @@
 import type { HealthReport } from "../../registry/health.ts";
-import { type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
-import type { RecentChange } from "../data/recent.ts";
 import { stateOf, titleOf } from "../search/select.ts";
 import {
 	changesFolders,
 	healthFolders,
-	layerFeedFile,
-	layerFeedsFolder,
 	publisherAddress,
-	publisherFile,
 	publisherFilesFolder,
 	publisherFolders,
+	publisherTable,
 } from "./addresses.ts";
 import { changeList, changesHtml } from "./changes.ts";
-import { feedText, feedTitle } from "./feed.ts";
 import { frameHtml } from "./frame.ts";
 import { healthHtml, sickOf, sickTable } from "./health.ts";
 import { type Html, html, type PageSettings, type Part, textsIn } from "./html.ts";
@@ -22,11 +18,9 @@ import { layerHref } from "./layer.ts";
 import {
 	byTitle,
 	type Lists,
-	layerOf,
 	namesOf,
 	type Publishers,
 	publisherCsv,
-	publisherJson,
 	publishersOf,
 	slugOfChange,
 } from "./publishers.ts";
@@ -52,7 +46,6 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists
 	const repairs = sick.filter(({ health }) => health?.repair).length;
 	const sorted = byTitle(layers, lang).map(({ entry }) => entry);
 	const own = lists.changes.filter((change) => slugOfChange(change, lists) === slug);
-	const file = (ending: "csv" | "json" | "xml") => root + publisherFile(slug, ending);
 	const said = [
 		plural(layers.length, "layer-count"),
 		sick.length > 0 && t("with-problem", sick.length),
@@ -62,14 +55,12 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists
 		lang,
 		root,
 		title: name,
-		head: html`<link rel="alternate" type="application/atom+xml" title="${name}" href="${file("xml")}">
-<script type="module" src="${root}${settings.assets.tables}"></script>`,
+		head: html`<script type="module" src="${root}${settings.assets.tables}"></script>`,
 		other: root + publisherAddress(lang === "en" ? "fr" : "en", slug),
 		attributes: html` class="tables"`,
 		content: html`<h1>${name}</h1>
 <p>${said.filter(Boolean).join(", ")}.</p>
-<p class="links"><a href="${file("csv")}" download>${t("table-csv")}</a> <a href="${file("json")}">${t("table-json")}</a> <a href="${file("xml")}">${t("feed")}</a>
-<a href="${root}${publisherFolders[lang]}/">${t("all-publishers")}</a></p>
+<p class="links"><a href="${root}${publisherTable(slug)}" download>${t("table-csv")}</a> <a href="${root}${publisherFolders[lang]}/">${t("all-publishers")}</a></p>
 ${
 	sick.length > 0 &&
 	html`<h2>${t("what-is-wrong")}</h2>\n${sickTable(
@@ -128,44 +119,7 @@ ${rows.length === 0 ? html`<p>${t("no-publishers")}</p>` : html`<ul class="plain
 	});
 }
 
-/** The feed of a publisher's last changes; if there are none, of its newest one. */
-function publisherFeed(slug: string, layers: readonly Entry[], lists: Lists): string {
-	const own = lists.changes.filter((change) => slugOfChange(change, lists) === slug);
-	const name = [...new Set(langs.map((lang) => namesOf(layers, lang)))].join(" · ");
-	return feedOf(publisherFile(slug, "xml"), { id: `publisher:${slug}`, name }, own, layers, lists);
-}
-
-/** The feed of one layer's last changes; null if no change of it is known. */
-function layerFeed(smallkey: string, lists: Lists): string | null {
-	const own = lists.changes.filter(({ what }) => !("many" in what) && what.smallkey === smallkey);
-	const entry = lists.entryOf(smallkey);
-	const [last] = own;
-	if (!entry?.changed && !last) return null;
-	const title = layerOf(smallkey, lists)?.title ?? { en: smallkey, fr: smallkey };
-	const name = [...new Set(langs.map((lang) => title[lang] || smallkey))].join(" · ");
-	return feedOf(layerFeedFile(smallkey), { id: `layer:${smallkey}`, name }, own, entry ? [entry] : [], lists);
-}
-
-function feedOf(
-	path: string,
-	of: { id: string; name: string },
-	own: readonly RecentChange[],
-	layers: readonly Entry[],
-	lists: Lists,
-): string {
-	const newest = layers.reduce<Entry | null>((last, entry) => {
-		return (entry.changed?.date ?? "") > (last?.changed?.date ?? "") ? entry : last;
-	}, null);
-	const changes =
-		own.length > 0 || !newest?.changed
-			? own
-			: [{ ...newest.changed, what: { smallkey: newest.smallkey, kind: "changed" as const } }];
-	const updated = changes[0]?.date ?? "1970-01-01T00:00:00Z";
-	const titleIn = (smallkey: string) => feedTitle(smallkey, layerOf(smallkey, lists)?.title);
-	return feedText(changes, titleIn, { path, publicUrl: lists.settings.publicUrl, updated, of });
-}
-
-/** What the pages, tables and feeds of changes, health and publishers are rendered from. */
+/** What the pages and tables of changes, health and publishers are rendered from. */
 export interface ListData extends Lists {
 	publishers: Publishers;
 	/** Null if there is none. */
@@ -178,9 +132,8 @@ export function listedEntries(entries: readonly Entry[]): Pick<ListData, "entryO
 	return { entryOf: (smallkey) => byKey.get(smallkey), publishers: publishersOf(entries) };
 }
 
-const layerFeedPath = new RegExp(`^${layerFeedsFolder}/(.+)\\.xml$`);
 const publisherPath = new RegExp(
-	`^(?:${publisherFolders.en}|${publisherFolders.fr}|${publisherFilesFolder})/([a-z0-9-]+)\\.(?:html|csv|json|xml)$`,
+	`^(?:${publisherFolders.en}|${publisherFolders.fr}|${publisherFilesFolder})/([a-z0-9-]+)\\.(?:html|csv)$`,
 );
 
 /** Whether a path below the site is that of such a file. */
@@ -188,7 +141,7 @@ export function isListPage(file: string): boolean {
 	const isIndex = [changesFolders, healthFolders, publisherFolders].some((folders) =>
 		langs.some((lang) => file === `${folders[lang]}/index.html`),
 	);
-	return isIndex || publisherPath.test(file) || layerFeedPath.test(file);
+	return isIndex || publisherPath.test(file);
 }
 
 /** Renders such a file; null if there is no such publisher or layer. Pure. */
@@ -199,32 +152,26 @@ export function renderListPage(file: string, data: ListData): string | null {
 		if (file === `${healthFolders[lang]}/index.html`) return healthHtml(lang, report, data);
 		if (file === `${publisherFolders[lang]}/index.html`) return publishersHtml(lang, publishers, settings);
 	}
-	const smallkey = parseSmallkey(layerFeedPath.exec(file)?.[1] ?? "");
-	if (smallkey !== null) return layerFeed(smallkey, data);
 	const slug = publisherPath.exec(file)?.[1] ?? "";
 	const layers = publishers.get(slug);
 	if (!layers) return null;
 	for (const lang of langs)
 		if (file === `${publisherAddress(lang, slug)}.html`) return publisherHtml(lang, slug, layers, data);
-	if (file === publisherFile(slug, "csv")) return publisherCsv(layers);
-	if (file === publisherFile(slug, "json")) return publisherJson(layers);
-	return file === publisherFile(slug, "xml") ? publisherFeed(slug, layers, data) : null;
+	return file === publisherTable(slug) ? publisherCsv(layers) : null;
 }
 
-/** The paths of all such files. @param slugs of publishers @param smallkeys of layers whose feeds are wanted */
-export function listPagePaths(slugs: Iterable<string>, smallkeys: Iterable<string>): string[] {
+/** The paths of all such files. @param slugs of publishers */
+export function listPagePaths(slugs: Iterable<string>): string[] {
 	const folders = langs.flatMap((lang) => [
 		changesFolders[lang],
 		healthFolders[lang],
 		publisherFolders[lang],
 	]);
-	const ofPublisher = (slug: string) => [
-		...langs.map((lang) => `${publisherAddress(lang, slug)}.html`),
-		...(["csv", "json", "xml"] as const).map((ending) => publisherFile(slug, ending)),
-	];
 	return [
 		...folders.map((folder) => `${folder}/index.html`),
-		...[...slugs].flatMap(ofPublisher),
-		...[...smallkeys].map(layerFeedFile),
+		...[...slugs].flatMap((slug) => [
+			...langs.map((lang) => `${publisherAddress(lang, slug)}.html`),
+			publisherTable(slug),
+		]),
 	];
 }

@@ -177,13 +177,6 @@ function tableRow(entry: Entry): Record<string, string> {
 	};
 }
 
-/** The table as JSON: a list of objects with texts. */
-export function publisherJson(layers: readonly Entry[]): string {
-	return `[\n${byTitle(layers, "en")
-		.map(({ entry }) => JSON.stringify(tableRow(entry)))
-		.join(",\n")}\n]\n`;
-}
-
 /**
  * The table as CSV (RFC 4180), in UTF-8 with a byte order mark, without which Excel reads another encoding. A text that a
  * spreadsheet would take for a formula gets an apostrophe in front (OWASP, "CSV Injection").

@@ -68,7 +68,6 @@ export const englishStatic = {
 	"with-problem": "{0} with a problem",
 	"with-repair": "{0} with a proposed repair",
 	"table-csv": "Table (CSV)",
-	"table-json": "Table (JSON)",
 	"what-is-wrong": "What is wrong",
 	"first-of-table": "The first {0}; the tables above have all.",
 	"no-own-changes": "None of the last changes is of these layers.",

@@ -70,7 +70,6 @@ export const frenchStatic: Readonly<Record<keyof typeof englishStatic, string>> 
 	"with-problem": "{0} avec un problème",
 	"with-repair": "{0} avec une réparation proposée",
 	"table-csv": "Tableau (CSV)",
-	"table-json": "Tableau (JSON)",
 	"what-is-wrong": "Ce qui ne va pas",
 	"first-of-table": "Les {0} premières; les tableaux ci-dessus les ont toutes.",
 	"no-own-changes": "Aucune des dernières modifications ne touche ces couches.",

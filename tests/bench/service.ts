@@ -15,7 +15,7 @@ const allowanceMegabytes = 100;
 /** The commit of a service's catalogue on the disk; empty while there is none. */
 function commitIn(dataDir: string): string {
 	try {
-		return JSON.parse(readFileSync(join(dataDir, "dist/changes/index.json"), "utf8")).commit;
+		return JSON.parse(readFileSync(join(dataDir, "dist/index/index.json"), "utf8")).commit;
 	} catch {
 		return "";
 	}

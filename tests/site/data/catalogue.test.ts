@@ -23,8 +23,8 @@ test("a repair that is proposed is in the changes and their feed", () => {
 	assert.match(files.get("changes/feed.xml") ?? "", "<title>moved: a repair is proposed");
 	for (const lang of ["en", "fr"])
 		assert.match(files.get("changes/feed.xml") ?? "", `/${lang}/repair/moved" hreflang="${lang}"/>`);
-	assert.match(files.get("changes/0.json") ?? "", '"repairs":["moved"]');
-	assert.not.match(files.get("changes/0.json") ?? "", "office");
+	assert.match(files.get("changes/recent.json") ?? "", '"what":{"smallkey":"moved","kind":"repair"}');
+	assert.not.match([...files.values()].join(), "office");
 });
 
 test("an entry is in the chunk of its smallkey, and the hash of FNV-1a is the published one", () => {
@@ -56,23 +56,16 @@ test("the report of health has every sick layer, by owner and host, and counts w
 	assert.equal(report?.groups[0]?.layers, [{ smallkey: "b", title: { en: "b", fr: "b" }, ...empty }]);
 });
 
-const schemaNames = [
-	"catalogue-index",
-	"catalogue-health",
-	"changes-index",
-	"changes-recent",
-	"changes-piece",
-];
-const [index, health, changesIndex, recent, piece] = schemaNames.map((name): object =>
+const schemaNames = ["catalogue-index", "catalogue-health", "changes-recent"];
+const [index, health, recent] = schemaNames.map((name): object =>
 	JSON.parse(readFileSync(`registry/schemas/${name}.schema.json`, "utf8")),
 );
 const schemaOf = (path: string) =>
 	({
 		"index/index.json": index,
 		"index/health.json": health,
-		"changes/index.json": changesIndex,
 		"changes/recent.json": recent,
-	})[path] ?? (path.startsWith("changes/") ? piece : catalogueChunk);
+	})[path] ?? catalogueChunk;
 
 test("every file of the index and the changes is as its schema says, and another one is not", () => {
 	const ajv = new Ajv({ allErrors: true });

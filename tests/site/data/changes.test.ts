@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { SaxesParser } from "saxes";
 import * as assert from "uvu/assert";
-import { type CommitChanges, changesFiles, changesPath } from "../../../site/data/changes.ts";
+import { type CommitChanges, changesFiles } from "../../../site/data/changes.ts";
 import type { Files } from "../../../site/data/chunks.ts";
+import { parseRecent, recentPath } from "../../../site/data/recent.ts";
 import { feedPath } from "../../../site/static/addresses.ts";
 import { test } from "../../helpers/suite.ts";
 import { commitOf } from "./entries.ts";
@@ -26,45 +26,21 @@ function history(sizes: readonly number[]): CommitChanges[] {
 	return sizes.map((size, at) => commitAt(at, size));
 }
 
-const sizes = fc.array(fc.constantFrom(1, 1, 1, 2, 40, 500), { minLength: 1, maxLength: 180 });
-
 /** All files of a history. */
 function buildChanges(all: readonly CommitChanges[], publicUrl: string): Files {
 	return changesFiles(all, publicUrl, titleOf);
 }
 
-test("the pieces have all commits in their order, up to a number of pieces", () => {
-	const property = fc.property(sizes, (given) => {
-		const all = history(given);
-		const files = buildChanges(all, publicUrl);
-		const { commits, first, starts } = JSON.parse(files.get(changesPath) ?? "");
-		const pieces = starts.map((_: string, index: number) =>
-			JSON.parse(files.get(`changes/${first + index}.json`) ?? ""),
-		);
-		const ids = pieces.flatMap((piece: { commits: { commit: string }[] }) =>
-			piece.commits.map(({ commit }) => commit),
-		);
-		assert.equal([commits, first, ids], [all.length, 0, all.map(({ commit }) => commit)]);
-	});
-	fc.assert(property, { numRuns: 15 });
-	const many = history(Array.from({ length: 10_051 }, () => 1));
-	const files = buildChanges(many, publicUrl);
-	assert.equal([files.has("changes/1.json"), files.has("changes/2.json")], [false, true]);
-	assert.is(JSON.parse(files.get(changesPath) ?? "").first, 2);
-});
-
-test("no change is lost after a batch: each single one is in its piece and in the feed", () => {
-	const all = history([190, ...Array.from({ length: 49 }, () => 1), 180, 200, 1]);
-	const disk = buildChanges(all, publicUrl);
-	const listed = ["changes/0.json", "changes/1.json"].flatMap(
-		(path) => JSON.parse(disk.get(path) ?? "").commits,
+test("no change is lost after a batch: each single one is in the file and in the feed, and of the batch its number", () => {
+	const all = history([190, ...Array.from({ length: 49 }, () => 1), 201, 1]);
+	const files = buildChanges(all, publicUrl);
+	const listed = parseRecent(files.get(recentPath) ?? null)?.map(({ what }) =>
+		"many" in what ? what : what.smallkey,
 	);
-	assert.equal(
-		listed.map(({ layers }) => layers),
-		all.map(({ layers }) => layers),
-	);
-	const feed = buildChanges(all.slice(0, 50), publicUrl).get(feedPath) ?? "";
-	for (const { layers } of all.slice(1, 50)) assert.match(feed, `<category term="${layers[0]?.smallkey}"/>`);
+	const single = all.slice(1, 50).map(({ layers }) => layers[0]?.smallkey);
+	assert.equal(listed?.slice(0, 51), ["layer-51-0", { many: 201 }, ...single.reverse()]);
+	const feed = files.get(feedPath) ?? "";
+	for (const smallkey of single) assert.match(feed, `<category term="${smallkey}"/>`);
 });
 
 test("the feed is well-formed, newest first, at most 100 entries, with addresses that lead to the page", () => {

@@ -73,13 +73,19 @@ test("the catalogue is served below the base path, with headers of its own", asy
 		["/", "text/html; charset=utf-8", "<title>"],
 		["/index/index.json", "application/json; charset=utf-8", '"layers":'],
 		["/en/layer/abc", "text/html; charset=utf-8", '<link rel="canonical" href="../../en/layer/abc">'],
-		["/changes/layer/abc.xml", "application/atom+xml; charset=utf-8", "<entry>"],
+		["/changes/feed.xml", "application/atom+xml; charset=utf-8", "<entry>"],
 		["/collections/layers/items?ids=abc", "application/geo+json", '"numberMatched":1'],
 	] as const) {
 		const answer = await get(path);
 		assert.equal([answer.status, answer.headers.get("content-type")], [200, type], path);
 		assert.match(await answer.text(), text, path);
 	}
+	for (const [old, now] of [
+		["/changes/layer/abc.xml", "/rcs/changes/feed.xml"],
+		["/publisher/office.json", "/rcs/publisher/office.csv"],
+		["/changes/0.json", "/rcs/changes/recent.json"],
+	] as const)
+		assert.is((await get(old)).headers.get("location"), now);
 	assert.is((await fetch(`${service.origin}/en/`)).status, 404);
 	assert.is((await get("/index/../../senders.json")).status, 404);
 });

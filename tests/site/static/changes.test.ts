@@ -95,7 +95,7 @@ test("a publisher’s page has its layers, what is wrong, and its changes, and n
 	assert.match(render("en/publisher/index.html"), '<a href="../../en/publisher/elan-inc">Élan inc.</a>');
 });
 
-test("the table of a publisher’s layers is CSV without formulas, and JSON with the same texts", () => {
+test("the table of a publisher’s layers is CSV without formulas", () => {
 	const [head = "", ...lines] = render("publisher/office-of-maps.csv").split("\r\n");
 	assert.match(head, /^\ufeff"smallkey","type","title_en","title_fr","address_en",/);
 	assert.match(lines[0] ?? "", /^"roads","feature","'=1\+1","Routes, ""grandes""",/);
@@ -104,32 +104,6 @@ test("the table of a publisher’s layers is CSV without formulas, and JSON with
 		'"down","answers with status 503","répond par le statut 503","2026-W09","proposed"',
 	);
 	assert.is(lines.length, 3);
-	const [first, second] = JSON.parse(render("publisher/office-of-maps.json"));
-	assert.is(first.title_en, "=1+1");
-	assert.is(second.smallkey, "a+b=");
-	assert.is(second.cause_fr, "répond par le statut 503");
-});
-
-test("feeds of a publisher and of a layer have titles, and what changed", () => {
-	const feed = render("publisher/office-of-maps.xml");
-	assert.equal(
-		[...feed.matchAll(/<title>(.*?)<\/title>/g)].map(([, title]) => title),
-		[
-			"Office of Maps · Bureau des cartes: changes · modifications",
-			"Old roads · Vieilles routes: removed · retirée",
-			"Lakes &lt;big&gt; · Lacs: changed · modifiée",
-			"Old roads · Vieilles routes: added · ajoutée",
-		],
-	);
-	assert.match(feed, "/en/service_url: http://maps.example.ca/wms → https://maps.example.ca/wms");
-	assert.match(feed, "<id>urn:x-layer-changes:publisher%3Aoffice-of-maps</id>");
-	const own = render("changes/layer/a+b=.xml");
-	assert.is(own.match(/<entry>/g)?.length, 1);
-	assert.match(own, '<link href="../../en/?layer=a%2Bb%3D" hreflang="en"/>');
-	// A layer without a recent change has its last one.
-	assert.match(render("changes/layer/roads.xml"), "<updated>2026-02-01T08:00:00Z</updated>");
-	assert.match(render("changes/layer/gone.xml"), "Old roads");
-	assert.is(renderListPage("changes/layer/none.xml", data), null);
 });
 
 test("a publisher’s address is made of plain letters; a name without any has its codes", () => {
