@@ -35,6 +35,8 @@ export const compiledSchemas: Plugin = {
 			);
 			const ajv = new Ajv({
 				...(sources[0]?.options as Options),
+				messages: false,
+				inlineRefs: 3,
 				schemas: sources.map(({ schema }) => withoutDescriptions(schema)),
 				code: { source: true, esm: true, lines: true, formats: _`formats` },
 			});

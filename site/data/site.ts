@@ -118,16 +118,25 @@ async function bundlePage() {
 	return { bundled: new Map(files), outputs: page.metafile.outputs };
 }
 
-/**
- * Leaves out the default controls and interactions that OpenLayers' map imports. Our map names its own, and the defaults
- * would be a twentieth of the loaded code.
- */
-const withoutDefaults: Plugin = {
-	name: "without-defaults",
+/** Modules of packages that the pages never use, and what takes their place: a twelfth of the loaded code. */
+const unused: readonly (readonly [filter: RegExp, contents: string])[] = [
+	// The default controls and interactions of OpenLayers' map; our map names its own.
+	[/[/\\]ol[/\\](?:control|interaction)[/\\]defaults\.js$/, "export const defaults = () => [];"],
+	// Of proj4: military grid references, pictures of the earth from space, and grids of other continents.
+	[
+		/[/\\]mgrs[/\\]mgrs\.js$/,
+		"export const forward = () => ''; export const toPoint = () => []; export default {};",
+	],
+	[
+		/[/\\]proj4[/\\]lib[/\\]projections[/\\](?:geos|krovak|nzmg|ob_tran|qsc|tpers)\.js$/,
+		"export default { names: [] };",
+	],
+];
+
+const withoutUnused: Plugin = {
+	name: "without-unused",
 	setup(setup) {
-		setup.onLoad({ filter: /[/\\]ol[/\\](?:control|interaction)[/\\]defaults\.js$/ }, () => ({
-			contents: "export const defaults = () => [];",
-		}));
+		for (const [filter, contents] of unused) setup.onLoad({ filter }, () => ({ contents }));
 	},
 };
 
@@ -146,7 +155,7 @@ function bundle(entryPoints: string[], splitting: boolean) {
 		outdir: assetFolder,
 		entryNames: "[name]-[hash]",
 		chunkNames: "[name]-[hash]",
-		plugins: [compiledSchemas, withoutDefaults],
+		plugins: [compiledSchemas, withoutUnused],
 		logLevel: "silent",
 	});
 }
