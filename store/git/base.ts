@@ -6,15 +6,11 @@ export const branchName = "main";
 
 /** Limits of a local store. Times are in milliseconds, by the monotonic clock. */
 export const defaultLimits = {
-	/** Longest silence of a git process, and longest sync. After it, the process is ended and its changes are refused. */
+	/** Longest time of a git process that writes a group, longest silence of one that reads, and longest sync. */
 	silenceMs: 15_000,
 	/** Longest time of the maintenance, which runs in the background. */
 	maintenanceMs: 600_000,
-	/** Longest time that a change waits before it is judged. */
-	waitMs: 25_000,
-	/** Longest time that `close` waits for running changes. */
-	closeMs: 40_000,
-	/** A lock that stays unchanged for so long was left by a killed process. */
+	/** How long git waits for the lock of a ref. */
 	lockMs: 2_000,
 	/** How often the branch is checked for pushes. */
 	pollMs: 200,
@@ -59,13 +55,12 @@ const unsupported = ["EACCES", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
 
 /**
  * Syncs a file, or the names in a folder, to the disk. Git syncs the files that it writes, but not the folders in which
- * it renames them. After a power cut, such a file may be missing (fsync(2): it "does not necessarily ensure that the
- * entry in the directory containing the file has also reached disk").
+ * it renames them. After a power cut, such a file may be missing (fsync(2)).
  */
 export async function syncPath(path: string): Promise<void> {
 	try {
-		const file = await open(path, "r");
-		await file.sync().finally(() => file.close());
+		await using file = await open(path, "r");
+		await file.sync();
 	} catch (error) {
 		if (!unsupported.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
 	}
@@ -78,12 +73,12 @@ export class DiskTimeout extends Error {
 
 /** Returns a function that syncs a path. @throws {DiskTimeout} if that takes longer than `maxMs` milliseconds */
 export function syncWithin(maxMs: number, sync: StoreBase["sync"]): StoreBase["sync"] {
-	return async (path) => {
-		let timer: NodeJS.Timeout | undefined;
-		const late = new Promise<never>((_, reject) => {
-			const error = new DiskTimeout(`${path}: was not on the disk within ${maxMs / 1000} s`);
-			timer = setTimeout(reject, maxMs, error);
+	return (path) =>
+		new Promise((resolve, reject) => {
+			const late = new DiskTimeout(`${path}: was not on the disk within ${maxMs / 1000} s`);
+			const timer = setTimeout(reject, maxMs, late);
+			sync(path)
+				.then(resolve, reject)
+				.finally(() => clearTimeout(timer));
 		});
-		await Promise.race([sync(path), late]).finally(() => clearTimeout(timer));
-	};
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { textOf } from "../../registry/texts.ts";
 import {
 	type Commit,
@@ -7,21 +6,20 @@ import {
 	type Meta,
 	type Refusal,
 	StoreBusy,
+	serviceAuthor,
 	type UsedRequest,
 } from "../store.ts";
 import { branchName, defaultLimits, type StoreBase, type StoreLimits, syncPath, syncWithin } from "./base.ts";
 import { openBranch, type Publish } from "./branch.ts";
 import { openCatFile } from "./commands/cat-file.ts";
-import { gitText } from "./commands/run.ts";
-import { explained } from "./damage.ts";
 import { createGroupWriter, type StoreContext } from "./groups.ts";
 import { createHealth } from "./health.ts";
 import type { Pending } from "./judge-group.ts";
 import { openLastCommits } from "./last-commits.ts";
-import { clearFiles } from "./leftovers.ts";
 import { createMaintenance } from "./maintenance.ts";
-import { commitSeed, type Guard, openRepository, readHead, startTask, writeProbe } from "./repository.ts";
+import { clearLeftovers, type Guard, openRepository, readHead, startTask, writeProbe } from "./repository.ts";
 import { openUsedRequests } from "./used-requests.ts";
+import { createImport } from "./writer.ts";
 
 /** The dependencies of a local store. */
 export interface GitStoreOptions
@@ -60,7 +58,7 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 	const lastCommits = openLastCommits(repository, log);
 	const publish: Publish = async (range) => {
 		const published = await options.publish(range);
-		lastCommits.forget(range.changes);
+		lastCommits.note(range.changes, null);
 		return published;
 	};
 	try {
@@ -68,28 +66,28 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 		const tip = head ?? (await commitSeed(base, await seed()));
 		const requests = await openUsedRequests(base, tip);
 		const branch = openBranch(base, catFile, tip, requests, publish);
-		const health = createHealth(repository, log, () => catFile.renew());
+		const health = createHealth(repository, log);
 		return storeOf({ ...base, catFile, branch, requests, health, lastCommits });
 	} catch (error) {
-		catFile.kill();
+		await catFile.close();
 		throw error;
 	}
 }
 
-/**
- * After a group of at least `minSiblings` changes the next one waits `groupDelayMs`, so that the senders who were just
- * answered are in it: row `puts`. As PostgreSQL's `commit_siblings` and `commit_delay`.
- */
-const minSiblings = 5;
-const groupDelayMs = 5;
+/** Makes the first commit of the branch. @returns its id */
+async function commitSeed(base: StoreBase, edits: Edit[]): Promise<string> {
+	const subject = `seed ${edits.length} files`;
+	const meta = { smallkey: null, author: serviceAuthor, subject, trailers: [], request: null, review: false };
+	const git = createImport(base);
+	const [id = ""] = await git.importGroup(branchName, null, [{ edits, meta: { ...meta, time: base.now() } }]);
+	await git.persist();
+	return id;
+}
 
 function storeOf(context: StoreContext) {
 	const { repository, limits, catFile, branch, requests, health, lastCommits } = context;
-	const writer = createGroupWriter(context);
-	const maintenance = createMaintenance(context, async () => {
-		catFile.renew();
-		await clearFiles(repository, limits.silenceMs);
-	});
+	const write = createGroupWriter(context);
+	const maintenance = createMaintenance(context, catFile.renew);
 	let waiting: Pending[] = [];
 	/** The outcomes of changes without an answer. */
 	const open = new Set<Promise<unknown>>();
@@ -97,28 +95,24 @@ function storeOf(context: StoreContext) {
 	/** The loop, while it runs. */
 	let working: Promise<void> | null = null;
 	let timer: NodeJS.Timeout | undefined;
-	/** When the last group was written, when a failed store was checked last, and the end of a pause after a failure. */
+	/** When the last group was written, and when a failed store may be checked again. */
 	let changedMs = Number.NEGATIVE_INFINITY;
-	let probedMs = performance.now();
-	let pausedUntilMs = Number.NEGATIVE_INFINITY;
+	let probeAtMs = Number.NEGATIVE_INFINITY;
 	let isClosed = false;
-	/** The number of changes in the last group. */
-	let groupSize = 0;
-	const closing = new StoreBusy(textOf("closing"), 5);
 
 	/** Starts the timer that looks for pushes, and for the end of a failure. */
 	function start(): void {
 		timer ??= setInterval(() => {
-			if (performance.now() < pausedUntilMs) return;
+			if (health.reason !== null && performance.now() < probeAtMs) return;
 			isPollDue = true;
 			working ??= loop();
 		}, limits.pollMs);
 	}
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		if (isClosed) throw closing;
+		if (isClosed) throw new StoreBusy(textOf("closing"), 5);
 		const outcome = new Promise<Commit | Refusal>((resolve, reject) => {
-			waiting.push({ edits, meta, sinceMs: performance.now(), resolve, reject });
+			waiting.push({ edits, meta, resolve, reject });
 		});
 		open.add(outcome);
 		working ??= loop();
@@ -134,84 +128,56 @@ function storeOf(context: StoreContext) {
 		return isFirst;
 	}
 
-	/** Finishes the waiting changes, then ends git's processes. After `closeMs` it ends them in any case. */
+	/** Finishes the waiting changes, then ends git's processes. A git that hangs is ended after its time limit. */
 	async function close(): Promise<void> {
 		isClosed = true;
 		clearInterval(timer);
-		const ended = async () => {
-			await working;
-			await Promise.allSettled(open);
-			await maintenance.ended();
-			await catFile.close();
-			return true;
-		};
-		const isInTime = await Promise.race([ended(), sleep(limits.closeMs, false, { ref: false })]);
-		if (!isInTime) {
-			for (const { reject } of waiting.splice(0)) reject(closing);
-			writer.kill();
-			catFile.kill();
-		}
+		await working;
+		await Promise.allSettled(open);
+		await maintenance.close();
+		await catFile.close();
 		await requests.close();
 	}
 
 	async function loop(): Promise<void> {
-		const lateTimer = setInterval(refuseLate, limits.waitMs / 4);
 		while (waiting.length > 0 || isPollDue) {
 			if (isPollDue) await poll();
 			// Changes that arrive in the same iteration of the event loop share one group.
 			await new Promise(setImmediate);
-			if (groupSize >= minSiblings) await sleep(groupDelayMs);
 			if (waiting.length > 0) await writeWaiting();
 		}
-		clearInterval(lateTimer);
 		working = null;
-	}
-
-	/** Rejects changes that have waited too long. */
-	function refuseLate(): void {
-		const isLate = ({ sinceMs }: Pending) => performance.now() - sinceMs > limits.waitMs;
-		const late = new StoreBusy(health.cause ?? textOf("slow"), 5, health.reason ?? undefined);
-		for (const { reject } of waiting.filter(isLate)) reject(late);
-		waiting = waiting.filter((pending) => !isLate(pending));
 	}
 
 	/** Publishes pushed commits, and starts maintenance. After a failure it checks whether changes can be made again. */
 	async function poll(): Promise<void> {
 		isPollDue = false;
+		probeAtMs = performance.now() + limits.probeMs;
 		try {
 			await branch.follow();
-			const isProbeDue = health.reason !== null && performance.now() - probedMs >= limits.probeMs;
-			if (isProbeDue) await probe();
+			if (health.reason !== null) {
+				await clearLeftovers(repository);
+				await writeProbe(context);
+				health.recovered();
+			}
 			await maintenance.startIfDue(performance.now() - changedMs > limits.restMs);
 		} catch (error) {
-			health.failed(await explained(repository, error).catch(() => error));
-			pausedUntilMs = performance.now() + limits.probeMs;
+			health.failed(error);
+			void catFile.renew();
 		}
-	}
-
-	async function probe(): Promise<void> {
-		probedMs = performance.now();
-		await clearFiles(repository, limits.silenceMs);
-		await writeProbe(context);
-		// A new process: it reads the repository's files again.
-		await gitText(repository, ["rev-parse", "--verify", `refs/heads/${branchName}^{commit}`], {
-			limitMs: limits.silenceMs,
-		});
-		health.recovered();
 	}
 
 	/** Writes the waiting changes. Of changes with the same signed request, all but the first wait for the next group. */
 	async function writeWaiting(): Promise<void> {
 		const [group, later]: [Pending[], Pending[]] = [[], []];
-		const seen = new Set<string>();
+		const requested = new Set<string>();
 		for (const pending of waiting) {
 			const { request } = pending.meta;
-			(request !== null && seen.has(request) ? later : group).push(pending);
-			if (request !== null) seen.add(request);
+			(request !== null && requested.has(request) ? later : group).push(pending);
+			if (request !== null) requested.add(request);
 		}
 		waiting = later;
-		groupSize = group.length;
-		await writer.write(group);
+		await write(group);
 		changedMs = performance.now();
 	}
 
@@ -229,7 +195,8 @@ function storeOf(context: StoreContext) {
 		},
 		/** Why changes cannot be made, or commits of the branch are not served, in a few words; null if neither is so. */
 		state: () => health.reason ?? branch.behind,
-		lastCommit: lastCommits.find,
+		/** The last commit that changed a layer's registration; null if none has. @throws {GitFailure} */
+		lastCommit: (smallkey: string) => lastCommits.find(smallkey, branch.commit),
 		read: (smallkey: string) => served().read(smallkey),
 		ids: (smallkey: string) => served().ids(smallkey),
 		keys: (folder: string, like?: string) => served().keys(folder, like),

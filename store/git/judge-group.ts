@@ -19,8 +19,6 @@ import type { UsedRequests } from "./used-requests.ts";
 export interface Pending {
 	edits: Edits;
 	meta: Meta;
-	/** When it arrived, by the monotonic clock. */
-	sinceMs: number;
 	resolve: (outcome: Commit | Refusal) => void;
 	reject: (error: unknown) => void;
 }

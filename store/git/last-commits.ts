@@ -1,8 +1,6 @@
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { Log } from "../log.ts";
-import { branchName } from "./base.ts";
 import { gitText, readRecords } from "./commands/run.ts";
-import type { PathChange } from "./commands/tree.ts";
 
 /** For a merge, its own changes are those against its first parent. */
 const walk = ["log", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--format=%H"];
@@ -23,13 +21,14 @@ export function openLastCommits(repository: string, log: Log) {
 	let changed: Set<string> | null = null;
 	let hasBegun = false;
 
-	/** Forgets the layers that a commit range has changed. */
-	function forget(changes: readonly PathChange[]): void {
+	/** Notes that commits have changed paths. @param commit the last commit of all of them; null: git is asked again */
+	function note(changes: readonly { path: string }[], commit: string | null): void {
 		for (const { path } of changes) {
 			const name = parseLayerPath(path);
 			if (name?.kind !== "registration") continue;
 			changed?.add(name.smallkey);
-			last.delete(name.smallkey);
+			if (commit) last.set(name.smallkey, commit);
+			else last.delete(name.smallkey);
 		}
 	}
 
@@ -54,7 +53,7 @@ export function openLastCommits(repository: string, log: Log) {
 	 * @param tip a commit of the served branch
 	 * @throws {GitFailure}
 	 */
-	async function find(smallkey: string, tip = `refs/heads/${branchName}`): Promise<string | null> {
+	async function find(smallkey: string, tip: string): Promise<string | null> {
 		const kept = last.get(smallkey);
 		if (kept) return kept;
 		// Without `--no-patch` git prints the patch of a merge.
@@ -65,5 +64,5 @@ export function openLastCommits(repository: string, log: Log) {
 		return commit || null;
 	}
 
-	return { find, forget };
+	return { find, note };
 }

@@ -1,14 +1,11 @@
 import { existsSync } from "node:fs";
-import { access, constants, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { type Edit, serviceAuthor } from "../store.ts";
+import { readTextIfThere } from "../files/if-there.ts";
 import { branchName, type StoreBase } from "./base.ts";
 import type { CatFile } from "./commands/cat-file.ts";
-import { GitFailure, runGit } from "./commands/run.ts";
-import { explained } from "./damage.ts";
+import { GitFailure, gitText, runGit } from "./commands/run.ts";
 import { diskReasonOf } from "./health.ts";
-import { clearFiles, clearLocks } from "./leftovers.ts";
-import { startImport, syncNames } from "./writer.ts";
 
 /**
  * Installs the hook that judges pushes into a repository.
@@ -24,23 +21,22 @@ export type Guard = (repository: string) => Promise<boolean>;
  * @throws {Error} if the repository cannot be made or used
  */
 export async function openRepository(base: StoreBase, guard: Guard | undefined): Promise<void> {
-	const { repository, log, limits } = base;
+	const { repository, log } = base;
 	const isNew = !existsSync(join(repository, "HEAD"));
 	await checkVersion();
 	try {
 		await mkdir(repository, { recursive: true });
 		await checkRights(repository);
-		const locks = await clearLocks(repository, limits.lockMs);
-		if (locks.length > 0)
-			log.warn(`${repository}: removed locks that a killed process left: ${locks.join(", ")}`);
-		await clearFiles(repository, Number.NEGATIVE_INFINITY);
+		await clearLeftovers(repository);
+		for (const name of ["config.lock", "packed-refs.lock"]) await rm(join(repository, name), { force: true });
+		if (!isNew) await repairFiles(base);
 		await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branchName}`, "."]);
 		await applySettings(repository, (await guard?.(repository)) ?? false);
 		if (isNew) await syncNew(base);
 	} catch (error) {
 		// Git does not always name the reason.
 		const reason = diskReasonOf(error) ?? (await writeProbe(base).then(() => null, diskReasonOf));
-		if (reason === null) throw await explained(repository, error);
+		if (reason === null) throw error;
 		if (isNew) throw new Error(`DATA_DIR: ${reason}, and ${repository} has to be made there`);
 		log.warn(`${repository} is used without an update of its settings and hook: ${reason}`);
 	}
@@ -55,11 +51,39 @@ async function checkRights(repository: string): Promise<void> {
 	);
 }
 
+/**
+ * Removes what killed git processes left: reports of crashes, incomplete packs, and the `.keep` files that
+ * exclude a pack of fast-import from repacks. To be called while the service runs no other git.
+ */
+export async function clearLeftovers(repository: string): Promise<void> {
+	const packs = join(repository, "objects", "pack");
+	const remove = (path: string) => rm(path, { force: true });
+	for (const name of await readdir(repository))
+		if (name.startsWith("fast_import_crash_")) await remove(join(repository, name));
+	for (const name of await readdir(packs).catch(() => [])) {
+		const path = join(packs, name);
+		const isKeep = name.endsWith(".keep") && (await readTextIfThere(path))?.startsWith("fast-import");
+		if (isKeep || /^(?:tmp_|\.tmp-)/.test(name)) await remove(path);
+	}
+}
+
+/** Writes the two files without layers again, without which git recognizes no repository, where they are damaged. */
+async function repairFiles({ repository, log }: StoreBase): Promise<void> {
+	for (const [name, pattern] of [
+		["HEAD", /^(?:ref: refs\/\S+|[0-9a-f]{40,64})\s*$/],
+		["config", /^\s*repositoryformatversion\s*=/im],
+	] as const) {
+		const path = join(repository, name);
+		if (pattern.test((await readTextIfThere(path)) ?? "")) continue;
+		if (existsSync(path)) await rename(path, `${path}.damaged`);
+		log.warn(`${path}: was damaged, and is written again; ${path}.damaged keeps what it was`);
+	}
+}
+
 /** Syncs a new repository to the disk, with all folders on its path. */
 async function syncNew({ repository, sync }: StoreBase): Promise<void> {
-	for (const name of ["HEAD", "config", "objects/pack", "objects", "refs/heads", "refs"]) {
+	for (const name of ["HEAD", "config", "objects/pack", "objects", "refs/heads", "refs"])
 		await sync(join(repository, name));
-	}
 	for (let folder = resolve(repository), child = ""; folder !== child; folder = dirname(folder)) {
 		await sync(folder);
 		child = folder;
@@ -68,13 +92,11 @@ async function syncNew({ repository, sync }: StoreBase): Promise<void> {
 
 /** Checks git's version: an older one would silently ignore `core.fsync`. @throws {Error} */
 async function checkVersion(): Promise<void> {
-	const output = await runGit(".", ["--version"]).catch((error: Error) => {
+	const text = await gitText(".", ["--version"]).catch((error: Error) => {
 		throw new Error(`git: must be 2.36 or newer, and in PATH: ${error.message}`);
 	});
-	const text = output.toString("latin1");
 	const [, major = 0, minor = 0] = (/(?<!\d)(\d+)\.(\d+)/.exec(text) ?? []).map(Number);
-	if (major < 2 || (major === 2 && minor < 36))
-		throw new Error(`git: must be 2.36 or newer, not ${text.trim()}`);
+	if (major < 2 || (major === 2 && minor < 36)) throw new Error(`git: must be 2.36 or newer, not ${text}`);
 }
 
 /**
@@ -108,15 +130,12 @@ const guarded = ["receive.denydeletes", "receive.denynonfastforwards"];
  * @param isGuarded whether the repository's hook judges pushes
  */
 async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
-	const output = await runGit(repository, ["config", "--local", "--list", "-z"]);
+	const output = await gitText(repository, ["config", "--local", "--list", "-z"]);
 	// `<name>\n<value>`; a name without a value means true.
-	const found = output
-		.toString("utf8")
-		.split("\0")
-		.map((record) => record.split(/\n(.*)/s));
+	const records = output.split("\0").map((record) => record.split(/\n(.*)/s));
 	const refusals = guarded.map((name) => (isGuarded ? [name] : [name, "true"]));
 	for (const [name = "", ...values] of [...settings, ...refusals]) {
-		const present = found.flatMap(([other, value = "true"]) => (other === name ? [value] : []));
+		const present = records.flatMap(([other, value = "true"]) => (other === name ? [value] : []));
 		if (String(present) === String(values)) continue;
 		if (present.length > 0) await runGit(repository, ["config", "--unset-all", name]);
 		for (const value of values) await runGit(repository, ["config", "--add", name, value]);
@@ -142,17 +161,18 @@ export async function writeProbe({
 
 /** Runs a task of a start. @throws {Error} with advice if git cannot read the repository */
 export async function startTask<T>(repository: string, task: () => Promise<T>): Promise<T> {
-	try {
-		return await task();
-	} catch (error) {
+	return task().catch((error: unknown) => {
 		if (!(error instanceof GitFailure)) throw error;
 		const text = [
 			`${repository}: cannot be read, and nothing was changed: "git -C ${repository} fsck" names what is damaged.`,
 			`Put the repository back from a backup or a clone ("git clone --bare <clone> ${repository}")`,
 		].join(" ");
 		throw new Error(text, { cause: error });
-	}
+	});
 }
+
+/** How much of a broken branch file an error quotes, in characters. */
+const maxQuoted = 60;
 
 /**
  * Reads the id of the branch's last commit; null if the repository has no such branch yet.
@@ -161,35 +181,17 @@ export async function startTask<T>(repository: string, task: () => Promise<T>): 
 export async function readHead(repository: string, catFile: CatFile): Promise<string | null> {
 	const head = await catFile.read(`refs/heads/${branchName}`);
 	if (head?.type === "commit") return head.id;
-	const named = await readRef(repository);
-	if (named === null) return null;
+	const text = await readRef(repository);
+	if (text === null) return null;
 	// Without this check, a start would treat a repository with a broken branch as an empty one.
 	const file = join(repository, "refs/heads", branchName);
 	throw new Error(
 		[
-			`${file}: must name a commit of the repository, and says ${JSON.stringify(named.trim().slice(0, maxQuoted))}.`,
+			`${file}: must name a commit of the repository, and says ${JSON.stringify(text.trim().slice(0, maxQuoted))}.`,
 			"Nothing was changed. Put the repository back from a backup or a clone, or write the id of its last commit into",
 			`that file: "git -C ${repository} fsck" lists it as a dangling commit`,
 		].join(" "),
 	);
-}
-
-/** How much of a broken branch file an error quotes, in characters. */
-const maxQuoted = 60;
-
-/** Makes the first commit of the branch. @returns its id */
-export async function commitSeed(base: StoreBase, edits: Edit[]): Promise<string> {
-	const subject = `seed ${edits.length} files`;
-	const meta = { smallkey: null, author: serviceAuthor, subject, trailers: [], request: null, review: false };
-	const git = startImport(base);
-	try {
-		const [id = ""] = await git.store(null, [{ edits, meta: { ...meta, time: base.now() } }]);
-		await git.move(branchName, id);
-		await syncNames(base, branchName);
-		return id;
-	} finally {
-		git.kill();
-	}
 }
 
 /** The text of the served branch in its own file or in `packed-refs`; null if neither has it (gitrepository-layout(5)). */

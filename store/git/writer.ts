@@ -1,10 +1,11 @@
+import { rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { textOf } from "../../registry/texts.ts";
 import { authorMail, commitMessage, type Edit, type Meta, StoreBusy, serviceAuthor } from "../store.ts";
 import type { StoreBase } from "./base.ts";
-import { commitCommands, importArgs, importConfig, moveCommand, storeCommand } from "./commands/commits.ts";
-import { lineAt, startProcess } from "./commands/process.ts";
-import { GitFailure } from "./commands/run.ts";
+import { commitCommands, importArgs, importConfig } from "./commands/commits.ts";
+import { GitFailure, GitKilled, GitTimeout, gitText } from "./commands/run.ts";
 
 /** The branch does not have the commit on which a group was built, or another process holds its lock. */
 export class BranchHeld extends GitFailure {
@@ -17,57 +18,88 @@ interface Change {
 	meta: Meta;
 }
 
-/**
- * Starts a `git fast-import` for one group of commits: it stores them as one pack, and then moves a branch. To be ended by
- * `move` or `kill`.
- */
-export function startImport({ repository, now, sync, limits }: StoreBase) {
-	const git = startProcess(repository, importArgs, lineAt, limits.silenceMs, importConfig);
+/** Returns functions that write groups of commits. */
+export function createImport({ repository, log, now, sync, limits }: StoreBase) {
+	/** Folders with names that may not be on the disk yet: of the last group, or of failed ones. */
+	const unsynced = new Set<string>();
 
 	/**
-	 * Stores commits on the disk, each on the one before it. No branch has them yet.
-	 * @param from the parent of the first one, or null
-	 * @returns their ids
-	 * @throws {GitFailure | DiskTimeout} if git fails, or the disk does not answer
+	 * Stores commits on a branch as one pack, each on the one before it, and moves the branch to the last one.
+	 * @param from the branch's commit; null: it is new, and so is the history
+	 * @returns their ids. They are durable once `persist` has resolved.
+	 * @throws {BranchHeld} if the branch has moved, or another process holds its lock
+	 * @throws {StoreBusy} if the name of another branch excludes this one: `a` excludes `a/b`, and `a/b` excludes `a`
+	 * @throws {GitFailure} if git fails; the branch may have the commits
 	 */
-	async function store(from: string | null, group: readonly Change[]): Promise<string[]> {
+	async function importGroup(
+		branch: string,
+		from: string | null,
+		group: readonly Change[],
+	): Promise<string[]> {
+		const ref = `refs/heads/${branch}`;
 		const committer = personAt(serviceAuthor, now());
-		const answers = group.map(({ edits, meta }, index) => {
+		const input = group.flatMap(({ edits, meta }, index) => {
 			const author = personAt(meta.author, meta.time);
 			const commit = { author, committer, message: commitMessage(meta), edits };
-			return git.ask(commitCommands(index === 0 ? from : null, commit));
+			return commitCommands(ref, index === 0 ? from : null, commit);
 		});
-		const [ids] = await Promise.all([Promise.all(answers), git.ask([storeCommand])]);
-		// The pack's name is on the disk before a branch needs it.
-		await sync(join(repository, "objects", "pack"));
-		return ids;
+		unsynced.add(join(repository, "objects", "pack"));
+		for (let folder = dirname(ref); folder !== "refs"; folder = dirname(folder))
+			unsynced.add(join(repository, folder));
+		const config = [...importConfig, `core.filesRefLockTimeout=${limits.lockMs}`];
+		const options = { input: [...input, "done\n"], config, limitMs: limits.silenceMs };
+		const output = await gitText(repository, importArgs, options).catch((error) => fail(branch, error));
+		return output.split("\n");
+	}
+
+	/** @throws {BranchHeld | StoreBusy | GitFailure} the reason, from git's message in refs.c or builtin/fast-import.c */
+	async function fail(branch: string, error: Error): Promise<never> {
+		const { message } = error;
+		const [, other] = /'refs\/heads\/([^']+)' exists; cannot create/.exec(message) ?? [];
+		if (other) throw new StoreBusy(textOf("branch-in-way", other, branch), 60);
+		const [, lock] = /Unable to create '(.+\.lock)': File exists/.exec(message) ?? [];
+		const isEnded = error instanceof GitTimeout || error instanceof GitKilled;
+		const locks = isEnded
+			? [join(repository, "HEAD.lock"), join(repository, `refs/heads/${branch}.lock`)]
+			: [];
+		for (const path of lock ? [lock] : locks) await clearLock(path);
+		throw lock || /cannot lock ref|does not contain/.test(message) ? new BranchHeld(message) : error;
 	}
 
 	/**
-	 * Moves a branch forward to a stored commit. Git syncs the branch's file, but not its folder: see `syncNames`.
-	 * @throws {BranchHeld} if the branch has moved aside, or another process holds its lock
-	 * @throws {StoreBusy} if the name of another branch excludes this one: `a` excludes `a/b`, and `a/b` excludes `a`
-	 * @throws {GitTimeout} if git does not answer
+	 * Removes a lock that a killed process left: it stays the same file for longer than git ever holds one. Its modification
+	 * time does not help, because the system's clock may have been changed.
 	 */
-	async function move(branch: string, to: string): Promise<void> {
-		try {
-			await git.finish(moveCommand(branch, to));
-		} catch (error) {
-			const { message } = error as Error;
-			// Git's messages are in refs.c and, for a branch that has moved, in builtin/fast-import.c.
-			const [, other] = /'refs\/heads\/([^']+)' exists; cannot create/.exec(message) ?? [];
-			if (other) throw new StoreBusy(textOf("branch-in-way", other, branch), 60);
-			throw /cannot lock ref|does not contain/.test(message) ? new BranchHeld(message) : error;
+	async function clearLock(path: string): Promise<void> {
+		const look = () =>
+			stat(path, { bigint: true }).then(
+				({ ino, ctimeNs }) => `${ino} ${ctimeNs}`,
+				() => null,
+			);
+		const before = await look();
+		if (before === null) return;
+		await sleep(limits.lockMs);
+		if ((await look()) !== before) return;
+		await rm(path, { force: true });
+		log.warn(`${join(path)}: removed, since a killed process left it`);
+	}
+
+	/** Syncs the names that git has made: it syncs files, but not folders. */
+	async function persist(): Promise<void> {
+		for (const folder of unsynced) {
+			await sync(folder);
+			unsynced.delete(folder);
 		}
 	}
 
-	return { store, move, kill: () => git.kill() };
-}
-
-/** Syncs the folders on the path to a branch's file, so that its name is on the disk. */
-export async function syncNames({ repository, sync }: StoreBase, branch: string): Promise<void> {
-	for (let folder = dirname(`refs/heads/${branch}`); folder !== "refs"; folder = dirname(folder))
-		await sync(join(repository, folder));
+	return {
+		importGroup,
+		persist,
+		/** Whether an earlier group may be on a branch although it failed. */
+		get isUncertain() {
+			return unsynced.size > 0;
+		},
+	};
 }
 
 /** `jstest <jstest@sender.invalid> 1772625600 +0000` */

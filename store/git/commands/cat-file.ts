@@ -1,5 +1,13 @@
-import { answersFrom, type GitProcess, type ReadAnswer, startProcess } from "./process.ts";
-import { defaultSilenceMs, GitDamage, GitFailure, GitKilled, GitTimeout, gitOutput, runGit } from "./run.ts";
+import {
+	defaultSilenceMs,
+	GitDamage,
+	GitFailure,
+	GitKilled,
+	GitTimeout,
+	gitOutput,
+	runGit,
+	startGit,
+} from "./run.ts";
 
 /** An object of a repository. */
 export interface GitObject {
@@ -9,81 +17,123 @@ export interface GitObject {
 }
 
 /**
- * Reads one answer of `git cat-file --batch`: `<id> <type> <size>`, line break, content, line break. Any other line, such
- * as `<name> missing`, is null.
+ * Returns a function that adds output of `git cat-file --batch`, and returns the objects that are complete now, as views of
+ * it: `<id> <type> <size>`, line break, content, line break. Any other line, such as `<name> missing`, is null.
  */
-const objectAt: ReadAnswer<GitObject | null> = (data, start) => {
-	const lineEnd = data.indexOf("\n", start);
-	if (lineEnd < 0) return { needed: data.length + 1 };
-	const header = /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(data.toString("latin1", start, lineEnd));
-	if (!header) return { answer: null, end: lineEnd + 1 };
-	const [, id = "", type = "", size = ""] = header;
-	const bodyEnd = lineEnd + 1 + Number(size);
-	if (data.length <= bodyEnd) return { needed: bodyEnd + 1 };
-	return { answer: { id, type, body: data.subarray(lineEnd + 1, bodyEnd) }, end: bodyEnd + 1 };
-};
+function objectsFrom(): (data: Buffer) => (GitObject | null)[] {
+	let chunks: Buffer[] = [];
+	let bytes = 0;
+	/** Number of bytes before the next attempt to read an object. */
+	let neededBytes = 1;
+	return (data) => {
+		chunks.push(data);
+		bytes += data.length;
+		if (bytes < neededBytes) return [];
+		const whole = chunks.length === 1 ? data : Buffer.concat(chunks);
+		const objects: (GitObject | null)[] = [];
+		let start = 0;
+		for (;;) {
+			const lineEnd = whole.indexOf("\n", start);
+			const line = whole.toString("latin1", start, Math.max(start, lineEnd));
+			const [isObject, id = "", type = "", size] = /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(line) ?? [];
+			const bodyEnd = lineEnd + 1 + Number(size);
+			const end = isObject ? bodyEnd + 1 : lineEnd + 1;
+			neededBytes = (lineEnd < 0 ? whole.length + 1 : end) - start;
+			if (lineEnd < 0 || whole.length < end) break;
+			objects.push(isObject ? { id, type, body: whole.subarray(lineEnd + 1, bodyEnd) } : null);
+			start = end;
+		}
+		const rest = whole.subarray(start);
+		chunks = rest.length > 0 ? [rest] : [];
+		bytes = rest.length;
+		return objects;
+	};
+}
 
 /** Otherwise a process keeps up to 96 MB of objects in memory. */
 const batchConfig = ["core.deltaBaseCacheLimit=16m"];
 
-/** A long-lived `git cat-file --batch`. */
+/** A long-lived `git cat-file --batch`: starting git for each read would take 6 ms (row `put-alone`). */
 export type CatFile = ReturnType<typeof openCatFile>;
 
 /**
- * Opens a long-lived `git cat-file --batch`, which starts with the first read.
- * @param silenceMs longest silence while an answer is awaited, in milliseconds
+ * Opens a `git cat-file --batch`, which starts with the first read, and again where it has ended. It reads one object at a
+ * time, so that a broken object, at which git ends, fails no other read.
+ * @param silenceMs longest time until an answer continues, in milliseconds
  */
 export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
-	let current: GitProcess<GitObject | null> | null = null;
-	/** Whether `close` or `kill` was called: no new process starts. */
-	let hasEnded = false;
+	let git: ReturnType<typeof startGit> | null = null;
+	let last: Promise<unknown> = Promise.resolve();
+	let isClosed = false;
 
-	/**
-	 * Reads the object of an id, a ref or `<commit>:<path>`, in the order of the calls; null if there is none. A name must
-	 * not have a line break.
-	 * @throws {GitTimeout} if git is silent for too long; the next read starts another process
-	 */
-	async function read(name: string): Promise<GitObject | null> {
-		for (let isRepeated = false; ; isRepeated = true) {
-			if (hasEnded) throw new GitFailure("git cat-file: has ended");
-			current ??= startProcess(repository, ["cat-file", "--batch"], objectAt, silenceMs, batchConfig);
-			const git = current;
-			try {
-				const object = await git.ask([`${name}\n`]);
+	async function ask(name: string): Promise<GitObject | null> {
+		if (isClosed) throw new GitFailure("git cat-file: has ended");
+		git ??= startGit(repository, ["cat-file", "--batch"], { config: batchConfig });
+		const { stdin, stdout, ended, kill } = git;
+		let isLate = false;
+		const timer = setTimeout(() => {
+			isLate = true;
+			kill();
+		}, silenceMs);
+		const objectsIn = objectsFrom();
+		try {
+			stdin.write(`${name}\n`);
+			for await (const data of stdout.iterator({ destroyOnReturn: false })) {
+				timer.refresh();
+				const [object] = objectsIn(data);
 				// A copy: a view of the received data would keep all of it in memory.
-				return object && { ...object, body: Buffer.from(object.body) };
-			} catch (error) {
-				// Git ends at a broken object. Only the first read that fails is at fault; the reads after it are repeated.
-				const isAtFault = current === git;
-				if (isAtFault) current = null;
-				if (hasEnded || error instanceof GitTimeout) throw error;
-				if (isAtFault && (isRepeated || !(error instanceof GitKilled))) throw error;
+				if (object !== undefined) return object && { ...object, body: Buffer.from(object.body) };
 			}
+		} catch {
+			// The output was closed: git has ended.
+		} finally {
+			clearTimeout(timer);
 		}
+		git = null;
+		const reason = await ended;
+		throw isLate
+			? new GitTimeout("cat-file", silenceMs)
+			: (reason ?? new GitFailure("git cat-file: has ended"));
+	}
+
+	/** Runs a task after all earlier ones. */
+	function inOrder<T>(task: () => Promise<T>): Promise<T> {
+		const result = last.then(task);
+		last = result.catch(() => undefined);
+		return result;
 	}
 
 	/**
-	 * Replaces the process. Git never retries an object that it has found to be broken, and keeps packs open that a repack
-	 * has removed. Waiting reads are still answered.
+	 * Ends the process. Git never retries an object that it has found to be broken, and keeps packs open that a repack has
+	 * removed.
 	 */
-	function renew(): void {
-		current?.finish().catch(() => undefined);
-		current = null;
+	async function renew(): Promise<void> {
+		git?.kill();
+		await git?.ended;
+		git = null;
 	}
 
-	/** Ends reading. Waiting reads are answered first, unless the process fails. */
-	async function close(): Promise<void> {
-		hasEnded = true;
-		await current?.finish().catch(() => undefined);
-	}
-
-	/** Ends reading immediately. Waiting reads are rejected. */
-	function kill(): void {
-		hasEnded = true;
-		current?.kill();
-	}
-
-	return { read, renew, close, kill };
+	return {
+		/**
+		 * Reads the object of an id, a ref or `<commit>:<path>`, in the order of the calls; null if there is none. A name must
+		 * not have a line break.
+		 * @throws {GitTimeout} if git is silent for too long; the next read starts another process
+		 */
+		read: (name: string) =>
+			inOrder(() =>
+				ask(name).catch((error) => {
+					if (error instanceof GitKilled) return ask(name);
+					throw error;
+				}),
+			),
+		renew: () => inOrder(renew),
+		/** Ends reading, after all reads that were asked for. */
+		close: () =>
+			inOrder(async () => {
+				isClosed = true;
+				await renew();
+			}),
+	};
 }
 
 /** The sizes of objects in bytes: id → size, without reading their content. Missing objects are left out. */
@@ -96,8 +146,8 @@ export async function readSizes(
 	const args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
 	const output = await runGit(repository, args, { input: `${unique.join("\n")}\n` });
 	// `<id> missing` has no size.
-	const found = output.toString("latin1").matchAll(/^(\w+) (\d+)$/gm);
-	return new Map(Array.from(found, ([, id = "", size]) => [id, Number(size)]));
+	const sizes = output.toString("latin1").matchAll(/^(\w+) (\d+)$/gm);
+	return new Map(Array.from(sizes, ([, id = "", size]) => [id, Number(size)]));
 }
 
 /**
@@ -111,11 +161,11 @@ export async function* readObjects(
 	ids: readonly string[],
 ): AsyncGenerator<GitObject[]> {
 	if (ids.length === 0) return;
-	const answersIn = answersFrom(objectAt);
+	const objectsIn = objectsFrom();
 	let read = 0;
 	const input = `${ids.join("\n")}\n`;
 	for await (const data of gitOutput(repository, ["cat-file", "--batch", "--buffer"], { input })) {
-		const objects = answersIn(data).map((object) => {
+		const objects = objectsIn(data).map((object) => {
 			if (object?.type !== type) throw new GitDamage(`object ${ids[read]} is missing, or no ${type}`);
 			read += 1;
 			return object;

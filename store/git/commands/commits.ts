@@ -99,35 +99,28 @@ export async function listCommits(repository: string, args: string[]): Promise<s
 }
 
 /**
- * Whether one commit is in the history of another; false if either of them is missing.
- * @throws {GitTimeout} if git does not answer
- */
-export async function isAncestor(repository: string, earlier: string, later: string): Promise<boolean> {
-	if (earlier === later) return true;
-	const words = ["merge-base", "--is-ancestor", earlier, later];
-	return runGit(repository, words, { limitMs: defaultSilenceMs }).then(
-		() => true,
-		(error) => {
-			if (error instanceof GitTimeout) throw error;
-			return false;
-		},
-	);
-}
-
-/**
  * Whether a commit has another one in its history.
- * @throws {GitFailure} if either of them is missing, or git fails: unlike `isAncestor`, which is false then
+ * @throws {GitFailure} if either of them is missing, or git fails
  */
 export async function isDescendant(repository: string, earlier: string, later: string): Promise<boolean> {
 	if (earlier === later) return true;
 	// `git rev-list` stops early where dates of commits go back. `--is-ancestor` ends with 1 for no.
-	return runGit(repository, ["merge-base", "--is-ancestor", earlier, later]).then(
+	const words = ["merge-base", "--is-ancestor", earlier, later];
+	return runGit(repository, words, { limitMs: defaultSilenceMs }).then(
 		() => true,
 		(error) => {
 			if (error instanceof GitFailure && error.code === 1) return false;
 			throw error;
 		},
 	);
+}
+
+/** The same; false also if either of them is missing. @throws {GitTimeout} if git does not answer */
+export function isAncestor(repository: string, earlier: string, later: string): Promise<boolean> {
+	return isDescendant(repository, earlier, later).catch((error) => {
+		if (error instanceof GitTimeout) throw error;
+		return false;
+	});
 }
 
 /** The lines of a commit's header. A continuation line, such as in a signature, starts with a space. */
@@ -197,38 +190,22 @@ interface ImportedCommit {
 }
 
 /** --done: an incomplete stream changes nothing. */
-export const importArgs = ["fast-import", "--quiet", "--done"] as const;
+export const importArgs = ["fast-import", "--quiet", "--done"];
 
 /**
- * unpackLimit=0: the commits become a pack. compression=1: better compression is not worth its time, since a repack
+ * unpackLimit=1: the commits stay one pack. compression=1: better compression is not worth its time, since a repack
  * replaces most objects by deltas. fsync: also where the repository's own settings are damaged.
  */
-export const importConfig = ["fastimport.unpackLimit=0", "pack.compression=1", "core.fsync=committed"];
-
-/** The branch of the commits inside the process. */
-const pending = "refs/pending";
-
-/** Forgets the branch of the process, so that git writes no ref for it: commits are on the disk before a ref names them. */
-const forgetBranch = `reset ${pending}\n\n`;
-
-/** Writes and syncs a pack of all commits since the last one, and then prints a line. The pack's name is not synced. */
-export const storeCommand = `${forgetBranch}checkpoint\nprogress stored\n`;
-
-/** Ends the process once everything is stored, and moves a branch if that is a step forward: otherwise git exits with 1. */
-export function moveCommand(branch: string, to: string): string {
-	return `reset refs/heads/${branch}\nfrom ${to}\n\ndone\n`;
-}
+export const importConfig = ["fastimport.unpackLimit=1", "pack.compression=1", "core.fsync=committed"];
 
 /**
- * The commands that make one commit and print its id, in pieces: all commands of a batch may be longer than the longest
- * possible string.
- * @param from its parent; null: the last commit since `storeCommand`; without one, the commit has no parent
+ * The commands of git fast-import that make one commit of a branch and print its id, in pieces. At the end, git moves the
+ * branch if that is a step forward, and exits with 1 otherwise.
+ * @param from its parent; null: the commit before it; without one, the commit has no parent
  */
-export function commitCommands(
-	from: string | null,
-	{ author, committer, message, edits }: ImportedCommit,
-): string[] {
-	const head = `commit ${pending}\nmark :1\nauthor ${author}\ncommitter ${committer}\n${data(message)}`;
+export function commitCommands(branch: string, from: string | null, commit: ImportedCommit): string[] {
+	const { author, committer, message, edits } = commit;
+	const head = `commit ${branch}\nmark :1\nauthor ${author}\ncommitter ${committer}\n${data(message)}`;
 	const files = edits.map(({ path, text }) => {
 		const quoted = `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
 		return text === null ? `D ${quoted}\n` : `M 100644 inline ${quoted}\n${data(text)}`;
@@ -247,6 +224,8 @@ export function importCommit(
 	from: string | null,
 	commit: ImportedCommit,
 ): Promise<string> {
-	const input = [...commitCommands(from, commit), forgetBranch, "done\n"].join("");
-	return gitText(repository, [...importArgs], { input, config: importConfig });
+	// A branch that is forgotten in the end.
+	const branch = "refs/pending";
+	const input = [...commitCommands(branch, from, commit), `reset ${branch}\n\ndone\n`];
+	return gitText(repository, importArgs, { input, config: importConfig });
 }

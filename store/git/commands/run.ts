@@ -94,8 +94,8 @@ export function lowerPriority(pid: number, niceness: number): void {
 
 /** The options of one command. */
 interface RunOptions {
-	/** Its standard input. */
-	input?: string | Uint8Array;
+	/** Its standard input, perhaps in pieces: together they may be longer than the longest possible string. */
+	input?: string | Uint8Array | readonly string[];
 	/** The longest time that it may take, in milliseconds. */
 	limitMs?: number;
 	/** Environment variables in addition to those of every git process. */
@@ -104,6 +104,8 @@ interface RunOptions {
 	config?: readonly string[];
 	/** Lowers its priority, from 0 to 19 (`lowerPriority`). */
 	niceness?: number;
+	/** Ends the command when it is aborted. */
+	signal?: AbortSignal;
 }
 
 /**
@@ -136,7 +138,7 @@ export async function* gitOutput(
 	args: string[],
 	options: RunOptions & { silenceMs?: number } = {},
 ): AsyncGenerator<Buffer> {
-	const { input, limitMs = Number.POSITIVE_INFINITY, silenceMs = defaultSilenceMs } = options;
+	const { input = [], limitMs = Number.POSITIVE_INFINITY, silenceMs = defaultSilenceMs, signal } = options;
 	const endMs = performance.now() + limitMs;
 	const git = startGit(repository, args, options);
 	let isLate = false;
@@ -147,8 +149,11 @@ export async function* gitOutput(
 	// While the caller works on a piece of output, git may wait.
 	const watch = () => setTimeout(end, Math.min(silenceMs, endMs - performance.now()));
 	let timer = watch();
+	signal?.addEventListener("abort", git.kill);
 	try {
-		git.stdin.end(input);
+		git.stdin.cork();
+		for (const piece of [input].flat()) git.stdin.write(piece);
+		git.stdin.end();
 		for await (const data of git.stdout) {
 			clearTimeout(timer);
 			yield data;
@@ -159,6 +164,7 @@ export async function* gitOutput(
 		if (failure) throw failure;
 	} finally {
 		clearTimeout(timer);
+		signal?.removeEventListener("abort", git.kill);
 		git.kill();
 	}
 }
@@ -214,14 +220,12 @@ export function startGit(
 	});
 	// git may end before it has read all input; the exit code shows whether that is a failure.
 	stdin.on("error", () => undefined);
-	const failureOf = (code: number | null, signal: NodeJS.Signals | null) => {
-		if (signal) return new GitKilled(`git ${args[0]} was ended by ${signal}`);
-		return code === 0
-			? null
-			: new GitFailure(`git ${args[0]}: ${complaint.trim() || `ended with ${code}`}`, code);
-	};
 	const ended = new Promise<GitFailure | null>((resolve) => {
-		child.once("close", (code, signal) => resolve(failureOf(code, signal)));
+		child.once("close", (code, signal) => {
+			if (signal) resolve(new GitKilled(`git ${args[0]} was ended by ${signal}`));
+			else if (code === 0) resolve(null);
+			else resolve(new GitFailure(`git ${args[0]}: ${complaint.trim() || `ended with ${code}`}`, code));
+		});
 	});
 	const kill = () => {
 		if (child.exitCode !== null || child.signalCode !== null) return;

@@ -97,6 +97,7 @@ test("a pushed commit with an odd date: what is shown is not before its parent, 
 		const change = { author: who, committer: who, message: "dated\n", edits };
 		const commit = await importCommit(local.repository, await local.git("rev-parse", "main"), change);
 		await local.git("update-ref", "refs/heads/main", commit);
+		await eventually(() => local.store.tip === commit);
 		const status = await statusOf(local, "dated");
 		assert.is(status.commit, commit);
 		if (at) assert.is(status.registered, at);

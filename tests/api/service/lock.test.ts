@@ -58,15 +58,13 @@ for (const isStale of [false, true]) {
 		await using folder = await temporaryFolder();
 		using _ = disorder();
 		for (let round = 0; round < 5; round += 1) {
-			if (isStale)
-				for (const name of ["publisher.lock", "publisher.lock.try0"])
-					await leaveSocket(join(folder.path, name));
+			if (isStale) await leaveSocket(join(folder.path, `publisher.lock.${2 * round + 100}`));
 			const attempts = Array.from({ length: 8 }, () => lockFolder(folder.path, { maxWaitMs: 0 }));
 			const held = (await Promise.allSettled(attempts)).flatMap((attempt) =>
 				attempt.status === "fulfilled" ? [attempt.value] : [],
 			);
 			assert.is(held.length, 1);
-			assert.equal(readdirSync(folder.path), ["publisher.lock"]);
+			assert.is(readdirSync(folder.path).length, 1);
 			await held[0]?.release();
 		}
 	});

@@ -1,11 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { answerPlain } from "../../../api/app.ts";
 import { createDisk } from "../../../api/service/data-dir.ts";
 import { Local, textOf, wms } from "../../helpers/local.ts";
-import { eventually } from "../../helpers/wait.ts";
 import { freshSuite } from "../../helpers/world.ts";
 
 const test = freshSuite("readyz", async (use) => {
@@ -23,22 +21,14 @@ for (const [name, text] of [
 	["HEAD", "\0\0\0"],
 	["config", "[core\n"],
 ] as const) {
-	test(`a damaged ${name} is named by the next write; the command of the log repairs it`, async ({
-		local,
-	}) => {
+	test(`a damaged ${name} is named by the next write, and written again at a start`, async ({ local }) => {
 		const path = join(local.repository, name);
 		assert.is((await local.put("a")).status, 201);
 		await writeFile(path, text);
 		assert.is((await local.put("b")).status, 503);
 		assert.is(ready(local), "503 the repository is damaged\n");
-		const advice = `${path}: is damaged. No layer is lost: `;
-		assert.is(local.warnings.filter((warning) => warning.startsWith(advice)).length, 1);
-		await local.stop();
-		const refused = await local.start().catch((error: Error) => error.message);
-		assert.match(String(refused), advice);
-		const [, command = ""] = /"([^"]+)"/.exec(String(refused)) ?? [];
-		execFileSync("sh", ["-c", command]);
-		await local.start();
+		await local.restart();
+		assert.ok(local.warnings.some((warning) => warning.startsWith(`${path}: was damaged`)));
 		assert.is(ready(local), "200 ok\n");
 		assert.is((await local.get("/v0.9/doc/en/a")).status, 200);
 		assert.is((await local.put("b")).status, 201);

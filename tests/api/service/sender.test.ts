@@ -27,9 +27,14 @@ async function entries({ path }: Scene): Promise<Record<string, unknown>> {
 	return JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
 }
 
+/** The files of a folder but its locks. */
+async function filesOf(folder: string): Promise<string[]> {
+	return (await readdir(folder)).filter((name) => !name.includes(".lock")).sort();
+}
+
 /** What a refusal leaves as it is. */
 async function state({ folder, path }: Scene): Promise<string> {
-	return JSON.stringify([(await readdir(folder)).sort(), await readFile(path, "utf8").catch(() => null)]);
+	return JSON.stringify([await filesOf(folder), await readFile(path, "utf8").catch(() => null)]);
 }
 
 test("a sender is added, listed, shown, changed, rotated and removed", async (scene) => {
@@ -124,7 +129,7 @@ test("a change makes the senders file unreadable for others, and simultaneous ch
 	const senders = parseSenders(await readFile(scene.path, "utf8"), scene.path);
 	assert.equal([...senders.keys()].sort(), ["a", ...ids]);
 	assert.is(senders.get("a")?.secret, "secret of a");
-	assert.equal(await readdir(scene.folder), ["senders.json"]);
+	assert.equal(await filesOf(scene.folder), ["senders.json"]);
 });
 
 test("changes of the senders file apply without a restart, and are logged without a secret", async (scene) => {

@@ -36,7 +36,7 @@ test("systemd and Docker start what npm start does, and cut off nothing that is 
 	assert.is(/^ExecStart=\/usr\/bin\/(.*)$/m.exec(unit ?? "")?.[1], start);
 	assert.is(JSON.parse(/^CMD (.*)$/m.exec(docker ?? "")?.[1] ?? "").join(" "), start);
 	const { headTimeoutMs, bodyTimeoutMs } = defaultTimes;
-	const longestMs = headTimeoutMs + bodyTimeoutMs + defaultLimits.closeMs;
+	const longestMs = headTimeoutMs + bodyTimeoutMs + 2 * defaultLimits.silenceMs;
 	const stop = /^TimeoutStopSec=(\d+)$/m;
 	for (const granted of [stop.exec(unit ?? ""), /--stop-timeout (\d+) /.exec(page ?? "")])
 		assert.ok(Number(granted?.[1]) * 1000 > longestMs + 10_000, `${granted?.[0]}, and ${longestMs} ms`);
