@@ -25,14 +25,14 @@ const maxPhrasesLength = 200;
 const maxQueryLength = 8_000;
 
 /** The accepted parameters: whether a value is valid, and the text of what it must be. */
-const rules = new Map<string, { is: (text: string) => boolean; must: string | Text }>([
-	...["q", "ids", "type"].map((name) => [name, { is: () => true, must: textOf("a-string") }] as const),
-	["limit", { is: (text) => /^\d{1,9}$/.test(text) && Number(text) > 0, must: textOf("an-integer") }],
-	["offset", { is: (text) => /^\d{1,9}$/.test(text), must: textOf("an-integer") }],
-	["bbox", { is: (text) => parseBbox(text) !== null, must: textOf("a-box") }],
+const rules = new Map<string, [isValid: (text: string) => boolean, must: string | Text]>([
+	...["q", "ids", "type"].map((name) => [name, [() => true, ""]] as [string, [() => true, string]]),
+	["limit", [(text) => /^0*[1-9]\d{0,8}$/.test(text), textOf("an-integer")]],
+	["offset", [(text) => /^\d{1,9}$/.test(text), textOf("an-integer")]],
+	["bbox", [(text) => parseBbox(text) !== null, textOf("a-box")]],
 	// Layers have no time, so every layer matches any time (OGC API Features, /req/core/fc-time-response, C).
-	["datetime", { is: isTime, must: textOf("a-time") }],
-	["f", { is: (text) => text === "json", must: "json" }],
+	["datetime", [isTime, textOf("a-time")]],
+	["f", [(text) => text === "json", "json"]],
 ]);
 
 /** Parses a query for items; returns a problem if it is invalid. @param query without its `?` */
@@ -40,9 +40,9 @@ export function parseItemsQuery(query: string): ItemsQuery | Problem {
 	if (query.length > maxQueryLength) return problemAt("query", "maxLength", maxQueryLength);
 	const given = new URLSearchParams(query);
 	for (const [name, value] of given) {
-		const rule = rules.get(name);
-		if (!rule) return problemAt("query", "parameter", quote(name));
-		if (!rule.is(value)) return problemAt(name, "type", rule.must, quote(value));
+		const [isValid, must] = rules.get(name) ?? [];
+		if (!isValid || must === undefined) return problemAt("query", "parameter", quote(name));
+		if (!isValid(value)) return problemAt(name, "type", must, quote(value));
 	}
 	/** The items of a list; null if there are none. */
 	const itemsOf = (name: string) => {

@@ -1,135 +1,158 @@
+import { LRUCache } from "lru-cache";
 import type { OtherRoute, Question } from "../../api/context.ts";
 import { type Client, Room } from "../../api/limits.ts";
 import { answerTagged, machineHeaders, type Reply, refusalCaching, textReply } from "../../api/reply.ts";
+import { eachInSlices } from "../../publish/slices.ts";
 import { etagOf } from "../../registry/etag.ts";
 import { decodeSegment, type Lang, parseSmallkey } from "../../registry/smallkey.ts";
 import { type Problem, problemAt, textIn } from "../../registry/texts.ts";
 import type { Entry } from "../../site/data/entries.ts";
 import type { Catalogue } from "../../site/http/catalogue-requests.ts";
 import { rootFrom, segmentOf } from "../../site/http/pages.ts";
-import { type ApiRoot, collectionId, itemPage, itemsPage, recordsPage } from "./records.ts";
+import { catalogOf, description, json, recordOf, title } from "./records.ts";
 import { type ItemsQuery, isWanted, parseItemsQuery, searchedText } from "./records-query.ts";
 
 /** Most searches that run or wait; they run one after the other. */
 export const maxSearches = 64;
 
-/** Most characters that a search compares before other requests get a turn. */
-export const maxTurnWork = 1_000_000;
-
-/** Making the searched text of an entry takes as long as comparing it so many times. */
-const textWork = 25;
-
-/** Most entries of all kept results, and most results. */
+/** Most entries of all results that are kept. */
 const maxKeptEntries = 1_000_000;
-const maxKept = 1_000;
 
-/** Searches of all entries, in turns that are short for other requests. Results are kept until the entries change. */
-export class Searches {
-	readonly #room = new Room(maxSearches);
-	#last: Promise<unknown> = Promise.resolve();
-	/** The entries of the kept results. */
-	#of: readonly Entry[] | null = null;
-	/** Query → its result. */
-	readonly #kept = new Map<string, readonly Entry[]>();
-	#keptEntries = 0;
+/**
+ * Makes the search of all entries, in slices that let other requests through. Results are kept for their other pages, until
+ * the entries change.
+ */
+export function createSearch() {
+	const room = new Room(maxSearches);
 	/** The text of each entry in which a search looks; made by the first search. */
-	readonly #texts = new WeakMap<Entry, string>();
+	const texts = new WeakMap<Entry, string>();
+	/** Query → its result. */
+	const results = new LRUCache<string, readonly Entry[]>({
+		maxSize: maxKeptEntries,
+		sizeCalculation: ({ length }) => length + 1,
+	});
+	let searched: readonly Entry[] | null = null;
+	let last: Promise<unknown> = Promise.resolve();
 
-	/** @param pause lets other requests have a turn; gets the characters that were compared in this one */
-	constructor(readonly pause: (work: number) => Promise<void> = nextTurn) {}
+	const textOf = (entry: Entry) => {
+		const text = texts.get(entry) ?? searchedText(entry);
+		texts.set(entry, text);
+		return text;
+	};
+
+	async function search(entries: readonly Entry[], query: ItemsQuery): Promise<readonly Entry[]> {
+		if (searched !== entries) results.clear();
+		searched = entries;
+		const known = results.get(query.text);
+		if (known) return known;
+		const matches: Entry[] = [];
+		await eachInSlices(entries, (entry) => {
+			if (isWanted(entry, query, textOf)) matches.push(entry);
+		});
+		results.set(query.text, matches);
+		return matches;
+	}
 
 	/**
-	 * Finds the entries that match, in their order.
 	 * @param load returns all entries: the same array as long as they are the same
-	 * @returns null if too many searches wait
+	 * @returns the entries that match, in their order; null if too many searches wait
 	 */
-	async find(
-		load: () => Promise<readonly Entry[]>,
-		wanted: ItemsQuery,
-		client: Client,
-	): Promise<readonly Entry[] | null> {
-		const own = this.#room.hold(client);
-		if (own.take(1)) return null;
-		const search = this.#last.then(async () => this.#search(await load(), wanted));
-		this.#last = search.catch(() => undefined);
-		return search.finally(own.end);
-	}
-
-	async #search(entries: readonly Entry[], wanted: ItemsQuery): Promise<readonly Entry[]> {
-		if (this.#of !== entries || this.#keptEntries > maxKeptEntries || this.#kept.size >= maxKept) {
-			this.#kept.clear();
-			this.#keptEntries = 0;
-			this.#of = entries;
-		}
-		const known = this.#kept.get(wanted.text);
-		if (known) return known;
-		let work = 0;
-		const textOf = (entry: Entry) => {
-			const text = this.#texts.get(entry);
-			const made = text ?? searchedText(entry);
-			if (text === undefined) this.#texts.set(entry, made);
-			work += made.length * ((wanted.q?.length ?? 0) + (text === undefined ? textWork : 0));
-			return made;
-		};
-		const found: Entry[] = [];
-		for (const entry of entries) {
-			work += 1;
-			if (isWanted(entry, wanted, textOf)) found.push(entry);
-			if (work < maxTurnWork) continue;
-			await this.pause(work);
-			work = 0;
-		}
-		await this.pause(work);
-		this.#kept.set(wanted.text, found);
-		this.#keptEntries += found.length;
-		return found;
-	}
+	return async (load: () => Promise<readonly Entry[]>, query: ItemsQuery, client: Client) => {
+		const held = room.hold(client);
+		if (held.take(1)) return null;
+		const result = last.then(async () => search(await load(), query));
+		last = result.catch(() => undefined);
+		return result.finally(held.end);
+	};
 }
 
-function nextTurn(): Promise<void> {
-	return new Promise((resolve) => setTimeout(resolve, 0));
+const conformance = [
+	"common-1/1.0/conf/core",
+	"common-2/1.0/conf/collections",
+	"features-1/1.0/conf/core",
+	"features-1/1.0/conf/geojson",
+	"records-1/1.0/conf/record-core",
+	"records-1/1.0/conf/record-collection",
+	"records-1/1.0/conf/json",
+].map((part) => `http://www.opengis.net/spec/ogcapi-${part}`);
+
+const crs84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
+const geoJson = "application/geo+json";
+/** OWSLib reads only this version of OpenAPI, so that `schemas/openapi.json` is of no use to it. */
+const openApiType = "application/vnd.oai.openapi+json;version=3.0";
+
+const queries = ["q", "bbox", "ids", "type", "datetime", "limit", "offset"];
+const items = "collections/layers/items";
+
+/** The paths of the API, with the summary of each. */
+const operations = {
+	conformance: "What the API conforms to",
+	collections: "The only collection",
+	"collections/layers": "The collection of layers",
+	[items]: "Layers that match a query",
+	[`${items}/{smallkey}`]: "One layer",
+};
+
+function openApi(api: string): object {
+	const paths = Object.entries(operations).map(([path, summary]) => {
+		const [places, names] =
+			path === items ? ["query", queries] : ["path", /\{/.test(path) ? ["smallkey"] : []];
+		const parameters = names.map((name) => {
+			return { name, in: places, required: places === "path", schema: { type: "string" } };
+		});
+		return [`/${path}`, { get: { summary, parameters, responses: { 200: { description: summary } } } }];
+	});
+	const info = { title, description, version: "1.0.0" };
+	return { openapi: "3.0.3", info, servers: [{ url: api.slice(0, -1) }], paths: Object.fromEntries(paths) };
 }
 
 /** The first segments of the OGC API. */
 const segments: ReadonlySet<string> = new Set(["collections", "conformance", "ogc"]);
 
 /** GET <base>/ogc/…, /conformance and /collections… (OGC API Records). */
-export function recordsRoutes(catalogue: Catalogue, searches = new Searches()): OtherRoute[] {
+export function recordsRoutes(catalogue: Catalogue, search = createSearch()): OtherRoute[] {
 	async function answer(question: Question): Promise<Reply> {
-		const { ifNoneMatch, address, client } = question;
 		const [path = "", query = ""] = splitAtQuery(question.path);
 		const below = path.slice(1);
 		const part = below.replace(/^ogc(?:\/|$)/, "").replace(/\/$/, "");
 		const settings = await catalogue.settings();
 		if (!settings) return problem(503, problemAt("", "building"), { "Retry-After": "5" });
+		const { address, ifNoneMatch } = question;
 		const relative = rootFrom(below);
 		const site = settings.publicUrl || (address === null ? relative : new URL(relative, address).href);
 		// A proxy may publish only what is below `/ogc`.
-		const root = { site, api: segmentOf(path) === "ogc" ? `${site}ogc/` : site };
-		const items = `collections/${collectionId}/items`;
-		if (part === items) return answerItems(query, root, ifNoneMatch, client);
+		const api = segmentOf(path) === "ogc" ? `${site}ogc/` : site;
+		if (part === items) return answerItems(query, site, api, question);
 		if (part.startsWith(`${items}/`)) {
 			const smallkey = parseSmallkey(decodeSegment(part.slice(items.length + 1)) ?? "");
 			const entry = smallkey === null ? null : await catalogue.entries.find(smallkey);
-			return entry
-				? json(itemPage(entry, root), ifNoneMatch, geoJson)
-				: problem(404, problemAt("", "no-such-layer"));
+			if (!entry) return problem(404, problemAt("", "no-such-layer"));
+			const { links, ...record } = recordOf(entry, site);
+			const self = { ...json("self", `${api}${items}/${encodeURIComponent(entry.smallkey)}`), type: geoJson };
+			const all = [self, json("collection", `${api}collections/layers`), ...links];
+			return jsonReply({ ...record, links: all }, ifNoneMatch, geoJson);
 		}
-		const page = recordsPage(part, root);
-		return page ? json(page, ifNoneMatch, "application/json") : problem(404, problemAt("", "no-resource"));
+		const page = pageOf(part, site, api);
+		return page ? jsonReply(page, ifNoneMatch) : problem(404, problemAt("", "no-resource"));
 	}
 
-	async function answerItems(
-		query: string,
-		root: ApiRoot,
-		ifNoneMatch: string | null,
-		client: Question["client"],
-	): Promise<Reply> {
+	async function answerItems(query: string, site: string, api: string, question: Question): Promise<Reply> {
 		const wanted = parseItemsQuery(query);
 		if ("code" in wanted) return problem(400, wanted);
-		const found = await searches.find(() => catalogue.entries.bySmallkey(), wanted, client);
+		const found = await search(() => catalogue.entries.bySmallkey(), wanted, question.client);
 		if (!found) return problem(503, problemAt("", "search-queue"), { "Retry-After": "1" });
-		return json(itemsPage(found, wanted, root), ifNoneMatch, geoJson);
+		const { limit, offset, text } = wanted;
+		const features = found.slice(offset, offset + limit).map((entry) => recordOf(entry, site));
+		const link = (rel: string, start: number) => {
+			const href = `${api}${items}?${text && `${text}&`}limit=${limit}&offset=${start}`;
+			return { rel, type: geoJson, href };
+		};
+		const links = [link("self", offset), json("collection", `${api}collections/layers`)];
+		if (offset > 0) links.push(link("prev", Math.max(offset - limit, 0)));
+		if (offset + limit < found.length) links.push(link("next", offset + limit));
+		const counts = { numberMatched: found.length, numberReturned: features.length };
+		const value = { type: "FeatureCollection", ...counts, features, links };
+		return jsonReply(value, question.ifNoneMatch, geoJson);
 	}
 
 	const bound = "64 searches at once, one after the other, in short turns";
@@ -138,14 +161,37 @@ export function recordsRoutes(catalogue: Catalogue, searches = new Searches()): 
 	];
 }
 
+/** `GET /ogc`, `/ogc/api`, `/conformance`, `/collections` and `/collections/layers`; null for any other path. */
+function pageOf(part: string, site: string, api: string): object | null {
+	const self = json("self", `${api}collections/layers`);
+	const ofItems = { rel: "items", type: geoJson, href: api + items };
+	const collection = { ...catalogOf([self, ofItems]), crs: [crs84] };
+	const links = [
+		json("self", `${site}ogc`),
+		{ rel: "service-desc", type: openApiType, href: `${api}api` },
+		json("conformance", `${api}conformance`),
+		json("data", `${api}collections`),
+	];
+	switch (part) {
+		case "":
+			return { title, description, links };
+		case "api":
+			return openApi(api);
+		case "conformance":
+			return { conformsTo: conformance };
+		case "collections":
+			return { links: [json("self", `${api}collections`)], collections: [collection] };
+		default:
+			return part === "collections/layers" ? collection : null;
+	}
+}
+
 function splitAtQuery(path: string): [path: string, query: string] {
 	const at = path.indexOf("?");
 	return at < 0 ? [path, ""] : [path.slice(0, at), path.slice(at + 1)];
 }
 
-const geoJson = "application/geo+json";
-
-function json(value: object, ifNoneMatch: string | null, type: string): Reply {
+function jsonReply(value: object, ifNoneMatch: string | null, type = "application/json"): Reply {
 	const body = new TextEncoder().encode(JSON.stringify(value));
 	const headers = { "Content-Type": type, ...machineHeaders, ETag: etagOf(body) };
 	return answerTagged(headers, ifNoneMatch, () => body);
