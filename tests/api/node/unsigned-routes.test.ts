@@ -10,7 +10,7 @@ const test = serverSuite("unsigned routes");
 /** The rows of SECURITY.md: route → the statuses of what is beyond its bound, in order. */
 async function readTable(): Promise<Map<string, number[]>> {
 	const text = await readFile(join(root, "SECURITY.md"), "utf8");
-	const row = /^\| ((?:`\w+`(?:, )?)+|any) \| [^|]+ \| ([^|]+) \|$/gm;
+	const row = /^- ((?:`\w+`(?:, )?)+|any): .+ \(([\d, ]+)\)$/gm;
 	return new Map(
 		[...text.matchAll(row)].flatMap(([, routes = "", beyond = ""]) => {
 			const statuses = [...beyond.matchAll(/\d{3}/g)].map(Number);
