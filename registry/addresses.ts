@@ -13,8 +13,7 @@ const places = langs.flatMap((lang) => [
 export const maxAddressLength = addressSchema.maxLength;
 
 /**
- * Checks what the schema's pattern cannot: an address must be a URI and contain no credentials. Under the rules `written`
- * it must also be the address of the layer's kind of service; a stored registration may name another kind.
+ * Checks what the schema's pattern cannot. A stored registration may name another kind of service (`rules`).
  */
 export function addressProblems(value: unknown, rules: Rules): Found[] {
 	return addressesOf(value).flatMap(({ address, type, path }): Found[] => {
@@ -27,9 +26,7 @@ export function addressProblems(value: unknown, rules: Rules): Found[] {
 }
 
 /**
- * The http and https addresses of a registration.
- * @param value valid or not
- * @returns `type`: kind of the service at the address, as version 2.0 names it; null for the address of a description
+ * `type`: kind of the service at the address, as version 2.0 names it; null for the address of a description.
  */
 export function addressesOf(value: unknown) {
 	return places.flatMap((path) => {
@@ -53,7 +50,7 @@ function memberOf(value: unknown, name: string): unknown {
 	return (value as Record<string, unknown>)[name];
 }
 
-/** The characters of a URI (RFC 3986, appendix A): the viewer's schema requires `format: uri` for an address. */
+/** The characters of a URI (RFC 3986, appendix A): the viewer's schema requires `format: uri`. */
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
 
 /** The URL parser is called last: it takes hundreds of milliseconds for a long non-ASCII host. */
@@ -65,10 +62,12 @@ function problemOf(address: string): Text | null {
 	return url.username || url.password ? textOf("address-credentials") : null;
 }
 
-/** Parameters that every request of an OGC service sets itself (06-042, section 6.8; 07-057r7, section 8.2). */
+/**
+ * Parameters that every request of an OGC service sets itself (06-042, section 6.8; 07-057r7, section 8.2).
+ */
 const requestParameter = /^(?:service|request|version)(?:=|$)/i;
 
-/** An OGC service's address without the parameters that every request sets itself: some servers refuse one that is sent twice. */
+/** Some OGC servers refuse a parameter that is sent twice. */
 export function withoutRequest(address: string): string {
 	const hash = address.indexOf("#");
 	const rest = hash < 0 ? "" : address.slice(hash);
@@ -88,13 +87,12 @@ function parseAddress(address: string): URL | null {
 	}
 }
 
-/** The path of an ArcGIS service, or of a layer of it, in ArcGIS's REST interface, where no WMS answers. */
+/** No WMS answers at ArcGIS's REST interface. */
 const arcgisRest = /\/rest\/services\/.*\/(?:MapServer|FeatureServer)(?:\/\d{1,9})?\/?$/i;
 
 /**
- * Why an address belongs to another kind of service than the layer's, so that no viewer draws the layer. Null where this
- * is not certain: an address that is not recognized may be that of a proxy.
- * @param type kind of service, as version 2.0 names it
+ * Why an address belongs to another kind of service than the layer's, so that no viewer draws the layer. Null
+ * where this is uncertain: it may be a proxy's address. `type` as version 2.0 names it.
  */
 export function kindProblem(url: URL, type: string): Text | null {
 	if (type === "ogcWms") {
@@ -116,7 +114,7 @@ function asksForWms(url: URL): boolean {
 	return [...url.searchParams].some(([name, value]) => /^service$/i.test(name) && /^wms$/i.test(value));
 }
 
-/** Parameters that only select the form of an ArcGIS service's answer; every viewer sets its own. */
+/** Select only the form of an ArcGIS service's answer; every viewer sets its own. */
 const formParameters: ReadonlySet<string> = new Set(["f", "callback", "_"]);
 
 function isFormParameter(parameter: string): boolean {
@@ -124,14 +122,14 @@ function isFormParameter(parameter: string): boolean {
 	return formParameters.has(name.toLowerCase());
 }
 
-/** An ArcGIS service's address without what only selects the form of an answer, and without what is never sent. */
+/** An ArcGIS service's address without form parameters and fragment. */
 export function withoutForm(address: string): string {
 	const [, path = "", query = ""] = /^([^?#]*)\??([^#]*)/.exec(address) ?? [];
 	const kept = query.split("&").filter((parameter) => parameter !== "" && !isFormParameter(parameter));
 	return kept.length > 0 ? `${path}?${kept.join("&")}` : path;
 }
 
-/** The name of an ArcGIS service in its address; empty if the address has none. */
+/** Empty if the address has none. */
 export function serviceNameIn(address: string): string {
 	const name = /\/([^/?#]+)\/(?:Map|Feature|Image)Server(?:[/?#]|$)/i.exec(address)?.[1] ?? "";
 	try {
@@ -141,29 +139,27 @@ export function serviceNameIn(address: string): string {
 	}
 }
 
-/** The end of a path of an ArcGIS service: of one layer, with its number, or of the whole service, without. */
+/** The end of the path of an ArcGIS service: with a number, of one layer. */
 export const arcgisPath = /\/(MapServer|FeatureServer)(?:\/(\d{1,9}))?\/?$/i;
 
-/** The path of an operation of an ArcGIS service: the path of the service or layer, and the operation. */
 const arcgisOperation =
 	/^(.*\/(?:Map|Feature|Image)Server(?:\/\d{1,9})?)\/((?:query|export|generate)[a-z]*|identify|find|legend|layers|info)(?:\/|$)/i;
 
-/** The address of the service or layer that an operation's address belongs to; null for any other address. */
 export function operationOf({ origin, pathname }: URL): { address: string; operation: string } | null {
 	const [, path, operation] = arcgisOperation.exec(pathname) ?? [];
 	return path === undefined || operation === undefined ? null : { address: origin + path, operation };
 }
 
 /**
- * Whether browsers keep the pages of a site from asking an address: it is http, and the site is https (W3C, "Mixed Content", 4).
- * @param site address of the site; empty if unknown: a public site is https
+ * Whether browsers block an address on a site: http on https (W3C, "Mixed Content", 4). An empty `site` is
+ * unknown: public sites are https.
  */
 export function isBlockedOn(site: string, address: string): boolean {
 	if (!/^http:/i.test(address) || /^http:/i.test(site)) return false;
 	return URL.canParse(address) && !isLoopback(new URL(address).hostname);
 }
 
-/** Browsers allow an https page to use http on its own machine (W3C, "Secure Contexts", 3.1). */
+/** W3C, "Secure Contexts", 3.1. */
 function isLoopback(host: string): boolean {
 	return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

@@ -5,7 +5,6 @@ import { frenchCauses } from "./texts/french-causes.ts";
 
 export type CauseCode = keyof typeof englishCauses;
 
-/** The texts of all causes in one language. */
 export type CauseTexts = Readonly<Record<CauseCode, string>>;
 
 export const causes: Readonly<Record<Lang, CauseTexts>> = { en: englishCauses, fr: frenchCauses };
@@ -17,7 +16,6 @@ export function causeOf(code: CauseCode, ...values: Cause["values"]): Cause {
 	return { code, values };
 }
 
-/** A cause in one language: `answers with status 503`. */
 export function causeText(lang: Lang, cause: Cause): string {
 	return filled(causes[lang], cause);
 }

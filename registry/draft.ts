@@ -1,4 +1,4 @@
-/** A registration that is being written, valid or not, and its smallkey. */
+/** A registration that is being written, valid or not. */
 export interface Draft {
 	smallkey: string;
 	text: string;
@@ -7,18 +7,18 @@ export interface Draft {
 /** Longest packed draft that is read, in characters. */
 const maxReadLength = 100_000;
 
-/** Longest packed draft in an address that is shown, in characters: mail programs and terminals cut longer addresses. */
+/** In characters: mail programs and terminals cut longer addresses. */
 const maxShownLength = 16_000;
 
-/** Most bytes of an unpacked draft: escaping in JSON may double the length of a registration. */
+/** Escaping in JSON may double the length of a registration. */
 const maxBytes = 140_000;
 
-/** Bytes of a packed draft that are unpacked at a time, to half a megabyte at most. */
+/** Unpacks to half a megabyte at most. */
 const pieceBytes = 500;
 
 /**
- * Packs a draft as JSON, raw deflate (RFC 1951) and URL-safe base64 (RFC 4648, section 5). The result follows `#draft=` in
- * an address: browsers never send that part to a server.
+ * JSON, raw deflate (RFC 1951), URL-safe base64 (RFC 4648, section 5). It follows `#draft=` in an address:
+ * browsers never send that part to a server.
  */
 export async function packDraft({ smallkey, text }: Draft): Promise<string> {
 	const draft = new Blob([JSON.stringify([smallkey, text])]);
@@ -29,10 +29,8 @@ export async function packDraft({ smallkey, text }: Draft): Promise<string> {
 }
 
 /**
- * The address at which the catalogue shows a draft on the map, with its problems and its fragments. Nothing is stored.
- * The page at the root chooses the language.
- * @param publicUrl address of the service with its base path, with or without a slash at its end; empty where unknown
- * @returns null without a public address, and for a draft that is too long for one
+ * The catalogue's address that shows a draft on the map; nothing is stored. Null where `publicUrl` is empty
+ * or the draft too long.
  */
 export async function draftAddress(publicUrl: string, draft: Draft): Promise<string | null> {
 	if (publicUrl === "" || draft.text.length > maxBytes / 2) return null;
@@ -41,7 +39,7 @@ export async function draftAddress(publicUrl: string, draft: Draft): Promise<str
 	return `${publicUrl.replace(/(?<!\/)\/+$/, "")}/?page=draft#draft=${packed}`;
 }
 
-/** Unpacks what `packDraft` returned; null where it is truncated, invalid or too large. */
+/** Null where the link is truncated, invalid or too large. */
 export async function unpackDraft(link: string): Promise<Draft | null> {
 	if (link.length > maxReadLength || !/^[A-Za-z0-9_-]+$/.test(link)) return null;
 	try {
@@ -56,7 +54,7 @@ export async function unpackDraft(link: string): Promise<Draft | null> {
 	}
 }
 
-/** Bytes in small pieces: Chromium unpacks a whole piece before it passes on any of it. */
+/** Chromium unpacks a whole piece before it passes on any of it. */
 function inPieces(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
 	let at = 0;
 	return new ReadableStream({
@@ -69,8 +67,8 @@ function inPieces(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<Arr
 }
 
 /**
- * Reads UTF-8. It stops after `maxBytes`, because a short link can unpack to 77 MB.
- * @throws {Error} if the stream has more bytes, or is not UTF-8
+ * UTF-8. Bounded, because a short link can unpack to 77 MB.
+ * @throws {Error} if the stream has more than `maxBytes`, or is not UTF-8
  */
 async function readBounded(stream: ReadableStream<Uint8Array>): Promise<string> {
 	const reader = stream.getReader();

@@ -1,7 +1,7 @@
-/** The entity tag of a body: FNV-1a of 64 bits over its bytes (RFC 9923), as 16 hex digits in quotes. */
+/** FNV-1a of 64 bits (RFC 9923), as 16 hex digits in quotes. */
 export function etagOf(bytes: Uint8Array): string {
-	// The 64-bit prime is 2^40 + 0x1b3. The state is two halves of 32 bits. The lower one is multiplied in two parts of 16
-	// bits, so that every step is 32-bit integer arithmetic.
+	// The 64-bit prime is 2^40 + 0x1b3. In two halves of 32 bits, the lower one multiplied in two parts,
+	// every step is 32-bit integer arithmetic.
 	let high = 0xcbf29ce4;
 	let low = 0x84222325;
 	for (let index = 0; index < bytes.length; index += 1) {
@@ -11,7 +11,7 @@ export function etagOf(bytes: Uint8Array): string {
 		high = (Math.imul(high, 0x1b3) + (low << 8) + (second >>> 16)) | 0;
 		low = (second << 16) | (first & 0xffff);
 	}
-	// `join` makes one flat string. A tag is kept for each fragment in memory, and `+` would keep its parts as well.
+	// `join` makes one flat string; `+` would keep its parts in memory, too.
 	return ['"', hex(high), hex(low), '"'].join("");
 }
 
@@ -21,21 +21,17 @@ function hex(bits: number): string {
 
 const encoder = new TextEncoder();
 
-/** The entity tag of a body of several parts, computed from the parts' tags, so that no request hashes a body. */
+/** The entity tag of a body of several parts, so that no request hashes a body. */
 export function etagOfTags(tags: readonly string[]): string {
 	return etagOf(encoder.encode(tags.join("\n")));
 }
 
-/** Longest `If-None-Match` that is split, in characters; a longer one matches nothing. */
+/** In characters; a longer header matches nothing. */
 const maxListLength = 8_192;
 
-/**
- * Whether an `If-None-Match` header names a tag (RFC 9110, section 13.1.2). The comparison is weak, since a cache that
- * compresses the body makes the tag weak.
- */
+/** RFC 9110, section 13.1.2. The comparison is weak: a cache that compresses the body makes the tag weak. */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 	if (ifNoneMatch === etag || ifNoneMatch.trim() === "*") return true;
-	// Avoids splitting a long list without the tag.
 	if (!ifNoneMatch.includes(etag)) return false;
 	return (
 		ifNoneMatch.length <= maxListLength &&

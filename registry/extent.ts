@@ -1,30 +1,29 @@
 import type { FromSchema } from "json-schema-to-ts";
 import type { description } from "./schemas/description.ts";
 
-/** A rectangle in the spatial reference of its `wkid`. */
+/** In the spatial reference of its `wkid`. */
 export interface Extent extends FromSchema<(typeof description)["definitions"]["extent"]> {}
 
-/** A rectangle as the viewer reads it: numbers in the map's spatial reference. */
 type Box = Omit<Extent, "wkid">;
 
 function box(xmin: number, ymin: number, xmax: number, ymax: number): Box {
 	return { xmin, ymin, xmax, ymax };
 }
 
-/** Spatial reference of Canada's viewers: Canada Atlas Lambert, EPSG:3978. */
+/** Canada Atlas Lambert, EPSG:3978, of Canada's viewers. */
 export const defaultMapWkid = 3978;
 
 /** Extent of Canada in EPSG:3978, in metres, as in the older service's fragments. */
 const canadaAtlas = box(-2681457, -883440, 3549492, 3482193);
 
-/** Extent of Canada in degrees: from the Yukon to Cape Spear, and from Middle Island to Cape Columbia. */
+/** From the Yukon to Cape Spear, and from Middle Island to Cape Columbia. */
 const degrees = box(-141.01, 41.67, -52.61, 83.12);
 
-/** The same rectangle in metres: the bounds of its edge as PROJ 9.1.1 projects it, rounded outwards. */
+/** In metres: the bounds of its edge as PROJ 9.1.1 projects it, rounded outwards. */
 const webMercator = box(-15697162, 5111674, -5856518, 17932470);
 const statisticsCanada = box(2373380, 601004, 9372748, 5439876);
 
-/** Well-known id of the map's spatial reference → the extent of Canada in it, for a layer without a known extent. */
+/** Well-known id of the map's spatial reference → extent of Canada, for a layer without a known extent. */
 const canada: ReadonlyMap<number, Box> = new Map([
 	[3978, canadaAtlas],
 	[3979, canadaAtlas],
@@ -41,13 +40,12 @@ const canada: ReadonlyMap<number, Box> = new Map([
 	[32198, box(-5114246, -260872, 1327312, 5127156)],
 ]);
 
-/** The spatial references that a map can have (`MAP_WKID`), by well-known id, ascending. */
+/** The values of `MAP_WKID`. */
 export const mapWkids: readonly number[] = [...canada.keys()].sort((one, other) => one - other);
 
 /**
- * The extent of a layer in the map's spatial reference; the extent of Canada where the layer's is not known there.
- * @param extent the harvested extent; ignored where it is in another spatial reference
- * @param mapWkid one of `mapWkids`
+ * In the map's spatial reference (one of `mapWkids`); the extent of Canada where the harvested one is in
+ * another.
  */
 export function layerExtent(extent: Extent | null, mapWkid: number): Box {
 	if (extent?.wkid !== mapWkid) return canada.get(mapWkid) ?? canadaAtlas;

@@ -2,7 +2,7 @@ import { type JSONPath, type JSONVisitor, printParseErrorCode, visit } from "jso
 import { type Found, listed, pointerOf } from "./problems.ts";
 import { type Problem, problemAt, type TextCode, textOf } from "./texts.ts";
 
-/** Whether a JSON text has more than `levels` levels or `maxContainers` objects and lists. Counts brackets outside strings. */
+/** Counts brackets outside strings. */
 export function isNestedBeyond(
 	text: string,
 	levels: number,
@@ -26,15 +26,15 @@ export function isNestedBeyond(
 	return false;
 }
 
-/** Most levels of a document; a registration needs five. This bounds the recursion of all code that walks a value. */
+/** A registration needs five levels. This bounds the recursion of all code that walks a value. */
 const maxDepth = 64;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Parses UTF-8 JSON strictly (RFC 8259): no byte order mark, no repeated member name, no lone surrogate, no nesting
- * deeper than 64. Two parsers could read such a text differently, and the text may be signed.
- * @returns the value; null where there are problems
+ * Strict UTF-8 JSON (RFC 8259): no byte order mark, repeated name, lone surrogate or nesting deeper than 64,
+ * which two parsers could read differently, though the text may be signed. The value is null where there are
+ * problems.
  */
 export function parseJson(bytes: Uint8Array): { value: unknown; problems: Problem[] } {
 	const refused = (...problems: Problem[]) => ({ value: null, problems });
@@ -57,9 +57,8 @@ export function parseJson(bytes: Uint8Array): { value: unknown; problems: Proble
 }
 
 /**
- * Whether a text equals the output of `JSON.stringify`, on one line as clients send it or indented as files are stored.
- * Such a text repeats no name, and has no lone surrogate unless it has a `\u` escape. This check takes a tenth of the time
- * of a walk over the tokens.
+ * The output of `JSON.stringify` repeats no name, and has a lone surrogate only as a `\u` escape. This check
+ * takes a tenth of the time of a walk over the tokens.
  */
 function isPlainlyWritten(text: string, value: unknown): boolean {
 	if (text.includes("\\u")) return false;
@@ -69,7 +68,6 @@ function isPlainlyWritten(text: string, value: unknown): boolean {
 
 const strictly = { disallowComments: true };
 
-/** The first syntax error of a text: `the document must be JSON: line 3, column 7 must be a comma`. */
 function syntaxError(text: string): Problem {
 	let first: Problem | undefined;
 	const onError = (error: number, _offset: number, _length: number, line: number, column: number) => {
@@ -79,7 +77,6 @@ function syntaxError(text: string): Problem {
 	return first ?? problemAt("", "json-unknown");
 }
 
-/** Repeated names and lone surrogates of a valid text. */
 function ambiguities(text: string): Problem[] {
 	const found: Found[] = [];
 	const add = (path: JSONPath, code: TextCode) => found.push(() => [pointerOf(path), textOf(code)]);
@@ -101,8 +98,8 @@ function ambiguities(text: string): Problem[] {
 }
 
 /**
- * JSON pointer → the line (from 1) on which that member or element starts; a member starts with its name. Empty where
- * the text is not JSON or is nested too deeply.
+ * JSON pointer → line (from 1) of that member or element, a member's name included. Empty where the text is
+ * not JSON or is nested too deeply.
  */
 export function linesOf(text: string): Map<string, number> {
 	const lines = new Map<string, number>();
@@ -126,7 +123,7 @@ export function linesOf(text: string): Map<string, number> {
 	return isJson ? lines : new Map();
 }
 
-/** The line of a JSON pointer, or of its nearest known ancestor; 1 without one. */
+/** The line of a pointer's nearest ancestor in `lines`; 1 without one. */
 export function lineAt(lines: ReadonlyMap<string, number>, pointer: string): number {
 	for (let place = pointer; ; place = place.slice(0, place.lastIndexOf("/"))) {
 		const line = lines.get(place);

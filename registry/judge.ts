@@ -17,13 +17,12 @@ import {
 import { type Problem, problemAt, type Text, type TextCode, textIn, textOf } from "./texts.ts";
 import { visible } from "./untrusted-text.ts";
 
-/** A problem of a file, or a warning about it. Every way to change a layer reports it alike. */
 export interface FileProblem extends Problem {
-	/** Path from the repository's root: `layers/23/23ax5t.json`. */
+	/** From the repository's root: `layers/23/23ax5t.json`. */
 	file: string;
 }
 
-/** A problem as it is printed: `layers/23/23ax5t.json: /fr/service_url: must be an http or https address`. */
+/** `layers/23/23ax5t.json: /fr/service_url: must be an http or https address` */
 export function problemLine({ file, ...problem }: FileProblem): string {
 	return `${file}: ${textIn("en", problem)}`;
 }
@@ -32,41 +31,37 @@ function problemOf(file: string, code: TextCode, ...values: Text["values"]): Fil
 	return { file, ...problemAt("", code, ...values) };
 }
 
-/** A rule that the smallkey of a file breaks. */
 function keyProblem(file: string, code: TextCode, ...values: Text["values"]): FileProblem {
 	return { file, ...problemAt("smallkey", code, ...values) };
 }
 
-/** The problem of a value that is not a smallkey. */
 export function smallkeyProblem(text: string): Problem {
 	return problemAt("smallkey", "smallkey", JSON.stringify(text.slice(0, 80)));
 }
 
-/** A layer whose files are valid. */
 export interface CheckedLayer {
 	smallkey: string;
 	registration: Registration;
 	description: Description | null;
 }
 
-/**
- * A file of a change: written with a content; written, with a content that another call judges; or removed.
- */
+/** Without `bytes`: removed, or written with a content that another call judges. */
 export type EditedFile = LayerFile | { path: string; kind: "written" | "removed" };
 
 /**
- * Whose change is judged: a sender's, by the globs of the smallkeys that it may change (null: all); or `anyone`'s, where
- * owners decide later. `stored`: what is stored already is judged again, by the rules that it needs to be served at all.
+ * A sender, by the globs of its smallkeys (null: all); `anyone`, where owners decide later; `stored`, by the
+ * rules that a layer needs to be served at all.
  */
 export type Who = { id: string; smallkeys: readonly string[] | null } | "anyone" | "stored";
 
 /**
- * Judges a change: the places, names, kinds, sizes and contents of its files, then whether the sender may make it. Every
- * way to change a layer, and to read the stored ones, calls this function.
- * @param before the names that are stored before the change; for `stored`, those of the files themselves; null where they
- * are not known: then no smallkey counts as new, and a store judges the names against its own
- * @param edits all changed files of each smallkey, in any spelling; the first by path of two spellings comes first
- * @returns the valid layers of the change by their smallkey, and every problem, in the order of the files
+ * Judges the places, names, kinds, sizes and contents of a change's files, then whether the sender may make
+ * it. Every door, and every reader of stored layers, calls this function.
+ * @param before the names that are stored before the change; for `stored`, those of the files themselves;
+ * null where unknown: then no smallkey counts as new, and a store judges the names
+ * @param edits all changed files of each smallkey, in any spelling; the first by path of two spellings comes
+ * first
+ * @returns the valid layers, and every problem in the order of the files
  */
 export function judgeChange(
 	before: NamesBefore | null,
@@ -98,13 +93,13 @@ interface JudgedFile {
 	isRemoved: boolean;
 	/** Null for a file that is no layer's. */
 	name: ReturnType<typeof parseLayerPath>;
-	/** Null where the file is not a valid registration. `description` likewise. */
+	/** Null where invalid, or where the file is another one. */
 	registration: Registration | null;
 	description: Description | null;
 	problems: FileProblem[];
 }
 
-/** Judges one file by itself: its place, kind, size and content. `layers/health.json` may be any JSON. */
+/** `layers/health.json` may be any JSON. */
 function judgeFile(edit: EditedFile, rules: Rules): JudgedFile {
 	const { path, kind } = edit;
 	const isRemoved = kind === "removed";
@@ -121,7 +116,7 @@ function judgeFile(edit: EditedFile, rules: Rules): JudgedFile {
 	};
 	const misplaced = judged.name ? null : judgePlace(path, isRemoved);
 	if (misplaced) return refuse([misplaced]);
-	// Only reviewers read the files of no layer: wrong ones are no reason not to serve layers.
+	// Only reviewers read other files: a wrong one must not stop layers from being served.
 	if (!("bytes" in edit) || (rules === "stored" && isOtherFile(path))) return judged;
 	const { bytes } = edit;
 	const wrongKind = judgeKind(path, edit.kind, bytes.length);
@@ -137,17 +132,14 @@ function judgeFile(edit: EditedFile, rules: Rules): JudgedFile {
 	return registration ? { ...judged, registration } : refuse(problems);
 }
 
-/**
- * Judges the place and the name of a file that is no layer's; null where both are right. Outside `layers/` any name of
- * visible characters is accepted.
- */
+/** Outside `layers/` any name of visible characters is accepted. */
 function judgePlace(path: string, isRemoved: boolean): FileProblem | null {
 	if (isRemoved) return path === ownersPath ? problemOf(path, "owners-removed") : null;
 	if (isOtherFile(path)) return null;
 	if (path === "layers") return problemOf(path, "layers-folder");
 	if (!path.startsWith("layers/")) {
 		if (/^layers(?:\/|$)/i.test(path)) return problemOf(path, "layers-case");
-		// U+FFFD stands where the name was not UTF-8; a backslash separates folders on Windows.
+		// U+FFFD replaces what was not UTF-8; a backslash separates folders on Windows.
 		const isPlain = visible(path) === path && !/[\ufffd\\]/.test(path);
 		return isPlain ? null : problemOf(path, "visible-name");
 	}
@@ -157,17 +149,12 @@ function judgePlace(path: string, isRemoved: boolean): FileProblem | null {
 	return problemOf(path, "folder", service ? descriptionPath(name) : layerPath(name));
 }
 
-/** Judges the kind and the size of a file; null where both are right. */
 function judgeKind(path: string, kind: LayerFile["kind"], bytes: number): FileProblem | null {
 	if (kind !== "file") return problemOf(path, "plain-file", textOf(kind === "other" ? "submodule" : kind));
 	return bytes > maxBytesOf(path) ? problemOf(path, "size", maxBytesOf(path)) : null;
 }
 
-/**
- * Judges the names of files against each other and against those before: smallkeys, and descriptions without a
- * registration.
- * @returns path → problem
- */
+/** Judges smallkeys, and descriptions without a registration. @returns path → problem */
 function judgeNames(
 	files: readonly JudgedFile[],
 	before: NamesBefore | null,
@@ -182,7 +169,7 @@ function judgeNames(
 		if (isRemoved) after.delete(path);
 		else after.add(path);
 	}
-	// An invalid file that is stored is not served, and keeps no other spelling from being served.
+	// A stored invalid file is not served, and must not block another spelling.
 	const invalid = named.filter(({ registration }) => rules === "stored" && registration === null);
 	const rivals = new Set(after);
 	for (const { path } of invalid) rivals.delete(path);
@@ -203,7 +190,7 @@ function judgeNames(
 	return problems;
 }
 
-/** The paths of the files that are stored before a change, of all spellings of some smallkeys. */
+/** The stored files of all spellings of some smallkeys. */
 function filesBefore(smallkeys: ReadonlySet<string>, before: NamesBefore): Set<string> {
 	const wanted = new Set(Array.from(smallkeys, (smallkey) => smallkey.toLowerCase()));
 	const paths = new Set<string>();
@@ -216,7 +203,7 @@ function filesBefore(smallkeys: ReadonlySet<string>, before: NamesBefore): Set<s
 	return paths;
 }
 
-/** Lower-case smallkey → the spelling that is kept: the first one that is stored, else the first one that is added. */
+/** Lower-case smallkey → the spelling that is kept: the first stored, else the first added. */
 function keptSpellings(
 	paths: ReadonlySet<string>,
 	isStored: (smallkey: string) => boolean | null,
@@ -232,7 +219,6 @@ function keptSpellings(
 	return kept;
 }
 
-/** Judges whether a sender may change the smallkeys of some files. */
 function judgeSender(sender: Exclude<Who, string>, files: readonly JudgedFile[]): FileProblem[] {
 	const smallkeys = new Set(files.flatMap(({ name }) => (name ? [name.smallkey] : [])));
 	const foreign = [...smallkeys].filter((smallkey) => !mayChange(sender, smallkey));

@@ -1,4 +1,4 @@
-/** The texts of the rules for new smallkeys, as in `texts/`. Only a store knows which changes wait for review. */
+/** Only a store knows which changes wait for review (`case-twin-waits`). */
 const english = {
 	"case-twin": "{0} differs only in case from {1}, which is registered",
 	"case-twin-here": "{0} differs only in case from {1}, which the same change registers",
@@ -20,16 +20,15 @@ const french: Readonly<Record<keyof typeof english, string>> = {
 
 export const keyTexts = { en: english, fr: french };
 
-/** Names of devices, which are no names of files, with any extension (Microsoft, "Naming Files, Paths, and Namespaces"). */
+/** With any extension (Microsoft, "Naming Files, Paths, and Namespaces"). */
 const reservedNames = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])$/i;
 
 /**
- * Judges a smallkey that a change writes. A rule for new smallkeys belongs here, with its text above, and must never refuse
- * a stored layer: a smallkey is new only where `isStored` returns false.
- * @param kept the spelling that is kept among all spellings of this smallkey that differ only in case
- * @param removed a stored spelling of this smallkey that the change removes; null if it removes none
- * @param isStored whether a smallkey was stored before the change; null where that is not known
- * @returns the code of the broken rule, with the values of its text; null where the smallkey breaks no rule
+ * A rule for new smallkeys belongs here, and must never refuse a stored layer: a smallkey is new only where
+ * `isStored` returns false.
+ * @param kept the spelling that is kept among those that differ only in case
+ * @param removed a stored spelling that the change removes, or null
+ * @param isStored null where that is not known
  */
 export function judgeKey(
 	smallkey: string,

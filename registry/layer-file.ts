@@ -1,22 +1,20 @@
 import { maxRegistrationBytes } from "./registration.ts";
 import { fileName, isOtherFile } from "./smallkey.ts";
 
-/** A file under `layers/`, as found in a folder or a commit. */
 export interface LayerFile {
-	/** Path from the repository's root, with `/`: `layers/23/23ax5t.json`. */
+	/** From the repository's root, with `/`: `layers/23/23ax5t.json`. */
 	path: string;
 	/** Only a plain file may contain a layer: a link could point anywhere. */
 	kind: "file" | "symlink" | "other";
-	/** The content. If the file is larger than its limit, the first bytes are enough, one more than the limit. */
+	/** Of a file larger than its limit, one byte more than the limit is enough. */
 	bytes: Uint8Array;
 }
 
 const maxDescriptionBytes = 4 * 1024 * 1024;
 
-/** Largest size of a file that belongs to no layer, in bytes. Every version of it stays in every clone for ever. */
+/** Every version of such a file stays in every clone forever. */
 const maxOtherBytes = 1024 * 1024;
 
-/** Largest size of a file of the repository, in bytes. */
 export function maxBytesOf(path: string): number {
 	if (isOtherFile(path) || !path.startsWith("layers/")) return maxOtherBytes;
 	return path.endsWith(".service.json") ? maxDescriptionBytes : maxRegistrationBytes;
@@ -25,7 +23,6 @@ export function maxBytesOf(path: string): number {
 /** The names of the files in a folder under `layers/` before a change, in any order. */
 export type NamesBefore = (folder: string) => Iterable<string>;
 
-/** The names of some files, by their folder under `layers/`. */
 export function namesOf(files: Iterable<{ path: string }>): NamesBefore {
 	const folders = new Map<string, string[]>();
 	for (const { path } of files) {

@@ -8,34 +8,33 @@ import { type Problem, problemAt, textOf } from "./texts.ts";
 
 export const ownersPath = "layers/owners.json";
 
-/** The owners of the layers that a glob matches; owners approve changes. */
 interface OwnerRule {
-	/** A glob of smallkeys, as in a sender's `smallkeys`. */
+	/** Of smallkeys, as in a sender's `smallkeys`. */
 	glob: string;
 	owners: string[];
 }
 
 export interface Owners {
-	/** The owners of all files that are not layers, and of the layers that no rule matches. */
+	/** Of all files that are not layers, and of layers that no rule matches. */
 	operators: string[];
-	/** General rules before specific ones: the last rule that matches applies. */
+	/** General rules before specific ones: the last match applies. */
 	rules: OwnerRule[];
-	/** Sender to the people who have its secret, and cannot approve what it sends. */
+	/** Sender → the people who have its secret, and cannot approve what it sends. */
 	senders: ReadonlyMap<string, readonly string[]>;
 }
 
-/** An account of GitHub. A login becomes free for others after a rename; the id stays. */
+/** A login becomes free for others after a rename; the id stays. */
 export interface Account {
 	login: string;
 	id: number;
 }
 
-/** Largest file of owners, in bytes: about ten thousand globs. */
+/** About ten thousand globs. */
 const maxOwnersBytes = 1024 * 1024;
 
 /**
- * @returns the owners, and the problems: at most 20 and a count of the others. The owners are null where there is no file
- * or it is unusable; a login without an id is a problem, and an owner who can approve nothing.
+ * Null owners: no file, or an unusable one. A login without an id is a problem, and an owner who can approve
+ * nothing.
  */
 export function parseOwners(bytes?: Uint8Array | null): { owners: Owners | null; problems: Problem[] } {
 	if (!bytes) return { owners: null, problems: [] };
@@ -59,48 +58,43 @@ export function parseOwners(bytes?: Uint8Array | null): { owners: Owners | null;
 	return { owners, problems: listed(withoutId) };
 }
 
-/** Whether an owner is a team, `@organisation/team`, and not an account. */
+/** `@organisation/team` */
 export const isTeam = (owner: string) => owner.includes("/");
 
-/** Whether an owner is a login without the id of its account. */
 export const hasNoId = (owner: string) => !/[/#]/.test(owner);
 
-/** An owner as people read it: without the id. */
 export const nameOf = (owner: string) => owner.replace(/#\d+$/, "");
 
-/** The account of an owner `@login#id`; null for a team, and for a login without an id. */
+/** Null for a team, and for a login without an id. */
 export function accountOf(owner: string): Account | null {
 	const [, login = "", id] = /^@([^/#]+)#(\d+)$/.exec(owner) ?? [];
 	return id === undefined ? null : { login, id: Number(id) };
 }
 
-/** Orders by the number of fixed characters, then of `?`, then by text, so that the order is total. */
+/** By the number of fixed characters, then of `?`, then by text, so that the order is total. */
 function byGenerality(a: OwnerRule, b: OwnerRule): number {
 	const fixed = (rule: OwnerRule) => rule.glob.replace(/[*?]/g, "").length;
 	const single = (rule: OwnerRule) => rule.glob.replace(/[^?]/g, "").length;
 	return fixed(a) - fixed(b) || single(a) - single(b) || (a.glob < b.glob ? -1 : 1);
 }
 
-/** The owners of a file; the approval of one is enough. */
+/** The approval of one is enough. */
 export function ownersOf(owners: Owners, path: string): string[] {
 	const name = parseLayerPath(path);
 	const rule = name && owners.rules.findLast(({ glob }) => matchesGlob(glob, name.smallkey));
 	return rule?.owners ?? owners.operators;
 }
 
-/** All owners of layers and other files, each once: teams (`@organisation/team`) and accounts (`@login#id`). */
+/** Each once: teams (`@organisation/team`) and accounts (`@login#id`). */
 export function allOwners({ operators, rules }: Owners): string[] {
 	return [...new Set([...operators, ...rules.flatMap(({ owners }) => owners)])];
 }
 
-/** Files with the same owners; the approval of one owner is enough. */
 export interface OwnedPaths {
 	owners: string[];
-	/** In the order in which they were given. */
 	paths: string[];
 }
 
-/** Groups paths by their owners, in the order of the first path of each group. */
 export function groupByOwners(owners: Owners, paths: Iterable<string>): OwnedPaths[] {
 	const groups = new Map<string, OwnedPaths>();
 	for (const path of paths) {
@@ -113,8 +107,8 @@ export function groupByOwners(owners: Owners, paths: Iterable<string>): OwnedPat
 }
 
 /**
- * Whether a smallkey matches a glob, in which `*` is any number of characters and `?` is one; case-sensitive. Takes at
- * most one step for each pair of characters, where a regular expression could take exponential time.
+ * `*` is any number of characters, `?` exactly one; case-sensitive. Takes at most one step for each pair of
+ * characters, where a regular expression could take exponential time.
  */
 export function matchesGlob(glob: string, smallkey: string): boolean {
 	const isAt = (part: string, start: number) =>
@@ -133,7 +127,7 @@ export function matchesGlob(glob: string, smallkey: string): boolean {
 	return start <= end && isAt(last, end);
 }
 
-/** Whether a sender may change a smallkey. @param smallkeys globs of those that it may change; null: all */
+/** `smallkeys`: null allows all. */
 export function mayChange({ smallkeys }: { smallkeys: readonly string[] | null }, smallkey: string): boolean {
 	return smallkeys?.some((glob) => matchesGlob(glob, smallkey)) ?? true;
 }

@@ -3,17 +3,17 @@ import type { Validator } from "./schemas/compile.ts";
 import type { Lang } from "./smallkey.ts";
 import { oneOf, type Problem, problemAt, type Text, type TextCode, textIn, textOf } from "./texts.ts";
 
-/** Most problems of one document that are listed; the others are counted. */
+/** Of one document; the others are counted. */
 export const maxProblems = 20;
 
-/** Most bytes of the listed problems as JSON, so that they fit into an answer of 16 kB. */
+/** As JSON, so that they fit into an answer of 16 kB. */
 const maxProblemBytes = 15_000;
 
 const maxPointerLength = 160;
 
 const maxValueLength = 80;
 
-/** Most characters of a text that are searched for credentials before the text is cut. */
+/** Characters that are searched for credentials before the text is cut. */
 const maxSearchedLength = 200;
 
 const encoder = new TextEncoder();
@@ -22,13 +22,10 @@ export function textsOf(problems: readonly Problem[], lang: Lang = "en"): string
 	return problems.map((problem) => textIn(lang, problem));
 }
 
-/** Finds the place and the broken rule of a problem. Called only for a problem that is listed. */
+/** Finds the place and the broken rule. Called only for a problem that is listed. */
 export type Found = () => readonly [pointer: string, rule: Text];
 
-/**
- * Lists the problems of one document, each as `<JSON pointer>: <rule>`: at most 20 of them, with long pointers cut, and a
- * count of the others. That is at most 16 kB as JSON.
- */
+/** At most 20 problems and a count of the others: at most 16 kB as JSON. */
 export function listed(found: readonly Found[]): Problem[] {
 	const problems: Problem[] = [];
 	let bytes = 0;
@@ -44,14 +41,14 @@ export function listed(found: readonly Found[]): Problem[] {
 	return problems;
 }
 
-/** Escapes one member name for a JSON pointer (RFC 6901, section 3). */
+/** RFC 6901, section 3. */
 export function pointerSegment(name: string): string {
 	return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 /**
- * The JSON pointer (RFC 6901) of a path, cut as in a problem: `["en", "a/b", 0]` is `/en/a~1b/0`. Stops as soon as the
- * pointer is long enough: names may be long, and this function may run thousands of times.
+ * RFC 6901: `["en", "a/b", 0]` is `/en/a~1b/0`. Cut early: names may be long, and this may run thousands of
+ * times.
  */
 export function pointerOf(path: readonly (string | number)[]): string {
 	let pointer = "";
@@ -68,7 +65,7 @@ function cutPointer(pointer: string): string {
 		: pointer.toWellFormed();
 }
 
-/** A value as an error's text shows it: JSON, at most 80 characters, without the credentials of an address. */
+/** JSON of at most 80 characters, without the credentials of an address. */
 export function shownValue(value: unknown): string | Text {
 	if (value === undefined) return textOf("nothing");
 	if (Array.isArray(value)) return value.length === 0 ? "[]" : textOf("a-list");
@@ -76,19 +73,19 @@ export function shownValue(value: unknown): string | Text {
 	if (typeof value !== "string") return String(value);
 	const isLong = value.length > maxSearchedLength;
 	const text = JSON.stringify(cut(value, maxSearchedLength)).replace(/\/\/[^/?#"]*@/g, "//…@");
-	// If the text was cut within the authority of an address, the remaining part may be a user name.
+	// If the text was cut within an address's authority, the rest may be a user name.
 	const safe = isLong ? text.replace(/\/\/[^/?#"]*"$/, '//…"') : text;
 	return safe.length > maxValueLength ? `${cut(safe, maxValueLength - 1)}…` : safe;
 }
 
-/** The first characters of a text, without half a surrogate pair. */
+/** `toWellFormed` replaces half a surrogate pair. */
 function cut(text: string, length: number): string {
 	return text.slice(0, length).toWellFormed();
 }
 
 type Params = Record<string, unknown>;
 
-/** For keywords that are the code of their own text: the first value of that text; the second one is the wrong value. */
+/** For keywords that are the code of their own text: its first value; the second one is the wrong value. */
 const valuesOf: Readonly<Record<string, (params: Params) => string | number | Text>> = {
 	required: () => "",
 	minLength: () => "",
@@ -101,19 +98,18 @@ const valuesOf: Readonly<Record<string, (params: Params) => string | number | Te
 };
 
 /**
- * The rules by which a document is checked. `written`: all rules. `stored`: only the rules that a document must keep to be
- * served at all, so that a newer rule, or a rule for a single viewer, never removes a stored layer.
+ * `stored`: only the rules that a document must keep to be served at all, so that a newer rule, or a rule for
+ * a single viewer, never removes a stored layer.
  */
 export type Rules = "written" | "stored";
 
-/** Checks a value against a schema. @returns a problem for each rule that it breaks */
 export function schemaProblems(validate: Validator, value: unknown, rules: Rules = "written"): Found[] {
 	if (validate(value)) return [];
 	const errors = (validate.errors ?? []).filter((error) => rules === "written" || !isOnlyOnWrite(error));
 	return errors.filter((error) => !isRepeated(error)).map((error) => () => [placeOf(error), ruleOf(error)]);
 }
 
-/** Whether an error only repeats another one: that a nested schema failed, or that a member is missing. */
+/** A nested schema failed, or the member is missing, which another error reports. */
 function isRepeated({ keyword, params }: ErrorObject): boolean {
 	if (keyword === "discriminator") return params.tagValue === undefined;
 	return keyword === "if" || keyword === "propertyNames";
@@ -126,7 +122,7 @@ function isOnlyOnWrite({ keyword, parentSchema }: ErrorObject): boolean {
 	return onlyOnWrite.includes(keyword) && parentSchema?.onlyOnWrite === true;
 }
 
-/** The JSON pointer of an error; of a missing, unknown or wrongly named member, that of the member. */
+/** The JSON pointer, with the name of a missing, unknown or wrongly named member. */
 function placeOf({ instancePath, params, propertyName }: ErrorObject): string {
 	const { missingProperty, additionalProperty, tag } = params as Params;
 	const name = missingProperty ?? additionalProperty ?? tag ?? propertyName;
@@ -142,7 +138,7 @@ function ruleOf(error: ErrorObject): Text {
 	return textOf((parentSchema?.code ?? keyword) as TextCode, value);
 }
 
-/** An unknown member, with the nearest known one: `lyer` for `layer`, `url` for `service_url`. */
+/** `lyer` for `layer`, `url` for `service_url`. */
 function unknownMember({ params, parentSchema }: ErrorObject): Text {
 	const known = Object.keys((parentSchema?.properties ?? {}) as object);
 	const name = String((params as Params).additionalProperty);
@@ -155,9 +151,9 @@ function counted(limit: unknown): Text {
 	return limit === 1 ? textOf("entries-one") : textOf("entries", limit as number);
 }
 
-/** The known name that is most similar to a misspelt name; null where none is similar. */
+/** Null where no name is similar. */
 export function nearestName(name: string, known: Iterable<string>): string | null {
-	// A longer name is not a misspelt one, and would take long to compare.
+	// A longer name is no misspelling, and slow to compare.
 	if (name.length > 64) return null;
 	let nearest: string | null = null;
 	let least = name.length < 5 ? 2 : 3;
@@ -168,7 +164,7 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
 	return nearest;
 }
 
-/** Number of characters that are added, removed or changed between two texts (Levenshtein distance). */
+/** Levenshtein distance. */
 function editsBetween(from: string, to: string): number {
 	let row = Array.from({ length: to.length + 1 }, (_, column) => column);
 	for (let line = 1; line <= from.length; line += 1) {

@@ -13,10 +13,10 @@ const ontario = `+proj=lcc +lat_1=44.5 +lat_2=53.5 +lat_0=0 +lon_0=-85 +x_0=9300
 const britishColumbia = `+proj=aea +lat_1=50 +lat_2=58.5 +lat_0=45 +lon_0=-126 +x_0=1000000 +y_0=0 ${metres} ${nad83}`;
 const alberta = `+proj=tmerc +lat_0=0 +lon_0=-115 +k=0.9992 +y_0=0 ${metres} ${nad83}`;
 
-/** West, south, east, north in degrees (RFC 7946, section 5). */
+/** In degrees (RFC 7946, section 5). */
 export type Bounds = readonly [west: number, south: number, east: number, north: number];
 
-/** Well-known id of a spatial reference (EPSG registry; Esri's own above 100,000) → its definition for proj4. */
+/** Well-known id (EPSG registry; Esri's above 100,000) → proj4's definition. */
 const definitions = new Map<number, string>([
 	[4326, `+proj=longlat ${wgs84}`],
 	[4269, degreesNad83],
@@ -46,37 +46,34 @@ for (let zone = 7; zone <= 22; zone += 1) {
 	definitions.set(32600 + zone, `+proj=utm +zone=${zone} ${metres} ${wgs84}`);
 }
 
-/** The definition of a spatial reference for proj4; null where it is not known here. */
 export function projectionOf(wkid: number): string | null {
 	return definitions.get(wkid) ?? null;
 }
 
 type Point = [number, number];
 
-/** The two definitions → their converter, which takes a while to make. Services have definitions of their own, too. */
+/** By their two definitions: a converter is slow to make. Services have their own definitions, too. */
 const converters = new Map<string, { forward(point: Point): Point }>();
 const maxConverters = 200;
 
-/** Each side of a rectangle is projected at this many points, since a straight side becomes a curve. */
+/** Points on each side of a rectangle, since a straight side becomes a curve. */
 const steps = 100;
 
 /** Largest coordinate of an extent, in metres: about once around the earth. */
 const maxMetres = 40_100_000;
 
 /**
- * Projects an extent to another spatial reference. The result is rounded outwards, to metres or to millionths of a degree.
- * @param mapWkid well-known id of the other spatial reference
- * @returns null where one of the two spatial references is not known, or the extent does not lie in both
+ * Rounded outwards, to metres or millionths of a degree. Null where a spatial reference is unknown, or the
+ * extent does not lie in both.
  */
 export function reproject(extent: Extent, mapWkid: number): Extent | null {
 	const source = projectionOf(extent.wkid);
 	return source ? projectBox(extent, source, mapWkid) : null;
 }
 
-/** A rectangle without its spatial reference. */
 export type Box = Omit<Extent, "wkid">;
 
-/** As `reproject`. @param source definition of the box's spatial reference, as proj4 reads it: a text of PROJ, or WKT */
+/** As `reproject`. `source`: as proj4 reads it, a text of PROJ or WKT. */
 export function projectBox(box: Box, source: string, mapWkid: number): Extent | null {
 	const target = projectionOf(mapWkid);
 	if (!target) return null;
@@ -95,20 +92,18 @@ export function projectBox(box: Box, source: string, mapWkid: number): Extent | 
 	}
 }
 
-/** An extent in degrees; null where its spatial reference is not known. */
+/** In degrees; null where the spatial reference is unknown. */
 export function boundsOfExtent(extent: Extent): Bounds | null {
 	return boundsOf(reproject(extent, 4326));
 }
 
-/** As `boundsOfExtent`, of an extent in EPSG:4326. */
 export function boundsOf(degrees: Extent | null): Bounds | null {
 	return degrees && degreesOf(degrees.xmin, degrees.ymin, degrees.xmax, degrees.ymax);
 }
 
 /**
- * A rectangle in degrees, rounded outwards to about ten metres, so that a service's small changes do not change the file.
- * A rectangle that crosses the antimeridian becomes one around the whole earth.
- * @returns null where the numbers are not a rectangle on the earth
+ * Rounded outwards to about ten metres, so that a service's small changes do not change the file. Across the
+ * antimeridian: around the whole earth. Null where it is not a rectangle on the earth.
  */
 export function degreesOf(west: number, south: number, east: number, north: number): Bounds | null {
 	if (!(west <= east && south <= north && south <= 90 && north >= -90)) return null;
@@ -132,7 +127,7 @@ function edgeOf({ xmin, ymin, xmax, ymax }: Box): Point[] {
 	return points;
 }
 
-/** The bounds of points; null where a point is not on the map, such as the far pole of a conic projection. */
+/** Null where a point is not on the map, such as the far pole of a conic projection. */
 function extentOf(points: Point[], wkid: number): Extent | null {
 	const [limit, unit] = projectionOf(wkid)?.includes("+proj=longlat") ? [360, 1e6] : [maxMetres, 1];
 	if (points.some((point) => !point.every((number) => Math.abs(number) <= limit))) return null;

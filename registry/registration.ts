@@ -14,10 +14,10 @@ import { validateRegistration1, validateRegistration2 } from "./schemas/validate
 import { type Lang, langs } from "./smallkey.ts";
 import { type Problem, problemAt, type Text, textOf } from "./texts.ts";
 
-/** A registration of version 1.x: one kind of service for both languages. */
+/** Version 1.x: one kind of service for both languages. */
 export interface Registration1 extends FromSchema<typeof registration1> {}
 
-/** A registration of version 2.0: each language's node names its own kind of service. */
+/** Version 2.0: each language names its own kind of service. */
 export interface Registration2 extends FromSchema<typeof registration2> {}
 
 /** The payload of a PUT and the content of a layer's file (specification, "Layer registration"). */
@@ -27,7 +27,7 @@ export function isVersion2(registration: Registration): registration is Registra
 	return !("payload_type" in registration);
 }
 
-/** The names of all members in a schema, in the schema's order. */
+/** In the schema's order. */
 function namesIn(part: unknown): string[] {
 	if (typeof part !== "object" || part === null) return [];
 	return Object.entries(part).flatMap(([keyword, value]) => [
@@ -39,27 +39,23 @@ function namesIn(part: unknown): string[] {
 const names1 = namesIn(registration1);
 const names2 = namesIn(registration2);
 
-/**
- * The canonical text of a registration: members in the schema's order, two-space indent, a final newline. Equal
- * registrations give equal texts.
- */
+/** Members in the schema's order, two-space indent, a final newline. Equal registrations give equal texts. */
 export function canonicalText(registration: Registration): string {
 	return `${JSON.stringify(registration, isVersion2(registration) ? names2 : names1, 2)}\n`;
 }
 
-/** Largest registration in bytes, as a body and as a file. */
+/** As a body and as a file. */
 export const maxRegistrationBytes = 64 * 1024;
 
-/** A layer in one language, in a registration of version 1.x. */
+/** Version 1.x. */
 export type LangEntry = Registration1[Lang];
 
-/** A layer in one language, in a registration of version 2.0; `service_type` discriminates the kinds. */
+/** Version 2.0; `service_type` discriminates the kinds. */
 export type LangNode = Registration2[Lang];
 
-/** Kinds of map services, as version 2.0 names them. */
 export type ServiceType = LangNode["service_type"];
 
-/** The media types of answers to GetFeatureInfo that RAMP reads. */
+/** The answers to GetFeatureInfo that RAMP reads. */
 export const readInfoTypes: ReadonlySet<string> = new Set(["text/html", "text/plain", "application/json"]);
 
 export function serviceTypeOf(registration: Registration, lang: Lang): ServiceType {
@@ -67,15 +63,15 @@ export function serviceTypeOf(registration: Registration, lang: Lang): ServiceTy
 	return registration.payload_type === "wms" ? "ogcWms" : "esriFeature";
 }
 
-/** The kind of a layer, for a commit's subject: `wms`, `feature`, or the service types of version 2.0. */
+/** For a commit's subject. */
 export function kindOf(registration: Registration): string {
 	if (!isVersion2(registration)) return registration.payload_type;
 	return [...new Set(langs.map((lang) => registration[lang].service_type))].join(" and ");
 }
 
 /**
- * The languages whose service is harvested: a feature layer, named layers of an OGC service, a whole service, or an ArcGIS
- * service without a registered name, which is called by the service's title.
+ * Languages whose service is harvested: a feature layer, named layers of an OGC service, a whole service, or
+ * an ArcGIS service without a registered name, which takes the service's title.
  */
 export function harvestedLangs(registration: Registration): Lang[] {
 	return langs.filter((lang) => {
@@ -87,7 +83,7 @@ export function harvestedLangs(registration: Registration): Lang[] {
 	});
 }
 
-/** Names of the layers of an OGC service that a registration names; empty for any other service. */
+/** Names of layers in an OGC service; empty for any other service. */
 export function namedLayers(registration: Registration, lang: Lang): readonly string[] {
 	const type = serviceTypeOf(registration, lang);
 	if (type !== "ogcWms" && type !== "ogcWmts") return [];
@@ -96,12 +92,10 @@ export function namedLayers(registration: Registration, lang: Lang): readonly st
 	return "scrape_only" in node ? (node.scrape_only ?? []).map(String) : [];
 }
 
-/** Whether a node is served with every layer of its service: it has `recursive`, and names no layers. */
 export function takesAllLayers(node: LangNode): boolean {
 	return "recursive" in node && node.recursive === true && node.scrape_only === undefined;
 }
 
-/** @returns the registration; null where there are problems */
 export function parseRegistration(
 	bytes: Uint8Array,
 	rules: Rules,
@@ -121,15 +115,14 @@ export function parseRegistration(
 }
 
 /**
- * The problem of a registration that is too large to be read again in its stored form, where every member and entry has
- * its own line; else null.
+ * Every member and entry of the stored form has its own line, so that it may be too large to be read again.
  */
 export function storedSizeProblem(registration: Registration): Problem | null {
 	const { length } = new TextEncoder().encode(canonicalText(registration));
 	return length <= maxRegistrationBytes ? null : problemAt("", "stored-size", maxRegistrationBytes, length);
 }
 
-/** What is odd about the address of a service; an address may break several rules. @param type kind of its service */
+/** An address may break several rules. */
 function* oddities(address: string, url: URL, type: string): Generator<Text> {
 	// A stored registration may name another kind of service.
 	const problem = kindProblem(url, type);
@@ -151,7 +144,6 @@ function* oddities(address: string, url: URL, type: string): Generator<Text> {
 	if (isBlockedOn("", url.href)) yield textOf("not-https");
 }
 
-/** What is odd about the query of an ArcGIS service's address. */
 function* oddQuery(address: string, { search }: URL): Generator<Text> {
 	const kept = withoutForm(address).split("?")[1] ?? "";
 	if (search !== "" && kept === "") yield textOf("query-harmless");
@@ -161,16 +153,14 @@ function* oddQuery(address: string, { search }: URL): Generator<Text> {
 }
 
 /**
- * Hosts that are reachable only within a network, as a URL parser spells them: IPv4 private (RFC 1918), loopback,
- * link-local and carrier-grade NAT; IPv6 loopback, unique local, link-local and IPv4-mapped. A library would make the
- * worker larger.
+ * As a URL parser spells them: IPv4 private (RFC 1918), loopback, link-local and carrier-grade NAT; IPv6
+ * loopback, unique local, link-local and IPv4-mapped. A library would make the worker larger.
  */
 const privateHost =
 	/^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.[\d.]+$|^::1?$|^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:|^::ffff:/;
 
 /**
- * What is accepted in a registration but probably not intended: for the receipt,
- * `npx fragment-publisher validate` and the review. Makes no requests to services.
+ * What is accepted but probably not intended: for the receipt, `validate` and the review. Makes no requests.
  */
 export function warningsOf(registration: Registration): Problem[] {
 	const isSame = shownLayersOf(registration, "en") === shownLayersOf(registration, "fr");
@@ -209,7 +199,7 @@ function kindWarnings(registration: Registration, lang: Lang): Problem[] {
 	return [problemAt(`/${lang}/feature_info_type`, "unread-info", [...readInfoTypes].join(", "))];
 }
 
-/** Identifies the layers that one language shows: equal texts mean the same layers of the same service. */
+/** Equal texts: the same layers of the same service. */
 function shownLayersOf(registration: Registration, lang: Lang): string {
 	const { service_url, layer, scrape_only } = registration[lang] as Record<string, unknown>;
 	return JSON.stringify([service_url, layer, scrape_only]);

@@ -1,27 +1,25 @@
-/** 1 to 64 of A-Z a-z 0-9 _ - + =: the viewer's bookmark pattern accepts them, and file names and URLs may contain them. */
+/** What the viewer's bookmark pattern accepts; safe in file names and URLs. */
 const smallkeyPattern = /^[A-Za-z0-9_\-+=]{1,64}$/;
 
-/** The rule for smallkeys as the text of an error. */
 export const smallkeyRule = "must be 1 to 64 of A-Z a-z 0-9 _ - + =";
 
-/** The two languages of a registration (specification, "Resources and their fields"). */
+/** Specification, "Resources and their fields". */
 export const langs = ["en", "fr"] as const;
 
 export type Lang = (typeof langs)[number];
 
-/** Parses a smallkey; null where the text is not one. */
 export function parseSmallkey(text: string): string | null {
 	return smallkeyPattern.test(text) ? text : null;
 }
 
-/** Parses a lang, case-sensitively; null where the text is not one. */
+/** Case-sensitive. */
 export function parseLang(text: string): Lang | null {
 	return text === "en" || text === "fr" ? text : null;
 }
 
 /**
- * Decodes the percent-encoding of one path segment (RFC 3986, section 2.1); null where the result is not UTF-8. A `+`
- * stays: it means a space in form data only.
+ * Percent-decodes one path segment (RFC 3986, section 2.1); null where the result is not UTF-8. A `+` stays:
+ * it means a space in form data only.
  */
 export function decodeSegment(segment: string): string | null {
 	if (!segment.includes("%")) return segment;
@@ -32,17 +30,17 @@ export function decodeSegment(segment: string): string | null {
 	}
 }
 
-/** The folder under `layers/` of a smallkey: its first two characters, lower case; `a` for the key `A`. */
+/** `23` for `23ax5t`, `a` for `A`. */
 export function folderOf(smallkey: string): string {
 	return smallkey.slice(0, 2).toLowerCase();
 }
 
-/** The path of a registration in the repository: `layers/23/23ax5t.json`. */
+/** `layers/23/23ax5t.json` */
 export function layerPath(smallkey: string): string {
 	return `layers/${folderOf(smallkey)}/${smallkey}.json`;
 }
 
-/** The path of a layer's service description in the repository: `layers/23/23ax5t.service.json`. */
+/** `layers/23/23ax5t.service.json` */
 export function descriptionPath(smallkey: string): string {
 	return `layers/${folderOf(smallkey)}/${smallkey}.service.json`;
 }
@@ -51,10 +49,7 @@ export function fileName(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/**
- * Parses the path of a layer's file: the smallkey, and which of the layer's two files it is. Null for any other path, and
- * for a wrong folder.
- */
+/** Null for any other path, and for a wrong folder. */
 export function parseLayerPath(
 	path: string,
 ): { smallkey: string; kind: "registration" | "description" } | null {
@@ -66,7 +61,7 @@ export function parseLayerPath(
 	return path === expected ? { smallkey, kind } : null;
 }
 
-/** Whether a path is one of the files under `layers/` that belong to no layer. */
+/** The files under `layers/` that belong to no layer. */
 export function isOtherFile(path: string): boolean {
 	return path === "layers/owners.json" || path === "layers/health.json";
 }

@@ -8,19 +8,18 @@ import { frenchReports } from "./texts/french-reports.ts";
 
 export type TextCode = keyof typeof english | keyof typeof englishReports | keyof (typeof keyTexts)["en"];
 
-/** The texts of refusals, warnings and reports by language. */
 export const texts: Readonly<Record<Lang, Readonly<Record<TextCode, string>>>> = {
 	en: { ...english, ...englishReports, ...keyTexts.en },
 	fr: { ...french, ...frenchReports, ...keyTexts.fr },
 };
 
-/** A text of the tables with its values: an answer, a terminal or a page gives it a language. */
+/** An answer, a terminal or a page chooses its language. */
 export type Text = Coded<TextCode>;
 
-/** A rule that is broken, or a warning. */
+/** A broken rule, or a warning. */
 export interface Problem extends Text {
 	/**
-	 * What it is about: a JSON pointer, the name of a header, or a word such as `smallkey`; `document` is the whole document.
+	 * A JSON pointer, the name of a header, or a word such as `smallkey`; `document` is the whole document.
 	 * Empty where the text says it.
 	 */
 	place: string;
@@ -34,20 +33,19 @@ export function problemAt(place: string, code: TextCode, ...values: Text["values
 	return { place, code, values };
 }
 
-/** Names as a text: `wms or feature`. */
 export function oneOf(names: readonly string[]): string | Text {
 	const [first = "", ...others] = names;
 	return others.length === 0 ? first : textOf("or", first, oneOf(others));
 }
 
-/** The text of a problem, with its place, in one language: `/fr/layer: is missing`, `le document : doit être un objet`. */
+/** `/fr/layer: is missing`, `le document : doit être un objet` */
 export function textIn(lang: Lang, { place = "", ...text }: Text & { place?: string }): string {
 	const rule = filled(texts[lang], text);
 	if (place === "document") return filled(texts[lang], textOf("document", rule));
 	return place === "" ? rule : `${place}: ${rule}`;
 }
 
-/** Whether an `Accept-Language` header (RFC 9110, section 12.5.4) prefers French to English. */
+/** Whether `Accept-Language` (RFC 9110, section 12.5.4) prefers French to English. */
 export function prefersFrench(header: string | null): boolean {
 	const text = (header ?? "").slice(0, 500).replaceAll(/\s/g, "").toLowerCase();
 	const weights = { en: 0, fr: 0 };

@@ -1,9 +1,8 @@
-/** Whether a value is an object: not null, not a list. */
 export function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value of a JSON text; null where the text is not JSON. */
+/** Null where the text is not JSON. */
 export function tryJson(text: string): unknown {
 	try {
 		return JSON.parse(text);

@@ -1,13 +1,12 @@
-/** Longest foreign text on one line, in characters. */
+/** On one line, in characters. */
 const maxTextLength = 200;
 
-/** Characters that are invisible or reverse the direction of text: control, format and separator characters. */
+/** Control, format and separator characters are invisible, or reverse the direction of text. */
 const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Escapes foreign text for GitHub's Markdown. Special characters become character references, which Markdown never reads
- * as markup (CommonMark, section 2.5), and GitHub makes no links of mentions inside `code`. Invisible characters are
- * replaced by U+FFFD; at most 200 characters are kept.
+ * Escapes untrusted text for GitHub's Markdown: character references are never markup (CommonMark, section
+ * 2.5), and GitHub links no mentions inside `code`. Invisible characters become U+FFFD.
  */
 export function code(text: string): string {
 	const characters = Array.from(text.replace(invisible, "\ufffd"));
@@ -18,7 +17,7 @@ export function code(text: string): string {
 	return `<code>${safe.join("")}</code>`;
 }
 
-/** Spells out the invisible characters of a foreign text, line breaks included: `\u202e`. */
+/** Spells out invisible characters, line breaks included: `\u202e`. */
 export function visible(text: string): string {
 	return text.replace(invisible, (character) => {
 		return `\\u${(character.codePointAt(0) as number).toString(16).padStart(4, "0")}`;
@@ -26,9 +25,8 @@ export function visible(text: string): string {
 }
 
 /**
- * Lines as a fenced code block, in which GitHub renders no markup, mention or HTML. The fence is longer than every run
- * of backticks in the lines, so that no line can end the block (CommonMark, section 4.5).
- * @param lang language of the block, such as `diff`
+ * GitHub renders no markup, mention or HTML in a fenced block. A fence longer than every run of backticks
+ * cannot be ended by a line (CommonMark, section 4.5).
  */
 export function fenced(lang: string, lines: readonly string[]): string {
 	const shown = lines.map(visible);
@@ -38,8 +36,8 @@ export function fenced(lang: string, lines: readonly string[]): string {
 }
 
 /**
- * The first lines, as many as fit into `maxLength` characters with their line breaks.
- * @param closing the lines that follow if some have no room; it gets their number
+ * As many lines as fit into `maxLength` characters with their line breaks. `closing` gets the number of the
+ * others.
  */
 export function linesWithin(
 	lines: readonly string[],
@@ -55,20 +53,19 @@ export function linesWithin(
 }
 
 /**
- * Makes untrusted text safe for a line of the log: control characters and line breaks are escaped, and `##[`, which GitHub
- * Actions interprets as a command anywhere in a line, becomes `## [`. The caller starts the line with a word of its own,
- * since `::` at the start of a line is a command too.
+ * For a line of the log: GitHub Actions interprets `##[` as a command anywhere in a line. The caller starts
+ * the line with another word, since `::` at the start is a command, too.
  */
 export function plain(text: string): string {
 	return visible(text).replaceAll("##[", "## [");
 }
 
-/** A count with its noun: `1 layer`, `2 layers`. */
+/** `1 layer`, `2 layers` */
 export function counted(count: number, noun: string): string {
 	return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** The first names of a list, and how many more there are: `a b and 2 more`. */
+/** `a b and 2 more` */
 export function firstOf(names: readonly string[], maxNames: number, separator = " "): string {
 	const hidden = names.length - maxNames;
 	return `${names.slice(0, maxNames).join(separator)}${hidden > 0 ? ` and ${hidden} more` : ""}`;
@@ -78,14 +75,14 @@ export function firstOf(names: readonly string[], maxNames: number, separator = 
 const tagStart = /<(?=[A-Za-z/!])/g;
 
 /**
- * Escapes HTML markup in a name, since viewers insert names into their page unescaped. A `<` that starts a tag becomes
- * `‹`; any other `<` stays, as in the label `< 10`.
+ * Viewers insert names into their page unescaped. A `<` that starts a tag becomes `‹`; any other stays, as in
+ * `< 10`.
  */
 export function escapeMarkup(text: string): string {
 	return text.includes("<") ? text.replace(tagStart, "\u2039") : text;
 }
 
-/** Most characters of a text with markup that are read. */
+/** Characters of a text with markup that are read. */
 const maxMarkupLength = 16_000;
 
 /** Any tag, comment or declaration of HTML. */
@@ -94,7 +91,7 @@ const tags = /<[a-z/!][^<>]*>/gi;
 /** Character references of HTML: by name, or by a decimal or hexadecimal number. */
 const references = /&(?:([a-z]{2,8})|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi;
 
-/** Name of a character reference that services in English and French use → its character. */
+/** Those that services in English and French use. */
 const named: ReadonlyMap<string, string> = new Map(
 	Object.entries({
 		...{ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", rsquo: "’", lsquo: "‘" },
@@ -106,8 +103,8 @@ const named: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Converts a foreign text, with or without HTML in it, to one line of plain text: no markup, no control or format
- * characters, at most `maxLength` characters.
+ * Converts untrusted text or HTML to one line without markup, control and format characters, of at most
+ * `maxLength` characters.
  */
 export function plainText(text: string, maxLength: number): string {
 	const known = text.slice(0, maxMarkupLength).replace(tags, " ").replace(references, characterOf);

@@ -2,14 +2,13 @@ import type { FromSchema } from "json-schema-to-ts";
 import { sickStates } from "../health.ts";
 import { document, having, list, nullable, string } from "./definitions.ts";
 
-/** The members that a schema names, without the index signature for further ones. */
+/** Without the index signature for further members. */
 type Named<T> = T extends object
 	? T extends readonly unknown[]
 		? T
 		: { [K in keyof T as string extends K ? never : K]: Named<T[K]> }
 	: T;
 
-/** JSON Schema (draft-07) of the answer to a write that was accepted. */
 export const receipt = document("receipt", "Receipt of a write", {
 	type: "object",
 	required: ["smallkey", "commit", "changed", "fragments", "published", "warnings"],
@@ -30,7 +29,6 @@ export const receipt = document("receipt", "Receipt of a write", {
 
 export type Receipt = Named<FromSchema<typeof receipt>>;
 
-/** JSON Schema (draft-07) of the answer to a write that was refused. */
 export const errors = document("errors", "Why a request was refused", {
 	...having(
 		{
@@ -47,7 +45,7 @@ export const errors = document("errors", "Why a request was refused", {
 	),
 });
 
-/** JSON Schema (draft-07) of the element for an unknown key in an answer of several fragments at v0.9. */
+/** The element for an unknown key in an answer of several fragments at v0.9. */
 export const missing = document(
 	"missing",
 	"A smallkey that was not found",
@@ -59,7 +57,6 @@ const findings = list(string(), "What services said that is wrong, as <JSON poin
 
 const inBoth = { en: string(), fr: string() } as const;
 
-/** A repair of a layer that waits for a decision, with its evidence. */
 const repair = {
 	description: "A repair that waits for a reviewer. Texts of rows may quote a service.",
 	...having({
@@ -85,7 +82,6 @@ const repair = {
 	}),
 } as const;
 
-/** JSON Schema (draft-07) of how a layer is. */
 export const layerStatus = document("layer-status", "How a layer is", {
 	...having({
 		smallkey: string(),
@@ -115,7 +111,7 @@ export const layerStatus = document("layer-status", "How a layer is", {
 					enum: ["none", "off", "waiting", "done", "failed"],
 				},
 			},
-			// `at` is absent where it ended before the start of the process.
+			// `at` is absent where it ended before the process started.
 			{ at: time, findings, next_try: time },
 		),
 		health: {
@@ -133,7 +129,7 @@ export const layerStatus = document("layer-status", "How a layer is", {
 	}),
 });
 
-/** The status of a layer, for its publisher, without secrets and ids of senders. Times are ISO 8601, in UTC. */
+/** For the layer's publisher, without secrets and sender ids. Times are ISO 8601, in UTC. */
 export type LayerStatus = Named<FromSchema<typeof layerStatus>>;
 
 export type WaitingRepair = Named<FromSchema<typeof repair>>;

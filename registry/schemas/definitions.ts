@@ -1,9 +1,8 @@
-// Parts that several schemas share. The `code` beside a rule is the code of its texts in registry/texts/. A rule without
-// one has its keyword as its code.
+// The `code` beside a rule is the code of its texts in registry/texts/; otherwise the keyword is.
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** The schema of an object with these members and no others. @param optional members that may be missing */
+/** An object with these members and no others. */
 export function exactly<const R extends Properties, const O extends Properties = Record<never, never>>(
 	required: R,
 	optional: O = {} as O,
@@ -11,7 +10,6 @@ export function exactly<const R extends Properties, const O extends Properties =
 	return { ...having(required, optional), additionalProperties: false } as const;
 }
 
-/** The schema of an object with these members and no others, with a description. */
 export function described<const R extends Properties, const O extends Properties = Record<never, never>>(
 	description: string,
 	required: R,
@@ -20,7 +18,7 @@ export function described<const R extends Properties, const O extends Properties
 	return { description, ...exactly(required, optional) } as const;
 }
 
-/** The schema of an object with these members, which may have further ones. */
+/** May have further members. */
 export function having<const R extends Properties, const O extends Properties = Record<never, never>>(
 	required: R,
 	optional: O = {} as O,
@@ -32,7 +30,7 @@ export function having<const R extends Properties, const O extends Properties = 
 	} as const;
 }
 
-/** A whole schema (draft-07), with an `$id`. @param name of its file, before `.schema.json` */
+/** A whole schema (draft-07). @param name of its file, before `.schema.json` */
 export function document<const N extends string, const S extends Properties>(
 	name: N,
 	title: string,
@@ -42,7 +40,6 @@ export function document<const N extends string, const S extends Properties>(
 	return { $schema, $id: `${name}.schema.json`, title, ...schema } as const;
 }
 
-/** A reference to a definition of the same schema. */
 export function ref<const N extends string>(name: N, description?: string) {
 	return { ...(description && { description }), $ref: `#/definitions/${name}` } as const;
 }
@@ -63,7 +60,7 @@ export function nullable<const S>(schema: S, description?: string) {
 	return { ...(description && { description }), anyOf: [{ type: "null" }, schema] } as const;
 }
 
-/** An http or https address. Code checks that it is a URI and contains no credentials (`registry/addresses.ts`). */
+/** Code checks that it is a URI without credentials (`registry/addresses.ts`). */
 export const address = {
 	description: "An http or https address without user name and password.",
 	type: "string",
@@ -73,8 +70,8 @@ export const address = {
 } as const;
 
 /**
- * A text that viewers insert into their page unescaped. Pattern and length apply to writes only: a stored text that does
- * not match is still served, with its markup escaped.
+ * Viewers insert texts into their page unescaped. On writes only: a stored text that does not match is
+ * served, with its markup escaped.
  */
 const text = {
 	type: "string",
@@ -85,9 +82,9 @@ const text = {
 } as const;
 
 /**
- * A name that viewers show: empty, as some publishers write it, or with a visible character and without control characters.
- * The first class has the characters that are never seen (spaces, and Unicode's Default_Ignorable_Code_Point); the second
- * one everything else but control characters. Not `\p{…}`, which validators of other languages do not read.
+ * Empty, as some publishers write it, or with a visible character and without control characters. `unseen`:
+ * spaces, and Unicode's Default_Ignorable_Code_Point. Not `\p{…}`, which validators of other languages do not
+ * read.
  */
 const unseen =
 	" \\u00a0\\u00ad\\u034f\\u061c\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f" +
@@ -100,7 +97,7 @@ const name = {
 	],
 } as const;
 
-/** A media type (RFC 6838), with parameters. */
+/** RFC 6838, with parameters. */
 const mime = {
 	type: "string",
 	maxLength: 128,
@@ -108,7 +105,6 @@ const mime = {
 	code: "media-type",
 } as const;
 
-/** Metadata of a layer. */
 const metadata = {
 	description: "Where the layer is described: a record's uuid, or the addresses themselves.",
 	type: "object",
@@ -123,16 +119,15 @@ const metadata = {
 	additionalProperties: false,
 } as const;
 
-/** The definitions above, for `definitions` of a schema. */
 export const shared = { address, text, name, mime, metadata } as const;
 
-/** Longest image of a service description, in characters. This also bounds the time that the pattern takes. */
+/** In characters. This also bounds the time that the pattern takes. */
 const maxImageLength = 100_000;
 
-/** A data URI (RFC 2397) of a known image type, in base64 (RFC 4648, section 4). Code checks the length of the base64. */
+/** A data URI (RFC 2397) in base64 (RFC 4648, section 4), whose length code checks. */
 const imagePattern = /^data:image\/(?:png|jpeg|gif|bmp|svg\+xml);base64,([A-Za-z0-9+/]+={0,2})$/;
 
-/** Formats of the schemas that JSON Schema does not have. One pattern for the whole rule would take three times as long. */
+/** One pattern for the whole rule would take three times as long. */
 export const formats = {
 	image(text: string): boolean {
 		if (text.length > maxImageLength) return false;
@@ -141,7 +136,6 @@ export const formats = {
 	},
 };
 
-/** JSON Schema (draft-07) of layers/owners.json. */
 export const owners = document("owners", "layers/owners.json: who approves changes of which layers", {
 	...exactly(
 		{

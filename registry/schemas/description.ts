@@ -13,13 +13,13 @@ const drawing = {
 	image: ref("image"),
 } as const;
 
-/** Bounds on texts for the catalogue: lengths of a title, an abstract and a keyword in characters; number of keywords. */
+/** In characters; `maxKeywords` is a number. */
 export const maxTitle = 300;
 export const maxAbstract = 2000;
 export const maxKeywords = 20;
 export const maxKeyword = 100;
 
-/** Bounds on what stands beside a layer: number of siblings or services, and length of each in characters. */
+/** Most siblings or services, and most characters of each. */
 export const maxSiblings = 100;
 export const maxSibling = 100;
 
@@ -29,7 +29,7 @@ const beside = (text: string) =>
 		maxItems: maxSiblings,
 	}) as const;
 
-/** A service's texts about a layer, for the catalogue. A text that the service does not have is left out. */
+/** For the catalogue. A text that the service does not have is left out. */
 const about = {
 	from: ref("origin"),
 	abstract: { type: "string", maxLength: maxAbstract },
@@ -49,18 +49,14 @@ const about = {
 	folders: beside("The folders of its ArcGIS server."),
 } as const;
 
-/** A service's texts with a title, for descriptions without a member `name`. */
+/** For descriptions without a member `name`. */
 const titled = { title: { type: "string", maxLength: maxTitle }, ...about } as const;
 
-/** The scales of a layer, if its service says any. */
 const scales = { min_scale: ref("scale"), max_scale: ref("scale") } as const;
 
 const otherFeatures = nullable(ref("drawing"), "The symbol of every other feature, or null.");
 
-/**
- * JSON Schema (draft-07) of a service description: the content of layers/<ab>/<smallkey>.service.json, which
- * harvesting writes. Independent of any viewer.
- */
+/** What harvesting writes to layers/<ab>/<smallkey>.service.json, independent of any viewer. */
 export const description = document("description", "What was harvested from the services behind a layer", {
 	type: "object",
 	properties: { en: ref("lang"), fr: ref("lang") },
@@ -162,7 +158,7 @@ export const description = document("description", "What was harvested from the 
 	},
 });
 
-/** JSON Schema of one language alone, so that an invalid language does not make the other one unusable. */
+/** One language alone: an invalid one does not make the other one unusable. */
 export const langDescription = {
 	$id: "lang-description.schema.json",
 	...ref("lang"),

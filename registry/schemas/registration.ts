@@ -2,7 +2,6 @@ import { described, document, exactly, list, natural, ref, shared } from "./defi
 
 const description = "The body of PUT /register/<smallkey>, and the content of layers/<ab>/<smallkey>.json.";
 
-/** JSON Schema (draft-07) of a registration. The document's `version` selects the schema of version 1.x or 2.0. */
 export const registration = document("registration", "Registration of a map layer", {
 	description,
 	if: { properties: { version: { const: "2.0" } }, required: ["version"] },
@@ -11,14 +10,13 @@ export const registration = document("registration", "Registration of a map laye
 	else: { $ref: "registration-1.schema.json" },
 });
 
-/** The schema of a member that only the other payload_type may have: nothing matches. @param type the other one */
+/** A member that only the other payload_type may have: nothing matches. */
 function onlyOf(type: "wms" | "feature") {
 	return { not: {}, code: `only-${type}` } as const;
 }
 
 const withoutLayer = { properties: { layer: onlyOf("wms") } } as const;
 
-/** JSON Schema (draft-07) of a registration of version 1.x. */
 export const registration1 = document("registration-1", "Registration of a map layer, version 1.x", {
 	description,
 	...exactly(
@@ -110,13 +108,12 @@ export const registration1 = document("registration-1", "Registration of a map l
 	},
 });
 
-/** Members that every node may have. */
 const common = {
 	service_name: ref("name", "The name that viewers show."),
 	metadata: ref("metadata"),
 } as const;
 
-/** Members of a service whose layers have names or numbers. @param layers schema of one name or number */
+/** A service whose layers have names or numbers. */
 function entries<const S>(layers: S, description: string) {
 	return {
 		scrape_only: { ...list(layers, description), minItems: 1 },
@@ -124,7 +121,7 @@ function entries<const S>(layers: S, description: string) {
 	} as const;
 }
 
-/** Refuses such a service without any layer: viewers load for ever, or draw nothing. The rule applies to writes only. */
+/** Without any layer, viewers load forever, or draw nothing. */
 const withLayers = {
 	not: { properties: { scrape_only: false, recursive: { const: false } } },
 	code: "no-layers",
@@ -133,7 +130,6 @@ const withLayers = {
 
 const service_url = ref("address");
 
-/** JSON Schema (draft-07) of a registration of version 2.0. */
 export const registration2 = document("registration-2", "Registration of a map layer, version 2.0", {
 	description,
 	...exactly({

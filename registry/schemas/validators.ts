@@ -12,17 +12,16 @@ const modules: Record<string, Record<string, Validator>> = {
 	"validate-registration.ts": registration,
 };
 
-/** A schema without its titles and descriptions, which validation does not need. */
 function withoutDescriptions(schema: AnySchema): AnySchema {
-	// A property may be named `title` or `description`, too: its value is an object, not a string.
+	// A property may be named `title` or `description`, too: its value is an object.
 	const isText = (keyword: string, value: unknown) =>
 		typeof value === "string" && (keyword === "description" || keyword === "title");
 	return JSON.parse(JSON.stringify(schema, (name, value) => (isText(name, value) ? undefined : value)));
 }
 
 /**
- * An esbuild plugin. Workers cannot compile a schema, because they forbid code generation, and pages should not. The
- * plugin replaces each module that compiles schemas by the code that ajv's standalone mode generates for it.
+ * Workers forbid code generation, and pages should not need it: this esbuild plugin replaces each module that
+ * compiles schemas by ajv's standalone code.
  */
 export const compiledSchemas: Plugin = {
 	name: "compiled-schemas",

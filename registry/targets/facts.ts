@@ -20,13 +20,16 @@ import type { Lang } from "../smallkey.ts";
 import { escapeMarkup } from "../untrusted-text.ts";
 
 export interface FragmentSettings {
-	/** Address of a metadata record, with `{0}` for the record's uuid; empty: a uuid gives no address. */
+	/** `{0}` is a metadata record's uuid; empty: a uuid gives no address. */
 	metadataUrl: string;
-	/** Address of a catalogue page, with `{0}` for the record's uuid; empty: a uuid gives no address. */
+	/** As `metadataUrl`, of a catalogue page. */
 	catalogueUrl: string;
-	/** Well-known id of the spatial reference of the viewers' map; by default 3978. */
+	/** Spatial reference of the viewers' map; by default 3978. */
 	mapWkid?: number;
-	/** The `layerType` of one layer of a MapServer in v2; by default `esriDynamic`, which every viewer of v2 draws. */
+	/**
+	 * The `layerType` of one layer of a MapServer in v2; by default `esriDynamic`, which every viewer of v2
+	 * draws.
+	 */
 	mapServerType?: MapServerType;
 	/** Names of the targets that are built and served; by default all. */
 	targets?: readonly string[];
@@ -35,42 +38,42 @@ export interface FragmentSettings {
 export const mapServerTypes = ["esriDynamic", "esriFeature"] as const;
 type MapServerType = (typeof mapServerTypes)[number];
 
-/** What a fragment takes from a service description. A renderer of null is the generic symbol. */
+/** A renderer of null is the generic symbol. */
 type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "renderer"> & {
 	renderer: Renderer | null;
 };
 
-/** Names or numbers of the layers inside a service, in the order in which they are shown. */
+/** Names or numbers of layers, in the order in which they are shown. */
 export type Entries = readonly (string | number)[];
 
 /** A layer in one language, with the values that several targets need. */
 export interface LayerFacts {
 	lang: Lang;
-	/** The layer's id in viewers: `rcs.<smallkey>.<lang>`. */
+	/** In viewers: `rcs.<smallkey>.<lang>`. */
 	id: string;
 	type: ServiceType;
-	/** The service's address, without a slash at the end (ArcGIS) or a lone `?` (OGC). */
+	/** Without a slash at the end (ArcGIS) or a lone `?` (OGC). */
 	url: string;
-	/** The displayed name, with its markup escaped. */
+	/** With its markup escaped. */
 	name: string;
 	entries: Entries;
-	/** The field whose value names a feature: the registered field, else the service's; `""` where neither is known. */
+	/** Its value names a feature: the registered field, else the service's; `""` where neither is known. */
 	nameField: string;
 	metadataUrl: string | undefined;
 	catalogueUrl: string | undefined;
 	/** The registered media type of the answer to GetFeatureInfo. */
 	infoType: string | undefined;
 	members: Members;
-	/** The harvested description of the service; `unknownService` before the first harvest. */
+	/** `unknownService` before the first harvest. */
 	service: ServiceFacts;
-	/** The service's fields without the geometry, which is not a column of a table. */
+	/** Without the geometry, which is not a column of a table. */
 	columns: readonly Field[];
-	/** The address and the layer that the registration has for v2 alone. */
+	/** The registration's address and layer for v2 alone. */
 	forV2: { service_url?: string; layer?: string };
 	settings: FragmentSettings;
 }
 
-/** The members of a registration in one language, of any version and kind. */
+/** Of any version and kind. */
 type Members = LangEntry & {
 	scrape_only?: (string | number)[];
 	feature_info_format?: string;
@@ -78,8 +81,8 @@ type Members = LangEntry & {
 };
 
 /**
- * Collects what the targets need to render a layer in one language.
- * @param description used for a language only while its `service_url` is the registered one; null: the generic form
+ * `description` is used for a language only while its `service_url` is the registered one; null: the generic
+ * form.
  */
 export function layerFacts(
 	lang: Lang,
@@ -115,7 +118,6 @@ export function layerFacts(
 	};
 }
 
-/** The layers inside a service: those that the registration names, or all that were harvested. */
 function entriesOf(registration: Registration, lang: Lang, harvested: LangDescription | null): Entries {
 	const { layer, scrape_only }: Members = registration[lang];
 	const named = layer === undefined ? scrape_only : [layer];
@@ -123,7 +125,7 @@ function entriesOf(registration: Registration, lang: Lang, harvested: LangDescri
 	return harvested && "entries" in harvested ? harvested.entries : [];
 }
 
-/** The service's own name of the layer, for a layer without a registered name. @param title of a whole service */
+/** For a layer without a registered name. `title`: of a whole service. */
 function ownName(
 	type: ServiceType,
 	url: string,
@@ -136,7 +138,6 @@ function ownName(
 	return entries.length === 1 ? String(entries[0]) : "";
 }
 
-/** The facts of a service that was not harvested yet. */
 const unknownService: ServiceFacts = {
 	name: "",
 	display_field: "",
@@ -150,8 +151,8 @@ const unknownService: ServiceFacts = {
 };
 
 /**
- * An address in the form to which viewers append: for an OGC service (`?SERVICE=WMS…`) without a lone `?` at the end, and
- * without what every request sets; for an ArcGIS service (`/query`) without slashes at the end of its path, and without what only selects the form of an answer.
+ * In the form to which viewers append: an OGC service (`?SERVICE=WMS…`) without a lone `?` and without what
+ * every request sets; an ArcGIS service (`/query`) without trailing slashes and form parameters.
  */
 export function addressOf(type: ServiceType, address: string): string {
 	if (isOgc(type)) return withoutRequest(address);
@@ -164,15 +165,15 @@ function isOgc(type: ServiceType): boolean {
 	return type === "ogcWms" || type === "ogcWmts";
 }
 
-/** The address of one layer of an ArcGIS service. A query stays at the end. */
+/** A query stays at the end. */
 export function layerAddress(service: string, entry: string | number): string {
 	const end = service.search(/[?#]|$/);
 	return `${service.slice(0, end)}/${entry}${service.slice(end)}`;
 }
 
 /**
- * The field whose value names a feature: the first of the names that is a field's, in the field's own spelling, which
- * viewers need; else the first text field, else the first field. While no fields are known, the first name.
+ * The first name that is a field's, in the field's spelling, which viewers need; else the first text field,
+ * else the first field. Without fields, the first name.
  */
 function nameField(columns: readonly Field[], names: readonly (string | undefined)[]): string {
 	if (columns.length === 0) return names.find(Boolean) ?? "";
@@ -184,13 +185,13 @@ function nameField(columns: readonly Field[], names: readonly (string | undefine
 	return (text ?? columns[0])?.name ?? "";
 }
 
-/** Fills the uuid of a registration's metadata into an operator's template; undefined where either is missing. */
+/** Undefined without a template or a uuid. */
 function fill(template: string, metadata: Members["metadata"]): string | undefined {
 	if (!metadata?.uuid || !template) return undefined;
 	return template.replaceAll("{0}", encodeURIComponent(metadata.uuid));
 }
 
-/** `infoType` for services and for viewers other than FGPV. `text/html;fgpv=summary` is FGPV's own: short HTML. */
+/** For other readers than FGPV, whose own `text/html;fgpv=summary` is short HTML. */
 export function plainInfoType({ infoType }: LayerFacts): string | undefined {
 	return infoType === "text/html;fgpv=summary" ? "text/html" : infoType;
 }

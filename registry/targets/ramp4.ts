@@ -3,7 +3,7 @@ import { escapeMarkup } from "../untrusted-text.ts";
 import { type LayerFacts, layerAddress, plainInfoType } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
-/** A layer in the configuration of RAMP4 (ramp4-pcar4), whose schema allows no other members. */
+/** Of RAMP4 (ramp4-pcar4), whose schema allows no other members. */
 export const ramp4: Target = {
 	name: "ramp4",
 	doc: "ramp4",
@@ -12,7 +12,7 @@ export const ramp4: Target = {
 	absent: () => null,
 };
 
-/** Null where RAMP4 cannot draw the layer: it has no tiled OGC services, and needs sublayers. */
+/** RAMP4 has no tiled OGC services, and needs sublayers. */
 export const renderRamp4: Render = (layer) => {
 	const { id, url, name, entries } = layer;
 	switch (layer.type) {

@@ -11,20 +11,17 @@ import { renderV1, v1 } from "./v1.ts";
 import { renderV2, v2 } from "./v2.ts";
 
 /**
- * Every target, in the order of their viewers' age. Routes, the build, the hosting rules, the OpenAPI document and the
- * tests follow from this table; a target's schema is `schemas/fragment-<name>.schema.json`.
+ * By the age of their viewers. Routes, the build, hosting rules, the OpenAPI document and tests follow from
+ * this table; a target's schema is `schemas/fragment-<name>.schema.json`.
  */
 export const targets: readonly Target[] = [v09, v1, v2, ramp4, terria];
 
-/** The `Render` of each target, in the same order. Apart from `targets`, so that a bundle that only reads leaves it out. */
+/** In the order of `targets`, from which bundles that only read leave it out. */
 const renders: readonly Render[] = [renderV09, renderV1, renderV2, renderRamp4, renderTerria];
 
 export const targetNames: readonly TargetName[] = targets.map(({ name }) => name);
 
-/**
- * Parses the variable `TARGETS`: names separated by commas, in any order.
- * @returns the names in the table's order, or an error as a text
- */
+/** The variable `TARGETS`: names separated by commas, in any order. An error is a text. */
 export function parseTargets(text: string): readonly TargetName[] | string {
 	const names = text.split(",").map((name) => name.trim());
 	const unknown = names.find((name) => !targetNames.includes(name));
@@ -34,19 +31,19 @@ export function parseTargets(text: string): readonly TargetName[] | string {
 
 const byName = new Map(targets.map((target) => [target.name, target]));
 
-/** The target with a name. @throws {Error} where the table has none */
+/** @throws {Error} where the table has none */
 export function targetOf(name: TargetName): Target {
 	const target = byName.get(name);
 	if (!target) throw new Error(`${name}: is not a target`);
 	return target;
 }
 
-/** The path at which a layer is read in a target, which is also the path of its file: `v0.9/doc/en/23ax5t`. */
+/** Also the path of its file: `v0.9/doc/en/23ax5t`. */
 export function targetPath(name: TargetName, lang: Lang, smallkey: string): string {
 	return `${targetOf(name).doc}/${lang}/${smallkey}`;
 }
 
-/** Renders a layer in one target, as JSON on one line; null where the target cannot express the layer. */
+/** JSON on one line; null where the target cannot express the layer. */
 export function renderAt(name: TargetName, layer: LayerFacts): string | null {
 	const render = renders[targets.indexOf(targetOf(name))] as Render;
 	const fragment = render(layer);
@@ -54,10 +51,8 @@ export function renderAt(name: TargetName, layer: LayerFacts): string | null {
 }
 
 /**
- * Renders a layer in one language in several targets.
- * @param wanted names of targets
- * @param description used for a language only while its `service_url` is the registered one; null: the generic form
- * @returns JSON for each of `wanted`; null where the target cannot express the layer
+ * `description` is used for a language only while its `service_url` is the registered one; null: the generic
+ * form.
  */
 export function renderLayer(
 	wanted: readonly TargetName[],
@@ -71,7 +66,7 @@ export function renderLayer(
 	return wanted.map((name) => renderAt(name, layer));
 }
 
-/** The paths at which a layer can be read before its first harvest, and a warning for each target that cannot express it. */
+/** Before the first harvest, with a warning for each target that cannot express the layer. */
 export function readableAt(
 	smallkey: string,
 	registration: Registration,
@@ -81,7 +76,7 @@ export function readableAt(
 	const paths: string[] = [];
 	const warnings: Problem[] = [];
 	for (const target of settings.targets ?? targetNames) {
-		// Every target can express every registration of version 1.x.
+		// Every target can express version 1.x.
 		const unread = isVersion2(registration) ? facts.filter((layer) => renderAt(target, layer) === null) : [];
 		const read = facts.filter((layer) => !unread.includes(layer));
 		paths.push(...read.map(({ lang }) => targetPath(target, lang, smallkey)));

@@ -4,8 +4,8 @@ import { type LayerFacts, layerAddress } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
 /**
- * A catalogue of Terria (terriajs 8, catalog types and their traits): `{"catalog":[member, …]}`. A map refers to a member
- * with `{"type":"terria-reference","url":…,"path":["rcs.<smallkey>.<lang>"]}`.
+ * A catalogue of Terria (terriajs 8). A map refers to a member with
+ * `{"type":"terria-reference","url":…,"path":["rcs.<smallkey>.<lang>"]}`.
  */
 export const terria: Target = {
 	name: "terria",
@@ -29,7 +29,7 @@ export const renderTerria: Render = (layer) => {
 	return { catalog: [member] };
 };
 
-/** Makes the member of each kind of service; null where Terria has no such member. Symbols come from the service. */
+/** Null where Terria has no such member. Symbols come from the service. */
 const kinds: Readonly<Record<ServiceType, (layer: LayerFacts) => object | null>> = {
 	ogcWms: ({ url, entries }) => (entries.length > 0 ? { type: "wms", url, layers: entries.join(",") } : null),
 	ogcWmts: ({ url, entries }) =>
@@ -52,7 +52,7 @@ const kinds: Readonly<Record<ServiceType, (layer: LayerFacts) => object | null>>
 	esriTile: ({ url }) => ({ type: "esri-mapServer", url: withoutQuery(url) }),
 };
 
-/** An address of ArcGIS without its query: Terria sets the format of the answer itself, and requests pictures without a token of the address. */
+/** Terria sets the format of the answer itself, and requests pictures without a token of the address. */
 function withoutQuery(url: string): string {
 	return url.split(/[?#]/, 1)[0] as string;
 }

@@ -7,15 +7,15 @@ import { type LayerFacts, plainInfoType } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
 /**
- * The fragment that RAMP 4.0.x merges into its configuration (configSchema.json of its tag v4.0.1). RAMP's default
- * configuration names an address without a version, so the older service's paths at the root are aliases.
+ * What RAMP 4.0.x merges into its configuration (configSchema.json of v4.0.1). RAMP's default configuration
+ * names an address without a version, hence the aliases.
  */
 export const v09: Target = {
 	name: "v0.9",
 	doc: "v0.9/doc",
 	docs: "v0.9/docs",
 	aliases: [{ doc: "doc", docs: "docs" }],
-	// The missing-key fragment (specification, "Missing-key fragment").
+	// Specification, "Missing-key fragment".
 	absent: (item) => JSON.stringify({ error_code: 404, smallkey: item }),
 };
 
@@ -24,24 +24,21 @@ export const renderV09: Render = (layer) =>
 
 /** What releases of RAMP spell differently. */
 interface Spelling {
-	/** The names of two members of a grid column. */
+	/** Two members of a grid column. */
 	sortable: string;
 	sorting: string;
-	/** Converts the value of a class to the form that the viewer compares with a feature's value. */
+	/** The form that the viewer compares with a feature's value. */
 	classValue: (value: string | number | null) => string | number | null;
 }
 
-/**
- * Renders the fragment of their configuration that RAMP 4.0.x to 5.5 read; null where the layer is neither a feature layer
- * nor a single layer of a WMS.
- */
+/** For RAMP 4.0.x to 5.5. Null for all but a feature layer or a single layer of a WMS. */
 export function renderRamp(layer: LayerFacts, spelling: Spelling): object | null {
 	if (layer.type === "ogcWms")
 		return layer.entries.length === 1 ? { layers: { wms: [wmsNode(layer)] } } : null;
 	return layer.type === "esriFeature" ? { layers: { feature: [featureNode(layer, spelling)] } } : null;
 }
 
-/** Feature info type → the viewers' parser for it. The viewers have no other parsers. */
+/** Feature info type → the viewers' parser for it; they have no others. */
 const parsers: ReadonlyMap<string, string> = new Map([
 	["text/html", "htmlRawParse"],
 	["text/plain", "stringParse"],
@@ -58,7 +55,7 @@ function wmsNode(layer: LayerFacts): object {
 		displayName: name,
 		url,
 		imageUrl: wmsImage,
-		// This name is sent to the service, so it is not escaped.
+		// Sent to the service, therefore not escaped.
 		layerName: entries[0],
 		format: "image/png",
 		legendMimeType: members.legend_format,
@@ -90,10 +87,7 @@ function featureNode(layer: LayerFacts, spelling: Spelling): object {
 
 const genericSymbology = { type: "simple", imageUrl: genericImage, label: "" };
 
-/**
- * A renderer as the viewer reads it: `simple`, `uniqueValue` or `classBreaks`. The viewer throws on any other type, and
- * needs an `imageUrl` in every entry.
- */
+/** The viewer throws on any other type, and needs an `imageUrl` in every entry. */
 function symbologyOf(renderer: Renderer, { classValue }: Spelling): object {
 	if (renderer.type === "simple") return { type: "simple", ...drawn(renderer) };
 	const { default: other } = renderer;
@@ -111,7 +105,7 @@ function drawn({ image, label }: Drawing): object {
 	return { imageUrl: image, label: escapeMarkup(label) };
 }
 
-/** Small layers with these geometries are loaded whole; all other layers are loaded as the map moves. */
+/** Loaded whole where small; all other layers are loaded as the map moves. */
 const snapshotGeometries = new Set(["esriGeometryPoint", "esriGeometryMultipoint", "esriGeometryEnvelope"]);
 const maxSnapshotFeatures = 2000;
 
@@ -120,7 +114,7 @@ function modeOf({ count, geometry_type }: LayerFacts["service"]): "snapshot" | u
 	return isSmall && snapshotGeometries.has(geometry_type) ? "snapshot" : undefined;
 }
 
-/** The columns of the data grid: two of the viewer's own, then one for each field. */
+/** Two of the viewer's own, then one for each field. */
 function gridColumns({ lang, columns }: LayerFacts, { sortable, sorting }: Spelling): object[] {
 	const texts = fragmentTexts[lang];
 	const fixed = { [sortable]: false, [sorting]: "string", alignment: 0 };

@@ -2,8 +2,8 @@ import type { Render, Target } from "./target.ts";
 import { renderRamp } from "./v0.9.ts";
 
 /**
- * The fragment that RAMP 5.0 to 5.5 read: that of v0.9, with DataTables' own names in its grid columns, and with strings
- * as the values of classes.
+ * What RAMP 5.0 to 5.5 read: v0.9 with DataTables' own names in its grid columns, and strings as class
+ * values.
  */
 export const v1: Target = {
 	name: "v1",
@@ -14,6 +14,6 @@ export const v1: Target = {
 	absent: () => "null",
 };
 
-// The viewer converts an attribute to a string and compares it with `===`: a class whose value is a number never matches.
+// The viewer compares attributes as strings with `===`: a numeric class value never matches.
 export const renderV1: Render = (layer) =>
 	renderRamp(layer, { sortable: "orderable", sorting: "type", classValue: String });

@@ -2,26 +2,29 @@ import type { ServiceType } from "../registration.ts";
 import { addressOf, type LayerFacts, layerAddress } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
-/** What FGPV 2 and 3 read, GeoView and the geo.ca portal: one node of a layer, without symbols, extent or grid. */
+/**
+ * What FGPV 2 and 3, GeoView and the geo.ca portal read: one node of a layer, without symbols, extent or
+ * grid.
+ */
 export const v2: Target = {
 	name: "v2",
 	doc: "v2/doc",
 	docs: "v2/docs",
 	// GeoView's own default address ends with a slash.
 	aliases: [{ doc: "v2/doc/", docs: "v2/docs/" }],
-	// The path that the geo.ca portal and GeoView request. Unknown keys are left out: on null, GeoView loads for ever.
+	// Requested by the geo.ca portal and GeoView. Unknown keys are left out: on null, GeoView loads forever.
 	queryDoor: {
 		path: "vcs",
 		envelope: (lang) => ({ open: `{"response":{"rcs":{"${lang}":`, close: '},"gcs":[]}}' }),
 	},
-	// FGPV requests a list. It drops empty elements, and throws on an object that is not a layer. GeoView requests one key.
-	// On null it loads for ever, and it shows an empty array as an error of that layer.
+	// FGPV requests a list, drops empty elements, and throws on an object that is not a layer. GeoView
+	// requests one key: on null it loads forever, and it shows an empty array as an error of that layer.
 	absent: (_item, count) => (count > 1 ? "null" : null),
-	// FGPV has no such layers: at one, it stops with a TypeError, and draws no layer after it.
+	// At such a layer, FGPV stops with a TypeError, and draws no layer after it.
 	isUnlisted: isOgcWmts,
 };
 
-/** Null where the layer has no form that FGPV or GeoView draws. */
+/** Null where neither FGPV nor GeoView draws the layer. */
 export const renderV2: Render = (layer) => {
 	const { service_url: address, layer: name } = layer.forV2;
 	const url = address === undefined ? layer.url : addressOf(layer.type, address);
@@ -32,16 +35,15 @@ export const renderV2: Render = (layer) => {
 const nodeStart = '{"layers":[{"id":"';
 const wmtsMember = new TextEncoder().encode(',"layerType":"ogcWmts"');
 
-/** Whether a fragment is an ogcWmts node. The JSON is not parsed: the type follows the id, which contains no escapes. */
+/** The JSON is not parsed: the type follows the id, which contains no escapes. */
 function isOgcWmts(body: Uint8Array): boolean {
 	const start = body.indexOf(0x22, nodeStart.length) + 1;
 	return wmtsMember.every((byte, index) => body[start + index] === byte);
 }
 
-/** Makes the members of a node that depend on the kind of service. */
 type Members = (layer: LayerFacts) => object;
 
-/** The members of each kind of service. An `esriFeatureServer` is rendered as an `esriFeature`. */
+/** An `esriFeatureServer` is rendered as an `esriFeature`. */
 const kinds: Readonly<Record<Exclude<ServiceType, "esriFeatureServer">, Members>> = {
 	ogcWms: ogcMembers,
 	ogcWmts: ogcMembers,
@@ -57,14 +59,15 @@ const kinds: Readonly<Record<Exclude<ServiceType, "esriFeatureServer">, Members>
 	}),
 };
 
-/** Kinds that need at least one named layer: without one, GeoView loads for ever, and FGPV draws nothing. */
+/** Without a named layer, GeoView loads forever, and FGPV draws nothing. */
 const withEntries = new Set<ServiceType>(["ogcWms", "ogcWmts", "esriMapServer", "esriFeatureServer"]);
 
 function nodeOf(layer: LayerFacts): object | null {
 	const { id, name, url, entries, metadataUrl, catalogueUrl, type, settings } = layer;
 	if (withEntries.has(type) && entries.length === 0) return null;
 	if (type === "esriFeatureServer") {
-		// No viewer draws a FeatureServer by `layerEntries`. One layer is addressed by its own URL; several cannot be expressed.
+		// No viewer draws a FeatureServer by `layerEntries`. Only a single layer can be expressed, by its own
+		// URL.
 		const [entry] = entries;
 		if (entry === undefined || entries.length > 1) return null;
 		return nodeOf({ ...layer, type: "esriFeature", url: layerAddress(url, entry), entries: [] });
@@ -72,7 +75,8 @@ function nodeOf(layer: LayerFacts): object | null {
 	const isFeature = type === "esriFeature";
 	const match = isFeature && settings.mapServerType !== "esriFeature" ? mapServerLayer.exec(url) : null;
 	if (match) {
-		// GeoView fails on an esriFeature of a MapServer. GeoView, and FGPV from 2.1 on, draw the same layer as an image.
+		// GeoView fails on an esriFeature of a MapServer. GeoView, and FGPV from 2.1 on, draw the same layer
+		// as an image.
 		const [, service = "", number, rest = ""] = match;
 		return nodeOf({ ...layer, type: "esriMapServer", url: service + rest, entries: [Number(number)] });
 	}
