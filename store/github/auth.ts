@@ -16,8 +16,8 @@ const renewBeforeMs = 120_000;
 
 /**
  * Authorization by a fixed token, or as the installation of an App on the repository (GitHub, "Authenticating as a GitHub
- * App installation"), for this repository only. `@octokit/auth-app` (8.3.1) signs by the same package; it would add 22 kB to
- * the worker, and take no key there in the form in which GitHub issues it.
+ * App installation"). `@octokit/auth-app` (8.3.1) signs by the same package; it would add 22 kB to the worker, and take no
+ * key there in the form in which GitHub issues it.
  * @param permissions of the installation's token, by GitHub's names; absent: all that the App was granted
  * @throws {Error} if the private key is not PEM; no error contains any part of the key
  */

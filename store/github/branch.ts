@@ -5,68 +5,59 @@ import { type Meta, requestMemoryMs, StoreBusy } from "../store.ts";
 import { type Github, GithubBusy, Refused } from "./client.ts";
 import { filesAt } from "./commit-files.ts";
 
-/** The newest commit of a branch, with those before it. */
+/** The newest commit of a branch. */
 export interface Head {
 	commit: string;
 	tree: string;
-	/** The branch's newest commits, the head first. */
+	/** The branch's newest commits, this one first. */
 	recent: PastCommit[];
 	files: CommitFiles;
 }
 
-/** How many commits are read with the head. In a quiet repository, `wasUsed` needs no others. */
+/** In a quiet repository, `wasUsed` needs no other commits. */
 const recentCommits = 20;
 
 type PastCommit = Awaited<ReturnType<Github["rest"]["repos"]["listCommits"]>>["data"][number];
 
-/**
- * The head of a branch; null if the repository is empty.
- * @throws {Refused} if GitHub shows no such branch
- */
+/** The head of a branch; null if the repository is empty. @throws {Refused} if GitHub shows no such branch */
 export async function readHead(github: Github, branch: string): Promise<Head | null> {
 	const { rest, repo } = github;
 	// A tag may have the same name.
-	const listed = rest.repos.listCommits({ ...repo, sha: `refs/heads/${branch}`, per_page: recentCommits });
-	const recent = await listed.then(
-		({ data }) => data,
-		(error: unknown) => {
-			if (error instanceof Refused && /repository is empty/i.test(error.words)) return [];
-			throw error;
-		},
-	);
-	if (!recent[0]) return null;
-	const { sha: commit, commit: newest } = recent[0];
-	return { commit, tree: newest.tree.sha, recent, files: filesAt(github, commit, newest.tree.sha) };
+	const parameters = { ...repo, sha: `refs/heads/${branch}`, per_page: recentCommits };
+	const listed = await rest.repos.listCommits(parameters).catch((error: unknown) => {
+		if (error instanceof Refused && /repository is empty/i.test(error.words)) return null;
+		throw error;
+	});
+	if (!listed?.data[0]) return null;
+	const { sha, commit } = listed.data[0];
+	return {
+		commit: sha,
+		tree: commit.tree.sha,
+		recent: listed.data,
+		files: filesAt(github, sha, commit.tree.sha),
+	};
 }
 
 const maxLagMs = 10_000;
 
-/**
- * Reads the heads of branches, and refuses one that our last change has replaced: GitHub may answer a read from a replica
- * that a write has not reached yet.
- */
+/** Reads the heads of branches. GitHub may answer a read from a replica that our last write has not reached yet. */
 export class Heads {
-	/** Id of each head that a change of ours has replaced → when, in milliseconds since 1970. */
-	readonly #replaced = new Map<string, number>();
+	/** Branch → the commit to which we have moved it last, and until when a read may lag behind. */
+	readonly #moved = new Map<string, { tip: string; until: number }>();
 
 	constructor(readonly now: () => Date) {}
 
-	/**
-	 * The head of a branch; null if the repository is empty.
-	 * @throws {Refused} if a change of ours replaced this head moments ago: a change decided on it would undo ours
-	 */
+	/** The head of a branch; null if the repository is empty. @throws {Refused} if the read lags behind our last move */
 	async find(github: Github, branch: string): Promise<Head | null> {
 		const head = await readHead(github, branch);
-		const since = this.#replaced.get(head?.commit ?? "") ?? 0;
-		if (since + maxLagMs < this.now().getTime()) return head;
+		const last = this.#moved.get(branch);
+		if (!last || last.until < this.now().getTime() || head?.recent.some(({ sha }) => sha === last.tip))
+			return head;
 		throw new Refused(409, `the branch ${branch}`, "a read lags behind the last change");
 	}
 
-	/** Notes that a commit is no longer the head of its branch, since a change of ours replaced it. */
-	noteReplaced(commit: string): void {
-		const time = this.now().getTime();
-		for (const [other, since] of this.#replaced) if (since + maxLagMs < time) this.#replaced.delete(other);
-		this.#replaced.set(commit, time);
+	noteMoved(branch: string, tip: string): void {
+		this.#moved.set(branch, { tip, until: this.now().getTime() + maxLagMs });
 	}
 }
 

@@ -19,13 +19,9 @@ export interface Connection {
 	requestTimeoutMs: number;
 }
 
-/** GitHub cannot be used now. */
+/** GitHub cannot be used now; `reason` is for the operator, without a secret. */
 export class GithubBusy extends StoreBusy {
-	/**
-	 * @param seconds the client should try again after as many, or up to twice as many (at most 30 more): publishers who are
-	 * refused together do not return together
-	 * @param reason for the operator, without a secret
-	 */
+	/** @param seconds at least; at most twice as many, since publishers who are refused together should not return together */
 	constructor(
 		text: Text,
 		seconds: number,
@@ -35,7 +31,7 @@ export class GithubBusy extends StoreBusy {
 	}
 }
 
-/** It is not known whether a branch or a pull request was written; the caller has to read it to find out. */
+/** It is not known whether GitHub has written; the caller has to read it to find out. */
 export class LostAnswer extends GithubBusy {}
 
 /**
@@ -68,13 +64,11 @@ export class Refused extends Error {
 
 /** The data of an answer, or null if it is 404. */
 export async function orNull<T>(answer: Promise<{ data: T }>): Promise<T | null> {
-	return answer.then(
-		({ data }) => data,
-		(error: unknown) => {
-			if (error instanceof Refused && error.status === 404 && !error.isRace) return null;
-			throw error;
-		},
-	);
+	const result = await answer.catch((error: unknown) => {
+		if (error instanceof Refused && error.status === 404 && !error.isRace) return null;
+		throw error;
+	});
+	return result?.data ?? null;
 }
 
 const noAnswer = /* @__PURE__ */ textOf("github-silent");
@@ -88,28 +82,16 @@ const defaultRetryAfterSeconds = 15;
 /** The pause if GitHub names no time: "wait for at least one minute" (GitHub, "Rate limits for the REST API"). */
 const defaultPauseMs = 60_000;
 
-/** Requests that have the same result if GitHub receives them twice. */
-const repeatable =
-	/^(?:GET|DELETE|PATCH (?!.*\/git\/refs\/)|POST .*(?:\/git\/(?:trees|commits|blobs|refs)|\/access_tokens|\/check-runs|\/labels)$)/;
-
 const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
 
 type Answer = Awaited<ReturnType<Octokit["request"]>>;
 
-/** Why a request has to be sent again: for the publisher, and for the operator. */
-interface Trouble {
-	text: Text;
-	reason: string;
-	/** The pause that GitHub asks for; null if it may have carried out the request. */
-	pauseMs: number | null;
-}
-
 /**
- * Connects to GitHub through octokit. After a server error, a lost answer or a pause that GitHub asks for, a request is
- * sent again, but only if a second one cannot write something twice. `@octokit/plugin-retry` (8.1.1) repeats every method,
- * knows no deadline, and brings Bottleneck.
- * @returns a function that makes routes with a deadline, in milliseconds since 1970. They throw GithubBusy if GitHub
- * does not answer in time, LostAnswer if GitHub may have written, and Refused. No message contains a token.
+ * Connects to GitHub through octokit. A request is sent again after a pause that GitHub asks for, and one that only reads
+ * after a server error or a lost answer. `@octokit/plugin-retry` (8.1.1) repeats every method, knows no deadline, and brings
+ * Bottleneck.
+ * @returns a function that makes routes with a deadline, in milliseconds since 1970. They throw GithubBusy, LostAnswer or
+ * Refused. No message contains a token.
  */
 export function connect(connection: Connection, authorization: Authorization): (until: number) => Github {
 	const { now, sleep } = connection;
@@ -119,13 +101,12 @@ export function connect(connection: Connection, authorization: Authorization): (
 
 	/** Waits for the end of a pause that GitHub has asked for. @returns the time that is left before `until` */
 	async function waitForPause(until: number): Promise<number> {
-		const pauseMs = pausedUntil - now().getTime();
-		if (pauseMs > 0 && pausedUntil >= until)
-			throw new GithubBusy(pauseText, pauseMs / 1000, "GitHub: the pause it asked for is not over");
-		if (pauseMs > 0) await sleep(pauseMs);
-		const leftMs = until - now().getTime();
+		const pauseMs = Math.max(0, pausedUntil - now().getTime());
+		if (pauseMs > 0 && pausedUntil < until) await sleep(pauseMs);
+		const leftMs = until - Math.max(pausedUntil, now().getTime());
 		if (leftMs > 0) return leftMs;
-		throw new GithubBusy(noAnswer, defaultRetryAfterSeconds, "GitHub: no time left");
+		const text = pauseMs > 0 ? pauseText : noAnswer;
+		throw new GithubBusy(text, pauseMs / 1000 || defaultRetryAfterSeconds, "GitHub: no time left");
 	}
 
 	return (until) => {
@@ -152,13 +133,14 @@ export function connect(connection: Connection, authorization: Authorization): (
 				options.request = { ...options.request, signal };
 				// Octokit throws for each status from 400 up, and if there is no answer.
 				const answer = await Promise.resolve(send(options)).catch((error) => error.response ?? error);
-				const forgetToken = () => !isAuthorized && authorization.forget();
-				const trouble = troubleOf(answer, line, now(), forgetToken);
+				// An App's token may be revoked before it expires; the next attempt gets a new one.
+				const hasEnded = answer.status === 401 && !isAuthorized && authorization.forget();
+				const trouble = hasEnded ? lost("401, the token has ended") : troubleOf(answer, line, now());
 				if (!trouble) return answer;
 				const { text, pauseMs } = trouble;
 				pausedUntil = Math.max(pausedUntil, now().getTime() + (pauseMs ?? 0));
 				const waitMs = pauseMs || 100 * 2 ** attempts * (0.5 + Math.random());
-				const isLost = pauseMs === null && !repeatable.test(line);
+				const isLost = pauseMs === null && method !== "GET";
 				if (isLost || attempts === maxAttempts || now().getTime() + waitMs >= until) {
 					const Busy = isLost ? LostAnswer : GithubBusy;
 					const seconds = pauseMs ? pauseMs / 1000 : defaultRetryAfterSeconds;
@@ -171,26 +153,24 @@ export function connect(connection: Connection, authorization: Authorization): (
 	};
 }
 
+/** GitHub may have carried out a request, but there is no answer that can be used. */
+function lost(reason: string, text = noAnswer) {
+	return { text, reason, pauseMs: null };
+}
+
 /**
- * Why an answer is not returned to the caller; null if it is.
+ * Why an answer is not returned to the caller, and the pause that GitHub asks for; null if it is returned.
  * @throws {Refused} if a retry does not help
  */
-function troubleOf(
-	answer: Answer | Error,
-	request: string,
-	now: Date,
-	forgetToken: () => boolean,
-): Trouble | null {
-	const lost = (reason: string, text = noAnswer) => ({ text, reason, pauseMs: null });
+function troubleOf(answer: Answer | Error, request: string, now: Date) {
 	if (answer instanceof Error) return lost(answer.message);
 	const { status, data } = answer;
 	const { message } = (data ?? {}) as { message?: unknown };
 	const words = typeof message === "string" ? message.slice(0, 300) : "no reason given";
-	if (status >= 500) return lost(`${status}, ${words}`, textOf("github-fails", status));
+	const reason = `${status}, ${words}`;
+	if (status >= 500) return lost(reason, textOf("github-fails", status));
 	const pauseMs = status === 403 || status === 429 ? pauseOf(answer, words, now) : null;
-	if (pauseMs !== null) return { text: pauseText, reason: `${status}, ${words}`, pauseMs };
-	// An App's token may be revoked before it expires; the next attempt gets a new one.
-	if (status === 401 && forgetToken()) return lost("401, the token has ended");
+	if (pauseMs !== null) return { text: pauseText, reason, pauseMs };
 	// Octokit returns truncated JSON as an empty text, and a page in HTML as a text.
 	if (status !== 204 && (typeof data !== "object" || data === null)) return lost("an answer without JSON");
 	if (status >= 400) throw new Refused(status, request, words);
@@ -199,10 +179,10 @@ function troubleOf(
 
 /** The pause that GitHub asks for, in milliseconds; null if the answer is not about its rate limits. */
 function pauseOf({ status, headers }: Answer, words: string, now: Date): number | null {
-	const seconds = Number(headers["retry-after"]);
-	if (headers["retry-after"] !== undefined && seconds >= 0) return seconds * 1000;
-	const reset = Number(headers["x-ratelimit-reset"]);
+	const seconds = Number(headers["retry-after"] ?? Number.NaN);
+	if (seconds >= 0) return seconds * 1000;
+	const reset = Number(headers["x-ratelimit-reset"]) * 1000;
 	if (String(headers["x-ratelimit-remaining"]) === "0" && reset > 0)
-		return Math.max(1000, reset * 1000 - now.getTime());
+		return Math.max(1000, reset - now.getTime());
 	return status === 429 || /rate limit|abuse detection/i.test(words) ? defaultPauseMs : null;
 }

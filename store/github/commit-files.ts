@@ -36,33 +36,33 @@ export function filesAt({ rest, repo }: Github, commit: string, root: string): C
 			const files = content.filter(({ type }) => type === "file");
 			return new Map(files.map(({ name, sha: id }) => [name, { mode: plainMode, id }]));
 		}
-		const layers = await subtree(root, "layers");
-		const large = layers && (await subtree(layers, folder));
-		const files = large ? (await readTree(large)).tree.filter(({ mode }) => mode.startsWith("100")) : [];
+		const files = (await readTree(await treeAt("layers", folder))).tree.filter(isPlain);
 		return new Map(files.map(({ path, mode, sha: id }) => [path, { mode, id }]));
 	}
 
 	/** Every folder under `layers/` by two requests; null if GitHub truncates the list. */
 	async function readAllFolders(): Promise<ReadonlyMap<string, Folder> | null> {
 		const read = new Map<string, Map<string, FileEntry>>();
-		const layers = await subtree(root, "layers");
-		const { tree, truncated } = layers ? await readTree(layers, "1") : { tree: [], truncated: false };
+		const { tree, truncated } = await readTree(await treeAt("layers"), "1");
 		if (truncated) return null;
-		for (const { path, mode, sha: id } of tree) {
+		for (const { path, mode, sha: id } of tree.filter(isPlain)) {
 			const [folder = "", name, ...deeper] = path.split("/");
-			if (name === undefined || deeper.length > 0 || !mode.startsWith("100")) continue;
+			if (name === undefined || deeper.length > 0) continue;
 			read.set(folder, (read.get(folder) ?? new Map()).set(name, { mode, id }));
 		}
 		return read;
 	}
 
-	/** The id of a folder in a tree, or null. */
-	async function subtree(tree: string, name: string): Promise<string | null> {
-		const { tree: entries } = await readTree(tree);
-		return entries.find(({ path, type }) => path === name && type === "tree")?.sha ?? null;
+	/** The id of a folder's tree; null if there is no such folder. */
+	async function treeAt(...names: string[]): Promise<string | null> {
+		let id: string | null = root;
+		for (const name of names)
+			id = (await readTree(id)).tree.find(({ path, type }) => path === name && type === "tree")?.sha ?? null;
+		return id;
 	}
 
-	async function readTree(tree_sha: string, recursive?: string) {
+	async function readTree(tree_sha: string | null, recursive?: string) {
+		if (tree_sha === null) return { tree: [], truncated: false };
 		return (await rest.git.getTree({ ...repo, tree_sha, recursive })).data;
 	}
 
@@ -76,6 +76,10 @@ export function filesAt({ rest, repo }: Github, commit: string, root: string): C
 		folder: (folder) => once(folders, folder, readFolder),
 		text: (id) => once(texts, id, readBlob),
 	};
+}
+
+function isPlain({ mode }: { mode: string }): boolean {
+	return mode.startsWith("100");
 }
 
 /** The value of a key, which is read once. */

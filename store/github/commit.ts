@@ -7,28 +7,24 @@ import { type Github, GithubBusy, Refused } from "./client.ts";
  * your request timed out … Consider building the tree incrementally".
  */
 const maxPortionBytes = 1_000_000;
+const maxPortionFiles = 100;
 
-/** The size of a file in a portion: there are at most 100 of them. */
-function sizeOf({ text }: Edit): number {
-	return Math.max(maxPortionBytes / 100, (text?.length ?? 0) * 2);
-}
-
-/**
- * Writes a tree: `base` with the edits, in portions that build on each other. A portion that is too large for GitHub is
- * halved.
- * @returns the tree's id
- */
+/** Writes a tree, in portions that build on each other: `base` with the edits. @returns its id */
 export async function writeTree(github: Github, base: string, edits: readonly Edit[]): Promise<string> {
+	const sizeOf = ({ text }: Edit) => Math.max(maxPortionBytes / maxPortionFiles, 2 * (text?.length ?? 0));
 	let tree = base;
 	let maxBytes = maxPortionBytes;
 	for (let start = 0; start < edits.length; ) {
-		let end = start;
+		const portion: Edit[] = [];
 		let bytes = 0;
-		do bytes += sizeOf(edits[end++] as Edit);
-		while (end < edits.length && bytes + sizeOf(edits[end] as Edit) <= maxBytes);
-		const written = await writePortion(github, tree, edits.slice(start, end));
-		if (written === null) maxBytes = bytes / 2;
-		else [tree, start] = [written, end];
+		for (const edit of edits.slice(start)) {
+			bytes += sizeOf(edit);
+			if (bytes > maxBytes && portion.length > 0) break;
+			portion.push(edit);
+		}
+		const written = await writePortion(github, tree, portion);
+		if (written === null) maxBytes /= 2;
+		else [tree, start] = [written, start + portion.length];
 	}
 	return tree;
 }
@@ -39,9 +35,8 @@ async function writePortion({ rest, repo }: Github, base: string, edits: Edit[])
 		const blob = text === null ? { sha: null } : { content: text };
 		return { path, mode: "100644", type: "blob", ...blob } as const;
 	});
-	const asked = rest.git.createTree({ ...repo, base_tree: base, tree });
-	const written = await asked.catch((error: unknown) => {
-		const reason = error instanceof GithubBusy ? error.reason : error instanceof Refused ? error.words : "";
+	const written = await rest.git.createTree({ ...repo, base_tree: base, tree }).catch((error: unknown) => {
+		const reason = error instanceof GithubBusy ? error.reason : String(error);
 		if (edits.length > 1 && /: 50[24], |request timed out/i.test(reason)) return null;
 		throw error;
 	});
@@ -57,11 +52,7 @@ function authorship(meta: Meta, now: Date) {
 	return { message: commitMessage(meta), author, committer: personAt(serviceAuthor, now) };
 }
 
-/**
- * Makes a commit of a tree on top of `parent`, on no branch yet. Its author is the author of the change, its committer
- * the service. The same arguments give the same commit.
- * @returns the commit's id
- */
+/** Makes a commit, on no branch yet. The same arguments give the same commit. @returns its id */
 export async function commitTree(
 	{ rest, repo }: Github,
 	parent: string,
@@ -97,10 +88,8 @@ export function emptyRepository(): StoreBusy {
 }
 
 /**
- * Makes the first commit of an empty repository, by the contents API, which writes one file. The git data API refuses an
- * empty repository (409 "Git Repository is empty.").
+ * Makes the first commit of an empty repository, by the contents API, which writes one file: the git data API refuses it.
  * @returns the commit's id
- * @throws {Refused} if the repository has a commit by now; StoreBusy if the change does not write exactly one file
  */
 export async function makeFirstCommit(
 	{ rest, repo }: Github,

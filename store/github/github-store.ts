@@ -4,6 +4,7 @@ import { readerOf } from "../reader.ts";
 import {
 	type Commit,
 	type Edits,
+	isRefusal,
 	type Meta,
 	type Reader,
 	type Refusal,
@@ -19,26 +20,16 @@ import { type Change, type ChangeContext, makeTogether, type Outcome } from "./g
 import { type Batch, batchQueue, failing } from "./queue.ts";
 import { rememberRequests } from "./used-here.ts";
 
-/** A publisher gets an answer within the sum of `waitMs` and `batchMs`, since proxies wait a minute at most. */
-const defaultLimits = {
-	requestMs: 4_000,
-	/** Longest wait of a change for the changes before it. */
-	waitMs: 25_000,
-	/** How long changes are retried because other writers were faster. */
-	raceMs: 8_000,
-	/** Longest time of a batch, from its first request on. */
-	batchMs: 20_000,
-};
+/**
+ * Longest times of a request, of a change's wait for the changes before it, and of a batch. A publisher gets an answer
+ * within the sum of the last two, since proxies wait a minute at most.
+ */
+const defaultLimits = { requestMs: 4_000, waitMs: 25_000, batchMs: 20_000 };
 
 /** Most changes of a batch, for which the branch is moved once. */
 const defaultMaxBatch = 20;
 
-/** Commits are begun in this part of a batch's time. */
-const commitsShare = 0.75;
-
-const permissions = { contents: "write", pull_requests: "write" } as const;
-
-/** Where the layers are on GitHub, and the store's dependencies: by default GitHub's API and the engine's own functions. */
+/** Where the layers are, and the store's dependencies: by default GitHub's API and the engine's own functions. */
 export interface GithubOptions
 	extends Pick<Connection, "repository" | "now">,
 		Partial<Pick<Connection, "apiUrl" | "fetch" | "sleep">> {
@@ -54,20 +45,20 @@ export interface GithubOptions
 
 /**
  * The layers in a repository on GitHub. A change is a commit on the branch, or a pull request. Waiting changes become
- * commits on top of each other, and the branch is moved once for all of them. The store writes nothing of its own: an
- * empty repository is an empty catalogue.
+ * commits on top of each other, and the branch is moved once for all of them. An empty repository is an empty catalogue.
  * @throws {Error} if an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
 	const { now, branch = "main", log } = options;
 	const limits = { ...defaultLimits, ...options.limits };
-	const connection = {
+	const connection: Connection = {
 		apiUrl: "https://api.github.com",
-		fetch: ((input, init) => fetch(input, init)) as typeof fetch,
-		sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+		fetch: (input, init) => fetch(input, init),
+		sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 		requestTimeoutMs: limits.requestMs,
 		...options,
 	};
+	const permissions = { contents: "write", pull_requests: "write" } as const;
 	const githubUntil = connect(connection, authorizeWith(options.auth, now, permissions));
 	const heads = new Heads(now);
 	const used = rememberRequests(now);
@@ -77,24 +68,19 @@ export function githubStore(options: GithubOptions): Store {
 		maxWaitMs: limits.waitMs,
 		maxJobs: options.maxBatch ?? defaultMaxBatch,
 		mayJoin: ({ meta }, first) => groupOf(meta) === groupOf(first.meta),
-		run: (batch) => {
-			const lastCommitAt = batch.until - limits.batchMs * (1 - commitsShare);
-			const { raceMs } = limits;
-			const github = githubUntil(batch.until);
-			return makeChanges(
-				{ github, branch, heads, now, sleep: connection.sleep, raceMs, lastCommitAt },
-				batch,
-			);
-		},
+		run: (batch) =>
+			makeChanges({ ...connection, github: githubUntil(batch.until), branch, heads, used }, batch),
 	});
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		try {
-			return await used.once(edits, meta, async (guarded) => {
-				const outcome = await submit({ edits: guarded, meta, started: now() });
-				if (outcome) return outcome;
+			const outcome = await submit({ edits, meta, started: now() });
+			if (!outcome)
 				throw new GithubBusy(textOf("github-queue"), limits.waitMs / 1000, "its turn did not come in time");
-			});
+			const { request, method = "-", time } = meta;
+			const answer = isRefusal(outcome) ? outcome.status : outcome.commit;
+			if (request !== null) used.note({ request, method, time, outcome: answer });
+			return outcome;
 		} catch (error) {
 			const reason = error instanceof GithubBusy ? ` (${error.reason})` : "";
 			if (error instanceof StoreBusy) log?.error(new Error(`${meta.subject}: ${error.message}${reason}`));

@@ -6,7 +6,6 @@ export function failing(error: unknown): () => never {
 }
 
 export interface Batch<Job> {
-	/** The first job is the one of the caller that runs the batch. */
 	jobs: Job[];
 	/** When the batch must have ended, in milliseconds since 1970. */
 	until: number;
@@ -16,15 +15,12 @@ export interface Batch<Job> {
 
 /**
  * Runs jobs in batches. Jobs that arrive while a batch runs wait, and are then run together, in the order of their
- * arrival. Each batch is run by the caller of its first job: on an engine such as Workers, work belongs to one request.
+ * arrival. Each batch is run by the caller of its first job: on Workers, work belongs to one request.
  * @returns a function that submits a job; its result is null if no batch took the job within `maxWaitMs`
  */
 export function batchQueue<Job, Outcome>(options: {
 	now: () => Date;
-	/**
-	 * Longest time of a batch; after it, another caller runs the next batch. An engine may cancel a request whose client has
-	 * disconnected, and the batch that this request runs never ends.
-	 */
+	/** After it, another caller runs the next batch: Workers may cancel a request, and the batch that it runs never ends. */
 	maxBatchMs: number;
 	maxWaitMs: number;
 	maxJobs: number;
@@ -33,16 +29,12 @@ export function batchQueue<Job, Outcome>(options: {
 	/** Returns the outcomes of the batch's jobs, in their order. Jobs without an outcome wait again. */
 	run: (batch: Batch<Job>) => Promise<(() => Outcome)[]>;
 }): (job: Job) => Promise<Outcome | null> {
-	const { maxBatchMs, maxWaitMs, maxJobs, mayJoin } = options;
-	const nowMs = () => options.now().getTime();
-	/** A job, the time until which it waits, and a function that returns its outcome or throws its error. */
 	type Queued = { job: Job; until: number; outcome: (() => Outcome) | null };
+	const nowMs = () => options.now().getTime();
 	let waiting: Queued[] = [];
 	let running = { until: Number.NEGATIVE_INFINITY, end: Promise.resolve() };
 
-	/** Runs a batch with a job, and with the jobs that `fill` adds. */
 	async function run(first: Queued, until: number): Promise<void> {
-		const batch: Batch<Job> = { jobs: [], until, fill };
 		const taken: Queued[] = [];
 		const take = (joining: Queued[]) => {
 			waiting = waiting.filter((queued) => !joining.includes(queued));
@@ -50,10 +42,11 @@ export function batchQueue<Job, Outcome>(options: {
 			taken.push(...joining);
 			batch.jobs.push(...joining.map(({ job }) => job));
 		};
-		function fill(): void {
-			const joining = waiting.filter(({ job }) => mayJoin(job, first.job));
-			take(joining.slice(0, maxJobs - taken.length));
-		}
+		const fill = () => {
+			const joining = waiting.filter(({ job }) => options.mayJoin(job, first.job));
+			take(joining.slice(0, options.maxJobs - taken.length));
+		};
+		const batch: Batch<Job> = { jobs: [], until, fill };
 		take([first]);
 		const outcomes = await options.run(batch).catch((error) => taken.map(() => failing(error)));
 		for (const [index, queued] of taken.entries()) queued.outcome ??= outcomes[index] ?? null;
@@ -62,23 +55,20 @@ export function batchQueue<Job, Outcome>(options: {
 	}
 
 	return async (job) => {
-		const queued: Queued = { job, until: nowMs() + maxWaitMs, outcome: null };
+		const queued: Queued = { job, until: nowMs() + options.maxWaitMs, outcome: null };
 		waiting.push(queued);
 		while (!queued.outcome) {
 			if (running.until < nowMs()) {
-				const until = nowMs() + maxBatchMs;
+				const until = nowMs() + options.maxBatchMs;
 				running = { until, end: Promise.resolve() };
 				running.end = run(queued, until);
 				await running.end;
-				continue;
-			}
-			if (queued.until < nowMs()) {
+			} else if (queued.until < nowMs()) {
 				waiting = waiting.filter((other) => other !== queued);
 				// A batch that takes too long does not give it back.
 				queued.outcome = failing(null);
 				return null;
-			}
-			await within(running.end, Math.min(queued.until, running.until) - nowMs() + 1);
+			} else await within(running.end, Math.min(queued.until, running.until) - nowMs() + 1);
 		}
 		return queued.outcome();
 	};

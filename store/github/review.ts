@@ -23,13 +23,10 @@ interface Place {
 	branch: string;
 }
 
-type PullRequest = Awaited<ReturnType<typeof listPullRequests>>[number];
-
-/** The branch of a review. */
+/** The branch of a review. After its pull request is closed or merged, it begins again from the served branch. */
 export interface Review {
 	name: string;
-	/** The pull request that is open for it. After it is closed or merged, the branch begins again from the served one. */
-	open: PullRequest | null;
+	open: Awaited<ReturnType<typeof listPullRequests>>[number] | null;
 	/** The state on which changes are made. */
 	base: Head;
 	/** Refuses a change while another one waits for review, or returns null. @param now the state without the change */
@@ -68,18 +65,12 @@ const folder = "register/";
 /** Returns a function that refuses a new smallkey of which another spelling waits on one of these branches. */
 function createFindTwin(github: Github, refs: readonly string[]): Review["refuse"] {
 	const names = refs.filter((ref) => ref.startsWith(folder)).map((ref) => ref.slice(folder.length));
+	const groups = names.filter((name) => name.includes(".") && isReviewBranch(folder + name));
 	let reading: Promise<(Head | null)[]> | null = null;
-
-	/** Reads the branches of several layers. */
-	function readGroups() {
-		const groups = names.filter((name) => name.includes(".") && isReviewBranch(folder + name));
-		return Promise.all(groups.map((name) => readHead(github, folder + name)));
-	}
-
 	return async ({ smallkey }, now) => {
 		if (smallkey === null || (await now.ids(smallkey)) !== null) return null;
-		reading ??= readGroups();
-		const spellings = (await reading).map((head) => {
+		reading ??= Promise.all(groups.map((name) => readHead(github, folder + name)));
+		const spellings = (await reading).map(async (head) => {
 			return head ? readerOf(head.files).keys(folderOf(smallkey), smallkey) : [];
 		});
 		const isTwin = (other: string) => other !== smallkey && other.toLowerCase() === smallkey.toLowerCase();
@@ -88,11 +79,7 @@ function createFindTwin(github: Github, refs: readonly string[]): Review["refuse
 	};
 }
 
-/**
- * Opens the pull request of a review, or writes its text where it differs: an earlier attempt may have ended before that.
- * @param edits the edits that were made now
- * @param last the last change
- */
+/** Opens the pull request of a review, or writes its text where it differs: an earlier attempt may have ended before. */
 export async function showReview(
 	{ github: { rest, repo }, branch }: Place,
 	{ name, open, base }: Review,
@@ -124,14 +111,7 @@ async function textOf(meta: Meta, edits: readonly Edit[], served: Reader, propos
 	return { title: subject, body };
 }
 
-/** GitHub accepts a body of at most 65,536 characters. */
-const maxBodyLength = 60_000;
-
-/**
- * The text of a pull request for one layer: a table of what changes, member by member.
- * @param before the registration's text on the served branch; null if there is none
- * @param after the registration's text after the merge; null if there is none
- */
+/** The text of a pull request for one layer: a table of what changes, member by member. Null: there is no layer. */
 export function layerBody(author: string, smallkey: string, before: string | null, after: string | null) {
 	const verb = after === null ? "removes" : before === null ? "registers" : "changes";
 	const intro = `The sender ${code(author)} ${verb} the layer ${code(smallkey)}.`;
@@ -142,14 +122,14 @@ export function layerBody(author: string, smallkey: string, before: string | nul
 		const cells = [pointer, old.get(pointer), fresh.get(pointer)];
 		return `| ${cells.map((text) => (text === undefined ? "" : code(text))).join(" | ")} |`;
 	});
-	const head = ["| member | now | after the merge |", "|---|---|---|"];
-	return bounded([intro, "", ...head], rows.length > 0 ? rows : ["| | no difference | |"]);
+	if (rows.length === 0) rows.push("| | no difference | |");
+	return bounded([intro, "", "| member | now | after the merge |", "|---|---|---|", ...rows]);
 }
 
 /** The text of a pull request for many layers: the files that it writes and removes. */
 function batchBody(author: string, edits: readonly Edit[]): string {
 	const rows = edits.map(({ path, text }) => `- ${text === null ? "removed: " : ""}${code(path)}`);
-	return bounded([`The sender ${code(author)} changes these files:`, ""], rows);
+	return bounded([`The sender ${code(author)} changes these files:`, "", ...rows]);
 }
 
 /** The JSON pointer of each value of a registration → the value; `""` → the whole text if it is not JSON. */
@@ -165,8 +145,8 @@ function valuesOf(value: unknown, pointer: string): [pointer: string, text: stri
 	);
 }
 
-/** The lines that GitHub has room for. */
-function bounded(head: string[], rows: string[]): string {
+/** The lines that GitHub has room for: it accepts a body of at most 65,536 characters. */
+function bounded(lines: string[]): string {
 	const closing = (hidden: number) => ["", `And ${hidden} more: see the changed files.`];
-	return [...head, ...linesWithin(rows, maxBodyLength - head.join("\n").length, closing)].join("\n");
+	return linesWithin(lines, 60_000, closing).join("\n");
 }

@@ -119,7 +119,7 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 				fetch: proxy.fetch,
 				now: () => new Date(),
 				...options,
-				limits: { requestMs: 20_000, waitMs: 30_000, raceMs: 20_000, batchMs: 30_000, ...options.limits },
+				limits: { requestMs: 20_000, waitMs: 30_000, batchMs: 30_000, ...options.limits },
 			}),
 		api,
 		async commits(branch = "main") {

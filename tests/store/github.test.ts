@@ -368,7 +368,7 @@ for (const [index, [name, method, path, effect, text, seconds]] of endless.entri
 		peer.proxy.faults.push({ method, path, times: 1_000, effect });
 		const reported: string[] = [];
 		const log = { error: (error: unknown) => reported.push((error as Error).message) };
-		const store = peer.store({ ...clock, log, limits: { raceMs: 8_000, batchMs: 14_000 } });
+		const store = peer.store({ ...clock, log, limits: { batchMs: 14_000 } });
 		const error = await failureOf(store.change(putting(key, "1\n"), meta));
 		assertBusy(error, text);
 		const { retryAfter } = error as StoreBusy;
