@@ -3,17 +3,16 @@ import type { Bounds } from "../data/entries.ts";
 import type { Box } from "../map/drawable.ts";
 import { type Sort, sorts } from "../search/select.ts";
 
-/** Numbers of results: at first, added by each *Show more*, and at most. */
+/** At first, added by each *Show more*, and at most. */
 export const firstShown = 10;
 export const moreShown = 30;
 const maxShown = 1_000;
 
-/** Longest value of a parameter, in UTF-16 units. */
-export const longestText = 500;
+/** In UTF-16 units. */
+export const maxText = 500;
 
 const start = {
 	page: "layers" as "layers" | "draft",
-	/** The text that is searched for. */
 	q: "",
 	type: "",
 	host: "",
@@ -25,23 +24,20 @@ const start = {
 	/** The map view that filters layers, as in `boxOf`. */
 	view: "",
 	sort: "best" as Sort,
-	/** Number of results that are shown. */
 	n: firstShown,
-	/** The smallkey of the open layer. */
 	layer: "",
 };
 
-/** The state of the page, as its address has it: a parameter for each member that is not as in the start page. */
+/** The state of the page. Its address has a parameter for each member that differs from the start page. */
 export type State = Readonly<typeof start>;
 
-/** The address of a layer's page; its group is the smallkey. */
 const layerPath = /\/(?:en|fr)\/(?:layer|embed)\/([^/]+?)(?:\.html)?$/;
 
 /** Parses an address of the page. Unknown parameters and invalid values are ignored. */
 export function readState({ pathname, search }: Pick<URL, "pathname" | "search">): State {
 	const parameters = new URLSearchParams(search);
 	const [, inPath] = layerPath.exec(pathname) ?? [];
-	const text = (name: string) => (parameters.get(name) ?? "").slice(0, longestText);
+	const text = (name: string) => (parameters.get(name) ?? "").slice(0, maxText);
 	const only = <T extends string>(values: readonly T[], name: string) =>
 		values.find((value) => value === text(name));
 	const texts = Object.fromEntries(
@@ -59,7 +55,7 @@ export function readState({ pathname, search }: Pick<URL, "pathname" | "search">
 	};
 }
 
-/** Parses `xmin,ymin,xmax,ymax`; null if the text is not a rectangle. */
+/** Accepts `xmin,ymin,xmax,ymax`; null for anything else. */
 export function boxOf(text: string): Box | null {
 	const numbers = text.split(",").map(Number);
 	if (text === "" || numbers.length !== 4 || !numbers.every(Number.isFinite)) return null;
@@ -67,7 +63,10 @@ export function boxOf(text: string): Box | null {
 	return xmin < xmax && ymin < ymax ? [xmin, ymin, xmax, ymax] : null;
 }
 
-/** The bounds in degrees of a rectangle on the map; the whole earth if a part of the rectangle is on no map. */
+/**
+ * The bounds in degrees of a rectangle on the map; the whole earth if a part of the rectangle is outside the
+ * projection.
+ */
 export async function boundsOf([xmin, ymin, xmax, ymax]: Box, wkid: number): Promise<Bounds> {
 	const { boundsOfExtent, reproject } = await import("../../registry/projections.ts");
 	const bounds = boundsOfExtent({ wkid, xmin, ymin, xmax, ymax }) ?? [-180, -90, 180, 90];
@@ -91,10 +90,8 @@ export function writeState(state: State, hasLayerPages: boolean): string {
 
 const filters = ["type", "host", "sender", "health", "theme", "title", "view"] as const;
 
-/** The number of filters that are on. */
 export function filterCount(state: State): number {
 	return filters.filter((name) => state[name] !== "").length;
 }
 
-/** The state without any filter. */
 export const noFilters: Partial<State> = Object.fromEntries(filters.map((name) => [name, ""]));

@@ -1,13 +1,12 @@
 import { type Lang, parseLang } from "../../registry/smallkey.ts";
 
-// What is read from the document before the page waits for anything: meanwhile *Back* can change its address, and every
-// relative address in it would lead elsewhere.
+// Read before the page waits for anything: *Back* could change the address meanwhile, and with it all
+// relative addresses.
 
 export const lang: Lang = parseLang(document.documentElement.lang) ?? "en";
 
 const loadedFrom = location.href.split(/[?#]/)[0];
 
-/** An address that is relative to the one with which the page was loaded. */
 export function addressOfLoaded(relative: string): URL {
 	return new URL(relative, loadedFrom);
 }

@@ -3,7 +3,7 @@ import { keyed } from "lit-html/directives/keyed.js";
 import { live } from "lit-html/directives/live.js";
 import { t } from "./texts.ts";
 
-/** A value in a template: a text, which is never parsed as HTML, an element, a template, or a list of these. */
+/** Texts are never parsed as HTML. */
 export type Content = TemplateResult | Node | string | undefined | readonly Content[];
 
 /** An element whose content a script updates, outside the page's rendering. */
@@ -14,17 +14,16 @@ export function part(className: string, content: Content = ""): HTMLElement {
 	return element;
 }
 
-/** A text with possible line breaks after punctuation, for long addresses and names; not in a number such as 83,12. */
+/** A text with possible line breaks after punctuation, but not in a number such as 83,12. */
 export function breakable(text: string): Content {
-	return text.split(/(?<=[/_\-?&=])|(?<=[.,])(?!\d)/).map((one) => html`${one}<wbr>`);
+	return text.split(/(?<=[/_\-?&=])|(?<=[.,])(?!\d)/).map((piece) => html`${piece}<wbr>`);
 }
 
-/** A control below its label. @param id of the control @param more follows the control */
+/** A control below its label. @param more follows the control */
 export function field(id: string, label: string, control: Content, more: Content = ""): TemplateResult {
 	return html`<div class="field"><label for=${id}>${label}</label>${control}${more}</div>`;
 }
 
-/** A drop-down list of values with their texts. */
 export function select(
 	id: string,
 	chosen: string,
@@ -37,7 +36,6 @@ export function select(
 	})}</select>`;
 }
 
-/** The value of an event's control. */
 export function textIn({ currentTarget }: Event): string {
 	return (currentTarget as HTMLInputElement).value;
 }
@@ -48,9 +46,8 @@ export function warning(text: string): TemplateResult {
 }
 
 /**
- * A button with a place beside it for an answer, which screen readers announce.
- * @param name added to the button's label for screen readers; empty for none
- * @param act shows texts in the place
+ * A button whose answer screen readers announce.
+ * @param name added to its label for screen readers; empty for none
  */
 export function answerButton(
 	label: string,
@@ -68,11 +65,7 @@ export function answerButton(
 		<span role="status" class=${className}></span>`;
 }
 
-/**
- * A button that copies a text and announces the result.
- * @param name what is copied, for screen readers
- * @param isIcon whether the button is a symbol
- */
+/** A button that copies a text. @param name what is copied, for screen readers */
 export function copyButton(label: string, text: () => string, name = "", isIcon = false): TemplateResult {
 	return html`<span class=${isIcon ? "copy icon" : "copy"}>${answerButton(
 		label,
@@ -89,10 +82,9 @@ export function copyButton(label: string, text: () => string, name = "", isIcon 
 	)}</span>`;
 }
 
-/** Longest text that is printed, in characters: longer ones are of no use on paper. */
+/** Longer texts are of no use on paper; in characters. */
 const maxPrinted = 400;
 
-/** A text that can be selected, with a button that copies it. */
 export function copyBox(name: string, text: string): TemplateResult {
 	const box = html`<div class=${text.length > maxPrinted ? "copybox long" : "copybox"}>
 		<div class="copyhead"><span>${name}</span>${copyButton(t("copy"), () => text, name)}</div>
@@ -102,7 +94,7 @@ export function copyBox(name: string, text: string): TemplateResult {
 	return html`${keyed(text, box)}`;
 }
 
-/** Calls once the page has nothing else to do, or after two seconds. */
+/** Calls once the page is idle, or after two seconds. */
 export function whenIdle(call: () => void): void {
 	if ("requestIdleCallback" in globalThis) requestIdleCallback(call, { timeout: 2_000 });
 	else setTimeout(call, 200);

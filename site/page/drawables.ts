@@ -7,16 +7,16 @@ import { answerButton, breakable, type Content, outside, part, warning, webAddre
 import { readFile, settings } from "./page.ts";
 import { lang, t } from "./texts.ts";
 
-/** How a layer is drawn in each language; null if no fragment says it. */
+/** Null if no fragment describes the layer in this language. */
 export type Drawables = Readonly<Record<Lang, Drawable | null>>;
 
-/** Path of a fragment. It does not use the table of targets, which would add all renderers to the first load. */
+/** Path of a fragment. The table of targets would add all renderers to the first load. */
 export function docPath(target: TargetName, lang: Lang, smallkey: string): string {
 	const folder = target === "ramp4" ? target : `${target}/doc`;
 	return `${folder}/${lang}/${encodeURIComponent(smallkey)}`;
 }
 
-/** Reads how a layer is drawn in one language. @param failed called if a file cannot be read */
+/** @param failed called if a file cannot be read */
 export async function readDrawable(
 	smallkey: string,
 	lang: Lang,
@@ -31,45 +31,43 @@ export async function readDrawable(
 }
 
 /**
- * A button that checks the service of a layer now, from this browser.
- * @param name title of the layer, added to the button's label for screen readers; empty for none
- * @param readOne reads how the layer is drawn; null if unknown
+ * A button that checks the service of a layer now.
+ * @param name title of the layer, for screen readers; empty for none
  */
 export function lookButton(
 	name: string,
 	signal: AbortSignal,
-	readOne: () => Promise<Drawable | null>,
+	read: () => Promise<Drawable | null>,
 ): TemplateResult {
 	return html`<p>${answerButton(t("check-now"), name, "hint", async (show) => {
 		show(t("asking-service"));
-		const [{ lookNow }, drawable] = await Promise.all([import("../map/document.ts"), readOne()]);
+		const [{ lookNow }, drawable] = await Promise.all([import("../map/document.ts"), read()]);
 		show(drawable ? await lookNow(drawable, signal) : t("fragments-unread"));
 	})}</p>`;
 }
 
-/** The map of a layer in one of its languages. */
 export type MapPanel = ReturnType<typeof mapPanel>;
 
 /**
- * Makes the element for a layer's map. Call `open` once it is in the page.
+ * The element for a layer's map. Call `open` once it is in the page.
  * @param answer element for the answers to clicks; below the map without one
  */
 export function mapPanel(drawables: Drawables, answer?: HTMLElement) {
 	const { en, fr } = drawables;
 	const first = drawables[lang] ? lang : lang === "en" ? "fr" : "en";
 	const place = part("mapplace");
-	const own = answer ?? part("info");
+	const answerPlace = answer ?? part("info");
 	let closing = new AbortController();
 	const close = () => closing.abort();
-	const show = async (one: Lang) => {
+	const show = async (mapLang: Lang) => {
 		close();
 		closing = new AbortController();
 		const { signal } = closing;
-		const drawable = drawables[one];
+		const drawable = drawables[mapLang];
 		if (!drawable) return render(html`<p class="warning">${t("fragments-unread")}</p>`, place);
 		try {
 			const { LayerMap } = await import("../map/layer-map.ts");
-			if (!signal.aborted) await new LayerMap(place, own, drawable, signal).draw();
+			if (!signal.aborted) await new LayerMap(place, answerPlace, drawable, signal).draw();
 		} catch (error) {
 			console.error(error);
 			if (signal.aborted) return;
@@ -77,28 +75,25 @@ export function mapPanel(drawables: Drawables, answer?: HTMLElement) {
 			render(warning(t("map-failed")), place);
 		}
 	};
-	/** The choice of the language whose service is drawn. */
 	const choice = () => {
-		const choices = langs.map((one) => {
-			return html`<label><input type="radio" name="maplang" ?checked=${one === first}
-				@change=${() => show(one)}><span>${t(`lang-${one}`)}</span></label>`;
+		const choices = langs.map((mapLang) => {
+			return html`<label><input type="radio" name="maplang" ?checked=${mapLang === first}
+				@change=${() => show(mapLang)}><span>${t(`lang-${mapLang}`)}</span></label>`;
 		});
 		return html`<fieldset class="choice"><legend>${t("service-of")}</legend>${choices}</fieldset>`;
 	};
 	const hasTwo = en && fr && (en.url !== fr.url || entriesOf(en) !== entriesOf(fr));
 	const head = html`<div class="maphead"><h2>${t("map")}</h2>${hasTwo ? choice() : ""}</div>`;
 	return {
-		element: part("mappanel", [head, place, ...(answer ? [] : [own])]),
+		element: part("mappanel", [head, place, ...(answer ? [] : [answerPlace])]),
 		open: () => void show(first),
 		close,
 	};
 }
 
-/** A table of a layer in both languages, with notes on what is the same or differs. */
 export function bothLanguages(drawables: Drawables): TemplateResult {
 	const { en, fr } = drawables;
 	const names = { en: t("lang-en"), fr: t("lang-fr") };
-	/** A row; it is left out if neither language has a value. */
 	const row = (name: string, get: (drawable: Drawable) => Content, note = "") => {
 		const cells = langs.map((lang) => {
 			const value = (drawables[lang] && get(drawables[lang])) || "";
@@ -119,7 +114,7 @@ export function bothLanguages(drawables: Drawables): TemplateResult {
 			${row(t("title"), ({ title }) => breakable(title), sameTitle)}
 			${row(t("service-address"), ({ url }) => link(url), sameAddress)}
 			${row(t("service-page"), ownPage)}
-			${row(t("layer-in-service"), (one) => entriesOf(one) && breakable(entriesOf(one)), otherName)}
+			${row(t("layer-in-service"), (drawable) => entriesOf(drawable) && breakable(entriesOf(drawable)), otherName)}
 			${row(t("name-field"), ({ nameField }) => nameField)}
 			${row(t("metadata"), ({ metadataUrl }) => link(metadataUrl))}
 			${row(t("catalogue-page"), ({ catalogueUrl }) => link(catalogueUrl))}
@@ -131,7 +126,6 @@ function entriesOf({ entries }: Drawable): string {
 	return entries.join(", ");
 }
 
-/** A link to a service's own description: the page of an ArcGIS service, or the capabilities of a Web Map Service. */
 function ownPage({ kind, url }: Drawable): Content {
 	const address = webAddress(url);
 	if (!address) return "";

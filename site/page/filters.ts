@@ -22,27 +22,25 @@ const groupTexts = {
 /** Most values of a filter that are buttons; the others are in a list. */
 const maxButtons = 5;
 
-/** Whether the window has room for the filters and the map beside the list. */
+/** Whether filters and map have room beside the list. */
 const isWide = matchMedia("(min-width: 64rem)").matches;
 
-/** The filters, and the map whose view filters. They work without a text, and offer the values that layers have. */
+/** The filters, which offer the values that layers have, and the map whose view filters. */
 export class Filters {
 	#isOpen = isWide;
 	#isMapOpen = isWide;
-	/** The element for the map whose view filters. */
 	readonly #place = part("overview");
 	/** Whether the map's checkbox was ticked, but the map has not reported a view yet. */
-	#isViewAsked = false;
-	/** Closes the map; null if it is closed. */
+	#isViewPending = false;
+	/** Null while the map is closed. */
 	#closing: AbortController | null = null;
-	/** The map; null until it is open. */
+	/** Null until the map is open. */
 	#map: Overview | null = null;
 	#listed: readonly Entry[] = [];
 
-	/** Opens or moves the map, or closes it if nothing asks for it. */
 	update({ view }: State): void {
 		if (view !== "") {
-			this.#isViewAsked = false;
+			this.#isViewPending = false;
 			this.#isMapOpen = true;
 		}
 		if (!this.#isMapOpen) this.close();
@@ -50,7 +48,6 @@ export class Filters {
 		else this.#map?.show(boxOf(view));
 	}
 
-	/** Shows where layers lie. */
 	list(layers: readonly Entry[]): void {
 		this.#listed = layers;
 		this.#map?.list(layers);
@@ -70,7 +67,7 @@ export class Filters {
 		const moved = (box: Box) => {
 			const { view } = currentState();
 			// Moving the map replaces the address, so that *Back* removes the whole filter, not one movement.
-			if (view !== "" || this.#isViewAsked) this.#set({ view: box.join() }, view !== "");
+			if (view !== "" || this.#isViewPending) this.#set({ view: box.join() }, view !== "");
 		};
 		try {
 			const { openOverview } = await import("../map/overview.ts");
@@ -88,7 +85,6 @@ export class Filters {
 		go({ ...currentState(), n: firstShown, ...part }, replace);
 	}
 
-	/** @param chosen the values of the filters with their numbers of layers; null until all layers are read */
 	content(state: State, chosen: Chosen | null): TemplateResult {
 		const count = filterCount(state);
 		const toggle = ({ currentTarget }: Event) => {
@@ -107,17 +103,16 @@ export class Filters {
 		</details>`;
 	}
 
-	/** The map with the listed layers; on a narrow screen behind a switch. */
 	mapContent(state: State): TemplateResult {
-		const isInView = state.view !== "" || this.#isViewAsked;
+		const isInView = state.view !== "" || this.#isViewPending;
 		const toggle = ({ currentTarget }: Event) => {
 			this.#isMapOpen = (currentTarget as HTMLDetailsElement).open;
 			this.update(currentState());
 		};
 		const setView = ({ currentTarget }: Event) => {
-			this.#isViewAsked = (currentTarget as HTMLInputElement).checked;
-			if (!this.#isViewAsked) return this.#set({ view: "" });
-			// The view that the map shows now is the filter; a movement changes it.
+			this.#isViewPending = (currentTarget as HTMLInputElement).checked;
+			if (!this.#isViewPending) return this.#set({ view: "" });
+			// A later movement of the map changes the filter.
 			const box = this.#map?.shown();
 			if (box) this.#set({ view: box.join() });
 		};
@@ -130,7 +125,6 @@ export class Filters {
 		</details>`;
 	}
 
-	/** The values of a filter with the most layers as buttons, all others in a list. */
 	#group(
 		name: keyof typeof groupTexts,
 		chosen: string,
@@ -157,11 +151,10 @@ export class Filters {
 		</fieldset>`;
 	}
 
-	/** The active filters, each as a button that removes it. */
 	#chips(state: State): TemplateResult {
 		const remove = (without: Partial<State>) => () => {
 			this.#set(without);
-			// The button disappears with its filter, so the focus moves to the summary.
+			// The button disappears with its filter.
 			document.querySelector("summary")?.focus();
 		};
 		const texts = {

@@ -7,15 +7,14 @@ import { publisherAddress } from "../static/addresses.ts";
 import type { Translator } from "../text/translate.ts";
 import type { SiteSettings } from "./settings.ts";
 
-/** A part of a row. `address` is a link to another site, `list` a link to the catalogue with this query. */
+/** `address` is a link to another site, `list` a link to the catalogue with this query. */
 export type RowPart =
 	| { kind: "text" | "code" | "note"; text: string; lang?: Lang }
 	| { kind: "address"; text: string; href: string }
-	/** A link to a page of the site, below its root. */
+	/** Below the site's root. */
 	| { kind: "page"; text: string; href: string }
 	| { kind: "list"; text: string; query: string };
 
-/** One fact about a layer, as its pages show it. */
 export interface Row {
 	name: string;
 	parts: readonly RowPart[];
@@ -23,13 +22,12 @@ export interface Row {
 	isInTable: boolean;
 }
 
-/** What is between two parts of a row. */
 export function separator(parts: readonly RowPart[], index: number): string {
 	if (index === 0) return "";
 	return parts[index]?.kind === "note" ? " " : ", ";
 }
 
-/** What the pages of a layer show of its entry: the rows that have a value, in order. Pure. */
+/** The facts of an entry that have a value, in order. */
 export function rowsOf(
 	entry: Entry,
 	lang: Lang,

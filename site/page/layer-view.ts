@@ -28,41 +28,37 @@ import {
 } from "./page.ts";
 import { copyText, lang, stateText, t, texts, typeText } from "./texts.ts";
 
-/** What is known about a layer: its entry, and how it is drawn in each language. */
-interface Known {
+interface Layer {
 	entry: Entry | null;
 	drawables: Drawables;
 	map: MapPanel;
 }
 
-/** Where the name of the text that was copied last is kept in the browser. */
+/** Key in `localStorage`. */
 const chosenName = "copy-as";
 
-/** The view of one layer: its map, what its entry says, both languages, and texts to copy. */
 export class LayerView implements View {
-	/** Null if there is no such layer; undefined until something is known. */
-	#known: Known | null | undefined;
+	/** Null if the layer does not exist; undefined until a part of it is read. */
+	#layer: Layer | null | undefined;
 	#problems: string[] = [];
 	#isReading = true;
 	#copied = localStorage.getItem(chosenName) ?? "";
-	/** The fragment for RAMP4, or the text that RAMP4 cannot show the layer; null until it is read. */
+	/** The fragment, or the text that RAMP4 cannot show the layer; null until it is read. */
 	#ramp4: string | null = null;
-	/** The place for the answer to a click on the map. */
 	readonly #answer = part("info");
 
-	/** @param signal closes the view */
 	constructor(
 		readonly smallkey: string,
 		readonly signal: AbortSignal,
 	) {
-		signal.addEventListener("abort", () => this.#known?.map.close());
+		signal.addEventListener("abort", () => this.#layer?.map.close());
 		const entry = givenEntry?.smallkey === smallkey ? givenEntry : null;
-		if (entry) this.#know(entry, { en: null, fr: null });
+		if (entry) this.#set(entry, { en: null, fr: null });
 		void this.#load(async () => entry ?? catalogue.find(smallkey));
 	}
 
 	get title(): string {
-		const { entry, drawables } = this.#known ?? {};
+		const { entry, drawables } = this.#layer ?? {};
 		return drawables?.[lang]?.title || entry?.title[lang] || this.smallkey;
 	}
 
@@ -72,24 +68,24 @@ export class LayerView implements View {
 			renewCatalogue();
 			void this.#load(() => catalogue.find(this.smallkey));
 		};
-		const title = this.#known === null ? t("no-such-layer", this.smallkey) : this.title;
+		const title = this.#layer === null ? t("no-such-layer", this.smallkey) : this.title;
 		return html`<article class="layer" aria-busy=${this.#isReading ? "true" : nothing}>
 			<p class="back">${stateLink({ ...state, layer: "" }, back)}</p>
 			<header class="layerhead"><h1 tabindex="-1">${breakable(title)}</h1>
-				${this.#known ? this.#head(this.#known) : this.#known === null ? this.#missing(state) : ""}</header>
+				${this.#layer ? this.#head(this.#layer) : this.#layer === null ? this.#missing(state) : ""}</header>
 			${problemBox(this.#problems, retry)}
-			<div class="layerbody">${this.#known ? this.#body(this.#known) : ""}</div>
+			<div class="layerbody">${this.#layer ? this.#body(this.#layer) : ""}</div>
 		</article>`;
 	}
 
-	#know(entry: Entry | null, drawables: Drawables): Known {
-		this.#known?.map.close();
-		const known = { entry, drawables, map: mapPanel(drawables, this.#answer) };
-		this.#known = known;
-		return known;
+	#set(entry: Entry | null, drawables: Drawables): Layer {
+		this.#layer?.map.close();
+		const layer = { entry, drawables, map: mapPanel(drawables, this.#answer) };
+		this.#layer = layer;
+		return layer;
 	}
 
-	/** @param readEntry reads the entry; null if there is none */
+	/** @param readEntry resolves to null if the layer does not exist */
 	async #load(readEntry: () => Promise<Entry | null>): Promise<void> {
 		const { signal } = this;
 		const problems: string[] = [];
@@ -97,21 +93,20 @@ export class LayerView implements View {
 			problems.push(problemOf(error));
 			return null;
 		};
-		const read = (one: Lang) => readDrawable(this.smallkey, one, signal, note);
+		const read = (mapLang: Lang) => readDrawable(this.smallkey, mapLang, signal, note);
 		const [entry, en, fr] = await Promise.all([readEntry().catch(note), read("en"), read("fr")]);
 		if (signal.aborted) return;
 		this.#isReading = false;
 		this.#problems = problems;
 		if (entry || en || fr) {
-			const { map } = this.#know(entry, { en, fr });
+			const { map } = this.#set(entry, { en, fr });
 			refresh();
 			map.open();
 			void this.#readRamp4();
-		} else if (problems.length === 0) this.#known = null;
+		} else if (problems.length === 0) this.#layer = null;
 		refresh();
 	}
 
-	/** Reads the fragment for RAMP4 once it is to be copied. */
 	async #readRamp4(): Promise<void> {
 		if (this.#copied !== "RAMP4" || !settings.targets.includes("ramp4")) return;
 		const path = docPath("ramp4", lang, this.smallkey);
@@ -127,7 +122,7 @@ export class LayerView implements View {
 			<p>${stateLink(search, t("search-for", this.smallkey))}</p></div>`;
 	}
 
-	#head({ entry, drawables }: Known): TemplateResult {
+	#head({ entry, drawables }: Layer): TemplateResult {
 		const other = lang === "en" ? "fr" : "en";
 		const second = drawables[other]?.title ?? entry?.title[other] ?? "";
 		const isOther = second !== this.title && second !== "";
@@ -142,12 +137,12 @@ export class LayerView implements View {
 		</div>`;
 	}
 
-	#body({ entry, drawables, map }: Known): TemplateResult {
+	#body({ entry, drawables, map }: Layer): TemplateResult {
 		const drawable = drawables[lang] ?? drawables.en ?? drawables.fr;
 		const look = drawable ? lookButton("", this.signal, async () => drawable) : "";
 		const rows = entry && rowsOf(entry, lang, texts, settings).filter(({ isInTable }) => !isInTable);
 		const about = rows
-			? html`<dl>${rows.map(({ name, parts }) => html`<dt>${name}</dt><dd>${parts.map((one, index) => [separator(parts, index), partContent(one)])}</dd>`)}</dl>`
+			? html`<dl>${rows.map(({ name, parts }) => html`<dt>${name}</dt><dd>${parts.map((rowPart, index) => [separator(parts, index), partContent(rowPart)])}</dd>`)}</dl>`
 			: html`<p>${t("not-known")}</p>`;
 		return html`${map.element}
 			<div class="aside">
@@ -158,7 +153,6 @@ export class LayerView implements View {
 			<section class="wide"><h2>${t("copy-as")}</h2>${this.#copies(entry)}</section>`;
 	}
 
-	/** One text for a viewer or a library, and a choice of which. */
 	#copies(entry: Entry | null): TemplateResult {
 		const title = { en: this.title, fr: this.title };
 		const layer = entry ?? { smallkey: this.smallkey, type: "", title, address: { en: "" } };
@@ -179,17 +173,16 @@ export class LayerView implements View {
 	}
 }
 
-function partContent(one: RowPart): Content {
-	const { kind, text } = one;
-	if (kind === "address") return outside(one.href, text);
+function partContent(rowPart: RowPart): Content {
+	const { kind, text } = rowPart;
+	if (kind === "address") return outside(rowPart.href, text);
 	if (kind === "list")
-		return html`<a href=${new URL(`${lang}/${one.query}`, root).href}>${breakable(text)}</a>`;
-	if (kind === "page") return html`<a href=${new URL(one.href, root).href}>${breakable(text)}</a>`;
+		return html`<a href=${new URL(`${lang}/${rowPart.query}`, root).href}>${breakable(text)}</a>`;
+	if (kind === "page") return html`<a href=${new URL(rowPart.href, root).href}>${breakable(text)}</a>`;
 	if (kind === "code") return html`<code>${text}</code>`;
-	return html`<span class=${kind === "note" ? "note" : nothing} lang=${one.lang ?? nothing}>${breakable(text)}</span>`;
+	return html`<span class=${kind === "note" ? "note" : nothing} lang=${rowPart.lang ?? nothing}>${breakable(text)}</span>`;
 }
 
-/** The map of a layer alone, with its title as a link to its page. */
 export class EmbedView implements View {
 	readonly title: string;
 	readonly #answer = part("info");
@@ -210,7 +203,7 @@ export class EmbedView implements View {
 			problems.push(problemOf(error));
 			return null;
 		};
-		const read = (one: Lang) => readDrawable(this.smallkey, one, this.signal, note);
+		const read = (mapLang: Lang) => readDrawable(this.smallkey, mapLang, this.signal, note);
 		const [en, fr] = await Promise.all([read("en"), read("fr")]);
 		this.#problems = problems;
 		this.#map = mapPanel({ en, fr }, this.#answer);

@@ -8,7 +8,7 @@ import {
 	boxOf,
 	filterCount,
 	firstShown,
-	longestText,
+	maxText,
 	moreShown,
 	type State,
 	writeState,
@@ -16,43 +16,43 @@ import {
 import { type Content, debounce, textIn, whenIdle } from "./dom.ts";
 import { Filters } from "./filters.ts";
 import { currentState, go, refresh, settings, siteName, stateLink, type View } from "./page.ts";
-import { type Found, results } from "./results.ts";
+import { type Results, results } from "./results.ts";
 import { dayText, lang, layers, plural, t } from "./texts.ts";
 
-/** Pause in typing before a search, and time between updates while layers are loading, in milliseconds. */
+/** Pause in typing before a search, and time between updates while layers are loading. */
 const pauseMs = 120;
 const followMs = 200;
 
-/** Pause in typing after which further typing is a new search with its own step for *Back*, in milliseconds. */
+/** Pause in typing after which further typing is a new search with its own step for *Back*. */
 const settledMs = 1_500;
 
 const maxNew = 3;
 
-/** The view with the search, the filters and the list of layers. */
+/** The search, the filters and the list of layers. */
 export class ListView implements View {
 	readonly title = siteName;
 	readonly #filters = new Filters();
-	#found: Found = { state: currentState(), hits: [], words: new Set(), isComplete: false, serial: 0 };
+	#results: Results = { state: currentState(), hits: [], words: new Set(), isComplete: false, serial: 0 };
 	#chosen: Chosen | null = null;
 	#isBusy = true;
 	/** Number of the newest search; results of older searches are not shown. */
 	#serial = 0;
-	/** The layer whose row gets the focus once it is listed, such as the first that *Show more* adds; empty for none. */
+	/**
+	 * The layer whose row gets the focus once it is listed, such as the first that *Show more* adds; empty
+	 * for none.
+	 */
 	#focused: string;
-	/** The typed text, if it is not in the address yet; otherwise null. */
+	/** The typed text; null if the address has it. */
 	#typed: string | null = null;
 	/** Text that is typed before this time belongs to the previous search. */
 	#sameSearchUntil = 0;
-	/** Whether a search is under way, and whether layers were read since it began. */
+	/** Whether layers were read since the search began. */
 	#isSearching = false;
 	#isOutdated = false;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	readonly #takeTextLater = debounce(pauseMs, () => this.#takeText());
 
-	/**
-	 * @param left the layer that was open before; its row gets the focus; empty for none
-	 * @param signal closes the view
-	 */
+	/** @param left the layer that was open before; its row gets the focus; empty for none */
 	constructor(
 		left: string,
 		readonly signal: AbortSignal,
@@ -80,9 +80,9 @@ export class ListView implements View {
 			this.#takeTextLater();
 		};
 		const more = () => {
-			const { state: asked, hits } = this.#found;
-			this.#focused = hits[asked.n]?.smallkey ?? "";
-			go({ ...asked, n: asked.n + moreShown }, true);
+			const { state: shownState, hits } = this.#results;
+			this.#focused = hits[shownState.n]?.smallkey ?? "";
+			go({ ...shownState, n: shownState.n + moreShown }, true);
 		};
 		const retry = () => {
 			renewCatalogue();
@@ -90,22 +90,22 @@ export class ListView implements View {
 			void this.#search(currentState());
 		};
 		// The placeholder lets print styles hide an empty box (`:placeholder-shown`).
-		const offered = catalogue.isComplete ? this.#chosen : null;
+		const shownChoices = catalogue.isComplete ? this.#chosen : null;
 		return html`<div class="layers">
 			<form role="search" class="search" @submit=${settle}>
 				<h1 tabindex="-1">${this.title}</h1>
 				<p class="tagline">${t("tagline")}</p>
 				<label for="search">${t("search-layers")}</label>
 				<input type="search" role="searchbox" id="search" autocomplete="off" spellcheck="false" enterkeyhint="search"
-					placeholder=" " aria-describedby="searchhint" maxlength=${longestText}
+					placeholder=" " aria-describedby="searchhint" maxlength=${maxText}
 					.value=${live(this.#typed ?? state.q)} @input=${input} @change=${settle}>
 				<p class="hint" id="searchhint">${t("search-hint")}</p>
 			</form>
 			<div class="finder">
-				${this.#filters.content(state, offered)}
-				${results(this.#found, this.#isBusy, more, retry)}
+				${this.#filters.content(state, shownChoices)}
+				${results(this.#results, this.#isBusy, more, retry)}
 				${this.#filters.mapContent(state)}
-				${this.#home(this.#found.state)}
+				${this.#home(this.#results.state)}
 			</div>
 		</div>`;
 	}
@@ -115,7 +115,7 @@ export class ListView implements View {
 		void this.#search(state);
 	}
 
-	/** Writes the typed text into the address. *Back* restores the state before the first typed letter. */
+	/** *Back* restores the state before the first typed letter. */
 	#takeText(): void {
 		if (this.#typed === null) return;
 		const now = performance.now();
@@ -127,8 +127,8 @@ export class ListView implements View {
 	}
 
 	/**
-	 * Updates the list while layers are loading: at once for the first layers, then at intervals. A list that fills its place
-	 * stays until all layers are read, so that no row moves. A search that is under way is answered first.
+	 * Updates the list while layers are loading. A list that fills its place stays until all layers are read,
+	 * so that no row moves. A running search is answered first.
 	 */
 	#showLoaded(): void {
 		const search = () => {
@@ -136,16 +136,16 @@ export class ListView implements View {
 			if (this.#isSearching) this.#isOutdated = true;
 			else void this.#search(currentState());
 		};
-		const { hits, state } = this.#found;
+		const { hits, state } = this.#results;
 		if (!catalogue.isRead && hits.length >= firstShown && isSameSearch(state, currentState())) return;
 		this.#timer ??= setTimeout(search, hits.length === 0 ? 0 : followMs);
 	}
 
-	/** Asks the service, where there is one: its answer comes long before all layers are read. */
+	/** The service answers long before all layers are read. */
 	async #askService(state: State, serial: number): Promise<void> {
 		const hits = await firstAnswers(state.q.trim(), this.signal).catch(() => []);
 		if (serial !== this.#serial || !this.#isBusy || hits.length === 0) return;
-		this.#found = { state, hits, words: new Set(), isComplete: false, serial };
+		this.#results = { state, hits, words: new Set(), isComplete: false, serial };
 		refresh();
 	}
 
@@ -163,25 +163,26 @@ export class ListView implements View {
 		}
 		if (text !== "" && filterCount(state) === 0 && settings.canSend && !catalogue.isComplete)
 			void this.#askService(state, serial);
-		const [matched, bounds] = await Promise.all([
+		const [match, bounds] = await Promise.all([
 			text === "" ? null : catalogue.match(text),
 			box && boundsOf(box, settings.mapWkid),
 		]);
 		if (serial !== this.#serial) return;
-		const chosen = catalogue.selection.select(matched?.ids ?? null, { ...state, bounds });
+		const chosen = catalogue.selection.select(match?.ids ?? null, { ...state, bounds });
 		const { isComplete, problems } = catalogue;
 		this.#chosen = chosen;
 		this.#isSearching = false;
 		// An earlier answer of the same text stays until there is a better one.
-		const isBetter = chosen.hits.length >= this.#found.hits.length || !isSameSearch(this.#found.state, state);
+		const isBetter =
+			chosen.hits.length >= this.#results.hits.length || !isSameSearch(this.#results.state, state);
 		this.#isBusy = !isComplete && problems.length === 0 && (chosen.hits.length === 0 || !isBetter);
 		if (!this.#isBusy) {
-			// A row with the focus stays, too.
 			const isRead = document.activeElement?.closest(".results") != null;
-			const isNew = !isRead && (!isSameSearch(this.#found.state, state) || state.n === this.#found.state.n);
-			const drawn = isNew ? serial : this.#found.serial;
-			const words = new Set(matched?.words);
-			this.#found = { state, hits: chosen.hits, words, isComplete: wasComplete, serial: drawn };
+			const isNew =
+				!isRead && (!isSameSearch(this.#results.state, state) || state.n === this.#results.state.n);
+			const drawn = isNew ? serial : this.#results.serial;
+			const words = new Set(match?.words);
+			this.#results = { state, hits: chosen.hits, words, isComplete: wasComplete, serial: drawn };
 			this.#filters.list(chosen.hits.slice(0, state.n));
 		}
 		if (isComplete) whenIdle(() => catalogue.prepareSearch());
@@ -190,11 +191,11 @@ export class ListView implements View {
 		if (this.#focused !== "" && (focusOn(this.#focused) || isComplete)) this.#focused = "";
 	}
 
-	/** The part above the list while there is no search: the number of layers, and the last changes. */
+	/** The part above the list while there is no search. */
 	#home(state: State): Content {
 		const { selection, isComplete } = catalogue;
-		const isAsking = state.q.trim() !== "" || filterCount(state) > 0;
-		if (isAsking || !isComplete || selection.size === 0 || !this.#chosen) return "";
+		const isSearch = state.q.trim() !== "" || filterCount(state) > 0;
+		if (isSearch || !isComplete || selection.size === 0 || !this.#chosen) return "";
 		const { host, sender } = this.#chosen.facets;
 		const senders = sender.length;
 		const from = plural(host.length, "from-servers", layers(selection.size));
@@ -210,12 +211,11 @@ export class ListView implements View {
 	}
 }
 
-/** Whether two states have the same list, apart from its length. */
-function isSameSearch(one: State, other: State): boolean {
-	return writeState({ ...one, n: 0 }, false) === writeState({ ...other, n: 0 }, false);
+function isSameSearch(first: State, other: State): boolean {
+	return writeState({ ...first, n: 0 }, false) === writeState({ ...other, n: 0 }, false);
 }
 
-/** Focuses a layer's link, unless the user has moved the focus. @returns false if the layer is not listed yet */
+/** Keeps a focus that the user has moved. @returns false if the layer is not listed yet */
 function focusOn(smallkey: string): boolean {
 	if (!document.activeElement?.matches("body, h1, .more button")) return true;
 	const link = document.querySelector<HTMLElement>(`.results [data-layer="${smallkey}"]`);

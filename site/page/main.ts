@@ -12,10 +12,10 @@ const menu = document.querySelectorAll<HTMLAnchorElement>("a[data-page]");
 
 let view: View | null = null;
 /** The state in which the newest view was opened; null when the page loads. */
-let opened: State | null = null;
+let openedState: State | null = null;
 let closing = new AbortController();
 
-/** @param left the layer that was open before; empty for none @param signal closes the view */
+/** @param left the layer that was open before; empty for none */
 async function openView(state: State, left: string, signal: AbortSignal): Promise<View> {
 	if (isEmbed) return new EmbedView(state.layer, signal);
 	if (state.layer !== "") return new LayerView(state.layer, signal);
@@ -35,16 +35,16 @@ function acceptDraft(): void {
 	history.replaceState(null, "", addressOfState(readState(new URL("?page=draft", root))) + location.hash);
 }
 
-/** Shows the state in the address. Moves the focus to the heading of a new view, but not when the page loads. */
+/** Moves the focus to the heading of a new view, but not when the page loads. */
 async function show(): Promise<void> {
 	acceptDraft();
 	const state = currentState();
 	// An address of an earlier version, `?layer=`.
 	if (!isEmbed && state.layer !== "") history.replaceState(null, "", addressOfState(state) + location.hash);
-	const before = opened;
+	const before = openedState;
 	const isOther = state.layer !== before?.layer || (state.layer === "" && state.page !== before.page);
 	if (isOther) {
-		opened = state;
+		openedState = state;
 		view = null;
 		closing.abort();
 		closing = new AbortController();
@@ -62,7 +62,6 @@ async function show(): Promise<void> {
 	view?.update?.(state);
 }
 
-/** Renders the view, the window's title, the link to the other language, and the current item of the menu. */
 function refresh(): void {
 	const state = currentState();
 	if (view) render(keyed(view, view.content(state)), main);
@@ -78,18 +77,17 @@ function refresh(): void {
 
 addEventListener("popstate", () => void show());
 addEventListener("refresh", refresh);
-// The link must not change the fragment of the address, which may contain a draft.
+// A link to the heading would replace the address's fragment, which may contain a draft.
 document.querySelector(".skip")?.addEventListener("click", (event) => {
 	event.preventDefault();
 	focusHeading();
 });
-/** Whether an address is a state of this page. */
 function isState({ href }: HTMLAnchorElement): boolean {
 	const home = new URL(`${lang}/`, root).href;
 	return href.startsWith(home) && /^(?:layer\/[^/?#]+)?(?:\?|$)/.test(href.slice(home.length));
 }
 
-// A plain click on a link to a state; clicks with a modifier key (new tab or window) are left to the browser.
+// Clicks with a modifier key (new tab or window) are left to the browser.
 addEventListener("click", (event) => {
 	const link = (event.target as Element).closest<HTMLAnchorElement>("a[href]");
 	if (
@@ -107,7 +105,7 @@ addEventListener("click", (event) => {
 	go(readState(link));
 });
 main.replaceChildren();
-// The health page had this address before.
+// An address of an earlier version.
 if (new URLSearchParams(location.search).get("page") === "health")
 	location.replace(new URL(`${lang}/health/`, root));
 else void show();

@@ -9,24 +9,21 @@ import { lang, t } from "./texts.ts";
 
 const main = document.querySelector("main") as HTMLElement;
 
-/** The settings, which are embedded in the page, so that no request is needed. */
+/** Embedded in the page, so that no request is needed. */
 export const settings = JSON.parse(document.getElementById("settings")?.textContent ?? "") as SiteSettings;
 
-/** The name of the site. */
 export const siteName = settings.name?.[lang] ?? t("map-layers");
 
-/** The address in an attribute of `main`. */
 function addressIn(name: string): URL {
 	return addressOfLoaded(main.dataset[name] ?? "");
 }
 
-/** Root of the site, with a slash at its end. */
+/** With a slash at its end. */
 export const root = addressIn("root");
 
-/** The addresses of the land's outline. */
+/** Addresses of the land's outline. */
 export const land = { light: addressIn("landLight").href, dark: addressIn("landDark").href };
 
-/** The address of the worker's script for text search. */
 export const workerAddress = addressIn("worker");
 
 /** The entry in a layer's page; null on every other page. */
@@ -39,14 +36,13 @@ export function now(): Date {
 	return new Date();
 }
 
-/** The state in the address. */
 export function currentState(): State {
 	return readState(location);
 }
 
-/** The address of a state. @param one its language */
-export function addressOfState(state: State, one: Lang = lang): string {
-	return new URL(`${one}/${writeState(state, settings.hasLayerPages)}`, root).href;
+/** @param addressLang language of the page */
+export function addressOfState(state: State, addressLang: Lang = lang): string {
+	return new URL(`${addressLang}/${writeState(state, settings.hasLayerPages)}`, root).href;
 }
 
 /** Changes the address and shows its state. @param replace whether *Back* skips the current address */
@@ -61,10 +57,9 @@ export function refresh(): void {
 	dispatchEvent(new Event("refresh"));
 }
 
-/** A view that fills the page. */
 export interface View {
 	readonly title: string;
-	/** The content for a state, as one element. */
+	/** One element. */
 	content(state: State): TemplateResult;
 	/** Called after a state in the address was rendered. */
 	update?(state: State): void;
@@ -72,9 +67,9 @@ export interface View {
 
 /**
  * Reads a file below the site's root; null if it does not exist.
- * @param cache with `no-cache`, the browser always asks the server, which may answer 304. Otherwise it could show a removed
- * layer for a minute (`max-age`), and once more within the next minute (`stale-while-revalidate`). With `default`, a file with a
- * hash in its name is requested only once
+ * @param cache with `no-cache`, the browser always asks the server, which may answer 304. With `default`, a
+ * removed layer would stay for a minute (`max-age`) and once more within the next (`stale-while-revalidate`);
+ * it is for files with a hash in their name.
  * @throws {TypeError} if the server does not answer in time, or answers with an error
  */
 export async function readFile(
@@ -83,7 +78,7 @@ export async function readFile(
 	signal: AbortSignal,
 ): Promise<string | null> {
 	const ending = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-	// The many chunks do not hold up what was asked for after them, such as the first answers to a search.
+	// The many chunks must not delay later requests, such as the first answers to a search.
 	const priority = path.startsWith(chunksFolder) ? "low" : "auto";
 	const response = await fetch(new URL(path, root), { cache, signal: ending, priority });
 	if (response.status === 404) return null;
@@ -91,23 +86,20 @@ export async function readFile(
 	return response.text();
 }
 
-/** Longest time to wait for a file of the site, in milliseconds. */
 const timeoutMs = 30_000;
 
-/** A link to another state of this page, which is shown without loading the page again. */
 export function stateLink(state: State, content: Content): TemplateResult {
 	return html`<a href=${addressOfState(state)} data-layer=${state.layer}>${content}</a>`;
 }
 
-/** Most problems that are shown at once. */
-const maxNamed = 3;
+const maxProblems = 3;
 
-/** A warning with the problems of reading the catalogue and a button to try again; empty if there are none. */
+/** Why the catalogue cannot be read, with a button to try again; empty without problems. */
 export function problemBox(problems: readonly string[], retry: () => void): Content {
 	if (problems.length === 0) return "";
-	const named = [...new Set(problems)].slice(0, maxNamed);
+	const texts = [...new Set(problems)].slice(0, maxProblems);
 	return html`<div class="warning" role="alert">
-		${named.map((text) => html`<p>${text}</p>`)}
+		${texts.map((text) => html`<p>${text}</p>`)}
 		<button @click=${retry}>${t("try-again")}</button>
 	</div>`;
 }

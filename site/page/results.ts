@@ -12,37 +12,40 @@ import { dayText, lang, layers, stateText, t, typeText } from "./texts.ts";
 
 const sortTexts = { best: "best-match", title: "title", changed: "last-change" } as const;
 
-export interface Found {
+export interface Results {
 	state: State;
 	hits: readonly Entry[];
-	/** The matched words, stemmed. */
+	/** Stemmed. */
 	words: ReadonlySet<string>;
-	/** Whether all layers were read before the search began. */
 	isComplete: boolean;
 	/** Number of the search; a list with another number is drawn anew. */
 	serial: number;
 }
 
 /**
- * The list of the found layers, with their number and order.
  * @param isBusy whether another search is running; the earlier result stays until it ends
- * @param more is called to show further rows
+ * @param more shows further rows
  */
-export function results(found: Found, isBusy: boolean, more: () => void, retry: () => void): TemplateResult {
-	const { hits, state, words, serial } = found;
+export function results(
+	current: Results,
+	isBusy: boolean,
+	more: () => void,
+	retry: () => void,
+): TemplateResult {
+	const { hits, state, words, serial } = current;
 	const sort = (value: string) => go({ ...currentState(), sort: value as Sort, n: firstShown });
 	// Without words there is no best match.
 	const hasWords = state.q.trim() !== "";
-	const offered = sorts.filter((one) => hasWords || one !== "best");
+	const names = sorts.filter((name) => hasWords || name !== "best");
 	const chosen = hasWords || state.sort !== "best" ? state.sort : "title";
-	const orders = offered.map((one) => [one, t(sortTexts[one])] as const);
+	const orders = names.map((name) => [name, t(sortTexts[name])] as const);
 	const rowOf = (hit: Entry) => row(state, hit, words);
 	const rows = repeat(hits.slice(0, state.n), ({ smallkey }) => smallkey, rowOf);
 	// A new list has new elements, so that no row of the earlier one moves.
 	const list = keyed(serial, html`<ol class="results" aria-label=${t("layers-found")}>${rows}</ol>`);
 	return html`<div class="found" aria-busy=${isBusy ? "true" : nothing}>
 		<div class="resultshead">
-			<p class="count" role="status">${isBusy && hits.length === 0 ? t("searching") : countText(found)}</p>
+			<p class="count" role="status">${isBusy && hits.length === 0 ? t("searching") : countText(current)}</p>
 			<p class="order">
 				<label for="sort">${t("sort-by")}</label>${select("sort", chosen, orders, sort)}
 			</p>
@@ -53,7 +56,7 @@ export function results(found: Found, isBusy: boolean, more: () => void, retry: 
 	</div>`;
 }
 
-function countText({ hits: { length: hits }, isComplete }: Found): Content {
+function countText({ hits: { length: hits }, isComplete }: Results): Content {
 	const { layers: all, problems, selection } = catalogue;
 	if (all === 0) return t("no-layers-yet");
 	if (hits === 0 && problems.length > 0) return "";
@@ -96,7 +99,6 @@ function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateRe
 	</li>`;
 }
 
-/** A symbol of the layer's kind, in place of a picture. */
 function placeholder({ type }: Entry): TemplateResult {
 	const isFeature = /feature/i.test(type);
 	const sign = isFeature
@@ -105,11 +107,11 @@ function placeholder({ type }: Entry): TemplateResult {
 	return html`<svg class="thumbnail none" viewBox="0 0 52 52" aria-hidden="true">${sign}</svg>`;
 }
 
-/** A text with the matched words highlighted, and possible line breaks in long words. @param words stemmed */
+/** Highlights the matched words, and allows line breaks in long words. @param words stemmed */
 function marked(text: string, words: ReadonlySet<string>): Content {
-	return text.split(/([\p{L}\p{N}\p{M}]+)/u).map((one) => {
-		const isWord = /^[\p{L}\p{N}]/u.test(one);
-		if (isWord && words.has(stem(fold(one).slice(0, maxWordLength)))) return html`<mark>${one}</mark>`;
-		return /[/_.\-?&=,]$/.test(one) ? html`${one}<wbr>` : one;
+	return text.split(/([\p{L}\p{N}\p{M}]+)/u).map((piece) => {
+		const isWord = /^[\p{L}\p{N}]/u.test(piece);
+		if (isWord && words.has(stem(fold(piece).slice(0, maxWordLength)))) return html`<mark>${piece}</mark>`;
+		return /[/_.\-?&=,]$/.test(piece) ? html`${piece}<wbr>` : piece;
 	});
 }

@@ -1,17 +1,18 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 
-/** The operator's settings of the page. */
 export interface OperatorSettings {
-	/** Name of the site; null: it has only the name that every site has. */
+	/** Null: only the name that every site has. */
 	name: Readonly<Record<Lang, string>> | null;
-	/** A mail address, or the http or https address of a page, where the operator can be reached; empty if unknown. */
+	/** A mail address, or the http or https address of a page; empty if unknown. */
 	contact: string;
-	/** Addresses of the terms of use; null if there are none. */
+	/** Null if there are none. */
 	terms: Readonly<Record<Lang, string>> | null;
-	/** Address of tiles in the official grid of EPSG:3978, with `{z}`, `{y}` and `{x}`; empty for the land's outline. */
+	/**
+	 * Address of tiles in the official grid of EPSG:3978, with `{z}`, `{y}` and `{x}`; empty for the land's
+	 * outline.
+	 */
 	baseMap: string;
-	/** Attribution of the base map; shown in a corner of the map. */
 	baseMapAttribution: string;
 	/** Address of the public repository, such as `https://github.com/owner/name`; empty if there is none. */
 	repository: string;
@@ -26,6 +27,6 @@ export interface SiteSettings extends OperatorSettings {
 	canSend: boolean;
 	metadataUrl: string;
 	catalogueUrl: string;
-	/** Whether each layer has pages of its own. A build of files has none for many layers. */
+	/** A build of files has no pages for many layers. */
 	hasLayerPages: boolean;
 }

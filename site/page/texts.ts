@@ -3,15 +3,13 @@ import { lang } from "./document.ts";
 
 export { lang };
 
-/** The texts of the page's language, which alone is loaded. */
 const loaded = await (lang === "fr"
-	? import("../text/french.ts").then(({ french, frenchCauses }) => ({ own: french, causes: frenchCauses }))
+	? import("../text/french.ts").then(({ french, frenchCauses }) => ({ texts: french, causes: frenchCauses }))
 	: import("../text/english.ts").then(({ english, englishCauses }) => {
-			return { own: english, causes: englishCauses };
+			return { texts: english, causes: englishCauses };
 		}));
-export const pageTexts = loaded.own;
+export const pageTexts = loaded.texts;
 export const texts = { ...translator(lang, pageTexts), causes: loaded.causes };
 export const { t, plural, dayText, stateText, typeText, copyText } = texts;
 
-/** `1 layer`, `2 layers` */
 export const layers = (number: number) => plural(number, "layer-count");
