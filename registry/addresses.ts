@@ -1,4 +1,4 @@
-import { type Found, pointerOf, type Rules, shownValue } from "./problems.ts";
+import { type LazyProblem, pointerOf, type Rules, shownValue } from "./problems.ts";
 import { address as addressSchema } from "./schemas/definitions.ts";
 import { langs } from "./smallkey.ts";
 import { type Text, textOf } from "./texts.ts";
@@ -15,8 +15,8 @@ export const maxAddressLength = addressSchema.maxLength;
 /**
  * Checks what the schema's pattern cannot. A stored registration may name another kind of service (`rules`).
  */
-export function addressProblems(value: unknown, rules: Rules): Found[] {
-	return addressesOf(value).flatMap(({ address, type, path }): Found[] => {
+export function addressProblems(value: unknown, rules: Rules): LazyProblem[] {
+	return addressesOf(value).flatMap(({ address, type, path }): LazyProblem[] => {
 		// The schema reports an address that is too long.
 		if (address.length > maxAddressLength) return [];
 		const isOfService = rules === "written" && type !== null;
@@ -74,9 +74,9 @@ export function withoutRequest(address: string): string {
 	const [path = "", ...queries] = address.slice(0, address.length - rest.length).split("?");
 	const query = queries.join("?");
 	const all = query.split("&");
-	const kept = all.filter((parameter) => !requestParameter.test(parameter));
-	if (query !== "" && kept.length === all.length) return address;
-	return `${path}${kept.some(Boolean) ? "?" : ""}${kept.filter(Boolean).join("&")}${rest}`;
+	const remaining = all.filter((parameter) => !requestParameter.test(parameter));
+	if (query !== "" && remaining.length === all.length) return address;
+	return `${path}${remaining.some(Boolean) ? "?" : ""}${remaining.filter(Boolean).join("&")}${rest}`;
 }
 
 function parseAddress(address: string): URL | null {
@@ -125,8 +125,8 @@ function isFormParameter(parameter: string): boolean {
 /** An ArcGIS service's address without form parameters and fragment. */
 export function withoutForm(address: string): string {
 	const [, path = "", query = ""] = /^([^?#]*)\??([^#]*)/.exec(address) ?? [];
-	const kept = query.split("&").filter((parameter) => parameter !== "" && !isFormParameter(parameter));
-	return kept.length > 0 ? `${path}?${kept.join("&")}` : path;
+	const rest = query.split("&").filter((parameter) => parameter !== "" && !isFormParameter(parameter));
+	return rest.length > 0 ? `${path}?${rest.join("&")}` : path;
 }
 
 /** Empty if the address has none. */

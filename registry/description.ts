@@ -76,21 +76,22 @@ export function currentDescription(
 	description: Description | null,
 	lang: Lang,
 ): LangDescription | null {
-	const known = description?.[lang];
-	if (!known || known.service_url !== registration[lang].service_url) return null;
+	const current = description?.[lang];
+	if (!current || current.service_url !== registration[lang].service_url) return null;
 	const isFeature = serviceTypeOf(registration, lang) === "esriFeature";
-	if (isFeature || "renderer" in known) return isFeature && "renderer" in known ? known : null;
+	if (isFeature || "renderer" in current) return isFeature && "renderer" in current ? current : null;
 	const names = namedLayers(registration, lang);
-	if ("entries" in known) return names.length === 0 ? known : null;
-	const isSame = names.length === known.layers.length && known.layers.every((name, at) => name === names[at]);
-	return isSame ? known : null;
+	if ("entries" in current) return names.length === 0 ? current : null;
+	const isSame =
+		names.length === current.layers.length && current.layers.every((name, at) => name === names[at]);
+	return isSame ? current : null;
 }
 
 /** A description that was imported from an older service is not a harvested one. */
 export function isDescribed(registration: Registration, description: Description | null): boolean {
 	return harvestedLangs(registration).every((lang) => {
-		const known = currentDescription(registration, description, lang);
-		return known !== null && known.from !== "import";
+		const current = currentDescription(registration, description, lang);
+		return current !== null && current.from !== "import";
 	});
 }
 
@@ -113,14 +114,14 @@ export function describedFor(
 	{ registration, description }: { registration: Registration; description: Description | null },
 	lang: Lang,
 ) {
-	const known = currentDescription(registration, description, lang);
-	const feature = known && "renderer" in known ? known : null;
-	const title = feature ? feature.name : known && "title" in known ? known.title : "";
-	const bounds = known?.bounds as Bounds | undefined;
+	const current = currentDescription(registration, description, lang);
+	const feature = current && "renderer" in current ? current : null;
+	const title = feature ? feature.name : current && "title" in current ? current.title : "";
+	const bounds = current?.bounds as Bounds | undefined;
 	return {
 		title: plainText(title ?? "", maxTitle) || null,
-		description: plainText(known?.abstract ?? "", maxAbstract) || null,
-		keywords: plainKeywords(known?.keywords ?? []),
+		description: plainText(current?.abstract ?? "", maxAbstract) || null,
+		keywords: plainKeywords(current?.keywords ?? []),
 		bounds: bounds ?? (feature?.extent ? boundsOfExtent(feature.extent) : null),
 	};
 }

@@ -41,7 +41,7 @@ const canada: ReadonlyMap<number, Box> = new Map([
 ]);
 
 /** The values of `MAP_WKID`. */
-export const mapWkids: readonly number[] = [...canada.keys()].sort((one, other) => one - other);
+export const mapWkids: readonly number[] = [...canada.keys()].sort((a, b) => a - b);
 
 /**
  * In the map's spatial reference (one of `mapWkids`); the extent of Canada where the harvested one is in

@@ -43,22 +43,22 @@ const weekPattern = /^\d{4}-W\d{2}$/;
 /** Invalid entries are ignored; an unreadable file gives an empty map. */
 export function parseHealth(text: string | null): Health {
 	const { sick } = (tryJson(text ?? "") ?? {}) as { sick?: unknown };
-	const known = Object.entries(sick ?? {}).filter((entry): entry is [string, Sickness] => {
+	const entries = Object.entries(sick ?? {}).filter((entry): entry is [string, Sickness] => {
 		return parseSmallkey(entry[0]) !== null && isSickness(entry[1]);
 	});
-	return new Map(known.map(([smallkey, sickness]) => [smallkey, clean(sickness)]));
+	return new Map(entries.map(([smallkey, sickness]) => [smallkey, clean(sickness)]));
 }
 
 /** Of a cause and of each of its values, in characters. */
 const maxCauseLength = 160;
 
-export function seenAs(state: SickState, what: Cause): Seen {
+export function seenAs(state: SickState, cause: Cause): Seen {
 	// A finding about the host applies to the layer.
-	const [inner] = what.values;
+	const [inner] = cause.values;
 	if (typeof inner === "object") return seenAs(state, inner);
-	const values = what.values.map((value) => String(value).slice(0, maxCauseLength));
-	const cause = causeText("en", what).slice(0, maxCauseLength);
-	return { state, cause, code: what.code, ...(values.length > 0 && { values }) };
+	const values = cause.values.map((value) => String(value).slice(0, maxCauseLength));
+	const text = causeText("en", cause).slice(0, maxCauseLength);
+	return { state, cause: text, code: cause.code, ...(values.length > 0 && { values }) };
 }
 
 /** Why a layer is sick; in English if no code is stored. `texts`: those of the language. */
@@ -71,17 +71,17 @@ export function causeIn(
 }
 
 function clean({ state, since, cause, code, values, repair }: Sickness): Sickness {
-	const seen = typeof cause === "string" && { cause: cause.slice(0, maxCauseLength) };
+	const text = typeof cause === "string" && { cause: cause.slice(0, maxCauseLength) };
 	// A later version may have other codes.
 	const isKnown = typeof code === "string" && Object.hasOwn(causes.en, code);
 	const texts = Array.isArray(values) ? values.filter((value) => typeof value === "string") : [];
-	const filled = texts.slice(0, maxValues).map((value) => value.slice(0, maxCauseLength));
+	const cut = texts.slice(0, maxValues).map((value) => value.slice(0, maxCauseLength));
 	return {
 		state,
 		since,
-		...seen,
+		...text,
 		...(isKnown && { code }),
-		...(isKnown && filled.length > 0 && { values: filled }),
+		...(isKnown && cut.length > 0 && { values: cut }),
 		...(repair === true && { repair }),
 	};
 }
@@ -98,7 +98,7 @@ function isSickness(value: unknown): value is Sickness {
 export function healthText(health: Health): string | null {
 	if (health.size === 0) return null;
 	const longest = [...health]
-		.sort(([a, one], [b, other]) => compare(one.since, other.since) || compare(a, b))
+		.sort(([a, first], [b, second]) => compare(first.since, second.since) || compare(a, b))
 		.slice(0, maxSick);
 	const lines = longest
 		.sort(([a], [b]) => compare(a, b))
@@ -106,8 +106,8 @@ export function healthText(health: Health): string | null {
 	return `{\n  "sick": {\n${lines.join(",\n")}\n  }\n}\n`;
 }
 
-function compare(one: string, other: string): number {
-	return one < other ? -1 : Number(one > other);
+function compare(a: string, b: string): number {
+	return a < b ? -1 : Number(a > b);
 }
 
 /**
@@ -116,19 +116,19 @@ function compare(one: string, other: string): number {
  */
 export function updateHealth(
 	before: Health,
-	seen: ReadonlyMap<string, Seen | null>,
+	checks: ReadonlyMap<string, Seen | null>,
 	week: string,
 	isRegistered: (smallkey: string) => boolean,
 ): Health {
-	const kept = [...before].filter(([smallkey]) => !seen.has(smallkey) && isRegistered(smallkey));
+	const kept = [...before].filter(([smallkey]) => !checks.has(smallkey) && isRegistered(smallkey));
 	const after = new Map<string, Sickness>(kept);
-	for (const [smallkey, found] of seen) {
-		const known = before.get(smallkey);
+	for (const [smallkey, result] of checks) {
+		const previous = before.get(smallkey);
 		// A check follows redirects silently; only `markRepairs` ends this state.
-		if (found === null && known?.state === "moved") after.set(smallkey, known);
-		if (found === null || !isRegistered(smallkey)) continue;
-		const since = known?.state === found.state ? known.since : week;
-		after.set(smallkey, { ...found, since, ...(known?.repair && { repair: true }) });
+		if (result === null && previous?.state === "moved") after.set(smallkey, previous);
+		if (result === null || !isRegistered(smallkey)) continue;
+		const since = previous?.state === result.state ? previous.since : week;
+		after.set(smallkey, { ...result, since, ...(previous?.repair && { repair: true }) });
 	}
 	return after;
 }
@@ -145,8 +145,8 @@ export function markRepairs(health: Health, proposed: ReadonlySet<string>, week:
 	for (const [smallkey, { repair: _, ...sickness }] of health)
 		if (sickness.state !== "moved" && !proposed.has(smallkey)) marked.set(smallkey, sickness);
 	for (const smallkey of proposed) {
-		const known = health.get(smallkey) ?? { ...seenAs("moved", causeOf("moved")), since: week };
-		marked.set(smallkey, { ...known, repair: true });
+		const sickness = health.get(smallkey) ?? { ...seenAs("moved", causeOf("moved")), since: week };
+		marked.set(smallkey, { ...sickness, repair: true });
 	}
 	return marked;
 }

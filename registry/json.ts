@@ -1,5 +1,5 @@
 import { type JSONPath, type JSONVisitor, printParseErrorCode, visit } from "jsonc-parser";
-import { type Found, listed, pointerOf } from "./problems.ts";
+import { type LazyProblem, listProblems, pointerOf } from "./problems.ts";
 import { type Problem, problemAt, type TextCode, textOf } from "./texts.ts";
 
 /** Counts brackets outside strings. */
@@ -78,8 +78,8 @@ function syntaxError(text: string): Problem {
 }
 
 function ambiguities(text: string): Problem[] {
-	const found: Found[] = [];
-	const add = (path: JSONPath, code: TextCode) => found.push(() => [pointerOf(path), textOf(code)]);
+	const problems: LazyProblem[] = [];
+	const add = (path: JSONPath, code: TextCode) => problems.push(() => [pointerOf(path), textOf(code)]);
 	/** The names so far of each open object. */
 	const scopes: Set<string>[] = [];
 	visit(text, {
@@ -94,7 +94,7 @@ function ambiguities(text: string): Problem[] {
 			if (typeof value === "string" && !value.isWellFormed()) add(path(), "lone-surrogate");
 		},
 	});
-	return listed(found);
+	return listProblems(problems);
 }
 
 /**

@@ -73,10 +73,10 @@ export function judgeChange(
 	const wrongNames = judgeNames(files, before, rules);
 	const layers = new Map<string, CheckedLayer>();
 	const problems: FileProblem[] = [];
-	for (const { path, name, registration, description, problems: found } of files) {
+	for (const { path, name, registration, description, problems: contentProblems } of files) {
 		const wrongName = wrongNames.get(path);
 		if (wrongName) problems.push(wrongName);
-		problems.push(...found);
+		problems.push(...contentProblems);
 		wrongNames.delete(path);
 		if (wrongName || !name) continue;
 		const layer = layers.get(name.smallkey);
@@ -103,7 +103,7 @@ interface JudgedFile {
 function judgeFile(edit: EditedFile, rules: Rules): JudgedFile {
 	const { path, kind } = edit;
 	const isRemoved = kind === "removed";
-	const judged: JudgedFile = {
+	const result: JudgedFile = {
 		path,
 		isRemoved,
 		name: parseLayerPath(path),
@@ -112,24 +112,24 @@ function judgeFile(edit: EditedFile, rules: Rules): JudgedFile {
 		problems: [],
 	};
 	const refuse = (problems: readonly Problem[]): JudgedFile => {
-		return { ...judged, problems: problems.map((problem) => ({ ...problem, file: path })) };
+		return { ...result, problems: problems.map((problem) => ({ ...problem, file: path })) };
 	};
-	const misplaced = judged.name ? null : judgePlace(path, isRemoved);
+	const misplaced = result.name ? null : judgePlace(path, isRemoved);
 	if (misplaced) return refuse([misplaced]);
 	// Only reviewers read other files: a wrong one must not stop layers from being served.
-	if (!("bytes" in edit) || (rules === "stored" && isOtherFile(path))) return judged;
+	if (!("bytes" in edit) || (rules === "stored" && isOtherFile(path))) return result;
 	const { bytes } = edit;
 	const wrongKind = judgeKind(path, edit.kind, bytes.length);
 	if (wrongKind) return refuse([wrongKind]);
 	if (path === ownersPath) return refuse(parseOwners(bytes).problems);
 	if (isOtherFile(path)) return refuse(parseJson(bytes).problems);
-	if (!judged.name) return judged;
-	if (judged.name.kind === "description") {
+	if (!result.name) return result;
+	if (result.name.kind === "description") {
 		const description = parseDescription(new TextDecoder().decode(bytes));
-		return description ? { ...judged, description } : refuse([problemAt("", "description")]);
+		return description ? { ...result, description } : refuse([problemAt("", "description")]);
 	}
 	const { registration, problems } = parseRegistration(bytes, rules);
-	return registration ? { ...judged, registration } : refuse(problems);
+	return registration ? { ...result, registration } : refuse(problems);
 }
 
 /** Outside `layers/` any name of visible characters is accepted. */
@@ -160,23 +160,23 @@ function judgeNames(
 	before: NamesBefore | null,
 	rules: Rules,
 ): Map<string, FileProblem> {
-	const named = files.flatMap(({ name, ...file }) => (name ? [{ ...file, ...name }] : []));
-	const smallkeys = new Set(named.map(({ smallkey }) => smallkey));
-	const known = before ? filesBefore(smallkeys, before) : new Set<string>();
-	const isStored = (smallkey: string) => before && known.has(layerPath(smallkey));
-	const after = new Set(known);
-	for (const { path, isRemoved } of named) {
+	const layerFiles = files.flatMap(({ name, ...file }) => (name ? [{ ...file, ...name }] : []));
+	const smallkeys = new Set(layerFiles.map(({ smallkey }) => smallkey));
+	const pathsBefore = before ? filesBefore(smallkeys, before) : new Set<string>();
+	const isStored = (smallkey: string) => before && pathsBefore.has(layerPath(smallkey));
+	const after = new Set(pathsBefore);
+	for (const { path, isRemoved } of layerFiles) {
 		if (isRemoved) after.delete(path);
 		else after.add(path);
 	}
 	// A stored invalid file is not served, and must not block another spelling.
-	const invalid = named.filter(({ registration }) => rules === "stored" && registration === null);
+	const invalid = layerFiles.filter(({ registration }) => rules === "stored" && registration === null);
 	const rivals = new Set(after);
 	for (const { path } of invalid) rivals.delete(path);
 	const kept = keptSpellings(rivals, isStored);
-	const removed = keptSpellings(new Set([...known].filter((path) => !after.has(path))), isStored);
+	const removed = keptSpellings(new Set([...pathsBefore].filter((path) => !after.has(path))), isStored);
 	const problems = new Map<string, FileProblem>();
-	for (const { path, smallkey, kind } of named) {
+	for (const { path, smallkey, kind } of layerFiles) {
 		if (kind !== "registration" || !rivals.has(path)) continue;
 		const lower = smallkey.toLowerCase();
 		const rule = judgeKey(smallkey, kept.get(lower) as string, removed.get(lower) ?? null, isStored);
@@ -192,12 +192,13 @@ function judgeNames(
 
 /** The stored files of all spellings of some smallkeys. */
 function filesBefore(smallkeys: ReadonlySet<string>, before: NamesBefore): Set<string> {
-	const wanted = new Set(Array.from(smallkeys, (smallkey) => smallkey.toLowerCase()));
+	const lowerKeys = new Set(Array.from(smallkeys, (smallkey) => smallkey.toLowerCase()));
 	const paths = new Set<string>();
 	for (const folder of new Set(Array.from(smallkeys, folderOf))) {
 		for (const name of before(folder)) {
 			// A smallkey has no dot.
-			if (wanted.has(name.slice(0, name.indexOf(".")).toLowerCase())) paths.add(`layers/${folder}/${name}`);
+			if (lowerKeys.has(name.slice(0, name.indexOf(".")).toLowerCase()))
+				paths.add(`layers/${folder}/${name}`);
 		}
 	}
 	return paths;
@@ -222,6 +223,6 @@ function keptSpellings(
 function judgeSender(sender: Exclude<Who, string>, files: readonly JudgedFile[]): FileProblem[] {
 	const smallkeys = new Set(files.flatMap(({ name }) => (name ? [name.smallkey] : [])));
 	const foreign = [...smallkeys].filter((smallkey) => !mayChange(sender, smallkey));
-	const own = sender.smallkeys?.join(" ") || textOf("none");
-	return foreign.map((smallkey) => keyProblem(layerPath(smallkey), "owner", sender.id, own, smallkey));
+	const globs = sender.smallkeys?.join(" ") || textOf("none");
+	return foreign.map((smallkey) => keyProblem(layerPath(smallkey), "owner", sender.id, globs, smallkey));
 }

@@ -1,6 +1,6 @@
 import type { FromSchema } from "json-schema-to-ts";
 import { parseJson } from "./json.ts";
-import { type Found, listed, pointerOf, schemaProblems } from "./problems.ts";
+import { type LazyProblem, listProblems, pointerOf, schemaProblems } from "./problems.ts";
 import type { owners as schema } from "./schemas/definitions.ts";
 import { validateOwners } from "./schemas/validate-owners.ts";
 import { parseLayerPath } from "./smallkey.ts";
@@ -41,7 +41,8 @@ export function parseOwners(bytes?: Uint8Array | null): { owners: Owners | null;
 	if (bytes.length > maxOwnersBytes)
 		return { owners: null, problems: [problemAt("", "size-of-document", maxOwnersBytes)] };
 	const parsed = parseJson(bytes);
-	const invalid = parsed.problems.length === 0 ? listed(schemaProblems(validateOwners, parsed.value)) : [];
+	const invalid =
+		parsed.problems.length === 0 ? listProblems(schemaProblems(validateOwners, parsed.value)) : [];
 	const problems = [...parsed.problems, ...invalid];
 	if (problems.length > 0) return { owners: null, problems };
 	const { operators, layers, senders = {} } = parsed.value as FromSchema<typeof schema>;
@@ -51,11 +52,11 @@ export function parseOwners(bytes?: Uint8Array | null): { owners: Owners | null;
 		Object.entries(of).map(([name, names]) => ({ at: [member, name], names })),
 	);
 	const withoutId = [{ at: ["operators"], names: operators }, ...lists].flatMap(({ at, names }) =>
-		names.flatMap((name, index): Found[] =>
+		names.flatMap((name, index): LazyProblem[] =>
 			hasNoId(name) ? [() => [pointerOf([...at, index]), textOf("owner-id", name)]] : [],
 		),
 	);
-	return { owners, problems: listed(withoutId) };
+	return { owners, problems: listProblems(withoutId) };
 }
 
 /** `@organisation/team` */

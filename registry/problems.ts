@@ -23,20 +23,20 @@ export function textsOf(problems: readonly Problem[], lang: Lang = "en"): string
 }
 
 /** Finds the place and the broken rule. Called only for a problem that is listed. */
-export type Found = () => readonly [pointer: string, rule: Text];
+export type LazyProblem = () => readonly [pointer: string, rule: Text];
 
 /** At most 20 problems and a count of the others: at most 16 kB as JSON. */
-export function listed(found: readonly Found[]): Problem[] {
+export function listProblems(all: readonly LazyProblem[]): Problem[] {
 	const problems: Problem[] = [];
 	let bytes = 0;
-	for (const find of found.slice(0, maxProblems)) {
+	for (const find of all.slice(0, maxProblems)) {
 		const [pointer, rule] = find();
 		const problem = { ...rule, place: cutPointer(pointer) || "document" };
 		bytes += encoder.encode(JSON.stringify(textIn("en", problem))).length;
 		if (bytes > maxProblemBytes) break;
 		problems.push(problem);
 	}
-	const hidden = found.length - problems.length;
+	const hidden = all.length - problems.length;
 	if (hidden > 0) problems.push(problemAt("", hidden === 1 ? "more-problems-one" : "more-problems", hidden));
 	return problems;
 }
@@ -103,7 +103,7 @@ const valuesOf: Readonly<Record<string, (params: Params) => string | number | Te
  */
 export type Rules = "written" | "stored";
 
-export function schemaProblems(validate: Validator, value: unknown, rules: Rules = "written"): Found[] {
+export function schemaProblems(validate: Validator, value: unknown, rules: Rules = "written"): LazyProblem[] {
 	if (validate(value)) return [];
 	const errors = (validate.errors ?? []).filter((error) => rules === "written" || !isOnlyOnWrite(error));
 	return errors.filter((error) => !isRepeated(error)).map((error) => () => [placeOf(error), ruleOf(error)]);
@@ -140,10 +140,10 @@ function ruleOf(error: ErrorObject): Text {
 
 /** `lyer` for `layer`, `url` for `service_url`. */
 function unknownMember({ params, parentSchema }: ErrorObject): Text {
-	const known = Object.keys((parentSchema?.properties ?? {}) as object);
+	const names = Object.keys((parentSchema?.properties ?? {}) as object);
 	const name = String((params as Params).additionalProperty);
-	const isPart = (one: string) => one.split("_").includes(name.toLowerCase());
-	const nearest = nearestName(name, known) ?? known.find(isPart) ?? null;
+	const isPart = (candidate: string) => candidate.split("_").includes(name.toLowerCase());
+	const nearest = nearestName(name, names) ?? names.find(isPart) ?? null;
 	return nearest === null ? textOf("additionalProperties") : textOf("misspelt", nearest);
 }
 
@@ -152,14 +152,14 @@ function counted(limit: unknown): Text {
 }
 
 /** Null where no name is similar. */
-export function nearestName(name: string, known: Iterable<string>): string | null {
+export function nearestName(name: string, names: Iterable<string>): string | null {
 	// A longer name is no misspelling, and slow to compare.
 	if (name.length > 64) return null;
 	let nearest: string | null = null;
 	let least = name.length < 5 ? 2 : 3;
-	for (const one of known) {
-		const edits = editsBetween(name.toLowerCase(), one.toLowerCase());
-		if (edits < least) [nearest, least] = [one, edits];
+	for (const candidate of names) {
+		const edits = editsBetween(name.toLowerCase(), candidate.toLowerCase());
+		if (edits < least) [nearest, least] = [candidate, edits];
 	}
 	return nearest;
 }

@@ -8,7 +8,7 @@ import {
 	withoutForm,
 } from "./addresses.ts";
 import { parseJson } from "./json.ts";
-import { listed, pointerOf, type Rules, schemaProblems, shownValue } from "./problems.ts";
+import { listProblems, pointerOf, type Rules, schemaProblems, shownValue } from "./problems.ts";
 import { registration1, registration2 } from "./schemas/registration.ts";
 import { validateRegistration1, validateRegistration2 } from "./schemas/validate-registration.ts";
 import { type Lang, langs } from "./smallkey.ts";
@@ -107,8 +107,8 @@ export function parseRegistration(
 	if (problems.length > 0) return refused(...problems);
 	const { version } = (value ?? {}) as { version?: unknown };
 	const validate = version === "2.0" ? validateRegistration2 : validateRegistration1;
-	const found = listed([...schemaProblems(validate, value, rules), ...addressProblems(value, rules)]);
-	if (found.length > 0) return refused(...found);
+	const broken = listProblems([...schemaProblems(validate, value, rules), ...addressProblems(value, rules)]);
+	if (broken.length > 0) return refused(...broken);
 	const registration = value as Registration;
 	const tooLarge = rules === "written" ? storedSizeProblem(registration) : null;
 	return tooLarge ? refused(tooLarge) : { registration, problems: [] };

@@ -34,8 +34,8 @@ export function problemAt(place: string, code: TextCode, ...values: Text["values
 }
 
 export function oneOf(names: readonly string[]): string | Text {
-	const [first = "", ...others] = names;
-	return others.length === 0 ? first : textOf("or", first, oneOf(others));
+	const [first = "", ...rest] = names;
+	return rest.length === 0 ? first : textOf("or", first, oneOf(rest));
 }
 
 /** `/fr/layer: is missing`, `le document : doit être un objet` */

@@ -92,7 +92,7 @@ const tags = /<[a-z/!][^<>]*>/gi;
 const references = /&(?:([a-z]{2,8})|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi;
 
 /** Those that services in English and French use. */
-const named: ReadonlyMap<string, string> = new Map(
+const characters: ReadonlyMap<string, string> = new Map(
 	Object.entries({
 		...{ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", rsquo: "’", lsquo: "‘" },
 		...{ agrave: "à", acirc: "â", ccedil: "ç", egrave: "è", eacute: "é", ecirc: "ê", euml: "ë" },
@@ -107,15 +107,15 @@ const named: ReadonlyMap<string, string> = new Map(
  * `maxLength` characters.
  */
 export function plainText(text: string, maxLength: number): string {
-	const known = text.slice(0, maxMarkupLength).replace(tags, " ").replace(references, characterOf);
-	const line = escapeMarkup(known.replace(tags, " "))
+	const decoded = text.slice(0, maxMarkupLength).replace(tags, " ").replace(references, characterOf);
+	const line = escapeMarkup(decoded.replace(tags, " "))
 		.replace(/[\p{C}\p{Z}]+/gu, " ")
 		.trim();
 	return line.length > maxLength ? `${line.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, "")}…` : line;
 }
 
 function characterOf(reference: string, name?: string, decimal?: string, hexadecimal?: string): string {
-	if (name !== undefined) return named.get(name) ?? reference;
+	if (name !== undefined) return characters.get(name) ?? reference;
 	const code = decimal === undefined ? Number.parseInt(hexadecimal ?? "", 16) : Number(decimal);
 	return code > 0x10ffff ? reference : String.fromCodePoint(code);
 }

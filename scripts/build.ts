@@ -28,11 +28,11 @@ export const run = createRun("build", async ({ read, environment, io, extensions
 		extensions,
 	});
 	for (const problem of problems) io.warn(plain(problem));
-	const found = counted(problems.length, "problem");
-	if (!written) throw new WrongError(`${found}; nothing was written`);
+	const count = counted(problems.length, "problem");
+	if (!written) throw new WrongError(`${count}; nothing was written`);
 	await updateChecksums(out, options.manifest);
 	io.print(`${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
 	if (catalogue) io.print(catalogueLine(catalogue));
 	if (problems.length > 0)
-		throw new WrongError(`${found}; those files are served in their last valid form, or not at all`);
+		throw new WrongError(`${count}; those files are served in their last valid form, or not at all`);
 });

@@ -35,13 +35,13 @@ const put = createRun("put", async ({ read, environment, io }) => {
 });
 
 const remove = createRun("remove", async ({ read, environment, io }) => {
-	const [{ file, ...options }, named] = await read((line) =>
+	const [{ file, ...options }, keys] = await read((line) =>
 		requestOptions(line.argument("[smallkey...]", "the layers"))
 			.option("--file <file>", "a file of smallkeys with spaces, commas or lines between them")
 			.option(...ifMatchOption)
 			.option("--json", "print the result as JSON", false),
 	);
-	const smallkeys = [...new Set([...named, ...(file === undefined ? [] : await readKeys(file, io.warn))])];
+	const smallkeys = [...new Set([...keys, ...(file === undefined ? [] : await readKeys(file, io.warn))])];
 	const [smallkey] = smallkeys;
 	if (smallkey === undefined) throw new Error("smallkey: is needed, or --file with smallkeys");
 	const isMany = smallkeys.length > 1 || file !== undefined || options.json;

@@ -49,9 +49,9 @@ export const run = createRun("register", async ({ read, environment, io }) => {
 	for (const problem of problems) io.warn(plain(problem));
 	const isComplete = problems.length === 0;
 	if (!isComplete && !partial) throw nothingWritten(problems);
-	const others = removeOthers ? { owned, yes, maxRemoved, isComplete } : null;
+	const removal = removeOthers ? { owned, yes, maxRemoved, isComplete } : null;
 	const code = url
-		? await registerMany(registrations, { ...options, url }, others, environment, io)
+		? await registerMany(registrations, { ...options, url }, removal, environment, io)
 		: await registerInStore(registrations, options, environment, io);
 	return isComplete ? code : Math.max(code, exitCodes.wrong);
 });

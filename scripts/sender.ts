@@ -133,11 +133,11 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 		verb("remove", "take a sender away; what it has published stays").action(async (id) => {
 			await changeSender(dataDir, id, () => null);
 			io.print(`${id} is no longer in ${place}`);
-			const others = [...(await allSenders(dataDir)).values()];
+			const remaining = [...(await allSenders(dataDir)).values()];
 			const published = await readPublished(dataDir);
-			const own = published && (published.get(id) ?? { layers: [], waiting: [] });
-			if (own) io.print(removedLines(own, others).map(plain).join("\n"));
-			if (others.length === 0) io.warn("warning: it was the last sender: no one can publish");
+			const entry = published && (published.get(id) ?? { layers: [], waiting: [] });
+			if (entry) io.print(removedLines(entry, remaining).map(plain).join("\n"));
+			if (remaining.length === 0) io.warn("warning: it was the last sender: no one can publish");
 			await printService();
 		});
 

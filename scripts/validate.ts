@@ -69,17 +69,17 @@ export function workingFolder({ layers, repo }: SourceOptions): string {
 	);
 }
 
-type Named = LayerFile & { name: string };
+type NamedFile = LayerFile & { name: string };
 
 /** Reads a file on the command line. Its path in the repository starts at the last folder called `layers`. */
-async function readNamed(name: string): Promise<Named> {
+async function readFileNamed(name: string): Promise<NamedFile> {
 	const parts = relative(process.cwd(), resolve(name)).split(sep);
 	const start = parts.lastIndexOf("layers");
 	const path = (start < 0 ? parts : parts.slice(start)).join("/");
-	const found = await lstat(name);
-	if (found.isSymbolicLink()) return { name, path, kind: "symlink", bytes: new Uint8Array(0) };
-	if (found.isDirectory()) throw new Error(`${name}: is a folder; name its files: ${join(name, "*.json")}`);
-	if (!found.isFile()) return { name, path, kind: "other", bytes: new Uint8Array(0) };
+	const stat = await lstat(name);
+	if (stat.isSymbolicLink()) return { name, path, kind: "symlink", bytes: new Uint8Array(0) };
+	if (stat.isDirectory()) throw new Error(`${name}: is a folder; name its files: ${join(name, "*.json")}`);
+	if (!stat.isFile()) return { name, path, kind: "other", bytes: new Uint8Array(0) };
 	return { name, path, kind: "file", bytes: await readFile(name) };
 }
 
@@ -92,10 +92,10 @@ interface Checked {
  * Checks named files by the rules for writes, with warnings. A file in a folder `layers` is judged together with the other
  * files in that folder.
  */
-async function checkNamed(named: readonly Named[]): Promise<Checked> {
+async function checkFiles(files: readonly NamedFile[]): Promise<Checked> {
 	const isPlaced = ({ path }: LayerFile) => path.startsWith("layers/");
-	const placed = named.filter(isPlaced);
-	const alone = named.filter((file) => !isPlaced(file));
+	const placed = files.filter(isPlaced);
+	const alone = files.filter((file) => !isPlaced(file));
 	const checks = [checkWritten(placed, await namesBefore(placed)), ...alone.map(checkAlone)];
 	return {
 		problems: checks.flatMap(({ problems }) => problems),
@@ -106,17 +106,18 @@ async function checkNamed(named: readonly Named[]): Promise<Checked> {
 function checkWritten(files: readonly LayerFile[], before: NamesBefore): Checked {
 	const { layers, problems } = judgeChange(before, files, "anyone");
 	const warnings = [...layers].flatMap(([smallkey, { registration }]) =>
-		warningsOf(registration).map((one) => ({ ...one, file: layerPath(smallkey) })),
+		warningsOf(registration).map((warning) => ({ ...warning, file: layerPath(smallkey) })),
 	);
 	return { problems, warnings };
 }
 
 /** Checks the content of a file in another folder, whatever its name, as that of a layer called `alone`. */
-function checkAlone(file: Named): Checked {
+function checkAlone(file: NamedFile): Checked {
 	const path = file.path.endsWith(".service.json") ? descriptionPath("alone") : layerPath("alone");
 	const { problems, warnings } = checkWritten([{ ...file, path }], () => ["alone.json"]);
-	const named = (found: readonly FileProblem[]) => found.map((one) => ({ ...one, file: file.path }));
-	return { problems: named(problems), warnings: named(warnings) };
+	const withName = (problems: readonly FileProblem[]) =>
+		problems.map((problem) => ({ ...problem, file: file.path }));
+	return { problems: withName(problems), warnings: withName(warnings) };
 }
 
 /** Checks all layers by the rules of a build, and who owns them, which a build does not read. */
@@ -127,21 +128,21 @@ function checkAll(files: readonly LayerFile[]): Checked {
 }
 
 /** The names before a change of the named files, which are new unless the last commit has them. */
-async function namesBefore(named: readonly Named[]): Promise<NamesBefore> {
-	const own = new Set(named.map(({ path }) => path));
+async function namesBefore(files: readonly NamedFile[]): Promise<NamesBefore> {
+	const paths = new Set(files.map(({ path }) => path));
 	const before: { path: string }[] = [];
-	for (const [name, path] of new Map(named.map((one) => [dirname(one.name), dirname(one.path)]))) {
+	for (const [name, path] of new Map(files.map((file) => [dirname(file.name), dirname(file.path)]))) {
 		const committed = new Set(await committedNames(name));
 		const beside = readdirSync(name).map((file) => ({ path: `${path}/${file}` }));
-		before.push(...beside.filter((one) => !own.has(one.path) || committed.has(fileName(one.path))));
+		before.push(...beside.filter((entry) => !paths.has(entry.path) || committed.has(fileName(entry.path))));
 	}
 	return namesOf(before);
 }
 
 /** The names that the last commit has in a folder; none outside a repository, or without a commit. @throws {GitFailure} */
 async function committedNames(folder: string): Promise<string[]> {
-	const listed = runGit(folder, ["ls-tree", "-z", "--name-only", "HEAD", "./"]);
-	const output = await listed.catch((error: unknown) => {
+	const listing = runGit(folder, ["ls-tree", "-z", "--name-only", "HEAD", "./"]);
+	const output = await listing.catch((error: unknown) => {
 		if (error instanceof GitFailure && error.code === 128) return "";
 		throw error;
 	});
@@ -159,10 +160,12 @@ export const run = createRun("validate", async ({ read, io }) => {
 		throw new Error("files, or one of --layers and --repo: both cannot be checked at once");
 	}
 	io.warn(`Checking ${names.length > 0 ? counted(names.length, "named file") : name}`);
-	const named = await Promise.all(names.map(readNamed));
-	const files = names.length > 0 ? named : await collectSource(source);
+	const namedFiles = await Promise.all(names.map(readFileNamed));
+	const files = names.length > 0 ? namedFiles : await collectSource(source);
 	const { problems, warnings } =
-		names.length > 0 ? await checkNamed(named.sort((a, b) => (a.path < b.path ? -1 : 1))) : checkAll(files);
+		names.length > 0
+			? await checkFiles(namedFiles.sort((a, b) => (a.path < b.path ? -1 : 1)))
+			: checkAll(files);
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
 	for (const warning of warnings) io.warn(plain(`warning: ${problemLine(warning)}`));
 	const counts = [counted(files.length, "file"), counted(problems.length, "problem")];

@@ -13,8 +13,8 @@ import { catalogueRoutes } from "../site/http/routes.ts";
 function catalogueOf(bindings: Bindings): Catalogue {
 	const find = filesOf(bindings);
 	const text = async (file: string) => {
-		const found = await find(file);
-		return found && new TextDecoder().decode(found.body);
+		const result = await find(file);
+		return result && new TextDecoder().decode(result.body);
 	};
 	// The plain list needs every chunk, too. A build has it as files.
 	return new Catalogue({ find, text, headers: {}, isSecure: true, isLive: false });

@@ -3,10 +3,10 @@ import { sickStates } from "../health.ts";
 import { document, having, list, nullable, string } from "./definitions.ts";
 
 /** Without the index signature for further members. */
-type Named<T> = T extends object
+type Declared<T> = T extends object
 	? T extends readonly unknown[]
 		? T
-		: { [K in keyof T as string extends K ? never : K]: Named<T[K]> }
+		: { [K in keyof T as string extends K ? never : K]: Declared<T[K]> }
 	: T;
 
 export const receipt = document("receipt", "Receipt of a write", {
@@ -27,7 +27,7 @@ export const receipt = document("receipt", "Receipt of a write", {
 	},
 });
 
-export type Receipt = Named<FromSchema<typeof receipt>>;
+export type Receipt = Declared<FromSchema<typeof receipt>>;
 
 export const errors = document("errors", "Why a request was refused", {
 	...having(
@@ -130,6 +130,6 @@ export const layerStatus = document("layer-status", "How a layer is", {
 });
 
 /** For the layer's publisher, without secrets and sender ids. Times are ISO 8601, in UTC. */
-export type LayerStatus = Named<FromSchema<typeof layerStatus>>;
+export type LayerStatus = Declared<FromSchema<typeof layerStatus>>;
 
-export type WaitingRepair = Named<FromSchema<typeof repair>>;
+export type WaitingRepair = Declared<FromSchema<typeof repair>>;

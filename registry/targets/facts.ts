@@ -104,7 +104,7 @@ export function layerFacts(
 		id: `rcs.${smallkey}.${lang}`,
 		type,
 		url,
-		name: escapeMarkup(members.service_name || ownName(type, url, entries, service, title) || smallkey),
+		name: escapeMarkup(members.service_name || serviceName(type, url, entries, service, title) || smallkey),
 		entries,
 		nameField: escapeMarkup(nameField(columns, [members.display_field, service.display_field])),
 		metadataUrl: members.metadata?.metadata_url ?? fill(settings.metadataUrl, members.metadata),
@@ -120,13 +120,13 @@ export function layerFacts(
 
 function entriesOf(registration: Registration, lang: Lang, harvested: LangDescription | null): Entries {
 	const { layer, scrape_only }: Members = registration[lang];
-	const named = layer === undefined ? scrape_only : [layer];
-	if (named || !isVersion2(registration) || !takesAllLayers(registration[lang])) return named ?? [];
+	const names = layer === undefined ? scrape_only : [layer];
+	if (names || !isVersion2(registration) || !takesAllLayers(registration[lang])) return names ?? [];
 	return harvested && "entries" in harvested ? harvested.entries : [];
 }
 
 /** For a layer without a registered name. `title`: of a whole service. */
-function ownName(
+function serviceName(
 	type: ServiceType,
 	url: string,
 	entries: Entries,

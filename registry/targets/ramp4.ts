@@ -44,7 +44,7 @@ function wmsLayer(layer: LayerFacts): object {
 		layerType: "ogc-wms",
 		url,
 		name,
-		sublayers: entries.map((one) => ({ id: one })),
+		sublayers: entries.map((entry) => ({ id: entry })),
 		featureInfoMimeType: readInfoTypes.has(type) ? type : undefined,
 	};
 }

@@ -55,7 +55,7 @@ export function renderAt(name: TargetName, layer: LayerFacts): string | null {
  * form.
  */
 export function renderLayer(
-	wanted: readonly TargetName[],
+	names: readonly TargetName[],
 	lang: Lang,
 	smallkey: string,
 	registration: Registration,
@@ -63,7 +63,7 @@ export function renderLayer(
 	settings: FragmentSettings,
 ): (string | null)[] {
 	const layer = layerFacts(lang, smallkey, registration, description, settings);
-	return wanted.map((name) => renderAt(name, layer));
+	return names.map((name) => renderAt(name, layer));
 }
 
 /** Before the first harvest, with a warning for each target that cannot express the layer. */
@@ -88,8 +88,8 @@ export function readableAt(
 			["no-form-yet", unread.filter(isLater)],
 		] as const;
 		for (const [code, layers] of groups) {
-			const [one, other] = layers.map(({ lang }) => lang);
-			const where = one && other ? textOf("and", one, other) : one;
+			const [first, second] = layers.map(({ lang }) => lang);
+			const where = first && second ? textOf("and", first, second) : first;
 			if (where) warnings.push(problemAt("", code, target, where));
 		}
 	}

@@ -90,14 +90,14 @@ const genericSymbology = { type: "simple", imageUrl: genericImage, label: "" };
 /** The viewer throws on any other type, and needs an `imageUrl` in every entry. */
 function symbologyOf(renderer: Renderer, { classValue }: Spelling): object {
 	if (renderer.type === "simple") return { type: "simple", ...drawn(renderer) };
-	const { default: other } = renderer;
-	const defaults = other ? { defaultImageUrl: other.image, label: escapeMarkup(other.label) } : {};
+	const { default: fallback } = renderer;
+	const defaults = fallback ? { defaultImageUrl: fallback.image, label: escapeMarkup(fallback.label) } : {};
 	if (renderer.type === "breaks") {
-		const rangeMaps = renderer.classes.map((one) => ({ maxValue: one.max, ...drawn(one) }));
+		const rangeMaps = renderer.classes.map((item) => ({ maxValue: item.max, ...drawn(item) }));
 		return { type: "classBreaks", field: renderer.field, minValue: renderer.min, rangeMaps, ...defaults };
 	}
 	const [field1, field2, field3] = renderer.fields;
-	const valueMaps = renderer.classes.map((one) => ({ value: classValue(one.value), ...drawn(one) }));
+	const valueMaps = renderer.classes.map((item) => ({ value: classValue(item.value), ...drawn(item) }));
 	return { type: "uniqueValue", field1, field2, field3, valueMaps, ...defaults };
 }
 

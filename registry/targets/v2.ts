@@ -90,13 +90,13 @@ const infoTypes = new Set(["text/html;fgpv=summary", "text/html", "text/plain", 
 
 function ogcMembers(layer: LayerFacts): object {
 	return {
-		layerEntries: layer.entries.map((one) => ({ id: one })),
-		featureInfoMimeType: known(layer.infoType, infoTypes),
-		legendMimeType: known(layer.members.legend_format, legendTypes),
+		layerEntries: layer.entries.map((id) => ({ id })),
+		featureInfoMimeType: ifSupported(layer.infoType, infoTypes),
+		legendMimeType: ifSupported(layer.members.legend_format, legendTypes),
 	};
 }
 
-function known(type: string | undefined, types: ReadonlySet<string>): string | undefined {
+function ifSupported(type: string | undefined, types: ReadonlySet<string>): string | undefined {
 	return type !== undefined && types.has(type) ? type : undefined;
 }
 

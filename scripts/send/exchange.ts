@@ -9,7 +9,7 @@ import { findSecret, type PublisherRequest, type SignedRequest, signWith } from 
 const sendTimeoutMs = 120_000;
 
 /** What a service answers to a request. */
-export interface Sent {
+export interface SendResult {
 	/** Exit code: 1 if the service refuses the request, 2 if it cannot serve it now. */
 	code: number;
 	/** The receipt of a request that was accepted, if it has one. */
@@ -43,13 +43,13 @@ const notedErrorMs = 10_000;
  */
 export function createSend(environment: Environment, io: Io) {
 	let aheadMs = 0;
-	return async (request: PublisherRequest): Promise<Sent> => {
+	return async (request: PublisherRequest): Promise<SendResult> => {
 		const key = await findSecret(request.sender ?? null, environment, io);
 		const send = async () => exchange(await signWith(key, request, new Date(io.now().getTime() + aheadMs)));
-		const sent = await send();
-		if (sent.serviceTime === null) return sent;
-		const differenceMs = sent.serviceTime.getTime() - io.now().getTime();
-		if (Math.abs(differenceMs) > maxClockErrorMs) return sent;
+		const result = await send();
+		if (result.serviceTime === null) return result;
+		const differenceMs = result.serviceTime.getTime() - io.now().getTime();
+		if (Math.abs(differenceMs) > maxClockErrorMs) return result;
 		const isNoted = Math.abs(differenceMs - aheadMs) < notedErrorMs;
 		aheadMs = differenceMs;
 		if (!isNoted) io.warn(clockText(differenceMs));
@@ -64,7 +64,7 @@ function clockText(differenceMs: number): string {
 }
 
 /** Sends a signed request. @throws {Error} if nothing answers, or the answer is not a service's */
-export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs): Promise<Sent> {
+export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs): Promise<SendResult> {
 	const { method, body, smallkey, ifMatch, reviewName } = request;
 	const address = new URL(request.url).origin + request.target;
 	const unsigned = {
@@ -72,8 +72,8 @@ export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs
 		...(reviewName !== undefined && { Review: reviewName }),
 	};
 	const headers = { ...request.headers, "Content-Type": "application/json", ...unsigned };
-	const sent = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
-	const answer = await askService(address, timeoutMs, { method, headers, ...sent });
+	const content = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
+	const answer = await askService(address, timeoutMs, { method, headers, ...content });
 	if (answer.ok) {
 		const receipt = tryJson(answer.text);
 		if (answer.text !== "" && receipt === null) throw new Error(`${address}: its answer is not a receipt`);
@@ -88,8 +88,8 @@ export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs
 	const serviceTime = isLate ? answer.date : null;
 	const texts = [...errors, ...(typeof hint === "string" ? [hint] : [])];
 	// A line of another's text must not begin like a command of a CI runner, such as `::error::`.
-	const own = texts.flatMap((text) => plain(text).split("\n")).map((line) => `the service: ${line}`);
+	const messages = texts.flatMap((text) => plain(text).split("\n")).map((line) => `the service: ${line}`);
 	const isBusy = answer.status >= 500 || answer.status === 429;
 	const code = isBusy ? exitCodes.unable : exitCodes.wrong;
-	return { code, receipt: null, serviceTime, lines: [`${answer.status} from ${address}`, ...own] };
+	return { code, receipt: null, serviceTime, lines: [`${answer.status} from ${address}`, ...messages] };
 }

@@ -17,7 +17,7 @@ export interface ManyOptions extends BatchTarget {
 }
 
 /** Smallkeys that a line names; --json has all of them. */
-const maxNamed = 100;
+const maxKeys = 100;
 
 /**
  * Registers many layers at a service, and prints which of them have changed. If all were accepted, it then removes what
@@ -55,14 +55,15 @@ export async function registerMany(
 	if (!options.json) printRegistered(result, options.url, io);
 	const mayRemove = code === exitCodes.done && others?.isComplete === true && !interrupted.aborted;
 	if (!removal || !others || !mayRemove) {
-		if (options.json) io.print(JSON.stringify(registered(result)));
+		if (options.json) io.print(JSON.stringify(registrationLists(result)));
 		if (removal) io.warn("nothing is removed: not all files of the folder are registered");
 		return code;
 	}
 	const { keys } = removal;
 	if (keys.length > 0 && !others.yes) await confirm(keys, options.url, io);
 	const removals = await sendBatch(new Map(keys.map((key) => [key, null])), to, withSecret, sameIo);
-	if (options.json) io.print(JSON.stringify({ ...registered(result), others: removed(removals) }));
+	if (options.json)
+		io.print(JSON.stringify({ ...registrationLists(result), others: removalLists(removals) }));
 	else printRemoved(removals, options.url, io);
 	return codeOf(removals);
 }
@@ -75,18 +76,18 @@ export async function removeMany(
 	io: Io,
 ): Promise<number> {
 	const result = await sendBatch(new Map(smallkeys.map((key) => [key, null])), options, environment, io);
-	if (options.json) io.print(JSON.stringify(removed(result)));
+	if (options.json) io.print(JSON.stringify(removalLists(result)));
 	else printRemoved(result, options.url, io);
 	return codeOf(result);
 }
 
 /** The result of a batch of registrations as it is printed. */
-function registered({ changed, unchanged, waiting, refused, unsent }: BatchResult) {
+function registrationLists({ changed, unchanged, waiting, refused, unsent }: BatchResult) {
 	return sortedLists({ changed, unchanged, waiting, refused, unsent });
 }
 
 /** The result of a batch of removals as it is printed. */
-function removed({ changed, waiting, refused, unsent }: BatchResult) {
+function removalLists({ changed, waiting, refused, unsent }: BatchResult) {
 	return sortedLists({ removed: changed, waiting, refused, unsent });
 }
 
@@ -95,7 +96,7 @@ function sortedLists<T extends Record<string, string[]>>(lists: T): T {
 }
 
 function printRegistered(result: BatchResult, url: string, io: Io): void {
-	const lists = registered(result);
+	const lists = registrationLists(result);
 	const all = Object.values(lists).flat().length;
 	const { changed, unchanged } = lists;
 	io.print(
@@ -106,7 +107,7 @@ function printRegistered(result: BatchResult, url: string, io: Io): void {
 }
 
 function printRemoved(result: BatchResult, url: string, io: Io): void {
-	const lists = removed(result);
+	const lists = removalLists(result);
 	io.print(`${counted(lists.removed.length, "layer")} removed from ${url}${restOf(result)}`);
 	printKeys("removed", lists.removed, io);
 	printKeys("waiting for a reviewer", lists.waiting, io);
@@ -119,7 +120,7 @@ function restOf({ waiting, refused }: BatchResult): string {
 }
 
 function printKeys(label: string, keys: readonly string[], io: Io): void {
-	if (keys.length > 0) io.print(`${label}: ${firstOf(keys, maxNamed)}`);
+	if (keys.length > 0) io.print(`${label}: ${firstOf(keys, maxKeys)}`);
 }
 
 /** Shows what is to be removed, and asks. @throws {WrongError} unless the answer is yes */

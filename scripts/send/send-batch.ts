@@ -13,7 +13,7 @@ import { folderOf, isOtherFile } from "../../registry/smallkey.ts";
 import { counted, plain } from "../../registry/untrusted-text.ts";
 import { type Commit, type Edit, isRefusal, type Meta, type Reader, type Store } from "../../store/store.ts";
 import { exitCodes } from "../terminal/command-line.ts";
-import { createSend, type Sent } from "./exchange.ts";
+import { createSend, type SendResult } from "./exchange.ts";
 import { type Comparison, compareBatch } from "./preview-batch.ts";
 import { findSecret } from "./request.ts";
 
@@ -37,16 +37,18 @@ export async function readBatch(folder: string) {
 			? file.path
 			: `layers/${folderOf(below.replace(/\.json$/, ""))}/${below}`;
 		const name = join(folder, below);
-		const other = files.get(path);
-		if (other) problems.push(`${name}: is the same layer as ${other.name}`);
+		const duplicate = files.get(path);
+		if (duplicate) problems.push(`${name}: is the same layer as ${duplicate.name}`);
 		else files.set(path, { ...file, path, name });
 	}
 	const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-	const judged = judgeChange(null, sorted, "anyone");
+	const result = judgeChange(null, sorted, "anyone");
 	problems.push(
-		...judged.problems.map((one) => problemLine({ ...one, file: files.get(one.file)?.name ?? one.file })),
+		...result.problems.map((problem) =>
+			problemLine({ ...problem, file: files.get(problem.file)?.name ?? problem.file }),
+		),
 	);
-	const layers = [...judged.layers].sort(([a], [b]) => (a < b ? -1 : 1));
+	const layers = [...result.layers].sort(([a], [b]) => (a < b ? -1 : 1));
 	return {
 		registrations: new Map(layers.map(([smallkey, layer]) => [smallkey, layer.registration])),
 		problems,
@@ -180,10 +182,10 @@ export async function sendBatch(
 	const sendSigned = createSend({ ...environment, SENDER_SECRET: secret }, io);
 	const result: BatchResult = { changed: [], unchanged: [], waiting: [], refused: [], unsent: [] };
 	const interrupted = io.interrupted();
-	const gone = new AbortController();
-	const ended = AbortSignal.any([interrupted, gone.signal]);
+	const stop = new AbortController();
+	const ended = AbortSignal.any([interrupted, stop.signal]);
 
-	async function sendOnce(smallkey: string, body: Uint8Array | null): Promise<Sent> {
+	async function sendOnce(smallkey: string, body: Uint8Array | null): Promise<SendResult> {
 		const method = body ? "PUT" : "DELETE";
 		const change = { method, smallkey, body: body ?? new Uint8Array(0), url, sender, reviewName };
 		try {
@@ -202,11 +204,11 @@ export async function sendBatch(
 			const { code, receipt, lines } = await sendOnce(smallkey, body);
 			if (code === exitCodes.done) return void result[listOf(receipt)].push(smallkey);
 			const isLast = code === exitCodes.wrong || pauseMs === null;
-			if (isLast && !gone.signal.aborted) for (const line of lines) io.warn(line);
+			if (isLast && !stop.signal.aborted) for (const line of lines) io.warn(line);
 			if (code === exitCodes.wrong) return void result.refused.push(smallkey);
 			if (pauseMs !== null) await sleep(pauseMs, undefined, { signal: ended }).catch(() => undefined);
 		}
-		gone.abort();
+		stop.abort();
 		result.unsent.push(smallkey);
 	}
 
@@ -235,6 +237,6 @@ export function codeOf({ refused, unsent }: BatchResult): number {
 }
 
 function progressText({ unsent, refused, ...done }: BatchResult, all: number): string {
-	const sent = refused.length + Object.values(done).flat().length;
-	return `${sent} of ${all} sent${refused.length > 0 ? `, ${refused.length} refused` : ""}`;
+	const count = refused.length + Object.values(done).flat().length;
+	return `${count} of ${all} sent${refused.length > 0 ? `, ${refused.length} refused` : ""}`;
 }
