@@ -143,7 +143,7 @@ export function serviceNameIn(address: string): string {
 export const arcgisPath = /\/(MapServer|FeatureServer)(?:\/(\d{1,9}))?\/?$/i;
 
 const arcgisOperation =
-	/^(.*\/(?:Map|Feature|Image)Server(?:\/\d{1,9})?)\/((?:query|export|generate)[a-z]*|identify|find|legend|layers|info)(?:\/|$)/i;
+	/^(.*\/(?:Map|Feature|Image)Server(?:\/\d{1,9})?)\/((?:query|export|generate)[a-z]*|identify|find|legend|layers|info|iteminfo|metadata|dynamicLayer|tile|kml)(?:\/|$)/i;
 
 export function operationOf({ origin, pathname }: URL): { address: string; operation: string } | null {
 	const [, path, operation] = arcgisOperation.exec(pathname) ?? [];

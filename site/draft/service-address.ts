@@ -10,15 +10,21 @@ export interface ServiceAddress {
 }
 
 /** Parameters of requests to a WMS, which are not part of its address. */
-const requestParameters =
-	/^(?:service|request|version|layers?|styles?|format|crs|srs|bbox|width|height|transparent|f|callback|_|exceptions)$/i;
+const requestParameters = new RegExp(
+	`^(?:${[
+		"service|request|version|layers?|styles?|format|crs|srs|bbox|width|height|transparent|bgcolor|exceptions|time|elevation",
+		"dim_.*|sld.*|query_layers|info_format|feature_count|[xyij]|rule|scale|legend_options|f|callback|_",
+	].join("|")})$`,
+	"i",
+);
 
 /**
  * What an address alone says: the kind of its service, the service's address, and the layer in it.
  * @returns null if the text is no http or https address
  */
 export function parseServiceAddress(text: string): ServiceAddress | null {
-	const trimmed = text.trim();
+	// As in a letter, or in the source of a page or of capabilities.
+	const trimmed = text.replaceAll("&amp;", "&").replace(/^[\s<"']+|[\s>"']+$/g, "");
 	if (!/^https?:\/\/[^\s]+$/i.test(trimmed) || !URL.canParse(trimmed)) return null;
 	// Addresses of queries are copied, too: their parameters are not those of the service.
 	const operation = operationOf(new URL(trimmed));

@@ -36,8 +36,18 @@ function readAny(renderer: Json, parts: LayerParts): Renderer {
 		return readClasses(renderer, breakClasses(renderer), readBreaks, parts);
 	if (renderer.type === "uniqueValue")
 		return readClasses(renderer, valueClasses(renderer), readUnique, parts);
-	const image = imageOf(parts.legend[0]?.image, [renderer.symbol, renderer.defaultSymbol], parts);
+	const { symbol, defaultSymbol, type } = renderer;
+	// A legend of several entries is one of sizes or colours, of which none is that of all features.
+	const isSimple = type === "simple" || type === undefined;
+	const drawn = [symbol, defaultSymbol].map(symbolImage).find((image) => image !== null);
+	const other = isSimple ? parts.legend[0]?.image : null;
+	const image = onlyEntry(parts) ?? drawn ?? other ?? genericImageOf(parts.geometryType);
 	return { type: "simple", label: textOf(renderer.label), image };
+}
+
+/** The picture of a legend's only entry; null if there are several. */
+function onlyEntry({ legend }: LayerParts): string | null | undefined {
+	return legend.length === 1 ? legend[0]?.image : null;
 }
 
 /** A class of an ArcGIS renderer. */
@@ -45,6 +55,11 @@ interface RendererClass {
 	info: Json;
 	/** Unique values: those that have this class's symbol. Of several fields, one value has a part for each. */
 	values: unknown[];
+}
+
+/** A number, also as a text. */
+function numberIn(value: unknown): number | null {
+	return numberOf(typeof value === "string" && value.trim() !== "" ? Number(value) : value);
 }
 
 /** @returns classes of a renderer of class breaks, as the service lists them */
@@ -81,9 +96,8 @@ function readClasses(
 	// Where both are present, the expression is used (ArcGIS Pro SDK, CIMUniqueValueRenderer).
 	const isComputed = textOf(renderer.valueExpression).trim() !== "" || isNormalized(renderer);
 	if (hasField && !isComputed && drawn.classes.length > 0) return read(renderer, drawn, parts);
-	const only = parts.legend.length === 1 ? parts.legend[0]?.image : null;
 	const label = drawn.default?.label ?? "";
-	const image = drawn.default?.image ?? only ?? genericImageOf(parts.geometryType);
+	const image = drawn.default?.image ?? onlyEntry(parts) ?? genericImageOf(parts.geometryType);
 	return { type: "simple", label, image };
 }
 
@@ -158,20 +172,20 @@ function singleValue(value: unknown, field: Field | undefined): string | number 
 
 function readBreaks(renderer: Json, drawn: Drawn, parts: LayerParts): Renderer {
 	const classes = drawn.classes.map(({ info, drawing }) => ({
-		max: numberOf(info.classMaxValue) ?? 0,
+		max: numberIn(info.classMaxValue) ?? 0,
 		...drawing,
 	}));
 	// In the viewer each class starts at the end of the class before it.
 	classes.sort((one, other) => one.max - other.max);
 	const name = textOf(renderer.field);
 	const field = fieldNamed(name, parts.fields)?.name ?? name;
-	const min = numberOf(renderer.minValue) ?? lowestOf(drawn, classes[0]?.max ?? 0);
+	const min = numberIn(renderer.minValue) ?? lowestOf(drawn, classes[0]?.max ?? 0);
 	return { type: "breaks", field, min, default: drawn.default, classes };
 }
 
 /** Where the first class starts: at the lowest start of a class; if none has one, it has every value up to its end. */
 function lowestOf({ classes }: Drawn, firstMax: number): number {
-	const starts = classes.flatMap(({ info }) => numberOf(info.classMinValue) ?? []);
+	const starts = classes.flatMap(({ info }) => numberIn(info.classMinValue) ?? []);
 	const lowest = starts.reduce((low, start) => Math.min(low, start), Number.POSITIVE_INFINITY);
 	return lowest <= firstMax ? lowest : -Number.MAX_VALUE;
 }
@@ -199,7 +213,7 @@ function drawClasses(renderer: Json, all: RendererClass[], parts: LayerParts): D
 	const isRange = renderer.type === "classBreaks";
 	return {
 		classes: classes.filter(({ info, values }) =>
-			isRange ? numberOf(info.classMaxValue) !== null : values.length > 0,
+			isRange ? numberIn(info.classMaxValue) !== null : values.length > 0,
 		),
 		default: label === null ? null : { label, image },
 	};

@@ -256,6 +256,11 @@ test("the legend pairs with the classes of groups; one picture is the default sy
 	for (const [renderer, legendOf, image] of [
 		[computed, [entry("a", 1), entry("b", 2)], "drawn 136"],
 		[computed, [entry("all", 4)], "png 4"],
+		...["heatmap", "dotDensity", "dictionary", "flowRenderer"].map(
+			(type) => [{ type }, [entry("few", 1), entry("many", 2)], "drawn 136"] as const,
+		),
+		[{ type: "pieChart", defaultSymbol: marker(7) }, [entry("few", 1), entry("many", 2)], "drawn 7"],
+		[{ type: "simple", symbol: marker(7) }, [entry("small", 1), entry("large", 2)], "drawn 7"],
 		[{ ...computed, ...other }, [entry("a", 1), entry("b", 2), entry("Other", 3)], "png 3"],
 	] as const) {
 		const { symbology } = (await harvest({ layer: rendered(renderer), legend: json(legend(...legendOf)) }))

@@ -132,6 +132,8 @@ test("WMS 1.3.0 and 1.1.1, WMTS: title, words, box and scale of the named layer,
 test("a box that is invalid is left out, and one over the antimeridian goes around the earth", async () => {
 	for (const [sides, bounds] of [
 		[[0, 0, 0, 0], null],
+		[[0, 0, -1, -1], null],
+		[[-0.0001, -0.0001, 0.0001, 0.0001], null],
 		[
 			[-180.5, -90.9, 180.000001, 90.0000019],
 			[-180, -90, 180, 90],
@@ -185,6 +187,9 @@ test("encodings: of the byte order mark, of the content type, of the declaration
 		[Buffer.from(older, "latin1"), "application/vnd.ogc.wms_xml"],
 		[Buffer.from(undeclared, "latin1"), "text/xml; charset=ISO-8859-1"],
 		[Buffer.from(`\ufeff${undeclared}`, "utf16le"), "text/xml"],
+		[Buffer.from(older, "utf16le"), "text/xml"],
+		[Buffer.from(older, "utf16le").swap16(), "text/xml"],
+		[Buffer.from(undeclared, "latin1"), "text/xml"],
 		[Buffer.from(`\ufeff${older}`, "utf8"), "text/xml; charset=ISO-8859-1"],
 		[Buffer.from(older.replace("ISO-8859-1", "x-klingon"), "utf8"), "text/xml"],
 		[Buffer.from(older, "latin1"), "text/xml; charset=UTF-8"],

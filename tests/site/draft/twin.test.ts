@@ -53,6 +53,14 @@ test("an address says its kind, its service and its layer, without the parameter
 		"https://h.example/ows?map=a",
 		"roads",
 	]);
+	for (const more of ["/dynamicLayer", "/tile/0/0/0", "/kml/mapImage.kmz", "/iteminfo?f=html"])
+		assert.equal(parsed(arcgis + more), ["feature", arcgis, ""]);
+	const asked = "REQUEST=GetFeatureInfo&amp;QUERY_LAYERS=roads&amp;TIME=2020&amp;DIM_RUN=1&amp;i=1&amp;j=2";
+	assert.equal(parsed(`<https://h.example/ows?LAYERS=roads&amp;${asked}>`), [
+		"wms",
+		"https://h.example/ows",
+		"roads",
+	]);
 	const wmsOfArcgis = "https://h.example/arcgis/services/A/MapServer/WMSServer";
 	assert.equal(parsed(wmsOfArcgis), ["wms", wmsOfArcgis, ""]);
 	for (const none of ["", "ftp://h.example/wms", "{}", "https://a b"]) assert.is(parsed(none), null, none);
