@@ -4,19 +4,17 @@ import { webAddress } from "../page/dom.ts";
 import { readDocument } from "../service/arcgis.ts";
 import { t } from "./texts.ts";
 
-/** Longest time to wait for a service, in milliseconds. */
 export const timeoutMs = 10_000;
 
-/** Most characters of a service's error text that are shown. */
 const maxErrorLength = 300;
 
-/** Why a page cannot use a service. The text `service-<code>` has the host and the detail. */
+/** Why a page cannot use a service; the text is `service-<code>`. */
 type FailureCode = Extract<
 	CauseCode,
 	"unreachable" | "not-secure" | "protocol" | "no-map" | "slow" | "status" | "exception"
 >;
 
-/** A request to a service failed. The message is for users, and names the host. */
+/** The message is for users. */
 export class ServiceFailed extends Error {
 	constructor(
 		address: string,
@@ -34,12 +32,12 @@ export function blockedReason(address: string): ServiceFailed | null {
 	return isBlockedOn(location.href, url.href) ? new ServiceFailed(address, "not-secure") : null;
 }
 
-/** Reads a text in UTF-8 from a service. @throws {ServiceFailed} */
+/** Reads UTF-8. @throws {ServiceFailed} */
 export async function ask(address: string, signal?: AbortSignal): Promise<string> {
 	return new TextDecoder().decode((await askBytes(address, signal)).bytes);
 }
 
-/** Reads a document and its media type from a service. @throws {ServiceFailed} */
+/** @throws {ServiceFailed} */
 export async function askBytes(
 	address: string,
 	signal?: AbortSignal,
@@ -72,7 +70,6 @@ export async function askJson(address: string, signal?: AbortSignal): Promise<Re
 	throw new ServiceFailed(address, "exception", oneLine(error.words || error.status || "error"));
 }
 
-/** A service's text on one line, cut to `maxErrorLength`. */
 export function oneLine(text: unknown): string {
 	const line = String(text).replace(/\s+/g, " ").trim();
 	return line.length > maxErrorLength ? `${line.slice(0, maxErrorLength)}…` : line;

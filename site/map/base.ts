@@ -16,16 +16,14 @@ import type { Box } from "./drawable.ts";
 import { projectionOf, resolutions } from "./pictures.ts";
 import { t } from "./texts.ts";
 
-/** A map with its background, without any layer on it. */
 export type BaseMap = ReturnType<typeof openBaseMap>;
 
-/** The extent of Canada in the map's spatial reference. */
 export function canadaBox(): Box {
 	const { xmin, ymin, xmax, ymax } = layerExtent(null, settings.mapWkid);
 	return [xmin, ymin, xmax, ymax];
 }
 
-/** Opens a map in an element, which must have a size and be focusable. @param signal closes the map */
+/** @param target has a size and is focusable @param signal closes the map */
 export function openBaseMap(target: HTMLElement, signal: AbortSignal) {
 	const projection = projectionOf(settings.mapWkid);
 	const view = new View({
@@ -60,7 +58,6 @@ export function openBaseMap(target: HTMLElement, signal: AbortSignal) {
 	return {
 		map,
 		view,
-		/** Shows a rectangle with a margin. */
 		show: (box: Box) => view.fit(box, { padding: [16, 16, 16, 16], maxZoom: 12 }),
 		shown: () => view.calculateExtent(map.getSize()) as Box,
 		zoom: (steps: number) => view.animate({ zoom: (view.getZoom() ?? 2) + steps, duration }),
@@ -73,13 +70,13 @@ function isDrag({ originalEvent, activePointers }: MapBrowserEvent): boolean {
 	return !isTouch || (activePointers?.length ?? 0) > 1;
 }
 
-/** Adds the configured tiles or the outline of the land. Both are in EPSG:3978; other maps reproject them. */
+/** Both backgrounds are in EPSG:3978; other maps reproject them. */
 async function addBackground(map: OlMap, signal: AbortSignal): Promise<void> {
 	if (settings.mapWkid !== 3978) (await import("./reproject.ts")).registerProjections(settings.mapWkid);
 	const background =
 		settings.baseMap === "" ? landLayer(signal) : (await import("./pictures.ts")).tileLayer(settings.baseMap);
 	map.getLayers().insertAt(0, background);
-	// Tiles have names of their own.
+	// Tiles show names already.
 	if (settings.baseMap === "") await (await import("./places.ts")).addPlaces(map);
 }
 
@@ -106,7 +103,7 @@ function landLayer(signal: AbortSignal): ImageLayer<ImageStatic> {
 /**
  * An element for a map, with its buttons.
  * @param className of the element for the map
- * @param home zooms to the whole layer; null for no such button
+ * @param home zooms to the whole layer
  */
 export function mapFrame(
 	className: string,
@@ -127,7 +124,7 @@ export function mapFrame(
 	</div>`;
 }
 
-/** A slider for a layer's opacity. @param change is called with 0 to 1 */
+/** @param change is called with 0 to 1 */
 export function opacitySlider(change: (opacity: number) => void): TemplateResult {
 	const slide = ({ currentTarget }: Event) => {
 		const input = currentTarget as HTMLInputElement;

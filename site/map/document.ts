@@ -11,12 +11,12 @@ import { ask, askBytes, askJson, blockedReason, oneLine, ServiceFailed } from ".
 import type { Drawable } from "./drawable.ts";
 import { t } from "./texts.ts";
 
-/** Finds out why a picture failed to load: it requests the address again and reads the service's error text. */
+/** Why a picture failed to load: requests the address again and reads the service's error text. */
 export async function findPictureError(address: string): Promise<ServiceFailed> {
 	try {
 		const { bytes, type } = await askBytes(address);
-		const said = oneLine(readDocument(bytes).error?.words || exceptionIn(bytes, type) || "");
-		if (said) return new ServiceFailed(address, "exception", said);
+		const message = oneLine(readDocument(bytes).error?.words || exceptionIn(bytes, type) || "");
+		if (message) return new ServiceFailed(address, "exception", message);
 		return new ServiceFailed(address, type.startsWith("image/") ? "unreachable" : "no-map");
 	} catch (error) {
 		if (error instanceof ServiceFailed) return error;
@@ -24,7 +24,7 @@ export async function findPictureError(address: string): Promise<ServiceFailed> 
 	}
 }
 
-/** Reads the capabilities of a Web Map Service, whichever version it answers with. @throws {ServiceFailed} */
+/** Accepts any version of the answer. @throws {ServiceFailed} */
 async function askCapabilities(
 	url: string,
 	names: readonly string[],
@@ -60,8 +60,8 @@ export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Pro
 }
 
 /** The layers of a Web Map Service with their titles in a language. @throws {ServiceFailed} */
-export async function readLayers(url: string, chosen: string, lang: Lang) {
-	const capabilities = await askCapabilities(url, [chosen]);
+export async function readLayers(url: string, layerName: string, lang: Lang) {
+	const capabilities = await askCapabilities(url, [layerName]);
 	const layers = [...capabilities.layers].map(([name, layer]) => {
 		const title = textFor(layer.title, lang).replace(/\s+/g, " ");
 		return { name, title, bounds: boxOf(layer, capabilities), geometry: "" };
@@ -70,9 +70,9 @@ export async function readLayers(url: string, chosen: string, lang: Lang) {
 }
 
 /**
- * Reads what the document of a Web Map Service says about the pictures of a layer, for a service that refused the usual
- * request.
- * @returns with the well-known id of the reference to ask in; null if the document cannot be read, or does not list the layer
+ * Reads the capabilities of a Web Map Service that refused the usual request.
+ * @returns with the well-known id of the spatial reference for requests; null if the document cannot be read,
+ * or does not list the layer
  */
 export async function readPictures(
 	{ kind, url, entries }: Drawable,
@@ -88,8 +88,8 @@ export async function readPictures(
 	if (!match) return null;
 	const facts = pictureFactsOf(capabilities, match.layer);
 	const address = facts.address === "" || blockedReason(facts.address) ? "" : facts.address;
-	const known = referencesFor(facts, settings.mapWkid).flatMap((reference) => wkidOf(reference) ?? []);
-	const wkid = known[0] ?? settings.mapWkid;
+	const wkids = referencesFor(facts, settings.mapWkid).flatMap((reference) => wkidOf(reference) ?? []);
+	const wkid = wkids[0] ?? settings.mapWkid;
 	if (wkid !== settings.mapWkid) (await import("./reproject.ts")).registerProjections(settings.mapWkid, wkid);
 	return { facts: { ...facts, address }, wkid };
 }

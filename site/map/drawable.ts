@@ -1,13 +1,12 @@
 import { genericImage } from "../../registry/pictures.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 
-/** One symbol of a fragment. */
 export interface LayerSymbol {
 	imageUrl: string;
 	label: string;
 }
 
-/** The symbols of a layer, in the form of fragments for RAMP 4.0 to 5.5. */
+/** In the form of fragments for RAMP 4.0 to 5.5. */
 export type Symbology =
 	| ({ type: "simple" } & LayerSymbol)
 	| {
@@ -28,10 +27,10 @@ export type Symbology =
 			label?: string;
 	  };
 
-/** A rectangle in the map's spatial reference: xmin, ymin, xmax, ymax. */
+/** xmin, ymin, xmax, ymax in the map's spatial reference. */
 export type Box = [number, number, number, number];
 
-/** How a layer is drawn in one language, from a fragment; a text is empty if the fragment does not have it. */
+/** How a layer is drawn in one language; a text is empty if the fragment does not have it. */
 export interface Drawable {
 	/**
 	 * wms: pictures of a Web Map Service. features: features with symbols. dynamic, image, tiles: pictures that an
@@ -41,7 +40,6 @@ export interface Drawable {
 	title: string;
 	/** Address of the service; for features, address of the layer in the service. */
 	url: string;
-	/** Names or numbers of layers inside the service. */
 	entries: (string | number)[];
 	nameField: string;
 	/** Field → its displayed name. */
@@ -58,7 +56,7 @@ export interface Drawable {
 	catalogueUrl: string;
 }
 
-/** The scale nearest to a scale at which viewers draw a layer. Scales are denominators. */
+/** The scale nearest to `scale` at which viewers draw the layer. */
 export function drawnScale({ minScale, maxScale }: Drawable, scale: number): number {
 	if (minScale !== 0 && scale > minScale) return minScale * 0.99;
 	return maxScale !== 0 && scale < maxScale ? maxScale * 1.01 : scale;
@@ -66,7 +64,7 @@ export function drawnScale({ minScale, maxScale }: Drawable, scale: number): num
 
 type Node = Record<string, unknown>;
 
-/** Parses a fragment without trusting it; null if it is not a fragment of this target. */
+/** Null if the text is not a fragment of this target. */
 function parseFragment(target: TargetName, text: string): Drawable | null {
 	try {
 		const { layers } = JSON.parse(text) as { layers: { wms?: Node[]; feature?: Node[] } & Node[] };
@@ -81,20 +79,24 @@ function parseFragment(target: TargetName, text: string): Drawable | null {
 	}
 }
 
-/** The targets whose fragments say how a layer is drawn, the most detailed first. Those of v1 are as those of v0.9. */
+/**
+ * The targets whose fragments say how a layer is drawn, the most detailed first. Those of v1 are as those of
+ * v0.9.
+ */
 export function drawnTargets(targets: readonly TargetName[]): TargetName[] {
-	const detailed = targets.find((one) => one === "v0.9") ?? targets.find((one) => one === "v1");
-	return [detailed, targets.find((one) => one === "v2")].filter((one) => one !== undefined);
+	const detailed = targets.find((name) => name === "v0.9") ?? targets.find((name) => name === "v1");
+	return [detailed, targets.find((name) => name === "v2")].filter((name) => name !== undefined);
 }
 
-/** How a layer is drawn in one language. @param fragments of `drawnTargets` @returns null if no fragment says it */
+/** @param fragments of `drawnTargets` @returns null if no fragment is valid */
 export function drawableOf(
 	fragments: readonly (readonly [target: TargetName, text: string | null])[],
 ): Drawable | null {
 	const parsed = fragments.flatMap(([target, text]) => parseFragment(target, text ?? "") ?? []);
 	const [drawable] = parsed;
 	// For pictures, only fragments of v2 have the addresses of a layer's metadata.
-	const first = (name: "metadataUrl" | "catalogueUrl") => parsed.find((one) => one[name])?.[name] ?? "";
+	const first = (name: "metadataUrl" | "catalogueUrl") =>
+		parsed.find((fragment) => fragment[name])?.[name] ?? "";
 	return drawable
 		? { ...drawable, metadataUrl: first("metadataUrl"), catalogueUrl: first("catalogueUrl") }
 		: null;
@@ -111,7 +113,7 @@ function number(value: unknown): number {
 /** Accepts `…/MapServer/<n>`; its groups are the service and the layer's number. */
 const mapServerLayer = /^([^?#]*\/MapServer)\/(\d{1,9})(?=[?#]|$)/i;
 
-/** `layerType` of a node of v2 → kind of drawing. */
+/** `layerType` in v2 → kind of drawing. */
 const kinds: ReadonlyMap<unknown, Drawable["kind"]> = new Map([
 	["ogcWms", "wms"],
 	["esriDynamic", "dynamic"],
@@ -120,7 +122,7 @@ const kinds: ReadonlyMap<unknown, Drawable["kind"]> = new Map([
 	["esriTile", "tiles"],
 ]);
 
-/** Reads the node of a layer. Each target, and each kind of layer, has some of the members. */
+/** Each target, and each kind of layer, has some of the members. */
 function fromNode(node: Node, kind: Drawable["kind"]): Drawable {
 	const entries = (node.layerEntries ?? [{ id: node.layerName }]) as Node[];
 	const { mimeType = node.featureInfoMimeType } = (node.featureInfo ?? {}) as Node;

@@ -15,7 +15,6 @@ import { t } from "./texts.ts";
 
 const maxFeatures = 1_000;
 
-/** A layer of features on a map. */
 export type Features = VectorLayer<VectorSource<Feature<Geometry>>>;
 
 interface EsriFeature {
@@ -23,21 +22,20 @@ interface EsriFeature {
 	geometry?: object | null;
 }
 
-/** Makes an empty layer of features with the fragment's symbols. */
 export function featureLayer({ symbology }: Drawable): Features {
 	const source = new VectorSource<Feature<Geometry>>();
 	const layer: Features = new VectorLayer({ source, style: styleOf(symbology, () => layer.changed()) });
 	return layer;
 }
 
-/** Reads the features in a rectangle, and whether the service has more of them. @throws {ServiceFailed} */
+/** @returns also whether the service has more of them @throws {ServiceFailed} */
 export async function readFeatures(url: string, box: Box, resolution: number, signal: AbortSignal) {
 	const answer = await askJson(queryAddress(url, box, resolution), signal);
 	const features = ((answer.features ?? []) as EsriFeature[]).slice(0, maxFeatures).flatMap(readFeature);
 	return { features, hasMore: answer.exceededTransferLimit === true };
 }
 
-/** The query that RAMP sends when the map moves: features in the view, in the map's reference, simplified to a pixel. */
+/** The query that RAMP sends when the map moves, simplified to a pixel. */
 function queryAddress(url: string, box: Box, resolution: number): string {
 	const address = new URL(url);
 	address.pathname = `${address.pathname.replace(/(?<!\/)\/+$/, "")}/query`;
@@ -60,7 +58,7 @@ function queryAddress(url: string, box: Box, resolution: number): string {
 
 const format = new EsriJSON();
 
-/** Reads a feature; empty if it has no geometry, or one that cannot be read. */
+/** Empty without a readable geometry. */
 function readFeature({ geometry, attributes = {} }: EsriFeature): Feature<Geometry>[] {
 	try {
 		const read = geometry && (format.readGeometry(geometry) as Geometry);
@@ -70,23 +68,23 @@ function readFeature({ geometry, attributes = {} }: EsriFeature): Feature<Geomet
 	}
 }
 
-/** A function for the style of a feature. Each picture is read once. @param changed called after a picture was read */
+/** Each picture is read once. @param changed called after a picture was read */
 function styleOf(symbology: Symbology | null, changed: () => void) {
-	const known = new Map<string, Style | undefined>();
+	const styles = new Map<string, Style | undefined>();
 	return (feature: FeatureLike): Style | undefined => {
 		const symbol = symbology && symbolOf(symbology, feature.get("attributes"));
 		if (!symbol) return undefined;
 		const { imageUrl } = symbol;
 		const [kind = "Line"] = /Point$|Polygon$/.exec(feature.getGeometry()?.getType() ?? "") ?? [];
 		const key = `${kind} ${imageUrl}`;
-		if (known.has(key)) return known.get(key);
-		known.set(key, kind === "Point" ? new Style({ image: new Icon({ src: imageUrl }) }) : undefined);
+		if (styles.has(key)) return styles.get(key);
+		styles.set(key, kind === "Point" ? new Style({ image: new Icon({ src: imageUrl }) }) : undefined);
 		if (kind !== "Point")
 			void readStyle(imageUrl, kind === "Polygon").then((style) => {
-				known.set(key, style);
+				styles.set(key, style);
 				changed();
 			});
-		return known.get(key);
+		return styles.get(key);
 	};
 }
 
@@ -97,13 +95,13 @@ function symbolOf(symbology: Symbology, attributes: Record<string, unknown>): La
 	return (isUnique ? unique(symbology, attributes) : range(symbology, attributes)) ?? rest(symbology);
 }
 
-/** Finds a unique value. Values are compared with their types: 1 is not "1". Values of several fields are joined. */
+/** Values are compared with their types: 1 is not "1". Values of several fields are joined. */
 function unique(symbology: Extract<Symbology, { type: "uniqueValue" }>, attributes: Record<string, unknown>) {
 	const { field1, field2, field3, valueMaps } = symbology;
 	const values = [field1, field2, field3].flatMap((field) => (field ? [attributes[field]] : []));
-	// RAMP makes "null" of a value that is missing.
+	// RAMP writes "null" for a missing value.
 	const value = values.length === 1 ? attributes[field1] : values.map(String).join(", ");
-	return valueMaps.find((one) => one.value === value);
+	return valueMaps.find((map) => map.value === value);
 }
 
 function range(symbology: Extract<Symbology, { type: "classBreaks" }>, attributes: Record<string, unknown>) {
@@ -113,12 +111,12 @@ function range(symbology: Extract<Symbology, { type: "classBreaks" }>, attribute
 	return isInside ? rangeMaps.find(({ maxValue }) => value <= maxValue) : undefined;
 }
 
-/** The symbol of all other values; null if there is none. */
+/** The symbol of all other values. */
 function rest({ defaultImageUrl, label }: Exclude<Symbology, { type: "simple" }>): LayerSymbol | null {
 	return defaultImageUrl ? { imageUrl: defaultImageUrl, label: label ?? "" } : null;
 }
 
-/** The style of a line or an area with the colours of its symbol's picture; grey if the picture cannot be read. */
+/** Grey if the picture cannot be read. */
 async function readStyle(imageUrl: string, isArea: boolean): Promise<Style> {
 	const image = new Image();
 	image.src = imageUrl;
@@ -138,8 +136,8 @@ async function readStyle(imageUrl: string, isArea: boolean): Promise<Style> {
 const grey = "rgb(90 90 90)";
 
 /**
- * A style with the colours of a picture. The colour in the middle is the fill of an area, and the most frequent other
- * colour is the outline. Fragments have symbols only as pictures; viewers draw the shapes themselves.
+ * The colour in the middle is the fill of an area, and the most frequent other colour is the outline.
+ * Fragments have symbols only as pictures; viewers draw the shapes themselves.
  */
 function styleOfPicture({ data, width, height }: ImageData, isArea: boolean): Style {
 	const counts = new Map<string, number>();
@@ -158,14 +156,12 @@ function styleOfPicture({ data, width, height }: ImageData, isArea: boolean): St
 /** Pixels with less alpha than this belong to the background. */
 const minAlpha = 40;
 
-/** The CSS colour of a pixel; null if it is nearly transparent. */
 function readPixel(pixels: Uint8ClampedArray, offset: number): string | null {
 	const [red = 0, green = 0, blue = 0, alpha = 0] = pixels.subarray(offset, offset + 4);
 	const opacity = alpha === 255 ? "" : ` / ${(alpha / 255).toFixed(2)}`;
 	return alpha < minAlpha ? null : `rgb(${red} ${green} ${blue}${opacity})`;
 }
 
-/** All symbols, in the order of the legend. */
 function symbolsOf(symbology: Symbology): LayerSymbol[] {
 	if (symbology.type === "simple") return [symbology];
 	const maps = symbology.type === "uniqueValue" ? symbology.valueMaps : symbology.rangeMaps;
@@ -173,7 +169,6 @@ function symbolsOf(symbology: Symbology): LayerSymbol[] {
 	return other ? [...maps, other] : maps;
 }
 
-/** The legend of a fragment's symbols. */
 export function legendOf(symbology: Symbology): TemplateResult {
 	const items = symbolsOf(symbology).map(({ imageUrl, label }) => {
 		// Pictures in fragments are data URIs; no other address is loaded.

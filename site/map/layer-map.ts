@@ -13,10 +13,10 @@ import type { Features } from "./features.ts";
 import { featureInfo, legendPicture, type Pictures, pictureInfo, pictureLayer } from "./pictures.ts";
 import { plural, t } from "./texts.ts";
 
-/** Size of a pixel in metres for scale denominators (OGC: 0.28 mm). */
+/** OGC's size of a pixel for scale denominators: 0.28 mm. */
 const pixelMetres = 0.000_28;
 
-/** What is around a map: its status, a button that helps if it is not drawn, and the legend. */
+/** `help` is a button that helps if the map is not drawn. */
 const nothingYet = {
 	status: "",
 	isBad: false,
@@ -24,15 +24,14 @@ const nothingYet = {
 	legend: "" as Content,
 };
 
-/** A map of one layer, with its status, its legend, and information about a clicked place. */
 export class LayerMap {
 	readonly #target: HTMLElement;
 	readonly #base: BaseMap;
 	#texts = nothingYet;
 	#pictures: Pictures | null = null;
 	#features: Features | null = null;
-	/** The rectangle whose features were asked for last. */
-	#asked = "";
+	/** The rectangle of the last request for features. */
+	#requested = "";
 	#controller: AbortController | null = null;
 	readonly #group = new LayerGroup();
 	#timer: ReturnType<typeof setTimeout> | undefined;
@@ -72,7 +71,7 @@ export class LayerMap {
 		this.#base.show(this.drawable.extent ?? canadaBox());
 	}
 
-	/** @param code why nothing can be seen; absent if something can */
+	/** @param code why nothing is visible; empty if something is */
 	#setStatus(
 		text: string,
 		code: CauseCode | "" = "",
@@ -117,7 +116,7 @@ export class LayerMap {
 
 	/**
 	 * @param wkid spatial reference of the requests
-	 * @param facts what the service's document says about its pictures; null if it was not read
+	 * @param facts what the capabilities say about the pictures; null if not read
 	 */
 	#drawPictures(wkid: number, facts: PictureFacts | null = null): void {
 		const { kind, url } = this.drawable;
@@ -147,10 +146,10 @@ export class LayerMap {
 		clearTimeout(this.#timer);
 		const { findPictureError, readPictures } = await import("./document.ts");
 		const failure = await findPictureError(address);
-		const said = facts === null ? await readPictures(this.drawable, this.signal) : null;
+		const pictures = facts === null ? await readPictures(this.drawable, this.signal) : null;
 		if (this.signal.aborted) return;
-		// Most services draw without that; their documents are not read for nothing.
-		if (said) return this.#drawPictures(said.wkid, said.facts);
+		// Most services draw without their capabilities, which are not read for nothing.
+		if (pictures) return this.#drawPictures(pictures.wkid, pictures.facts);
 		const isReference = /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.message);
 		const { mapWkid } = settings;
 		if (!isReference) return this.#fail(failure);
@@ -167,9 +166,10 @@ export class LayerMap {
 		this.#group.setLayers(new Collection([features]));
 		const { symbology } = this.drawable;
 		if (symbology) this.#show({ legend: legendOf(symbology) });
-		// The map may have stopped moving before the code for features was loaded, or may stop after its view was asked for.
+		// The map may have stopped moving before the code for features was loaded, or may stop after its view
+		// was requested.
 		this.#base.map.on("moveend", () => {
-			if (String(this.#base.shown()) !== this.#asked) void this.#drawView(features);
+			if (String(this.#base.shown()) !== this.#requested) void this.#drawView(features);
 		});
 		await this.#drawView(features);
 	}
@@ -179,7 +179,7 @@ export class LayerMap {
 		this.#controller = new AbortController();
 		const signal = AbortSignal.any([this.signal, this.#controller.signal]);
 		const box = this.#base.shown();
-		this.#asked = String(box);
+		this.#requested = String(box);
 		const resolution = this.#base.view.getResolution() ?? 1;
 		const scale = drawnScale(this.drawable, resolution / pixelMetres);
 		if (scale !== resolution / pixelMetres) {
@@ -224,9 +224,9 @@ export class LayerMap {
 		};
 		const layer = this.#features;
 		if (layer) {
-			const options = { hitTolerance: 5, layerFilter: (one: object) => one === layer };
-			const found = this.#base.map.getFeaturesAtPixel(pixel, options);
-			const attributes = found.map((feature) => feature.get("attributes"));
+			const options = { hitTolerance: 5, layerFilter: (candidate: object) => candidate === layer };
+			const features = this.#base.map.getFeaturesAtPixel(pixel, options);
+			const attributes = features.map((feature) => feature.get("attributes"));
 			return show(featureInfo(this.drawable, attributes));
 		}
 		if (this.drawable.kind !== "wms") return;

@@ -15,17 +15,16 @@ import { t } from "./texts.ts";
 
 /** The map of the listed layers. */
 export interface Overview {
-	/** Shows a view, unless the map shows it already. */
+	/** Unless the map shows it already. */
 	show(view: Box | null): void;
-	/** The view on the map, in whole metres. */
+	/** In whole metres. */
 	shown(): Box;
-	/** Draws the extents of layers. */
 	list(layers: readonly Entry[]): void;
 }
 
 /**
- * Opens a map with the extents of layers; its view is a filter.
- * @param view first view; null for Canada
+ * A map with the extents of layers; its view is a filter.
+ * @param view null for Canada
  * @param moved called after each movement by the user, with the new view in whole metres
  * @param signal closes the map
  */
@@ -44,7 +43,6 @@ export function openOverview(
 	const shown = () => base.shown().map(Math.round) as Box;
 	/** The view on the map. It is larger than the view in the address if its shape differs. */
 	let fitted = "";
-	/** Shows the view in the address, unless the map shows it already. */
 	const show = (box: Box | null) => {
 		if (!box || box.join() === fitted) return;
 		base.view.fit(box);
@@ -78,7 +76,7 @@ export function openOverview(
 /** Points on each side of an extent: its sides are curves on the map. */
 const pointsPerSide = 12;
 
-/** The outline of an extent on the map; null if a part of it is on no map. */
+/** Null if a part of the extent is outside the projection. */
 function ringOf([west, south, east, north]: Bounds): number[][] | null {
 	const corners = [
 		[west, south],

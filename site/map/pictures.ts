@@ -2,7 +2,7 @@ import { html, type TemplateResult } from "lit-html";
 import ImageLayer from "ol/layer/Image.js";
 import TileLayer from "ol/layer/Tile.js";
 import Projection from "ol/proj/Projection.js";
-import { addProjection, get as knownProjection } from "ol/proj.js";
+import { addProjection, get as getProjection } from "ol/proj.js";
 import ImageArcGISRest from "ol/source/ImageArcGISRest.js";
 import ImageWMS from "ol/source/ImageWMS.js";
 import XYZ from "ol/source/XYZ.js";
@@ -15,7 +15,7 @@ import { ask, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";
 import { t } from "./texts.ts";
 
-/** A layer of the configured base map: tiles in the official grid. */
+/** A base map of tiles in the official grid. */
 export function tileLayer(url: string): TileLayer<XYZ> {
 	const source = new XYZ({
 		url,
@@ -35,11 +35,11 @@ export const resolutions: readonly number[] = [
 	13.229193125052918, 7.9375158750317505, 4.6302175937685215, 2.6458386250105836, 1.5875031750063502,
 ];
 
-/** The projection of a spatial reference, without a definition: coordinates are passed to services, not computed. */
+/** A projection without a definition: coordinates are passed to services, not computed. */
 export function projectionOf(wkid: number): Projection {
 	const code = `EPSG:${wkid}`;
-	const known = knownProjection(code);
-	if (known) return known;
+	const registered = getProjection(code);
+	if (registered) return registered;
 	const projection = new Projection({
 		code,
 		units: wkid === 4269 ? "degrees" : "m",
@@ -49,13 +49,12 @@ export function projectionOf(wkid: number): Projection {
 	return projection;
 }
 
-/** A layer of a service's pictures on a map. */
 export type Pictures = ImageLayer<ImageWMS | ImageArcGISRest>;
 
 /**
- * Makes a layer that a service draws.
+ * A layer that a service draws.
  * @param wkid spatial reference of the requests; if it differs from the map's, `proj4` must know both
- * @param facts what the service's document says about its pictures; null if it was not read
+ * @param facts what the capabilities say about the pictures; null if not read
  * @param failed is called with the address of a picture that failed to load
  */
 export function pictureLayer(
@@ -89,7 +88,7 @@ function sourceOf(
 	return new ImageWMS({ ...common, url: address, params: parameters });
 }
 
-/** The picture of a layer's legend with its heading, shown once it is loaded; empty if the service has none. */
+/** The legend with its heading, shown once it is loaded; empty if the service has none. */
 export function legendPicture(pictures: Pictures, { entries }: Drawable): Content {
 	const source = pictures.getSource();
 	if (!(source instanceof ImageWMS)) return "";
@@ -100,15 +99,13 @@ export function legendPicture(pictures: Pictures, { entries }: Drawable): Conten
 		<img class="picture" alt=${t("legend")} referrerpolicy="no-referrer" src=${address} @load=${show}></div>`;
 }
 
-/** Most characters of an answer that are shown. */
 const maxText = 20_000;
 
-/** Most features that are shown. */
 const maxShown = 10;
 
 /**
- * What a WMS says about a place (GetFeatureInfo), as the viewer's parser would show it. HTML is shown in a sandboxed frame
- * without scripts, forms and this page's origin, so that it cannot affect the page.
+ * The answer of a WMS about a place (GetFeatureInfo), as the viewer's parser would show it. HTML is shown in
+ * a sandboxed frame without scripts, forms and this page's origin.
  */
 export async function pictureInfo(
 	pictures: Pictures | null,
@@ -136,7 +133,6 @@ export async function pictureInfo(
 	}
 }
 
-/** The attributes of features, with their displayed names. */
 export function featureInfo(
 	{ nameField, aliases }: Drawable,
 	features: Record<string, unknown>[],

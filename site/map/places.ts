@@ -4,13 +4,12 @@ import { settings } from "../page/page.ts";
 import { lang } from "../page/texts.ts";
 import places from "./places.json";
 
-/** A name on the map. */
 interface Place {
-	/** In EPSG:3978, in metres. */
+	/** In metres, EPSG:3978. */
 	at: [x: number, y: number];
 	kind: keyof typeof places;
 	name: string;
-	/** What is shown at small scales; empty for nothing. */
+	/** For small scales; may be empty. */
 	short: string;
 }
 
@@ -19,7 +18,7 @@ const maxResolution = { provinces: 5_500, waters: 12_000, capitals: 5_500, towns
 
 const inLang = (en: string, fr = en) => (lang === "fr" ? fr : en);
 
-/** The names, in the language of the page. */
+/** In the language of the page. */
 function allPlaces(): Place[] {
 	const { provinces, ...others } = places;
 	const kinds = Object.entries(others) as [keyof typeof others, [number, number, string, string?][]][];
@@ -38,7 +37,7 @@ function allPlaces(): Place[] {
 	];
 }
 
-/** What places a point of EPSG:3978 on the map; only other maps load the code for it. */
+/** Converts points of EPSG:3978; only other maps load the code for it. */
 async function projection(): Promise<(at: [number, number]) => number[] | null> {
 	if (settings.mapWkid === 3978) return (at) => at;
 	const { reproject } = await import("../../registry/projections.ts");
@@ -48,7 +47,7 @@ async function projection(): Promise<(at: [number, number]) => number[] | null> 
 	};
 }
 
-/** Writes the names of provinces, waters and towns on a map, as many as its scale has room for. */
+/** Shows the names of provinces, waters and towns that the scale has room for. */
 export async function addPlaces(map: OlMap): Promise<void> {
 	const onMap = await projection();
 	const shown = allPlaces().flatMap((place) => {

@@ -1,10 +1,10 @@
 import { lang, pageTexts } from "../page/texts.ts";
 import { translator } from "../text/translate.ts";
 
-const own =
+const mapTexts =
 	lang === "fr"
 		? (await import("../text/french-maps.ts")).frenchMaps
 		: (await import("../text/english-maps.ts")).englishMaps;
 
-/** The texts of maps in the page's language, beside those of every page. */
-export const { t, plural } = translator(lang, { ...pageTexts, ...own });
+/** With the texts of every page. */
+export const { t, plural } = translator(lang, { ...pageTexts, ...mapTexts });
