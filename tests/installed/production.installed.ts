@@ -30,14 +30,14 @@ function asRun(command: string): string {
 /** A `gh` that asks the tests' GitHub, and takes the test for the workflow `publish`. Its words are in the page's order. */
 const gh = `#!/bin/bash
 set -eu
-ask() { curl -sf -X "$1" "$GITHUB_API_URL/repos/$2" -H 'Content-Type: application/json' -d "$3"; }
+ask() { curl -sf -X "$1" "$GITHUB_API_URL/$2" -H 'Content-Type: application/json' -d "$3"; }
 case "$1 $2" in
 	"auth token") read -r token; echo "$token" ;;
 	"repo create") git push -q "$ORIGIN" HEAD:refs/heads/main ;;
 	"api --method") if [ "$5" = -f ]; then ask "$3" "$4" '{"name":"main"}'; else ask "$3" "$4" "$(cat "\${6/#-//dev/stdin}")"; fi ;;
 	"api "*) test "$2" = apps/maps-service && echo 4711 || echo 202 ;;
-	"variable set") ask POST "$5/actions/variables" "{\\"name\\":\\"$3\\",\\"value\\":\\"$7\\"}" ;;
-	"secret set") test -s /dev/stdin; ask POST "$7/environments/$5/secrets" "{\\"name\\":\\"$3\\"}" ;;
+	"variable set") ask POST "repos/$5/actions/variables" "{\\"name\\":\\"$3\\",\\"value\\":\\"$7\\"}" ;;
+	"secret set") test -s /dev/stdin; ask POST "repos/$7/environments/$5/secrets" "{\\"name\\":\\"$3\\"}" ;;
 	"workflow run") ;;
 	"run watch") curl -sf -X POST "$HOOK/published" ;;
 	*) echo "gh $* is no command of the test's" >&2; exit 2 ;;
@@ -169,7 +169,7 @@ test("every command of the page works, in its order, up to the fragment that a v
 			"no file of a secret can be committed by mistake",
 		);
 		const owners = execFileSync("git", ["show", "HEAD:layers/owners.json"], { cwd: clone, encoding: "utf8" });
-		assert.match(owners, '"operators": ["@ada#7"]');
+		assert.match(owners, /"operators": \["@ada#\d+"\]/);
 		const [newest] = await peer.commits();
 		assert.match(newest?.commit.message ?? "", /^register nacei-wells /);
 		const { secrets } = settings.values.get("/environments/production/secrets");

@@ -37,7 +37,11 @@ export async function startSettingsPeer(): Promise<SettingsPeer> {
 	const server = await startJsonServer(({ method, path, body }) => {
 		const [, below = null] = /^\/repos\/maps\/layers([^?]*)/.exec(path) ?? [];
 		if (method !== "GET") writes.push(`${method} ${path}`);
-		if (below === null) return { status: 200, body: { id: path.endsWith("service") ? 4711 : 202 } };
+		if (below === null)
+			return {
+				status: 200,
+				body: { id: path.endsWith("service") ? 4711 : 202, login: path.replace(/^.*\//, "") },
+			};
 		if (method === "POST") append(below, body);
 		if (method === "PUT" || method === "PATCH")
 			values.set(below, { ...values.get(below), ...(body as Json) });
