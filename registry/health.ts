@@ -28,7 +28,7 @@ export interface Sickness {
 }
 
 /** The result of one check of a layer. */
-export type Seen = Omit<Sickness, "since" | "repair">;
+export type CheckResult = Omit<Sickness, "since" | "repair">;
 
 /** By smallkey; healthy layers are not listed. */
 export type Health = ReadonlyMap<string, Sickness>;
@@ -52,10 +52,10 @@ export function parseHealth(text: string | null): Health {
 /** Of a cause and of each of its values, in characters. */
 const maxCauseLength = 160;
 
-export function seenAs(state: SickState, cause: Cause): Seen {
+export function checkResult(state: SickState, cause: Cause): CheckResult {
 	// A finding about the host applies to the layer.
 	const [inner] = cause.values;
-	if (typeof inner === "object") return seenAs(state, inner);
+	if (typeof inner === "object") return checkResult(state, inner);
 	const values = cause.values.map((value) => String(value).slice(0, maxCauseLength));
 	const text = causeText("en", cause).slice(0, maxCauseLength);
 	return { state, cause: text, code: cause.code, ...(values.length > 0 && { values }) };
@@ -116,7 +116,7 @@ function compare(a: string, b: string): number {
  */
 export function updateHealth(
 	before: Health,
-	checks: ReadonlyMap<string, Seen | null>,
+	checks: ReadonlyMap<string, CheckResult | null>,
 	week: string,
 	isRegistered: (smallkey: string) => boolean,
 ): Health {
@@ -145,7 +145,7 @@ export function markRepairs(health: Health, proposed: ReadonlySet<string>, week:
 	for (const [smallkey, { repair: _, ...sickness }] of health)
 		if (sickness.state !== "moved" && !proposed.has(smallkey)) marked.set(smallkey, sickness);
 	for (const smallkey of proposed) {
-		const sickness = health.get(smallkey) ?? { ...seenAs("moved", causeOf("moved")), since: week };
+		const sickness = health.get(smallkey) ?? { ...checkResult("moved", causeOf("moved")), since: week };
 		marked.set(smallkey, { ...sickness, repair: true });
 	}
 	return marked;

@@ -9,7 +9,7 @@ import {
 	type LangDescription,
 	parseDescription,
 } from "../../registry/description.ts";
-import { type Seen, type SickState, seenAs, sickStates } from "../../registry/health.ts";
+import { type CheckResult, type SickState, checkResult, sickStates } from "../../registry/health.ts";
 import {
 	harvestedLangs,
 	namedLayers,
@@ -125,9 +125,9 @@ export function watchedOf(findings: Finding[]): Watched {
 }
 
 /** The state to store, with its first finding as the cause; null if nothing is wrong. */
-export function seenOf({ state, findings }: Watched): Seen | null {
+export function seenOf({ state, findings }: Watched): CheckResult | null {
 	const found = findings.find((finding) => finding.state === state);
-	return state && (found ? seenAs(state, found.what) : { state });
+	return state && (found ? checkResult(state, found.what) : { state });
 }
 
 /** The languages in which browsers do not show a layer on a site, since it is registered with http. @param site null: it does not matter */

@@ -7,9 +7,9 @@ import {
 	healthText,
 	markRepairs,
 	parseHealth,
-	type Seen,
+	type CheckResult,
 	type SickState,
-	seenAs,
+	checkResult,
 	updateHealth,
 	weekOf,
 	weeksSince,
@@ -54,7 +54,7 @@ test("a layer keeps its week while its state stays, and is removed when it is he
 });
 
 test("a layer keeps its week with another cause, and causes and values are cut", () => {
-	const at = (cause: string): ReadonlyMap<string, Seen> => new Map([["a", { state: "down", cause }]]);
+	const at = (cause: string): ReadonlyMap<string, CheckResult> => new Map([["a", { state: "down", cause }]]);
 	const before = updateHealth(new Map(), at("answers with status 503"), "2026-W01", all);
 	const after = updateHealth(before, at("does not answer"), "2026-W02", all);
 	assert.equal(after.get("a"), { state: "down", since: "2026-W01", cause: "does not answer" });
@@ -69,7 +69,7 @@ test("a layer keeps its week with another cause, and causes and values are cut",
 });
 
 test("the cause of a failed host is the layer's own, and is read in both languages", () => {
-	const stored = seenAs("down", causeOf("host-failed", causeOf("slow", 10)));
+	const stored = checkResult("down", causeOf("host-failed", causeOf("slow", 10)));
 	assert.equal([stored.code, stored.cause], ["slow", "did not answer completely within 10 s"]);
 	const french = causeIn("fr", causes.fr, stored);
 	assert.is(french.lang, "fr");

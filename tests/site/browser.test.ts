@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { sign } from "../../api/senders.ts";
 import { causeOf } from "../../registry/causes.ts";
-import { seenAs } from "../../registry/health.ts";
+import { checkResult } from "../../registry/health.ts";
 import { Peer } from "../extensions/harvest/peer.ts";
 import { eventually } from "../helpers/wait.ts";
 import { sharedSuite } from "../helpers/world.ts";
@@ -37,7 +37,7 @@ function layersOf(maps: Peer): TestLayer[] {
 		{
 			smallkey: "sick",
 			registration: wmsAt(`${maps.origin}/says-no`, "g", ["Glaciers", "Glaciers du Canada"]),
-			health: { ...seenAs("down", causeOf("status", 503)), since: "2026-W09" },
+			health: { ...checkResult("down", causeOf("status", 503)), since: "2026-W09" },
 		},
 	];
 }

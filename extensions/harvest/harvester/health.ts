@@ -3,7 +3,7 @@ import {
 	healthPath,
 	healthText,
 	parseHealth,
-	type Seen,
+	type CheckResult,
 	type Sickness,
 	type SickState,
 	updateHealth,
@@ -65,7 +65,7 @@ export function createWatcher(options: WatcherOptions) {
 	const { store, watch, now, allKeys, timers, log } = options;
 	const lastChecks = new Map<string, LastCheck>();
 	/** Results that are not stored yet. */
-	let seen = new Map<string, Seen | null>();
+	let seen = new Map<string, CheckResult | null>();
 	let timer: unknown = null;
 	let storing: Promise<void> = Promise.resolve();
 

@@ -10,7 +10,7 @@ import {
 	healthPath,
 	healthText,
 	parseHealth,
-	type Seen,
+	type CheckResult,
 	updateHealth,
 	weekOf,
 } from "../../../registry/health.ts";
@@ -76,7 +76,7 @@ export async function watchAll(
  */
 export async function writeHealth(
 	folder: string,
-	seen: ReadonlyMap<string, Seen | null>,
+	seen: ReadonlyMap<string, CheckResult | null>,
 	all: readonly CheckedLayer[],
 	now: Date,
 ): Promise<Health> {

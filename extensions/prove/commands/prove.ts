@@ -12,7 +12,7 @@ import { collectSource, type Source } from "../../../publish/collect.ts";
 import { placeFile } from "../../../publish/place-file.ts";
 import type { CauseCode } from "../../../registry/causes.ts";
 import { describedFor } from "../../../registry/description.ts";
-import { healthPath, type Seen, type SickState, seenAs } from "../../../registry/health.ts";
+import { healthPath, type CheckResult, type SickState, checkResult } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { nameOf, ownersOf, ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
@@ -95,9 +95,9 @@ const stateOf: Partial<Record<CauseCode, SickState>> = {
 };
 
 /** The state of a layer that the browser does not draw; null if the page draws no layer of its kind. */
-function unseen({ langs }: Pick<Proof, "langs">): Seen | null {
+function unseen({ langs }: Pick<Proof, "langs">): CheckResult | null {
 	const cause = langs.en?.cause ?? langs.fr?.cause;
-	return cause && cause.code !== "not-drawable" ? seenAs(stateOf[cause.code] ?? "down", cause) : null;
+	return cause && cause.code !== "not-drawable" ? checkResult(stateOf[cause.code] ?? "down", cause) : null;
 }
 
 const temporaryPrefix = "fp-prove-";
@@ -210,7 +210,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		const report = writeReport(proofs);
 		if ("folder" in registered) {
 			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
-			const states = new Map<string, Seen | null>(drawn.map(({ smallkey }) => [smallkey, null]));
+			const states = new Map<string, CheckResult | null>(drawn.map(({ smallkey }) => [smallkey, null]));
 			const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
 			// A state that its service shows precedes what the browser saw.
 			for (const layer of await watchAll(failed, ask, publicUrl))

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { causeOf } from "../../../registry/causes.ts";
-import { seenAs } from "../../../registry/health.ts";
+import { checkResult } from "../../../registry/health.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 import { openBrowser, openWindow, runInBrowser } from "../browser.ts";
@@ -40,7 +40,7 @@ layers.push(
 	{
 		smallkey: "sick-one",
 		registration: wmsAt("https://gone.example.ca/wms", "g", ["Glaciers", "Glaciers du Canada"]),
-		health: { ...seenAs("down", causeOf("status", 503)), since: "2026-W09" },
+		health: { ...checkResult("down", causeOf("status", 503)), since: "2026-W09" },
 	},
 	{
 		smallkey: "odd",

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { causeOf } from "../../../registry/causes.ts";
-import { seenAs } from "../../../registry/health.ts";
+import { checkResult } from "../../../registry/health.ts";
 import type { Entry } from "../../../site/data/entries.ts";
 import type { RecentChange } from "../../../site/data/recent.ts";
 import { slugOf } from "../../../site/search/select.ts";
@@ -14,7 +14,7 @@ const lakes: Entry = {
 	...{ smallkey: "a+b=", type: "wms", title: { en: "Lakes <big>", fr: "Lacs" } },
 	address: { en: "https://maps.example.ca/wms" },
 	sender: maps,
-	health: { ...seenAs("down", causeOf("status", 503)), since: "2026-W09", repair: true },
+	health: { ...checkResult("down", causeOf("status", 503)), since: "2026-W09", repair: true },
 	changed: { commit: "2".repeat(12), date: "2026-03-02T08:00:00Z" },
 };
 const roads: Entry = {

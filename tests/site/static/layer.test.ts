@@ -1,7 +1,7 @@
 import { SaxesParser } from "saxes";
 import * as assert from "uvu/assert";
 import { causeOf } from "../../../registry/causes.ts";
-import { seenAs } from "../../../registry/health.ts";
+import { checkResult } from "../../../registry/health.ts";
 import type { Entry } from "../../../site/data/entries.ts";
 import { pageHeaders } from "../../../site/http/site-headers.ts";
 import { layerEmbedHtml, layerHtml } from "../../../site/static/layer.ts";
@@ -17,7 +17,7 @@ const entry: Entry = {
 	layers: { en: ["rivers"] },
 	sender: { en: "Office of Maps", fr: "Bureau des cartes" },
 	changed: { commit: "0123456789ab", date: "2026-03-04T12:00:00Z" },
-	health: { ...seenAs("down", causeOf("status", 503)), since: "2026-W10" },
+	health: { ...checkResult("down", causeOf("status", 503)), since: "2026-W10" },
 	bounds: [-80.5, 45, -75, 50],
 	unread: ["v1/fr"],
 };
