@@ -1,4 +1,3 @@
-// npx fragment-publisher build: renders every fragment as a static file
 import { resolve } from "node:path";
 import { WrongError } from "../registry/environment.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";

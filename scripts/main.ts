@@ -1,4 +1,3 @@
-// npx fragment-publisher <command>: loads and runs the module of the command
 import { Command } from "@commander-js/extra-typings";
 import type { App, Run } from "../api/service/extensions.ts";
 import { withSettingsFile } from "../api/service/settings.ts";
@@ -13,13 +12,12 @@ const closing = `
 <command> --help lists its options.
 Exit codes: 0 done, 1 something is wrong or refused, 2 the command could not look.`;
 
-/** The catalogue and the extensions, in the order of their start. */
+/** In the order of their start. */
 export const allExtensions: App["extensions"] = [
 	createSite({ worker: new URL("./catalogue.ts", import.meta.url) }),
 	...extensions,
 ];
 
-/** The command line without a command, for its help and its errors. */
 function createProgram(io: Io, app: App): Command {
 	const program = withOutput(new Command("npx fragment-publisher"), io)
 		.version(versionLine(), "--version", "print the version and its commit")
@@ -40,7 +38,7 @@ const runProgram = withErrors(async (argv, _environment, io, app) => {
 	return exitCodes.done;
 });
 
-/** Runs the command of the first word with the other words. @param all the extensions @throws {Error} if it cannot be loaded */
+/** @param all the extensions @throws {Error} if the command cannot be loaded */
 export async function run(
 	argv: readonly string[],
 	environment: Parameters<Run>[1],
@@ -56,12 +54,11 @@ export async function run(
 	return (await command.load())(words, environment, io, { summary: command.summary, extensions: all });
 }
 
-/** Like `run`, with the settings of `fragments.env` in the folder in which this process was started. */
+/** With the settings of `fragments.env` in the folder in which this process was started. */
 const runHere = withErrors((argv, environment, io) =>
 	run(argv, withSettingsFile(environment, process.cwd()), io),
 );
 
-/** Runs this process's own command line. */
 export async function main(): Promise<void> {
 	const app = { summary: "", extensions: allExtensions };
 	process.exitCode = await runHere(process.argv.slice(2), process.env, processIo(), app);

@@ -1,4 +1,4 @@
-// npx fragment-publisher put, remove and sign: register a layer at a service, remove it, and sign such a request for curl -H @-
+// npx fragment-publisher put, remove and sign
 import { readFile } from "node:fs/promises";
 import { readConfiguration, withoutStore } from "../api/service/settings.ts";
 import { sendRequest } from "./send/exchange.ts";

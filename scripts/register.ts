@@ -1,4 +1,3 @@
-// npx fragment-publisher register: sends a folder of registrations to a service, or stores it in one commit
 import { openStore } from "../api/service/open-store.ts";
 import { readConfiguration } from "../api/service/settings.ts";
 import type { Environment, Io } from "../registry/environment.ts";
@@ -69,7 +68,6 @@ interface RegisterOptions {
 	json: boolean;
 }
 
-/** @throws {Error} if options do not fit each other */
 function checkOptions({ url, dryRun, review, json, removeOthers, ...options }: RegisterOptions): void {
 	if (review && url)
 		throw new Error(
@@ -89,7 +87,6 @@ function nothingWritten(problems: readonly string[]): WrongError {
 	return new WrongError(`${counted(problems.length, "problem")}; nothing was written`);
 }
 
-/** Registers layers in the repository of this machine or on GitHub, in one commit. @returns exit code */
 async function registerInStore(
 	registrations: ReadonlyMap<string, Registration>,
 	{ sender = defaultSender, review, reviewName, partial, dryRun, json }: RegisterOptions,

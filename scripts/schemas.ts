@@ -1,4 +1,3 @@
-// npx fragment-publisher schemas: writes the JSON Schemas and the OpenAPI document
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { targetNames } from "../registry/targets/table.ts";

@@ -1,4 +1,3 @@
-// npx fragment-publisher sender: manages the senders (who may publish) in the senders file of DATA_DIR
 import { InvalidArgumentError } from "commander";
 import { isFolderLocked } from "../api/service/lock.ts";
 import {
@@ -36,7 +35,7 @@ function parseKeep(text: string): number {
 	return ms;
 }
 
-/** Adds a glob of smallkeys to the globs before it. It may have only the characters of smallkeys, and `*` and `?`. */
+/** Adds to the globs before it. Only the characters of smallkeys, and `*` and `?`. */
 function parseGlob(text: string, before: string[] = []): string[] {
 	if (/^[A-Za-z0-9_+=*?-]{1,64}$/.test(text)) return [...before, text];
 	throw new InvalidArgumentError("It must be a smallkey, in which * is any run of characters and ? is one.");
@@ -50,7 +49,7 @@ interface RightsOptions {
 	name?: string;
 }
 
-/** The members that the options of `add` and `change` set, or remove, in the order that the file has them. */
+/** The members that `add` and `change` set, or remove, in the file's order. */
 function fieldsOf({ smallkeys, allLayers, review, contact, name }: RightsOptions): SenderFields {
 	if (smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
 	return {
@@ -61,7 +60,7 @@ function fieldsOf({ smallkeys, allLayers, review, contact, name }: RightsOptions
 	};
 }
 
-/** Asks whether a new sender may change all layers. @throws {Error} unless the answer is yes */
+/** @throws {Error} unless the answer is yes */
 async function askForLayers(dataDir: string, id: string, io: Io): Promise<void> {
 	const senders = await allSenders(dataDir).catch(() => null);
 	if (senders?.has(id)) throw knownSender(dataDir, id);
@@ -77,7 +76,6 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 	const place = sendersPath(dataDir);
 	const printSender = async (id: string) =>
 		io.print(senderLines(await oneSender(dataDir, id), place).join("\n"));
-	/** Prints which service applies a change of the senders. */
 	const printService = async () => {
 		if (environment.SENDERS) io.print("SENDERS is set: a service with this setting does not read the file");
 		else if (!(await isFolderLocked(dataDir))) io.print(`no service runs in ${dataDir} now`);

@@ -1,4 +1,3 @@
-// npm start: runs the service on this machine
 import { once } from "node:events";
 import { TokenBuckets } from "../api/limits.ts";
 import { createNodeServer } from "../api/node/serve.ts";
@@ -24,7 +23,7 @@ export const run = createRun("serve", async ({ read, environment, io, extensions
 	const { dataDir } = configuration;
 	await makeDataDir(dataDir);
 	await refuseForeignRoot(dataDir);
-	// Before anything is made in it: a restore needs an empty folder.
+	// Before anything is made in the folder: a restore needs an empty one.
 	if (!configuration.github) await refuseEmptyStart(configuration);
 	const lock = await lockFolder(dataDir, { waiting: io.warn });
 	const closing: (() => unknown)[] = [lock.release];
@@ -58,7 +57,7 @@ export const run = createRun("serve", async ({ read, environment, io, extensions
 		});
 		const url = await listen(server, configuration, "PORT, HOST", ". Set others; PORT=0 is any free port");
 		io.print(welcome({ url, service, senders: configured, configuration }));
-		// Waits for the first interruption. Requests that were accepted are still answered.
+		// Accepted requests are still answered after an interruption.
 		if (!interrupted.aborted) await once(interrupted, "abort");
 		io.warn("Ending: what was accepted is answered and stored first. Once more ends it at once.");
 		await end();

@@ -1,4 +1,3 @@
-// npx fragment-publisher validate: checks registrations as the build does, without writing
 import { existsSync, readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
@@ -13,22 +12,18 @@ import { counted, plain } from "../registry/untrusted-text.ts";
 import { GitFailure, runGit } from "../store/git/commands/run.ts";
 import { createRun, exitCodes } from "./terminal/command-line.ts";
 
-/** `--layers`: a folder of layers instead of this checkout's. */
 export const layersOption = new Option(
 	"--layers <dir>",
 	"a folder of layers (layers of this checkout)",
 ).conflicts("repo");
 
-/** `--repo`: layers of a git repository, such as that of a running service. */
 export const repoOption = new Option(
 	"--repo <dir>",
 	"a git repository instead, such as DATA_DIR/repository.git of a running service",
 );
 
-/** `--ref`: which commit of the repository. */
 export const refOption = new Option("--ref <ref>", "its commit (the branch main)");
 
-/** Adds `--layers`, `--repo` and `--ref` to a command line. */
 export function withSource<Args extends unknown[], Options extends OptionValues>(
 	line: Command<Args, Options>,
 ) {
@@ -42,7 +37,6 @@ interface SourceOptions {
 }
 
 /**
- * Turns the options into the source of layers.
  * @returns the source, and its name for messages: `layers/ of this checkout`
  * @throws {Error} if the options contradict each other
  */
@@ -56,10 +50,7 @@ export function nameSource({ layers, repo, ref }: SourceOptions): { source: Sour
 	return { source: { folder: "layers" }, name: "layers/ of this checkout" };
 }
 
-/**
- * The folder of layers in which a command changes files.
- * @throws {Error} if the repository has no such folder: a bare repository is changed only by its service
- */
+/** @throws {Error} if the repository has no such folder: a bare repository is changed only by its service */
 export function workingFolder({ layers, repo }: SourceOptions): string {
 	if (repo === undefined) return layers ?? "layers";
 	const folder = join(repo, "layers");
@@ -71,7 +62,7 @@ export function workingFolder({ layers, repo }: SourceOptions): string {
 
 type NamedFile = LayerFile & { name: string };
 
-/** Reads a file on the command line. Its path in the repository starts at the last folder called `layers`. */
+/** The path in the repository starts at the last folder called `layers`. */
 async function readFileNamed(name: string): Promise<NamedFile> {
 	const parts = relative(process.cwd(), resolve(name)).split(sep);
 	const start = parts.lastIndexOf("layers");
@@ -88,10 +79,7 @@ interface Checked {
 	warnings: readonly FileProblem[];
 }
 
-/**
- * Checks named files by the rules for writes, with warnings. A file in a folder `layers` is judged together with the other
- * files in that folder.
- */
+/** By the rules for writes. A file in a folder `layers` is judged together with the other files there. */
 async function checkFiles(files: readonly NamedFile[]): Promise<Checked> {
 	const isPlaced = ({ path }: LayerFile) => path.startsWith("layers/");
 	const placed = files.filter(isPlaced);
@@ -111,7 +99,7 @@ function checkWritten(files: readonly LayerFile[], before: NamesBefore): Checked
 	return { problems, warnings };
 }
 
-/** Checks the content of a file in another folder, whatever its name, as that of a layer called `alone`. */
+/** A file in another folder, whatever its name, is checked as a layer called `alone`. */
 function checkAlone(file: NamedFile): Checked {
 	const path = file.path.endsWith(".service.json") ? descriptionPath("alone") : layerPath("alone");
 	const { problems, warnings } = checkWritten([{ ...file, path }], () => ["alone.json"]);
@@ -120,14 +108,14 @@ function checkAlone(file: NamedFile): Checked {
 	return { problems: withName(problems), warnings: withName(warnings) };
 }
 
-/** Checks all layers by the rules of a build, and who owns them, which a build does not read. */
+/** By the rules of a build; owners by those of writes, since a build does not read them. */
 function checkAll(files: readonly LayerFile[]): Checked {
 	const owners = files.filter(({ path }) => path === ownersPath);
 	const stored = judgeChange(namesOf(files), files, "stored");
 	return { problems: [...stored.problems, ...checkWritten(owners, () => []).problems], warnings: [] };
 }
 
-/** The names before a change of the named files, which are new unless the last commit has them. */
+/** The names beside the files. These are new unless the last commit has them. */
 async function namesBefore(files: readonly NamedFile[]): Promise<NamesBefore> {
 	const paths = new Set(files.map(({ path }) => path));
 	const before: { path: string }[] = [];
@@ -139,7 +127,10 @@ async function namesBefore(files: readonly NamedFile[]): Promise<NamesBefore> {
 	return namesOf(before);
 }
 
-/** The names that the last commit has in a folder; none outside a repository, or without a commit. @throws {GitFailure} */
+/**
+ * Names that the last commit has in a folder; none outside a repository, or without a commit. @throws
+ * {GitFailure}
+ */
 async function committedNames(folder: string): Promise<string[]> {
 	const listing = runGit(folder, ["ls-tree", "-z", "--name-only", "HEAD", "./"]);
 	const output = await listing.catch((error: unknown) => {

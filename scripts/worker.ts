@@ -1,4 +1,5 @@
-// The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
+// The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc,
+// docs/hosting.md).
 import { logText } from "../api/context.ts";
 import { refuseFile } from "../api/reply.ts";
 import { type Bindings, filesOf } from "../api/worker/reads.ts";
@@ -7,8 +8,8 @@ import { Catalogue } from "../site/http/catalogue-requests.ts";
 import { catalogueRoutes } from "../site/http/routes.ts";
 
 /**
- * The catalogue at the hosting. The page of a layer that is not among its files takes three fetches more. A search of records
- * needs every chunk, more files than a request may fetch: a build has records as files (docs/catalogue.md).
+ * The page of a layer that is not among the files takes three fetches more. A search of records needs every
+ * chunk, more files than a request may fetch: a build has records as files (docs/catalogue.md).
  */
 function catalogueOf(bindings: Bindings): Catalogue {
 	const find = filesOf(bindings);
@@ -16,7 +17,7 @@ function catalogueOf(bindings: Bindings): Catalogue {
 		const result = await find(file);
 		return result && new TextDecoder().decode(result.body);
 	};
-	// The plain list needs every chunk, too. A build has it as files.
+	// The plain list needs every chunk, too.
 	return new Catalogue({ find, text, headers: {}, isSecure: true, isLive: false });
 }
 
@@ -28,7 +29,7 @@ const noRecords = {
 	answer: async () => refuseFile(),
 };
 
-/** Makes the worker with its catalogue. @param log gets a line for each write and each refusal */
+/** @param log gets a line for each write and each refusal */
 export function createSiteWorker(log: (fields: object) => void) {
 	return createWorker(log, (bindings) => [noRecords, ...catalogueRoutes(() => catalogueOf(bindings))]);
 }

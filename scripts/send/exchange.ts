@@ -5,22 +5,21 @@ import { counted, plain } from "../../registry/untrusted-text.ts";
 import { exitCodes } from "../terminal/command-line.ts";
 import { findSecret, type PublisherRequest, type SignedRequest, signWith } from "./request.ts";
 
-/** Longest wait for the whole answer, in milliseconds: a service may wait for git, or for GitHub. */
+/** For the whole answer: a service may wait for git, or for GitHub. */
 const sendTimeoutMs = 120_000;
 
-/** What a service answers to a request. */
 export interface SendResult {
-	/** Exit code: 1 if the service refuses the request, 2 if it cannot serve it now. */
+	/** 1 if the service refuses the request, 2 if it cannot serve it now. */
 	code: number;
-	/** The receipt of a request that was accepted, if it has one. */
+	/** Of an accepted request. */
 	receipt: unknown;
 	/** The receipt or the errors, for a person. */
 	lines: string[];
-	/** The service's time, if it refuses the time of the request; else null. */
+	/** The service's time, if it refuses the time of the request. */
 	serviceTime: Date | null;
 }
 
-/** Signs a request and sends it, and prints the receipt or the errors. @returns exit code, as in `Sent` @throws like `exchange` */
+/** Prints the receipt or the errors. @returns exit code @throws like `exchange` */
 export async function sendRequest(
 	request: PublisherRequest,
 	environment: Environment,
@@ -31,15 +30,19 @@ export async function sendRequest(
 	return code;
 }
 
-/** How far the clock of this machine may be off: another's `Date` must not have requests signed that are valid next year. */
+/**
+ * How far this machine's clock may be off: a service must not make it sign requests that are valid next year.
+ */
 const maxClockErrorMs = 86_400_000;
 
-/** Smaller changes of the difference are not printed: many requests of a batch are refused at the same time. */
+/**
+ * Smaller changes of the difference are not printed: many requests of a batch are refused at the same time.
+ */
 const notedErrorMs = 10_000;
 
 /**
- * Returns a function that signs requests and sends them. If the service refuses the time of one, it is signed once more
- * with the service's time, and so are the requests after it.
+ * If the service refuses the time of a request, that one is signed again with the service's time, as are all
+ * later ones.
  */
 export function createSend(environment: Environment, io: Io) {
 	let aheadMs = 0;
@@ -63,7 +66,7 @@ function clockText(differenceMs: number): string {
 	return `this machine's clock is ${seconds} ${side} the service's: signed again with the service's time`;
 }
 
-/** Sends a signed request. @throws {Error} if nothing answers, or the answer is not a service's */
+/** @throws {Error} if nothing answers, or the answer is not a service's */
 export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs): Promise<SendResult> {
 	const { method, body, smallkey, ifMatch, reviewName } = request;
 	const address = new URL(request.url).origin + request.target;
@@ -87,7 +90,7 @@ export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs
 	const isLate = answer.status === 401 && errors[0]?.startsWith("TimeStamp: ");
 	const serviceTime = isLate ? answer.date : null;
 	const texts = [...errors, ...(typeof hint === "string" ? [hint] : [])];
-	// A line of another's text must not begin like a command of a CI runner, such as `::error::`.
+	// A foreign line must not begin like a command of a CI runner, such as `::error::`.
 	const messages = texts.flatMap((text) => plain(text).split("\n")).map((line) => `the service: ${line}`);
 	const isBusy = answer.status >= 500 || answer.status === 429;
 	const code = isBusy ? exitCodes.unable : exitCodes.wrong;

@@ -8,11 +8,9 @@ import { compareWithService, printComparison } from "./preview-batch.ts";
 import { findSecret } from "./request.ts";
 import { type BatchResult, type BatchTarget, codeOf, sendBatch } from "./send-batch.ts";
 
-/** A service, who signs, and how the result is printed. */
 export interface ManyOptions extends BatchTarget {
-	/** Whether the result is one JSON object for programs. */
+	/** One JSON object for programs. */
 	json?: boolean | undefined;
-	/** Whether only to print what would change. */
 	dryRun?: boolean;
 }
 
@@ -20,9 +18,8 @@ export interface ManyOptions extends BatchTarget {
 const maxKeys = 100;
 
 /**
- * Registers many layers at a service, and prints which of them have changed. If all were accepted, it then removes what
- * `others` asks for.
- * @param isComplete whether the folder has no wrong files: otherwise nothing is removed
+ * If all were accepted, it then removes what `others` selects.
+ * @param isComplete false if the folder has wrong files: then nothing is removed
  * @returns exit code: 1 if the service refused a layer, 2 if not all were sent
  * @throws {WrongError} before anything is sent, if more layers would be removed than `others` allows
  */
@@ -68,7 +65,7 @@ export async function registerMany(
 	return codeOf(removals);
 }
 
-/** Removes many layers from a service, and prints how many. @returns exit code, as `registerMany` does */
+/** @returns exit code, as `registerMany` */
 export async function removeMany(
 	smallkeys: readonly string[],
 	options: ManyOptions,
@@ -81,12 +78,10 @@ export async function removeMany(
 	return codeOf(result);
 }
 
-/** The result of a batch of registrations as it is printed. */
 function registrationLists({ changed, unchanged, waiting, refused, unsent }: BatchResult) {
 	return sortedLists({ changed, unchanged, waiting, refused, unsent });
 }
 
-/** The result of a batch of removals as it is printed. */
 function removalLists({ changed, waiting, refused, unsent }: BatchResult) {
 	return sortedLists({ removed: changed, waiting, refused, unsent });
 }
@@ -113,7 +108,7 @@ function printRemoved(result: BatchResult, url: string, io: Io): void {
 	printKeys("waiting for a reviewer", lists.waiting, io);
 }
 
-/** How many layers wait or were refused, for the end of a clause; nothing if there are none. */
+/** For the end of a clause. */
 function restOf({ waiting, refused }: BatchResult): string {
 	const waits = waiting.length > 0 ? `, ${waiting.length} waiting for a reviewer` : "";
 	return `${waits}${refused.length > 0 ? `, ${refused.length} refused` : ""}`;
@@ -123,7 +118,7 @@ function printKeys(label: string, keys: readonly string[], io: Io): void {
 	if (keys.length > 0) io.print(`${label}: ${firstOf(keys, maxKeys)}`);
 }
 
-/** Shows what is to be removed, and asks. @throws {WrongError} unless the answer is yes */
+/** @throws {WrongError} unless the answer is yes */
 async function confirm(keys: readonly string[], url: string, io: Io): Promise<void> {
 	io.warn(`To be removed from ${url}, since the folder does not have them: ${keys.join(" ")}`);
 	const answer = await io.ask(`Remove ${counted(keys.length, "layer")}? Type yes: `);

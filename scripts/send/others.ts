@@ -9,8 +9,7 @@ import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries
 import { utf8Of } from "../../store/files/utf8.ts";
 
 /**
- * Reads smallkeys from a file with white space or commas between them.
- * @param warn gets a line about an encoding that is probably not intended
+ * Smallkeys with white space or commas between them. `warn` gets a line about an unlikely encoding.
  * @throws {Error} that names the first invalid smallkey
  */
 export async function readKeys(path: string, warn: (line: string) => void): Promise<string[]> {
@@ -25,30 +24,28 @@ export async function readKeys(path: string, warn: (line: string) => void): Prom
 	return [...new Set(items)];
 }
 
-/** Which layers of a service are removed after a batch. */
 export interface RemoveOthers {
-	/** Globs of the smallkeys that the sender owns. */
+	/** Globs of the sender's smallkeys. */
 	owned: readonly string[];
-	/** Whether to remove without a question. */
+	/** Remove without a question. */
 	yes: boolean;
 	/** The most layers that may be removed; undefined: few. */
 	maxRemoved: number | undefined;
 }
 
-/** The layers of a service that match the globs of a sender. */
 interface Removal {
-	/** The smallkeys that the folder does not have, sorted. */
+	/** Those that the folder does not have, sorted. */
 	keys: string[];
-	/** How many match in all. */
+	/** Number of layers that match the globs. */
 	matching: number;
 }
 
-/** Without a limit of its own, a removal has at most so many layers, and so large a share of those that match. */
+/** The default limit of a removal: a number of layers, and a share of those that match. */
 const maxFew = 10;
 const maxShare = 0.1;
 const minLimit = 2;
 
-/** Refuses to remove many layers: a folder that a script has left empty must not empty a catalogue. @throws {WrongError} */
+/** A folder that a script has left empty must not empty a catalogue. @throws {WrongError} */
 export function checkRemoval({ keys, matching }: Removal, { owned, maxRemoved }: RemoveOthers): void {
 	const few = Math.min(maxFew, Math.max(minLimit, Math.floor(matching * maxShare)));
 	const max = maxRemoved ?? few;
@@ -58,15 +55,13 @@ export function checkRemoval({ keys, matching }: Removal, { owned, maxRemoved }:
 	);
 }
 
-/** Concurrent requests for the parts of a catalogue, and the limits of each. */
 const maxConcurrent = 4;
 const chunkTimeoutMs = 60_000;
 const maxChunkBytes = 50_000_000;
 
 /**
- * The smallkeys in the catalogue of a service.
- * @param option the option that needs the catalogue, for the error
- * @throws {Error} if the catalogue cannot be read completely
+ * `option`: what needs the catalogue, for the error. @throws {Error} if the catalogue cannot be read
+ * completely
  */
 export async function readCatalogueKeys(url: string, option: string): Promise<string[]> {
 	async function read<T>(path: string, parse: (text: string) => T | null): Promise<T> {
@@ -85,8 +80,8 @@ export async function readCatalogueKeys(url: string, option: string): Promise<st
 }
 
 /**
- * The smallkeys that match one of the globs and are not among `kept`, from the catalogue of a service.
- * @throws {Error} if the catalogue cannot be read completely
+ * The smallkeys of a service's catalogue that match a glob and are not `kept`. @throws {Error} as
+ * `readCatalogueKeys`
  */
 export async function readOthers(
 	url: string,

@@ -16,8 +16,7 @@ import { exitCodes } from "../terminal/command-line.ts";
 import { readCatalogueKeys } from "./others.ts";
 
 /**
- * Prints the problems and warnings of a registration, and its fragments as viewers read them before the first harvest.
- * @param layer its smallkey, and the path (for the messages) and bytes of the registration
+ * Prints problems and warnings, and the fragments before the first harvest. `file`: a path for the messages.
  * @returns exit code: 1 if the registration is wrong
  */
 export function printPreview(
@@ -25,7 +24,8 @@ export function printPreview(
 	configuration: Configuration,
 	io: Io,
 ): number {
-	// With an impossible smallkey, the document is judged under another one: all problems are printed at once.
+	// With an impossible smallkey, the document is judged under another one: all problems are printed at
+	// once.
 	const name = parseSmallkey(smallkey) ?? "any";
 	const edit = { path: layerPath(name), kind: "file", bytes: body } as const;
 	const { layers, problems } = judgeChange(null, [edit], "anyone");
@@ -47,10 +47,7 @@ export function printPreview(
 	return exitCodes.done;
 }
 
-/**
- * Prints the address at which the catalogue shows a refused registration as a draft, with its problems. It prints nothing
- * if `PUBLIC_URL` is not set, or the registration is too long for an address.
- */
+/** Prints nothing without `PUBLIC_URL`, or if the registration is too long for an address. */
 export async function printDraft(
 	{ smallkey, body }: { smallkey: string; body: Uint8Array },
 	environment: Environment,
@@ -63,10 +60,10 @@ export async function printDraft(
 	if (address !== null) io.warn(`Try it as a draft: ${address}`);
 }
 
-/** What a batch would do to each layer: their smallkeys, sorted. */
+/** Sorted smallkeys. */
 export type Comparison = Record<"added" | "changed" | "unchanged" | "removed", string[]>;
 
-/** Compares the layers of a batch. @param verbOf what would be done to a layer; null: it is refused */
+/** @param verbOf null: the layer is refused */
 export async function compareBatch(
 	registrations: ReadonlyMap<string, Registration>,
 	removed: readonly string[],
@@ -85,17 +82,14 @@ export async function compareBatch(
 	return comparison;
 }
 
-/** Look-ups at the same time: a service answers two. */
+/** A service answers two look-ups at the same time. */
 const maxLookups = 2;
 const lookupTimeoutMs = 60_000;
 
 /** The member of a 404 of a service whose layers are on GitHub (`answerStatus` in api/app.ts). */
 const elsewhere = /^status: /;
 
-/**
- * Compares the layers of a batch with those of a service. Nothing is signed or sent.
- * @throws {Error} if the service does not say what it has
- */
+/** Nothing is signed or sent. @throws {Error} if the service does not say what it has */
 export async function compareWithService(
 	registrations: ReadonlyMap<string, Registration>,
 	url: string,
@@ -124,7 +118,6 @@ export async function compareWithService(
 	});
 }
 
-/** Prints a comparison as a table, with a line for each layer that would change, or as JSON for programs. */
 export function printComparison(comparison: Comparison, isJson: boolean, io: Pick<Io, "print">): void {
 	if (isJson) return io.print(JSON.stringify(comparison));
 	const { unchanged, ...changing } = comparison;

@@ -8,15 +8,14 @@ import { counted, visible } from "../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../store/files/if-there.ts";
 import { parseUrl } from "../terminal/command-line.ts";
 
-/** A publisher's request to a service. */
 export interface PublisherRequest {
 	method: string;
 	smallkey: string;
-	/** The bytes of the registration; empty for a removal. */
+	/** Empty for a removal. */
 	body: Uint8Array;
-	/** Address of the service with its base path, without a `/` at the end. */
+	/** With its base path, without a `/` at the end. */
 	url: string;
-	/** Id of the sender; by default the first one of the senders file. */
+	/** By default the first sender of the senders file. */
 	sender?: string | undefined;
 	/** The ETag of the registration that is to be changed, in quotes, or `*`. */
 	ifMatch?: string | undefined;
@@ -24,33 +23,30 @@ export interface PublisherRequest {
 	reviewName?: string | undefined;
 }
 
-/** A request with its target, and the headers that sign it (specification, "Request headers"). */
+/** Specification, "Request headers". */
 export interface SignedRequest extends PublisherRequest {
 	/** The path of the service's address, then `/register/23ax5t`. */
 	target: string;
 	headers: Record<"Authorization" | "TimeStamp" | "Sender", string>;
 }
 
-/** The command line of `put` and `sign`: `<smallkey> [--url U] [--sender S]`. */
 export function requestLine(line: Command) {
 	return requestOptions(line.argument("<smallkey>", "the layer"));
 }
 
-/** The words of the option `--if-match`, for `Command.option`. */
 export const ifMatchOption = [
 	"--if-match <etag>",
 	"only if the registration still has this ETag, as a receipt or the status names it",
 	parseEtag,
 ] as const;
 
-/** Parses a registration's ETag, whose quotes a shell may have taken, or `*`. */
+/** An ETag, whose quotes a shell may have removed, or `*`. */
 function parseEtag(text: string): string {
 	const [, id] = /^(?:W\/)?"?([0-9a-f]{40})"?$/.exec(text) ?? [];
 	if (id === undefined && text !== "*") throw new InvalidArgumentError("It must be an ETag, or *.");
 	return id === undefined ? text : `"${id}"`;
 }
 
-/** Adds `[--url U] [--sender S]` to a command line. */
 export function requestOptions<Args extends unknown[]>(line: Command<Args>) {
 	return line
 		.option("--url <url>", "the service with its base path", parseUrl, "http://127.0.0.1:8080")
@@ -65,8 +61,7 @@ cannot serve now.`,
 }
 
 /**
- * Signs a request with a secret from the environment (`SENDER_SECRET` or `SENDERS`), from the senders file of `DATA_DIR`,
- * or as typed at the terminal.
+ * With a secret from `SENDER_SECRET`, `SENDERS` or the senders file of `DATA_DIR`, or typed at the terminal.
  * @throws {Error} if there is no such sender
  */
 export async function signRequest(
@@ -77,7 +72,6 @@ export async function signRequest(
 	return signWith(await findSecret(request.sender ?? null, environment, io), request, io.now());
 }
 
-/** Signs a request with a secret, for a time. */
 export async function signWith(
 	{ sender, secret }: { sender: string; secret: string },
 	request: PublisherRequest,
@@ -91,10 +85,7 @@ export async function signWith(
 	return { ...request, target, headers: { Authorization: signature, TimeStamp: timestamp, Sender: sender } };
 }
 
-/**
- * Finds a sender and its secret in the places that `signRequest` names.
- * @throws {Error} if there is no such sender
- */
+/** As `signRequest` finds it. @throws {Error} if there is no such sender */
 export async function findSecret(
 	id: string | null,
 	environment: Environment,
@@ -128,10 +119,7 @@ export async function findSecret(
 /** Characters shown of a body. */
 const maxBodyLength = 400;
 
-/**
- * Explains a request's signature to a person whose own client gets 401. The lines have the parts of the signed text, the
- * text with its parts between ‹ and ›, and the request as sent. They do not have the secret.
- */
+/** For a person whose own client gets 401. The lines do not have the secret. */
 export function explain(request: SignedRequest): string[] {
 	const { headers, method, body, url, target } = request;
 	const bytes = counted(body.length, "byte");

@@ -21,16 +21,15 @@ import { findSecret } from "./request.ts";
 export const maxConcurrent = 32;
 
 /**
- * Reads a folder of registrations: `<smallkey>.json`, or `<ab>/<smallkey>.json` as in `layers/`.
- * @returns the registrations by their smallkey, sorted, and the problems of the files, one line each
+ * `<smallkey>.json`, or `<ab>/<smallkey>.json` as in `layers/`; sorted, with one line for each problem.
  * @throws {Error} if there is no such folder
  */
 export async function readBatch(folder: string) {
 	const problems: string[] = [];
-	/** Path of a layer's file in the repository → the file, with its name in the batch's folder. */
+	/** By the path of a layer's file in the repository; with its name in the batch's folder. */
 	const files = new Map<string, LayerFile & { name: string }>();
 	for (const file of collectFolder(folder)) {
-		// Service descriptions are harvested again. Other files (owners, health) are not a batch's to change.
+		// Service descriptions are harvested again. A batch does not change owners and health.
 		if (isOtherFile(file.path) || file.path.endsWith(".service.json")) continue;
 		const below = file.path.slice("layers/".length);
 		const path = below.includes("/")
@@ -55,7 +54,6 @@ export async function readBatch(folder: string) {
 	};
 }
 
-/** How a batch is stored. */
 interface StoreBatch {
 	/** The commit's author. */
 	sender: string;
@@ -63,11 +61,10 @@ interface StoreBatch {
 	time: number;
 	review: boolean;
 	reviewName?: string | undefined;
-	/** Whether the layers that are in order are stored if others are refused. */
+	/** Whether valid layers are stored if others are refused. */
 	partial?: boolean;
 }
 
-/** The result of a batch: the number of changed layers, the commit, and why layers were left out. */
 interface StoredBatch {
 	changed: number;
 	commit: Commit;
@@ -75,9 +72,8 @@ interface StoredBatch {
 }
 
 /**
- * Stores registrations in one commit; without `partial` all or none. It skips registrations that are stored already, so
- * that a batch can be repeated.
- * @returns the result; or why nothing was changed
+ * In one commit; without `partial` all or none. Registrations that are stored already are skipped, so that a
+ * batch can be repeated. The errors: why nothing was changed.
  */
 export async function storeBatch(
 	store: Store,
@@ -107,7 +103,7 @@ export async function storeBatch(
 	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { changed, commit: outcome, refused };
 }
 
-/** Compares registrations with those of a store. @param refuse gets why a layer would be refused */
+/** @param refuse gets why a layer would be refused */
 export function compareWithStore(
 	store: Reader,
 	registrations: ReadonlyMap<string, Registration>,
@@ -124,7 +120,6 @@ export function compareWithStore(
 	});
 }
 
-/** Author, time, subject and trailers of a commit of many layers. */
 export function batchMeta(subject: string, sender: string, time: number, review = false): Meta {
 	const trailers = [["Sender", sender]] as const;
 	return { smallkey: null, author: sender, time, subject, trailers, request: null, review };
@@ -133,28 +128,27 @@ export function batchMeta(subject: string, sender: string, time: number, review 
 /** Signed requests that wait for their answers at the same time. */
 const maxRequests = 8;
 
-/** Times of a batch in milliseconds, which tests shorten. */
+/** Tests shorten these times. */
 const defaultTimes = {
-	/** The pauses before a request is sent again that was not served: a service may be restarted meanwhile. */
+	/** Before an unserved request is sent again: a service may be restarting. */
 	pausesMs: [1_000, 2_000, 4_000, 8_000, 16_000] as readonly number[],
-	/** How often the command prints its progress. */
+	/** Between lines of progress. */
 	noteMs: 5_000,
 };
 
-/** The service of a batch, and who signs. */
 export interface BatchTarget {
-	/** Its address with its base path, without a `/` at the end. */
+	/** With its base path, without a `/` at the end. */
 	url: string;
-	/** By default the first one of the senders file. */
+	/** By default the first sender of the senders file. */
 	sender?: string | undefined;
 	/** The name under which the changes wait for a reviewer together. */
 	reviewName?: string | undefined;
 }
 
-/** Smallkey → the bytes of its registration, or null for a removal. */
+/** By smallkey; null for a removal. */
 export type BatchChanges = ReadonlyMap<string, Uint8Array | null>;
 
-/** What became of the layers of a batch: their smallkeys, in the order of the answers. */
+/** Smallkeys, in the order of the answers. */
 export interface BatchResult {
 	/** Registered, changed or removed. */
 	changed: string[];
@@ -167,8 +161,8 @@ export interface BatchResult {
 }
 
 /**
- * Sends each change to a running service by a signed request. It prints the refusals and its progress, and at its end why
- * changes were not sent. If the service does not serve a request for half a minute, or at Ctrl-C, it sends no others.
+ * Prints refusals and progress, and at the end why changes were not sent. At Ctrl-C, or if a request is not
+ * served for half a minute, it sends no others.
  */
 export async function sendBatch(
 	changes: BatchChanges,
@@ -223,14 +217,14 @@ export async function sendBatch(
 
 const again = "Run it again: what is done already is skipped";
 
-/** Where the layer of a receipt belongs. A service of an earlier version does not say whether it has changed. */
+/** A service of an earlier version does not say whether the layer has changed. */
 function listOf(receipt: unknown): "changed" | "unchanged" | "waiting" {
 	const { branch, changed } = (receipt ?? {}) as { branch?: unknown; changed?: unknown };
 	if (branch !== undefined) return "waiting";
 	return changed === false ? "unchanged" : "changed";
 }
 
-/** The exit code of a batch: 1 if the service refused a layer, 2 if not all were sent. */
+/** 1 if the service refused a layer, 2 if not all were sent. */
 export function codeOf({ refused, unsent }: BatchResult): number {
 	if (unsent.length > 0) return exitCodes.unable;
 	return refused.length > 0 ? exitCodes.wrong : exitCodes.done;

@@ -6,17 +6,17 @@ import { tryJson } from "../../registry/try-json.ts";
 import { plain } from "../../registry/untrusted-text.ts";
 import { exitCodes } from "../terminal/command-line.ts";
 
-/** Longest wait for one answer, and the pause between two requests, in milliseconds. */
+/** Of one answer; and between two requests. */
 const timeoutMs = 15_000;
 const pauseMs = 500;
 
 interface LayerPlace {
-	/** Address of the service with its base path, without a `/` at the end. */
+	/** With its base path, without a `/` at the end. */
 	url: string;
 	smallkey: string;
 }
 
-/** Asks a service for a layer's status. @throws {Error} if it does not answer, or its answer is not a status */
+/** @throws {Error} if there is no answer, or it is not a status */
 async function ask({ url, smallkey }: LayerPlace): Promise<LayerStatus | ServiceAnswer> {
 	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
 	const answer = await askService(address, timeoutMs);
@@ -27,10 +27,9 @@ async function ask({ url, smallkey }: LayerPlace): Promise<LayerStatus | Service
 }
 
 /**
- * Prints a layer's status.
- * @param maxSeconds if given, it waits as long for the end of the layer's harvest
- * @returns exit code: 1 if it is not registered there, or none of the services answered that it waited for; 2 if the
- * harvest has not ended in time
+ * @param maxSeconds waits as long for the end of the layer's harvest
+ * @returns exit code: 1 if the layer is not registered, or no service answered its harvest; 2 if the harvest
+ * has not ended in time
  */
 export async function printStatus(place: LayerPlace, io: Io, maxSeconds?: number): Promise<number> {
 	const until = performance.now() + (maxSeconds ?? 0) * 1_000;
@@ -50,7 +49,7 @@ export async function printStatus(place: LayerPlace, io: Io, maxSeconds?: number
 	return exitCodes.unable;
 }
 
-/** Prints a service's answer about a layer. @returns exit code */
+/** @returns exit code */
 function printAnswer({ url }: LayerPlace, answer: LayerStatus | ServiceAnswer, io: Io): number {
 	if ("harvest" in answer) {
 		for (const line of statusLines(answer)) io.print(plain(line));

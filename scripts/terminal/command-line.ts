@@ -5,20 +5,18 @@ import type { Environment, Io } from "../../registry/environment.ts";
 import { WrongError } from "../../registry/environment.ts";
 import { isReviewName, isSenderId } from "../../registry/timestamp.ts";
 
-/** The exit codes, like those of `diff` and `grep` (POSIX, "Exit Status"). */
+/** Like those of `diff` and `grep` (POSIX, "Exit Status"). */
 export const exitCodes = {
-	/** The command succeeded. */
 	done: 0,
-	/** The command found something wrong, or was refused. */
+	/** Something is wrong, or refused. */
 	wrong: 1,
 	/** The command could not work: a wrong option or setting, a missing file or server. */
 	unable: 2,
 } as const;
 
-/** What the main function of a command gets. */
 interface Call {
 	/**
-	 * Reads the command line, and runs the action of a subcommand. `--help` and wrong options end the command here.
+	 * `--help` and wrong options end the command here. A subcommand's action runs.
 	 * @param declare adds the arguments, options and subcommands
 	 * @returns the options, then the arguments
 	 */
@@ -27,14 +25,11 @@ interface Call {
 	): Promise<[Options, ...Args]>;
 	environment: Environment;
 	io: Io;
-	/** All extensions, the catalogue first. */
+	/** The catalogue first. */
 	extensions: App["extensions"];
 }
 
-/**
- * Creates a command from its main function, whose result is the exit code: `done` by default. The command line has `--help`,
- * and suggestions for unknown options.
- */
+/** `main` returns the exit code, by default `done`. */
 export function createRun(name: string, main: (call: Call) => Promise<number | undefined>): Run {
 	return withErrors(async (argv, environment, io, { summary, extensions }) => {
 		const read: Call["read"] = async (declare) => {
@@ -51,10 +46,7 @@ export function createRun(name: string, main: (call: Call) => Promise<number | u
 	});
 }
 
-/**
- * Prints the error of a command as one line. The exit code is 1 for a `WrongError`, else 2. `--help` ends with 0, a wrong
- * option with 2.
- */
+/** Prints an error as one line. Exit codes: 0 for `--help`, 1 for a `WrongError`, else 2. */
 export function withErrors(run: Run): Run {
 	return async (argv, environment, io, app) => {
 		try {
@@ -67,7 +59,6 @@ export function withErrors(run: Run): Run {
 	};
 }
 
-/** Error codes of system calls, in words for the person who runs a command. */
 const systemWords: Readonly<Record<string, string>> = {
 	ENOENT: "there is no such file or folder",
 	ENOTDIR: "a part of this path is no folder",
@@ -79,8 +70,8 @@ const systemWords: Readonly<Record<string, string>> = {
 };
 
 /**
- * An error's message with its cause, or with its `reason`, which operators see and publishers do not. A system error's
- * message has the path first; EISDIR of a read has no path.
+ * With its cause, or with its `reason`, which operators see and publishers do not. A system error's message
+ * has the path first; EISDIR of a read has no path.
  */
 function messageOf(error: NodeJS.ErrnoException & { reason?: unknown }): string {
 	const { message, cause, reason, code = "", path, syscall } = error;
@@ -91,7 +82,7 @@ function messageOf(error: NodeJS.ErrnoException & { reason?: unknown }): string 
 	return words === undefined || !subject ? message : `${subject}: ${words} (${code}, ${syscall})`;
 }
 
-/** Makes a command line write to `io`, and throw a `CommanderError` instead of ending the process. */
+/** The command line writes to `io`, and throws a `CommanderError` instead of ending the process. */
 export function withOutput(command: Command, io: Io): Command {
 	return command.exitOverride().configureOutput({
 		writeOut: (text) => io.print(text.trimEnd()),
@@ -102,8 +93,8 @@ export function withOutput(command: Command, io: Io): Command {
 }
 
 /**
- * The value of a required option. commander checks required options before unknown ones, and would report a misspelt option
- * as missing, without a suggestion.
+ * commander checks required options before unknown ones, and would report a misspelt option as missing,
+ * without a suggestion.
  * @throws {Error} if the option is missing
  */
 export function needed<T>(flag: string, value: T | undefined): T {
@@ -111,20 +102,20 @@ export function needed<T>(flag: string, value: T | undefined): T {
 	return value;
 }
 
-/** Parses an option's value as a whole number from 1. @throws {InvalidArgumentError} for anything else */
+/** From 1. @throws {InvalidArgumentError} for anything else */
 export function parseCount(text: string): number {
 	if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
 	throw new InvalidArgumentError("It must be a whole number from 1.");
 }
 
-/** Parses an address of a service, and removes slashes at its end. @throws {InvalidArgumentError} for anything else */
+/** An http or https address, without slashes at its end. @throws {InvalidArgumentError} for anything else */
 export function parseUrl(text: string): string {
 	const url = text.replace(/(?<!\/)\/+$/, "");
 	if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
 	throw new InvalidArgumentError("It must be an http or https address.");
 }
 
-/** Parses an option's value as the name of a review. @throws {InvalidArgumentError} for anything else */
+/** @throws {InvalidArgumentError} unless the text can be part of a branch's name */
 export function parseReviewName(text: string): string {
 	if (isReviewName(text)) return text;
 	throw new InvalidArgumentError(
@@ -132,7 +123,7 @@ export function parseReviewName(text: string): string {
 	);
 }
 
-/** @throws {Error} if the option `--sender` has no id of a sender */
+/** @throws {Error} unless it is a sender's id */
 export function checkSender(id: string): void {
 	if (!isSenderId(id)) throw new Error(`--sender: must be 1 to 64 of A-Z a-z 0-9 . _ -, not ${id}`);
 }

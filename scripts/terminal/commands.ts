@@ -3,11 +3,10 @@ import { Writable } from "node:stream";
 import type { Command, Purpose } from "../../api/service/extensions.ts";
 import type { Io } from "../../registry/environment.ts";
 
-/** The output, clock, terminal and signals of this process. */
 export function processIo(): Io {
 	for (const output of [process.stdout, process.stderr]) {
 		output.on("error", (error: NodeJS.ErrnoException) => {
-			// The command keeps running if the reader of its output closes the pipe, as `head` does.
+			// The reader of the output may close the pipe, as `head` does.
 			if (error.code !== "EPIPE") throw error;
 		});
 	}
@@ -51,7 +50,7 @@ export const purposes: readonly Purpose[] = ["publish", "review", "host", "opera
 
 const put = () => import("../put.ts");
 
-/** The commands of the core. Each module is loaded when its command is called. */
+/** Each module is loaded when its command is called. */
 export const coreCommands: readonly Command[] = [
 	{
 		name: "put",
@@ -109,7 +108,6 @@ export const coreCommands: readonly Command[] = [
 	},
 ];
 
-/** All commands of the core and of extensions. */
 export function commandsOf(extensions: readonly { commands?: readonly Command[] }[]): readonly Command[] {
 	return [...coreCommands, ...extensions.flatMap(({ commands = [] }) => commands)];
 }
