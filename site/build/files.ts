@@ -14,13 +14,16 @@ import { ifThere } from "../../store/files/if-there.ts";
 import { catalogueFiles, catalogueFolders } from "../data/output.ts";
 import { siteGroups } from "../http/site-headers.ts";
 
-/** A file that marks an output folder with compressed copies. */
+/** Marks an output folder with compressed copies. */
 const compressedMark = ".compressed";
 
-/** Files that are compressed at the same time: zlib uses four threads (libuv's pool). */
+/** zlib uses four threads (libuv's pool). */
 const maxConcurrent = 8;
 
-/** Above this size brotli's two best qualities take ten times as long as quality 9, and save a hundredth of the bytes. */
+/**
+ * Above this size brotli's two best qualities take ten times as long as quality 9, and save a hundredth of
+ * the bytes.
+ */
 const largeFileBytes = 16_000;
 
 /** File extension of a compressed copy → its compression. */
@@ -35,9 +38,10 @@ function brotliParams(bytes: number): Record<number, number> {
 }
 
 /**
- * Writes the files that a hosting needs beside the fragments: Cloudflare's `_headers` (Cloudflare gives an asset without an
- * extension no Content-Type) and `.assetsignore`; with `compress` a `.gz` and a `.br` of each file for a web server.
- * Unchanged files are not written again. It removes the copies of removed files; without `compress` all copies.
+ * Writes the files that a hosting needs beside the fragments: Cloudflare's `_headers` (Cloudflare gives an
+ * asset without an extension no Content-Type) and `.assetsignore`; with `compress` a `.gz` and a `.br` of
+ * each file for a web server. Unchanged files are not written again. Removes the copies of removed files;
+ * without `compress` all copies.
  */
 export async function writeHostingFiles(
 	out: string,
@@ -59,7 +63,10 @@ export async function writeHostingFiles(
 	if (!compress) await rm(mark);
 }
 
-/** Renders `_headers` for static assets (Workers, "Static assets", "Headers"). The worker sets the headers of folders. */
+/**
+ * Cloudflare's `_headers` for static assets (Workers, "Static assets", "Headers"). The worker sets the
+ * headers of folders.
+ */
 export function headersFile(targets: readonly TargetName[], site: boolean): string {
 	const fragments = targets.map((name) => headersRule(`/${targetOf(name).doc}/*`, fragmentHeaders));
 	// No file may match two rules: Cloudflare joins their values.
@@ -74,8 +81,8 @@ function headersRule(path: string, headers: Readonly<Record<string, string>>): s
 }
 
 /**
- * Writes the missing compressed copies of a folder's files, and removes the copies of removed files. Copies are never
- * outdated: `placeFile` removes the copies of a file that it changes.
+ * Writes missing compressed copies, and removes those of removed files. Copies are never outdated:
+ * `placeFile` removes the copies of a file that it changes.
  */
 async function syncCompanions(
 	out: string,
@@ -89,8 +96,8 @@ async function syncCompanions(
 	const names = entries.filter((entry) => entry.isFile() && isOwn(entry.name)).map(({ name }) => name);
 	const plain = names.filter((name) => !isCompanion(name));
 	const endings = compress ? [...codings.keys()] : [];
-	const wanted = new Set(endings.flatMap((ending) => plain.map((name) => name + ending)));
-	const stale = names.filter((name) => isCompanion(name) && !wanted.has(name));
+	const copies = new Set(endings.flatMap((ending) => plain.map((name) => name + ending)));
+	const stale = names.filter((name) => isCompanion(name) && !copies.has(name));
 	await pMap(stale, (name) => rm(join(path, name)), { concurrency: maxConcurrent });
 	const present = new Set(names);
 	const lacking = plain.filter((name) => endings.some((ending) => !present.has(name + ending)));

@@ -23,12 +23,11 @@ export interface BuildOptions {
 	fresh?: boolean | undefined;
 	/** Whether to write a `.gz` and a `.br` of each file. */
 	compress?: boolean | undefined;
-	/** The extensions whose files are written, too. */
 	extensions?: readonly Extension[];
 }
 
 /**
- * Builds everything that a hosting serves from one commit or folder: the fragments, the catalogue (unless `SITE=off`)
+ * Builds all files of a hosting from one commit or folder: the fragments, the catalogue (unless `SITE=off`)
  * and the hosting's own files. Writes nothing if a layer of a folder is wrong.
  * @throws {Error} with a line for each bad variable
  */
@@ -57,7 +56,7 @@ export function catalogueLine({ layers, written, removed }: CatalogueOutcome): s
 	return `${counted(layers, "layer")} in the catalogue: ${counted(written, "file")} written, ${removed} removed`;
 }
 
-/** Builds a folder of layers. @throws {Error} with a line for each problem, if a layer is wrong */
+/** @throws {Error} with a line for each problem, if a layer is wrong */
 export async function buildFolder(
 	folder: string,
 	out: string,
@@ -72,10 +71,7 @@ export async function buildFolder(
 /** Names that every build's output has, and hardly any other folder. */
 const marks = ["v0.9", "_headers"];
 
-/**
- * Checks that a build may write to a folder.
- * @throws {Error} if a running service writes the folder, or it has files that are not a build's
- */
+/** @throws {Error} if a running service writes the folder, or it has files that are not a build's */
 export async function checkOutput(out: string): Promise<void> {
 	if (await isFolderLocked(dirname(out))) {
 		throw new Error(`--out: a service runs on ${dirname(out)}, and writes ${out} itself`);
@@ -91,9 +87,9 @@ export async function checkOutput(out: string): Promise<void> {
 }
 
 /**
- * Replaces the `manifest.json` of an earlier build: path → SHA-256 of every other file, sorted by path, so that the same
- * files give the same bytes.
- * @param isWanted whether the build gets one; otherwise the earlier one is only removed
+ * Replaces the `manifest.json` of an earlier build: path → SHA-256 of every other file, sorted by path, so
+ * that the same files give the same bytes.
+ * @param isWanted otherwise the earlier one is only removed
  */
 export async function updateChecksums(out: string, isWanted = false): Promise<void> {
 	const manifestName = "manifest.json";

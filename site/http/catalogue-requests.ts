@@ -16,25 +16,26 @@ import { byTitle, listHtml, pagesOf } from "../static/publishers.ts";
 import { answerErrorPage, answerNoPage, noPageFile, type PageRoute } from "./pages.ts";
 import { pageHeaders } from "./site-headers.ts";
 
-/** Most attempts to read a chunk: its file may be replaced after the manifest is read. */
+/** A chunk's file may be replaced after the manifest is read. */
 const maxAttempts = 3;
 
-/** The entries of a catalogue. Parsed chunks are kept as long as the manifest names them. */
+/** Parsed chunks are kept as long as the manifest names them. */
 class CatalogueEntries {
 	readonly #chunks = new Map<number, { path: string; entries: readonly Entry[] }>();
 	/** All layers by smallkey, and the pages of the plain list, as long as the manifest is the same. */
 	readonly #sorted = new Map<Lang | "smallkey", { manifest: string; pages: Promise<Entry[][]> }>();
 
-	/** @param text reads a file of the catalogue; null if there is no such file */
+	/** @param text null if the file does not exist */
 	constructor(readonly text: (file: string) => Promise<string | null>) {}
 
 	/**
-	 * All layers in an order, those by title in pages; made once for each manifest, also for requests that arrive meanwhile.
+	 * All layers in an order, those by title in pages; made once for each manifest, also for requests that
+	 * arrive meanwhile.
 	 */
 	async pagesBy(order: Lang | "smallkey"): Promise<Entry[][]> {
 		const manifest = (await this.text(manifestPath)) ?? "";
-		const known = this.#sorted.get(order);
-		if (known?.manifest === manifest) return known.pages;
+		const last = this.#sorted.get(order);
+		if (last?.manifest === manifest) return last.pages;
 		const pages = this.#all().then((all) =>
 			order === "smallkey"
 				? [all.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1))]
@@ -45,7 +46,7 @@ class CatalogueEntries {
 		return pages;
 	}
 
-	/** All entries, sorted by smallkey. The list is the same one as long as the manifest is. */
+	/** The list is the same one as long as the manifest is. */
 	async bySmallkey(): Promise<Entry[]> {
 		const [all = []] = await this.pagesBy("smallkey");
 		return all;
@@ -55,7 +56,7 @@ class CatalogueEntries {
 		return parseManifest((await this.text(manifestPath)) ?? "");
 	}
 
-	/** The entry of a layer; null if there is no such layer. */
+	/** Null if the layer does not exist. */
 	async find(smallkey: string): Promise<Entry | null> {
 		const entries = await this.#chunk(chunkOf(smallkey), await this.#manifest());
 		return entries.find((entry) => entry.smallkey === smallkey) ?? null;
@@ -70,12 +71,12 @@ class CatalogueEntries {
 		return all;
 	}
 
-	/** The layers of a chunk. @throws {Error} with its path if the file is missing or invalid */
+	/** @throws {Error} with its path if the file is missing or invalid */
 	async #chunk(number: number, manifest: ReturnType<typeof parseManifest>): Promise<readonly Entry[]> {
 		let path = manifest?.chunks[number] ?? null;
 		for (let attempt = 1; path !== null; attempt += 1) {
-			const known = this.#chunks.get(number);
-			if (known?.path === path) return known.entries;
+			const last = this.#chunks.get(number);
+			if (last?.path === path) return last.entries;
 			const chunk = parseChunk((await this.text(path)) ?? "");
 			if (chunk) {
 				this.#chunks.set(number, { path, entries: chunk.entries });
@@ -93,42 +94,37 @@ class CatalogueEntries {
 export interface CatalogueFile {
 	body: Uint8Array;
 	etag: string;
-	/** Headers of these bytes, such as their coding. */
+	/** Of these bytes, such as their coding. */
 	headers?: Record<string, string>;
 }
 
-/** The files of a catalogue, where an engine has them. */
 export interface CatalogueFiles {
-	/** Finds a file, in a coding that `Accept-Encoding` allows; null if there is no such file. */
+	/** Finds a file, in a coding that `Accept-Encoding` allows; null if it does not exist. */
 	find(file: string, acceptEncoding: string): Promise<CatalogueFile | null>;
-	/** Reads a file from which pages are rendered; null if there is no such file. */
+	/** Reads a file from which pages are rendered; null if it does not exist. */
 	text(file: string): Promise<string | null>;
-	/** Headers of each file and page. */
+	/** Of each file and page. */
 	headers: Record<string, string>;
 	/** Whether the catalogue is served over https only. */
 	isSecure: boolean;
 	/**
-	 * Whether a service writes the files beside this process. Then the plain list is rendered, too, and pages reload
-	 * themselves until the first build.
+	 * Whether a service writes the files beside this process. Then the plain list is rendered, too, and pages
+	 * reload themselves until the first build.
 	 */
 	isLive: boolean;
-	/** When a layer's service was asked last, in milliseconds since 1970, or null; null or absent if it is not known here. */
+	/** When a layer's service was asked last, in milliseconds since 1970; null or absent if unknown. */
 	lastLook?: RunningService["lastLook"];
 }
 
-/** Answers a request for a file of the catalogue. */
 export type Pages = (
-	wanted: PageRoute,
+	route: PageRoute,
 	question: Pick<Question, "ifNoneMatch" | "acceptEncoding">,
 ) => Promise<Reply>;
 
 /** Pages, and paths at which a person may expect a page, such as `fr/sante`. */
 const pagePath = /\.html$|^(?:en|fr|list|guide)\//;
 
-/**
- * Answers requests for the catalogue. Pages of layers and the plain list are rendered from the catalogue's entries on
- * request.
- */
+/** Pages of layers and the plain list are rendered from the catalogue's entries on request. */
 export class Catalogue {
 	readonly entries: CatalogueEntries;
 	/** The layers of each publisher, as long as all entries are the same. */
@@ -139,22 +135,25 @@ export class Catalogue {
 	}
 
 	/** GET <base>/, /en/, /index/index.json and all other files of the catalogue. */
-	readonly answer: Pages = async (wanted, { ifNoneMatch, acceptEncoding }) => {
-		const { file, root } = wanted;
+	readonly answer: Pages = async (route, { ifNoneMatch, acceptEncoding }) => {
+		const { file, root } = route;
 		const { find, headers: common, isSecure, isLive } = this.files;
-		const found = (await find(file, acceptEncoding)) ?? (await this.#render(file));
-		if (found) {
-			const headers = { ...pageHeaders(file, isSecure), ...common, ...found.headers, ETag: found.etag };
-			return answerTagged(headers, ifNoneMatch, () => found.body);
+		const result = (await find(file, acceptEncoding)) ?? (await this.#render(file));
+		if (result) {
+			const headers = { ...pageHeaders(file, isSecure), ...common, ...result.headers, ETag: result.etag };
+			return answerTagged(headers, ifNoneMatch, () => result.body);
 		}
 		if (!pagePath.test(file)) return refuseFile();
 		const settings = await this.settings();
 		const isBuilding = isLive && settings === null && file !== noPageFile && file.endsWith(".html");
-		if (!isBuilding) return answerNoPage(wanted, settings, isSecure);
+		if (!isBuilding) return answerNoPage(route, settings, isSecure);
 		return answerErrorPage("building", 503, root, { "Retry-After": String(reloadSeconds) });
 	};
 
-	/** Renders the page of a layer, a page of a list, or a table or feed; null if the file is none, or there is no such layer. */
+	/**
+	 * Renders the page of a layer, a page of a list, or a table or feed; null if there is no such page or
+	 * layer.
+	 */
 	async #render(file: string): Promise<CatalogueFile | null> {
 		const isList = this.files.isLive && isListPage(file);
 		const settings = isList || file.endsWith(".html") ? await this.settings() : null;
@@ -189,7 +188,7 @@ export class Catalogue {
 		return null;
 	}
 
-	/** The settings of its pages; null before the first build. */
+	/** Null before the first build. */
 	async settings(): Promise<PageSettings | null> {
 		const text = await this.files.text(pageSettingsPath);
 		return text === null ? null : (tryJson(text) as PageSettings | null);

@@ -7,10 +7,10 @@ import { Catalogue, type CatalogueFile, type CatalogueFiles } from "./catalogue-
 const codings = Object.entries({ br: ".br", gzip: ".gz" });
 
 /**
- * Serves the catalogue from a folder, compressed if it has compressed copies. Another process may write the files, so
- * each request checks whether the file has changed.
+ * Serves the catalogue from a folder, compressed if it has compressed copies. Another process may write the
+ * files, so each request checks whether the file has changed.
  * @param isSecure whether the catalogue is served over https only
- * @param lastLook what only a running service knows: the time of the last look at a layer
+ * @param lastLook only a running service knows when a layer's service was asked last
  */
 export function folderPages(
 	folder: string,
@@ -20,18 +20,18 @@ export function folderPages(
 	const read = fileReader();
 	const find = async (file: string, acceptEncoding: string) => {
 		for (const [coding, ending] of codings) {
-			const found = accepts(acceptEncoding, coding) ? await read(join(folder, file + ending)) : null;
-			if (found) return { ...found, headers: { "Content-Encoding": coding } };
+			const copy = accepts(acceptEncoding, coding) ? await read(join(folder, file + ending)) : null;
+			if (copy) return { ...copy, headers: { "Content-Encoding": coding } };
 		}
 		return read(join(folder, file));
 	};
-	// The bytes of these files are not kept in memory, since `Catalogue` keeps the entries.
+	// Not kept in memory, since `Catalogue` keeps the entries.
 	const text = (file: string) => readFile(join(folder, file), "utf8").catch(nullWithoutFile);
 	const headers = { Vary: "Accept-Encoding" };
 	return new Catalogue({ find, text, headers, isSecure, isLive: true, lastLook });
 }
 
-/** Longest `Accept-Encoding` that is parsed, in characters: no browser sends a longer one. */
+/** In characters: no browser sends a longer one. */
 const maxAcceptLength = 1_000;
 
 /** Whether an `Accept-Encoding` names a coding, with a weight other than 0 (RFC 9110, section 12.5.3). */
@@ -39,17 +39,16 @@ function accepts(header: string, coding: string): boolean {
 	if (header.length > maxAcceptLength) return false;
 	return header.split(",").some((part) => {
 		const [name = "", ...parameters] = part.toLowerCase().split(";");
-		const isRefused = parameters.some((one) => /^\s*q=0(?:\.0*)?\s*$/.test(one));
+		const isRefused = parameters.some((parameter) => /^\s*q=0(?:\.0*)?\s*$/.test(parameter));
 		return name.trim() === coding && !isRefused;
 	});
 }
 
-/** Most bytes of files that are kept in memory. */
 const maxKeptBytes = 32_000_000;
 
 /**
- * Reads files, and keeps them in memory until they change, so that all answers with a file share its bytes. The returned
- * function gives null if there is no such file.
+ * Keeps files in memory until they change, so that all answers with a file share its bytes. The returned
+ * function gives null if the file does not exist.
  */
 function fileReader(): (path: string) => Promise<CatalogueFile | null> {
 	const kept = new Map<string, { stamp: string; size: number; file: Promise<CatalogueFile> }>();
@@ -62,8 +61,8 @@ function fileReader(): (path: string) => Promise<CatalogueFile | null> {
 		try {
 			const { ino, size, ctimeMs } = await stat(path);
 			const stamp = `${ino} ${size} ${ctimeMs}`;
-			const known = kept.get(path);
-			if (known?.stamp === stamp) return await known.file;
+			const last = kept.get(path);
+			if (last?.stamp === stamp) return await last.file;
 			const file = readFile(path).then((body) => ({ body, etag: etagOf(body) }));
 			forget(path);
 			// The oldest files are forgotten first.
@@ -81,7 +80,7 @@ function fileReader(): (path: string) => Promise<CatalogueFile | null> {
 /** Error codes of a path that is not a file; the last one is Node's own for a path with a NUL. */
 const noFile = /^(?:ENOENT|EISDIR|ENOTDIR|ENAMETOOLONG|ELOOP|ERR_INVALID_ARG_VALUE)$/;
 
-/** Null for the error of a path that is not a file. @throws {Error} any other error */
+/** @throws {Error} any error but that of a path that is not a file */
 function nullWithoutFile(error: NodeJS.ErrnoException): null {
 	if (noFile.test(error.code ?? "")) return null;
 	throw error;

@@ -23,29 +23,32 @@ export function segmentOf(path: string): string {
 	return path.split("/")[1] ?? "";
 }
 
-/** Folders of the catalogue. Their relative links need a slash at the end, so that a request without it is redirected. */
+/** Their relative links need a slash at the end, so that a request without it is redirected. */
 const folders: ReadonlySet<string> = new Set([
 	...["en", "fr", listFolders.en, listFolders.fr, "guide", "guide/fr", "schemas"],
 	...[changesFolders, healthFolders, publisherFolders].flatMap(({ en, fr }) => [en, fr]),
 ]);
 
-/** A relative path of at most 200 characters, whose names are of A-Z a-z 0-9 . _ - and do not begin with a dot. */
+/**
+ * A relative path of at most 200 characters, whose names are of A-Z a-z 0-9 . _ - and do not begin with a
+ * dot.
+ */
 const filePath = /^(?=.{1,200}$)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** A request for the catalogue: a file, or a page that is made on request. */
+/** A file, or a page that is made on request. */
 export interface PageRoute {
 	file: string;
 	/** The relative address of the site's root. */
 	root: string;
 }
 
-/** The page of a layer: its language, its kind, and the smallkey as in the request. */
+/** Groups: language, kind, and the smallkey as in the request. */
 const layerPage = new RegExp(`^(${langs.join("|")})/(${layerPages.join("|")})/([^/]{1,200}?)(?:\\.html)?$`);
 
-/** The page of a publisher without the ending of its file. */
+/** Without the ending of its file. */
 const publisherPage = new RegExp(`^(?:${publisherFolders.en}|${publisherFolders.fr})/[a-z0-9-]{1,80}$`);
 
-/** Addresses of earlier versions, and where their readers find the same. */
+/** Addresses of earlier versions → the present ones. */
 const moved = [
 	[/^(?:changes\/layer\/[^/]{1,200}|publisher\/[a-z0-9-]{1,80})\.xml$/, feedPath],
 	[/^publisher\/([a-z0-9-]{1,80})\.json$/, "publisher/$1.csv"],
@@ -53,7 +56,6 @@ const moved = [
 ] as const;
 
 /**
- * Parses a path of the catalogue.
  * @param target the path below `basePath`, with its query
  * @returns the address of a redirect if a folder lacks its slash; null if the path is not the catalogue's
  */
@@ -80,15 +82,15 @@ export function parsePage(target: string, basePath: string): PageRoute | string 
 	return filePath.test(file) ? { file, root } : null;
 }
 
-/** The site's root relative to a page: `../`, or `./` at the root. @param path the page's, without its first slash */
+/**
+ * The site's root relative to a page: `../`, or `./` at the root.
+ * @param path the page's, without its first slash
+ */
 export function rootFrom(path: string): string {
 	return "../".repeat(path.split("/").length - 1) || "./";
 }
 
-/**
- * The answer in place of a page: a small page in both languages.
- * @param root relative address of the site's root
- */
+/** A small page in both languages, in place of a page. @param root relative address of the site's root */
 export function answerErrorPage(
 	kind: ErrorKind,
 	status: number,
@@ -96,19 +98,18 @@ export function answerErrorPage(
 	headers: Record<string, string> = {},
 ): Reply {
 	const body = new TextEncoder().encode(errorHtml(kind, root));
-	const own = {
+	const common = {
 		...documentHeaders(true),
 		"Content-Type": pageTypes.html as string,
 		"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
 		"Cache-Control": status === 503 ? "no-store" : refusalCaching,
 	};
-	return { status, headers: { ...own, ...headers }, body };
+	return { status, headers: { ...common, ...headers }, body };
 }
 
-/** Longest relative root: an error page repeats it, and a path may have thousands of folders. */
+/** An error page repeats the root, and a path may have thousands of folders. */
 const maxRootLength = 60;
 
-/** The file of a page that does not exist, for targets that are no file's. */
 export const noPageFile = "404.html";
 
 /** The route of a path below the base path that is no page's. */
@@ -118,10 +119,7 @@ export function noPage(target: string, basePath: string): PageRoute {
 	return { file: noPageFile, root: root.length > maxRootLength ? `${basePath}/` : root };
 }
 
-/**
- * The answer to a request for a page that does not exist.
- * @param pages null if the catalogue is not there: then the page needs no other file
- */
+/** @param pages null without a catalogue: then the page needs no other file */
 export function answerNoPage(
 	{ file, root }: { file: string; root: string },
 	pages: PageSettings | null,

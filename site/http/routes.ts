@@ -3,7 +3,7 @@ import type { Catalogue } from "./catalogue-requests.ts";
 import { answerMoved, noPage, parsePage } from "./pages.ts";
 
 /**
- * The routes of the catalogue: its files and pages, and a page for every path that nothing else answers.
+ * The files and pages of the catalogue, and a page for every path that nothing else answers.
  * @param catalogueOf returns the catalogue of an engine, for each request
  */
 export function catalogueRoutes(catalogueOf: () => Catalogue): OtherRoute[] {

@@ -5,7 +5,7 @@ import { openSearchFile } from "../static/addresses.ts";
 import { contentPolicy } from "../static/frame.ts";
 import { pageSettingsPath } from "../static/html.ts";
 
-/** The `Content-Type` of the catalogue's files, by the extension of their names. */
+/** Extension of a file's name → its `Content-Type`. */
 export const pageTypes: Readonly<Record<string, string>> = {
 	html: "text/html; charset=utf-8",
 	js: "text/javascript; charset=utf-8",
@@ -45,15 +45,15 @@ const immutable = "public, max-age=31536000, immutable";
 /** Files of the catalogue that have the same headers. */
 export interface SiteGroup {
 	name: "assets" | "chunks" | "manifest" | "machines" | "pages" | "embeds" | "settings";
-	/** Paths as in Cloudflare's rules: `*` matches anything. A file matches at most one path. */
+	/** As in Cloudflare's rules: `*` matches anything. A file matches at most one path. */
 	paths: readonly string[];
 	headers: Readonly<Record<string, string>>;
 }
 
-/** Folders of pages below a language; those of `embed` have headers of their own. */
+/** Below a language; those of `embed` have other headers. */
 const pageFolders = ["layer", "changes", "health", "publisher"];
 
-/** The headers of the catalogue's files, on every engine; pages are served over https. */
+/** On every engine; pages are served over https. */
 export const siteGroups: readonly SiteGroup[] = [
 	// The names of assets and chunks contain a hash of their content.
 	{ name: "assets", paths: ["/assets/*"], headers: { "Cache-Control": immutable, ...nosniff } },
@@ -109,11 +109,11 @@ const patterns = siteGroups.map((group) => [new RegExp(patternOf(group)), group.
 
 const embedded = new RegExp(`^(?:${langs.join("|")})/embed/`);
 
-/** Headers of any file of the catalogue. @param isSecure whether it is served over https only */
+/** @param isSecure whether the catalogue is served over https only */
 export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
 	const ending = file.slice(file.lastIndexOf(".") + 1);
-	const [, named] = namedTypes.find(([start]) => file.startsWith(start)) ?? [];
-	const type = { "Content-Type": named ?? pageTypes[ending] ?? "application/octet-stream" };
+	const [, startType] = namedTypes.find(([start]) => file.startsWith(start)) ?? [];
+	const type = { "Content-Type": startType ?? pageTypes[ending] ?? "application/octet-stream" };
 	if (ending === "html") return { ...type, ...documentHeaders(isSecure, embedded.test(file)) };
 	const [, headers = machineHeaders] = patterns.find(([pattern]) => pattern.test(`/${file}`)) ?? [];
 	return { ...type, ...headers };

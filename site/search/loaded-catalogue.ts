@@ -12,12 +12,15 @@ import { readFile, workerAddress } from "../page/page.ts";
 import { lang, t } from "../page/texts.ts";
 import { Selection } from "./select.ts";
 import { TextSearch } from "./text-search.ts";
-import type { Matched } from "./word-index.ts";
+import type { Matches } from "./word-index.ts";
 
 /** Layers of the first answer. */
 const maxLayers = 10;
 
-/** What the page reads of a record of the service (OGC API Records, "recordGeoJSON.yaml"; `extensions/records/records.ts`). */
+/**
+ * The members that the page reads of a record (OGC API Records, "recordGeoJSON.yaml";
+ * `extensions/records/records.ts`).
+ */
 interface ReadRecord {
 	id: string;
 	properties: { type: string; updated?: string; contacts?: { organization: string }[] };
@@ -25,8 +28,7 @@ interface ReadRecord {
 }
 
 /**
- * Asks the service for the first layers with a text.
- * @returns the layers with what a row shows; their health is not known
+ * The first layers with a text, from the service; their health is unknown.
  * @throws {TypeError} if the service does not answer
  */
 export async function firstAnswers(text: string, signal: AbortSignal): Promise<Entry[]> {
@@ -52,32 +54,29 @@ function entryOf({ id, properties, links }: ReadRecord): Entry {
 	};
 }
 
-/** A part of the catalogue cannot be used. The message is for users. */
+/** A part of the catalogue is unusable. The message is for users. */
 class CatalogueUnusable extends Error {}
 
-/** A text for users: why a part of the catalogue could not be read. */
+/** For users: why a part of the catalogue could not be read. */
 export function problemOf(error: unknown): string {
 	return error instanceof CatalogueUnusable ? error.message : t("site-silent");
 }
 
-/** Reads the layers of the site: one layer by its smallkey, or all of them into memory. */
 class Catalogue {
 	readonly #controller = new AbortController();
-	/** What was read or is being read, by name. */
 	readonly #reads = new Map<string, Promise<unknown>>();
 	readonly #text = new TextSearch(workerAddress);
 	readonly selection = new Selection(lang);
-	/** Number of all layers; null until the manifest is read. */
+	/** Null until the manifest is read. */
 	layers: number | null = null;
-	/** Why parts of the catalogue cannot be used, as texts for users. */
+	/** For users: why parts of the catalogue are unusable. */
 	readonly problems: string[] = [];
-	/** Whether every part was read, or cannot be used. */
+	/** Whether every part was read, or is unusable. */
 	isRead = false;
 	isComplete = false;
 	/** Called after more layers were read. */
 	onChange: () => void = () => undefined;
 
-	/** @param cache how the manifest is read */
 	constructor(readonly cache: RequestCache) {}
 
 	close(): void {
@@ -86,7 +85,6 @@ class Catalogue {
 		this.#text.close();
 	}
 
-	/** Reads all layers, each once. */
 	load(): Promise<void> {
 		return this.#once("layers", async () => {
 			const note = (error: unknown) => void this.problems.push(problemOf(error));
@@ -111,26 +109,26 @@ class Catalogue {
 		this.#text.prepare();
 	}
 
-	/** Finds a text in the layers that were read. Never settles if a newer search replaces this one. */
-	match(text: string): Promise<Matched> {
+	/** Searches the layers that were read. Never settles if a newer search replaces this one. */
+	match(text: string): Promise<Matches> {
 		return this.#text.match(text).catch(() => {
 			this.problems.push(t("site-silent"));
 			return { ids: [], words: [] };
 		});
 	}
 
-	/** The entry of one layer; null if it does not exist. @throws an error that `problemOf` explains */
+	/** Null if the layer does not exist. @throws an error that `problemOf` explains */
 	async find(smallkey: string): Promise<Entry | null> {
 		const entries = await this.#chunk(chunkOf(smallkey));
 		return entries.find((entry) => entry.smallkey === smallkey) ?? null;
 	}
 
-	/** Reads something once. A failed read is forgotten, so that the next call tries again. */
+	/** A failed read is forgotten, so that the next call tries again. */
 	#once<T>(name: string, read: () => Promise<T>): Promise<T> {
-		const known = (this.#reads.get(name) as Promise<T> | undefined) ?? read();
-		this.#reads.set(name, known);
-		known.catch(() => this.#reads.delete(name));
-		return known;
+		const result = (this.#reads.get(name) as Promise<T> | undefined) ?? read();
+		this.#reads.set(name, result);
+		result.catch(() => this.#reads.delete(name));
+		return result;
 	}
 
 	#manifest(): Promise<Manifest> {
@@ -145,7 +143,8 @@ class Catalogue {
 		return this.#once(`chunk ${number}`, async () => {
 			const manifest = await this.#manifest();
 			return read(manifest, "default").catch(async (error: unknown) => {
-				// The manifest may name another file since a newer publication, or the browser's cached file may be cut off.
+				// The manifest may name another file since a newer publication, or the browser's cached file
+				// may be cut off.
 				const newer = await this.#file(manifestPath, "reload", parseManifest).catch(() => null);
 				if (!newer) throw error;
 				return read(newer, "reload");
@@ -164,7 +163,10 @@ class Catalogue {
 
 export let catalogue = new Catalogue("default");
 
-/** Discards all layers in memory. The next read bypasses the browser's cache, because the catalogue has changed. */
+/**
+ * Discards all layers in memory. The next read bypasses the browser's cache, because the catalogue has
+ * changed.
+ */
 export function renewCatalogue(): void {
 	const { onChange } = catalogue;
 	catalogue.close();

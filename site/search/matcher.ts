@@ -1,24 +1,27 @@
 import { langs } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import { addressOf } from "./select.ts";
-import { wantedOf } from "./synonyms.ts";
-import { type Matched, WordIndex } from "./word-index.ts";
+import { termsOf } from "./synonyms.ts";
+import { type Matches, WordIndex } from "./word-index.ts";
 import { queryWords, stem, wordsOf } from "./words.ts";
 
-/** Longest text that is searched for, in UTF-16 units; the rest is ignored. */
+/** Longer texts are cut; in UTF-16 units. */
 const maxTextLength = 500;
 
 /** The values of an entry that are compared as a whole. */
 interface Exact {
 	key: string;
 	titles: readonly string[];
-	/** The key and the titles, stemmed: singular and plural are the same. */
+	/** The key and the titles, stemmed. */
 	names: readonly string[];
 	/** Addresses of the services, without scheme and query. */
 	services: readonly string[];
 }
 
-/** Finds layers by text. Runs in a worker: adding a layer takes about 0.1 ms, a search in 20,000 layers up to 100 ms. */
+/**
+ * Finds layers by text. Runs in a worker: adding a layer takes about 0.1 ms, a search in 20,000 layers up to
+ * 100 ms.
+ */
 export class Matcher {
 	readonly #exact: Exact[] = [];
 	readonly #words = new WordIndex();
@@ -27,25 +30,25 @@ export class Matcher {
 		for (const entry of entries) {
 			const services = [...new Set(langs.map((lang) => comparedAddress(addressOf(entry, lang))))];
 			const titles = langs.map((lang) => comparedTitle(entry.title[lang]));
-			const own = [wordsOf(entry.smallkey, true), ...langs.map((lang) => queryWords(entry.title[lang]))];
-			const names = own.map((words) => words.map(stem).join(" "));
+			const keys = [wordsOf(entry.smallkey, true), ...langs.map((lang) => queryWords(entry.title[lang]))];
+			const names = keys.map((words) => words.map(stem).join(" "));
 			this.#exact.push({ key: entry.smallkey.toLowerCase(), titles, names, services });
 			this.#words.add(entry);
 		}
 	}
 
 	/**
-	 * Finds a text: first whole keys and titles, in singular or plural and by their name in the other language, or addresses,
-	 * then words, then parts of keys.
+	 * First whole keys and titles, in singular or plural and by their name in the other language, or
+	 * addresses, then words, then parts of keys.
 	 */
-	match(given: string): Matched {
-		const text = given.slice(0, maxTextLength).trim();
+	match(query: string): Matches {
+		const text = query.slice(0, maxTextLength).trim();
 		const exact = this.#byWholeText(text);
 		if (/^https?:\/\//i.test(text)) {
-			const found = [...exact, ...this.#byAddress(text)];
-			if (found.length > 0) return { ids: [...new Set(found)], words: [] };
+			const matches = [...exact, ...this.#byAddress(text)];
+			if (matches.length > 0) return { ids: [...new Set(matches)], words: [] };
 		}
-		const { ids, words } = this.#words.match(text, (one, other) => this.#byKey(one, other));
+		const { ids, words } = this.#words.match(text, (a, b) => this.#byKey(a, b));
 		return { ids: [...new Set([...exact, ...ids, ...this.#byKeyPart(text)])], words };
 	}
 
@@ -53,9 +56,11 @@ export class Matcher {
 		const key = text.toLowerCase();
 		const title = comparedTitle(text);
 		return [
-			...this.#idsWhere((one) => one.key === key),
+			...this.#idsWhere((exact) => exact.key === key),
 			...this.#idsWhere(({ titles }) => titles.includes(title)),
-			...namesOf(text).flatMap((names) => this.#idsWhere((one) => one.names.some((name) => names.has(name)))),
+			...namesOf(text).flatMap((names) =>
+				this.#idsWhere((exact) => exact.names.some((name) => names.has(name))),
+			),
 		];
 	}
 
@@ -64,37 +69,40 @@ export class Matcher {
 		return /^[a-z0-9_\-+=]{3,}$/.test(part) ? this.#idsWhere(({ key }) => key.includes(part)) : [];
 	}
 
-	/** First the layers with this address as fragment, page or service, then other layers of the same service. */
+	/**
+	 * First the layers with this address as fragment, page or service, then other layers of the same service.
+	 */
 	#byAddress(text: string): number[] {
-		const named = keysIn(text);
+		const keys = keysIn(text);
 		const service = comparedAddress(text);
-		const isSameService = (own: string) => own.startsWith(`${service}/`) || service.startsWith(`${own}/`);
+		const isSameService = (address: string) =>
+			address.startsWith(`${service}/`) || service.startsWith(`${address}/`);
 		return [
-			...this.#idsWhere(({ key, services }) => named.has(key) || services.includes(service)),
+			...this.#idsWhere(({ key, services }) => keys.has(key) || services.includes(service)),
 			...this.#idsWhere(({ services }) => services.some(isSameService)),
 		];
 	}
 
 	#idsWhere(is: (exact: Exact) => boolean): number[] {
 		const ids = this.#exact.flatMap((exact, id) => (is(exact) ? [id] : []));
-		return ids.sort((one, other) => this.#byKey(one, other));
+		return ids.sort((a, b) => this.#byKey(a, b));
 	}
 
-	/** Compares by key, so that the order of equal matches does not depend on which chunk was read first. */
-	#byKey(one: number, other: number): number {
-		return (this.#exact[one]?.key ?? "") < (this.#exact[other]?.key ?? "") ? -1 : 1;
+	/** The order of equal matches must not depend on which chunk was read first. */
+	#byKey(a: number, b: number): number {
+		return (this.#exact[a]?.key ?? "") < (this.#exact[b]?.key ?? "") ? -1 : 1;
 	}
 }
 
-/** What a text may name as a whole, stemmed: itself, then the same thing in other words. */
+/** The names that a whole text may be, stemmed: itself, then its synonyms. */
 function namesOf(text: string): Set<string>[] {
-	const wanted = wantedOf(text).filter(({ isOptional }) => !isOptional);
-	const own = wanted.flatMap(({ words }) => words).join(" ");
-	const others = wanted.length === 1 ? (wanted[0]?.others ?? []) : [];
-	return own === "" ? [] : [new Set([own]), new Set(others)];
+	const terms = termsOf(text).filter(({ isOptional }) => !isOptional);
+	const name = terms.flatMap(({ words }) => words).join(" ");
+	const aliases = terms.length === 1 ? (terms[0]?.others ?? []) : [];
+	return name === "" ? [] : [new Set([name]), new Set(aliases)];
 }
 
-/** An address for comparing services: in lower case, without scheme, query and final slash. */
+/** In lower case, without scheme, query and final slash. */
 function comparedAddress(address: string): string {
 	return address
 		.replace(/^https?:\/\//i, "")
@@ -113,8 +121,7 @@ function keysIn(address: string): Set<string> {
 }
 
 /**
- * A title, or a text that may be one, for comparing: its words only, so that `l’eau` and `l'eau` are the same; without any
- * words, its signs. It is no longer than a text that is searched for.
+ * A title for comparison: its words only, so that `l’eau` and `l'eau` are the same; without words, its signs.
  */
 function comparedTitle(text: string): string {
 	const title = text.slice(0, maxTextLength).trim();

@@ -2,27 +2,26 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { Bounds, Entry } from "../data/entries.ts";
 import { fold, sortKey } from "./words.ts";
 
-/** A layer's health: `ok`, `unchecked`, or the state of a sick layer. */
+/** `ok`, `unchecked`, or the state of a sick layer. */
 export function stateOf({ health }: Entry): string {
 	if (health === null) return "unchecked";
 	return health?.state ?? "ok";
 }
 
-/** The displayed title of a layer. */
 export function titleOf({ title, smallkey }: Pick<Entry, "title" | "smallkey">, lang: Lang): string {
 	return title[lang] || smallkey;
 }
 
-/** The public name of the sender in one language; empty if there is none. */
+/** Empty without a public name. */
 export function senderOf({ sender = "" }: Pick<Entry, "sender">, lang: Lang): string {
 	return typeof sender === "string" ? sender : sender[lang];
 }
 
-/** Longest name of a publisher in an address, in characters. */
+/** In characters. */
 const maxSlugLength = 80;
 
 /**
- * The name of an entry's publisher in addresses, of `a-z 0-9 -`: that of the English name. Null without a public name.
+ * The publisher's name in addresses, of `a-z 0-9 -`, from the English name; null without a public name.
  * Publishers whose names differ only in other characters share a page.
  */
 export function slugOf(entry: Pick<Entry, "sender">): string | null {
@@ -31,26 +30,24 @@ export function slugOf(entry: Pick<Entry, "sender">): string | null {
 	const plain = fold(name)
 		.replace(/[^a-z0-9]+/g, "-")
 		.replace(/^-|-$/g, "");
-	const codes = () => Array.from(name, (one) => one.codePointAt(0)?.toString(16)).join("-");
+	const codes = () => Array.from(name, (letter) => letter.codePointAt(0)?.toString(16)).join("-");
 	return (plain || codes()).slice(0, maxSlugLength).replace(/-$/, "");
 }
 
-/** The keywords in one language, or else in the other one. */
+/** In one language, or else in the other one. */
 export function keywordsIn({ keywords }: Pick<Entry, "keywords">, lang: Lang): readonly string[] {
 	return keywords?.[lang] ?? keywords?.en ?? keywords?.fr ?? [];
 }
 
-/** The keywords in both languages, each once. */
+/** In both languages, each once. */
 export function allKeywords({ keywords }: Pick<Entry, "keywords">): string[] {
 	return [...new Set(langs.flatMap((lang) => keywords?.[lang] ?? []))];
 }
 
-/** The address of a layer's service in one language. */
 export function addressOf({ address }: Pick<Entry, "address">, lang: Lang): string {
 	return lang === "fr" ? (address.fr ?? address.en) : address.en;
 }
 
-/** The names or numbers of the layers inside a layer's service in one language. */
 export function layersIn({ layers }: Pick<Entry, "layers">, lang: Lang): readonly string[] {
 	return (lang === "fr" ? layers?.fr : null) ?? layers?.en ?? [];
 }
@@ -61,12 +58,10 @@ export function hostsOf(entry: Pick<Entry, "address">): string[] {
 	return [...new Set(hosts.flatMap((host) => (host ? [host.toLowerCase()] : [])))];
 }
 
-/** Whether two bounds intersect. Bounds whose west is greater than their east cross the date line. */
-export function intersects(one: Bounds, other: Bounds): boolean {
-	if (one[1] > other[3] || other[1] > one[3]) return false;
-	return spansOf(one).some(([west, east]) =>
-		spansOf(other).some(([left, right]) => west <= right && left <= east),
-	);
+/** Bounds whose west is greater than their east cross the date line. */
+export function intersects(a: Bounds, b: Bounds): boolean {
+	if (a[1] > b[3] || b[1] > a[3]) return false;
+	return spansOf(a).some(([west, east]) => spansOf(b).some(([left, right]) => west <= right && left <= east));
 }
 
 function spansOf([west, , east]: Bounds): (readonly [west: number, east: number])[] {
@@ -77,11 +72,11 @@ function spansOf([west, , east]: Bounds): (readonly [west: number, east: number]
 	];
 }
 
-/** Filters with a list of values. That of `title` is only `same`: the French title is the same as the English title. */
+/** The only value of `title` is `same`: the French title is the same as the English title. */
 const facetNames = ["type", "host", "sender", "health", "theme", "title"] as const;
 export type FacetName = (typeof facetNames)[number];
 
-/** Orders of a list: best match for a text (by title without a text), by title, newest change first. */
+/** `best` is by title without a text; `changed` is newest first. */
 export const sorts = ["best", "title", "changed"] as const;
 export type Sort = (typeof sorts)[number];
 
@@ -92,18 +87,15 @@ export interface Choice extends Record<FacetName, string> {
 	sort: Sort;
 }
 
-/** A value of a filter, and the number of layers that would be left with it. */
+/** The number of layers that would be left with this value. */
 export type FacetValue = readonly [value: string, count: number];
 
-/** The layers that pass the filters, and what each filter offers. */
 export interface Chosen {
-	/** All layers that pass, in order. */
 	hits: readonly Entry[];
-	/** The values of each filter, most layers first, counted with all other filters on. */
+	/** Most layers first, counted with all other filters on. */
 	facets: Record<FacetName, FacetValue[]>;
 }
 
-/** An entry with the values by which it is filtered and sorted. */
 interface Row {
 	entry: Entry;
 	title: string;
@@ -112,7 +104,7 @@ interface Row {
 	values: readonly (readonly string[])[];
 }
 
-/** Filters, counts and sorts the layers in memory. 20,000 layers take a few tens of milliseconds. */
+/** 20,000 layers take a few tens of milliseconds. */
 export class Selection {
 	readonly #rows: Row[] = [];
 	readonly #orders = new Map<Sort, readonly Row[]>();
@@ -144,9 +136,9 @@ export class Selection {
 		}
 	}
 
-	/** @param ids results of a text search, best first; null if there is no text */
+	/** @param ids results of a text search, best first; null without a text */
 	select(ids: readonly number[] | null, choice: Choice): Chosen {
-		const wanted = facetNames.map((name) => choice[name]);
+		const values = facetNames.map((name) => choice[name]);
 		const hits: Entry[] = [];
 		const counts = facetNames.map(() => new Map<string, number>());
 		const count = ({ values }: Row, facet: number) => {
@@ -156,8 +148,9 @@ export class Selection {
 		for (const row of this.#inOrder(ids, choice.sort)) {
 			const { bounds } = row.entry;
 			if (choice.bounds !== null && !(bounds && intersects(bounds, choice.bounds))) continue;
-			// The counts of a filter ignore the filter itself: a row that fails only one filter counts for that one.
-			const failed = wanted.flatMap((value, facet) =>
+			// The counts of a filter ignore the filter itself: a row that fails only one filter counts for
+			// that one.
+			const failed = values.flatMap((value, facet) =>
 				value === "" || row.values[facet]?.includes(value) ? [] : [facet],
 			);
 			if (failed.length > 1) continue;
@@ -170,7 +163,7 @@ export class Selection {
 		return { hits, facets };
 	}
 
-	/** The layers that were changed last, without sorting all layers. */
+	/** Without sorting all layers. */
 	newest(count: number): Entry[] {
 		let newest: Row[] = [];
 		for (const row of this.#rows) {
@@ -183,17 +176,17 @@ export class Selection {
 
 	#inOrder(ids: readonly number[] | null, sort: Sort): readonly Row[] {
 		if (ids === null) return this.#sorted(sort === "best" ? "title" : sort);
-		const found = ids.flatMap((id) => this.#rows[id] ?? []);
-		if (sort === "best") return found;
-		const foundRows = new Set(found);
-		return this.#sorted(sort).filter((row) => foundRows.has(row));
+		const rows = ids.flatMap((id) => this.#rows[id] ?? []);
+		if (sort === "best") return rows;
+		const hits = new Set(rows);
+		return this.#sorted(sort).filter((row) => hits.has(row));
 	}
 
 	#sorted(sort: Sort): readonly Row[] {
-		const known = this.#orders.get(sort) ?? [];
-		if (known.length === this.#rows.length) return known;
+		const sorted = this.#orders.get(sort) ?? [];
+		if (sorted.length === this.#rows.length) return sorted;
 		// sort() detects the part that is sorted already, and merges the added rows into it.
-		const rows = [...known, ...this.#rows.slice(known.length)].sort(sort === "changed" ? byDate : byTitle);
+		const rows = [...sorted, ...this.#rows.slice(sorted.length)].sort(sort === "changed" ? byDate : byTitle);
 		this.#orders.set(sort, rows);
 		return rows;
 	}

@@ -1,44 +1,44 @@
 import rows from "./synonyms.json" with { type: "json" };
 import { isStopWord, mayBegin, queryWords, stem, wordsOf } from "./words.ts";
 
-/** One thing that a text asks for. */
-export interface Wanted {
-	/** Its words as they were typed, stemmed. */
+/** A thing that a text names. */
+export interface Term {
+	/** As typed, stemmed. */
 	words: readonly string[];
 	/** Other names of the same thing, stemmed. */
 	others: readonly string[];
-	/** Whether layers without it are found too: a stop word at the end may be the beginning of a word. */
+	/** Whether layers without it match too: a stop word at the end may be the beginning of a word. */
 	isOptional: boolean;
 }
 
-/** Texts that name the same thing, in both languages. A text may be in several rows. */
+/** Each row names the same thing in both languages. A text may be in several rows. */
 export const synonyms: readonly (readonly string[])[] = rows;
 
 const stemsOf = (text: string) => queryWords(text).map(stem);
 
-/** All names of a thing, its own among them, by each of its names; stemmed. */
-const named = new Map<string, string[]>();
+/** Each name of a thing → all its names; stemmed. */
+const namesOf = new Map<string, string[]>();
 for (const names of synonyms.map((row) => row.map((name) => stemsOf(name).join(" "))))
-	for (const name of names) named.set(name, [...new Set([...(named.get(name) ?? []), ...names])]);
+	for (const name of names) namesOf.set(name, [...new Set([...(namesOf.get(name) ?? []), ...names])]);
 
 /** The numbers of words that a name may have, greatest first. */
-const lengths = [...new Set([...named.keys()].map((name) => name.split(" ").length))].sort((a, b) => b - a);
+const lengths = [...new Set([...namesOf.keys()].map((name) => name.split(" ").length))].sort((a, b) => b - a);
 
-/** Splits a text into the things that it asks for: the longest names that the synonyms have, and single words. */
-export function wantedOf(text: string): Wanted[] {
+/** The longest names that the synonyms have, and single words. */
+export function termsOf(text: string): Term[] {
 	const words = stemsOf(text);
-	const wanted: Wanted[] = [];
-	for (let at = 0; at < words.length; at += wanted.at(-1)?.words.length ?? 1) {
+	const terms: Term[] = [];
+	for (let at = 0; at < words.length; at += terms.at(-1)?.words.length ?? 1) {
 		const names = lengths.map((length) => words.slice(at, at + length));
-		const name = names.find((one) => named.has(one.join(" "))) ?? words.slice(at, at + 1);
-		wanted.push({ words: name, others: othersOf(name), isOptional: false });
+		const name = names.find((part) => namesOf.has(part.join(" "))) ?? words.slice(at, at + 1);
+		terms.push({ words: name, others: aliasesOf(name), isOptional: false });
 	}
 	const last = wordsOf(text).at(-1) ?? "";
 	const isCut = isStopWord(last) && mayBegin(last) && !words.includes(stem(last));
-	return isCut ? [...wanted, { words: [last], others: othersOf([last]), isOptional: true }] : wanted;
+	return isCut ? [...terms, { words: [last], others: aliasesOf([last]), isOptional: true }] : terms;
 }
 
-function othersOf(words: readonly string[]): string[] {
-	const own = words.join(" ");
-	return (named.get(own) ?? []).filter((name) => name !== own);
+function aliasesOf(words: readonly string[]): string[] {
+	const typed = words.join(" ");
+	return (namesOf.get(typed) ?? []).filter((name) => name !== typed);
 }

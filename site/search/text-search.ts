@@ -1,16 +1,16 @@
 import type { Entry } from "../data/entries.ts";
-import type { Matched } from "./word-index.ts";
+import type { Matches } from "./word-index.ts";
 
-/** A message to the worker: layers to add, in the page's order, or a text to find. */
+/** To the worker: layers to add, in the page's order, or a text to find. */
 export type ToMatcher = { add: readonly Entry[] } | { serial: number; text: string };
 
-/** Most layers sent to the worker in one task: copying 20,000 at once would block the page for 50 ms. */
+/** Copying 20,000 layers at once would block the page for 50 ms. */
 const maxSentAtOnce = 2_000;
 
-/** Finds layers by text in a worker, which is started by the first search. */
+/** Finds layers by text in a worker, which the first search starts. */
 export class TextSearch {
 	readonly #added: (readonly Entry[])[] = [];
-	/** Number of items of `#added` that were sent to the worker. */
+	/** Number of items of `#added` that the worker has. */
 	#sent = 0;
 	#worker: Worker | null = null;
 	/** Number of the newest search. */
@@ -24,11 +24,8 @@ export class TextSearch {
 		void this.#sendAdded();
 	}
 
-	/**
-	 * Finds a text in all added layers. Rejects if the worker cannot be loaded. Never settles if a newer search replaces
-	 * this one.
-	 */
-	match(text: string): Promise<Matched> {
+	/** Rejects if the worker cannot be loaded. Never settles if a newer search replaces this one. */
+	match(text: string): Promise<Matches> {
 		const worker = this.#start();
 		this.#serial += 1;
 		const serial = this.#serial;
@@ -43,7 +40,6 @@ export class TextSearch {
 		});
 	}
 
-	/** Starts the worker, and sends it the layers. */
 	prepare(): void {
 		this.#start();
 		void this.#sendAdded();

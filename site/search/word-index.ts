@@ -2,30 +2,30 @@ import MiniSearch, { type Query } from "minisearch";
 import { langs } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import { allKeywords, hostsOf, layersIn, senderOf } from "./select.ts";
-import { type Wanted, wantedOf } from "./synonyms.ts";
+import { type Term, termsOf } from "./synonyms.ts";
 import { isStopWord, queryWords, stem, wordsOf } from "./words.ts";
 
 /** Layers that have the words of a text, best first. */
-export interface Matched {
-	/** Each layer as its index in the order in which layers were added. */
+export interface Matches {
+	/** Indexes in the order in which layers were added. */
 	ids: number[];
 	/** The matched words of the layers, stemmed, for highlighting; for a misspelt word, the correct one. */
 	words: string[];
 }
 
-/** The fields of an entry that MiniSearch indexes, with the weight of a word in each. */
+/** Weight of a word in each indexed field. */
 const boost = { title: 6, key: 4, keywords: 3, sender: 2, place: 2, description: 1 };
 
 /** Fields in which `CamelCase` and `a1` are split into two words each. */
 const keyFields: ReadonlySet<string> = new Set(["key", "place"]);
 
-/** Weight of a synonym beside that of the typed word. */
+/** Beside that of the typed word. */
 const synonymWeight = 0.7;
 
 /** Least rarity of a word that no layer has: that of a word in every tenth layer. */
 const minUnfoundRarity = Math.log(10);
 
-/** Where no layer has all wanted things: the part that a layer must have, of all and of what the best layer has. */
+/** Where no layer has all terms: the part that a layer must have, of all and of what the best layer has. */
 const minPart = 0.5;
 const minPartOfBest = 0.9;
 
@@ -37,12 +37,12 @@ const maxHighlighting = 200;
 
 interface Hit {
 	id: number;
-	/** Number of wanted things that the layer has. */
+	/** Number of the text's terms that the layer has. */
 	count: number;
-	/** Part of the wanted things that it has, by their rarity: from 0 to 1. */
+	/** Part of the terms that it has, by their rarity: from 0 to 1. */
 	part: number;
 	score: number;
-	/** Matched terms of the layer, with the fields that have them. */
+	/** Matched words → the fields that have them. */
 	match: Record<string, string[]>;
 }
 
@@ -61,7 +61,7 @@ export class WordIndex {
 		const { smallkey, title, description } = entry;
 		const titles = title.en === title.fr ? [title.en] : langs.map((lang) => title[lang]);
 		this.#index.add({
-			id: this.#titles.push(titles.map((one) => queryWords(one, Infinity).map(stem))) - 1,
+			id: this.#titles.push(titles.map((text) => queryWords(text, Infinity).map(stem))) - 1,
 			title: titles.join(" "),
 			keywords: allKeywords(entry).join(" "),
 			description: joined(description?.en, description?.fr),
@@ -72,44 +72,46 @@ export class WordIndex {
 	}
 
 	/**
-	 * Layers with all words; without any, typing errors are allowed; without any, layers with the rarest of the words.
+	 * Layers with all words; without any, typing errors are allowed; without any, layers with the rarest of
+	 * the words.
 	 * @param byKey compares layers that match equally well
 	 */
-	match(text: string, byKey: (one: number, other: number) => number): Matched {
-		const wanted = wantedOf(text);
-		const required = wanted.filter(({ isOptional }) => !isOptional).length;
+	match(text: string, byKey: (a: number, b: number) => number): Matches {
+		const terms = termsOf(text);
+		const required = terms.filter(({ isOptional }) => !isOptional).length;
 		const whole = (hits: readonly Hit[]) => hits.filter(({ count }) => count === required);
-		const exact = whole(this.#hits(wanted, false));
-		const hits = exact.length > 0 ? exact : this.#hits(wanted, true);
-		const found = exact.length > 0 ? exact : whole(hits);
-		const asked = wanted.flatMap(({ words }) => words).join(" ");
-		const ranked = (found.length > 0 ? found : rarest(hits)).map((hit) => {
-			const cover = this.#coverOf(hit, asked);
+		const exact = whole(this.#hits(terms, false));
+		const hits = exact.length > 0 ? exact : this.#hits(terms, true);
+		const complete = exact.length > 0 ? exact : whole(hits);
+		const typed = terms.flatMap(({ words }) => words).join(" ");
+		const ranked = (complete.length > 0 ? complete : rarest(hits)).map((hit) => {
+			const cover = this.#coverOf(hit, typed);
 			return { ...hit, rank: Math.floor(cover), score: hit.score * (coverBase + cover) };
 		});
-		ranked.sort((one, other) => other.rank - one.rank || other.score - one.score || byKey(one.id, other.id));
+		ranked.sort((a, b) => b.rank - a.rank || b.score - a.score || byKey(a.id, b.id));
 		const words = new Set(ranked.slice(0, maxHighlighting).flatMap(({ match }) => Object.keys(match)));
 		return { ids: ranked.map(({ id }) => id), words: [...words] };
 	}
 
-	/** The layers that have some of the wanted things. */
-	#hits(wanted: readonly Wanted[], isFuzzy: boolean): Hit[] {
-		const found = wanted.map((one) => this.#index.search(queryOf(one, isFuzzy)));
-		const rarities = found.map(({ length }) => (length === 0 ? 0 : Math.log(this.#titles.length / length)));
+	/** The layers that have some of the terms. */
+	#hits(terms: readonly Term[], isFuzzy: boolean): Hit[] {
+		const matches = terms.map((term) => this.#index.search(queryOf(term, isFuzzy)));
+		const rarities = matches.map(({ length }) => (length === 0 ? 0 : Math.log(this.#titles.length / length)));
 		const unfound = Math.max(minUnfoundRarity, ...rarities);
-		const weights = found.map(({ length }, at) => {
-			if (wanted[at]?.isOptional) return 0;
+		const weights = matches.map(({ length }, at) => {
+			if (terms[at]?.isOptional) return 0;
 			return length === 0 ? unfound : (rarities[at] ?? 0);
 		});
 		const all = weights.reduce((sum, weight) => sum + weight, 0) || 1;
 		const hits = new Map<number, Hit>();
-		for (const [at, results] of found.entries()) {
+		for (const [at, results] of matches.entries()) {
 			const part = (weights[at] ?? 0) / all;
 			for (const { id, score, queryTerms, match } of results) {
 				const hit = hits.get(id) ?? { id, count: 0, part: 0, score: 0, match: {} };
-				if (!wanted[at]?.isOptional) hit.count += 1;
+				if (!terms[at]?.isOptional) hit.count += 1;
 				hit.part += part;
-				// MiniSearch multiplies by the number of matched terms, which the names of one thing in two languages would raise.
+				// MiniSearch multiplies by the number of matched terms, which the names of one thing in two
+				// languages would raise.
 				hit.score += score / queryTerms.length;
 				Object.assign(hit.match, match);
 				hits.set(id, hit);
@@ -119,32 +121,32 @@ export class WordIndex {
 	}
 
 	/**
-	 * How much of a title, in the language that matches better, was matched: from 0 to 1 for all words of the title, and 2
+	 * How much of a title was matched, in the better language: from 0 to 1 for all words of the title, and 2
 	 * for a title whose words are those of the text, in singular or plural.
 	 */
-	#coverOf({ id, match }: Hit, asked: string): number {
+	#coverOf({ id, match }: Hit, typed: string): number {
 		const parts = (this.#titles[id] ?? []).map((words) => {
-			if (words.join(" ") === asked) return 2;
+			if (words.join(" ") === typed) return 2;
 			return words.filter((word) => match[word]?.includes("title")).length / (words.length || 1);
 		});
 		return Math.max(0, ...parts);
 	}
 }
 
-/** The layers that have at least half of what was asked for, by rarity, and as much as the best of them. */
+/** The layers that have at least half of the terms, by rarity, and as much as the best of them. */
 function rarest(hits: readonly Hit[]): Hit[] {
 	const best = hits.reduce((most, { part }) => Math.max(most, part), 0);
 	return best < minPart ? [] : hits.filter(({ part }) => part >= best * minPartOfBest);
 }
 
-function queryOf({ words, others }: Wanted, isFuzzy: boolean): Query {
+function queryOf({ words, others }: Term, isFuzzy: boolean): Query {
 	const fuzzy = (word: string) => (isFuzzy && word.length > 3 && !/\d/.test(word) ? 0.25 : false);
 	const prefix = (word: string) => word.length > 1;
-	const own: Query = { queries: [words.join(" ")], combineWith: "AND", fuzzy, prefix };
+	const typed: Query = { queries: [words.join(" ")], combineWith: "AND", fuzzy, prefix };
 	const queries = others.map((name): Query => {
 		return { queries: [name], combineWith: "AND", boostTerm: () => synonymWeight };
 	});
-	return { combineWith: "OR", queries: [own, ...queries] };
+	return { combineWith: "OR", queries: [typed, ...queries] };
 }
 
 function joined(en = "", fr = ""): string {

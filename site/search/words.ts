@@ -1,7 +1,7 @@
 /** Letters that Unicode does not decompose into a letter and a mark. */
 const ligatures: Readonly<Record<string, string>> = { œ: "oe", æ: "ae", ß: "ss", ø: "o", đ: "d", ł: "l" };
 
-/** Folds a text for comparison: lower case, without accents and other marks. `École` and `ecole` become the same. */
+/** Lower case, without accents and other marks: `École` and `ecole` become the same. */
 export function fold(text: string): string {
 	return text
 		.normalize("NFKD")
@@ -10,7 +10,7 @@ export function fold(text: string): string {
 		.replace(/[œæßøđł]/g, (letter) => ligatures[letter] ?? letter);
 }
 
-/** The sort key of a title: folded, with numbers padded so that they sort by value. */
+/** Folded, with numbers padded so that they sort by value. */
 export function sortKey(title: string): string {
 	return fold(title).replace(/\d{1,9}/g, (digits) => digits.padStart(9, "0"));
 }
@@ -28,22 +28,25 @@ const stopWords: ReadonlySet<string> = new Set([
 	).split(" "),
 ]);
 
-/** Whether a word may be the beginning of another word although it is a stop word, such as `par` and `on`. @param word folded */
+/** Whether another word may begin with this stop word, such as `par` and `on`. @param word folded */
 export function mayBegin(word: string): boolean {
 	return word.length > 1 && !layerWords.includes(word);
 }
 
-/** Longest compared part of a word, in UTF-16 units. */
+/** In UTF-16 units. */
 export const maxWordLength = 32;
 
-/** The folded words of a text: letters and digits. With `isKey`, `CamelCase` and `a1` are split into two words each. */
+/**
+ * The folded words of a text: letters and digits. With `isKey`, `CamelCase` and `a1` are split into two words
+ * each.
+ */
 export function wordsOf(text: string, isKey = false): string[] {
 	const cut = isKey ? text.replace(/(\p{Ll})(?=\p{Lu})|(\p{L})(?=\p{N})|(\p{N})(?=\p{L})/gu, "$& ") : text;
 	const words = fold(cut).match(/[\p{L}\p{N}]+/gu) ?? [];
 	return words.map((word) => word.slice(0, maxWordLength));
 }
 
-/** Whether a word is a stop word, or an elided article such as the `l` of `l’eau`. @param word folded */
+/** Also for an elided article such as the `l` of `l’eau`. @param word folded */
 export function isStopWord(word: string): boolean {
 	return stopWords.has(word) || (word.length === 1 && /[cdjlmnst]/.test(word));
 }
@@ -56,16 +59,17 @@ export function queryWords(text: string, maxWords = 12): string[] {
 }
 
 /**
- * Removes the plural of a word in both languages: `cities` and `city`, `churches` and `church`, `rivières` and
- * `rivière`, `canaux` and `canal`, `lieux` and `lieu`, `protégé` and `protégées` become the same. @param word folded
+ * Removes the plural of a word in both languages: `cities` and `city`, `churches` and `church`, `rivières`
+ * and `rivière`, `canaux` and `canal`, `lieux` and `lieu`, `protégé` and `protégées` become the same.
+ * @param word folded
  */
 export function stem(word: string): string {
-	const known = stems.get(word) ?? cut(word);
-	if (stems.size < maxStems) stems.set(word, known);
-	return known;
+	const result = stems.get(word) ?? cut(word);
+	if (stems.size < maxStems) stems.set(word, result);
+	return result;
 }
 
-/** Cache of stems, because the same words are in many titles. */
+/** The same words are in many titles. */
 const stems = new Map<string, string>();
 const maxStems = 100_000;
 

@@ -1,7 +1,7 @@
 import { Matcher } from "./matcher.ts";
 import type { ToMatcher } from "./text-search.ts";
 
-// Text search runs in a worker: indexing 20,000 layers takes seconds, and the page has to stay responsive.
+// Indexing 20,000 layers takes seconds, and the page has to stay responsive.
 const matcher = new Matcher();
 
 addEventListener("message", ({ data }: MessageEvent<ToMatcher>) => {
