@@ -6,7 +6,7 @@ import { tryJson } from "../registry/try-json.ts";
 import { ifThereSync } from "../store/files/if-there.ts";
 import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
 import { readServed } from "./changes.ts";
-import { type CommitAt, collectFolder, type LayersAt, locate, type Source } from "./collect.ts";
+import { type LayersAt, locate, type Source, versionOf } from "./collect.ts";
 import { openFolder, servedManifestPath } from "./folder.ts";
 import { progress } from "./progress.ts";
 import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
@@ -28,12 +28,12 @@ interface Found {
 	problems: readonly FileProblem[];
 	/** Whether these are all layers. */
 	isWhole: boolean;
-	at: LayersAt;
 }
 
 /** What an output folder was built from. Stored beside the folder, as `<out>.manifest`, and never served. */
 interface Manifest {
 	renderer: string;
+	/** Of a folder without a commit the hash of its files. */
 	commit: string;
 	fragments: number;
 	/** Paths of the source's wrong files, which the output has in an earlier form or not at all. */
@@ -64,41 +64,35 @@ export async function build(
 	const earlier = known?.renderer === renderer ? known : null;
 	const isUsable = "folder" in source ? hasNoProblem : hasFewProblems;
 	const at = await locate(source);
-	const part = earlier && "commit" in at ? await readChanges(earlier, at) : null;
-	const found = part && isUsable(part) ? part : await readAll(source, at);
+	const part = earlier && (await readChanges(earlier, at));
+	const found = part && isUsable(part) ? part : await readAll(at);
 	const problems = found.problems.map(problemLine);
 	if (!isUsable(found)) return { problems, written: null, layers: at };
 	// Only a complete output has a manifest.
 	for (const path of [manifestPath(out), servedManifestPath(out)]) rmSync(path, { force: true });
 	const { same, added, changed, removed } = await write(found, out, settings);
 	const fragments = found.isWhole ? same + added + changed : (earlier?.fragments ?? 0) + added - removed;
-	const { at: layers } = found;
-	if ("commit" in layers) {
-		const { commit } = layers;
-		writeManifest(out, { renderer, commit, fragments, wrong: wrongFiles(found.problems) });
-	}
+	writeManifest(out, { renderer, commit: versionOf(at), fragments, wrong: wrongFiles(found.problems) });
 	const written = { written: added + changed, removed, unchanged: fragments - added - changed };
-	return { problems, written, layers };
+	return { problems, written, layers: at };
 }
 
 /** Reads the layers that have changed since an earlier build by the same renderer; null if all have to be read. */
-async function readChanges(earlier: Manifest, { repository, commit }: CommitAt): Promise<Found | null> {
+async function readChanges(earlier: Manifest, at: LayersAt): Promise<Found | null> {
+	if ("files" in at) {
+		const isSame = earlier.commit === at.hash;
+		return isSame ? { layers: new Map(), problems: [], isWhole: false } : null;
+	}
+	const { repository, commit } = at;
 	const changed = await changesSince(earlier, repository, commit);
 	if (!changed) return null;
 	const range = await readServed(repository, commit, changed, (layer) => layer);
-	return { ...range, isWhole: false, at: { repository, commit } };
+	return { ...range, isWhole: false };
 }
 
-/** Reads all layers. A folder has no commit if it was changed meanwhile. */
-async function readAll(source: Source, at: LayersAt): Promise<Found> {
-	if (!("folder" in source)) {
-		const { repository, commit } = at as CommitAt;
-		return { ...(await readServed(repository, commit, null, (layer) => layer)), isWhole: true, at };
-	}
-	const files = collectFolder(source.folder);
-	const judged = judgeChange(namesOf(files), files, "stored");
-	const isSame = JSON.stringify(await locate(source)) === JSON.stringify(at);
-	return { ...judged, isWhole: true, at: isSame ? at : source };
+async function readAll(at: LayersAt): Promise<Found> {
+	if ("files" in at) return { ...judgeChange(namesOf(at.files), at.files, "stored"), isWhole: true };
+	return { ...(await readServed(at.repository, at.commit, null, (layer) => layer)), isWhole: true };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,14 +13,27 @@ export type Source = { folder: string } | { repository: string; ref: string };
 /** A commit, by its full id. */
 export type CommitAt = { repository: string; commit: string };
 
-/** Where the layers are: at a commit, or in a folder without a known commit. */
-export type LayersAt = CommitAt | { folder: string };
+/** Where the layers are: at a commit, or in the files of a folder without a known commit, which have a hash in its place. */
+export type LayersAt = CommitAt | { files: readonly LayerFile[]; hash: string };
+
+/** What differs when layers do: a commit, or the hash of files. */
+export function versionOf(at: LayersAt): string {
+	return "files" in at ? at.hash : at.commit;
+}
 
 /** Finds the commit of a source. A folder has one if it is that of a checkout without uncommitted changes. */
 export async function locate(source: Source): Promise<LayersAt> {
-	if ("folder" in source) return (await committedFolder(source.folder).catch(() => null)) ?? source;
+	if ("folder" in source)
+		return (await committedFolder(source.folder).catch(() => null)) ?? readFolder(source.folder);
 	const { repository, ref } = source;
 	return { repository, commit: await resolveCommit(repository, ref) };
+}
+
+function readFolder(folder: string): LayersAt {
+	const files = collectFolder(folder);
+	const hash = createHash("sha256");
+	for (const { path, kind, bytes } of files) hash.update(`${path}\0${kind} ${bytes.length}\0`).update(bytes);
+	return { files, hash: hash.digest("hex") };
 }
 
 /** The commit of a folder `layers` in a repository; null for another folder, or with uncommitted changes. */

@@ -44,7 +44,7 @@ export const catalogueFiles: readonly string[] = [
 export interface CatalogueState {
 	/** Hash of the code and of all options. */
 	stamp: string;
-	/** Full id of the commit of the layers. */
+	/** Full id of the commit of the layers; of a folder without one the hash of its files. */
 	commit: string;
 	pages: PageSettings;
 	/** Paths of the files of the site, which depend on no layer. */
@@ -120,14 +120,14 @@ function isAsset(path: string): boolean {
  * Writes the files whose content differs: assets, then the deepest paths first, so that a file exists before a page or an
  * index names it. Then it removes files, and writes the catalogue's state. Each file is replaced atomically.
  * @param isCompressed whether each file gets compressed copies (`.gz`, and `.br` if its name has a hash)
- * @param state what the catalogue is made from; null without a commit
+ * @param state what the catalogue is made from
  * @returns the numbers of written and removed files
  */
 export function writeFiles(
 	out: string,
 	files: OutputFiles,
 	isCompressed: boolean,
-	state: Omit<CatalogueState, "files"> | null,
+	state: Omit<CatalogueState, "files">,
 ) {
 	removeTemporaryFiles(out, writer);
 	const count = { written: 0, removed: 0 };
@@ -145,8 +145,8 @@ export function writeFiles(
 		placeFile(out, path, null);
 		count.removed += 1;
 	}
-	const made = state && { ...state, files: presentFiles(out).length };
-	if (made) writeFileSync(statePath(out), `${JSON.stringify(made)}\n`);
+	const made: CatalogueState = { ...state, files: presentFiles(out).length };
+	writeFileSync(statePath(out), `${JSON.stringify(made)}\n`);
 	return count;
 }
 

@@ -1,5 +1,5 @@
 import { readServed } from "../../publish/changes.ts";
-import { collectFolder, type LayersAt } from "../../publish/collect.ts";
+import type { LayersAt } from "../../publish/collect.ts";
 import { type Health, healthPath, parseHealth } from "../../registry/health.ts";
 import { judgeChange, problemLine } from "../../registry/judge.ts";
 import { type LayerFile, namesOf } from "../../registry/layer-file.ts";
@@ -24,8 +24,8 @@ export async function readContent(
 	{ fragments, senderNames }: CatalogueOptions,
 	thumbnails: Thumbnails,
 ): Promise<CatalogueContent & { owners: OwnersOf }> {
-	if ("folder" in layers) {
-		const files = collectFolder(layers.folder);
+	if ("files" in layers) {
+		const { files } = layers;
 		const { health, owners } = parseReviewers(files);
 		const judged = judgeChange(namesOf(files), files, "stored");
 		const [problem] = judged.problems;

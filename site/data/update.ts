@@ -1,5 +1,5 @@
 import type { Extension } from "../../api/service/extensions.ts";
-import type { LayersAt } from "../../publish/collect.ts";
+import { type LayersAt, versionOf } from "../../publish/collect.ts";
 import { manifestPath, parseManifest } from "./entries.ts";
 import { catalogueFiles, hasLayerPages } from "./files.ts";
 import type { CatalogueOptions } from "./options.ts";
@@ -37,9 +37,10 @@ export async function updateCatalogue(
 	{ fresh = false, extensions = [] }: { fresh?: boolean | undefined; extensions?: readonly Extension[] } = {},
 ): Promise<CatalogueOutcome> {
 	const commit = "commit" in layers ? layers.commit : null;
-	const existing = fresh || commit === null ? null : readUsable(out, options);
+	const version = versionOf(layers);
+	const existing = fresh ? null : readUsable(out, options);
 	const before = parseManifest(readerOf(out)(manifestPath) ?? "");
-	if (existing && existing.commit === commit)
+	if (existing && existing.commit === version)
 		return { how: "nothing", layers: before?.layers ?? 0, written: 0, removed: 0 };
 	const thumbnails = readThumbnails(options.pictures);
 	// Imported on demand: a running service needs the bundler only at its first start. It ends before the layers are read,
@@ -63,7 +64,7 @@ export async function updateCatalogue(
 	removeState(out);
 	// Changed pictures change the stamp, and with another stamp everything is written.
 	if (!existing) placeThumbnails(out, thumbnails, content.entries);
-	const made = commit === null ? null : { stamp: catalogueStamp(options), commit, pages, site };
+	const made = { stamp: catalogueStamp(options), commit: version, pages, site };
 	const written = writeFiles(out, files, options.isCompressed, made);
 	return { how: built ? "all" : "layers", layers: manifest.layers, ...written };
 }
