@@ -7,10 +7,7 @@ import { indexFiles } from "../../site/data/chunks.ts";
 import { buildSite } from "../../site/data/site.ts";
 import { plainSettings } from "../site/data/pages.ts";
 import { generateCatalogue } from "../site/search/catalogue.ts";
-import type { Row } from "./rows.ts";
-
-/** Seconds until the first rows may appear. */
-const maxSeconds = 6;
+import type { World } from "./world.ts";
 
 /** Slow 3G as the browser emulates it: bytes per second in each direction, and milliseconds before each answer. */
 const slow3g = { offline: false, downloadThroughput: 50_000, uploadThroughput: 50_000, latency: 400 };
@@ -39,31 +36,19 @@ async function secondsToRows(browser: Browser, address: string): Promise<number>
 	}
 }
 
-export const catalogueRows: Row[] = [
-	{
-		name: "first-rows",
-		what: "until the catalogue's first rows, over slow 3G (400 kbit/s, 400 ms)",
-		reference: "limit",
-		unit: "s",
-		goal: () => ({ of: "ratio", most: 1 }),
-		rounds: 1,
-		prepare: async (world) => {
-			const index = indexFiles(generateCatalogue(world.layers), "a".repeat(40)).files;
-			const dist = world.path("pages");
-			for (const [path, content] of [...(await buildSite(plainSettings)).files, ...index]) {
-				if (content === null) continue;
-				await mkdir(dirname(join(dist, path)), { recursive: true });
-				await writeFile(join(dist, path), content);
-				await writeFile(join(dist, `${path}.gz`), gzipSync(content));
-			}
-			const browser = await openBrowser();
-			world.endLater(() => browser.close());
-			const { address, close } = await serveFolder(dist);
-			world.endLater(close);
-			return {
-				ours: () => secondsToRows(browser, `${address}en/`),
-				reference: async () => maxSeconds,
-			};
-		},
-	},
-];
+/** Writes and serves the catalogue's pages. @returns a function that opens them in a browser, as `secondsToRows` does */
+export async function openPages(world: World): Promise<() => Promise<number>> {
+	const index = indexFiles(generateCatalogue(world.layers), "a".repeat(40)).files;
+	const dist = world.path("pages");
+	for (const [path, content] of [...(await buildSite(plainSettings)).files, ...index]) {
+		if (content === null) continue;
+		await mkdir(dirname(join(dist, path)), { recursive: true });
+		await writeFile(join(dist, path), content);
+		await writeFile(join(dist, `${path}.gz`), gzipSync(content));
+	}
+	const browser = await openBrowser();
+	world.endLater(() => browser.close());
+	const { address, close } = await serveFolder(dist);
+	world.endLater(close);
+	return () => secondsToRows(browser, `${address}en/`);
+}

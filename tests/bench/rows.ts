@@ -1,77 +1,243 @@
-import type { World } from "./world.ts";
-
-/** A bound on the median of the ratio, or of the service's own figure. */
-export interface Goal {
-	of: "ratio" | "ours";
-	most?: number;
-	least?: number;
-}
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { canonicalText } from "../../registry/registration.ts";
+import { layerPath } from "../../registry/smallkey.ts";
+import { root } from "../helpers/process.ts";
+import { openPages } from "./catalogue.ts";
+import { generateLayers, renamed } from "./layers.ts";
+import { importAloneMs, publish, pushed, putsAfter } from "./service.ts";
+import { maxMegabytes, quantile, run, secondsOf, timed, type World } from "./world.ts";
 
 /** One line of the table. */
 export interface Row {
 	/** The name for `--only`. */
 	name: string;
-	/** What is measured. */
 	what: string;
-	/** What it is compared with, measured in the same run; empty without a reference. */
-	reference: string;
+	/** What it is compared with, measured in the same run. */
+	reference?: string;
 	unit: "s" | "ms" | "requests/s" | "changes/s" | "MB";
-	goal: (layers: number) => Goal;
-	/** The number of rounds, if it differs from that of `--rounds`. */
-	rounds?: number;
-	/** Whether the row is only measured at the first number of layers. */
+	/** A bound on the median of the ratio, or of our own figure. */
+	goal: (layers: number) => { of: "ratio" | "ours"; most?: number; least?: number };
+	/** Whether one round is enough. */
+	isSlow?: boolean;
+	/** Whether it is only measured at the first number of layers. */
 	isOnce?: boolean;
-	/** Prepares everything that is not timed. */
-	prepare: (world: World) => Promise<Pair>;
-}
-
-/** The two sides of a row. Each is measured once per round, ours first; without a reference there is one side. */
-export interface Pair {
-	ours: (round: number) => Promise<number>;
-	reference?: (round: number) => Promise<number>;
+	/** Prepares everything that is not timed. @returns what measures a round: ours, then the reference */
+	prepare: (world: World) => Promise<(round: number) => Promise<[ours: number, reference?: number]>>;
 }
 
 /** The highest number of layers that the bounds of the design point are for. */
-export const designLayers = 20_000;
+const designLayers = 20_000;
 
-/** The quantile of some figures: `part` 0 is the minimum, 0.5 the median, 1 the maximum. */
-export function quantile(figures: readonly number[], part: number): number {
-	return figures.toSorted((a, b) => a - b)[Math.round((figures.length - 1) * part)] as number;
+/** Runs a build as a process of its own. @returns its seconds */
+const build = (...args: string[]) => timed("npm", ["run", "-s", "build", "--", ...args]);
+
+/** A command that only starts and ends: the fixed cost of every build. */
+const startOnly = () => build("--help");
+
+/** A clone with all layers, and the output of a full build of its folder. */
+const built = (world: World) =>
+	world.shared("built", async () => {
+		const repository = await world.clone("built");
+		const out = world.path("built-out");
+		await timed("sync", []);
+		return { repository, out, seconds: await build("--layers", join(repository, "layers"), "--out", out) };
+	});
+
+async function copySeconds(world: World): Promise<number> {
+	const copy = world.path("built-copy");
+	await timed("sync", []);
+	const seconds = await timed("cp", ["-r", (await built(world)).out, copy]);
+	await rm(copy, { recursive: true });
+	return seconds;
 }
 
-/** Measures a row: in each round ours, then the reference. @returns the row's two cells of the table */
-export async function measure(
-	row: Row,
-	world: World,
-	rounds: number,
-): Promise<[figures: string, goal: string]> {
-	const pair = await row.prepare(world);
-	const [ours, reference]: [number[], number[]] = [[], []];
-	for (let round = 0; round < Math.min(rounds, row.rounds ?? rounds); round += 1) {
-		ours.push(await pair.ours(round));
-		if (pair.reference) reference.push(await pair.reference(round));
+/** Commits a change of the first layer's name. */
+async function changeOneLayer(world: World, repository: string, change: number): Promise<void> {
+	for (const { smallkey, registration } of generateLayers(1)) {
+		const path = layerPath(smallkey);
+		await writeFile(join(repository, path), canonicalText(renamed(registration, `Change ${change}`)));
+		await world.git(repository, "commit", "-q", "-m", `change ${change}`, "--", path);
 	}
-	const { of, most = Infinity, least = -Infinity } = row.goal(world.layers);
-	// Of the ratios of each round, not the ratio of the medians.
-	const ratios = reference.map((figure, round) => (ours[round] as number) / figure);
-	const median = quantile(of === "ours" ? ours : ratios, 0.5);
-	const mark = (text: string) => (median <= most && median >= least ? text : `**${text}**`);
-	const figure = `${rangeOf(ours)} ${row.unit}`;
-	const bound = `${most === Infinity ? `≥ ${least}` : `≤ ${most}`}${of === "ours" ? ` ${row.unit}` : ""}`;
-	if (!pair.reference) return [mark(figure), bound];
-	const [left, right] = of === "ours" ? [mark(figure), rangeOf(ratios)] : [figure, mark(rangeOf(ratios))];
-	return [`${left} ÷ ${rangeOf(reference)} = ${right}`, bound];
 }
 
-/** The median, and the range if it differs: `1.2 (1.1–1.4)`. */
-function rangeOf(figures: readonly number[]): string {
-	const [min, median, max] = [0, 0.5, 1].map((part) => short(quantile(figures, part)));
-	return min === max ? String(median) : `${median} (${min}–${max})`;
+/** Requests an address for 3 s, by 64 connections. Every answer must be 200. @returns the answers per second */
+async function wrk(url: string): Promise<number> {
+	// The default time-out, two seconds, is too short for a machine with other work.
+	const args = ["-t1", "-c64", "-d3s", "--timeout", "30s", url];
+	const printed = await run("wrk", args).catch((error: NodeJS.ErrnoException) => {
+		throw error.code === "ENOENT" ? new Error("wrk is not installed: apt-get install wrk") : error;
+	});
+	const perSecond = Number(/^Requests\/sec:\s+([\d.]+)$/m.exec(printed)?.[1]);
+	if (/Non-2xx|Socket errors/.test(printed) || Number.isNaN(perSecond))
+		throw new Error(`wrk: ${url}: ${printed}`);
+	return perSecond;
 }
 
-/** A figure with three significant digits. */
-function short(figure: number): string {
-	return Math.abs(figure) >= 100
-		? Math.round(figure).toLocaleString("en")
-		: String(Number(figure.toPrecision(figure < 10 ? 2 : 3)));
-}
+/** A row about reads of some keys at once, beside a bare server that sends the bytes of the answer. */
+const reads = (name: string, what: string, folder: string, count: number, least: number): Row => ({
+	...{ name, what, reference: "bare `node:http`", unit: "requests/s", isOnce: true },
+	goal: () => ({ of: "ratio", least }),
+	prepare: async (world) => {
+		const { service } = await pushed(world);
+		const path = `/v0.9/${folder}/en/${world.smallkeys().slice(0, count)}`;
+		const words = [service.url + path];
+		const bare = fork("tests/bench/bare-server.ts", words, { cwd: root, execArgv: ["--import", "tsx"] });
+		world.endLater(() => bare.kill());
+		const [origin] = (await once(bare, "message")) as [string];
+		// Warms both servers up before the first round.
+		for (const address of [service.url, origin]) await wrk(address + path);
+		return async () => [await wrk(service.url + path), await wrk(origin + path)];
+	},
+});
+
+/** Concurrent publishers in the row with many, and their PUTs in a round; PUTs of one publisher alone in a round. */
+const [publishers, putsPerRound, putsAlone] = [32, 3_000, 100];
+
+/** Megabytes added to the fragments' size in the reference: Node with its modules, and git's processes. */
+const allowanceMegabytes = 100;
+
+/** In the order in which they are measured: the service that has got the push ends before its start is measured. */
+export const rows: Row[] = [
+	{
+		name: "build-full",
+		what: "full build with the catalogue",
+		reference: "`cp -r` of that output",
+		unit: "s",
+		goal: () => ({ of: "ratio", most: 1 }),
+		isSlow: true,
+		prepare: async (world) => async () => [(await built(world)).seconds, await copySeconds(world)],
+	},
+	{
+		name: "build-commit",
+		what: "build after one change",
+		reference: "`npx fragment-publisher build --help`, plus 0.3 s",
+		unit: "s",
+		goal: (layers) => ({ of: "ratio", most: layers <= designLayers ? 1.5 : 3 }),
+		prepare: async (world) => {
+			const { repository, out } = await built(world);
+			return async (round) => {
+				await changeOneLayer(world, repository, round);
+				return [await build("--repo", repository, "--out", out), (await startOnly()) + 0.3];
+			};
+		},
+	},
+	{
+		name: "push",
+		what: "push of all layers, from git's end until the last one is served",
+		reference: "the full build",
+		unit: "s",
+		goal: () => ({ of: "ratio", most: 1.2 }),
+		isSlow: true,
+		prepare: async (world) => async () => [(await pushed(world)).seconds, (await built(world)).seconds],
+	},
+	{
+		name: "push-delay",
+		what: "longest delay of a read meanwhile",
+		unit: "ms",
+		goal: () => ({ of: "ours", most: 50 }),
+		isSlow: true,
+		prepare: async (world) => async () => [(await pushed(world)).delayMs],
+	},
+	{
+		name: "push-memory",
+		what: `most memory during that push and ${putsAfter.toLocaleString("en")} PUTs after it`,
+		reference: `bytes of the v0.9 fragments plus ${allowanceMegabytes} MB`,
+		unit: "MB",
+		goal: (layers) => (layers <= designLayers ? { of: "ours", most: 330 } : { of: "ratio", most: 4 }),
+		isSlow: true,
+		prepare: async (world) => async () => {
+			const { megabytes, fragments } = await pushed(world);
+			return [megabytes, fragments + allowanceMegabytes];
+		},
+	},
+	reads("doc", "`doc`, one fragment", "doc", 1, 0.95),
+	reads("docs-10", "`docs` with 10 keys", "docs", 10, 0.8),
+	{
+		name: "put-alone",
+		what: "one PUT alone, until its 201",
+		reference: "a durable commit by `git fast-import`",
+		unit: "ms",
+		goal: () => ({ of: "ratio", most: 2 }),
+		prepare: async (world) => {
+			const { service } = await pushed(world);
+			const bare = await world.clone("alone.git", "--bare");
+			return async (round) => [
+				quantile((await publish(service, putsAlone, 1)).milliseconds, 0.5),
+				await importAloneMs(bare, round, putsAlone),
+			];
+		},
+	},
+	{
+		name: "puts",
+		what: `PUTs of ${publishers} publishers`,
+		unit: "changes/s",
+		goal: () => ({ of: "ours", least: 250 }),
+		isOnce: true,
+		prepare: async (world) => {
+			const { service } = await pushed(world);
+			return async () => {
+				const count = Math.min(putsPerRound, world.layers);
+				const { seconds, milliseconds } = await publish(service, count, publishers);
+				return [milliseconds.length / seconds];
+			};
+		},
+	},
+	{
+		name: "start",
+		what: "start until `/healthz`",
+		reference: "`git archive` to nowhere + `npx fragment-publisher build --help`",
+		unit: "s",
+		goal: () => ({ of: "ratio", most: 2 }),
+		prepare: async (world) => {
+			const { service } = await pushed(world);
+			await service.stop();
+			const archive = ["archive", "--output=/dev/null", "--format=tar", "refs/heads/main"];
+			const repository = join(service.dataDir, "repository.git");
+			return async () => {
+				let stop: () => unknown = () => {};
+				const seconds = await secondsOf(async () => {
+					const started = await world.start(service.dataDir);
+					stop = started.stop;
+					const { status } = await fetch(`${started.url}/healthz`);
+					if (status !== 200) throw new Error(`/healthz: ${status}`);
+				});
+				await stop();
+				return [seconds, (await timed("git", archive, repository)) + (await startOnly())];
+			};
+		},
+	},
+	{
+		name: "memory",
+		what: "memory after 3 s of reads",
+		reference: "bytes of the v0.9 fragments",
+		unit: "MB",
+		goal: (layers) => (layers <= designLayers ? { of: "ours", most: 250 } : { of: "ratio", most: 3 }),
+		isSlow: true,
+		prepare: async (world) => {
+			const { service, fragments } = await pushed(world);
+			await service.stop();
+			return async () => {
+				const { url, pid, stop } = await world.start(service.dataDir);
+				await wrk(`${url}/v0.9/doc/en/${world.smallkeys()[0]}`);
+				const megabytes = await maxMegabytes(pid, async () => {});
+				await stop();
+				return [megabytes, fragments];
+			};
+		},
+	},
+	{
+		name: "first-rows",
+		what: "until the catalogue's first rows, over slow 3G (400 kbit/s, 400 ms)",
+		reference: "limit",
+		unit: "s",
+		goal: () => ({ of: "ratio", most: 1 }),
+		isSlow: true,
+		prepare: async (world) => {
+			const secondsToRows = await openPages(world);
+			return async () => [await secondsToRows(), 6];
+		},
+	},
+];

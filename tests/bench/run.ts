@@ -1,15 +1,7 @@
 // npm run bench: measures the service and the build, each figure against a reference, and prints the table of docs/speed.md
 import { parseArgs } from "node:util";
-import { buildRows } from "./builds.ts";
-import { catalogueRows } from "./catalogue.ts";
-import { readRows } from "./reads.ts";
-import { measure, type Row } from "./rows.ts";
-import { pushRows, startRows } from "./service.ts";
-import { openWorld } from "./world.ts";
-import { writeRows } from "./writes.ts";
-
-/** In the order in which they are measured: the service that has got the push ends before its start is measured. */
-const rows: Row[] = [buildRows, pushRows, readRows, writeRows, startRows, catalogueRows].flat();
+import { type Row, rows } from "./rows.ts";
+import { openWorld, quantile, type World } from "./world.ts";
 
 const { values } = parseArgs({
 	options: {
@@ -24,33 +16,59 @@ if (unknown.length > 0) throw new Error(`--only: there is no row ${unknown.join(
 const sizes = values.layers.split(",").map(Number);
 const cells = new Map<string, string[]>();
 
+/** The median, and the range if it differs, with three significant digits: `1.2 (1.1–1.4)`. */
+function rangeOf(figures: readonly number[]): string {
+	const short = (figure: number) =>
+		Math.abs(figure) >= 100
+			? Math.round(figure).toLocaleString("en")
+			: String(Number(figure.toPrecision(figure < 10 ? 2 : 3)));
+	const [min, median, max] = [0, 0.5, 1].map((part) => short(quantile(figures, part)));
+	return min === max ? String(median) : `${median} (${min}–${max})`;
+}
+
+/** Measures a row: in each round ours, then the reference. @returns its figures and its goal; a goal that is missed is bold */
+async function measure(row: Row, world: World): Promise<string[]> {
+	const measureRound = await row.prepare(world);
+	const rounds = row.isSlow ? 1 : Number(values.rounds);
+	const figures: [ours: number, reference?: number][] = [];
+	for (let round = 0; round < rounds; round += 1) figures.push(await measureRound(round));
+	const ours = figures.map(([figure]) => figure);
+	const references = figures.flatMap(([, figure]) => figure ?? []);
+	// Of the ratios of each round, not the ratio of the medians.
+	const ratios = references.map((figure, round) => (ours[round] as number) / figure);
+	const { of, most = Infinity, least = -Infinity } = row.goal(world.layers);
+	const median = quantile(of === "ours" ? ours : ratios, 0.5);
+	const mark = (text: string) => (median <= most && median >= least ? text : `**${text}**`);
+	const figure = `${rangeOf(ours)} ${row.unit}`;
+	const bound = `${most === Infinity ? `≥ ${least}` : `≤ ${most}`}${of === "ours" ? ` ${row.unit}` : ""}`;
+	if (references.length === 0) return [mark(figure), bound];
+	const [left, right] = of === "ours" ? [mark(figure), rangeOf(ratios)] : [figure, mark(rangeOf(ratios))];
+	return [`${left} ÷ ${rangeOf(references)} = ${right}`, bound];
+}
+
 for (const [at, size] of sizes.entries()) {
 	const world = await openWorld(size);
 	const end = () => void world.close().finally(() => process.exit(1));
 	for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, end);
 	for (const row of rows.filter(({ name }) => names.includes(name))) {
-		const isLeftOut = at > 0 && row.isOnce;
-		const result = isLeftOut
-			? ["–", "–"]
-			: await measure(row, world, Number(values.rounds)).catch(noteFailure);
+		const measuring = at > 0 && row.isOnce ? Promise.resolve(["–", "–"]) : measure(row, world);
+		const result = await measuring.catch((error: Error) => {
+			process.exitCode = 1;
+			return [`failed: ${error.message.split("\n", 1)[0]}`, "–"];
+		});
 		cells.set(row.name, [...(cells.get(row.name) ?? []), ...result]);
 	}
 	await world.close();
 	for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, end);
 }
 
-function noteFailure(error: Error): string[] {
-	process.exitCode = 1;
-	return [`failed: ${error.message.split("\n", 1)[0]}`, "–"];
-}
-
 const heads = sizes.flatMap((size) => [
 	`${size.toLocaleString("en")} layers: ours ÷ reference = ratio`,
 	"goal",
 ]);
-const lines = rows.flatMap(({ name, what, reference }) => {
+const head = ["row", "what", "reference", ...heads];
+const lines = rows.flatMap(({ name, what, reference = "" }) => {
 	const figures = cells.get(name);
 	return figures ? [[`\`${name}\``, what, reference, ...figures]] : [];
 });
-const head = ["row", "what", "reference", ...heads];
 for (const line of [head, head.map(() => "---"), ...lines]) console.log(`| ${line.join(" | ")} |`);

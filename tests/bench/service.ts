@@ -1,16 +1,28 @@
-import { readFileSync, statSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, fsyncSync, openSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { canonicalText } from "../../registry/registration.ts";
+import { layerPath } from "../../registry/smallkey.ts";
 import { filesBelow } from "../../store/files/below.ts";
 import { eventually } from "../helpers/wait.ts";
-import { built, startOnly } from "./builds.ts";
-import { wrk } from "./reads.ts";
-import { designLayers, type Row } from "./rows.ts";
-import { maxMegabytes, run, secondsOf, timed, type World } from "./world.ts";
-import { putsBefore, sendMany } from "./writes.ts";
+import { generateLayers, renamed } from "./layers.ts";
+import type { Order, Sent } from "./publisher.ts";
+import {
+	environment,
+	maxMegabytes,
+	quantile,
+	run,
+	type Served,
+	secondsOf,
+	sender,
+	type World,
+} from "./world.ts";
 
-/** Megabytes added to the fragments' size in the reference: Node with its modules, and git's processes. */
-const allowanceMegabytes = 100;
+/** PUTs of many publishers after the push of all layers. */
+export const putsAfter = 4_000;
 
 /** The commit of a service's catalogue on the disk; empty while there is none. */
 function commitIn(dataDir: string): string {
@@ -55,99 +67,59 @@ export function pushed(world: World) {
 			const fragments = join(dataDir, "dist/v0.9/doc");
 			const sizes = filesBelow(fragments).map((name) => statSync(join(fragments, name)).size);
 			measured.fragments = sizes.reduce((sum, size) => sum + size, 0) / 1_000_000;
-			await sendMany(service, world.layers, putsBefore);
+			await publish(service, Math.min(putsAfter, world.layers), 32);
 		});
 		return measured;
 	});
 }
 
-/** Rows about a push of all layers at once. */
-export const pushRows: Row[] = [
-	{
-		name: "push",
-		what: "push of all layers, from git's end until the last one is served",
-		reference: "the full build",
-		unit: "s",
-		goal: () => ({ of: "ratio", most: 1.2 }),
-		rounds: 1,
-		prepare: async (world) => ({
-			ours: async () => (await pushed(world)).seconds,
-			reference: async () => (await built(world)).seconds,
-		}),
-	},
-	{
-		name: "push-delay",
-		what: "longest delay of a read meanwhile",
-		reference: "",
-		unit: "ms",
-		goal: () => ({ of: "ours", most: 50 }),
-		rounds: 1,
-		prepare: async (world) => ({ ours: async () => (await pushed(world)).delayMs }),
-	},
-	{
-		name: "push-memory",
-		what: `most memory during that push and ${putsBefore.toLocaleString("en")} PUTs after it`,
-		reference: `bytes of the v0.9 fragments plus ${allowanceMegabytes} MB`,
-		unit: "MB",
-		goal: (layers) => (layers <= designLayers ? { of: "ours", most: 330 } : { of: "ratio", most: 4 }),
-		rounds: 1,
-		prepare: async (world) => ({
-			ours: async () => (await pushed(world)).megabytes,
-			reference: async () => (await pushed(world)).fragments + allowanceMegabytes,
-		}),
-	},
-];
+let orders = 0;
 
-/** Rows about the service's start, which end its process. */
-export const startRows: Row[] = [
-	{
-		name: "start",
-		what: "start until `/healthz`",
-		reference: "`git archive` to nowhere + `npx fragment-publisher build --help`",
-		unit: "s",
-		goal: () => ({ of: "ratio", most: 2 }),
-		prepare: async (world) => {
-			const { service } = await pushed(world);
-			await service.stop();
-			const archive = ["archive", "--output=/dev/null", "--format=tar", "refs/heads/main"];
-			const start = async () => {
-				const { url, stop } = await world.start(service.dataDir);
-				const { status } = await fetch(`${url}/healthz`);
-				if (status !== 200) throw new Error(`/healthz: ${status}`);
-				return stop;
-			};
-			return {
-				ours: async () => {
-					let stop: () => unknown = () => {};
-					const seconds = await secondsOf(async () => {
-						stop = await start();
-					});
-					await stop();
-					return seconds;
-				},
-				reference: async () =>
-					(await timed("git", archive, join(service.dataDir, "repository.git"))) + (await startOnly()),
-			};
-		},
-	},
-	{
-		name: "memory",
-		what: "memory after 3 s of reads",
-		reference: "bytes of the v0.9 fragments",
-		unit: "MB",
-		goal: (layers) => (layers <= designLayers ? { of: "ours", most: 250 } : { of: "ratio", most: 3 }),
-		rounds: 1,
-		prepare: async (world) => {
-			const { service, fragments } = await pushed(world);
-			await service.stop();
-			const ours = async () => {
-				const { url, pid, stop } = await world.start(service.dataDir);
-				await wrk(`${url}/v0.9/doc/en/${world.smallkeys()[0]}`);
-				const megabytes = await maxMegabytes(pid, async () => {});
-				await stop();
-				return megabytes;
-			};
-			return { ours, reference: async () => fragments };
-		},
-	},
-];
+/**
+ * Sends signed PUTs to different keys from a process of its own. The keys are the same each time, so that the number of
+ * layers does not grow; the registrations are new.
+ */
+export async function publish({ url, secret }: Served, count: number, publishers: number): Promise<Sent> {
+	orders += 1;
+	const order: Order = { url, secret, sender, order: orders, publishers, count };
+	const words = ["--import", "tsx", "tests/bench/publisher.ts"];
+	return JSON.parse(await run(process.execPath, words, undefined, JSON.stringify(order))) as Sent;
+}
+
+/**
+ * Measures `git fast-import` with the commits that PUTs would make, one after the other.
+ * @param round number that is written into the files, so that every commit changes something
+ * @returns milliseconds of one commit, the median
+ */
+export async function importAloneMs(repository: string, round: number, count: number): Promise<number> {
+	const settings = ["core.fsync=committed", "core.fsyncMethod=fsync", "fastimport.unpackLimit=0"];
+	const words = [...settings.flatMap((setting) => ["-c", setting]), "-C", repository];
+	const git = spawn("git", [...words, "fast-import", "--quiet", "--force"], {
+		env: environment,
+		stdio: ["pipe", "pipe", "inherit"],
+	});
+	const lines = createInterface({ input: git.stdout })[Symbol.asyncIterator]();
+	const times: number[] = [];
+	for (const { smallkey, registration } of generateLayers(count)) {
+		const start = performance.now();
+		const body = canonicalText(renamed(registration, `Round ${round}`));
+		const commit = [
+			"commit refs/heads/main\n",
+			`committer bench <bench@sender.invalid> ${Math.floor(Date.now() / 1000)} +0000\n`,
+			`data <<END\nregister ${smallkey}\nEND\n`,
+			times.length === 0 ? "from refs/heads/main^0\n" : "",
+			`M 100644 inline ${layerPath(smallkey)}\ndata ${Buffer.byteLength(body)}\n${body}\n`,
+		];
+		git.stdin.write(`${commit.join("")}checkpoint\nprogress checked\n`);
+		await lines.next();
+		for (const name of ["objects/pack", "refs/heads"]) {
+			const folder = openSync(join(repository, name), "r");
+			fsyncSync(folder);
+			closeSync(folder);
+		}
+		times.push(performance.now() - start);
+	}
+	git.stdin.end();
+	await once(git, "close");
+	return quantile(times, 0.5);
+}

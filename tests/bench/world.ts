@@ -33,6 +33,11 @@ export async function run(command: string, args: string[], cwd = root, input = "
 	return (await running).stdout;
 }
 
+/** The quantile of some figures: `part` 0 is the minimum, 0.5 the median, 1 the maximum. */
+export function quantile(figures: readonly number[], part: number): number {
+	return figures.toSorted((a, b) => a - b)[Math.round((figures.length - 1) * part)] as number;
+}
+
 /** Measures a task. @returns its seconds */
 export async function secondsOf(task: () => Promise<unknown>): Promise<number> {
 	const start = performance.now();
