@@ -121,7 +121,12 @@ export function boxOf(layer: CapabilitiesLayer, { isOlder }: Pick<Capabilities, 
 
 /** A layer's scales: its own, else those of the nearest parent with some (06-042, table 6); null if there are none. */
 export function scalesOf(layer: CapabilitiesLayer): Scales | null {
-	for (const { scales } of lineOf(layer)) if (scales) return scales;
+	for (const { scales } of lineOf(layer)) {
+		if (!scales) continue;
+		const { smallest, largest } = scales;
+		// Some services name the two bounds the wrong way round, which would hide the layer at every scale.
+		return smallest > 0 && smallest < largest ? { ...scales, smallest: largest, largest: smallest } : scales;
+	}
 	return null;
 }
 

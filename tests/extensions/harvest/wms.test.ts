@@ -569,6 +569,10 @@ test("boxes in references, boxes of groups, scales of a whole service, texts in 
 		false,
 		"a whole service has no scales",
 	);
+	const swapped =
+		"<MinScaleDenominator>50000</MinScaleDenominator><MaxScaleDenominator>1000</MaxScaleDenominator>";
+	const { description: scales } = await harvest(wms("roads"), memoryHost({ "/wms": service13(swapped) }).ask);
+	assert.match(JSON.stringify(scales?.en), /"min_scale":50000,"max_scale":1000\b/);
 	const titled = (texts: string) => memoryHost({ "/wms": service13(texts) }).ask;
 	const texts = `<Title xml:lang="fra">Relief <b>ombré</b></Title><Title xml:lang="en-CA">Shaded</Title><Abstract>All<br/>of it</Abstract>
 		<KeywordList><Keyword xml:lang="fr">relief</Keyword><Keyword>map</Keyword></KeywordList>`;
