@@ -17,16 +17,16 @@ import {
 } from "./reply.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
 
-/** The project's version, as in package.json, which a worker cannot read. */
+/** As in package.json, which a worker cannot read. */
 export const version = "0.2.0";
 
 const registerPath = /^(?:\/v[12])?\/register\/[^/]*$/;
 
-/** The routes of writes. Their last segment may have any content: it is checked after the signature. */
+/** The last segment may have any content: it is checked after the signature. */
 const routes = [
 	{ action: "remove", method: "DELETE", path: registerPath },
 	{ action: "register", method: "PUT", path: registerPath },
-	// The routes below are those of the older service, which its publishers still use.
+	// Of the older service, whose publishers still use these.
 	{ action: "updateFeature", method: "PUT", path: /^\/v1\/updatefeature\/[^/]*$/ },
 	{ action: "simplify", method: "PUT", path: /^\/v1\/simplification\/[^/]*$/ },
 	{ action: "update", method: "PUT", path: /^\/v2\/update\/(?:2\.0\/)?[^/]*$/ },
@@ -39,7 +39,7 @@ const routes = [
 
 export type WriteAction = (typeof routes)[number]["action"];
 
-/** Paths that belong to writes, with all paths below them. */
+/** With all paths below them. */
 const writePaths =
 	/^(?:(?:\/v[12])?\/register|\/v1\/(?:updatefeature|simplification|update)|\/v2\/(?:update|refresh))(?:[/?]|$)/;
 
@@ -47,7 +47,7 @@ export function isWriteMethod(method: string): boolean {
 	return method === "PUT" || method === "DELETE" || method === "POST";
 }
 
-/** The method of a write; the signature does not cover it. */
+/** The signature does not cover the method. */
 export function methodOf(action: WriteAction): string {
 	return routes.find((route) => route.action === action)?.method ?? "";
 }
@@ -58,11 +58,11 @@ export type Route =
 	| { kind: "status"; segment: string }
 	| { kind: "version" | "healthz" | "readyz" }
 	| { kind: "other"; route: OtherRoute }
-	// What the method and the target alone decide.
+	// Decided by the method and the target alone.
 	| { kind: "refused" | "preflight"; reply: Reply };
 
 /**
- * Routes a request, on every engine.
+ * On every engine.
  * @param target the request target as it arrived: this text is signed, not a URL parser's normal form
  * @param others routes that are asked after these
  */
@@ -72,9 +72,10 @@ export function routeOf(
 	settings: ReadSettings,
 	others: readonly OtherRoute[] = [],
 ): Route {
-	// Reads come first: nearly all requests are reads, and no target is both a read's and a write's.
+	// Nearly all requests are reads, and no target is both a read's and a write's.
 	const read = parseRead(method, target, settings);
-	// A preflight is routed by its path only; any headers that it names are allowed (Fetch Standard, "CORS-preflight fetch").
+	// A preflight is routed by its path; any headers that it names are allowed (Fetch Standard,
+	// "CORS-preflight fetch").
 	if (read === 405 && method === "OPTIONS") return { kind: "preflight", reply: allowReads() };
 	if (typeof read === "number") return refused(refuseRead(read));
 	return read ?? routeOther(method, target, settings, others);
@@ -117,12 +118,12 @@ function refused(reply: Reply): Route {
 	return { kind: "refused", reply };
 }
 
-/** Longest path of a write: a smallkey has at most 64 characters, each of which takes three when encoded. */
+/** A smallkey has at most 64 characters, each of which takes three when encoded. */
 const maxWritePathLength = 256;
 
 /**
- * A path that a URL parser leaves unchanged (WHATWG URL Standard, "path percent-encode set"): one `/` at the start, no
- * segment `.` or `..` in any spelling, no character that would be encoded or read as a `/`. A URL parser is not used: it
+ * What a URL parser leaves unchanged (WHATWG URL Standard, "path percent-encode set"): one `/` at the start,
+ * no segment `.` or `..` in any spelling, no character that would be encoded or read as a `/`. A URL parser
  * reads `//name/` as a host, and takes a tenth of a second for a long one.
  */
 const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@[\]|~-]*)+$/i;
@@ -147,8 +148,8 @@ function refusedPath(status: number, error: Problem): Route {
 }
 
 /**
- * Answers a request that needs neither its body nor a fragment.
- * @param problem returns why the service serves nothing, in one line; null if it works
+ * Needs neither a body nor a fragment. @param problem why the service serves nothing, in one line; null if it
+ * works
  */
 export function answerPlain(
 	route: Extract<Route, { kind: "version" | "healthz" | "readyz" } | { reply: Reply }>,
@@ -174,7 +175,7 @@ function answerHealth(problem: string | null, ok: string): Reply {
 	return { status: problem === null ? 200 : 503, headers, body: new TextEncoder().encode(`${line}\n`) };
 }
 
-/** The answer to an internal error, without a stack trace. The error is logged. */
+/** The error is logged; the answer has no stack trace. */
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
 	if (error instanceof StoreBusy) {
 		const errors = [problemAt("", "busy", error.text)];
@@ -186,10 +187,10 @@ export function answerFailure(error: unknown, kind: Route["kind"], log: Context[
 }
 
 /**
- * GET <base>/status/<smallkey>: the status of a layer. Refusals have `errors`, like those of writes.
- * @param segment the last segment of the target, still encoded
+ * GET <base>/status/<smallkey>
+ * @param segment still encoded
  * @param read null if the layers are not on this machine; then the catalogue has their status
- * @param client who asks, for the limit of look-ups; empty: not limited
+ * @param client for the limit of look-ups; empty: not limited
  */
 export async function answerStatus(
 	segment: string,
@@ -216,5 +217,4 @@ export async function answerStatus(
 	}
 }
 
-/** Pages of other sites may read the status of a layer. */
 const anySite = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "ETag" };

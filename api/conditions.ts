@@ -10,23 +10,23 @@ import type { Context } from "./context.ts";
 import type { RequestedChange } from "./register.ts";
 import type { UnwrittenReceipt } from "./reply.ts";
 
-/** The headers `If-Match` and `If-None-Match` of a write (RFC 9110, section 13.1), which are not signed; empty: not sent. */
+/** RFC 9110, section 13.1. The headers are not signed; empty: not sent. */
 export interface Conditions {
 	ifMatch: string;
 	ifNoneMatch: string;
 }
 
 /**
- * The ETag of a registration: its git blob id. Every store knows it without a request, and neither a harvest nor a change of
- * another layer alters it.
+ * The git blob id: every store knows it without a request, and neither a harvest nor a change of another
+ * layer alters it.
  */
 export function registrationEtag(blob: string): string {
 	return `"${blob}"`;
 }
 
 /**
- * Returns edits that are refused with 412 if a condition does not hold on the state on which the change is made.
- * @returns the edits, and the ETag of the registration that they leave; null if they leave none
+ * Refuses edits with 412 if a condition does not hold on the state on which they are made. `etag`: of the
+ * registration that they leave; null if they leave none.
  */
 export function conditionalEdits(
 	smallkey: string,
@@ -49,7 +49,7 @@ export function conditionalEdits(
 	return { edits: decide, etag: () => etag };
 }
 
-/** @param etag of the stored registration; null if there is none @returns null if the conditions hold */
+/** @param etag of the stored registration, or null @returns null if the conditions hold */
 function judgeConditions(
 	smallkey: string,
 	{ ifMatch, ifNoneMatch }: Conditions,
@@ -73,7 +73,7 @@ function refusalOf(header: string, text: string, smallkey: string, etag: string 
 	return { status: 412, errors: [error] };
 }
 
-/** The receipt of a change that was made, or that was not needed. */
+/** Of a change that was made, or not needed. */
 export async function receiptOf(
 	{ smallkey, registration }: RequestedChange,
 	outcome: Commit,

@@ -3,7 +3,7 @@ import { defaultMapWkid, mapWkids } from "../registry/extent.ts";
 import { mapServerTypes } from "../registry/targets/facts.ts";
 import { parseTargets, targetNames } from "../registry/targets/table.ts";
 
-/** Reads and checks variables, and reports every bad one at once. */
+/** Reports every bad variable at once. */
 export class Variables {
 	readonly problems: string[] = [];
 	readonly asked = new Set<string>();
@@ -25,7 +25,7 @@ export class Variables {
 		return this.#fitting(name, fallback ? "on" : "off", fits, "on or off") === "on";
 	}
 
-	/** A time span such as `7d`, `12h`, `30m` or `45s`, in milliseconds. */
+	/** `7d`, `12h`, `30m` or `45s`, in milliseconds. */
 	span(name: string, fallback: string): number {
 		const fits = (text: string) => parseSpan(text) !== null;
 		return parseSpan(this.#fitting(name, fallback, fits, "a time such as 7d, 12h, 30m or 45s")) ?? 0;
@@ -35,7 +35,7 @@ export class Variables {
 		return this.#fitting(name, fallback, (text) => text === "" || pattern.test(text), rule);
 	}
 
-	/** An http or https address without ? and #. The result has no slash at its end; it is empty if it is not set. */
+	/** Without ?, #, and a slash at its end; empty if it is not set. */
 	address(name: string): string {
 		const rule = "an http or https address without ? and #";
 		return this.matching(name, "", /^https?:\/\/[^\s"<>?#]+$/, rule).replace(/(?<!\/)\/+$/, "");
@@ -47,7 +47,7 @@ export class Variables {
 		return known.find((one) => String(one) === text) ?? fallback;
 	}
 
-	/** Parses a variable with `parse`, which returns an error as a text. */
+	/** `parse` returns an error as a text. */
 	parsed<T extends object>(name: string, fallback: T, parse: (text: string) => T | string): T {
 		const text = this.text(name, "");
 		if (text === "") return fallback;
@@ -70,7 +70,7 @@ export class Variables {
 	}
 }
 
-/** Parses a time span such as `7d`, `12h`, `30m` or `45s` into milliseconds; null for anything else, and for 0. */
+/** `7d`, `12h`, `30m` or `45s` in milliseconds; null for anything else, and for 0. */
 export function parseSpan(text: string): number | null {
 	const match = /^([1-9]\d{0,6})([dhms])$/.exec(text);
 	const units: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
@@ -79,10 +79,10 @@ export function parseSpan(text: string): number | null {
 
 const addressTemplate = /^https?:\/\/[^\s"<>{]*\{0\}[^\s"<>]*$/;
 
-/** The settings of reads and fragments, on every engine (docs/settings.md). */
+/** On every engine (docs/settings.md). */
 export function readServing(variables: Variables, docsMaxKeys: { fallback: number; max: number }) {
 	return {
-		/** The public address of the service, with its base path. */
+		/** With its base path. */
 		publicUrl: variables.address("PUBLIC_URL"),
 		site: variables.flag("SITE", true),
 		basePath: variables.matching("BASE_PATH", "", /^(?:\/[A-Za-z0-9._~-]+)+$/, "a path such as /rcs"),
@@ -95,7 +95,7 @@ export function readServing(variables: Variables, docsMaxKeys: { fallback: numbe
 	};
 }
 
-/** The repository on GitHub and its credentials; null if the layers are on this machine. */
+/** Null if the layers are on this machine. */
 export function readGitHub(variables: Variables) {
 	const repository = variables.matching("GITHUB_REPOSITORY", "", /^[\w.-]+\/[\w.-]+$/, "owner/name");
 	if (repository === "") return null;

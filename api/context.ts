@@ -8,17 +8,17 @@ import type { Reply } from "./reply.ts";
 import type { Senders } from "./senders.ts";
 import type { ReadSettings } from "./wanted.ts";
 
-/** Longest line of a log in UTF-16 units, and of one text in it. */
+/** In UTF-16 units, of a line of the log and of one text in it. */
 const maxLineLength = 4_000;
 const maxTextLength = 1_000;
 
 /**
- * Characters that JSON does not escape and that mislead in a terminal or a log viewer: DEL and C1 controls, line
+ * JSON does not escape these, and they mislead in a terminal or log viewer: DEL, C1 controls, line
  * separators, and characters that reverse the direction of text or have no width.
  */
 const misleading = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** A line of JSON for a log, without its line break: at most 4,000 visible characters; long texts are cut. */
+/** At most 4,000 visible characters, without a line break; long texts are cut. */
 export function logText(fields: object): string {
 	for (let length = maxTextLength; ; length = Math.floor(length / 2)) {
 		const line = JSON.stringify(fields, (_name, value) => cutText(value, length)).replace(
@@ -34,24 +34,23 @@ function cutText(value: unknown, length: number): unknown {
 	return `${value.slice(0, length).toWellFormed()}… (${value.length} characters)`;
 }
 
-/** The settings, read once by the adapter from its environment. */
 export interface Settings extends ReadSettings, Omit<FragmentSettings, "targets"> {
 	senders: Senders;
-	/** The public address of the service, with its base path; empty or absent if it is not known. */
+	/** With its base path; empty or absent if unknown. */
 	publicUrl?: string;
 }
 
 export interface Refresh {
-	/** Selects the layers whose last harvest is at least this long ago, in milliseconds; null: all. */
+	/** Layers whose last harvest is at least this long ago, in milliseconds; null: all. */
 	olderThanMs: number | null;
-	/** Most layers to harvest, those with the oldest harvest first; null: all. */
+	/** Those with the oldest harvest first; null: all. */
 	maxLayers: number | null;
 	isWanted: (smallkey: string) => boolean;
 }
 
 /**
- * Reads the status of a layer, to be written in a language; null if there is neither a layer nor a waiting change.
- * @param client who asks, for the limit of look-ups; empty: not limited
+ * Null if there is neither a layer nor a waiting change.
+ * @param client for the limit of look-ups; empty: not limited
  * @throws {StoreBusy}
  */
 export type ReadStatus = (
@@ -59,50 +58,50 @@ export type ReadStatus = (
 	client: Client,
 ) => Promise<((lang: Lang) => LayerStatus) | "too many" | null>;
 
-/** What a request for a route beyond the core's says, beside its path. */
+/** A request for a route beyond the core's. */
 export interface Question {
 	method: string;
-	/** The path below the base path, with its query. */
+	/** Below the base path, with its query. */
 	path: string;
 	basePath: string;
 	ifNoneMatch: string | null;
 	/** Empty if there is no such header. */
 	acceptEncoding: string;
-	/** The absolute address of the request, for links; null if it is not known, so that links are relative. */
+	/** The absolute address of the request; null if unknown, so that links are relative. */
 	address: string | null;
-	/** Who asks, for limits; empty: not limited. */
+	/** For limits; empty: not limited. */
 	client: Client;
 }
 
-/** A route beyond the core's: GET or HEAD, without a signature. */
+/** Beyond the core's: GET or HEAD, without a signature. */
 export interface OtherRoute {
-	/** Its name in metrics: `page`. */
+	/** In metrics: `page`. */
 	name: string;
 	/** What bounds the work for one request, since anyone may send it. */
 	bound: string;
-	/** Whether it only answers what no other route does. Then a request with another method is not its own. */
+	/** Answers only what no other route does, and never another method. */
 	isFallback?: boolean;
-	/** @param path the path below the base path, with its query */
+	/** @param path below the base path, with its query */
 	matches: (path: string) => boolean;
 	answer: (question: Question) => Promise<Reply> | Reply;
 }
 
-/** The dependencies of a handler, which are passed in and never global. */
+/** The dependencies of a handler, which are never global. */
 export interface Context {
 	store: Store;
 	settings: Settings;
 	now: () => Date;
-	/** Gets internal errors, which clients must not see. */
+	/** Internal errors, which clients must not see. */
 	log: Pick<Log, "error">;
 	/** Why the service is not ready, in one line, for `/readyz`; null if it is. */
 	readiness: () => string | null;
 	/** Harvests layers again and returns how many; absent if the service does not harvest. */
 	refresh?: (refresh: Refresh) => number;
-	/** Reads the status of a layer; absent if this engine does not know it. */
+	/** Absent if this engine does not know it. */
 	status?: ReadStatus;
-	/** First digits of the commit of the running code; null or absent if it is not known. */
+	/** First digits of the commit of the running code; null or absent if unknown. */
 	commit?: string | null;
 	limiter?: WriteLimiter;
-	/** Routes beyond the core's, in their order. */
+	/** Beyond the core's, in their order. */
 	routes?: readonly OtherRoute[];
 }

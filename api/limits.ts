@@ -1,28 +1,28 @@
-/** Limits writes, never reads. `address`, `sender` and `bytes` return the seconds to wait, or 0 if the write is allowed. */
+/** Limits writes, never reads. Returns the seconds to wait; 0 if the write is allowed. */
 export interface WriteLimiter {
-	/** Called when only the path and the method of a write are known. */
+	/** Before the head is verified. */
 	address(address: string): number | Promise<number>;
 	/** Takes further tokens from an address whose write had a wrong signature. */
 	punish(address: string): void;
 	/**
-	 * Called after the signature is verified, so that no other client can use up a sender's tokens.
-	 * @param request identifies the request: a repetition takes no further token
+	 * After the signature is verified, so that no other client can use up a sender's tokens. A repeated
+	 * `request` takes no further token.
 	 */
 	sender(id: string, request: string): number | Promise<number>;
-	/** Called after `sender`: git's history keeps what a sender writes for ever. @param bytes length of the body */
+	/** After `sender`: git's history keeps forever what a sender writes. `bytes`: length of the body. */
 	bytes?(id: string, request: string, bytes: number): number | Promise<number>;
 }
 
 const badSignatureTokens = 10;
 const minutesPerDay = 1_440;
 
-/** Most buckets; beyond this number, the least recently used one is dropped. */
+/** Beyond this number, the least recently used one is dropped. */
 const maxBuckets = 20_000;
 
-/** Most remembered requests; beyond this number, the oldest is dropped. */
+/** Beyond this number, the oldest is dropped. */
 const maxRequests = 40_000;
 
-/** Counts each request once: `take` is not called again for a request that it recently allowed. */
+/** `take` is not called again for a request that it recently allowed. */
 export function onceEach(take: (id: string, amount: number) => number | Promise<number>) {
 	const counted = new Set<string>();
 	return async (id: string, request: string, amount = 1): Promise<number> => {
@@ -35,20 +35,21 @@ export function onceEach(take: (id: string, amount: number) => number | Promise<
 	};
 }
 
-/** Tokens that a bucket regains in a minute, and those of a full bucket. */
+/** A full bucket has `burst` tokens. */
 interface Allowance {
 	perMinute: number;
 	burst: number;
 }
 
 /**
- * A bucket of tokens for each address and for each sender, of which a write takes one, and a bucket of bytes for each sender.
+ * A bucket of tokens for each address and sender, of which a write takes one, and a bucket of bytes for each
+ * sender.
  */
 export class TokenBuckets implements WriteLimiter {
 	/** By address or sender, least recently used first. */
 	readonly #buckets = new Map<string, { tokens: number; timeMs: number }>();
 
-	/** @param limits of writes; `bytesPerDay`: of the bodies of a sender, which may all come at once */
+	/** `bytesPerDay`: of a sender's bodies, which may all come at once. */
 	constructor(
 		readonly limits: Allowance & { bytesPerDay: number },
 		readonly now: () => Date,
@@ -77,7 +78,7 @@ export class TokenBuckets implements WriteLimiter {
 		return 0;
 	}
 
-	/** Refills a bucket up to now and makes it the most recently used one. */
+	/** Refills the bucket, and makes it the most recently used one. */
 	#bucketOf(name: string, { perMinute, burst }: Allowance = this.limits) {
 		const timeMs = this.now().getTime();
 		const bucket = this.#buckets.get(name) ?? { tokens: burst, timeMs };
@@ -92,27 +93,28 @@ export class TokenBuckets implements WriteLimiter {
 	}
 }
 
-/** A part of a client's address, and how much of a room it may hold: one in `parts` while no other client holds anything. */
+/**
+ * A part of a client's address. It may hold one in `parts` of a room while no other client holds anything.
+ */
 interface Share {
 	name: string;
 	parts: number;
 }
 
-/** The shares that limit a client; empty for one without a limit. The first one names the client itself. */
+/** Empty for a client without a limit. The first one names the client itself. */
 export type Client = readonly Share[];
 
-/** What a client holds of a room. */
 export interface Holding {
-	/** @returns why there is no room for so much more: `client` holds its share, or `all` clients hold the rest; else null */
+	/** @returns `client`: it holds its share; `all`: all clients together fill the room; null: taken */
 	take(amount: number): "client" | "all" | null;
 	/** Gives all of it back. */
 	end(): void;
 }
 
 /**
- * Room that clients share, such as bytes in memory. A client may hold a fixed fraction of what is free (dynamic thresholds,
- * Choudhury and Hahne 1998): one alone gets its share, and each further one leaves less to the next. Room for a small body
- * is left when dozens of addresses hold what they can.
+ * Shared by clients, such as bytes in memory. A client may hold a fixed fraction of what is free (dynamic
+ * thresholds, Choudhury and Hahne 1998): room for a small body is left when dozens of addresses hold what
+ * they can.
  */
 export class Room {
 	#held = 0;

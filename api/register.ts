@@ -14,24 +14,23 @@ import { blobId } from "../store/hashes.ts";
 import type { Edit, Edits, Layer, Reader, Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
 
-/** The change that a valid write asks for. */
 export interface RequestedChange {
 	smallkey: string;
-	/** The commit's subject: `register 23ax5t (wms)`. */
+	/** The commit's: `register 23ax5t (wms)`. */
 	subject: string;
 	edits: Edits;
-	/** The registration after `edits` was called; null for a removal. */
+	/** After `edits` was called; null for a removal. */
 	registration: () => Registration | null;
 }
 
-/** Code of a problem → status of the refusal, if it is not 400. */
+/** Code of a problem → status, if it is not 400. */
 const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
 	"case-twin": 409,
 	"case-twin-here": 409,
 	owner: 403,
 };
 
-/** The refusal for the judge's problems. @param problems at least one */
+/** @param problems at least one */
 export function refusalOf(problems: readonly Problem[]): Refusal {
 	const [first] = problems as [Problem, ...Problem[]];
 	const errors = problems.map((problem) =>
@@ -44,7 +43,7 @@ function notRegistered(smallkey: string): Refusal {
 	return { status: 404, errors: [problemAt("smallkey", "not-registered", smallkey)] };
 }
 
-/** Parses the body of a PUT: a registration that replaces the stored one. */
+/** A registration that replaces the stored one. */
 function parseRegister(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal {
 	const { registration, problems } = judgeBody(smallkey, body, sender);
 	if (!registration) return refusalOf(problems);
@@ -75,9 +74,8 @@ function parseRemove(smallkey: string, body: Uint8Array, sender: Who): Requested
 }
 
 /**
- * The edits that store a registration; none if it is stored already.
- * @param comparison with the stored registration: of the parsed `payload`, which may be spelt differently, or of the
- * canonical `text` only, which reads no file
+ * None if the registration is stored already. `comparison`: of the parsed `payload`, which may be spelt
+ * differently, or only of the canonical `text`, which reads no file.
  */
 export async function putEdits(
 	now: Reader,
@@ -105,7 +103,7 @@ export async function putEdits(
 	return edits;
 }
 
-/** The stored registration; null if it is absent or invalid. */
+/** Null if it is absent or invalid. */
 function parseStored(layer: Layer | null): Registration | null {
 	return layer && parseRegistration(new TextEncoder().encode(layer.registration), "stored").registration;
 }
@@ -115,11 +113,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** Members that replace stored ones: of each language, and of the document. */
 type Update = Readonly<Partial<Record<Lang | "whole", Members>>>;
 
-/**
- * Returns a function that parses the body of an update.
- * @param kind the layers that it may change
- * @param updateOf what the members of the body replace, or a problem
- */
+/** @param updateOf what the members of the body replace, or a problem */
 function updateParser(kind: "any layer" | "features", updateOf: (members: Members) => Update | Problem) {
 	return (smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal => {
 		const { value, problems } = parseJson(body);
@@ -158,7 +152,7 @@ function invalid(error: Problem): Refusal {
 	return { status: 400, errors: [error] };
 }
 
-/** A write that merges an update into the stored registration, and checks the result like a new registration. */
+/** The merged result is checked like a new registration. */
 function requestUpdate(
 	smallkey: string,
 	{ en, fr, whole }: Update,
@@ -186,19 +180,21 @@ function requestUpdate(
 	return { smallkey, subject: `update ${smallkey}`, edits, registration: () => merged };
 }
 
-/** A kind of change of one layer: how its body is parsed, and how it is answered. */
 interface ChangeKind {
-	/** Parses and judges what can be judged without the store: the payload, then whether the sender may change the layer. */
+	/** Judges what needs no store: the payload, then whether the sender may change the layer. */
 	parse(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal;
 	status: number;
-	/** Makes the answer's body. Without this function, and while the change waits for a reviewer, the body is the receipt. */
+	/** Without it, and while the change waits for a reviewer, the body is the receipt. */
 	bodyOf?: (smallkey: string) => unknown;
 }
 
 const asKey = (smallkey: string) => smallkey;
 
 export const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, ChangeKind>> = {
-	/** PUT <base>/register/<smallkey>, /v1/register/… and /v2/register/… (specification, "Write: register a layer"). */
+	/**
+	 * PUT <base>/register/<smallkey>, /v1/register/… and /v2/register/… (specification, "Write: register a
+	 * layer").
+	 */
 	register: { parse: parseRegister, status: 201 },
 	/** DELETE <base>/register/<smallkey>, /v1/register/… and /v2/register/…, with an empty body. */
 	remove: { parse: parseRemove, status: 204 },
@@ -210,14 +206,14 @@ export const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, Chang
 	simplify: { parse: parseSimplify, status: 200, bodyOf: asKey },
 };
 
-/** Judges the content of a layer, and its sender; the names of the stored ones are known only to the store. */
+/** Only the store knows the names of stored layers. */
 function judgeBody(smallkey: string, bytes: Uint8Array, who: Who) {
 	const file = { path: layerPath(smallkey), kind: "file", bytes } as const;
 	const { layers, problems } = judgeChange(null, [file], who);
 	return { registration: problems.length > 0 ? null : layers.get(smallkey)?.registration, problems };
 }
 
-/** The refusal of a change without a content by a sender who may not make it; null if it may. */
+/** For a change without a content. Null if the sender may make it. */
 function judgeSender(smallkey: string, sender: Who): Refusal | null {
 	const { problems } = judgeChange(null, [{ path: layerPath(smallkey), kind: "written" }], sender);
 	return problems.length > 0 ? refusalOf(problems) : null;

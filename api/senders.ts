@@ -13,34 +13,34 @@ export interface Sender {
 	id: string;
 	/** Shared with the publisher; never logged. */
 	secret: string;
-	/** The secret before the last rotation, with the time when it expires (null: never); null if there is none. */
+	/** Before the last rotation, with the time when it expires (null: never). */
 	previous: { secret: string; until: Date | null } | null;
 	/** Globs of the smallkeys that the sender may change; null: all. */
 	smallkeys: string[] | null;
 	review: boolean;
 	name: PublicName | null;
-	/** Contact, for the operator only; null: not known. */
+	/** For the operator only. */
 	contact: string | null;
 }
 
 export type Senders = ReadonlyMap<string, Sender>;
 
-/** The signed parts, in their order (specification, "Signature computation"). */
+/** In this order (specification, "Signature computation"). */
 export interface Signed {
 	/** The request target as it arrived, without a query: `/v1/register/23ax5t`. */
 	path: string;
 	sender: string;
 	timestamp: string;
-	/** The body's bytes as sent; may be empty. */
+	/** As sent; may be empty. */
 	body: Uint8Array;
 }
 
-/** The signed bytes: the parts joined without separators. */
+/** The parts joined without separators. */
 export function messageOf({ path, sender, timestamp, body }: Signed): Uint8Array {
 	return joined(path + sender + timestamp, body);
 }
 
-/** HMAC-SHA-256 of the joined parts as an `Authorization` header: 43 characters of URL-safe base64 without padding. */
+/** HMAC-SHA-256, for the `Authorization` header: 43 characters of URL-safe base64 without padding. */
 export function sign(secret: string, signed: Signed): Promise<string> {
 	return signMessage(secret, messageOf(signed));
 }
@@ -50,8 +50,8 @@ async function signMessage(secret: string, message: Uint8Array): Promise<string>
 }
 
 /**
- * Whether `signature` is the signature of a message (`messageOf`). Never throws. The comparison takes constant time. It is
- * of the encoded texts, since several texts decode to the same bytes.
+ * Never throws. Takes constant time, and compares the encoded texts, since several texts decode to the same
+ * bytes.
  */
 export async function verify(secret: string, message: Uint8Array, signature: string): Promise<boolean> {
 	return sameText(await signMessage(secret, message), signature);
@@ -68,16 +68,13 @@ function sameText(expected: string, given: string): boolean {
 /** 32 bytes in URL-safe base64 without padding. */
 const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
 
-/**
- * Says what is wrong with the form of a signature; null if it is 32 bytes in URL-safe base64 without padding. The hint
- * reveals nothing of a secret.
- */
+/** What is wrong with the form of a signature; it reveals nothing of a secret. */
 export function shapeHint(text: string): Problem | null {
 	if (signaturePattern.test(text)) return null;
 	return problemAt("Authorization", "signature-shape", mistakeOf(text));
 }
 
-/** Recognizes the most frequent mistakes of clients. The order of the checks matters. */
+/** The most frequent mistakes of clients. The order of the checks matters. */
 function mistakeOf(text: string): Text {
 	const signatures = text.split(", ").filter((part) => signaturePattern.test(part));
 	if (signatures.length > 0) return textOf("signature-twice");
@@ -89,23 +86,23 @@ function mistakeOf(text: string): Text {
 	return text.length === 43 ? textOf("signature-other") : textOf("signature-length", text.length);
 }
 
-/** SHA-256 of a text in hex. The hash of a signature is the trailer `Request` of its commit. */
+/** The hash of a signature is the trailer `Request` of its commit. */
 export async function sha256Hex(text: string): Promise<string> {
 	return hexOf(await hashes.sha256(encoder.encode(text)));
 }
 
-/** Whether a timestamp is less than two minutes before or after `now`. */
+/** Less than two minutes before or after `now`. */
 export function isTimely(timestamp: string, now: Date): boolean {
 	const time = parseTimestamp(timestamp);
 	return time !== null && Math.abs(now.getTime() - time) < maxClockSkewMs;
 }
 
-/** The secret that is hashed if a sender has none, so that every request takes the same time. */
+/** Hashed if a sender has no secret, so that every request takes the same time. */
 const dummySecret = "no sender has this secret";
 
 /**
- * Whether a signature was made with a sender's secret, or with the previous one while that is valid. Two secrets are always
- * tried, so that the time reveals neither which senders exist nor which ones are rotating their secret.
+ * Always tries two secrets, the current one and a valid previous one, so that the time reveals neither which
+ * senders exist nor which ones are rotating their secret.
  */
 export async function isSignedBy(
 	sender: Sender | undefined,
@@ -126,9 +123,8 @@ export async function isSignedBy(
 }
 
 /**
- * Parses the senders' JSON: id → secret, or id →
- * `{"key", "previous_key", "previous_key_until", "smallkeys", "review", "name", "contact"}`, all but `key` optional.
- * @param place the source of the text, for the errors: `SENDERS` or the file's path
+ * id → secret, or id → `{"key", "previous_key", "previous_key_until", "smallkeys", "review", "name",
+ * "contact"}`, all but `key` optional. `place`: `SENDERS` or the file's path, for the errors.
  * @throws {Error} that names the place and the rule, and never a secret
  */
 export function parseSenders(text: string, place: string): Senders {
@@ -214,8 +210,8 @@ function parseLine(member: string, text: unknown, where: string): string | null 
 }
 
 /**
- * The public names of the senders that have one, by sender id. A name is left out if it contains an email address, or if
- * it is a sender's id, which is needed for signing.
+ * By sender id. A name is left out if it contains an email address, or if it is a sender's id, which is
+ * needed for signing.
  */
 export function senderNamesOf(senders: ReadonlyMap<string, { name: PublicName | null }>) {
 	const named = [...senders].flatMap(([id, { name }]) => {

@@ -2,34 +2,32 @@ import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/
 import { targetOf } from "../registry/targets/table.ts";
 import type { Target, TargetName } from "../registry/targets/target.ts";
 
-/** A read of fragments. */
 export interface Wanted {
 	/** `doc`: the fragment of one layer. `docs`: a list of layers. */
 	kind: "doc" | "docs";
-	/** Name of the target: `v0.9`. */
 	target: TargetName;
 	lang: Lang;
-	/** The JSONP callback; null if JSON is requested. */
+	/** For JSONP; null if JSON is requested. */
 	callback: string | null;
-	/** The requested keys, decoded and trimmed. A `doc` has one smallkey; those of `docs` may be invalid smallkeys. */
+	/** Decoded and trimmed. A `doc` has one smallkey; those of `docs` may be invalid smallkeys. */
 	items: string[];
-	/** Whether lang and keys are in the query, for which the target has its own answer (`queryDoor`). */
+	/** Lang and keys are in the query, for which the target has its own answer (`queryDoor`). */
 	isQuery: boolean;
-	/** Whether the answer is sorted by drawing order. */
+	/** By drawing order. */
 	isSorted: boolean;
 }
 
 export interface ReadSettings {
 	basePath: string;
-	/** Most distinct keys of one `docs`; a request with more gets 414. */
+	/** Distinct keys of one `docs`; a request with more gets 414. */
 	docsMaxKeys: number;
 	targets: readonly TargetName[];
-	/** Whether the catalogue is served: its pages, index and changes; by default not. */
+	/** The catalogue's pages, index and changes; by default not. */
 	site?: boolean;
 }
 
 const maxItems = 1000;
-/** Longest target of a `docs`, in characters. */
+/** Of a `docs`. */
 const maxTargetLength = 16_000;
 
 /** Dotted JavaScript identifiers of ASCII letters, digits, `_` and `$`. */
@@ -37,7 +35,7 @@ const callbackPattern = /^[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)
 const maxCallbackLength = 128;
 
 interface ReadPath {
-	/** The text between the base path and the lang: `/v0.9/doc/`; the whole path of a `query`. */
+	/** Between the base path and the lang: `/v0.9/doc/`; the whole path of a `query`. */
 	prefix: string;
 	/** `either`: a comma in the keys means several layers. `query`: lang and keys are in the query. */
 	kind: "doc" | "docs" | "either" | "query";
@@ -46,7 +44,7 @@ interface ReadPath {
 
 const pathsOfTargets = new WeakMap<readonly TargetName[], readonly ReadPath[]>();
 
-/** The paths of targets, longest first, since a path may be a prefix of another one. */
+/** Longest first, since a path may be a prefix of another one. */
 export function readPaths(names: readonly TargetName[]): readonly ReadPath[] {
 	const known = pathsOfTargets.get(names);
 	if (known) return known;
@@ -64,9 +62,9 @@ export function readPaths(names: readonly TargetName[]): readonly ReadPath[] {
 }
 
 /**
- * Splits `<basePath><prefix><lang>/<keys>?<query>`, where `/sort` may follow the keys, or
- * `<basePath><path>?lang=<lang>&id=<keys>` with its parameters in any order, into its parts, still encoded. A missing
- * parameter is empty. Null if the target is not a read's.
+ * `<basePath><prefix><lang>/<keys>?<query>`, where `/sort` may follow the keys, or
+ * `<basePath><path>?lang=<lang>&id=<keys>` with its parameters in any order. The parts are still encoded; a
+ * missing parameter is empty.
  */
 function splitTarget(target: string, { basePath, targets }: ReadSettings) {
 	if (!target.startsWith(basePath)) return null;
@@ -85,15 +83,15 @@ function splitTarget(target: string, { basePath, targets }: ReadSettings) {
 	return { path, lang, keys: segments[0] ?? "", query, isSorted };
 }
 
-/** The last value of a query parameter, still encoded: in a smallkey, unlike in form data, `+` is not a space. */
+/** The last one, still encoded: in a smallkey, unlike in form data, `+` is not a space. */
 function parameterOf(query: string, name: string): string {
 	const found = query.split("&").findLast((part) => part.startsWith(`${name}=`));
 	return found?.slice(name.length + 1) ?? "";
 }
 
 /**
- * Parses a request target: `<basePath>/v0.9/doc/<lang>/<smallkey>` or `…/docs/<lang>/<smallkey>{,<smallkey>}`.
- * The language is checked before the keys (specification, "Endpoints").
+ * `<basePath>/v0.9/doc/<lang>/<smallkey>` or `…/docs/<lang>/<smallkey>{,<smallkey>}`. The language is checked
+ * before the keys (specification, "Endpoints").
  * @returns the read, the status of its refusal, or null if the path is not a read's
  */
 export function parseRead(method: string, target: string, settings: ReadSettings): Wanted | number | null {
@@ -117,16 +115,17 @@ export function parseRead(method: string, target: string, settings: ReadSettings
 	return smallkey ? { kind: "doc", ...wanted, items: [smallkey] } : 404;
 }
 
-/** The items of a list; null if there are too many. */
+/** Null if there are too many. */
 function itemsOf(keys: string, maxKeys: number): string[] | null {
-	// Decoded before the split, since a comma may arrive as %2C. A key that cannot be decoded is kept as sent.
+	// Decoded before the split, since a comma may arrive as %2C. A key that cannot be decoded is kept as
+	// sent.
 	const items = decodeSegment(keys)?.split(",") ?? keys.split(",").map((item) => decodeSegment(item) ?? item);
 	if (items.length > maxItems) return null;
 	const trimmed = items.map(trimSpaces);
 	return items.length > maxKeys && smallkeysOf(trimmed).length > maxKeys ? null : trimmed;
 }
 
-/** Trims spaces, but no other white space. A regular expression would take quadratic time for spaces inside an item. */
+/** No other white space. A regular expression would take quadratic time for spaces inside an item. */
 function trimSpaces(item: string): string {
 	if (!item.includes(" ")) return item;
 	let start = 0;
@@ -136,13 +135,13 @@ function trimSpaces(item: string): string {
 	return item.slice(start, end);
 }
 
-/** The last `callback` of a query string, or null; other parameters are ignored. */
+/** Null without one; other parameters are ignored. */
 function lastCallback(query: string): string | null {
 	if (!query.includes("callback") && !query.includes("%")) return null;
 	return new URLSearchParams(query).getAll("callback").at(-1) ?? null;
 }
 
-/** The distinct smallkeys among items, for engines that fetch the fragments. */
+/** Distinct. */
 export function smallkeysOf(items: readonly string[]): string[] {
 	return [...new Set(items.filter(parseSmallkey))];
 }

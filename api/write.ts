@@ -13,25 +13,24 @@ import { changeKinds, type RequestedChange } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, receiptReply, refuseWrite, uncachedHeaders } from "./reply.ts";
 import { isSignedBy, isTimely, type Sender, sha256Hex, shapeHint } from "./senders.ts";
 
-/** A write request as a value, without its body. The text of a missing header is empty. */
+/** Without its body. The text of a missing header is empty. */
 export interface Write extends Conditions {
 	action: WriteAction;
-	/** The request target as it arrived, which is signed. */
+	/** As it arrived, which is signed. */
 	target: string;
-	/** The client, for the limit of writes; null: not limited. */
+	/** For the limit of writes; null: not limited. */
 	address: string | null;
-	/** The headers `Sender`, `TimeStamp`, `Authorization` and `Content-Encoding`. */
 	sender: string;
 	timestamp: string;
 	signature: string;
 	encoding: string;
-	/** The header `Review`, which is not signed: the name under which changes of a sender wait for a reviewer together. */
+	/** Not signed: the name under which changes of a sender wait for a reviewer together. */
 	review: string;
-	/** The announced length of the body in bytes; null if only the body itself shows its length. */
+	/** Announced, in bytes; null if only the body itself shows it. */
 	length: number | null;
 }
 
-/** The headers of a write. @param header a header's text; of one that was sent several times, the texts with `, ` between them */
+/** @param header a header's text; of one that was sent several times, the texts with `, ` between them */
 export function writeHeaders(header: (name: string) => string | null | undefined) {
 	return {
 		sender: header("sender") ?? "",
@@ -48,10 +47,9 @@ export function writeHeaders(header: (name: string) => string | null | undefined
 export type WriteBody = Uint8Array | "too large";
 
 /**
- * Answers a write: limit of the address → 429, size → 413, encoding → 415, signature and time → 401, limits of the sender → 429,
- * payload → 400, ownership → 403, store → the action's answer. A write that its head shows to be wrong is refused before
- * its body is read.
- * @param readBody reads the body, or returns the refusal to read it
+ * Limit of the address → 429, size → 413, encoding → 415, signature and time → 401, limits of the sender →
+ * 429, payload → 400, ownership → 403, store → the action's answer. A write that its head shows to be wrong
+ * is refused before its body is read.
  * @throws {StoreBusy} if the store cannot be written now
  */
 export async function answerWrite(
@@ -63,7 +61,7 @@ export async function answerWrite(
 	const { limiter, store, refresh } = context;
 	const addressWait = address === null ? 0 : ((await limiter?.address(address)) ?? 0);
 	if (addressWait > 0) return refuseLimited("address", addressWait);
-	// The size is checked before the signature; that of a body in chunks is known only at its end (RFC 9112, section 6.3).
+	// The size of a body in chunks is known only at its end (RFC 9112, section 6.3).
 	const early =
 		length !== null && length > maxRegistrationBytes
 			? tooLarge
@@ -80,7 +78,7 @@ export async function answerWrite(
 	const bytesWait = (await limiter?.bytes?.(sender.id, request, body.length)) ?? 0;
 	if (bytesWait > 0) return refuseLimited("bytes", bytesWait);
 	const meta = metaOf(write, sender, request);
-	// The signature is used up: it must not take effect later, when other layers are stored, or with another method.
+	// A used signature must not take effect later, when other layers are stored, or with another method.
 	const useUp = (status: number) => store.remember({ ...meta, outcome: status });
 	const refuseForGood = async (refusal: Refusal) => {
 		await useUp(refusal.status);
@@ -122,15 +120,15 @@ const tooLarge: Refusal = {
 	errors: [/* @__PURE__ */ problemAt("", "body-size", maxRegistrationBytes)],
 };
 
-/** A compressed body is not read: the signature covers the bytes of the registration. */
+/** The signature covers the uncompressed bytes. */
 function judgeEncoding({ encoding }: Write): Refusal | null {
 	if (/^(?:identity)?$/i.test(encoding)) return null;
 	return { status: 415, errors: [problemAt("Content-Encoding", "encoding", shownValue(encoding))] };
 }
 
 /**
- * Checks the signature (specification, "Verification by the service"); the time was checked when the head arrived.
- * @returns the sender, and the hash of the signature, which identifies the request
+ * Specification, "Verification by the service"; the time was checked when the head arrived. `request`: the
+ * hash of the signature.
  */
 async function verifyWrite(
 	write: Write,
@@ -139,7 +137,7 @@ async function verifyWrite(
 ): Promise<{ sender: Sender; request: string } | Refusal> {
 	const { target, sender: id, timestamp, signature } = write;
 	const sender = context.settings.senders.get(id);
-	// The hashes are computed for unknown senders, too, so that the time does not reveal which senders exist.
+	// Hashed for unknown senders, too: the time must not reveal which senders exist.
 	const request = await sha256Hex(signature);
 	const signed = { path: target, sender: id, timestamp, body };
 	const genuine = await isSignedBy(sender, signed, signature, context.now());
@@ -147,7 +145,7 @@ async function verifyWrite(
 	return { sender, request };
 }
 
-/** Checks what needs neither the body nor a hash, so that an invalid request costs little; null if it passes. */
+/** What needs neither the body nor a hash, so that an invalid request costs little. */
 function judgeHead(write: Write, context: Context): Refusal | null {
 	const { sender, timestamp, signature } = write;
 	if (shapeHint(signature) !== null || sender === "" || timestamp === "") return unauthorized(write, context);
@@ -163,9 +161,8 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 }
 
 /**
- * The refusal of a write with missing headers or a wrong signature. A wrong signature and an unknown sender get the same
- * text, so that it does not reveal which senders exist. A hint about the form of the signature reveals no secret.
- * @param reason for the operator's log
+ * Missing headers or a wrong signature. An unknown sender gets the same text, so that it does not reveal
+ * which senders exist. @param reason for the operator's log
  */
 function unauthorized(
 	{ signature, sender, timestamp, address }: Write,
@@ -186,7 +183,7 @@ function unauthorized(
 	};
 }
 
-/** The metadata of a write's commit. Its trailer `Request` identifies a repeated request. */
+/** The trailer `Request` identifies a repeated request. */
 function metaOf({ action, timestamp, ...write }: Write, { id, review }: Sender, request: string) {
 	const trailers = [
 		["Sender", id],
@@ -198,7 +195,7 @@ function metaOf({ action, timestamp, ...write }: Write, { id, review }: Sender, 
 	return { author: id, time, trailers, request, method: methodOf(action), review, ...group };
 }
 
-/** Parses a change. Checks the smallkey, then the payload, then the ownership. */
+/** Checks the smallkey, then the payload, then the ownership. */
 function parseChange(
 	parse: (typeof changeKinds)["register"]["parse"],
 	target: string,
@@ -220,8 +217,9 @@ const dayMs = 86_400_000;
 const refreshPath = /\/(?:update|refresh)\/(?:(all)|(\d{1,5}))(?:\/([1-9]\d{0,6}))?$/;
 
 /**
- * POST <base>/v1/update/<all or days> and <base>/v2/refresh/<all or days>[/<limit>]: signed, with an empty body. Starts a
- * harvest of the layers that the sender may change, and answers with their number. A repeated request has no effect.
+ * POST <base>/v1/update/<all or days> and <base>/v2/refresh/<all or days>[/<limit>]: signed, with an empty
+ * body. Starts a harvest of the layers that the sender may change, and answers with their number. A repeated
+ * request has no effect.
  */
 function parseRefresh(
 	target: string,

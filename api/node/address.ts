@@ -13,18 +13,15 @@ import { answerWrite, type WriteBody, writeHeaders } from "../write.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Ranges of addresses whose `X-Forwarded-For` is trusted, each with the length of its prefix in bits. */
+/** Ranges, each with the length of its prefix in bits, whose `X-Forwarded-For` is trusted. */
 export type TrustedProxies = [Address, number][];
 
-/** Shortest prefix of a range, in bits: a wider range would include a large part of the internet. */
+/** In bits: a wider range would include a large part of the internet. */
 const minPrefixBits = { ipv4: 8, ipv6: 16 } as const;
-/** Most characters of an `X-Forwarded-For` that are read, from its end, where proxies add their part. */
+/** Characters that are read, from the end, where proxies add their part. */
 const maxForwardedLength = 8_192;
 
-/**
- * Parses `TRUSTED_PROXIES`: addresses and ranges separated by commas, such as `127.0.0.1,10.1.0.0/16`.
- * @returns the ranges, or an error as a text
- */
+/** `TRUSTED_PROXIES`: addresses and ranges such as `127.0.0.1,10.1.0.0/16`. An error is a text. */
 export function parseTrustedProxies(text: string): TrustedProxies | string {
 	const ranges: TrustedProxies = [];
 	for (const part of text.split(",").map((one) => one.trim())) {
@@ -33,7 +30,7 @@ export function parseTrustedProxies(text: string): TrustedProxies | string {
 		if (!address || (bits !== undefined && !ipaddr.isValidCIDR(part)))
 			return `must be addresses or ranges such as 127.0.0.1,10.1.0.0/16, not ${part || "nothing"}`;
 		const kind = address.kind();
-		// The prefix of an IPv4-mapped range of IPv6 begins with 96 bits that its address of IPv4 does not have.
+		// The prefix of an IPv4-mapped range of IPv6 begins with 96 bits that an IPv4 address does not have.
 		const mappedBits = kind === "ipv4" && plain.includes(":") ? 96 : 0;
 		const prefix = bits === undefined ? address.toByteArray().length * 8 : Number(bits) - mappedBits;
 		const least = minPrefixBits[kind];
@@ -43,7 +40,7 @@ export function parseTrustedProxies(text: string): TrustedProxies | string {
 	return ranges;
 }
 
-/** Parses an address without its zone; an IPv4-mapped address of IPv6 becomes one of IPv4. */
+/** Without its zone; an IPv4-mapped address becomes one of IPv4. */
 function parseAddress(text: string): Address | null {
 	const plain = text.split("%", 1)[0] as string;
 	// Short spellings such as 10.1 are a mistake.
@@ -52,11 +49,11 @@ function parseAddress(text: string): Address | null {
 }
 
 /**
- * The client that sent a request. Call it before the connection ends: a closed connection has no address.
- * @returns `address`: that of the connection, or the one that trusted proxies have forwarded. `counted`: the address for the
- * limit of writes: with IPv6 the network of 64 bits, since one client has a whole network; null for a connection from this
- * machine without a forwarded address, whose writes are not limited: it may be a proxy that does not name its clients.
- * `shares`: the client for rooms that clients share
+ * Call it before the connection ends: a closed connection has no address.
+ * @returns `address`: the connection's, or the one that trusted proxies forwarded. `counted`: for the limit
+ * of writes: with IPv6 the network of 64 bits, since one client has all of it; null for a connection from
+ * this machine without a forwarded address, which may be a proxy that does not name its clients. `shares`:
+ * for rooms that clients share
  */
 export function clientOf(request: IncomingMessage, trusted: TrustedProxies) {
 	const address = request.socket.remoteAddress ?? "";
@@ -69,7 +66,10 @@ export function clientOf(request: IncomingMessage, trusted: TrustedProxies) {
 	return { address: client.toString(), ...limitedAs(client) };
 }
 
-/** An address has an eighth of a room; all networks of 64 bits in one of 48, which is what a site gets (RFC 6177), a quarter. */
+/**
+ * Of a room, an address has an eighth, and a network of 48 bits, which is what a site gets (RFC 6177), a
+ * quarter.
+ */
 const addressParts = 8;
 const siteParts = 4;
 
@@ -80,12 +80,12 @@ function limitedAs(client: Address): { counted: string; shares: Client } {
 	return { counted, shares: [own, { name: `${networkOf(client, 48)}/48`, parts: siteParts }] };
 }
 
-/** Accepts a host name or an address, with or without a port. */
+/** A host name or an address, with or without a port. */
 const hostPattern = /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
 /**
- * The origin at which the client sees the service: `https://layers.example.ca`. Null if the request does not say it: a
- * proxy that is not trusted has forwarded it, or a trusted one without `X-Forwarded-Proto`.
+ * `https://layers.example.ca`, as the client sees it. Null where the request does not say it: an untrusted
+ * proxy forwarded it, or a trusted one without `X-Forwarded-Proto`.
  */
 export function originOf({ headers, socket }: IncomingMessage, trusted: TrustedProxies): string | null {
 	const { host = "", "x-forwarded-proto": scheme } = headers;
@@ -99,7 +99,9 @@ export function originOf({ headers, socket }: IncomingMessage, trusted: TrustedP
 	return isTrusted && (scheme === "http" || scheme === "https") ? `${scheme}://${host}` : null;
 }
 
-/** Goes from the connection's address back through `X-Forwarded-For`, to the first address that is no trusted proxy's. */
+/**
+ * From the connection's address back through `X-Forwarded-For`, to the first one that is no trusted proxy's.
+ */
 function findClient(peer: Address, forwarded: string, trusted: TrustedProxies): Address {
 	const named = forwarded.slice(-maxForwardedLength).split(",");
 	// The first part may be cut.
@@ -107,7 +109,7 @@ function findClient(peer: Address, forwarded: string, trusted: TrustedProxies): 
 	let client = peer;
 	while (named.length > 0 && ipaddr.subnetMatch(client, { trusted }, "") === "trusted") {
 		const next = parseAddress(withoutPort((named.pop() as string).trim()));
-		// A loopback address that another machine forwards is that machine's own; only a proxy on this machine may name one.
+		// Only a proxy on this machine may forward a loopback address: that of another machine is its own.
 		if (!next || (isLoopback(next) && !isLoopback(client))) return client;
 		client = next;
 	}
@@ -118,29 +120,29 @@ function isLoopback(address: Address): boolean {
 	return address.range() === "loopback";
 }
 
-/** An address of IPv4, or the network of one of IPv6. */
+/** An IPv4 address, or the network of an IPv6 one. */
 function networkOf(address: Address, bits: number): string {
 	const isIpv4 = address.kind() === "ipv4";
 	return isIpv4 ? `${address}` : `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${bits}`)}`;
 }
 
-/** `192.0.2.1:4711` and `[2001:db8::1]:4711` without the port. */
+/** `192.0.2.1:4711`, `[2001:db8::1]:4711` */
 function withoutPort(text: string): string {
 	const match = /^\[([^\]]*)\](?::\d+)?$|^([\d.]+):\d+$/.exec(text);
 	return match?.[1] ?? match?.[2] ?? text;
 }
 
-/** The status of a request whose client disconnected before its answer, as in nginx. */
+/** The client disconnected before its answer; as in nginx. */
 export const clientGone = 499;
 
-/** The answer to a client that has disconnected, for the log and the metrics. */
+/** For the log and the metrics. */
 export function answerGone(): Reply {
 	return { status: clientGone, headers: {}, body: emptyBody };
 }
 
-/** Most bytes of bodies in memory: 512 of the largest ones. */
+/** 512 of the largest bodies. */
 const defaultHeldBytes = 32 * 1024 * 1024;
-/** Most bodies that are awaited or being written: each one also takes some 16 KiB for its connection. */
+/** Awaited or being written: each one takes some 16 KiB for its connection, too. */
 const maxBodies = 4_096;
 
 const noRoom: Refusal = {
@@ -150,10 +152,7 @@ const noRoom: Refusal = {
 	retryAfter: 1,
 };
 
-/**
- * Returns a function that answers the writes of one server.
- * @param maxHeldBytes most bytes of bodies in memory, including those of writes that are being made
- */
+/** @param maxHeldBytes of bodies in memory, including those of writes that are being made */
 export function createWriter(context: Context, timeoutMs: number, maxHeldBytes = defaultHeldBytes) {
 	const bodies = new Room(maxBodies);
 	const bytes = new Room(maxHeldBytes);
@@ -174,7 +173,8 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 			const isMissing =
 				body !== "too large" && !(body instanceof Uint8Array) && body.status !== noRoom.status;
 			if (isMissing && address !== null) context.limiter?.punish(address);
-			// One write is verified in each iteration of the event loop: hashing 64 KiB takes as long as several reads.
+			// One write is verified in each iteration of the event loop: hashing 64 KiB takes as long as
+			// several reads.
 			lastTurn = lastTurn.then(() => nextIteration());
 			await lastTurn;
 			return body;
@@ -191,8 +191,8 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 }
 
 /**
- * Reads a whole body, or returns the answer to a client whose body does not arrive. What is too much is discarded.
- * @param held takes the bytes that have arrived; those that are announced take no room
+ * Returns a refusal if the body does not arrive. `held` takes the bytes that have arrived, not those
+ * announced.
  */
 function readBody(request: IncomingMessage, timeoutMs: number, held: Holding): Promise<WriteBody | Reply> {
 	return new Promise((resolve) => {
@@ -206,7 +206,7 @@ function readBody(request: IncomingMessage, timeoutMs: number, held: Holding): P
 		const chunks: Buffer[] = [];
 		let length = 0;
 		let isDiscarded = false;
-		/** The rest is discarded, and may take long to arrive. */
+		/** The rest may take long to arrive. */
 		const discard = (body: WriteBody | Reply) => {
 			isDiscarded = true;
 			chunks.length = 0;

@@ -3,16 +3,15 @@ import { finished, pipeline, Readable } from "node:stream";
 import { maxJoinedBytes } from "../read.ts";
 import type { Reply } from "../reply.ts";
 
-/** Most bytes of unread answers; beyond this number, the connection with the oldest unread answer is closed. */
+/** Beyond this number, the connection with the oldest unread answer is closed. */
 const maxUnreadBytes = 256 * 1024 * 1024;
 
 /**
- * Returns a function that writes the answers of one server. If a client does not read its answer in time, the connection
- * is closed.
- * @param timeoutMs longest time to read an answer, in addition to the time at `bytesPerSecond`
+ * Closes the connection of a client that does not read its answer in time. @param timeoutMs in addition to
+ * the time at `bytesPerSecond`
  */
 export function createSend(timeoutMs: number, bytesPerSecond: number) {
-	/** Unread answer → its bytes, the oldest answer first. */
+	/** Bytes of each answer, the oldest answer first. */
 	const unread = new Map<ServerResponse, number>();
 	let unreadBytes = 0;
 
@@ -35,14 +34,14 @@ export function createSend(timeoutMs: number, bytesPerSecond: number) {
 		if (status !== 304 && status !== 204) headers["Content-Length"] = String(body.length);
 		response.writeHead(status, headers);
 		const { req: request } = response;
-		// Without `Expect: 100-continue`, which no body follows once it is refused.
+		// Once `Expect: 100-continue` is refused, no body follows.
 		const isSending = request.method !== "GET" && !request.complete && request.headers.expect === undefined;
 		const isStream = !(body instanceof Uint8Array) && body.length > maxJoinedBytes;
 		if (request.method === "HEAD" || body.length === 0) response.end();
 		else if (isStream) pipeline(Readable.from(body), response, () => undefined);
 		else if (isSending && !response.shouldKeepAlive && headers.Connection !== "close") {
-			// The client wants the connection closed. If that happened before its whole body was read, it could lose the
-			// answer (RFC 9112, section 9.6).
+			// The client wants the connection closed. Closed before its whole body was read, it could lose
+			// the answer (RFC 9112, section 9.6).
 			response.write(joined(body));
 			finished(request, () => response.end());
 		} else response.end(joined(body));
@@ -51,7 +50,7 @@ export function createSend(timeoutMs: number, bytesPerSecond: number) {
 	};
 }
 
-/** Joins pieces. Half of them are commas: row `docs-10` of `npm run bench`. */
+/** Half of the pieces are commas: row `docs-10` of `npm run bench`. */
 function joined(body: Reply["body"]): Uint8Array {
 	if (body instanceof Uint8Array) return body;
 	const bytes = Buffer.allocUnsafe(body.length);
@@ -64,23 +63,23 @@ function joined(body: Reply["body"]): Uint8Array {
 	return bytes;
 }
 
-/** Most kinds of lines that are counted separately at once; lines of further kinds are counted together. */
+/** Lines of further kinds are counted together. */
 const maxKinds = 1_000;
 
 /**
- * Makes a log that combines similar lines, so that refusals cannot fill a disk. The first line of a kind is written at
- * once. At the end of a window, the last of the further lines is written, with their number.
- * @param kindOf returns the same kind for lines that are counted together; null for a line that is always written
+ * Combines similar lines, so that refusals cannot fill a disk: the first of a kind is written at once, and at
+ * the end of a window the last one, with the number of all further ones.
+ * @param kindOf null for a line that is always written
  */
 export function countedLog<Line extends object>(
 	write: (line: Line & { repeated?: number }) => void,
 	windowMs: number,
 	kindOf: (line: Line) => string | null,
 ) {
-	/** Kind → its last line, and the number of lines after the first one. */
+	/** `repeated`: the number of lines after the first one. */
 	const kinds = new Map<string, { last: Line; repeated: number }>();
 	let timer: NodeJS.Timeout | undefined;
-	/** Writes a line for each kind with further lines. Those kinds keep being counted in the next window. */
+	/** Kinds with further lines are counted in the next window, too. */
 	const end = (): void => {
 		clearTimeout(timer);
 		for (const [kind, counted] of kinds) {

@@ -3,13 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net";
 import { Exchange, type NodeOptions, shareOf } from "./exchange.ts";
 
-/** Most requests that may wait on one connection; with more, the connection is closed. */
+/** Of one connection; with more, it is closed. */
 const maxWaiting = 1_000;
 
 /**
- * Makes a server of reads and writes on Node; it does not listen yet.
- * @returns the server, and `end`: it answers the requests that have begun, and closes the connections that are still open
- * after all time-outs
+ * Does not listen yet. `end` answers the requests that have begun, and closes what is open after all
+ * time-outs.
  */
 export function createNodeServer(options: NodeOptions) {
 	const shared = shareOf(options, () => !server.listening);
@@ -28,8 +27,8 @@ export function createNodeServer(options: NodeOptions) {
 	const server = createServer(settings, answer);
 	// With `Expect: 100-continue`, a body can be refused before the client sends it.
 	server.on("checkContinue", answer);
-	// A client that has closed its half of a connection still waits for its answer (RFC 9112, section 9.6). By default, Node
-	// closes the other half first.
+	// A client that has closed its half of a connection still waits for its answer (RFC 9112, section 9.6).
+	// By default, Node closes the other half first.
 	Object.assign(server, { httpAllowHalfOpen: true });
 	server.on("connection", (socket) => {
 		connections.set(socket, new Connection());
@@ -50,12 +49,12 @@ export function createNodeServer(options: NodeOptions) {
 }
 
 /**
- * Keeps the order of the requests on a connection. A pipelined request is answered only after the answer to the request
- * before it is written (RFC 9112, section 9.3.2): it sees the state after an earlier write, and waits for the client to
- * read. It then starts in the next iteration of the event loop, so that other connections are answered in between.
+ * A pipelined request is answered only after the answer before it is written (RFC 9112, section 9.3.2): it
+ * sees the state after an earlier write, and waits for the client to read. It starts in the next iteration of
+ * the event loop, so that other connections are answered in between.
  */
 class Connection {
-	/** Whether the head of a request has arrived. */
+	/** The head of a request has arrived. */
 	hasBegun = false;
 	/** The first one is being answered, and the others wait for it. */
 	readonly #exchanges: Exchange[] = [];

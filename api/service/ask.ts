@@ -3,7 +3,7 @@ import { createAsk } from "./net/ask.ts";
 import { createFetch } from "./net/fetch.ts";
 import type { NetworkSettings } from "./settings.ts";
 
-/** Makes the guarded fetch and the `Ask` for map services, as configured. @param onRequest as `createFetch` takes it */
+/** For map services. @param onRequest as `createFetch` takes it */
 export function clientsWith(
 	{ allowPrivate, httpsProxy, noProxy }: NetworkSettings,
 	onRequest?: (url: URL) => void,
@@ -12,22 +12,20 @@ export function clientsWith(
 	return { fetch, ask: createAsk({ fetch }) };
 }
 
-/** The default limit of an answer in bytes; a receipt, a status or a refusal has a few thousand. */
+/** A receipt, a status or a refusal has a few thousand bytes. */
 const maxAnswerBytes = 1_000_000;
 
-/** A service's answer to a command. */
 export interface ServiceAnswer {
 	ok: boolean;
 	status: number;
 	text: string;
-	/** The headers `Date` and `ETag`; null where they are missing or wrong. */
+	/** The header `Date`; null where it is missing or wrong. */
 	date: Date | null;
 	etag: string | null;
 }
 
 /**
- * Sends a request to a service. The answer is untrusted text: print it with `plain`.
- * @param timeoutMs longest wait for the whole answer
+ * The answer is untrusted text: print it with `plain`. `timeoutMs`: for the whole answer.
  * @throws {Error} with the address if no answer arrives in time, or the answer is too large
  */
 export async function askService(
@@ -48,7 +46,7 @@ export async function askService(
 	}
 }
 
-/** The `errors` of a refusal; for any other answer, such as a proxy's, its lines. */
+/** Of a refusal; for any other answer, such as a proxy's, its lines. */
 export function errorsOf({ text }: ServiceAnswer): string[] {
 	const { errors } = (tryJson(text) ?? {}) as { errors?: unknown };
 	if (!Array.isArray(errors)) return text.split("\n").filter((line) => line !== "");

@@ -26,47 +26,43 @@ import { serviceLog } from "./log.ts";
 import { seed } from "./open-store.ts";
 import type { Configuration } from "./settings.ts";
 
-/** The service behind the HTTP server. It is closed after the server. */
+/** Closed after the HTTP server. */
 export interface Service {
 	context: Context;
-	/** Reads a fragment. */
 	file: ReadFragment;
-	/** Where the layers are stored, for the text after the start: `the branch main of /data/repository.git`. */
+	/** For the text after the start: `the branch main of /data/repository.git`. */
 	place: string;
-	/** Whether a smallkey is served; null if the service does not know that. */
+	/** Whether a smallkey is served; null if unknown. */
 	has: ((smallkey: string) => boolean) | null;
 	layers: () => number;
-	/** Tells the extensions what happened. */
 	observe: (event: Observed) => void;
-	/** What the extensions say after the start. @param base the address of the service with its base path */
+	/** After the start. @param base the address of the service with its base path */
 	welcome: (base: string) => string[];
 	close: () => Promise<void>;
 }
 
-/** The extensions and the dependencies of a service, which tests replace. */
+/** Tests replace these. */
 export interface Outside {
-	/** The catalogue and the extensions, in the order of their start. */
+	/** In the order of their start, the catalogue first. */
 	extensions?: readonly Extension[];
-	/** Why the senders file cannot be applied, in one line; null if it is applied. */
+	/** Why the senders file cannot be applied, in one line; null if it is. */
 	sendersState?: (() => string | null) | undefined;
 	now?: () => Date;
 	log?: Log;
-	/** The files of the first commit of a new repository. */
+	/** The files of a new repository's first commit. */
 	seed?: (configuration: Configuration) => Promise<Edit[]>;
 	filesTimes?: Partial<FileTimes>;
 	storeLimits?: Partial<StoreLimits>;
-	/** Reads the free bytes of a folder's disk. */
 	freeBytes?: Parameters<typeof createDisk>[1];
-	/** Installs the hook that judges pushes. @returns false if no hook is installed */
+	/** Installs the hook that judges pushes. @returns false if it installs none */
 	guard?: typeof installHook;
 }
 
-/** A service on this machine, with its parts. */
 export type LocalService = Awaited<ReturnType<typeof openLocal>>;
 
 /**
- * What a service does with its extensions, which are in `started` once they have started.
- * @param state why the core is not ready, in one line; null if it is
+ * `started` is filled while the extensions start. `state`: why the core is not ready, in one line; null if it
+ * is.
  */
 export function withExtensions(started: readonly Started[], state: () => string | null) {
 	const looks = () => started.flatMap(({ lastLook }) => lastLook ?? []);
@@ -101,7 +97,7 @@ export function withExtensions(started: readonly Started[], state: () => string 
 }
 
 /**
- * Opens a service with its layers in a repository on this machine. Reads come from the rendered files, which follow its branch.
+ * With a repository on this machine. Reads come from the rendered files, which follow its branch.
  * @throws {Error} with advice if the layers cannot be read and there are no rendered files
  */
 export async function openLocal(configuration: Configuration, senders: Senders, outside: Outside = {}) {
@@ -176,7 +172,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	return { ...service, store, publication, disk, started };
 }
 
-/** Closes parts, the last one first, and each one even if another one fails. @throws the first failure */
+/** The last part first, and each one even if another one fails. @throws the first failure */
 export async function closeAll(parts: readonly (() => unknown)[]): Promise<void> {
 	const failures: unknown[] = [];
 	for (const close of parts.toReversed()) {

@@ -10,10 +10,7 @@ import { readRef } from "../../store/git/repository.ts";
 import type { Log } from "../../store/log.ts";
 import type { Configuration } from "./settings.ts";
 
-/**
- * Creates the data folder if it does not exist.
- * @throws {Error} that names the setting, if the folder cannot be created
- */
+/** @throws {Error} that names the setting, if the folder cannot be created */
 export async function makeDataDir(folder: string): Promise<void> {
 	try {
 		await makeFolder(folder);
@@ -25,8 +22,8 @@ export async function makeDataDir(folder: string): Promise<void> {
 }
 
 /**
- * Refuses root in a data folder of another user, whom the files that root makes there would lock out.
- * @throws {Error} that names the user
+ * Files that root makes in another user's data folder would lock that user out. @throws {Error} that names
+ * the user
  */
 export async function refuseForeignRoot(folder: string, uid = process.getuid?.()): Promise<void> {
 	if (uid !== 0) return;
@@ -37,7 +34,7 @@ export async function refuseForeignRoot(folder: string, uid = process.getuid?.()
 	);
 }
 
-/** Does the same as `mkdir -p`. Node's `recursive` never returns below /proc, where no folder can be created. */
+/** Like `mkdir -p`. Node's `recursive` never returns below /proc, where no folder can be created. */
 async function makeFolder(folder: string): Promise<void> {
 	const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === "ENOENT") return null;
@@ -52,27 +49,21 @@ async function makeFolder(folder: string): Promise<void> {
 	});
 }
 
-/** Path of the local repository in a data folder. */
 export function repositoryPath(dataDir: string): string {
 	return join(dataDir, "repository.git");
 }
 
-/** Below this many free bytes a disk is reported as full. A checkpoint, its files and a repack still fit into them. */
+/** Below it, a disk is reported as full; a checkpoint, its files and a repack still fit. */
 const minFreeBytes = 64 << 20;
 const mebibyte = 1 << 20;
-/** How often a disk is checked, in milliseconds. */
 const checkEveryMs = 10_000;
 
-/** Reads the free bytes of a folder's disk. @throws {Error} if that is not possible */
 async function statFreeBytes(folder: string): Promise<number> {
 	const { bavail, bsize } = await statfs(folder);
 	return bavail * bsize;
 }
 
-/**
- * Checks periodically whether a folder can be written and its disk has space. `/readyz` reads only the last result, so
- * that a hanging disk does not block it.
- */
+/** `/readyz` reads only the last result, so that a hanging disk does not block it. */
 export function createDisk(
 	folder: string,
 	freeBytes = statFreeBytes,
@@ -93,7 +84,6 @@ export function createDisk(
 			(await freeBytes(folder).then(fullness, orProblem("checked")));
 	}
 
-	/** Checks now, and then every ten seconds. */
 	async function start(): Promise<void> {
 		timer = setInterval(() => void check(), checkEveryMs).unref();
 		await check();
@@ -103,7 +93,7 @@ export function createDisk(
 	return { check, start, state: () => problem, stop: () => clearInterval(timer) };
 }
 
-/** What a start notes in the file `LAST_START`. */
+/** In the file `LAST_START`. */
 interface LastStart {
 	dataDir: string;
 	commit: string;
@@ -121,8 +111,9 @@ async function readLastStart({ dataDir, lastStart }: Places): Promise<LastStart 
 }
 
 /**
- * A data folder on a lost or unmounted disk is empty, and a start would make a new repository there, as the first one does.
- * @throws {Error} if the folder has no layers, and was served before: `LAST_START` or `DATA_DIR/dist.served` says so
+ * A data folder on a lost or unmounted disk is empty, and a start would make a new repository there.
+ * @throws {Error} if the folder has no layers, but `LAST_START` or `DATA_DIR/dist.served` says that it was
+ * served before
  */
 export async function refuseEmptyStart(places: Places): Promise<void> {
 	const repository = repositoryPath(places.dataDir);
@@ -142,7 +133,7 @@ export async function refuseEmptyStart(places: Places): Promise<void> {
 	);
 }
 
-/** Notes what a start serves in the file `LAST_START`. A file that cannot be written is only a warning. */
+/** A file `LAST_START` that cannot be written is only a warning. */
 export async function noteStart(
 	places: Places,
 	{ commit, layers, now }: { commit: string; layers: number; now: Date },

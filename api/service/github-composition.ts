@@ -13,7 +13,7 @@ import { fetchFromGithub } from "./github.ts";
 import { serviceLog } from "./log.ts";
 import type { Configuration } from "./settings.ts";
 
-/** Opens a service that writes to GitHub. Reads come from the last build of this checkout, as from the hosting. */
+/** Reads come from the last build of this checkout, as from the hosting. */
 export async function openGithubService(
 	configuration: Configuration,
 	senders: Senders,
@@ -67,16 +67,14 @@ export async function openGithubService(
 	};
 }
 
-/** Shortest time between two probes after a failure, in milliseconds. */
+/** Between two probes after a failure. */
 const probeMs = 30_000;
-/** The folder of layers that a probe reads; any would do. */
+/** Any folder of layers would do. */
 const probeFolder = "00";
 
 /**
- * Tracks whether writes reach GitHub. After a failure, reading the state probes GitHub from time to time, so that the
- * service becomes ready again without a write.
- * @param now the clock, in milliseconds
- * @returns the store, and `state`: why the last write or probe failed, in one line; null if it succeeded
+ * After a failure, reading the state probes GitHub from time to time, so that the service becomes ready again
+ * without a write. `state`: why the last write or probe failed, in one line; null if it succeeded.
  */
 export function watchStore(store: Store, now: () => number): { store: Store; state: () => string | null } {
 	let problem: string | null = null;

@@ -5,25 +5,22 @@ import { connect } from "../../store/github/client.ts";
 import { createFetch } from "./net/fetch.ts";
 import type { Configuration } from "./settings.ts";
 
-/** Longest time of one request, in milliseconds. */
+/** Of one request. */
 const requestTimeoutMs = 60_000;
 
-/** Longest time of all requests of a script, in milliseconds. */
+/** Of all requests of a script. */
 const scriptTimeoutMs = 30 * 60_000;
 
-/** Largest answer of GitHub in bytes; a recursive tree of 100,000 entries has about 20 MB. */
+/** A recursive tree of 100,000 entries has about 20 MB. */
 const maxBytes = 64_000_000;
 
-/** The guarded fetch. Private addresses are allowed, since the operator chooses the API's address. */
+/** Private addresses are allowed, since the operator chooses the API's address. */
 export function fetchFromGithub({ network }: Configuration): typeof fetch {
 	const { httpsProxy, noProxy } = network;
 	return createFetch({ allowPrivate: true, timeoutMs: requestTimeoutMs, maxBytes, httpsProxy, noProxy });
 }
 
-/**
- * Connects a script to the configured repository on GitHub. Its time limit starts now.
- * @throws {Error} if no repository is configured
- */
+/** For a script, whose time limit starts now. @throws {Error} if no repository is configured */
 export function connectToGithub(
 	configuration: Configuration,
 	now = () => new Date(),

@@ -14,20 +14,17 @@ import type { LayerPart, Started } from "./extensions.ts";
 interface LayerStatusOptions {
 	repository: string;
 	store: Pick<GitStore, "read" | "ids" | "lastCommit">;
-	/** Whether a layer is served. */
 	has: (smallkey: string) => boolean;
-	/** The extensions, each of which adds what it knows. */
 	started: readonly Pick<Started, "layer" | "knows">[];
 }
 
-/** Most look-ups that run, and all: anyone may ask, and each one starts git processes. */
+/** Anyone may ask, and each look-up starts git processes. */
 const maxRunning = 2;
 const maxLookups = 100;
 
-/** Longest time of a git command, in milliseconds: a history may be long. */
+/** Of a git command: a history may be long. */
 export const historyMs = 5_000;
 
-/** Returns a function that reads the status of a layer for its publisher, from the repository and the extensions. */
 export function createReadStatus({ repository, store, has, started }: LayerStatusOptions): ReadStatus {
 	const pool = pLimit(maxRunning);
 	const room = new Room(maxLookups);
@@ -58,7 +55,7 @@ export function createReadStatus({ repository, store, has, started }: LayerStatu
 		};
 	}
 
-	/** The id and time of the last commit of a layer; nulls after a time limit. @throws {GitFailure} */
+	/** Nulls after the time limit. @throws {GitFailure} */
 	async function readLast(smallkey: string) {
 		const commit = await store.lastCommit(smallkey).catch(nullInTime);
 		if (commit === null) return noCommit;
@@ -71,7 +68,7 @@ export function createReadStatus({ repository, store, has, started }: LayerStatu
 	}
 
 	return async (smallkey, client) => {
-		// Only a layer or a change that exists takes room: a flood of other smallkeys stops no publisher.
+		// Only an existing layer or change takes room: a flood of other smallkeys stops no publisher.
 		if (!has(smallkey) && !(await isKnown(smallkey))) return null;
 		const own = room.hold(client);
 		const full = own.take(1);
@@ -81,12 +78,11 @@ export function createReadStatus({ repository, store, has, started }: LayerStatu
 	};
 }
 
-/** The output of a git command; null after the time limit. @throws {GitFailure} */
+/** Null after the time limit. @throws {GitFailure} */
 export function gitInTime(repository: string, words: string[]): Promise<string | null> {
 	return gitText(repository, words, { limitMs: historyMs }).catch(nullInTime);
 }
 
-/** Null for an answer of git that is late. @throws any other error */
 function nullInTime(error: unknown): null {
 	if (error instanceof GitTimeout) return null;
 	throw error;

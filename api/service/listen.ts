@@ -10,10 +10,9 @@ import type { readSenders } from "./senders-file.ts";
 import type { Configuration } from "./settings.ts";
 
 /**
- * Waits until a server listens.
- * @param settings the names of the settings of host and port, for the error
+ * @param settings names of the settings of host and port, for the error
  * @param advice a sentence at the end of the error
- * @returns the server's address, such as `http://127.0.0.1:8080`
+ * @returns the address, such as `http://127.0.0.1:8080`
  * @throws {Error} that names the settings, if the server cannot listen
  */
 export async function listen(
@@ -34,14 +33,17 @@ export async function listen(
 const exampleLayer = fileURLToPath(new URL("../../docs/example-layer.json", import.meta.url));
 
 interface Started {
-	/** Where the service listens, without its base path. */
+	/** Without the base path. */
 	url: string;
 	service: Pick<Service, "layers" | "place" | "has" | "welcome">;
 	senders: Awaited<ReturnType<typeof readSenders>>;
 	configuration: Configuration;
 }
 
-/** In a trial, how to register the checkout's layers that are not served; otherwise why there are no layers yet. */
+/**
+ * In a trial, how to register the checkout's layers that are not served; otherwise why there are no layers
+ * yet.
+ */
 function lackingLines(isTrial: boolean, layers: number, lacking: number, where: string): string[] {
 	if (!isTrial) {
 		const why =
@@ -55,12 +57,11 @@ function lackingLines(isTrial: boolean, layers: number, lacking: number, where: 
 	];
 }
 
-/** Quotes a text for a shell. */
 function shellWord(text: string): string {
 	return /^[A-Za-z0-9/._-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The text that the service prints after its start: addresses, senders and a first command, without secrets. */
+/** After the start: addresses, senders and a first command, without secrets. */
 export function welcome({ url, service, senders, configuration }: Started): string {
 	const { place, created } = senders;
 	const { isTrial } = configuration;

@@ -2,7 +2,7 @@ import type { Log } from "../../store/log.ts";
 import { logText } from "../context.ts";
 import { countedLog } from "../node/send.ts";
 
-/** Lines that are written at the end of this iteration of the event loop. */
+/** Written at the end of this iteration of the event loop. */
 let waiting: string[] = [];
 
 // Waiting lines are written even if the process ends before that.
@@ -12,13 +12,13 @@ process.on("exit", () => {
 });
 
 /**
- * Writes a JSON line with the time to standard output. The lines of one iteration of the event loop are written
- * together: a hundred separate writes would delay answers.
+ * JSON lines on standard output. Those of one iteration of the event loop are written together: a hundred
+ * separate writes would delay answers.
  */
 function logLine(fields: object): void {
 	const line = `${logText({ time: new Date().toISOString(), ...fields })}\n`;
 	if (waiting.push(line) === 1) setImmediate(writeWaiting);
-	// A warning is written at once: it must be in the log before the answer that it explains.
+	// A warning must be in the log before the answer that it explains.
 	if ("warning" in fields) writeWaiting();
 }
 
@@ -27,12 +27,11 @@ function writeWaiting(): void {
 	waiting = [];
 }
 
-/** Errors from one place in the code within this time share one line, in milliseconds. */
 const countErrorsMs = 1_000;
 
 /**
- * Logs internal errors. Errors from one place in the code within `windowMs` share one line with their number, since
- * requests can cause many of them.
+ * Requests can cause many errors: those from one place in the code within `windowMs` share one line, with
+ * their number.
  */
 export function countedErrors(write: (line: { error: string; repeated?: number }) => void, windowMs: number) {
 	// The place is the stack without the message, which may vary; the message if there is no stack.
@@ -47,14 +46,13 @@ export function countedErrors(write: (line: { error: string; repeated?: number }
 
 const errors = countedErrors(logLine, countErrorsMs);
 
-/** The log of the service: JSON lines on standard output. */
 export const serviceLog: Log = {
 	info: logLine,
 	warn: (warning) => logLine({ warning }),
 	error: errors.add,
 };
 
-/** Counts the reads without a line of their own, and logs their number every hour and at the end. */
+/** Of reads without a line of their own; logged every hour and at the end. */
 export function countReads() {
 	let reads = 0;
 	const log = () => {

@@ -11,14 +11,12 @@ import { refuseEmptyStart, refuseForeignRoot, repositoryPath } from "./data-dir.
 import { lockFolder } from "./lock.ts";
 import type { Configuration } from "./settings.ts";
 
-/** The folder of the checkout's layers, in which a trial is started. An npm package does not have it. */
+/** In which a trial is started. An npm package does not have it. */
 const checkoutLayers = "layers";
 
 const readme = new URL("repository.md", import.meta.url);
 
-/**
- * The files of the first commit of a new local repository: a README, and in a trial the examples of this checkout.
- */
+/** A README, and in a trial the examples of this checkout. */
 export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise<Edit[]> {
 	const files = isTrial && existsSync(checkoutLayers) ? collectFolder(checkoutLayers) : [];
 	const layers = files.filter(({ kind }) => kind === "file");
@@ -26,7 +24,7 @@ export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise
 	return [{ path: "README.md", text: await readFile(readme, "utf8") }, ...edits];
 }
 
-/** Counts how many of this checkout's layers are served, and how many are not. */
+/** Of this checkout's layers. */
 export function countExamples(isServed: (smallkey: string) => boolean): { served: number; lacking: number } {
 	const paths = existsSync(checkoutLayers) ? filesBelow(checkoutLayers) : [];
 	const names = paths.map((path) => parseLayerPath(`layers/${path}`));
@@ -35,23 +33,23 @@ export function countExamples(isServed: (smallkey: string) => boolean): { served
 	return { served, lacking: smallkeys.length - served };
 }
 
-/** The log of a script: warnings and errors on standard error. */
+/** Warnings and errors on standard error. */
 const commandLog: Log = {
 	info: () => undefined,
 	warn: (text) => console.error(text),
 	error: (error) => console.error(error instanceof Error ? error.message : String(error)),
 };
 
-/** The limits for a script, in milliseconds: one commit may have a hundred thousand layers. */
+/** One commit may have a hundred thousand layers. */
 const patientLimits = { silenceMs: 300_000, waitMs: 600_000, closeMs: 600_000 };
 
-/** The limits for a script on GitHub, in milliseconds: a batch of thousands may reach GitHub's hourly limits. */
+/** A batch of thousands may reach GitHub's hourly limits. */
 const batchLimits = { requestMs: 60_000, waitMs: 60_000, raceMs: 300_000, batchMs: 3_600_000 };
 
 /**
- * Opens the configured store for a script, on GitHub or on this machine.
- * @returns the store, a function that closes it, and its name for messages: `the branch main of /data/repository.git`
- * @throws {Error} if a service uses the local store: the service must be ended first
+ * For a script, on GitHub or on this machine. `place`, for messages: `the branch main of
+ * /data/repository.git`.
+ * @throws {Error} if a service uses the local store
  */
 export async function openStore(configuration: Configuration) {
 	const { github, dataDir } = configuration;

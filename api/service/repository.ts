@@ -9,12 +9,11 @@ import { runGit } from "../../store/git/commands/run.ts";
 import { declinedFolder, mainTrailer, reviewFolders } from "../../store/store.ts";
 import { repositoryPath } from "./data-dir.ts";
 
-/** The branch that is served. */
 export const servedRef = "refs/heads/main";
 
 /**
- * The repository that a command line names; otherwise the one in `DATA_DIR`, if it exists; otherwise this checkout's.
- * @returns its path, and its name for messages: `the repository of DATA_DIR, /var/lib/fragments/repository.git`
+ * The named one; otherwise the one in `DATA_DIR`, if it exists; otherwise this checkout's. `name`, for
+ * messages: `the repository of DATA_DIR, /var/lib/fragments/repository.git`.
  * @throws {Error} if there is no repository with the branch main
  */
 export async function findRepository(named: string | undefined, dataDir: string) {
@@ -33,42 +32,45 @@ export async function findRepository(named: string | undefined, dataDir: string)
 	return found;
 }
 
-/** Reads `layers/health.json` at a commit; null if the commit has no such file. @throws {Error} if git fails */
+/** Null if the commit has no such file. @throws {Error} if git fails */
 export async function readHealth(repository: string, commit = servedRef): Promise<string | null> {
 	return (await readAt(repository, commit, healthPath))?.toString("utf8") ?? null;
 }
 
-/** The content of a file at a commit; null if it has no such file. @throws {Error} if git fails */
+/** Null if the commit has no such file. @throws {Error} if git fails */
 export async function readAt(repository: string, commit: string, path: string): Promise<Buffer | null> {
 	const listed = await runGit(repository, ["ls-tree", commit, "--", path]);
 	return listed.length === 0 ? null : runGit(repository, ["cat-file", "blob", `${commit}:${path}`]);
 }
 
-/** A change on a branch of its own, which waits for a reviewer or was declined. */
+/** On a branch of its own; waits for a reviewer or was declined. */
 export type Review = Awaited<ReturnType<typeof readReviews>>[number];
 
-/** The records of `readReviews`: seven fields that end with NUL. */
+/** Seven fields that end with NUL. */
 const format =
 	"--format=%(refname)%00%(objectname)%00%(authorname)%00%(authoremail:trim)%00%(committerdate:unix)%00%(contents:subject)%00%(contents:body)%00%01";
 
-/** Processes of git at the same time. */
+/** Of git, at the same time. */
 const maxProcesses = 4;
 
-/** The branches of reviews of several layers, below `register/`; an earlier form has a folder for each sender. */
+/** Below `register/`; an earlier form has a folder for each sender. */
 const manyLayers = ["*.*", "*/review.*"];
 
-/** The name of a review of several layers has a full stop, which no smallkey has. */
+/** Of several layers: with a full stop, which no smallkey has. */
 function isOfMany(name: string): boolean {
 	return name.includes(".");
 }
 
-/** @param path of its branch, without `declined/` @returns `23ax5t`, `<sender>.batch`, or `<sender>+review.<name>` */
+/**
+ * @param path of its branch, without `declined/` @returns `23ax5t`, `<sender>.batch`, or
+ * `<sender>+review.<name>`
+ */
 function nameOf(path: string): string {
 	const [, first = "", second = ""] = path.split("/");
 	return second.startsWith("review.") ? `${first}/${second}` : first;
 }
 
-/** The smallkeys of the layers that a commit changes since it has left the served branch. @throws {GitFailure} */
+/** Since the commit has left the served branch. @throws {GitFailure} */
 async function changedLayers(
 	repository: string,
 	commit: string,
@@ -80,9 +82,8 @@ async function changedLayers(
 }
 
 /**
- * Reads the reviews of a repository that are not merged, the oldest first.
- * @param smallkey to read only the reviews of this layer
- * @throws {GitFailure}
+ * Those that are not merged, the oldest first; with a `smallkey` only those of this layer. @throws
+ * {GitFailure}
  */
 export async function readReviews(
 	repository: string,
@@ -111,14 +112,14 @@ export async function readReviews(
 			/** The last commit. That of a declined review says only who declined it, when and why. */
 			commit,
 			author,
-			/** The author's mail address. */
+			/** Of the author. */
 			mail,
-			/** The time of that commit, in milliseconds since 1970. */
+			/** Of that commit, in milliseconds since 1970. */
 			timeMs: Number(seconds) * 1_000,
 			subject,
-			/** For a declined review, why it was declined. */
+			/** Why it was declined. */
 			reason,
-			/** For a declined review, the commit of the served branch at that time; null without the trailer. */
+			/** The commit of the served branch when it was declined; null without the trailer. */
 			main,
 		};
 	});
@@ -129,7 +130,7 @@ export async function readReviews(
 	return reviews.filter((_, index) => matches[index]);
 }
 
-/** The layers of all reviews, waiting and declined, merged ones too. @throws {GitFailure} */
+/** Of all reviews, waiting and declined, merged ones too. @throws {GitFailure} */
 export async function readReviewedLayers(repository: string, limitMs: number): Promise<ReadonlySet<string>> {
 	const places = ["", `${declinedFolder}/`].map((place) => `refs/heads/${place}`);
 	const folders = places.flatMap((place) => reviewFolders.map((folder) => `${place}${folder}/`));
@@ -144,14 +145,14 @@ export async function readReviewedLayers(repository: string, limitMs: number): P
 	return new Set((await pMap(refs, layersOf, { concurrency: maxProcesses })).flat());
 }
 
-/** Whether a person means a review: by its branch, its name, or the name that its sender gave it. */
+/** `word`: its branch, its name, or the name that its sender gave it. */
 function isNamed({ branch, name }: Review, word: string): boolean {
 	return branch === word || name === word || name.split(/[+/]/).at(-1) === `review.${word}`;
 }
 
 /**
- * Finds the waiting reviews of words: branches (`register/23ax5t`), smallkeys, names of reviews, and globs of smallkeys.
- * @returns each review once, the oldest first
+ * Words: branches (`register/23ax5t`), smallkeys, names of reviews, and globs of smallkeys. Each review once,
+ * the oldest first.
  * @throws {Error} for a word without a review, or with several although it is no glob
  */
 export async function findWaitingReviews(repository: string, words: readonly string[]): Promise<Review[]> {
@@ -175,7 +176,7 @@ export async function findWaitingReviews(repository: string, words: readonly str
 	return waiting.filter((review) => chosen.has(review));
 }
 
-/** Finds the waiting review of one word. @throws {Error} as `findWaitingReviews` does */
+/** @throws {Error} as `findWaitingReviews` */
 export async function findWaiting(repository: string, word: string): Promise<Review> {
 	const [review, other] = await findWaitingReviews(repository, [word]);
 	if (review && !other) return review;

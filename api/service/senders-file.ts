@@ -10,25 +10,24 @@ import { parseSenders, type Sender, type Senders, senderNamesOf } from "../sende
 import { makeDataDir } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
 
-/** A sender in the file: its secret, or an object (`parseSenders`). */
+/** Its secret, or an object (`parseSenders`). */
 export type SenderEntry = string | Record<string, unknown>;
 
-/** Path of the senders file in a data folder. */
 export function sendersPath(dataDir: string): string {
 	return join(dataDir, "senders.json");
 }
 
-/** The sender of a first start, which may change every layer. */
+/** Of a first start; may change every layer. */
 export const firstSender = "publisher";
 
-/** The senders as text and parsed, and where they were read from: `SENDERS`, or the file's path. */
+/** `place`: `SENDERS`, or the file's path. */
 interface FoundSenders {
 	text: string;
 	senders: Senders;
 	place: string;
 }
 
-/** Reads the senders from `SENDERS`, otherwise from the senders file; null if there is neither. */
+/** From `SENDERS`, otherwise from the senders file; null if there is neither. */
 async function findSenders(env: Environment, dataDir: string): Promise<FoundSenders | null> {
 	if (env.SENDERS) return { text: env.SENDERS, senders: parseVariable(env.SENDERS), place: "SENDERS" };
 	const place = sendersPath(dataDir);
@@ -37,8 +36,7 @@ async function findSenders(env: Environment, dataDir: string): Promise<FoundSend
 }
 
 /**
- * Reads the senders. If there are none, the senders file is created with one sender and a random secret.
- * @returns also the id of the sender that was just created, or null
+ * Without any senders, creates the file with one sender (`created`) and a random secret.
  * @throws {Error} that names the place and the rule, and never a secret
  */
 export async function readSenders(
@@ -51,7 +49,7 @@ export async function readSenders(
 	return { ...(await readSenders(env, dataDir)), created: firstSender };
 }
 
-/** Reads the public names: sender id → name; empty if there is neither the setting nor the file. */
+/** By sender id; empty if there is neither the setting nor the file. */
 export async function readPublicNames(env: Environment, dataDir: string) {
 	return senderNamesOf((await findSenders(env, dataDir))?.senders ?? new Map());
 }
@@ -65,14 +63,13 @@ function parseVariable(text: string): Senders {
 	return parseSenders(text, "SENDERS");
 }
 
-/** A secret of 32 random bytes: 43 characters. */
+/** 32 random bytes: 43 characters. */
 export function randomSecret(): string {
 	return randomBytes(32).toString("base64url");
 }
 
 /**
- * Changes the senders file atomically, one change at a time.
- * @param change returns the new entries, or throws to refuse
+ * Atomically, one change at a time. `change` may throw to refuse.
  * @throws {Error} if the file is invalid, or would become so; the file is unchanged then
  */
 export async function changeSenders(
@@ -93,7 +90,7 @@ export async function changeSenders(
 	}
 }
 
-/** Warns if other users of the machine may read the senders file; null if they may not. @param place of the senders */
+/** A warning if other users may read the secrets. @param place of the senders */
 export function warnOfReaders(place: string): string | null {
 	const mode = place === "SENDERS" ? 0 : (statSync(place, { throwIfNoEntry: false })?.mode ?? 0);
 	if ((mode & 0o077) === 0) return null;
@@ -101,13 +98,11 @@ export function warnOfReaders(place: string): string | null {
 	return `${place}: has mode ${shown}, so that other users may read the secrets: chmod 600 ${place}`;
 }
 
-/** How often the file is checked, in milliseconds: a change takes effect within a second. */
+/** A change takes effect within a second. */
 const checkEveryMs = 500;
 
 /**
- * Watches the senders file, and applies its changes.
- * @param senders the current senders, which are replaced in place, all at once
- * @param log gets each change, and a warning for an invalid file, which changes nothing
+ * Applies each change of the file to `senders`, all at once; an invalid file only gives a warning.
  * @returns `state`: why the file cannot be applied, in one line without its path; null if it is applied
  */
 export function followSenders(path: string, senders: Map<string, Sender>, log: Log) {

@@ -5,17 +5,17 @@ import { counted, firstOf } from "../../registry/untrusted-text.ts";
 import { parseSenders, type Sender } from "../senders.ts";
 import { changeSenders, randomSecret, type SenderEntry, sendersPath } from "./senders-file.ts";
 
-/** Members of a sender, in the order that the file has them. The file does not get a member that is undefined. */
+/** In the order that the file has them. The file does not get a member that is undefined. */
 export type SenderFields = Record<string, unknown>;
 
-/** The shortest form of an entry: only the secret if nothing else is set. */
+/** Only the secret if nothing else is set. */
 function entryOf(fields: SenderFields): SenderEntry {
 	const { key, ...rest } = fields;
 	const isAlone = Object.values(rest).every((value) => value === undefined);
 	return isAlone && typeof key === "string" ? key : fields;
 }
 
-/** Adds a sender with a random secret. @throws {WrongError} if the id exists */
+/** With a random secret. @throws {WrongError} if the id exists */
 export async function addSender(dataDir: string, id: string, fields: SenderFields): Promise<void> {
 	await changeSenders(dataDir, (entries) => {
 		if (Object.hasOwn(entries, id)) throw knownSender(dataDir, id);
@@ -24,8 +24,7 @@ export async function addSender(dataDir: string, id: string, fields: SenderField
 }
 
 /**
- * Changes or removes a sender.
- * @param change gets its members, and returns the new ones; null removes the sender
+ * @param change gets the sender's members, and returns the new ones; null removes the sender
  * @throws {WrongError} if there is no such sender
  */
 export async function changeSender(
@@ -53,7 +52,7 @@ function unknownSender(dataDir: string, id: string): WrongError {
 	);
 }
 
-/** Reads the senders of the file. @throws {Error} if it cannot be read */
+/** @throws {Error} if the file cannot be read */
 export async function allSenders(dataDir: string): Promise<ReadonlyMap<string, Sender>> {
 	const place = sendersPath(dataDir);
 	const text = await readFile(place, "utf8").catch((error: Error) => {
@@ -64,7 +63,7 @@ export async function allSenders(dataDir: string): Promise<ReadonlyMap<string, S
 	return parseSenders(text, place);
 }
 
-/** Reads one sender of the file. @throws {WrongError} if there is no such sender */
+/** @throws {WrongError} if there is no such sender */
 export async function oneSender(dataDir: string, id: string): Promise<Sender> {
 	const sender = (await allSenders(dataDir)).get(id);
 	if (!sender) throw unknownSender(dataDir, id);
@@ -75,10 +74,7 @@ function layersOf({ smallkeys }: Sender): string {
 	return smallkeys === null ? "all layers" : smallkeys.join(" ") || "no layer";
 }
 
-/**
- * A line for each sender, without its secret.
- * @param published what each of them has published; null: there is no repository to read that from
- */
+/** A line for each sender, without its secret. `published`: null if there is no repository. */
 export function listLines(
 	senders: readonly Sender[],
 	published: ReadonlyMap<string, Published> | null = null,
@@ -97,18 +93,17 @@ export function listLines(
 	});
 }
 
-/** How many layers are listed by name. */
+/** Layers that are listed by name. */
 const maxNamed = 20;
 
-/** What a sender has published, and who else may change it. */
 export interface Published {
-	/** Smallkeys of the layers that the sender registered last, sorted. */
+	/** Layers that the sender registered last, sorted. */
 	layers: readonly string[];
 	/** The branches of its changes that wait for a reviewer. */
 	waiting: readonly string[];
 }
 
-/** The lines about what a removed sender has published. @param others the senders that are left */
+/** @param others the senders that are left */
 export function removedLines({ layers, waiting }: Published, others: readonly Sender[]): string[] {
 	const who = (smallkey: string) =>
 		others.filter((sender) => mayChange(sender, smallkey)).map(({ id }) => id);
@@ -128,7 +123,7 @@ export function removedLines({ layers, waiting }: Published, others: readonly Se
 	];
 }
 
-/** The data of a sender in lines, without its secret. @param place where the secret is */
+/** Without the secret. @param place where the secret is */
 export function senderLines(sender: Sender, place: string): string[] {
 	const { id, review, previous, name, contact } = sender;
 	const until = previous?.until?.toISOString() ?? "it is removed from the file";

@@ -8,16 +8,16 @@ import { parseTrustedProxies, type TrustedProxies } from "../node/address.ts";
 
 export { parseSpan } from "../configuration.ts";
 
-/** How requests to services beyond this machine are made. */
+/** Of requests to services beyond this machine. */
 export type NetworkSettings = ReturnType<typeof readNetwork>;
 
-/** The whole configuration, read once (docs/settings.md). */
+/** Read once (docs/settings.md). */
 export type Configuration = ReturnType<typeof readCore>;
 
-/** Reads settings of an extension. */
+/** Of an extension. */
 export type ReadSettings = (variables: Variables) => object;
 
-/** The settings that readers read, in one object. */
+/** All results in one object. */
 type SettingsOf<Readers extends readonly ReadSettings[]> = Readers extends readonly [
 	infer First extends ReadSettings,
 	...infer Rest extends readonly ReadSettings[],
@@ -25,7 +25,6 @@ type SettingsOf<Readers extends readonly ReadSettings[]> = Readers extends reado
 	? ReturnType<First> & SettingsOf<Rest>
 	: object;
 
-/** The data folder of a trial. */
 export const trialDataDir = ".data";
 
 function isTrial({ DATA_DIR, GITHUB_REPOSITORY, NODE_ENV }: Environment): boolean {
@@ -34,7 +33,6 @@ function isTrial({ DATA_DIR, GITHUB_REPOSITORY, NODE_ENV }: Environment): boolea
 }
 
 /**
- * Reads the configuration from the environment.
  * @param more reads the settings of extensions
  * @throws {Error} with a line for each bad variable
  */
@@ -55,15 +53,15 @@ function readCore(variables: Variables, env: Environment) {
 		host: variables.text("HOST", "127.0.0.1"),
 		/** Absolute path. */
 		dataDir: resolve(variables.text("DATA_DIR", trialDataDir)),
-		/** The file that records the last start, outside `dataDir`; empty: there is none. */
+		/** Records the last start, outside `dataDir`; empty: there is none. */
 		lastStart: variables.text("LAST_START", ""),
-		/** Whether this is a trial: no setting names a place for layers, so it starts with the checkout's examples. */
+		/** No setting names a place for layers, so the service starts with the checkout's examples. */
 		isTrial: isTrial(env),
 		...readServing(variables, { fallback: 1000, max: 1000 }),
-		/** Most memory for the fragments that were read last. */
+		/** For the fragments that were read last. */
 		cacheMegabytes: variables.integer("CACHE_MB", 64, 1, 100_000),
 		logReads: variables.flag("LOG_READS", false),
-		/** The limits of writes. The defaults exceed the layers of any catalogue. */
+		/** The defaults exceed the layers of any catalogue. */
 		writes: {
 			perMinute: variables.integer("WRITES_PER_MINUTE", 6_000, 1, 1_000_000),
 			burst: variables.integer("WRITES_BURST", 30_000, 1, 1_000_000),
@@ -75,7 +73,7 @@ function readCore(variables: Variables, env: Environment) {
 	};
 }
 
-/** The names of all settings. @param more reads the settings of extensions */
+/** @param more reads the settings of extensions */
 export function settingNames(more: readonly ReadSettings[], env: Environment = {}): Set<string> {
 	const variables = new Variables({ ...env, GITHUB_REPOSITORY: "owner/name" });
 	readCore(variables, env);
@@ -83,7 +81,7 @@ export function settingNames(more: readonly ReadSettings[], env: Environment = {
 	return new Set([...variables.asked, "SENDERS"]);
 }
 
-/** A sentence for each variable that is no setting but has nearly the name of one: it may be misspelt. */
+/** For each variable that has nearly the name of a setting. */
 export function misspeltSettings(env: Environment, more: readonly ReadSettings[]): string[] {
 	const known = settingNames(more, env).add("NODE_ENV");
 	return Object.keys(env).flatMap((name) => {
@@ -96,14 +94,14 @@ export function misspeltSettings(env: Environment, more: readonly ReadSettings[]
 }
 
 /**
- * The environment of a script that needs no store. GitHub Actions sets GITHUB_REPOSITORY in every step, which would be
- * an error without credentials.
+ * For a script that needs no store: GitHub Actions sets GITHUB_REPOSITORY in every step, which would be an
+ * error without credentials.
  */
 export function withoutStore(env: Environment): Environment {
 	return { ...env, GITHUB_REPOSITORY: undefined };
 }
 
-/** The proxy's address. An error does not repeat it, because it may contain a password. */
+/** An error does not repeat the address, because it may contain a password. */
 function readProxy(variables: Variables): string {
 	const text = variables.text("HTTPS_PROXY", "");
 	if (text === "" || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;
@@ -113,22 +111,19 @@ function readProxy(variables: Variables): string {
 
 function readNetwork(variables: Variables) {
 	return {
-		/** Whether services on private addresses may be requested. */
 		allowPrivate: variables.flag("HARVEST_ALLOW_PRIVATE", false),
-		/** Empty if unset, like `noProxy`. */
 		httpsProxy: readProxy(variables),
 		noProxy: variables.text("NO_PROXY", ""),
 	};
 }
 
-/** The file with the settings of a checkout's service, beside package.json. The systemd unit and each command read it. */
+/** Beside package.json. The systemd unit and each command read it. */
 const settingsFileName = "fragments.env";
 
 /**
- * Adds the settings of `fragments.env` in a folder to the environment, if that file exists. The file has lines of
- * `NAME=value`, like systemd's `EnvironmentFile`. Variables of the environment take precedence.
- * @throws {Error} for a line of another form, and if the environment's DATA_DIR does not exist and differs from the
- * file's: a command would make a second data folder that no service reads
+ * Lines of `NAME=value`, like systemd's `EnvironmentFile`. The environment takes precedence.
+ * @throws {Error} for a line of another form, and if the environment's DATA_DIR does not exist and differs
+ * from the file's: a command would make a second data folder that no service reads
  */
 export function withSettingsFile(environment: Environment, folder: string): Environment {
 	const path = join(folder, settingsFileName);
@@ -150,7 +145,7 @@ function parseSettings(text: string, path: string): Record<string, string> {
 	for (const [index, line] of text.split(/\r?\n/).entries()) {
 		if (/^\s*(?:[#;].*)?$/.test(line)) continue;
 		const [, name, value = ""] = /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line.trim()) ?? [];
-		// The error does not repeat the line, because the line may have a secret.
+		// The error does not repeat the line, which may have a secret.
 		if (name === undefined) throw new Error(`${path}: line ${index + 1}: must be NAME=value`);
 		settings[name] = /^["'].*["']$/.test(value) ? value.slice(1, -1) : value;
 	}

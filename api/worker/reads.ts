@@ -1,20 +1,20 @@
 import { etagOf } from "../../registry/etag.ts";
 import type { Fragment } from "../../registry/targets/target.ts";
 
-/** The part of the worker's environment that it uses: the bindings, and the variables of the configuration. */
+/** Bindings, and the variables of the configuration. */
 export interface Bindings {
-	/** The files of the build, as Cloudflare serves them (Workers, "Static assets", binding). */
+	/** The build, as Cloudflare serves it (Workers, "Static assets", binding). */
 	ASSETS?: { fetch(address: string): Promise<Response> };
-	/** A bucket with the files of the build, used instead of ASSETS (R2, "Workers API reference"). */
+	/** A bucket with the build, used instead of ASSETS (R2, "Workers API reference"). */
 	OBJECTS?: { get(name: string): Promise<{ httpEtag: string; arrayBuffer(): Promise<ArrayBuffer> } | null> };
-	/** Limits writes by address and by sender (Workers, "Rate limiting", binding); without it, writes are not limited. */
+	/** By address and by sender (Workers, "Rate limiting", binding); without it, writes are not limited. */
 	WRITES?: { limit(options: { key: string }): Promise<{ success: boolean }> };
 	[variable: string]: unknown;
 }
 
 /**
- * Returns a function that fetches a file of the build: null if there is none; it throws if the hosting fails.
- * @throws {Error} that names the missing binding
+ * Null if the build has no such file; rejects if the hosting fails. @throws {Error} that names the missing
+ * binding
  */
 export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promise<Fragment | null> {
 	if (!ASSETS && !OBJECTS) throw new Error("the binding ASSETS (or OBJECTS) is missing: see wrangler.jsonc");
@@ -22,7 +22,7 @@ export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promis
 		const object = await OBJECTS?.get(file);
 		if (object) return { body: new Uint8Array(await object.arrayBuffer()), etag: object.httpEtag };
 		if (OBJECTS || !ASSETS) return null;
-		// The path is encoded, since a literal + or = causes a redirect. The binding ignores the host.
+		// A literal + or = causes a redirect. The binding ignores the host.
 		const path = file.split("/").map(encodeURIComponent).join("/");
 		const response = await ASSETS.fetch(`http://assets/${path}`);
 		if (response.status === 404) return null;

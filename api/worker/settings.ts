@@ -10,18 +10,18 @@ import type { ReadSettings } from "../wanted.ts";
 import type { Bindings } from "./reads.ts";
 
 /**
- * `DOCS_MAX_KEYS` on Workers. Each distinct key takes one fetch, and a request may make 50 fetches on the free plan or
- * 10,000 on the paid one (Workers, "Limits", subrequests).
+ * Each distinct key takes one fetch; a request may make 50 fetches on the free plan, 10,000 on the paid one
+ * (Workers, "Limits", subrequests).
  */
 const docsMaxKeys = { fallback: 45, max: 900 };
 
-/** Most changes that one request makes together: each takes up to five of the free plan's 50 fetches. */
+/** Changes that one request makes together: each takes up to five of the free plan's 50 fetches. */
 const maxBatch = 4;
 
-/** `Retry-After` of a write if the service has no store, in seconds. */
+/** Seconds, for a write without a store. */
 const retryWithoutStore = 3600;
 
-/** Reads the configuration for reads. @throws {Error} with a line for each bad variable */
+/** @throws {Error} with a line for each bad variable */
 export function readSettings(bindings: Bindings): ReadSettings {
 	const variables = new Variables(bindings as Environment);
 	const settings = readServing(variables, docsMaxKeys);
@@ -29,7 +29,7 @@ export function readSettings(bindings: Bindings): ReadSettings {
 	return settings;
 }
 
-/** Makes the context for writes. @throws {Error} with a line for each bad variable */
+/** @throws {Error} with a line for each bad variable */
 export function makeContext(bindings: Bindings, log: Context["log"]): Context {
 	const env = bindings as Environment;
 	const variables = new Variables(env);
@@ -44,7 +44,7 @@ export function makeContext(bindings: Bindings, log: Context["log"]): Context {
 	return { store, settings, now, log, readiness, limiter: limiterOf(bindings) };
 }
 
-/** The senders' JSON: `SENDERS`, `SENDERS_2` … joined, up to the first blank one. Each has at most 5 kB (Workers, Limits). */
+/** `SENDERS`, `SENDERS_2` … joined, up to the first blank one. Each has at most 5 kB (Workers, Limits). */
 function sendersText(env: Environment): string {
 	let text = "";
 	for (let part = 1, more = env.SENDERS; more?.trim(); more = env[`SENDERS_${part}`]) {
@@ -54,10 +54,10 @@ function sendersText(env: Environment): string {
 	return text;
 }
 
-/** The period of Cloudflare's rate limit, in seconds (wrangler.jsonc). */
+/** As in wrangler.jsonc. */
 const limitPeriodSeconds = 60;
 
-/** Cloudflare's own rate limit, which cannot take further tokens for a wrong signature. */
+/** Cloudflare's limit cannot take further tokens for a wrong signature. */
 function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 	if (!WRITES) return undefined;
 	const waitSeconds = async (key: string) => ((await WRITES.limit({ key })).success ? 0 : limitPeriodSeconds);
@@ -70,7 +70,7 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 
 const noRepository = /* @__PURE__ */ textOf("no-repository");
 
-/** The store of a service without one. A write with a valid signature gets 503. */
+/** A write with a valid signature gets 503. */
 const noStore: Store = {
 	...{ published: false, read: refuse, ids: refuse, keys: refuse, change: refuse },
 	remember: async () => true,

@@ -1,5 +1,3 @@
-// The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
-
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import type { ReadFragment } from "../../registry/targets/target.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
@@ -10,10 +8,7 @@ import { answerWrite, type WriteBody, writeHeaders } from "../write.ts";
 import { type Bindings, filesOf } from "./reads.ts";
 import { makeContext, readSettings } from "./settings.ts";
 
-/**
- * Makes a worker. It reads its environment once.
- * @param routesOf the routes beyond the core's, of an environment
- */
+/** Reads its environment once. @param routesOf the routes beyond the core's */
 export function createWorker(
 	log: (fields: object) => void,
 	routesOf: (bindings: Bindings) => readonly OtherRoute[] = () => [],
@@ -24,7 +19,6 @@ export function createWorker(
 	const settingsOf = once(readSettings);
 	const contextOf = once((bindings) => makeContext(bindings, errors));
 
-	/** Why the worker cannot serve; null if it can. */
 	function problemOf(bindings: Bindings): string | null {
 		try {
 			filesOf(bindings);
@@ -39,7 +33,7 @@ export function createWorker(
 	async function answer(request: Request, target: string, bindings: Bindings): Promise<Reply> {
 		let kind: Route["kind"] = "refused";
 		try {
-			// The body is always read first: the engine resets the connection if a body is left unread.
+			// The engine resets the connection if a body is left unread.
 			const body = await readBody(request);
 			const settings = settingsOf(bindings);
 			const others = settings.site ? routesOf(bindings) : [];
@@ -91,7 +85,7 @@ export function createWorker(
 	};
 }
 
-/** The commit of the bundle, a constant that `extensions/hosting/bundle.ts` defines; undefined without a bundle. */
+/** A constant that `extensions/hosting/bundle.ts` defines; undefined without a bundle. */
 declare const BUNDLED_COMMIT: string | null | undefined;
 
 /** Calls `make` once for each environment. */
@@ -104,7 +98,7 @@ function once<T>(make: (bindings: Bindings) => T): (bindings: Bindings) => T {
 	};
 }
 
-/** Logs a line for each write and for each answer from 400 up, and sets the answer's id. Signatures are not logged. */
+/** A line for each write and each answer from 400 up, without signatures. Sets the answer's id. */
 function logAnswer(request: Request, target: string, reply: Reply, log: (fields: object) => void): void {
 	const isWrite = isWriteMethod(request.method);
 	if (reply.status < 400 && !isWrite) return;
@@ -115,10 +109,10 @@ function logAnswer(request: Request, target: string, reply: Reply, log: (fields:
 	log({ id, method: request.method, path, status: reply.status, sender });
 }
 
-/** Most bytes of a refused body that are read and discarded. */
+/** Of a refused body, before reading stops. */
 const maxDiscardedBytes = 16 * 1024 * 1024;
 
-/** Reads the body of a request. A body that is too large is read and discarded, so that the client can read the answer. */
+/** A body that is too large is discarded, so that the client can read the answer. */
 async function readBody(request: Request): Promise<WriteBody> {
 	if (!request.body) return new Uint8Array(0);
 	const chunks: Uint8Array[] = [];
@@ -132,12 +126,12 @@ async function readBody(request: Request): Promise<WriteBody> {
 	return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
 }
 
-/** The request target as it arrived; the engine leaves the path of `request.url` as it was sent. */
+/** The engine leaves the path of `request.url` as it was sent. */
 function targetOf(address: string): string {
 	return address.slice(address.indexOf("/", address.indexOf("//") + 2));
 }
 
-/** Converts a reply to a Response; the engine omits the body for HEAD. Pieces are sent as the client reads them. */
+/** The engine omits the body for HEAD. Pieces are sent as the client reads them. */
 function toResponse({ status, headers, body }: Reply): Response {
 	if (body.length === 0) return new Response(null, { status, headers });
 	if (body instanceof Uint8Array) return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });

@@ -4,19 +4,17 @@ import { causeOf } from "../../../registry/causes.ts";
 import type { GuardedFetch, Take } from "./fetch.ts";
 import { FetchFailure, Trouble } from "./trouble.ts";
 
-/** A service's document, or why there is none. */
 export type Answer = { ok: true; bytes: Uint8Array; type: string } | Trouble;
 
 /**
- * Asks a service for a document. It never rejects for a fault of the service or an abort: these are answers, too.
- * @param take reads a large document while it arrives, each time that it is asked for; the answer then has no bytes
+ * Never rejects for a fault of the service or an abort: these are answers, too. `take` reads a large document
+ * while it arrives, at each attempt; the answer then has no bytes.
  */
 export type Ask = (address: string, signal?: AbortSignal, take?: Take) => Promise<Answer>;
 
-/** The outcome of one request, and whether to try again. */
 interface Outcome {
 	answer: Answer;
-	/** The request is tried so many times in all; once by default. */
+	/** In all; one by default. */
 	attempts?: number;
 	/** The pause that the service asks for before the next request. */
 	pauseMs?: number;
@@ -24,25 +22,25 @@ interface Outcome {
 	host?: "dead" | "doubtful";
 }
 
-/** Requests to a busy service, and the first pause between them; each further pause is twice as long. */
+/** For a busy service; each pause is twice as long as the one before. */
 const maxBusyAttempts = 3;
 const firstPauseMs = 1000;
-/** Requests after a broken connection or a time-out: a slow path must not use all the time for its host. */
+/** After a broken connection or a time-out: a slow path must not use all the time for its host. */
 const maxBrokenAttempts = 2;
-/** Failures in a row after which the whole host counts as down. */
+/** In a row, after which the whole host counts as down. */
 const maxFailures = 3;
-/** Longest pause that a service may ask for, in milliseconds. */
+/** That a service may ask for. */
 const maxPauseMs = 30_000;
-/** Time for which a host that is down is not asked, in milliseconds. */
+/** For a host that is down. */
 const downPauseMs = 60_000;
-/** Time for which an address at which a host hangs waits for those that were not asked, in milliseconds. */
+/** How long an address at which a host hangs yields to those that were not asked. */
 const maxYieldMs = 1_800_000;
 
-/** What is known of an origin whose last request failed. */
+/** Of an origin whose last request failed. */
 interface Failed {
-	/** Failures in a row, since the last pause. */
+	/** In a row, since the last pause. */
 	failures: number;
-	/** The time before which it is not asked, in milliseconds since 1970. */
+	/** Not asked before this time, in milliseconds since 1970. */
 	untilMs: number;
 	/** The last failure. */
 	answer: Trouble;
@@ -53,10 +51,10 @@ interface Failed {
 }
 
 /**
- * Creates the client for all services: at most 4 requests at the same time, and 1 per host. After a status of 429 or 5xx it
- * tries twice more, after a broken connection or a time-out once more, each after a pause. It does not ask a host for a
- * minute if no connection can be made, or three requests in a row had no answer. After that minute the addresses that were
- * not asked come before those at which the host hangs: otherwise these could keep the others from being asked for ever.
+ * For all services: at most 4 requests at the same time, and 1 per host. After a status of 429 or 5xx it
+ * tries twice more, after a broken connection or a time-out once more. It does not ask a host for a minute if
+ * no connection can be made, or three requests in a row had no answer. Then the addresses that were not asked
+ * come before those at which the host hangs, which could block the others forever.
  */
 export function createAsk({
 	fetch,
@@ -64,14 +62,11 @@ export function createAsk({
 	now = Date.now,
 }: {
 	fetch: GuardedFetch;
-	/** Waits for the milliseconds, or until the signal aborts; tests replace it. */
 	sleep?: typeof pause;
-	/** The clock, in milliseconds since 1970. */
 	now?: () => number;
 }): Ask {
 	const withSlot = pLimit(4);
 	const hosts = new Map<string, ReturnType<typeof pLimit>>();
-	/** By origin. */
 	const failed = new Map<string, Failed>();
 
 	async function askWithRetries(address: string, signal?: AbortSignal, take?: Take): Promise<Outcome> {
@@ -83,7 +78,7 @@ export function createAsk({
 		}
 	}
 
-	// Failures are recorded by origin: a host that does not answer http may answer https.
+	// By origin: a host that does not answer http may answer https.
 	async function askHost(
 		address: string,
 		origin: string,
@@ -116,7 +111,7 @@ export function createAsk({
 	};
 }
 
-/** The answer for an address that is not asked now; null if it is to be asked. */
+/** Null if the address is to be asked. */
 function answerFrom({ untilMs, answer, hanging, skipped }: Failed, address: string, nowMs: number) {
 	const own = hanging.get(address);
 	if (nowMs < untilMs) {
@@ -128,15 +123,15 @@ function answerFrom({ untilMs, answer, hanging, skipped }: Failed, address: stri
 	return own && skipped.size > 0 ? own : null;
 }
 
-/** The answer for an address that was not asked, because its host did not answer for another one. */
+/** Its host did not answer for another address. */
 function notAsked({ what, isTemporary }: Trouble): Trouble {
 	return new Trouble("down", causeOf("host-failed", what), { isTemporary });
 }
 
-/** Statuses that mean that nothing is at the address; any other refusal may be temporary. */
+/** Nothing is at the address; any other refusal may be temporary. */
 const missing = new Set([404, 410]);
 
-/** Sends one request. @throws {Error} for a fault of this program */
+/** @throws {Error} for a fault of this program */
 async function askOnce(
 	fetch: GuardedFetch,
 	address: string,
@@ -167,7 +162,7 @@ async function askOnce(
 	}
 }
 
-/** Waits. An abort ends the wait early without an error; the caller checks the signal itself. */
+/** An abort ends the wait early without an error; the caller checks the signal itself. */
 async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 	await setTimeout(ms, undefined, signal ? { signal } : {}).catch(() => {});
 }

@@ -2,35 +2,32 @@ import type { buildConnector, Dispatcher } from "undici";
 import { causeOf } from "../../../registry/causes.ts";
 import { checkLiteral, createLookup, FetchFailure, type Resolve, toFailure } from "./trouble.ts";
 
-/** Options of the guarded fetch. */
 interface FetchOptions {
-	/** Whether requests to addresses that are not public are allowed (`HARVEST_ALLOW_PRIVATE`). */
+	/** Addresses that are not public (`HARVEST_ALLOW_PRIVATE`). */
 	allowPrivate?: boolean;
-	/** Time limit of a request, its body included, in milliseconds. */
+	/** Of a request, its body included. */
 	timeoutMs?: number;
-	/** Limit of an answer's body after decompression, in bytes. */
+	/** Of a body after decompression. */
 	maxBytes?: number;
-	/** Proxy for https requests (`HTTPS_PROXY`). */
+	/** For https requests (`HTTPS_PROXY`). */
 	httpsProxy?: string;
-	/** Proxy for http requests (`HTTP_PROXY`). */
+	/** For http requests (`HTTP_PROXY`). */
 	httpProxy?: string;
-	/** Hosts that are asked without a proxy (`NO_PROXY`): names, `.suffix`, `host:port` or `*`, separated by commas. */
+	/** Names, `.suffix`, `host:port` or `*`, separated by commas (`NO_PROXY`). */
 	noProxy?: string;
-	/** Called before each request, one that follows a redirect too; throws to refuse it. */
+	/** Called before each request, also after a redirect; throws to refuse it. */
 	onRequest?: (url: URL) => void;
-	/** Resolves names; tests replace it. */
 	resolve?: Resolve;
-	/** Opens connections; tests replace it. */
 	connect?: buildConnector.connector;
 }
 
-/** Reads the body of an answer while it arrives, so that it is never whole in memory. It rejects only if `parts` does. */
+/** Reads a body while it arrives, so that it is never whole in memory. Rejects only if `parts` does. */
 export type Take = (
 	parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 	contentType: string,
 ) => Promise<void>;
 
-/** A request; the body of an answer with status 2xx goes to `take`, if that is given, and the answer has none. */
+/** The body of a 2xx answer goes to `take`; the answer then has none. */
 export interface GuardedInit extends RequestInit {
 	take?: Take | undefined;
 }
@@ -39,28 +36,28 @@ export type GuardedFetch = (input: string | URL | Request, init?: GuardedInit) =
 
 const defaultTimeoutMs = 10_000;
 
-/** The limit of a body that is taken in parts, in bytes, and the rate that its time limit allows for, in bytes a second. */
+/**
+ * For a body that is taken in parts: a limit in bytes, and the rate that its time limit allows for, in bytes
+ * a second.
+ */
 const maxTakenBytes = 64_000_000;
 const minRate = 1_000_000;
 
 const maxRedirects = 3;
 
-/** Time limit for connecting, in milliseconds: below a request's limit, so that a dead host is recognized as such. */
+/** Below a request's limit, so that a dead host is recognized as such. */
 const maxConnectMs = 5_000;
 
-/** The `User-Agent` of every request, by which the operator of a service recognizes the client. */
+/** By which the operator of a service recognizes the client. */
 const userAgent = "fragment-publisher";
 
 /**
- * Creates the guarded fetch: `fetch` for addresses, which follows redirects unless `redirect` is `manual`. All requests to
- * map services and GitHub use it.
- *
- * It allows http and https only. It checks each address to which a name resolves when the connection is made, also after a
- * redirect. With a proxy, the proxy resolves names, so only literal addresses can be checked here. It sends no cookies, and
- * only credentials that the caller gives; these are removed at a redirect to another origin.
- *
- * It resolves with the complete answer, its body read. It rejects with a `FetchFailure` (refused address, time-out, too
- * large, too many redirects, no connection), or with the reason of the caller's signal if that aborts.
+ * A `fetch` for addresses, for all requests to map services and GitHub. It follows redirects unless
+ * `redirect` is `manual`, allows http and https only, and checks each address to which a name resolves when
+ * the connection is made, also after a redirect; behind a proxy, which resolves names, only literal
+ * addresses. It sends no cookies; credentials of the caller are removed at a redirect to another origin. It
+ * resolves with the complete answer, its body read. It rejects with a `FetchFailure`, or with the reason of
+ * the caller's signal.
  */
 export function createFetch(options: FetchOptions = {}): GuardedFetch {
 	const { timeoutMs = defaultTimeoutMs, maxBytes = 5_000_000 } = options;
@@ -99,7 +96,8 @@ export function createFetch(options: FetchOptions = {}): GuardedFetch {
 				url = target;
 			}
 		} catch (error) {
-			// Both signals are used here, so that neither is garbage-collected before: in Node 20 it would not abort then.
+			// Both signals are used here, so that neither is garbage-collected before: in Node 20 it would
+			// not abort then.
 			if (signal.aborted && signal.reason === limit.signal.reason)
 				throw new FetchFailure("time", causeOf("slow", timeoutMs / 1000));
 			throw toFailure(error, signal);
@@ -109,7 +107,6 @@ export function createFetch(options: FetchOptions = {}): GuardedFetch {
 	};
 }
 
-/** A time limit that can be extended. */
 function createLimit(timeoutMs: number) {
 	const controller = new AbortController();
 	const start = performance.now();
@@ -117,7 +114,7 @@ function createLimit(timeoutMs: number) {
 	let timer = timerIn(timeoutMs);
 	return {
 		signal: controller.signal,
-		/** Allows so many milliseconds more than the limit, counted from the start. */
+		/** Milliseconds beyond the limit, counted from the start. */
 		extend: (moreMs: number) => {
 			clearTimeout(timer);
 			timer = timerIn(start + timeoutMs + moreMs - performance.now());
@@ -126,7 +123,7 @@ function createLimit(timeoutMs: number) {
 	};
 }
 
-/** Gives an answer's body to its reader. A large one has more time, but not a slow one. */
+/** A large body has more time, but not a slow one. */
 async function takeParts(
 	answer: Response,
 	url: URL,
@@ -150,14 +147,14 @@ function tooLarge(maxBytes: number): FetchFailure {
 	return new FetchFailure("size", causeOf("large", maxBytes.toLocaleString("en")));
 }
 
-/** A constructed Response has no address, which octokit needs for its errors. */
+/** octokit needs the address for its errors; a constructed Response has none. */
 function withAddress(response: Response, url: URL): Response {
 	return Object.defineProperty(response, "url", { value: url.href });
 }
 
 /**
- * Reads an answer's body into memory. It counts the bytes after decompression while it reads, so that a small compressed
- * answer cannot fill the memory. After `maxBytes` it closes the connection.
+ * Counts the bytes after decompression while it reads, so that a small compressed answer cannot fill the
+ * memory. After `maxBytes` it closes the connection.
  */
 async function readWhole(answer: Response, url: URL, maxBytes: number): Promise<Response> {
 	const parts: Uint8Array[] = [];
@@ -181,7 +178,7 @@ function checkTarget(url: URL, allowPrivate: boolean): void {
 	if (!allowPrivate) checkLiteral(url.hostname);
 }
 
-/** Characters of an address to which a service redirects: the limit of registered addresses. */
+/** The limit of registered addresses. */
 const maxLocationLength = 2_048;
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
@@ -189,7 +186,7 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 function redirectTarget(answer: Response, from: URL): URL | null {
 	const location = answer.headers.get("Location");
 	if (!redirectStatuses.has(answer.status) || location === null) return null;
-	// The length is checked first: a URL parser needs much time for a long host.
+	// Checked first: a URL parser needs much time for a long host.
 	if (location.length > maxLocationLength) {
 		throw new FetchFailure("redirect", causeOf("redirects-long", maxLocationLength));
 	}
@@ -197,10 +194,10 @@ function redirectTarget(answer: Response, from: URL): URL | null {
 	throw new FetchFailure("redirect", causeOf("redirects-nowhere"));
 }
 
-/** Headers that must not follow a request to another origin. */
+/** Must not follow a request to another origin. */
 const privateHeaders = ["Authorization", "Cookie", "Proxy-Authorization"];
 
-/** The request after a redirect, by the Fetch standard (section 4.4, HTTP-redirect fetch). */
+/** Fetch standard, section 4.4, HTTP-redirect fetch. */
 function afterRedirect(init: RequestInit, status: number, from: URL, to: URL): RequestInit {
 	const headers = new Headers(init.headers);
 	if (from.origin !== to.origin) for (const name of privateHeaders) headers.delete(name);
@@ -212,11 +209,9 @@ function afterRedirect(init: RequestInit, status: number, from: URL, to: URL): R
 }
 
 /**
- * One connection pool for direct requests, and one for each proxy.
- *
- * undici's `EnvHttpProxyAgent` (6.29) is not used. Its NO_PROXY differs from curl's: `example.ca` does not exempt
- * `maps.example.ca`, and an IPv6 address needs brackets (`::1` exempts nothing). It also sends https through the proxy for
- * http if there is no other, and prints a warning (`UNDICI-EHPA`) on standard error at every start.
+ * undici's `EnvHttpProxyAgent` (6.29) is not used. Its NO_PROXY differs from curl's: `example.ca` does not
+ * exempt `maps.example.ca`, and `::1` exempts nothing without brackets. It also sends https through the proxy
+ * for http if there is no other, and prints a warning (`UNDICI-EHPA`) at every start.
  */
 function clientOf(undici: typeof import("undici"), options: FetchOptions) {
 	const { Agent, ProxyAgent, fetch: undiciFetch } = undici;
@@ -232,7 +227,7 @@ function clientOf(undici: typeof import("undici"), options: FetchOptions) {
 	return { dispatcherFor, undiciFetch };
 }
 
-/** Whether a host is asked without a proxy. The list has curl's format. */
+/** The list has curl's format. */
 export function isExempt(url: URL, noProxy: string): boolean {
 	const port = url.port || (url.protocol === "https:" ? "443" : "80");
 	const host = url.hostname.toLowerCase().replace(/^\[|\]$/g, "");

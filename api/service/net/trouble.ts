@@ -3,15 +3,15 @@ import ipaddr from "ipaddr.js";
 import { type Cause, type CauseCode, causeOf, causeText } from "../../../registry/causes.ts";
 import type { SickState } from "../../../registry/health.ts";
 
-/** Azure's metadata and DNS address: it is in a public range, but answers only inside Azure's network. */
+/** Metadata and DNS: in a public range, but it answers only inside Azure's network. */
 const azureMetadata = "168.63.129.16";
 
-/** Global unicast (RFC 4291, section 2.4). The old forms of IPv4 in IPv6, such as `::127.0.0.1`, are outside of it. */
+/** RFC 4291, section 2.4. The old forms of IPv4 in IPv6, such as `::127.0.0.1`, are outside of it. */
 const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
 
 /**
- * Whether an IP address, in any of its spellings, is a public one: not private, loopback, link-local, carrier-grade NAT,
- * multicast, reserved or a metadata service, and not an IPv6 address that contains such an IPv4 address.
+ * In any spelling: not private, loopback, link-local, carrier-grade NAT, multicast, reserved or a metadata
+ * service, and not an IPv6 address that contains such an IPv4 address.
  */
 export function isPublicAddress(text: string): boolean {
 	if (!ipaddr.isValid(text)) return false;
@@ -21,7 +21,9 @@ export function isPublicAddress(text: string): boolean {
 	return address.toString() !== azureMetadata;
 }
 
-/** @param host of a URL @throws {FetchFailure} if it is an IP address that is not public; a name is accepted */
+/**
+ * @param host of a URL; a name is accepted @throws {FetchFailure} if it is an IP address that is not public
+ */
 export function checkLiteral(host: string): void {
 	const text = host.replace(/^\[|\]$/g, "");
 	if (ipaddr.isValid(text) && !isPublicAddress(text)) throw addressRefused(host);
@@ -31,7 +33,7 @@ function addressRefused(host: string): FetchFailure {
 	return new FetchFailure("address", causeOf("not-public", host));
 }
 
-/** Resolves a name to all of its addresses, as `node:dns` does with `all`. */
+/** As `node:dns` does with `all`. */
 export type Resolve = (
 	host: string,
 	options: LookupOptions,
@@ -44,8 +46,8 @@ const resolveByDns: Resolve = (host, options, done) =>
 type LookupDone = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /**
- * A `lookup` for `net.connect` that refuses a name if one of its addresses is not public. The connection uses the checked
- * addresses, so a name cannot resolve to one address for the check and to another for the connection (DNS rebinding).
+ * For `net.connect`. Refuses a name if one of its addresses is not public. The connection uses the checked
+ * addresses: a second resolution could return others (DNS rebinding).
  */
 export function createLookup(resolve: Resolve = resolveByDns) {
 	return (host: string, options: LookupOptions, done: LookupDone): void => {
@@ -62,12 +64,11 @@ export function createLookup(resolve: Resolve = resolveByDns) {
 }
 
 /**
- * Why a request failed. `connect`: no connection to the host can be made, for any path. `limit`: the host was asked often
- * enough.
+ * `connect`: no connection to the host can be made, for any path. `limit`: the host was asked often enough.
  */
 export type FailureReason = "address" | "time" | "size" | "redirect" | "connect" | "network" | "limit";
 
-/** A request that was refused or failed. Its message is one line that a publisher understands. */
+/** The message is one line that a publisher understands. */
 export class FetchFailure extends Error {
 	override readonly name = "FetchFailure";
 
@@ -80,10 +81,7 @@ export class FetchFailure extends Error {
 	}
 }
 
-/**
- * Converts an error of a request to a `FetchFailure`.
- * @param signal the request's own signal; if it has aborted, its reason is returned
- */
+/** @param signal the request's own signal; if it has aborted, its reason is returned */
 export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	if (error instanceof FetchFailure) return error;
 	if (signal.aborted) return signal.reason;
@@ -95,7 +93,7 @@ export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	return new FetchFailure("network", causeOf("network"), { cause: error });
 }
 
-/** Error code of Node, OpenSSL or undici → reason, and what publishers read. */
+/** Of Node, OpenSSL or undici → reason, and what publishers read. */
 const meanings: ReadonlyMap<string, readonly [FailureReason, CauseCode]> = new Map([
 	["ENOTFOUND", ["connect", "name-unknown"]],
 	["EAI_AGAIN", ["network", "name-unknown-now"]],
@@ -113,18 +111,18 @@ const meanings: ReadonlyMap<string, readonly [FailureReason, CauseCode]> = new M
 	["ERR_TLS_CERT_ALTNAME_INVALID", ["network", "certificate-other"]],
 ]);
 
-/** Facts about a trouble that decide on what is tried next. */
+/** Facts that decide what is tried next. */
 interface TroubleFacts {
-	/** Status of the answer, or code of an ArcGIS error; null if there is none. */
+	/** Of the answer, or the code of an ArcGIS error. */
 	status?: number | null;
 	tooLarge?: boolean;
-	/** Whether a later attempt may succeed. Without it, the state and the other facts decide. */
+	/** A later attempt may succeed. By default, the state and the other facts decide. */
 	isTemporary?: boolean;
 }
 
 /**
- * There is no usable answer, or a service cannot be described, or not completely. The message is the
- * cause in English: `answers with status 404`.
+ * There is no usable answer, or a service cannot be described completely. The message is the cause in
+ * English: `answers with status 404`.
  */
 export class Trouble extends Error {
 	/** An `Answer` is not ok if it is a trouble. */
@@ -146,10 +144,10 @@ export class Trouble extends Error {
 	}
 }
 
-/** Statuses of a temporary refusal: the service was slow or busy (RFC 9110 section 15.5.9, RFC 6585 section 4). */
+/** The service was slow or busy (RFC 9110 section 15.5.9, RFC 6585 section 4). */
 const temporaryRefusals = new Set([408, 429]);
 
-/** Whether a status means that the service does not offer this. */
+/** The service does not offer this. */
 function isRefusal(status: number | null): boolean {
 	if (status === null || temporaryRefusals.has(status)) return false;
 	return (status >= 400 && status < 500) || status === 501;
