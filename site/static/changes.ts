@@ -9,9 +9,9 @@ import { type Lists, layerOf } from "./publishers.ts";
 
 const root = "../../";
 
-type ListsOfOne = Lists & { level: 2 | 3; isOfOne: boolean };
+type ListOptions = Lists & { level: 2 | 3; isOnePublisher: boolean };
 
-/** Renders the page of the last changes, by day. Pure. */
+/** By day. Pure. */
 export function changesHtml(lang: Lang, lists: Lists): string {
 	const { changes, settings } = lists;
 	const { t } = textsIn[lang];
@@ -27,11 +27,11 @@ export function changesHtml(lang: Lang, lists: Lists): string {
 		attributes: html` class="tables"`,
 		content: html`<h1>${t("changes")}</h1>
 <p class="links"><a href="${root}${feedPath}">${t("feed")}</a> <a href="${root}${publisherFolders[lang]}/">${t("all-publishers")}</a></p>
-${isEmpty ? html`<p>${t("no-changes")}</p>` : html`${narrowForm(lang, lists)}\n${changeList(lang, changes, root, { ...lists, level: 2, isOfOne: false })}`}`,
+${isEmpty ? html`<p>${t("no-changes")}</p>` : html`${narrowForm(lang, lists)}\n${changeList(lang, changes, root, { ...lists, level: 2, isOnePublisher: false })}`}`,
 	});
 }
 
-/** The choices of a publisher and a host, which a script shows. */
+/** A script shows it. */
 function narrowForm(lang: Lang, lists: Lists): Html {
 	const { t } = textsIn[lang];
 	const publishers = new Set<string>();
@@ -55,13 +55,14 @@ ${choice("host", t("service-host"), hosts)}
 
 /**
  * The changes with a heading for each day.
- * @param lists `level` is that of the headings; `isOfOne`: whether all are of one publisher, which is not named then
+ * @param lists `level` is that of the headings; `isOnePublisher`: whether all are of one publisher, whose
+ * name is left out
  */
 export function changeList(
 	lang: Lang,
 	changes: readonly RecentChange[],
 	root: string,
-	lists: ListsOfOne,
+	lists: ListOptions,
 ): Html {
 	const days = new Map<string, RecentChange[]>();
 	for (const change of changes) {
@@ -73,16 +74,16 @@ export function changeList(
 	const heading = (day: string) =>
 		lists.level === 2 ? html`<h2>${dayText(day)}</h2>` : html`<h3>${dayText(day)}</h3>`;
 	return html`${[...days].map(
-		([day, own]) => html`<section class="day">${heading(day)}
+		([day, dayChanges]) => html`<section class="day">${heading(day)}
 <ul class="changes">
-${own.map((change) => item(lang, change, root, lists))}</ul></section>
+${dayChanges.map((change) => item(lang, change, root, lists))}</ul></section>
 `,
 	)}`;
 }
 
-function item(lang: Lang, { commit, date, what }: RecentChange, root: string, lists: ListsOfOne): Html {
+function item(lang: Lang, { commit, date, what }: RecentChange, root: string, lists: ListOptions): Html {
 	const { t, plural } = textsIn[lang];
-	const { entryOf, settings, isOfOne } = lists;
+	const { entryOf, settings, isOnePublisher } = lists;
 	const { repository } = settings.site;
 	const short = html`<code>${commit.slice(0, 7)}</code>`;
 	const source = repository ? html`<a href="${repository}/commit/${commit}">${short}</a>` : short;
@@ -99,19 +100,22 @@ function item(lang: Lang, { commit, date, what }: RecentChange, root: string, li
 	const hosts = layer ? hostsOf(layer) : [];
 	const name = isThere ? html`<a href="${layerHref(root, lang, smallkey, settings)}">${title}</a>` : title;
 	const by =
-		!isOfOne && publisher && slug && html`<a href="${root}${publisherAddress(lang, slug)}">${publisher}</a> `;
+		!isOnePublisher &&
+		publisher &&
+		slug &&
+		html`<a href="${root}${publisherAddress(lang, slug)}">${publisher}</a> `;
 	return html`<li data-row data-publisher="${publisher}" data-host="${hosts.join(" ")}"><p class="what"><strong>${name}</strong> <span class="kind">${t(`kind-${kind}`)}</span></p>
 <p class="facts"><code>${smallkey}</code> ${by}${hosts.map((host) => html`<span>${host}</span> `)}${facts}</p>
 ${kind === "changed" && fieldList(lang, what.fields)}</li>\n`;
 }
 
-/** The members that a change wrote, with their values before and after. */
+/** With the values before and after. */
 function fieldList(lang: Lang, fields: readonly FieldChange[] = []): Part {
 	const { t } = textsIn[lang];
 	if (fields.length === 0) return null;
 	const isFirst = fields.some(({ field, isRead }) => isRead && field === "");
-	const named = fields.filter(({ field }) => field !== "");
-	const rows = named.map(({ field, isRead, from, to }) => {
+	const members = fields.filter(({ field }) => field !== "");
+	const rows = members.map(({ field, isRead, from, to }) => {
 		const hasValues = from !== undefined || to !== undefined;
 		const values =
 			hasValues &&

@@ -5,17 +5,15 @@ import { feedPath, repairAddress } from "./addresses.ts";
 import { documentHtml, frameHtml } from "./frame.ts";
 import { escapeHtml, type Html, html, inBoth, type PageSettings, textsIn } from "./html.ts";
 
-/** Why the requested page cannot be shown: it does not exist, or the catalogue is still being built. */
 export type ErrorKind = "no-page" | "building";
 
 /** Seconds after which the page `building` reloads itself. */
 export const reloadSeconds = 3;
 
-/** The styles are in the page itself: on an error, other files may be missing, too. */
+/** In the page itself: on an error, other files may be missing, too. */
 const errorStyles =
 	"body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:10vh auto;padding:0 1.5rem;color:light-dark(#1b1f24,#e9edf1);background:light-dark(#fbfbf9,#14181d)}h1{font-size:1.4rem;margin-top:2rem}a{color:light-dark(#0b57a4,#8cc2ff)}";
 
-/** What an error page says in one language. @param home relative address from the requested address to the site's root */
 function sectionHtml(kind: ErrorKind, lang: Lang, home: string): Html {
 	const { t } = textsIn[lang];
 	const way = html` <a href="${home}${lang}/">${t("to-layers")}</a>`;
@@ -27,7 +25,7 @@ function sectionHtml(kind: ErrorKind, lang: Lang, home: string): Html {
 }
 
 /**
- * Renders the page in place of one that does not exist, in the frame of the site. Pure.
+ * The page in place of one that does not exist, in the frame of the site. Pure.
  * @param lang of the frame; the text is in both languages, this one first
  * @param root relative address from the requested address to the site's root
  */
@@ -37,12 +35,12 @@ export function noPageHtml(lang: Lang, root: string, pages: PageSettings): strin
 		...{ lang, root, other: null },
 		title: textsIn[lang].t("no-page"),
 		head: html`<meta name="robots" content="noindex">`,
-		content: [lang, other].map((one) => sectionHtml("no-page", one as Lang, root)),
+		content: [lang, other].map((sectionLang) => sectionHtml("no-page", sectionLang as Lang, root)),
 	});
 }
 
 /**
- * Renders a small page in both languages that needs no other file. Pure.
+ * A small page in both languages that needs no other file. Pure.
  * @param home relative address from the requested address to the site's root
  */
 export function errorHtml(kind: ErrorKind, home: string): string {
@@ -54,18 +52,14 @@ ${kind === "building" && html`<meta http-equiv="refresh" content="${reloadSecond
 	return documentHtml("en", head, html`<main>\n${langs.map((lang) => sectionHtml(kind, lang, home))}</main>`);
 }
 
-/** Most changes in the feed. */
 export const maxFeedEntries = 100;
 
-/**
- * The titles of a layer as XML text, by its smallkey.
- * @param was the titles of a removed layer
- */
+/** The titles of a layer as XML text. @param was the titles of a removed layer */
 export type FeedTitle = (smallkey: string, was?: Entry["title"]) => string;
 
 /**
- * The last 100 changes as an Atom feed (RFC 4287). The ids are made from the commits, so they are the same on every host.
- * Smallkeys and commit ids need no escaping: they have no character that is special in XML.
+ * The last 100 changes as an Atom feed (RFC 4287). The ids are made from the commits, so they are the same on
+ * every host. Smallkeys and commit ids have no character that is special in XML.
  * @param changes newest first
  * @param publicUrl address of the site with a slash at its end, or empty
  * @param updated the time of the newest change
@@ -78,7 +72,7 @@ export function feedText(
 ): string {
 	const base = escapeHtml(publicUrl);
 	const self = base ? `<link rel="self" href="${base}${feedPath}"/>\n` : "";
-	const entries = changes.slice(0, maxFeedEntries).map((one) => entryText(one, base || "../", titleOf));
+	const entries = changes.slice(0, maxFeedEntries).map((change) => entryText(change, base || "../", titleOf));
 	return `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>urn:x-layer-changes</id>
@@ -113,25 +107,25 @@ ${links.join("\n")}
 </entry>`;
 }
 
-/** Most changed members that an entry names. */
+/** Most changed members in the summary of an entry. */
 const maxSummarized = 10;
 
-/** The changed members with their values, as the summary of an entry; empty if there are none. */
+/** The changed members with their values; empty without any. */
 function summaryText(fields: readonly FieldChange[] = []): string {
-	const named = fields.filter(({ field }) => field !== "").slice(0, maxSummarized);
-	const lines = named.map(({ field, from, to }) => {
+	const members = fields.filter(({ field }) => field !== "").slice(0, maxSummarized);
+	const lines = members.map(({ field, from, to }) => {
 		const values = from === undefined && to === undefined ? "" : `: ${from ?? "–"} → ${to ?? "–"}`;
 		return `${field}${values}`;
 	});
 	return lines.length === 0 ? "" : `\n<summary>${xmlText(lines.join("\n"))}</summary>`;
 }
 
-/** A text as XML. Control characters cannot be escaped (XML 1.0, section 2.2). */
+/** Control characters cannot be escaped (XML 1.0, section 2.2). */
 function xmlText(text: string): string {
 	return escapeHtml(text.replace(/(?!\n)\p{Cc}|[\ufffe\uffff]/gu, " ").toWellFormed());
 }
 
-/** The titles of a layer, each once, as XML text; the smallkey if they are not known. */
+/** The titles of a layer, each once, as XML text; the smallkey if they are unknown. */
 export function feedTitle(smallkey: string, title: Entry["title"] | null | undefined): string {
 	const texts = langs.map((lang) => title?.[lang].replaceAll("\n", " ").trim() || smallkey);
 	return xmlText([...new Set(texts)].join(" · "));

@@ -15,8 +15,8 @@ import {
 } from "./html.ts";
 
 /**
- * The pages' Content-Security-Policy: scripts and styles of the site only, none inline; images, requests and frames from
- * any map service.
+ * The pages' Content-Security-Policy: scripts and styles of the site only, none inline; images, requests and
+ * frames from any map service.
  * @param isSecure whether the pages are served over https only; otherwise services over http are allowed, too
  */
 export function contentPolicy(isSecure: boolean): string {
@@ -37,19 +37,17 @@ interface Frame {
 	lang: Lang;
 	/** Relative address from the page to the site's root, such as `../`. */
 	root: string;
-	/** Null for a page with only the site's title. */
+	/** Null: the site's title alone. */
 	title: string | null;
 	head?: Part;
 	/** Address of the same page in the other language; null if there is none. */
 	other: string | null;
 	/** The item of the menu that leads to this page. */
 	here?: "health" | "changes";
-	/** Further attributes of `main`. */
 	attributes?: Html;
 	content: Part;
 }
 
-/** Renders a whole page, with the header and the footer that all pages share. */
 export function frameHtml(
 	pages: PageSettings,
 	{ lang, root, title, head, other, here, ...main }: Frame,
@@ -95,7 +93,7 @@ function signatureHtml({ signature }: Assets, root: string): Part {
 	return html`<img class="signature" src="${root}${path}" alt="${title}" width="${width}" height="${height}">\n`;
 }
 
-/** Who runs the site, as far as its settings say it; those of an earlier version say nothing. */
+/** Settings of an earlier version have no members for it. */
 function operatorHtml(lang: Lang, { contact = "", terms = null }: Partial<SiteSettings>): Part {
 	const { t } = textsIn[lang];
 	const to = contact.includes("://") ? contact : `mailto:${contact}`;
@@ -106,7 +104,7 @@ function operatorHtml(lang: Lang, { contact = "", terms = null }: Partial<SiteSe
 	return links.length > 0 && html`<p>${links}</p>\n`;
 }
 
-/** The content of `head` that all pages share. @param root relative address from the page to the site's root */
+/** @param root relative address from the page to the site's root */
 function headOf(root: string, assets: Assets, title: string, more: Part): Html {
 	return html`<meta http-equiv="Content-Security-Policy" content="${new Html(assets.policy)}">
 <meta name="referrer" content="strict-origin-when-cross-origin">
@@ -124,8 +122,8 @@ function alternates(root: string): Html {
 }
 
 /**
- * Renders `en/index.html` or `fr/index.html`: the page in which the script shows every view. It contains the settings and
- * preloads the scripts and the index's manifest, so that the first rows appear sooner.
+ * `en/index.html` or `fr/index.html`: the page in which the script shows every view. It contains the settings
+ * and preloads the scripts and the index's manifest, so that the first rows appear sooner.
  */
 export function catalogueHtml(lang: Lang, pages: PageSettings): string {
 	const { assets, site, publicUrl } = pages;
@@ -147,7 +145,10 @@ ${scriptHead(lang, "../", assets, site)}`,
 	});
 }
 
-/** The scripts of a page that shows layers, and the settings. @param root relative address from the page to the site's root */
+/**
+ * The scripts of a page that shows layers, and the settings.
+ * @param root relative address from the page to the site's root
+ */
 export function scriptHead(lang: Lang, root: string, assets: Assets, settings: SiteSettings): Html {
 	// Settings of an earlier version have no English texts.
 	const imports = [...assets.imports, lang === "fr" ? assets.french : assets.english].filter(Boolean);
@@ -162,7 +163,10 @@ export function scriptAttributes(root: string, assets: Assets): Html {
 	return html` data-root="${root}" data-land-light="${root}${landLight}" data-land-dark="${root}${landDark}" data-worker="${root}${worker}"`;
 }
 
-/** Renders a page with a map alone, which pages of other sites may frame. @param page its layer's page below the site's root */
+/**
+ * A page with a map alone, which pages of other sites may frame.
+ * @param page its layer's page below the site's root
+ */
 export function embedHtml(
 	lang: Lang,
 	root: string,
@@ -180,7 +184,7 @@ export function embedHtml(
 	return documentHtml(lang, head, body);
 }
 
-/** Renders `index.html`: its script chooses the browser's language; without a script the page is two links. */
+/** `index.html`: its script chooses the browser's language; without a script the page is two links. */
 export function rootHtml({ assets, site }: PageSettings): string {
 	const [en, fr] = [siteName(site, "en"), siteName(site, "fr")];
 	const title = en === fr ? en : `${en} · ${fr}`;
@@ -195,7 +199,6 @@ ${signatureHtml(assets, "")}<h1>${en}${en !== fr && html` <span lang="fr">· ${f
 	return documentHtml("en", head, body);
 }
 
-/** Renders a whole document. */
 export function documentHtml(lang: Lang, head: Part, body: Part): string {
 	return html`<!doctype html>
 <html lang="${lang}">

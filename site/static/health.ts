@@ -8,14 +8,13 @@ import { type Html, html, type PageSettings, type Part, textsIn } from "./html.t
 import { layerHref } from "./layer.ts";
 import type { Lists } from "./publishers.ts";
 
-/** A sick layer, with what its row shows. */
 export interface SickRow extends SickLayer, Pick<Entry, "sender"> {
 	hosts: readonly string[];
-	/** Who can correct it; empty if the repository has no owner of it. */
+	/** Empty if the repository has no owner of the layer. */
 	owner: string;
 }
 
-/** The row of a layer that has a problem. @param owner who can correct it */
+/** @param owner who can correct the layer */
 export function sickOf(entry: Entry, owner = ""): SickRow {
 	const { smallkey, title, health, sender } = entry;
 	if (!health) throw new Error(`${smallkey}: has no problem`);
@@ -24,26 +23,23 @@ export function sickOf(entry: Entry, owner = ""): SickRow {
 
 const root = "../../";
 
-/** Most rows of the table, and most causes that are counted; `index/health.json` has all layers. */
+/** `index/health.json` has all layers. */
 const maxRows = 2_000;
 const maxCauses = 10;
 
-/**
- * Renders the page of sick layers: one table, longest sick first, with the number of layers for each cause. Pure.
- * @param report null if there is none
- */
+/** The page of sick layers: one table, longest sick first, with the number of layers for each cause. Pure. */
 export function healthHtml(lang: Lang, report: HealthReport | null, lists: Omit<Lists, "changes">): string {
 	const { settings, lastLook, entryOf } = lists;
-	const found = (report?.groups ?? []).flatMap(({ owner, layers }) =>
+	const sick = (report?.groups ?? []).flatMap(({ owner, layers }) =>
 		layers.flatMap(({ smallkey }) => {
 			const entry = entryOf(smallkey);
 			return entry?.health ? sickOf(entry, owner) : [];
 		}),
 	);
-	const rows = longestFirst(found);
+	const rows = longestFirst(sick);
 	const { t, plural } = textsIn[lang];
 	const { checked = 0, unchecked = 0 } = report ?? {};
-	const said = [
+	const facts = [
 		plural(checked, "layers-checked"),
 		unchecked > 0 && plural(unchecked, "layers-unchecked"),
 		rows.length > 0 ? plural(rows.length, "layers-sick") : checked > 0 && `${t("state-ok")}.`,
@@ -58,8 +54,8 @@ export function healthHtml(lang: Lang, report: HealthReport | null, lists: Omit<
 		attributes: html` class="tables"`,
 		content: html`<h1>${t("health-title")}</h1>
 <p>${t("health-intro")}</p>
-<p>${report ? said.filter(Boolean).join(" ") : t("no-health-report")}</p>
-${settings.site.canSend && html`<p><a href="${root}${repairAddress(lang)}">${t("all-repairs")}</a></p>\n`}${rows.length > 0 && html`${causeCounts(lang, rows)}\n${sickTable(lang, rows, { root, settings, lastLook, isOfOne: false })}`}`,
+<p>${report ? facts.filter(Boolean).join(" ") : t("no-health-report")}</p>
+${settings.site.canSend && html`<p><a href="${root}${repairAddress(lang)}">${t("all-repairs")}</a></p>\n`}${rows.length > 0 && html`${causeCounts(lang, rows)}\n${sickTable(lang, rows, { root, settings, lastLook, isOnePublisher: false })}`}`,
 	});
 }
 
@@ -85,11 +81,11 @@ ${items}${others > 0 && html`<li><strong>${others}</strong> <span>${t("other-cau
 
 function causeText(lang: Lang, sickness: SickLayer): Part {
 	const { t, causes } = textsIn[lang];
-	const { text, lang: own } = causeIn(lang, causes, sickness);
-	return text && html`${t("colon")} <span lang="${own}">${text}</span>`;
+	const { text, lang: causeLang } = causeIn(lang, causes, sickness);
+	return text && html`${t("colon")} <span lang="${causeLang}">${text}</span>`;
 }
 
-/** The table of sick layers, longest sick first. @param isOfOne whether all are of one publisher, which is not named then */
+/** Longest sick first. @param isOnePublisher whether all are of one publisher, whose name is left out */
 export function sickTable(
 	lang: Lang,
 	rows: readonly SickRow[],
@@ -97,14 +93,14 @@ export function sickTable(
 		root,
 		settings,
 		lastLook,
-		isOfOne,
-	}: { root: string; settings: PageSettings; lastLook: Lists["lastLook"]; isOfOne: boolean },
+		isOnePublisher,
+	}: { root: string; settings: PageSettings; lastLook: Lists["lastLook"]; isOnePublisher: boolean },
 ): Html {
 	const { t, stateText } = textsIn[lang];
 	const hasOwners = rows.some(({ owner }) => owner !== "");
 	const columns: [name: string, cell: (row: SickRow) => Part][] = [
-		...(isOfOne ? [] : [[t("publisher"), publisherLink] as [string, (row: SickRow) => Part]]),
-		[t("what-was-seen"), seen],
+		...(isOnePublisher ? [] : [[t("publisher"), publisherLink] as [string, (row: SickRow) => Part]]),
+		[t("what-was-seen"), finding],
 		[t("service-host"), ({ hosts }) => hosts.join(" ")],
 		[t("since-the-week"), ({ since }) => dateOf(mondayOf(since))],
 		...(lastLook
@@ -131,7 +127,7 @@ ${lines}</tbody></table>`;
 		return slug && html`<a href="${root}${publisherAddress(lang, slug)}">${senderOf(row, lang)}</a>`;
 	}
 
-	function seen(row: SickRow): Part {
+	function finding(row: SickRow): Part {
 		const { smallkey, state, repair } = row;
 		return html`${stateText(state)}${causeText(lang, row)}${repair && html`. ${repairLink(smallkey)}`}`;
 	}
@@ -154,6 +150,6 @@ function longestFirst(rows: readonly SickRow[]): SickRow[] {
 	return [...rows].sort((a, b) => compare(a.since, b.since) || compare(a.smallkey, b.smallkey));
 }
 
-function compare(one: string, other: string): number {
-	return one < other ? -1 : Number(one > other);
+function compare(a: string, b: string): number {
+	return a < b ? -1 : Number(a > b);
 }

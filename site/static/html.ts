@@ -7,7 +7,7 @@ import { french } from "../text/french.ts";
 import { frenchStatic } from "../text/french-static.ts";
 import { translator } from "../text/translate.ts";
 
-/** Escapes a text for HTML, inside elements and quoted attributes. */
+/** For text inside elements and quoted attributes. */
 export function escapeHtml(text: string): string {
 	if (!/[&<>"']/.test(text)) return text;
 	return text
@@ -23,7 +23,7 @@ export class Html {
 	constructor(readonly text: string) {}
 }
 
-/** A value in a template: a text, which is escaped, HTML, or a list of both. Null, undefined and false render nothing. */
+/** Texts are escaped. Null, undefined and false render nothing. */
 export type Part = Html | string | number | null | undefined | false | readonly Part[];
 
 /** Template tag that escapes texts. Attributes must be in double quotes. */
@@ -39,21 +39,20 @@ function textOf(part: Part): string {
 	return part === null || part === undefined || part === false ? "" : escapeHtml(String(part));
 }
 
-/** A value as JSON inside a `script` element. It has no `<`, so that it cannot end the element. */
+/** JSON for a `script` element. It has no `<`, so that it cannot end the element. */
 export function scriptData(value: object): Html {
 	return new Html(JSON.stringify(value).replaceAll("<", "\\u003c"));
 }
 
-/** The functions for the texts of pages without a script, by language. */
+/** The texts of pages without a script. */
 export const textsIn = {
 	en: { ...translator("en", { ...english, ...englishStatic }), causes: causes.en },
 	fr: { ...translator("fr", { ...french, ...frenchStatic }), causes: causes.fr },
 };
 
-/** The code of a text of pages without a script. */
 export type StaticText = keyof typeof english | keyof typeof englishStatic;
 
-/** A text in both languages, for what exists only once. */
+/** For what exists only once. */
 export function inBoth(code: StaticText, ...values: readonly string[]): string {
 	return langs.map((lang) => textsIn[lang].t(code, ...values)).join(" · ");
 }
@@ -63,18 +62,21 @@ export interface Signature {
 	path: string;
 	/** Its text alternative. */
 	title: string;
-	/** Its shape, in any unit. */
+	/** In any unit. */
 	width: number;
 	height: number;
 }
 
-/** The content policy of every page, and the files that pages load: paths below the site's root, with content hashes. */
+/**
+ * The content policy of every page, and the files that pages load: paths below the site's root, with content
+ * hashes.
+ */
 export interface Assets {
 	policy: string;
 	script: string;
-	/** The script of the root page, which chooses a language. */
+	/** Of the root page; chooses a language. */
 	choose: string;
-	/** The script that sorts and filters the tables of pages without a script. */
+	/** Sorts and filters tables. */
 	tables: string;
 	styles: string;
 	icon: string;
@@ -82,17 +84,16 @@ export interface Assets {
 	landDark: string;
 	/** Scripts that the page's script imports statically. */
 	imports: readonly string[];
-	/** The scripts with the texts of the page, of which each page loads one. */
+	/** The texts of the page, of which each page loads one. */
 	english: string;
 	french: string;
-	/** The script of the worker for text search. */
 	worker: string;
 	/** The operator's styles, which follow those of the site; null if there are none. */
 	theme: string | null;
 	signature: Signature | null;
 }
 
-/** What a page without a script needs beside the entries: the content of `pages.json`. */
+/** The content of `pages.json`: what a page without a script needs beside the entries. */
 export interface PageSettings {
 	assets: Assets;
 	/** Address of the site with a slash at its end; empty if unknown. */
@@ -100,16 +101,15 @@ export interface PageSettings {
 	site: SiteSettings;
 }
 
-/** The links to the parts of a page. @param parts each with the id of its heading */
+/** @param parts each with the id of its heading */
 export function contentsHtml(parts: readonly { id: string; text: Part }[], lang: Lang): Html {
 	const items = parts.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>\n`);
 	return html`<nav class="contents" aria-label="${textsIn[lang].t("on-this-page")}"><ul class="columns">\n${items}</ul></nav>`;
 }
 
-/** The name of a site in a language. */
 export function siteName({ name }: Pick<SiteSettings, "name">, lang: Lang): string {
 	return name?.[lang] ?? textsIn[lang].t("map-layers");
 }
 
-/** The file with the page settings, for pages that the service renders on request. */
+/** For pages that the service renders on request. */
 export const pageSettingsPath = "pages.json";

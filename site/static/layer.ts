@@ -8,12 +8,11 @@ import { addressOf, senderOf, titleOf } from "../search/select.ts";
 import { embedHtml, frameHtml, scriptAttributes, scriptHead } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, scriptData, siteName, textsIn } from "./html.ts";
 
-/** Relative address from a layer page to the site's root. */
 const root = "../../";
 
 /**
- * Renders the page of a layer: `en/layer/<smallkey>.html`. Without a script it says everything but the map; the script
- * replaces its content by `site/page/layer-view.ts`, with the same rows. Pure.
+ * `en/layer/<smallkey>.html`. Without a script it has everything but the map; the script replaces its content
+ * by `site/page/layer-view.ts`, with the same rows. Pure.
  */
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const { assets, site } = settings;
@@ -57,7 +56,7 @@ ${snippets}</noscript>
 	});
 }
 
-/** Renders the page with the map of a layer alone, for frames of other sites: `en/embed/<smallkey>.html`. Pure. */
+/** `en/embed/<smallkey>.html`: the map of a layer alone, for frames of other sites. Pure. */
 export function layerEmbedHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const title = titleOf(entry, lang);
 	return embedHtml(lang, root, settings, {
@@ -67,13 +66,13 @@ export function layerEmbedHtml(lang: Lang, entry: Entry, settings: PageSettings)
 	});
 }
 
-/** The relative address of the page that shows a layer. @param root relative address of the site's root */
+/** @param root relative address of the site's root */
 export function layerHref(root: string, lang: Lang, smallkey: string, { site }: PageSettings): string {
 	const query = `${lang}/?layer=${encodeURIComponent(smallkey)}`;
 	return root + (site.hasLayerPages ? layerAddress(lang, smallkey) : query);
 }
 
-/** The pages of a layer, each with what renders it. */
+/** The pages of a layer. */
 export const layerRenderers: readonly [LayerPage, typeof layerHtml][] = [
 	["layer", layerHtml],
 	["embed", layerEmbedHtml],
@@ -94,12 +93,14 @@ function partHtml(part: RowPart, lang: Lang): Html {
 
 function fragments(entry: Entry, lang: Lang, { site }: PageSettings): Html {
 	const { t } = textsIn[lang];
-	const links = fragmentLinks(entry, site.targets, root, (target, one) => t(`target-${one}`, target));
+	const links = fragmentLinks(entry, site.targets, root, (target, fragmentLang) =>
+		t(`target-${fragmentLang}`, target),
+	);
 	if (links.length === 0) return html`<p>${t("viewers-cannot-read")}</p>`;
-	return html`<ul class="columns">\n${links.map((one) => html`<li>${one}</li>\n`)}</ul>`;
+	return html`<ul class="columns">\n${links.map((link) => html`<li>${link}</li>\n`)}</ul>`;
 }
 
-/** Links to the fragments of a layer that can be read. @param textOf the text of a link */
+/** Of the fragments that can be read. @param textOf the text of a link */
 export function fragmentLinks(
 	{ smallkey, unread = [] }: Entry,
 	targets: readonly TargetName[],
@@ -114,23 +115,25 @@ export function fragmentLinks(
 	});
 }
 
-/** The snippets of a layer. Without the site's address, snippets that contain it are left out. */
+/** Without the site's address, snippets that contain it are left out. */
 function snippetsIn(entry: Entry, lang: Lang, { publicUrl, site }: PageSettings): Snippet[] {
 	const { unread = [] } = entry;
 	const served = site.targets.filter((target) => publicUrl && !unread.includes(`${target}/${lang}`));
 	return snippetsOf(entry, lang, publicUrl, served).filter(({ kind }) => publicUrl || kind !== "html");
 }
 
-/** Canonical address, addresses in both languages, Open Graph (ogp.me) and a schema.org Dataset (JSON-LD 1.1). */
+/**
+ * Canonical address, addresses in both languages, Open Graph (ogp.me) and a schema.org Dataset (JSON-LD 1.1).
+ */
 function headHtml(entry: Entry, lang: Lang, { publicUrl, site }: PageSettings): Html {
 	const { smallkey, thumbnail } = entry;
-	const at = (one: Lang) => (publicUrl || root) + layerAddress(one, smallkey);
+	const at = (pageLang: Lang) => (publicUrl || root) + layerAddress(pageLang, smallkey);
 	const { t, typeText } = textsIn[lang];
 	const title = titleOf(entry, lang);
 	const words = entry.description?.[lang] ?? t("layer-description", title, typeText(entry.type));
 	return html`<meta name="description" content="${words}">
 <link rel="canonical" href="${at(lang)}">
-${langs.map((one) => html`<link rel="alternate" hreflang="${one}" href="${at(one)}">\n`)}
+${langs.map((pageLang) => html`<link rel="alternate" hreflang="${pageLang}" href="${at(pageLang)}">\n`)}
 <link rel="alternate" hreflang="x-default" href="${at("en")}">
 <meta property="og:type" content="website">
 <meta property="og:site_name" content="${siteName(site, lang)}">
@@ -142,7 +145,7 @@ ${publicUrl && thumbnail && html`<meta property="og:image" content="${publicUrl 
 <script type="application/ld+json">${dataset(entry, lang, words, { publicUrl, name: siteName(site, lang) })}</script>`;
 }
 
-/** The Dataset as JSON-LD. It is a data block, not a script, so the content policy allows it. */
+/** JSON-LD is a data block, not a script, so the content policy allows it. */
 function dataset(
 	entry: Entry,
 	lang: Lang,
@@ -164,7 +167,7 @@ function dataset(
 		...(publicUrl && { url: publicUrl + layerAddress(lang, smallkey) }),
 		...(keywords && { keywords }),
 		...(changed && { dateModified: changed.date }),
-		// The sender registered the layer; who made the data is not known here.
+		// The sender registered the layer; its author is unknown.
 		...(name && { sdPublisher: { "@type": "Organization", name } }),
 		...(publicUrl && {
 			includedInDataCatalog: { "@type": "DataCatalog", name: catalogue, url: `${publicUrl}${lang}/` },

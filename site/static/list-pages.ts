@@ -25,7 +25,7 @@ import {
 	slugOfChange,
 } from "./publishers.ts";
 
-/** Most rows of the table of layers; the files have all layers. */
+/** The files have all layers. */
 const maxRows = 1_000;
 
 /** Most changes on the page of a publisher. */
@@ -34,7 +34,7 @@ const maxChanges = 50;
 const root = "../../";
 
 /**
- * Renders the page of a publisher: its layers, what is wrong with them, and their changes. Pure.
+ * The layers of a publisher, their problems and their changes. Pure.
  * @param layers all of the publisher, at least one
  * @param lists the last changes of all layers
  */
@@ -45,8 +45,8 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists
 	const sick = layers.filter(({ health }) => health);
 	const repairs = sick.filter(({ health }) => health?.repair).length;
 	const sorted = byTitle(layers, lang).map(({ entry }) => entry);
-	const own = lists.changes.filter((change) => slugOfChange(change, lists) === slug);
-	const said = [
+	const recent = lists.changes.filter((change) => slugOfChange(change, lists) === slug);
+	const facts = [
 		plural(layers.length, "layer-count"),
 		sick.length > 0 && t("with-problem", sick.length),
 		repairs > 0 && t("with-repair", repairs),
@@ -59,21 +59,21 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists
 		other: root + publisherAddress(lang === "en" ? "fr" : "en", slug),
 		attributes: html` class="tables"`,
 		content: html`<h1>${name}</h1>
-<p>${said.filter(Boolean).join(", ")}.</p>
+<p>${facts.filter(Boolean).join(", ")}.</p>
 <p class="links"><a href="${root}${publisherTable(slug)}" download>${t("table-csv")}</a> <a href="${root}${publisherFolders[lang]}/">${t("all-publishers")}</a></p>
 ${
 	sick.length > 0 &&
 	html`<h2>${t("what-is-wrong")}</h2>\n${sickTable(
 		lang,
 		sick.map((entry) => sickOf(entry)),
-		{ root, settings, lastLook, isOfOne: true },
+		{ root, settings, lastLook, isOnePublisher: true },
 	)}`
 }
 <h2>${t("layers")}</h2>
 ${layers.length > maxRows && html`<p>${t("first-of-table", maxRows)}</p>`}
 ${layerTable(lang, sorted.slice(0, maxRows), settings)}
 <h2>${t("changes")}</h2>
-${own.length === 0 ? html`<p>${t("no-own-changes")}</p>` : changeList(lang, own.slice(0, maxChanges), root, { ...lists, level: 3, isOfOne: true })}`,
+${recent.length === 0 ? html`<p>${t("no-own-changes")}</p>` : changeList(lang, recent.slice(0, maxChanges), root, { ...lists, level: 3, isOnePublisher: true })}`,
 	});
 }
 
@@ -99,11 +99,11 @@ function layerTable(lang: Lang, entries: readonly Entry[], settings: PageSetting
 ${rows}</tbody></table>`;
 }
 
-/** Renders the page that lists the publishers, those with the most layers first. Pure. */
+/** The publishers, those with the most layers first. Pure. */
 function publishersHtml(lang: Lang, publishers: Publishers, settings: PageSettings): string {
 	const { t, plural } = textsIn[lang];
-	const named = [...publishers].map(([slug, layers]) => ({ slug, layers, name: namesOf(layers, lang) }));
-	const sorted = named.sort((a, b) => b.layers.length - a.layers.length || (a.name < b.name ? -1 : 1));
+	const all = [...publishers].map(([slug, layers]) => ({ slug, layers, name: namesOf(layers, lang) }));
+	const sorted = all.sort((a, b) => b.layers.length - a.layers.length || (a.name < b.name ? -1 : 1));
 	const rows = sorted.map(({ slug, layers, name }) => {
 		const sick = layers.filter(({ health }) => health).length;
 		const problems = sick > 0 ? t("with-problem", sick) : "";
@@ -119,14 +119,13 @@ ${rows.length === 0 ? html`<p>${t("no-publishers")}</p>` : html`<ul class="plain
 	});
 }
 
-/** What the pages and tables of changes, health and publishers are rendered from. */
+/** The data of the pages and tables of changes, health and publishers. */
 export interface ListData extends Lists {
 	publishers: Publishers;
-	/** Null if there is none. */
 	report: HealthReport | null;
 }
 
-/** The entries of all layers, as `ListData` has them. */
+/** Of all layers. */
 export function listedEntries(entries: readonly Entry[]): Pick<ListData, "entryOf" | "publishers"> {
 	const byKey = new Map(entries.map((entry) => [entry.smallkey, entry]));
 	return { entryOf: (smallkey) => byKey.get(smallkey), publishers: publishersOf(entries) };
@@ -136,7 +135,7 @@ const publisherPath = new RegExp(
 	`^(?:${publisherFolders.en}|${publisherFolders.fr}|${publisherFilesFolder})/([a-z0-9-]+)\\.(?:html|csv)$`,
 );
 
-/** Whether a path below the site is that of such a file. */
+/** Whether a path below the site is one of these pages and tables. */
 export function isListPage(file: string): boolean {
 	const isIndex = [changesFolders, healthFolders, publisherFolders].some((folders) =>
 		langs.some((lang) => file === `${folders[lang]}/index.html`),
@@ -144,7 +143,7 @@ export function isListPage(file: string): boolean {
 	return isIndex || publisherPath.test(file);
 }
 
-/** Renders such a file; null if there is no such publisher or layer. Pure. */
+/** Null if the publisher or layer does not exist. Pure. */
 export function renderListPage(file: string, data: ListData): string | null {
 	const { publishers, report, settings } = data;
 	for (const lang of langs) {
@@ -160,7 +159,7 @@ export function renderListPage(file: string, data: ListData): string | null {
 	return file === publisherTable(slug) ? publisherCsv(layers) : null;
 }
 
-/** The paths of all such files. @param slugs of publishers */
+/** The paths of all these pages and tables. @param slugs of publishers */
 export function listPagePaths(slugs: Iterable<string>): string[] {
 	const folders = langs.flatMap((lang) => [
 		changesFolders[lang],

@@ -10,24 +10,24 @@ import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, textsIn } from "./html.ts";
 import { fragmentLinks } from "./layer.ts";
 
-/** A layer with its key in the order by title. */
+/** `order` is the key in the order by title. */
 interface Titled {
 	entry: Entry;
 	order: string;
 }
 
-/** Sorts layers by their titles in a language; equal titles by smallkey. */
+/** Equal titles by smallkey. */
 export function byTitle(entries: readonly Entry[], lang: Lang): Titled[] {
 	const orderOf = (entry: Entry) => `${sortKey(titleOf(entry, lang))}\0${entry.smallkey}`;
 	const list = entries.map((entry) => ({ entry, order: orderOf(entry) }));
-	return list.sort((one, other) => (one.order < other.order ? -1 : 1));
+	return list.sort((a, b) => (a.order < b.order ? -1 : 1));
 }
 
-/** Fewest and most layers on a page of the plain list, except the last page; the average is some 160. */
+/** Except the last page of the plain list; the average is some 160. */
 const layersPerPage = { least: 100, most: 400 };
 
 /**
- * Splits a list into pages, at least one. The smallkey of its last layer ends a page, so that a layer that is added or
+ * Splits a list into pages, at least one. Certain smallkeys end a page, so that a layer that is added or
  * removed changes a page or two: with a fixed number of layers, it would change all pages after it.
  */
 export function pagesOf(list: readonly Titled[]): Entry[][] {
@@ -43,10 +43,10 @@ export function pagesOf(list: readonly Titled[]): Entry[][] {
 }
 
 /**
- * Renders one page of the plain list: all layers by title, for readers without a script. Pure.
+ * One page of the plain list: all layers by title, for readers without a script. Pure.
  * @param pages all layers by title, from `pagesOf`
  * @param page counted from 1
- * @returns null if there is no such page
+ * @returns null if the page does not exist
  */
 export function listHtml(
 	lang: Lang,
@@ -99,11 +99,16 @@ function rowHtml(entry: Entry, lang: Lang, root: string, { site }: PageSettings)
 	const { smallkey } = entry;
 	const title = titleOf(entry, lang);
 	const name = hasLayerPages ? html`<a href="${root}${layerAddress(lang, smallkey)}">${title}</a>` : title;
-	const reads = fragmentLinks(entry, targets, root, (target, one) => html`${target}&nbsp;${one}`);
+	const reads = fragmentLinks(
+		entry,
+		targets,
+		root,
+		(target, fragmentLang) => html`${target}&nbsp;${fragmentLang}`,
+	);
 	// A layer page shows the address and the fragments itself.
 	const more =
 		!hasLayerPages &&
-		html` <span class="address">${addressOf(entry, lang)}</span>${reads.map((one) => html` ${one}`)}`;
+		html` <span class="address">${addressOf(entry, lang)}</span>${reads.map((link) => html` ${link}`)}`;
 	return html`<li>${name} <code>${smallkey}</code>${more}</li>\n`;
 }
 
@@ -111,9 +116,9 @@ function rowHtml(entry: Entry, lang: Lang, root: string, { site }: PageSettings)
 export interface Lists {
 	/** Newest first. */
 	changes: readonly RecentChange[];
-	/** The entry of a layer as it is now; undefined for a removed layer. */
+	/** Undefined for a removed layer. */
 	entryOf: (smallkey: string) => Entry | undefined;
-	/** When a layer's service was asked last, in milliseconds since 1970, or null; null if that is not known here. */
+	/** When a layer's service was asked last, in milliseconds since 1970; null if unknown. */
 	lastLook: ((smallkey: string) => number | null) | null;
 	settings: PageSettings;
 }
@@ -121,7 +126,7 @@ export interface Lists {
 /** The layers of each publisher, by the name in the publisher's addresses. */
 export type Publishers = ReadonlyMap<string, readonly Entry[]>;
 
-/** Groups layers by their publishers; those without a public name are left out. */
+/** Layers without a public name are left out. */
 export function publishersOf(entries: Iterable<Entry>): Publishers {
 	const slugs = new Map<string, string | null>();
 	const groups = new Map<string, Entry[]>();
@@ -137,12 +142,12 @@ export function publishersOf(entries: Iterable<Entry>): Publishers {
 	return groups;
 }
 
-/** The public names of a publisher in one language. */
+/** In one language; publishers that share addresses have several names. */
 export function namesOf(layers: readonly Entry[], lang: Lang): string {
 	return [...new Set(layers.map((entry) => senderOf(entry, lang)))].join(" · ");
 }
 
-/** A layer as it is now or, if it was removed, as it was; undefined if neither is known. */
+/** A removed layer as it was; undefined if unknown. */
 export function layerOf(smallkey: string, { entryOf, changes }: Lists) {
 	const isRemoval = ({ what }: RecentChange) =>
 		!("many" in what) && what.smallkey === smallkey && what.was !== undefined;
@@ -150,12 +155,12 @@ export function layerOf(smallkey: string, { entryOf, changes }: Lists) {
 	return entryOf(smallkey) ?? was()?.was;
 }
 
-/** The publisher of a change in addresses; null if it is not known. */
+/** The publisher of a change in addresses; null if unknown. */
 export function slugOfChange({ what }: RecentChange, lists: Lists): string | null {
 	return "many" in what ? null : slugOf(layerOf(what.smallkey, lists) ?? {});
 }
 
-/** A publisher's layers, one for each row of the table. @returns columns in the order of the table */
+/** @returns columns in the order of the table */
 function tableRow(entry: Entry): Record<string, string> {
 	const { smallkey, type, title, health, changed } = entry;
 	return {
@@ -178,7 +183,7 @@ function tableRow(entry: Entry): Record<string, string> {
 }
 
 /**
- * The table as CSV (RFC 4180), in UTF-8 with a byte order mark, without which Excel reads another encoding. A text that a
+ * CSV (RFC 4180) in UTF-8 with a byte order mark, without which Excel reads another encoding. A text that a
  * spreadsheet would take for a formula gets an apostrophe in front (OWASP, "CSV Injection").
  */
 export function publisherCsv(layers: readonly Entry[]): string {

@@ -3,12 +3,12 @@ import { chunkCount, type Entry, layerAddress } from "../data/entries.ts";
 import { openSearchFile } from "./addresses.ts";
 import { html, type PageSettings, siteName, textsIn } from "./html.ts";
 
-/** The file of the sitemap with the layers of one chunk. */
+/** The sitemap with the layers of one chunk. */
 export function sitemapFile(chunk: number): string {
 	return `sitemap/${String(chunk).padStart(2, "0")}.xml`;
 }
 
-/** Renders the sitemap of one chunk (sitemaps.org, protocol 0.9): each layer page, with its addresses in both languages. */
+/** Sitemaps.org, protocol 0.9: each layer page, with its addresses in both languages. */
 export function sitemapXml(entries: readonly Entry[], publicUrl: string): string {
 	const urls = entries.flatMap(({ smallkey, changed }) => {
 		const at = (lang: Lang) => publicUrl + layerAddress(lang, smallkey);
@@ -22,7 +22,7 @@ ${urls}</urlset>
 `.text;
 }
 
-/** `robots.txt`, `sitemap.xml` and the OpenSearch descriptions, by path. They depend on no layer. */
+/** `robots.txt`, `sitemap.xml` and the OpenSearch descriptions, by path. */
 export function searchEngineFiles({ publicUrl, site }: Pick<PageSettings, "publicUrl" | "site">) {
 	const hasSitemap = publicUrl !== "" && site.hasLayerPages;
 	const sitemap = hasSitemap ? `Sitemap: ${publicUrl}sitemap.xml\n` : "";
@@ -41,10 +41,10 @@ ${parts}</sitemapindex>
 	return files.set("sitemap.xml", index.text);
 }
 
-/** Longest names of an OpenSearch 1.1 description document, in characters. */
+/** In characters (OpenSearch 1.1). */
 const maxName = { short: 16, long: 48 };
 
-/** Renders an OpenSearch 1.1 description document. A name that is too long is replaced or left out, never cut. */
+/** OpenSearch 1.1. A name that is too long is replaced or left out, never cut. */
 function openSearchXml(lang: Lang, publicUrl: string, name: string): string {
 	const { t } = textsIn[lang];
 	const short = [name, t("map-layers"), t("layers")].find(({ length }) => length <= maxName.short);

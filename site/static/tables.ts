@@ -1,11 +1,13 @@
-// The script of pages with tables and lists, which work without it: it sorts the tables, and filters the list of changes.
+// The script of pages with tables and lists, which work without it.
 
 const collator = new Intl.Collator(document.documentElement.lang, { numeric: true });
 
 for (const table of document.querySelectorAll<HTMLTableElement>("table.sortable")) makeSortable(table);
 for (const form of document.querySelectorAll<HTMLFormElement>("form.narrow")) makeNarrow(form);
 
-/** Turns each heading of a column into a button that sorts by the column, and in the other direction the next time. */
+/**
+ * Turns each column's heading into a button that sorts by the column, in the other direction the next time.
+ */
 function makeSortable(table: HTMLTableElement): void {
 	const [body] = table.tBodies;
 	const heads = [...table.querySelectorAll<HTMLTableCellElement>("thead th")];
@@ -25,7 +27,7 @@ function makeSortable(table: HTMLTableElement): void {
 	}
 }
 
-/** Shows the form, and hides the rows without the chosen values. The choice is in the address. */
+/** Hides the rows without the chosen values. The choice is in the address. */
 function makeNarrow(form: HTMLFormElement): void {
 	const selects = [...form.querySelectorAll("select")];
 	const status = form.querySelector<HTMLElement>("[role=status]");
@@ -36,12 +38,12 @@ function makeNarrow(form: HTMLFormElement): void {
 		if ([...select.options].some((option) => option.value === value)) select.value = value;
 	}
 	const apply = () => {
-		const isWanted = (row: HTMLElement) =>
+		const isChosen = (row: HTMLElement) =>
 			selects.every(({ name, value }) => {
-				const own = row.dataset[name] ?? "";
-				return value === "" || own === value || (name === "host" && own.split(" ").includes(value));
+				const rowValue = row.dataset[name] ?? "";
+				return value === "" || rowValue === value || (name === "host" && rowValue.split(" ").includes(value));
 			});
-		for (const row of rows) row.hidden = !isWanted(row);
+		for (const row of rows) row.hidden = !isChosen(row);
 		for (const day of document.querySelectorAll<HTMLElement>(".day"))
 			day.hidden = day.querySelector("[data-row]:not([hidden])") === null;
 		const shown = rows.filter(({ hidden }) => !hidden).length;
