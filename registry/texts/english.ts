@@ -204,6 +204,7 @@ export const english = {
 	// Values of other texts.
 	"entries-one": "1 entry",
 	entries: "{0} entries",
+	"a-string": "a string",
 	"an-object": "an object",
 	"an-array": "an array",
 	"a-list": "a list",

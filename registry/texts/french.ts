@@ -208,6 +208,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	// Values of other texts.
 	"entries-one": "1 élément",
 	entries: "{0} éléments",
+	"a-string": "un texte",
 	"an-object": "un objet",
 	"an-array": "une liste",
 	"a-list": "une liste",
