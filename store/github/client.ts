@@ -41,9 +41,8 @@ export class LostAnswer extends GithubBusy {}
 const raceWords =
 	/fast.?forward|reference cannot be updated|already exists|does not exist|no commit found|not a valid tree oid|but expected/i;
 
-/** A rule of the repository does not allow the service to write, or the repository is empty: a retry does not help. */
-const finalWords =
-	/protected (?:branch|ref)|rule violation|through a pull request|required status check|approving review|reference update failed|being restricted|repository is empty/i;
+/** Any other 409 is a race: the repository is empty, or one of its rules does not allow the service to write. */
+const finalWords = /repository is empty|rule violation|protected|through a pull request|required|restricted/i;
 
 /** GitHub has refused a request. */
 export class Refused extends Error {
@@ -58,7 +57,7 @@ export class Refused extends Error {
 
 	/** Whether the branch has moved on: the caller reads it again and decides anew. */
 	get isRace(): boolean {
-		return (this.status === 409 || raceWords.test(this.words)) && !finalWords.test(this.words);
+		return raceWords.test(this.words) || (this.status === 409 && !finalWords.test(this.words));
 	}
 }
 

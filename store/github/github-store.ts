@@ -13,9 +13,8 @@ import {
 	StoreBusy,
 } from "../store.ts";
 import { authorizeWith, type Credentials } from "./auth.ts";
-import { Heads, readHead } from "./branch.ts";
+import { Heads, noFiles, readHead } from "./branch.ts";
 import { type Connection, connect, GithubBusy } from "./client.ts";
-import { noFiles } from "./commit-files.ts";
 import { type Change, type ChangeContext, makeTogether, type Outcome } from "./group.ts";
 import { type Batch, batchQueue, failing } from "./queue.ts";
 import { rememberRequests } from "./used-here.ts";

@@ -13,12 +13,11 @@ import {
 	StoreBusy,
 	usedBefore,
 } from "../store.ts";
-import { type Head, type Heads, wasUsed } from "./branch.ts";
+import { type Head, type Heads, noFiles, wasUsed } from "./branch.ts";
 import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
 import { commitTree, emptyRepository, makeFirstCommit, moveBranch, writeTree } from "./commit.ts";
-import { noFiles } from "./commit-files.ts";
 import { type Batch, failing } from "./queue.ts";
-import { findReview, type Review, showReview } from "./review.ts";
+import { findReview, isProposed, joinMetas, type Review, showReview } from "./review.ts";
 import type { rememberRequests } from "./used-here.ts";
 
 /** A change that waits to be made. */
@@ -237,25 +236,4 @@ async function commitEach(
 		tips.push(isSame ? tip : { commit: await commitTree(github, tip.commit, tree, meta, started), tree });
 	}
 	return tips;
-}
-
-/** The metadata of one commit for several requests of a sender: each trailer once. */
-function joinMetas(metas: readonly Meta[]): Meta {
-	const first = metas[0] as Meta;
-	if (metas.length === 1) return first;
-	const trailers = new Map(metas.flatMap(({ trailers }) => trailers).map((pair) => [pair.join(": "), pair]));
-	return {
-		...first,
-		smallkey: null,
-		subject: `change ${metas.length} layers`,
-		trailers: [...trailers.values()],
-	};
-}
-
-/** Whether a layer that a change leaves as it is waits in a review. */
-async function isProposed({ open, base }: Review, main: Head, { smallkey }: Meta): Promise<boolean> {
-	if (!open || smallkey === null) return open !== null;
-	const states = [main, base].map(({ files }) => readerOf(files).ids(smallkey));
-	const [served, proposed] = await Promise.all(states);
-	return served?.registration !== proposed?.registration;
 }

@@ -98,6 +98,27 @@ export async function showReview(
 	return open;
 }
 
+/** Whether a layer that a change leaves as it is waits in a review. */
+export async function isProposed({ open, base }: Review, main: Head, { smallkey }: Meta): Promise<boolean> {
+	if (!open || smallkey === null) return open !== null;
+	const states = [main, base].map(({ files }) => readerOf(files).ids(smallkey));
+	const [served, proposed] = await Promise.all(states);
+	return served?.registration !== proposed?.registration;
+}
+
+/** The metadata of one commit for several requests of a sender: each trailer once. */
+export function joinMetas(metas: readonly Meta[]): Meta {
+	const first = metas[0] as Meta;
+	if (metas.length === 1) return first;
+	const trailers = new Map(metas.flatMap(({ trailers }) => trailers).map((pair) => [pair.join(": "), pair]));
+	return {
+		...first,
+		smallkey: null,
+		subject: `change ${metas.length} layers`,
+		trailers: [...trailers.values()],
+	};
+}
+
 /** The text of a pull request: what its merge changes on the served branch. */
 async function textOf(meta: Meta, edits: readonly Edit[], served: Reader, proposed: Reader) {
 	const { smallkey, author, reviewName, subject } = meta;
