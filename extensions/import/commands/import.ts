@@ -9,7 +9,7 @@ import { WrongError } from "../../../registry/environment.ts";
 import { textsOf } from "../../../registry/problems.ts";
 import { parseLayerPath, parseSmallkey } from "../../../registry/smallkey.ts";
 import { isSenderId } from "../../../registry/timestamp.ts";
-import { counted, firstOf, plain } from "../../../registry/untrusted-text.ts";
+import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { readKeys } from "../../../scripts/send/others.ts";
 import { checkSender, createRun, exitCodes, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/if-there.ts";
