@@ -1,15 +1,8 @@
 import githubAppJwt from "universal-github-app-jwt";
-import { type Github, orNull } from "./client.ts";
+import { type Authorization, orNull } from "./client.ts";
 
 /** A token, or a GitHub App with its private key in PEM: PKCS#1, as GitHub issues it, or PKCS#8. */
 export type Credentials = { token: string } | { appId: string; privateKey: string };
-
-export interface Authorization {
-	/** The `Authorization` header of the next request. */
-	header(github: Github): Promise<string>;
-	/** Drops a token that GitHub no longer accepts; false if there is no way to get another one. */
-	forget(): boolean;
-}
 
 /** An installation's token is renewed this long before it expires. */
 const renewBeforeMs = 120_000;

@@ -1,7 +1,6 @@
 import { Octokit } from "@octokit/rest";
 import { type Text, textOf } from "../../registry/texts.ts";
 import { StoreBusy } from "../store.ts";
-import type { Authorization } from "./auth.ts";
 
 /** GitHub's routes, typed: `github.rest.git.getTree({ ...github.repo, tree_sha })`. */
 export interface Github extends Pick<Octokit, "rest" | "paginate" | "request"> {
@@ -17,6 +16,13 @@ export interface Connection {
 	now: () => Date;
 	sleep: (ms: number) => Promise<void>;
 	requestTimeoutMs: number;
+}
+
+export interface Authorization {
+	/** The `Authorization` header of the next request. */
+	header(github: Github): Promise<string>;
+	/** Drops a token that GitHub no longer accepts; false if there is no way to get another one. */
+	forget(): boolean;
 }
 
 /** GitHub cannot be used now; `reason` is for the operator, without a secret. */
