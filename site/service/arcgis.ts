@@ -105,7 +105,9 @@ export function serviceProblem(document: Document, type: ServiceType): Cause | n
 	if (type === "esriTile") return isObject(document.tileInfo) ? null : causeOf("no-tiles");
 	if (type === "esriImage") return isImageServer(document) ? null : causeOf("no-image-service");
 	if (isImageServer(document)) return causeOf("other-service", "ImageServer");
-	if (textOf(document.type) !== "" || !Array.isArray(document.layers)) return causeOf("no-service");
+	// Only some servers say the type of a service.
+	if (!/^(?:(?:Map|Feature)Server)?$/.test(textOf(document.type)) || !Array.isArray(document.layers))
+		return causeOf("no-service");
 	return leavesOf(document).length > 0 ? null : causeOf("no-layers");
 }
 

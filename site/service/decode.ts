@@ -63,13 +63,14 @@ export function wordOf(value: unknown): string {
 	return typeof value === "number" || typeof value === "boolean" ? String(value) : textOf(value);
 }
 
-/** Byte order mark, each byte as a character → encoding. The last two are those of `<` without a mark. */
+/**
+ * Byte order marks, each byte as a character, and their encodings: also without a mark, by the bytes of `<`. Some servers put
+ * the mark of UTF-16 before a document of single bytes.
+ */
 const marks = [
-	["\xef\xbb\xbf", "utf-8"],
-	["\xff\xfe", "utf-16le"],
-	["\xfe\xff", "utf-16be"],
-	["<\0", "utf-16le"],
-	["\0<", "utf-16be"],
+	[/^\xef\xbb\xbf/, "utf-8"],
+	[/^(?:\xff\xfe[^\0]|<)\0/, "utf-16le"],
+	[/^(?:\xfe\xff)?\0[^\0]/, "utf-16be"],
 ] as const;
 
 /** Bytes in which the declaration of a document is looked for. */
@@ -95,7 +96,7 @@ export function createDecode(
 	contentType: string,
 ): (part: Uint8Array, isEnd: boolean) => string {
 	const prolog = new TextDecoder("latin1").decode(start.subarray(0, maxPrologBytes));
-	const [, marked] = marks.find(([mark]) => prolog.startsWith(mark)) ?? [];
+	const [, marked] = marks.find(([mark]) => mark.test(prolog)) ?? [];
 	const sent = /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
 	// Words may stand before the declaration, such as the header of a CGI program.
 	const declared = /<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(prolog)?.[1];

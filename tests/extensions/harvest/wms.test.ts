@@ -190,6 +190,7 @@ test("encodings: of the byte order mark, of the content type, of the declaration
 		[Buffer.from(older, "utf16le"), "text/xml"],
 		[Buffer.from(older, "utf16le").swap16(), "text/xml"],
 		[Buffer.from(undeclared, "latin1"), "text/xml"],
+		[Buffer.from(`\xff\xfe${older}`, "latin1"), "text/xml"],
 		[Buffer.from(`\ufeff${older}`, "utf8"), "text/xml; charset=ISO-8859-1"],
 		[Buffer.from(older.replace("ISO-8859-1", "x-klingon"), "utf8"), "text/xml"],
 		[Buffer.from(older, "latin1"), "text/xml; charset=UTF-8"],
