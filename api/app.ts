@@ -4,6 +4,7 @@ import { oneOf, type Problem, problemAt } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
 import type { Context, OtherRoute, ReadStatus } from "./context.ts";
 import type { Client } from "./limits.ts";
+import { parseRead, type ReadRequest, type ReadSettings } from "./read-request.ts";
 import {
 	allowReads,
 	fragmentHeaders,
@@ -15,7 +16,6 @@ import {
 	textReply,
 	uncachedHeaders,
 } from "./reply.ts";
-import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
 
 /** As in package.json, which a worker cannot read. */
 export const version = "0.2.0";
@@ -23,7 +23,7 @@ export const version = "0.2.0";
 const registerPath = /^(?:\/v[12])?\/register\/[^/]*$/;
 
 /** The last segment may have any content: it is checked after the signature. */
-const routes = [
+const writeRoutes = [
 	{ action: "remove", method: "DELETE", path: registerPath },
 	{ action: "register", method: "PUT", path: registerPath },
 	// Of the older service, whose publishers still use these.
@@ -37,7 +37,7 @@ const routes = [
 	},
 ] as const;
 
-export type WriteAction = (typeof routes)[number]["action"];
+export type WriteAction = (typeof writeRoutes)[number]["action"];
 
 /** With all paths below them. */
 const writePaths =
@@ -49,11 +49,11 @@ export function isWriteMethod(method: string): boolean {
 
 /** The signature does not cover the method. */
 export function methodOf(action: WriteAction): string {
-	return routes.find((route) => route.action === action)?.method ?? "";
+	return writeRoutes.find((route) => route.action === action)?.method ?? "";
 }
 
 export type Route =
-	| Wanted
+	| ReadRequest
 	| { kind: "write"; action: WriteAction }
 	| { kind: "status"; segment: string }
 	| { kind: "version" | "healthz" | "readyz" }
@@ -64,13 +64,13 @@ export type Route =
 /**
  * On every engine.
  * @param target the request target as it arrived: this text is signed, not a URL parser's normal form
- * @param others routes that are asked after these
+ * @param routes routes that are asked after these
  */
 export function routeOf(
 	method: string,
 	target: string,
 	settings: ReadSettings,
-	others: readonly OtherRoute[] = [],
+	routes: readonly OtherRoute[] = [],
 ): Route {
 	// Nearly all requests are reads, and no target is both a read's and a write's.
 	const read = parseRead(method, target, settings);
@@ -78,7 +78,7 @@ export function routeOf(
 	// "CORS-preflight fetch").
 	if (read === 405 && method === "OPTIONS") return { kind: "preflight", reply: allowReads() };
 	if (typeof read === "number") return refused(refuseRead(read));
-	return read ?? routeOther(method, target, settings, others);
+	return read ?? routeOther(method, target, settings, routes);
 }
 
 const operationPaths: ReadonlyMap<string, "healthz" | "readyz" | "version"> = new Map([
@@ -95,7 +95,7 @@ function routeOther(
 	method: string,
 	target: string,
 	{ basePath, targets }: ReadSettings,
-	others: readonly OtherRoute[],
+	routes: readonly OtherRoute[],
 ): Route {
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
 	const isRead = method === "GET" || method === "HEAD";
@@ -109,7 +109,7 @@ function routeOther(
 	const isForWrites = method === "PUT" || method === "DELETE" || writePaths.test(path);
 	if (isForWrites) return routeWrite(method, target, basePath);
 	const isBelow = target.startsWith(basePath);
-	const route = others.find((other) => isBelow && (isRead || !other.isFallback) && other.matches(path));
+	const route = routes.find((route) => isBelow && (isRead || !route.isFallback) && route.matches(path));
 	if (!route) return refused(refuseRead(404));
 	return isRead ? { kind: "other", route } : refused(refuseRead(405));
 }
@@ -134,11 +134,11 @@ function routeWrite(method: string, target: string, basePath: string): Route {
 		return refusedPath(400, problemAt("path", "path-length", maxWritePathLength));
 	if (!literalPath.test(target)) return refusedPath(400, problemAt("path", "path-characters"));
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
-	const found = routes.filter((route) => route.path.test(path));
-	if (found.length === 0) return refusedPath(404, problemAt("path", "path", basePath));
-	const route = found.find((one) => one.method === method);
+	const matches = writeRoutes.filter((route) => route.path.test(path));
+	if (matches.length === 0) return refusedPath(404, problemAt("path", "path", basePath));
+	const route = matches.find((candidate) => candidate.method === method);
 	if (route) return { kind: "write", action: route.action };
-	const methods = found.map((one) => one.method);
+	const methods = matches.map((candidate) => candidate.method);
 	const error = problemAt("method", "method", oneOf(methods.toReversed()), method);
 	return refused(refuseWrite({ status: 405, errors: [error] }, { Allow: methods.join(", ") }));
 }
@@ -200,9 +200,9 @@ export async function answerStatus(
 ): Promise<Reply> {
 	const refused = (status: number, error: Problem, retryAfter?: number) =>
 		refuse({ status, errors: [error], retryAfter }, anySite);
-	const given = decodeSegment(segment) ?? segment;
-	const smallkey = parseSmallkey(given);
-	if (!smallkey) return refused(400, smallkeyProblem(given));
+	const text = decodeSegment(segment) ?? segment;
+	const smallkey = parseSmallkey(text);
+	if (!smallkey) return refused(400, smallkeyProblem(text));
 	if (!read) return refused(404, problemAt("status", "status-elsewhere"));
 	try {
 		const status = await read(smallkey, client);

@@ -6,12 +6,12 @@ import { parseTargets, targetNames } from "../registry/targets/table.ts";
 /** Reports every bad variable at once. */
 export class Variables {
 	readonly problems: string[] = [];
-	readonly asked = new Set<string>();
+	readonly names = new Set<string>();
 
 	constructor(readonly environment: Environment) {}
 
 	text(name: string, fallback: string): string {
-		this.asked.add(name);
+		this.names.add(name);
 		return this.environment[name] || fallback;
 	}
 
@@ -41,10 +41,10 @@ export class Variables {
 		return this.matching(name, "", /^https?:\/\/[^\s"<>?#]+$/, rule).replace(/(?<!\/)\/+$/, "");
 	}
 
-	oneOf<T extends number | string>(name: string, fallback: T, known: readonly T[]): T {
-		const fits = (text: string) => known.some((one) => String(one) === text);
-		const text = this.#fitting(name, String(fallback), fits, `one of ${known.join(" ")}`);
-		return known.find((one) => String(one) === text) ?? fallback;
+	oneOf<T extends number | string>(name: string, fallback: T, choices: readonly T[]): T {
+		const fits = (text: string) => choices.some((choice) => String(choice) === text);
+		const text = this.#fitting(name, String(fallback), fits, `one of ${choices.join(" ")}`);
+		return choices.find((choice) => String(choice) === text) ?? fallback;
 	}
 
 	/** `parse` returns an error as a text. */

@@ -4,9 +4,9 @@ import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Log } from "../store/log.ts";
 import type { Store } from "../store/store.ts";
 import type { Client, WriteLimiter } from "./limits.ts";
+import type { ReadSettings } from "./read-request.ts";
 import type { Reply } from "./reply.ts";
 import type { Senders } from "./senders.ts";
-import type { ReadSettings } from "./wanted.ts";
 
 /** In UTF-16 units, of a line of the log and of one text in it. */
 const maxLineLength = 4_000;

@@ -123,9 +123,9 @@ export class Room {
 	constructor(readonly max: number) {}
 
 	hold(client: Client): Holding {
-		let own = 0;
+		let amountHeld = 0;
 		const add = (amount: number) => {
-			own += amount;
+			amountHeld += amount;
 			this.#held += amount;
 			for (const { name } of client) {
 				const sum = (this.#byName.get(name) ?? 0) + amount;
@@ -143,6 +143,6 @@ export class Room {
 			add(amount);
 			return null;
 		};
-		return { take, end: () => add(-own) };
+		return { take, end: () => add(-amountHeld) };
 	}
 }

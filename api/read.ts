@@ -4,8 +4,8 @@ import { etagOfTags } from "../registry/etag.ts";
 import { parseSmallkey } from "../registry/smallkey.ts";
 import { targetOf } from "../registry/targets/table.ts";
 import type { Envelope, Fragment, ReadFragment } from "../registry/targets/target.ts";
+import { type ReadRequest, smallkeysOf } from "./read-request.ts";
 import { answerTagged, fragmentHeaders, type Reply, refusalCaching, refuseRead } from "./reply.ts";
-import { smallkeysOf, type Wanted } from "./wanted.ts";
 
 /** Largest answer to one `docs` in bytes, repeated layers included. */
 export const maxDocsBytes = 32_000_000;
@@ -21,7 +21,7 @@ const encoder = new TextEncoder();
 const comma = encoder.encode(",");
 
 /** An answer; its pieces are joined only if it is sent, in the way that is fastest on an engine. */
-interface Found {
+interface Content {
 	etag: string;
 	pieces: readonly Uint8Array[];
 	/** Whether a requested key is unknown. Then the answer is cached briefly, so that no cache hides a new layer. */
@@ -40,21 +40,21 @@ type Fragments = readonly (Fragment | null)[];
  * @throws {Error} if a fragment cannot be read
  */
 export function answerRead(
-	wanted: Wanted,
+	request: ReadRequest,
 	ifNoneMatch: string | null,
 	file: ReadFragment,
 ): Reply | Promise<Reply> {
-	const folder = `${targetOf(wanted.target).doc}/${wanted.lang}`;
+	const folder = `${targetOf(request.target).doc}/${request.lang}`;
 	const fragments: (Fragment | null)[] = [];
-	for (const item of wanted.items) {
+	for (const item of request.items) {
 		const fragment = parseSmallkey(item) ? file(folder, item) : null;
 		if (fragment instanceof Promise)
-			return readAll(wanted.items, folder, file, [item, fragment]).then((all) =>
-				replyWith(wanted, all, ifNoneMatch),
+			return readAll(request.items, folder, file, [item, fragment]).then((all) =>
+				replyWith(request, all, ifNoneMatch),
 			);
 		fragments.push(fragment);
 	}
-	return replyWith(wanted, fragments, ifNoneMatch);
+	return replyWith(request, fragments, ifNoneMatch);
 }
 
 /**
@@ -68,36 +68,36 @@ async function readAll(
 	file: ReadFragment,
 	begun: [item: string, fragment: Promise<Fragment | null>],
 ): Promise<Fragments | null> {
-	const found = new Map<string, Fragment | null>();
+	const fragments = new Map<string, Fragment | null>();
 	let bytes = 0;
 	const read = async (smallkey: string) => {
 		if (bytes > maxDocsBytes) return;
 		const fragment = await (smallkey === begun[0] ? begun[1] : file(folder, smallkey));
 		bytes += fragment?.body.length ?? 0;
-		found.set(smallkey, fragment);
+		fragments.set(smallkey, fragment);
 	};
 	await pMap(smallkeysOf(items), read, { concurrency: maxConcurrent });
-	return bytes > maxDocsBytes ? null : items.map((item) => found.get(item) ?? null);
+	return bytes > maxDocsBytes ? null : items.map((item) => fragments.get(item) ?? null);
 }
 
-function replyWith(wanted: Wanted, fragments: Fragments | null, ifNoneMatch: string | null): Reply {
+function replyWith(request: ReadRequest, fragments: Fragments | null, ifNoneMatch: string | null): Reply {
 	if (!fragments) return refuseRead(414);
-	const found = wanted.kind === "doc" ? findDoc(wanted, fragments[0]) : findDocs(wanted, fragments);
-	if (typeof found === "number") return refuseRead(found);
+	const content = request.kind === "doc" ? findDoc(request, fragments[0]) : findDocs(request, fragments);
+	if (typeof content === "number") return refuseRead(content);
 	// The headers are listed: copying `fragmentHeaders` for each request takes longer than finding the fragment.
 	const headers = {
-		"Content-Type": wanted.callback === null ? fragmentHeaders["Content-Type"] : scriptType,
+		"Content-Type": request.callback === null ? fragmentHeaders["Content-Type"] : scriptType,
 		"Access-Control-Allow-Origin": fragmentHeaders["Access-Control-Allow-Origin"],
 		"Access-Control-Expose-Headers": fragmentHeaders["Access-Control-Expose-Headers"],
-		"Cache-Control": found.isIncomplete ? refusalCaching : fragmentHeaders["Cache-Control"],
+		"Cache-Control": content.isIncomplete ? refusalCaching : fragmentHeaders["Cache-Control"],
 		"X-Content-Type-Options": fragmentHeaders["X-Content-Type-Options"],
-		ETag: found.etag,
+		ETag: content.etag,
 	};
-	return answerTagged(headers, ifNoneMatch, () => bodyOf(found.pieces));
+	return answerTagged(headers, ifNoneMatch, () => bodyOf(content.pieces));
 }
 
 /** The fragment, as a function call if the request names a callback (JSONP); else the status of the refusal. */
-function findDoc({ callback }: Wanted, fragment: Fragment | null | undefined): Found | number {
+function findDoc({ callback }: ReadRequest, fragment: Fragment | null | undefined): Content | number {
 	if (!fragment) return 404;
 	const { body, etag } = fragment;
 	if (callback === null) return { etag, pieces: [body] };
@@ -105,8 +105,8 @@ function findDoc({ callback }: Wanted, fragment: Fragment | null | undefined): F
 	return { etag: etagOfTags([etag, callback]), pieces };
 }
 
-function findDocs(wanted: Wanted, fragments: Fragments): Found | number {
-	const { target, lang, callback, isQuery } = wanted;
+function findDocs(request: ReadRequest, fragments: Fragments): Content | number {
+	const { target, lang, callback, isQuery } = request;
 	const { envelope, absent, isUnlisted, queryDoor } = targetOf(target);
 	const rules =
 		isQuery && queryDoor
@@ -115,10 +115,10 @@ function findDocs(wanted: Wanted, fragments: Fragments): Found | number {
 	const { open, close } = rules.envelope ?? { open: "", close: "" };
 	const pieces: Uint8Array[] = [encoder.encode(`${callback === null ? "" : `/**/${callback}(`}${open}[`)];
 	const tags: string[] = [];
-	for (const index of wanted.isSorted ? inDrawingOrder(fragments) : wanted.items.keys()) {
-		const found = fragments[index] ?? null;
-		const fragment = found && rules.isUnlisted?.(found.body) ? null : found;
-		const missing = fragment ? null : rules.absent(wanted.items[index] as string, wanted.items.length);
+	for (const index of request.isSorted ? inDrawingOrder(fragments) : request.items.keys()) {
+		const stored = fragments[index] ?? null;
+		const fragment = stored && rules.isUnlisted?.(stored.body) ? null : stored;
+		const missing = fragment ? null : rules.absent(request.items[index] as string, request.items.length);
 		if (!fragment && missing === null) continue;
 		const json = fragment ? layerIn(fragment.body, envelope) : encoder.encode(missing as string);
 		const element = callback === null ? json : escapeSeparators(json);

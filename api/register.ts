@@ -92,11 +92,11 @@ export async function putEdits(
 	if (ids && ids.registration === (await blobId(text))) return [];
 	const isOther = !ids || ids.isCanonical === true;
 	const stored = !isOther && comparison === "payload" ? await now.read(smallkey) : null;
-	const known = parseStored(stored);
-	if (known && canonicalText(known) === text) return [];
+	const parsed = parseStored(stored);
+	if (parsed && canonicalText(parsed) === text) return [];
 	const edits: Edit[] = [{ path, text }];
 	if (ids?.description) {
-		const before = known ?? parseStored(await now.read(smallkey));
+		const before = parsed ?? parseStored(await now.read(smallkey));
 		const isOfKind = before && kindOf(before) === kindOf(registration);
 		if (!isOfKind) edits.push({ path: descriptionPath(smallkey), text: null });
 	}
@@ -170,8 +170,8 @@ function requestUpdate(
 		const before = stored.registration;
 		const isFeature = langs.every((lang) => serviceTypeOf(before, lang) === "esriFeature");
 		if (kind === "features" && !isFeature) return invalid(problemAt("smallkey", "not-feature", smallkey));
-		const wanted = { ...before, ...whole, en: { ...before.en, ...en }, fr: { ...before.fr, ...fr } };
-		const body = new TextEncoder().encode(JSON.stringify(wanted));
+		const merge = { ...before, ...whole, en: { ...before.en, ...en }, fr: { ...before.fr, ...fr } };
+		const body = new TextEncoder().encode(JSON.stringify(merge));
 		const { registration, problems } = judgeBody(smallkey, body, "anyone");
 		if (!registration) return refusalOf(problems);
 		merged = registration;

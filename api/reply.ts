@@ -28,10 +28,10 @@ export const fragmentHeaders = {
 	"X-Content-Type-Options": "nosniff",
 } as const;
 
-const { "Content-Type": _type, ...others } = fragmentHeaders;
+const { "Content-Type": _type, ...rest } = fragmentHeaders;
 
 /** Headers of files for machines: those of a fragment without `Content-Type`. */
-export const machineHeaders = others;
+export const machineHeaders = rest;
 
 /** Cached briefly, so that no cache hides a new layer. */
 export const refusalCaching = "public, max-age=5";
@@ -161,11 +161,11 @@ export function inLanguageOf({ bodyIn, ...reply }: Reply, acceptLanguage: string
 function errorsOf(errors: readonly Problem[], hint: Text | undefined, lang: Lang) {
 	// One error more than the limit is listed, too: the last may be the number of a document's other problems.
 	const max = errors.length === maxErrors + 1 ? errors.length : Math.min(errors.length, maxErrors);
-	for (let named = max; ; named -= 1) {
-		const texts = textsOf(errors.slice(0, named), lang).map(cut);
-		if (errors.length > named) texts.push(textIn(lang, textOf("more", errors.length - named)));
+	for (let count = max; ; count -= 1) {
+		const texts = textsOf(errors.slice(0, count), lang).map(cut);
+		if (errors.length > count) texts.push(textIn(lang, textOf("more", errors.length - count)));
 		const value = { errors: texts, hint: hint && textIn(lang, hint) };
-		if (named === 0 || encoder.encode(JSON.stringify(value)).length <= maxErrorBytes) return value;
+		if (count === 0 || encoder.encode(JSON.stringify(value)).length <= maxErrorBytes) return value;
 	}
 }
 

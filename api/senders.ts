@@ -57,10 +57,10 @@ export async function verify(secret: string, message: Uint8Array, signature: str
 	return sameText(await signMessage(secret, message), signature);
 }
 
-function sameText(expected: string, given: string): boolean {
-	let difference = expected.length ^ given.length;
+function sameText(expected: string, text: string): boolean {
+	let difference = expected.length ^ text.length;
 	for (let index = 0; index < expected.length; index += 1) {
-		difference |= expected.charCodeAt(index) ^ given.charCodeAt(index);
+		difference |= expected.charCodeAt(index) ^ text.charCodeAt(index);
 	}
 	return difference === 0;
 }
@@ -141,12 +141,12 @@ export function parseSenders(text: string, place: string): Senders {
 	const senders = new Map(Object.entries(value).map(([id, entry]) => [id, parseSender(id, entry, place)]));
 	const ids = new Map<string, string>();
 	for (const { id, secret, previous } of senders.values()) {
-		for (const one of previous ? [secret, previous.secret] : [secret]) {
-			const other = ids.get(one);
-			if (other === id) throw new Error(`${place}: sender ${id}: previous_key must not be its key`);
-			if (other !== undefined)
-				throw new Error(`${place}: senders ${other} and ${id} must not share a secret`);
-			ids.set(one, id);
+		for (const key of previous ? [secret, previous.secret] : [secret]) {
+			const owner = ids.get(key);
+			if (owner === id) throw new Error(`${place}: sender ${id}: previous_key must not be its key`);
+			if (owner !== undefined)
+				throw new Error(`${place}: senders ${owner} and ${id} must not share a secret`);
+			ids.set(key, id);
 		}
 	}
 	return senders;
@@ -214,11 +214,11 @@ function parseLine(member: string, text: unknown, where: string): string | null 
  * needed for signing.
  */
 export function senderNamesOf(senders: ReadonlyMap<string, { name: PublicName | null }>) {
-	const named = [...senders].flatMap(([id, { name }]) => {
+	const names = [...senders].flatMap(([id, { name }]) => {
 		if (name === null) return [];
 		const texts = typeof name === "string" ? [name] : [name.en, name.fr];
 		const isPublic = texts.every((text) => !text.includes("@") && !senders.has(text));
 		return isPublic ? [[id, name] as const] : [];
 	});
-	return Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : 1)));
+	return Object.fromEntries(names.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -85,10 +85,10 @@ export async function answerWrite(
 		return refuseWrite(refusal);
 	};
 	if (action === "refresh") {
-		const wanted = parseRefresh(write.target, body, refresh !== undefined);
-		if (isRefusal(wanted)) return refuseForGood(wanted);
+		const selection = parseRefresh(write.target, body, refresh !== undefined);
+		if (isRefusal(selection)) return refuseForGood(selection);
 		const isWanted = (smallkey: string) => mayChange(sender, smallkey);
-		return jsonReply(202, { layers: (await useUp(202)) ? refresh?.({ ...wanted, isWanted }) : 0 });
+		return jsonReply(202, { layers: (await useUp(202)) ? refresh?.({ ...selection, isWanted }) : 0 });
 	}
 	if (write.review !== "" && !isReviewName(write.review))
 		return refuseForGood({
@@ -203,10 +203,10 @@ function parseChange(
 	sender: Sender,
 ): RequestedChange | Refusal {
 	const segment = target.slice(target.lastIndexOf("/") + 1);
-	const given = decodeSegment(segment);
-	const smallkey = parseSmallkey(given ?? "");
+	const text = decodeSegment(segment);
+	const smallkey = parseSmallkey(text ?? "");
 	if (smallkey === null) {
-		return { status: 400, errors: [smallkeyProblem(given ?? segment)], reason: "smallkey" };
+		return { status: 400, errors: [smallkeyProblem(text ?? segment)], reason: "smallkey" };
 	}
 	return parse(smallkey, body, sender);
 }

@@ -2,13 +2,13 @@ import { InvalidArgumentError } from "commander";
 import { isFolderLocked } from "../api/service/lock.ts";
 import {
 	addSender,
-	allSenders,
 	changeSender,
-	knownSender,
 	listLines,
-	oneSender,
+	readAllSenders,
+	readSender,
 	removedLines,
 	type SenderFields,
+	senderExists,
 	senderLines,
 } from "../api/service/senders.ts";
 import { randomSecret, sendersPath } from "../api/service/senders-file.ts";
@@ -62,8 +62,8 @@ function fieldsOf({ smallkeys, allLayers, review, contact, name }: RightsOptions
 
 /** @throws {Error} unless the answer is yes */
 async function askForLayers(dataDir: string, id: string, io: Io): Promise<void> {
-	const senders = await allSenders(dataDir).catch(() => null);
-	if (senders?.has(id)) throw knownSender(dataDir, id);
+	const senders = await readAllSenders(dataDir).catch(() => null);
+	if (senders?.has(id)) throw senderExists(dataDir, id);
 	const answer = await io.ask(`May ${id} change all layers? Otherwise say --smallkeys. [y/N] `);
 	if (answer !== null && /^y(?:es)?$/i.test(answer)) return;
 	throw new Error(
@@ -75,7 +75,7 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
 	const place = sendersPath(dataDir);
 	const printSender = async (id: string) =>
-		io.print(senderLines(await oneSender(dataDir, id), place).join("\n"));
+		io.print(senderLines(await readSender(dataDir, id), place).join("\n"));
 	const printService = async () => {
 		if (environment.SENDERS) io.print("SENDERS is set: a service with this setting does not read the file");
 		else if (!(await isFolderLocked(dataDir))) io.print(`no service runs in ${dataDir} now`);
@@ -131,7 +131,7 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 		verb("remove", "take a sender away; what it has published stays").action(async (id) => {
 			await changeSender(dataDir, id, () => null);
 			io.print(`${id} is no longer in ${place}`);
-			const remaining = [...(await allSenders(dataDir)).values()];
+			const remaining = [...(await readAllSenders(dataDir)).values()];
 			const published = await readPublished(dataDir);
 			const entry = published && (published.get(id) ?? { layers: [], waiting: [] });
 			if (entry) io.print(removedLines(entry, remaining).map(plain).join("\n"));
@@ -143,14 +143,14 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 			.command("list")
 			.description("list all senders")
 			.action(async () => {
-				const senders = [...(await allSenders(dataDir)).values()];
+				const senders = [...(await readAllSenders(dataDir)).values()];
 				for (const text of listLines(senders, await readPublished(dataDir))) io.print(text);
 			});
 
 		verb("show", "show one sender")
 			.option("--secret", "print its secret instead, and nothing else")
 			.action(async (id, { secret }) => {
-				if (secret) io.print((await oneSender(dataDir, id)).secret);
+				if (secret) io.print((await readSender(dataDir, id)).secret);
 				else await printSender(id);
 			});
 		return line;

@@ -24,7 +24,7 @@ const maxForwardedLength = 8_192;
 /** `TRUSTED_PROXIES`: addresses and ranges such as `127.0.0.1,10.1.0.0/16`. An error is a text. */
 export function parseTrustedProxies(text: string): TrustedProxies | string {
 	const ranges: TrustedProxies = [];
-	for (const part of text.split(",").map((one) => one.trim())) {
+	for (const part of text.split(",").map((range) => range.trim())) {
 		const [plain = "", bits] = part.split("/", 2);
 		const address = parseAddress(plain);
 		if (!address || (bits !== undefined && !ipaddr.isValidCIDR(part)))
@@ -75,9 +75,9 @@ const siteParts = 4;
 
 function limitedAs(client: Address): { counted: string; shares: Client } {
 	const counted = networkOf(client, 64);
-	const own = { name: counted, parts: addressParts };
-	if (client.kind() === "ipv4") return { counted, shares: [own] };
-	return { counted, shares: [own, { name: `${networkOf(client, 48)}/48`, parts: siteParts }] };
+	const share = { name: counted, parts: addressParts };
+	if (client.kind() === "ipv4") return { counted, shares: [share] };
+	return { counted, shares: [share, { name: `${networkOf(client, 48)}/48`, parts: siteParts }] };
 }
 
 /** A host name or an address, with or without a port. */
@@ -103,12 +103,12 @@ export function originOf({ headers, socket }: IncomingMessage, trusted: TrustedP
  * From the connection's address back through `X-Forwarded-For`, to the first one that is no trusted proxy's.
  */
 function findClient(peer: Address, forwarded: string, trusted: TrustedProxies): Address {
-	const named = forwarded.slice(-maxForwardedLength).split(",");
+	const parts = forwarded.slice(-maxForwardedLength).split(",");
 	// The first part may be cut.
-	if (forwarded.length > maxForwardedLength) named.shift();
+	if (forwarded.length > maxForwardedLength) parts.shift();
 	let client = peer;
-	while (named.length > 0 && ipaddr.subnetMatch(client, { trusted }, "") === "trusted") {
-		const next = parseAddress(withoutPort((named.pop() as string).trim()));
+	while (parts.length > 0 && ipaddr.subnetMatch(client, { trusted }, "") === "trusted") {
+		const next = parseAddress(withoutPort((parts.pop() as string).trim()));
 		// Only a proxy on this machine may forward a loopback address: that of another machine is its own.
 		if (!next || (isLoopback(next) && !isLoopback(client))) return client;
 		client = next;
@@ -163,12 +163,12 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 		const { headers, headersDistinct, url: target = "", httpVersion } = request;
 		const length = headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : null;
 		const address = client[0]?.name ?? null;
-		const [one, held] = [bodies.hold(client), bytes.hold(client)];
+		const [place, room] = [bodies.hold(client), bytes.hold(client)];
 		const readHeld = async (): Promise<WriteBody | Reply> => {
-			if (one.take(1)) return refuseWrite(noRoom);
+			if (place.take(1)) return refuseWrite(noRoom);
 			// The client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).
 			if (headers.expect !== undefined && httpVersion === "1.1") response.writeContinue();
-			const body = await readBody(request, timeoutMs, held);
+			const body = await readBody(request, timeoutMs, room);
 			// A head without its body costs as much as a wrong signature.
 			const isMissing =
 				body !== "too large" && !(body instanceof Uint8Array) && body.status !== noRoom.status;
@@ -184,8 +184,8 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 			const write = { action, target, address, length, ...signed };
 			return await answerWrite(write, readHeld, context);
 		} finally {
-			one.end();
-			held.end();
+			place.end();
+			room.end();
 		}
 	};
 }
@@ -194,7 +194,7 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
  * Returns a refusal if the body does not arrive. `held` takes the bytes that have arrived, not those
  * announced.
  */
-function readBody(request: IncomingMessage, timeoutMs: number, held: Holding): Promise<WriteBody | Reply> {
+function readBody(request: IncomingMessage, timeoutMs: number, room: Holding): Promise<WriteBody | Reply> {
 	return new Promise((resolve) => {
 		const settle = (body: WriteBody | Reply) => {
 			clearTimeout(timer);
@@ -216,7 +216,7 @@ function readBody(request: IncomingMessage, timeoutMs: number, held: Holding): P
 			if (isDiscarded) return;
 			length += chunk.length;
 			if (length > maxRegistrationBytes) discard("too large");
-			else if (held.take(chunk.length)) discard(refuseWrite(noRoom));
+			else if (room.take(chunk.length)) discard(refuseWrite(noRoom));
 			else chunks.push(chunk);
 		});
 		finished(request, (error) => settle(error ? answerGone() : Buffer.concat(chunks)));

@@ -90,9 +90,9 @@ export function countedLog<Line extends object>(
 		timer = kinds.size > 0 ? setTimeout(end, windowMs).unref() : undefined;
 	};
 	const add = (line: Line): void => {
-		const own = kindOf(line);
-		if (own === null) return write(line);
-		const kind = kinds.size < maxKinds || kinds.has(own) ? own : "other";
+		const name = kindOf(line);
+		if (name === null) return write(line);
+		const kind = kinds.size < maxKinds || kinds.has(name) ? name : "other";
 		const counted = kinds.get(kind);
 		if (counted) {
 			counted.last = line;

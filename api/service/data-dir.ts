@@ -36,12 +36,12 @@ export async function refuseForeignRoot(folder: string, uid = process.getuid?.()
 
 /** Like `mkdir -p`. Node's `recursive` never returns below /proc, where no folder can be created. */
 async function makeFolder(folder: string): Promise<void> {
-	const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
+	const stats = await stat(folder).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === "ENOENT") return null;
 		throw error;
 	});
-	if (found && !found.isDirectory()) throw new Error("it is a file");
-	if (found) return;
+	if (stats && !stats.isDirectory()) throw new Error("it is a file");
+	if (stats) return;
 	await makeFolder(dirname(folder));
 	await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
 		// Another process has created the folder meanwhile.

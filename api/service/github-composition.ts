@@ -32,8 +32,8 @@ export async function openGithubService(
 	const store = observeCommits(watched.store, observe);
 	const layers = () => {
 		const folders = slotsOf(configuration).map((slot) => join(out, slotFolder(slot)));
-		const found = folders.map((folder) => ifThereSync(folder, () => readdirSync(folder)) ?? []);
-		return Math.max(...found.map((names) => names.filter((name) => !name.includes(".")).length));
+		const names = folders.map((folder) => ifThereSync(folder, () => readdirSync(folder)) ?? []);
+		return Math.max(...names.map((names) => names.filter((name) => !name.includes(".")).length));
 	};
 	// The queue is known only to GitHub, and the published commits only to the hosting.
 	const gauges = async () => ({

@@ -70,11 +70,11 @@ export function createReadStatus({ repository, store, has, started }: LayerStatu
 	return async (smallkey, client) => {
 		// Only an existing layer or change takes room: a flood of other smallkeys stops no publisher.
 		if (!has(smallkey) && !(await isKnown(smallkey))) return null;
-		const own = room.hold(client);
-		const full = own.take(1);
+		const place = room.hold(client);
+		const full = place.take(1);
 		if (full === "client") return "too many";
 		if (full) throw new StoreBusy(textOf("status-queue"), 2);
-		return pool(() => readStatus(smallkey)).finally(own.end);
+		return pool(() => readStatus(smallkey)).finally(place.end);
 	};
 }
 

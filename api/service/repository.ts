@@ -16,20 +16,22 @@ export const servedRef = "refs/heads/main";
  * messages: `the repository of DATA_DIR, /var/lib/fragments/repository.git`.
  * @throws {Error} if there is no repository with the branch main
  */
-export async function findRepository(named: string | undefined, dataDir: string) {
-	const own = repositoryPath(resolve(dataDir));
-	const found =
-		named !== undefined
-			? { path: resolve(named), name: `the repository ${named}` }
-			: existsSync(own)
-				? { path: own, name: `the repository of DATA_DIR, ${own}` }
+export async function findRepository(path: string | undefined, dataDir: string) {
+	const local = repositoryPath(resolve(dataDir));
+	const repository =
+		path !== undefined
+			? { path: resolve(path), name: `the repository ${path}` }
+			: existsSync(local)
+				? { path: local, name: `the repository of DATA_DIR, ${local}` }
 				: { path: resolve("."), name: "the repository of this checkout" };
-	await runGit(found.path, ["rev-parse", "--verify", "--quiet", "--end-of-options", servedRef]).catch(() => {
-		throw new Error(
-			`${named === undefined ? "" : "--repo: "}${found.name}: is no git repository with a branch main`,
-		);
-	});
-	return found;
+	await runGit(repository.path, ["rev-parse", "--verify", "--quiet", "--end-of-options", servedRef]).catch(
+		() => {
+			throw new Error(
+				`${path === undefined ? "" : "--repo: "}${repository.name}: is no git repository with a branch main`,
+			);
+		},
+	);
+	return repository;
 }
 
 /** Null if the commit has no such file. @throws {Error} if git fails */
@@ -39,8 +41,8 @@ export async function readHealth(repository: string, commit = servedRef): Promis
 
 /** Null if the commit has no such file. @throws {Error} if git fails */
 export async function readAt(repository: string, commit: string, path: string): Promise<Buffer | null> {
-	const listed = await runGit(repository, ["ls-tree", commit, "--", path]);
-	return listed.length === 0 ? null : runGit(repository, ["cat-file", "blob", `${commit}:${path}`]);
+	const entry = await runGit(repository, ["ls-tree", commit, "--", path]);
+	return entry.length === 0 ? null : runGit(repository, ["cat-file", "blob", `${commit}:${path}`]);
 }
 
 /** On a branch of its own; waits for a reviewer or was declined. */
@@ -138,7 +140,7 @@ export async function readReviewedLayers(repository: string, limitMs: number): P
 	const refs = (await runGit(repository, words, { limitMs })).toString("utf8").split("\n").filter(Boolean);
 	const layersOf = async (line: string) => {
 		const [commit = "", ref = ""] = line.split(" ");
-		const place = places.findLast((one) => ref.startsWith(one)) ?? "";
+		const place = places.findLast((candidate) => ref.startsWith(candidate)) ?? "";
 		const name = nameOf(ref.slice(place.length));
 		return isOfMany(name) ? changedLayers(repository, commit, { limitMs }) : name;
 	};
@@ -168,8 +170,8 @@ export async function findWaitingReviews(repository: string, words: readonly str
 			throw new Error(`${word}: is ${first.branch} or ${second.branch}: name one of them`);
 		if (!first) {
 			const branches = waiting.map(({ branch }) => branch).join(" ");
-			const others = branches ? `these wait: ${branches}` : "none waits";
-			throw new Error(`${word}: does not wait for a review; ${others}`);
+			const rest = branches ? `these wait: ${branches}` : "none waits";
+			throw new Error(`${word}: does not wait for a review; ${rest}`);
 		}
 		for (const review of matches) chosen.add(review);
 	}
@@ -178,7 +180,7 @@ export async function findWaitingReviews(repository: string, words: readonly str
 
 /** @throws {Error} as `findWaitingReviews` */
 export async function findWaiting(repository: string, word: string): Promise<Review> {
-	const [review, other] = await findWaitingReviews(repository, [word]);
-	if (review && !other) return review;
+	const [review, second] = await findWaitingReviews(repository, [word]);
+	if (review && !second) return review;
 	throw new Error(`${word}: is several reviews: name one of them`);
 }

@@ -21,14 +21,14 @@ export function sendersPath(dataDir: string): string {
 export const firstSender = "publisher";
 
 /** `place`: `SENDERS`, or the file's path. */
-interface FoundSenders {
+interface SendersSource {
 	text: string;
 	senders: Senders;
 	place: string;
 }
 
 /** From `SENDERS`, otherwise from the senders file; null if there is neither. */
-async function findSenders(env: Environment, dataDir: string): Promise<FoundSenders | null> {
+async function findSenders(env: Environment, dataDir: string): Promise<SendersSource | null> {
 	if (env.SENDERS) return { text: env.SENDERS, senders: parseVariable(env.SENDERS), place: "SENDERS" };
 	const place = sendersPath(dataDir);
 	const text = await readTextIfThere(place);
@@ -42,9 +42,9 @@ async function findSenders(env: Environment, dataDir: string): Promise<FoundSend
 export async function readSenders(
 	env: Environment,
 	dataDir: string,
-): Promise<FoundSenders & { created: string | null }> {
-	const found = await findSenders(env, dataDir);
-	if (found) return { ...found, created: null };
+): Promise<SendersSource & { created: string | null }> {
+	const existing = await findSenders(env, dataDir);
+	if (existing) return { ...existing, created: null };
 	await changeSenders(dataDir, (entries) => ({ [firstSender]: randomSecret(), ...entries }));
 	return { ...(await readSenders(env, dataDir)), created: firstSender };
 }

@@ -18,7 +18,7 @@ function entryOf(fields: SenderFields): SenderEntry {
 /** With a random secret. @throws {WrongError} if the id exists */
 export async function addSender(dataDir: string, id: string, fields: SenderFields): Promise<void> {
 	await changeSenders(dataDir, (entries) => {
-		if (Object.hasOwn(entries, id)) throw knownSender(dataDir, id);
+		if (Object.hasOwn(entries, id)) throw senderExists(dataDir, id);
 		return { ...entries, [id]: entryOf({ key: randomSecret(), ...fields }) };
 	});
 }
@@ -33,27 +33,27 @@ export async function changeSender(
 	change: (fields: SenderFields) => SenderFields | null,
 ): Promise<void> {
 	await changeSenders(dataDir, (entries) => {
-		const { [id]: entry, ...others } = entries;
-		if (!Object.hasOwn(entries, id) || entry === undefined) throw unknownSender(dataDir, id);
+		const { [id]: entry, ...rest } = entries;
+		if (!Object.hasOwn(entries, id) || entry === undefined) throw senderMissing(dataDir, id);
 		const after = change(typeof entry === "string" ? { key: entry } : entry);
-		return after ? { ...entries, [id]: entryOf(after) } : others;
+		return after ? { ...entries, [id]: entryOf(after) } : rest;
 	});
 }
 
-export function knownSender(dataDir: string, id: string): WrongError {
+export function senderExists(dataDir: string, id: string): WrongError {
 	return new WrongError(
 		`${sendersPath(dataDir)}: already has a sender ${id}; npx fragment-publisher sender change ${id} changes it`,
 	);
 }
 
-function unknownSender(dataDir: string, id: string): WrongError {
+function senderMissing(dataDir: string, id: string): WrongError {
 	return new WrongError(
 		`${sendersPath(dataDir)}: has no sender ${id}; npx fragment-publisher sender list names them`,
 	);
 }
 
 /** @throws {Error} if the file cannot be read */
-export async function allSenders(dataDir: string): Promise<ReadonlyMap<string, Sender>> {
+export async function readAllSenders(dataDir: string): Promise<ReadonlyMap<string, Sender>> {
 	const place = sendersPath(dataDir);
 	const text = await readFile(place, "utf8").catch((error: Error) => {
 		throw new Error(`${place}: cannot be read; npm start or npx fragment-publisher sender add creates it`, {
@@ -64,9 +64,9 @@ export async function allSenders(dataDir: string): Promise<ReadonlyMap<string, S
 }
 
 /** @throws {WrongError} if there is no such sender */
-export async function oneSender(dataDir: string, id: string): Promise<Sender> {
-	const sender = (await allSenders(dataDir)).get(id);
-	if (!sender) throw unknownSender(dataDir, id);
+export async function readSender(dataDir: string, id: string): Promise<Sender> {
+	const sender = (await readAllSenders(dataDir)).get(id);
+	if (!sender) throw senderMissing(dataDir, id);
 	return sender;
 }
 
@@ -94,7 +94,7 @@ export function listLines(
 }
 
 /** Layers that are listed by name. */
-const maxNamed = 20;
+const maxListed = 20;
 
 export interface Published {
 	/** Layers that the sender registered last, sorted. */
@@ -115,7 +115,7 @@ export function removedLines({ layers, waiting }: Published, others: readonly Se
 	return [
 		`it has published ${counted(layers.length, "layer")}, which ${layers.length === 1 ? "stays" : "stay"}`,
 		...[...groups].map(
-			([ids, keys]) => `  ${firstOf(keys, maxNamed)}: ${ids || "no sender"} may change them now`,
+			([ids, keys]) => `  ${firstOf(keys, maxListed)}: ${ids || "no sender"} may change them now`,
 		),
 		...waiting.map(
 			(branch) => `its change on ${branch} still waits: npx fragment-publisher review show ${branch}`,

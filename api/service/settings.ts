@@ -78,15 +78,15 @@ export function settingNames(more: readonly ReadSettings[], env: Environment = {
 	const variables = new Variables({ ...env, GITHUB_REPOSITORY: "owner/name" });
 	readCore(variables, env);
 	for (const read of more) read(variables);
-	return new Set([...variables.asked, "SENDERS"]);
+	return new Set([...variables.names, "SENDERS"]);
 }
 
 /** For each variable that has nearly the name of a setting. */
 export function misspeltSettings(env: Environment, more: readonly ReadSettings[]): string[] {
-	const known = settingNames(more, env).add("NODE_ENV");
+	const names = settingNames(more, env).add("NODE_ENV");
 	return Object.keys(env).flatMap((name) => {
-		if (known.has(name) || !/^[A-Z][A-Z_]{4,}$/.test(name)) return [];
-		const nearest = nearestName(name, known);
+		if (names.has(name) || !/^[A-Z][A-Z_]{4,}$/.test(name)) return [];
+		const nearest = nearestName(name, names);
 		return nearest === null
 			? []
 			: [`${name}: is no setting; did you mean ${nearest}? docs/settings.md has all`];
@@ -130,11 +130,16 @@ export function withSettingsFile(environment: Environment, folder: string): Envi
 	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
 	if (text === null) return environment;
 	const settings = parseSettings(text, path);
-	const { DATA_DIR: named } = environment;
+	const { DATA_DIR: dataDir } = environment;
 	const { DATA_DIR: configured } = settings;
-	if (named && configured && resolve(folder, named) !== resolve(folder, configured) && !existsSync(named)) {
+	if (
+		dataDir &&
+		configured &&
+		resolve(folder, dataDir) !== resolve(folder, configured) &&
+		!existsSync(dataDir)
+	) {
 		throw new Error(
-			`DATA_DIR: there is no folder ${named}, and ${path} names ${configured}. Leave DATA_DIR unset, or make the folder first`,
+			`DATA_DIR: there is no folder ${dataDir}, and ${path} names ${configured}. Leave DATA_DIR unset, or make the folder first`,
 		);
 	}
 	return { ...settings, ...environment };

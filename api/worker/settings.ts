@@ -5,8 +5,8 @@ import { type Store, StoreBusy } from "../../store/store.ts";
 import { readGitHub, readServing, Variables } from "../configuration.ts";
 import type { Context } from "../context.ts";
 import { onceEach, type WriteLimiter } from "../limits.ts";
+import type { ReadSettings } from "../read-request.ts";
 import { parseSenders } from "../senders.ts";
-import type { ReadSettings } from "../wanted.ts";
 import type { Bindings } from "./reads.ts";
 
 /**

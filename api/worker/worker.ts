@@ -36,8 +36,8 @@ export function createWorker(
 			// The engine resets the connection if a body is left unread.
 			const body = await readBody(request);
 			const settings = settingsOf(bindings);
-			const others = settings.site ? routesOf(bindings) : [];
-			const route = routeOf(request.method, target, settings, others);
+			const routes = settings.site ? routesOf(bindings) : [];
+			const route = routeOf(request.method, target, settings, routes);
 			kind = route.kind;
 			const ifNoneMatch = request.headers.get("If-None-Match");
 			switch (route.kind) {

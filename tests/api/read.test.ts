@@ -1,8 +1,8 @@
 import * as assert from "uvu/assert";
 import { routeOf } from "../../api/app.ts";
 import { answerRead } from "../../api/read.ts";
+import { smallkeysOf } from "../../api/read-request.ts";
 import type { Reply } from "../../api/reply.ts";
-import { smallkeysOf } from "../../api/wanted.ts";
 import { etagOf } from "../../registry/etag.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import type { Fragment, TargetName } from "../../registry/targets/target.ts";

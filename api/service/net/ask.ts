@@ -85,18 +85,18 @@ export function createAsk({
 		signal?: AbortSignal,
 		take?: Take,
 	): Promise<Answer> {
-		const known = failed.get(origin);
-		const early = known && answerFrom(known, address, now());
+		const failure = failed.get(origin);
+		const early = failure && answerFrom(failure, address, now());
 		if (early) return early;
-		known?.skipped.delete(address);
+		failure?.skipped.delete(address);
 		const { answer, host: state } = await askWithRetries(address, signal, take);
 		if (answer.ok || !state) {
 			if (!signal?.aborted) failed.delete(origin);
 			return answer;
 		}
-		const failures = (known?.failures ?? 0) + 1;
+		const failures = (failure?.failures ?? 0) + 1;
 		const isDown = state === "dead" || failures >= maxFailures;
-		const { hanging, skipped } = known ?? { hanging: new Map(), skipped: new Map() };
+		const { hanging, skipped } = failure ?? { hanging: new Map(), skipped: new Map() };
 		if (state === "doubtful") hanging.set(address, answer);
 		const untilMs = isDown ? now() + downPauseMs : 0;
 		failed.set(origin, { failures: isDown ? 0 : failures, untilMs, answer, hanging, skipped });
@@ -113,14 +113,14 @@ export function createAsk({
 
 /** Null if the address is to be asked. */
 function answerFrom({ untilMs, answer, hanging, skipped }: Failed, address: string, nowMs: number) {
-	const own = hanging.get(address);
+	const failure = hanging.get(address);
 	if (nowMs < untilMs) {
-		if (own) return own;
+		if (failure) return failure;
 		if (!skipped.has(address)) skipped.set(address, nowMs);
 		return notAsked(answer);
 	}
-	for (const [other, sinceMs] of skipped) if (nowMs - sinceMs > maxYieldMs) skipped.delete(other);
-	return own && skipped.size > 0 ? own : null;
+	for (const [waiting, sinceMs] of skipped) if (nowMs - sinceMs > maxYieldMs) skipped.delete(waiting);
+	return failure && skipped.size > 0 ? failure : null;
 }
 
 /** Its host did not answer for another address. */

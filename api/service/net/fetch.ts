@@ -71,9 +71,9 @@ export function createFetch(options: FetchOptions = {}): GuardedFetch {
 		if (!headers.has("User-Agent")) headers.set("User-Agent", userAgent);
 		client ??= import("undici").then((undici) => clientOf(undici, options));
 		const { dispatcherFor, undiciFetch } = await client;
-		const own = { signal, dispatcher: dispatcherFor(url), redirect: "manual", credentials: "omit" };
+		const fixed = { signal, dispatcher: dispatcherFor(url), redirect: "manual", credentials: "omit" };
 		const { take: _, ...plainInit } = init;
-		const settings = { ...plainInit, headers: [...headers], ...own };
+		const settings = { ...plainInit, headers: [...headers], ...fixed };
 		const answer = await undiciFetch(url, settings as Parameters<typeof undiciFetch>[1]);
 		return answer as unknown as Response;
 	}

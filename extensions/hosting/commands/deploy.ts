@@ -35,7 +35,7 @@ export function workerVariables(env: Environment): [string, string][] {
 	const variables = new Variables({ GITHUB_REPOSITORY: "owner/name" });
 	readServing(variables, { fallback: 1, max: 1 });
 	readGitHub(variables);
-	return ["SENDERS", ...variables.asked].flatMap((name) => (env[name] ? [[name, env[name]]] : []));
+	return ["SENDERS", ...variables.names].flatMap((name) => (env[name] ? [[name, env[name]]] : []));
 }
 
 /** Whether the engine is installed, in the version of its lock file. */

@@ -2,7 +2,7 @@ import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/
 import { targetOf } from "../registry/targets/table.ts";
 import type { Target, TargetName } from "../registry/targets/target.ts";
 
-export interface Wanted {
+export interface ReadRequest {
 	/** `doc`: the fragment of one layer. `docs`: a list of layers. */
 	kind: "doc" | "docs";
 	target: TargetName;
@@ -46,8 +46,8 @@ const pathsOfTargets = new WeakMap<readonly TargetName[], readonly ReadPath[]>()
 
 /** Longest first, since a path may be a prefix of another one. */
 export function readPaths(names: readonly TargetName[]): readonly ReadPath[] {
-	const known = pathsOfTargets.get(names);
-	if (known) return known;
+	const cached = pathsOfTargets.get(names);
+	if (cached) return cached;
 	const paths: ReadPath[] = [];
 	for (const target of names.map(targetOf)) {
 		for (const { doc, docs } of [target, ...target.aliases]) {
@@ -85,8 +85,8 @@ function splitTarget(target: string, { basePath, targets }: ReadSettings) {
 
 /** The last one, still encoded: in a smallkey, unlike in form data, `+` is not a space. */
 function parameterOf(query: string, name: string): string {
-	const found = query.split("&").findLast((part) => part.startsWith(`${name}=`));
-	return found?.slice(name.length + 1) ?? "";
+	const match = query.split("&").findLast((part) => part.startsWith(`${name}=`));
+	return match?.slice(name.length + 1) ?? "";
 }
 
 /**
@@ -94,7 +94,11 @@ function parameterOf(query: string, name: string): string {
  * before the keys (specification, "Endpoints").
  * @returns the read, the status of its refusal, or null if the path is not a read's
  */
-export function parseRead(method: string, target: string, settings: ReadSettings): Wanted | number | null {
+export function parseRead(
+	method: string,
+	target: string,
+	settings: ReadSettings,
+): ReadRequest | number | null {
 	const parts = splitTarget(target, settings);
 	if (!parts) return null;
 	if (method !== "GET" && method !== "HEAD") return 405;
@@ -106,13 +110,13 @@ export function parseRead(method: string, target: string, settings: ReadSettings
 	const callback = lastCallback(query);
 	if (callback !== null && (callback.length > maxCallbackLength || !callbackPattern.test(callback)))
 		return 400;
-	const wanted = { target: path.target.name, lang, callback, isQuery: path.kind === "query", isSorted };
+	const common = { target: path.target.name, lang, callback, isQuery: path.kind === "query", isSorted };
 	if (isDocs) {
 		const items = itemsOf(keys, settings.docsMaxKeys);
-		return items ? { kind: "docs", ...wanted, items } : 414;
+		return items ? { kind: "docs", ...common, items } : 414;
 	}
 	const smallkey = parseSmallkey(decodeSegment(keys) ?? "");
-	return smallkey ? { kind: "doc", ...wanted, items: [smallkey] } : 404;
+	return smallkey ? { kind: "doc", ...common, items: [smallkey] } : 404;
 }
 
 /** Null if there are too many. */
