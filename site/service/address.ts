@@ -1,8 +1,8 @@
 import type { OgcService } from "./capabilities.ts";
 
 /**
- * Sets a request's parameters in an address, in place of its own; case of names is ignored (06-042, section 6.8.1). A space
- * is `%20`, since ArcGIS Server does not read `+` as one. A text that is no address is returned as it is.
+ * Replaces parameters of an address, whatever the case of their names (06-042, section 6.8.1). A space is
+ * `%20`, since ArcGIS Server does not read `+` as one. An invalid address is returned as it is.
  */
 export function withParameters(
 	address: string,
@@ -23,9 +23,9 @@ export function withParameters(
 const versions: Readonly<Record<OgcService, string>> = { WMS: "1.3.0", WMTS: "1.0.0" };
 
 /**
- * The address of a service's capabilities. A WMTS may be registered with the address of the document itself (07-057r7,
- * section 10), which stays as it is.
- * @param layer the only layer that is asked for, of a service that can describe one alone; absent: all layers
+ * A WMTS may be registered with the address of the document itself (07-057r7, section 10), which stays as it
+ * is.
+ * @param layer the only layer of the request, for services that can describe one alone; absent: all layers
  */
 export function capabilitiesAddress(
 	service: OgcService,
@@ -43,7 +43,10 @@ export function capabilitiesAddress(
 	return withParameters(address, query, hasVersion ? /^$/ : /^version$/i);
 }
 
-/** The address of the document of a WMTS at its base address (07-057r7, section 11.1); null if that is one of a document. */
+/**
+ * The document of a WMTS at its base address (07-057r7, section 11.1); null if the address is that of a
+ * document.
+ */
 export function restfulAddress(address: string): string | null {
 	const url = new URL(address);
 	if (/\.xml$/i.test(url.pathname)) return null;
@@ -54,8 +57,7 @@ export function restfulAddress(address: string): string | null {
 /** Parameters that every request of an OGC service sets itself. */
 const requestParameters = /^(?:service|request|version)$/i;
 
-/** Whether two addresses are of the same service. */
 export function isSameService(address: string, other: string): boolean {
-	const [one, two] = [address, other].map((text) => withParameters(text, {}, requestParameters));
-	return one === two;
+	const [a, b] = [address, other].map((text) => withParameters(text, {}, requestParameters));
+	return a === b;
 }

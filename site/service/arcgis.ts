@@ -3,10 +3,13 @@ import { type Cause, causeOf } from "../../registry/causes.ts";
 import type { ServiceType } from "../../registry/registration.ts";
 import { isObject, listOf, numberOf, objectOf, parseAnswer, quote, textOf, wordOf } from "./decode.ts";
 
-/** A document of an ArcGIS service, not checked. */
+/** Of an ArcGIS service, not checked. */
 export type Document = Record<string, unknown>;
 
-/** The address of a service or layer with a path below it, such as `/legend` or `/../4`, without a slash at the end. */
+/**
+ * The address of a service or layer with a path below it, such as `/legend` or `/../4`, without a slash at
+ * the end.
+ */
 export function addressBelow(address: string, path: string): string {
 	const url = new URL(withoutForm(address));
 	const withoutSlash = () => url.pathname.replace(/(?<!\/)\/+$/, "");
@@ -15,21 +18,19 @@ export function addressBelow(address: string, path: string): string {
 	return url.href;
 }
 
-/** The address of a document below a service or layer, with a query in addition to that of the address. */
+/** With a query in addition to that of the address. */
 export function documentAddress(address: string, path = "", query: Record<string, string> = {}): string {
 	const url = new URL(addressBelow(address, path));
 	for (const [name, text] of Object.entries({ ...query, f: "json" })) url.searchParams.set(name, text);
 	return url.href;
 }
 
-/** A service's answer that says why there is no document. */
 export interface ServiceError {
-	/** `wrong`: it remains until the registration, or the layer's sharing, is changed. */
+	/** `wrong` remains until the registration, or the layer's sharing, is changed. */
 	state: "wrong" | "down";
 	what: Cause;
-	/** The service's words; empty if there are none. */
+	/** Empty if there are none. */
 	words: string;
-	/** The service's own code; null if there is none. */
 	status: number | null;
 	/** Whether it is the error of the whole site, which has no `error`. */
 	isSite: boolean;
@@ -39,7 +40,7 @@ export interface ServiceError {
 const lastingCodes = new Set([400, 403, 404, 498, 499]);
 
 /**
- * Parses an answer of an ArcGIS service. Errors come with status 200.
+ * Errors of ArcGIS come with status 200.
  * @param limit most objects and lists
  * @returns the document, or the service's error; both are null if the answer is not a JSON object
  */
@@ -54,12 +55,13 @@ export function readDocument(
 
 function errorIn(document: Document): ServiceError | null {
 	const { error, status } = document;
-	// The site's own error: {"status":"error","messages":["Could not access any server machines."],"code":500}.
+	// The site's own error: {"status":"error","messages":["Could not access any server
+	// machines."],"code":500}.
 	const isSite = error === undefined && textOf(status).toLowerCase() === "error";
 	if (error === undefined && !isSite) return null;
-	const said = isSite ? document : objectOf(error);
-	const words = wordsOf(isObject(error) || isSite ? said : { message: error });
-	const word = wordOf(said.code);
+	const source = isSite ? document : objectOf(error);
+	const words = wordsOf(isObject(error) || isSite ? source : { message: error });
+	const word = wordOf(source.code);
 	const code = word.trim() === "" || !Number.isFinite(Number(word)) ? null : Number(word);
 	// Older servers have the code 500 for a layer that does not exist.
 	const isGone = !isSite && /not found|does not exist|invalid (?:url|layer)/i.test(words);
@@ -68,18 +70,18 @@ function errorIn(document: Document): ServiceError | null {
 	return { state: isLasting ? "wrong" : "down", what, words, status: code, isSite };
 }
 
-/** An error's message, else the first of its details that is not empty. */
+/** The message, else the first of the details that is not empty. */
 function wordsOf({ message, details, messages }: Document): string {
 	const texts = [message, ...[details, messages].flatMap((part) => (Array.isArray(part) ? part : [part]))];
 	return texts.map((text) => textOf(text).trim()).find((text) => text !== "") ?? "";
 }
 
-/** Whether a document is of a service of pictures: `…/ImageServer`. */
+/** A service of pictures: `…/ImageServer`. */
 function isImageServer({ pixelType, serviceDataType, bandCount }: Document): boolean {
 	return textOf(pixelType) !== "" || textOf(serviceDataType) !== "" || numberOf(bandCount) !== null;
 }
 
-/** Whether a document is of a service of vector tiles, which also have `tileInfo`. */
+/** Vector tiles also have `tileInfo`. */
 function isVectorTiles({ defaultStyles, resourceInfo }: Document): boolean {
 	return defaultStyles !== undefined || objectOf(resourceInfo).styleVersion !== undefined;
 }
@@ -99,7 +101,6 @@ export function layerProblem(document: Document): Cause | null {
 	return Array.isArray(fields) || isObject(drawingInfo) ? null : causeOf("not-arcgis-layer");
 }
 
-/** Why no viewer draws a service as this type; null if viewers draw it. */
 export function serviceProblem(document: Document, type: ServiceType): Cause | null {
 	if (isVectorTiles(document)) return causeOf("other-service", "VectorTileServer");
 	if (type === "esriTile") return isObject(document.tileInfo) ? null : causeOf("no-tiles");
@@ -115,7 +116,7 @@ function isId(value: unknown): value is number {
 	return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** The numbers of the layers in a group: a service lists these as numbers, a layer's document as objects. */
+/** The layers in a group: a service lists these as numbers, a layer's document as objects. */
 function innerIds({ subLayerIds, subLayers }: Document): number[] {
 	const objects = listOf(subLayers).filter(isObject);
 	return [...listOf(subLayerIds), ...objects.map((layer) => layer.id)].filter(isId);
@@ -127,8 +128,8 @@ export function isGroup(layer: Document): boolean {
 }
 
 /**
- * The numbers of a service's layers that are no groups: those of the top level in the service's order, and in place of
- * each group the layers in it, as viewers take it apart.
+ * The numbers of a service's layers that are not groups: those of the top level in the service's order, and
+ * in place of each group the layers in it, as viewers expand it.
  */
 export function leavesOf(document: Document): number[] {
 	const layers = listOf(document.layers).filter(isObject);
@@ -141,14 +142,14 @@ export function leavesOf(document: Document): number[] {
 	}
 	const reached = new Set<number>();
 	const leaves: number[] = [];
-	// The next one is the last.
+	// A stack: the last is read next.
 	const pending = layers.filter(({ parentLayerId }) => !byId.has(parentLayerId)).reverse();
 	while (pending.length > 0) {
 		const layer = pending.pop() as Document;
 		const { id } = layer;
 		if (!isId(id) || reached.has(id)) continue;
 		reached.add(id);
-		const inner = innerIds(layer).map((one) => byId.get(one) ?? { id: one });
+		const inner = innerIds(layer).map((innerId) => byId.get(innerId) ?? { id: innerId });
 		const children = inner.length > 0 ? inner : (byParent.get(id) ?? []);
 		for (const child of children.toReversed()) pending.push(child);
 		if (children.length === 0 && !isGroup(layer)) leaves.push(id);
@@ -159,7 +160,7 @@ export function leavesOf(document: Document): number[] {
 /** Names that ArcGIS gives to a map. */
 const defaultMapNames = new Set(["", "layers", "map"]);
 
-/** The title of a service: its own, else the name of its map, else its name in its address. */
+/** The service's title, else the name of its map, else the name in its address. */
 export function serviceTitle({ documentInfo, mapName }: Document, address: string): string {
 	const title = textOf(objectOf(documentInfo).Title).trim();
 	if (title !== "") return title;
@@ -167,14 +168,14 @@ export function serviceTitle({ documentInfo, mapName }: Document, address: strin
 	return defaultMapNames.has(name.toLowerCase()) ? serviceNameIn(address) : name;
 }
 
-/** The layers of features in a service's list, for a choice. */
+/** For a choice. */
 export function featureLayersOf(document: Document): Document[] | null {
 	if (!Array.isArray(document.layers)) return null;
 	const layers = document.layers.filter(isObject);
 	return layers.filter((layer) => ["", "Feature Layer"].includes(textOf(layer.type)) && !isGroup(layer));
 }
 
-/** Whether a layer's extent does not say its spatial reference. */
+/** Whether a layer's extent has no spatial reference. */
 export function lacksReference({ extent }: Document): boolean {
 	if (numberOf(objectOf(extent).xmin) === null) return false;
 	const { latestWkid, wkid, wkt, wkt2 } = objectOf(objectOf(extent).spatialReference);

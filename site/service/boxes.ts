@@ -13,7 +13,10 @@ import { numberOf, objectOf } from "./decode.ts";
 import references from "./references.json" with { type: "json" };
 import type { XmlElement } from "./xml.ts";
 
-/** Well-known id → its definition for proj4: the spatial references of Canada beyond those of maps (EPSG, Esri). */
+/**
+ * Well-known id → its definition for proj4: the spatial references of Canada beyond those of maps (EPSG,
+ * Esri).
+ */
 const definitions = new Map(
 	Object.entries(references).flatMap(([definition, wkids]) =>
 		wkids.map((wkid) => [wkid, definition] as const),
@@ -26,13 +29,13 @@ export interface Area {
 	definition: string;
 }
 
-/** Characters of a definition in well-known text. */
+/** Of a definition in well-known text. */
 const maxTextLength = 5_000;
 
 /** Accepts the well-known text of a spatial reference that has coordinates on the earth. */
 const wellKnownText = /^\s*(?:PROJCS|GEOGCS|PROJCRS|PROJECTEDCRS|GEOGCRS|GEODCRS|GEODETICCRS)\s*\[/i;
 
-/** The definition of an ArcGIS spatial reference for proj4; null if it is not known. */
+/** The definition of an ArcGIS spatial reference for proj4; null if unknown. */
 function definitionOf(reference: unknown): string | null {
 	const { latestWkid, wkid, wkt, wkt2 } = objectOf(reference);
 	// `latestWkid` is EPSG's id if `wkid` is Esri's older one.
@@ -45,8 +48,8 @@ function definitionOf(reference: unknown): string | null {
 }
 
 /**
- * Reads a layer's extent. One without a spatial reference is in the service's, else in that of the layer's source.
- * @param service spatial reference of the service, from its own document
+ * A layer's extent. One without a spatial reference is in the service's, else in that of the layer's source.
+ * @param service spatial reference of the service's document
  * @returns null if the numbers, or the spatial reference, are unusable
  */
 export function readArea(layer: Document, service: unknown = null): Area | null {
@@ -60,23 +63,23 @@ export function readArea(layer: Document, service: unknown = null): Area | null 
 	return definition === null ? null : { box: { xmin, ymin, xmax, ymax }, definition };
 }
 
-/** Projects an ArcGIS extent to the map's spatial reference; null if it is unusable, or does not lie in it. */
+/** Null if the extent is unusable, or outside the projection. */
 export function projectExtent(extent: unknown, mapWkid: number): Extent | null {
 	const area = readArea({ extent });
 	return area && onMap(area, mapWkid);
 }
 
-/** An area in the map's spatial reference, rounded outwards; null if it does not lie in it. */
+/** Rounded outwards; null if the area is outside the projection. */
 export function onMap({ box, definition }: Area, mapWkid: number): Extent | null {
 	return projectBox(box, definition, mapWkid);
 }
 
-/** An area in degrees; null if it is not on the earth. */
+/** Null if the area is not on the earth. */
 export function inDegrees(area: Area): Bounds | null {
 	return boundsOf(onMap(area, 4326));
 }
 
-/** A box in a spatial reference that its service names, with its sides in the order of the document. */
+/** A box with the name of its spatial reference; its sides are in the order of the document. */
 export interface ReferencedBox {
 	reference: string;
 	sides: Sides;
@@ -84,22 +87,22 @@ export interface ReferencedBox {
 
 type Sides = [number, number, number, number];
 
-/** A side may be so many degrees beyond the earth: it is cut. Services round, or add a margin. */
+/** Degrees beyond the earth that are cut: services round, or add a margin. */
 const maxBeyond = 1;
 
-/** A box whose four sides are all as near to 0 is what a service writes that does not know it. */
+/** A service that does not know its box writes four sides near to 0. */
 const maxNothing = 0.0001;
 
-/** The largest number of a side that is one: ArcGIS writes 1.79e308 for what it does not know. */
+/** ArcGIS writes 1.79e308 for an unknown side. */
 const maxSide = 1e9;
 
-/** Reads a number, also with a decimal comma; NaN for an empty text and for any other. */
+/** Also with a decimal comma; NaN for an empty text and for any other. */
 export function numberIn(text: string | undefined): number {
 	const trimmed = (text ?? "").trim().replace(/^([-+]?\d*),(\d+)(?=$|e)/i, "$1.$2");
 	return trimmed === "" ? Number.NaN : Number(trimmed);
 }
 
-/** A geographic box from its sides: cut at the edges of the earth, and around the earth if it crosses the antimeridian. */
+/** Cut at the edges of the earth, and around the earth if the box crosses the antimeridian. */
 export function geographicBox([west, south, east, north]: Sides): Bounds | null {
 	const sides = [west, south, east, north];
 	if (!sides.every((side) => Math.abs(side) < maxSide)) return null;
@@ -113,11 +116,13 @@ export function geographicBox([west, south, east, north]: Sides): Bounds | null 
 	return left <= right ? [left, low, right, high] : null;
 }
 
-/** The names of a box's sides in WMS 1.3.0, and its attributes in all versions (01-068r3, section 7.1.4.5.6). */
+/**
+ * The names of a box's sides in WMS 1.3.0, and its attributes in all versions (01-068r3, section 7.1.4.5.6).
+ */
 const edges = ["westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude"];
 const attributeNames = ["minx", "miny", "maxx", "maxy"];
 
-/** Reads a geographic box; null for any other element, and where there is no box in it. */
+/** Null for any other element, and for an invalid box. */
 export function readGeographicBox(element: XmlElement): Bounds | null {
 	const textOf = (name: string) => element.children.find((child) => child.name === name)?.text;
 	if (element.name === "EX_GeographicBoundingBox")
@@ -137,7 +142,7 @@ function cornersOf({ children }: XmlElement): Sides {
 	return numbers as Sides;
 }
 
-/** Reads a box in a reference: `BoundingBox` of a WMS, or of a WMTS. */
+/** A `BoundingBox` of a WMS, or of a WMTS. */
 export function readReferencedBox(element: XmlElement): ReferencedBox | null {
 	if (element.name !== "BoundingBox") return null;
 	const { CRS, SRS, crs } = element.attributes;
@@ -147,7 +152,7 @@ export function readReferencedBox(element: XmlElement): ReferencedBox | null {
 	return { reference: referenceOf(CRS ?? SRS ?? crs ?? ""), sides: sides as Sides };
 }
 
-/** A reference in its short form: `EPSG:3978` or `CRS:84`, also from a URN or an address (OGC 07-092r3, 09-048r5). */
+/** `EPSG:3978` or `CRS:84`, also from a URN or an address (OGC 07-092r3, 09-048r5). */
 export function referenceOf(text: string): string {
 	const name = text.trim().toUpperCase();
 	const [, authority, code] =
@@ -163,21 +168,20 @@ export function wkidOf(reference: string): number | null {
 	return id !== "" && projectionOf(Number(id)) !== null ? Number(id) : null;
 }
 
-/** Whether coordinates of a reference are degrees. */
 export function isGeographic(reference: string): boolean {
 	const wkid = wkidOf(reference);
 	return wkid !== null && (projectionOf(wkid) ?? "").includes("+proj=longlat");
 }
 
 /**
- * Whether latitude comes first: in WMS 1.3.0 and in a WMTS for the geographic references of the EPSG (06-042, section
- * 6.7.4), and never in WMS 1.1.1.
+ * In WMS 1.3.0 and in a WMTS for the geographic references of the EPSG (06-042, section 6.7.4), and never in
+ * WMS 1.1.1.
  */
 export function isLatitudeFirst(reference: string, isOlder: boolean): boolean {
 	return !isOlder && reference.startsWith("EPSG:") && isGeographic(reference);
 }
 
-/** A box of a known reference in degrees; null for an unknown one, and where it is no box on the earth. */
+/** In degrees; null for an unknown reference, and for a box outside the earth. */
 export function boundsIn({ reference, sides }: ReferencedBox, isOlder: boolean): Bounds | null {
 	const wkid = wkidOf(reference);
 	if (wkid === null) return null;
@@ -192,7 +196,7 @@ export function boundsIn({ reference, sides }: ReferencedBox, isOlder: boolean):
 	return bounds && degreesOf(...bounds);
 }
 
-/** The smallest box around two; null stands for none. */
+/** The smallest box around two boxes. */
 export function unionOf(box: Bounds | null, other: Bounds | null): Bounds | null {
 	if (!box || !other) return box ?? other;
 	return [

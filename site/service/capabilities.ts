@@ -2,7 +2,7 @@ import type { Bounds } from "../../registry/projections.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { boundsIn, type ReferencedBox } from "./boxes.ts";
 
-/** The kinds of services that list their layers in capabilities. */
+/** Services that list their layers in capabilities. */
 export type OgcService = "WMS" | "WMTS";
 
 /** A text in the languages of a document; `any`: without a language, or of the first one. */
@@ -12,21 +12,20 @@ export type Texts = { any: string } & Partial<Record<Lang, string>>;
 export interface Scales {
 	smallest: number;
 	largest: number;
-	/** Whether they are from a `ScaleHint`, which servers compute with pixels of other sizes. */
+	/** From a `ScaleHint`, which servers compute with pixels of other sizes. */
 	isHint: boolean;
 }
 
-/** A dimension of a layer, such as time. */
+/** Such as time. */
 export interface Dimension {
-	/** The parameter of a request: `TIME`. */
+	/** In a request: `TIME`. */
 	parameter: string;
 	name: string;
 	hasDefault: boolean;
-	/** The last of its values; empty if none is listed. */
+	/** The last of its values; empty without a list. */
 	last: string;
 }
 
-/** A layer of a GetCapabilities answer. */
 export interface CapabilitiesLayer {
 	title: Texts;
 	/** As sent: it may contain markup. */
@@ -35,61 +34,70 @@ export interface CapabilitiesLayer {
 	queryable: boolean;
 	/** Media types of the legends of its own styles. The legends of its parents' styles apply to it, too. */
 	ownLegendFormats: readonly string[];
-	/** Members of the parent apply to it, but are not copied: a document can have tens of thousands of layers and styles. */
+	/**
+	 * Members of the parent apply to it, but are not copied: a document can have tens of thousands of layers
+	 * and styles.
+	 */
 	parent: CapabilitiesLayer | null;
-	/** Its own box; null if it has none that can be read. */
+	/** The layer's own; null if missing or invalid. */
 	box: Bounds | null;
-	/** Its own boxes in references, the first few. */
+	/** The layer's own boxes in references, the first few. */
 	referenced: readonly ReferencedBox[];
-	/** The smallest box around the layers in it; null if it has none. */
+	/** The smallest box around the layers in it. */
 	inner: Bounds | null;
-	/** Its own scales, and different ones of the layers in it. */
+	/** The layer's own scales, and different ones of the layers in it. */
 	scales: Scales | null;
 	innerScales: readonly Scales[];
-	/** Its own references, those that can be projected before others. The references of its parents apply to it, too. */
+	/**
+	 * The layer's own, those that can be projected before others. The references of its parents apply to it,
+	 * too.
+	 */
 	references: readonly string[];
 	dimensions: readonly Dimension[];
-	/** The name of its first style; empty if it has none. */
+	/** The name of its first style; empty without one. */
 	style: string;
 	/** The size of every picture of it; 0: any. `isWhole`: only its whole box can be drawn. */
 	fixed: { width: number; height: number; isWhole: boolean };
 }
 
-/** The capabilities of an OGC service. */
 export interface Capabilities {
 	/** Whether the version is below 1.3.0. */
 	isOlder: boolean;
 	version: string;
-	/** The first layer of a WMS, which contains the others; null if there is none. */
+	/** The first layer of a WMS, which contains the others. */
 	root: CapabilitiesLayer | null;
-	/** Name → layer, in the order of the document. Layers without a name cannot be requested, and are left out. */
+	/**
+	 * Name → layer, in the order of the document. Layers without a name cannot be requested, and are left
+	 * out.
+	 */
 	layers: Map<string, CapabilitiesLayer>;
-	/** Names of a large document's other layers, of which no more was kept; at most 20,000. */
+	/** Names of a large document's other layers; at most 20,000. */
 	others: Set<string>;
-	/** How many layers have a name. */
+	/** Number of layers with a name. */
 	count: number;
-	/** Media types of GetMap, and its address; empty if the document has none. */
+	/** Media types and address of GetMap; empty if the document has none. */
 	pictureFormats: readonly string[];
 	pictureAddress: string;
 	/** Media types of GetFeatureInfo. */
 	featureInfoFormats: readonly string[];
-	/** Media types of GetLegendGraphic (Styled Layer Descriptor); empty if the service has no such request. */
+	/**
+	 * Media types of GetLegendGraphic (Styled Layer Descriptor); empty if the service has no such request.
+	 */
 	legendFormats: readonly string[];
-	/** Codes of the languages that the service speaks (INSPIRE), as it names them. */
+	/** Codes of the service's languages (INSPIRE), as it names them. */
 	languages: readonly string[];
 }
 
-/** A layer and its parents, the nearest first. */
 export function* lineOf(layer: CapabilitiesLayer): Generator<CapabilitiesLayer> {
 	for (let next: CapabilitiesLayer | null = layer; next; next = next.parent) yield next;
 }
 
-/** A text in a language; that of another language if there is none. */
+/** In a language, or else in another one. */
 export function textFor(texts: Texts, lang: Lang): string {
 	return texts[lang] ?? texts.any;
 }
 
-/** Keywords in a language; all if none is of it. */
+/** In a language; all if none is of it. */
 export function keywordsFor({ keywords }: CapabilitiesLayer, lang: Lang): string[] {
 	const matching = keywords.filter(([of]) => of === "" || of === lang);
 	return (matching.length > 0 ? matching : keywords).map(([, text]) => text);
@@ -98,20 +106,20 @@ export function keywordsFor({ keywords }: CapabilitiesLayer, lang: Lang): string
 /** A layer's own box, also from one in a reference. */
 export function ownBox({ box, referenced }: CapabilitiesLayer, isOlder: boolean): Bounds | null {
 	if (box) return box;
-	for (const one of referenced) {
-		const bounds = boundsIn(one, isOlder);
+	for (const candidate of referenced) {
+		const bounds = boundsIn(candidate, isOlder);
 		if (bounds) return bounds;
 	}
 	return null;
 }
 
 /**
- * A layer's box: its own, else the union of the layers in it, else that of the nearest parent with one (06-042, section
- * 7.2.4.6.6); null if there is none that can be read.
+ * The layer's own box, else the union of the layers in it, else that of the nearest parent with one (06-042,
+ * section 7.2.4.6.6).
  */
 export function boxOf(layer: CapabilitiesLayer, { isOlder }: Pick<Capabilities, "isOlder">): Bounds | null {
-	const own = ownBox(layer, isOlder) ?? layer.inner;
-	if (own) return own;
+	const bounds = ownBox(layer, isOlder) ?? layer.inner;
+	if (bounds) return bounds;
 	for (const parent of lineOf(layer)) {
 		const box = ownBox(parent, isOlder);
 		if (box) return box;
@@ -119,7 +127,7 @@ export function boxOf(layer: CapabilitiesLayer, { isOlder }: Pick<Capabilities, 
 	return null;
 }
 
-/** A layer's scales: its own, else those of the nearest parent with some (06-042, table 6); null if there are none. */
+/** The layer's own scales, else those of the nearest parent with some (06-042, table 6). */
 export function scalesOf(layer: CapabilitiesLayer): Scales | null {
 	for (const { scales } of lineOf(layer)) {
 		if (!scales) continue;
@@ -135,23 +143,23 @@ export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
 	return [...new Set([...lineOf(layer)].flatMap(({ ownLegendFormats }) => ownLegendFormats))];
 }
 
-/** A layer of a document by the name under which it is registered. */
 export interface LayerMatch {
 	layer: CapabilitiesLayer;
-	/** Its name in the document. */
+	/** The layer's name in the document. */
 	listed: string;
 }
 
-/** What stands for a character that could not be read. */
+/** The replacement of a character that could not be read. */
 const unreadable = "\ufffd";
 
 /**
- * Finds a layer: by its name; else without the workspace in front of the name, where GeoServer lists `roads` for
- * `pub:roads`; else by a name that is the same but for characters that could not be read.
+ * Finds a layer by its name; else without the workspace in front of the name, where GeoServer lists `roads`
+ * for `pub:roads`; else by a name that is the same but for unreadable characters.
  */
 export function findLayer({ layers }: Pick<Capabilities, "layers">, name: string): LayerMatch | null {
 	const listed =
-		listedNames(name).find((one) => layers.has(one)) ?? [...layers.keys()].find((one) => isBroken(one, name));
+		listedNames(name).find((candidate) => layers.has(candidate)) ??
+		[...layers.keys()].find((candidate) => isBroken(candidate, name));
 	const layer = listed === undefined ? undefined : layers.get(listed);
 	return layer && listed !== undefined ? { layer, listed } : null;
 }
@@ -162,7 +170,7 @@ export function listedNames(name: string): string[] {
 	return colon > 0 && colon < name.length - 1 ? [name, name.slice(colon + 1)] : [name];
 }
 
-/** Whether a listed name has characters that could not be read in place of those of a name. */
+/** Whether a listed name is this name with unreadable characters. */
 function isBroken(listed: string, name: string): boolean {
 	if (!listed.includes(unreadable)) return false;
 	const [start = "", ...rest] = listed.split(/\ufffd+/);
@@ -170,7 +178,6 @@ function isBroken(listed: string, name: string): boolean {
 	return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
 }
 
-/** Whether a name has characters that could not be read. */
 export function isUnreadable(name: string): boolean {
 	return name.includes(unreadable);
 }

@@ -7,20 +7,20 @@ export { isObject };
 const maxDepth = 100;
 
 /**
- * Objects and lists of an answer; the legend of a large map service has some ten thousand. It limits the memory of an
- * answer: an empty list has two bytes as text, and fifty times as many in memory.
+ * Objects and lists of an answer; the legend of a large map service has some ten thousand. It limits memory:
+ * an empty list has two bytes as text, and fifty times as many in memory.
  */
 const maxContainers = 200_000;
 
-/** Characters that are used of a text in an answer. */
+/** Longer texts of an answer are cut. */
 const maxTextLength = 512;
 
 /** Accepts a JSON string, or a number that JSON does not have. */
 const stringOrNaN = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g;
 
 /**
- * Parses a service's JSON answer: UTF-8, with or without a byte order mark. A bare `NaN` or `Infinity`, which ArcGIS
- * writes and its own clients read, is null.
+ * UTF-8, with or without a byte order mark. A bare `NaN` or `Infinity`, which ArcGIS writes and its own
+ * clients read, is null.
  * @param limit most objects and lists
  * @returns null if it is not JSON, is nested deeper than 100, or has more objects and lists
  */
@@ -32,28 +32,26 @@ export function parseAnswer(bytes: Uint8Array, limit = maxContainers): unknown {
 	return tryJson(text.replace(stringOrNaN, (token) => (token.startsWith('"') ? token : "null")));
 }
 
-/** Shortens an untrusted text for use in a finding: one line, no control characters, at most 160 characters. */
+/** An untrusted text for a finding: one line, no control characters, at most 160 characters. */
 export function quote(text: string): string {
 	const line = text.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
 	return line.length > 160 ? `${line.slice(0, 159)}…` : line;
 }
 
-/** `value` if it is an object, else an empty object. */
 export function objectOf(value: unknown): Record<string, unknown> {
 	return isObject(value) ? value : {};
 }
 
-/** `value` if it is a list, else an empty list. */
 export function listOf(value: unknown): unknown[] {
 	return Array.isArray(value) ? value : [];
 }
 
-/** The first 512 characters of `value` if it is a string, without lone surrogates; else `""`. */
+/** The first 512 characters, without lone surrogates; `""` for anything but a string. */
 export function textOf(value: unknown): string {
 	return typeof value === "string" ? value.slice(0, maxTextLength).toWellFormed() : "";
 }
 
-/** `value` if it is a finite number; else null, also for a number as text. */
+/** Null also for a number as text. */
 export function numberOf(value: unknown): number | null {
 	return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
@@ -73,10 +71,9 @@ const marks = [
 	[/^(?:\xfe\xff)?\0[^\0]/, "utf-16be"],
 ] as const;
 
-/** Bytes in which the declaration of a document is looked for. */
+/** The declaration of a document must be in these bytes. */
 export const maxPrologBytes = 1024;
 
-/** The decoder of a label; null if there is no such encoding. */
 function decoderOf(label: string | undefined): TextDecoder | null {
 	try {
 		return label === undefined ? null : new TextDecoder(label);
@@ -86,9 +83,9 @@ function decoderOf(label: string | undefined): TextDecoder | null {
 }
 
 /**
- * Decodes an XML document part by part: by its byte order mark, else by the content type's encoding, else by the
- * declaration's, else as UTF-8 (RFC 7303, section 3). An encoding that is not known is ignored. Bytes that are not UTF-8,
- * where UTF-8 is said, are read by a declaration that says otherwise, else as windows-1252.
+ * Decodes an XML document part by part: by its byte order mark, else by the content type's encoding, else by
+ * the declaration's, else as UTF-8 (RFC 7303, section 3). An unknown encoding is ignored. Bytes that are not
+ * UTF-8, although UTF-8 is announced, are read by a declaration of another encoding, else as windows-1252.
  * @param start the first bytes of the document: `maxPrologBytes`, or all
  */
 export function createDecode(
@@ -98,7 +95,7 @@ export function createDecode(
 	const prolog = new TextDecoder("latin1").decode(start.subarray(0, maxPrologBytes));
 	const [, marked] = marks.find(([mark]) => mark.test(prolog)) ?? [];
 	const sent = /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
-	// Words may stand before the declaration, such as the header of a CGI program.
+	// Words may precede the declaration, such as the header of a CGI program.
 	const declared = /<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(prolog)?.[1];
 	const decoder = decoderOf(marked) ?? decoderOf(sent) ?? decoderOf(declared) ?? new TextDecoder();
 	if (decoder.encoding !== "utf-8") return (part, isEnd) => decoder.decode(part, { stream: !isEnd });
@@ -106,7 +103,9 @@ export function createDecode(
 	return decodeUtf8(other && other.encoding !== "utf-8" && !marked ? other : null);
 }
 
-/** Decodes UTF-8. @param declared decodes the rest from the first byte on that is not UTF-8; null: windows-1252, byte by byte */
+/**
+ * @param declared decodes the rest from the first byte on that is not UTF-8; null: windows-1252, byte by byte
+ */
 function decodeUtf8(declared: TextDecoder | null) {
 	let held = new Uint8Array(0);
 	let isOther = false;
@@ -128,7 +127,7 @@ function decodeUtf8(declared: TextDecoder | null) {
 	};
 }
 
-/** Length of the sequence that a byte begins in UTF-8; 0 for none. */
+/** Length of the UTF-8 sequence that begins with a byte; 0 if none does. */
 function sequenceLength(byte: number): number {
 	if (byte < 0x80) return 1;
 	if (byte >= 0xc2 && byte < 0xe0) return 2;
@@ -136,7 +135,7 @@ function sequenceLength(byte: number): number {
 	return byte >= 0xf0 && byte < 0xf5 ? 4 : 0;
 }
 
-/** Length without a sequence at the end whose last bytes did not arrive. */
+/** Without an incomplete sequence at the end. */
 function wholeLength(bytes: Uint8Array): number {
 	for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
 		const length = sequenceLength(bytes[bytes.length - back] as number);
@@ -145,7 +144,7 @@ function wholeLength(bytes: Uint8Array): number {
 	return bytes.length;
 }
 
-/** Decodes UTF-8, and each byte that is not as windows-1252. */
+/** Each byte that is not UTF-8 is read as windows-1252. */
 function decodeMixed(bytes: Uint8Array): string {
 	const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 	const loose = new TextDecoder("windows-1252");

@@ -14,50 +14,48 @@ const maxOthers = 10;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** A copy of a text without the text of which it is a part, which would stay in memory otherwise. */
+/** A copy does not keep the text in memory of which `text` is a part. */
 export function copied(text: string): string {
 	return decoder.decode(encoder.encode(text));
 }
 
-/** The text of an element. */
 function textOf({ text }: XmlElement, maxLength = maxTextLength): string {
 	return text.trim().slice(0, maxLength);
 }
 
-/** The language of an element; empty if it names none, or another one (ISO 639: `fr`, `fra` or `fre`). */
+/** Empty for an element without a language, or of another one (ISO 639: `fr`, `fra` or `fre`). */
 function langOf({ attributes }: XmlElement): Lang | "" {
 	const code = attributes.lang?.toLowerCase() ?? "";
 	return langs.find((lang) => code.startsWith(lang)) ?? "";
 }
 
-/** Adds a text in the language of its element. */
 function withText(texts: Texts, element: XmlElement, maxLength?: number): Texts {
 	const text = textOf(element, maxLength);
 	const lang = langOf(element);
-	// A text without a language is for all others.
+	// A text without a language is for all other languages.
 	const isTagged = texts.any === "" || texts.any === texts.en || texts.any === texts.fr;
 	const any = isTagged && (texts.any === "" || element.attributes.lang === undefined) ? text : texts.any;
 	return { ...texts, any, ...(lang !== "" && texts[lang] === undefined && { [lang]: text }) };
 }
 
-/** A list with one more text, unless it is there already, or the list is full. */
+/** A list with one more text, unless it has the text already, or is full. */
 export function withEntry(list: readonly string[], text: string, maxLength = maxListed): readonly string[] {
 	const value = text.trim().slice(0, maxTextLength);
 	return value === "" || list.length >= maxLength || list.includes(value) ? list : [...list, copied(value)];
 }
 
-/** A list with the texts of the elements `Format` of a request or a style. */
+/** With the texts of the elements `Format` of a request or a style. */
 export function withFormats(formats: readonly string[], { children }: XmlElement): readonly string[] {
 	const texts = children.filter(({ name }) => name === "Format").map(({ text }) => text);
 	return texts.reduce((all, text) => withEntry(all, text), formats);
 }
 
-/** What layers share that have no such members: a document can have tens of thousands of layers. */
+/** Shared by layers without such members: a document can have tens of thousands of layers. */
 const noText: Texts = { any: "" };
 const none: readonly never[] = [];
 const anySize: CapabilitiesLayer["fixed"] = { width: 0, height: 0, isWhole: false };
 
-/** A layer that has nothing yet but the attributes of its element. */
+/** With the attributes of its element. */
 export function emptyLayer(
 	attributes: XmlElement["attributes"],
 	parent: CapabilitiesLayer | null,
@@ -122,7 +120,7 @@ export function readMember(layer: CapabilitiesLayer, element: XmlElement, servic
 	return "";
 }
 
-/** The name of a style; in a WMTS, its identifier. */
+/** In a WMTS, a style's identifier. */
 function styleIn({ children }: XmlElement): string {
 	const name = children.find((child) => child.name === "Name" || child.name === "Identifier");
 	return name ? textOf(name) : "";
@@ -131,7 +129,7 @@ function styleIn({ children }: XmlElement): string {
 function addKeyword(layer: CapabilitiesLayer, element: XmlElement): void {
 	const { keywords } = layer;
 	const [lang, text] = [langOf(element), textOf(element)];
-	const isKnown = keywords.some((known) => known[0] === lang && known[1] === text);
+	const isKnown = keywords.some((keyword) => keyword[0] === lang && keyword[1] === text);
 	if (text !== "" && keywords.length < maxListed && !isKnown) layer.keywords = [...keywords, [lang, text]];
 }
 
@@ -141,17 +139,19 @@ function addReference(layer: CapabilitiesLayer, text: string): void {
 	layer.references = withEntry(layer.references, reference, maxLength);
 }
 
-/** Metres of the diagonal of a pixel of 0.28 mm: a `ScaleHint` is such a diagonal on the ground (01-068r3, section 7.1.4.5.8). */
+/**
+ * In metres. A pixel has 0.28 mm; a `ScaleHint` is its diagonal on the ground (01-068r3, section 7.1.4.5.8).
+ */
 const pixelDiagonal = 0.00028 * Math.SQRT2;
 
-/** Reads a bound of a layer's scales, or its hint, which does not replace a bound. */
+/** A hint does not replace a bound. */
 function readScale(layer: CapabilitiesLayer, { name, text, attributes }: XmlElement): void {
 	const bound = (value: number) => (value > 0 && value < 1e9 ? value : 0);
-	const known: Scales = layer.scales ?? { smallest: 0, largest: 0, isHint: false };
+	const before: Scales = layer.scales ?? { smallest: 0, largest: 0, isHint: false };
 	if (name === "MaxScaleDenominator" || name === "MinScaleDenominator") {
 		const value = bound(numberIn(text));
 		if (value === 0) return;
-		const exact = known.isHint ? { smallest: 0, largest: 0 } : known;
+		const exact = before.isHint ? { smallest: 0, largest: 0 } : before;
 		layer.scales = {
 			...exact,
 			[name === "MaxScaleDenominator" ? "smallest" : "largest"]: value,
@@ -165,22 +165,22 @@ function readScale(layer: CapabilitiesLayer, { name, text, attributes }: XmlElem
 	if (smallest > 0 || largest > 0) layer.scales = { smallest, largest, isHint: true };
 }
 
-/** Reads a dimension: in WMS 1.1.1 its values and its default are in an `Extent` (01-068r3, annex C). */
+/** In WMS 1.1.1 the values and the default of a dimension are in an `Extent` (01-068r3, annex C). */
 function readDimension(layer: CapabilitiesLayer, { text, attributes }: XmlElement): void {
 	const { dimensions } = layer;
 	const name = (attributes.name ?? "").trim().toLowerCase();
 	if (name === "" || dimensions.length >= maxOthers) return;
-	const known = dimensions.find((one) => one.name === name);
+	const before = dimensions.find((item) => item.name === name);
 	// Values are separated by commas; an interval is `first/last/step` (06-042, annex C).
 	const interval = (text.split(",").findLast((value) => value.trim() !== "") ?? "").split("/");
 	const last = (interval[1] ?? interval[0] ?? "").trim().slice(0, maxListed);
 	const dimension: Dimension = {
 		parameter: parameterOf(name),
 		name,
-		hasDefault: known?.hasDefault || (attributes.default ?? "").trim() !== "",
-		last: last || (known?.last ?? ""),
+		hasDefault: before?.hasDefault || (attributes.default ?? "").trim() !== "",
+		last: last || (before?.last ?? ""),
 	};
-	layer.dimensions = [...dimensions.filter((one) => one !== known), dimension];
+	layer.dimensions = [...dimensions.filter((item) => item !== before), dimension];
 }
 
 function parameterOf(name: string): string {
@@ -189,16 +189,20 @@ function parameterOf(name: string): string {
 		: `DIM_${name.replace(/^dim_/, "").toUpperCase()}`;
 }
 
-/** Copies the texts of a layer that is kept: they are parts of the document's. */
+/** The texts of a kept layer must not keep the document in memory. */
 export function withCopiedTexts(layer: CapabilitiesLayer): CapabilitiesLayer {
 	const { title, abstract, keywords, dimensions, referenced } = layer;
 	if (title !== noText) layer.title = copiedTexts(title);
 	if (abstract !== noText) layer.abstract = copiedTexts(abstract);
 	if (keywords.length > 0) layer.keywords = keywords.map(([lang, text]) => [lang, copied(text)]);
 	if (dimensions.length > 0)
-		layer.dimensions = dimensions.map((one) => ({ ...one, name: copied(one.name), last: copied(one.last) }));
+		layer.dimensions = dimensions.map((item) => ({
+			...item,
+			name: copied(item.name),
+			last: copied(item.last),
+		}));
 	if (referenced.length > 0)
-		layer.referenced = referenced.map((one) => ({ ...one, reference: copied(one.reference) }));
+		layer.referenced = referenced.map((item) => ({ ...item, reference: copied(item.reference) }));
 	return layer;
 }
 
@@ -208,10 +212,10 @@ function copiedTexts(texts: Texts): Texts {
 
 /** Adds the scales of a layer to those of the group around it. */
 export function addInnerScales(group: CapabilitiesLayer, { scales, innerScales }: CapabilitiesLayer): void {
-	for (const one of scales ? [scales] : innerScales) {
+	for (const inner of scales ? [scales] : innerScales) {
 		const isKnown = group.innerScales.some(
-			(known) => known.smallest === one.smallest && known.largest === one.largest,
+			(keyword) => keyword.smallest === inner.smallest && keyword.largest === inner.largest,
 		);
-		if (!isKnown && group.innerScales.length < maxOthers) group.innerScales = [...group.innerScales, one];
+		if (!isKnown && group.innerScales.length < maxOthers) group.innerScales = [...group.innerScales, inner];
 	}
 }

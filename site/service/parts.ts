@@ -3,16 +3,15 @@ import { createDecode, maxPrologBytes } from "./decode.ts";
 /** Parts of a document, as they arrive. */
 export type Parts = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** Bytes of a document, after decompression. */
+/** After decompression. */
 export const maxDocumentBytes = 64_000_000;
 
-/** Compressed parts are broken, or hold more than is read. */
+/** Compressed parts are broken, or larger than the limit. */
 export class BrokenParts extends Error {}
 
-/** Characters that are parsed at once: between them others get their turn. */
+/** Characters that are parsed before other tasks run. */
 const maxAtOnce = 1 << 16;
 
-/** The text of a document, part by part. */
 export async function* textsOf(parts: Parts, contentType: string): AsyncGenerator<string> {
 	let start = new Uint8Array(0);
 	let decode: ReturnType<typeof createDecode> | null = null;
@@ -39,7 +38,10 @@ function joined(start: Uint8Array, end: Uint8Array): Uint8Array<ArrayBuffer> {
 	return bytes;
 }
 
-/** Decompresses parts that begin as gzip does (RFC 1952, section 2.3.1), which some services send without a word. */
+/**
+ * Decompresses parts that begin as gzip does (RFC 1952, section 2.3.1), which some services send without
+ * announcing it.
+ */
 export async function* unzipped(parts: Parts): AsyncGenerator<Uint8Array> {
 	const source = Symbol.asyncIterator in parts ? parts[Symbol.asyncIterator]() : parts[Symbol.iterator]();
 	const first = await source.next();
@@ -47,8 +49,8 @@ export async function* unzipped(parts: Parts): AsyncGenerator<Uint8Array> {
 		for (let next = first; !next.done; next = await source.next()) yield next.value;
 	};
 	try {
-		const [one, other] = first.done ? [] : first.value;
-		if (one !== 0x1f || other !== 0x8b) yield* rest();
+		const [a, b] = first.done ? [] : first.value;
+		if (a !== 0x1f || b !== 0x8b) yield* rest();
 		else yield* inflated(rest());
 	} finally {
 		await source.return?.();
@@ -67,14 +69,14 @@ async function* inflated(parts: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint
 			yield next.value;
 		}
 	} catch {
-		// The parts may have failed; otherwise they are no gzip, or end in the middle.
+		// The parts may have failed; otherwise they are not gzip, or are cut off.
 		throw (await failure) ?? new BrokenParts();
 	} finally {
 		reader.cancel().catch(() => undefined);
 	}
 }
 
-/** Writes all parts. Never rejects. @returns why the parts failed; null if they did not, or the writer did */
+/** Never rejects. @returns why the parts failed; null if they did not, or the writer did */
 async function writeAll(
 	parts: AsyncGenerator<Uint8Array>,
 	writer: WritableStreamDefaultWriter<BufferSource>,

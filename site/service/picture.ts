@@ -2,18 +2,18 @@ import { withParameters } from "./address.ts";
 import { isGeographic, isLatitudeFirst, type ReferencedBox, wkidOf } from "./boxes.ts";
 import { type Capabilities, type CapabilitiesLayer, type Dimension, lineOf } from "./capabilities.ts";
 
-/** What a document says about the pictures of its layer. @param layer null: one that it does not list */
+/** @param layer null if the document does not list it */
 export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLayer | null): PictureFacts {
 	const { version, isOlder, pictureAddress, pictureFormats, root } = capabilities;
 	const line = layer ? [...lineOf(layer)] : root ? [root] : [];
 	const dimensions = new Map<string, Dimension>();
-	for (const { dimensions: own } of line.toReversed())
-		for (const one of own) {
-			const around = dimensions.get(one.name);
-			dimensions.set(one.name, {
-				...one,
-				hasDefault: one.hasDefault || (one.last === "" && around?.hasDefault === true),
-				last: one.last || (around?.last ?? ""),
+	for (const { dimensions: layerDimensions } of line.toReversed())
+		for (const dimension of layerDimensions) {
+			const around = dimensions.get(dimension.name);
+			dimensions.set(dimension.name, {
+				...dimension,
+				hasDefault: dimension.hasDefault || (dimension.last === "" && around?.hasDefault === true),
+				last: dimension.last || (around?.last ?? ""),
 			});
 		}
 	return {
@@ -30,22 +30,24 @@ export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLa
 }
 
 /**
- * The references in which a layer may be asked for, the best first: the map's own, then common ones, then all others that
- * can be projected, then those in which the document says where the layer lies.
+ * The references in which a layer may be requested, the best first: the map's own, then common ones, then all
+ * others that can be projected, then those of the layer's boxes.
  */
 export function referencesFor(facts: PictureFacts, mapWkid: number): string[] {
 	const { references, boxes } = facts;
 	// Every server supports this one, also where it lists none.
 	if (references.length === 0) return ["EPSG:4326"];
-	const preferred = [`EPSG:${mapWkid}`, "EPSG:4326", "CRS:84", "EPSG:3857"].filter((one) =>
-		references.includes(one),
+	const preferred = [`EPSG:${mapWkid}`, "EPSG:4326", "CRS:84", "EPSG:3857"].filter((reference) =>
+		references.includes(reference),
 	);
-	const projected = references.filter((one) => wkidOf(one) !== null);
-	const located = boxes.map(({ reference }) => reference).filter((one) => references.includes(one));
+	const projected = references.filter((reference) => wkidOf(reference) !== null);
+	const located = boxes
+		.map(({ reference }) => reference)
+		.filter((reference) => references.includes(reference));
 	return [...new Set([...preferred, ...projected, ...located])];
 }
 
-/** The address of one picture. @param box west, south, east, north in the request's reference; as in the document if that is unknown */
+/** @param box west, south, east, north in the request's reference; as in the document if that is unknown */
 export function pictureAddress(
 	{ address, reference, isOlder, parameters }: PictureRequest,
 	box: readonly number[],
@@ -64,55 +66,59 @@ export function pictureAddress(
 	});
 }
 
-/** Metres of one degree at the equator, by which servers compute the scale of a picture in degrees (06-042, section 7.2.4.6.9). */
+/**
+ * Metres of one degree at the equator, by which servers compute the scale of a picture in degrees (06-042,
+ * section 7.2.4.6.9).
+ */
 const metresPerDegree = 111_319.49;
 
-/** Metres of a pixel in a picture of a scale denominator (06-042, section 7.2.4.6.9), and the unit of a reference in metres. */
+/**
+ * Metres of a pixel in a picture of a scale denominator (06-042, section 7.2.4.6.9), and the unit of a
+ * reference in metres.
+ */
 const pixelMetres = 0.000_28;
 
-/** The side of a square picture at a scale, in the unit of its reference. */
+/** In the unit of its reference. */
 export function sideAtScale(reference: string, pixels: number, scale: number): number {
 	return (pixels * pixelMetres * scale) / (isGeographic(reference) ? metresPerDegree : 1);
 }
 
-/** The scale denominator of a picture that shows a box. */
+/** The scale denominator of a picture of a box. */
 export function scaleOfBox(reference: string, box: readonly number[], pixels: number): number {
 	const [west = 0, , east = 0] = box;
 	return ((east - west) * (isGeographic(reference) ? metresPerDegree : 1)) / pixels / pixelMetres;
 }
 
-/** What a document says about the pictures of a layer. */
+/** The members of a document about the pictures of a layer. */
 export interface PictureFacts {
 	version: string;
 	isOlder: boolean;
-	/** The address of GetMap; empty if the document has none. */
+	/** Of GetMap; empty if the document has none. */
 	address: string;
 	formats: readonly string[];
-	/** The references of the layer and of the layers around it. */
+	/** Of the layer and of the layers around it. */
 	references: readonly string[];
-	/** Boxes in references that cannot be projected. */
+	/** In references that cannot be projected. */
 	boxes: readonly ReferencedBox[];
 	/** Dimensions without a default, whose value a request has to name. */
 	dimensions: readonly Dimension[];
 	fixed: CapabilitiesLayer["fixed"];
-	/** The style that is asked for; empty for the default one, which every server has to have. */
+	/** Empty for the default style, which every server has to have. */
 	style: string;
 }
 
 /** A request of pictures, without its box and its size. */
 export interface PictureRequest {
 	address: string;
-	/** The spatial reference of the box: `EPSG:3978` or `CRS:84`. */
+	/** `EPSG:3978` or `CRS:84` */
 	reference: string;
 	isOlder: boolean;
 	parameters: Readonly<Record<string, string>>;
 }
 
-/** What is asked for if the document says nothing else. */
 interface PictureOptions {
-	/** Address of the service as registered. */
+	/** As registered. */
 	address: string;
-	/** Names of layers. */
 	names: readonly (string | number)[];
 	/** One of `referencesFor`. */
 	reference: string;
@@ -121,9 +127,9 @@ interface PictureOptions {
 }
 
 /**
- * The request of a layer's pictures, as its document says: version, format, address and dimensions. The health check, the
- * page's map and so the proofs ask with it.
- * @param facts null: the document is not known, so the request is of version 1.3.0, for a PNG at the registered address
+ * The request of a layer's pictures by its document: version, format, address and dimensions. The health
+ * check, the page's map and thereby the proofs send it.
+ * @param facts null without a document: then version 1.3.0, for a PNG at the registered address
  */
 export function pictureRequest(
 	facts: PictureFacts | null,
@@ -147,7 +153,7 @@ export function pictureRequest(
 	};
 }
 
-/** The address of a document's request; that of the service if it has none. */
+/** The document's address; that of the service if it has none. */
 function addressIn(text: string, address: string): string {
 	if (text === "" || !URL.canParse(text, address)) return address;
 	const { protocol, href } = new URL(text, address);
@@ -158,7 +164,7 @@ function olderVersion(version: string): string {
 	return /^1\.1\.\d$/.test(version) ? version : "1.1.1";
 }
 
-/** Formats of pictures, the best first. */
+/** The best first. */
 const formats = [
 	/^image\/png$/i,
 	/^image\/png\b/i,
@@ -169,7 +175,7 @@ const formats = [
 
 function formatOf(listed: readonly string[]): string {
 	for (const pattern of formats) {
-		const format = listed.find((one) => pattern.test(one));
+		const format = listed.find((name) => pattern.test(name));
 		if (format !== undefined) return format;
 	}
 	return "image/png";

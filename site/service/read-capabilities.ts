@@ -21,20 +21,19 @@ import {
 import { BrokenParts, type Parts, textsOf, unzipped } from "./parts.ts";
 import { TreeBuilder, UnreadableXml, type XmlElement, XmlReader } from "./xml.ts";
 
-/** Limits of what is kept of a large document: characters of layers' texts, and names of other layers. */
+/** Limits of a large document: characters of layers' texts, and names of other layers. */
 const maxKept = 6_000_000;
 const maxNames = 20_000;
 
 /** Layers whose boxes in references are projected for the groups around them: each takes a while. */
 const maxProjected = 200;
 
-/** Characters in which a document's root has to begin: a program's warning may stand before it. */
+/** Characters before a document's root: a program's warning may precede it. */
 const maxBeforeRoot = 100_000;
 
 /** Characters of a layer beside its texts: what its other members take in memory. */
 const layerSize = 200;
 
-/** A document is not one of capabilities. */
 export class NotCapabilities extends Error {
 	/** @param words of the service's exception */
 	constructor(
@@ -64,19 +63,19 @@ const collected = new Set([
 interface OpenLayer {
 	layer: CapabilitiesLayer;
 	name: string;
-	/** Number of its element among the open ones. */
+	/** Number of open elements. */
 	depth: number;
 }
 
-/** Builds capabilities from the elements of a document. Elements are compared by local name, in any namespace. */
+/** Elements are compared by local name, in any namespace. */
 class CapabilitiesBuilder {
 	readonly capabilities: Capabilities = {
 		...{ isOlder: false, version: "", root: null, layers: new Map(), others: new Set(), count: 0 },
 		...{ pictureFormats: [], pictureAddress: "", featureInfoFormats: [], legendFormats: [], languages: [] },
 	};
-	/** The root of the document, once it has begun. */
+	/** Empty until the root has begun. */
 	root = "";
-	/** The words of an exception; null: none was read. */
+	/** The words of an exception; null without one. */
 	exception: string | null = null;
 	#tree: TreeBuilder | null = null;
 	readonly #layers: OpenLayer[] = [];
@@ -86,7 +85,7 @@ class CapabilitiesBuilder {
 
 	constructor(
 		readonly service: OgcService,
-		/** Names of layers that are kept, however large the document is. */
+		/** Layers that are kept, however large the document is. */
 		readonly needed: ReadonlySet<string>,
 	) {}
 
@@ -122,7 +121,7 @@ class CapabilitiesBuilder {
 		this.root = name;
 		if (exceptions.has(name)) this.exception = "";
 		this.capabilities.version = version.trim();
-		// Without a version, the name of the root says it (01-068r3, annex A.1).
+		// Without a version, the name of the root decides (01-068r3, annex A.1).
 		const isNewer =
 			version.trim() === "" ? name === "WMS_Capabilities" : !/^(?:0|1\.[0-2])\b/.test(version.trim());
 		this.capabilities.isOlder = this.service === "WMS" && !isNewer;
@@ -144,7 +143,7 @@ class CapabilitiesBuilder {
 		if (name !== "") this.#keep(name, layer);
 	}
 
-	/** The box of a layer for the group around it. */
+	/** For the group around the layer. */
 	#boxIn(layer: CapabilitiesLayer): Bounds | null {
 		const { isOlder } = this.capabilities;
 		if (layer.box || layer.referenced.length === 0 || this.#projected >= maxProjected)
@@ -153,7 +152,7 @@ class CapabilitiesBuilder {
 		return ownBox(layer, isOlder) ?? layer.inner;
 	}
 
-	/** Keeps a layer; of a large document's others, which are not needed, only the names. */
+	/** Of a large document's layers that are not needed, only the names are kept. */
 	#keep(name: string, layer: CapabilitiesLayer): void {
 		const { layers, others } = this.capabilities;
 		if (layers.has(name) || others.has(name)) return;
@@ -181,7 +180,7 @@ class CapabilitiesBuilder {
 	}
 }
 
-/** The address of a request by GET. */
+/** By GET. */
 function addressIn({ name, attributes, children }: XmlElement): string {
 	if (name === "OnlineResource" && attributes.href) return attributes.href.trim();
 	if (name === "Post") return "";
@@ -192,17 +191,18 @@ function addressIn({ name, attributes, children }: XmlElement): string {
 	return "";
 }
 
-/** The text of an exception; without one, its code and its place. */
+/** Without a text, the code and the place of the exception. */
 function exceptionWords({ text, attributes }: XmlElement): string {
 	const { code, exceptionCode = code, locator } = attributes;
 	return text.trim().slice(0, 2000) || [exceptionCode, locator].filter(Boolean).join(" ");
 }
 
 /**
- * Reads a GetCapabilities answer of WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042) or WMTS 1.0.0 (07-057r7) part by part. It
- * holds what is needed of it, and never the document.
- * @param names layers that are needed: all of a document that is not large are kept
- * @throws {NotCapabilities} for a service exception, for a document that ends in the middle, and for any other document
+ * Reads a GetCapabilities answer of WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042) or WMTS 1.0.0 (07-057r7) part
+ * by part, without holding the document.
+ * @param names layers that are needed; a document that is not large is kept whole
+ * @throws {NotCapabilities} for a service exception, for a document that is cut off, and for any other
+ * document
  */
 export async function readCapabilities(
 	service: OgcService,
@@ -225,12 +225,12 @@ export async function readCapabilities(
 	}
 	if (builder.exception !== null) throw new NotCapabilities("exception", builder.exception);
 	if (builder.root === "") throw new NotCapabilities("not-ogc");
-	// The missing part may have the layer, so it is not known whether the registration is wrong.
+	// The missing part may have the layer, so the registration is not surely wrong.
 	if (reader.path.length > 0) throw new NotCapabilities("cut");
 	return builder.capabilities;
 }
 
-/** The words of a service exception; null for any other document. */
+/** Null for any other document. */
 export function exceptionIn(bytes: Uint8Array, contentType: string): string | null {
 	const builder = new CapabilitiesBuilder("WMS", new Set());
 	try {

@@ -1,21 +1,19 @@
-/** An element of an XML document. */
 export interface XmlElement {
-	/** Its name without a prefix. */
+	/** Without a prefix. */
 	name: string;
 	attributes: Readonly<Record<string, string>>;
-	/** All of the text in it, that of the elements in it too. */
+	/** With the text of the elements in it. */
 	text: string;
 	children: XmlElement[];
 }
 
-/** Limits of one tree: its elements, and the characters of an element's text. */
+/** Of one tree: its elements, and the characters of an element's text. */
 const maxElements = 5_000;
 const maxTextLength = 16_000;
 
 /** Elements of HTML, which texts may contain, that end a line. */
 const breaks = /^(?:br|p|li|div|tr)$/i;
 
-/** Builds the tree of one element from what a reader finds. */
 export class TreeBuilder {
 	readonly root: XmlElement;
 	readonly #open: XmlElement[];
@@ -53,21 +51,21 @@ export class TreeBuilder {
 	}
 }
 
-/** What a document contains, in its order. Names are without a prefix, bound to a namespace or not. */
+/** In the order of the document. Names are without a prefix, bound to a namespace or not. */
 export interface XmlHandler {
 	open(name: string, attributes: Readonly<Record<string, string>>): void;
 	text(text: string): void;
 	close(): void;
 }
 
-/** Limits: nesting, and characters of one tag or document type. They bound the memory of a document of any size. */
+/** Nesting, and characters of one tag or document type: they bound the memory of a document of any size. */
 const maxDepth = 200;
 const maxMarkup = 256_000;
 
-/** A document is nested deeper, or has longer tags, than any that is meant to be read. */
+/** A document is nested too deeply, or has a tag that is too long. */
 export class UnreadableXml extends Error {}
 
-/** What is skipped: its start and its end. */
+/** The start and the end of what is skipped. */
 const skipped = [
 	["<!--", "-->"],
 	["<?", "?>"],
@@ -75,16 +73,16 @@ const skipped = [
 const cdata = ["<![CDATA[", "]]>"] as const;
 
 /**
- * Reads an XML document part by part, also one that is not well formed: a tag that is not open is not closed, and a tag
- * that stays open ends with the one around it. It expands the five entities of XML itself, and no others.
+ * Reads an XML document part by part, also one that is not well formed: a tag that is not open is not closed,
+ * and a tag that stays open ends with the one around it. It expands the five entities of XML itself, and no
+ * others.
  */
 export class XmlReader {
 	readonly #handler: XmlHandler;
-	/** What is not read yet, since its end did not arrive. */
+	/** Text whose end has not arrived. */
 	#rest = "";
 	/** The end of what is being skipped, or of a CDATA section; empty in all other places. */
 	#until = "";
-	/** Names of the open elements. */
 	readonly path: string[] = [];
 
 	constructor(handler: XmlHandler) {
@@ -105,7 +103,7 @@ export class XmlReader {
 		if (this.#rest.length > maxMarkup) throw new UnreadableXml();
 	}
 
-	/** Reads one piece from a position. @returns the position after it; -1 if its end did not arrive */
+	/** Reads one piece. @returns the position after it; -1 if its end has not arrived */
 	#read(text: string, at: number): number {
 		if (this.#until !== "") return this.#readUntil(text, at);
 		if (text[at] !== "<") return this.#readText(text, at);
@@ -139,12 +137,12 @@ export class XmlReader {
 	}
 
 	#readUntil(text: string, at: number): number {
-		const found = text.indexOf(this.#until, at);
-		const end = found < 0 ? text.length - (this.#until.length - 1) : found;
+		const index = text.indexOf(this.#until, at);
+		const end = index < 0 ? text.length - (this.#until.length - 1) : index;
 		if (this.#until === cdata[1] && end > at) this.#handler.text(text.slice(at, end));
-		if (found < 0) return end > at ? end : -1;
+		if (index < 0) return end > at ? end : -1;
 		this.#until = "";
-		return found + 3 - (text.startsWith("?>", found) ? 1 : 0);
+		return index + 3 - (text.startsWith("?>", index) ? 1 : 0);
 	}
 
 	#readTag(tag: string): void {
@@ -171,7 +169,7 @@ export class XmlReader {
 	}
 }
 
-/** Position of the end of a tag: quoted signs do not end it. */
+/** Quoted signs do not end a tag. */
 function tagEnd(text: string, from: number): number {
 	let quote = "";
 	for (let at = from + 1; at < text.length; at += 1) {
@@ -183,7 +181,7 @@ function tagEnd(text: string, from: number): number {
 	return -1;
 }
 
-/** Position of the end of a document type, which may have declarations in brackets. */
+/** The document type may have declarations in brackets. */
 function typeEnd(text: string, from: number): number {
 	const pattern = /<!--[\s\S]*?-->|"[^"]*"|'[^']*'|[[\]>]/g;
 	pattern.lastIndex = from + 2;
@@ -196,11 +194,10 @@ function typeEnd(text: string, from: number): number {
 	return -1;
 }
 
-/** What ends a name. */
 const notInName = /[\s/>=]/g;
 const notSpace = /\S/g;
 
-/** Position of the first match from a position on; the length of the text if there is none. */
+/** Position of the first match; the length of the text without a match. */
 function endOf(pattern: RegExp, text: string, from: number): number {
 	pattern.lastIndex = from;
 	return pattern.exec(text)?.index ?? text.length;
