@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes a bucket equal to a build, with rclone: deploy/fill-bucket.sh dist [option of rclone, such as --dry-run]...
+# Makes a bucket equal to a build, with rclone (what else is in the bucket is removed): deploy/fill-bucket.sh dist [option of rclone, such as --dry-run]...
 # OBJECTS_ENDPOINT, OBJECTS_BUCKET, OBJECTS_REGION (auto), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY name the bucket. What is
 # removed from the build is removed after all uploads; after an interruption run it again. One at a time.
 set -eu
