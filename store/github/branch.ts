@@ -56,7 +56,9 @@ export class Heads {
 	}
 
 	noteMoved(branch: string, tip: string): void {
-		this.#moved.set(branch, { tip, until: this.now().getTime() + maxLagMs });
+		const time = this.now().getTime();
+		for (const [other, { until }] of this.#moved) if (until < time) this.#moved.delete(other);
+		this.#moved.set(branch, { tip, until: time + maxLagMs });
 	}
 }
 
