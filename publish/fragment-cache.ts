@@ -17,7 +17,7 @@ export function createFragmentCache(
 	maxBytes: number,
 	folders: readonly string[],
 	isKnown: (smallkey: string) => boolean,
-	load: (folder: string, smallkey: string) => Promise<Fragment | null>,
+	load: ReadFragment,
 ) {
 	// By smallkey, not by path: a path is made and hashed for each look (row `docs-10` of `npm run bench`).
 	const cache = new LRUCache<string, Fragments>({
@@ -34,17 +34,20 @@ export function createFragmentCache(
 		return isKnown(smallkey) ? (reading.get(`${folder}/${smallkey}`) ?? read(folder, smallkey)) : null;
 	};
 
-	function read(folder: string, smallkey: string): Promise<Fragment | null> {
+	function keep(folder: string, smallkey: string, fragment: Fragment | null): Fragment | null {
+		const fragments = [...(cache.get(smallkey) ?? [])];
+		fragments[folders.indexOf(folder)] = fragment;
+		cache.set(smallkey, fragments);
+		return fragment;
+	}
+
+	function read(folder: string, smallkey: string): ReturnType<ReadFragment> {
+		const loaded = load(folder, smallkey);
+		if (!(loaded instanceof Promise)) return keep(folder, smallkey, loaded);
 		const path = `${folder}/${smallkey}`;
 		const isKept = () => reading.get(path) === result && reading.delete(path);
-		const result = load(folder, smallkey).then(
-			(fragment) => {
-				if (!isKept()) return fragment;
-				const fragments = [...(cache.get(smallkey) ?? [])];
-				fragments[folders.indexOf(folder)] = fragment;
-				cache.set(smallkey, fragments);
-				return fragment;
-			},
+		const result: Promise<Fragment | null> = loaded.then(
+			(fragment) => (isKept() ? keep(folder, smallkey, fragment) : fragment),
 			(error) => {
 				isKept();
 				throw error;

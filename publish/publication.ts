@@ -22,6 +22,7 @@ import { openFolder, servedManifestPath } from "./folder.ts";
 import { createFragmentCache } from "./fragment-cache.ts";
 import { readFragmentFile } from "./read-file.ts";
 import { fragmentSettings, type RenderedLayer, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
+import { eachInSlices } from "./slices.ts";
 
 /** Up to this number of changed paths, a push waits for its files; the others are written in the background. */
 const maxSmallPush = 100;
@@ -118,8 +119,8 @@ export function openPublication(options: {
 	async function compareAll(): Promise<void> {
 		const { changes } = await branch.firstRange();
 		serve(branch.commit);
-		for (const smallkey of registeredIn(changes)) layers.set(smallkey, middleRank);
-		await reportMisplaced(changes);
+		for (const smallkey of await registeredIn(changes)) layers.set(smallkey, middleRank);
+		await reportMisplaced((await namesIn(changes)).misplaced);
 		files.compareAll(existsSync(out));
 	}
 
@@ -129,12 +130,12 @@ export function openPublication(options: {
 	 * @throws {GitFailure} if the layers cannot be read
 	 */
 	async function publish({ to, changes, at, isPushed }: CommitRange): Promise<Published> {
-		const smallkeys = [...new Set(changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []))];
+		const { smallkeys, misplaced } = await namesIn(changes);
 		if (isPushed && changes.length > maxSmallPush) {
 			serve(to);
 			files.mark(smallkeys);
 			clear();
-			await reportMisplaced(changes);
+			await reportMisplaced(misplaced);
 			files.work();
 			return { warnings: [] };
 		}
@@ -170,8 +171,7 @@ export function openPublication(options: {
 	}
 
 	/** Reports the files below `layers/` that are no layer's. */
-	async function reportMisplaced(changes: readonly PathChange[]): Promise<void> {
-		const misplaced = changes.filter(({ path }) => !parseLayerPath(path));
+	async function reportMisplaced(misplaced: readonly PathChange[]): Promise<void> {
 		report((await readRange(misplaced, async function* () {}, render)).problems);
 	}
 
@@ -184,17 +184,21 @@ export function openPublication(options: {
 	}
 
 	/** Reads a fragment from its file; renders it if the file is missing or not known to be current. */
-	async function load(slot: string, smallkey: string): Promise<Fragment | null> {
+	function load(slot: string, smallkey: string): Fragment | null | Promise<Fragment | null> {
 		const path = join(out, slot, smallkey);
 		if (!files.isStale(smallkey)) {
-			const fragment = await readFragmentFile(path);
+			const fragment = readFragmentFile(path);
 			if (fragment) return { ...fragment, rank: layers.get(smallkey) ?? middleRank };
 			files.mark([smallkey]);
 			files.work();
 		}
+		return renderOne(slot, smallkey);
+	}
+
+	async function renderOne(slot: string, smallkey: string): Promise<Fragment | null> {
 		const layer = await renderStored([smallkey], false).catch(async (error) => {
 			// What the layer was before is better than no answer.
-			const fragment = error instanceof GitFailure ? await readFragmentFile(path) : null;
+			const fragment = error instanceof GitFailure ? readFragmentFile(join(out, slot, smallkey)) : null;
 			if (!fragment || tryJson(Buffer.from(fragment.body).toString()) === null) throw error;
 			return fragment;
 		});
@@ -229,10 +233,24 @@ export function openPublication(options: {
 	};
 }
 
-/** The smallkeys whose registrations some changes wrote. */
-export function registeredIn(changes: readonly PathChange[]): string[] {
-	return changes.flatMap(({ path, mode }) => {
-		const name = parseLayerPath(path);
-		return name?.kind === "registration" && mode !== null ? name.smallkey : [];
+/** The layers whose files some changes touch, and the changes of files that are no layer's. */
+async function namesIn(changes: readonly PathChange[]) {
+	const smallkeys = new Set<string>();
+	const misplaced: PathChange[] = [];
+	await eachInSlices(changes, (change) => {
+		const name = parseLayerPath(change.path);
+		if (name) smallkeys.add(name.smallkey);
+		else misplaced.push(change);
 	});
+	return { smallkeys: [...smallkeys], misplaced };
+}
+
+/** The smallkeys whose registrations some changes wrote. */
+export async function registeredIn(changes: readonly PathChange[]): Promise<string[]> {
+	const smallkeys: string[] = [];
+	await eachInSlices(changes, ({ path, mode }) => {
+		const name = parseLayerPath(path);
+		if (name?.kind === "registration" && mode !== null) smallkeys.push(name.smallkey);
+	});
+	return smallkeys;
 }

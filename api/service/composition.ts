@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FileTimes } from "../../publish/file-writer.ts";
 import { openPublication, registeredIn } from "../../publish/publication.ts";
 import type { ReadFragment } from "../../registry/targets/target.ts";
@@ -116,10 +117,16 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		started,
 		() => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState(),
 	);
+	let announced: Promise<unknown> = Promise.resolve();
+	/** Tells the extensions of a range, after those before it. */
+	const announce = async ({ to, changes }: CommitRange) => {
+		// The store reads the new state only once the range is published.
+		await nextTurn();
+		all.changed(to, await registeredIn(changes));
+	};
 	const publish = async (range: CommitRange) => {
 		const published = await publication.publish(range);
-		// The store reads the new state only once the range is published.
-		setImmediate(() => all.changed(range.to, registeredIn(range.changes)));
+		announced = announced.then(() => announce(range)).catch(log.error);
 		return published;
 	};
 	const measure: NonNullable<Parameters<typeof openGitStore>[0]["measure"]> = (operation, milliseconds) =>
