@@ -12,7 +12,6 @@ import { isCopyOf, normalized, seriesStep } from "./names.ts";
  * may quote a service.
  */
 export interface Evidence {
-	/** The property that is compared. */
 	trait:
 		| "name"
 		| "geometry"
@@ -204,7 +203,6 @@ function hasSameScales(known: LayerDescription, found: LayerDescription): boolea
 	return isSameScale(known.min_scale, found.min_scale) && isSameScale(known.max_scale, found.max_scale);
 }
 
-/** Whether the found layer is hidden at a scale at which the known one is drawn. */
 function hides(known: LayerDescription, found: LayerDescription): boolean {
 	if (!("renderer" in known) && hasSameScales(known, found)) return false;
 	const smallest = ({ min_scale }: LayerDescription) => min_scale || Number.POSITIVE_INFINITY;

@@ -12,10 +12,8 @@ import { siblingText, wmsSiblings } from "./siblings.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 import type { Clients } from "./wms/read-capabilities.ts";
 
-/** A layer of a service that agrees with a known one, at least in part. */
 export interface Alike {
 	service_url: string;
-	/** Its name in a WMS. */
 	layer?: string;
 	description: LangDescription;
 	agreement: Agreement;

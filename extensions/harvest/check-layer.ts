@@ -38,7 +38,6 @@ interface CheckedServices {
 	findings: Finding[];
 }
 
-/** Facts about one language, and what is wrong at which member. */
 interface Checked {
 	facts: LayerFacts | null;
 	wrong: Wrong[];
@@ -113,7 +112,6 @@ async function checkWms(entry: LangEntry, lang: Lang, read: ReadCapabilities): P
 	return { facts: { title, queryable, legendFormats: legendFormats.toSorted(), featureInfoFormats }, wrong };
 }
 
-/** What is odd about the name of a layer that is listed. */
 function nameNotes(name: string, listed: string): Cause[] {
 	const unreadable = [name, listed].find(isUnreadable);
 	if (unreadable !== undefined) return [causeOf("name-unreadable", quote(unreadable))];
@@ -124,7 +122,6 @@ function notOffered(code: CauseCode, type: string, formats: readonly string[]): 
 	return causeOf(code, type, quote(formats.join(", ")));
 }
 
-/** Whether a media type is offered, regardless of parameters and case. */
 function offers(formats: readonly string[], type: string): boolean {
 	const essence = (text: string) => text.split(";")[0]?.trim().toLowerCase();
 	return formats.some((format) => essence(format) === essence(type));
@@ -151,7 +148,6 @@ async function checkNode(
 	return { facts: { title }, wrong: [...wrong, ...notes] };
 }
 
-/** The title of a service, and its layers by name or number. */
 interface Contents {
 	title: string;
 	count: number;

@@ -9,7 +9,7 @@ import {
 	type LangDescription,
 	parseDescription,
 } from "../../registry/description.ts";
-import { type CheckResult, type SickState, checkResult, sickStates } from "../../registry/health.ts";
+import { type CheckResult, checkResult, type SickState, sickStates } from "../../registry/health.ts";
 import {
 	harvestedLangs,
 	namedLayers,
@@ -18,7 +18,6 @@ import {
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 
-/** What is wrong with one language of a layer. */
 export interface Finding {
 	/**
 	 * `wrong`: no such layer, a group layer, not a map service; the publisher has to act. `down`: the service is down, slow or
@@ -34,7 +33,6 @@ export interface Finding {
 	text: string;
 }
 
-/** Makes a finding about a service. */
 export function findingOf(
 	registration: Registration,
 	lang: Lang,
@@ -45,7 +43,6 @@ export function findingOf(
 	return { state, lang, pointer: `/${lang}/${member}`, what, text };
 }
 
-/** Whether a finding says that something is wrong with the layer. */
 export function isSick(finding: Finding): finding is Finding & { state: SickState } {
 	return finding.state !== "well";
 }
@@ -72,7 +69,6 @@ export async function orNull<T>(task: Promise<T>): Promise<T | null> {
 	return value instanceof Trouble ? null : value;
 }
 
-/** A description of one language of a layer, from its service. */
 export interface Described {
 	description: LangDescription;
 	/** What could not be read, so that an earlier, complete description is better; null if everything was read. */
@@ -118,7 +114,6 @@ export interface Watched {
 	findings: Finding[];
 }
 
-/** The worst state of findings. */
 export function watchedOf(findings: Finding[]): Watched {
 	const state = sickStates.find((one) => findings.some((finding) => finding.state === one)) ?? null;
 	return { state, findings };
@@ -139,7 +134,6 @@ export function blockedOn(site: string | null, registration: Registration): Find
 }
 
 export interface Harvested {
-	/** Descriptions of the languages whose service answered. */
 	found: Description;
 	/** The languages of `found` whose description is incomplete: an earlier description is better. */
 	partial: Set<Lang>;

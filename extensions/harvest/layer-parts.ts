@@ -11,7 +11,6 @@ import { descriptionOf, harvestedOf } from "./harvester/commit.ts";
 import type { createHarvester } from "./harvester/harvester.ts";
 import type { createWatcher } from "./harvester/health.ts";
 
-/** What a harvester and a watcher know of layers. */
 type HarvestStates = Pick<ReturnType<typeof createHarvester>, "stateOf"> &
 	Pick<ReturnType<typeof createWatcher>, "lastCheckOf">;
 

@@ -36,7 +36,6 @@ import { describeLayers } from "./wms/describe-layers.ts";
 import { lookAtWms } from "./wms/look.ts";
 import { type Clients, createReadCapabilities, within } from "./wms/read-capabilities.ts";
 
-/** The viewers' map where no other is configured (`MAP_WKID`). */
 const defaultMapWkid = 3978;
 
 /**
@@ -61,7 +60,6 @@ export type HarvestLayer = AskServices<Harvested>;
  */
 export type WatchLayer = AskServices<Watched>;
 
-/** Asks the service of one language. @throws {Trouble} */
 export async function describe(registration: Registration, lang: Lang, clients: Clients): Promise<Described> {
 	const { service_url: address } = registration[lang];
 	const type = serviceTypeOf(registration, lang);
@@ -74,7 +72,6 @@ export async function describe(registration: Registration, lang: Lang, clients: 
 	return describeLayers(type === "ogcWms" ? "WMS" : "WMTS", address, names, clients.read, lang);
 }
 
-/** Creates the harvest for several layers, which share capabilities. */
 export function createHarvestLayer(options: Omit<Clients, "read"> & Partial<Clients>): HarvestLayer {
 	const clients: Clients = { read: createReadCapabilities(options.ask), ...options };
 

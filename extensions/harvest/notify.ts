@@ -11,10 +11,9 @@ export type Notice =
 	| { event: "repair"; repairs: ({ smallkeys: string[] } & Pick<WaitingRepair, "branch" | "sure">)[] }
 	| { event: "proof"; layers: { smallkey: string; since: string }[] };
 
-/** The header `Sender` of a notice. */
 const notifier = "fragment-publisher";
 
-/** Pauses after attempts of a service that failed, in milliseconds. */
+/** Pauses after attempts of a service that failed. */
 const longPausesMs = [1_000, 10_000, 60_000, 600_000];
 
 /** Notices that wait at the same time, layers or repairs of one, and smallkeys of one repair; the rest is left out. */
@@ -22,15 +21,12 @@ const maxWaiting = 100;
 const maxListed = 100;
 
 interface NotifierOptions {
-	/** Where notices are sent, and the secret that signs them. */
 	target: { url: string; secret: string };
 	now: () => Date;
-	/** Gets a line for a notice that was not delivered. */
 	warn: (line: string) => void;
 	/** Pauses after attempts that failed, in milliseconds: a command does not wait for long. */
 	pausesMs?: readonly number[];
 	fetch?: typeof fetch;
-	/** Waits; rejects if the signal aborts. */
 	pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -82,7 +78,6 @@ export function createNotifier(options: NotifierOptions) {
 				return warn(`NOTIFY_URL: too many notices wait, so one (${notice.event}) is left out`);
 			await oneByOne(() => send(notice)).catch((error: Error) => warn(`NOTIFY_URL: ${error.message}`));
 		},
-		/** Ends: what waits is not sent. */
 		close: () => ending.abort(),
 	};
 }

@@ -18,7 +18,6 @@ export interface LayerHealth {
 	changed: boolean;
 }
 
-/** A layer that the text names, with its owners and the weeks that it has been sick. */
 interface Notable extends LayerHealth {
 	owners: string;
 	weeks: number;

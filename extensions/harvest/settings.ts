@@ -1,7 +1,6 @@
 import type { Variables } from "../../api/configuration.ts";
 import type { Configuration } from "../../api/service/settings.ts";
 
-/** The settings of the harvester, the health check and their notices. */
 export type HarvestSettings = ReturnType<typeof readHarvest>;
 
 export function readHarvest(variables: Variables) {
@@ -10,10 +9,8 @@ export function readHarvest(variables: Variables) {
 			on: variables.flag("HARVEST", true),
 			/** Whether the service looks for new addresses of sick layers, and proposes repairs. */
 			repair: variables.flag("REPAIR", true),
-			/** Milliseconds between two harvests of one layer. */
 			every: variables.span("HARVEST_EVERY", "7d"),
 		},
-		/** Where notices are sent, and the secret that signs them; null: none is sent. */
 		notify: readNotify(variables),
 	};
 }

@@ -78,7 +78,6 @@ export function wmsSiblings({ layers, others }: Capabilities): Map<string, strin
 	return new Map([...texts, ...[...others].map((name) => [name, siblingText(name)] as const)]);
 }
 
-/** The text by which a described layer is remembered. */
 function siblingOf(description: LangDescription): string {
 	if ("entries" in description) return "";
 	if ("layers" in description) return siblingText(description.layers[0] ?? "", description.title);
@@ -90,7 +89,6 @@ export function numberIn(address: string): string {
 	return arcgisPath.exec(new URL(address).pathname)?.[2] ?? "";
 }
 
-/** Whether all siblings of a layer are known. */
 export function knowsAll(siblings: readonly string[] | undefined): siblings is string[] {
 	return siblings !== undefined && siblings.length < maxSiblings;
 }

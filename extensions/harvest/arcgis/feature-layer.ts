@@ -66,7 +66,6 @@ function hasTooManyClasses({ drawingInfo }: Document): boolean {
 	return countClasses(objectOf(objectOf(drawingInfo).renderer)) > maxClasses;
 }
 
-/** The documents of all layers of the service that a layer is in; empty if the service does not have them at once. */
 export async function askAllLayers(address: string, ask: Ask): Promise<Record<string, unknown>[]> {
 	const { layers } = await askExtra(address, "/../layers", ask, []);
 	return listOf(layers).filter(isObject);
@@ -75,7 +74,6 @@ export async function askAllLayers(address: string, ask: Ask): Promise<Record<st
 /** Accepts the address of a layer of a MapServer, and captures the layer's number. */
 const mapLayer = /\/MapServer\/(\d+)\/*$/i;
 
-/** Asks for the legend. A feature service has none; images of its classes are drawn from their symbols. */
 async function askLegend(address: string, ask: Ask, troubles: Trouble[]): Promise<LegendEntry[]> {
 	const url = new URL(address);
 	const layerId = mapLayer.exec(url.pathname)?.[1];
@@ -120,7 +118,6 @@ async function askExtra(
 	return {};
 }
 
-/** What is read of a layer beside its document's own members. */
 interface LayerParts {
 	fields: Field[];
 	legend: LegendEntry[];

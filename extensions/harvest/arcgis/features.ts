@@ -41,7 +41,6 @@ export async function lookAtFeatures(address: string, ask: Ask): Promise<Cause |
 	return typeof second === "number" ? null : judgeRefusal(second, layer);
 }
 
-/** An answer to a query that has no features. */
 interface Refusal {
 	what: Cause;
 	/** Status of the answer, or the service's code; null if there is none. */

@@ -4,7 +4,6 @@ import { pictureImage } from "./symbol.ts";
 /** An entry of a legend. Its image is a data URI; null if the service's image is not usable. */
 export type LegendEntry = ReturnType<typeof readLegend>[number];
 
-/** A class of a renderer that needs an image. */
 type LegendClass = { label: string; values: string[] };
 
 /** Reads the legend of one layer from a `MapServer/legend?f=json`; empty if the layer is not in it. */

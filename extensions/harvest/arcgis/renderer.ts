@@ -50,14 +50,12 @@ function onlyEntry({ legend }: LayerParts): string | null | undefined {
 	return legend.length === 1 ? legend[0]?.image : null;
 }
 
-/** A class of an ArcGIS renderer. */
 interface RendererClass {
 	info: Json;
 	/** Unique values: those that have this class's symbol. Of several fields, one value has a part for each. */
 	values: unknown[];
 }
 
-/** A number, also as a text. */
 function numberIn(value: unknown): number | null {
 	return numberOf(typeof value === "string" && value.trim() !== "" ? Number(value) : value);
 }
@@ -77,7 +75,6 @@ function valueClasses({ uniqueValueInfos, uniqueValueGroups }: Json): RendererCl
 	return classes.map((info) => ({ info, values: listOf(info.values) }));
 }
 
-/** The number of classes that a renderer becomes. */
 export function countClasses(renderer: Json): number {
 	const classes = renderer.type === "classBreaks" ? breakClasses(renderer) : valueClasses(renderer);
 	return classes.reduce((count, { values }) => count + values.length, 0);
@@ -101,7 +98,6 @@ function readClasses(
 	return { type: "simple", label, image };
 }
 
-/** Whether a value is divided by another one before it is compared with classes. */
 function isNormalized({ normalizationType, normalizationField }: Json): boolean {
 	return !/^$|none$/i.test(textOf(normalizationType)) || textOf(normalizationField) !== "";
 }
@@ -121,7 +117,6 @@ function boundPictures(renderer: Renderer, generic: string): Renderer {
 	return { ...renderer, default: first, classes: (renderer.classes as Drawing[]).map(bound) } as Renderer;
 }
 
-/** The word of ArcGIS for the value null. */
 const nullWord = /^<null>$/i;
 
 function readUnique(renderer: Json, drawn: Drawn, parts: LayerParts): Renderer {
@@ -190,7 +185,6 @@ function lowestOf({ classes }: Drawn, firstMax: number): number {
 	return lowest <= firstMax ? lowest : -Number.MAX_VALUE;
 }
 
-/** The classes of a renderer with their pictures, and the default symbol if there is one. */
 interface Drawn {
 	classes: (RendererClass & { drawing: Drawing })[];
 	default: Drawing | null;
@@ -219,7 +213,6 @@ function drawClasses(renderer: Json, all: RendererClass[], parts: LayerParts): D
 	};
 }
 
-/** The legend's image, else the image of the first symbol that has one, else the generic image. */
 function imageOf(image: string | null | undefined, symbols: unknown[], { geometryType }: LayerParts): string {
 	const drawn = symbols.map(symbolImage).find((one) => one !== null);
 	return image ?? drawn ?? genericImageOf(geometryType);

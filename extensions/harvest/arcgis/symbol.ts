@@ -94,7 +94,6 @@ function drawLine(symbol: Record<string, unknown>): string {
 	return svg(side, `<path d="M1 ${middle}H${side - 1}" fill="none" ${stroke(symbol).attributes}/>`);
 }
 
-/** Paths of the hatched fills, in a square of 20 pixels. */
 const horizontal = "M2 6H18M2 10H18M2 14H18";
 const vertical = "M6 2V18M10 2V18M14 2V18";
 const rising = "M2 10L10 2M2 18L18 2M10 18L18 10";

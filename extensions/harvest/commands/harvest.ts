@@ -33,7 +33,6 @@ function parseAge(text: string): number {
 	return age;
 }
 
-/** The titles of the findings of each state, in their order. */
 const harvestTitles = {
 	wrong: "Wrong registrations, for their publishers to correct:",
 	down: "Services that are down or answer oddly; their descriptions are kept:",
@@ -119,7 +118,6 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	return printFindings(sorted, harvestTitles, io);
 });
 
-/** What a service says of a layer: its title, and for WMS its formats. */
 function factsText(facts: LayerFacts): string {
 	const title = quote(facts.title) || "(no title)";
 	if (!("queryable" in facts)) return title;

@@ -14,12 +14,10 @@ import {
 import { type Harvested, mergeDescription } from "../finding.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** A layer's service description; null if it has no valid one. */
 export function descriptionOf({ description }: Layer): Description | null {
 	return description === null ? null : parseDescription(description);
 }
 
-/** The registration of a layer; null if it is invalid. */
 export function registrationOf({ registration }: Layer): Registration | null {
 	return parseRegistration(new TextEncoder().encode(registration), "stored").registration;
 }
@@ -35,7 +33,6 @@ export function serviceMeta(now: () => Date) {
 	return { author: serviceAuthor, time: now().getTime(), trailers: [], request: null, review: false };
 }
 
-/** What the services of a layer answered. */
 export interface HarvestResult {
 	smallkey: string;
 	registration: Registration;
@@ -51,15 +48,12 @@ const maxGroup = 50;
 
 interface GroupOptions extends Pick<Schedule, "timers" | "now"> {
 	store: Store;
-	/** Gets the outcome of each result of a group. */
 	done: (outcomes: ReadonlyMap<HarvestResult, Outcome>) => void;
-	/** Gets the results that could not be stored. */
 	failed: (results: readonly HarvestResult[], error: unknown) => void;
 }
 
 /** Collects the results of harvests, and commits the descriptions of a group in one commit. */
 export function createGroups({ store, now, timers, done, failed }: GroupOptions) {
-	/** What the next commit stores, by smallkey. */
 	let group = new Map<string, HarvestResult>();
 	let timer: unknown;
 	let committing: Promise<void> = Promise.resolve();
@@ -103,13 +97,11 @@ export function createGroups({ store, now, timers, done, failed }: GroupOptions)
 	}
 
 	return {
-		/** Adds a result to the next commit. */
 		add(result: HarvestResult): void {
 			if (group.size === 0) timer = timers.set(commit, groupMs);
 			group.set(result.smallkey, result);
 			if (group.size >= maxGroup) commit();
 		},
-		/** Commits what is collected. */
 		async close(): Promise<void> {
 			commit();
 			await committing;
@@ -117,7 +109,6 @@ export function createGroups({ store, now, timers, done, failed }: GroupOptions)
 	};
 }
 
-/** The new description of a layer, or why there is none to store. */
 async function editOf({ smallkey, registration, harvested }: HarvestResult, fresh: Reader) {
 	const layer = await fresh.read(smallkey);
 	const current = layer && harvestedOf(layer);

@@ -18,7 +18,6 @@ interface HarvestEnd {
 	at: number;
 	findings: FindingLine[];
 	nextTry: number;
-	/** Failed attempts since the last success. */
 	failures: number;
 }
 
@@ -32,7 +31,6 @@ export type HarvestLine = { harvested: number; findings?: Record<string, string[
 
 interface HarvesterOptions extends Schedule {
 	store: Store;
-	/** Harvests one layer. Rejects only if its signal aborts. */
 	harvest: HarvestLayer;
 	/** Gets a line (`HarvestLine`) for each group, and each failure of the store. */
 	log: Log;
@@ -42,14 +40,12 @@ interface HarvesterOptions extends Schedule {
 	againUntilMs?: number;
 	/** A harvest starts when no layer was written in this time, or after `maxPauseMs`: writes come first. */
 	quietMs?: number;
-	/** Counts each harvest. */
 	count?: ((outcome: Outcome) => void) | undefined;
 }
 
-/** The highest number of concurrent harvests, each of another host. */
 const maxConcurrent = 4;
 
-/** Longest wait for a pause of the writes, in milliseconds. */
+/** Longest wait for a pause of the writes. */
 const maxPauseMs = 2_000;
 
 const dayMs = 86_400_000;
@@ -170,7 +166,6 @@ export function createHarvester(options: HarvesterOptions) {
 		ends.delete(smallkey);
 	}
 
-	/** Waits for a pause of the writes. */
 	async function pauseForWrites(): Promise<void> {
 		const maxMs = performance.now() + maxPauseMs;
 		for (let restMs = quietMs; restMs > 0 && !signal.aborted; ) {
@@ -194,7 +189,6 @@ export function createHarvester(options: HarvesterOptions) {
 		if (!signal.aborted) await check?.(smallkey, signal);
 	}
 
-	/** Asks the services of a layer; null if it is not harvested. */
 	async function harvestLayer(smallkey: string): Promise<HarvestResult | null> {
 		const layer = await store.read(smallkey);
 		const registration = layer && registrationOf(layer);
@@ -246,7 +240,6 @@ export function createHarvester(options: HarvesterOptions) {
 		start,
 		refresh,
 		stateOf,
-		/** Number of queued and running harvests. */
 		waiting: () => queue.size,
 		/** Aborts running requests, and commits what is harvested. */
 		async close(): Promise<void> {

@@ -1,9 +1,9 @@
 import {
+	type CheckResult,
 	type Health,
 	healthPath,
 	healthText,
 	parseHealth,
-	type CheckResult,
 	type Sickness,
 	type SickState,
 	updateHealth,
@@ -18,14 +18,10 @@ import type { Notice } from "../notify.ts";
 import { descriptionOf, registrationOf, serviceMeta } from "./commit.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** What both writers of `layers/health.json` need. */
 export interface HealthOptions extends Pick<Schedule, "timers" | "now"> {
 	store: Store;
-	/** Reads the stored `layers/health.json`; null if it does not exist. */
 	readHealth: () => Promise<string | null>;
-	/** Gets each failure of the store. */
 	log: Log;
-	/** Sends a notice; absent: none is sent. */
 	notify?: ((notice: Notice) => unknown) | undefined;
 }
 
@@ -44,32 +40,27 @@ export async function commitHealth(
 }
 
 interface WatcherOptions extends HealthOptions, Pick<Schedule, "allKeys"> {
-	/** Checks whether a viewer can show a layer. Rejects only if its signal aborts. */
 	watch: WatchLayer;
 }
 
-/** The result of the last check of a layer. */
 interface LastCheck {
 	/** null: healthy. */
 	state: SickState | null;
-	/** The time of the check, in milliseconds since 1970. */
 	at: number;
 	findings: FindingLine[];
 }
 
-/** How long results are collected for one commit, in milliseconds. */
+/** How long results are collected for one commit. */
 const collectMs = 600_000;
 
 /** Checks whether a viewer can show the layers of a running service, and stores which layers are sick. */
 export function createWatcher(options: WatcherOptions) {
 	const { store, watch, now, allKeys, timers, log } = options;
 	const lastChecks = new Map<string, LastCheck>();
-	/** Results that are not stored yet. */
 	let seen = new Map<string, CheckResult | null>();
 	let timer: unknown = null;
 	let storing: Promise<void> = Promise.resolve();
 
-	/** Checks a layer, if it exists. Never rejects. */
 	async function check(smallkey: string, signal: AbortSignal): Promise<void> {
 		try {
 			const layer = await store.read(smallkey);
@@ -117,7 +108,6 @@ export function createWatcher(options: WatcherOptions) {
 		check,
 		/** The last result for a layer; null if it was not checked since the start. */
 		lastCheckOf: (smallkey: string): LastCheck | null => lastChecks.get(smallkey) ?? null,
-		/** Stores the collected results. */
 		close: async () => {
 			storeLater();
 			await storing;

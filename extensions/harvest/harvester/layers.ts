@@ -6,11 +6,11 @@ import { placeFile } from "../../../publish/place-file.ts";
 import { mapWithProgress } from "../../../publish/progress.ts";
 import type { Io } from "../../../registry/environment.ts";
 import {
+	type CheckResult,
 	type Health,
 	healthPath,
 	healthText,
 	parseHealth,
-	type CheckResult,
 	updateHealth,
 	weekOf,
 } from "../../../registry/health.ts";

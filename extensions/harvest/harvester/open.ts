@@ -11,10 +11,8 @@ import { createHarvestProcess } from "./process.ts";
 import { againUntil } from "./rules.ts";
 import { systemTimers } from "./schedule.ts";
 
-/** The harvester of a running service, with the watcher. */
 export type ServiceHarvester = ReturnType<typeof openHarvester>;
 
-/** Starts the harvester and the watcher. @param againUntilMs as `againUntil` returns it */
 export function openHarvester(
 	{
 		configuration,
@@ -67,9 +65,7 @@ export function openHarvester(
 	};
 }
 
-/** What later extensions find in their service. */
 export interface HarvestService {
-	/** Sends a notice to the operator; absent: none is sent. */
 	notify?: ((notice: Notice) => unknown) | undefined;
 }
 

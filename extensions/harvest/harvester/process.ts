@@ -9,7 +9,6 @@ import { findingOf, type Harvested, quote, type Watched } from "../finding.ts";
 
 /** The limits of the process; a valid answer of 5 MB is far below them. */
 export const processLimits = {
-	/** Size of its heap, in megabytes. */
 	maxHeapMb: 256,
 	/** Longest time for one layer, in milliseconds: a little more than the process gives its own requests (`maxLayerMs`). */
 	timeoutMs: 310_000,
@@ -23,12 +22,10 @@ export const maxLayerMs = 300_000;
 /** Its priority is lower than that of the process that answers readers and publishers. */
 const niceness = 10;
 
-/** An order: to harvest or to watch a layer. */
 export interface Order {
 	id: number;
 	task: "harvest" | "watch";
 	registration: Registration;
-	/** The description from the last harvest. */
 	known: Description | null;
 }
 
@@ -42,7 +39,6 @@ interface Failure {
 }
 
 interface ProcessOptions {
-	/** The module of the process. */
 	module: URL;
 	/** The environment of the process, without secrets, since it parses untrusted answers. */
 	environment: NodeJS.ProcessEnv;
@@ -80,7 +76,6 @@ function startProcess({ module, environment, limits }: ProcessOptions) {
 	child.on("error", () => end());
 	child.on("exit", (_code, signal) => end(signal));
 
-	/** Carries out an order. Never rejects. */
 	async function run(order: Omit<Order, "id">): Promise<(Harvested & Watched) | Failure> {
 		lastId += 1;
 		const id = lastId;
@@ -109,7 +104,6 @@ export function createHarvestProcess(options: ProcessOptions) {
 	const oneByOne = pLimit(1);
 	type Process = ReturnType<typeof startProcess>;
 	let shared: Process | null = null;
-	/** The process of a single layer. */
 	let single: Process | null = null;
 	let idle: NodeJS.Timeout | undefined;
 

@@ -8,7 +8,7 @@ import type { Log } from "../../../store/log.ts";
 /** Version of the rules by which services are read. A change of what is read of the same answers increases it. */
 const rulesVersion = 2;
 
-/** The time over which all layers are harvested again after such a change, in milliseconds. */
+/** The time over which all layers are harvested again after such a change. */
 const spreadMs = 86_400_000;
 
 /**

@@ -13,7 +13,6 @@ function hashOf(text: string): number {
 	return hash >>> 0;
 }
 
-/** Timers, which tests replace. */
 interface Timers {
 	/** Calls `run` once after `ms` milliseconds, without keeping the process alive. */
 	set(run: () => void, ms: number): unknown;
@@ -25,11 +24,9 @@ export const systemTimers: Timers = {
 	clear: (timer) => clearTimeout(timer as NodeJS.Timeout),
 };
 
-/** The options that the harvester and the watcher share. */
 export interface Schedule {
 	timers: Timers;
 	now: () => Date;
-	/** All smallkeys, in any order. */
 	allKeys: () => Iterable<string>;
 	/** The period in which each layer becomes due once, in milliseconds (`HARVEST_EVERY`). */
 	everyMs: number;
@@ -86,7 +83,6 @@ export function createHostQueue(maxHosts: number, work: (smallkey: string) => Pr
 			ordinary.clear();
 			while (running.size > 0) await Promise.all(running.values());
 		},
-		/** Number of waiting and running smallkeys. */
 		get size(): number {
 			const sizes = [urgent, ordinary].flatMap((hosts) => [...hosts.values()].map(({ size }) => size));
 			return sizes.reduce((sum, size) => sum + size, running.size);

@@ -16,22 +16,17 @@ import { exceptionIn } from "../../../site/service/read-capabilities.ts";
 import { quote } from "../finding.ts";
 import { type Places, placesIn } from "./places.ts";
 
-/** Side of the requested pictures, in pixels. */
 export const pictureSide = 64;
 
-/** A layer of a WMS that is looked at. */
 export interface LookedAt {
-	/** Address of the service as registered. */
 	address: string;
 	name: string;
 	capabilities: Capabilities;
 	/** null: the capabilities do not list it. */
 	layer: CapabilitiesLayer | null;
-	/** Well-known id of the spatial reference of the viewers' map. */
 	mapWkid: number;
 }
 
-/** The outcome of a look at a layer that is not sick. */
 interface Seen {
 	isDrawn: boolean;
 	/** What was not seen, or what a viewer has to know. */
@@ -145,7 +140,6 @@ async function needsDimension(
 	return picture instanceof Trouble ? isRefused(picture) : isBlank(picture);
 }
 
-/** Requests one picture. @returns why there is none, or its bytes */
 async function askPicture(
 	request: PictureRequest,
 	box: readonly number[],

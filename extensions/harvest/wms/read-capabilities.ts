@@ -41,7 +41,6 @@ export function within<C extends Pick<Clients, "ask" | "read">>(
 	};
 }
 
-/** Waits for a task, or until a signal aborts. @throws {Trouble} if it aborts first */
 function untilAborted<T>(task: Promise<T>, signal: AbortSignal): Promise<T> {
 	const late = aborted(signal, task).then(() => {
 		throw new Trouble("down", causeOf("unfinished"));
@@ -65,7 +64,6 @@ export function parseCapabilities(
 	});
 }
 
-/** Services whose capabilities are cached at the same time. */
 const maxCached = 16;
 
 /** Time for which capabilities are cached, in milliseconds: a process that runs for days must read changes. */

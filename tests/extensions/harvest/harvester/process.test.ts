@@ -20,12 +20,12 @@ for (const [path, words, limits] of [
 	["/loops", "sent what takes more than 3 s to be read", { timeoutMs: 3_000 }],
 	["/fails", "sent what cannot be read: a fault of the program"],
 ] as const) {
-	test(`${path}: a layer that ${words} has the finding alone, and the others are harvested`, async () => {
+	test(`${path}: a layer that ${words} has the finding alone, and the other is harvested`, async () => {
 		using processes = open(limits);
 		const { textsOf } = processes;
-		const [odd, ...others] = await Promise.all([textsOf(path), textsOf("/waits"), textsOf("/waits")]);
+		const [odd, [other = ""]] = await Promise.all([textsOf(path), textsOf("/waits")]);
 		assert.equal(odd, Array(2).fill(`http://map.example${path} ${words}`));
-		for (const [text = ""] of [...others, await textsOf("/good")]) assert.match(text, /^process \d+$/);
+		assert.match(other, /^process \d+$/);
 	});
 }
 
