@@ -7,8 +7,8 @@ import type { Envelope, Fragment, ReadFragment } from "../registry/targets/targe
 import { type ReadRequest, smallkeysOf } from "./read-request.ts";
 import { answerTagged, fragmentHeaders, type Reply, refusalCaching, refuseRead } from "./reply.ts";
 
-/** Largest answer to one `docs` in bytes, repeated layers included. */
-export const maxDocsBytes = 32_000_000;
+/** Of one `docs`, repeated layers included. */
+const maxDocsBytes = 32_000_000;
 
 /** Larger answers are sent in pieces, and never joined. */
 export const maxJoinedBytes = 1_000_000;
@@ -20,23 +20,23 @@ const scriptType = "application/javascript; charset=utf-8";
 const encoder = new TextEncoder();
 const comma = encoder.encode(",");
 
-/** An answer; its pieces are joined only if it is sent, in the way that is fastest on an engine. */
+/** Each engine joins the pieces, if it sends them, in its fastest way. */
 interface Content {
 	etag: string;
 	pieces: readonly Uint8Array[];
-	/** Whether a requested key is unknown. Then the answer is cached briefly, so that no cache hides a new layer. */
+	/** A requested key is unknown: the answer is cached briefly, so that no cache hides a new layer. */
 	isIncomplete?: boolean;
 }
 
-/** Most fragments that one request reads at the same time. */
+/** Fragments that one request reads at the same time. */
 const maxConcurrent = 24;
 
-/** The fragments of the items of a list, in their order; null for an unknown one. */
+/** In the order of the items; null for an unknown one. */
 type Fragments = readonly (Fragment | null)[];
 
 /**
- * Answers a read, the same on every engine. Each fragment is read once. Without a promise if all of them are in memory.
- * @param ifNoneMatch the `If-None-Match` header, or null (RFC 9110, section 13.1.2)
+ * Each fragment is read once; without a promise if all of them are in memory.
+ * @param ifNoneMatch the header (RFC 9110, section 13.1.2)
  * @throws {Error} if a fragment cannot be read
  */
 export function answerRead(
@@ -57,11 +57,7 @@ export function answerRead(
 	return replyWith(request, fragments, ifNoneMatch);
 }
 
-/**
- * Reads the fragments of items that are not all in memory.
- * @param begun an item, and its fragment, which is being read
- * @returns null if they are larger than any answer
- */
+/** Null if the fragments are larger than any answer. @param begun an item whose fragment is being read */
 async function readAll(
 	items: readonly string[],
 	folder: string,
@@ -84,7 +80,7 @@ function replyWith(request: ReadRequest, fragments: Fragments | null, ifNoneMatc
 	if (!fragments) return refuseRead(414);
 	const content = request.kind === "doc" ? findDoc(request, fragments[0]) : findDocs(request, fragments);
 	if (typeof content === "number") return refuseRead(content);
-	// The headers are listed: copying `fragmentHeaders` for each request takes longer than finding the fragment.
+	// Copying `fragmentHeaders` for each request takes longer than finding the fragment.
 	const headers = {
 		"Content-Type": request.callback === null ? fragmentHeaders["Content-Type"] : scriptType,
 		"Access-Control-Allow-Origin": fragmentHeaders["Access-Control-Allow-Origin"],
@@ -96,7 +92,7 @@ function replyWith(request: ReadRequest, fragments: Fragments | null, ifNoneMatc
 	return answerTagged(headers, ifNoneMatch, () => bodyOf(content.pieces));
 }
 
-/** The fragment, as a function call if the request names a callback (JSONP); else the status of the refusal. */
+/** As a function call for a callback (JSONP); or the status of the refusal. */
 function findDoc({ callback }: ReadRequest, fragment: Fragment | null | undefined): Content | number {
 	if (!fragment) return 404;
 	const { body, etag } = fragment;
@@ -133,13 +129,11 @@ function findDocs(request: ReadRequest, fragments: Fragments): Content | number 
 	return { etag: etagOfTags(tags), pieces, isIncomplete: fragments.includes(null) };
 }
 
-/** The positions of fragments by their ranks. */
 function inDrawingOrder(fragments: Fragments): number[] {
 	const ranked = fragments.map((fragment, index) => ({ index, rank: fragment?.rank ?? middleRank }));
 	return ranked.sort((a, b) => a.rank - b.rank).map(({ index }) => index);
 }
 
-/** The layer itself, from a fragment that wraps it in an envelope and an array of one. */
 function layerIn(body: Uint8Array, envelope: Envelope | undefined): Uint8Array {
 	return envelope ? body.subarray(envelope.open.length + 1, body.length - envelope.close.length - 1) : body;
 }
@@ -153,10 +147,7 @@ function lengthOf(pieces: readonly Uint8Array[]): number {
 	return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-/**
- * Escapes U+2028 and U+2029 in UTF-8 JSON, since they end a line in JavaScript before ES2019. Returns the same array if
- * there are none.
- */
+/** U+2028 and U+2029 end a line in JavaScript before ES2019. Returns the same array if there are none. */
 function escapeSeparators(json: Uint8Array): Uint8Array {
 	if (!json.includes(0xe2)) return json;
 	const text = new TextDecoder().decode(json);

@@ -5,42 +5,45 @@ import type { Lang } from "../registry/smallkey.ts";
 import { type Problem, prefersFrench, problemAt, type Text, textIn, textOf } from "../registry/texts.ts";
 import type { Refusal } from "../store/store.ts";
 
-/** An answer. A GET sends `body`; a HEAD sends only its length. */
+/** A HEAD sends only the length of `body`. */
 export interface Reply {
 	status: number;
 	headers: Record<string, string>;
-	/** Bytes, or pieces that are never joined, with the length of all. */
+	/** Pieces are never joined; `length` is that of all. */
 	body: Uint8Array | (Iterable<Uint8Array> & { readonly length: number });
-	/** Writes the body in another language; left out if it has no texts for people. */
+	/** In another language; absent if the body has no texts for people. */
 	bodyIn?: (lang: Lang) => Uint8Array;
-	/** Why a write is refused, in a word or two, for the log and the metrics. Never contains text of the request. */
+	/**
+	 * Why a write is refused, in a word or two, for the log and the metrics. Never contains text of the
+	 * request.
+	 */
 	reason?: string;
 }
 
-/** Headers of every fragment on every engine, beside its `ETag`. */
+/** On every engine, beside its `ETag`. */
 export const fragmentHeaders = {
 	"Content-Type": "application/json; charset=utf-8",
 	"Access-Control-Allow-Origin": "*",
-	// Headers that pages of other sites may read.
+	// Pages of other sites may read these headers.
 	"Access-Control-Expose-Headers": "ETag, Date",
-	// A cache may use it for a minute, another one while it fetches it again, and longer while the origin is down (RFC 5861).
+	// For a minute, another one while a cache fetches it again, and longer while the origin is down (RFC
+	// 5861).
 	"Cache-Control": "public, max-age=60, stale-while-revalidate=60, stale-if-error=86400",
 	"X-Content-Type-Options": "nosniff",
 } as const;
 
 const { "Content-Type": _type, ...rest } = fragmentHeaders;
 
-/** Headers of files for machines: those of a fragment without `Content-Type`. */
+/** Those of a fragment without `Content-Type`. */
 export const machineHeaders = rest;
 
-/** Cached briefly, so that no cache hides a new layer. */
+/** Brief, so that no cache hides a new layer. */
 export const refusalCaching = "public, max-age=5";
 
-/** Headers of answers that no cache keeps. */
 export const uncachedHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;
 const jsonHeaders = { "Content-Type": "application/json", ...uncachedHeaders };
 
-/** Bounds of the errors of one answer: their number, UTF-16 units of each, bytes of the whole answer. */
+/** Of one answer: errors, UTF-16 units of each, bytes of the whole. */
 const maxErrors = 20;
 const maxErrorLength = 1_000;
 const maxErrorBytes = 16_000;
@@ -65,7 +68,7 @@ const encoder = new TextEncoder();
 
 export const emptyBody = new Uint8Array(0);
 
-/** The answer to a read with an entity tag: 304 if the request names this tag (RFC 9110, section 13.1.2), else 200. */
+/** 304 if the request names the tag (RFC 9110, section 13.1.2), else 200. */
 export function answerTagged(
 	headers: Record<string, string> & { ETag: string },
 	ifNoneMatch: string | null,
@@ -75,7 +78,7 @@ export function answerTagged(
 	return isUnchanged ? { status: 304, headers, body: emptyBody } : { status: 200, headers, body: body() };
 }
 
-/** The answer to a read that is refused: a status, and no body. */
+/** A status, and no body. */
 export function refuseRead(status: number): Reply {
 	const allowed = status === 405 && { Allow: "GET, HEAD" };
 	return {
@@ -85,34 +88,33 @@ export function refuseRead(status: number): Reply {
 	};
 }
 
-/** The answer to a read of a missing file for programs, which no viewer reads: 404 with `{"errors": […]}`. */
+/** For programs; no viewer reads these files. */
 export function refuseFile(): Reply {
 	const headers = { ...machineHeaders, "Cache-Control": refusalCaching };
 	return refuse({ status: 404, errors: [problemAt("path", "no-file")] }, headers);
 }
 
 /**
- * Headers of a CORS preflight, beside `Access-Control-Allow-Origin`: pages of any site may read, with any header. `*` does
- * not include `Authorization` (Fetch Standard, "CORS non-wildcard request-header name").
+ * Beside `Access-Control-Allow-Origin`: pages of any site may read, with any header. `*` does not include
+ * `Authorization` (Fetch Standard, "CORS non-wildcard request-header name").
  */
-export const preflightHeaders = {
+const preflightHeaders = {
 	"Access-Control-Allow-Methods": "GET, HEAD",
 	"Access-Control-Allow-Headers": "*, Authorization",
 	"Access-Control-Max-Age": "86400",
 } as const;
 
-/** The answer to a CORS preflight. */
 export function allowReads(): Reply {
 	const headers = { "Access-Control-Allow-Origin": "*", ...preflightHeaders };
 	return { status: 204, headers, body: emptyBody };
 }
 
-/** An answer of JSON that no cache keeps, unless `headers` say otherwise. */
+/** Not cached, unless `headers` say otherwise. */
 export function jsonReply(status: number, value: unknown, headers: Record<string, string> = {}): Reply {
 	return { status, headers: { ...jsonHeaders, ...headers }, body: encoder.encode(JSON.stringify(value)) };
 }
 
-/** A refusal with `{"errors": […], "hint": …}`: at most 20 errors and 16 kB. */
+/** `{"errors": […], "hint": …}`: at most 20 errors and 16 kB. */
 export function refuse(
 	{ status, errors, hint, retryAfter }: Refusal,
 	headers: Record<string, string> = {},
@@ -121,7 +123,7 @@ export function refuse(
 	return textReply(status, (lang) => errorsOf(errors, hint, lang), { ...wait, ...headers });
 }
 
-/** An answer of JSON with texts: in English, until `inLanguageOf` chooses. */
+/** In English, until `inLanguageOf` chooses. */
 export function textReply(
 	status: number,
 	valueIn: (lang: Lang) => unknown,
@@ -131,7 +133,7 @@ export function textReply(
 	return { status, headers: { ...jsonHeaders, ...headers }, body: bodyIn("en"), bodyIn };
 }
 
-/** A receipt whose warnings have no language yet. */
+/** The warnings have no language yet. */
 export type UnwrittenReceipt = Omit<Receipt, "warnings"> & { warnings: readonly Problem[] };
 
 export function receiptReply(
@@ -143,13 +145,12 @@ export function receiptReply(
 	return textReply(status, (lang) => ({ ...receipt, warnings: textsOf(warnings, lang) }), headers);
 }
 
-/** The answer to a write that is refused. */
 export function refuseWrite(refusal: Refusal, headers: Record<string, string> = {}): Reply {
 	const { reason = refusalReasons[refusal.status] ?? "other" } = refusal;
 	return { ...refuse(refusal, headers), reason };
 }
 
-/** An answer in the language that `Accept-Language` prefers. */
+/** As `Accept-Language` prefers. */
 export function inLanguageOf({ bodyIn, ...reply }: Reply, acceptLanguage: string | null): Reply {
 	if (!bodyIn) return reply;
 	const isCached = reply.headers["Cache-Control"] !== uncachedHeaders["Cache-Control"];
@@ -159,7 +160,8 @@ export function inLanguageOf({ bodyIn, ...reply }: Reply, acceptLanguage: string
 }
 
 function errorsOf(errors: readonly Problem[], hint: Text | undefined, lang: Lang) {
-	// One error more than the limit is listed, too: the last may be the number of a document's other problems.
+	// One error more than the limit is listed, too: the last may be the number of a document's other
+	// problems.
 	const max = errors.length === maxErrors + 1 ? errors.length : Math.min(errors.length, maxErrors);
 	for (let count = max; ; count -= 1) {
 		const texts = textsOf(errors.slice(0, count), lang).map(cut);

@@ -187,7 +187,7 @@ export interface HealthReport {
 	groups: HealthGroup[];
 }
 
-export interface HealthGroup {
+interface HealthGroup {
 	/** Names, separated by commas; may be empty. */
 	owner: string;
 	/** With its port; empty where the address has no host. */

@@ -5,17 +5,16 @@ import { connect, createServer } from "node:net";
 import { basename, dirname, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Time between two attempts to get a held lock, and to make one on a full disk, in milliseconds. */
+/** Between two attempts to get a held lock, and to make one on a full disk. */
 const attemptEveryMs = 100;
 const lockAgainMs = 2_000;
 
-/** Longest path of a lock, in bytes. With its ending it is within the socket limit of every system, 103. */
+/** In bytes. With its ending, a path is within the socket limit of every system, 103. */
 const maxPathBytes = 88;
 
-/** A lock that this process holds on a data folder. */
 type Lock = { release: () => Promise<void> };
 
-/** Codes of the disks on which a lock cannot be made, and a service still reads. */
+/** On these disks no lock can be made, and a service still reads. */
 const noLockReasons: Readonly<Record<string, string>> = {
 	EROFS: "is read-only",
 	ENOSPC: "is full, or has no inode left",
@@ -23,10 +22,10 @@ const noLockReasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Locks a data folder for this process. The lock is a listening Unix socket. The system closes it when the process ends,
- * so a killed process never blocks the next start, not even in another container.
- * @param options the lock's name in the folder; the activity of the holder, as a verb with its object, for messages; the
- * longest wait for another process; and a function that is called once, before the wait, with a line that explains it
+ * A listening Unix socket, which the system closes when the process ends: a killed process never blocks the
+ * next start, not even in another container.
+ * @param options the lock's name in the folder; what the holder does, for messages; the longest wait; and a
+ * function that gets a line before the wait
  * @throws {Error} if another process holds the lock for longer than `maxWaitMs`
  */
 export async function lockFolder(
@@ -59,7 +58,7 @@ export async function lockFolder(
 	}
 }
 
-/** A lock that is made as soon as the disk allows it. */
+/** Made as soon as the disk allows it. */
 function lockLater(path: string): Lock {
 	let lock: Lock | null = null;
 	const timer = setInterval(async () => {
@@ -73,13 +72,12 @@ function lockLater(path: string): Lock {
 	return { release };
 }
 
-/** Whether a process holds the lock of a folder. */
 export async function isFolderLocked(folder: string): Promise<boolean> {
 	const path = socketPath(folder);
 	return isHeld(path, await numbersOf(path).catch(() => []));
 }
 
-/** The path of a lock, relative if that is shorter. @throws {Error} if it is too long for a socket */
+/** Relative if that is shorter. @throws {Error} if it is too long for a socket */
 function socketPath(folder: string, name = "publisher.lock"): string {
 	const path = join(folder, name);
 	const near = relative(process.cwd(), path);
@@ -90,9 +88,9 @@ function socketPath(folder: string, name = "publisher.lock"): string {
 }
 
 /**
- * Listens at `<path>.<number>`; null if another process does. A number is taken while all lower ones are dead, and only
- * once: link(2) replaces no file, and that of the highest number stays. So of two processes that find a dead lock, one gets
- * the next number, and the other one finds it alive.
+ * Listens at `<path>.<number>`; null if another process does. A number is taken while all lower ones are
+ * dead, and only once: link(2) replaces no file, and that of the highest number stays. So of two processes
+ * that find a dead lock, one gets the next number, and the other one finds it alive.
  */
 async function tryLock(path: string): Promise<Lock | null> {
 	const numbers = await numbersOf(path);
@@ -119,14 +117,14 @@ async function tryLock(path: string): Promise<Lock | null> {
 	return isTaken ? { release } : null;
 }
 
-/** The numbers of a lock's files, in order. */
+/** In order. */
 async function numbersOf(path: string): Promise<number[]> {
 	const names = (await files.readdir(dirname(path))).filter((name) => name.startsWith(`${basename(path)}.`));
 	const numbers = names.map((name) => Number(name.slice(basename(path).length + 1)));
 	return numbers.filter((number) => number > 0).sort((a, b) => a - b);
 }
 
-/** Whether a process listens at one of the numbers, or, of an earlier version, at the path itself. */
+/** At one of the numbers, or, of an earlier version, at the path itself. */
 async function isHeld(path: string, numbers: readonly number[]): Promise<boolean> {
 	const sockets = [path, ...numbers.map((number) => `${path}.${number}`)];
 	return (await Promise.all(sockets.map(isAlive))).includes(true);

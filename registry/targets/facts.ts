@@ -44,7 +44,7 @@ type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "renderer"
 };
 
 /** Names or numbers of layers, in the order in which they are shown. */
-export type Entries = readonly (string | number)[];
+type Entries = readonly (string | number)[];
 
 /** A layer in one language, with the values that several targets need. */
 export interface LayerFacts {

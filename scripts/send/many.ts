@@ -8,7 +8,7 @@ import { compareWithService, printComparison } from "./preview-batch.ts";
 import { findSecret } from "./request.ts";
 import { type BatchResult, type BatchTarget, codeOf, sendBatch } from "./send-batch.ts";
 
-export interface ManyOptions extends BatchTarget {
+interface ManyOptions extends BatchTarget {
 	/** One JSON object for programs. */
 	json?: boolean | undefined;
 	dryRun?: boolean;

@@ -146,7 +146,7 @@ export interface BatchTarget {
 }
 
 /** By smallkey; null for a removal. */
-export type BatchChanges = ReadonlyMap<string, Uint8Array | null>;
+type BatchChanges = ReadonlyMap<string, Uint8Array | null>;
 
 /** Smallkeys, in the order of the answers. */
 export interface BatchResult {

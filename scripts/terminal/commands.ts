@@ -51,7 +51,7 @@ export const purposes: readonly Purpose[] = ["publish", "review", "host", "opera
 const put = () => import("../put.ts");
 
 /** Each module is loaded when its command is called. */
-export const coreCommands: readonly Command[] = [
+const coreCommands: readonly Command[] = [
 	{
 		name: "put",
 		purpose: "publish",

@@ -28,7 +28,7 @@ export type Take = (
 ) => Promise<void>;
 
 /** The body of a 2xx answer goes to `take`; the answer then has none. */
-export interface GuardedInit extends RequestInit {
+interface GuardedInit extends RequestInit {
 	take?: Take | undefined;
 }
 
