@@ -135,7 +135,7 @@ export async function differencesOf(target: Target, read: (path: string) => Prom
 	);
 	const look: Look = { ...target, get, check, published: new Map(lines) };
 	if ((await get("")) === null) {
-		const line = `gh repo create ${target.repository} --public --source . --push`;
+		const line = `gh repo create ${target.repository} --public --source . --remote layers --push`;
 		check("repository", "GitHub shows none to this token", line);
 		return { differences, checks };
 	}

@@ -93,7 +93,7 @@ test("a repository in which everything is set has no difference, and a private o
 	await prints(look(), 0, /^0 of \d+ settings differ\n$/);
 	assert.equal(peer.writes, []);
 	peer.isThere = false;
-	await prints(look(), 1, /^ {4}gh repo create maps\/layers --public --source \. --push$/m);
+	await prints(look(), 1, /^ {4}gh repo create maps\/layers --public --source \. --remote layers --push$/m);
 });
 
 /** What is changed in a repository of which all was set, and what is printed. */
