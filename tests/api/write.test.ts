@@ -88,7 +88,7 @@ test("a layer that some target cannot express is accepted, and the receipt names
 		fragments,
 		everyPath("tiles").filter((path) => !/^\/v(?:0\.9|1)\//.test(path)),
 	);
-	const rule = "this layer has no form there, and is answered with 404";
+	const rule = "this target cannot show the layer, and answers 404";
 	assert.equal(warnings.slice(-2), [`v0.9, en and fr: ${rule}`, `v1, en and fr: ${rule}`]);
 	for (const path of everyPath("tiles"))
 		assert.is((await handlers.get(path)).status, fragments.includes(path) ? 200 : 404, path);
@@ -98,7 +98,7 @@ test("a layer that some target cannot express is accepted, and the receipt names
 	);
 	assert.match(
 		whole.warnings.join("\n"),
-		"v0.9, en and fr: this layer has no form there before it is harvested",
+		"v0.9, en and fr: this target cannot show the layer before it is harvested",
 	);
 });
 
@@ -325,7 +325,7 @@ test("a store that is busy is 503 and the request stays usable; one that fails i
 	assert.equal([busy.headers.get("Retry-After"), handlers.reported], ["7", []]);
 	const error = new Error("a secret");
 	assert.equal(await receiptOf(fail(error)), {
-		errors: ["the service failed; nothing is known to be stored"],
+		errors: ["the service failed; the change may not be stored"],
 	});
 	assert.equal(handlers.reported, [error]);
 	context.store = store;

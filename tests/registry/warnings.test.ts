@@ -24,7 +24,7 @@ function saidOf(payload_type: Type, address: string): string[] {
 	return warnings.map((warning) => warning.replace("/en/service_url: ", ""));
 }
 
-const lostQuery = "has a query, which RAMP 4.0 loses where it asks for a legend or for what was clicked on";
+const lostQuery = "has a query, which RAMP 4.0 drops when it requests a legend or a clicked feature";
 const saidQuery = "already has SERVICE or REQUEST, which viewers add themselves";
 const loneMark = "ends with ?, which is left out: viewers write their own";
 const noLayer = "is not the address of one layer of a MapServer or FeatureServer";

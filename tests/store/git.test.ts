@@ -229,7 +229,7 @@ test("a lock in changing hands is left alone", async ({ world }) => {
 	const working = setInterval(changeHands, 5);
 	assertBusy(
 		await outcomeOf(world.put("hands")),
-		"la branche ne peut pas être déplacée, ou d’autres la déplacent sans cesse",
+		"la branche ne peut pas être mise à jour, ou d’autres la modifient sans cesse",
 	);
 	clearInterval(working);
 	await committed(world.put("hands"));

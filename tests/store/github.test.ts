@@ -344,7 +344,7 @@ const endless: [name: string, method: string, path: RegExp, effect: Effect, text
 			"PATCH",
 			/refs/,
 			answer(403, "", { "Retry-After": "60" }),
-			"GitHub demande une pause",
+			"GitHub limite les requêtes de ce service",
 			60,
 		],
 		...["exceeded a secondary rate limit.", "triggered an abuse detection mechanism."].map(
@@ -353,7 +353,7 @@ const endless: [name: string, method: string, path: RegExp, effect: Effect, text
 				"POST",
 				/trees$/,
 				answer(403, `You have ${words}`),
-				"GitHub demande une pause",
+				"GitHub limite les requêtes de ce service",
 				60,
 			],
 		),

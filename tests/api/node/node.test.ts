@@ -161,7 +161,7 @@ test("the bodies in memory at one time are bounded; a write beyond that gets 503
 	await eventually(async () => (await refused()).statuses[0] === 503);
 	const { text } = await refused("Accept-Language: fr\r\n");
 	assert.match(text, /\r\nRetry-After: 1\r\n/);
-	assert.match(text, '{"errors":["trop de corps sont en cours de lecture"]}');
+	assert.match(text, '{"errors":["le service lit trop de corps en ce moment"]}');
 	holding.send("x");
 	await holding.closed;
 	assert.equal((await refused()).statuses, [401], "the room is free again");

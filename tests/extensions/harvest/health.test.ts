@@ -119,7 +119,7 @@ test("a feature layer is well with a feature, empty without, and down where no q
 		(query: URLSearchParams) =>
 			/1=1/.test(query.get("where") ?? "") || query.has("resultRecordCount") ? first : then;
 	const only = (capabilities: unknown) => json(layerDocument({ capabilities }));
-	const unseen = (words: string) => `shows no feature to the check, since it ${words}`;
+	const unseen = (words: string) => `could not be checked for features, since it ${words}`;
 	const refused = unseen("answers with ArcGIS error 400: No");
 	const noList = "answers a query with something that is no list of features";
 	const rows: [services: Services, state: string | null, finding?: string][] = [
@@ -192,7 +192,7 @@ test("of version 2.0 a named layer of a WMS is looked at, and a time-out ends th
 	assert.is((await watch(version2("ogcWms", "/wms", { scrape_only: ["roads"] }), { map })).state, "empty");
 	for (const registration of [wms(), featureAt(host + mapLayer)]) {
 		const late = await watch(registration, {}, null, AbortSignal.abort());
-		assert.equal([late.state, late.findings[1]?.[1]], ["down", "was not asked to the end"]);
+		assert.equal([late.state, late.findings[1]?.[1]], ["down", "could not be checked completely"]);
 	}
 });
 

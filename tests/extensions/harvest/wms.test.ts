@@ -259,7 +259,7 @@ test("a check finds a layer, a query type and a legend type that the service doe
 test("a document that is not of a WMS is wrong, an exception or a document that is cut off is down", async () => {
 	const whole = roads("");
 	const notWms = ["wrong", "does not answer as a WMS does"];
-	const cut = ["down", "answers with capabilities that end in the middle"];
+	const cut = ["down", "answers with incomplete capabilities"];
 	const exception = (text: string) => ["down", `answers with an exception: ${text}`];
 	const rows: [document: Route, finding: string[]][] = [
 		...["<!doctype html><html><br>&nbsp;</html>", wmts].map((text): [Route, string[]] => [text, notWms]),
@@ -479,7 +479,7 @@ test("what a viewer has to know of a layer that is drawn is a finding, and what 
 		const [, west = 0, , east = 0] = (query.BBOX ?? "").split(",").map(Number);
 		return ((east - west) * 111_319.49) / 64 / 0.00028 <= denominator;
 	};
-	const unseen = "draws an empty picture of roads where and how it was asked, so it was not seen";
+	const unseen = "draws an empty picture of roads for this request, so that the layer could not be checked";
 	type Row = [document: string, draws: Parameters<typeof lookAt>[1], state: string | null, said: string[]];
 	const rows: Row[] = [
 		[service13(here + scale), below(50_000), null, []],

@@ -193,7 +193,7 @@ limits.before((scene) => {
 	scene.server = new MemoryWorld();
 });
 
-const often = "was asked often enough for one day";
+const often = "received the daily maximum of requests";
 
 limits(
 	"layers share the answers of a service, which is asked 200 times a day at most",

@@ -73,11 +73,11 @@ test("a host that refuses a connection is not asked for a minute; its neighbours
 	await at("1");
 	assert.is(
 		await at("2"),
-		"down: was not asked yet, since its host failed for another address: refuses the connection",
+		"down: was not checked, since its host failed for another address: refuses the connection",
 	);
 	assert.is(await at("b.example"), "ok");
 	clock.now = 59_999;
-	assert.match(await at("1"), "was not asked yet");
+	assert.match(await at("1"), "was not checked");
 	clock.now = 60_000;
 	assert.equal([await at("1"), asked], ["ok", ["1", "b.example", "1"]]);
 });

@@ -15,10 +15,10 @@ function open(limits: object = {}) {
 }
 
 for (const [path, words, limits] of [
-	["/exits", "sent what ends the process that reads it"],
-	["/eats", "sent what takes more than 24 MB to be read", { maxHeapMb: 24 }],
-	["/loops", "sent what takes more than 3 s to be read", { timeoutMs: 3_000 }],
-	["/fails", "sent what cannot be read: a fault of the program"],
+	["/exits", "sent a document that ends the process that reads it"],
+	["/eats", "sent a document that takes more than 24 MB to be read", { maxHeapMb: 24 }],
+	["/loops", "sent a document that takes more than 3 s to be read", { timeoutMs: 3_000 }],
+	["/fails", "sent a document that cannot be read: a fault of the program"],
 ] as const) {
 	test(`${path}: a layer that ${words} has the finding alone, and the other is harvested`, async () => {
 		using processes = open(limits);
