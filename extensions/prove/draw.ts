@@ -6,13 +6,11 @@ import { type Cause, type CauseCode, causeOf } from "../../registry/causes.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { LangProof } from "../../site/data/proofs.ts";
 
-/** The result of drawing a layer in one language. */
 export interface Drawn extends LangProof {
 	/** A small picture as WebP; null if nothing is visible. */
 	picture: Uint8Array | null;
 }
 
-/** The browser, the site and the client for drawing. */
 export interface DrawOptions {
 	browser: Browser;
 	/** Address of the catalogue, with a slash at its end. */
@@ -21,26 +19,25 @@ export interface DrawOptions {
 	fetch: typeof fetch;
 }
 
-/** Size of the browser's window; the page's map takes all of its width. */
+/** The page's map takes all of the window's width. */
 const windowSize = { width: 640, height: 900 };
 
-/** Width of a picture in pixels, and its limit in bytes. */
+/** In pixels, and in bytes. */
 const pictureWidth = 240;
 const maxPictureBytes = 12_000;
 
-/** Qualities of a picture, tried in this order. */
+/** Tried in this order. */
 const qualities = [80, 60, 40, 20, 5];
 
-/** Time limit for one step of drawing, in milliseconds: the page itself waits 10 s for a service. */
+/** For one step of drawing: the page itself waits 10 s for a service. */
 const maxStepMs = 40_000;
 
-/** Time limit for all steps: some calls into a page that hangs have none. */
+/** Some calls into a page that hangs have no limit of time. */
 const maxDrawMs = 5 * maxStepMs;
 
-/** Zooms while nothing is visible: many layers are drawn at large scales only. */
+/** Many layers are drawn at large scales only. */
 const maxZooms = 2;
 
-/** Clicks of the zoom button for one zoom. */
 const clicksPerZoom = 3;
 
 /** Draws a layer on the catalogue's own map. @throws {Error} if the browser fails, or the page hangs */
@@ -87,13 +84,13 @@ async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise
 
 const mapSelector = ".map[data-state]";
 
-/** Waits until the map has drawn or failed, or the page says why it has none. */
+/** Until the map has drawn or failed, or the page says why it has none. */
 async function waitUntilDrawn(page: Page): Promise<void> {
 	const ended = '.map[data-state="drawn"], .map[data-state="failed"], .mapplace .warning, .layerhead a';
 	await page.locator(ended).first().waitFor({ state: "attached" });
 }
 
-/** Checks whether the layer is visible on the map, and zooms in while it is not. */
+/** Zooms in while nothing is visible. */
 async function inspectMap(page: Page, lastFault: () => Cause | null): Promise<Omit<Drawn, "ms">> {
 	const map = page.locator(mapSelector);
 	if ((await map.count()) === 0) return { cause: causeOf("not-drawable"), share: 0, picture: null };
@@ -105,30 +102,29 @@ async function inspectMap(page: Page, lastFault: () => Cause | null): Promise<Om
 		const count = features === undefined ? {} : { features: Number(features) };
 		if (share > 0) return { ...count, share, picture: await takePicture(page) };
 		if (state !== "drawn" || zooms === maxZooms) {
-			const own = causeOf((code || "nothing") as CauseCode, ...(detail ? [detail] : []));
+			const causeOnMap = causeOf((code || "nothing") as CauseCode, ...(detail ? [detail] : []));
 			// A page cannot know why it may not read an answer.
-			const cause = (code === "unreachable" && lastFault()) || own;
+			const cause = (code === "unreachable" && lastFault()) || causeOnMap;
 			return { cause, ...count, share, picture: null };
 		}
 		await zoomIn(page);
 	}
 }
 
-/** Zooms in: if the page has a button for the scales at which the layer is drawn, with that. */
+/** With the page's button for the scales at which the layer is drawn, if there is one. */
 async function zoomIn(page: Page): Promise<void> {
 	const offer = page.locator(".maphelp button");
 	if (await offer.isVisible()) await offer.dispatchEvent("click");
 	else
 		for (let click = 0; click < clicksPerZoom; click += 1)
 			await page.locator(".zoom button").first().dispatchEvent("click");
-	// The map asks for a new view when it draws its next frame.
+	// The map requests a new view when it draws its next frame.
 	await page.evaluate(
 		() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
 	);
 	await waitUntilDrawn(page);
 }
 
-/** Hides the buttons and the names over the map, which would be in its pictures. */
 async function hideButtons(page: Page): Promise<void> {
 	await page.locator(".zoom, .ol-attribution, .ol-overlaycontainer").evaluateAll((elements) => {
 		for (const element of elements) (element as HTMLElement).style.visibility = "hidden";
@@ -142,17 +138,17 @@ async function colouredShare(page: Page): Promise<number> {
 		const without = await stableScreenshot(page, 0);
 		const share = shareOfDifferent(along, without);
 		if (share === 0) return 0;
-		// What differs may be the background, if that has only now loaded.
+		// The background may differ, if it has only now loaded.
 		const again = await stableScreenshot(page, 100);
 		if (again.equals(along) || tries === maxPictures) return share;
 		along = again;
 	}
 }
 
-/** The share of the pixels that differ between two pictures of the same size, as PNG. */
-function shareOfDifferent(one: Buffer, other: Buffer): number {
-	const [{ data, width, height, channels }, { data: others }] = [decode(one), decode(other)];
-	const isDifferent = (at: number) => Math.abs((data[at] ?? 0) - (others[at] ?? 0)) > 3;
+/** Of two PNGs of the same size. */
+function shareOfDifferent(a: Buffer, b: Buffer): number {
+	const [{ data, width, height, channels }, { data: dataB }] = [decode(a), decode(b)];
+	const isDifferent = (at: number) => Math.abs((data[at] ?? 0) - (dataB[at] ?? 0)) > 3;
 	let different = 0;
 	for (let at = 0; at < data.length; at += channels)
 		if ([at, at + 1, at + 2].some(isDifferent)) different += 1;
@@ -162,7 +158,7 @@ function shareOfDifferent(one: Buffer, other: Buffer): number {
 /** Screenshots until two are equal: the page loads symbols after features. */
 const maxPictures = 10;
 
-/** Sets the layer's opacity in percent, and takes screenshots of the map until two in a row are equal. */
+/** Takes screenshots of the map until two in a row are equal. @param opacity of the layer, in percent */
 async function stableScreenshot(page: Page, opacity: number): Promise<Buffer> {
 	await page.locator(".opacity input").evaluate((input, value) => {
 		(input as HTMLInputElement).value = String(value);
@@ -177,7 +173,7 @@ async function stableScreenshot(page: Page, opacity: number): Promise<Buffer> {
 	return last;
 }
 
-/** Takes a small picture of the map as WebP; null if it cannot be made small enough. */
+/** Null if the picture cannot be made small enough. */
 async function takePicture(page: Page): Promise<Uint8Array | null> {
 	const box = await page.locator(mapSelector).evaluate((element) => {
 		const { x, y, width, height } = element.getBoundingClientRect();
@@ -194,22 +190,24 @@ async function takePicture(page: Page): Promise<Uint8Array | null> {
 	return null;
 }
 
-/** An allowed origin that is no page's. Without the header, Playwright would let every page read the answer. */
+/**
+ * An allowed origin that is no page's. Without the header, Playwright would let every page read the answer.
+ */
 const unreadable = "https://none.invalid";
 
-/** The network of a page: the guarded fetch. A request that it refuses fails in the page too. */
+/** A page's requests go through the guarded fetch. A request that it refuses fails in the page too. */
 function createNetwork(fetch: DrawOptions["fetch"]) {
 	const faults = new Map<string, Cause | null>();
 	let last = "";
-	/** The last picture that the page could not use: after it the page may ask for the service's document. */
+	/** The last picture that the page could not use: after it the page may request the service's document. */
 	let lastPicture = "";
-	/** Notes why the page cannot use an answer. Of a picture that failed to load, the page asks again as a text. */
+	/** If a picture fails to load, the page requests it again as a text. */
 	const note = (url: string, fault: Cause | null) => {
 		last = url;
 		if (!faults.get(url)) faults.set(url, fault);
 	};
 	return {
-		/** What is wrong with the last picture, else with the last address, that the page has asked for; null if nothing is known. */
+		/** The fault of the last picture, else of the last address; null if unknown. */
 		lastFault: () => faults.get(lastPicture) ?? faults.get(last) ?? null,
 		async answer(route: Route): Promise<void> {
 			const request = route.request();

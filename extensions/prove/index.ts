@@ -10,7 +10,6 @@ const commands: readonly Command[] = [
 	},
 ];
 
-/** Draws layers in a browser, and keeps for each whether it can be seen. */
 export const prove: Extension = {
 	name: "prove",
 	commands,

@@ -14,12 +14,12 @@ import { proofsFile } from "../../site/data/thumbnails.ts";
 import { blockedOn, placeOf, quote } from "../harvest/finding.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
 
-/** Reads the path of the browser that draws layers; empty: one of the usual places. */
+/** `browser` is empty for one of the usual places. */
 export function readProve(variables: Variables): { browser: string } {
 	return { browser: variables.text("BROWSER_PATH", "") };
 }
 
-/** Writes all proofs, sorted by smallkey. */
+/** Sorted by smallkey. */
 function writeProofs(folder: string, proofs: Proofs): void {
 	const lines = [...proofs]
 		.sort(([a], [b]) => (a < b ? -1 : 1))
@@ -31,32 +31,34 @@ function writeProofs(folder: string, proofs: Proofs): void {
 	);
 }
 
-/** The input of one run. */
 export interface ProveRun extends Omit<DrawOptions, "browser"> {
-	/** The folder of proofs and pictures. */
+	/** Of proofs and pictures. */
 	folder: string;
-	/** Whether a layer's picture always has the same name, for texts that link to it. If not, the name has a hash. */
+	/**
+	 * Whether a layer's picture always has the same name, for texts that link to it. Otherwise the name has a
+	 * hash.
+	 */
 	hasFixedNames?: boolean;
-	/** The layers to draw. */
 	layers: readonly CheckedLayer[];
-	/** All smallkeys: the proofs of others are removed. */
+	/** The proofs of all other smallkeys are removed. */
 	registered: ReadonlySet<string>;
 	/** Whether to draw layers again that were drawn today. */
 	isAgain: boolean;
-	/** Address of the public site, whose pages have to be able to draw the layers; empty if unknown; null: it does not matter. */
+	/**
+	 * The public site, whose pages must be able to draw the layers; empty if unknown; null: it does not
+	 * matter.
+	 */
 	publicUrl: string | null;
-	/** The day of the run: `2026-03-04`. */
 	day: string;
 	signal: AbortSignal;
-	/** Called with all proofs when a layer was drawn. */
+	/** Called with all proofs after each layer. */
 	proved?: (proofs: Proofs) => void;
 	/** Starts the browser for the next layers, which is closed after them. */
 	browser: () => Promise<Browser>;
-	/** Draws a layer in one language; absent: on the catalogue's map in the browser. */
+	/** Absent: on the catalogue's map in the browser. */
 	draw?: typeof drawLayer;
 }
 
-/** Records the result of drawing a layer, and writes its picture into the folder. */
 async function addProof(
 	{ folder, hasFixedNames = false, day }: ProveRun,
 	proofs: Proofs,
@@ -65,9 +67,9 @@ async function addProof(
 ): Promise<void> {
 	const before = proofs.get(smallkey);
 	const all = Object.entries(drawn);
-	const seen = Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest]));
-	const isDrawn = all.every(([, one]) => one.cause === undefined);
-	const bytes = all.map(([, { picture }]) => picture).find((one) => one !== null);
+	const results = Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest]));
+	const isDrawn = all.every(([, result]) => result.cause === undefined);
+	const bytes = all.map(([, { picture }]) => picture).find((image) => image !== null);
 	const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
 	const name = pictureName(smallkey, hasFixedNames ? undefined : hash);
 	const picture = bytes ? name : before?.picture;
@@ -80,20 +82,20 @@ async function addProof(
 	proofs.set(smallkey, {
 		day,
 		...(!isDrawn && { since: before?.since ?? day }),
-		langs: seen,
+		langs: results,
 		...(picture !== undefined && { picture }),
 	});
 }
 
-/** Layers that are drawn at the same time, each in a page of its own, and each of other hosts. */
+/** Each in its own page, and each of other hosts. */
 const layersAtOnce = 3;
 
-/** Layers that one browser draws: its memory grows. */
+/** The memory of a browser grows. */
 const layersPerBrowser = 50;
 
 /**
- * Draws the layers of each host one after the other, and records the results. After an interruption, the next run of the
- * same day draws the remaining layers.
+ * Draws the layers of each host one after the other, and records the results. After an interruption, the next
+ * run of the same day draws the remaining layers.
  * @returns all proofs
  */
 export async function runProofs(options: ProveRun): Promise<Proofs> {
@@ -136,7 +138,10 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 		bar.tick();
 	}
 
-	/** Draws layers until one fails. @returns those that failed, with the reasons, and those that were not begun */
+	/**
+	 * Draws layers until one fails.
+	 * @returns those that failed, with the reasons, and those that were not begun
+	 */
 	async function drawSome(some: readonly CheckedLayer[]) {
 		const failed = new Map<CheckedLayer, unknown>();
 		const waiting: CheckedLayer[] = [];
@@ -160,14 +165,14 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 	}
 }
 
-/** Returns a function that runs the work on a layer when no other layer of its hosts, in either language, is worked on. */
+/** The returned function waits until no other layer of the same hosts, in either language, is being drawn. */
 function createTurns() {
 	const withSlot = pLimit(layersAtOnce);
 	const hosts = new Map<string, ReturnType<typeof pLimit>>();
 	return ({ registration }: CheckedLayer, work: () => Promise<void>): Promise<void> => {
-		const own = new Set(langs.map((lang) => new URL(registration[lang].service_url).host));
+		const layerHosts = new Set(langs.map((lang) => new URL(registration[lang].service_url).host));
 		// All layers take their hosts in the same order, so that no two of them wait for each other.
-		const turn = [...own].sort().reduce(
+		const turn = [...layerHosts].sort().reduce(
 			(inner, host) => {
 				const oneByOne = hosts.get(host) ?? pLimit(1);
 				hosts.set(host, oneByOne);
@@ -179,7 +184,7 @@ function createTurns() {
 	};
 }
 
-/** Draws a layer in English, and in French if that is another service. */
+/** In English, and in French if that is another service. */
 async function drawLangs(
 	options: DrawOptions & Pick<ProveRun, "publicUrl" | "draw">,
 	{ smallkey, registration }: CheckedLayer,
@@ -190,8 +195,8 @@ async function drawLangs(
 	const blocked = blockedOn(publicUrl, registration);
 	const drawIn = async (lang: Lang): Promise<Drawn> => {
 		const drawn = await draw(options, smallkey, lang);
-		const found = blocked.find((finding) => finding.lang === lang);
-		return found && !drawn.cause ? { ...drawn, cause: found.what } : drawn;
+		const finding = blocked.find((finding) => finding.lang === lang);
+		return finding && !drawn.cause ? { ...drawn, cause: finding.what } : drawn;
 	};
 	return { en: await drawIn("en"), ...(!isOne && { fr: await drawIn("fr") }) };
 }

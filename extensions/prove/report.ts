@@ -13,7 +13,7 @@ import type { LangProof, Proof, Proofs } from "../../site/data/proofs.ts";
 import { folderPages } from "../../site/http/folder-pages.ts";
 import { Html, html } from "../../site/static/html.ts";
 
-/** Paths of the browser on Debian and other systems; the headless one first, which needs half the processor time. */
+/** Debian and other systems; the headless one first, which needs half the processor time. */
 const browserPlaces = [
 	"/usr/bin/chromium-headless-shell",
 	"/usr/bin/chromium",
@@ -21,11 +21,10 @@ const browserPlaces = [
 	"/usr/bin/google-chrome",
 ];
 
-/** Path of the first Chromium found; undefined if there is none. */
+/** Undefined without a Chromium. */
 export const browserPath = browserPlaces.find((place) => existsSync(place));
 
 /**
- * The path of the browser.
  * @param given that of the setting `BROWSER_PATH`; empty for one of the usual places
  * @throws {Error} that says what to install, if it does not exist
  */
@@ -40,8 +39,7 @@ export function needBrowser(given = ""): string {
 const limitedBrowser = fileURLToPath(new URL("limited-browser.sh", import.meta.url));
 
 /**
- * What a browser is started with whose processes have a limit of memory, and that reaches only this machine, since it
- * resolves no names.
+ * The browser's processes have a limit of memory, and reach only this machine, since they resolve no names.
  * @throws {Error} like `needBrowser`
  */
 function launchOptions(given: string) {
@@ -53,7 +51,7 @@ function launchOptions(given: string) {
 	return { executablePath, env, args, handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
 }
 
-/** Starts a browser. @throws {Error} like `needBrowser`, and if its driver is not installed */
+/** @throws {Error} like `needBrowser`, and if the browser's driver is not installed */
 export async function openBrowser(given = ""): Promise<Browser> {
 	const options = launchOptions(given);
 	const { chromium } = await import("playwright-core").catch((error: NodeJS.ErrnoException) => {
@@ -63,7 +61,7 @@ export async function openBrowser(given = ""): Promise<Browser> {
 	return chromium.launch(options);
 }
 
-/** The browser's driver of 14 MB, which only this command needs, in the version that it was tried with. */
+/** The browser's driver of 14 MB, which only this command needs, in the version that it was tested with. */
 function driverPackage(): string {
 	const { devDependencies } = JSON.parse(
 		readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
@@ -77,9 +75,9 @@ export async function serveFolder(dist: string): Promise<{ address: string; clos
 	const server = createServer(async (request, response) => {
 		const path = new URL(request.url ?? "", "http://host").pathname.slice(1);
 		const file = path === "" || path.endsWith("/") ? `${path}index.html` : decodeURIComponent(path);
-		const wanted = { file, root: "/" };
+		const route = { file, root: "/" };
 		const acceptEncoding = String(request.headers["accept-encoding"] ?? "");
-		const { status, headers, body } = await files.answer(wanted, { ifNoneMatch: null, acceptEncoding });
+		const { status, headers, body } = await files.answer(route, { ifNoneMatch: null, acceptEncoding });
 		response.writeHead(status, headers).end(body);
 	});
 	await once(server.listen(0, "127.0.0.1"), "listening");
@@ -87,10 +85,10 @@ export async function serveFolder(dist: string): Promise<{ address: string; clos
 	return { address: `http://127.0.0.1:${port}/`, close: () => server.close() };
 }
 
-/** A layer of a report. `owner`: who can correct it; empty if unknown. */
+/** `owner`: who can correct the layer; empty if unknown. */
 type Row = { smallkey: string; title: Record<Lang, string>; owner: string } & Proof;
 
-/** Makes the report of all layers. @param layers titles and owners of all layers by smallkey */
+/** @param layers titles and owners of all layers by smallkey */
 export function reportOf(proofs: Proofs, layers: ReadonlyMap<string, Pick<Row, "title" | "owner">>) {
 	const rows = [...layers]
 		.sort(([a], [b]) => (a < b ? -1 : 1))
@@ -100,7 +98,6 @@ export function reportOf(proofs: Proofs, layers: ReadonlyMap<string, Pick<Row, "
 		});
 	const notDrawn = rows.filter(({ since }) => since !== undefined);
 	return {
-		/** Number of all layers. */
 		layers: layers.size,
 		/** Number of layers that no run has drawn yet. */
 		unknown: layers.size - rows.length,
@@ -111,7 +108,6 @@ export function reportOf(proofs: Proofs, layers: ReadonlyMap<string, Pick<Row, "
 	};
 }
 
-/** Texts of the report in one language. */
 function wordsIn(lang: Lang) {
 	const say = (code: TextCode, ...values: (string | number)[]) => textIn(lang, textOf(code, ...values));
 	const counted = (count: number, code: Countable<TextCode>, ...others: number[]) =>
@@ -125,15 +121,16 @@ ul{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:1.
 li{border:1px solid #bbb;border-radius:4px;overflow:hidden}li img{display:block;width:100%;aspect-ratio:4/3;object-fit:cover;background:#e8eef2}
 li div{padding:.5rem .75rem}h3{margin:0;font-size:1rem}p{margin:.25rem 0}.bad{color:#a40000}.old img{opacity:.5}code{font-size:.875rem}input{font:inherit;width:min(100%,30rem)}`);
 
-/** Shows the layers whose text has what is typed, whatever its case and accents. */
+/** Filters by the typed text, whatever its case and accents. */
 const script = new Html(`const plain = (text) => text.normalize("NFD").replace(/\\p{M}/gu, "").toLowerCase();
 document.querySelector("input").addEventListener("input", ({ target }) => {
 	for (const item of document.querySelectorAll("li")) item.hidden = !plain(item.textContent).includes(plain(target.value));
 });`);
 
 /**
- * Renders the report as a page with its own style and script. Its pictures are in the same folder.
- * @param publicUrl address of the site without a slash at its end, for links to the layers' pages; empty if unknown
+ * A page with its own style and script. Its pictures are in the same folder.
+ * @param publicUrl address of the site without a slash at its end, for links to the layers' pages; empty if
+ * unknown
  */
 export function reportHtml(report: ReturnType<typeof reportOf>, lang: Lang, publicUrl: string): string {
 	const { layers, unknown, notDrawn, drawn } = report;
@@ -167,9 +164,9 @@ function itemHtml(row: Row, lang: Lang, publicUrl: string): Html {
 	const title = row.title[lang];
 	const page = publicUrl && `${publicUrl}/${layerAddress(lang, smallkey)}`;
 	const alt = since ? say("proof-last") : say("proof-picture", title);
-	const own = langs[lang] ?? langs.en;
+	const langProof = langs[lang] ?? langs.en;
 	const lines = [
-		since ? failures(langs, lang) : own && factsText(own, lang),
+		since ? failures(langs, lang) : langProof && factsText(langProof, lang),
 		say("proof-seen", day),
 		owner && say("proof-owner", owner),
 	];
@@ -178,7 +175,7 @@ function itemHtml(row: Row, lang: Lang, publicUrl: string): Html {
 ${since && html`<p class="bad">${say("proof-since", since)}</p>\n`}${lines.map((line) => line && html`<p>${line}</p>\n`)}</div></li>\n`;
 }
 
-/** Why nothing is visible in the report's language, or in the only one that does not draw. */
+/** In the report's language, or in the only one that does not draw. */
 function failures({ en, fr }: Proof["langs"], lang: Lang): string {
 	const { say } = wordsIn(lang);
 	const [first, second] = [en?.cause, fr?.cause].map((cause) => cause && causeText(lang, cause));

@@ -9,7 +9,7 @@ import { describe } from "../harvest/layer.ts";
 import { isOfOtherLanguage } from "../harvest/names.ts";
 import { arcgisPlaceOf, knowsAll, numberIn } from "../harvest/siblings.ts";
 import { createReadCapabilities } from "../harvest/wms/read-capabilities.ts";
-import { linkedServices, otherServices, permanentTarget, standingOf } from "./places.ts";
+import { linkedServices, otherServices, permanentTarget, presenceOf } from "./places.ts";
 
 /** A service that could be registered for one language instead of the present one. */
 export interface Candidate extends Alike {
@@ -17,19 +17,18 @@ export interface Candidate extends Alike {
 	by: "https" | "redirect" | "service" | "folder" | "similar";
 }
 
-/** What a search has tried, for a layer without a proposal. */
+/** The attempts for a layer without a proposal. */
 export interface Tried {
 	/** Whether the list of the service or of its server still has the place. */
 	isListed: boolean;
 	/** Attempt → number of addresses. */
 	attempts: Map<Candidate["by"], number>;
-	/** Numbers of rows of the place that agrees most: those that agree, and all. */
+	/** Rows of the place that agrees most. */
 	best: [agreeing: number, all: number];
 }
 
-/** Clients and settings of the search. */
 export interface SearchOptions {
-	/** The client for services, with its limits of requests. */
+	/** With its limits of requests. */
 	ask: Ask;
 	/** The guarded fetch, for requests whose redirects must not be followed. The same limits apply. */
 	fetch: typeof fetch;
@@ -37,130 +36,135 @@ export interface SearchOptions {
 	mapWkid: number;
 }
 
-/** Addresses of one attempt that are asked. */
+/** Addresses that one attempt requests. */
 const maxAddresses = 5;
 
 /** Candidates from which a person may have to choose. */
 const maxShown = 5;
 
 /**
- * Creates the searches for the service of one language of a layer. The layers share answers. They ask no other host, unless
- * a permanent redirect leads there. They never reject, and return the best candidates: one, or several that agree equally.
+ * The searches share answers. They request no other host, unless a permanent redirect leads there. They never
+ * reject, and return the best candidates: one, or several that agree equally.
  */
 export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 	const clients = { ask, mapWkid, read: createReadCapabilities(ask) };
 	const targets = new Map<string, Promise<string[]>>();
 
 	/** Describes the layer at another address, where it has the same number or name. */
-	async function ownAt(
+	async function sameAt(
 		registration: Registration,
 		lang: Lang,
-		known: LangDescription,
+		before: LangDescription,
 		address: string,
 		tried?: Tried,
 	) {
 		const moved = withEntry(registration, lang, { service_url: address });
 		const described = await orNull(describe(moved, lang, clients));
-		if (described && tried) noteRows(tried, agreementOf(known, described.description).rows);
-		return alikeAt(known, address, described);
+		if (described && tried) noteRows(tried, agreementOf(before, described.description).rows);
+		return alikeAt(before, address, described);
 	}
 
-	/** Compares a layer with the one at an address and, if that is not there, with the other layers of its service. */
+	/**
+	 * Compares a layer with the one at an address and, if that is not there, with the other layers of its
+	 * service.
+	 */
 	async function findAt(
 		registration: Registration,
 		lang: Lang,
-		known: LangDescription,
+		before: LangDescription,
 		address: string,
 		tried: Tried,
 	) {
-		const own = await ownAt(registration, lang, known, address, tried);
-		if (own.some((one) => one.agreement.sure === "same")) return own;
-		const standing = await standingOf(known, address, clients);
-		if (standing === "here" || standing === "unknown") return own;
-		const alike = await findAlike(known, address, clients);
+		const same = await sameAt(registration, lang, before, address, tried);
+		if (same.some((candidate) => candidate.agreement.sure === "same")) return same;
+		const presence = await presenceOf(before, address, clients);
+		if (presence === "here" || presence === "unknown") return same;
+		const alike = await findAlike(before, address, clients);
 		for (const { agreement } of alike) noteRows(tried, agreement.rows);
-		return [...own, ...(knowsAll(known.siblings) ? alike : alike.map(perhaps))];
+		return [...same, ...(knowsAll(before.siblings) ? alike : alike.map(perhaps))];
 	}
 
-	/** The attempts, the cheapest first. */
-	async function* attemptsFor(known: LangDescription, address: string, isArcgis: boolean, tried: Tried) {
+	/** The cheapest first. */
+	async function* attemptsFor(before: LangDescription, address: string, isArcgis: boolean, tried: Tried) {
 		const number = isArcgis ? numberIn(address) : "";
 		// A redirect may lead to the service without the number of the layer.
 		const targetOf = async (from: string) =>
 			(await permanentTarget(from, isArcgis, fetch)).map((target) =>
 				number && !numberIn(target) ? `${target.replace(/\/$/, "")}/${number}` : target,
 			);
-		const standing = await standingOf(known, address, clients);
-		tried.isListed ||= standing === "here";
-		if (standing === "here") return;
+		const presence = await presenceOf(before, address, clients);
+		tried.isListed ||= presence === "here";
+		if (presence === "here") return;
 		yield ["redirect", await targetOf(address)] as const;
 		const secure = address.replace(/^http:/, "https:");
 		if (secure !== address) {
 			const [target = secure] = await targetOf(secure);
 			yield ["https", [target]] as const;
 		}
-		if (standing !== "unknown") yield ["service", [address]] as const;
-		if (standing !== "gone" && standing !== "withdrawn") return;
-		const { same, similar } = await otherServices(known, address, ask);
+		if (presence !== "unknown") yield ["service", [address]] as const;
+		if (presence !== "gone" && presence !== "withdrawn") return;
+		const { same, similar } = await otherServices(before, address, ask);
 		// A service that has lost a layer did not move itself.
-		if (standing === "gone") yield ["folder", same] as const;
+		if (presence === "gone") yield ["folder", same] as const;
 		yield ["similar", similar] as const;
-		if (standing === "gone" && !isArcgis) yield ["folder", await linkedServices(address, fetch)] as const;
+		if (presence === "gone" && !isArcgis) yield ["folder", await linkedServices(address, fetch)] as const;
 	}
 
 	return {
-		/** Finds the service of a sick layer. The search ends when one attempt finds the same layer. */
+		/** Ends when one attempt finds the same layer. */
 		async find(
 			registration: Registration,
 			lang: Lang,
-			known: LangDescription,
+			before: LangDescription,
 			tried: Tried,
 		): Promise<Candidate[]> {
 			const { service_url: address } = registration[lang];
-			const asked = new Set<string>();
-			// What is found for both languages must be right for both.
-			const shared = langs.filter((one) => placeOf(registration, one) === placeOf(registration, lang));
+			const requested = new Set<string>();
+			// A service of both languages must be right for both.
+			const shared = langs.filter((other) => placeOf(registration, other) === placeOf(registration, lang));
 			const all: Candidate[] = [];
-			for await (const [by, addresses] of attemptsFor(known, address, isArcgis(registration, lang), tried)) {
+			for await (const [by, addresses] of attemptsFor(before, address, isArcgis(registration, lang), tried)) {
 				if (addresses.length > 0) tried.attempts.set(by, (tried.attempts.get(by) ?? 0) + addresses.length);
-				const left = addresses.filter((one) => !asked.has(one));
-				const found: Candidate[] = [];
-				for (const one of left.slice(0, maxAddresses).flatMap(withSecure)) {
-					if (asked.has(one)) continue;
-					asked.add(one);
-					const alike = await findAt(registration, lang, known, one, tried);
-					const own = alike.filter(({ description }) =>
-						shared.every((one) => !isOfOtherLanguage(one, namesOf(known), namesOf(description))),
+				const left = addresses.filter((place) => !requested.has(place));
+				const matches: Candidate[] = [];
+				for (const place of left.slice(0, maxAddresses).flatMap(withSecure)) {
+					if (requested.has(place)) continue;
+					requested.add(place);
+					const alike = await findAt(registration, lang, before, place, tried);
+					const right = alike.filter(({ description }) =>
+						shared.every(
+							(sharedLang) => !isOfOtherLanguage(sharedLang, namesOf(before), namesOf(description)),
+						),
 					);
-					const wasThere = by === "folder" && isInKnownFolder(known, one);
-					found.push(...(wasThere ? own.map(perhaps) : own).map((candidate) => ({ ...candidate, by })));
+					const wasThere = by === "folder" && isInKnownFolder(before, place);
+					matches.push(...(wasThere ? right.map(perhaps) : right).map((candidate) => ({ ...candidate, by })));
 				}
-				if (by === "similar") all.push(...found.map(perhaps));
-				else if (found.some(({ agreement }) => agreement.sure === "same")) return best(found);
-				else all.push(...found);
+				if (by === "similar") all.push(...matches.map(perhaps));
+				else if (matches.some(({ agreement }) => agreement.sure === "same")) return best(matches);
+				else all.push(...matches);
 			}
 			return best(all);
 		},
 
-		/** Finds the target of a permanent redirect of a layer that still works, if everything agrees there. */
-		async findTarget(registration: Registration, lang: Lang, known: LangDescription): Promise<Candidate[]> {
+		/** The target of a permanent redirect of a layer that still works, if everything agrees there. */
+		async findTarget(registration: Registration, lang: Lang, before: LangDescription): Promise<Candidate[]> {
 			const { service_url: address } = registration[lang];
-			const isFeature = "renderer" in known;
+			const isFeature = "renderer" in before;
 			const [, service = address, number = ""] = (isFeature && /^(.*?)(\/\d+\/?)$/.exec(address)) || [];
 			const target = targets.get(service) ?? permanentTarget(service, isFeature, fetch, "HEAD");
 			targets.set(service, target);
 			const [moved] = await target;
 			if (moved === undefined) return [];
-			const found = await ownAt(registration, lang, known, `${moved}${number}`);
-			return found.filter(isSame).map((one) => ({ ...one, by: "redirect" }));
+			const matches = await sameAt(registration, lang, before, `${moved}${number}`);
+			return matches.filter(isSame).map((match) => ({ ...match, by: "redirect" }));
 		},
 
-		/** Finds the full namesake of a layer that became empty: one that was not beside it before. */
-		async findFull(known: LangDescription): Promise<Candidate[]> {
-			if (!knowsAll(known.siblings)) return [];
-			const found = await findAlike(known, known.service_url, clients);
-			const named = found.filter(({ agreement }) => hasItsName(agreement));
-			return best(named.map((one) => perhaps({ ...one, by: "service" as const })));
+		/** The namesake, with features, of a layer that became empty: one that was not beside it before. */
+		async findFull(before: LangDescription): Promise<Candidate[]> {
+			if (!knowsAll(before.siblings)) return [];
+			const matches = await findAlike(before, before.service_url, clients);
+			const namesakes = matches.filter(({ agreement }) => hasItsName(agreement));
+			return best(namesakes.map((match) => perhaps({ ...match, by: "service" as const })));
 		},
 	};
 }
@@ -177,7 +181,7 @@ function namesOf(description: LangDescription): string {
 	return [new URL(description.service_url).pathname, ...names].join(" ");
 }
 
-/** Whether a service is in a folder that its server had before, so that it may be another one of the same name. */
+/** A service in a folder that its server had before may be another one of the same name. */
 function isInKnownFolder({ service_url, folders }: LangDescription, address: string): boolean {
 	const [before, after] = [arcgisPlaceOf(service_url), arcgisPlaceOf(address)];
 	const pathOf = (catalogue: string) => catalogue.replace(/^https?:/, "");
@@ -203,16 +207,16 @@ function perhaps<C extends Alike>(candidate: C): C {
 	return { ...candidate, agreement: { ...candidate.agreement, sure: "perhaps" } };
 }
 
-/** The candidates that agree most; empty if there are too many to choose from. Of http and https, https is taken. */
-function best(found: readonly Candidate[]): Candidate[] {
+/** The candidates that agree most; empty if there are too many to choose from. https is preferred to http. */
+function best(candidates: readonly Candidate[]): Candidate[] {
 	const weightOf = ({ agreement: { sure, rows } }: Candidate) =>
 		(sure === "same" ? 1000 : 0) + rows.filter((row) => row.agrees).length;
-	const maxWeight = Math.max(...found.map(weightOf));
+	const maxWeight = Math.max(...candidates.map(weightOf));
 	const top = new Map<string, Candidate>();
-	for (const one of found.filter((one) => weightOf(one) === maxWeight)) {
-		const place = `${one.service_url.replace(/^https?:/, "")} ${one.layer ?? ""}`;
+	for (const candidate of candidates.filter((each) => weightOf(each) === maxWeight)) {
+		const place = `${candidate.service_url.replace(/^https?:/, "")} ${candidate.layer ?? ""}`;
 		const other = top.get(place);
-		if (!other?.service_url.startsWith("https:")) top.set(place, one);
+		if (!other?.service_url.startsWith("https:")) top.set(place, candidate);
 	}
 	return top.size > maxShown ? [] : [...top.values()];
 }
@@ -223,6 +227,6 @@ export function withEntry(
 	lang: Lang,
 	{ service_url, layer }: { service_url: string; layer?: string | undefined },
 ): Registration {
-	const named = layer === undefined ? {} : isVersion2(registration) ? { scrape_only: [layer] } : { layer };
-	return { ...registration, [lang]: { ...registration[lang], service_url, ...named } } as Registration;
+	const names = layer === undefined ? {} : isVersion2(registration) ? { scrape_only: [layer] } : { layer };
+	return { ...registration, [lang]: { ...registration[lang], service_url, ...names } } as Registration;
 }

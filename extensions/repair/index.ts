@@ -10,7 +10,6 @@ const commands: readonly Command[] = [
 	},
 ];
 
-/** Looks for the services of sick layers, and proposes what to register in their place. */
 export const repair: Extension = {
 	name: "repair",
 	commands,

@@ -13,79 +13,80 @@ import type { Clients } from "../harvest/wms/read-capabilities.ts";
 type Fetch = typeof globalThis.fetch;
 
 /**
- * What is at the registered place. `here`: the layer, or its service is still in the list of the server: what fails is
- * down. `gone`: the service says that nothing is there. `withdrawn`: the service lists other layers. `replaced`: another
- * layer, or a group. `unknown`: no answer says more.
+ * What is at the registered place. `here`: the layer; or its service is still in the server's list, so it is
+ * down. `gone`: the service says that nothing is there. `withdrawn`: the service lists other layers.
+ * `replaced`: another layer, or a group. `unknown`: no answer says more.
  */
-export type Standing = "here" | "gone" | "withdrawn" | "replaced" | "unknown";
+type Presence = "here" | "gone" | "withdrawn" | "replaced" | "unknown";
 
-/** Statuses and ArcGIS codes of a service that wants a sign-in. */
+/** Statuses and ArcGIS codes of a service that requires a sign-in. */
 const signIn = new Set([401, 403, 498, 499]);
 
 function saysGone({ state, status, isTemporary }: Trouble): boolean {
 	return state === "wrong" && !isTemporary && status !== null && !signIn.has(status);
 }
 
-/** Finds out what is at an address, from the lists of its service and server. Never rejects. */
-export async function standingOf(
-	known: LangDescription,
+/** From the lists of the service and its server. Never rejects. */
+export async function presenceOf(
+	before: LangDescription,
 	address: string,
 	clients: Clients,
-): Promise<Standing> {
+): Promise<Presence> {
 	const { ask, read } = clients;
-	const [name = ""] = "layers" in known ? known.layers : [];
+	const [name = ""] = "layers" in before ? before.layers : [];
 	const list =
-		"renderer" in known
+		"renderer" in before
 			? await askLayers(address, ask)
 			: await orTrouble(read("WMS", address, [name]).then(({ layers }) => [...layers.keys()]));
 	if (list instanceof Trouble) return withoutList(address, list, ask);
 	// A service lists nothing while it starts.
 	if (list.length === 0) return "unknown";
-	const listed = list.find((one) =>
-		typeof one === "string" ? one === name : String(numberOf(one.id)) === numberIn(address),
+	const listed = list.find((item) =>
+		typeof item === "string" ? item === name : String(numberOf(item.id)) === numberIn(address),
 	);
 	if (listed === undefined) return "withdrawn";
 	// A number may become that of another layer; two names are at most swapped.
 	if (typeof listed === "string" && !/^\d+$/.test(listed))
-		return (await isSwapped(known, address, clients)) ? "replaced" : "here";
+		return (await isSwapped(before, address, clients)) ? "replaced" : "here";
 	if (typeof listed !== "string" && Array.isArray(listed.subLayerIds)) return "replaced";
 	const now = await orTrouble(
-		"renderer" in known ? describeLayer(address, clients) : describeLayers("WMS", address, [name], read),
+		"renderer" in before ? describeLayer(address, clients) : describeLayers("WMS", address, [name], read),
 	);
 	if (now instanceof Trouble) return "here";
-	return hasItsName(agreementOf(known, now.description)) ? "here" : "replaced";
+	return hasItsName(agreementOf(before, now.description)) ? "here" : "replaced";
 }
 
-/** Whether the name of a layer is now that of another one, and the layer itself has another name. */
-async function isSwapped(known: LangDescription, address: string, clients: Clients): Promise<boolean> {
-	const [name = ""] = "layers" in known ? known.layers : [];
+/** Whether another layer has the layer's name now, and the layer itself another name. */
+async function isSwapped(before: LangDescription, address: string, clients: Clients): Promise<boolean> {
+	const [name = ""] = "layers" in before ? before.layers : [];
 	const now = await orNull(describeLayers("WMS", address, [name], clients.read));
-	if (!now || agreementOf(known, now.description).sure !== null) return false;
-	return (await findAlike(known, address, clients)).some(({ agreement }) => agreement.sure === "same");
+	if (!now || agreementOf(before, now.description).sure !== null) return false;
+	return (await findAlike(before, address, clients)).some(({ agreement }) => agreement.sure === "same");
 }
 
-/** What the list of the server says of a service that does not answer with its layers. */
-async function withoutList(address: string, trouble: Trouble, ask: Clients["ask"]): Promise<Standing> {
+/** From the server's list, if the service does not answer with its layers. */
+async function withoutList(address: string, trouble: Trouble, ask: Clients["ask"]): Promise<Presence> {
 	const place = arcgisPlaceOf(address);
 	if (!place) return saysGone(trouble) ? "gone" : "unknown";
 	const list = await askList(place.catalogue, place.folder, ask);
 	// ArcGIS ignores the case of names.
 	const path = [place.folder, place.name, place.type].filter(Boolean).join("/").toLowerCase();
-	if (!(list instanceof Trouble) && list.paths.some((one) => one.toLowerCase() === path)) return "here";
+	if (!(list instanceof Trouble) && list.paths.some((listedPath) => listedPath.toLowerCase() === path))
+		return "here";
 	const isOut = !(list instanceof Trouble) || saysGone(list);
 	return isOut && saysGone(trouble) ? "gone" : "unknown";
 }
 
-/** Redirects in a row that are followed; each has to be permanent. */
+/** Each redirect in a row must be permanent. */
 const maxHops = 3;
 
-/** Statuses of a permanent redirect (RFC 9110, section 15.4). */
+/** RFC 9110, section 15.4. */
 const permanent = new Set([301, 308]);
 
-/** Parameters of the request itself. They are removed from an address before it is registered. */
+/** Parameters of the request itself are removed from an address before it is registered. */
 const ownParameters = /^(?:f|service|request|version|token)$/i;
 
-/** The address to which permanent redirects lead; empty if there is no redirect, or one of them is temporary. */
+/** Empty if there is no redirect, or one of them is temporary. */
 export async function permanentTarget(address: string, isArcgis: boolean, fetch: Fetch, method = "GET") {
 	let url = new URL(address);
 	const query = isArcgis ? { f: "json" } : { SERVICE: "WMS", REQUEST: "GetCapabilities" };
@@ -102,7 +103,7 @@ export async function permanentTarget(address: string, isArcgis: boolean, fetch:
 	return [];
 }
 
-/** An address as it is registered: without the identifier of a session. One of ArcGIS needs no query. */
+/** Without the identifier of a session; an address of ArcGIS needs no query. */
 function plainAddress(url: URL, isArcgis = false): string {
 	const plain = new URL(url);
 	for (const name of [...plain.searchParams.keys()])
@@ -112,75 +113,77 @@ function plainAddress(url: URL, isArcgis = false): string {
 	return plain.href;
 }
 
-/** Folders of a server that are asked. */
+/** Folders of a server whose lists are read. */
 const maxFolders = 60;
 
-/** The path of an ArcGIS server before version 11, and the one that takes its place. */
+/** The path of an ArcGIS server before version 11, and the one that replaces it. */
 const paths = ["/arcgis/rest/", "/server/rest/"] as const;
 
 /**
- * The addresses of services on the same ArcGIS server: those of the same name and type in any folder, else those of a
+ * The services on the same ArcGIS server: those of the same name and type in any folder, else those of a
  * similar name in the same folder that were not there before, or of the same name and another type.
  */
-export async function otherServices(known: LangDescription, address: string, ask: Clients["ask"]) {
+export async function otherServices(before: LangDescription, address: string, ask: Clients["ask"]) {
 	const none = { same: [] as string[], similar: [] as string[] };
 	const place = arcgisPlaceOf(address);
 	if (!place) return none;
 	const { folder, name, type } = place;
 	const other = paths.map((path, at) => place.catalogue.replace(path, paths[1 - at] as string));
-	for (const catalogue of [place.catalogue, ...other.filter((one) => one !== place.catalogue)]) {
+	for (const catalogue of [place.catalogue, ...other.filter((address) => address !== place.catalogue)]) {
 		const top = await askList(catalogue, "", ask);
 		if (top instanceof Trouble) continue;
-		const found = [...top.paths];
-		for (const one of top.folders.filter((one) => !isCopyOf(folder, one)).slice(0, maxFolders)) {
-			const list = await askList(catalogue, one, ask);
-			found.push(...(list instanceof Trouble ? [] : list.paths));
+		const services = [...top.paths];
+		for (const folderName of top.folders.filter((name) => !isCopyOf(folder, name)).slice(0, maxFolders)) {
+			const list = await askList(catalogue, folderName, ask);
+			services.push(...(list instanceof Trouble ? [] : list.paths));
 		}
-		const all = found.map((path) => ({ path, parts: path.split("/") }));
+		const all = services.map((path) => ({ path, parts: path.split("/") }));
 		const addressOf = ({ path }: { path: string }) => place.addressOf(path, catalogue);
-		const isOwn = (parts: string[]) => isSameText(parts.at(-2), name) && isSameText(parts.at(-1), type);
-		const same = all.filter(({ parts }) => isOwn(parts)).map(addressOf);
+		const isSame = (parts: string[]) => isSameText(parts.at(-2), name) && isSameText(parts.at(-1), type);
+		const same = all.filter(({ parts }) => isSame(parts)).map(addressOf);
 		const beside = all.filter(({ parts }) => parts.slice(0, -2).join("/") === folder);
-		const similar = beside.filter(({ parts }) => isSimilar(parts.slice(-2).join("/"), name, type, known));
+		const similar = beside.filter(({ parts }) => isSimilar(parts.slice(-2).join("/"), name, type, before));
 		return { same, similar: same.length > 0 ? [] : similar.map(addressOf) };
 	}
 	return none;
 }
 
-function isSameText(one = "", other = ""): boolean {
-	return one.toLowerCase() === other.toLowerCase();
+function isSameText(a = "", b = ""): boolean {
+	return a.toLowerCase() === b.toLowerCase();
 }
 
 /** Kinds of services that may have the same layers. */
 const kinds = new Set(["MapServer", "FeatureServer"]);
 
-function isSimilar(found: string, name: string, type: string, { services }: LangDescription): boolean {
-	const [foundName = "", foundType = ""] = found.split("/");
-	if (foundName === name) return foundType !== type && kinds.has(foundType) && kinds.has(type);
-	if (foundType !== type || !knowsAll(services) || services.includes(found)) return false;
-	const step = seriesStep(name, foundName);
-	return step > 0 || (step === 0 && foundName.startsWith(`${name}_`));
+function isSimilar(service: string, name: string, type: string, { services }: LangDescription): boolean {
+	const [otherName = "", otherType = ""] = service.split("/");
+	if (otherName === name) return otherType !== type && kinds.has(otherType) && kinds.has(type);
+	if (otherType !== type || !knowsAll(services) || services.includes(service)) return false;
+	const step = seriesStep(name, otherName);
+	return step > 0 || (step === 0 && otherName.startsWith(`${name}_`));
 }
 
-/** Most links of a page that are read. */
 const maxLinks = 200;
 
-/** A link that may be registered: without the characters that an address may not have. A URL parser needs long for a long host. */
+/**
+ * A link that may be registered: without the characters that an address may not have. A URL parser needs long
+ * for a long host.
+ */
 const plainLink = /^(?:https?:\/\/[^\s"<>/?#@]{1,253}(?=[/?#]|$)|(?![a-z][a-z0-9+.-]*:|[/\\]{2}))[^\s"<>]*$/i;
 
 /** The first links of a page, each address once. */
 function linksOf(html: string, front: URL): URL[] {
-	const found = new Map<string, URL>();
-	let seen = 0;
+	const links = new Map<string, URL>();
+	let count = 0;
 	for (const [, text = ""] of html.matchAll(/\bhref\s*=\s*["']([^"'<>]{1,2000})["']/gi)) {
-		seen += 1;
-		if (seen > maxLinks) break;
+		count += 1;
+		if (count > maxLinks) break;
 		const link = text.replaceAll("&amp;", "&");
 		if (!plainLink.test(link) || !URL.canParse(link, front)) continue;
 		const url = new URL(link, front);
-		found.set(url.href, url);
+		links.set(url.href, url);
 	}
-	return [...found.values()];
+	return [...links.values()];
 }
 
 /** The WMS addresses on the same host to which the host's home page links, wherever that redirects. */

@@ -12,12 +12,12 @@ import type { Candidate } from "./candidates.ts";
 import type { Repair } from "./repair.ts";
 
 /**
- * Makes proposals of repairs: one for each layer, or for each service whose layers moved together.
+ * One proposal for each layer, or for each service whose layers moved together.
  * @param declined evidence of declined proposals; repairs with this evidence are left out
  */
 export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<string>): Proposal[] {
 	const groups = new Map<string, Repair[]>();
-	for (const repair of repairs.filter((one) => !declined.has(evidenceOf(one)))) {
+	for (const repair of repairs.filter((item) => !declined.has(evidenceOf(item)))) {
 		const name = groupOf(repair);
 		groups.set(name, [...(groups.get(name) ?? []), repair]);
 	}
@@ -43,21 +43,21 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 }
 
 /**
- * Repairs of one group become one proposal: sure matches that moved from one origin to another one, and on the same server
- * from one service to another one.
+ * Repairs of one group become one proposal: sure matches that moved from one origin to another one, and on
+ * the same server from one service to another one.
  */
 function groupOf({ layer, registration, langs, sure }: Repair): string {
 	if (sure !== "same") return layer.smallkey;
 	const ways = langs.map(({ lang }) => {
 		const [from, to] = [layer.registration[lang].service_url, registration[lang].service_url];
 		const [before, after] = [new URL(from).origin, new URL(to).origin];
-		return before === after ? [from, to].map((one) => one.replace(/\/\d+\/?$/, "")) : [before, after];
+		return before === after ? [from, to].map((address) => address.replace(/\/\d+\/?$/, "")) : [before, after];
 	});
 	return JSON.stringify(ways.length > 1 && `${ways[0]}` === `${ways[1]}` ? ways.slice(1) : ways);
 }
 
-function choicesOf({ langs: found }: Repair): string[] {
-	const places = found.flatMap(({ candidates }) => candidates);
+function choicesOf({ langs: repaired }: Repair): string[] {
+	const places = repaired.flatMap(({ candidates }) => candidates);
 	return [...new Set(places.map(({ service_url, layer = "" }) => cut(`${service_url} ${layer}`.trim())))];
 }
 
@@ -69,8 +69,8 @@ function editsOf({ layer: { smallkey }, registration, description }: Repair): Ed
 }
 
 /**
- * A hash of a repair's evidence: the old place, the new places, and which traits agree. The number of features is left out:
- * it changes daily, and would bring a declined proposal back.
+ * A hash of a repair's evidence: the old place, the new places, and which traits agree. The number of
+ * features is left out: it changes daily, and would bring a declined proposal back.
  */
 function evidenceOf({ layer, langs }: Repair): string {
 	const facts = langs.map(({ lang, candidates }) => [
@@ -85,7 +85,7 @@ function evidenceOf({ layer, langs }: Repair): string {
 	return hash.digest("hex").slice(0, 16);
 }
 
-/** The end of the code of a text of the evidence: `repair-<name>`. */
+/** The end of the code of a text: `repair-<name>`. */
 type Name = TextCode extends infer Code ? (Code extends `repair-${infer Rest}` ? Rest : never) : never;
 
 const saying = (lang: Lang) => (name: Name) => textIn(lang, textOf(`repair-${name}`));
@@ -105,16 +105,15 @@ function cut(text: string): string {
 	return plain(text.length > maxTextLength ? `${text.slice(0, maxTextLength).toWellFormed()}…` : text);
 }
 
-/** The evidence of a repair, in one language. */
-function repairText({ layer, langs: found, sure }: Repair, lang: Lang, write: Write): string {
+function repairText({ layer, langs: repaired, sure }: Repair, lang: Lang, write: Write): string {
 	const say = saying(lang);
 	const lines = [`${say("layer")} ${write(layer.smallkey)}`, ""];
 	if (sure === "choose") lines.push(say("choose"), "");
 	// Languages with the same service share their candidates.
-	for (const candidates of new Set(found.map((one) => one.candidates))) {
-		const own = found.filter((one) => one.candidates === candidates).map((one) => one.lang);
-		const registered = write(placeOf(layer.registration, own[0] as Lang));
-		lines.push(`${say("registered")} (${own.join(", ")}): ${registered}`, "");
+	for (const candidates of new Set(repaired.map((item) => item.candidates))) {
+		const sharing = repaired.filter((item) => item.candidates === candidates).map((item) => item.lang);
+		const registered = write(placeOf(layer.registration, sharing[0] as Lang));
+		lines.push(`${say("registered")} (${sharing.join(", ")}): ${registered}`, "");
 		for (const candidate of candidates) lines.push(...candidateLines(candidate, lang, write));
 	}
 	return lines.join("\n");

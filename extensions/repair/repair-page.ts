@@ -6,16 +6,14 @@ import { repairAddress } from "../../site/static/addresses.ts";
 import { frameHtml } from "../../site/static/frame.ts";
 import { type Html, html, type PageSettings, textsIn } from "../../site/static/html.ts";
 
-/** A layer's waiting repair, for its page. */
 export interface RepairOfLayer {
 	repair: WaitingRepair;
 	/** The layers of its proposal, this one too. */
 	smallkeys: readonly string[];
-	/** A picture of the layer after the repair, as a data URI; null if there is none. */
+	/** The layer after the repair, as a data URI; null without a picture. */
 	picture: string | null;
 }
 
-/** A waiting proposal, for the list. */
 export interface OpenRepair extends Pick<WaitingRepair, "branch" | "sure"> {
 	smallkeys: readonly string[];
 }
@@ -26,7 +24,7 @@ const maxListed = 200;
 /** Relative address from a page of repairs to the site's root. */
 const root = "../../";
 
-/** Renders the page of a layer's waiting repair. Pure. @param entry null if the catalogue does not have the layer yet */
+/** Pure. @param entry null if the catalogue does not have the layer yet */
 export function repairHtml(
 	lang: Lang,
 	smallkey: string,
@@ -66,7 +64,6 @@ ${layerList(lang, smallkeys)}`
 	);
 }
 
-/** Renders the page of all waiting repairs. Pure. */
 export function repairsHtml(lang: Lang, open: readonly OpenRepair[], settings: PageSettings): string {
 	const { t, plural } = textsIn[lang];
 	const sections = open.map(
@@ -97,15 +94,15 @@ function page(lang: Lang, title: string, other: string, settings: PageSettings, 
 	});
 }
 
-/** Where the layer is registered, and where it would be: once for languages with the same places. */
+/** The registered and the proposed places: once for languages with the same places. */
 function placesOf(lang: Lang, { from, to, choices }: WaitingRepair): Html[] {
 	const { t } = textsIn[lang];
 	const isSame = from.en === from.fr && to.en === to.fr;
-	const shown = langs.filter((one) => from[one] !== undefined && (one === "en" || !isSame));
+	const shown = langs.filter((placeLang) => from[placeLang] !== undefined && (placeLang === "en" || !isSame));
 	const item = (name: string, place: string) => html`<dt>${name}</dt><dd class="place">${place}</dd>\n`;
-	const places = shown.flatMap((one) => {
-		const name = isSame ? t("both-languages") : t(`lang-${one}`);
-		const [before = "", after] = [from[one], to[one]];
+	const places = shown.flatMap((placeLang) => {
+		const name = isSame ? t("both-languages") : t(`lang-${placeLang}`);
+		const [before = "", after] = [from[placeLang], to[placeLang]];
 		return [
 			item(t("place-registered", name), before),
 			after ? item(t("place-proposed", name), after) : html``,
@@ -119,10 +116,12 @@ function evidence(lang: Lang, { rows }: WaitingRepair): Html {
 	const isShared = rows.every((row) => row.langs.length === rows[0]?.langs.length && row.langs.length > 1);
 	const head = ["compared", "before", "now", "agrees"] as const;
 	const lines = rows.map((row) => {
-		const own =
-			isShared || rows.every(({ langs: [one] }) => one === row.langs[0]) ? "" : ` (${row.langs.join(", ")})`;
+		const suffix =
+			isShared || rows.every(({ langs: [first] }) => first === row.langs[0])
+				? ""
+				: ` (${row.langs.join(", ")})`;
 		const mark = row.agrees ? t("yes") : html`<strong class="bad">${t("no")}</strong>`;
-		return html`<tr><th scope="row">${row.text[lang]}${own}</th><td>${row.before}</td><td>${row.after}</td><td>${mark}</td></tr>\n`;
+		return html`<tr><th scope="row">${row.text[lang]}${suffix}</th><td>${row.before}</td><td>${row.after}</td><td>${mark}</td></tr>\n`;
 	});
 	return html`<h2>${t("evidence")}</h2>
 <div class="wide" tabindex="0" role="group" aria-label="${t("evidence")}"><table class="evidence">

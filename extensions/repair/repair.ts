@@ -19,13 +19,12 @@ import {
 	withEntry,
 } from "./candidates.ts";
 
-/** The candidates of one language: one, or several that agree equally. */
+/** One candidate, or several that agree equally. */
 interface LangRepair {
 	lang: Lang;
 	candidates: Candidate[];
 }
 
-/** A possible repair of a sick layer. */
 export interface Repair {
 	layer: CheckedLayer;
 	langs: LangRepair[];
@@ -37,9 +36,10 @@ export interface Repair {
 }
 
 /**
- * Creates functions that check whether a layer is still sick, and look for a repair. They propose only what a viewer can
- * draw (`createWatchLayer`), and never reject.
- * @param registered all layers: a place that another layer has is a candidate only if it is surely the same layer
+ * The returned functions check whether a layer is still sick, and look for a repair. They propose only what a
+ * viewer can draw (`createWatchLayer`), and never reject.
+ * @param registered all layers: a place that another layer has is a candidate only if it is surely the same
+ * layer
  */
 export function createFindRepair(options: SearchOptions, registered: Iterable<CheckedLayer>) {
 	const watch = createWatchLayer(options.ask, null, undefined, options.mapWkid);
@@ -57,23 +57,25 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 		tried: Tried,
 	): Promise<Candidate[]> {
 		const { smallkey, registration, description } = layer;
-		const known = currentDescription(registration, description, lang);
+		const before = currentDescription(registration, description, lang);
 		// An entry without a number or a name is a whole service, which cannot be compared.
 		const isOneLayer =
 			serviceTypeOf(registration, lang) === "esriFeature" || namedLayers(registration, lang).length === 1;
-		if (!known || !isOneLayer) return [];
-		if (state === null) return search.findTarget(registration, lang, known);
-		if (state === "empty" && !("renderer" in known)) return [];
-		const found =
-			state === "empty" ? await search.findFull(known) : await search.find(registration, lang, known, tried);
-		const isTaken = found.some((candidate) => {
+		if (!before || !isOneLayer) return [];
+		if (state === null) return search.findTarget(registration, lang, before);
+		if (state === "empty" && !("renderer" in before)) return [];
+		const candidates =
+			state === "empty"
+				? await search.findFull(before)
+				: await search.find(registration, lang, before, tried);
+		const isTaken = candidates.some((candidate) => {
 			const place = placeOf(withEntry(registration, lang, candidate), lang);
 			const owner = taken.get(place) ?? smallkey;
 			const isOfOther = candidate.agreement.sure === "perhaps" && owner !== smallkey;
 			// The layer of the other language is another one.
-			return isOfOther || langs.some((one) => place === placeOf(registration, one));
+			return isOfOther || langs.some((other) => place === placeOf(registration, other));
 		});
-		return isTaken ? [] : found;
+		return isTaken ? [] : candidates;
 	}
 
 	async function findLangs(
@@ -83,17 +85,17 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 	): Promise<LangRepair[]> {
 		const sick = findings.filter(isSick);
 		const stateOf = (lang: Lang) => sick.find((finding) => finding.lang === lang)?.state ?? null;
-		const wanted = langs.filter((lang) => state === null || stateOf(lang) !== null);
-		const found = await eachService(layer.registration, wanted, (lang) =>
+		const sickLangs = langs.filter((lang) => state === null || stateOf(lang) !== null);
+		const results = await eachService(layer.registration, sickLangs, (lang) =>
 			findLang(layer, lang, stateOf(lang), tried),
 		);
 		return ofOneLang(
 			layer.registration,
-			found.flatMap(([lang, candidates]) => (candidates.length > 0 ? [{ lang, candidates }] : [])),
+			results.flatMap(([lang, candidates]) => (candidates.length > 0 ? [{ lang, candidates }] : [])),
 		);
 	}
 
-	/** Whether the repaired registration is valid, and nothing is wrong with its repaired languages. */
+	/** Whether the repaired registration is valid, and its repaired languages are well. */
 	async function isWell({ registration, langs }: Repair): Promise<boolean> {
 		const bytes = new TextEncoder().encode(canonicalText(registration));
 		if (!parseRegistration(bytes, "written").registration) return false;
@@ -111,7 +113,10 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 	}
 
 	return {
-		/** Looks for the service of a layer that was sick. `why`: why nothing is proposed for a layer that still is. */
+		/**
+		 * Looks for the service of a layer that was sick. `why`: why nothing is proposed for a layer that
+		 * still is.
+		 */
 		async find(layer: CheckedLayer): Promise<{ isSick: boolean; repair: Repair | null; why: string | null }> {
 			const watched = await watch(layer.registration, undefined, layer.description);
 			const tried = nothingTried();
@@ -126,7 +131,7 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 
 const nothingTried = (): Tried => ({ isListed: false, attempts: new Map(), best: [0, 0] });
 
-/** Why nothing is proposed, in one line: `tried https, 3 folder; best: 2 of 5 rows agree` */
+/** In one line: `tried https, 3 folder; best: 2 of 5 rows agree` */
 function whyNothing({ isListed, attempts, best: [agreeing, all] }: Tried): string {
 	if (isListed) return "its service is still listed, so it is down and not gone";
 	const words = [...attempts].map(([by, number]) => (number === 1 ? by : `${number} × ${by}`));
@@ -135,20 +140,20 @@ function whyNothing({ isListed, attempts, best: [agreeing, all] }: Tried): strin
 }
 
 /**
- * Leaves out what was found for both languages, if they had layers of their own: it is that of the language that keeps its
- * number or name, or of neither.
+ * Languages with different layers cannot move to the same one: it belongs to the language that keeps its
+ * number or name, or to neither.
  */
 function ofOneLang(registration: Registration, repairs: LangRepair[]): LangRepair[] {
 	if (placeOf(registration, "en") === placeOf(registration, "fr")) return repairs;
 	const nameOf = (place: string) => place.split(/[/ ]/).at(-1);
 	const placesOf = ({ lang, candidates }: LangRepair) =>
 		candidates.map((candidate) => placeOf(withEntry(registration, lang, candidate), lang));
-	const keepsName = (one: LangRepair) =>
-		placesOf(one).every((place) => nameOf(place) === nameOf(placeOf(registration, one.lang)));
-	return repairs.filter((one) => {
-		const other = repairs.find(({ lang }) => lang !== one.lang);
-		const isShared = other && placesOf(other).some((place) => placesOf(one).includes(place));
-		return !isShared || (keepsName(one) && !keepsName(other));
+	const keepsName = (repair: LangRepair) =>
+		placesOf(repair).every((place) => nameOf(place) === nameOf(placeOf(registration, repair.lang)));
+	return repairs.filter((repair) => {
+		const other = repairs.find(({ lang }) => lang !== repair.lang);
+		const isShared = other && placesOf(other).some((place) => placesOf(repair).includes(place));
+		return !isShared || (keepsName(repair) && !keepsName(other));
 	});
 }
 

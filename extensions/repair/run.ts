@@ -20,13 +20,11 @@ import type { SearchOptions } from "./candidates.ts";
 import { proposalsOf } from "./proposal.ts";
 import { createFindRepair } from "./repair.ts";
 
-/** The clients of one run. */
 export type Clients = Pick<SearchOptions, "ask" | "fetch">;
 
 /** Name of a host, without a port → number of requests today (UTC). */
 type RequestCounts = Map<string, number>;
 
-/** The input of one run. */
 export interface RepairRun extends Omit<SearchOptions, keyof Clients> {
 	createClients: CreateClients;
 	/** A git repository, bare or not. */
@@ -35,25 +33,29 @@ export interface RepairRun extends Omit<SearchOptions, keyof Clients> {
 	base: string;
 	/** All layers of that commit. */
 	layers: readonly CheckedLayer[];
-	/** The layers that were sick on an earlier day. Of all others only the permanent redirects are followed. */
+	/**
+	 * The layers that were sick on an earlier day. Of all others only the permanent redirects are followed.
+	 */
 	health: Health;
 	now: Date;
 	/** Proposals that may wait at the same time. */
 	maxOpen: number;
-	/** Whether no branch is written or removed. The requests of the day are counted. */
+	/** Writes and removes no branch. The requests of the day are counted. */
 	isDryRun?: boolean;
 }
 
-/** Requests to one host in a day. */
+/** To one host. */
 const maxPerDay = 200;
 
 /** Answers that are cached for other layers of the same services. */
 const maxCached = 100;
 
-/** Creates the clients. @param onRequest called before each request, one that follows a redirect too; throws to refuse it */
+/** @param onRequest called before each request, also one that follows a redirect; throws to refuse it */
 export type CreateClients = (onRequest: (url: URL) => void) => Clients;
 
-/** Creates clients with a limit of requests to each host, and a cache of answers, which the layers of a service share. */
+/**
+ * Clients with a limit of requests to each host, and a cache of answers, which the layers of a service share.
+ */
 export function limitRequests(createClients: CreateClients, counts: RequestCounts = new Map()): Clients {
 	const cached = new Map<string, Promise<Answer>>();
 	const { ask, fetch } = createClients(({ hostname }) => {
@@ -67,16 +69,17 @@ export function limitRequests(createClients: CreateClients, counts: RequestCount
 			if (!cached.has(address)) cached.set(address, answer);
 			const [oldest] = cached.keys();
 			if (cached.size > maxCached && oldest !== undefined) cached.delete(oldest);
-			const known = await answer;
-			// What is too large to be kept is read while it arrives.
-			return take && !known.ok && known.tooLarge ? ask(address, signal, take) : known;
+			const result = await answer;
+			// An answer that is too large for the cache is read while it arrives.
+			return take && !result.ok && result.tooLarge ? ask(address, signal, take) : result;
 		},
 		fetch,
 	};
 }
 
 /**
- * Reads the day's numbers of requests from a file in git's folder, so that all runs of a day (UTC) share one limit.
+ * Reads the day's numbers of requests from a file in git's folder, so that all runs of a day (UTC) share one
+ * limit.
  * @returns the numbers, which the clients update, and `save`, which writes them
  */
 async function openRequestCounts(repository: string, now: Date) {
@@ -90,12 +93,12 @@ async function openRequestCounts(repository: string, now: Date) {
 	return { counts, save };
 }
 
-/** Layers that are checked at the same time; requests to each host are limited. */
+/** Requests to each host are limited. */
 const layersAtOnce = 8;
 
 /**
- * Looks for the services of the layers that were sick on an earlier day and still are, and writes each proposal to a branch
- * of its own. `base` itself is never changed.
+ * Looks for the services of the layers that were sick on an earlier day and still are, and writes each
+ * proposal to its own branch. `base` itself is never changed.
  */
 export async function runRepair(options: RepairRun) {
 	const { repository, base, layers, health, now, maxOpen, isDryRun = false } = options;
@@ -103,7 +106,7 @@ export async function runRepair(options: RepairRun) {
 	const clients = limitRequests(options.createClients, counts);
 	const { find, findTarget } = createFindRepair({ ...options, ...clients }, layers);
 	const sick = layers.filter(({ smallkey }) => health.has(smallkey));
-	const others = layers.filter(({ smallkey }) => !health.has(smallkey));
+	const healthy = layers.filter(({ smallkey }) => !health.has(smallkey));
 	const stillSick = new Set<string>();
 	const silent: { smallkey: string; why: string }[] = [];
 	const check = async (layer: CheckedLayer) => {
@@ -114,26 +117,34 @@ export async function runRepair(options: RepairRun) {
 		return repair ?? [];
 	};
 	const checked = await mapWithProgress(rotate(sick, now), "looking for services", layersAtOnce, check);
-	const moved = await mapWithProgress(rotate(others, now), "looking for redirects", layersAtOnce, findTarget);
+	const moved = await mapWithProgress(
+		rotate(healthy, now),
+		"looking for redirects",
+		layersAtOnce,
+		findTarget,
+	);
 	save();
-	const found = [...checked.flat(), ...moved.flatMap((repair) => repair ?? [])];
+	const repairs = [...checked.flat(), ...moved.flatMap((repair) => repair ?? [])];
 	const open = await readOpen(repository, base);
-	const wanted = proposalsOf(found, await declinedEvidence(repository));
+	const proposals = proposalsOf(repairs, await declinedEvidence(repository));
 	const outdated = open.filter(({ branch, smallkeys }) => {
-		return !smallkeys.every((key) => stillSick.has(key)) && !wanted.some((one) => one.branch === branch);
+		return (
+			!smallkeys.every((key) => stillSick.has(key)) &&
+			!proposals.some((proposal) => proposal.branch === branch)
+		);
 	});
 	for (const { branch, commit } of isDryRun ? [] : outdated)
 		await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
-	const kept = open.filter((one) => !outdated.includes(one));
+	const kept = open.filter((repair) => !outdated.includes(repair));
 	const current: typeof kept = [];
-	for (const one of kept)
-		if (!(await isStale(repository, one.commit, one.smallkeys, base))) current.push(one);
+	for (const repair of kept)
+		if (!(await isStale(repository, repair.commit, repair.smallkeys, base))) current.push(repair);
 	const isKept = ({ evidence }: Proposal) =>
-		current.some((one) => evidence.every((hash) => one.evidence.includes(hash)));
+		current.some((repair) => evidence.every((hash) => repair.evidence.includes(hash)));
 	let room = maxOpen - kept.length;
 	const proposed: Proposal[] = [];
 	const postponed: Proposal[] = [];
-	for (const proposal of wanted.filter((one) => !isKept(one))) {
+	for (const proposal of proposals.filter((repair) => !isKept(repair))) {
 		const before = kept.find(({ branch }) => branch === proposal.branch);
 		if (!before) room -= 1;
 		const isPostponed = !before && room < 0;
@@ -147,14 +158,16 @@ export async function runRepair(options: RepairRun) {
 		proposed,
 		/** Branches of removed proposals, which are no longer needed. */
 		withdrawn: outdated.map(({ branch }) => branch),
-		/** The sick layers for which nothing was found, with the reason. */
+		/** The sick layers without a proposal, with the reason. */
 		silent: silent.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1)),
 		/** Number of proposals beyond `maxOpen`. */
 		postponed: postponed.length,
 	};
 }
 
-/** Rotates the layers by one each day, so that the limit of requests does not stop the same layers every day. */
+/**
+ * Starts with another layer each day, so that the limit of requests does not stop the same layers every day.
+ */
 function rotate(layers: readonly CheckedLayer[], now: Date): CheckedLayer[] {
 	const day = Math.floor(now.getTime() / 86_400_000);
 	const first = layers.length === 0 ? 0 : day % layers.length;

@@ -21,14 +21,17 @@ import { childEnvironment, type HarvestSettings } from "../harvest/settings.ts";
 import { repairHtml, repairsHtml } from "./repair-page.ts";
 import { createReadRepairs, type ReadRepairs } from "./waiting-repairs.ts";
 
-/** The folder of repairs in a language, with a slash and a smallkey behind it, with or without the file's ending. */
+/**
+ * The folder of repairs in a language, with a slash and a smallkey behind it, with or without the file's
+ * ending.
+ */
 const repairPath = new RegExp(
 	`^/(${Object.values(repairFolders).join("|")})(?:(/)([^/?]{0,200}?)(?:\\.html)?)?(?:\\?.*)?$`,
 );
 
 /**
- * GET <base>/en/repair/<smallkey>, /en/repair/ and the same in French: they follow the repository, so that a decision changes
- * them at once.
+ * GET <base>/en/repair/<smallkey>, /en/repair/ and the same in French: they follow the repository, so that a
+ * decision changes them at once.
  */
 export function repairRoutes(catalogue: Catalogue, repairs: ReadRepairs): OtherRoute[] {
 	async function answer({ path, basePath }: Question): Promise<Reply> {
@@ -40,10 +43,10 @@ export function repairRoutes(catalogue: Catalogue, repairs: ReadRepairs): OtherR
 		const [settings, { isSecure }] = [await catalogue.settings(), catalogue.files];
 		const page = { file, root: rootFrom(path.slice(1)) };
 		if (!settings || smallkey === null) return answerNoPage(page, settings, isSecure);
-		const found = smallkey === "" ? null : await repairs.of(smallkey);
-		if (smallkey !== "" && !found) return answerNoPage(page, settings, isSecure);
-		const html = found
-			? repairHtml(lang, smallkey, await catalogue.entries.find(smallkey), found, settings)
+		const waiting = smallkey === "" ? null : await repairs.of(smallkey);
+		if (smallkey !== "" && !waiting) return answerNoPage(page, settings, isSecure);
+		const html = waiting
+			? repairHtml(lang, smallkey, await catalogue.entries.find(smallkey), waiting, settings)
 			: repairsHtml(lang, await repairs.list(), settings);
 		return { status: 200, headers: pageHeaders(file, isSecure), body: new TextEncoder().encode(html) };
 	}
@@ -52,11 +55,10 @@ export function repairRoutes(catalogue: Catalogue, repairs: ReadRepairs): OtherR
 	return [{ name: "page", bound, matches: (path) => repairPath.test(path), answer }];
 }
 
-/** Delay of the first search after a start, and time between two searches, in milliseconds. */
+/** Delay of the first search after a start, and time between two searches. */
 const firstMs = 600_000;
 const everyMs = 86_400_000;
 
-/** Longest search, in milliseconds. */
 const maxSearchMs = 7_200_000;
 
 /**
@@ -75,20 +77,23 @@ export function startRepairs(
 
 	async function run(): Promise<void> {
 		try {
-			const known = new Set((await readOpen(repository, servedRef)).flatMap(({ evidence }) => evidence));
+			const earlier = new Set((await readOpen(repository, servedRef)).flatMap(({ evidence }) => evidence));
 			await search(signal);
-			if (!signal.aborted) await markProposed(known);
+			if (!signal.aborted) await markProposed(earlier);
 		} catch (error) {
 			if (!signal.aborted) log.error(error);
 		}
 		if (!signal.aborted) later(everyMs);
 	}
 
-	/** Stores which layers have a waiting repair, so that the catalogue shows it. @param known evidence of earlier repairs */
-	async function markProposed(known: ReadonlySet<string>): Promise<void> {
+	/**
+	 * Stores which layers have a waiting repair, for the catalogue.
+	 * @param earlier evidence of earlier repairs
+	 */
+	async function markProposed(earlier: ReadonlySet<string>): Promise<void> {
 		const open = await readOpen(repository, servedRef);
 		const repairs = open
-			.filter(({ evidence }) => evidence.some((hash) => !known.has(hash)))
+			.filter(({ evidence }) => evidence.some((hash) => !earlier.has(hash)))
 			.map(({ branch, sure, smallkeys }) => ({ branch, sure, smallkeys }));
 		options.notify?.({ event: "repair", repairs });
 		const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
@@ -115,7 +120,6 @@ export function startRepairs(
 	};
 }
 
-/** Searches in a process of its own. */
 function searchProcess(configuration: Configuration) {
 	const env = childEnvironment(configuration);
 	const command = fileURLToPath(new URL("../../scripts/fragments.cjs", import.meta.url));
@@ -144,7 +148,7 @@ export function startRepair(service: RepairingService): Started {
 	return {
 		routes: catalogue ? repairRoutes(catalogue, repairs) : [],
 		layer: async (smallkey, layer) => {
-			// A layer that works may be redirected for good, so that a repair waits for it, too.
+			// A layer that works may have a permanent redirect, and therefore a repair, too.
 			const waiting = layer && (await repairs.of(smallkey));
 			return waiting ? () => ({ health: { repair: waiting.repair } }) : null;
 		},

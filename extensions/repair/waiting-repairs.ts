@@ -14,10 +14,10 @@ import { placeOf } from "../harvest/finding.ts";
 import { traitText } from "./proposal.ts";
 import type { OpenRepair, RepairOfLayer } from "./repair-page.ts";
 
-/** Reads the repairs that wait for a decision, from the repository. */
+/** From the repository. */
 export interface ReadRepairs {
 	list: () => Promise<OpenRepair[]>;
-	/** The repair of one layer; null if none waits. */
+	/** Null if no repair waits. */
 	of: (smallkey: string) => Promise<RepairOfLayer | null>;
 }
 
@@ -33,7 +33,7 @@ async function readLayer(repository: string, commit: string, smallkey: string) {
 	return { registration, description: service && parseDescription(service.toString("utf8")) };
 }
 
-/** The evidence of a proposal for one layer: what is registered and known, compared with what is proposed. */
+/** What is registered, compared with what is proposed, for one layer. */
 async function evidenceOf(repository: string, open: Open, smallkey: string): Promise<WaitingRepair> {
 	const { branch, commit, sure, choices } = open;
 	const before = await readLayer(repository, `${commit}^`, smallkey);
@@ -48,19 +48,19 @@ async function evidenceOf(repository: string, open: Open, smallkey: string): Pro
 		if (from === to) continue;
 		Object.assign(repair.from, { [lang]: from });
 		Object.assign(repair.to, { [lang]: to });
-		const [known, found] = [description?.[lang], after.description?.[lang]];
-		if (!known || !found) continue;
+		const [earlier, later] = [description?.[lang], after.description?.[lang]];
+		if (!earlier || !later) continue;
 		// Both languages of one place have one evidence.
 		if (shown === `${from}\n${to}`) for (const row of repair.rows) row.langs.push(lang);
 		else
-			for (const { trait, ...row } of agreementOf(known, found).rows)
+			for (const { trait, ...row } of agreementOf(earlier, later).rows)
 				repair.rows.push({ langs: [lang], code: trait, text: traitText(trait), ...row });
 		shown = `${from}\n${to}`;
 	}
 	return repair;
 }
 
-/** The picture of a layer after its repair, as a data URI; null if none was drawn since the repair was proposed. */
+/** The layer after its repair, as a data URI; null if no picture was drawn since the repair was proposed. */
 async function pictureOf(pictures: string, smallkey: string, { timeMs }: Open): Promise<string | null> {
 	const folder = join(pictures, proposedFolder);
 	const proofs = tryJson(await readFile(join(folder, proofsFile), "utf8").catch(() => "")) as {
@@ -77,8 +77,7 @@ async function pictureOf(pictures: string, smallkey: string, { timeMs }: Open): 
 }
 
 /**
- * Creates the reader of the repairs that wait. All who ask while git lists them share the next list. The evidence of a
- * proposal is read once.
+ * Requests during a list of git share the next list. The evidence of a proposal is read once.
  * @param pictures the folder of pictures of layers; null: none is read
  */
 export function createReadRepairs(repository: string, pictures: string | null): ReadRepairs {

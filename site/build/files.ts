@@ -67,7 +67,7 @@ export async function writeHostingFiles(
  * Cloudflare's `_headers` for static assets (Workers, "Static assets", "Headers"). The worker sets the
  * headers of folders.
  */
-export function headersFile(targets: readonly TargetName[], site: boolean): string {
+function headersFile(targets: readonly TargetName[], site: boolean): string {
 	const fragments = targets.map((name) => headersRule(`/${targetOf(name).doc}/*`, fragmentHeaders));
 	// No file may match two rules: Cloudflare joins their values.
 	const groups = site ? siteGroups : [];

@@ -43,7 +43,7 @@ export function documentHeaders(isSecure: boolean, mayBeFramed = false): Record<
 const immutable = "public, max-age=31536000, immutable";
 
 /** Files of the catalogue that have the same headers. */
-export interface SiteGroup {
+interface SiteGroup {
 	name: "assets" | "chunks" | "manifest" | "machines" | "pages" | "embeds" | "settings";
 	/** As in Cloudflare's rules: `*` matches anything. A file matches at most one path. */
 	paths: readonly string[];
@@ -98,7 +98,7 @@ export const siteGroups: readonly SiteGroup[] = [
 ];
 
 /** A regular expression for the paths of a group, with the path of a folder for its `index.html`. */
-export function patternOf({ paths }: SiteGroup): string {
+function patternOf({ paths }: SiteGroup): string {
 	const patterns = paths.map((path) =>
 		path.replaceAll(".", "\\.").replace("*", ".*").replace("index\\.html", "(?:index\\.html)?"),
 	);

@@ -74,7 +74,7 @@ function spansOf([west, , east]: Bounds): (readonly [west: number, east: number]
 
 /** The only value of `title` is `same`: the French title is the same as the English title. */
 const facetNames = ["type", "host", "sender", "health", "theme", "title"] as const;
-export type FacetName = (typeof facetNames)[number];
+type FacetName = (typeof facetNames)[number];
 
 /** `best` is by title without a text; `changed` is newest first. */
 export const sorts = ["best", "title", "changed"] as const;

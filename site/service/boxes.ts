@@ -103,7 +103,7 @@ export function numberIn(text: string | undefined): number {
 }
 
 /** Cut at the edges of the earth, and around the earth if the box crosses the antimeridian. */
-export function geographicBox([west, south, east, north]: Sides): Bounds | null {
+function geographicBox([west, south, east, north]: Sides): Bounds | null {
 	const sides = [west, south, east, north];
 	if (!sides.every((side) => Math.abs(side) < maxSide)) return null;
 	if (sides.every((side) => Math.abs(side) <= maxNothing) || sides.every((side) => side === -1)) return null;

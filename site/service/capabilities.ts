@@ -143,7 +143,7 @@ export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
 	return [...new Set([...lineOf(layer)].flatMap(({ ownLegendFormats }) => ownLegendFormats))];
 }
 
-export interface LayerMatch {
+interface LayerMatch {
 	layer: CapabilitiesLayer;
 	/** The layer's name in the document. */
 	listed: string;

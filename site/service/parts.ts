@@ -4,7 +4,7 @@ import { createDecode, maxPrologBytes } from "./decode.ts";
 export type Parts = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** After decompression. */
-export const maxDocumentBytes = 64_000_000;
+const maxDocumentBytes = 64_000_000;
 
 /** Compressed parts are broken, or larger than the limit. */
 export class BrokenParts extends Error {}

@@ -52,7 +52,7 @@ export class TreeBuilder {
 }
 
 /** In the order of the document. Names are without a prefix, bound to a namespace or not. */
-export interface XmlHandler {
+interface XmlHandler {
 	open(name: string, attributes: Readonly<Record<string, string>>): void;
 	text(text: string): void;
 	close(): void;

@@ -52,10 +52,10 @@ ${kind === "building" && html`<meta http-equiv="refresh" content="${reloadSecond
 	return documentHtml("en", head, html`<main>\n${langs.map((lang) => sectionHtml(kind, lang, home))}</main>`);
 }
 
-export const maxFeedEntries = 100;
+const maxFeedEntries = 100;
 
 /** The titles of a layer as XML text. @param was the titles of a removed layer */
-export type FeedTitle = (smallkey: string, was?: Entry["title"]) => string;
+type FeedTitle = (smallkey: string, was?: Entry["title"]) => string;
 
 /**
  * The last 100 changes as an Atom feed (RFC 4287). The ids are made from the commits, so they are the same on

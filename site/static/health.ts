@@ -8,7 +8,7 @@ import { type Html, html, type PageSettings, type Part, textsIn } from "./html.t
 import { layerHref } from "./layer.ts";
 import type { Lists } from "./publishers.ts";
 
-export interface SickRow extends SickLayer, Pick<Entry, "sender"> {
+interface SickRow extends SickLayer, Pick<Entry, "sender"> {
 	hosts: readonly string[];
 	/** Empty if the repository has no owner of the layer. */
 	owner: string;

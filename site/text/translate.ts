@@ -7,7 +7,7 @@ import type { english } from "./english.ts";
 export type Text = keyof typeof english;
 
 /** Name of a snippet → its text, where the program's name is not enough. */
-export const copyTexts: ReadonlyMap<string, Text> = new Map([
+const copyTexts: ReadonlyMap<string, Text> = new Map([
 	["RAMP 4.0", "copy-ramp-4"],
 	["RAMP 5", "copy-ramp-5"],
 	["FGPV", "copy-fgpv"],
@@ -21,34 +21,27 @@ export const copyTexts: ReadonlyMap<string, Text> = new Map([
 
 type Value = string | number;
 
-/**
- * Makes the functions for texts in one language.
- * @param texts code → text, as `filled` takes them
- */
+/** @param texts code → text, as `filled` takes them */
 export function translator<Code extends string>(lang: Lang, texts: Readonly<Record<Code, string>>) {
 	const locale = `${lang}-CA`;
 	const shown = (value: Value) =>
 		typeof value === "number" ? value.toLocaleString(locale, { maximumFractionDigits: 4 }) : value;
-	/** Returns a text with its values. Numbers get separators between the thousands. */
+	/** Numbers get separators between the thousands. */
 	const t = (code: Code, ...values: readonly Value[]) => filled(texts, { code, values }, shown);
-	/** The text for one or for several; `{0}` is the number. In French, zero is as one. */
+	/** `{0}` is the number. In French, zero is singular. */
 	const plural = (number: number, code: Countable<Code>, ...values: readonly Value[]) =>
 		t(codeFor<Code>(lang, number, code), number, ...values);
-	/** The text of a name; the name itself if it has none. */
-	const named = (code: string, name: string) => (Object.hasOwn(texts, code) ? t(code as Code) : name);
+	/** The text of a name; the name itself without a text. */
+	const nameText = (code: string, name: string) => (Object.hasOwn(texts, code) ? t(code as Code) : name);
 	return {
 		t,
 		plural,
-		/** A day in words: `March 4, 2026`, `4 mars 2026`. */
+		/** `March 4, 2026`, `4 mars 2026` */
 		dayText: (day: Date) => day.toLocaleDateString(locale, { dateStyle: "long", timeZone: "UTC" }),
-		/** The state of a layer's health, as a text for users. */
-		stateText: (state: string) => named(`state-${state}`, state),
-		/** A kind of layer, as a text for users. */
-		typeText: (type: string) => named(`type-${type}`, type),
-		/** What a snippet is, as a text for users. */
-		copyText: (name: string) => named(copyTexts.get(name) ?? "", name),
+		stateText: (state: string) => nameText(`state-${state}`, state),
+		typeText: (type: string) => nameText(`type-${type}`, type),
+		copyText: (name: string) => nameText(copyTexts.get(name) ?? "", name),
 	};
 }
 
-/** What shows the texts that every page can show, and the causes of sickness. */
 export type Translator = ReturnType<typeof translator<Text>> & { causes: CauseTexts };

@@ -1,4 +1,4 @@
-// npx fragment-publisher prove: draws layers in a browser, and records for each whether it can be seen, with a picture
+// npx fragment-publisher prove
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { collectSource, type Source } from "../../../publish/collect.ts";
 import { placeFile } from "../../../publish/place-file.ts";
 import type { CauseCode } from "../../../registry/causes.ts";
 import { describedFor } from "../../../registry/description.ts";
-import { healthPath, type CheckResult, type SickState, checkResult } from "../../../registry/health.ts";
+import { type CheckResult, checkResult, healthPath, type SickState } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { nameOf, ownersOf, ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
@@ -34,7 +34,10 @@ import { readHarvest } from "../../harvest/settings.ts";
 import { readProve, runProofs } from "../proofs.ts";
 import { needBrowser, openBrowser, reportHtml, reportOf, serveFolder } from "../report.ts";
 
-/** Writes the repaired layers of all waiting proposals. @param folder the folder in which `layers` is created */
+/**
+ * Writes the repaired layers of all waiting proposals.
+ * @param folder the folder in which `layers` is created
+ */
 async function writeProposedLayers(repository: string, ref: string, folder: string): Promise<void> {
 	await mkdir(join(folder, "layers"), { recursive: true });
 	for (const { commit, smallkeys } of await readOpen(repository, ref)) {
@@ -53,7 +56,7 @@ named, so that an interrupted run continues. For a folder of layers it also writ
 watch-services does. It needs Chromium. --proposed draws the layers of the repairs that wait, as they would be, into the
 folder proposed/ beside the other pictures.`;
 
-/** Parses a part of all layers: `3/7` is the third of seven parts. */
+/** `3/7` is the third of seven parts. */
 function parsePart(text: string) {
 	const [, number = "", of = ""] = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(text) ?? [];
 	const part = { number: Number(number), of: Number(of) };
@@ -62,10 +65,10 @@ function parsePart(text: string) {
 }
 
 /**
- * Chooses layers. A layer is always in the same part, whatever other layers there are. A sample is spread over all layers,
- * and has others each day.
+ * A layer is always in the same part, whatever other layers there are. A sample is spread over all layers,
+ * and changes each day.
  */
-export function chooseLayers<Layer extends Pick<CheckedLayer, "smallkey">>(
+function chooseLayers<Layer extends Pick<CheckedLayer, "smallkey">>(
 	layers: readonly Layer[],
 	{ part, sample }: { part?: ReturnType<typeof parsePart> | undefined; sample?: number | undefined },
 	now: Date,
@@ -78,23 +81,22 @@ export function chooseLayers<Layer extends Pick<CheckedLayer, "smallkey">>(
 	return ofPart.sort((a, b) => hashOf(day + a.smallkey) - hashOf(day + b.smallkey)).slice(0, sample);
 }
 
-/** A hash of a text: from 0 to 2³² - 1, and always the same for the same text. */
+/** From 0 to 2³² - 1, and always the same for the same text. */
 function hashOf(text: string): number {
 	return createHash("sha256").update(text).digest().readUInt32BE();
 }
 
-/** The title of a layer in one language. */
 function titleOf(layer: CheckedLayer, lang: Lang): string {
 	return layer.registration[lang].service_name ?? describedFor(layer, lang).title ?? layer.smallkey;
 }
 
-/** What the browser saw → the state of the layer; `down` for all others. */
+/** Cause in the browser → the state of the layer; `down` for all others. */
 const stateOf: Partial<Record<CauseCode, SickState>> = {
 	...{ nothing: "empty", "other-scales": "empty", reference: "empty", "browser-ended": "empty" },
 	...{ cors: "blocked", "not-secure": "blocked" },
 };
 
-/** The state of a layer that the browser does not draw; null if the page draws no layer of its kind. */
+/** Null if the page draws no layer of this kind. */
 function unseen({ langs }: Pick<Proof, "langs">): CheckResult | null {
 	const cause = langs.en?.cause ?? langs.fr?.cause;
 	return cause && cause.code !== "not-drawable" ? checkResult(stateOf[cause.code] ?? "down", cause) : null;
@@ -102,7 +104,7 @@ function unseen({ langs }: Pick<Proof, "langs">): CheckResult | null {
 
 const temporaryPrefix = "fp-prove-";
 
-/** Runs a task with a folder for a build, which a later run removes if this one is killed. */
+/** If this run is killed, a later run removes the folder. */
 function withBuild<T>(task: (temporary: string) => Promise<T>): Promise<T> {
 	return withTemporaryFolder(temporaryPrefix, async (temporary) => {
 		const { release } = await lockFolder(temporary);
@@ -116,7 +118,7 @@ function withBuild<T>(task: (temporary: string) => Promise<T>): Promise<T> {
 	});
 }
 
-/** Most reports of a run: one of 20,000 layers takes seconds. */
+/** A report of 20,000 layers takes seconds. */
 const maxReports = 200;
 
 /** Calls a function for each layer of a few, and every few layers of many. */
@@ -130,7 +132,6 @@ function everyFew(layers: number, write: (proofs: Proofs) => unknown): (proofs: 
 	};
 }
 
-/** Makes the function that writes the reports. */
 async function createWriteReport(
 	source: Source,
 	all: readonly CheckedLayer[],
@@ -156,7 +157,7 @@ async function createWriteReport(
 }
 
 export const run = createRun("prove", async ({ read, environment, io }) => {
-	const [{ sample, part, proposed, out, ...given }, named] = await read((line) =>
+	const [{ sample, part, proposed, out, ...given }, smallkeys] = await read((line) =>
 		line
 			.argument("[smallkey...]", "which layers; all where none is named")
 			.option("--sample <number>", "so many of the layers, other ones on another day", parseCount)
@@ -181,11 +182,12 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			await writeProposedLayers(registered.repository, registered.ref, temporary);
 		const source = proposed ? { folder: join(temporary, "layers") } : registered;
 		const all = await readLayers(source, [], io);
-		const wanted = named.length > 0 ? await readLayers(source, named, io) : all;
-		const layers = chooseLayers(wanted, { part, sample }, io.now());
+		const chosen = smallkeys.length > 0 ? await readLayers(source, smallkeys, io) : all;
+		const layers = chooseLayers(chosen, { part, sample }, io.now());
 		io.warn(plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
 		const dist = join(temporary, "dist");
-		// The policy of a site with https asks every service over https, also those that are registered with http.
+		// The policy of a site with https requests every service over https, also those that are registered
+		// with http.
 		const plainSite = { ...environment, SITE: "on", BASE_MAP: undefined, PUBLIC_URL: undefined };
 		const { problems } = await buildOutput(source, dist, plainSite);
 		for (const problem of problems) io.warn(plain(problem));
@@ -200,7 +202,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			registered: new Set(all.map(({ smallkey }) => smallkey)),
 			folder,
 			hasFixedNames: proposed ?? false,
-			isAgain: proposed ?? named.length > 0,
+			isAgain: proposed ?? smallkeys.length > 0,
 			publicUrl: proposed ? null : publicUrl,
 			day,
 			signal: io.interrupted(),
@@ -212,7 +214,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
 			const states = new Map<string, CheckResult | null>(drawn.map(({ smallkey }) => [smallkey, null]));
 			const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
-			// A state that its service shows precedes what the browser saw.
+			// A state that the service itself shows takes precedence over the browser's.
 			for (const layer of await watchAll(failed, ask, publicUrl))
 				states.set(layer.smallkey, seenOf(layer) ?? unseen(proofs.get(layer.smallkey) ?? { langs: {} }));
 			await writeHealth(registered.folder, states, all, io.now());

@@ -1,4 +1,4 @@
-// npx fragment-publisher repair: looks for the services of layers that stay sick, and proposes what to register in their place
+// npx fragment-publisher repair
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { clientsWith } from "../../../api/service/ask.ts";
@@ -25,14 +25,17 @@ this once a day. REPAIR=off turns it off.`;
 /** Proposals that may wait at the same time. */
 const maxOpen = 20;
 
-/** `layers/health.json` as it was before a day (UTC); null if there was none. */
+/** `layers/health.json` as it was before a day (UTC); null if it did not exist. */
 async function readHealthBefore(repository: string, base: string, day: string): Promise<string | null> {
 	const words = ["rev-list", "-1", "--first-parent", `--before=${day}T00:00:00Z`, base];
 	const commit = await gitText(repository, words);
 	return commit === "" ? null : readHealth(repository, commit);
 }
 
-/** Marks in a file of health the layers for which a repair waits. @param before its text; null if it does not exist */
+/**
+ * Marks the layers with a waiting repair in a file of health.
+ * @param before its text; null if it does not exist
+ */
 async function noteRepairs(file: string, before: string | null, open: readonly OpenRepair[], now: Date) {
 	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
 	const text = healthText(markRepairs(parseHealth(before), proposed, weekOf(now)));
