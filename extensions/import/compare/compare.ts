@@ -16,8 +16,8 @@ type Read = { node: Json } | { node: null } | { failure: string };
 export const comparedTargets = ["v0.9", "v1", "v2"] as const satisfies readonly TargetName[];
 type ComparedTarget = (typeof comparedTargets)[number];
 
-/** Requests with time for a slow service; 20 ordinary layers have less than these bytes, and a larger batch is halved. */
-const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 2_000_000 });
+/** Requests with time for a slow service; a description has at most 2 MB, and a batch that is larger is halved. */
+const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 3_000_000 });
 const maxAttempts = 3;
 
 /** A complete answer, or why it is not read. */
