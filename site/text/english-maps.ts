@@ -11,7 +11,7 @@ export const englishMaps = {
 	"not-drawable": "This kind of layer cannot be drawn here.",
 	"drawn-by-service": "Drawn by the service itself: its symbols were not read yet.",
 	reprojected:
-		"The service does not draw in the map’s reference (EPSG:{0}): its picture was reprojected here. Viewers that do not reproject pictures show nothing.",
+		"The service does not draw in the map’s reference (EPSG:{0}): its picture was reprojected here. Viewers that do not reproject show nothing.",
 	"zoom-in": "Zoom in",
 	"zoom-out": "Zoom out",
 	"whole-layer": "To the whole layer",
@@ -23,18 +23,18 @@ export const englishMaps = {
 	others: "Others",
 	"what-is-here": "What is here",
 	"nothing-here": "There is nothing here.",
-	"no-info-type": "The registration names no type of information: viewers ask nothing of this layer.",
+	"no-info-type": "The registration names no type of information, so viewers do not query this layer.",
 	"service-answer": "The service’s answer",
 	"first-of": "The first {0} of {1}.",
 	close: "Close",
 	"service-slow": "{0} did not answer within 10 seconds.",
 	"service-unreachable":
-		"{0} could not be reached from this page: it is down, or does not let pages of other sites read its answers.",
+		"{0} could not be reached from this page: it is down, or does not allow pages of other sites to read its answers.",
 	"service-not-secure":
-		"{0} is registered with an http address. A page that came over https cannot ask it: this says nothing about whether the service works.",
+		"{0} is registered with an http address. An https page cannot send requests to it, so whether the service works is not known.",
 	"service-status": "{0} answered with status {1}.",
 	"service-exception": "{0} says: {1}",
-	"service-no-map": "{0} answered with something that is no map.",
-	"service-protocol": "{0} is no address that can be asked.",
+	"service-no-map": "{0} sent an answer that is not a map.",
+	"service-protocol": "{0} is not an address that a page can request.",
 	"service-answers": "{0} answers.",
 } as const;

@@ -3,7 +3,7 @@ export { englishCauses } from "../../registry/texts/english-causes.ts";
 
 export const english = {
 	map: "Map",
-	"fragments-unread": "What viewers read of this layer could not be read, so there is nothing to draw.",
+	"fragments-unread": "The fragments of this layer could not be read, so there is nothing to draw.",
 	"map-failed": "The map could not be loaded. Everything else on this page works.",
 	"service-of": "Service of",
 	"asking-service": "Asking the service…",
@@ -56,9 +56,9 @@ export const english = {
 	"show-more": "Show more",
 	"layers-found": "Layers found",
 	"other-version":
-		"The catalogue is of another version than this page. Load the page again; the plain list works meanwhile.",
+		"This page and the catalogue have different versions. Load the page again; the plain list works meanwhile.",
 	"part-missing":
-		"A part of the catalogue is missing or not whole ({0}): it may have been published again just now. What is there is shown.",
+		"A part of the catalogue is missing or incomplete ({0}): a new version may just have been published. The rest is shown.",
 	"site-silent": "This site does not answer: check the connection, then try again.",
 	"try-again": "Try again",
 	"back-to-layers": "Back to the layers",
