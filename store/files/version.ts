@@ -9,7 +9,6 @@ export function readVersion(): string {
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Number of digits that identify a commit. */
 const commitLength = 12;
 
 let known: string | null | undefined;

@@ -1,20 +1,16 @@
 import { open } from "node:fs/promises";
 import type { Log } from "../log.ts";
 
-/** Name of the branch that is served. */
 export const branchName = "main";
 
 /** Limits of a local store. Times are in milliseconds, by the monotonic clock. */
 export const defaultLimits = {
 	/** Longest time of a git process that writes a group, longest silence of one that reads, and longest sync. */
 	silenceMs: 15_000,
-	/** Longest time of the maintenance, which runs in the background. */
 	maintenanceMs: 600_000,
 	/** How long git waits for the lock of a ref. */
 	lockMs: 2_000,
-	/** How often the branch is checked for pushes. */
 	pollMs: 200,
-	/** How often a failed store checks whether it can be written again. */
 	probeMs: 5_000,
 	/** From so many packs on, an idle store repacks, and a busy one from four times as many on. */
 	maxPacks: 50,
@@ -27,22 +23,18 @@ export type StoreLimits = typeof defaultLimits;
 /** Operations of git whose time is measured: making commits durable, publishing a push, maintenance. */
 export type GitOperation = "checkpoint" | "push" | "repack";
 
-/** Settings and services that all parts of one local store share. */
 export interface StoreBase {
 	/** Path of the bare repository, which is made if it does not exist. `requests` beside it has the used requests. */
 	repository: string;
 	/** Gets repairs, pushed commits, and errors that no answer shows. */
 	log: Log;
-	/** The clock: milliseconds since 1970. */
 	now: () => number;
 	/** Syncs a file, or the names in a folder, to the disk. @throws {DiskTimeout} if that takes too long */
 	sync: (path: string) => Promise<void>;
 	limits: StoreLimits;
-	/** Receives the duration of an operation in milliseconds. */
 	measure: (operation: GitOperation, ms: number) => void;
 }
 
-/** Runs a task, and measures its duration if it succeeds. */
 export async function measured<T>({ measure }: StoreBase, operation: GitOperation, task: () => Promise<T>) {
 	const start = performance.now();
 	const result = await task();
@@ -66,7 +58,6 @@ export async function syncPath(path: string): Promise<void> {
 	}
 }
 
-/** The disk did not finish a sync within the time limit. */
 export class DiskTimeout extends Error {
 	override name = "DiskTimeout";
 }

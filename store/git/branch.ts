@@ -1,31 +1,27 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
 import { visible } from "../../registry/untrusted-text.ts";
 import { serviceIdentity } from "../store.ts";
 import { branchName, measured, type StoreBase } from "./base.ts";
 import type { CatFile } from "./commands/cat-file.ts";
-import { isDescendant, listCommits, personText, type RawCommit, readCommits } from "./commands/commits.ts";
+import { isDescendant, listCommits, personText, readCommits } from "./commands/commits.ts";
 import { GitDamage, NotDescendant } from "./commands/run.ts";
 import { diffTree, listTree, type PathChange } from "./commands/tree.ts";
 import { reasonOf } from "./health.ts";
 import { type CommitReader, openReader } from "./reader.ts";
 import type { UsedRequests } from "./used-requests.ts";
 
-/** The range from one published commit to the next. */
 export interface CommitRange {
 	/** The commit that was published before; null: no commit was, and everything is new. */
 	from: string | null;
 	to: string;
 	/** The paths under `layers/` that differ, sorted. */
 	changes: readonly PathChange[];
-	/** Reads the state at `to`. */
 	at: CommitReader;
 	/** Whether other processes have pushed commits of it. */
 	isPushed: boolean;
 }
 
-/** The result of publishing a range. */
 export interface Published {
 	/** For the senders; empty if all files are written. */
 	warnings: Problem[];
@@ -34,10 +30,10 @@ export interface Published {
 /** Publishes a range: it can be read once the promise resolves. */
 export type Publish = (range: CommitRange) => Promise<Published>;
 
-/** The branch that is served. Other processes may push to it at any time; their commits are found and published. */
 export type Branch = ReturnType<typeof openBranch>;
 
 /**
+ * Opens the branch that is served. Other processes may push to it at any time; their commits are found and published.
  * @param tip the published commit
  * @param requests gets the requests that pushed commits carry out
  */
@@ -49,15 +45,12 @@ export function openBranch(
 	publishRange: Publish,
 ) {
 	const { repository, log } = base;
-	/** Id of the published commit. */
 	let commit = tip;
 	/** Why commits of the branch are not published yet, in a few words; null if all are published. */
 	let behind: string | null = null;
 
-	/** Returns a reader of the state at a commit. */
 	const readerAt = (at: string): CommitReader => openReader(catFile, at);
 
-	/** The range from nothing to the published commit. */
 	const firstRange = (): Promise<CommitRange> => rangeBetween(null, commit);
 
 	/**
@@ -113,7 +106,6 @@ export function openBranch(
 		behind = "what the branch has cannot be read";
 	}
 
-	/** Publishes a range. Its end is the published commit then. */
 	async function publish(range: CommitRange): Promise<Published> {
 		const published = await publishRange(range);
 		commit = range.to;
@@ -160,54 +152,21 @@ export function openBranch(
 
 /** How many commits are read, and how many commits and people are listed. The history has the others. */
 const maxCommits = 1_000;
-const maxNewest = 10;
-const maxPeople = 10;
+const maxListed = 10;
 
-/** Paths that are read in one iteration of the event loop. */
-const pathsAtOnce = 1_000;
-
-/** Longest name of a person, in characters. */
 const maxName = 100;
 
-/**
- * Describes commits that other processes have pushed to the branch, for a line of the log.
- * @returns null if the service has made all of them
- * @throws {Error} if git fails
- */
-export async function describePush(
-	repository: string,
-	{ from, to, changes }: { from: string; to: string; changes: readonly PathChange[] },
-) {
+/** Describes commits that other processes have pushed, for a line of the log; null if the service has made all of them. */
+async function describePush(repository: string, { from, to, changes }: CommitRange & { from: string }) {
 	if (from === to) return null;
-	const commits: RawCommit[] = [];
 	const ids = await listCommits(repository, [`${from}..${to}`]);
-	for await (const commit of readCommits(repository, ids.slice(0, maxCommits))) commits.push(commit);
-	if (commits.every(({ committer }) => personText(committer) === serviceIdentity)) return null;
-	const people = new Set(
-		commits.flatMap(({ author, committer }) =>
-			[author, committer].map((person) => visible(personText(person)).slice(0, maxName)),
-		),
-	);
-	return {
-		from,
-		to,
-		commits: ids.length,
-		/** The newest first. */
-		newest: ids.slice(0, maxNewest),
-		/** Authors and committers, as the commits name them: `Ada <ada@example.org>`. */
-		people: [...people].slice(0, maxPeople),
-		/** How many layers differ. */
-		layers: await countLayers(changes),
-	};
-}
-
-async function countLayers(changes: readonly PathChange[]): Promise<number> {
-	const smallkeys = new Set<string>();
-	for (const [at, { path }] of changes.entries()) {
-		const name = parseLayerPath(path);
-		if (name) smallkeys.add(name.smallkey);
-		// A push may change all layers: other requests are answered in between.
-		if (at % pathsAtOnce === pathsAtOnce - 1) await nextTurn();
+	const people = new Set<string>();
+	let isPushed = false;
+	for await (const { author, committer } of readCommits(repository, ids.slice(0, maxCommits))) {
+		isPushed ||= personText(committer) !== serviceIdentity;
+		for (const person of [author, committer]) people.add(visible(personText(person)).slice(0, maxName));
 	}
-	return smallkeys.size;
+	const layers = new Set(changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []));
+	const lists = { newest: ids.slice(0, maxListed), people: [...people].slice(0, maxListed) };
+	return isPushed ? { from, to, commits: ids.length, ...lists, layers: layers.size } : null;
 }

@@ -21,11 +21,9 @@ import { clearLeftovers, type Guard, openRepository, readHead, startTask, writeP
 import { openUsedRequests } from "./used-requests.ts";
 import { createImport } from "./writer.ts";
 
-/** The dependencies of a local store. */
 export interface GitStoreOptions
 	extends Pick<StoreBase, "repository" | "log">,
 		Partial<Pick<StoreBase, "sync" | "measure">> {
-	/** The clock. */
 	now: () => Date;
 	/**
 	 * Publishes a range of commits. The range's changes are answered after that. It gets pushed commits, too, in the order
@@ -33,11 +31,9 @@ export interface GitStoreOptions
 	 */
 	publish: Publish;
 	limits?: Partial<StoreLimits>;
-	/** Installs the hook that judges pushes. */
 	guard?: Guard | undefined;
 }
 
-/** A store of layers in a bare git repository on this machine. */
 export type GitStore = Awaited<ReturnType<typeof openGitStore>>;
 
 /**
@@ -74,7 +70,6 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 	}
 }
 
-/** Makes the first commit of the branch. @returns its id */
 async function commitSeed(base: StoreBase, edits: Edit[]): Promise<string> {
 	const subject = `seed ${edits.length} files`;
 	const meta = { smallkey: null, author: serviceAuthor, subject, trailers: [], request: null, review: false };
@@ -89,10 +84,8 @@ function storeOf(context: StoreContext) {
 	const write = createGroupWriter(context);
 	const maintenance = createMaintenance(context, catFile.renew);
 	let waiting: Pending[] = [];
-	/** The outcomes of changes without an answer. */
 	const open = new Set<Promise<unknown>>();
 	let isPollDue = false;
-	/** The loop, while it runs. */
 	let working: Promise<void> | null = null;
 	let timer: NodeJS.Timeout | undefined;
 	/** When the last group was written, and when a failed store may be checked again. */
@@ -100,7 +93,6 @@ function storeOf(context: StoreContext) {
 	let probeAtMs = Number.NEGATIVE_INFINITY;
 	let isClosed = false;
 
-	/** Starts the timer that looks for pushes, and for the end of a failure. */
 	function start(): void {
 		timer ??= setInterval(() => {
 			if (health.reason !== null && performance.now() < probeAtMs) return;
@@ -185,11 +177,9 @@ function storeOf(context: StoreContext) {
 	return {
 		published: true,
 		branch,
-		/** The commit that is served. */
 		get tip() {
 			return branch.commit;
 		},
-		/** How many changes are waiting or running. */
 		get waiting() {
 			return open.size;
 		},

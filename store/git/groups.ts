@@ -22,7 +22,6 @@ const maxFailures = 2;
 /** Edits after which the groups' shared reader is replaced: it keeps their texts in memory. */
 const maxReaderEdits = 2_000;
 
-/** The parts of one local store. */
 export interface StoreContext extends StoreBase {
 	catFile: CatFile;
 	branch: Branch;
@@ -31,12 +30,10 @@ export interface StoreContext extends StoreBase {
 	lastCommits: ReturnType<typeof openLastCommits>;
 }
 
-/** The branch that a group goes to. */
 interface Target {
 	name: string;
 	/** The commit that the group is built on. */
 	base: string;
-	/** Reads the state at `base`. */
 	reader: CommitReader;
 	/** Whether the branch has a change of the same sender that waits for review. */
 	isWaiting: boolean;
@@ -91,7 +88,6 @@ export function createGroupWriter(context: StoreContext) {
 		await answer(target, judged, to, warnings);
 	}
 
-	/** Publishes a group on the served branch. @returns what its senders should know */
 	async function publish(
 		{ base, reader: at }: Target,
 		changed: readonly Judged[],
@@ -164,7 +160,6 @@ export function createGroupWriter(context: StoreContext) {
 		return (await reader.ids(smallkey))?.registration !== served?.registration;
 	}
 
-	/** The last commit that changed a layer; `tip` if it cannot be read. */
 	async function lastCommitOf(smallkey: string, tip: string): Promise<string> {
 		const last = await lastCommits.find(smallkey, tip).catch((error) => context.log.error(error));
 		return last ?? tip;

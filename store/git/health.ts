@@ -5,7 +5,6 @@ import { StoreBusy } from "../store.ts";
 import { DiskTimeout } from "./base.ts";
 import { GitDamage, GitFailure, GitTimeout, NotDescendant } from "./commands/run.ts";
 
-/** Seconds after which a publisher may retry after a failure. */
 const retryAfterSeconds = 5;
 
 /** Messages of the system and of git, each with the reason that a publisher gets. */
@@ -89,7 +88,6 @@ export function createHealth(repository: string, log: Log) {
 			return new StoreBusy(cause, retryAfterSeconds, label);
 		},
 
-		/** Records that a change was made. */
 		recovered(): void {
 			if (cause !== null) log.warn(`layers can be changed again, after: ${textIn("en", cause)}`);
 			cause = null;

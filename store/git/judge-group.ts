@@ -15,7 +15,6 @@ import type { WriteHealth } from "./health.ts";
 import type { CommitReader } from "./reader.ts";
 import type { UsedRequests } from "./used-requests.ts";
 
-/** A change that waits for its answer. */
 export interface Pending {
 	edits: Edits;
 	meta: Meta;
@@ -23,7 +22,6 @@ export interface Pending {
 	reject: (error: unknown) => void;
 }
 
-/** The result of judging one change. */
 export interface Judged {
 	pending: Pending;
 	meta: Meta;
@@ -73,7 +71,6 @@ export function usesOf(judged: readonly Judged[], tip: string): UsedRequest[] {
 	);
 }
 
-/** Judges one change. @param outcome what the change would do now */
 function judge(
 	{ request, method = "-", time }: Meta,
 	outcome: Edit[] | Refusal,
@@ -89,7 +86,6 @@ function judge(
 	return { edits: outcome };
 }
 
-/** The refusal of a request from a time whose requests are forgotten. */
 const mayBeUsed: Refusal = {
 	status: 401,
 	reason: "used before",

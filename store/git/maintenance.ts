@@ -20,7 +20,6 @@ export function createMaintenance(base: StoreBase, after: () => Promise<void>) {
 	const objects = join(repository, "objects");
 	const ending = new AbortController();
 	let running: Promise<void> | null = null;
-	/** The end of a pause after a failure. */
 	let pausedUntilMs = Number.NEGATIVE_INFINITY;
 
 	async function maintain(): Promise<void> {
@@ -37,7 +36,6 @@ export function createMaintenance(base: StoreBase, after: () => Promise<void>) {
 		running = null;
 	}
 
-	/** Starts the maintenance in the background if it is needed. */
 	async function startIfDue(isIdle: boolean): Promise<void> {
 		if (running || performance.now() < pausedUntilMs) return;
 		const packs = (await readdir(join(objects, "pack"))).filter((name) => name.endsWith(".pack"));

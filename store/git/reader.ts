@@ -13,7 +13,6 @@ export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
 	const textOf = async (id: string, path: string) => (await object(id, "blob", path)).body.toString("utf8");
 	const reader = readerOf({ folder, text: textOf });
 
-	/** One file of a layer, or null. */
 	async function file(path: string): Promise<LayerFile | null> {
 		const found = await reader.find(path);
 		if (found === null) return null;
@@ -23,7 +22,6 @@ export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
 		return { path, kind, bytes: (await object(found.id, "blob", path)).body };
 	}
 
-	/** One folder under `layers/` of the commit. */
 	function folder(name: string): Promise<Folder> {
 		const known = folders.get(name);
 		if (known) return known;

@@ -12,14 +12,12 @@ const choiceTrailer = "Choice";
 
 /** A change that repairs one layer, or the layers of one service that moved together. */
 export interface Proposal {
-	/** `repair/<first smallkey>` */
 	branch: string;
 	smallkeys: string[];
 	/** How sure it is that the places are those of the layers; `choose`: a person has to choose one of several. */
 	sure: "same" | "perhaps" | "choose";
 	/** The places that a person has to choose from. */
 	choices: string[];
-	/** The first line of the commit's message. */
 	subject: string;
 	/** The evidence: `text` in plain English for the commit, `markdown` in both languages for a pull request. */
 	text: string;
@@ -30,7 +28,6 @@ export interface Proposal {
 	edits: Edit[];
 }
 
-/** A proposal that waits. */
 export type OpenRepair = Awaited<ReturnType<typeof readOpen>>[number];
 
 /** Reads the proposals that wait in a repository. @param base the branch or commit into which they would be merged */
@@ -119,7 +116,6 @@ export function messageOf(
 	return `${[subject, text.trim(), lines.join("\n")].filter(Boolean).join("\n\n")}\n`;
 }
 
-/** The first line of a proposal's message. */
 export function subjectOf(smallkeys: readonly string[], sure: Proposal["sure"]): string {
 	const [first, ...others] = smallkeys;
 	const what = others.length === 0 ? first : `${first} and ${counted(others.length, "other layer")}`;

@@ -142,17 +142,11 @@ async function applySettings(repository: string, isGuarded: boolean): Promise<vo
 	}
 }
 
-/** Bytes that are written to check whether there is room on the disk. */
-const probeBytes = 256 * 1024;
-
-/** Writes a file to check whether there is room, and removes it. @throws {Error} if it cannot be written and synced */
-export async function writeProbe({
-	repository,
-	sync,
-}: Pick<StoreBase, "repository" | "sync">): Promise<void> {
+/** Writes 256 kB to check whether there is room, and removes it. @throws {Error} if it cannot be written and synced */
+export async function writeProbe({ repository, sync }: StoreBase): Promise<void> {
 	const path = join(repository, "probe");
 	try {
-		await writeFile(path, Buffer.alloc(probeBytes), { mode: 0o600 });
+		await writeFile(path, Buffer.alloc(1 << 18), { mode: 0o600 });
 		await sync(path);
 	} finally {
 		await rm(path, { force: true });
@@ -171,7 +165,6 @@ export async function startTask<T>(repository: string, task: () => Promise<T>): 
 	});
 }
 
-/** How much of a broken branch file an error quotes, in characters. */
 const maxQuoted = 60;
 
 /**
@@ -184,12 +177,11 @@ export async function readHead(repository: string, catFile: CatFile): Promise<st
 	const text = await readRef(repository);
 	if (text === null) return null;
 	// Without this check, a start would treat a repository with a broken branch as an empty one.
-	const file = join(repository, "refs/heads", branchName);
 	throw new Error(
 		[
-			`${file}: must name a commit of the repository, and says ${JSON.stringify(text.trim().slice(0, maxQuoted))}.`,
-			"Nothing was changed. Put the repository back from a backup or a clone, or write the id of its last commit into",
-			`that file: "git -C ${repository} fsck" lists it as a dangling commit`,
+			`${join(repository, "refs/heads", branchName)}: must name a commit of the repository, and says`,
+			`${JSON.stringify(text.trim().slice(0, maxQuoted))}. Nothing was changed. Put the repository back from a backup or a`,
+			`clone, or write the id of its last commit into that file: "git -C ${repository} fsck" lists it as a dangling commit`,
 		].join(" "),
 	);
 }

@@ -51,7 +51,6 @@ export async function openUsedRequests(
 		forgotten.splice(0, 2, [Math.min(first[0], second[0]), Math.max(first[1], second[1])]);
 	}
 
-	/** The lines of a new log. */
 	function state(): string[] {
 		begunMs = now();
 		for (const { request, time } of uses.values()) {

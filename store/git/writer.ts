@@ -12,7 +12,6 @@ export class BranchHeld extends GitFailure {
 	override name = "BranchHeld";
 }
 
-/** A change to commit. */
 interface Change {
 	edits: readonly Edit[];
 	meta: Meta;

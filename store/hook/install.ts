@@ -64,7 +64,6 @@ async function update(folder: string, warn: Log["warn"], node: string): Promise<
 		await replaceFile(hookPath, hook, undefined, 0o755);
 }
 
-/** Renames a hook that is not this project's. */
 async function renameForeign(folder: string, warn: Log["warn"]): Promise<void> {
 	const path = join(folder, "pre-receive");
 	if (!(await succeeds(lstat(path)))) return;
@@ -98,7 +97,6 @@ const checkNode = [
 	"}",
 ].join("\n");
 
-/** The first line of a bundle of this code. */
 function stampLine(): string {
 	return `// ${codeStamp()}\n`;
 }

@@ -13,7 +13,6 @@ import {
 	type Update,
 } from "./updates.ts";
 
-/** The result of judging a push. */
 export interface Verdict {
 	isAccepted: boolean;
 	/** The lines for the pusher's terminal. */
@@ -22,7 +21,6 @@ export interface Verdict {
 
 const maxLineLength = 1_000;
 
-/** The highest number of problems, and of warnings, that are shown. */
 const maxProblems = 50;
 const maxWarnings = 10;
 

@@ -9,7 +9,6 @@ import {
 	startGit,
 } from "./run.ts";
 
-/** An object of a repository. */
 export interface GitObject {
 	id: string;
 	type: string;
@@ -96,7 +95,6 @@ export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
 			: (reason ?? new GitFailure("git cat-file: has ended"));
 	}
 
-	/** Runs a task after all earlier ones. */
 	function inOrder<T>(task: () => Promise<T>): Promise<T> {
 		const result = last.then(task);
 		last = result.catch(() => undefined);

@@ -1,7 +1,6 @@
 import { type GitObject, readObjects } from "./cat-file.ts";
 import { defaultSilenceMs, GitFailure, GitTimeout, gitText, readRecords, runGit } from "./run.ts";
 
-/** A commit as it is stored. A pushed commit may have any content. */
 export interface RawCommit {
 	id: string;
 	parents: string[];
@@ -10,7 +9,6 @@ export interface RawCommit {
 	message: string;
 }
 
-/** A person that a commit names. */
 export interface Person {
 	name: string;
 	mail: string;
@@ -44,7 +42,6 @@ export function believedMs(ownMs: number, parentMs: number, nowMs: number): numb
 	return ownMs > nowMs + maxAheadMs ? parentMs : Math.min(nowMs, Math.max(ownMs, parentMs));
 }
 
-/** How many first parents `believedDate` reads. */
 const maxParents = 100;
 
 /** The believed time of a commit in milliseconds, from its date and those of the commits before it. @throws {GitFailure} */
@@ -54,7 +51,6 @@ export async function believedDate(repository: string, commit: string, nowMs: nu
 	return seconds.reduceRight((parentMs, own) => believedMs(own * 1_000, parentMs, nowMs), 0);
 }
 
-/** A commit, with the files that it changed. */
 export interface LoggedCommit extends RawCommit {
 	/** The status is git's: `A` for an added file, `D` for a removed one. */
 	files: { status: string; path: string }[];
@@ -129,7 +125,6 @@ export function headerLines(body: Buffer): string[] {
 	return body.toString("utf8", 0, end < 0 ? body.length : end).split("\n");
 }
 
-/** Parses a commit object. */
 export function parseCommit({ id, body }: GitObject): RawCommit {
 	const lines = headerLines(body);
 	const values = (name: string) =>
@@ -144,7 +139,6 @@ export function parseCommit({ id, body }: GitObject): RawCommit {
 	};
 }
 
-/** The largest time of a `Date`. */
 const maxTimeMs = 8.64e15;
 
 /** Parses `Ada <ada@example.org> 1772625600 +0000`. */
@@ -179,7 +173,6 @@ export function trailersOf(message: string, name: string): string[] {
 	});
 }
 
-/** A commit to store with git fast-import. */
 interface ImportedCommit {
 	/** `name <mail> <seconds since 1970> +0000`. */
 	author: string;

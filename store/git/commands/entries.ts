@@ -1,7 +1,6 @@
 import { readObjects, readSizes } from "./cat-file.ts";
 import { kindOfMode, type PathChange } from "./tree.ts";
 
-/** A file of a commit. */
 export interface CommittedFile {
 	path: string;
 	kind: "file" | "symlink" | "other";

@@ -1,10 +1,8 @@
 import { spawn } from "node:child_process";
 import { getPriority, setPriority } from "node:os";
 
-/** How much of a command's error output is kept, in characters. */
 const maxComplaint = 64 * 1024;
 
-/** The longest time of a short git command by default, in milliseconds. */
 const defaultCommandMs = 300_000;
 
 /** The longest silence of a process whose answer is awaited, by default, in milliseconds. */
@@ -92,19 +90,15 @@ export function lowerPriority(pid: number, niceness: number): void {
 	}
 }
 
-/** The options of one command. */
 interface RunOptions {
 	/** Its standard input, perhaps in pieces: together they may be longer than the longest possible string. */
 	input?: string | Uint8Array | readonly string[];
-	/** The longest time that it may take, in milliseconds. */
 	limitMs?: number;
-	/** Environment variables in addition to those of every git process. */
 	environment?: Readonly<Record<string, string>>;
 	/** Settings for this command only: `pack.compression=1`. */
 	config?: readonly string[];
 	/** Lowers its priority, from 0 to 19 (`lowerPriority`). */
 	niceness?: number;
-	/** Ends the command when it is aborted. */
 	signal?: AbortSignal;
 }
 

@@ -1,7 +1,6 @@
 import type { GitObject } from "./cat-file.ts";
 import { readRecords } from "./run.ts";
 
-/** The change of one path between two commits. */
 export interface PathChange {
 	path: string;
 	/** The new mode of the file, such as `100644`; null if it was removed. */
@@ -84,7 +83,6 @@ export function kindOfMode(mode: string): "file" | "symlink" | "other" {
 	return mode === "120000" ? "symlink" : "other";
 }
 
-/** The mode of a folder in a tree. */
 export const folderMode = "40000";
 
 /**
