@@ -193,7 +193,9 @@ test("a run that is started again does nothing with a key: it has an old commit"
 
 test("a branch is fetched and pushed by its whole name: a tag of the same name comes first", () => {
 	for (const [name, { run = "" }] of steps())
-		for (const [line] of run.matchAll(/git fetch .*? origin (?!"?\+?\$(?:HEAD|REFS|head)|"?refs\/heads\/).*/g))
+		for (const [line] of run.matchAll(
+			/git fetch .*? origin (?!"?\+?\$(?:HEAD|REFS|head)|"?refs\/heads\/).*/g,
+		))
 			assert.unreachable(`${name}: ${line}`);
 });
 
