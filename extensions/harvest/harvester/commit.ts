@@ -42,7 +42,7 @@ export interface HarvestResult {
 /** `dropped`: the layer was changed or removed during the harvest. `failed`: no service answered. */
 export type Outcome = "changed" | "unchanged" | "dropped" | "failed";
 
-/** What is harvested in this time shares a commit, up to this number of layers: row `put-harvest`. */
+/** What is harvested in this time shares a commit, up to this number of layers: a commit costs more than a harvest. */
 const groupMs = 1_000;
 const maxGroup = 50;
 

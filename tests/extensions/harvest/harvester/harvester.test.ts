@@ -57,6 +57,13 @@ function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers()) {
 		timers.run(1_000);
 		await eventually(() => lines.length > length);
 	};
+	/** Looks for layers that are due. */
+	const poll = async () => {
+		const isSet = () => timers.waiting.some(({ ms }) => ms === 60_000);
+		await eventually(isSet);
+		timers.run(60_000);
+		await eventually(() => isSet() && harvester.waiting() === 0);
+	};
 	const put = async (smallkey: string, body = feature()) => {
 		// A signature is good once.
 		handlers.now += 1000;
@@ -79,7 +86,7 @@ function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers()) {
 		});
 	serve();
 	const parts = { handlers, holds, work, timers, lines, looks, begun, harvester, displayName };
-	return { ...parts, stored, put, follow, remove, serve, commits: handlers.store.commits };
+	return { ...parts, stored, poll, put, follow, remove, serve, commits: handlers.store.commits };
 }
 
 function feature(path = mapLayer, more: object = {}, origin = host): string {
@@ -138,13 +145,14 @@ test("a harvest is dropped if its layer moved, changed its type or was removed m
 });
 
 test("what is harvested in a second shares one commit of at most 50 layers, and one line of the log", async (scene) => {
-	const { harvester, lines, looks, commits } = scene;
+	const { harvester, lines, looks, commits, timers } = scene;
 	const smallkeys = Array.from({ length: 52 }, (_, at) => `n${at}`);
 	for (const smallkey of smallkeys) await scene.put(smallkey);
 	const { length } = commits;
 	harvester.start();
-	await eventually(() => lines.length === 1);
-	await scene.stored(52);
+	await eventually(() => looks.length === 52);
+	timers.run(1_000);
+	await eventually(() => lines.reduce((sum, { harvested }) => sum + harvested, 0) === 52);
 	assert.equal(lines, [
 		{ harvested: 50, changed: 50 },
 		{ harvested: 2, changed: 2 },
@@ -155,7 +163,7 @@ test("what is harvested in a second shares one commit of at most 50 layers, and 
 });
 
 test("a description that the store refuses does not keep the others from being stored", async (scene) => {
-	const { handlers, harvester, lines } = scene;
+	const { handlers, harvester, lines, looks, timers } = scene;
 	for (const smallkey of ["ab", "cd"]) await scene.put(smallkey);
 	const { store } = handlers;
 	const change = store.change.bind(store);
@@ -164,9 +172,11 @@ test("a description that the store refuses does not keep the others from being s
 		return { status: 400, errors: [problemAt("", "json")] };
 	};
 	harvester.start();
-	await scene.stored(2);
-	await eventually(() => harvester.stateOf("cd")?.state === "done");
-	assert.equal([harvester.stateOf("ab")?.state, lines], ["failed", [{ harvested: 1, changed: 1 }]]);
+	await eventually(() => looks.length === 2);
+	timers.run(1_000);
+	const states = () => ["ab", "cd"].map((smallkey) => harvester.stateOf(smallkey)?.state);
+	await eventually(() => !states().includes("waiting"));
+	assert.equal([states(), lines], [["failed", "done"], [{ harvested: 1, changed: 1 }]]);
 	assert.is(handlers.reported.splice(0).length, 1);
 });
 
@@ -196,11 +206,6 @@ test("a start harvests what was never harvested, one layer of a host at a time, 
 test("a service that is down is tried again, later and later, until its layer is removed or harvested", async (scene) => {
 	const { harvester, timers, lines, looks, displayName, handlers } = scene;
 	const nextTry = () => (harvester.stateOf("ozone") as { nextTry?: number }).nextTry ?? 0;
-	const minutes = async () => {
-		await eventually(() => timers.waiting.some(({ ms }) => ms === 60_000));
-		timers.run(60_000);
-		await eventually(() => timers.waiting.some(({ ms }) => ms === 60_000));
-	};
 	scene.serve(503);
 	harvester.start();
 	await eventually(() => timers.waiting.length === 1);
@@ -209,9 +214,9 @@ test("a service that is down is tried again, later and later, until its layer is
 	for (const [round, ms] of [60_000, 120_000, 240_000].entries()) {
 		assert.equal([nextTry() - handlers.now, displayName("ozone")], [ms, "ozone"]);
 		handlers.now += ms - 1;
-		await minutes();
+		await scene.poll();
 		handlers.now += 1;
-		await minutes();
+		await scene.poll();
 		await eventually(() => looks.length === round + 2);
 		timers.run(1_000);
 		await eventually(() => harvester.stateOf("ozone")?.state === "failed");
@@ -231,7 +236,7 @@ test("a service that is down is tried again, later and later, until its layer is
 	await scene.follow("wrong", feature("/nowhere/MapServer/1"));
 	await scene.stored(6);
 	handlers.now += 3_600_000;
-	await minutes();
+	await scene.poll();
 	assert.is(looks.length, 6, "neither a harvested layer nor a wrong registration is tried again");
 });
 
@@ -242,15 +247,13 @@ test("after a change of the rules every layer is harvested once more within a da
 	scene.harvester.start();
 	await scene.stored(3);
 	await scene.harvester.close();
-	const { harvester, timers, handlers, commits, looks } = openScene(365 * day, day, scene.handlers);
+	const { harvester, handlers, commits, looks, poll } = openScene(365 * day, day, scene.handlers);
 	const { length } = commits;
 	harvester.start();
 	for (let hours = 0; hours <= 30; hours += 6) {
-		await eventually(() => timers.waiting.some(({ ms }) => ms === 60_000));
 		handlers.now += 6 * 3_600_000;
-		timers.run(60_000);
+		await poll();
 	}
-	await eventually(() => looks.length === 3);
 	await harvester.close();
 	assert.equal([looks.toSorted(), commits.length], [["ozone", "roads", "trails"], length]);
 });
