@@ -7,15 +7,15 @@ import type { Lang } from "../../registry/smallkey.ts";
 import type { LangProof } from "../../site/data/proofs.ts";
 
 export interface Drawn extends LangProof {
-	/** A small picture as WebP; null if nothing is visible. */
+	/** WebP; null if nothing is visible. */
 	picture: Uint8Array | null;
 }
 
 export interface DrawOptions {
 	browser: Browser;
-	/** Address of the catalogue, with a slash at its end. */
+	/** With a slash at its end. */
 	site: string;
-	/** The guarded fetch, which answers the page's requests to map services. */
+	/** Guarded; answers the page's requests to map services. */
 	fetch: typeof fetch;
 }
 
@@ -26,7 +26,6 @@ const windowSize = { width: 640, height: 900 };
 const pictureWidth = 240;
 const maxPictureBytes = 12_000;
 
-/** Tried in this order. */
 const qualities = [80, 60, 40, 20, 5];
 
 /** For one step of drawing: the page itself waits 10 s for a service. */
@@ -40,7 +39,7 @@ const maxZooms = 2;
 
 const clicksPerZoom = 3;
 
-/** Draws a layer on the catalogue's own map. @throws {Error} if the browser fails, or the page hangs */
+/** @throws {Error} if the browser fails, or the page hangs */
 export async function drawLayer(options: DrawOptions, smallkey: string, lang: Lang): Promise<Drawn> {
 	const limit = new AbortController();
 	const hangs = setTimeout(maxDrawMs, null, { signal: limit.signal }).then(() => {
@@ -84,13 +83,12 @@ async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise
 
 const mapSelector = ".map[data-state]";
 
-/** Until the map has drawn or failed, or the page says why it has none. */
+/** Or has failed, or the page says why it has no map. */
 async function waitUntilDrawn(page: Page): Promise<void> {
 	const ended = '.map[data-state="drawn"], .map[data-state="failed"], .mapplace .warning, .layerhead a';
 	await page.locator(ended).first().waitFor({ state: "attached" });
 }
 
-/** Zooms in while nothing is visible. */
 async function inspectMap(page: Page, lastFault: () => Cause | null): Promise<Omit<Drawn, "ms">> {
 	const map = page.locator(mapSelector);
 	if ((await map.count()) === 0) return { cause: causeOf("not-drawable"), share: 0, picture: null };
@@ -111,7 +109,7 @@ async function inspectMap(page: Page, lastFault: () => Cause | null): Promise<Om
 	}
 }
 
-/** With the page's button for the scales at which the layer is drawn, if there is one. */
+/** With the page's button for the layer's scales, if there is one. */
 async function zoomIn(page: Page): Promise<void> {
 	const offer = page.locator(".maphelp button");
 	if (await offer.isVisible()) await offer.dispatchEvent("click");
@@ -131,7 +129,7 @@ async function hideButtons(page: Page): Promise<void> {
 	});
 }
 
-/** The share of the map's pixels that differ between the map with the layer and without it. */
+/** The share of pixels that differ between the map with the layer and without it. */
 async function colouredShare(page: Page): Promise<number> {
 	let along = await stableScreenshot(page, 100);
 	for (let tries = 1; ; tries += 1) {
@@ -145,7 +143,6 @@ async function colouredShare(page: Page): Promise<number> {
 	}
 }
 
-/** Of two PNGs of the same size. */
 function shareOfDifferent(a: Buffer, b: Buffer): number {
 	const [{ data, width, height, channels }, { data: dataB }] = [decode(a), decode(b)];
 	const isDifferent = (at: number) => Math.abs((data[at] ?? 0) - (dataB[at] ?? 0)) > 3;
@@ -155,10 +152,9 @@ function shareOfDifferent(a: Buffer, b: Buffer): number {
 	return Math.round((different / (width * height)) * 1e4) / 1e4;
 }
 
-/** Screenshots until two are equal: the page loads symbols after features. */
+/** The page loads symbols after features, so two equal screenshots are awaited. */
 const maxPictures = 10;
 
-/** Takes screenshots of the map until two in a row are equal. @param opacity of the layer, in percent */
 async function stableScreenshot(page: Page, opacity: number): Promise<Buffer> {
 	await page.locator(".opacity input").evaluate((input, value) => {
 		(input as HTMLInputElement).value = String(value);
@@ -195,7 +191,7 @@ async function takePicture(page: Page): Promise<Uint8Array | null> {
  */
 const unreadable = "https://none.invalid";
 
-/** A page's requests go through the guarded fetch. A request that it refuses fails in the page too. */
+/** A request that the guarded fetch refuses fails in the page too. */
 function createNetwork(fetch: DrawOptions["fetch"]) {
 	const faults = new Map<string, Cause | null>();
 	let last = "";
@@ -225,7 +221,6 @@ function createNetwork(fetch: DrawOptions["fetch"]) {
 				await route.fulfill({ status: response.status, headers, body });
 			} catch (error) {
 				note(request.url(), error instanceof FetchFailure ? error.what : null);
-				// The page may be closed.
 				await route.abort("failed").catch(() => undefined);
 			}
 		},

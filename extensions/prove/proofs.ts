@@ -14,12 +14,10 @@ import { proofsFile } from "../../site/data/thumbnails.ts";
 import { blockedOn, placeOf, quote } from "../harvest/finding.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
 
-/** `browser` is empty for one of the usual places. */
 export function readProve(variables: Variables): { browser: string } {
 	return { browser: variables.text("BROWSER_PATH", "") };
 }
 
-/** Sorted by smallkey. */
 function writeProofs(folder: string, proofs: Proofs): void {
 	const lines = [...proofs]
 		.sort(([a], [b]) => (a < b ? -1 : 1))
@@ -32,28 +30,21 @@ function writeProofs(folder: string, proofs: Proofs): void {
 }
 
 export interface ProveRun extends Omit<DrawOptions, "browser"> {
-	/** Of proofs and pictures. */
 	folder: string;
-	/**
-	 * Whether a layer's picture always has the same name, for texts that link to it. Otherwise the name has a
-	 * hash.
-	 */
+	/** For texts that link to pictures. Otherwise the name has a hash. */
 	hasFixedNames?: boolean;
 	layers: readonly CheckedLayer[];
 	/** The proofs of all other smallkeys are removed. */
 	registered: ReadonlySet<string>;
-	/** Whether to draw layers again that were drawn today. */
+	/** Also layers that were drawn today. */
 	isAgain: boolean;
-	/**
-	 * The public site, whose pages must be able to draw the layers; empty if unknown; null: it does not
-	 * matter.
-	 */
+	/** Its pages must be able to draw the layers; empty if unknown; null: it does not matter. */
 	publicUrl: string | null;
 	day: string;
 	signal: AbortSignal;
 	/** Called with all proofs after each layer. */
 	proved?: (proofs: Proofs) => void;
-	/** Starts the browser for the next layers, which is closed after them. */
+	/** For the next layers, after which it is closed. */
 	browser: () => Promise<Browser>;
 	/** Absent: on the catalogue's map in the browser. */
 	draw?: typeof drawLayer;
@@ -90,13 +81,11 @@ async function addProof(
 /** Each in its own page, and each of other hosts. */
 const layersAtOnce = 3;
 
-/** The memory of a browser grows. */
 const layersPerBrowser = 50;
 
 /**
- * Draws the layers of each host one after the other, and records the results. After an interruption, the next
- * run of the same day draws the remaining layers.
- * @returns all proofs
+ * The layers of one host are drawn one after the other. After an interruption, the next run of the same day
+ * draws the remaining layers.
  */
 export async function runProofs(options: ProveRun): Promise<Proofs> {
 	const { layers, folder, registered, isAgain, day, signal } = options;
@@ -138,10 +127,7 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 		bar.tick();
 	}
 
-	/**
-	 * Draws layers until one fails.
-	 * @returns those that failed, with the reasons, and those that were not begun
-	 */
+	/** Ends when one fails. @returns those that failed, with the reasons, and those that were not begun */
 	async function drawSome(some: readonly CheckedLayer[]) {
 		const failed = new Map<CheckedLayer, unknown>();
 		const waiting: CheckedLayer[] = [];

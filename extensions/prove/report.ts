@@ -13,7 +13,7 @@ import type { LangProof, Proof, Proofs } from "../../site/data/proofs.ts";
 import { folderPages } from "../../site/http/folder-pages.ts";
 import { Html, html } from "../../site/static/html.ts";
 
-/** Debian and other systems; the headless one first, which needs half the processor time. */
+/** The headless one first, which needs half the processor time. */
 const browserPlaces = [
 	"/usr/bin/chromium-headless-shell",
 	"/usr/bin/chromium",
@@ -21,12 +21,11 @@ const browserPlaces = [
 	"/usr/bin/google-chrome",
 ];
 
-/** Undefined without a Chromium. */
 export const browserPath = browserPlaces.find((place) => existsSync(place));
 
 /**
- * @param given that of the setting `BROWSER_PATH`; empty for one of the usual places
- * @throws {Error} that says what to install, if it does not exist
+ * @param given `BROWSER_PATH`; empty for one of the usual places
+ * @throws {Error} that says what to install
  */
 export function needBrowser(given = ""): string {
 	if (given !== "" && !existsSync(given)) throw new Error(`BROWSER_PATH: there is no file ${given}`);
@@ -38,10 +37,7 @@ export function needBrowser(given = ""): string {
 
 const limitedBrowser = fileURLToPath(new URL("limited-browser.sh", import.meta.url));
 
-/**
- * The browser's processes have a limit of memory, and reach only this machine, since they resolve no names.
- * @throws {Error} like `needBrowser`
- */
+/** The processes have a limit of memory, and reach only this machine, since they resolve no names. */
 function launchOptions(given: string) {
 	const env = { ...process.env, BROWSER_FILE: needBrowser(given) };
 	const executablePath = limitedBrowser;
@@ -61,7 +57,7 @@ export async function openBrowser(given = ""): Promise<Browser> {
 	return chromium.launch(options);
 }
 
-/** The browser's driver of 14 MB, which only this command needs, in the version that it was tested with. */
+/** It has 14 MB, and only this command needs it. */
 function driverPackage(): string {
 	const { devDependencies } = JSON.parse(
 		readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
@@ -69,7 +65,7 @@ function driverPackage(): string {
 	return `playwright-core@${devDependencies["playwright-core"]}`;
 }
 
-/** Serves a build on this machine, on a free port. @returns its address, with a slash at its end */
+/** On this machine, on a free port. @returns the address with a slash at its end */
 export async function serveFolder(dist: string): Promise<{ address: string; close: () => void }> {
 	const files = folderPages(dist, false);
 	const server = createServer(async (request, response) => {
@@ -88,7 +84,6 @@ export async function serveFolder(dist: string): Promise<{ address: string; clos
 /** `owner`: who can correct the layer; empty if unknown. */
 type Row = { smallkey: string; title: Record<Lang, string>; owner: string } & Proof;
 
-/** @param layers titles and owners of all layers by smallkey */
 export function reportOf(proofs: Proofs, layers: ReadonlyMap<string, Pick<Row, "title" | "owner">>) {
 	const rows = [...layers]
 		.sort(([a], [b]) => (a < b ? -1 : 1))
@@ -99,11 +94,9 @@ export function reportOf(proofs: Proofs, layers: ReadonlyMap<string, Pick<Row, "
 	const notDrawn = rows.filter(({ since }) => since !== undefined);
 	return {
 		layers: layers.size,
-		/** Number of layers that no run has drawn yet. */
 		unknown: layers.size - rows.length,
 		/** The longest failing first. */
 		notDrawn: notDrawn.sort((a, b) => ((a.since ?? "") < (b.since ?? "") ? -1 : 1)),
-		/** Sorted by smallkey. */
 		drawn: rows.filter(({ since }) => since === undefined),
 	};
 }
@@ -121,17 +114,13 @@ ul{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:1.
 li{border:1px solid #bbb;border-radius:4px;overflow:hidden}li img{display:block;width:100%;aspect-ratio:4/3;object-fit:cover;background:#e8eef2}
 li div{padding:.5rem .75rem}h3{margin:0;font-size:1rem}p{margin:.25rem 0}.bad{color:#a40000}.old img{opacity:.5}code{font-size:.875rem}input{font:inherit;width:min(100%,30rem)}`);
 
-/** Filters by the typed text, whatever its case and accents. */
+/** Whatever the case and accents. */
 const script = new Html(`const plain = (text) => text.normalize("NFD").replace(/\\p{M}/gu, "").toLowerCase();
 document.querySelector("input").addEventListener("input", ({ target }) => {
 	for (const item of document.querySelectorAll("li")) item.hidden = !plain(item.textContent).includes(plain(target.value));
 });`);
 
-/**
- * A page with its own style and script. Its pictures are in the same folder.
- * @param publicUrl address of the site without a slash at its end, for links to the layers' pages; empty if
- * unknown
- */
+/** @param publicUrl without a slash at its end, for links to the layers' pages; empty if unknown */
 export function reportHtml(report: ReturnType<typeof reportOf>, lang: Lang, publicUrl: string): string {
 	const { layers, unknown, notDrawn, drawn } = report;
 	const { say, counted } = wordsIn(lang);

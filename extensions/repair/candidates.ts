@@ -11,35 +11,30 @@ import { arcgisPlaceOf, knowsAll, numberIn } from "../harvest/siblings.ts";
 import { createReadCapabilities } from "../harvest/wms/read-capabilities.ts";
 import { linkedServices, otherServices, permanentTarget, presenceOf } from "./places.ts";
 
-/** A service that could be registered for one language instead of the present one. */
+/** A service for one language in place of the registered one. */
 export interface Candidate extends Alike {
-	/** The attempt that found it. */
 	by: "https" | "redirect" | "service" | "folder" | "similar";
 }
 
-/** The attempts for a layer without a proposal. */
+/** For a layer without a proposal. */
 export interface Tried {
-	/** Whether the list of the service or of its server still has the place. */
 	isListed: boolean;
 	/** Attempt → number of addresses. */
 	attempts: Map<Candidate["by"], number>;
-	/** Rows of the place that agrees most. */
 	best: [agreeing: number, all: number];
 }
 
 export interface SearchOptions {
-	/** With its limits of requests. */
 	ask: Ask;
-	/** The guarded fetch, for requests whose redirects must not be followed. The same limits apply. */
+	/** For requests whose redirects must not be followed. The same limits apply. */
 	fetch: typeof fetch;
-	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
+	/** Of the viewers' map (`MAP_WKID`). */
 	mapWkid: number;
 }
 
-/** Addresses that one attempt requests. */
+/** Of one attempt. */
 const maxAddresses = 5;
 
-/** Candidates from which a person may have to choose. */
 const maxShown = 5;
 
 /**
@@ -50,7 +45,7 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 	const clients = { ask, mapWkid, read: createReadCapabilities(ask) };
 	const targets = new Map<string, Promise<string[]>>();
 
-	/** Describes the layer at another address, where it has the same number or name. */
+	/** Where the layer has the same number or name. */
 	async function sameAt(
 		registration: Registration,
 		lang: Lang,
@@ -64,10 +59,7 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 		return alikeAt(before, address, described);
 	}
 
-	/**
-	 * Compares a layer with the one at an address and, if that is not there, with the other layers of its
-	 * service.
-	 */
+	/** If the layer is not at the address, the other layers of its service are compared. */
 	async function findAt(
 		registration: Registration,
 		lang: Lang,
@@ -169,12 +161,10 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 	};
 }
 
-/** An address with https before the same one with http. */
 function withSecure(address: string): string[] {
 	return [...new Set([address.replace(/^http:/, "https:"), address])];
 }
 
-/** The names in the address of a layer, and its own. */
 function namesOf(description: LangDescription): string {
 	const names =
 		"renderer" in description ? [description.name] : "layers" in description ? description.layers : [];
@@ -207,7 +197,7 @@ function perhaps<C extends Alike>(candidate: C): C {
 	return { ...candidate, agreement: { ...candidate.agreement, sure: "perhaps" } };
 }
 
-/** The candidates that agree most; empty if there are too many to choose from. https is preferred to http. */
+/** Empty if there are too many to choose from. https is preferred to http. */
 function best(candidates: readonly Candidate[]): Candidate[] {
 	const weightOf = ({ agreement: { sure, rows } }: Candidate) =>
 		(sure === "same" ? 1000 : 0) + rows.filter((row) => row.agrees).length;
@@ -221,7 +211,6 @@ function best(candidates: readonly Candidate[]): Candidate[] {
 	return top.size > maxShown ? [] : [...top.values()];
 }
 
-/** A registration with other members in one language. */
 export function withEntry(
 	registration: Registration,
 	lang: Lang,

@@ -19,7 +19,7 @@ type Fetch = typeof globalThis.fetch;
  */
 type Presence = "here" | "gone" | "withdrawn" | "replaced" | "unknown";
 
-/** Statuses and ArcGIS codes of a service that requires a sign-in. */
+/** Sign-in is required. */
 const signIn = new Set([401, 403, 498, 499]);
 
 function saysGone({ state, status, isTemporary }: Trouble): boolean {
@@ -56,7 +56,7 @@ export async function presenceOf(
 	return hasItsName(agreementOf(before, now.description)) ? "here" : "replaced";
 }
 
-/** Whether another layer has the layer's name now, and the layer itself another name. */
+/** Whether another layer has the name now. */
 async function isSwapped(before: LangDescription, address: string, clients: Clients): Promise<boolean> {
 	const [name = ""] = "layers" in before ? before.layers : [];
 	const now = await orNull(describeLayers("WMS", address, [name], clients.read));
@@ -64,7 +64,6 @@ async function isSwapped(before: LangDescription, address: string, clients: Clie
 	return (await findAlike(before, address, clients)).some(({ agreement }) => agreement.sure === "same");
 }
 
-/** From the server's list, if the service does not answer with its layers. */
 async function withoutList(address: string, trouble: Trouble, ask: Clients["ask"]): Promise<Presence> {
 	const place = arcgisPlaceOf(address);
 	if (!place) return saysGone(trouble) ? "gone" : "unknown";
@@ -83,7 +82,7 @@ const maxHops = 3;
 /** RFC 9110, section 15.4. */
 const permanent = new Set([301, 308]);
 
-/** Parameters of the request itself are removed from an address before it is registered. */
+/** Parameters of the request itself are not registered. */
 const ownParameters = /^(?:f|service|request|version|token)$/i;
 
 /** Empty if there is no redirect, or one of them is temporary. */
@@ -113,15 +112,14 @@ function plainAddress(url: URL, isArcgis = false): string {
 	return plain.href;
 }
 
-/** Folders of a server whose lists are read. */
 const maxFolders = 60;
 
-/** The path of an ArcGIS server before version 11, and the one that replaces it. */
+/** Before version 11, and since. */
 const paths = ["/arcgis/rest/", "/server/rest/"] as const;
 
 /**
- * The services on the same ArcGIS server: those of the same name and type in any folder, else those of a
- * similar name in the same folder that were not there before, or of the same name and another type.
+ * On the same ArcGIS server: those of the same name and type in any folder, else those of a similar name in
+ * the same folder that were not there before, or of the same name and another type.
  */
 export async function otherServices(before: LangDescription, address: string, ask: Clients["ask"]) {
 	const none = { same: [] as string[], similar: [] as string[] };
@@ -152,7 +150,6 @@ function isSameText(a = "", b = ""): boolean {
 	return a.toLowerCase() === b.toLowerCase();
 }
 
-/** Kinds of services that may have the same layers. */
 const kinds = new Set(["MapServer", "FeatureServer"]);
 
 function isSimilar(service: string, name: string, type: string, { services }: LangDescription): boolean {
@@ -165,13 +162,9 @@ function isSimilar(service: string, name: string, type: string, { services }: La
 
 const maxLinks = 200;
 
-/**
- * A link that may be registered: without the characters that an address may not have. A URL parser needs long
- * for a long host.
- */
+/** Without the characters that an address may not have. A URL parser needs long for a long host. */
 const plainLink = /^(?:https?:\/\/[^\s"<>/?#@]{1,253}(?=[/?#]|$)|(?![a-z][a-z0-9+.-]*:|[/\\]{2}))[^\s"<>]*$/i;
 
-/** The first links of a page, each address once. */
 function linksOf(html: string, front: URL): URL[] {
 	const links = new Map<string, URL>();
 	let count = 0;
@@ -186,7 +179,7 @@ function linksOf(html: string, front: URL): URL[] {
 	return [...links.values()];
 }
 
-/** The WMS addresses on the same host to which the host's home page links, wherever that redirects. */
+/** On the same host, from its home page, wherever that redirects. */
 export async function linkedServices(address: string, fetch: Fetch): Promise<string[]> {
 	const answer = await fetch(new URL("/", address)).catch(() => null);
 	if (!answer?.ok) return [];

@@ -43,8 +43,8 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 }
 
 /**
- * Repairs of one group become one proposal: sure matches that moved from one origin to another one, and on
- * the same server from one service to another one.
+ * Sure matches form a group if they moved from one origin to another one, or on the same server from one
+ * service to another one.
  */
 function groupOf({ layer, registration, langs, sure }: Repair): string {
 	if (sure !== "same") return layer.smallkey;
@@ -69,8 +69,8 @@ function editsOf({ layer: { smallkey }, registration, description }: Repair): Ed
 }
 
 /**
- * A hash of a repair's evidence: the old place, the new places, and which traits agree. The number of
- * features is left out: it changes daily, and would bring a declined proposal back.
+ * The old place, the new places, and which traits agree. The number of features is left out: it changes
+ * daily, and would bring a declined proposal back.
  */
 function evidenceOf({ layer, langs }: Repair): string {
 	const facts = langs.map(({ lang, candidates }) => [
@@ -85,20 +85,17 @@ function evidenceOf({ layer, langs }: Repair): string {
 	return hash.digest("hex").slice(0, 16);
 }
 
-/** The end of the code of a text: `repair-<name>`. */
 type Name = TextCode extends infer Code ? (Code extends `repair-${infer Rest}` ? Rest : never) : never;
 
 const saying = (lang: Lang) => (name: Name) => textIn(lang, textOf(`repair-${name}`));
 
-/** What a row compares, in both languages. */
 export function traitText(trait: Evidence["trait"]): Record<Lang, string> {
 	return { en: saying("en")(trait), fr: saying("fr")(trait) };
 }
 
-/** Makes untrusted text safe for the output. */
 type Write = (text: string) => string;
 
-/** Characters of an untrusted text in a commit. */
+/** Of an untrusted text in a commit. */
 const maxTextLength = 200;
 
 function cut(text: string): string {

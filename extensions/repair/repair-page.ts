@@ -8,9 +8,9 @@ import { type Html, html, type PageSettings, textsIn } from "../../site/static/h
 
 export interface RepairOfLayer {
 	repair: WaitingRepair;
-	/** The layers of its proposal, this one too. */
+	/** Of its proposal. */
 	smallkeys: readonly string[];
-	/** The layer after the repair, as a data URI; null without a picture. */
+	/** After the repair, as a data URI. */
 	picture: string | null;
 }
 
@@ -18,10 +18,8 @@ export interface OpenRepair extends Pick<WaitingRepair, "branch" | "sure"> {
 	smallkeys: readonly string[];
 }
 
-/** Most layers of a proposal that a page lists. */
 const maxListed = 200;
 
-/** Relative address from a page of repairs to the site's root. */
 const root = "../../";
 
 /** Pure. @param entry null if the catalogue does not have the layer yet */
@@ -94,7 +92,7 @@ function page(lang: Lang, title: string, other: string, settings: PageSettings, 
 	});
 }
 
-/** The registered and the proposed places: once for languages with the same places. */
+/** Once for languages with the same places. */
 function placesOf(lang: Lang, { from, to, choices }: WaitingRepair): Html[] {
 	const { t } = textsIn[lang];
 	const isSame = from.en === from.fr && to.en === to.fr;

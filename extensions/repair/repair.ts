@@ -19,7 +19,6 @@ import {
 	withEntry,
 } from "./candidates.ts";
 
-/** One candidate, or several that agree equally. */
 interface LangRepair {
 	lang: Lang;
 	candidates: Candidate[];
@@ -28,18 +27,16 @@ interface LangRepair {
 export interface Repair {
 	layer: CheckedLayer;
 	langs: LangRepair[];
-	/** `choose`: several candidates agree equally, so a person has to choose. */
+	/** `choose`: several candidates agree equally. */
 	sure: "same" | "perhaps" | "choose";
-	/** The layer after the repair; unchanged if a person has to choose. */
+	/** After the repair; unchanged for `choose`. */
 	registration: Registration;
 	description: Description;
 }
 
 /**
- * The returned functions check whether a layer is still sick, and look for a repair. They propose only what a
- * viewer can draw (`createWatchLayer`), and never reject.
- * @param registered all layers: a place that another layer has is a candidate only if it is surely the same
- * layer
+ * Proposes only what a viewer can draw (`createWatchLayer`), and never rejects.
+ * @param registered all layers: the place of another layer is a candidate only if it is surely the same layer
  */
 export function createFindRepair(options: SearchOptions, registered: Iterable<CheckedLayer>) {
 	const watch = createWatchLayer(options.ask, null, undefined, options.mapWkid);
@@ -49,7 +46,6 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 		for (const lang of langs) taken.set(placeOf(registration, lang), smallkey);
 	}
 
-	/** @param state of the language; null if it is well */
 	async function findLang(
 		layer: CheckedLayer,
 		lang: Lang,
@@ -95,7 +91,6 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 		);
 	}
 
-	/** Whether the repaired registration is valid, and its repaired languages are well. */
 	async function isWell({ registration, langs }: Repair): Promise<boolean> {
 		const bytes = new TextEncoder().encode(canonicalText(registration));
 		if (!parseRegistration(bytes, "written").registration) return false;
@@ -113,10 +108,7 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 	}
 
 	return {
-		/**
-		 * Looks for the service of a layer that was sick. `why`: why nothing is proposed for a layer that
-		 * still is.
-		 */
+		/** `why`: why nothing is proposed for a layer that is still sick. */
 		async find(layer: CheckedLayer): Promise<{ isSick: boolean; repair: Repair | null; why: string | null }> {
 			const watched = await watch(layer.registration, undefined, layer.description);
 			const tried = nothingTried();
@@ -124,14 +116,13 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 			const isSick = watched.state !== null;
 			return { isSick, repair, why: isSick && !repair ? whyNothing(tried) : null };
 		},
-		/** Looks for the target of a permanent redirect of a layer that is well. */
 		findTarget: (layer: CheckedLayer) => findIn(layer, { state: null, findings: [] }),
 	};
 }
 
 const nothingTried = (): Tried => ({ isListed: false, attempts: new Map(), best: [0, 0] });
 
-/** In one line: `tried https, 3 folder; best: 2 of 5 rows agree` */
+/** `tried https, 3 folder; best: 2 of 5 rows agree` */
 function whyNothing({ isListed, attempts, best: [agreeing, all] }: Tried): string {
 	if (isListed) return "its service is still listed, so it is down and not gone";
 	const words = [...attempts].map(([by, number]) => (number === 1 ? by : `${number} × ${by}`));

@@ -22,23 +22,19 @@ import { createFindRepair } from "./repair.ts";
 
 export type Clients = Pick<SearchOptions, "ask" | "fetch">;
 
-/** Name of a host, without a port → number of requests today (UTC). */
+/** Host without a port → number of requests today (UTC). */
 type RequestCounts = Map<string, number>;
 
 export interface RepairRun extends Omit<SearchOptions, keyof Clients> {
 	createClients: CreateClients;
-	/** A git repository, bare or not. */
+	/** Bare or not. */
 	repository: string;
-	/** The commit on which proposals are based. */
+	/** Of the proposals. */
 	base: string;
-	/** All layers of that commit. */
 	layers: readonly CheckedLayer[];
-	/**
-	 * The layers that were sick on an earlier day. Of all others only the permanent redirects are followed.
-	 */
+	/** Sick on an earlier day. Of all others only the permanent redirects are followed. */
 	health: Health;
 	now: Date;
-	/** Proposals that may wait at the same time. */
 	maxOpen: number;
 	/** Writes and removes no branch. The requests of the day are counted. */
 	isDryRun?: boolean;
@@ -47,15 +43,13 @@ export interface RepairRun extends Omit<SearchOptions, keyof Clients> {
 /** To one host. */
 const maxPerDay = 200;
 
-/** Answers that are cached for other layers of the same services. */
+/** The layers of a service share answers. */
 const maxCached = 100;
 
 /** @param onRequest called before each request, also one that follows a redirect; throws to refuse it */
 export type CreateClients = (onRequest: (url: URL) => void) => Clients;
 
-/**
- * Clients with a limit of requests to each host, and a cache of answers, which the layers of a service share.
- */
+/** With a limit of requests to each host, and a cache of answers. */
 export function limitRequests(createClients: CreateClients, counts: RequestCounts = new Map()): Clients {
 	const cached = new Map<string, Promise<Answer>>();
 	const { ask, fetch } = createClients(({ hostname }) => {
@@ -77,11 +71,7 @@ export function limitRequests(createClients: CreateClients, counts: RequestCount
 	};
 }
 
-/**
- * Reads the day's numbers of requests from a file in git's folder, so that all runs of a day (UTC) share one
- * limit.
- * @returns the numbers, which the clients update, and `save`, which writes them
- */
+/** A file in git's folder, so that all runs of a day (UTC) share one limit. */
 async function openRequestCounts(repository: string, now: Date) {
 	const folder = await gitText(repository, ["rev-parse", "--absolute-git-dir"]);
 	const file = join(folder, "repair-requests.json");
@@ -93,12 +83,11 @@ async function openRequestCounts(repository: string, now: Date) {
 	return { counts, save };
 }
 
-/** Requests to each host are limited. */
 const layersAtOnce = 8;
 
 /**
- * Looks for the services of the layers that were sick on an earlier day and still are, and writes each
- * proposal to its own branch. `base` itself is never changed.
+ * Layers are repaired that were sick on an earlier day and still are. Each proposal is a branch; `base`
+ * itself is never changed.
  */
 export async function runRepair(options: RepairRun) {
 	const { repository, base, layers, health, now, maxOpen, isDryRun = false } = options;
@@ -152,22 +141,16 @@ export async function runRepair(options: RepairRun) {
 		if (!isPostponed && !isDryRun) await writeProposal(repository, base, proposal, before, now);
 	}
 	return {
-		/** Number of checked layers. */
 		checked: checked.length,
-		/** Proposals written by this run, in the order of their branches. */
 		proposed,
-		/** Branches of removed proposals, which are no longer needed. */
 		withdrawn: outdated.map(({ branch }) => branch),
-		/** The sick layers without a proposal, with the reason. */
 		silent: silent.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1)),
-		/** Number of proposals beyond `maxOpen`. */
+		/** Beyond `maxOpen`. */
 		postponed: postponed.length,
 	};
 }
 
-/**
- * Starts with another layer each day, so that the limit of requests does not stop the same layers every day.
- */
+/** The limit of requests must not stop the same layers every day. */
 function rotate(layers: readonly CheckedLayer[], now: Date): CheckedLayer[] {
 	const day = Math.floor(now.getTime() / 86_400_000);
 	const first = layers.length === 0 ? 0 : day % layers.length;

@@ -55,14 +55,14 @@ export function repairRoutes(catalogue: Catalogue, repairs: ReadRepairs): OtherR
 	return [{ name: "page", bound, matches: (path) => repairPath.test(path), answer }];
 }
 
-/** Delay of the first search after a start, and time between two searches. */
+/** Before the first search after a start, and between two searches. */
 const firstMs = 600_000;
 const everyMs = 86_400_000;
 
 const maxSearchMs = 7_200_000;
 
 /**
- * Looks once a day for new addresses of sick layers, and for permanent redirects of the others.
+ * Once a day.
  * @param options `search` runs `npx fragment-publisher repair`, and waits for its end
  * @returns a function that ends this, with a running search
  */
@@ -86,10 +86,7 @@ export function startRepairs(
 		if (!signal.aborted) later(everyMs);
 	}
 
-	/**
-	 * Stores which layers have a waiting repair, for the catalogue.
-	 * @param earlier evidence of earlier repairs
-	 */
+	/** For the catalogue. @param earlier evidence of earlier repairs */
 	async function markProposed(earlier: ReadonlySet<string>): Promise<void> {
 		const open = await readOpen(repository, servedRef);
 		const repairs = open
@@ -131,7 +128,6 @@ export type RepairingService = RunningService<HarvestSettings & SiteService["con
 	Pick<SiteService, "catalogue"> &
 	HarvestService;
 
-/** Looks for new addresses of sick layers once a day, and shows the repairs that wait. */
 export function startRepair(service: RepairingService): Started {
 	const { configuration, repository, catalogue, store, log, notify } = service;
 	if (repository === null) return { close: () => undefined };

@@ -14,14 +14,12 @@ import { placeOf } from "../harvest/finding.ts";
 import { traitText } from "./proposal.ts";
 import type { OpenRepair, RepairOfLayer } from "./repair-page.ts";
 
-/** From the repository. */
 export interface ReadRepairs {
 	list: () => Promise<OpenRepair[]>;
-	/** Null if no repair waits. */
 	of: (smallkey: string) => Promise<RepairOfLayer | null>;
 }
 
-/** Repairs whose evidence is kept: a proposal may have hundreds of layers. */
+/** A proposal may have hundreds of layers. */
 const maxKept = 200;
 
 async function readLayer(repository: string, commit: string, smallkey: string) {
@@ -60,7 +58,7 @@ async function evidenceOf(repository: string, open: Open, smallkey: string): Pro
 	return repair;
 }
 
-/** The layer after its repair, as a data URI; null if no picture was drawn since the repair was proposed. */
+/** A data URI; null if no picture was drawn since the repair was proposed. */
 async function pictureOf(pictures: string, smallkey: string, { timeMs }: Open): Promise<string | null> {
 	const folder = join(pictures, proposedFolder);
 	const proofs = tryJson(await readFile(join(folder, proofsFile), "utf8").catch(() => "")) as {

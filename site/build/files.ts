@@ -14,7 +14,6 @@ import { ifThere } from "../../store/files/if-there.ts";
 import { catalogueFiles, catalogueFolders } from "../data/output.ts";
 import { siteGroups } from "../http/site-headers.ts";
 
-/** Marks an output folder with compressed copies. */
 const compressedMark = ".compressed";
 
 /** zlib uses four threads (libuv's pool). */
@@ -26,7 +25,6 @@ const maxConcurrent = 8;
  */
 const largeFileBytes = 16_000;
 
-/** File extension of a compressed copy → its compression. */
 const codings = new Map<string, (bytes: Uint8Array) => Promise<Buffer>>([
 	[".gz", (bytes) => promisify(gzip)(bytes, { level: 9 })],
 	[".br", (bytes) => promisify(brotliCompress)(bytes, { params: brotliParams(bytes.length) })],

@@ -19,16 +19,15 @@ import { readSite } from "../process/site-settings.ts";
 import { writeHostingFiles } from "./files.ts";
 
 export interface BuildOptions {
-	/** Whether to compare all files, even those that the last build recorded as complete. */
+	/** Compares also files that the last build recorded as complete. */
 	fresh?: boolean | undefined;
-	/** Whether to write a `.gz` and a `.br` of each file. */
 	compress?: boolean | undefined;
 	extensions?: readonly Extension[];
 }
 
 /**
- * Builds all files of a hosting from one commit or folder: the fragments, the catalogue (unless `SITE=off`)
- * and the hosting's own files. Writes nothing if a layer of a folder is wrong.
+ * The fragments, the catalogue (unless `SITE=off`) and the hosting's own files. Writes nothing if a layer of
+ * a folder is wrong.
  * @throws {Error} with a line for each bad variable
  */
 export async function buildOutput(
@@ -68,7 +67,7 @@ export async function buildFolder(
 	throw new Error([...problems, `${counted(problems.length, "problem")}; nothing was written`].join("\n"));
 }
 
-/** Names that every build's output has, and hardly any other folder. */
+/** Every build's output has them, and hardly any other folder. */
 const marks = ["v0.9", "_headers"];
 
 /** @throws {Error} if a running service writes the folder, or it has files that are not a build's */

@@ -19,19 +19,15 @@ import { pageHeaders } from "./site-headers.ts";
 /** A chunk's file may be replaced after the manifest is read. */
 const maxAttempts = 3;
 
-/** Parsed chunks are kept as long as the manifest names them. */
+/** Chunks are kept as long as the manifest names them. */
 class CatalogueEntries {
 	readonly #chunks = new Map<number, { path: string; entries: readonly Entry[] }>();
-	/** All layers by smallkey, and the pages of the plain list, as long as the manifest is the same. */
+	/** Kept as long as the manifest is the same. */
 	readonly #sorted = new Map<Lang | "smallkey", { manifest: string; pages: Promise<Entry[][]> }>();
 
-	/** @param text null if the file does not exist */
 	constructor(readonly text: (file: string) => Promise<string | null>) {}
 
-	/**
-	 * All layers in an order, those by title in pages; made once for each manifest, also for requests that
-	 * arrive meanwhile.
-	 */
+	/** Those by title in pages; made once for each manifest, also for requests that arrive meanwhile. */
 	async pagesBy(order: Lang | "smallkey"): Promise<Entry[][]> {
 		const manifest = (await this.text(manifestPath)) ?? "";
 		const last = this.#sorted.get(order);
@@ -56,7 +52,6 @@ class CatalogueEntries {
 		return parseManifest((await this.text(manifestPath)) ?? "");
 	}
 
-	/** Null if the layer does not exist. */
 	async find(smallkey: string): Promise<Entry | null> {
 		const entries = await this.#chunk(chunkOf(smallkey), await this.#manifest());
 		return entries.find((entry) => entry.smallkey === smallkey) ?? null;
@@ -90,29 +85,26 @@ class CatalogueEntries {
 	}
 }
 
-/** A file of the catalogue as it is sent. */
 export interface CatalogueFile {
 	body: Uint8Array;
 	etag: string;
-	/** Of these bytes, such as their coding. */
 	headers?: Record<string, string>;
 }
 
 export interface CatalogueFiles {
-	/** Finds a file, in a coding that `Accept-Encoding` allows; null if it does not exist. */
+	/** In a coding that `Accept-Encoding` allows. */
 	find(file: string, acceptEncoding: string): Promise<CatalogueFile | null>;
-	/** Reads a file from which pages are rendered; null if it does not exist. */
 	text(file: string): Promise<string | null>;
-	/** Of each file and page. */
 	headers: Record<string, string>;
-	/** Whether the catalogue is served over https only. */
 	isSecure: boolean;
 	/**
-	 * Whether a service writes the files beside this process. Then the plain list is rendered, too, and pages
-	 * reload themselves until the first build.
+	 * A service writes the files beside this process. Then the plain list is rendered, too, and pages reload
+	 * themselves until the first build.
 	 */
 	isLive: boolean;
-	/** When a layer's service was asked last, in milliseconds since 1970; null or absent if unknown. */
+	/**
+	 * Time of the last request to a layer's service, in milliseconds since 1970; null or absent if unknown.
+	 */
 	lastLook?: RunningService["lastLook"];
 }
 
@@ -127,7 +119,6 @@ const pagePath = /\.html$|^(?:en|fr|list|guide)\//;
 /** Pages of layers and the plain list are rendered from the catalogue's entries on request. */
 export class Catalogue {
 	readonly entries: CatalogueEntries;
-	/** The layers of each publisher, as long as all entries are the same. */
 	#listed: (ReturnType<typeof listedEntries> & { of: readonly Entry[] }) | null = null;
 
 	constructor(readonly files: CatalogueFiles) {
@@ -150,10 +141,7 @@ export class Catalogue {
 		return answerErrorPage("building", 503, root, { "Retry-After": String(reloadSeconds) });
 	};
 
-	/**
-	 * Renders the page of a layer, a page of a list, or a table or feed; null if there is no such page or
-	 * layer.
-	 */
+	/** Null if there is no such page or layer. */
 	async #render(file: string): Promise<CatalogueFile | null> {
 		const isList = this.files.isLive && isListPage(file);
 		const settings = isList || file.endsWith(".html") ? await this.settings() : null;
@@ -163,7 +151,6 @@ export class Catalogue {
 		return { body, etag: etagOf(body) };
 	}
 
-	/** Renders a page, table or feed of changes, health or a publisher. */
 	async #listPage(file: string, settings: PageSettings): Promise<string | null> {
 		const entries = await this.entries.bySmallkey();
 		if (this.#listed?.of !== entries) this.#listed = { of: entries, ...listedEntries(entries) };
@@ -188,7 +175,6 @@ export class Catalogue {
 		return null;
 	}
 
-	/** Null before the first build. */
 	async settings(): Promise<PageSettings | null> {
 		const text = await this.files.text(pageSettingsPath);
 		return text === null ? null : (tryJson(text) as PageSettings | null);

@@ -3,14 +3,12 @@ import { join } from "node:path";
 import { etagOf } from "../../registry/etag.ts";
 import { Catalogue, type CatalogueFile, type CatalogueFiles } from "./catalogue-requests.ts";
 
-/** Content coding → the suffix of a file's compressed copy, the best coding first. */
+/** → suffix of the compressed copy, the best coding first. */
 const codings = Object.entries({ br: ".br", gzip: ".gz" });
 
 /**
- * Serves the catalogue from a folder, compressed if it has compressed copies. Another process may write the
- * files, so each request checks whether the file has changed.
+ * Another process may write the files, so each request checks whether the file has changed.
  * @param isSecure whether the catalogue is served over https only
- * @param lastLook only a running service knows when a layer's service was asked last
  */
 export function folderPages(
 	folder: string,
@@ -46,10 +44,7 @@ function accepts(header: string, coding: string): boolean {
 
 const maxKeptBytes = 32_000_000;
 
-/**
- * Keeps files in memory until they change, so that all answers with a file share its bytes. The returned
- * function gives null if the file does not exist.
- */
+/** All answers with a file share its bytes. */
 function fileReader(): (path: string) => Promise<CatalogueFile | null> {
 	const kept = new Map<string, { stamp: string; size: number; file: Promise<CatalogueFile> }>();
 	let bytes = 0;
@@ -65,7 +60,6 @@ function fileReader(): (path: string) => Promise<CatalogueFile | null> {
 			if (last?.stamp === stamp) return await last.file;
 			const file = readFile(path).then((body) => ({ body, etag: etagOf(body) }));
 			forget(path);
-			// The oldest files are forgotten first.
 			for (const [oldest] of kept) if (bytes + size > maxKeptBytes) forget(oldest);
 			bytes += size;
 			kept.set(path, { stamp, size, file });
@@ -77,10 +71,9 @@ function fileReader(): (path: string) => Promise<CatalogueFile | null> {
 	};
 }
 
-/** Error codes of a path that is not a file; the last one is Node's own for a path with a NUL. */
+/** Not a file; the last one is Node's own for a path with a NUL. */
 const noFile = /^(?:ENOENT|EISDIR|ENOTDIR|ENAMETOOLONG|ELOOP|ERR_INVALID_ARG_VALUE)$/;
 
-/** @throws {Error} any error but that of a path that is not a file */
 function nullWithoutFile(error: NodeJS.ErrnoException): null {
 	if (noFile.test(error.code ?? "")) return null;
 	throw error;

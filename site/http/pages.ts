@@ -14,7 +14,7 @@ import { type ErrorKind, errorHtml, noPageHtml } from "../static/feed.ts";
 import type { PageSettings } from "../static/html.ts";
 import { documentHeaders, pageHeaders, pageTypes, siteGroups } from "./site-headers.ts";
 
-/** The first segments of the catalogue's files. Its first page is at `/` only. */
+/** The first page is at `/` only. */
 const fileSegments: ReadonlySet<string> = new Set(
 	siteGroups.flatMap(({ paths }) => paths.map(segmentOf)).filter((segment) => segment !== "index.html"),
 );
@@ -29,23 +29,17 @@ const folders: ReadonlySet<string> = new Set([
 	...[changesFolders, healthFolders, publisherFolders].flatMap(({ en, fr }) => [en, fr]),
 ]);
 
-/**
- * A relative path of at most 200 characters, whose names are of A-Z a-z 0-9 . _ - and do not begin with a
- * dot.
- */
+/** At most 200 characters, with names of A-Z a-z 0-9 . _ - that do not begin with a dot. */
 const filePath = /^(?=.{1,200}$)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** A file, or a page that is made on request. */
 export interface PageRoute {
 	file: string;
-	/** The relative address of the site's root. */
 	root: string;
 }
 
 /** Groups: language, kind, and the smallkey as in the request. */
 const layerPage = new RegExp(`^(${langs.join("|")})/(${layerPages.join("|")})/([^/]{1,200}?)(?:\\.html)?$`);
 
-/** Without the ending of its file. */
 const publisherPage = new RegExp(`^(?:${publisherFolders.en}|${publisherFolders.fr})/[a-z0-9-]{1,80}$`);
 
 /** Addresses of earlier versions → the present ones. */
@@ -82,15 +76,12 @@ export function parsePage(target: string, basePath: string): PageRoute | string 
 	return filePath.test(file) ? { file, root } : null;
 }
 
-/**
- * The site's root relative to a page: `../`, or `./` at the root.
- * @param path the page's, without its first slash
- */
+/** `../`, or `./` at the root. @param path without its first slash */
 export function rootFrom(path: string): string {
 	return "../".repeat(path.split("/").length - 1) || "./";
 }
 
-/** A small page in both languages, in place of a page. @param root relative address of the site's root */
+/** In both languages. @param root relative address of the site's root */
 export function answerErrorPage(
 	kind: ErrorKind,
 	status: number,
@@ -112,7 +103,7 @@ const maxRootLength = 60;
 
 export const noPageFile = "404.html";
 
-/** The route of a path below the base path that is no page's. */
+/** For a path that is no page's. */
 export function noPage(target: string, basePath: string): PageRoute {
 	const [path = ""] = target.slice(1).split("?", 1);
 	const root = rootFrom(path);

@@ -2,10 +2,7 @@ import type { OtherRoute, Question } from "../../api/context.ts";
 import type { Catalogue } from "./catalogue-requests.ts";
 import { answerMoved, noPage, parsePage } from "./pages.ts";
 
-/**
- * The files and pages of the catalogue, and a page for every path that nothing else answers.
- * @param catalogueOf returns the catalogue of an engine, for each request
- */
+/** With a page for every path that nothing else answers. */
 export function catalogueRoutes(catalogueOf: () => Catalogue): OtherRoute[] {
 	const bound = "a file, or one page rendered from entries in memory";
 	const answer = (question: Question) => {

@@ -5,7 +5,6 @@ import { openSearchFile } from "../static/addresses.ts";
 import { contentPolicy } from "../static/frame.ts";
 import { pageSettingsPath } from "../static/html.ts";
 
-/** Extension of a file's name → its `Content-Type`. */
 export const pageTypes: Readonly<Record<string, string>> = {
 	html: "text/html; charset=utf-8",
 	js: "text/javascript; charset=utf-8",
@@ -18,7 +17,7 @@ export const pageTypes: Readonly<Record<string, string>> = {
 	json: fragmentHeaders["Content-Type"],
 };
 
-/** The start of a file's name → its `Content-Type`, if the extension does not determine it. */
+/** If the extension does not determine the type. */
 const namedTypes = [
 	["opensearch-", "application/opensearchdescription+xml; charset=utf-8"],
 	["sitemap", "application/xml; charset=utf-8"],
@@ -26,11 +25,7 @@ const namedTypes = [
 
 const nosniff = { "X-Content-Type-Options": "nosniff" };
 
-/**
- * Headers of a page for people.
- * @param isSecure whether it is served over https only
- * @param mayBeFramed whether pages of other sites may show it in a frame
- */
+/** @param isSecure whether the page is served over https only @param mayBeFramed by pages of other sites */
 export function documentHeaders(isSecure: boolean, mayBeFramed = false): Record<string, string> {
 	return {
 		"Cache-Control": "no-cache",
@@ -42,7 +37,6 @@ export function documentHeaders(isSecure: boolean, mayBeFramed = false): Record<
 
 const immutable = "public, max-age=31536000, immutable";
 
-/** Files of the catalogue that have the same headers. */
 interface SiteGroup {
 	name: "assets" | "chunks" | "manifest" | "machines" | "pages" | "embeds" | "settings";
 	/** As in Cloudflare's rules: `*` matches anything. A file matches at most one path. */
@@ -97,7 +91,7 @@ export const siteGroups: readonly SiteGroup[] = [
 	},
 ];
 
-/** A regular expression for the paths of a group, with the path of a folder for its `index.html`. */
+/** The path of a folder stands for its `index.html`, too. */
 function patternOf({ paths }: SiteGroup): string {
 	const patterns = paths.map((path) =>
 		path.replaceAll(".", "\\.").replace("*", ".*").replace("index\\.html", "(?:index\\.html)?"),
@@ -109,7 +103,6 @@ const patterns = siteGroups.map((group) => [new RegExp(patternOf(group)), group.
 
 const embedded = new RegExp(`^(?:${langs.join("|")})/embed/`);
 
-/** @param isSecure whether the catalogue is served over https only */
 export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
 	const ending = file.slice(file.lastIndexOf(".") + 1);
 	const [, startType] = namedTypes.find(([start]) => file.startsWith(start)) ?? [];

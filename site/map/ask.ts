@@ -37,7 +37,6 @@ export async function ask(address: string, signal?: AbortSignal): Promise<string
 	return new TextDecoder().decode((await askBytes(address, signal)).bytes);
 }
 
-/** @throws {ServiceFailed} */
 export async function askBytes(
 	address: string,
 	signal?: AbortSignal,
@@ -63,7 +62,6 @@ export async function askBytes(
 /** Reads JSON from an ArcGIS service, which sends errors with status 200. @throws {ServiceFailed} */
 export async function askJson(address: string, signal?: AbortSignal): Promise<Record<string, unknown>> {
 	const { bytes } = await askBytes(address, signal);
-	// A thousand areas have many places.
 	const { document, error } = readDocument(bytes, Number.POSITIVE_INFINITY);
 	if (document) return document;
 	if (!error) throw new ServiceFailed(address, "no-map");

@@ -49,7 +49,6 @@ export function openBaseMap(target: HTMLElement, signal: AbortSignal) {
 			new PinchZoom(),
 			new KeyboardPan({ duration }),
 			new KeyboardZoom({ duration }),
-			// Over a map without the focus, the wheel scrolls the page.
 			new MouseWheelZoom({ condition: hasFocus, duration }),
 		],
 	});
@@ -64,7 +63,6 @@ export function openBaseMap(target: HTMLElement, signal: AbortSignal) {
 	};
 }
 
-/** Whether a pointer may drag the map: any but a single finger. */
 function isDrag({ originalEvent, activePointers }: MapBrowserEvent): boolean {
 	const isTouch = originalEvent instanceof PointerEvent && originalEvent.pointerType === "touch";
 	return !isTouch || (activePointers?.length ?? 0) > 1;
@@ -80,7 +78,7 @@ async function addBackground(map: OlMap, signal: AbortSignal): Promise<void> {
 	if (settings.baseMap === "") await (await import("./places.ts")).addPlaces(map);
 }
 
-/** The outline of the land with lines of latitude and longitude, in the page's light or dark colours. */
+/** In the page's light or dark colours. */
 function landLayer(signal: AbortSignal): ImageLayer<ImageStatic> {
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	const layer = new ImageLayer<ImageStatic>();
@@ -100,11 +98,7 @@ function landLayer(signal: AbortSignal): ImageLayer<ImageStatic> {
 	return layer;
 }
 
-/**
- * An element for a map, with its buttons.
- * @param className of the element for the map
- * @param home zooms to the whole layer
- */
+/** @param home zooms to the whole layer */
 export function mapFrame(
 	className: string,
 	label: string,

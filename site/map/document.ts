@@ -11,7 +11,7 @@ import { ask, askBytes, askJson, blockedReason, oneLine, ServiceFailed } from ".
 import type { Drawable } from "./drawable.ts";
 import { t } from "./texts.ts";
 
-/** Why a picture failed to load: requests the address again and reads the service's error text. */
+/** Requests the address again and reads the service's error text. */
 export async function findPictureError(address: string): Promise<ServiceFailed> {
 	try {
 		const { bytes, type } = await askBytes(address);
@@ -24,7 +24,6 @@ export async function findPictureError(address: string): Promise<ServiceFailed> 
 	}
 }
 
-/** Accepts any version of the answer. @throws {ServiceFailed} */
 async function askCapabilities(
 	url: string,
 	names: readonly string[],
@@ -39,7 +38,7 @@ async function askCapabilities(
 	});
 }
 
-/** Requests a service's own description. @returns a text for users: whether the service answers */
+/** @returns a text for users: whether the service answers */
 export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Promise<string> {
 	const blocked = blockedReason(url);
 	if (blocked) return blocked.message;
@@ -59,7 +58,7 @@ export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Pro
 	}
 }
 
-/** The layers of a Web Map Service with their titles in a language. @throws {ServiceFailed} */
+/** @throws {ServiceFailed} */
 export async function readLayers(url: string, layerName: string, lang: Lang) {
 	const capabilities = await askCapabilities(url, [layerName]);
 	const layers = [...capabilities.layers].map(([name, layer]) => {
@@ -70,9 +69,9 @@ export async function readLayers(url: string, layerName: string, lang: Lang) {
 }
 
 /**
- * Reads the capabilities of a Web Map Service that refused the usual request.
- * @returns with the well-known id of the spatial reference for requests; null if the document cannot be read,
- * or does not list the layer
+ * For a service that refused the usual request.
+ * @returns with the well-known id of the spatial reference for requests; null if the capabilities are
+ * unreadable, or do not list the layer
  */
 export async function readPictures(
 	{ kind, url, entries }: Drawable,

@@ -30,24 +30,20 @@ export type Symbology =
 /** xmin, ymin, xmax, ymax in the map's spatial reference. */
 export type Box = [number, number, number, number];
 
-/** How a layer is drawn in one language; a text is empty if the fragment does not have it. */
+/** A text is empty if the fragment does not have it. */
 export interface Drawable {
-	/**
-	 * wms: pictures of a Web Map Service. features: features with symbols. dynamic, image, tiles: pictures that an
-	 * ArcGIS service draws. none: a kind that this page cannot draw.
-	 */
+	/** none: a kind that this page cannot draw. dynamic, image, tiles: pictures of an ArcGIS service. */
 	kind: "wms" | "features" | "dynamic" | "image" | "tiles" | "none";
 	title: string;
-	/** Address of the service; for features, address of the layer in the service. */
+	/** For features, of the layer in the service. */
 	url: string;
 	entries: (string | number)[];
 	nameField: string;
-	/** Field → its displayed name. */
 	aliases: Record<string, string>;
 	symbology: Symbology | null;
 	/** In the map's spatial reference; null if unknown. */
 	extent: Box | null;
-	/** Scale denominators between which the layer is drawn; `minScale` is the larger one; 0 is no limit. */
+	/** Denominators; `minScale` is the larger one; 0 is no limit. */
 	minScale: number;
 	maxScale: number;
 	/** Media type for GetFeatureInfo; empty if viewers do not request information. */
@@ -64,7 +60,6 @@ export function drawnScale({ minScale, maxScale }: Drawable, scale: number): num
 
 type Node = Record<string, unknown>;
 
-/** Null if the text is not a fragment of this target. */
 function parseFragment(target: TargetName, text: string): Drawable | null {
 	try {
 		const { layers } = JSON.parse(text) as { layers: { wms?: Node[]; feature?: Node[] } & Node[] };
@@ -122,7 +117,6 @@ const kinds: ReadonlyMap<unknown, Drawable["kind"]> = new Map([
 	["esriTile", "tiles"],
 ]);
 
-/** Each target, and each kind of layer, has some of the members. */
 function fromNode(node: Node, kind: Drawable["kind"]): Drawable {
 	const entries = (node.layerEntries ?? [{ id: node.layerName }]) as Node[];
 	const { mimeType = node.featureInfoMimeType } = (node.featureInfo ?? {}) as Node;

@@ -28,7 +28,6 @@ export function featureLayer({ symbology }: Drawable): Features {
 	return layer;
 }
 
-/** @returns also whether the service has more of them @throws {ServiceFailed} */
 export async function readFeatures(url: string, box: Box, resolution: number, signal: AbortSignal) {
 	const answer = await askJson(queryAddress(url, box, resolution), signal);
 	const features = ((answer.features ?? []) as EsriFeature[]).slice(0, maxFeatures).flatMap(readFeature);
@@ -58,7 +57,6 @@ function queryAddress(url: string, box: Box, resolution: number): string {
 
 const format = new EsriJSON();
 
-/** Empty without a readable geometry. */
 function readFeature({ geometry, attributes = {} }: EsriFeature): Feature<Geometry>[] {
 	try {
 		const read = geometry && (format.readGeometry(geometry) as Geometry);
@@ -68,7 +66,6 @@ function readFeature({ geometry, attributes = {} }: EsriFeature): Feature<Geomet
 	}
 }
 
-/** Each picture is read once. @param changed called after a picture was read */
 function styleOf(symbology: Symbology | null, changed: () => void) {
 	const styles = new Map<string, Style | undefined>();
 	return (feature: FeatureLike): Style | undefined => {
@@ -88,7 +85,7 @@ function styleOf(symbology: Symbology | null, changed: () => void) {
 	};
 }
 
-/** The symbol of a feature, chosen as in RAMP 4.0; null if it has none. */
+/** As in RAMP 4.0. */
 function symbolOf(symbology: Symbology, attributes: Record<string, unknown>): LayerSymbol | null {
 	if (symbology.type === "simple") return symbology;
 	const isUnique = symbology.type === "uniqueValue";
@@ -116,7 +113,6 @@ function rest({ defaultImageUrl, label }: Exclude<Symbology, { type: "simple" }>
 	return defaultImageUrl ? { imageUrl: defaultImageUrl, label: label ?? "" } : null;
 }
 
-/** Grey if the picture cannot be read. */
 async function readStyle(imageUrl: string, isArea: boolean): Promise<Style> {
 	const image = new Image();
 	image.src = imageUrl;
@@ -136,8 +132,8 @@ async function readStyle(imageUrl: string, isArea: boolean): Promise<Style> {
 const grey = "rgb(90 90 90)";
 
 /**
- * The colour in the middle is the fill of an area, and the most frequent other colour is the outline.
- * Fragments have symbols only as pictures; viewers draw the shapes themselves.
+ * The most frequent colour but that in the middle is the outline. Fragments have symbols only as pictures;
+ * viewers draw the shapes themselves.
  */
 function styleOfPicture({ data, width, height }: ImageData, isArea: boolean): Style {
 	const counts = new Map<string, number>();
@@ -153,7 +149,6 @@ function styleOfPicture({ data, width, height }: ImageData, isArea: boolean): St
 	return new Style({ stroke: new Stroke({ color: outline, width: 1.2 }), ...fill });
 }
 
-/** Pixels with less alpha than this belong to the background. */
 const minAlpha = 40;
 
 function readPixel(pixels: Uint8ClampedArray, offset: number): string | null {

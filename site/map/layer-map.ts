@@ -16,7 +16,7 @@ import { plural, t } from "./texts.ts";
 /** OGC's size of a pixel for scale denominators: 0.28 mm. */
 const pixelMetres = 0.000_28;
 
-/** `help` is a button that helps if the map is not drawn. */
+/** `help` is a button. */
 const nothingYet = {
 	status: "",
 	isBad: false,
@@ -30,14 +30,13 @@ export class LayerMap {
 	#texts = nothingYet;
 	#pictures: Pictures | null = null;
 	#features: Features | null = null;
-	/** The rectangle of the last request for features. */
 	#requested = "";
 	#controller: AbortController | null = null;
 	readonly #group = new LayerGroup();
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
 	/**
-	 * @param place element for the map; it must be in the page already
+	 * @param place must be in the page already
 	 * @param answer element for the answer to a click
 	 * @param signal closes the map
 	 */
@@ -71,7 +70,6 @@ export class LayerMap {
 		this.#base.show(this.drawable.extent ?? canadaBox());
 	}
 
-	/** @param code why nothing is visible; empty if something is */
 	#setStatus(
 		text: string,
 		code: CauseCode | "" = "",
@@ -114,10 +112,7 @@ export class LayerMap {
 		});
 	}
 
-	/**
-	 * @param wkid spatial reference of the requests
-	 * @param facts what the capabilities say about the pictures; null if not read
-	 */
+	/** @param facts of the capabilities; null if not read */
 	#drawPictures(wkid: number, facts: PictureFacts | null = null): void {
 		const { kind, url } = this.drawable;
 		const { mapWkid } = settings;

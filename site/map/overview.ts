@@ -13,9 +13,7 @@ import { canadaBox, mapFrame, openBaseMap } from "./base.ts";
 import type { Box } from "./drawable.ts";
 import { t } from "./texts.ts";
 
-/** The map of the listed layers. */
 export interface Overview {
-	/** Unless the map shows it already. */
 	show(view: Box | null): void;
 	/** In whole metres. */
 	shown(): Box;
@@ -23,7 +21,7 @@ export interface Overview {
 }
 
 /**
- * A map with the extents of layers; its view is a filter.
+ * A map whose view is a filter.
  * @param view null for Canada
  * @param moved called after each movement by the user, with the new view in whole metres
  * @param signal closes the map
@@ -41,7 +39,7 @@ export function openOverview(
 	);
 	const base = openBaseMap(place.querySelector(".map") as HTMLElement, signal);
 	const shown = () => base.shown().map(Math.round) as Box;
-	/** The view on the map. It is larger than the view in the address if its shape differs. */
+	/** It is larger than the view in the address if its shape differs. */
 	let fitted = "";
 	const show = (box: Box | null) => {
 		if (!box || box.join() === fitted) return;
@@ -73,7 +71,7 @@ export function openOverview(
 	return { show, shown, list };
 }
 
-/** Points on each side of an extent: its sides are curves on the map. */
+/** The sides of an extent are curves on the map. */
 const pointsPerSide = 12;
 
 /** Null if a part of the extent is outside the projection. */

@@ -15,7 +15,6 @@ import { ask, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";
 import { t } from "./texts.ts";
 
-/** A base map of tiles in the official grid. */
 export function tileLayer(url: string): TileLayer<XYZ> {
 	const source = new XYZ({
 		url,
@@ -52,9 +51,8 @@ export function projectionOf(wkid: number): Projection {
 export type Pictures = ImageLayer<ImageWMS | ImageArcGISRest>;
 
 /**
- * A layer that a service draws.
  * @param wkid spatial reference of the requests; if it differs from the map's, `proj4` must know both
- * @param facts what the capabilities say about the pictures; null if not read
+ * @param facts of the capabilities; null if not read
  * @param failed is called with the address of a picture that failed to load
  */
 export function pictureLayer(
@@ -88,7 +86,7 @@ function sourceOf(
 	return new ImageWMS({ ...common, url: address, params: parameters });
 }
 
-/** The legend with its heading, shown once it is loaded; empty if the service has none. */
+/** Shown once it is loaded; empty if the service has none. */
 export function legendPicture(pictures: Pictures, { entries }: Drawable): Content {
 	const source = pictures.getSource();
 	if (!(source instanceof ImageWMS)) return "";
@@ -104,8 +102,8 @@ const maxText = 20_000;
 const maxShown = 10;
 
 /**
- * The answer of a WMS about a place (GetFeatureInfo), as the viewer's parser would show it. HTML is shown in
- * a sandboxed frame without scripts, forms and this page's origin.
+ * GetFeatureInfo, as the viewer's parser would show it. HTML is shown in a sandboxed frame without scripts,
+ * forms and this page's origin.
  */
 export async function pictureInfo(
 	pictures: Pictures | null,

@@ -18,7 +18,6 @@ const maxResolution = { provinces: 5_500, waters: 12_000, capitals: 5_500, towns
 
 const inLang = (en: string, fr = en) => (lang === "fr" ? fr : en);
 
-/** In the language of the page. */
 function allPlaces(): Place[] {
 	const { provinces, ...others } = places;
 	const kinds = Object.entries(others) as [keyof typeof others, [number, number, string, string?][]][];
@@ -47,7 +46,6 @@ async function projection(): Promise<(at: [number, number]) => number[] | null> 
 	};
 }
 
-/** Shows the names of provinces, waters and towns that the scale has room for. */
 export async function addPlaces(map: OlMap): Promise<void> {
 	const onMap = await projection();
 	const shown = allPlaces().flatMap((place) => {

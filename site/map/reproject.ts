@@ -5,7 +5,7 @@ import { projectionOf } from "../../registry/projections.ts";
 /** Every service supports it. */
 export const commonWkid = 3857;
 
-/** Registers the projections for reprojecting pictures, beside EPSG:3978 and `commonWkid`. */
+/** For reprojecting pictures, beside EPSG:3978 and `commonWkid`. */
 export function registerProjections(...wkids: number[]): void {
 	for (const wkid of [3978, ...wkids]) proj4.defs(`EPSG:${wkid}`, projectionOf(wkid) ?? "");
 	register(proj4);

@@ -6,5 +6,4 @@ const mapTexts =
 		? (await import("../text/french-maps.ts")).frenchMaps
 		: (await import("../text/english-maps.ts")).englishMaps;
 
-/** With the texts of every page. */
 export const { t, plural } = translator(lang, { ...pageTexts, ...mapTexts });

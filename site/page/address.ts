@@ -21,7 +21,6 @@ const start = {
 	theme: "",
 	/** `same`: only layers without a French title of their own. */
 	title: "",
-	/** The map view that filters layers, as in `boxOf`. */
 	view: "",
 	sort: "best" as Sort,
 	n: firstShown,
@@ -33,7 +32,7 @@ export type State = Readonly<typeof start>;
 
 const layerPath = /\/(?:en|fr)\/(?:layer|embed)\/([^/]+?)(?:\.html)?$/;
 
-/** Parses an address of the page. Unknown parameters and invalid values are ignored. */
+/** Unknown parameters and invalid values are ignored. */
 export function readState({ pathname, search }: Pick<URL, "pathname" | "search">): State {
 	const parameters = new URLSearchParams(search);
 	const [, inPath] = layerPath.exec(pathname) ?? [];
@@ -63,10 +62,7 @@ export function boxOf(text: string): Box | null {
 	return xmin < xmax && ymin < ymax ? [xmin, ymin, xmax, ymax] : null;
 }
 
-/**
- * The bounds in degrees of a rectangle on the map; the whole earth if a part of the rectangle is outside the
- * projection.
- */
+/** In degrees; the whole earth if a part of the rectangle is outside the projection. */
 export async function boundsOf([xmin, ymin, xmax, ymax]: Box, wkid: number): Promise<Bounds> {
 	const { boundsOfExtent, reproject } = await import("../../registry/projections.ts");
 	const bounds = boundsOfExtent({ wkid, xmin, ymin, xmax, ymax }) ?? [-180, -90, 180, 90];
@@ -76,10 +72,7 @@ export async function boundsOf([xmin, ymin, xmax, ymax]: Box, wkid: number): Pro
 	return hasPole ? [-180, bounds[1], 180, 90] : bounds;
 }
 
-/**
- * The address of a state below the folder of its language; empty for the start page.
- * @param hasLayerPages whether layers have pages of their own; otherwise the query names the layer
- */
+/** Below the folder of its language; empty for the start page. */
 export function writeState(state: State, hasLayerPages: boolean): string {
 	const path = hasLayerPages && state.layer !== "" ? `layer/${encodeURIComponent(state.layer)}` : "";
 	const names = (Object.keys(start) as (keyof State)[]).filter((name) => name !== "layer" || path === "");

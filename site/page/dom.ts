@@ -6,7 +6,7 @@ import { t } from "./texts.ts";
 /** Texts are never parsed as HTML. */
 export type Content = TemplateResult | Node | string | undefined | readonly Content[];
 
-/** An element whose content a script updates, outside the page's rendering. */
+/** A script updates it, outside the page's rendering. */
 export function part(className: string, content: Content = ""): HTMLElement {
 	const element = document.createElement("div");
 	element.className = className;
@@ -14,12 +14,11 @@ export function part(className: string, content: Content = ""): HTMLElement {
 	return element;
 }
 
-/** A text with possible line breaks after punctuation, but not in a number such as 83,12. */
+/** Line breaks are possible after punctuation, but not in a number such as 83,12. */
 export function breakable(text: string): Content {
 	return text.split(/(?<=[/_\-?&=])|(?<=[.,])(?!\d)/).map((piece) => html`${piece}<wbr>`);
 }
 
-/** A control below its label. @param more follows the control */
 export function field(id: string, label: string, control: Content, more: Content = ""): TemplateResult {
 	return html`<div class="field"><label for=${id}>${label}</label>${control}${more}</div>`;
 }
@@ -40,15 +39,12 @@ export function textIn({ currentTarget }: Event): string {
 	return (currentTarget as HTMLInputElement).value;
 }
 
-/** A warning, which screen readers announce at once. */
+/** Screen readers announce it at once. */
 export function warning(text: string): TemplateResult {
 	return html`<p class="warning" role="alert">${text}</p>`;
 }
 
-/**
- * A button whose answer screen readers announce.
- * @param name added to its label for screen readers; empty for none
- */
+/** Screen readers announce the answer. @param name added to the label for them; empty for none */
 export function answerButton(
 	label: string,
 	name: string,
@@ -65,7 +61,7 @@ export function answerButton(
 		<span role="status" class=${className}></span>`;
 }
 
-/** A button that copies a text. @param name what is copied, for screen readers */
+/** @param name what is copied, for screen readers */
 export function copyButton(label: string, text: () => string, name = "", isIcon = false): TemplateResult {
 	return html`<span class=${isIcon ? "copy icon" : "copy"}>${answerButton(
 		label,
@@ -94,7 +90,7 @@ export function copyBox(name: string, text: string): TemplateResult {
 	return html`${keyed(text, box)}`;
 }
 
-/** Calls once the page is idle, or after two seconds. */
+/** At the latest after two seconds. */
 export function whenIdle(call: () => void): void {
 	if ("requestIdleCallback" in globalThis) requestIdleCallback(call, { timeout: 2_000 });
 	else setTimeout(call, 200);
@@ -109,12 +105,12 @@ export function debounce(waitMs: number, call: () => void): () => void {
 	};
 }
 
-/** Parses an `http` or `https` address; null for anything else, such as `javascript:`. */
+/** Null for anything but http and https, such as `javascript:`. */
 export function webAddress(text: string): URL | null {
 	return /^\s*https?:/i.test(text) && URL.canParse(text) ? new URL(text) : null;
 }
 
-/** A link to another site; only its text if the address is not `http` or `https`. */
+/** Only the text if the address is not `http` or `https`. */
 export function outside(address: string, text: string): TemplateResult {
 	if (!webAddress(address)) return html`<span>${breakable(text)}</span>`;
 	// Print styles add the address after a link, except if the text is the address (class `address`).

@@ -7,16 +7,14 @@ import { answerButton, breakable, type Content, outside, part, warning, webAddre
 import { readFile, settings } from "./page.ts";
 import { lang, t } from "./texts.ts";
 
-/** Null if no fragment describes the layer in this language. */
 export type Drawables = Readonly<Record<Lang, Drawable | null>>;
 
-/** Path of a fragment. The table of targets would add all renderers to the first load. */
+/** The table of targets would add all renderers to the first load. */
 export function docPath(target: TargetName, lang: Lang, smallkey: string): string {
 	const folder = target === "ramp4" ? target : `${target}/doc`;
 	return `${folder}/${lang}/${encodeURIComponent(smallkey)}`;
 }
 
-/** @param failed called if a file cannot be read */
 export async function readDrawable(
 	smallkey: string,
 	lang: Lang,
@@ -30,10 +28,7 @@ export async function readDrawable(
 	return drawableOf(await Promise.all(drawnTargets(settings.targets).map(read)));
 }
 
-/**
- * A button that checks the service of a layer now.
- * @param name title of the layer, for screen readers; empty for none
- */
+/** @param name title of the layer, for screen readers; empty for none */
 export function lookButton(
 	name: string,
 	signal: AbortSignal,
@@ -49,7 +44,7 @@ export function lookButton(
 export type MapPanel = ReturnType<typeof mapPanel>;
 
 /**
- * The element for a layer's map. Call `open` once it is in the page.
+ * Call `open` once the element is in the page.
  * @param answer element for the answers to clicks; below the map without one
  */
 export function mapPanel(drawables: Drawables, answer?: HTMLElement) {

@@ -19,22 +19,19 @@ const groupTexts = {
 	theme: "theme",
 } as const;
 
-/** Most values of a filter that are buttons; the others are in a list. */
+/** The other values are in a list. */
 const maxButtons = 5;
 
-/** Whether filters and map have room beside the list. */
+/** Room for filters and map beside the list. */
 const isWide = matchMedia("(min-width: 64rem)").matches;
 
-/** The filters, which offer the values that layers have, and the map whose view filters. */
 export class Filters {
 	#isOpen = isWide;
 	#isMapOpen = isWide;
 	readonly #place = part("overview");
-	/** Whether the map's checkbox was ticked, but the map has not reported a view yet. */
+	/** The map has not reported a view yet. */
 	#isViewPending = false;
-	/** Null while the map is closed. */
 	#closing: AbortController | null = null;
-	/** Null until the map is open. */
 	#map: Overview | null = null;
 	#listed: readonly Entry[] = [];
 

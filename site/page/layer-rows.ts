@@ -18,7 +18,7 @@ export type RowPart =
 export interface Row {
 	name: string;
 	parts: readonly RowPart[];
-	/** Whether the table of both languages, which needs a script, has it too. */
+	/** Whether the table of both languages has it, too, which needs a script. */
 	isInTable: boolean;
 }
 
@@ -27,7 +27,6 @@ export function separator(parts: readonly RowPart[], index: number): string {
 	return parts[index]?.kind === "note" ? " " : ", ";
 }
 
-/** The facts of an entry that have a value, in order. */
 export function rowsOf(
 	entry: Entry,
 	lang: Lang,

@@ -85,7 +85,6 @@ export class LayerView implements View {
 		return layer;
 	}
 
-	/** @param readEntry resolves to null if the layer does not exist */
 	async #load(readEntry: () => Promise<Entry | null>): Promise<void> {
 		const { signal } = this;
 		const problems: string[] = [];

@@ -28,19 +28,15 @@ const settledMs = 1_500;
 
 const maxNew = 3;
 
-/** The search, the filters and the list of layers. */
 export class ListView implements View {
 	readonly title = siteName;
 	readonly #filters = new Filters();
 	#results: Results = { state: currentState(), hits: [], words: new Set(), isComplete: false, serial: 0 };
 	#chosen: Chosen | null = null;
 	#isBusy = true;
-	/** Number of the newest search; results of older searches are not shown. */
+	/** Results of older searches are not shown. */
 	#serial = 0;
-	/**
-	 * The layer whose row gets the focus once it is listed, such as the first that *Show more* adds; empty
-	 * for none.
-	 */
+	/** Its row gets the focus once it is listed, such as the first that *Show more* adds; empty for none. */
 	#focused: string;
 	/** The typed text; null if the address has it. */
 	#typed: string | null = null;
@@ -52,7 +48,7 @@ export class ListView implements View {
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	readonly #takeTextLater = debounce(pauseMs, () => this.#takeText());
 
-	/** @param left the layer that was open before; its row gets the focus; empty for none */
+	/** @param left the layer that was open before; its row gets the focus */
 	constructor(
 		left: string,
 		readonly signal: AbortSignal,
@@ -127,8 +123,8 @@ export class ListView implements View {
 	}
 
 	/**
-	 * Updates the list while layers are loading. A list that fills its place stays until all layers are read,
-	 * so that no row moves. A running search is answered first.
+	 * A list that fills its place stays until all layers are read, so that no row moves. A running search is
+	 * answered first.
 	 */
 	#showLoaded(): void {
 		const search = () => {
@@ -191,7 +187,6 @@ export class ListView implements View {
 		if (this.#focused !== "" && (focusOn(this.#focused) || isComplete)) this.#focused = "";
 	}
 
-	/** The part above the list while there is no search. */
 	#home(state: State): Content {
 		const { selection, isComplete } = catalogue;
 		const isSearch = state.q.trim() !== "" || filterCount(state) > 0;

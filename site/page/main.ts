@@ -11,11 +11,10 @@ const main = document.querySelector("main") as HTMLElement;
 const menu = document.querySelectorAll<HTMLAnchorElement>("a[data-page]");
 
 let view: View | null = null;
-/** The state in which the newest view was opened; null when the page loads. */
+/** Null when the page loads. */
 let openedState: State | null = null;
 let closing = new AbortController();
 
-/** @param left the layer that was open before; empty for none */
 async function openView(state: State, left: string, signal: AbortSignal): Promise<View> {
 	if (isEmbed) return new EmbedView(state.layer, signal);
 	if (state.layer !== "") return new LayerView(state.layer, signal);
@@ -28,7 +27,7 @@ function focusHeading(): void {
 	main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
 }
 
-/** Opens the draft page for an address with a draft, whatever page the address names. */
+/** Whatever page the address names. */
 function acceptDraft(): void {
 	const { page, layer } = currentState();
 	if ((page === "draft" && layer === "") || !location.hash.startsWith("#draft=")) return;

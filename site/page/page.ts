@@ -21,15 +21,14 @@ function addressIn(name: string): URL {
 /** With a slash at its end. */
 export const root = addressIn("root");
 
-/** Addresses of the land's outline. */
 export const land = { light: addressIn("landLight").href, dark: addressIn("landDark").href };
 
 export const workerAddress = addressIn("worker");
 
-/** The entry in a layer's page; null on every other page. */
+/** Null on every page but a layer's. */
 export const givenEntry = JSON.parse(document.getElementById("entry")?.textContent ?? "null") as Entry | null;
 
-/** Whether the page is a map alone, which another page may show in a frame. */
+/** A map alone, which another page may show in a frame. */
 export const isEmbed = main.matches(".embed");
 
 export function now(): Date {
@@ -40,12 +39,11 @@ export function currentState(): State {
 	return readState(location);
 }
 
-/** @param addressLang language of the page */
 export function addressOfState(state: State, addressLang: Lang = lang): string {
 	return new URL(`${addressLang}/${writeState(state, settings.hasLayerPages)}`, root).href;
 }
 
-/** Changes the address and shows its state. @param replace whether *Back* skips the current address */
+/** @param replace whether *Back* skips the current address */
 export function go(state: State, replace = false): void {
 	const hash = state.page === "draft" && state.layer === "" ? location.hash : "";
 	const address = addressOfState(state) + (replace ? hash : "");
@@ -59,9 +57,7 @@ export function refresh(): void {
 
 export interface View {
 	readonly title: string;
-	/** One element. */
 	content(state: State): TemplateResult;
-	/** Called after a state in the address was rendered. */
 	update?(state: State): void;
 }
 
@@ -94,7 +90,7 @@ export function stateLink(state: State, content: Content): TemplateResult {
 
 const maxProblems = 3;
 
-/** Why the catalogue cannot be read, with a button to try again; empty without problems. */
+/** Empty without problems. */
 export function problemBox(problems: readonly string[], retry: () => void): Content {
 	if (problems.length === 0) return "";
 	const texts = [...new Set(problems)].slice(0, maxProblems);

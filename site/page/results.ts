@@ -18,14 +18,11 @@ export interface Results {
 	/** Stemmed. */
 	words: ReadonlySet<string>;
 	isComplete: boolean;
-	/** Number of the search; a list with another number is drawn anew. */
+	/** A list with another number is drawn anew. */
 	serial: number;
 }
 
-/**
- * @param isBusy whether another search is running; the earlier result stays until it ends
- * @param more shows further rows
- */
+/** @param isBusy another search is running; the earlier result stays until it ends */
 export function results(
 	current: Results,
 	isBusy: boolean,
@@ -107,7 +104,7 @@ function placeholder({ type }: Entry): TemplateResult {
 	return html`<svg class="thumbnail none" viewBox="0 0 52 52" aria-hidden="true">${sign}</svg>`;
 }
 
-/** Highlights the matched words, and allows line breaks in long words. @param words stemmed */
+/** @param words stemmed */
 function marked(text: string, words: ReadonlySet<string>): Content {
 	return text.split(/([\p{L}\p{N}\p{M}]+)/u).map((piece) => {
 		const isWord = /^[\p{L}\p{N}]/u.test(piece);

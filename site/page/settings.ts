@@ -6,7 +6,6 @@ export interface OperatorSettings {
 	name: Readonly<Record<Lang, string>> | null;
 	/** A mail address, or the http or https address of a page; empty if unknown. */
 	contact: string;
-	/** Null if there are none. */
 	terms: Readonly<Record<Lang, string>> | null;
 	/**
 	 * Address of tiles in the official grid of EPSG:3978, with `{z}`, `{y}` and `{x}`; empty for the land's

@@ -14,23 +14,16 @@ import { Selection } from "./select.ts";
 import { TextSearch } from "./text-search.ts";
 import type { Matches } from "./word-index.ts";
 
-/** Layers of the first answer. */
 const maxLayers = 10;
 
-/**
- * The members that the page reads of a record (OGC API Records, "recordGeoJSON.yaml";
- * `extensions/records/records.ts`).
- */
+/** OGC API Records, "recordGeoJSON.yaml"; `extensions/records/records.ts`. */
 interface ReadRecord {
 	id: string;
 	properties: { type: string; updated?: string; contacts?: { organization: string }[] };
 	links: { rel: string; href: string; hreflang: Lang; title: string }[];
 }
 
-/**
- * The first layers with a text, from the service; their health is unknown.
- * @throws {TypeError} if the service does not answer
- */
+/** Their health is unknown. @throws {TypeError} if the service does not answer */
 export async function firstAnswers(text: string, signal: AbortSignal): Promise<Entry[]> {
 	const query = new URLSearchParams({ q: text, limit: String(maxLayers) });
 	const answer = await readFile(`collections/layers/items?${query}`, "default", signal);
@@ -54,10 +47,10 @@ function entryOf({ id, properties, links }: ReadRecord): Entry {
 	};
 }
 
-/** A part of the catalogue is unusable. The message is for users. */
+/** The message is for users. */
 class CatalogueUnusable extends Error {}
 
-/** For users: why a part of the catalogue could not be read. */
+/** For users. */
 export function problemOf(error: unknown): string {
 	return error instanceof CatalogueUnusable ? error.message : t("site-silent");
 }
@@ -67,14 +60,11 @@ class Catalogue {
 	readonly #reads = new Map<string, Promise<unknown>>();
 	readonly #text = new TextSearch(workerAddress);
 	readonly selection = new Selection(lang);
-	/** Null until the manifest is read. */
 	layers: number | null = null;
-	/** For users: why parts of the catalogue are unusable. */
+	/** For users. */
 	readonly problems: string[] = [];
-	/** Whether every part was read, or is unusable. */
 	isRead = false;
 	isComplete = false;
-	/** Called after more layers were read. */
 	onChange: () => void = () => undefined;
 
 	constructor(readonly cache: RequestCache) {}
@@ -104,12 +94,12 @@ class Catalogue {
 		});
 	}
 
-	/** Begins the index of words, so that the first search need not wait for it. */
+	/** The first search need not wait for the index then. */
 	prepareSearch(): void {
 		this.#text.prepare();
 	}
 
-	/** Searches the layers that were read. Never settles if a newer search replaces this one. */
+	/** Never settles if a newer search replaces this one. */
 	match(text: string): Promise<Matches> {
 		return this.#text.match(text).catch(() => {
 			this.problems.push(t("site-silent"));
@@ -117,13 +107,13 @@ class Catalogue {
 		});
 	}
 
-	/** Null if the layer does not exist. @throws an error that `problemOf` explains */
+	/** @throws an error that `problemOf` explains */
 	async find(smallkey: string): Promise<Entry | null> {
 		const entries = await this.#chunk(chunkOf(smallkey));
 		return entries.find((entry) => entry.smallkey === smallkey) ?? null;
 	}
 
-	/** A failed read is forgotten, so that the next call tries again. */
+	/** A failed read is tried again by the next call. */
 	#once<T>(name: string, read: () => Promise<T>): Promise<T> {
 		const result = (this.#reads.get(name) as Promise<T> | undefined) ?? read();
 		this.#reads.set(name, result);
@@ -163,10 +153,7 @@ class Catalogue {
 
 export let catalogue = new Catalogue("default");
 
-/**
- * Discards all layers in memory. The next read bypasses the browser's cache, because the catalogue has
- * changed.
- */
+/** The next read bypasses the browser's cache, because the catalogue has changed. */
 export function renewCatalogue(): void {
 	const { onChange } = catalogue;
 	catalogue.close();

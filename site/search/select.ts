@@ -17,12 +17,11 @@ export function senderOf({ sender = "" }: Pick<Entry, "sender">, lang: Lang): st
 	return typeof sender === "string" ? sender : sender[lang];
 }
 
-/** In characters. */
 const maxSlugLength = 80;
 
 /**
- * The publisher's name in addresses, of `a-z 0-9 -`, from the English name; null without a public name.
- * Publishers whose names differ only in other characters share a page.
+ * Of `a-z 0-9 -`, from the English name; null without a public name. Publishers whose names differ only in
+ * other characters share a page.
  */
 export function slugOf(entry: Pick<Entry, "sender">): string | null {
 	const name = senderOf(entry, "en").trim();
@@ -39,7 +38,6 @@ export function keywordsIn({ keywords }: Pick<Entry, "keywords">, lang: Lang): r
 	return keywords?.[lang] ?? keywords?.en ?? keywords?.fr ?? [];
 }
 
-/** In both languages, each once. */
 export function allKeywords({ keywords }: Pick<Entry, "keywords">): string[] {
 	return [...new Set(langs.flatMap((lang) => keywords?.[lang] ?? []))];
 }
@@ -52,7 +50,7 @@ export function layersIn({ layers }: Pick<Entry, "layers">, lang: Lang): readonl
 	return (lang === "fr" ? layers?.fr : null) ?? layers?.en ?? [];
 }
 
-/** The hosts of the services in both languages, with their ports, each once. */
+/** With their ports, each once. */
 export function hostsOf(entry: Pick<Entry, "address">): string[] {
 	const hosts = langs.map((lang) => /^https?:\/\/([^/?#]+)/i.exec(addressOf(entry, lang))?.[1]);
 	return [...new Set(hosts.flatMap((host) => (host ? [host.toLowerCase()] : [])))];
@@ -80,9 +78,9 @@ type FacetName = (typeof facetNames)[number];
 export const sorts = ["best", "title", "changed"] as const;
 export type Sort = (typeof sorts)[number];
 
-/** The filters and the order of a list; an empty text does not filter. */
+/** An empty text does not filter. */
 export interface Choice extends Record<FacetName, string> {
-	/** Bounds that the layer must intersect; null: no filter. */
+	/** Null: no filter. */
 	bounds: Bounds | null;
 	sort: Sort;
 }
@@ -100,7 +98,6 @@ interface Row {
 	entry: Entry;
 	title: string;
 	date: string;
-	/** The values for each filter, in the order of `facetNames`. */
 	values: readonly (readonly string[])[];
 }
 
@@ -109,7 +106,7 @@ export class Selection {
 	readonly #rows: Row[] = [];
 	readonly #orders = new Map<Sort, readonly Row[]>();
 
-	/** @param lang language of the titles for sorting, and of the senders' names */
+	/** @param lang of titles for sorting, and of senders' names */
 	constructor(readonly lang: Lang) {}
 
 	get size(): number {

@@ -1,11 +1,9 @@
 import rows from "./synonyms.json" with { type: "json" };
 import { isStopWord, mayBegin, queryWords, stem, wordsOf } from "./words.ts";
 
-/** A thing that a text names. */
 export interface Term {
 	/** As typed, stemmed. */
 	words: readonly string[];
-	/** Other names of the same thing, stemmed. */
 	others: readonly string[];
 	/** Whether layers without it match too: a stop word at the end may be the beginning of a word. */
 	isOptional: boolean;
@@ -21,7 +19,6 @@ const namesOf = new Map<string, string[]>();
 for (const names of synonyms.map((row) => row.map((name) => stemsOf(name).join(" "))))
 	for (const name of names) namesOf.set(name, [...new Set([...(namesOf.get(name) ?? []), ...names])]);
 
-/** The numbers of words that a name may have, greatest first. */
 const lengths = [...new Set([...namesOf.keys()].map((name) => name.split(" ").length))].sort((a, b) => b - a);
 
 /** The longest names that the synonyms have, and single words. */

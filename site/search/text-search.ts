@@ -1,22 +1,18 @@
 import type { Entry } from "../data/entries.ts";
 import type { Matches } from "./word-index.ts";
 
-/** To the worker: layers to add, in the page's order, or a text to find. */
 export type ToMatcher = { add: readonly Entry[] } | { serial: number; text: string };
 
 /** Copying 20,000 layers at once would block the page for 50 ms. */
 const maxSentAtOnce = 2_000;
 
-/** Finds layers by text in a worker, which the first search starts. */
 export class TextSearch {
 	readonly #added: (readonly Entry[])[] = [];
 	/** Number of items of `#added` that the worker has. */
 	#sent = 0;
 	#worker: Worker | null = null;
-	/** Number of the newest search. */
 	#serial = 0;
 
-	/** @param address of the worker's script */
 	constructor(readonly address: URL) {}
 
 	add(entries: readonly Entry[]): void {

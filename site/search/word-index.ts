@@ -5,18 +5,16 @@ import { allKeywords, hostsOf, layersIn, senderOf } from "./select.ts";
 import { type Term, termsOf } from "./synonyms.ts";
 import { isStopWord, queryWords, stem, wordsOf } from "./words.ts";
 
-/** Layers that have the words of a text, best first. */
 export interface Matches {
-	/** Indexes in the order in which layers were added. */
+	/** In the order in which layers were added. */
 	ids: number[];
-	/** The matched words of the layers, stemmed, for highlighting; for a misspelt word, the correct one. */
+	/** Stemmed, for highlighting; for a misspelt word, the correct one. */
 	words: string[];
 }
 
-/** Weight of a word in each indexed field. */
 const boost = { title: 6, key: 4, keywords: 3, sender: 2, place: 2, description: 1 };
 
-/** Fields in which `CamelCase` and `a1` are split into two words each. */
+/** `CamelCase` and `a1` are two words each in them. */
 const keyFields: ReadonlySet<string> = new Set(["key", "place"]);
 
 /** Beside that of the typed word. */
@@ -32,23 +30,22 @@ const minPartOfBest = 0.9;
 /** Weight of a layer whose title has none of the words, beside one whose title has nothing else. */
 const coverBase = 0.2;
 
-/** Number of layers, the best ones, whose matched words are highlighted. */
+/** The best layers, whose matched words are highlighted. */
 const maxHighlighting = 200;
 
 interface Hit {
 	id: number;
-	/** Number of the text's terms that the layer has. */
+	/** Of the text's terms. */
 	count: number;
-	/** Part of the terms that it has, by their rarity: from 0 to 1. */
+	/** Of the terms, by their rarity: from 0 to 1. */
 	part: number;
 	score: number;
 	/** Matched words → the fields that have them. */
 	match: Record<string, string[]>;
 }
 
-/** Finds layers by words: their beginnings, synonyms of both languages, and words with typing errors. */
 export class WordIndex {
-	/** The words of both titles of each layer, stemmed, without stop words. */
+	/** Both titles of each layer, stemmed, without stop words. */
 	readonly #titles: string[][][] = [];
 	readonly #index = new MiniSearch<Record<keyof typeof boost, string> & { id: number }>({
 		fields: Object.keys(boost),
@@ -93,7 +90,6 @@ export class WordIndex {
 		return { ids: ranked.map(({ id }) => id), words: [...words] };
 	}
 
-	/** The layers that have some of the terms. */
 	#hits(terms: readonly Term[], isFuzzy: boolean): Hit[] {
 		const matches = terms.map((term) => this.#index.search(queryOf(term, isFuzzy)));
 		const rarities = matches.map(({ length }) => (length === 0 ? 0 : Math.log(this.#titles.length / length)));
@@ -121,8 +117,8 @@ export class WordIndex {
 	}
 
 	/**
-	 * How much of a title was matched, in the better language: from 0 to 1 for all words of the title, and 2
-	 * for a title whose words are those of the text, in singular or plural.
+	 * In the better language: from 0 to 1 for all words of the title, and 2 for a title whose words are those
+	 * of the text, in singular or plural.
 	 */
 	#coverOf({ id, match }: Hit, typed: string): number {
 		const parts = (this.#titles[id] ?? []).map((words) => {

@@ -15,7 +15,6 @@ export function sortKey(title: string): string {
 	return fold(title).replace(/\d{1,9}/g, (digits) => digits.padStart(9, "0"));
 }
 
-/** Words for what every layer is, folded. */
 const layerWords = "map maps layer layers data carte cartes couche couches donnees".split(" ");
 
 /** Stop words of both languages, folded: too common to distinguish layers. */

@@ -54,7 +54,6 @@ export function restfulAddress(address: string): string | null {
 	return withParameters(url.href, {}, /^(?:service|request|version)$/i);
 }
 
-/** Parameters that every request of an OGC service sets itself. */
 const requestParameters = /^(?:service|request|version)$/i;
 
 export function isSameService(address: string, other: string): boolean {

@@ -3,13 +3,9 @@ import { type Cause, causeOf } from "../../registry/causes.ts";
 import type { ServiceType } from "../../registry/registration.ts";
 import { isObject, listOf, numberOf, objectOf, parseAnswer, quote, textOf, wordOf } from "./decode.ts";
 
-/** Of an ArcGIS service, not checked. */
 export type Document = Record<string, unknown>;
 
-/**
- * The address of a service or layer with a path below it, such as `/legend` or `/../4`, without a slash at
- * the end.
- */
+/** Without a slash at the end. @param path such as `/legend` or `/../4` */
 export function addressBelow(address: string, path: string): string {
 	const url = new URL(withoutForm(address));
 	const withoutSlash = () => url.pathname.replace(/(?<!\/)\/+$/, "");
@@ -18,7 +14,7 @@ export function addressBelow(address: string, path: string): string {
 	return url.href;
 }
 
-/** With a query in addition to that of the address. */
+/** The query is added to that of the address. */
 export function documentAddress(address: string, path = "", query: Record<string, string> = {}): string {
 	const url = new URL(addressBelow(address, path));
 	for (const [name, text] of Object.entries({ ...query, f: "json" })) url.searchParams.set(name, text);
@@ -29,14 +25,13 @@ export interface ServiceError {
 	/** `wrong` remains until the registration, or the layer's sharing, is changed. */
 	state: "wrong" | "down";
 	what: Cause;
-	/** Empty if there are none. */
 	words: string;
 	status: number | null;
-	/** Whether it is the error of the whole site, which has no `error`. */
+	/** The error of the whole site, which has no `error`. */
 	isSite: boolean;
 }
 
-/** Codes of ArcGIS errors that remain until the registration, or the layer's sharing, is changed. */
+/** These errors remain until the registration, or the layer's sharing, is changed. */
 const lastingCodes = new Set([400, 403, 404, 498, 499]);
 
 /**
@@ -76,20 +71,17 @@ function wordsOf({ message, details, messages }: Document): string {
 	return texts.map((text) => textOf(text).trim()).find((text) => text !== "") ?? "";
 }
 
-/** A service of pictures: `…/ImageServer`. */
 function isImageServer({ pixelType, serviceDataType, bandCount }: Document): boolean {
 	return textOf(pixelType) !== "" || textOf(serviceDataType) !== "" || numberOf(bandCount) !== null;
 }
 
-/** Vector tiles also have `tileInfo`. */
 function isVectorTiles({ defaultStyles, resourceInfo }: Document): boolean {
 	return defaultStyles !== undefined || objectOf(resourceInfo).styleVersion !== undefined;
 }
 
-/** Why a document is not that of a feature layer; null if it is. */
+/** Null for the document of a feature layer. */
 export function layerProblem(document: Document): Cause | null {
 	const { type, layers, services, fields, drawingInfo, features } = document;
-	// The answer of /query.
 	if (Array.isArray(features)) return causeOf("features");
 	if (textOf(type) === "Feature Layer") return null;
 	if (isImageServer(document)) return causeOf("other-type", "ImageServer");
@@ -122,15 +114,11 @@ function innerIds({ subLayerIds, subLayers }: Document): number[] {
 	return [...listOf(subLayerIds), ...objects.map((layer) => layer.id)].filter(isId);
 }
 
-/** Whether a service lists an entry as a group of layers. */
 export function isGroup(layer: Document): boolean {
 	return textOf(layer.type) === "Group Layer" || innerIds(layer).length > 0;
 }
 
-/**
- * The numbers of a service's layers that are not groups: those of the top level in the service's order, and
- * in place of each group the layers in it, as viewers expand it.
- */
+/** In the service's order, with the layers of each group in its place, as viewers expand it. */
 export function leavesOf(document: Document): number[] {
 	const layers = listOf(document.layers).filter(isObject);
 	const byId = new Map(layers.map((layer) => [layer.id, layer]));
@@ -157,7 +145,6 @@ export function leavesOf(document: Document): number[] {
 	return leaves;
 }
 
-/** Names that ArcGIS gives to a map. */
 const defaultMapNames = new Set(["", "layers", "map"]);
 
 /** The service's title, else the name of its map, else the name in its address. */
@@ -168,14 +155,12 @@ export function serviceTitle({ documentInfo, mapName }: Document, address: strin
 	return defaultMapNames.has(name.toLowerCase()) ? serviceNameIn(address) : name;
 }
 
-/** For a choice. */
 export function featureLayersOf(document: Document): Document[] | null {
 	if (!Array.isArray(document.layers)) return null;
 	const layers = document.layers.filter(isObject);
 	return layers.filter((layer) => ["", "Feature Layer"].includes(textOf(layer.type)) && !isGroup(layer));
 }
 
-/** Whether a layer's extent has no spatial reference. */
 export function lacksReference({ extent }: Document): boolean {
 	if (numberOf(objectOf(extent).xmin) === null) return false;
 	const { latestWkid, wkid, wkt, wkt2 } = objectOf(objectOf(extent).spatialReference);

@@ -23,19 +23,17 @@ const definitions = new Map(
 	),
 );
 
-/** A rectangle with the definition of its spatial reference for proj4. */
 export interface Area {
 	box: Box;
 	definition: string;
 }
 
-/** Of a definition in well-known text. */
 const maxTextLength = 5_000;
 
-/** Accepts the well-known text of a spatial reference that has coordinates on the earth. */
+/** Well-known text with coordinates on the earth. */
 const wellKnownText = /^\s*(?:PROJCS|GEOGCS|PROJCRS|PROJECTEDCRS|GEOGCRS|GEODCRS|GEODETICCRS)\s*\[/i;
 
-/** The definition of an ArcGIS spatial reference for proj4; null if unknown. */
+/** For proj4; null if unknown. */
 function definitionOf(reference: unknown): string | null {
 	const { latestWkid, wkid, wkt, wkt2 } = objectOf(reference);
 	// `latestWkid` is EPSG's id if `wkid` is Esri's older one.
@@ -79,7 +77,7 @@ export function inDegrees(area: Area): Bounds | null {
 	return boundsOf(onMap(area, 4326));
 }
 
-/** A box with the name of its spatial reference; its sides are in the order of the document. */
+/** The sides are in the order of the document. */
 export interface ReferencedBox {
 	reference: string;
 	sides: Sides;
@@ -116,9 +114,7 @@ function geographicBox([west, south, east, north]: Sides): Bounds | null {
 	return left <= right ? [left, low, right, high] : null;
 }
 
-/**
- * The names of a box's sides in WMS 1.3.0, and its attributes in all versions (01-068r3, section 7.1.4.5.6).
- */
+/** In WMS 1.3.0, and in all versions (01-068r3, section 7.1.4.5.6). */
 const edges = ["westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude"];
 const attributeNames = ["minx", "miny", "maxx", "maxy"];
 
@@ -132,7 +128,7 @@ export function readGeographicBox(element: XmlElement): Bounds | null {
 	return element.name === "WGS84BoundingBox" ? geographicBox(cornersOf(element)) : null;
 }
 
-/** The corners of a WMTS: two numbers each, separated by a space (06-121r9, section 10.2). */
+/** Two numbers each, separated by a space (06-121r9, section 10.2). */
 function cornersOf({ children }: XmlElement): Sides {
 	const numbers = ["LowerCorner", "UpperCorner"].flatMap((name) => {
 		const text = children.find((child) => child.name === name)?.text.trim() ?? "";
@@ -142,7 +138,7 @@ function cornersOf({ children }: XmlElement): Sides {
 	return numbers as Sides;
 }
 
-/** A `BoundingBox` of a WMS, or of a WMTS. */
+/** Of a WMS, or of a WMTS. */
 export function readReferencedBox(element: XmlElement): ReferencedBox | null {
 	if (element.name !== "BoundingBox") return null;
 	const { CRS, SRS, crs } = element.attributes;
@@ -161,7 +157,7 @@ export function referenceOf(text: string): string {
 	return authority === "OGC" ? `CRS:${code?.replace(/^CRS:?/, "")}` : name;
 }
 
-/** The well-known id of a reference that can be projected; null for any other. */
+/** Null for a reference that cannot be projected. */
 export function wkidOf(reference: string): number | null {
 	if (/^CRS:8[34]$/.test(reference)) return 4326;
 	const [, id = ""] = /^EPSG:(\d{1,9})$/.exec(reference) ?? [];
@@ -196,7 +192,6 @@ export function boundsIn({ reference, sides }: ReferencedBox, isOlder: boolean):
 	return bounds && degreesOf(...bounds);
 }
 
-/** The smallest box around two boxes. */
 export function unionOf(box: Bounds | null, other: Bounds | null): Bounds | null {
 	if (!box || !other) return box ?? other;
 	return [

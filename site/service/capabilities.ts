@@ -2,13 +2,12 @@ import type { Bounds } from "../../registry/projections.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { boundsIn, type ReferencedBox } from "./boxes.ts";
 
-/** Services that list their layers in capabilities. */
 export type OgcService = "WMS" | "WMTS";
 
-/** A text in the languages of a document; `any`: without a language, or of the first one. */
+/** `any`: without a language, or of the first one. */
 export type Texts = { any: string } & Partial<Record<Lang, string>>;
 
-/** Scale denominators between which a layer is drawn, the smallest scale first; 0 is no bound. */
+/** Denominators, the smallest scale first; 0 is no bound. */
 export interface Scales {
 	smallest: number;
 	largest: number;
@@ -16,7 +15,6 @@ export interface Scales {
 	isHint: boolean;
 }
 
-/** Such as time. */
 export interface Dimension {
 	/** In a request: `TIME`. */
 	parameter: string;
@@ -32,59 +30,45 @@ export interface CapabilitiesLayer {
 	abstract: Texts;
 	keywords: readonly (readonly [lang: Lang | "", text: string])[];
 	queryable: boolean;
-	/** Media types of the legends of its own styles. The legends of its parents' styles apply to it, too. */
+	/** Media types. The legends of its parents' styles apply to it, too. */
 	ownLegendFormats: readonly string[];
-	/**
-	 * Members of the parent apply to it, but are not copied: a document can have tens of thousands of layers
-	 * and styles.
-	 */
+	/** Not copied: a document can have tens of thousands of layers and styles. */
 	parent: CapabilitiesLayer | null;
 	/** The layer's own; null if missing or invalid. */
 	box: Bounds | null;
-	/** The layer's own boxes in references, the first few. */
+	/** The first few. */
 	referenced: readonly ReferencedBox[];
-	/** The smallest box around the layers in it. */
+	/** Around the layers in it. */
 	inner: Bounds | null;
-	/** The layer's own scales, and different ones of the layers in it. */
+	/** Of the layer, and different ones of the layers in it. */
 	scales: Scales | null;
 	innerScales: readonly Scales[];
-	/**
-	 * The layer's own, those that can be projected before others. The references of its parents apply to it,
-	 * too.
-	 */
+	/** Those that can be projected before others. The references of its parents apply to it, too. */
 	references: readonly string[];
 	dimensions: readonly Dimension[];
-	/** The name of its first style; empty without one. */
+	/** Of its first style. */
 	style: string;
-	/** The size of every picture of it; 0: any. `isWhole`: only its whole box can be drawn. */
+	/** 0: any. `isWhole`: only its whole box can be drawn. */
 	fixed: { width: number; height: number; isWhole: boolean };
 }
 
 export interface Capabilities {
-	/** Whether the version is below 1.3.0. */
 	isOlder: boolean;
 	version: string;
-	/** The first layer of a WMS, which contains the others. */
+	/** Contains the other layers of a WMS. */
 	root: CapabilitiesLayer | null;
-	/**
-	 * Name → layer, in the order of the document. Layers without a name cannot be requested, and are left
-	 * out.
-	 */
+	/** In the order of the document. Layers without a name cannot be requested, and are left out. */
 	layers: Map<string, CapabilitiesLayer>;
-	/** Names of a large document's other layers; at most 20,000. */
+	/** Of a large document, at most 20,000. */
 	others: Set<string>;
-	/** Number of layers with a name. */
 	count: number;
-	/** Media types and address of GetMap; empty if the document has none. */
+	/** GetMap. */
 	pictureFormats: readonly string[];
 	pictureAddress: string;
-	/** Media types of GetFeatureInfo. */
 	featureInfoFormats: readonly string[];
-	/**
-	 * Media types of GetLegendGraphic (Styled Layer Descriptor); empty if the service has no such request.
-	 */
+	/** GetLegendGraphic (Styled Layer Descriptor). */
 	legendFormats: readonly string[];
-	/** Codes of the service's languages (INSPIRE), as it names them. */
+	/** INSPIRE. */
 	languages: readonly string[];
 }
 
@@ -103,7 +87,7 @@ export function keywordsFor({ keywords }: CapabilitiesLayer, lang: Lang): string
 	return (matching.length > 0 ? matching : keywords).map(([, text]) => text);
 }
 
-/** A layer's own box, also from one in a reference. */
+/** Also from a box in a reference. */
 export function ownBox({ box, referenced }: CapabilitiesLayer, isOlder: boolean): Bounds | null {
 	if (box) return box;
 	for (const candidate of referenced) {
@@ -114,8 +98,7 @@ export function ownBox({ box, referenced }: CapabilitiesLayer, isOlder: boolean)
 }
 
 /**
- * The layer's own box, else the union of the layers in it, else that of the nearest parent with one (06-042,
- * section 7.2.4.6.6).
+ * Else the union of the layers in it, else that of the nearest parent with one (06-042, section 7.2.4.6.6).
  */
 export function boxOf(layer: CapabilitiesLayer, { isOlder }: Pick<Capabilities, "isOlder">): Bounds | null {
 	const bounds = ownBox(layer, isOlder) ?? layer.inner;
@@ -127,7 +110,7 @@ export function boxOf(layer: CapabilitiesLayer, { isOlder }: Pick<Capabilities, 
 	return null;
 }
 
-/** The layer's own scales, else those of the nearest parent with some (06-042, table 6). */
+/** Of the layer, else of the nearest parent with some (06-042, table 6). */
 export function scalesOf(layer: CapabilitiesLayer): Scales | null {
 	for (const { scales } of lineOf(layer)) {
 		if (!scales) continue;
@@ -138,14 +121,13 @@ export function scalesOf(layer: CapabilitiesLayer): Scales | null {
 	return null;
 }
 
-/** Media types of the legends of a layer's styles and of its parents' styles (06-042, table 6), each once. */
+/** Of the layer's and its parents' styles (06-042, table 6). */
 export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
 	return [...new Set([...lineOf(layer)].flatMap(({ ownLegendFormats }) => ownLegendFormats))];
 }
 
 interface LayerMatch {
 	layer: CapabilitiesLayer;
-	/** The layer's name in the document. */
 	listed: string;
 }
 
@@ -164,13 +146,13 @@ export function findLayer({ layers }: Pick<Capabilities, "layers">, name: string
 	return layer && listed !== undefined ? { layer, listed } : null;
 }
 
-/** The names under which a registered layer may be listed. */
+/** Registered names may have GeoServer's workspace in front. */
 export function listedNames(name: string): string[] {
 	const colon = name.indexOf(":");
 	return colon > 0 && colon < name.length - 1 ? [name, name.slice(colon + 1)] : [name];
 }
 
-/** Whether a listed name is this name with unreadable characters. */
+/** Whether a name in the document has unreadable characters. */
 function isBroken(listed: string, name: string): boolean {
 	if (!listed.includes(unreadable)) return false;
 	const [start = "", ...rest] = listed.split(/\ufffd+/);

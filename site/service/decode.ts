@@ -12,10 +12,8 @@ const maxDepth = 100;
  */
 const maxContainers = 200_000;
 
-/** Longer texts of an answer are cut. */
 const maxTextLength = 512;
 
-/** Accepts a JSON string, or a number that JSON does not have. */
 const stringOrNaN = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g;
 
 /**
@@ -32,7 +30,7 @@ export function parseAnswer(bytes: Uint8Array, limit = maxContainers): unknown {
 	return tryJson(text.replace(stringOrNaN, (token) => (token.startsWith('"') ? token : "null")));
 }
 
-/** An untrusted text for a finding: one line, no control characters, at most 160 characters. */
+/** For a finding: one line, no control characters, at most 160 characters. */
 export function quote(text: string): string {
 	const line = text.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
 	return line.length > 160 ? `${line.slice(0, 159)}…` : line;
@@ -56,7 +54,7 @@ export function numberOf(value: unknown): number | null {
 	return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
-/** A string, number or boolean as a string; `""` for anything else. */
+/** `""` for objects and lists. */
 export function wordOf(value: unknown): string {
 	return typeof value === "number" || typeof value === "boolean" ? String(value) : textOf(value);
 }
@@ -127,7 +125,7 @@ function decodeUtf8(declared: TextDecoder | null) {
 	};
 }
 
-/** Length of the UTF-8 sequence that begins with a byte; 0 if none does. */
+/** 0 if no UTF-8 sequence begins with the byte. */
 function sequenceLength(byte: number): number {
 	if (byte < 0x80) return 1;
 	if (byte >= 0xc2 && byte < 0xe0) return 2;

@@ -8,13 +8,13 @@ const maxTextLength = 2000;
 const maxAbstractLength = 16_000;
 const maxListed = 100;
 
-/** References of a layer that cannot be projected, boxes in references, and different scales of a group. */
+/** References that cannot be projected, boxes in references, and different scales of a group. */
 const maxOthers = 10;
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** A copy does not keep the text in memory of which `text` is a part. */
+/** The copy does not keep the whole document's text in memory. */
 export function copied(text: string): string {
 	return decoder.decode(encoder.encode(text));
 }
@@ -23,7 +23,7 @@ function textOf({ text }: XmlElement, maxLength = maxTextLength): string {
 	return text.trim().slice(0, maxLength);
 }
 
-/** Empty for an element without a language, or of another one (ISO 639: `fr`, `fra` or `fre`). */
+/** Empty for other languages (ISO 639: `fr`, `fra` or `fre`). */
 function langOf({ attributes }: XmlElement): Lang | "" {
 	const code = attributes.lang?.toLowerCase() ?? "";
 	return langs.find((lang) => code.startsWith(lang)) ?? "";
@@ -38,24 +38,23 @@ function withText(texts: Texts, element: XmlElement, maxLength?: number): Texts 
 	return { ...texts, any, ...(lang !== "" && texts[lang] === undefined && { [lang]: text }) };
 }
 
-/** A list with one more text, unless it has the text already, or is full. */
+/** Unless the list has the text already, or is full. */
 export function withEntry(list: readonly string[], text: string, maxLength = maxListed): readonly string[] {
 	const value = text.trim().slice(0, maxTextLength);
 	return value === "" || list.length >= maxLength || list.includes(value) ? list : [...list, copied(value)];
 }
 
-/** With the texts of the elements `Format` of a request or a style. */
+/** Of the elements `Format` of a request or a style. */
 export function withFormats(formats: readonly string[], { children }: XmlElement): readonly string[] {
 	const texts = children.filter(({ name }) => name === "Format").map(({ text }) => text);
 	return texts.reduce((all, text) => withEntry(all, text), formats);
 }
 
-/** Shared by layers without such members: a document can have tens of thousands of layers. */
+/** Shared: a document can have tens of thousands of layers. */
 const noText: Texts = { any: "" };
 const none: readonly never[] = [];
 const anySize: CapabilitiesLayer["fixed"] = { width: 0, height: 0, isWhole: false };
 
-/** With the attributes of its element. */
 export function emptyLayer(
 	attributes: XmlElement["attributes"],
 	parent: CapabilitiesLayer | null,
@@ -96,10 +95,7 @@ function fixedSize(
 	};
 }
 
-/**
- * Reads one child of a layer's element.
- * @returns the layer's name, if the child has it: in a WMS an `Identifier` is its number in another list
- */
+/** @returns the layer's name, if the child has it: in a WMS an `Identifier` is its number in another list */
 export function readMember(layer: CapabilitiesLayer, element: XmlElement, service: OgcService): string {
 	const { name, children } = element;
 	if (name === (service === "WMTS" ? "Identifier" : "Name")) return textOf(element);
@@ -120,7 +116,7 @@ export function readMember(layer: CapabilitiesLayer, element: XmlElement, servic
 	return "";
 }
 
-/** In a WMTS, a style's identifier. */
+/** `Identifier` in a WMTS. */
 function styleIn({ children }: XmlElement): string {
 	const name = children.find((child) => child.name === "Name" || child.name === "Identifier");
 	return name ? textOf(name) : "";
@@ -189,7 +185,7 @@ function parameterOf(name: string): string {
 		: `DIM_${name.replace(/^dim_/, "").toUpperCase()}`;
 }
 
-/** The texts of a kept layer must not keep the document in memory. */
+/** A kept layer must not keep the document in memory. */
 export function withCopiedTexts(layer: CapabilitiesLayer): CapabilitiesLayer {
 	const { title, abstract, keywords, dimensions, referenced } = layer;
 	if (title !== noText) layer.title = copiedTexts(title);
@@ -210,7 +206,6 @@ function copiedTexts(texts: Texts): Texts {
 	return Object.fromEntries(Object.entries(texts).map(([lang, text]) => [lang, copied(text)])) as Texts;
 }
 
-/** Adds the scales of a layer to those of the group around it. */
 export function addInnerScales(group: CapabilitiesLayer, { scales, innerScales }: CapabilitiesLayer): void {
 	for (const inner of scales ? [scales] : innerScales) {
 		const isKnown = group.innerScales.some(

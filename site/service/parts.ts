@@ -1,6 +1,5 @@
 import { createDecode, maxPrologBytes } from "./decode.ts";
 
-/** Parts of a document, as they arrive. */
 export type Parts = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** After decompression. */
@@ -38,10 +37,7 @@ function joined(start: Uint8Array, end: Uint8Array): Uint8Array<ArrayBuffer> {
 	return bytes;
 }
 
-/**
- * Decompresses parts that begin as gzip does (RFC 1952, section 2.3.1), which some services send without
- * announcing it.
- */
+/** Parts that begin as gzip does (RFC 1952, section 2.3.1): some services do not announce it. */
 export async function* unzipped(parts: Parts): AsyncGenerator<Uint8Array> {
 	const source = Symbol.asyncIterator in parts ? parts[Symbol.asyncIterator]() : parts[Symbol.iterator]();
 	const first = await source.next();

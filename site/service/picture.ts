@@ -30,8 +30,8 @@ export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLa
 }
 
 /**
- * The references in which a layer may be requested, the best first: the map's own, then common ones, then all
- * others that can be projected, then those of the layer's boxes.
+ * The best first: the map's own, then common ones, then all others that can be projected, then those of the
+ * layer's boxes.
  */
 export function referencesFor(facts: PictureFacts, mapWkid: number): string[] {
 	const { references, boxes } = facts;
@@ -66,16 +66,10 @@ export function pictureAddress(
 	});
 }
 
-/**
- * Metres of one degree at the equator, by which servers compute the scale of a picture in degrees (06-042,
- * section 7.2.4.6.9).
- */
+/** At the equator, by which servers compute the scale of a picture in degrees (06-042, section 7.2.4.6.9). */
 const metresPerDegree = 111_319.49;
 
-/**
- * Metres of a pixel in a picture of a scale denominator (06-042, section 7.2.4.6.9), and the unit of a
- * reference in metres.
- */
+/** The pixel of a scale denominator (06-042, section 7.2.4.6.9). */
 const pixelMetres = 0.000_28;
 
 /** In the unit of its reference. */
@@ -83,22 +77,19 @@ export function sideAtScale(reference: string, pixels: number, scale: number): n
 	return (pixels * pixelMetres * scale) / (isGeographic(reference) ? metresPerDegree : 1);
 }
 
-/** The scale denominator of a picture of a box. */
+/** Of a picture of a box. */
 export function scaleOfBox(reference: string, box: readonly number[], pixels: number): number {
 	const [west = 0, , east = 0] = box;
 	return ((east - west) * (isGeographic(reference) ? metresPerDegree : 1)) / pixels / pixelMetres;
 }
 
-/** The members of a document about the pictures of a layer. */
 export interface PictureFacts {
 	version: string;
 	isOlder: boolean;
 	/** Of GetMap; empty if the document has none. */
 	address: string;
 	formats: readonly string[];
-	/** Of the layer and of the layers around it. */
 	references: readonly string[];
-	/** In references that cannot be projected. */
 	boxes: readonly ReferencedBox[];
 	/** Dimensions without a default, whose value a request has to name. */
 	dimensions: readonly Dimension[];
@@ -107,10 +98,8 @@ export interface PictureFacts {
 	style: string;
 }
 
-/** A request of pictures, without its box and its size. */
 export interface PictureRequest {
 	address: string;
-	/** `EPSG:3978` or `CRS:84` */
 	reference: string;
 	isOlder: boolean;
 	parameters: Readonly<Record<string, string>>;
@@ -122,13 +111,12 @@ interface PictureOptions {
 	names: readonly (string | number)[];
 	/** One of `referencesFor`. */
 	reference: string;
-	/** Whether the last value of a dimension without a default is named. */
+	/** Whether to name the last value of a dimension without a default. */
 	hasDimensions?: boolean;
 }
 
 /**
- * The request of a layer's pictures by its document: version, format, address and dimensions. The health
- * check, the page's map and thereby the proofs send it.
+ * The health check, the page's map and thereby the proofs send it.
  * @param facts null without a document: then version 1.3.0, for a PNG at the registered address
  */
 export function pictureRequest(
@@ -153,7 +141,7 @@ export function pictureRequest(
 	};
 }
 
-/** The document's address; that of the service if it has none. */
+/** Without a valid one in the document, that of the service. */
 function addressIn(text: string, address: string): string {
 	if (text === "" || !URL.canParse(text, address)) return address;
 	const { protocol, href } = new URL(text, address);

@@ -21,21 +21,20 @@ import {
 import { BrokenParts, type Parts, textsOf, unzipped } from "./parts.ts";
 import { TreeBuilder, UnreadableXml, type XmlElement, XmlReader } from "./xml.ts";
 
-/** Limits of a large document: characters of layers' texts, and names of other layers. */
+/** Of a large document: characters of layers' texts, and names of other layers. */
 const maxKept = 6_000_000;
 const maxNames = 20_000;
 
-/** Layers whose boxes in references are projected for the groups around them: each takes a while. */
+/** Projecting the boxes of layers for their groups takes a while. */
 const maxProjected = 200;
 
-/** Characters before a document's root: a program's warning may precede it. */
+/** A program's warning may precede the root. */
 const maxBeforeRoot = 100_000;
 
-/** Characters of a layer beside its texts: what its other members take in memory. */
+/** What the other members of a layer take in memory, in characters. */
 const layerSize = 200;
 
 export class NotCapabilities extends Error {
-	/** @param words of the service's exception */
 	constructor(
 		readonly code: Extract<CauseCode, "not-ogc" | "exception" | "cut">,
 		readonly words = "",
@@ -50,7 +49,7 @@ const roots: Readonly<Record<OgcService, ReadonlySet<string>>> = {
 };
 const exceptions = new Set(["ServiceExceptionReport", "ExceptionReport", "WMTException"]);
 
-/** Elements outside of layers that are read, each as a whole. */
+/** Outside of layers. */
 const collected = new Set([
 	"GetMap",
 	"GetFeatureInfo",
@@ -63,7 +62,6 @@ const collected = new Set([
 interface OpenLayer {
 	layer: CapabilitiesLayer;
 	name: string;
-	/** Number of open elements. */
 	depth: number;
 }
 
@@ -75,7 +73,7 @@ class CapabilitiesBuilder {
 	};
 	/** Empty until the root has begun. */
 	root = "";
-	/** The words of an exception; null without one. */
+	/** Null without an exception. */
 	exception: string | null = null;
 	#tree: TreeBuilder | null = null;
 	readonly #layers: OpenLayer[] = [];
@@ -85,7 +83,7 @@ class CapabilitiesBuilder {
 
 	constructor(
 		readonly service: OgcService,
-		/** Layers that are kept, however large the document is. */
+		/** Kept however large the document is. */
 		readonly needed: ReadonlySet<string>,
 	) {}
 
@@ -143,7 +141,6 @@ class CapabilitiesBuilder {
 		if (name !== "") this.#keep(name, layer);
 	}
 
-	/** For the group around the layer. */
 	#boxIn(layer: CapabilitiesLayer): Bounds | null {
 		const { isOlder } = this.capabilities;
 		if (layer.box || layer.referenced.length === 0 || this.#projected >= maxProjected)
@@ -152,7 +149,7 @@ class CapabilitiesBuilder {
 		return ownBox(layer, isOlder) ?? layer.inner;
 	}
 
-	/** Of a large document's layers that are not needed, only the names are kept. */
+	/** Of a large document's other layers only the names. */
 	#keep(name: string, layer: CapabilitiesLayer): void {
 		const { layers, others } = this.capabilities;
 		if (layers.has(name) || others.has(name)) return;
@@ -180,7 +177,6 @@ class CapabilitiesBuilder {
 	}
 }
 
-/** By GET. */
 function addressIn({ name, attributes, children }: XmlElement): string {
 	if (name === "OnlineResource" && attributes.href) return attributes.href.trim();
 	if (name === "Post") return "";
@@ -198,8 +194,8 @@ function exceptionWords({ text, attributes }: XmlElement): string {
 }
 
 /**
- * Reads a GetCapabilities answer of WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042) or WMTS 1.0.0 (07-057r7) part
- * by part, without holding the document.
+ * WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042) or WMTS 1.0.0 (07-057r7), part by part, without holding the
+ * document.
  * @param names layers that are needed; a document that is not large is kept whole
  * @throws {NotCapabilities} for a service exception, for a document that is cut off, and for any other
  * document

@@ -1,8 +1,7 @@
 export interface XmlElement {
-	/** Without a prefix. */
 	name: string;
 	attributes: Readonly<Record<string, string>>;
-	/** With the text of the elements in it. */
+	/** With that of the elements in it. */
 	text: string;
 	children: XmlElement[];
 }
@@ -11,13 +10,13 @@ export interface XmlElement {
 const maxElements = 5_000;
 const maxTextLength = 16_000;
 
-/** Elements of HTML, which texts may contain, that end a line. */
+/** HTML elements that end a line; texts may contain them. */
 const breaks = /^(?:br|p|li|div|tr)$/i;
 
 export class TreeBuilder {
 	readonly root: XmlElement;
 	readonly #open: XmlElement[];
-	/** Open elements beyond the limit, which are left out. */
+	/** Open elements beyond the limit. */
 	#left = 0;
 	#elements = 1;
 
@@ -51,7 +50,7 @@ export class TreeBuilder {
 	}
 }
 
-/** In the order of the document. Names are without a prefix, bound to a namespace or not. */
+/** Names are without a prefix. */
 interface XmlHandler {
 	open(name: string, attributes: Readonly<Record<string, string>>): void;
 	text(text: string): void;
@@ -62,10 +61,8 @@ interface XmlHandler {
 const maxDepth = 200;
 const maxMarkup = 256_000;
 
-/** A document is nested too deeply, or has a tag that is too long. */
 export class UnreadableXml extends Error {}
 
-/** The start and the end of what is skipped. */
 const skipped = [
 	["<!--", "-->"],
 	["<?", "?>"],
@@ -81,7 +78,7 @@ export class XmlReader {
 	readonly #handler: XmlHandler;
 	/** Text whose end has not arrived. */
 	#rest = "";
-	/** The end of what is being skipped, or of a CDATA section; empty in all other places. */
+	/** The end of what is being skipped, or of a CDATA section. */
 	#until = "";
 	readonly path: string[] = [];
 
@@ -113,7 +110,7 @@ export class XmlReader {
 		return end < 0 ? -1 : end + 1;
 	}
 
-	/** Reads the start of what is skipped or of a CDATA section, or a whole document type. */
+	/** Or a whole document type. */
 	#readDeclaration(text: string, at: number): number {
 		for (const [start, end] of [...skipped, cdata]) {
 			if (!text.startsWith(start, at)) continue;
@@ -150,7 +147,6 @@ export class XmlReader {
 		const from = isEnd ? 1 : 0;
 		const end = endOf(notInName, tag, from);
 		const name = localName(tag.slice(from, end));
-		// A sign that begins no tag.
 		if (name === "") return;
 		if (isEnd) return this.#close(name);
 		if (this.path.length >= maxDepth) throw new UnreadableXml();
@@ -197,7 +193,7 @@ function typeEnd(text: string, from: number): number {
 const notInName = /[\s/>=]/g;
 const notSpace = /\S/g;
 
-/** Position of the first match; the length of the text without a match. */
+/** The length of the text without a match. */
 function endOf(pattern: RegExp, text: string, from: number): number {
 	pattern.lastIndex = from;
 	return pattern.exec(text)?.index ?? text.length;

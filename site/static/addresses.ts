@@ -5,7 +5,6 @@ export { repairAddress, repairFile, repairFolders, repairPlace } from "../repair
 
 export const feedPath = "changes/feed.xml";
 
-/** Of the plain list. */
 export const listFolders: Readonly<Record<Lang, string>> = { en: "list", fr: "list/fr" };
 
 /** `en/layer/23ax5t.html` */
@@ -23,7 +22,6 @@ export function openSearchFile(lang: Lang): string {
 	return `opensearch-${lang}.xml`;
 }
 
-/** Folders of pages. */
 export const changesFolders: Readonly<Record<Lang, string>> = { en: "en/changes", fr: "fr/changes" };
 export const healthFolders: Readonly<Record<Lang, string>> = { en: "en/health", fr: "fr/health" };
 export const publisherFolders: Readonly<Record<Lang, string>> = { en: "en/publisher", fr: "fr/publisher" };

@@ -11,7 +11,6 @@ const root = "../../";
 
 type ListOptions = Lists & { level: 2 | 3; isOnePublisher: boolean };
 
-/** By day. Pure. */
 export function changesHtml(lang: Lang, lists: Lists): string {
 	const { changes, settings } = lists;
 	const { t } = textsIn[lang];
@@ -54,7 +53,6 @@ ${choice("host", t("service-host"), hosts)}
 }
 
 /**
- * The changes with a heading for each day.
  * @param lists `level` is that of the headings; `isOnePublisher`: whether all are of one publisher, whose
  * name is left out
  */
@@ -109,7 +107,6 @@ function item(lang: Lang, { commit, date, what }: RecentChange, root: string, li
 ${kind === "changed" && fieldList(lang, what.fields)}</li>\n`;
 }
 
-/** With the values before and after. */
 function fieldList(lang: Lang, fields: readonly FieldChange[] = []): Part {
 	const { t } = textsIn[lang];
 	if (fields.length === 0) return null;

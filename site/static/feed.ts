@@ -7,7 +7,7 @@ import { escapeHtml, type Html, html, inBoth, type PageSettings, textsIn } from 
 
 export type ErrorKind = "no-page" | "building";
 
-/** Seconds after which the page `building` reloads itself. */
+/** For the page `building`. */
 export const reloadSeconds = 3;
 
 /** In the page itself: on an error, other files may be missing, too. */
@@ -25,7 +25,7 @@ function sectionHtml(kind: ErrorKind, lang: Lang, home: string): Html {
 }
 
 /**
- * The page in place of one that does not exist, in the frame of the site. Pure.
+ * In the frame of the site. Pure.
  * @param lang of the frame; the text is in both languages, this one first
  * @param root relative address from the requested address to the site's root
  */
@@ -40,7 +40,7 @@ export function noPageHtml(lang: Lang, root: string, pages: PageSettings): strin
 }
 
 /**
- * A small page in both languages that needs no other file. Pure.
+ * In both languages, without any other file. Pure.
  * @param home relative address from the requested address to the site's root
  */
 export function errorHtml(kind: ErrorKind, home: string): string {
@@ -54,14 +54,14 @@ ${kind === "building" && html`<meta http-equiv="refresh" content="${reloadSecond
 
 const maxFeedEntries = 100;
 
-/** The titles of a layer as XML text. @param was the titles of a removed layer */
+/** XML text. @param was the titles of a removed layer */
 type FeedTitle = (smallkey: string, was?: Entry["title"]) => string;
 
 /**
- * The last 100 changes as an Atom feed (RFC 4287). The ids are made from the commits, so they are the same on
- * every host. Smallkeys and commit ids have no character that is special in XML.
+ * Atom (RFC 4287). The ids are made from the commits, so they are the same on every host. Smallkeys and
+ * commit ids have no character that is special in XML.
  * @param changes newest first
- * @param publicUrl address of the site with a slash at its end, or empty
+ * @param publicUrl with a slash at its end, or empty
  * @param updated the time of the newest change
  */
 export function feedText(
@@ -107,10 +107,9 @@ ${links.join("\n")}
 </entry>`;
 }
 
-/** Most changed members in the summary of an entry. */
+/** Most changed members in a summary. */
 const maxSummarized = 10;
 
-/** The changed members with their values; empty without any. */
 function summaryText(fields: readonly FieldChange[] = []): string {
 	const members = fields.filter(({ field }) => field !== "").slice(0, maxSummarized);
 	const lines = members.map(({ field, from, to }) => {
@@ -125,7 +124,7 @@ function xmlText(text: string): string {
 	return escapeHtml(text.replace(/(?!\n)\p{Cc}|[\ufffe\uffff]/gu, " ").toWellFormed());
 }
 
-/** The titles of a layer, each once, as XML text; the smallkey if they are unknown. */
+/** XML text, each title once; the smallkey if they are unknown. */
 export function feedTitle(smallkey: string, title: Entry["title"] | null | undefined): string {
 	const texts = langs.map((lang) => title?.[lang].replaceAll("\n", " ").trim() || smallkey);
 	return xmlText([...new Set(texts)].join(" · "));

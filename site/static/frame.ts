@@ -15,9 +15,8 @@ import {
 } from "./html.ts";
 
 /**
- * The pages' Content-Security-Policy: scripts and styles of the site only, none inline; images, requests and
- * frames from any map service.
- * @param isSecure whether the pages are served over https only; otherwise services over http are allowed, too
+ * Scripts and styles of the site only, none inline; images, requests and frames from any map service.
+ * @param isSecure https only; otherwise services over http are allowed, too
  */
 export function contentPolicy(isSecure: boolean): string {
 	const services = isSecure ? "https:" : "https: http:";
@@ -40,9 +39,8 @@ interface Frame {
 	/** Null: the site's title alone. */
 	title: string | null;
 	head?: Part;
-	/** Address of the same page in the other language; null if there is none. */
+	/** The same page in the other language. */
 	other: string | null;
-	/** The item of the menu that leads to this page. */
 	here?: "health" | "changes";
 	attributes?: Html;
 	content: Part;
@@ -104,7 +102,6 @@ function operatorHtml(lang: Lang, { contact = "", terms = null }: Partial<SiteSe
 	return links.length > 0 && html`<p>${links}</p>\n`;
 }
 
-/** @param root relative address from the page to the site's root */
 function headOf(root: string, assets: Assets, title: string, more: Part): Html {
 	return html`<meta http-equiv="Content-Security-Policy" content="${new Html(assets.policy)}">
 <meta name="referrer" content="strict-origin-when-cross-origin">
@@ -121,10 +118,7 @@ function alternates(root: string): Html {
 <link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">`;
 }
 
-/**
- * `en/index.html` or `fr/index.html`: the page in which the script shows every view. It contains the settings
- * and preloads the scripts and the index's manifest, so that the first rows appear sooner.
- */
+/** `en/index.html`: the script shows every view in it. Preloading lets the first rows appear sooner. */
 export function catalogueHtml(lang: Lang, pages: PageSettings): string {
 	const { assets, site, publicUrl } = pages;
 	const { t } = textsIn[lang];
@@ -145,10 +139,6 @@ ${scriptHead(lang, "../", assets, site)}`,
 	});
 }
 
-/**
- * The scripts of a page that shows layers, and the settings.
- * @param root relative address from the page to the site's root
- */
 export function scriptHead(lang: Lang, root: string, assets: Assets, settings: SiteSettings): Html {
 	// Settings of an earlier version have no English texts.
 	const imports = [...assets.imports, lang === "fr" ? assets.french : assets.english].filter(Boolean);
@@ -157,16 +147,12 @@ ${imports.map((path) => html`<link rel="modulepreload" href="${root}${path}">\n`
 <script type="application/json" id="settings">${scriptData(settings)}</script>`;
 }
 
-/** Where the script finds the site and its files. */
 export function scriptAttributes(root: string, assets: Assets): Html {
 	const { landLight, landDark, worker } = assets;
 	return html` data-root="${root}" data-land-light="${root}${landLight}" data-land-dark="${root}${landDark}" data-worker="${root}${worker}"`;
 }
 
-/**
- * A page with a map alone, which pages of other sites may frame.
- * @param page its layer's page below the site's root
- */
+/** For frames of other sites. @param page its layer's page below the site's root */
 export function embedHtml(
 	lang: Lang,
 	root: string,

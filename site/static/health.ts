@@ -14,7 +14,6 @@ interface SickRow extends SickLayer, Pick<Entry, "sender"> {
 	owner: string;
 }
 
-/** @param owner who can correct the layer */
 export function sickOf(entry: Entry, owner = ""): SickRow {
 	const { smallkey, title, health, sender } = entry;
 	if (!health) throw new Error(`${smallkey}: has no problem`);
@@ -27,7 +26,7 @@ const root = "../../";
 const maxRows = 2_000;
 const maxCauses = 10;
 
-/** The page of sick layers: one table, longest sick first, with the number of layers for each cause. Pure. */
+/** Pure. */
 export function healthHtml(lang: Lang, report: HealthReport | null, lists: Omit<Lists, "changes">): string {
 	const { settings, lastLook, entryOf } = lists;
 	const sick = (report?.groups ?? []).flatMap(({ owner, layers }) =>

@@ -7,7 +7,6 @@ import { french } from "../text/french.ts";
 import { frenchStatic } from "../text/french-static.ts";
 import { translator } from "../text/translate.ts";
 
-/** For text inside elements and quoted attributes. */
 export function escapeHtml(text: string): string {
 	if (!/[&<>"']/.test(text)) return text;
 	return text
@@ -39,12 +38,11 @@ function textOf(part: Part): string {
 	return part === null || part === undefined || part === false ? "" : escapeHtml(String(part));
 }
 
-/** JSON for a `script` element. It has no `<`, so that it cannot end the element. */
+/** Without `<`, so that it cannot end the `script` element. */
 export function scriptData(value: object): Html {
 	return new Html(JSON.stringify(value).replaceAll("<", "\\u003c"));
 }
 
-/** The texts of pages without a script. */
 export const textsIn = {
 	en: { ...translator("en", { ...english, ...englishStatic }), causes: causes.en },
 	fr: { ...translator("fr", { ...french, ...frenchStatic }), causes: causes.fr },
@@ -57,51 +55,43 @@ export function inBoth(code: StaticText, ...values: readonly string[]): string {
 	return langs.map((lang) => textsIn[lang].t(code, ...values)).join(" · ");
 }
 
-/** The operator's signature, an SVG in the header of each page. */
+/** An SVG of the operator in the header of each page. */
 export interface Signature {
 	path: string;
-	/** Its text alternative. */
 	title: string;
 	/** In any unit. */
 	width: number;
 	height: number;
 }
 
-/**
- * The content policy of every page, and the files that pages load: paths below the site's root, with content
- * hashes.
- */
+/** Paths below the site's root, with content hashes. */
 export interface Assets {
 	policy: string;
 	script: string;
-	/** Of the root page; chooses a language. */
 	choose: string;
-	/** Sorts and filters tables. */
 	tables: string;
 	styles: string;
 	icon: string;
 	landLight: string;
 	landDark: string;
-	/** Scripts that the page's script imports statically. */
 	imports: readonly string[];
-	/** The texts of the page, of which each page loads one. */
+	/** Each page loads one of them. */
 	english: string;
 	french: string;
 	worker: string;
-	/** The operator's styles, which follow those of the site; null if there are none. */
+	/** Follow those of the site. */
 	theme: string | null;
 	signature: Signature | null;
 }
 
-/** The content of `pages.json`: what a page without a script needs beside the entries. */
+/** The content of `pages.json`. */
 export interface PageSettings {
 	assets: Assets;
-	/** Address of the site with a slash at its end; empty if unknown. */
+	/** With a slash at its end; empty if unknown. */
 	publicUrl: string;
 	site: SiteSettings;
 }
 
-/** @param parts each with the id of its heading */
 export function contentsHtml(parts: readonly { id: string; text: Part }[], lang: Lang): Html {
 	const items = parts.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>\n`);
 	return html`<nav class="contents" aria-label="${textsIn[lang].t("on-this-page")}"><ul class="columns">\n${items}</ul></nav>`;

@@ -11,8 +11,8 @@ import { type Html, html, type PageSettings, type Part, scriptData, siteName, te
 const root = "../../";
 
 /**
- * `en/layer/<smallkey>.html`. Without a script it has everything but the map; the script replaces its content
- * by `site/page/layer-view.ts`, with the same rows. Pure.
+ * Without a script the page has everything but the map; the script replaces its content by
+ * `site/page/layer-view.ts`, with the same rows. Pure.
  */
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const { assets, site } = settings;
@@ -56,7 +56,7 @@ ${snippets}</noscript>
 	});
 }
 
-/** `en/embed/<smallkey>.html`: the map of a layer alone, for frames of other sites. Pure. */
+/** For frames of other sites. Pure. */
 export function layerEmbedHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const title = titleOf(entry, lang);
 	return embedHtml(lang, root, settings, {
@@ -72,7 +72,6 @@ export function layerHref(root: string, lang: Lang, smallkey: string, { site }: 
 	return root + (site.hasLayerPages ? layerAddress(lang, smallkey) : query);
 }
 
-/** The pages of a layer. */
 export const layerRenderers: readonly [LayerPage, typeof layerHtml][] = [
 	["layer", layerHtml],
 	["embed", layerEmbedHtml],
@@ -100,7 +99,7 @@ function fragments(entry: Entry, lang: Lang, { site }: PageSettings): Html {
 	return html`<ul class="columns">\n${links.map((link) => html`<li>${link}</li>\n`)}</ul>`;
 }
 
-/** Of the fragments that can be read. @param textOf the text of a link */
+/** Only of those that can be read. */
 export function fragmentLinks(
 	{ smallkey, unread = [] }: Entry,
 	targets: readonly TargetName[],
@@ -122,9 +121,7 @@ function snippetsIn(entry: Entry, lang: Lang, { publicUrl, site }: PageSettings)
 	return snippetsOf(entry, lang, publicUrl, served).filter(({ kind }) => publicUrl || kind !== "html");
 }
 
-/**
- * Canonical address, addresses in both languages, Open Graph (ogp.me) and a schema.org Dataset (JSON-LD 1.1).
- */
+/** Open Graph (ogp.me) and a schema.org Dataset (JSON-LD 1.1), among others. */
 function headHtml(entry: Entry, lang: Lang, { publicUrl, site }: PageSettings): Html {
 	const { smallkey, thumbnail } = entry;
 	const at = (pageLang: Lang) => (publicUrl || root) + layerAddress(pageLang, smallkey);
@@ -177,7 +174,7 @@ function dataset(
 	});
 }
 
-/** Media type of the answers that describe a service, where it is registered or in common use. */
+/** Where it is registered or in common use. */
 function formatOf({ type }: Entry): { encodingFormat: string } {
 	if (type === "wms" || type === "ogcWms") return { encodingFormat: "application/vnd.ogc.wms_xml" };
 	return { encodingFormat: type === "ogcWmts" ? "application/xml" : "application/json" };

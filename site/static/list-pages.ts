@@ -28,16 +28,11 @@ import {
 /** The files have all layers. */
 const maxRows = 1_000;
 
-/** Most changes on the page of a publisher. */
 const maxChanges = 50;
 
 const root = "../../";
 
-/**
- * The layers of a publisher, their problems and their changes. Pure.
- * @param layers all of the publisher, at least one
- * @param lists the last changes of all layers
- */
+/** Pure. @param layers all of the publisher, at least one @param lists the last changes of all layers */
 function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists: Lists): string {
 	const { settings, lastLook } = lists;
 	const { t, plural } = textsIn[lang];
@@ -99,7 +94,7 @@ function layerTable(lang: Lang, entries: readonly Entry[], settings: PageSetting
 ${rows}</tbody></table>`;
 }
 
-/** The publishers, those with the most layers first. Pure. */
+/** Those with the most layers first. Pure. */
 function publishersHtml(lang: Lang, publishers: Publishers, settings: PageSettings): string {
 	const { t, plural } = textsIn[lang];
 	const all = [...publishers].map(([slug, layers]) => ({ slug, layers, name: namesOf(layers, lang) }));
@@ -119,13 +114,11 @@ ${rows.length === 0 ? html`<p>${t("no-publishers")}</p>` : html`<ul class="plain
 	});
 }
 
-/** The data of the pages and tables of changes, health and publishers. */
 export interface ListData extends Lists {
 	publishers: Publishers;
 	report: HealthReport | null;
 }
 
-/** Of all layers. */
 export function listedEntries(entries: readonly Entry[]): Pick<ListData, "entryOf" | "publishers"> {
 	const byKey = new Map(entries.map((entry) => [entry.smallkey, entry]));
 	return { entryOf: (smallkey) => byKey.get(smallkey), publishers: publishersOf(entries) };
@@ -135,7 +128,6 @@ const publisherPath = new RegExp(
 	`^(?:${publisherFolders.en}|${publisherFolders.fr}|${publisherFilesFolder})/([a-z0-9-]+)\\.(?:html|csv)$`,
 );
 
-/** Whether a path below the site is one of these pages and tables. */
 export function isListPage(file: string): boolean {
 	const isIndex = [changesFolders, healthFolders, publisherFolders].some((folders) =>
 		langs.some((lang) => file === `${folders[lang]}/index.html`),
@@ -159,7 +151,6 @@ export function renderListPage(file: string, data: ListData): string | null {
 	return file === publisherTable(slug) ? publisherCsv(layers) : null;
 }
 
-/** The paths of all these pages and tables. @param slugs of publishers */
 export function listPagePaths(slugs: Iterable<string>): string[] {
 	const folders = langs.flatMap((lang) => [
 		changesFolders[lang],

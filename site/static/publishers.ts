@@ -10,7 +10,6 @@ import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, textsIn } from "./html.ts";
 import { fragmentLinks } from "./layer.ts";
 
-/** `order` is the key in the order by title. */
 interface Titled {
 	entry: Entry;
 	order: string;
@@ -27,8 +26,8 @@ export function byTitle(entries: readonly Entry[], lang: Lang): Titled[] {
 const layersPerPage = { least: 100, most: 400 };
 
 /**
- * Splits a list into pages, at least one. Certain smallkeys end a page, so that a layer that is added or
- * removed changes a page or two: with a fixed number of layers, it would change all pages after it.
+ * At least one page. Certain smallkeys end a page, so that a layer that is added or removed changes a page or
+ * two, not all pages after it.
  */
 export function pagesOf(list: readonly Titled[]): Entry[][] {
 	const pages: Entry[][] = [];
@@ -42,12 +41,7 @@ export function pagesOf(list: readonly Titled[]): Entry[][] {
 	return pages.length > 0 ? pages : [page];
 }
 
-/**
- * One page of the plain list: all layers by title, for readers without a script. Pure.
- * @param pages all layers by title, from `pagesOf`
- * @param page counted from 1
- * @returns null if the page does not exist
- */
+/** For readers without a script. Pure. @param pages from `pagesOf` @param page counted from 1 */
 export function listHtml(
 	lang: Lang,
 	pages: readonly (readonly Entry[])[],
@@ -112,18 +106,16 @@ function rowHtml(entry: Entry, lang: Lang, root: string, { site }: PageSettings)
 	return html`<li>${name} <code>${smallkey}</code>${more}</li>\n`;
 }
 
-/** The last changes, with what pages and feeds of them need. */
 export interface Lists {
 	/** Newest first. */
 	changes: readonly RecentChange[];
 	/** Undefined for a removed layer. */
 	entryOf: (smallkey: string) => Entry | undefined;
-	/** When a layer's service was asked last, in milliseconds since 1970; null if unknown. */
+	/** Time of the last request to a layer's service, in milliseconds since 1970; null if unknown. */
 	lastLook: ((smallkey: string) => number | null) | null;
 	settings: PageSettings;
 }
 
-/** The layers of each publisher, by the name in the publisher's addresses. */
 export type Publishers = ReadonlyMap<string, readonly Entry[]>;
 
 /** Layers without a public name are left out. */
@@ -155,12 +147,12 @@ export function layerOf(smallkey: string, { entryOf, changes }: Lists) {
 	return entryOf(smallkey) ?? was()?.was;
 }
 
-/** The publisher of a change in addresses; null if unknown. */
+/** Null if unknown. */
 export function slugOfChange({ what }: RecentChange, lists: Lists): string | null {
 	return "many" in what ? null : slugOf(layerOf(what.smallkey, lists) ?? {});
 }
 
-/** @returns columns in the order of the table */
+/** In the order of the columns. */
 function tableRow(entry: Entry): Record<string, string> {
 	const { smallkey, type, title, health, changed } = entry;
 	return {

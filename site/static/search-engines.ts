@@ -3,12 +3,11 @@ import { chunkCount, type Entry, layerAddress } from "../data/entries.ts";
 import { openSearchFile } from "./addresses.ts";
 import { html, type PageSettings, siteName, textsIn } from "./html.ts";
 
-/** The sitemap with the layers of one chunk. */
 export function sitemapFile(chunk: number): string {
 	return `sitemap/${String(chunk).padStart(2, "0")}.xml`;
 }
 
-/** Sitemaps.org, protocol 0.9: each layer page, with its addresses in both languages. */
+/** Sitemaps.org, protocol 0.9. */
 export function sitemapXml(entries: readonly Entry[], publicUrl: string): string {
 	const urls = entries.flatMap(({ smallkey, changed }) => {
 		const at = (lang: Lang) => publicUrl + layerAddress(lang, smallkey);
@@ -22,7 +21,6 @@ ${urls}</urlset>
 `.text;
 }
 
-/** `robots.txt`, `sitemap.xml` and the OpenSearch descriptions, by path. */
 export function searchEngineFiles({ publicUrl, site }: Pick<PageSettings, "publicUrl" | "site">) {
 	const hasSitemap = publicUrl !== "" && site.hasLayerPages;
 	const sitemap = hasSitemap ? `Sitemap: ${publicUrl}sitemap.xml\n` : "";

@@ -5,9 +5,7 @@ const collator = new Intl.Collator(document.documentElement.lang, { numeric: tru
 for (const table of document.querySelectorAll<HTMLTableElement>("table.sortable")) makeSortable(table);
 for (const form of document.querySelectorAll<HTMLFormElement>("form.narrow")) makeNarrow(form);
 
-/**
- * Turns each column's heading into a button that sorts by the column, in the other direction the next time.
- */
+/** A click sorts by the column, in the other direction the next time. */
 function makeSortable(table: HTMLTableElement): void {
 	const [body] = table.tBodies;
 	const heads = [...table.querySelectorAll<HTMLTableCellElement>("thead th")];
@@ -27,7 +25,7 @@ function makeSortable(table: HTMLTableElement): void {
 	}
 }
 
-/** Hides the rows without the chosen values. The choice is in the address. */
+/** The choice is in the address. */
 function makeNarrow(form: HTMLFormElement): void {
 	const selects = [...form.querySelectorAll("select")];
 	const status = form.querySelector<HTMLElement>("[role=status]");

@@ -87,7 +87,6 @@ export const englishStatic = {
 	building: "The catalogue is being prepared",
 	"building-hint": "This page loads itself again in a few seconds.",
 	"to-layers": "To the map layers",
-	// Repairs.
 	repairs: "Proposed repairs",
 	"no-repairs": "No repair waits for a decision.",
 	"repairs-intro":
@@ -117,7 +116,6 @@ export const englishStatic = {
 	"on-machine": "On the machine of the service:",
 	"only-hint": "With --only SMALLKEY, a decision is about that layer alone.",
 	"layer-page": "The layer’s page",
-	// The guide.
 	example: "Example",
 	table: "Table",
 } as const;

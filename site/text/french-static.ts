@@ -89,7 +89,6 @@ export const frenchStatic: Readonly<Record<keyof typeof englishStatic, string>> 
 	building: "Le catalogue est en préparation",
 	"building-hint": "Cette page se rechargera automatiquement dans quelques secondes.",
 	"to-layers": "Vers les couches cartographiques",
-	// Repairs.
 	repairs: "Réparations proposées",
 	"no-repairs": "Aucune réparation n’attend de décision.",
 	"repairs-intro":
@@ -119,7 +118,6 @@ export const frenchStatic: Readonly<Record<keyof typeof englishStatic, string>> 
 	"on-machine": "Sur la machine du service :",
 	"only-hint": "Avec --only CLÉ, la décision ne porte que sur cette couche.",
 	"layer-page": "La page de la couche",
-	// The guide.
 	example: "Exemple",
 	table: "Tableau",
 };

@@ -3,10 +3,9 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { type Countable, codeFor, filled } from "../../registry/texts/filled.ts";
 import type { english } from "./english.ts";
 
-/** The code of a text that every page can show. */
 export type Text = keyof typeof english;
 
-/** Name of a snippet → its text, where the program's name is not enough. */
+/** Where the program's name is not enough. */
 const copyTexts: ReadonlyMap<string, Text> = new Map([
 	["RAMP 4.0", "copy-ramp-4"],
 	["RAMP 5", "copy-ramp-5"],
@@ -31,7 +30,6 @@ export function translator<Code extends string>(lang: Lang, texts: Readonly<Reco
 	/** `{0}` is the number. In French, zero is singular. */
 	const plural = (number: number, code: Countable<Code>, ...values: readonly Value[]) =>
 		t(codeFor<Code>(lang, number, code), number, ...values);
-	/** The text of a name; the name itself without a text. */
 	const nameText = (code: string, name: string) => (Object.hasOwn(texts, code) ? t(code as Code) : name);
 	return {
 		t,

@@ -34,10 +34,7 @@ import { readHarvest } from "../../harvest/settings.ts";
 import { readProve, runProofs } from "../proofs.ts";
 import { needBrowser, openBrowser, reportHtml, reportOf, serveFolder } from "../report.ts";
 
-/**
- * Writes the repaired layers of all waiting proposals.
- * @param folder the folder in which `layers` is created
- */
+/** @param folder in which `layers` is created */
 async function writeProposedLayers(repository: string, ref: string, folder: string): Promise<void> {
 	await mkdir(join(folder, "layers"), { recursive: true });
 	for (const { commit, smallkeys } of await readOpen(repository, ref)) {
@@ -56,7 +53,6 @@ named, so that an interrupted run continues. For a folder of layers it also writ
 watch-services does. It needs Chromium. --proposed draws the layers of the repairs that wait, as they would be, into the
 folder proposed/ beside the other pictures.`;
 
-/** `3/7` is the third of seven parts. */
 function parsePart(text: string) {
 	const [, number = "", of = ""] = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(text) ?? [];
 	const part = { number: Number(number), of: Number(of) };
@@ -64,10 +60,7 @@ function parsePart(text: string) {
 	throw new InvalidArgumentError("It must be a part of all, such as 3/7.");
 }
 
-/**
- * A layer is always in the same part, whatever other layers there are. A sample is spread over all layers,
- * and changes each day.
- */
+/** A layer is always in the same part, whatever other layers there are. A sample changes each day. */
 function chooseLayers<Layer extends Pick<CheckedLayer, "smallkey">>(
 	layers: readonly Layer[],
 	{ part, sample }: { part?: ReturnType<typeof parsePart> | undefined; sample?: number | undefined },
@@ -81,7 +74,7 @@ function chooseLayers<Layer extends Pick<CheckedLayer, "smallkey">>(
 	return ofPart.sort((a, b) => hashOf(day + a.smallkey) - hashOf(day + b.smallkey)).slice(0, sample);
 }
 
-/** From 0 to 2³² - 1, and always the same for the same text. */
+/** From 0 to 2³² - 1. */
 function hashOf(text: string): number {
 	return createHash("sha256").update(text).digest().readUInt32BE();
 }
@@ -90,13 +83,12 @@ function titleOf(layer: CheckedLayer, lang: Lang): string {
 	return layer.registration[lang].service_name ?? describedFor(layer, lang).title ?? layer.smallkey;
 }
 
-/** Cause in the browser → the state of the layer; `down` for all others. */
+/** `down` for all others. */
 const stateOf: Partial<Record<CauseCode, SickState>> = {
 	...{ nothing: "empty", "other-scales": "empty", reference: "empty", "browser-ended": "empty" },
 	...{ cors: "blocked", "not-secure": "blocked" },
 };
 
-/** Null if the page draws no layer of this kind. */
 function unseen({ langs }: Pick<Proof, "langs">): CheckResult | null {
 	const cause = langs.en?.cause ?? langs.fr?.cause;
 	return cause && cause.code !== "not-drawable" ? checkResult(stateOf[cause.code] ?? "down", cause) : null;
@@ -121,7 +113,7 @@ function withBuild<T>(task: (temporary: string) => Promise<T>): Promise<T> {
 /** A report of 20,000 layers takes seconds. */
 const maxReports = 200;
 
-/** Calls a function for each layer of a few, and every few layers of many. */
+/** Not for each layer of many. */
 function everyFew(layers: number, write: (proofs: Proofs) => unknown): (proofs: Proofs) => void {
 	let since = 0;
 	return (proofs) => {

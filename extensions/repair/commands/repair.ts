@@ -22,20 +22,16 @@ It looks at the layers that layers/health.json named before today (UTC), and com
 harvested of them. Each proposal is a branch repair/<smallkey>; the branch main is never changed. A running service does
 this once a day. REPAIR=off turns it off.`;
 
-/** Proposals that may wait at the same time. */
 const maxOpen = 20;
 
-/** `layers/health.json` as it was before a day (UTC); null if it did not exist. */
+/** As it was before a day (UTC). */
 async function readHealthBefore(repository: string, base: string, day: string): Promise<string | null> {
 	const words = ["rev-list", "-1", "--first-parent", `--before=${day}T00:00:00Z`, base];
 	const commit = await gitText(repository, words);
 	return commit === "" ? null : readHealth(repository, commit);
 }
 
-/**
- * Marks the layers with a waiting repair in a file of health.
- * @param before its text; null if it does not exist
- */
+/** In a file of health. @param before its text; null if it does not exist */
 async function noteRepairs(file: string, before: string | null, open: readonly OpenRepair[], now: Date) {
 	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
 	const text = healthText(markRepairs(parseHealth(before), proposed, weekOf(now)));
@@ -104,7 +100,7 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 		await noteRepairs(options.health, health, await readOpen(repository, base), now);
 	if (out !== undefined) {
 		const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = environment;
-		// The address at which GitHub serves the files of the branch `pictures`.
+		// GitHub serves the files of the branch `pictures` there.
 		const address = `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
 		for (const proposal of outcome.proposed) {
 			const { branch, smallkeys } = proposal;
