@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { Fragment, ReadFragment } from "../registry/targets/target.ts";
 
-/** What a layer takes beside its bytes and its smallkey: row `memory` of `npm run bench`. */
-const layerBytes = 400;
+/** What a layer, and each of its fragments, takes beside its bytes: row `memory` of `npm run bench`. */
+const [layerBytes, fragmentBytes] = [200, 250];
 
 /** Fragments of a layer by the position of their folder; null where the target cannot express the layer. */
 type Fragments = readonly (Fragment | null | undefined)[];
@@ -22,8 +22,10 @@ export function createFragmentCache(
 	// By smallkey, not by path: a path is made and hashed for each look (row `docs-10` of `npm run bench`).
 	const cache = new LRUCache<string, Fragments>({
 		maxSize: maxBytes,
-		sizeCalculation: (fragments, smallkey) =>
-			fragments.reduce((sum, fragment) => sum + (fragment?.body.length ?? 0), smallkey.length + layerBytes),
+		sizeCalculation: (fragments, smallkey) => {
+			const sizes = fragments.map((fragment) => (fragment ? fragment.body.length + fragmentBytes : 0));
+			return sizes.reduce((sum, size) => sum + size, smallkey.length + layerBytes);
+		},
 	});
 	/** The reads that have begun, by path. One that is dropped meanwhile is answered, and not kept. */
 	const reading = new Map<string, Promise<Fragment | null>>();
