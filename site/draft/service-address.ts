@@ -25,7 +25,7 @@ const requestParameters = new RegExp(
 export function parseServiceAddress(text: string): ServiceAddress | null {
 	// As in a letter, or in the source of a page or of capabilities.
 	const [, trimmed = ""] =
-		/^[<"']?(https?:\/\/[^\s<>"']+)[>"']?$/i.exec(text.replaceAll("&amp;", "&").trim()) ?? [];
+		/^[<"']?(https?:\/\/\S+?)[>"']?$/i.exec(text.replaceAll("&amp;", "&").trim()) ?? [];
 	if (!URL.canParse(trimmed)) return null;
 	// Addresses of queries are copied, too: their parameters are not those of the service.
 	const operation = operationOf(new URL(trimmed));

@@ -45,7 +45,7 @@ test("an address says its kind, its service and its layer, without the parameter
 	};
 	const arcgis = "https://h.example/arcgis/rest/services/A/MapServer";
 	assert.equal(parsed(` ${arcgis}/3/?f=json#x`), ["feature", arcgis, "3"]);
-	assert.equal(parsed(`${arcgis}/3/query?where=1%3D1&outFields=*`), ["feature", arcgis, "3"]);
+	assert.equal(parsed(`${arcgis}/3/query?where=NAME='x'&outFields=*`), ["feature", arcgis, "3"]);
 	assert.equal(parsed(`${arcgis}?callback=x&_=1`), ["feature", arcgis, ""]);
 	assert.equal(parsed(arcgis.replace("Map", "Feature")), ["feature", arcgis.replace("Map", "Feature"), ""]);
 	assert.equal(parsed("https://h.example/ows?map=a&SERVICE=WMS&REQUEST=GetMap&LAYERS=roads&bbox=1,2,3,4"), [
