@@ -15,29 +15,27 @@ export function docPath(target: TargetName, lang: Lang, smallkey: string): strin
 	return `${folder}/${lang}/${encodeURIComponent(smallkey)}`;
 }
 
-export async function readDrawable(
+export async function readDrawables(
 	smallkey: string,
-	lang: Lang,
 	signal: AbortSignal,
 	failed: (error: unknown) => null,
-): Promise<Drawable | null> {
-	const read = async (target: TargetName) => {
-		const text = readFile(docPath(target, lang, smallkey), "no-cache", signal);
-		return [target, await text.catch(failed)] as const;
+): Promise<Drawables> {
+	const readIn = async (lang: Lang) => {
+		const read = async (target: TargetName) => {
+			const text = readFile(docPath(target, lang, smallkey), "no-cache", signal);
+			return [target, await text.catch(failed)] as const;
+		};
+		return drawableOf(await Promise.all(drawnTargets(settings.targets).map(read)));
 	};
-	return drawableOf(await Promise.all(drawnTargets(settings.targets).map(read)));
+	const [en, fr] = await Promise.all([readIn("en"), readIn("fr")]);
+	return { en, fr };
 }
 
-/** @param name title of the layer, for screen readers; empty for none */
-export function lookButton(
-	name: string,
-	signal: AbortSignal,
-	read: () => Promise<Drawable | null>,
-): TemplateResult {
-	return html`<p>${answerButton(t("check-now"), name, "hint", async (show) => {
+export function lookButton(drawable: Drawable, signal: AbortSignal): TemplateResult {
+	return html`<p>${answerButton(t("check-now"), "", "hint", async (show) => {
 		show(t("asking-service"));
-		const [{ lookNow }, drawable] = await Promise.all([import("../map/document.ts"), read()]);
-		show(drawable ? await lookNow(drawable, signal) : t("fragments-unread"));
+		const { lookNow } = await import("../map/document.ts");
+		show(await lookNow(drawable, signal));
 	})}</p>`;
 }
 

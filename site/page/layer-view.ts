@@ -1,5 +1,4 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import type { Lang } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import { snippetsOf } from "../data/snippets.ts";
 import { catalogue, problemOf, renewCatalogue } from "../search/loaded-catalogue.ts";
@@ -12,7 +11,7 @@ import {
 	lookButton,
 	type MapPanel,
 	mapPanel,
-	readDrawable,
+	readDrawables,
 } from "./drawables.ts";
 import { type RowPart, rowsOf, separator } from "./layer-rows.ts";
 import {
@@ -92,13 +91,15 @@ export class LayerView implements View {
 			problems.push(problemOf(error));
 			return null;
 		};
-		const read = (mapLang: Lang) => readDrawable(this.smallkey, mapLang, signal, note);
-		const [entry, en, fr] = await Promise.all([readEntry().catch(note), read("en"), read("fr")]);
+		const [entry, drawables] = await Promise.all([
+			readEntry().catch(note),
+			readDrawables(this.smallkey, signal, note),
+		]);
 		if (signal.aborted) return;
 		this.#isReading = false;
 		this.#problems = problems;
-		if (entry || en || fr) {
-			const { map } = this.#set(entry, { en, fr });
+		if (entry || drawables.en || drawables.fr) {
+			const { map } = this.#set(entry, drawables);
 			refresh();
 			map.open();
 			void this.#readRamp4();
@@ -138,7 +139,7 @@ export class LayerView implements View {
 
 	#body({ entry, drawables, map }: Layer): TemplateResult {
 		const drawable = drawables[lang] ?? drawables.en ?? drawables.fr;
-		const look = drawable ? lookButton("", this.signal, async () => drawable) : "";
+		const look = drawable ? lookButton(drawable, this.signal) : "";
 		const rows = entry && rowsOf(entry, lang, texts, settings).filter(({ isInTable }) => !isInTable);
 		const about = rows
 			? html`<dl>${rows.map(({ name, parts }) => html`<dt>${name}</dt><dd>${parts.map((rowPart, index) => [separator(parts, index), partContent(rowPart)])}</dd>`)}</dl>`
@@ -202,10 +203,9 @@ export class EmbedView implements View {
 			problems.push(problemOf(error));
 			return null;
 		};
-		const read = (mapLang: Lang) => readDrawable(this.smallkey, mapLang, this.signal, note);
-		const [en, fr] = await Promise.all([read("en"), read("fr")]);
+		const drawables = await readDrawables(this.smallkey, this.signal, note);
 		this.#problems = problems;
-		this.#map = mapPanel({ en, fr }, this.#answer);
+		this.#map = mapPanel(drawables, this.#answer);
 		refresh();
 		this.#map.open();
 	}

@@ -9,14 +9,11 @@ export interface Term {
 	isOptional: boolean;
 }
 
-/** Each row names the same thing in both languages. A text may be in several rows. */
-export const synonyms: readonly (readonly string[])[] = rows;
-
 const stemsOf = (text: string) => queryWords(text).map(stem);
 
-/** Each name of a thing → all its names; stemmed. */
+/** Each name of a thing → all its names in both languages; stemmed. A name may be in several rows. */
 const namesOf = new Map<string, string[]>();
-for (const names of synonyms.map((row) => row.map((name) => stemsOf(name).join(" "))))
+for (const names of rows.map((row) => row.map((name) => stemsOf(name).join(" "))))
 	for (const name of names) namesOf.set(name, [...new Set([...(namesOf.get(name) ?? []), ...names])]);
 
 const lengths = [...new Set([...namesOf.keys()].map((name) => name.split(" ").length))].sort((a, b) => b - a);
