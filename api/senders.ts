@@ -2,8 +2,7 @@ import { parseJson } from "../registry/json.ts";
 import { textsOf } from "../registry/problems.ts";
 import { langs } from "../registry/smallkey.ts";
 import { type Problem, problemAt, type Text, textOf } from "../registry/texts.ts";
-import type { PublicName } from "../registry/timestamp.ts";
-import { isSenderId, maxClockSkewMs, parseTimestamp } from "../registry/timestamp.ts";
+import { isSenderId, maxClockSkewMs, type PublicName, parseTimestamp } from "../registry/timestamp.ts";
 import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
 
 const encoder = new TextEncoder();

@@ -57,9 +57,9 @@ const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+
 function problemOf(address: string): Text | null {
 	if (/^[^:]+:\/*[^/?#]*@/.test(address)) return textOf("address-credentials");
 	if (!uriCharacters.test(address)) return textOf("address-characters", shownValue(address));
-	const url = parseAddress(address);
-	if (!url) return textOf("address", shownValue(address));
-	return url.username || url.password ? textOf("address-credentials") : null;
+	if (!URL.canParse(address)) return textOf("address", shownValue(address));
+	const { username, password } = new URL(address);
+	return username || password ? textOf("address-credentials") : null;
 }
 
 /**
@@ -77,14 +77,6 @@ export function withoutRequest(address: string): string {
 	const remaining = all.filter((parameter) => !requestParameter.test(parameter));
 	if (query !== "" && remaining.length === all.length) return address;
 	return `${path}${remaining.some(Boolean) ? "?" : ""}${remaining.filter(Boolean).join("&")}${rest}`;
-}
-
-function parseAddress(address: string): URL | null {
-	try {
-		return new URL(address);
-	} catch {
-		return null;
-	}
 }
 
 /** No WMS answers at ArcGIS's REST interface. */

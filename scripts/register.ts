@@ -1,7 +1,6 @@
 import { openStore } from "../api/service/open-store.ts";
 import { readConfiguration } from "../api/service/settings.ts";
-import type { Environment, Io } from "../registry/environment.ts";
-import { WrongError } from "../registry/environment.ts";
+import { type Environment, type Io, WrongError } from "../registry/environment.ts";
 import type { Registration } from "../registry/registration.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
 import { isRefusal } from "../store/store.ts";

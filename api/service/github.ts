@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { authorizeWith } from "../../store/github/auth.ts";
-import type { Github } from "../../store/github/client.ts";
-import { connect } from "../../store/github/client.ts";
+import { connect, type Github } from "../../store/github/client.ts";
 import { createFetch } from "./net/fetch.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -23,9 +22,9 @@ export function fetchFromGithub({ network }: Configuration): typeof fetch {
 /** For a script, whose time limit starts now. @throws {Error} if no repository is configured */
 export function connectToGithub(
 	configuration: Configuration,
-	now = () => new Date(),
 	fetch = fetchFromGithub(configuration),
 ): Github {
+	const now = () => new Date();
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
 	const connection = { ...github, fetch, now, sleep, requestTimeoutMs };

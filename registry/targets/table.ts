@@ -29,11 +29,9 @@ export function parseTargets(text: string): readonly TargetName[] | string {
 	return targetNames.filter((name) => names.includes(name));
 }
 
-const byName = new Map(targets.map((target) => [target.name, target]));
-
 /** @throws {Error} where the table has none */
 export function targetOf(name: TargetName): Target {
-	const target = byName.get(name);
+	const target = targets.find((target) => target.name === name);
 	if (!target) throw new Error(`${name}: is not a target`);
 	return target;
 }

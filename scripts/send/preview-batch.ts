@@ -121,14 +121,11 @@ export async function compareWithService(
 export function printComparison(comparison: Comparison, isJson: boolean, io: Pick<Io, "print">): void {
 	if (isJson) return io.print(JSON.stringify(comparison));
 	const { unchanged, ...changing } = comparison;
+	const total = changing.added.length + changing.changed.length + unchanged.length;
 	for (const [verb, keys] of Object.entries(changing))
 		for (const key of keys) io.print(`${verb.padEnd("unchanged".length)}${key}`);
 	const counts = Object.entries(changing).map(([verb, keys]) => `${keys.length} ${verb}`);
 	io.print(
-		`${counts.join(", ")}, ${unchanged.length} as they are: ${counted(registrationsOf(comparison), "layer")}; nothing was sent`,
+		`${counts.join(", ")}, ${unchanged.length} as they are: ${counted(total, "layer")}; nothing was sent`,
 	);
-}
-
-function registrationsOf({ added, changed, unchanged }: Comparison): number {
-	return added.length + changed.length + unchanged.length;
 }

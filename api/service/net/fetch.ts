@@ -11,7 +11,7 @@ interface FetchOptions {
 	maxBytes?: number;
 	/** For https requests (`HTTPS_PROXY`). */
 	httpsProxy?: string;
-	/** For http requests (`HTTP_PROXY`). */
+	/** For http requests; only tests set it. */
 	httpProxy?: string;
 	/** Names, `.suffix`, `host:port` or `*`, separated by commas (`NO_PROXY`). */
 	noProxy?: string;

@@ -66,7 +66,7 @@ function connectWith(plan: string | undefined, environment: Environment, now: Da
 		return { github: connectToGithub(configuration), base, finish: async () => undefined };
 	const root = `${settings.apiUrl.replace(/\/$/, "")}/repos/${settings.repository}`;
 	const planned = planWrites(fetchFromGithub(configuration), root, now);
-	const github = connectToGithub(configuration, undefined, planned.fetch);
+	const github = connectToGithub(configuration, planned.fetch);
 	return { github, base, finish: () => writeFile(plan, JSON.stringify(planned.plan)) };
 }
 
