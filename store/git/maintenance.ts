@@ -40,7 +40,7 @@ export function createMaintenance(base: StoreBase, after: () => Promise<void>) {
 		if (running || performance.now() < pausedUntilMs) return;
 		const packs = (await readdir(join(objects, "pack"))).filter((name) => name.endsWith(".pack"));
 		// A history may come without a graph, such as from a backup or of an earlier version.
-		const isNew = packs.length > 1 && isIdle && !existsSync(join(objects, "info", "commit-graph"));
+		const isNew = isIdle && !existsSync(join(objects, "info", "commit-graph"));
 		if (isNew || packs.length >= limits.maxPacks * (isIdle ? 1 : busyFactor)) running = maintain();
 	}
 
