@@ -62,9 +62,8 @@ export type Route =
 	| { kind: "refused" | "preflight"; reply: Reply };
 
 /**
- * On every engine.
- * @param target the request target as it arrived: this text is signed, not a URL parser's normal form
- * @param routes routes that are asked after these
+ * @param target as it arrived: this text is signed, not a URL parser's normal form
+ * @param routes asked after the core's
  */
 export function routeOf(
 	method: string,
@@ -88,7 +87,6 @@ const operationPaths: ReadonlyMap<string, "healthz" | "readyz" | "version"> = ne
 	["/v2/version", "version"],
 ]);
 
-/** `/status/`, one path segment of any content, and any query. */
 const statusPath = /^\/status\/([^/?]*)(?:\?.*)?$/;
 
 function routeOther(
@@ -147,10 +145,7 @@ function refusedPath(status: number, error: Problem): Route {
 	return refused(refuseWrite({ status, errors: [error], reason: "path" }));
 }
 
-/**
- * Needs neither a body nor a fragment. @param problem why the service serves nothing, in one line; null if it
- * works
- */
+/** @param problem why the service serves nothing, in one line; null if it works */
 export function answerPlain(
 	route: Extract<Route, { kind: "version" | "healthz" | "readyz" } | { reply: Reply }>,
 	{ readiness, commit }: Pick<Context, "readiness" | "commit">,
@@ -175,7 +170,6 @@ function answerHealth(problem: string | null, ok: string): Reply {
 	return { status: problem === null ? 200 : 503, headers, body: new TextEncoder().encode(`${line}\n`) };
 }
 
-/** The error is logged; the answer has no stack trace. */
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
 	if (error instanceof StoreBusy) {
 		const errors = [problemAt("", "busy", error.text)];

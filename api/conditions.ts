@@ -49,7 +49,6 @@ export function conditionalEdits(
 	return { edits: decide, etag: () => etag };
 }
 
-/** @param etag of the stored registration, or null @returns null if the conditions hold */
 function judgeConditions(
 	smallkey: string,
 	{ ifMatch, ifNoneMatch }: Conditions,
@@ -73,7 +72,6 @@ function refusalOf(header: string, text: string, smallkey: string, etag: string 
 	return { status: 412, errors: [error] };
 }
 
-/** Of a change that was made, or not needed. */
 export async function receiptOf(
 	{ smallkey, registration }: RequestedChange,
 	outcome: Commit,

@@ -25,7 +25,6 @@ export class Variables {
 		return this.#fitting(name, fallback ? "on" : "off", fits, "on or off") === "on";
 	}
 
-	/** `7d`, `12h`, `30m` or `45s`, in milliseconds. */
 	span(name: string, fallback: string): number {
 		const fits = (text: string) => parseSpan(text) !== null;
 		return parseSpan(this.#fitting(name, fallback, fits, "a time such as 7d, 12h, 30m or 45s")) ?? 0;
@@ -57,7 +56,6 @@ export class Variables {
 		return fallback;
 	}
 
-	/** @throws {Error} with a line for each bad variable */
 	check(): void {
 		if (this.problems.length > 0) throw new Error(this.problems.join("\n"));
 	}
@@ -79,10 +77,8 @@ export function parseSpan(text: string): number | null {
 
 const addressTemplate = /^https?:\/\/[^\s"<>{]*\{0\}[^\s"<>]*$/;
 
-/** On every engine (docs/settings.md). */
 export function readServing(variables: Variables, docsMaxKeys: { fallback: number; max: number }) {
 	return {
-		/** With its base path. */
 		publicUrl: variables.address("PUBLIC_URL"),
 		site: variables.flag("SITE", true),
 		basePath: variables.matching("BASE_PATH", "", /^(?:\/[A-Za-z0-9._~-]+)+$/, "a path such as /rcs"),

@@ -18,7 +18,6 @@ const maxTextLength = 1_000;
  */
 const misleading = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** At most 4,000 visible characters, without a line break; long texts are cut. */
 export function logText(fields: object): string {
 	for (let length = maxTextLength; ; length = Math.floor(length / 2)) {
 		const line = JSON.stringify(fields, (_name, value) => cutText(value, length)).replace(
@@ -36,14 +35,12 @@ function cutText(value: unknown, length: number): unknown {
 
 export interface Settings extends ReadSettings, Omit<FragmentSettings, "targets"> {
 	senders: Senders;
-	/** With its base path; empty or absent if unknown. */
 	publicUrl?: string;
 }
 
 export interface Refresh {
 	/** Layers whose last harvest is at least this long ago, in milliseconds; null: all. */
 	olderThanMs: number | null;
-	/** Those with the oldest harvest first; null: all. */
 	maxLayers: number | null;
 	isWanted: (smallkey: string) => boolean;
 }
@@ -58,14 +55,12 @@ export type ReadStatus = (
 	client: Client,
 ) => Promise<((lang: Lang) => LayerStatus) | "too many" | null>;
 
-/** A request for a route beyond the core's. */
 export interface Question {
 	method: string;
 	/** Below the base path, with its query. */
 	path: string;
 	basePath: string;
 	ifNoneMatch: string | null;
-	/** Empty if there is no such header. */
 	acceptEncoding: string;
 	/** The absolute address of the request; null if unknown, so that links are relative. */
 	address: string | null;
@@ -86,7 +81,6 @@ export interface OtherRoute {
 	answer: (question: Question) => Promise<Reply> | Reply;
 }
 
-/** The dependencies of a handler, which are never global. */
 export interface Context {
 	store: Store;
 	settings: Settings;
@@ -102,6 +96,5 @@ export interface Context {
 	/** First digits of the commit of the running code; null or absent if unknown. */
 	commit?: string | null;
 	limiter?: WriteLimiter;
-	/** Beyond the core's, in their order. */
 	routes?: readonly OtherRoute[];
 }

@@ -35,7 +35,6 @@ export function onceEach(take: (id: string, amount: number) => number | Promise<
 	};
 }
 
-/** A full bucket has `burst` tokens. */
 interface Allowance {
 	perMinute: number;
 	burst: number;
@@ -78,7 +77,6 @@ export class TokenBuckets implements WriteLimiter {
 		return 0;
 	}
 
-	/** Refills the bucket, and makes it the most recently used one. */
 	#bucketOf(name: string, { perMinute, burst }: Allowance = this.limits) {
 		const timeMs = this.now().getTime();
 		const bucket = this.#buckets.get(name) ?? { tokens: burst, timeMs };
@@ -107,7 +105,6 @@ export type Client = readonly Share[];
 export interface Holding {
 	/** @returns `client`: it holds its share; `all`: all clients together fill the room; null: taken */
 	take(amount: number): "client" | "all" | null;
-	/** Gives all of it back. */
 	end(): void;
 }
 

@@ -3,7 +3,6 @@ import { targetOf } from "../registry/targets/table.ts";
 import type { Target, TargetName } from "../registry/targets/target.ts";
 
 export interface ReadRequest {
-	/** `doc`: the fragment of one layer. `docs`: a list of layers. */
 	kind: "doc" | "docs";
 	target: TargetName;
 	lang: Lang;
@@ -13,7 +12,6 @@ export interface ReadRequest {
 	items: string[];
 	/** Lang and keys are in the query, for which the target has its own answer (`queryDoor`). */
 	isQuery: boolean;
-	/** By drawing order. */
 	isSorted: boolean;
 }
 
@@ -27,7 +25,6 @@ export interface ReadSettings {
 }
 
 const maxItems = 1000;
-/** Of a `docs`. */
 const maxTargetLength = 16_000;
 
 /** Dotted JavaScript identifiers of ASCII letters, digits, `_` and `$`. */
@@ -119,7 +116,6 @@ export function parseRead(
 	return smallkey ? { kind: "doc", ...common, items: [smallkey] } : 404;
 }
 
-/** Null if there are too many. */
 function itemsOf(keys: string, maxKeys: number): string[] | null {
 	// Decoded before the split, since a comma may arrive as %2C. A key that cannot be decoded is kept as
 	// sent.
@@ -139,13 +135,11 @@ function trimSpaces(item: string): string {
 	return item.slice(start, end);
 }
 
-/** Null without one; other parameters are ignored. */
 function lastCallback(query: string): string | null {
 	if (!query.includes("callback") && !query.includes("%")) return null;
 	return new URLSearchParams(query).getAll("callback").at(-1) ?? null;
 }
 
-/** Distinct. */
 export function smallkeysOf(items: readonly string[]): string[] {
 	return [...new Set(items.filter(parseSmallkey))];
 }

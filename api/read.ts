@@ -28,10 +28,8 @@ interface Content {
 	isIncomplete?: boolean;
 }
 
-/** Fragments that one request reads at the same time. */
 const maxConcurrent = 24;
 
-/** In the order of the items; null for an unknown one. */
 type Fragments = readonly (Fragment | null)[];
 
 /**

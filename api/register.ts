@@ -30,7 +30,6 @@ const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
 	owner: 403,
 };
 
-/** @param problems at least one */
 export function refusalOf(problems: readonly Problem[]): Refusal {
 	const [first] = problems as [Problem, ...Problem[]];
 	const errors = problems.map((problem) =>
@@ -43,7 +42,6 @@ function notRegistered(smallkey: string): Refusal {
 	return { status: 404, errors: [problemAt("smallkey", "not-registered", smallkey)] };
 }
 
-/** A registration that replaces the stored one. */
 function parseRegister(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal {
 	const { registration, problems } = judgeBody(smallkey, body, sender);
 	if (!registration) return refusalOf(problems);
@@ -103,7 +101,6 @@ export async function putEdits(
 	return edits;
 }
 
-/** Null if it is absent or invalid. */
 function parseStored(layer: Layer | null): Registration | null {
 	return layer && parseRegistration(new TextEncoder().encode(layer.registration), "stored").registration;
 }
@@ -213,7 +210,6 @@ function judgeBody(smallkey: string, bytes: Uint8Array, who: Who) {
 	return { registration: problems.length > 0 ? null : layers.get(smallkey)?.registration, problems };
 }
 
-/** For a change without a content. Null if the sender may make it. */
 function judgeSender(smallkey: string, sender: Who): Refusal | null {
 	const { problems } = judgeChange(null, [{ path: layerPath(smallkey), kind: "written" }], sender);
 	return problems.length > 0 ? refusalOf(problems) : null;

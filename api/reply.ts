@@ -20,7 +20,6 @@ export interface Reply {
 	reason?: string;
 }
 
-/** On every engine, beside its `ETag`. */
 export const fragmentHeaders = {
 	"Content-Type": "application/json; charset=utf-8",
 	"Access-Control-Allow-Origin": "*",
@@ -34,7 +33,6 @@ export const fragmentHeaders = {
 
 const { "Content-Type": _type, ...rest } = fragmentHeaders;
 
-/** Those of a fragment without `Content-Type`. */
 export const machineHeaders = rest;
 
 /** Brief, so that no cache hides a new layer. */
@@ -78,7 +76,6 @@ export function answerTagged(
 	return isUnchanged ? { status: 304, headers, body: emptyBody } : { status: 200, headers, body: body() };
 }
 
-/** A status, and no body. */
 export function refuseRead(status: number): Reply {
 	const allowed = status === 405 && { Allow: "GET, HEAD" };
 	return {
@@ -109,7 +106,6 @@ export function allowReads(): Reply {
 	return { status: 204, headers, body: emptyBody };
 }
 
-/** Not cached, unless `headers` say otherwise. */
 export function jsonReply(status: number, value: unknown, headers: Record<string, string> = {}): Reply {
 	return { status, headers: { ...jsonHeaders, ...headers }, body: encoder.encode(JSON.stringify(value)) };
 }
@@ -133,7 +129,6 @@ export function textReply(
 	return { status, headers: { ...jsonHeaders, ...headers }, body: bodyIn("en"), bodyIn };
 }
 
-/** The warnings have no language yet. */
 export type UnwrittenReceipt = Omit<Receipt, "warnings"> & { warnings: readonly Problem[] };
 
 export function receiptReply(
@@ -150,7 +145,6 @@ export function refuseWrite(refusal: Refusal, headers: Record<string, string> = 
 	return { ...refuse(refusal, headers), reason };
 }
 
-/** As `Accept-Language` prefers. */
 export function inLanguageOf({ bodyIn, ...reply }: Reply, acceptLanguage: string | null): Reply {
 	if (!bodyIn) return reply;
 	const isCached = reply.headers["Cache-Control"] !== uncachedHeaders["Cache-Control"];

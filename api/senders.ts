@@ -18,7 +18,6 @@ export interface Sender {
 	smallkeys: string[] | null;
 	review: boolean;
 	name: PublicName | null;
-	/** For the operator only. */
 	contact: string | null;
 }
 
@@ -30,11 +29,9 @@ export interface Signed {
 	path: string;
 	sender: string;
 	timestamp: string;
-	/** As sent; may be empty. */
 	body: Uint8Array;
 }
 
-/** The parts joined without separators. */
 export function messageOf({ path, sender, timestamp, body }: Signed): Uint8Array {
 	return joined(path + sender + timestamp, body);
 }
@@ -90,7 +87,6 @@ export async function sha256Hex(text: string): Promise<string> {
 	return hexOf(await hashes.sha256(encoder.encode(text)));
 }
 
-/** Less than two minutes before or after `now`. */
 export function isTimely(timestamp: string, now: Date): boolean {
 	const time = parseTimestamp(timestamp);
 	return time !== null && Math.abs(now.getTime() - time) < maxClockSkewMs;

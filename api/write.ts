@@ -16,7 +16,6 @@ import { isSignedBy, isTimely, type Sender, sha256Hex, shapeHint } from "./sende
 /** Without its body. The text of a missing header is empty. */
 export interface Write extends Conditions {
 	action: WriteAction;
-	/** As it arrived, which is signed. */
 	target: string;
 	/** For the limit of writes; null: not limited. */
 	address: string | null;
@@ -43,7 +42,6 @@ export function writeHeaders(header: (name: string) => string | null | undefined
 	};
 }
 
-/** At most `maxRegistrationBytes` bytes. */
 export type WriteBody = Uint8Array | "too large";
 
 /**
@@ -195,7 +193,6 @@ function metaOf({ action, timestamp, ...write }: Write, { id, review }: Sender, 
 	return { author: id, time, trailers, request, method: methodOf(action), review, ...group };
 }
 
-/** Checks the smallkey, then the payload, then the ownership. */
 function parseChange(
 	parse: (typeof changeKinds)["register"]["parse"],
 	target: string,

@@ -80,7 +80,6 @@ function limitedAs(client: Address): { counted: string; shares: Client } {
 	return { counted, shares: [share, { name: `${networkOf(client, 48)}/48`, parts: siteParts }] };
 }
 
-/** A host name or an address, with or without a port. */
 const hostPattern = /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
 /**
@@ -104,7 +103,6 @@ export function originOf({ headers, socket }: IncomingMessage, trusted: TrustedP
  */
 function findClient(peer: Address, forwarded: string, trusted: TrustedProxies): Address {
 	const parts = forwarded.slice(-maxForwardedLength).split(",");
-	// The first part may be cut.
 	if (forwarded.length > maxForwardedLength) parts.shift();
 	let client = peer;
 	while (parts.length > 0 && ipaddr.subnetMatch(client, { trusted }, "") === "trusted") {
@@ -120,7 +118,6 @@ function isLoopback(address: Address): boolean {
 	return address.range() === "loopback";
 }
 
-/** An IPv4 address, or the network of an IPv6 one. */
 function networkOf(address: Address, bits: number): string {
 	const isIpv4 = address.kind() === "ipv4";
 	return isIpv4 ? `${address}` : `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${bits}`)}`;
@@ -135,7 +132,6 @@ function withoutPort(text: string): string {
 /** The client disconnected before its answer; as in nginx. */
 export const clientGone = 499;
 
-/** For the log and the metrics. */
 export function answerGone(): Reply {
 	return { status: clientGone, headers: {}, body: emptyBody };
 }

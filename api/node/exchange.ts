@@ -9,16 +9,13 @@ import { answerGone, clientGone, clientOf, createWriter, originOf, type TrustedP
 import { countedLog, createSend } from "./send.ts";
 
 export const defaultTimes = {
-	/** For a request's head, from its first byte. */
 	headTimeoutMs: 10_000,
-	/** For a request's body, from the end of its head. */
 	bodyTimeoutMs: 20_000,
 	/** For the client to read an answer, in addition to the time at `readerBytesPerSecond`. */
 	readerTimeoutMs: 30_000,
 	readerBytesPerSecond: 64_000,
 	/** Of the answer to a wrong signature, or to a write that exceeds a limit. */
 	badWriteDelayMs: 100,
-	/** For the time-outs of heads and bodies. */
 	checkEveryMs: 1_000,
 	/** Similar refusals of one address within it share a log line. */
 	logEveryMs: 1_000,
@@ -30,14 +27,12 @@ export interface NodeOptions {
 	/** For each write and each answer from 400 up; for every answer with `allReads`. */
 	log: (answered: Answered) => void;
 	allReads: boolean;
-	/** For each answer that is not logged. */
 	count: () => void;
 	/**
 	 * For every answer after it was passed to Node. `route`: its kind, or the action of a write; `ms`: since
 	 * the request's head; the reason why a write was refused.
 	 */
 	measure?: ((route: string, status: number, ms: number, reason: string | undefined) => void) | undefined;
-	/** Their `X-Forwarded-For` is trusted; none by default. */
 	trustedProxies?: TrustedProxies;
 	times?: Partial<typeof defaultTimes>;
 	/** Of bodies in memory, including those of writes that are being made. */
@@ -59,7 +54,6 @@ export function shareOf(options: NodeOptions, isClosing: () => boolean) {
 	};
 }
 
-/** In the log, in characters. */
 const maxTextLength = 1_000;
 
 export class Exchange {
@@ -147,7 +141,6 @@ export class Exchange {
 			return this.#write(answer);
 		}
 		const reply = inLanguageOf(answer, headers["accept-language"] ?? null);
-		// Read here, since it is known only while the connection lasts.
 		const { counted } = this.#knownClient;
 		const isBadWrite = isWrite && (reply.status === 401 || reply.status === 429);
 		// Writes from this machine are neither delayed nor limited.
@@ -178,14 +171,11 @@ export class Exchange {
 		const { method = "", url = "", headers } = this.request;
 		const status = this.response.headersSent ? this.response.statusCode : clientGone;
 		return {
-			/** The answer's `X-Request-Id`. */
 			id,
 			method,
 			path: cut(url.split("?", 1)[0] as string),
 			status,
-			/** From the request's head to the end of the answer. */
 			milliseconds: Math.round((performance.now() - this.#startMs) * 10) / 10,
-			/** Of a write. */
 			sender: this.#isWrite && typeof headers.sender === "string" ? cut(headers.sender) : null,
 			...(status >= 400 && { address: this.#knownClient.address }),
 			...(status >= 400 && this.#reason !== undefined && { reason: this.#reason }),

@@ -76,7 +76,6 @@ export function countedLog<Line extends object>(
 	windowMs: number,
 	kindOf: (line: Line) => string | null,
 ) {
-	/** `repeated`: the number of lines after the first one. */
 	const kinds = new Map<string, { last: Line; repeated: number }>();
 	let timer: NodeJS.Timeout | undefined;
 	/** Kinds with further lines are counted in the next window, too. */

@@ -3,7 +3,6 @@ import { createAsk } from "./net/ask.ts";
 import { createFetch } from "./net/fetch.ts";
 import type { NetworkSettings } from "./settings.ts";
 
-/** For map services. @param onRequest as `createFetch` takes it */
 export function clientsWith(
 	{ allowPrivate, httpsProxy, noProxy }: NetworkSettings,
 	onRequest?: (url: URL) => void,
@@ -12,7 +11,6 @@ export function clientsWith(
 	return { fetch, ask: createAsk({ fetch }) };
 }
 
-/** A receipt, a status or a refusal has a few thousand bytes. */
 const maxAnswerBytes = 1_000_000;
 
 export interface ServiceAnswer {

@@ -93,12 +93,10 @@ export function createDisk(
 	return { check, start, state: () => problem, stop: () => clearInterval(timer) };
 }
 
-/** In the file `LAST_START`. */
 interface LastStart {
 	dataDir: string;
 	commit: string;
 	layers: number;
-	/** ISO 8601. */
 	time: string;
 }
 

@@ -20,11 +20,9 @@ export type Run = (argv: readonly string[], environment: Environment, io: Io, ap
 /** The heading above a command in `--help`. */
 export type Purpose = "publish" | "review" | "host" | "operate" | "move" | "develop";
 
-/** Its module is loaded when it is called. */
 export interface Command {
 	name: string;
 	purpose: Purpose;
-	/** One line for `--help`. */
 	summary: string;
 	/** Its subcommands that may be called without its name. */
 	short?: readonly string[];
@@ -63,7 +61,6 @@ export interface Started {
 	provides?: object;
 	/** After commits were published. @param smallkeys the layers whose registration was written */
 	changed?: (commit: string, smallkeys: readonly string[]) => void;
-	/** Asked after the core's own; those of later extensions first. */
 	routes?: readonly OtherRoute[];
 	/** Null: it knows nothing of the layer. @param layer null if it is not registered */
 	layer?: (smallkey: string, layer: Layer | null) => Promise<LayerPart | null>;
@@ -73,11 +70,9 @@ export interface Started {
 	 * When it looked at a layer's services, in milliseconds since 1970, or null. Pages ask it for each row.
 	 */
 	lastLook?: (smallkey: string) => number | null;
-	/** As in `Context`. */
 	refresh?: Context["refresh"];
 	/** Why it makes the service not ready, in one line; null if it does not. */
 	state?: () => string | null;
-	/** For the metrics. */
 	gauges?: () => Gauges;
 	observe?: (event: Observed) => void;
 	/** For the text after the start. @param base the address of the service with its base path */
@@ -91,10 +86,8 @@ export type Observed =
 	| { kind: "git"; operation: GitOperation; milliseconds: number }
 	| { kind: "harvest"; outcome: string };
 
-/** Null or absent: unknown. */
 export type Gauges = Readonly<Record<string, number | null>>;
 
-/** As its extensions see it. */
 export interface RunningService<Settings extends object = object> {
 	configuration: Configuration & Settings;
 	senders: Senders;
@@ -103,13 +96,11 @@ export interface RunningService<Settings extends object = object> {
 	repository: string | null;
 	/** The commit that is served; null if unknown. */
 	tip: () => string | null;
-	/** The folder of the rendered files. */
 	out: string;
 	now: () => Date;
 	log: Log;
 	/** In any order; empty if unknown. */
 	smallkeys: () => Iterable<string>;
-	/** Also those of extensions. */
 	gauges: () => Promise<Gauges>;
 	observe: (event: Observed) => void;
 	/** Of all extensions; null if none has one. */

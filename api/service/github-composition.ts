@@ -67,9 +67,7 @@ export async function openGithubService(
 	};
 }
 
-/** Between two probes after a failure. */
 const probeMs = 30_000;
-/** Any folder of layers would do. */
 const probeFolder = "00";
 
 /**

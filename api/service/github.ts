@@ -4,10 +4,8 @@ import { connect, type Github } from "../../store/github/client.ts";
 import { createFetch } from "./net/fetch.ts";
 import type { Configuration } from "./settings.ts";
 
-/** Of one request. */
 const requestTimeoutMs = 60_000;
 
-/** Of all requests of a script. */
 const scriptTimeoutMs = 30 * 60_000;
 
 /** A recursive tree of 100,000 entries has about 20 MB. */

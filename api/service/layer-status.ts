@@ -55,7 +55,6 @@ export function createReadStatus({ repository, store, has, started }: LayerStatu
 		};
 	}
 
-	/** Nulls after the time limit. @throws {GitFailure} */
 	async function readLast(smallkey: string) {
 		const commit = await store.lastCommit(smallkey).catch(nullInTime);
 		if (commit === null) return noCommit;
@@ -78,7 +77,6 @@ export function createReadStatus({ repository, store, has, started }: LayerStatu
 	};
 }
 
-/** Null after the time limit. @throws {GitFailure} */
 export function gitInTime(repository: string, words: string[]): Promise<string | null> {
 	return gitText(repository, words, { limitMs: historyMs }).catch(nullInTime);
 }

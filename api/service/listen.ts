@@ -33,7 +33,6 @@ export async function listen(
 const exampleLayer = fileURLToPath(new URL("../../docs/example-layer.json", import.meta.url));
 
 interface Started {
-	/** Without the base path. */
 	url: string;
 	service: Pick<Service, "layers" | "place" | "has" | "welcome">;
 	senders: Awaited<ReturnType<typeof readSenders>>;
@@ -86,7 +85,6 @@ export function welcome({ url, service, senders, configuration }: Started): stri
 		return [...lines, `Senders: none in ${place}, so no one can publish: ${way}`, ""].join("\n");
 	}
 	lines.push(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`, "");
-	// The user has already registered a layer.
 	if (layers > examples.served) return lines.join("\n");
 	return [
 		...lines,

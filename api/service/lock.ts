@@ -5,7 +5,6 @@ import { connect, createServer } from "node:net";
 import { basename, dirname, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Between two attempts to get a held lock, and to make one on a full disk. */
 const attemptEveryMs = 100;
 const lockAgainMs = 2_000;
 
@@ -58,7 +57,6 @@ export async function lockFolder(
 	}
 }
 
-/** Made as soon as the disk allows it. */
 function lockLater(path: string): Lock {
 	let lock: Lock | null = null;
 	const timer = setInterval(async () => {
@@ -117,7 +115,6 @@ async function tryLock(path: string): Promise<Lock | null> {
 	return isTaken ? { release } : null;
 }
 
-/** In order. */
 async function numbersOf(path: string): Promise<number[]> {
 	const names = (await files.readdir(dirname(path))).filter((name) => name.startsWith(`${basename(path)}.`));
 	const numbers = names.map((name) => Number(name.slice(basename(path).length + 1)));

@@ -2,7 +2,6 @@ import type { Log } from "../../store/log.ts";
 import { logText } from "../context.ts";
 import { countedLog } from "../node/send.ts";
 
-/** Written at the end of this iteration of the event loop. */
 let waiting: string[] = [];
 
 // Waiting lines are written even if the process ends before that.

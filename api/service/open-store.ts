@@ -24,7 +24,6 @@ export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise
 	return [{ path: "README.md", text: await readFile(readme, "utf8") }, ...edits];
 }
 
-/** Of this checkout's layers. */
 export function countExamples(isServed: (smallkey: string) => boolean): { served: number; lacking: number } {
 	const paths = existsSync(checkoutLayers) ? filesBelow(checkoutLayers) : [];
 	const names = paths.map((path) => parseLayerPath(`layers/${path}`));
@@ -33,7 +32,6 @@ export function countExamples(isServed: (smallkey: string) => boolean): { served
 	return { served, lacking: smallkeys.length - served };
 }
 
-/** Warnings and errors on standard error. */
 const commandLog: Log = {
 	info: () => undefined,
 	warn: (text) => console.error(text),

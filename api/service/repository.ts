@@ -34,7 +34,6 @@ export async function findRepository(path: string | undefined, dataDir: string) 
 	return repository;
 }
 
-/** Null if the commit has no such file. @throws {Error} if git fails */
 export async function readHealth(repository: string, commit = servedRef): Promise<string | null> {
 	return (await readAt(repository, commit, healthPath))?.toString("utf8") ?? null;
 }
@@ -48,17 +47,14 @@ export async function readAt(repository: string, commit: string, path: string): 
 /** On a branch of its own; waits for a reviewer or was declined. */
 export type Review = Awaited<ReturnType<typeof readReviews>>[number];
 
-/** Seven fields that end with NUL. */
 const format =
 	"--format=%(refname)%00%(objectname)%00%(authorname)%00%(authoremail:trim)%00%(committerdate:unix)%00%(contents:subject)%00%(contents:body)%00%01";
 
-/** Of git, at the same time. */
 const maxProcesses = 4;
 
 /** Below `register/`; an earlier form has a folder for each sender. */
 const manyLayers = ["*.*", "*/review.*"];
 
-/** Of several layers: with a full stop, which no smallkey has. */
 function isOfMany(name: string): boolean {
 	return name.includes(".");
 }
@@ -114,12 +110,10 @@ export async function readReviews(
 			/** The last commit. That of a declined review says only who declined it, when and why. */
 			commit,
 			author,
-			/** Of the author. */
 			mail,
 			/** Of that commit, in milliseconds since 1970. */
 			timeMs: Number(seconds) * 1_000,
 			subject,
-			/** Why it was declined. */
 			reason,
 			/** The commit of the served branch when it was declined; null without the trailer. */
 			main,
@@ -178,7 +172,6 @@ export async function findWaitingReviews(repository: string, words: readonly str
 	return waiting.filter((review) => chosen.has(review));
 }
 
-/** @throws {Error} as `findWaitingReviews` */
 export async function findWaiting(repository: string, word: string): Promise<Review> {
 	const [review, second] = await findWaitingReviews(repository, [word]);
 	if (review && !second) return review;

@@ -10,7 +10,6 @@ import { parseSenders, type Sender, type Senders, senderNamesOf } from "../sende
 import { makeDataDir } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
 
-/** Its secret, or an object (`parseSenders`). */
 export type SenderEntry = string | Record<string, unknown>;
 
 export function sendersPath(dataDir: string): string {
@@ -98,7 +97,6 @@ export function warnOfReaders(place: string): string | null {
 	return `${place}: has mode ${shown}, so that other users may read the secrets: chmod 600 ${place}`;
 }
 
-/** A change takes effect within a second. */
 const checkEveryMs = 500;
 
 /**

@@ -52,7 +52,6 @@ function senderMissing(dataDir: string, id: string): WrongError {
 	);
 }
 
-/** @throws {Error} if the file cannot be read */
 export async function readAllSenders(dataDir: string): Promise<ReadonlyMap<string, Sender>> {
 	const place = sendersPath(dataDir);
 	const text = await readFile(place, "utf8").catch((error: Error) => {
@@ -63,7 +62,6 @@ export async function readAllSenders(dataDir: string): Promise<ReadonlyMap<strin
 	return parseSenders(text, place);
 }
 
-/** @throws {WrongError} if there is no such sender */
 export async function readSender(dataDir: string, id: string): Promise<Sender> {
 	const sender = (await readAllSenders(dataDir)).get(id);
 	if (!sender) throw senderMissing(dataDir, id);
@@ -93,17 +91,14 @@ export function listLines(
 	});
 }
 
-/** Layers that are listed by name. */
 const maxListed = 20;
 
 export interface Published {
 	/** Layers that the sender registered last, sorted. */
 	layers: readonly string[];
-	/** The branches of its changes that wait for a reviewer. */
 	waiting: readonly string[];
 }
 
-/** @param others the senders that are left */
 export function removedLines({ layers, waiting }: Published, others: readonly Sender[]): string[] {
 	const who = (smallkey: string) =>
 		others.filter((sender) => mayChange(sender, smallkey)).map(({ id }) => id);

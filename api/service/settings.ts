@@ -8,16 +8,13 @@ import { parseTrustedProxies, type TrustedProxies } from "../node/address.ts";
 
 export { parseSpan } from "../configuration.ts";
 
-/** Of requests to services beyond this machine. */
 export type NetworkSettings = ReturnType<typeof readNetwork>;
 
 /** Read once (docs/settings.md). */
 export type Configuration = ReturnType<typeof readCore>;
 
-/** Of an extension. */
 export type ReadSettings = (variables: Variables) => object;
 
-/** All results in one object. */
 type SettingsOf<Readers extends readonly ReadSettings[]> = Readers extends readonly [
 	infer First extends ReadSettings,
 	...infer Rest extends readonly ReadSettings[],
@@ -51,14 +48,12 @@ function readCore(variables: Variables, env: Environment) {
 	return {
 		port: variables.integer("PORT", 8080, 0, 65_535),
 		host: variables.text("HOST", "127.0.0.1"),
-		/** Absolute path. */
 		dataDir: resolve(variables.text("DATA_DIR", trialDataDir)),
 		/** Records the last start, outside `dataDir`; empty: there is none. */
 		lastStart: variables.text("LAST_START", ""),
 		/** No setting names a place for layers, so the service starts with the checkout's examples. */
 		isTrial: isTrial(env),
 		...readServing(variables, { fallback: 1000, max: 1000 }),
-		/** For the fragments that were read last. */
 		cacheMegabytes: variables.integer("CACHE_MB", 64, 1, 100_000),
 		logReads: variables.flag("LOG_READS", false),
 		/** The defaults exceed the layers of any catalogue. */
@@ -73,7 +68,6 @@ function readCore(variables: Variables, env: Environment) {
 	};
 }
 
-/** @param more reads the settings of extensions */
 export function settingNames(more: readonly ReadSettings[], env: Environment = {}): Set<string> {
 	const variables = new Variables({ ...env, GITHUB_REPOSITORY: "owner/name" });
 	readCore(variables, env);

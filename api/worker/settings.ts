@@ -18,7 +18,6 @@ const docsMaxKeys = { fallback: 45, max: 900 };
 /** Changes that one request makes together: each takes up to five of the free plan's 50 fetches. */
 const maxBatch = 4;
 
-/** Seconds, for a write without a store. */
 const retryWithoutStore = 3600;
 
 /** @throws {Error} with a line for each bad variable */
@@ -54,7 +53,6 @@ function sendersText(env: Environment): string {
 	return text;
 }
 
-/** As in wrangler.jsonc. */
 const limitPeriodSeconds = 60;
 
 /** Cloudflare's limit cannot take further tokens for a wrong signature. */

@@ -8,7 +8,6 @@ import { answerWrite, type WriteBody, writeHeaders } from "../write.ts";
 import { type Bindings, filesOf } from "./reads.ts";
 import { makeContext, readSettings } from "./settings.ts";
 
-/** Reads its environment once. @param routesOf the routes beyond the core's */
 export function createWorker(
 	log: (fields: object) => void,
 	routesOf: (bindings: Bindings) => readonly OtherRoute[] = () => [],
@@ -88,7 +87,6 @@ export function createWorker(
 /** A constant that `extensions/hosting/bundle.ts` defines; undefined without a bundle. */
 declare const BUNDLED_COMMIT: string | null | undefined;
 
-/** Calls `make` once for each environment. */
 function once<T>(make: (bindings: Bindings) => T): (bindings: Bindings) => T {
 	const made = new WeakMap<Bindings, T>();
 	return (bindings) => {
@@ -109,7 +107,6 @@ function logAnswer(request: Request, target: string, reply: Reply, log: (fields:
 	log({ id, method: request.method, path, status: reply.status, sender });
 }
 
-/** Of a refused body, before reading stops. */
 const maxDiscardedBytes = 16 * 1024 * 1024;
 
 /** A body that is too large is discarded, so that the client can read the answer. */

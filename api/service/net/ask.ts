@@ -14,9 +14,7 @@ export type Ask = (address: string, signal?: AbortSignal, take?: Take) => Promis
 
 interface Outcome {
 	answer: Answer;
-	/** In all; one by default. */
 	attempts?: number;
-	/** The pause that the service asks for before the next request. */
 	pauseMs?: number;
 	/** `dead`: no connection can be made. `doubtful`: the host may be failing. */
 	host?: "dead" | "doubtful";
@@ -29,22 +27,17 @@ const firstPauseMs = 1000;
 const maxBrokenAttempts = 2;
 /** In a row, after which the whole host counts as down. */
 const maxFailures = 3;
-/** That a service may ask for. */
 const maxPauseMs = 30_000;
-/** For a host that is down. */
 const downPauseMs = 60_000;
 /** How long an address at which a host hangs yields to those that were not asked. */
 const maxYieldMs = 1_800_000;
 
 /** Of an origin whose last request failed. */
 interface Failed {
-	/** In a row, since the last pause. */
 	failures: number;
 	/** Not asked before this time, in milliseconds since 1970. */
 	untilMs: number;
-	/** The last failure. */
 	answer: Trouble;
-	/** Address → its own failure. */
 	hanging: Map<string, Trouble>;
 	/** Address that was not asked → since when, in milliseconds since 1970. */
 	skipped: Map<string, number>;
@@ -123,7 +116,6 @@ function answerFrom({ untilMs, answer, hanging, skipped }: Failed, address: stri
 	return failure && skipped.size > 0 ? failure : null;
 }
 
-/** Its host did not answer for another address. */
 function notAsked({ what, isTemporary }: Trouble): Trouble {
 	return new Trouble("down", causeOf("host-failed", what), { isTemporary });
 }

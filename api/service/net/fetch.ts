@@ -5,11 +5,8 @@ import { checkLiteral, createLookup, FetchFailure, type Resolve, toFailure } fro
 interface FetchOptions {
 	/** Addresses that are not public (`HARVEST_ALLOW_PRIVATE`). */
 	allowPrivate?: boolean;
-	/** Of a request, its body included. */
 	timeoutMs?: number;
-	/** Of a body after decompression. */
 	maxBytes?: number;
-	/** For https requests (`HTTPS_PROXY`). */
 	httpsProxy?: string;
 	/** For http requests; only tests set it. */
 	httpProxy?: string;

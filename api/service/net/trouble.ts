@@ -125,7 +125,6 @@ interface TroubleFacts {
  * English: `answers with status 404`.
  */
 export class Trouble extends Error {
-	/** An `Answer` is not ok if it is a trouble. */
 	readonly ok = false;
 	override readonly name = "Trouble";
 	readonly status: number | null;
@@ -147,7 +146,6 @@ export class Trouble extends Error {
 /** The service was slow or busy (RFC 9110 section 15.5.9, RFC 6585 section 4). */
 const temporaryRefusals = new Set([408, 429]);
 
-/** The service does not offer this. */
 function isRefusal(status: number | null): boolean {
 	if (status === null || temporaryRefusals.has(status)) return false;
 	return (status >= 400 && status < 500) || status === 501;
