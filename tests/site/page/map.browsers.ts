@@ -173,7 +173,7 @@ test("Enter asks what is there, and Escape closes it; names of features are text
 test("a service that fails is named with what it said, and is not drawn", async (context) => {
 	const failures: [string, RegExp][] = [
 		["status", /^127\.0\.0\.1:\d+ answered with status 503\.$/],
-		["page", /^127\.0\.0\.1:\d+ answered with something that is no map\.$/],
+		["page", /^127\.0\.0\.1:\d+ sent an answer that is not a map\.$/],
 		["error", /^127\.0\.0\.1:\d+ says: Invalid <b>query<\/b>$/],
 		["nowhere", /^nowhere\.example\.ca could not be reached from this page/],
 	];
