@@ -13,11 +13,11 @@ const places = langs.flatMap((lang) => [
 export const maxAddressLength = addressSchema.maxLength;
 
 /**
- * Checks what the schema's pattern cannot. A stored registration may name another kind of service (`rules`).
+ * Checks what the schema's pattern cannot. By the rules `stored`, an address may be of another kind of
+ * service.
  */
 export function addressProblems(value: unknown, rules: Rules): LazyProblem[] {
 	return addressesOf(value).flatMap(({ address, type, path }): LazyProblem[] => {
-		// The schema reports an address that is too long.
 		if (address.length > maxAddressLength) return [];
 		const isOfService = rules === "written" && type !== null;
 		const problem = problemOf(address) ?? (isOfService ? kindProblem(new URL(address), type) : null);
@@ -121,7 +121,6 @@ export function withoutForm(address: string): string {
 	return rest.length > 0 ? `${path}?${rest.join("&")}` : path;
 }
 
-/** Empty if the address has none. */
 export function serviceNameIn(address: string): string {
 	const name = /\/([^/?#]+)\/(?:Map|Feature|Image)Server(?:[/?#]|$)/i.exec(address)?.[1] ?? "";
 	try {

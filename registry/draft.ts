@@ -4,7 +4,6 @@ export interface Draft {
 	text: string;
 }
 
-/** Longest packed draft that is read, in characters. */
 const maxReadLength = 100_000;
 
 /** In characters: mail programs and terminals cut longer addresses. */

@@ -1,7 +1,6 @@
 import type { FromSchema } from "json-schema-to-ts";
 import type { description } from "./schemas/description.ts";
 
-/** In the spatial reference of its `wkid`. */
 export interface Extent extends FromSchema<(typeof description)["definitions"]["extent"]> {}
 
 type Box = Omit<Extent, "wkid">;

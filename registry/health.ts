@@ -27,7 +27,6 @@ export interface Sickness {
 	repair?: true;
 }
 
-/** The result of one check of a layer. */
 export type CheckResult = Omit<Sickness, "since" | "repair">;
 
 /** By smallkey; healthy layers are not listed. */

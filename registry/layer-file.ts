@@ -20,7 +20,6 @@ export function maxBytesOf(path: string): number {
 	return path.endsWith(".service.json") ? maxDescriptionBytes : maxRegistrationBytes;
 }
 
-/** The names of the files in a folder under `layers/` before a change, in any order. */
 export type NamesBefore = (folder: string) => Iterable<string>;
 
 export function namesOf(files: Iterable<{ path: string }>): NamesBefore {

@@ -9,7 +9,6 @@ import { type Problem, problemAt, textOf } from "./texts.ts";
 export const ownersPath = "layers/owners.json";
 
 interface OwnerRule {
-	/** Of smallkeys, as in a sender's `smallkeys`. */
 	glob: string;
 	owners: string[];
 }
@@ -79,14 +78,12 @@ function byGenerality(a: OwnerRule, b: OwnerRule): number {
 	return fixed(a) - fixed(b) || single(a) - single(b) || (a.glob < b.glob ? -1 : 1);
 }
 
-/** The approval of one is enough. */
 export function ownersOf(owners: Owners, path: string): string[] {
 	const name = parseLayerPath(path);
 	const rule = name && owners.rules.findLast(({ glob }) => matchesGlob(glob, name.smallkey));
 	return rule?.owners ?? owners.operators;
 }
 
-/** Each once: teams (`@organisation/team`) and accounts (`@login#id`). */
 export function allOwners({ operators, rules }: Owners): string[] {
 	return [...new Set([...operators, ...rules.flatMap(({ owners }) => owners)])];
 }

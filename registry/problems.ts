@@ -3,7 +3,6 @@ import type { Validator } from "./schemas/compile.ts";
 import type { Lang } from "./smallkey.ts";
 import { oneOf, type Problem, problemAt, type Text, type TextCode, textIn, textOf } from "./texts.ts";
 
-/** Of one document; the others are counted. */
 export const maxProblems = 20;
 
 /** As JSON, so that they fit into an answer of 16 kB. */
@@ -151,7 +150,6 @@ function counted(limit: unknown): Text {
 	return limit === 1 ? textOf("entries-one") : textOf("entries", limit as number);
 }
 
-/** Null where no name is similar. */
 export function nearestName(name: string, names: Iterable<string>): string | null {
 	// A longer name is no misspelling, and slow to compare.
 	if (name.length > 64) return null;

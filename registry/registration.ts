@@ -14,7 +14,6 @@ import { validateRegistration1, validateRegistration2 } from "./schemas/validate
 import { type Lang, langs } from "./smallkey.ts";
 import { type Problem, problemAt, type Text, textOf } from "./texts.ts";
 
-/** Version 1.x: one kind of service for both languages. */
 export interface Registration1 extends FromSchema<typeof registration1> {}
 
 /** Version 2.0: each language names its own kind of service. */
@@ -47,7 +46,6 @@ export function canonicalText(registration: Registration): string {
 /** As a body and as a file. */
 export const maxRegistrationBytes = 64 * 1024;
 
-/** Version 1.x. */
 export type LangEntry = Registration1[Lang];
 
 /** Version 2.0; `service_type` discriminates the kinds. */
@@ -63,7 +61,6 @@ export function serviceTypeOf(registration: Registration, lang: Lang): ServiceTy
 	return registration.payload_type === "wms" ? "ogcWms" : "esriFeature";
 }
 
-/** For a commit's subject. */
 export function kindOf(registration: Registration): string {
 	if (!isVersion2(registration)) return registration.payload_type;
 	return [...new Set(langs.map((lang) => registration[lang].service_type))].join(" and ");
@@ -122,7 +119,6 @@ export function storedSizeProblem(registration: Registration): Problem | null {
 	return length <= maxRegistrationBytes ? null : problemAt("", "stored-size", maxRegistrationBytes, length);
 }
 
-/** An address may break several rules. */
 function* oddities(address: string, url: URL, type: string): Generator<Text> {
 	// A stored registration may name another kind of service.
 	const problem = kindProblem(url, type);
@@ -181,7 +177,6 @@ function memberWarnings(registration: Registration, lang: Lang): Problem[] {
 	return [...nameWarnings(registration, lang), ...kindWarnings(registration, lang)];
 }
 
-/** A name in the other language only. */
 function nameWarnings(registration: Registration, lang: Lang): Problem[] {
 	const other = lang === "en" ? "fr" : "en";
 	if (registration[lang].service_name || !registration[other].service_name) return [];

@@ -49,7 +49,6 @@ const about = {
 	folders: beside("The folders of its ArcGIS server."),
 } as const;
 
-/** For descriptions without a member `name`. */
 const titled = { title: { type: "string", maxLength: maxTitle }, ...about } as const;
 
 const scales = { min_scale: ref("scale"), max_scale: ref("scale") } as const;
