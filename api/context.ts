@@ -1,8 +1,7 @@
 import type { LayerStatus } from "../registry/schemas/answers.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import type { Log } from "../store/log.ts";
-import type { Store } from "../store/store.ts";
+import type { Log, Store } from "../store/store.ts";
 import type { Client, WriteLimiter } from "./limits.ts";
 import type { ReadSettings } from "./read-request.ts";
 import type { Reply } from "./reply.ts";

@@ -3,7 +3,7 @@ import { type CheckedLayer, type FileProblem, judgeChange, problemLine } from ".
 import { namesOf } from "../registry/layer-file.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { tryJson } from "../registry/try-json.ts";
-import { ifThereSync } from "../store/files/if-there.ts";
+import { ifThereSync } from "../store/files/files.ts";
 import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
 import { readServed } from "./changes.ts";
 import { type LayersAt, locate, type Source, versionOf } from "./collect.ts";

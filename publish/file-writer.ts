@@ -1,6 +1,6 @@
 import { parseSmallkey } from "../registry/smallkey.ts";
 import { counted } from "../registry/untrusted-text.ts";
-import type { Log } from "../store/log.ts";
+import type { Log } from "../store/store.ts";
 import type { openFolder } from "./folder.ts";
 import type { RenderedLayer } from "./rendered.ts";
 import { eachInSlices } from "./slices.ts";

@@ -1,5 +1,15 @@
 import { type Problem, problemAt, type Text, textIn } from "../registry/texts.ts";
 
+/** The log of a running service. */
+export interface Log {
+	/** Writes what happened, as one JSON line. */
+	info(fields: object): void;
+	/** Writes a warning: what is wrong, or what was repaired. */
+	warn(text: string): void;
+	/** Writes an error whose details no answer contains. */
+	error(error: unknown): void;
+}
+
 /** A layer as stored. */
 export interface Layer {
 	/** Text of `layers/<ab>/<smallkey>.json`: a registration, written by the service or by hand. */

@@ -3,11 +3,10 @@ import { access, constants, mkdir, stat, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { tryJson } from "../../registry/try-json.ts";
 import { counted } from "../../registry/untrusted-text.ts";
-import { readTextIfThere } from "../../store/files/if-there.ts";
-import { replaceFile } from "../../store/files/replace-file.ts";
+import { readTextIfThere, replaceFile } from "../../store/files/files.ts";
 import { isAncestor } from "../../store/git/commands/commits.ts";
 import { readRef } from "../../store/git/repository.ts";
-import type { Log } from "../../store/log.ts";
+import type { Log } from "../../store/store.ts";
 import type { Configuration } from "./settings.ts";
 
 /** @throws {Error} that names the setting, if the folder cannot be created */

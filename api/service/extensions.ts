@@ -2,7 +2,7 @@ import type { Environment, Io } from "../../registry/environment.ts";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { GitOperation } from "../../store/git/base.ts";
-import type { Log } from "../../store/log.ts";
+import type { Log } from "../../store/store.ts";
 import { isRefusal, type Layer, type Store } from "../../store/store.ts";
 import type { Variables } from "../configuration.ts";
 import type { Context, OtherRoute } from "../context.ts";

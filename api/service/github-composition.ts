@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readFragmentFile } from "../../publish/read-file.ts";
 import { slotFolder, slotsOf } from "../../publish/rendered.ts";
-import { ifThereSync } from "../../store/files/if-there.ts";
+import { ifThereSync } from "../../store/files/files.ts";
 import { readCommit } from "../../store/files/version.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";

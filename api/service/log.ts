@@ -1,4 +1,4 @@
-import type { Log } from "../../store/log.ts";
+import type { Log } from "../../store/store.ts";
 import { logText } from "../context.ts";
 import { countedLog } from "../node/send.ts";
 

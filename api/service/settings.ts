@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Environment } from "../../registry/environment.ts";
 import { nearestName } from "../../registry/problems.ts";
-import { ifThereSync } from "../../store/files/if-there.ts";
+import { ifThereSync } from "../../store/files/files.ts";
 import { readGitHub, readServing, Variables } from "../configuration.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../node/address.ts";
 

@@ -1,5 +1,5 @@
 import type { Command, Extension, RunningService } from "../../api/service/extensions.ts";
-import { type MetricsSettings, readMetrics } from "./start-metrics.ts";
+import { type MetricsSettings, readMetrics } from "./metrics.ts";
 
 const commands: readonly Command[] = [
 	{
@@ -34,5 +34,5 @@ export const hosting: Extension = {
 	commands,
 	settings: readMetrics,
 	start: async (service: RunningService<MetricsSettings>) =>
-		(await import("./start-metrics.ts")).startMetrics(service),
+		(await import("./metrics.ts")).startMetrics(service),
 };

@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { statfs } from "node:fs/promises";
 import { createServer } from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { Observed, RunningService } from "../../api/service/extensions.ts";
+import type { Variables } from "../../api/configuration.ts";
+import type { Observed, RunningService, Started } from "../../api/service/extensions.ts";
 import { listen } from "../../api/service/listen.ts";
 import { readCommit, readVersion } from "../../store/files/version.ts";
-import type { Log } from "../../store/log.ts";
+import type { Log } from "../../store/store.ts";
 
 /** Upper bounds of the histogram of answers, in seconds; RAMP 4.0.x gives up after 2 s. */
 const answerBounds = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -118,4 +119,25 @@ export function createMetrics() {
 			};
 		},
 	};
+}
+
+/** Where metrics are served; null: they are neither measured nor served. */
+export interface MetricsSettings {
+	metrics: { host: string; port: number } | null;
+}
+
+export function readMetrics(variables: Variables): MetricsSettings {
+	const host = variables.text("METRICS_HOST", "127.0.0.1");
+	if (variables.text("METRICS_PORT", "") === "") return { metrics: null };
+	return { metrics: { host, port: variables.integer("METRICS_PORT", 0, 0, 65_535) } };
+}
+
+/** Measures the service and serves `GET /metrics`, if the settings say where. @throws {Error} if that port is taken */
+export async function startMetrics(service: RunningService<MetricsSettings>): Promise<Started> {
+	const { configuration, gauges, log } = service;
+	if (!configuration.metrics) return { close: () => undefined };
+	const { createMetrics } = await import("./metrics.ts");
+	const metrics = createMetrics();
+	const { url, close } = await metrics.serve(configuration.metrics, configuration.dataDir, gauges, log);
+	return { observe: metrics.observe, welcome: () => [`Metrics: ${url}`], close };
 }

@@ -3,7 +3,7 @@ import type { Io } from "../../registry/environment.ts";
 import { WrongError } from "../../registry/environment.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { repairBranch } from "../../store/store.ts";
-import { conflictObstacle } from "./merge.ts";
+import { conflictObstacle } from "./decide.ts";
 import { changeLines } from "./report.ts";
 import type { CheckServices, Review } from "./review.ts";
 

@@ -65,5 +65,5 @@ const commands: readonly Command[] = [
 export const review: Extension = {
 	name: "review",
 	commands,
-	start: async (service) => (await import("./waiting-reviews.ts")).startReviews(service),
+	start: async (service) => (await import("./status.ts")).startReviews(service),
 };

@@ -1,13 +1,19 @@
 import { statfs } from "node:fs/promises";
-import { readHealth, readReviews, servedRef } from "../../api/service/repository.ts";
+import pLimit from "p-limit";
+import type { RunningService, Started } from "../../api/service/extensions.ts";
+import { gitInTime, historyMs, isoTime } from "../../api/service/layer-status.ts";
+import { readHealth, readReviewedLayers, readReviews, servedRef } from "../../api/service/repository.ts";
 import { collectCommit, resolveCommit } from "../../publish/collect.ts";
 import { isDescribed } from "../../registry/description.ts";
 import { parseHealth } from "../../registry/health.ts";
 import { judgeChange, problemLine } from "../../registry/judge.ts";
 import { namesOf } from "../../registry/layer-file.ts";
 import { harvestedLangs } from "../../registry/registration.ts";
+import type { LayerStatus } from "../../registry/schemas/answers.ts";
+import { layerPath } from "../../registry/smallkey.ts";
 import { counted } from "../../registry/untrusted-text.ts";
 import { indented } from "../../scripts/send/status.ts";
+import { gitText } from "../../store/git/commands/run.ts";
 import { isStale, staleText } from "./decide.ts";
 
 /**
@@ -68,4 +74,52 @@ export async function reviewLines(repository: string): Promise<string[]> {
 		);
 	}
 	return lines;
+}
+
+/** Adds to the status of a layer the change that waits for a review, or the last one that was declined. */
+export function startReviews({ repository }: RunningService): Started {
+	if (repository === null) return { close: () => undefined };
+	return {
+		knows: createHasReview(repository),
+		layer: async (smallkey, layer) => {
+			const review = await reviewOf(repository, smallkey);
+			const declined = review ? null : await declinedOf(repository, smallkey);
+			return layer || review || declined ? () => ({ review, declined }) : null;
+		},
+		close: () => undefined,
+	};
+}
+
+/**
+ * Returns a function that says whether a change of a layer waits or was declined. All who ask while git lists the changes
+ * share the next list, so that any number of them has one process of git at a time.
+ */
+function createHasReview(repository: string): (smallkey: string) => Promise<boolean> {
+	const oneByOne = pLimit(1);
+	let next: Promise<ReadonlySet<string>> | null = null;
+	return async (smallkey) => {
+		next ??= oneByOne(() => {
+			next = null;
+			return readReviewedLayers(repository, historyMs);
+		});
+		return (await next).has(smallkey);
+	};
+}
+
+/** The newest change of a layer that waits for a review, or null. */
+async function reviewOf(repository: string, smallkey: string): Promise<LayerStatus["review"]> {
+	const newest = (await readReviews(repository, "waiting", smallkey, historyMs)).at(-1);
+	return newest ? { branch: newest.branch, commit: newest.commit, since: isoTime(newest.timeMs) } : null;
+}
+
+/** The newest declined change of a layer; null if there is none, or the layer has changed since. */
+async function declinedOf(repository: string, smallkey: string): Promise<LayerStatus["declined"]> {
+	const newest = (await readReviews(repository, "declined", smallkey, historyMs)).at(-1);
+	if (!newest?.main) return null;
+	// Without the commit of that time, such as in an older copy of the branch, any commit of the layer is newer.
+	const newer = ["rev-list", "-1", "--first-parent", "--ignore-missing", servedRef, `^${newest.main}`];
+	const later = await gitInTime(repository, [...newer, "--", layerPath(smallkey)]);
+	if (later !== "") return null;
+	const commit = await gitText(repository, ["rev-parse", `${newest.commit}^`], { limitMs: historyMs });
+	return { commit, at: isoTime(newest.timeMs), reason: newest.reason };
 }

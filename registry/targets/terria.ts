@@ -1,5 +1,5 @@
 import type { ServiceType } from "../registration.ts";
-import { fragmentTexts } from "../texts/fragments.ts";
+import { fragmentTexts } from "../texts/filled.ts";
 import { type LayerFacts, layerAddress } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 

@@ -1,7 +1,7 @@
 import { type Drawing, type Field, isNumberType, type Renderer } from "../description.ts";
 import { defaultMapWkid, layerExtent } from "../extent.ts";
 import { genericImage, wmsImage } from "../pictures.ts";
-import { fragmentTexts } from "../texts/fragments.ts";
+import { fragmentTexts } from "../texts/filled.ts";
 import { escapeMarkup } from "../untrusted-text.ts";
 import { type LayerFacts, plainInfoType } from "./facts.ts";
 import type { Render, Target } from "./target.ts";

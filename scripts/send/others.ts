@@ -6,7 +6,7 @@ import { matchesGlob } from "../../registry/owners.ts";
 import { parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import { counted } from "../../registry/untrusted-text.ts";
 import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries.ts";
-import { utf8Of } from "../../store/files/utf8.ts";
+import { utf8Of } from "../../store/files/files.ts";
 
 /**
  * Smallkeys with white space or commas between them. `warn` gets a line about an unlikely encoding.

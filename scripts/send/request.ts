@@ -5,7 +5,7 @@ import { sendersPath } from "../../api/service/senders-file.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
 import type { Environment, Io } from "../../registry/environment.ts";
 import { counted, visible } from "../../registry/untrusted-text.ts";
-import { readTextIfThere } from "../../store/files/if-there.ts";
+import { readTextIfThere } from "../../store/files/files.ts";
 import { parseUrl } from "../terminal/command-line.ts";
 
 export interface PublisherRequest {

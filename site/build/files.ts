@@ -10,7 +10,7 @@ import { mapWithProgress } from "../../publish/progress.ts";
 import { slotFolder, slotsOf } from "../../publish/rendered.ts";
 import { targetNames, targetOf } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import { ifThere } from "../../store/files/if-there.ts";
+import { ifThere } from "../../store/files/files.ts";
 import { catalogueFiles, catalogueFolders } from "../data/output.ts";
 import { siteGroups } from "../http/site-headers.ts";
 

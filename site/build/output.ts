@@ -11,7 +11,7 @@ import type { Source } from "../../publish/collect.ts";
 import { placeFile } from "../../publish/place-file.ts";
 import type { Environment } from "../../registry/environment.ts";
 import { counted } from "../../registry/untrusted-text.ts";
-import { filesBelow } from "../../store/files/below.ts";
+import { filesBelow } from "../../store/files/files.ts";
 import { catalogueOptions } from "../data/options.ts";
 import { removeCatalogue } from "../data/output.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../data/update.ts";

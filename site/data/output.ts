@@ -6,7 +6,7 @@ import { isCompanion, placeFile, removeTemporaryFiles } from "../../publish/plac
 import { langs } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/try-json.ts";
 import { codeStamp } from "../../store/files/code-stamp.ts";
-import { ifThereSync } from "../../store/files/if-there.ts";
+import { ifThereSync } from "../../store/files/files.ts";
 import {
 	changesFolders,
 	healthFolders,

@@ -4,7 +4,7 @@ import { folderOf, type Lang, langs, parseSmallkey } from "../../registry/smallk
 import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
 import { tryJson } from "../../registry/try-json.ts";
 import { code } from "../../registry/untrusted-text.ts";
-import { readTextIfThere } from "../../store/files/if-there.ts";
+import { readTextIfThere } from "../../store/files/files.ts";
 import { proofsFile, proposedFolder } from "./thumbnails.ts";
 
 /** The result of drawing a layer in one language, without its picture. */

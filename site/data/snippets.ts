@@ -1,6 +1,5 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import { filled } from "../../registry/texts/filled.ts";
-import { fragmentTexts } from "../../registry/texts/fragments.ts";
+import { filled, fragmentTexts } from "../../registry/texts/filled.ts";
 import { type Entry, layerAddress } from "./entries.ts";
 
 /** A few lines of code with which a program or a page draws one layer. */

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { tryJson } from "../../registry/try-json.ts";
-import { ifThereSync } from "../../store/files/if-there.ts";
+import { ifThereSync } from "../../store/files/files.ts";
 import type { Entry } from "./entries.ts";
 
 /** The file in a folder of pictures that lists them; `npx fragment-publisher prove` writes it. */

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lowerPriority } from "../../store/git/commands/run.ts";
-import type { Log } from "../../store/log.ts";
+import type { Log } from "../../store/store.ts";
 import type { CatalogueOptions } from "../data/options.ts";
 import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
 

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import type { Variables } from "../../api/configuration.ts";
 import { trialDataDir } from "../../api/service/settings.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { ifThereSync } from "../../store/files/if-there.ts";
+import { ifThereSync } from "../../store/files/files.ts";
 import type { CatalogueOptions } from "../data/options.ts";
 import { parseSignature } from "../data/signature.ts";
 import type { OperatorSettings } from "../page/settings.ts";

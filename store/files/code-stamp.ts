@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { filesBelow } from "./below.ts";
+import { filesBelow } from "./files.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 

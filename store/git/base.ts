@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import type { Log } from "../log.ts";
+import type { Log } from "../store.ts";
 
 export const branchName = "main";
 

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { type Text, type TextCode, textIn, textOf } from "../../registry/texts.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../store.ts";
 import { StoreBusy } from "../store.ts";
 import { DiskTimeout } from "./base.ts";
 import { GitDamage, GitFailure, GitTimeout, NotDescendant } from "./commands/run.ts";

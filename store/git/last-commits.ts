@@ -1,5 +1,5 @@
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../store.ts";
 import { gitText, readRecords } from "./commands/run.ts";
 
 /** For a merge, its own changes are those against its first parent. */

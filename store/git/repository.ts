@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { access, constants, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { readTextIfThere } from "../files/if-there.ts";
+import { readTextIfThere } from "../files/files.ts";
 import { branchName, type StoreBase } from "./base.ts";
 import type { CatFile } from "./commands/cat-file.ts";
 import { GitFailure, gitText, runGit } from "./commands/run.ts";

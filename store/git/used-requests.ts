@@ -1,8 +1,7 @@
 import { appendFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { maxClockSkewMs, parseTimestamp } from "../../registry/timestamp.ts";
-import { readTextIfThere } from "../files/if-there.ts";
-import { replaceFile } from "../files/replace-file.ts";
+import { readTextIfThere, replaceFile } from "../files/files.ts";
 import { declinedFolder, reviewFolders, serviceIdentity, type UsedRequest } from "../store.ts";
 import type { StoreBase } from "./base.ts";
 import { personText, readCommits, trailersOf } from "./commands/commits.ts";

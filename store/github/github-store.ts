@@ -1,6 +1,6 @@
 import { textOf } from "../../registry/texts.ts";
-import type { Log } from "../log.ts";
 import { readerOf } from "../reader.ts";
+import type { Log } from "../store.ts";
 import {
 	type Commit,
 	type Edits,
@@ -15,9 +15,8 @@ import {
 import { authorizeWith, type Credentials } from "./auth.ts";
 import { Heads, noFiles, readHead } from "./branch.ts";
 import { type Connection, connect, GithubBusy } from "./client.ts";
+import { type Batch, batchQueue, failing, rememberRequests } from "./commits.ts";
 import { type Change, type ChangeContext, makeTogether, type Outcome } from "./group.ts";
-import { type Batch, batchQueue, failing } from "./queue.ts";
-import { rememberRequests } from "./used-here.ts";
 
 /**
  * Longest times of a request, of a change's wait for the changes before it, and of a batch. A publisher gets an answer

@@ -15,10 +15,17 @@ import {
 } from "../store.ts";
 import { type Head, type Heads, noFiles, wasUsed } from "./branch.ts";
 import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
-import { commitTree, emptyRepository, makeFirstCommit, moveBranch, writeTree } from "./commit.ts";
-import { type Batch, failing } from "./queue.ts";
+import type { rememberRequests } from "./commits.ts";
+import {
+	type Batch,
+	commitTree,
+	emptyRepository,
+	failing,
+	makeFirstCommit,
+	moveBranch,
+	writeTree,
+} from "./commits.ts";
 import { findReview, isProposed, joinMetas, type Review, showReview } from "./review.ts";
-import type { rememberRequests } from "./used-here.ts";
 
 /** A change that waits to be made. */
 export interface Change {

@@ -3,9 +3,8 @@ import { access, lstat, mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { codeStamp } from "../files/code-stamp.ts";
-import { readTextIfThere } from "../files/if-there.ts";
-import { replaceFile } from "../files/replace-file.ts";
-import type { Log } from "../log.ts";
+import { readTextIfThere, replaceFile } from "../files/files.ts";
+import type { Log } from "../store.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const script = join(root, "store/hook/pre-receive.sh");

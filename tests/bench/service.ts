@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { canonicalText } from "../../registry/registration.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { filesBelow } from "../../store/files/below.ts";
+import { filesBelow } from "../../store/files/files.ts";
 import { eventually } from "../helpers/wait.ts";
 import { generateLayers, renamed } from "./layers.ts";
 import type { Order, Sent } from "./publisher.ts";

@@ -1,5 +1,5 @@
 import { causes } from "../../registry/causes.ts";
-import { fragmentTexts } from "../../registry/texts/fragments.ts";
+import { fragmentTexts } from "../../registry/texts/filled.ts";
 import { texts } from "../../registry/texts.ts";
 import { english } from "../../site/text/english.ts";
 import { englishDrafts } from "../../site/text/english-drafts.ts";

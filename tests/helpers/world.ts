@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { filesBelow } from "../../store/files/below.ts";
+import { filesBelow } from "../../store/files/files.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { skip, suite, type Test } from "./suite.ts";
 

@@ -5,7 +5,7 @@ import { describedFor, isDescribed } from "../../registry/description.ts";
 import { judgeChange } from "../../registry/judge.ts";
 import { namesOf } from "../../registry/layer-file.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { readTextIfThere } from "../../store/files/if-there.ts";
+import { readTextIfThere } from "../../store/files/files.ts";
 import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 

@@ -2,14 +2,14 @@ import * as assert from "uvu/assert";
 import { isBlockedOn } from "../../registry/addresses.ts";
 import { causeOf, causes } from "../../registry/causes.ts";
 import {
+	type CheckResult,
 	causeIn,
+	checkResult,
 	type Health,
 	healthText,
 	markRepairs,
 	parseHealth,
-	type CheckResult,
 	type SickState,
-	checkResult,
 	updateHealth,
 	weekOf,
 	weeksSince,

@@ -5,7 +5,7 @@ import { type StoreLimits, syncPath } from "../../store/git/base.ts";
 import type { Publish } from "../../store/git/branch.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { type GitStore, type GitStoreOptions, openGitStore } from "../../store/git/git-store.ts";
-import type { Log } from "../../store/log.ts";
+import type { Log } from "../../store/store.ts";
 import { type Commit, isRefusal, type Meta, type Refusal } from "../../store/store.ts";
 import { wms } from "../helpers/local.ts";
 import { metaOf } from "./contract.ts";

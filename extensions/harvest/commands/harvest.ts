@@ -17,7 +17,7 @@ import { descriptionPath, langs, layerPath, parseLayerPath } from "../../../regi
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { layersOption, nameSource, withSource, workingFolder } from "../../../scripts/validate.ts";
-import { ifThere, readIfThere, readTextIfThere } from "../../../store/files/if-there.ts";
+import { ifThere, readIfThere, readTextIfThere } from "../../../store/files/files.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { createCheckLayer, type LayerFacts } from "../check-layer.ts";
 import { type Finding, isSick, mergeDescription, quote, seenOf } from "../finding.ts";

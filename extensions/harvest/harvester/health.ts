@@ -10,7 +10,7 @@ import {
 	weekOf,
 } from "../../../registry/health.ts";
 import { textsOf } from "../../../registry/problems.ts";
-import type { Log } from "../../../store/log.ts";
+import type { Log } from "../../../store/store.ts";
 import { isRefusal, type Meta, type Store } from "../../../store/store.ts";
 import { type FindingLine, findingLine, seenOf } from "../finding.ts";
 import type { WatchLayer } from "../layer.ts";

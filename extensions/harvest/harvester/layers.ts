@@ -18,7 +18,7 @@ import { type CheckedLayer, judgeChange, problemLine } from "../../../registry/j
 import { namesOf } from "../../../registry/layer-file.ts";
 import { langs } from "../../../registry/smallkey.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
-import { readTextIfThere } from "../../../store/files/if-there.ts";
+import { readTextIfThere } from "../../../store/files/files.ts";
 import type { Watched } from "../finding.ts";
 import { createWatchLayer } from "../layer.ts";
 

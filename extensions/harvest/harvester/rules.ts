@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { tryJson } from "../../../registry/try-json.ts";
 import { objectOf } from "../../../site/service/decode.ts";
-import { readTextIfThere } from "../../../store/files/if-there.ts";
-import { replaceFile } from "../../../store/files/replace-file.ts";
-import type { Log } from "../../../store/log.ts";
+import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
+import type { Log } from "../../../store/store.ts";
 
 /** Version of the rules by which services are read. A change of what is read of the same answers increases it. */
 const rulesVersion = 2;

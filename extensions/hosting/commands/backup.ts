@@ -8,8 +8,7 @@ import { readConfiguration } from "../../../api/service/settings.ts";
 import { WrongError } from "../../../registry/environment.ts";
 import { counted } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
-import { readTextIfThere } from "../../../store/files/if-there.ts";
-import { replaceFile } from "../../../store/files/replace-file.ts";
+import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
 import { GitFailure, gitText, runGit } from "../../../store/git/commands/run.ts";
 
 const main = "refs/heads/main";

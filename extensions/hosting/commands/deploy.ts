@@ -14,9 +14,7 @@ import { isCompanion } from "../../../publish/place-file.ts";
 import type { Environment, Io } from "../../../registry/environment.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { buildFolder } from "../../../site/build/output.ts";
-import { filesBelow } from "../../../store/files/below.ts";
-import { readTextIfThere } from "../../../store/files/if-there.ts";
-import { withTemporaryFolder } from "../../../store/files/temporary-folder.ts";
+import { filesBelow, readTextIfThere, withTemporaryFolder } from "../../../store/files/files.ts";
 import { buildWorker, bundlePath } from "../bundle.ts";
 import {
 	configurations,
@@ -24,11 +22,12 @@ import {
 	ended,
 	engineFolder,
 	type Hosting,
+	parseSecretFile,
 	quiet,
+	readSecretFiles,
 	root,
 	spawnWrangler,
 } from "../deployment.ts";
-import { parseSecretFile, readSecretFiles } from "../secrets.ts";
 
 /** The variables of a worker that are set in the environment. */
 export function workerVariables(env: Environment): [string, string][] {

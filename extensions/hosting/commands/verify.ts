@@ -9,7 +9,7 @@ import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, parseCount, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { nameSource, refOption, repoOption } from "../../../scripts/validate.ts";
 import { presentFiles } from "../../../site/data/output.ts";
-import { withTemporaryFolder } from "../../../store/files/temporary-folder.ts";
+import { withTemporaryFolder } from "../../../store/files/files.ts";
 import { changedKeys, chooseQuestions, costOf, listBuild, verifyHosting } from "../verify.ts";
 
 const pauseMs = 1_000;

@@ -12,15 +12,13 @@ import { isSenderId } from "../../../registry/timestamp.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { readKeys } from "../../../scripts/send/others.ts";
 import { checkSender, createRun, exitCodes, parseUrl } from "../../../scripts/terminal/command-line.ts";
-import { readTextIfThere } from "../../../store/files/if-there.ts";
+import { readTextIfThere } from "../../../store/files/files.ts";
 import { listTree } from "../../../store/git/commands/tree.ts";
 import { isRefusal } from "../../../store/store.ts";
 import { comparedTargets, compareServices, reportLines, row } from "../compare/compare.ts";
-import { type Json, objectOf, textOf } from "../compare/json.ts";
-import { keyOf, shortened } from "../document.ts";
-import { DumpError, type NotMoved, readDump, readDumpFile } from "../dump.ts";
-import { collectMoves, type Moves } from "../moves.ts";
-import { type Stored, storeLayers } from "../store-layers.ts";
+import { type Json, objectOf, textOf } from "../compare/differences.ts";
+import { DumpError, keyOf, type NotMoved, readDump, readDumpFile, shortened } from "../document.ts";
+import { collectMoves, type Moves, type Stored, storeLayers } from "../store-layers.ts";
 
 /** Reads the layers of a dump. @throws {WrongError} if it cannot be read */
 async function readLayersDump(path: string, configuration: Configuration): Promise<Moves> {

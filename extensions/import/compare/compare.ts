@@ -6,8 +6,7 @@ import { targetOf } from "../../../registry/targets/table.ts";
 import type { TargetName } from "../../../registry/targets/target.ts";
 import { counted, firstOf } from "../../../registry/untrusted-text.ts";
 import { parseAnswer } from "../../../site/service/decode.ts";
-import { differences } from "./differences.ts";
-import { type Json, nodeIn } from "./json.ts";
+import { differences, type Json, nodeIn } from "./differences.ts";
 
 /** A service's answer about one layer: its node, null if there is none, or why it cannot be read. */
 type Read = { node: Json } | { node: null } | { failure: string };

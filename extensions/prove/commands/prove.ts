@@ -23,7 +23,7 @@ import { buildOutput } from "../../../site/build/output.ts";
 import type { Proof, Proofs } from "../../../site/data/proofs.ts";
 import { proposedFolder } from "../../../site/data/thumbnails.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
-import { withTemporaryFolder } from "../../../store/files/temporary-folder.ts";
+import { withTemporaryFolder } from "../../../store/files/files.ts";
 import { readEntries } from "../../../store/git/commands/entries.ts";
 import { listTree } from "../../../store/git/commands/tree.ts";
 import { readOpen } from "../../../store/git/repair-branches.ts";

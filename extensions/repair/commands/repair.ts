@@ -10,7 +10,7 @@ import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { picturesMarkdown } from "../../../site/data/proofs.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
-import { readTextIfThere } from "../../../store/files/if-there.ts";
+import { readTextIfThere } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import { messageOf, type OpenRepair, readOpen } from "../../../store/git/repair-branches.ts";
 import { readLayers } from "../../harvest/harvester/layers.ts";

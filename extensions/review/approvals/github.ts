@@ -1,10 +1,25 @@
 import { allOwners, type Owners } from "../../../registry/owners.ts";
 import { subjectOf } from "../../../store/git/commands/commits.ts";
 import { isReviewBranch } from "../../../store/store.ts";
-import { findCheckRun, findComment, readComments, setCheckRun, writeComment } from "../post.ts";
-import { isOfRepository, type OpenPull } from "../pulls.ts";
-import { accountsOf, type Judgement, judgeApprovals, type Teams } from "./approvals.ts";
-import { conflictIsOver, conflictMarker, conflictText, renderApprovals } from "./comment.ts";
+import {
+	findCheckRun,
+	findComment,
+	isOfRepository,
+	type OpenPull,
+	readComments,
+	setCheckRun,
+	writeComment,
+} from "../pulls.ts";
+import {
+	accountsOf,
+	conflictIsOver,
+	conflictMarker,
+	conflictText,
+	type Judgement,
+	judgeApprovals,
+	renderApprovals,
+	type Teams,
+} from "./approvals.ts";
 import { askOwners, checkName } from "./owners.ts";
 import { type PullState, readState, type StateSource } from "./pull-state.ts";
 

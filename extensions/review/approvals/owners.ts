@@ -1,10 +1,9 @@
 import { type Account, accountOf, allOwners, isTeam, type Owners } from "../../../registry/owners.ts";
 import { code } from "../../../registry/untrusted-text.ts";
 import { type Github, orNull } from "../../../store/github/client.ts";
-import { type readComments, setCheckRun } from "../post.ts";
-import { ignoreAnswer, nullIfRefused, type OpenPull } from "../pulls.ts";
+import { ignoreAnswer, nullIfRefused, type OpenPull, type readComments, setCheckRun } from "../pulls.ts";
 import type { Judgement, Teams } from "./approvals.ts";
-import { askedIn, askedMarker, askingText } from "./comment.ts";
+import { askedIn, askedMarker, askingText } from "./approvals.ts";
 
 /** The check that a ruleset requires. */
 export const checkName = "owners";

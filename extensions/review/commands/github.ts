@@ -9,14 +9,24 @@ import type { Environment, Io } from "../../../registry/environment.ts";
 import { ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
-import { readTextIfThere } from "../../../store/files/if-there.ts";
+import { readTextIfThere } from "../../../store/files/files.ts";
 import type { Github } from "../../../store/github/client.ts";
 import { judgePull } from "../approvals/github.ts";
 import { checkBranch, parseTeams, readTeams, unknownOwners } from "../approvals/owners.ts";
 import { maxCommentLength } from "../comment.ts";
-import { fetchBranch, fetchCommits, withMerge } from "../merge.ts";
-import { readComments, setCheckRun, unableTitle, writeComment } from "../post.ts";
-import { findPulls, labelPull, openPulls, type PullRef, parsePulls, partOf } from "../pulls.ts";
+import { fetchBranch, fetchCommits, withMerge } from "../decide.ts";
+import {
+	findPulls,
+	labelPull,
+	openPulls,
+	type PullRef,
+	parsePulls,
+	partOf,
+	readComments,
+	setCheckRun,
+	unableTitle,
+	writeComment,
+} from "../pulls.ts";
 import { parseReport, type Report } from "../report.ts";
 
 /** A request that a job with a key sends later (`.github/send-plan.sh`). */

@@ -23,6 +23,7 @@ import { repairedTrailer } from "../../../store/git/repair-branches.ts";
 import { repairBranch } from "../../../store/store.ts";
 import { checkAcceptable, checkShown, confirmMerge } from "../accept.ts";
 import { proposalLines } from "../audit.ts";
+import { splitRepair } from "../changes.ts";
 import { linksInto, noLinks, renderComment } from "../comment.ts";
 import {
 	acceptReview,
@@ -43,7 +44,6 @@ import {
 	summaryLine,
 } from "../report.ts";
 import { type CheckServices, createCheckServices, isWrong, type Review, review } from "../review.ts";
-import { splitRepair } from "../split.ts";
 import { reviewLines } from "../status.ts";
 
 const help = `

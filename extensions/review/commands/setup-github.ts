@@ -5,7 +5,7 @@ import { readConfiguration } from "../../../api/service/settings.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { orNull } from "../../../store/github/client.ts";
-import type { Difference, Target } from "../setup-github/look.ts";
+import type { Difference, Target } from "../setup-github/rulesets.ts";
 import { differencesOf } from "../setup-github/settings.ts";
 
 const help = `

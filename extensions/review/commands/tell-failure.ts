@@ -3,7 +3,7 @@ import { connectToGithub } from "../../../api/service/github.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
 import { fenced, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, needed } from "../../../scripts/terminal/command-line.ts";
-import { readTextIfThere } from "../../../store/files/if-there.ts";
+import { readTextIfThere } from "../../../store/files/files.ts";
 
 const failureHelp = `
 A failed run notifies only the person who pushed, and no one where that was a bot. An issue reaches all watchers.`;

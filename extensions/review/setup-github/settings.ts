@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readTextIfThere } from "../../../store/files/if-there.ts";
-import { type Difference, has, type Json, type Look, root, type Target } from "./look.ts";
-import { checkRulesets } from "./rulesets.ts";
+import { readTextIfThere } from "../../../store/files/files.ts";
+import { checkRulesets, type Difference, has, type Json, type Look, root, type Target } from "./rulesets.ts";
 
 /** Paths below the repository, with the method and the file of deploy/github that set them. */
 const files: [what: string, method: string, path: string, file: string][] = [

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { filesBelow } from "../../../store/files/below.ts";
+import { filesBelow } from "../../../store/files/files.ts";
 import { manual, wms } from "../../helpers/handlers.ts";
 import { prints, runScript, warns } from "../../helpers/process.ts";
 import { sharedSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";

@@ -1,7 +1,7 @@
 import * as promises from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { type FileCalls, replaceFile } from "../../../store/files/replace-file.ts";
+import { type FileCalls, replaceFile } from "../../../store/files/files.ts";
 import { test } from "../../helpers/suite.ts";
 import { temporaryFolder } from "../../helpers/world.ts";
 

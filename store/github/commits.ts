@@ -1,6 +1,123 @@
 import { textOf } from "../../registry/texts.ts";
-import { authorMail, commitMessage, type Edit, type Meta, StoreBusy, serviceAuthor } from "../store.ts";
+import {
+	authorMail,
+	commitMessage,
+	type Edit,
+	type Meta,
+	requestMemoryMs,
+	StoreBusy,
+	serviceAuthor,
+	type UsedRequest,
+} from "../store.ts";
 import { type Github, GithubBusy, Refused } from "./client.ts";
+
+/**
+ * Remembers the signed requests that this process has answered. Those that made a commit are in the history too, where
+ * other processes find them; the others are forgotten at its end.
+ */
+export function rememberRequests(now: () => Date) {
+	/** In the order of their first use. */
+	const uses = new Map<string, UsedRequest>();
+	return {
+		find: (request: string | null) => uses.get(request ?? ""),
+		/** @returns whether the request is new */
+		note(used: UsedRequest): boolean {
+			for (const [request, { time }] of uses) {
+				if (time + requestMemoryMs >= now().getTime()) break;
+				uses.delete(request);
+			}
+			const isFirst = !uses.has(used.request);
+			if (isFirst) uses.set(used.request, used);
+			return isFirst;
+		},
+	};
+}
+
+/** Returns the outcome of a job that fails with an error. */
+export function failing(error: unknown): () => never {
+	return () => {
+		throw error;
+	};
+}
+
+export interface Batch<Job> {
+	jobs: Job[];
+	/** When the batch must have ended, in milliseconds since 1970. */
+	until: number;
+	/** Adds the jobs that wait now and may join the batch. */
+	fill(): void;
+}
+
+/**
+ * Runs jobs in batches. Jobs that arrive while a batch runs wait, and are then run together, in the order of their
+ * arrival. Each batch is run by the caller of its first job: on Workers, work belongs to one request.
+ * @returns a function that submits a job; its result is null if no batch took the job within `maxWaitMs`
+ */
+export function batchQueue<Job, Outcome>(options: {
+	now: () => Date;
+	/** After it, another caller runs the next batch: Workers may cancel a request, and the batch that it runs never ends. */
+	maxBatchMs: number;
+	maxWaitMs: number;
+	maxJobs: number;
+	/** Whether a job may be in one batch with the first one. */
+	mayJoin: (job: Job, first: Job) => boolean;
+	/** Returns the outcomes of the batch's jobs, in their order. Jobs without an outcome wait again. */
+	run: (batch: Batch<Job>) => Promise<(() => Outcome)[]>;
+}): (job: Job) => Promise<Outcome | null> {
+	type Queued = { job: Job; until: number; outcome: (() => Outcome) | null };
+	const nowMs = () => options.now().getTime();
+	let waiting: Queued[] = [];
+	let running = { until: Number.NEGATIVE_INFINITY, end: Promise.resolve() };
+
+	async function run(first: Queued, until: number): Promise<void> {
+		const taken: Queued[] = [];
+		const take = (joining: Queued[]) => {
+			waiting = waiting.filter((queued) => !joining.includes(queued));
+			for (const queued of joining) queued.until = Math.max(queued.until, until);
+			taken.push(...joining);
+			batch.jobs.push(...joining.map(({ job }) => job));
+		};
+		const fill = () => {
+			const joining = waiting.filter(({ job }) => options.mayJoin(job, first.job));
+			take(joining.slice(0, options.maxJobs - taken.length));
+		};
+		const batch: Batch<Job> = { jobs: [], until, fill };
+		take([first]);
+		const outcomes = await options.run(batch).catch((error) => taken.map(() => failing(error)));
+		for (const [index, queued] of taken.entries()) queued.outcome ??= outcomes[index] ?? null;
+		waiting.unshift(...taken.filter(({ outcome }) => !outcome));
+		if (running.until === until) running.until = Number.NEGATIVE_INFINITY;
+	}
+
+	return async (job) => {
+		const queued: Queued = { job, until: nowMs() + options.maxWaitMs, outcome: null };
+		waiting.push(queued);
+		while (!queued.outcome) {
+			if (running.until < nowMs()) {
+				const until = nowMs() + options.maxBatchMs;
+				running = { until, end: Promise.resolve() };
+				running.end = run(queued, until);
+				await running.end;
+			} else if (queued.until < nowMs()) {
+				waiting = waiting.filter((other) => other !== queued);
+				// A batch that takes too long does not give it back.
+				queued.outcome = failing(null);
+				return null;
+			} else await within(running.end, Math.min(queued.until, running.until) - nowMs() + 1);
+		}
+		return queued.outcome();
+	};
+}
+
+/** Resolves at the end of a task, or after some time. */
+async function within(task: Promise<void>, ms: number): Promise<void> {
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const timeout = new Promise<void>((resolve) => {
+		timer = setTimeout(resolve, ms);
+	});
+	await Promise.race([task, timeout]);
+	clearTimeout(timer);
+}
 
 /**
  * A tree is written in portions: with about 200 files or 2.5 MB at once, GitHub times out, and answers 502 or 422 "Sorry,

@@ -1,0 +1,130 @@
+import { readdirSync } from "node:fs";
+import * as promises from "node:fs/promises";
+import { type FileHandle, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+/** Runs a task with the path of a new folder. Only this user may read the folder; it is removed after the task. */
+export async function withTemporaryFolder<T>(prefix: string, task: (path: string) => Promise<T>): Promise<T> {
+	const path = await mkdtemp(join(tmpdir(), prefix));
+	try {
+		return await task(path);
+	} finally {
+		await rm(path, { recursive: true, force: true });
+	}
+}
+
+function isMissing(error: unknown): boolean {
+	return (error as NodeJS.ErrnoException).code === "ENOENT";
+}
+
+/**
+ * The result of a file system call; null if the path does not exist.
+ * @throws {Error} with the path, and the reason as cause, for any other failure, such as of the disk or of permissions
+ */
+export async function ifThere<T>(path: string, call: Promise<T>): Promise<T | null> {
+	return call.catch((error: Error) => {
+		if (isMissing(error)) return null;
+		throw new Error(`${path}: cannot be read`, { cause: error });
+	});
+}
+
+/** The same for a synchronous call; also null if a folder in the path is a file. */
+export function ifThereSync<T>(path: string, call: () => T): T | null {
+	try {
+		return call();
+	} catch (error) {
+		if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return null;
+		throw new Error(`${path}: cannot be read`, { cause: error });
+	}
+}
+
+/** Reads the bytes of a file; null if it does not exist. @throws {Error} like `ifThere` */
+export async function readIfThere(path: string): Promise<Buffer | null> {
+	return ifThere(path, readFile(path));
+}
+
+/** Reads a file as UTF-8 text; null if it does not exist. @throws {Error} like `ifThere` */
+export async function readTextIfThere(path: string): Promise<string | null> {
+	return ifThere(path, readFile(path, "utf8"));
+}
+
+/** The encodings that a byte order mark shows, apart from UTF-8 (Encoding Standard, section 6). */
+const marks = new Map([
+	["fffe", "utf-16le"],
+	["feff", "utf-16be"],
+]);
+
+/** A file's bytes in UTF-8: Windows PowerShell writes UTF-16, with a byte order mark, where it redirects an output. */
+export function utf8Of(bytes: Buffer): Buffer {
+	const encoding = marks.get(bytes.toString("hex", 0, 2));
+	return encoding === undefined ? bytes : Buffer.from(new TextDecoder(encoding).decode(bytes));
+}
+
+/**
+ * Lists the files below a folder, as relative paths with slashes, unordered. Faster than Node's recursive `readdir`,
+ * which calls `stat` for each name.
+ * @throws {Error} if the folder does not exist
+ */
+export function filesBelow(folder: string): string[] {
+	return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+		if (!entry.isDirectory()) return [entry.name];
+		return filesBelow(`${folder}/${entry.name}`).map((path) => `${entry.name}/${path}`);
+	});
+}
+
+/** The file system calls of a replacement; tests replace them by calls that fail. */
+export type FileCalls = Pick<typeof promises, "open" | "rename" | "rm" | "stat">;
+
+/**
+ * Replaces the content of a file atomically: a temporary file beside it is written and synced, and then renamed. The file
+ * keeps its owner, and its mode unless all users have rights; its mode is 0600 then. A new file gets the owner of its
+ * folder and mode 0600. So root can change the file of a service that runs as another user.
+ * @param mode of a file that belongs to this user, regardless of the umask
+ * @throws {Error} if the file cannot be written or given to its owner; the old file stays
+ */
+export async function replaceFile(
+	path: string,
+	text: string,
+	calls: FileCalls = promises,
+	mode?: number,
+): Promise<void> {
+	const temporary = `${path}.${process.pid}.tmp`;
+	try {
+		await writeTemporary();
+		await calls.rename(temporary, path);
+	} catch (error) {
+		await calls.rm(temporary, { force: true }).catch(() => undefined);
+		if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+		const what = "there is no room on the disk, and the file stays as it was";
+		throw Object.assign(new Error(`${path}: ${what}`, { cause: error }), { code: "ENOSPC" });
+	}
+	// Syncing the folder makes the new name durable.
+	await using folder = await calls.open(dirname(path), "r");
+	await folder.sync();
+
+	async function writeTemporary(): Promise<void> {
+		await using file = await calls.open(temporary, "w", mode ?? 0o600);
+		// An earlier process that was killed may have left the temporary file, with another mode.
+		await file.chmod(mode ?? (await keepOwner(file, path, calls)));
+		await file.writeFile(text);
+		await file.sync();
+	}
+}
+
+/** Gives a new file to the owner of the file that it replaces, or of its folder. @returns the mode that it has to get */
+async function keepOwner(file: FileHandle, path: string, calls: FileCalls): Promise<number> {
+	const before = await ifThere(path, calls.stat(path));
+	const { uid, gid } = before ?? (await calls.stat(dirname(path)));
+	const made = await file.stat();
+	// Only an existing file has to keep its group: others may read it through the group.
+	if (made.uid !== uid || (before && made.gid !== gid)) await giveTo(file, uid, gid, path);
+	return before && (before.mode & 0o007) === 0 ? before.mode & 0o770 : 0o600;
+}
+
+async function giveTo(file: FileHandle, uid: number, gid: number, path: string): Promise<void> {
+	await file.chown(uid, gid).catch((error: NodeJS.ErrnoException) => {
+		if (error.code !== "EPERM") throw error;
+		throw new Error(`${path}: belongs to the user ${uid}, and only that user or root may change it`);
+	});
+}
