@@ -167,10 +167,9 @@ export function createHarvester(options: HarvesterOptions) {
 
 	async function pauseForWrites(): Promise<void> {
 		const maxMs = performance.now() + maxPauseMs;
-		for (let restMs = quietMs; restMs > 0 && !signal.aborted; ) {
-			restMs = Math.min(writtenMs + quietMs, maxMs) - performance.now();
-			if (restMs > 0) await sleep(restMs, undefined, { signal }).catch(() => undefined);
-		}
+		const restMs = () => Math.min(writtenMs + quietMs, maxMs) - performance.now();
+		while (restMs() > 0 && !signal.aborted)
+			await sleep(restMs(), undefined, { signal }).catch(() => undefined);
 	}
 
 	async function visit(smallkey: string): Promise<void> {
