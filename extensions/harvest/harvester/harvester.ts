@@ -199,8 +199,7 @@ export function createHarvester(options: HarvesterOptions) {
 	function fail(layers: readonly { smallkey: string }[], error: unknown, code: TextCode): void {
 		if (signal.aborted) return;
 		log.error(error);
-		const text = textOf(code);
-		const findings = [{ en: textIn("en", text), fr: textIn("fr", text) }];
+		const findings = [{ en: textIn("en", textOf(code)), fr: textIn("fr", textOf(code)) }];
 		for (const { smallkey } of layers) end(smallkey, "failed", findings, true);
 	}
 
