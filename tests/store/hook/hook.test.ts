@@ -185,7 +185,7 @@ const accepted: [title: string, craft: Craft, text?: string][] = [
 			"layers/od/odd.json": wms("odd").replaceAll("wms.ess-ws.nrcan.gc.ca", "localhost"),
 			"stray.json": "{}",
 		}),
-		"warning: stray.json: is kept, but no layer",
+		"warning: stray.json: is stored, but is not a layer",
 	],
 	["a branch with a wrong registration", commits({ [two]: "{" }, "HEAD:refs/heads/topic")],
 	["the end of a branch", async () => [":refs/heads/topic"]],
