@@ -36,7 +36,7 @@ export interface ProveRun extends Omit<DrawOptions, "browser"> {
 	layers: readonly CheckedLayer[];
 	/** The proofs of all other smallkeys are removed. */
 	registered: ReadonlySet<string>;
-	/** Also layers that were drawn today. */
+	/** Draws again what was drawn today. */
 	isAgain: boolean;
 	/** Its pages must be able to draw the layers; empty if unknown; null: it does not matter. */
 	publicUrl: string | null;
@@ -44,7 +44,7 @@ export interface ProveRun extends Omit<DrawOptions, "browser"> {
 	signal: AbortSignal;
 	/** Called with all proofs after each layer. */
 	proved?: (proofs: Proofs) => void;
-	/** For the next layers, after which it is closed. */
+	/** Starts a browser for the next layers. */
 	browser: () => Promise<Browser>;
 	/** Absent: on the catalogue's map in the browser. */
 	draw?: typeof drawLayer;

@@ -114,7 +114,7 @@ ul{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:1.
 li{border:1px solid #bbb;border-radius:4px;overflow:hidden}li img{display:block;width:100%;aspect-ratio:4/3;object-fit:cover;background:#e8eef2}
 li div{padding:.5rem .75rem}h3{margin:0;font-size:1rem}p{margin:.25rem 0}.bad{color:#a40000}.old img{opacity:.5}code{font-size:.875rem}input{font:inherit;width:min(100%,30rem)}`);
 
-/** Whatever the case and accents. */
+/** Filters the list, whatever the case and accents. */
 const script = new Html(`const plain = (text) => text.normalize("NFD").replace(/\\p{M}/gu, "").toLowerCase();
 document.querySelector("input").addEventListener("input", ({ target }) => {
 	for (const item of document.querySelectorAll("li")) item.hidden = !plain(item.textContent).includes(plain(target.value));

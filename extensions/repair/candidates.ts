@@ -16,7 +16,7 @@ export interface Candidate extends Alike {
 	by: "https" | "redirect" | "service" | "folder" | "similar";
 }
 
-/** For a layer without a proposal. */
+/** What a search without a proposal has tried. */
 export interface Tried {
 	isListed: boolean;
 	/** Attempt → number of addresses. */
@@ -28,11 +28,11 @@ export interface SearchOptions {
 	ask: Ask;
 	/** For requests whose redirects must not be followed. The same limits apply. */
 	fetch: typeof fetch;
-	/** Of the viewers' map (`MAP_WKID`). */
+	/** Spatial reference of the viewers' map (`MAP_WKID`). */
 	mapWkid: number;
 }
 
-/** Of one attempt. */
+/** Addresses that one attempt requests. */
 const maxAddresses = 5;
 
 const maxShown = 5;
@@ -45,7 +45,7 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 	const clients = { ask, mapWkid, read: createReadCapabilities(ask) };
 	const targets = new Map<string, Promise<string[]>>();
 
-	/** Where the layer has the same number or name. */
+	/** The layer at another address, by the same number or name. */
 	async function sameAt(
 		registration: Registration,
 		lang: Lang,

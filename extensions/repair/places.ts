@@ -114,7 +114,7 @@ function plainAddress(url: URL, isArcgis = false): string {
 
 const maxFolders = 60;
 
-/** Before version 11, and since. */
+/** ArcGIS servers before version 11, and since. */
 const paths = ["/arcgis/rest/", "/server/rest/"] as const;
 
 /**

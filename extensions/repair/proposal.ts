@@ -95,7 +95,7 @@ export function traitText(trait: Evidence["trait"]): Record<Lang, string> {
 
 type Write = (text: string) => string;
 
-/** Of an untrusted text in a commit. */
+/** Untrusted texts in a commit are cut. */
 const maxTextLength = 200;
 
 function cut(text: string): string {

@@ -8,7 +8,7 @@ import { type Html, html, type PageSettings, textsIn } from "../../site/static/h
 
 export interface RepairOfLayer {
 	repair: WaitingRepair;
-	/** Of its proposal. */
+	/** All layers of its proposal. */
 	smallkeys: readonly string[];
 	/** After the repair, as a data URI. */
 	picture: string | null;

@@ -27,12 +27,12 @@ type RequestCounts = Map<string, number>;
 
 export interface RepairRun extends Omit<SearchOptions, keyof Clients> {
 	createClients: CreateClients;
-	/** Bare or not. */
+	/** A git repository, bare or not. */
 	repository: string;
-	/** Of the proposals. */
+	/** The commit on which proposals are based. */
 	base: string;
 	layers: readonly CheckedLayer[];
-	/** Sick on an earlier day. Of all others only the permanent redirects are followed. */
+	/** The layers that were sick on an earlier day. Of all others only the permanent redirects are followed. */
 	health: Health;
 	now: Date;
 	maxOpen: number;
@@ -40,16 +40,16 @@ export interface RepairRun extends Omit<SearchOptions, keyof Clients> {
 	isDryRun?: boolean;
 }
 
-/** To one host. */
+/** Requests to one host. */
 const maxPerDay = 200;
 
-/** The layers of a service share answers. */
+/** Answers, which the layers of a service share. */
 const maxCached = 100;
 
 /** @param onRequest called before each request, also one that follows a redirect; throws to refuse it */
 export type CreateClients = (onRequest: (url: URL) => void) => Clients;
 
-/** With a limit of requests to each host, and a cache of answers. */
+/** Limits the requests to each host, and caches answers. */
 export function limitRequests(createClients: CreateClients, counts: RequestCounts = new Map()): Clients {
 	const cached = new Map<string, Promise<Answer>>();
 	const { ask, fetch } = createClients(({ hostname }) => {
@@ -71,7 +71,7 @@ export function limitRequests(createClients: CreateClients, counts: RequestCount
 	};
 }
 
-/** A file in git's folder, so that all runs of a day (UTC) share one limit. */
+/** The counts are in a file in git's folder, so that all runs of a day (UTC) share one limit. */
 async function openRequestCounts(repository: string, now: Date) {
 	const folder = await gitText(repository, ["rev-parse", "--absolute-git-dir"]);
 	const file = join(folder, "repair-requests.json");
@@ -145,7 +145,7 @@ export async function runRepair(options: RepairRun) {
 		proposed,
 		withdrawn: outdated.map(({ branch }) => branch),
 		silent: silent.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1)),
-		/** Beyond `maxOpen`. */
+		/** Number of proposals beyond `maxOpen`. */
 		postponed: postponed.length,
 	};
 }

@@ -92,7 +92,7 @@ export interface CatalogueFile {
 }
 
 export interface CatalogueFiles {
-	/** In a coding that `Accept-Encoding` allows. */
+	/** Answers in a coding that `Accept-Encoding` allows. */
 	find(file: string, acceptEncoding: string): Promise<CatalogueFile | null>;
 	text(file: string): Promise<string | null>;
 	headers: Record<string, string>;

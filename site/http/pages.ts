@@ -103,7 +103,7 @@ const maxRootLength = 60;
 
 export const noPageFile = "404.html";
 
-/** For a path that is no page's. */
+/** The route of a path without a page. */
 export function noPage(target: string, basePath: string): PageRoute {
 	const [path = ""] = target.slice(1).split("?", 1);
 	const root = rootFrom(path);

@@ -17,7 +17,7 @@ export const pageTypes: Readonly<Record<string, string>> = {
 	json: fragmentHeaders["Content-Type"],
 };
 
-/** If the extension does not determine the type. */
+/** Start of a name → type, where the extension does not determine it. */
 const namedTypes = [
 	["opensearch-", "application/opensearchdescription+xml; charset=utf-8"],
 	["sitemap", "application/xml; charset=utf-8"],

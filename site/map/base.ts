@@ -78,7 +78,7 @@ async function addBackground(map: OlMap, signal: AbortSignal): Promise<void> {
 	if (settings.baseMap === "") await (await import("./places.ts")).addPlaces(map);
 }
 
-/** In the page's light or dark colours. */
+/** Follows the page's light or dark colours. */
 function landLayer(signal: AbortSignal): ImageLayer<ImageStatic> {
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	const layer = new ImageLayer<ImageStatic>();

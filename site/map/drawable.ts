@@ -35,7 +35,7 @@ export interface Drawable {
 	/** none: a kind that this page cannot draw. dynamic, image, tiles: pictures of an ArcGIS service. */
 	kind: "wms" | "features" | "dynamic" | "image" | "tiles" | "none";
 	title: string;
-	/** For features, of the layer in the service. */
+	/** Address of the service; for features, of the layer in it. */
 	url: string;
 	entries: (string | number)[];
 	nameField: string;

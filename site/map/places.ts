@@ -9,7 +9,7 @@ interface Place {
 	at: [x: number, y: number];
 	kind: keyof typeof places;
 	name: string;
-	/** For small scales; may be empty. */
+	/** The text at small scales; may be empty. */
 	short: string;
 }
 

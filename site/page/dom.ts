@@ -90,7 +90,7 @@ export function copyBox(name: string, text: string): TemplateResult {
 	return html`${keyed(text, box)}`;
 }
 
-/** At the latest after two seconds. */
+/** Calls when the page is idle, at the latest after two seconds. */
 export function whenIdle(call: () => void): void {
 	if ("requestIdleCallback" in globalThis) requestIdleCallback(call, { timeout: 2_000 });
 	else setTimeout(call, 200);

@@ -27,7 +27,7 @@ function focusHeading(): void {
 	main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
 }
 
-/** Whatever page the address names. */
+/** An address with a draft opens the draft page, whatever page it names. */
 function acceptDraft(): void {
 	const { page, layer } = currentState();
 	if ((page === "draft" && layer === "") || !location.hash.startsWith("#draft=")) return;

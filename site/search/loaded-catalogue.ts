@@ -50,7 +50,7 @@ function entryOf({ id, properties, links }: ReadRecord): Entry {
 /** The message is for users. */
 class CatalogueUnusable extends Error {}
 
-/** For users. */
+/** A text for users. */
 export function problemOf(error: unknown): string {
 	return error instanceof CatalogueUnusable ? error.message : t("site-silent");
 }
@@ -61,7 +61,7 @@ class Catalogue {
 	readonly #text = new TextSearch(workerAddress);
 	readonly selection = new Selection(lang);
 	layers: number | null = null;
-	/** For users. */
+	/** Texts for users. */
 	readonly problems: string[] = [];
 	isRead = false;
 	isComplete = false;

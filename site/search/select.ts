@@ -33,7 +33,7 @@ export function slugOf(entry: Pick<Entry, "sender">): string | null {
 	return (plain || codes()).slice(0, maxSlugLength).replace(/-$/, "");
 }
 
-/** In one language, or else in the other one. */
+/** Falls back to the other language. */
 export function keywordsIn({ keywords }: Pick<Entry, "keywords">, lang: Lang): readonly string[] {
 	return keywords?.[lang] ?? keywords?.en ?? keywords?.fr ?? [];
 }
@@ -50,7 +50,7 @@ export function layersIn({ layers }: Pick<Entry, "layers">, lang: Lang): readonl
 	return (lang === "fr" ? layers?.fr : null) ?? layers?.en ?? [];
 }
 
-/** With their ports, each once. */
+/** Hosts with their ports, each once. */
 export function hostsOf(entry: Pick<Entry, "address">): string[] {
 	const hosts = langs.map((lang) => /^https?:\/\/([^/?#]+)/i.exec(addressOf(entry, lang))?.[1]);
 	return [...new Set(hosts.flatMap((host) => (host ? [host.toLowerCase()] : [])))];

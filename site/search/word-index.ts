@@ -6,7 +6,7 @@ import { type Term, termsOf } from "./synonyms.ts";
 import { isStopWord, queryWords, stem, wordsOf } from "./words.ts";
 
 export interface Matches {
-	/** In the order in which layers were added. */
+	/** Indexes in the order in which layers were added. */
 	ids: number[];
 	/** Stemmed, for highlighting; for a misspelt word, the correct one. */
 	words: string[];
@@ -35,9 +35,9 @@ const maxHighlighting = 200;
 
 interface Hit {
 	id: number;
-	/** Of the text's terms. */
+	/** Number of the text's terms that the layer has. */
 	count: number;
-	/** Of the terms, by their rarity: from 0 to 1. */
+	/** Part of the terms that the layer has, by their rarity: from 0 to 1. */
 	part: number;
 	score: number;
 	/** Matched words → the fields that have them. */

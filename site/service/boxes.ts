@@ -33,7 +33,7 @@ const maxTextLength = 5_000;
 /** Well-known text with coordinates on the earth. */
 const wellKnownText = /^\s*(?:PROJCS|GEOGCS|PROJCRS|PROJECTEDCRS|GEOGCRS|GEODCRS|GEODETICCRS)\s*\[/i;
 
-/** For proj4; null if unknown. */
+/** A definition for proj4; null if unknown. */
 function definitionOf(reference: unknown): string | null {
 	const { latestWkid, wkid, wkt, wkt2 } = objectOf(reference);
 	// `latestWkid` is EPSG's id if `wkid` is Esri's older one.
@@ -138,7 +138,7 @@ function cornersOf({ children }: XmlElement): Sides {
 	return numbers as Sides;
 }
 
-/** Of a WMS, or of a WMTS. */
+/** Reads the `BoundingBox` of a WMS or WMTS. */
 export function readReferencedBox(element: XmlElement): ReferencedBox | null {
 	if (element.name !== "BoundingBox") return null;
 	const { CRS, SRS, crs } = element.attributes;

@@ -7,7 +7,7 @@ export type OgcService = "WMS" | "WMTS";
 /** `any`: without a language, or of the first one. */
 export type Texts = { any: string } & Partial<Record<Lang, string>>;
 
-/** Denominators, the smallest scale first; 0 is no bound. */
+/** Scale denominators, the smallest scale first; 0 is no bound. */
 export interface Scales {
 	smallest: number;
 	largest: number;
@@ -16,7 +16,7 @@ export interface Scales {
 }
 
 export interface Dimension {
-	/** In a request: `TIME`. */
+	/** Its name in a request: `TIME`. */
 	parameter: string;
 	name: string;
 	hasDefault: boolean;
@@ -32,43 +32,44 @@ export interface CapabilitiesLayer {
 	queryable: boolean;
 	/** Media types. The legends of its parents' styles apply to it, too. */
 	ownLegendFormats: readonly string[];
-	/** Not copied: a document can have tens of thousands of layers and styles. */
+	/** Members of the parent apply to the layer, but are not copied: a document can have tens of thousands of layers and styles. */
 	parent: CapabilitiesLayer | null;
 	/** The layer's own; null if missing or invalid. */
 	box: Bounds | null;
-	/** The first few. */
+	/** The first few of its own boxes. */
 	referenced: readonly ReferencedBox[];
-	/** Around the layers in it. */
+	/** The box around the layers in it. */
 	inner: Bounds | null;
-	/** Of the layer, and different ones of the layers in it. */
+	/** Its own scales, and different ones of the layers in it. */
 	scales: Scales | null;
 	innerScales: readonly Scales[];
 	/** Those that can be projected before others. The references of its parents apply to it, too. */
 	references: readonly string[];
 	dimensions: readonly Dimension[];
-	/** Of its first style. */
+	/** Name of its first style. */
 	style: string;
-	/** 0: any. `isWhole`: only its whole box can be drawn. */
+	/** Size of each picture of it; 0: any. `isWhole`: only its whole box can be drawn. */
 	fixed: { width: number; height: number; isWhole: boolean };
 }
 
 export interface Capabilities {
+	/** Below version 1.3.0. */
 	isOlder: boolean;
 	version: string;
-	/** Contains the other layers of a WMS. */
+	/** The layer of a WMS that contains all others. */
 	root: CapabilitiesLayer | null;
 	/** In the order of the document. Layers without a name cannot be requested, and are left out. */
 	layers: Map<string, CapabilitiesLayer>;
-	/** Of a large document, at most 20,000. */
+	/** Names of a large document's other layers, at most 20,000. */
 	others: Set<string>;
 	count: number;
-	/** GetMap. */
+	/** Media types and address of GetMap. */
 	pictureFormats: readonly string[];
 	pictureAddress: string;
 	featureInfoFormats: readonly string[];
-	/** GetLegendGraphic (Styled Layer Descriptor). */
+	/** Media types of GetLegendGraphic (Styled Layer Descriptor). */
 	legendFormats: readonly string[];
-	/** INSPIRE. */
+	/** Codes of the service's languages (INSPIRE). */
 	languages: readonly string[];
 }
 
@@ -76,18 +77,18 @@ export function* lineOf(layer: CapabilitiesLayer): Generator<CapabilitiesLayer> 
 	for (let next: CapabilitiesLayer | null = layer; next; next = next.parent) yield next;
 }
 
-/** In a language, or else in another one. */
+/** Falls back to another language. */
 export function textFor(texts: Texts, lang: Lang): string {
 	return texts[lang] ?? texts.any;
 }
 
-/** In a language; all if none is of it. */
+/** All keywords if none is of the language. */
 export function keywordsFor({ keywords }: CapabilitiesLayer, lang: Lang): string[] {
 	const matching = keywords.filter(([of]) => of === "" || of === lang);
 	return (matching.length > 0 ? matching : keywords).map(([, text]) => text);
 }
 
-/** Also from a box in a reference. */
+/** Also computed from a box in a reference. */
 export function ownBox({ box, referenced }: CapabilitiesLayer, isOlder: boolean): Bounds | null {
 	if (box) return box;
 	for (const candidate of referenced) {

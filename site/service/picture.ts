@@ -72,12 +72,12 @@ const metresPerDegree = 111_319.49;
 /** The pixel of a scale denominator (06-042, section 7.2.4.6.9). */
 const pixelMetres = 0.000_28;
 
-/** In the unit of its reference. */
+/** A length in the unit of the reference. */
 export function sideAtScale(reference: string, pixels: number, scale: number): number {
 	return (pixels * pixelMetres * scale) / (isGeographic(reference) ? metresPerDegree : 1);
 }
 
-/** Of a picture of a box. */
+/** A scale denominator. */
 export function scaleOfBox(reference: string, box: readonly number[], pixels: number): number {
 	const [west = 0, , east = 0] = box;
 	return ((east - west) * (isGeographic(reference) ? metresPerDegree : 1)) / pixels / pixelMetres;
@@ -86,7 +86,7 @@ export function scaleOfBox(reference: string, box: readonly number[], pixels: nu
 export interface PictureFacts {
 	version: string;
 	isOlder: boolean;
-	/** Of GetMap; empty if the document has none. */
+	/** Address of GetMap; empty if the document has none. */
 	address: string;
 	formats: readonly string[];
 	references: readonly string[];

@@ -1,7 +1,7 @@
 export interface XmlElement {
 	name: string;
 	attributes: Readonly<Record<string, string>>;
-	/** With that of the elements in it. */
+	/** Includes the text of the elements in it. */
 	text: string;
 	children: XmlElement[];
 }
@@ -110,7 +110,7 @@ export class XmlReader {
 		return end < 0 ? -1 : end + 1;
 	}
 
-	/** Or a whole document type. */
+	/** Reads the start of what is skipped, or a whole document type. */
 	#readDeclaration(text: string, at: number): number {
 		for (const [start, end] of [...skipped, cdata]) {
 			if (!text.startsWith(start, at)) continue;

@@ -7,7 +7,7 @@ import { escapeHtml, type Html, html, inBoth, type PageSettings, textsIn } from 
 
 export type ErrorKind = "no-page" | "building";
 
-/** For the page `building`. */
+/** The page `building` reloads itself. */
 export const reloadSeconds = 3;
 
 /** In the page itself: on an error, other files may be missing, too. */

@@ -50,7 +50,7 @@ export const textsIn = {
 
 export type StaticText = keyof typeof english | keyof typeof englishStatic;
 
-/** For what exists only once. */
+/** A text in both languages, for what exists only once. */
 export function inBoth(code: StaticText, ...values: readonly string[]): string {
 	return langs.map((lang) => textsIn[lang].t(code, ...values)).join(" · ");
 }
@@ -101,5 +101,5 @@ export function siteName({ name }: Pick<SiteSettings, "name">, lang: Lang): stri
 	return name?.[lang] ?? textsIn[lang].t("map-layers");
 }
 
-/** For pages that the service renders on request. */
+/** Settings of the pages that the service renders on request. */
 export const pageSettingsPath = "pages.json";

@@ -56,7 +56,7 @@ ${snippets}</noscript>
 	});
 }
 
-/** For frames of other sites. Pure. */
+/** The map alone, for frames of other sites. Pure. */
 export function layerEmbedHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const title = titleOf(entry, lang);
 	return embedHtml(lang, root, settings, {
@@ -174,7 +174,7 @@ function dataset(
 	});
 }
 
-/** Where it is registered or in common use. */
+/** A media type that is registered or in common use. */
 function formatOf({ type }: Entry): { encodingFormat: string } {
 	if (type === "wms" || type === "ogcWms") return { encodingFormat: "application/vnd.ogc.wms_xml" };
 	return { encodingFormat: type === "ogcWmts" ? "application/xml" : "application/json" };

@@ -152,7 +152,6 @@ export function slugOfChange({ what }: RecentChange, lists: Lists): string | nul
 	return "many" in what ? null : slugOf(layerOf(what.smallkey, lists) ?? {});
 }
 
-/** In the order of the columns. */
 function tableRow(entry: Entry): Record<string, string> {
 	const { smallkey, type, title, health, changed } = entry;
 	return {
