@@ -227,11 +227,13 @@ test("a lock in changing hands is left alone", async ({ world }) => {
 	};
 	changeHands();
 	const working = setInterval(changeHands, 5);
+	world.log.length = 0;
 	assertBusy(
 		await outcomeOf(world.put("hands")),
 		"la branche ne peut pas être mise à jour, ou d’autres la modifient sans cesse",
 	);
 	clearInterval(working);
+	assert.not.match(world.log.join("\n"), "HEAD.lock: removed");
 	await committed(world.put("hands"));
 });
 
