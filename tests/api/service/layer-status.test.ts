@@ -79,6 +79,32 @@ test("a receipt names where a registration is followed: when it was, and by whic
 	assert.equal([status.commit, status.registered], [commit, clockOf(local)]);
 });
 
+test("a pushed commit with an odd date: what is shown is not before its parent, and not after now", async ({
+	local,
+}) => {
+	await local.put("dated");
+	const { registered: first } = await statusOf(local, "dated");
+	const hours = (count: number) => Date.now() + count * 3_600_000;
+	for (const [timeMs, at] of [
+		[Date.parse("2001-01-01"), first],
+		[hours(24 * 365), first],
+		[0, first],
+		[hours(12), null],
+		[Date.parse("2001-01-01"), null],
+	] as const) {
+		const who = `Ann <ann@example.org> ${Math.floor(timeMs / 1_000)} +0000`;
+		const edits = [{ path: layerPath("dated"), text: wms(`at ${timeMs} ${at}`) }];
+		const change = { author: who, committer: who, message: "dated\n", edits };
+		const commit = await importCommit(local.repository, await local.git("rev-parse", "main"), change);
+		await local.git("update-ref", "refs/heads/main", commit);
+		await eventually(() => local.store.tip === commit);
+		const status = await statusOf(local, "dated");
+		assert.is(status.commit, commit);
+		if (at) assert.is(status.registered, at);
+		assert.ok(status.registered >= first && Date.parse(status.registered) <= Date.now(), status.registered);
+	}
+});
+
 test("a change that waits for a reviewer is named, without its sender, until it is merged", async ({
 	local,
 }) => {
@@ -93,8 +119,10 @@ test("a change that waits for a reviewer is named, without its sender, until it 
 	await eventually(() => local.store.tip === merge);
 	const merged = await statusOf(local, "fresh");
 	assert.equal([merged.commit, merged.review], [merge, null]);
+	// Its parent may be dated ahead by the test before: the time of the look is shown then.
 	const seconds = Number(await local.git("show", "-s", "--format=%ct", merge));
-	assert.is(Date.parse(merged.registered), seconds * 1_000);
+	const registered = Date.parse(merged.registered);
+	assert.ok(registered >= seconds * 1_000 && registered <= Date.now(), merged.registered);
 });
 
 test("a smallkey that is impossible, not registered or removed is refused with its reason", async ({
@@ -187,33 +215,6 @@ test("too many look-ups of one address are 429 and leave room for others; beyond
 	release();
 	await Promise.all(looks);
 	assert.ok(answers.includes("198.51.100.1 503 7"), "it was looked up");
-});
-
-// The last one: what is shown of commits after one of tomorrow is the time of the look.
-test("a pushed commit with an odd date: what is shown is not before its parent, and not after now", async ({
-	local,
-}) => {
-	await local.put("dated");
-	const { registered: first } = await statusOf(local, "dated");
-	const hours = (count: number) => Date.now() + count * 3_600_000;
-	for (const [timeMs, at] of [
-		[Date.parse("2001-01-01"), first],
-		[hours(24 * 365), first],
-		[0, first],
-		[hours(12), null],
-		[Date.parse("2001-01-01"), null],
-	] as const) {
-		const who = `Ann <ann@example.org> ${Math.floor(timeMs / 1_000)} +0000`;
-		const edits = [{ path: layerPath("dated"), text: wms(`at ${timeMs} ${at}`) }];
-		const change = { author: who, committer: who, message: "dated\n", edits };
-		const commit = await importCommit(local.repository, await local.git("rev-parse", "main"), change);
-		await local.git("update-ref", "refs/heads/main", commit);
-		await eventually(() => local.store.tip === commit);
-		const status = await statusOf(local, "dated");
-		assert.is(status.commit, commit);
-		if (at) assert.is(status.registered, at);
-		assert.ok(status.registered >= first && Date.parse(status.registered) <= Date.now(), status.registered);
-	}
 });
 
 test.run();
