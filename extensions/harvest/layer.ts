@@ -13,10 +13,9 @@ import {
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { layerAddress } from "../../registry/targets/facts.ts";
 import { findLayer } from "../../site/service/capabilities.ts";
-import { checkSameLayer } from "./alike.ts";
+import { checkSameLayer, describeLayers } from "./alike.ts";
 import { askLayer, describeArcgisService } from "./arcgis/answers.ts";
-import { describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
-import { lookAtFeatures } from "./arcgis/features.ts";
+import { describeLayer, lookAtFeatures, sketchLayer } from "./arcgis/feature-layer.ts";
 import { createCheckLayer } from "./check-layer.ts";
 import {
 	blockedOn,
@@ -32,7 +31,6 @@ import {
 	watchedOf,
 } from "./finding.ts";
 import { withSiblings } from "./siblings.ts";
-import { describeLayers } from "./wms/describe-layers.ts";
 import { lookAtWms } from "./wms/look.ts";
 import { type Clients, createReadCapabilities, within } from "./wms/read-capabilities.ts";
 

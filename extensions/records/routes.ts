@@ -9,8 +9,17 @@ import { type Problem, problemAt, textIn } from "../../registry/texts.ts";
 import type { Entry } from "../../site/data/entries.ts";
 import type { Catalogue } from "../../site/http/catalogue-requests.ts";
 import { rootFrom, segmentOf } from "../../site/http/pages.ts";
-import { catalogOf, description, json, recordOf, title } from "./records.ts";
-import { type ItemsQuery, isWanted, parseItemsQuery, searchedText } from "./records-query.ts";
+import {
+	catalogOf,
+	description,
+	type ItemsQuery,
+	isWanted,
+	json,
+	parseItemsQuery,
+	recordOf,
+	searchedText,
+	title,
+} from "./records.ts";
 
 /** Most searches that run or wait; they run one after the other. */
 export const maxSearches = 64;

@@ -9,9 +9,15 @@ import { langs } from "../../registry/smallkey.ts";
 import { layerFile, listFile } from "../static/addresses.ts";
 import type { PageSettings } from "../static/html.ts";
 import { layerRenderers } from "../static/layer.ts";
-import { type ListData, listedEntries, listPagePaths, renderListPage } from "../static/list-pages.ts";
+import {
+	type ListData,
+	listedEntries,
+	listPagePaths,
+	renderListPage,
+	sitemapFile,
+	sitemapXml,
+} from "../static/list-pages.ts";
 import { byTitle, listHtml, pagesOf } from "../static/publishers.ts";
-import { sitemapFile, sitemapXml } from "../static/search-engines.ts";
 import { type CommitChanges, changesFiles } from "./changes.ts";
 import { type Files, indexFiles } from "./chunks.ts";
 import type { Entry } from "./entries.ts";

@@ -8,7 +8,7 @@ import { langs } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../page/settings.ts";
 import { catalogueHtml, contentPolicy, rootHtml } from "../static/frame.ts";
 import { type Assets, type PageSettings, pageSettingsPath } from "../static/html.ts";
-import { searchEngineFiles } from "../static/search-engines.ts";
+import { searchEngineFiles } from "../static/list-pages.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
 import { apiHtml, schemaFiles } from "./openapi.ts";
 import type { CatalogueOptions } from "./options.ts";

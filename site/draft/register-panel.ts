@@ -5,9 +5,8 @@ import { type Content, copyBox, field, textIn } from "../page/dom.ts";
 import { currentState, now, refresh, root, settings, stateLink } from "../page/page.ts";
 import { lang } from "../page/texts.ts";
 import { renewCatalogue } from "../search/loaded-catalogue.ts";
-import { type checkDraft, plural, problemList, t } from "./check.ts";
+import { type checkDraft, curlCommand, plural, problemList, sendSigned, t } from "./check.ts";
 import { allowedIn } from "./propose-key.ts";
-import { curlCommand, sendSigned } from "./send.ts";
 
 /**
  * The bar that stays in view: whether the draft is valid, what is missing, and the next step.

@@ -1,9 +1,8 @@
 import { causeIn, mondayOf } from "../../registry/health.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
-import { repairPlace } from "../repairs.ts";
 import { addressOf, hostsOf, keywordsIn, layersIn, senderOf, slugOf, stateOf } from "../search/select.ts";
-import { publisherAddress } from "../static/addresses.ts";
+import { publisherAddress, repairPlace } from "../static/addresses.ts";
 import type { Translator } from "../text/translate.ts";
 import type { SiteSettings } from "./settings.ts";
 

@@ -2,10 +2,9 @@ import { html, type TemplateResult } from "lit-html";
 import type { Lang } from "../../registry/smallkey.ts";
 import { chunksFolder, type Entry } from "../data/entries.ts";
 import { readState, type State, writeState } from "./address.ts";
-import { addressOfLoaded } from "./document.ts";
 import type { Content } from "./dom.ts";
 import type { SiteSettings } from "./settings.ts";
-import { lang, t } from "./texts.ts";
+import { addressOfLoaded, lang, t } from "./texts.ts";
 
 const main = document.querySelector("main") as HTMLElement;
 

@@ -1,5 +1,19 @@
+import { type Lang, parseLang } from "../../registry/smallkey.ts";
 import { translator } from "../text/translate.ts";
-import { lang } from "./document.ts";
+
+// Read before the page waits for anything: *Back* could change the address meanwhile, and with it all
+// relative addresses.
+
+const lang: Lang = parseLang(document.documentElement.lang) ?? "en";
+
+const loadedFrom = location.href.split(/[?#]/)[0];
+
+export function addressOfLoaded(relative: string): URL {
+	return new URL(relative, loadedFrom);
+}
+
+for (const link of document.querySelectorAll<HTMLAnchorElement | HTMLLinkElement>("a[href], link[rel=icon]"))
+	link.setAttribute("href", link.href);
 
 export { lang };
 

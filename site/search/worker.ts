@@ -1,5 +1,5 @@
+import type { ToMatcher } from "./loaded-catalogue.ts";
 import { Matcher } from "./matcher.ts";
-import type { ToMatcher } from "./text-search.ts";
 
 // Indexing 20,000 layers takes seconds, and the page has to stay responsive.
 const matcher = new Matcher();

@@ -71,7 +71,7 @@ export async function clearLeftovers(repository: string): Promise<void> {
 async function repairFiles({ repository, log }: StoreBase): Promise<void> {
 	for (const [name, pattern] of [
 		["HEAD", /^(?:ref: refs\/\S+|[0-9a-f]{40,64})\s*$/],
-		["config", /^\s*repositoryformatversion\s*=/im],
+		["config", /^[ \t]*repositoryformatversion[ \t]*=/im],
 	] as const) {
 		const path = join(repository, name);
 		if (pattern.test((await readTextIfThere(path)) ?? "")) continue;

@@ -8,7 +8,7 @@ import { build } from "../../publish/build.ts";
 import { folderOf } from "../../registry/smallkey.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import { writeHostingFiles } from "../../site/build/files.ts";
+import { writeHostingFiles } from "../../site/build/output.ts";
 import { cleanEnvironment, root, ServerProcess, startWords } from "../helpers/process.ts";
 import { gitIn, temporaryFolder } from "../helpers/world.ts";
 import { startPeer } from "../store/github-peer.ts";

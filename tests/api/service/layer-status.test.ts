@@ -5,7 +5,7 @@ import { clientOf } from "../../../api/node/address.ts";
 import { createReadStatus } from "../../../api/service/layer-status.ts";
 import { findWaiting } from "../../../api/service/repository.ts";
 import type { ServiceHarvester } from "../../../extensions/harvest/harvester/open.ts";
-import { createLayerParts } from "../../../extensions/harvest/layer-parts.ts";
+import { createLayerParts } from "../../../extensions/harvest/harvester/open.ts";
 import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";
 import { type Lang, layerPath } from "../../../registry/smallkey.ts";
 import { textOf as busy } from "../../../registry/texts.ts";

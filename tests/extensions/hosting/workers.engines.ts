@@ -2,7 +2,7 @@ import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { targetNames } from "../../../registry/targets/table.ts";
-import { writeHostingFiles } from "../../../site/build/files.ts";
+import { writeHostingFiles } from "../../../site/build/output.ts";
 import { pageHeaders } from "../../../site/http/site-headers.ts";
 import { ask, errorsOf, write } from "../../conformance/client.ts";
 import { senders, wms } from "../../conformance/engine.ts";

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { type ItemsQuery, parseItemsQuery } from "../../../extensions/records/records-query.ts";
+import { type ItemsQuery, parseItemsQuery } from "../../../extensions/records/records.ts";
 import { createSearch, maxSearches } from "../../../extensions/records/routes.ts";
 import { type Problem, textIn } from "../../../registry/texts.ts";
 import type { Entry } from "../../../site/data/entries.ts";

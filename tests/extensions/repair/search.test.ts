@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import type { Notice } from "../../../extensions/harvest/notify.ts";
+import type { Notice } from "../../../extensions/harvest/harvester/health.ts";
 import { startRepairs } from "../../../extensions/repair/start.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
