@@ -1,11 +1,10 @@
 import { type CheckedLayer, type EditedFile, type FileProblem, judgeChange } from "../registry/judge.ts";
 import { type LayerFile, namesOf } from "../registry/layer-file.ts";
 import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
-import { readEntries } from "../store/git/commands/entries.ts";
 import { runGit } from "../store/git/commands/run.ts";
-import { listTree, type PathChange } from "../store/git/commands/tree.ts";
+import { listTree, type PathChange, readEntries } from "../store/git/commands/tree.ts";
 import type { CommitReader } from "../store/git/reader.ts";
-import { eachInSlices } from "./slices.ts";
+import { eachInSlices } from "./file-writer.ts";
 
 /**
  * Reads the files of all spellings of some smallkeys, sorted by path, and yields them in portions: a list for each

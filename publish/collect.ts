@@ -3,9 +3,8 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { type LayerFile, maxBytesOf } from "../registry/layer-file.ts";
-import { readEntries } from "../store/git/commands/entries.ts";
 import { gitText } from "../store/git/commands/run.ts";
-import { listTree } from "../store/git/commands/tree.ts";
+import { listTree, readEntries } from "../store/git/commands/tree.ts";
 
 /** What is built: a folder of layers, or one commit of a git repository. */
 export type Source = { folder: string } | { repository: string; ref: string };

@@ -16,12 +16,16 @@ import type { PathChange } from "../store/git/commands/tree.ts";
 import type { CommitReader } from "../store/git/reader.ts";
 import type { Log } from "../store/store.ts";
 import { findEarlier, readRange, storeLayers } from "./changes.ts";
-import { type FileTimes, openFileWriter, type Rendered } from "./file-writer.ts";
-import { openFolder, servedManifestPath } from "./folder.ts";
-import { createFragmentCache } from "./fragment-cache.ts";
-import { readFragmentFile } from "./read-file.ts";
-import { fragmentSettings, type RenderedLayer, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
-import { eachInSlices } from "./slices.ts";
+import { eachInSlices, type FileTimes, openFileWriter, type Rendered } from "./file-writer.ts";
+import { openFolder, readFragmentFile, servedManifestPath } from "./place-file.ts";
+import {
+	createFragmentCache,
+	fragmentSettings,
+	type RenderedLayer,
+	rendererStamp,
+	renderFragments,
+	slotsOf,
+} from "./rendered.ts";
 
 /** Up to this number of changed paths, a push waits for its files; the others are written in the background. */
 const maxSmallPush = 100;

@@ -1,13 +1,109 @@
 // npx fragment-publisher put, remove and sign
 import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { askService, errorsOf, type ServiceAnswer } from "../api/service/github.ts";
 import { readConfiguration, withoutStore } from "../api/service/settings.ts";
+import type { Io } from "../registry/environment.ts";
+import type { LayerStatus } from "../registry/schemas/answers.ts";
+import { tryJson } from "../registry/try-json.ts";
+import { plain } from "../registry/untrusted-text.ts";
 import { sendRequest } from "./send/exchange.ts";
 import { removeMany } from "./send/many.ts";
 import { readKeys } from "./send/others.ts";
 import { printDraft, printPreview } from "./send/preview-batch.ts";
 import { explain, ifMatchOption, requestLine, requestOptions, signRequest } from "./send/request.ts";
-import { printStatus } from "./send/status.ts";
 import { createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
+
+/** Of one answer; and between two requests. */
+const timeoutMs = 15_000;
+const pauseMs = 500;
+
+interface LayerPlace {
+	/** With its base path, without a `/` at the end. */
+	url: string;
+	smallkey: string;
+}
+
+/** @throws {Error} if there is no answer, or it is not a status */
+async function ask({ url, smallkey }: LayerPlace): Promise<LayerStatus | ServiceAnswer> {
+	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
+	const answer = await askService(address, timeoutMs);
+	if (!answer.ok) return answer;
+	const value = tryJson(answer.text) as Partial<LayerStatus> | null;
+	if (value?.harvest && value.health) return value as LayerStatus;
+	throw new Error(`${address}: its answer is not the status of a layer`);
+}
+
+/**
+ * @param maxSeconds waits as long for the end of the layer's harvest
+ * @returns exit code: 1 if the layer is not registered, or no service answered its harvest; 2 if the harvest
+ * has not ended in time
+ */
+export async function printStatus(place: LayerPlace, io: Io, maxSeconds?: number): Promise<number> {
+	const until = performance.now() + (maxSeconds ?? 0) * 1_000;
+	const stateOf = (answer: LayerStatus | ServiceAnswer) =>
+		"harvest" in answer ? answer.harvest.state : null;
+	let answer = await ask(place);
+	if (maxSeconds === undefined) return printAnswer(place, answer, io);
+	if (stateOf(answer) === "waiting") io.warn("Waiting until its services are asked");
+	while (stateOf(answer) === "waiting" && performance.now() <= until) {
+		await sleep(pauseMs);
+		answer = await ask(place);
+	}
+	const code = printAnswer(place, answer, io);
+	const state = stateOf(answer);
+	if (state !== "waiting") return state === "failed" ? exitCodes.wrong : code;
+	io.warn(`The harvest still waits after ${maxSeconds} s: npx fragment-publisher status ${place.smallkey}`);
+	return exitCodes.unable;
+}
+
+/** @returns exit code */
+function printAnswer({ url }: LayerPlace, answer: LayerStatus | ServiceAnswer, io: Io): number {
+	if ("harvest" in answer) {
+		for (const line of statusLines(answer)) io.print(plain(line));
+		return exitCodes.done;
+	}
+	io.warn(`${answer.status} from ${url}`);
+	for (const error of errorsOf(answer)) io.warn(plain(error));
+	return answer.status === 404 || answer.status === 400 ? exitCodes.wrong : exitCodes.unable;
+}
+
+function statusLines(status: LayerStatus): string[] {
+	const { smallkey, registered, commit, review, declined, harvest, health } = status;
+	const by = commit === null ? "" : ` by commit ${commit.slice(0, 12)}`;
+	const reviews = [
+		...(review ? [`a change waits for a reviewer on ${review.branch}, since ${review.since}`] : []),
+		...(declined ? [`a change was declined at ${declined.at}: ${declined.reason}`] : []),
+	];
+	if (registered === null && reviews.length > 0) return [`${smallkey} is not registered yet`, ...reviews];
+	return [
+		`${smallkey} registered ${registered ?? "some time ago"}${by}`,
+		...reviews,
+		`${harvestWords[harvest.state]}${harvest.at ? `, at ${harvest.at}` : ""}`,
+		...indented(harvest.findings),
+		...(harvest.next_try ? [`  its services are asked again at ${harvest.next_try}`] : []),
+		healthLine(health),
+		...(health.repair ? [`  a repair waits for a reviewer on ${health.repair.branch}`] : []),
+		...indented(health.findings),
+	];
+}
+
+const harvestWords: Readonly<Record<LayerStatus["harvest"]["state"], string>> = {
+	none: "nothing to be harvested",
+	off: "not harvested: this service does not harvest",
+	waiting: "harvest: waiting",
+	done: "harvest: done",
+	failed: "harvest: failed, no service of the layer answered",
+};
+
+function healthLine({ state, since, at }: LayerStatus["health"]): string {
+	if (state === "unknown") return "health: not checked yet";
+	return `health: ${state}${since ? ` since ${since}` : ""}${at ? `, seen at ${at}` : ""}`;
+}
+
+export function indented(lines: readonly string[] = []): string[] {
+	return lines.map((line) => `  ${line}`);
+}
 
 const defaultWaitSeconds = 120;
 

@@ -1,4 +1,4 @@
-import { openStore } from "../api/service/open-store.ts";
+import { openStore } from "../api/service/data-dir.ts";
 import { readConfiguration } from "../api/service/settings.ts";
 import { type Environment, type Io, WrongError } from "../registry/environment.ts";
 import type { Registration } from "../registry/registration.ts";

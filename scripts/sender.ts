@@ -16,7 +16,7 @@ import { parseSpan, readConfiguration } from "../api/service/settings.ts";
 import type { Io } from "../registry/environment.ts";
 import { isSenderId } from "../registry/timestamp.ts";
 import { plain } from "../registry/untrusted-text.ts";
-import { readPublished } from "../site/process/published.ts";
+import { readPublished } from "../site/process/catalogue-process.ts";
 import { createRun } from "./terminal/command-line.ts";
 
 const help = `

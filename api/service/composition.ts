@@ -12,7 +12,7 @@ import { installHook } from "../../store/hook/install.ts";
 import type { Edit, Log } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import type { Senders } from "../senders.ts";
-import { createDisk, noteStart, refuseEmptyStart, repositoryPath } from "./data-dir.ts";
+import { createDisk, noteStart, refuseEmptyStart, repositoryPath, seed } from "./data-dir.ts";
 import {
 	type Extension,
 	type Observed,
@@ -23,7 +23,6 @@ import {
 } from "./extensions.ts";
 import { createReadStatus } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
-import { seed } from "./open-store.ts";
 import type { Configuration } from "./settings.ts";
 
 /** Closed after the HTTP server. */

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { readFragmentFile } from "../../publish/read-file.ts";
+import { readFragmentFile } from "../../publish/place-file.ts";
 import { slotFolder, slotsOf } from "../../publish/rendered.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { readCommit } from "../../store/files/version.ts";

@@ -5,7 +5,7 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { counted } from "../../registry/untrusted-text.ts";
 import type { Service } from "./composition.ts";
-import { countExamples } from "./open-store.ts";
+import { countExamples } from "./data-dir.ts";
 import type { readSenders } from "./senders-file.ts";
 import type { Configuration } from "./settings.ts";
 

@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
 import { putEdits } from "../../api/register.ts";
-import { repositoryPath } from "../../api/service/data-dir.ts";
-import { openStore } from "../../api/service/open-store.ts";
+import { openStore, repositoryPath } from "../../api/service/data-dir.ts";
 import type { Configuration } from "../../api/service/settings.ts";
-import { mapWithProgress } from "../../publish/progress.ts";
+import { mapWithProgress } from "../../publish/build.ts";
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
 import { judgeChange } from "../../registry/judge.ts";
 import { textsOf } from "../../registry/problems.ts";

@@ -4,13 +4,12 @@ import { join } from "node:path";
 import pLimit from "p-limit";
 import type { Browser } from "playwright-core";
 import type { Variables } from "../../api/configuration.ts";
+import { progress } from "../../publish/build.ts";
 import { placeFile } from "../../publish/place-file.ts";
-import { progress } from "../../publish/progress.ts";
 import { causeOf } from "../../registry/causes.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { folderOf, type Lang, langs } from "../../registry/smallkey.ts";
-import { type Proofs, pictureName, proofsVersion, readProofs } from "../../site/data/proofs.ts";
-import { proofsFile } from "../../site/data/thumbnails.ts";
+import { type Proofs, pictureName, proofsFile, proofsVersion, readProofs } from "../../site/data/proofs.ts";
 import { blockedOn, placeOf, quote } from "../harvest/finding.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
 

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { OtherRoute, Question } from "../../api/context.ts";
 import { type Client, Room } from "../../api/limits.ts";
 import { answerTagged, machineHeaders, type Reply, refusalCaching, textReply } from "../../api/reply.ts";
-import { eachInSlices } from "../../publish/slices.ts";
+import { eachInSlices } from "../../publish/file-writer.ts";
 import { etagOf } from "../../registry/etag.ts";
 import { decodeSegment, type Lang, parseSmallkey } from "../../registry/smallkey.ts";
 import { type Problem, problemAt, textIn } from "../../registry/texts.ts";

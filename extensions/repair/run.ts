@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Answer } from "../../api/service/net/ask.ts";
 import { FetchFailure } from "../../api/service/net/trouble.ts";
-import { mapWithProgress } from "../../publish/progress.ts";
+import { mapWithProgress } from "../../publish/build.ts";
 import { causeOf } from "../../registry/causes.ts";
 import type { Health } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";

@@ -1,5 +1,5 @@
-import { clientsWith } from "../../api/service/ask.ts";
-import { mapWithProgress } from "../../publish/progress.ts";
+import { clientsWith } from "../../api/service/github.ts";
+import { mapWithProgress } from "../../publish/build.ts";
 import { draftAddress } from "../../registry/draft.ts";
 import { lineAt, linesOf } from "../../registry/json.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";

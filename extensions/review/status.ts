@@ -12,7 +12,7 @@ import { harvestedLangs } from "../../registry/registration.ts";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { counted } from "../../registry/untrusted-text.ts";
-import { indented } from "../../scripts/send/status.ts";
+import { indented } from "../../scripts/put.ts";
 import { gitText } from "../../store/git/commands/run.ts";
 import { isStale, staleText } from "./decide.ts";
 

@@ -1,4 +1,4 @@
-import { askService, errorsOf } from "../../api/service/ask.ts";
+import { askService, errorsOf } from "../../api/service/github.ts";
 import type { Environment, Io } from "../../registry/environment.ts";
 import { tryJson } from "../../registry/try-json.ts";
 import { counted, plain } from "../../registry/untrusted-text.ts";

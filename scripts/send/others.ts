@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import pMap from "p-map";
-import { askService } from "../../api/service/ask.ts";
+import { askService } from "../../api/service/github.ts";
 import { WrongError } from "../../registry/environment.ts";
 import { matchesGlob } from "../../registry/owners.ts";
 import { parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";

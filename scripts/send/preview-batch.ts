@@ -1,6 +1,6 @@
 import pMap from "p-map";
 import { Variables } from "../../api/configuration.ts";
-import { askService, errorsOf } from "../../api/service/ask.ts";
+import { askService, errorsOf } from "../../api/service/github.ts";
 import type { Configuration } from "../../api/service/settings.ts";
 import { draftAddress } from "../../registry/draft.ts";
 import type { Environment, Io } from "../../registry/environment.ts";

@@ -18,8 +18,7 @@ import {
 	sitemapXml,
 } from "../static/list-pages.ts";
 import { byTitle, listHtml, pagesOf } from "../static/publishers.ts";
-import { type CommitChanges, changesFiles } from "./changes.ts";
-import { type Files, indexFiles } from "./chunks.ts";
+import { type CommitChanges, changesFiles, type Files, indexFiles } from "./changes.ts";
 import type { Entry } from "./entries.ts";
 import { parseRecent, recentPath } from "./recent.ts";
 

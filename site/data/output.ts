@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { SaxesParser } from "saxes";
 import { isCompanion, placeFile, removeTemporaryFiles } from "../../publish/place-file.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/try-json.ts";
@@ -15,10 +16,42 @@ import {
 	publisherFilesFolder,
 	publisherFolders,
 } from "../static/addresses.ts";
-import { type PageSettings, pageSettingsPath } from "../static/html.ts";
+import { type PageSettings, pageSettingsPath, type Signature } from "../static/html.ts";
 import { chunksFolder, layerPages } from "./entries.ts";
 import type { CatalogueOptions } from "./options.ts";
-import { picturesStamp } from "./thumbnails.ts";
+import { picturesStamp } from "./proofs.ts";
+
+/**
+ * Parses the signature of an operator.
+ * @param svg an SVG with a `viewBox` and a `<title>`
+ * @returns its text alternative and its shape; null for any other text
+ */
+export function parseSignature(svg: string): Omit<Signature, "path"> | null {
+	let title = "";
+	let box: number[] = [];
+	const path: string[] = [];
+	const parser = new SaxesParser();
+	let isBroken = false;
+	parser.on("error", () => {
+		isBroken = true;
+	});
+	parser.on("opentag", ({ name, attributes }) => {
+		path.push(name);
+		if (path.join() === "svg")
+			box = (attributes.viewBox ?? "")
+				.trim()
+				.split(/[\s,]+/)
+				.map(Number);
+	});
+	parser.on("text", (text) => {
+		if (path.join() === "svg,title") title += text;
+	});
+	parser.on("closetag", () => path.pop());
+	parser.write(svg).close();
+	const [, , width = 0, height = 0] = box;
+	const text = title.replace(/\s+/g, " ").trim();
+	return !isBroken && text !== "" && width > 0 && height > 0 ? { title: text, width, height } : null;
+}
 
 /** Path below an output → the file's content, or null if the file is to be removed. */
 export type OutputFiles = Map<string, string | Uint8Array | null>;

@@ -12,7 +12,7 @@ import { searchEngineFiles } from "../static/list-pages.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
 import { apiHtml, schemaFiles } from "./openapi.ts";
 import type { CatalogueOptions } from "./options.ts";
-import { parseSignature } from "./signature.ts";
+import { parseSignature } from "./output.ts";
 
 /** The folder of files whose names have a hash of their content: they never change. */
 const assetFolder = "assets";

@@ -1,5 +1,6 @@
 import type { Extension } from "../../api/service/extensions.ts";
 import { type LayersAt, versionOf } from "../../publish/collect.ts";
+import { readContent } from "./details.ts";
 import { manifestPath, parseManifest } from "./entries.ts";
 import { catalogueFiles, hasLayerPages } from "./files.ts";
 import type { CatalogueOptions } from "./options.ts";
@@ -12,8 +13,7 @@ import {
 	removeState,
 	writeFiles,
 } from "./output.ts";
-import { readContent } from "./read-layers.ts";
-import { placeThumbnails, readThumbnails } from "./thumbnails.ts";
+import { placeThumbnails, readThumbnails } from "./proofs.ts";
 
 /** The result of an update. */
 export interface CatalogueOutcome {

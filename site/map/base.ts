@@ -75,7 +75,7 @@ async function addBackground(map: OlMap, signal: AbortSignal): Promise<void> {
 		settings.baseMap === "" ? landLayer(signal) : (await import("./pictures.ts")).tileLayer(settings.baseMap);
 	map.getLayers().insertAt(0, background);
 	// Tiles show names already.
-	if (settings.baseMap === "") await (await import("./places.ts")).addPlaces(map);
+	if (settings.baseMap === "") await (await import("./ask.ts")).addPlaces(map);
 }
 
 /** Follows the page's light or dark colours. */

@@ -1,9 +1,9 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import { settings } from "../page/page.ts";
-import { capabilitiesAddress } from "../service/address.ts";
 import { readDocument } from "../service/arcgis.ts";
 import { wkidOf } from "../service/boxes.ts";
 import { boxOf, type Capabilities, findLayer, textFor } from "../service/capabilities.ts";
+import { capabilitiesAddress } from "../service/address.ts";
 import type { PictureFacts } from "../service/picture.ts";
 import { pictureFactsOf, referencesFor } from "../service/picture.ts";
 import { exceptionIn, NotCapabilities, readCapabilities } from "../service/read-capabilities.ts";

@@ -5,7 +5,7 @@ import { trialDataDir } from "../../api/service/settings.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import type { CatalogueOptions } from "../data/options.ts";
-import { parseSignature } from "../data/signature.ts";
+import { parseSignature } from "../data/output.ts";
 import type { OperatorSettings } from "../page/settings.ts";
 
 /** Most bytes of the operator's styles, and of the signature. */

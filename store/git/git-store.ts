@@ -9,17 +9,22 @@ import {
 	serviceAuthor,
 	type UsedRequest,
 } from "../store.ts";
-import { branchName, defaultLimits, type StoreBase, type StoreLimits, syncPath, syncWithin } from "./base.ts";
-import { openBranch, type Publish } from "./branch.ts";
+import {
+	branchName,
+	createHealth,
+	defaultLimits,
+	type StoreBase,
+	type StoreLimits,
+	syncPath,
+	syncWithin,
+} from "./base.ts";
+import { openBranch, openLastCommits, type Publish } from "./branch.ts";
 import { openCatFile } from "./commands/cat-file.ts";
 import { createGroupWriter, type StoreContext } from "./groups.ts";
-import { createHealth } from "./health.ts";
 import type { Pending } from "./judge-group.ts";
-import { openLastCommits } from "./last-commits.ts";
-import { createMaintenance } from "./maintenance.ts";
 import { clearLeftovers, type Guard, openRepository, readHead, startTask, writeProbe } from "./repository.ts";
 import { openUsedRequests } from "./used-requests.ts";
-import { createImport } from "./writer.ts";
+import { createImport, createMaintenance } from "./writer.ts";
 
 export interface GitStoreOptions
 	extends Pick<StoreBase, "repository" | "log">,

@@ -1,18 +1,16 @@
 import { type Problem, textOf } from "../../registry/texts.ts";
 import { type Edit, type Meta, type Refusal, reviewBranch, StoreBusy, waitsOf } from "../store.ts";
+import type { WriteHealth } from "./base.ts";
 import { branchName, DiskTimeout, measured, type StoreBase } from "./base.ts";
-import type { Branch } from "./branch.ts";
+import type { Branch, openLastCommits } from "./branch.ts";
 import type { CatFile } from "./commands/cat-file.ts";
 import { isAncestor } from "./commands/commits.ts";
 import { GitTimeout } from "./commands/run.ts";
 import type { PathChange } from "./commands/tree.ts";
-import type { WriteHealth } from "./health.ts";
-import { type Judged, judgeGroup, type Pending, usesOf } from "./judge-group.ts";
-import type { openLastCommits } from "./last-commits.ts";
+import { findTwin, type Judged, judgeGroup, type Pending, senderOf, usesOf } from "./judge-group.ts";
 import type { CommitReader } from "./reader.ts";
 import { clearLeftovers } from "./repository.ts";
 import type { UsedRequests } from "./used-requests.ts";
-import { findTwin, senderOf } from "./waiting.ts";
 import { BranchHeld, createImport } from "./writer.ts";
 
 /** How often a group is judged that another process has overtaken, and one on which git failed. */

@@ -2,10 +2,9 @@ import { existsSync } from "node:fs";
 import { access, constants, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { readTextIfThere } from "../files/files.ts";
-import { branchName, type StoreBase } from "./base.ts";
+import { branchName, diskReasonOf, type StoreBase } from "./base.ts";
 import type { CatFile } from "./commands/cat-file.ts";
 import { GitFailure, gitText, runGit } from "./commands/run.ts";
-import { diskReasonOf } from "./health.ts";
 
 /**
  * Installs the hook that judges pushes into a repository.

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { createFragmentCache } from "../../publish/fragment-cache.ts";
+import { createFragmentCache } from "../../publish/rendered.ts";
 import type { Fragment } from "../../registry/targets/target.ts";
 import { test } from "../helpers/suite.ts";
 

@@ -1,5 +1,5 @@
 // The process that asks map services and parses their answers, so that an answer can end or block only this process.
-import { clientsWith } from "../../../api/service/ask.ts";
+import { clientsWith } from "../../../api/service/github.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import type { Harvested, Watched } from "../finding.ts";
 import { createHarvestLayer, createWatchLayer } from "../layer.ts";

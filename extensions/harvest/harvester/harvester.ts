@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Refresh } from "../../../api/context.ts";
-import { eachInSlices } from "../../../publish/slices.ts";
+import { eachInSlices } from "../../../publish/file-writer.ts";
 import { isDescribed } from "../../../registry/description.ts";
 import { harvestedLangs } from "../../../registry/registration.ts";
 import { type TextCode, textIn, textOf } from "../../../registry/texts.ts";

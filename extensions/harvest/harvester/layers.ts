@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Ask } from "../../../api/service/net/ask.ts";
+import { mapWithProgress } from "../../../publish/build.ts";
 import type { Source } from "../../../publish/collect.ts";
 import { collectSource } from "../../../publish/collect.ts";
 import { placeFile } from "../../../publish/place-file.ts";
-import { mapWithProgress } from "../../../publish/progress.ts";
 import type { Io } from "../../../registry/environment.ts";
 import {
 	type CheckResult,

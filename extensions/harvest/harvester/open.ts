@@ -3,7 +3,7 @@ import { repositoryPath } from "../../../api/service/data-dir.ts";
 import type { LayerPart, RunningService, Started } from "../../../api/service/extensions.ts";
 import { isoTime } from "../../../api/service/layer-status.ts";
 import { readHealth } from "../../../api/service/repository.ts";
-import { eachInSlices } from "../../../publish/slices.ts";
+import { eachInSlices } from "../../../publish/file-writer.ts";
 import { isDescribed } from "../../../registry/description.ts";
 import { parseHealth } from "../../../registry/health.ts";
 import type { LayerStatus } from "../../../registry/schemas/answers.ts";

@@ -4,7 +4,7 @@ import { repositoryPath } from "../../../api/service/data-dir.ts";
 import { servedRef } from "../../../api/service/repository.ts";
 import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts";
 import { type Configuration, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
-import { progress } from "../../../publish/progress.ts";
+import { progress } from "../../../publish/build.ts";
 import { WrongError } from "../../../registry/environment.ts";
 import { textsOf } from "../../../registry/problems.ts";
 import { parseLayerPath, parseSmallkey } from "../../../registry/smallkey.ts";

@@ -1,7 +1,7 @@
 // npx fragment-publisher repair
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { clientsWith } from "../../../api/service/ask.ts";
+import { clientsWith } from "../../../api/service/github.ts";
 import { findRepository, readHealth, servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";

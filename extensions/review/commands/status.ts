@@ -6,7 +6,7 @@ import { parseSpan, readConfiguration, withoutStore } from "../../../api/service
 import { parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
 import { isSenderId } from "../../../registry/timestamp.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
-import { printStatus } from "../../../scripts/send/status.ts";
+import { printStatus } from "../../../scripts/put.ts";
 import { createRun, exitCodes, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { isShallow } from "../../../store/git/commands/commits.ts";
 import { type AuditOptions, auditLayer, auditSender } from "../audit.ts";

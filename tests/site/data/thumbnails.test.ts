@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { buildOutput } from "../../../site/build/output.ts";
 import type { Chunk, Manifest } from "../../../site/data/entries.ts";
-import { proofsFile } from "../../../site/data/thumbnails.ts";
+import { proofsFile } from "../../../site/data/proofs.ts";
 import { wms } from "../../helpers/handlers.ts";
 import { filesIn, folderSuite, writeFiles } from "../../helpers/world.ts";
 
