@@ -7,7 +7,7 @@ import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { tryJson } from "../registry/try-json.ts";
 import { ifThereSync } from "../store/files/files.ts";
 import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
-import { readServed } from "./changes.ts";
+import { readServed } from "./changed-layers.ts";
 import { type LayersAt, locate, type Source, versionOf } from "./collect.ts";
 import { openFolder, servedManifestPath } from "./place-file.ts";
 import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";

@@ -15,7 +15,7 @@ import { GitFailure } from "../store/git/commands/run.ts";
 import type { PathChange } from "../store/git/commands/tree.ts";
 import type { CommitReader } from "../store/git/reader.ts";
 import type { Log } from "../store/store.ts";
-import { findEarlier, readRange, storeLayers } from "./changes.ts";
+import { findEarlier, readRange, storeLayers } from "./changed-layers.ts";
 import { eachInSlices, type FileTimes, openFileWriter, type Rendered } from "./file-writer.ts";
 import { openFolder, readFragmentFile, servedManifestPath } from "./place-file.ts";
 import {

@@ -6,7 +6,7 @@ import { answerRead, maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
 import { answerWrite, type WriteBody, writeHeaders } from "../write.ts";
 import { type Bindings, filesOf } from "./reads.ts";
-import { makeContext, readSettings } from "./settings.ts";
+import { makeContext, readSettings } from "./worker-settings.ts";
 
 export function createWorker(
 	log: (fields: object) => void,

@@ -14,7 +14,7 @@ import { answerMoved, answerNoPage, rootFrom } from "../../site/http/pages.ts";
 import { pageHeaders } from "../../site/http/site-headers.ts";
 import { repairFile, repairFolders } from "../../site/static/addresses.ts";
 import { readOpen } from "../../store/git/repair-branches.ts";
-import { commitHealth, type HealthOptions } from "../harvest/harvester/health.ts";
+import { commitHealth, type HealthOptions } from "../harvest/harvester/health-checks.ts";
 import type { HarvestService } from "../harvest/harvester/open.ts";
 import { systemTimers } from "../harvest/harvester/schedule.ts";
 import { childEnvironment, type HarvestSettings } from "../harvest/settings.ts";

@@ -1,8 +1,8 @@
 import { maxAddressLength } from "../../registry/addresses.ts";
 import { nameOf } from "../../registry/owners.ts";
 import { code, counted, fenced, firstOf, linesWithin } from "../../registry/untrusted-text.ts";
-import type { Located } from "./changes.ts";
 import type { FragmentChange } from "./fragments.ts";
+import type { Located } from "./layer-changes.ts";
 import { isWrong, type LayerChange, type Review, servicesOf } from "./review.ts";
 import { type LayerRow, layerRows, maxDetailed } from "./table.ts";
 

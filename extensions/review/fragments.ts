@@ -4,7 +4,7 @@ import type { CheckedLayer } from "../../registry/judge.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
-import type { ChangedLayer } from "./changes.ts";
+import type { ChangedLayer } from "./layer-changes.ts";
 
 /** The difference between the fragments before and after in one language; no lines if they are equal. */
 export type FragmentChange = ReturnType<typeof fragmentChanges>[number];

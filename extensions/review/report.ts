@@ -1,7 +1,7 @@
 import { counted, plain } from "../../registry/untrusted-text.ts";
-import type { Located } from "./changes.ts";
 import { marker, maxCommentLength } from "./comment.ts";
 import type { FragmentChange } from "./fragments.ts";
+import type { Located } from "./layer-changes.ts";
 import { isWrong, type LayerChange, type Review, servicesOf } from "./review.ts";
 import { layerRows, maxDetailed } from "./table.ts";
 

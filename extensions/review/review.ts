@@ -9,8 +9,8 @@ import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Finding } from "../harvest/finding.ts";
-import { type ChangedLayer, checkChanges, type Located, readChanges } from "./changes.ts";
 import { fragmentChanges } from "./fragments.ts";
+import { type ChangedLayer, checkChanges, type Located, readChanges } from "./layer-changes.ts";
 
 interface ReviewOptions {
 	/** Path of a git repository; nothing of it is checked out. */

@@ -1,5 +1,5 @@
 import { layerPath } from "../../registry/smallkey.ts";
-import type { Located } from "./changes.ts";
+import type { Located } from "./layer-changes.ts";
 import type { LayerChange, Review } from "./review.ts";
 
 /** Layers of a change up to which each is shown with its fragments; of a larger one a table shows all layers. */

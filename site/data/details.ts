@@ -1,4 +1,4 @@
-import { readServed } from "../../publish/changes.ts";
+import { readServed } from "../../publish/changed-layers.ts";
 import type { LayersAt } from "../../publish/collect.ts";
 import { type Health, healthPath, parseHealth } from "../../registry/health.ts";
 import { judgeChange, problemLine } from "../../registry/judge.ts";
@@ -10,7 +10,7 @@ import type { PublicName } from "../../registry/timestamp.ts";
 import { isObject, tryJson } from "../../registry/try-json.ts";
 import { openCatFile } from "../../store/git/commands/cat-file.ts";
 import { listTree, readEntries } from "../../store/git/commands/tree.ts";
-import { type HistoryCommit, lastChanges, maxListedLayers, readHistory } from "./changes.ts";
+import { type HistoryCommit, lastChanges, maxListedLayers, readHistory } from "./change-list.ts";
 import type { Entry } from "./entries.ts";
 import { entryOf } from "./entry.ts";
 import type { CatalogueContent, OwnersOf } from "./files.ts";

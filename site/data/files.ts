@@ -8,7 +8,7 @@ import {
 import { langs } from "../../registry/smallkey.ts";
 import { layerFile, listFile } from "../static/addresses.ts";
 import type { PageSettings } from "../static/html.ts";
-import { layerRenderers } from "../static/layer.ts";
+import { layerRenderers } from "../static/layer-page.ts";
 import {
 	type ListData,
 	listedEntries,
@@ -18,7 +18,7 @@ import {
 	sitemapXml,
 } from "../static/list-pages.ts";
 import { byTitle, listHtml, pagesOf } from "../static/publishers.ts";
-import { type CommitChanges, changesFiles, type Files, indexFiles } from "./changes.ts";
+import { type CommitChanges, changesFiles, type Files, indexFiles } from "./change-list.ts";
 import type { Entry } from "./entries.ts";
 import { parseRecent, recentPath } from "./recent.ts";
 

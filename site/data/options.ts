@@ -1,7 +1,7 @@
 import { fragmentSettings } from "../../publish/rendered.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import type { PublicName } from "../../registry/timestamp.ts";
-import type { OperatorSettings, SiteSettings } from "../page/settings.ts";
+import type { OperatorSettings, SiteSettings } from "../page/page-settings.ts";
 
 /** All that a catalogue's content depends on, except the layers. It can be sent to another process. */
 export interface CatalogueOptions {

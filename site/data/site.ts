@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { build, type Metafile, type Plugin, stop } from "esbuild";
 import { compiledSchemas } from "../../registry/schemas/validators.ts";
 import { langs } from "../../registry/smallkey.ts";
-import type { SiteSettings } from "../page/settings.ts";
+import type { SiteSettings } from "../page/page-settings.ts";
 import { catalogueHtml, contentPolicy, rootHtml } from "../static/frame.ts";
 import { type Assets, type PageSettings, pageSettingsPath } from "../static/html.ts";
 import { searchEngineFiles } from "../static/list-pages.ts";

@@ -6,7 +6,7 @@ import { parseSmallkey } from "../../registry/smallkey.ts";
 import { debounce, field, warning } from "../page/dom.ts";
 import { type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
 import { refresh, type View } from "../page/page.ts";
-import { lang } from "../page/texts.ts";
+import { lang } from "../page/page-texts.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { AddressBox, type FoundLayer, registrationText } from "./address-box.ts";
 import { checkDraft, draftDrawable, draftFragments, draftResult, t, verdict } from "./check.ts";

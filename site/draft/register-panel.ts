@@ -3,7 +3,7 @@ import type { Draft } from "../../registry/draft.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { type Content, copyBox, field, textIn } from "../page/dom.ts";
 import { currentState, now, refresh, root, settings, stateLink } from "../page/page.ts";
-import { lang } from "../page/texts.ts";
+import { lang } from "../page/page-texts.ts";
 import { renewCatalogue } from "../search/loaded-catalogue.ts";
 import { type checkDraft, curlCommand, plural, problemList, sendSigned, t } from "./check.ts";
 import { allowedIn } from "./propose-key.ts";

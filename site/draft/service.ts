@@ -1,6 +1,6 @@
 import type { Bounds } from "../data/entries.ts";
-import { askJson, ServiceFailed } from "../map/ask.ts";
-import { lang } from "../page/texts.ts";
+import { askJson, ServiceFailed } from "../map/service-request.ts";
+import { lang } from "../page/page-texts.ts";
 import {
 	type Document,
 	documentAddress,

@@ -10,7 +10,7 @@ import { parseRecent, recentPath } from "../data/recent.ts";
 import { layerFile, listFile } from "../static/addresses.ts";
 import { reloadSeconds } from "../static/feed.ts";
 import { type PageSettings, pageSettingsPath } from "../static/html.ts";
-import { layerRenderers } from "../static/layer.ts";
+import { layerRenderers } from "../static/layer-page.ts";
 import { isListPage, listedEntries, renderListPage } from "../static/list-pages.ts";
 import { byTitle, listHtml, pagesOf } from "../static/publishers.ts";
 import { answerErrorPage, answerNoPage, noPageFile, type PageRoute } from "./pages.ts";

@@ -13,8 +13,8 @@ import View from "ol/View.js";
 import { layerExtent } from "../../registry/extent.ts";
 import { land, settings } from "../page/page.ts";
 import type { Box } from "./drawable.ts";
+import { t } from "./map-texts.ts";
 import { projectionOf, resolutions } from "./pictures.ts";
-import { t } from "./texts.ts";
 
 export type BaseMap = ReturnType<typeof openBaseMap>;
 
@@ -75,7 +75,7 @@ async function addBackground(map: OlMap, signal: AbortSignal): Promise<void> {
 		settings.baseMap === "" ? landLayer(signal) : (await import("./pictures.ts")).tileLayer(settings.baseMap);
 	map.getLayers().insertAt(0, background);
 	// Tiles show names already.
-	if (settings.baseMap === "") await (await import("./ask.ts")).addPlaces(map);
+	if (settings.baseMap === "") await (await import("./service-request.ts")).addPlaces(map);
 }
 
 /** Follows the page's light or dark colours. */

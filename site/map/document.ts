@@ -1,15 +1,15 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import { settings } from "../page/page.ts";
+import { capabilitiesAddress } from "../service/address.ts";
 import { readDocument } from "../service/arcgis.ts";
 import { wkidOf } from "../service/boxes.ts";
 import { boxOf, type Capabilities, findLayer, textFor } from "../service/capabilities.ts";
-import { capabilitiesAddress } from "../service/address.ts";
 import type { PictureFacts } from "../service/picture.ts";
 import { pictureFactsOf, referencesFor } from "../service/picture.ts";
 import { exceptionIn, NotCapabilities, readCapabilities } from "../service/read-capabilities.ts";
-import { ask, askBytes, askJson, blockedReason, oneLine, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";
-import { t } from "./texts.ts";
+import { t } from "./map-texts.ts";
+import { ask, askBytes, askJson, blockedReason, oneLine, ServiceFailed } from "./service-request.ts";
 
 /** Requests the address again and reads the service's error text. */
 export async function findPictureError(address: string): Promise<ServiceFailed> {

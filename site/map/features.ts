@@ -9,9 +9,9 @@ import Icon from "ol/style/Icon.js";
 import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
 import { settings } from "../page/page.ts";
-import { askJson } from "./ask.ts";
 import type { Box, Drawable, LayerSymbol, Symbology } from "./drawable.ts";
-import { t } from "./texts.ts";
+import { t } from "./map-texts.ts";
+import { askJson } from "./service-request.ts";
 
 const maxFeatures = 1_000;
 

@@ -6,12 +6,12 @@ import type { CauseCode } from "../../registry/causes.ts";
 import type { Content } from "../page/dom.ts";
 import { settings } from "../page/page.ts";
 import type { PictureFacts } from "../service/picture.ts";
-import { blockedReason, ServiceFailed, timeoutMs } from "./ask.ts";
 import { type BaseMap, canadaBox, mapFrame, opacitySlider, openBaseMap } from "./base.ts";
 import { type Drawable, drawnScale } from "./drawable.ts";
 import type { Features } from "./features.ts";
+import { plural, t } from "./map-texts.ts";
 import { featureInfo, legendPicture, type Pictures, pictureInfo, pictureLayer } from "./pictures.ts";
-import { plural, t } from "./texts.ts";
+import { blockedReason, ServiceFailed, timeoutMs } from "./service-request.ts";
 
 /** OGC's size of a pixel for scale denominators: 0.28 mm. */
 const pixelMetres = 0.000_28;

@@ -11,7 +11,7 @@ import type { Bounds, Entry } from "../data/entries.ts";
 import { settings } from "../page/page.ts";
 import { canadaBox, mapFrame, openBaseMap } from "./base.ts";
 import type { Box } from "./drawable.ts";
-import { t } from "./texts.ts";
+import { t } from "./map-texts.ts";
 
 export interface Overview {
 	show(view: Box | null): void;

@@ -11,9 +11,9 @@ import type View from "ol/View.js";
 import { tryJson } from "../../registry/try-json.ts";
 import { breakable, type Content, outside } from "../page/dom.ts";
 import { type PictureFacts, pictureRequest } from "../service/picture.ts";
-import { ask, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";
-import { t } from "./texts.ts";
+import { t } from "./map-texts.ts";
+import { ask, ServiceFailed } from "./service-request.ts";
 
 export function tileLayer(url: string): TileLayer<XYZ> {
 	const source = new XYZ({

@@ -5,7 +5,7 @@ import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { capabilitiesAddress } from "../service/address.ts";
 import { answerButton, breakable, type Content, outside, part, warning, webAddress } from "./dom.ts";
 import { readFile, settings } from "./page.ts";
-import { lang, t } from "./texts.ts";
+import { lang, t } from "./page-texts.ts";
 
 export type Drawables = Readonly<Record<Lang, Drawable | null>>;
 

@@ -7,7 +7,7 @@ import type { Chosen, FacetValue } from "../search/select.ts";
 import { boxOf, filterCount, firstShown, noFilters, type State } from "./address.ts";
 import { breakable, type Content, part, select, warning, whenIdle } from "./dom.ts";
 import { currentState, go } from "./page.ts";
-import { plural, stateText, t, typeText } from "./texts.ts";
+import { plural, stateText, t, typeText } from "./page-texts.ts";
 
 const maxOffered = 500;
 

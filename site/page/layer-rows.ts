@@ -4,7 +4,7 @@ import type { Entry } from "../data/entries.ts";
 import { addressOf, hostsOf, keywordsIn, layersIn, senderOf, slugOf, stateOf } from "../search/select.ts";
 import { publisherAddress, repairPlace } from "../static/addresses.ts";
 import type { Translator } from "../text/translate.ts";
-import type { SiteSettings } from "./settings.ts";
+import type { SiteSettings } from "./page-settings.ts";
 
 /** `address` is a link to another site, `list` a link to the catalogue with this query. */
 export type RowPart =

@@ -25,7 +25,7 @@ import {
 	stateLink,
 	type View,
 } from "./page.ts";
-import { copyText, lang, stateText, t, texts, typeText } from "./texts.ts";
+import { copyText, lang, stateText, t, texts, typeText } from "./page-texts.ts";
 
 interface Layer {
 	entry: Entry | null;

@@ -16,8 +16,8 @@ import {
 import { type Content, debounce, textIn, whenIdle } from "./dom.ts";
 import { Filters } from "./filters.ts";
 import { currentState, go, refresh, settings, siteName, stateLink, type View } from "./page.ts";
+import { dayText, lang, layers, plural, t } from "./page-texts.ts";
 import { type Results, results } from "./results.ts";
-import { dayText, lang, layers, plural, t } from "./texts.ts";
 
 /** Pause in typing before a search, and time between updates while layers are loading. */
 const pauseMs = 120;

@@ -5,7 +5,7 @@ import { warning } from "./dom.ts";
 import { EmbedView, LayerView } from "./layer-view.ts";
 import { ListView } from "./list-view.ts";
 import { addressOfState, currentState, go, isEmbed, root, siteName, type View } from "./page.ts";
-import { lang, t } from "./texts.ts";
+import { lang, t } from "./page-texts.ts";
 
 const main = document.querySelector("main") as HTMLElement;
 const menu = document.querySelectorAll<HTMLAnchorElement>("a[data-page]");

@@ -3,8 +3,8 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { chunksFolder, type Entry } from "../data/entries.ts";
 import { readState, type State, writeState } from "./address.ts";
 import type { Content } from "./dom.ts";
-import type { SiteSettings } from "./settings.ts";
-import { addressOfLoaded, lang, t } from "./texts.ts";
+import type { SiteSettings } from "./page-settings.ts";
+import { addressOfLoaded, lang, t } from "./page-texts.ts";
 
 const main = document.querySelector("main") as HTMLElement;
 

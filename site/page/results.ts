@@ -8,7 +8,7 @@ import { fold, maxWordLength, stem } from "../search/words.ts";
 import { firstShown, type State } from "./address.ts";
 import { type Content, copyButton, select } from "./dom.ts";
 import { currentState, go, problemBox, root, stateLink } from "./page.ts";
-import { dayText, lang, layers, stateText, t, typeText } from "./texts.ts";
+import { dayText, lang, layers, stateText, t, typeText } from "./page-texts.ts";
 
 const sortTexts = { best: "best-match", title: "title", changed: "last-change" } as const;
 

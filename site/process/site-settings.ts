@@ -6,7 +6,7 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import type { CatalogueOptions } from "../data/options.ts";
 import { parseSignature } from "../data/output.ts";
-import type { OperatorSettings } from "../page/settings.ts";
+import type { OperatorSettings } from "../page/page-settings.ts";
 
 /** Most bytes of the operator's styles, and of the signature. */
 const maxFileBytes = 100_000;

@@ -9,7 +9,7 @@ import {
 	parseManifest,
 } from "../data/entries.ts";
 import { readFile, workerAddress } from "../page/page.ts";
-import { lang, t } from "../page/texts.ts";
+import { lang, t } from "../page/page-texts.ts";
 import { Selection } from "./select.ts";
 import type { Matches } from "./word-index.ts";
 

@@ -1,7 +1,7 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import { manifestPath } from "../data/entries.ts";
 import { recentPath } from "../data/recent.ts";
-import type { SiteSettings } from "../page/settings.ts";
+import type { SiteSettings } from "../page/page-settings.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
 import {
 	type Assets,

@@ -1,6 +1,6 @@
 import { causes } from "../../registry/causes.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import type { SiteSettings } from "../page/settings.ts";
+import type { SiteSettings } from "../page/page-settings.ts";
 import { english } from "../text/english.ts";
 import { englishStatic } from "../text/english-static.ts";
 import { french } from "../text/french.ts";

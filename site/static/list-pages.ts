@@ -11,11 +11,11 @@ import {
 	publisherFolders,
 	publisherTable,
 } from "./addresses.ts";
-import { changeList, changesHtml } from "./changes.ts";
+import { changeList, changesHtml } from "./changes-page.ts";
 import { frameHtml } from "./frame.ts";
-import { healthHtml, sickOf, sickTable } from "./health.ts";
+import { healthHtml, sickOf, sickTable } from "./health-page.ts";
 import { type Html, html, type PageSettings, type Part, siteName, textsIn } from "./html.ts";
-import { layerHref } from "./layer.ts";
+import { layerHref } from "./layer-page.ts";
 import {
 	byTitle,
 	type Lists,

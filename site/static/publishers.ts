@@ -8,7 +8,7 @@ import { sortKey } from "../search/words.ts";
 import { listFile, listFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, textsIn } from "./html.ts";
-import { fragmentLinks } from "./layer.ts";
+import { fragmentLinks } from "./layer-page.ts";
 
 interface Titled {
 	entry: Entry;

@@ -7,7 +7,7 @@ import { renderLayer, targetNames } from "../../registry/targets/table.ts";
 import { escapeMarkup } from "../../registry/untrusted-text.ts";
 import { entryOf, entry as entrySchema } from "../../site/data/entry.ts";
 import { escapeHtml } from "../../site/static/html.ts";
-import { layerHtml } from "../../site/static/layer.ts";
+import { layerHtml } from "../../site/static/layer-page.ts";
 import { test } from "../helpers/suite.ts";
 import { pageSettings } from "../site/data/pages.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";

@@ -16,7 +16,7 @@ import type { FindingLine } from "../finding.ts";
 import { childEnvironment, type HarvestSettings } from "../settings.ts";
 import { descriptionOf, harvestedOf } from "./commit.ts";
 import { createHarvester } from "./harvester.ts";
-import { createNotifier, createWatcher, type Notice } from "./health.ts";
+import { createNotifier, createWatcher, type Notice } from "./health-checks.ts";
 import { createHarvestProcess } from "./process.ts";
 import { systemTimers } from "./schedule.ts";
 

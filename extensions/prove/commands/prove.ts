@@ -27,7 +27,7 @@ import { withTemporaryFolder } from "../../../store/files/files.ts";
 import { listTree, readEntries } from "../../../store/git/commands/tree.ts";
 import { readOpen } from "../../../store/git/repair-branches.ts";
 import { seenOf } from "../../harvest/finding.ts";
-import { createNotifier } from "../../harvest/harvester/health.ts";
+import { createNotifier } from "../../harvest/harvester/health-checks.ts";
 import { readLayers, watchAll, writeHealth } from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
 import { readProve, runProofs } from "../proofs.ts";

@@ -20,7 +20,7 @@ import {
 	renderApprovals,
 	type Teams,
 } from "./approvals.ts";
-import { askOwners, checkName } from "./owners.ts";
+import { askOwners, checkName } from "./approvers.ts";
 import { type PullState, readState, type StateSource } from "./pull-state.ts";
 
 /** A line of a commit's last paragraph such as `Sender: energy`. */

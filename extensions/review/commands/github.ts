@@ -11,8 +11,8 @@ import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import type { Github } from "../../../store/github/client.ts";
+import { checkBranch, parseTeams, readTeams, unknownOwners } from "../approvals/approvers.ts";
 import { judgePull } from "../approvals/github.ts";
-import { checkBranch, parseTeams, readTeams, unknownOwners } from "../approvals/owners.ts";
 import { maxCommentLength } from "../comment.ts";
 import { fetchBranch, fetchCommits, withMerge } from "../decide.ts";
 import {

@@ -5,7 +5,7 @@ import { readConfiguration } from "../../../api/service/settings.ts";
 import { ownersPath } from "../../../registry/owners.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
-import { fillIds } from "../approvals/owners.ts";
+import { fillIds } from "../approvals/approvers.ts";
 
 const help = `
 @ada becomes @ada#123. Approvals are compared by the id, since a login becomes free for others after a rename; an account

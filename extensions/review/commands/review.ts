@@ -23,7 +23,6 @@ import { repairedTrailer } from "../../../store/git/repair-branches.ts";
 import { repairBranch } from "../../../store/store.ts";
 import { checkAcceptable, checkShown, confirmMerge } from "../accept.ts";
 import { proposalLines } from "../audit.ts";
-import { splitRepair } from "../changes.ts";
 import { linksInto, noLinks, renderComment } from "../comment.ts";
 import {
 	acceptReview,
@@ -34,6 +33,7 @@ import {
 	refuseOthers,
 	staleText,
 } from "../decide.ts";
+import { splitRepair } from "../layer-changes.ts";
 import {
 	annotationsOf,
 	approvalLines,

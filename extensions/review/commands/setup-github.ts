@@ -5,8 +5,8 @@ import { readConfiguration } from "../../../api/service/settings.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { orNull } from "../../../store/github/client.ts";
+import { differencesOf } from "../setup-github/repository-settings.ts";
 import type { Difference, Target } from "../setup-github/rulesets.ts";
-import { differencesOf } from "../setup-github/settings.ts";
 
 const help = `
 It writes nothing. GITHUB_TOKEN: a token of a person who administers the repository, such as that of gh auth token; never write

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { messageOf, verify } from "../../../api/senders.ts";
-import { createNotifier, type Notice } from "../../../extensions/harvest/harvester/health.ts";
+import { createNotifier, type Notice } from "../../../extensions/harvest/harvester/health-checks.ts";
 import { test } from "../../helpers/suite.ts";
 
 const secret = "notify-secret";

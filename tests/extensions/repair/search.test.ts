@@ -1,9 +1,9 @@
 import * as assert from "uvu/assert";
-import type { Notice } from "../../../extensions/harvest/harvester/health.ts";
+import type { Notice } from "../../../extensions/harvest/harvester/health-checks.ts";
 import { startRepairs } from "../../../extensions/repair/start.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
-import { changesFiles, readHistory } from "../../../site/data/changes.ts";
+import { changesFiles, readHistory } from "../../../site/data/change-list.ts";
 import { feedPath } from "../../../site/static/addresses.ts";
 import { writeProposal } from "../../../store/git/repair-branches.ts";
 import { Local, wms } from "../../helpers/local.ts";

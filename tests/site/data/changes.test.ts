@@ -1,7 +1,7 @@
 import { SaxesParser } from "saxes";
 import * as assert from "uvu/assert";
-import type { Files } from "../../../site/data/changes.ts";
-import { type CommitChanges, changesFiles } from "../../../site/data/changes.ts";
+import type { Files } from "../../../site/data/change-list.ts";
+import { type CommitChanges, changesFiles } from "../../../site/data/change-list.ts";
 import { parseRecent, recentPath } from "../../../site/data/recent.ts";
 import { feedPath } from "../../../site/static/addresses.ts";
 import { test } from "../../helpers/suite.ts";

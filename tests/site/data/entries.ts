@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CommitChanges, Files } from "../../../site/data/changes.ts";
+import type { CommitChanges, Files } from "../../../site/data/change-list.ts";
 import { type Entry, manifestPath, parseChunk, parseManifest } from "../../../site/data/entries.ts";
 import { type CatalogueSettings, catalogueFiles } from "../../../site/data/files.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { lastChanges, readHistory } from "../../../site/data/changes.ts";
+import { lastChanges, readHistory } from "../../../site/data/change-list.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { type Files, freshSuite, gitIn, temporaryFolder, writeFiles } from "../../helpers/world.ts";
 

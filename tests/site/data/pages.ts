@@ -1,5 +1,5 @@
 import { targetNames } from "../../../registry/targets/table.ts";
-import type { SiteSettings } from "../../../site/page/settings.ts";
+import type { SiteSettings } from "../../../site/page/page-settings.ts";
 import type { PageSettings } from "../../../site/static/html.ts";
 
 /** A site of which nothing was said. */

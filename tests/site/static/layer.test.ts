@@ -4,7 +4,7 @@ import { causeOf } from "../../../registry/causes.ts";
 import { checkResult } from "../../../registry/health.ts";
 import type { Entry } from "../../../site/data/entries.ts";
 import { pageHeaders } from "../../../site/http/site-headers.ts";
-import { layerEmbedHtml, layerHtml } from "../../../site/static/layer.ts";
+import { layerEmbedHtml, layerHtml } from "../../../site/static/layer-page.ts";
 import { test } from "../../helpers/suite.ts";
 import { pageSettings } from "../data/pages.ts";
 

@@ -4,10 +4,10 @@ import { isBlockedOn } from "../../registry/addresses.ts";
 import type { CauseCode } from "../../registry/causes.ts";
 import { webAddress } from "../page/dom.ts";
 import { settings } from "../page/page.ts";
-import { lang } from "../page/texts.ts";
+import { lang } from "../page/page-texts.ts";
 import { readDocument } from "../service/arcgis.ts";
+import { t } from "./map-texts.ts";
 import places from "./places.json";
-import { t } from "./texts.ts";
 
 interface Place {
 	/** In metres, EPSG:3978. */

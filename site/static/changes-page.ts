@@ -4,7 +4,7 @@ import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
 import { changesFolders, feedPath, publisherAddress, publisherFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type Part, textsIn } from "./html.ts";
-import { layerHref } from "./layer.ts";
+import { layerHref } from "./layer-page.ts";
 import { type Lists, layerOf } from "./publishers.ts";
 
 const root = "../../";

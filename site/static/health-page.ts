@@ -5,7 +5,7 @@ import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
 import { healthFolders, publisherAddress, repairAddress, repairPlace } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, textsIn } from "./html.ts";
-import { layerHref } from "./layer.ts";
+import { layerHref } from "./layer-page.ts";
 import type { Lists } from "./publishers.ts";
 
 interface SickRow extends SickLayer, Pick<Entry, "sender"> {
