@@ -188,3 +188,25 @@ async function* versionsOf(repository: string, lines: readonly string[], path: s
 		yield* await readEntries(repository, [{ path, mode, id }]);
 	}
 }
+
+/** The layers whose files some changes touch, and the changes of files that are no layer's. */
+export async function namesIn(changes: readonly PathChange[]) {
+	const smallkeys = new Set<string>();
+	const misplaced: PathChange[] = [];
+	await eachInSlices(changes, (change) => {
+		const name = parseLayerPath(change.path);
+		if (name) smallkeys.add(name.smallkey);
+		else misplaced.push(change);
+	});
+	return { smallkeys: [...smallkeys], misplaced };
+}
+
+/** The smallkeys whose registrations some changes wrote. */
+export async function registeredIn(changes: readonly PathChange[]): Promise<string[]> {
+	const smallkeys: string[] = [];
+	await eachInSlices(changes, ({ path, mode }) => {
+		const name = parseLayerPath(path);
+		if (name?.kind === "registration" && mode !== null) smallkeys.push(name.smallkey);
+	});
+	return smallkeys;
+}

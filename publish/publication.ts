@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { middleRank } from "../registry/description.ts";
 import { etagOf } from "../registry/etag.ts";
 import { type CheckedLayer, type FileProblem, problemLine } from "../registry/judge.ts";
-import { layerPath, parseLayerPath } from "../registry/smallkey.ts";
+import { layerPath } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Fragment } from "../registry/targets/target.ts";
 import { problemAt } from "../registry/texts.ts";
@@ -15,8 +15,8 @@ import { GitFailure } from "../store/git/commands/run.ts";
 import type { PathChange } from "../store/git/commands/tree.ts";
 import type { CommitReader } from "../store/git/reader.ts";
 import type { Log } from "../store/store.ts";
-import { findEarlier, readRange, storeLayers } from "./changed-layers.ts";
-import { eachInSlices, type FileTimes, openFileWriter, type Rendered } from "./file-writer.ts";
+import { findEarlier, namesIn, readRange, registeredIn, storeLayers } from "./changed-layers.ts";
+import { type FileTimes, openFileWriter, type Rendered } from "./file-writer.ts";
 import { openFolder, readFragmentFile, servedManifestPath } from "./place-file.ts";
 import {
 	createFragmentCache,
@@ -234,26 +234,4 @@ export function openPublication(options: {
 			if (areCurrent && served) await saveManifest(false);
 		},
 	};
-}
-
-/** The layers whose files some changes touch, and the changes of files that are no layer's. */
-async function namesIn(changes: readonly PathChange[]) {
-	const smallkeys = new Set<string>();
-	const misplaced: PathChange[] = [];
-	await eachInSlices(changes, (change) => {
-		const name = parseLayerPath(change.path);
-		if (name) smallkeys.add(name.smallkey);
-		else misplaced.push(change);
-	});
-	return { smallkeys: [...smallkeys], misplaced };
-}
-
-/** The smallkeys whose registrations some changes wrote. */
-export async function registeredIn(changes: readonly PathChange[]): Promise<string[]> {
-	const smallkeys: string[] = [];
-	await eachInSlices(changes, ({ path, mode }) => {
-		const name = parseLayerPath(path);
-		if (name?.kind === "registration" && mode !== null) smallkeys.push(name.smallkey);
-	});
-	return smallkeys;
 }

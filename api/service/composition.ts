@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { registeredIn } from "../../publish/changed-layers.ts";
 import type { FileTimes } from "../../publish/file-writer.ts";
-import { openPublication, registeredIn } from "../../publish/publication.ts";
+import { openPublication } from "../../publish/publication.ts";
 import type { ReadFragment } from "../../registry/targets/target.ts";
 import { readCommit } from "../../store/files/version.ts";
 import type { StoreLimits } from "../../store/git/base.ts";
