@@ -195,7 +195,7 @@ test("a draft of the form is drawn, shared by its address, and proposed without 
 	assert.is(await file.getAttribute("download"), "a+b=1.json");
 	const body = decodeURIComponent((await file.getAttribute("href")) ?? "").replace(/^[^,]*,/, "");
 	assert.is(JSON.parse(body).fr.service_name, "Title in French");
-	const mail = new URL((await page.getByRole("link", { name: "Write a mail" }).getAttribute("href")) ?? "");
+	const mail = new URL((await page.getByRole("link", { name: "Write an email" }).getAttribute("href")) ?? "");
 	assert.is(mail.pathname, "maps@example.ca");
 	assert.ok(mail.searchParams.get("body")?.includes(body));
 	const proposal = await page
