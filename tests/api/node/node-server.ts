@@ -7,7 +7,7 @@ import { etagOf } from "../../../registry/etag.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
 import type { ReadFragment } from "../../../registry/targets/target.ts";
 import { type Commit, isRefusal, type Refusal, type Store } from "../../../store/store.ts";
-import { manual, partsOf, secrets } from "../../helpers/handlers.ts";
+import { manual, secrets } from "../../helpers/handlers.ts";
 import { suite, type Test } from "../../helpers/suite.ts";
 
 /** What a test sets otherwise. */
