@@ -2,8 +2,8 @@ import { decode, hasPngSignature } from "fast-png";
 import type { Ask } from "../../../api/service/net/ask.ts";
 import { Trouble } from "../../../api/service/net/trouble.ts";
 import { type Cause, causeOf } from "../../../registry/causes.ts";
-import type { Capabilities, CapabilitiesLayer } from "../../../site/service/capabilities.ts";
 import { isSameService } from "../../../site/service/address.ts";
+import type { Capabilities, CapabilitiesLayer } from "../../../site/service/capabilities.ts";
 import {
 	type PictureFacts,
 	type PictureRequest,

@@ -2,9 +2,9 @@ import { aborted } from "node:util";
 import type { Ask } from "../../../api/service/net/ask.ts";
 import { Trouble } from "../../../api/service/net/trouble.ts";
 import { causeOf } from "../../../registry/causes.ts";
+import { capabilitiesAddress, restfulAddress } from "../../../site/service/address.ts";
 import { type Capabilities, listedNames, type OgcService } from "../../../site/service/capabilities.ts";
 import type { Parts } from "../../../site/service/parts.ts";
-import { capabilitiesAddress, restfulAddress } from "../../../site/service/address.ts";
 import { NotCapabilities, readCapabilities } from "../../../site/service/read-capabilities.ts";
 import { orTrouble, quote } from "../finding.ts";
 
