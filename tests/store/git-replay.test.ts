@@ -61,6 +61,18 @@ test("a request that changed, that changed nothing, and that was refused is used
 	}
 });
 
+test("the request of a change that a reviewer has declined stays used, after a restart too", async ({
+	world,
+}) => {
+	const change = { request: newRequest(), review: true };
+	assert.is(await isUsed(world, "one", change), false);
+	const commit = await world.git("rev-parse", "refs/heads/register/k");
+	await world.git("update-ref", `refs/heads/declined/register/k/${commit.slice(0, 12)}`, commit);
+	await world.git("update-ref", "-d", "refs/heads/register/k");
+	await world.restart();
+	assert.is(await isUsed(world, "one", change), true);
+});
+
 test("a use is on the disk before it is answered, in the same log and in a new one", async ({ world }) => {
 	const handle = await open(logOf(world));
 	const prototype = Object.getPrototypeOf(handle);
