@@ -282,6 +282,18 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.equal(await put("wait", 2, meta("ann")), { ...first, changed: false }, "the change of ann waits");
 	});
 
+	test("of two senders who send one layer for review at once, the second hears whose change waits", async ({
+		store,
+	}) => {
+		const meta = (author: string) => metaOf("pair", { author, review: true });
+		const [first, second] = await Promise.all([
+			store.change(putting("pair", 1), meta("ann")),
+			store.change(putting("pair", 2), meta("bo")),
+		]);
+		assert.is(isRefusal(first), false);
+		assert.equal(second, waitsOf("ann"));
+	});
+
 	test("of two new keys that differ only in case, one can wait for review", async ({ send, put }) => {
 		const meta = (smallkey: string, author: string, parts = {}) =>
 			metaOf(smallkey, { author, review: true, ...parts });
