@@ -59,7 +59,7 @@ async function readFrom(repository: string): Promise<ReadonlyMap<string, Publish
 const defaultLimits = {
 	/** How long changes are collected before an update. */
 	collectMs: 50,
-	/** The shortest time between the starts of two updates. An update takes at most a fifth of the time: row `put-alone`. */
+	/** The shortest time between the starts of two updates. The pause after an update is never shorter than the update. */
 	everyMs: 3_000,
 	/** How often the files are checked. */
 	checkMs: 60_000,
@@ -117,7 +117,7 @@ export function openCatalogue(given: ServiceCatalogueOptions) {
 			const startMs = performance.now();
 			const isDone = await update(wanted);
 			const tookMs = performance.now() - startMs;
-			restUntilMs = startMs + Math.max(everyMs, 5 * tookMs);
+			restUntilMs = startMs + Math.max(everyMs, 2 * tookMs);
 			failures = isDone ? 0 : failures + 1;
 			if (!isDone) await pause(Math.min(retryMs * 2 ** (failures - 1), maxRetryMs));
 		}
