@@ -172,8 +172,8 @@ function answerHealth(problem: string | null, ok: string): Reply {
 
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
 	if (error instanceof StoreBusy) {
-		const errors = [problemAt("", "busy", error.text)];
-		return refuseWrite({ status: 503, errors, retryAfter: error.retryAfter, reason: error.label });
+		const { code, retryAfter } = error;
+		return refuseWrite({ status: 503, errors: [problemAt("", code)], retryAfter, reason: code });
 	}
 	log.error(error);
 	if (kind === "write") return refuseWrite({ status: 500, errors: [problemAt("", "failed")] });
@@ -205,7 +205,7 @@ export async function answerStatus(
 		const { etag } = status("en");
 		return textReply(200, status, { ...anySite, ...(etag !== null && { ETag: etag }) });
 	} catch (error) {
-		if (error instanceof StoreBusy) return refused(503, { place: "", ...error.text }, error.retryAfter);
+		if (error instanceof StoreBusy) return refused(503, problemAt("", error.code), error.retryAfter);
 		log.error(error);
 		return refused(500, problemAt("", "read-failed"));
 	}

@@ -1,4 +1,4 @@
-import { type Problem, problemAt, type Text, textIn } from "../registry/texts.ts";
+import { type Problem, problemAt, type Text } from "../registry/texts.ts";
 
 /** The log of a running service. */
 export interface Log {
@@ -170,21 +170,23 @@ export function isRefusal<T extends object>(outcome: T): outcome is Extract<T, {
 	return "errors" in outcome;
 }
 
+/** What a client reads, and a label of the metrics. */
+export type BusyCode = "busy" | "read-only" | "disk-full" | "github" | "branch-moved";
+
 /** The store cannot be written now; nothing was changed. */
 export class StoreBusy extends Error {
 	override name = "StoreBusy";
 
 	/**
-	 * @param text why, for the client
 	 * @param retryAfter seconds after which the client should try again
-	 * @param label the reason for the log and the metrics, one of a few
+	 * @param reason in English, for the operator: the log and `/readyz`
 	 */
 	constructor(
-		readonly text: Text,
+		readonly code: BusyCode,
 		readonly retryAfter: number,
-		readonly label = "busy",
+		reason: string,
 	) {
-		super(textIn("en", text));
+		super(reason);
 	}
 }
 

@@ -143,7 +143,7 @@ const maxBodies = 4_096;
 
 const noRoom: Refusal = {
 	status: 503,
-	errors: [problemAt("", "no-room")],
+	errors: [problemAt("", "busy")],
 	reason: "no room for the body",
 	retryAfter: 1,
 };

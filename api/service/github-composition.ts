@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readFragmentFile } from "../../publish/place-file.ts";
 import { slotFolder, slotsOf } from "../../publish/rendered.ts";
+import { textIn, textOf } from "../../registry/texts.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { readCommit } from "../../store/files/version.ts";
 import { githubStore } from "../../store/github/github-store.ts";
@@ -84,7 +85,7 @@ export function watchStore(store: Store, now: () => number): { store: Store; sta
 			problem = null;
 			return result;
 		} catch (error) {
-			problem = error instanceof StoreBusy ? error.message : "GitHub fails: see the log";
+			problem = error instanceof StoreBusy ? textIn("en", textOf(error.code)) : "GitHub fails: see the log";
 			askedMs = now();
 			throw error;
 		}

@@ -1,7 +1,6 @@
 import pLimit from "p-limit";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { textOf } from "../../registry/texts.ts";
 import { believedDate } from "../../store/git/commands/commits.ts";
 import { GitTimeout, gitText } from "../../store/git/commands/run.ts";
 import type { GitStore } from "../../store/git/git-store.ts";
@@ -72,7 +71,7 @@ export function createReadStatus({ repository, store, has, started }: LayerStatu
 		const place = room.hold(client);
 		const full = place.take(1);
 		if (full === "client") return "too many";
-		if (full) throw new StoreBusy(textOf("status-queue"), 2);
+		if (full) throw new StoreBusy("busy", 2, "too many requests for the status of layers");
 		return pool(() => readStatus(smallkey)).finally(place.end);
 	};
 }

@@ -1,5 +1,4 @@
 import type { Environment } from "../../registry/environment.ts";
-import { textIn, textOf } from "../../registry/texts.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import { readGitHub, readServing, Variables } from "../configuration.ts";
@@ -39,7 +38,7 @@ export function makeContext(bindings: Bindings, log: Context["log"]): Context {
 	const now = () => new Date();
 	const store = github ? githubStore({ ...github, now, log, maxBatch }) : noStore;
 	const settings = { ...serving, senders };
-	const readiness = () => (github ? null : textIn("en", noRepository));
+	const readiness = () => (github ? null : noRepository);
 	return { store, settings, now, log, readiness, limiter: limiterOf(bindings) };
 }
 
@@ -66,7 +65,7 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 	};
 }
 
-const noRepository = /* @__PURE__ */ textOf("no-repository");
+const noRepository = "GITHUB_REPOSITORY: is not set, so that nothing can be written";
 
 /** A write with a valid signature gets 503. */
 const noStore: Store = {
@@ -75,5 +74,5 @@ const noStore: Store = {
 };
 
 function refuse(): Promise<never> {
-	throw new StoreBusy(noRepository, retryWithoutStore);
+	throw new StoreBusy("read-only", retryWithoutStore, noRepository);
 }

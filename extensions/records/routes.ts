@@ -125,7 +125,7 @@ export function recordsRoutes(catalogue: Catalogue, search = createSearch()): Ot
 		const below = path.slice(1);
 		const part = below.replace(/^ogc(?:\/|$)/, "").replace(/\/$/, "");
 		const settings = await catalogue.settings();
-		if (!settings) return problem(503, problemAt("", "building"), { "Retry-After": "5" });
+		if (!settings) return problem(503, problemAt("", "busy"), { "Retry-After": "5" });
 		const { address, ifNoneMatch } = question;
 		const relative = rootFrom(below);
 		const site = settings.publicUrl || (address === null ? relative : new URL(relative, address).href);
@@ -149,7 +149,7 @@ export function recordsRoutes(catalogue: Catalogue, search = createSearch()): Ot
 		const wanted = parseItemsQuery(query);
 		if ("code" in wanted) return problem(400, wanted);
 		const found = await search(() => catalogue.entries.bySmallkey(), wanted, question.client);
-		if (!found) return problem(503, problemAt("", "search-queue"), { "Retry-After": "1" });
+		if (!found) return problem(503, problemAt("", "busy"), { "Retry-After": "1" });
 		const { limit, offset, text } = wanted;
 		const features = found.slice(offset, offset + limit).map((entry) => recordOf(entry, site));
 		const link = (rel: string, start: number) => {

@@ -1,4 +1,3 @@
-import { textOf } from "../../registry/texts.ts";
 import {
 	type Commit,
 	type Edit,
@@ -107,7 +106,7 @@ function storeOf(context: StoreContext) {
 	}
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		if (isClosed) throw new StoreBusy(textOf("closing"), 5);
+		if (isClosed) throw new StoreBusy("busy", 5, "the service is shutting down");
 		const outcome = new Promise<Commit | Refusal>((resolve, reject) => {
 			waiting.push({ edits, meta, resolve, reject });
 		});

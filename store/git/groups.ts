@@ -1,4 +1,4 @@
-import { type Problem, textOf } from "../../registry/texts.ts";
+import type { Problem } from "../../registry/texts.ts";
 import { type Edit, type Meta, type Refusal, reviewBranch, StoreBusy, waitsOf } from "../store.ts";
 import type { WriteHealth } from "./base.ts";
 import { branchName, DiskTimeout, measured, type StoreBase } from "./base.ts";
@@ -185,7 +185,7 @@ export function createGroupWriter(context: StoreContext) {
 }
 
 function heldBy(name: string): StoreBusy {
-	return new StoreBusy(name === branchName ? textOf("branch-held") : textOf("branch-changed", name), 2);
+	return new StoreBusy("branch-moved", 2, `others keep changing or holding the branch ${name}`);
 }
 
 /** The paths that edits change, each once, sorted. */

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { textOf } from "../../registry/texts.ts";
 import { authorMail, commitMessage, type Edit, type Meta, StoreBusy, serviceAuthor } from "../store.ts";
 import { measured, type StoreBase } from "./base.ts";
 import { commitCommands, importArgs, importConfig } from "./commands/commits.ts";
@@ -104,7 +103,7 @@ export function createImport({ repository, log, now, sync, limits }: StoreBase) 
 	async function fail(branch: string, error: Error): Promise<never> {
 		const { message } = error;
 		const [, other] = /'refs\/heads\/([^']+)' exists; cannot create/.exec(message) ?? [];
-		if (other) throw new StoreBusy(textOf("branch-in-way", other, branch), 60);
+		if (other) throw new StoreBusy("read-only", 60, `the branch ${other} is in the way of ${branch}`);
 		const [, lock] = /Unable to create '(.+\.lock)': File exists/.exec(message) ?? [];
 		const isEnded = error instanceof GitTimeout || error instanceof GitKilled;
 		const locks = isEnded

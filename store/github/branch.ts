@@ -1,5 +1,4 @@
 import { layerPath } from "../../registry/smallkey.ts";
-import { textOf } from "../../registry/texts.ts";
 import type { CommitFiles, FileEntry, Folder } from "../reader.ts";
 import { type Meta, requestMemoryMs, StoreBusy } from "../store.ts";
 import { type Github, GithubBusy, orNull, Refused } from "./client.ts";
@@ -84,7 +83,7 @@ export async function wasUsed({ rest, repo }: Github, head: Head, meta: Meta, no
 		return data.some(isCarrier);
 	} catch (error) {
 		if (error instanceof StoreBusy) throw error;
-		throw new GithubBusy(textOf("github-history"), 15, `the replay guard: ${(error as Error).message}`);
+		throw new GithubBusy(15, `the replay guard: ${(error as Error).message}`);
 	}
 }
 

@@ -1,6 +1,5 @@
 import { Octokit } from "@octokit/rest";
-import { type Text, textOf } from "../../registry/texts.ts";
-import { StoreBusy } from "../store.ts";
+import { type BusyCode, StoreBusy } from "../store.ts";
 
 /** GitHub's routes, typed: `github.rest.git.getTree({ ...github.repo, tree_sha })`. */
 export interface Github extends Pick<Octokit, "rest" | "paginate" | "request"> {
@@ -25,15 +24,11 @@ export interface Authorization {
 	forget(): boolean;
 }
 
-/** GitHub cannot be used now; `reason` is for the operator, without a secret. */
+/** GitHub cannot be used now. No reason has a secret. */
 export class GithubBusy extends StoreBusy {
 	/** @param seconds at least; at most twice as many, since publishers who are refused together should not return together */
-	constructor(
-		text: Text,
-		seconds: number,
-		readonly reason: string,
-	) {
-		super(text, Math.ceil(seconds + Math.random() * Math.min(seconds, 30)));
+	constructor(seconds: number, reason: string, code: BusyCode = "github") {
+		super(code, Math.ceil(seconds + Math.random() * Math.min(seconds, 30)), reason);
 	}
 }
 
@@ -76,9 +71,6 @@ export async function orNull<T>(answer: Promise<{ data: T }>): Promise<T | null>
 	return result?.data ?? null;
 }
 
-const noAnswer = /* @__PURE__ */ textOf("github-silent");
-const pauseText = /* @__PURE__ */ textOf("github-pause");
-
 const maxAttempts = 4;
 
 /** `Retry-After` if GitHub names no time. */
@@ -110,8 +102,8 @@ export function connect(connection: Connection, authorization: Authorization): (
 		if (pauseMs > 0 && pausedUntil < until) await sleep(pauseMs);
 		const leftMs = until - Math.max(pausedUntil, now().getTime());
 		if (leftMs > 0) return leftMs;
-		const text = pauseMs > 0 ? pauseText : noAnswer;
-		throw new GithubBusy(text, pauseMs / 1000 || defaultRetryAfterSeconds, "GitHub: no time left");
+		const reason = pauseMs > 0 ? "GitHub limits the requests of this service" : "GitHub does not answer";
+		throw new GithubBusy(pauseMs / 1000 || defaultRetryAfterSeconds, reason);
 	}
 
 	return (until) => {
@@ -142,14 +134,14 @@ export function connect(connection: Connection, authorization: Authorization): (
 				const hasEnded = answer.status === 401 && !isAuthorized && authorization.forget();
 				const trouble = hasEnded ? lost("401, the token has ended") : troubleOf(answer, line, now());
 				if (!trouble) return answer;
-				const { text, pauseMs } = trouble;
+				const { pauseMs } = trouble;
 				pausedUntil = Math.max(pausedUntil, now().getTime() + (pauseMs ?? 0));
 				const waitMs = pauseMs || 100 * 2 ** attempts * (0.5 + Math.random());
 				const isLost = pauseMs === null && method !== "GET";
 				if (isLost || attempts === maxAttempts || now().getTime() + waitMs >= until) {
 					const Busy = isLost ? LostAnswer : GithubBusy;
 					const seconds = pauseMs ? pauseMs / 1000 : defaultRetryAfterSeconds;
-					throw new Busy(text, seconds, `GitHub: ${line}: ${trouble.reason}`);
+					throw new Busy(seconds, `GitHub: ${line}: ${trouble.reason}`);
 				}
 				await sleep(waitMs);
 			}
@@ -159,8 +151,8 @@ export function connect(connection: Connection, authorization: Authorization): (
 }
 
 /** GitHub may have carried out a request, but there is no answer that can be used. */
-function lost(reason: string, text = noAnswer) {
-	return { text, reason, pauseMs: null };
+function lost(reason: string) {
+	return { reason, pauseMs: null };
 }
 
 /**
@@ -173,9 +165,9 @@ function troubleOf(answer: Answer | Error, request: string, now: Date) {
 	const { message } = (data ?? {}) as { message?: unknown };
 	const words = typeof message === "string" ? message.slice(0, 300) : "no reason given";
 	const reason = `${status}, ${words}`;
-	if (status >= 500) return lost(reason, textOf("github-fails", status));
+	if (status >= 500) return lost(reason);
 	const pauseMs = status === 403 || status === 429 ? pauseOf(answer, words, now) : null;
-	if (pauseMs !== null) return { text: pauseText, reason, pauseMs };
+	if (pauseMs !== null) return { reason, pauseMs };
 	// Octokit returns truncated JSON as an empty text, and a page in HTML as a text.
 	if (status !== 204 && (typeof data !== "object" || data === null)) return lost("an answer without JSON");
 	if (status >= 400) throw new Refused(status, request, words);

@@ -1,4 +1,3 @@
-import { textOf } from "../../registry/texts.ts";
 import {
 	authorMail,
 	commitMessage,
@@ -153,7 +152,7 @@ async function writePortion({ rest, repo }: Github, base: string, edits: Edit[])
 		return { path, mode: "100644", type: "blob", ...blob } as const;
 	});
 	const written = await rest.git.createTree({ ...repo, base_tree: base, tree }).catch((error: unknown) => {
-		const reason = error instanceof GithubBusy ? error.reason : String(error);
+		const reason = error instanceof GithubBusy ? error.message : String(error);
 		if (edits.length > 1 && /: 50[24], |request timed out/i.test(reason)) return null;
 		throw error;
 	});
@@ -195,13 +194,14 @@ export async function moveBranch(github: Github, branch: string, sha: string, is
 		if (/already exists/i.test(words)) return rest.git.updateRef({ ...repo, ref, sha, force: true });
 		// GitHub's words if `a/b` is to be made beside a branch `a`, and if a rule of the repository forbids it.
 		if (!/reference update failed/i.test(words)) throw error;
-		throw new GithubBusy(textOf("branch-refused", branch, branch.split("/")[0] as string), 300, words);
+		// A branch `a` forbids a branch `a/b`.
+		throw new GithubBusy(300, `GitHub does not make the branch ${branch}: ${words}`, "read-only");
 	});
 }
 
 /** The refusal of a change that cannot be the first commit of a repository. */
 export function emptyRepository(): StoreBusy {
-	return new StoreBusy(textOf("empty-repository"), 300);
+	return new StoreBusy("read-only", 300, "the repository on GitHub has no commit yet: make one");
 }
 
 /**

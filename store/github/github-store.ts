@@ -1,4 +1,3 @@
-import { textOf } from "../../registry/texts.ts";
 import { readerOf } from "../reader.ts";
 import type { Log } from "../store.ts";
 import {
@@ -73,15 +72,13 @@ export function githubStore(options: GithubOptions): Store {
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		try {
 			const outcome = await submit({ edits, meta, started: now() });
-			if (!outcome)
-				throw new GithubBusy(textOf("github-queue"), limits.waitMs / 1000, "its turn did not come in time");
+			if (!outcome) throw new GithubBusy(limits.waitMs / 1000, "too many changes wait for GitHub");
 			const { request, method = "-", time } = meta;
 			const answer = isRefusal(outcome) ? outcome.status : outcome.commit;
 			if (request !== null) used.note({ request, method, time, outcome: answer });
 			return outcome;
 		} catch (error) {
-			const reason = error instanceof GithubBusy ? ` (${error.reason})` : "";
-			if (error instanceof StoreBusy) log?.error(new Error(`${meta.subject}: ${error.message}${reason}`));
+			if (error instanceof StoreBusy) log?.error(new Error(`${meta.subject}: ${error.message}`));
 			throw error;
 		}
 	}

@@ -1,5 +1,4 @@
 import { pMapIterable } from "p-map";
-import { textOf } from "../../registry/texts.ts";
 import { readerOf } from "../reader.ts";
 import { judgeRepeat } from "../repeat.ts";
 import {
@@ -82,7 +81,7 @@ export async function makeTogether(context: ChangeContext, batch: Batch<Change>)
 			if (!isRace && !(error instanceof LostAnswer)) throw error;
 			const pauseMs = 50 * 2 ** attempts * (0.5 + Math.random());
 			if (attempts === maxAttempts || context.now().getTime() + pauseMs >= batch.until)
-				throw isRace ? new GithubBusy(textOf("github-race"), 2, error.message) : error;
+				throw isRace ? new GithubBusy(2, error.message, "branch-moved") : error;
 			await context.sleep(pauseMs);
 		}
 	}

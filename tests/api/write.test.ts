@@ -1,7 +1,6 @@
 import * as assert from "uvu/assert";
 import { parseSenders } from "../../api/senders.ts";
 import { unpackDraft } from "../../registry/draft.ts";
-import { textOf as problemText } from "../../registry/texts.ts";
 import { StoreBusy } from "../../store/store.ts";
 import {
 	everyPath,
@@ -321,7 +320,7 @@ test("a store that is busy is 503 and the request stays usable; one that fails i
 		context.store = { ...store, change: () => Promise.reject(error) };
 		return handlers.expect(error instanceof StoreBusy ? 503 : 500, write);
 	};
-	const busy = await fail(new StoreBusy(problemText("slow"), 7));
+	const busy = await fail(new StoreBusy("busy", 7, "slow"));
 	assert.equal([busy.headers.get("Retry-After"), handlers.reported], ["7", []]);
 	const error = new Error("a secret");
 	assert.equal(await receiptOf(fail(error)), {

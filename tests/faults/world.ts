@@ -83,7 +83,7 @@ export class World implements AsyncDisposable {
 		assert.is(await this.server.stop(), 0);
 	}
 
-	/** Registers a layer; the answer: `201`, or `503: git does not answer`. */
+	/** Registers a layer; the answer: `201`, or `503: the service is busy`. */
 	async put(smallkey: string, layer = smallkey): Promise<string> {
 		const path = `/register/${smallkey}`;
 		const request = await signed(path, wms(layer), { sender: "faults", secret });
@@ -93,8 +93,7 @@ export class World implements AsyncDisposable {
 		if (answer.status === 503) assert.ok(Number(answer.headers.get("Retry-After")) > 0);
 		this.warned = said.warnings?.filter((warning) => warning.startsWith("the files")) ?? [];
 		if (!said.errors) return String(answer.status);
-		const reasons = said.errors.map((error) => error.replace("the layers cannot be changed now: ", ""));
-		return `${answer.status}: ${reasons.join("; ")}`;
+		return `${answer.status}: ${said.errors.map((error) => error.split(":")[0]).join("; ")}`;
 	}
 
 	/** Repeats a PUT until it is stored; the last answer. */

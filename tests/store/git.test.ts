@@ -96,7 +96,7 @@ test("a change whose folders cannot be put on the disk is not acknowledged", asy
 	world.sync = async () => {
 		throw new Error("EIO: i/o error, fsync");
 	};
-	assertBusy(await outcomeOf(world.put("two")), "le dépôt ne peut pas être modifié");
+	assertBusy(await outcomeOf(world.put("two")), "read-only");
 	assert.match(world.log.join("\n"), "EIO");
 	world.sync = syncPath;
 	await committed(world.put("two"));
@@ -112,7 +112,7 @@ for (const folder of ["objects/pack", "refs/heads"]) {
 			if (path.endsWith(folder)) await held;
 			await syncPath(path);
 		};
-		assertBusy(await outcomeOf(world.put("disk", folder)), "le disque ne répond pas");
+		assertBusy(await outcomeOf(world.put("disk", folder)), "busy");
 		assert.is(world.store.state(), "the disk does not answer");
 		release();
 		await committed(world.put("two", folder));
@@ -228,10 +228,7 @@ test("a lock in changing hands is left alone", async ({ world }) => {
 	changeHands();
 	const working = setInterval(changeHands, 5);
 	world.log.length = 0;
-	assertBusy(
-		await outcomeOf(world.put("hands")),
-		"la branche ne peut pas être mise à jour, ou d’autres la modifient sans cesse",
-	);
+	assertBusy(await outcomeOf(world.put("hands")), "branch-moved");
 	clearInterval(working);
 	assert.not.match(world.log.join("\n"), "HEAD.lock: removed");
 	await committed(world.put("hands"));
@@ -360,7 +357,7 @@ test("what a full disk left is removed while the store runs, and the reason is n
 		throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
 	};
 	const refused = await outcomeOf(world.put("full"));
-	assert.is((refused as StoreBusy).label, "there is no room on the disk");
+	assert.is((refused as StoreBusy).code, "disk-full");
 	const pack = join(world.path, "objects/pack");
 	await writeFile(join(pack, "tmp_pack_old"), "");
 	world.store.start();

@@ -102,7 +102,7 @@ test("a request that another process used is found, however many changes came af
 	for (const effect of [answer(404, "Not Found"), answer(409, "odd")]) {
 		peer.proxy.faults.push({ method: "GET", path: /commits$/, query: /path=/, times: 1_000, effect });
 		const unread = await failureOf(peer.store(pausingClock()).change(putting("used", "1\n"), meta));
-		assertBusy(unread, "l’historique de la couche ne peut pas être lu");
+		assertBusy(unread, "github");
 		peer.proxy.faults.length = 0;
 	}
 	assert.is(await peer.file(layerPath("used")), "2\n");
@@ -160,7 +160,7 @@ test("an empty repository is an empty catalogue; the first change makes the bran
 	assert.is(await store.read("nhn"), null);
 	assert.equal(await store.change(async () => [], metaOf("nhn")), { commit: "", changed: false });
 	const review = await failureOf(put(store, "nhn", "1\n", { review: true }));
-	assertBusy(review, "le dépôt sur GitHub n’a pas encore de commit\u00a0: son exploitant doit en créer un");
+	assertBusy(review, "read-only");
 	peer.proxy.faults.push({ method: "PUT", path: /contents/, times: 1, effect: { kind: "lost answer" } });
 	const { commit } = await put(store, "nhn", "é\n");
 	assert.equal(
@@ -320,46 +320,31 @@ for (const [index, [name, method, path, effect]] of survived.entries())
 	});
 
 /** Faults without an end: what a publisher reads, and after how many seconds a retry is due. */
-const endless: [name: string, method: string, path: RegExp, effect: Effect, text: string, seconds: number][] =
-	[
-		[
-			"races",
-			"PATCH",
-			/refs/,
-			answer(422, "Update is not a fast forward"),
-			"d’autres modifient les couches au même moment",
-			2,
-		],
-		["502", "GET", /commits$/, answer(502), "GitHub répond 502; renvoyez la même requête plus tard", 15],
-		[
-			"HTML",
-			"GET",
-			/contents/,
-			{ kind: "answer", status: 404, text: "<html>" },
-			"GitHub ne répond pas; renvoyez la même requête plus tard",
-			15,
-		],
-		[
-			"403 with Retry-After",
-			"PATCH",
-			/refs/,
-			answer(403, "", { "Retry-After": "60" }),
-			"GitHub limite les requêtes de ce service",
+const endless: [
+	name: string,
+	method: string,
+	path: RegExp,
+	effect: Effect,
+	code: StoreBusy["code"],
+	seconds: number,
+][] = [
+	["races", "PATCH", /refs/, answer(422, "Update is not a fast forward"), "branch-moved", 2],
+	["502", "GET", /commits$/, answer(502), "github", 15],
+	["HTML", "GET", /contents/, { kind: "answer", status: 404, text: "<html>" }, "github", 15],
+	["403 with Retry-After", "PATCH", /refs/, answer(403, "", { "Retry-After": "60" }), "github", 60],
+	...["exceeded a secondary rate limit.", "triggered an abuse detection mechanism."].map(
+		(words): (typeof endless)[number] => [
+			`403, ${words}`,
+			"POST",
+			/trees$/,
+			answer(403, `You have ${words}`),
+			"github",
 			60,
 		],
-		...["exceeded a secondary rate limit.", "triggered an abuse detection mechanism."].map(
-			(words): (typeof endless)[number] => [
-				`403, ${words}`,
-				"POST",
-				/trees$/,
-				answer(403, `You have ${words}`),
-				"GitHub limite les requêtes de ce service",
-				60,
-			],
-		),
-	];
+	),
+];
 
-for (const [index, [name, method, path, effect, text, seconds]] of endless.entries())
+for (const [index, [name, method, path, effect, code, seconds]] of endless.entries())
 	test(`${name} without end: 503, nothing is stored, and a retry ends in one commit`, async ({ peer }) => {
 		const clock = pausingClock();
 		const key = `endless${index}`;
@@ -370,7 +355,7 @@ for (const [index, [name, method, path, effect, text, seconds]] of endless.entri
 		const log = { error: (error: unknown) => reported.push((error as Error).message) };
 		const store = peer.store({ ...clock, log, limits: { batchMs: 14_000 } });
 		const error = await failureOf(store.change(putting(key, "1\n"), meta));
-		assertBusy(error, text);
+		assertBusy(error, code);
 		const { retryAfter } = error as StoreBusy;
 		assert.ok(retryAfter >= seconds && retryAfter <= seconds + Math.min(seconds, 30), String(retryAfter));
 		assert.is(reported.length, 1, "the reason is for the operator");

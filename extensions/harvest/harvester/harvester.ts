@@ -3,7 +3,7 @@ import type { Refresh } from "../../../api/context.ts";
 import { eachInSlices } from "../../../publish/file-writer.ts";
 import { isDescribed } from "../../../registry/description.ts";
 import { harvestedLangs } from "../../../registry/registration.ts";
-import { type TextCode, textIn, textOf } from "../../../registry/texts.ts";
+import { textIn, textOf } from "../../../registry/texts.ts";
 import type { Log, Store } from "../../../store/store.ts";
 import { type FindingLine, findingLine } from "../finding.ts";
 import type { HarvestLayer } from "../layer.ts";
@@ -61,7 +61,7 @@ export function createHarvester(options: HarvesterOptions) {
 	const groups = createGroups({
 		...options,
 		done: finish,
-		failed: (results, error) => fail(results, error, "unstored-now"),
+		failed: (results, error) => fail(results, error),
 	});
 	/** Layers that are queued or about to be, and layers whose harvest runs or is not committed. */
 	const [waiting, running] = [new Set<string>(), new Set<string>()];
@@ -156,7 +156,7 @@ export function createHarvester(options: HarvesterOptions) {
 			queue.add(smallkey, new URL(registration.en.service_url).host, isUrgent);
 		} catch (error) {
 			waiting.delete(smallkey);
-			fail([{ smallkey }], error, "unread-now");
+			fail([{ smallkey }], error);
 		}
 	}
 
@@ -182,7 +182,7 @@ export function createHarvester(options: HarvesterOptions) {
 			if (result) groups.add(result);
 			else running.delete(smallkey);
 		} catch (error) {
-			fail([{ smallkey }], error, "unread-now");
+			fail([{ smallkey }], error);
 		}
 		if (!signal.aborted) await check?.(smallkey, signal);
 	}
@@ -196,10 +196,11 @@ export function createHarvester(options: HarvesterOptions) {
 		return { smallkey, registration, harvested };
 	}
 
-	function fail(layers: readonly { smallkey: string }[], error: unknown, code: TextCode): void {
+	function fail(layers: readonly { smallkey: string }[], error: unknown): void {
 		if (signal.aborted) return;
 		log.error(error);
-		const findings = [{ en: textIn("en", textOf(code)), fr: textIn("fr", textOf(code)) }];
+		const failure = textOf("read-failed");
+		const findings = [{ en: textIn("en", failure), fr: textIn("fr", failure) }];
 		for (const { smallkey } of layers) end(smallkey, "failed", findings, true);
 	}
 

@@ -1,6 +1,5 @@
 import * as assert from "uvu/assert";
 import { watchStore } from "../../../api/service/github-composition.ts";
-import { textOf as busy } from "../../../registry/texts.ts";
 import { memoryStore } from "../../../store/memory.ts";
 import { StoreBusy } from "../../../store/store.ts";
 import { manual } from "../../helpers/local.ts";
@@ -51,7 +50,7 @@ test("GitHub's silence is named, and GitHub is asked again before the next write
 	let [isDown, asked, nowMs] = [false, 0, 0];
 	const ask = async () => {
 		asked += 1;
-		if (isDown) throw new StoreBusy(busy("github-silent"), 5);
+		if (isDown) throw new StoreBusy("github", 5, "GitHub: GET /: 502");
 	};
 	const change = () => ask().then(() => ({ commit: "c", changed: true }));
 	const watched = watchStore({ ...memoryStore(), keys: () => ask().then(() => []), change }, () => nowMs);
@@ -60,7 +59,7 @@ test("GitHub's silence is named, and GitHub is asked again before the next write
 	assert.is(watched.state(), null);
 	isDown = true;
 	const refused = await write().catch((error: Error) => error.message);
-	assert.is(refused, "GitHub does not answer; send the same again later");
+	assert.is(refused, "GitHub: GET /: 502");
 	assert.match(watched.state() ?? "", "GitHub does not answer");
 	assert.is(asked, 2, "not asked again at once");
 	isDown = false;

@@ -8,7 +8,6 @@ import type { ServiceHarvester } from "../../../extensions/harvest/harvester/ope
 import { createLayerParts } from "../../../extensions/harvest/harvester/open.ts";
 import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";
 import { type Lang, layerPath } from "../../../registry/smallkey.ts";
-import { textOf as busy } from "../../../registry/texts.ts";
 import { importCommit } from "../../../store/git/commands/commits.ts";
 import { StoreBusy } from "../../../store/store.ts";
 import { feature, Local, manual, noon, responseOf, tiles, wms } from "../../helpers/local.ts";
@@ -198,7 +197,7 @@ test("too many look-ups of one address are 429 and leave room for others; beyond
 	const { local } = scene;
 	const [held, release] = gate();
 	// A look-up ends as a failure once it is released, without a process of git.
-	const read = () => held.then(() => Promise.reject(new StoreBusy(busy("slow"), 7)));
+	const read = () => held.then(() => Promise.reject(new StoreBusy("busy", 7, "slow")));
 	const store = { read, ids: async () => null, lastCommit: async () => null };
 	const { repository } = local;
 	local.context.status = createReadStatus({ repository, store, has: (key) => key === "a", started: [] });

@@ -149,14 +149,14 @@ test("writes are limited by Cloudflare's own rate limit, by address and by sende
 	};
 	const busy = await put();
 	assert.is(busy.status, 503, "there is no store");
-	assert.match(await busy.text(), "ce service n’a pas de GITHUB_REPOSITORY où écrire");
+	assert.match(await busy.text(), "ce service ne peut modifier aucune couche");
 	await put();
 	const keys = ["address 192.0.2.1", "sender jstest"];
 	assert.equal(asked.splice(0), [...keys, "address 192.0.2.1"], "a repeat takes nothing from its sender");
 	const ready = await worker.fetch(get("/readyz"), bindings);
 	assert.equal(
 		[ready.status, await ready.text()],
-		[503, "this service has no GITHUB_REPOSITORY to write to\n"],
+		[503, "GITHUB_REPOSITORY: is not set, so that nothing can be written\n"],
 	);
 	assert.is((await worker.fetch(get("/healthz"), bindings)).status, 200, "reads are served");
 	log.length = 0;
