@@ -65,7 +65,7 @@ const ask: Record<Door, (files: Files, scene: Scene, sender: string) => Promise<
 		repository.propose(files);
 		const [from = "", to = ""] = repository.git("rev-parse", "main", "head").split("\n");
 		const update = { from, to, ref: "refs/heads/main" };
-		const { isAccepted, lines } = await judgePush(repository.path, undefined, [update]);
+		const { isAccepted, lines } = await judgePush(repository.path, null, [update]);
 		assert.equal([isAccepted, lines[0]], [false, "refused, and nothing was changed:"]);
 		return lines.slice(1).map(withoutFile);
 	},

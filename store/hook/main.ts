@@ -10,9 +10,13 @@ function failureVerdict(error: unknown): Verdict {
 	return { isAccepted: false, lines: [visible(line)] };
 }
 
+const { GIT_QUARANTINE_PATH, GIT_OBJECT_DIRECTORY = "", GIT_ALTERNATE_OBJECT_DIRECTORIES = "" } = process.env;
+const quarantine =
+	GIT_QUARANTINE_PATH === undefined
+		? null
+		: { GIT_QUARANTINE_PATH, GIT_OBJECT_DIRECTORY, GIT_ALTERNATE_OBJECT_DIRECTORIES };
 // Git starts a hook in the folder of the repository (githooks(5)).
 const updates = parseUpdates(await text(process.stdin));
-const quarantine = process.env.GIT_QUARANTINE_PATH;
 const verdict = await judgePush(process.cwd(), quarantine, updates).catch(failureVerdict);
 for (const line of verdict.lines) console.error(line);
 process.exitCode = verdict.isAccepted ? 0 : 1;

@@ -6,7 +6,7 @@ import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
 import { visible } from "../../registry/untrusted-text.ts";
 import { isAncestor } from "../git/commands/commits.ts";
-import { readRecords } from "../git/commands/run.ts";
+import { type Quarantine, readRecords, withQuarantine } from "../git/commands/run.ts";
 import {
 	diffTree,
 	findTooMany,
@@ -127,16 +127,21 @@ const maxWarnings = 10;
 
 /**
  * Judges a push before any ref is moved. The push is accepted or refused as a whole.
- * @param quarantine the folder with the pushed objects; undefined if the push brings none
+ * @param quarantine null if the push brings no objects
  */
 export async function judgePush(
 	repository: string,
-	quarantine: string | undefined,
+	quarantine: Quarantine | null,
 	updates: readonly Update[],
 ): Promise<Verdict> {
+	if (quarantine === null) return judgeUpdates(repository, updates);
 	// First, and for every branch: accepted objects stay in the repository.
-	const tooLarge = quarantine === undefined ? null : await findTooLarge(repository, quarantine);
+	const tooLarge = await findTooLarge(repository, quarantine.GIT_QUARANTINE_PATH);
 	if (tooLarge !== null) return refusal([tooLarge]);
+	return withQuarantine(quarantine, () => judgeUpdates(repository, updates));
+}
+
+async function judgeUpdates(repository: string, updates: readonly Update[]): Promise<Verdict> {
 	const refused: string[] = [];
 	for (const update of updates) {
 		const problem = findRefProblem(update) ?? (await findMoveProblem(repository, update));
@@ -200,7 +205,7 @@ const maxObjects = 2_000_000;
 
 /**
  * Checks the objects of a push against the limits. Git reads their sizes without unpacking them.
- * @param quarantine the folder with the pushed objects (git-receive-pack(1), "Quarantine environment")
+ * @param quarantine the folder with the pushed objects
  * @returns the reason to refuse the push, or null
  */
 async function findTooLarge(repository: string, quarantine: string): Promise<string | null> {

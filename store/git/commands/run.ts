@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { spawn } from "node:child_process";
 import { getPriority, setPriority } from "node:os";
 
@@ -55,17 +56,28 @@ export class NotDescendant extends GitFailure {
 	}
 }
 
+/** Where pushed objects are until a hook has accepted them (git-receive-pack(1), "Quarantine environment"). */
+export interface Quarantine {
+	GIT_QUARANTINE_PATH: string;
+	GIT_OBJECT_DIRECTORY: string;
+	GIT_ALTERNATE_OBJECT_DIRECTORIES: string;
+}
+
+const quarantines = new AsyncLocalStorage<Quarantine>();
+
+/** Runs a task whose git processes read the pushed objects, too. */
+export function withQuarantine<T>(quarantine: Quarantine, task: () => Promise<T>): Promise<T> {
+	return quarantines.run(quarantine, task);
+}
+
 /**
- * The environment of every git process. It has no secret of the service, and excludes the operator's own git settings.
- * The repository's own configuration and hooks still apply.
+ * The environment of every git process. It has no secret of the service and no `GIT_*` variable of its surroundings, which
+ * may name another repository, and excludes the operator's own git settings. The repository's own still apply.
  */
 function environment(): NodeJS.ProcessEnv {
-	const { PATH, GIT_QUARANTINE_PATH, GIT_OBJECT_DIRECTORY, GIT_ALTERNATE_OBJECT_DIRECTORIES } = process.env;
-	// With these, the git processes of a hook see the pushed objects (git-receive-pack(1), "Quarantine environment").
-	const quarantine = { GIT_QUARANTINE_PATH, GIT_OBJECT_DIRECTORY, GIT_ALTERNATE_OBJECT_DIRECTORIES };
 	return {
-		...(GIT_QUARANTINE_PATH !== undefined && quarantine),
-		PATH,
+		...quarantines.getStore(),
+		PATH: process.env.PATH,
 		LC_ALL: "C",
 		GIT_CONFIG_NOSYSTEM: "1",
 		GIT_CONFIG_GLOBAL: "/dev/null",

@@ -20,9 +20,7 @@ const files = {
 };
 
 const test = sharedSuite("the repository's hook", async (use) => {
-	// `judge` sets git's variables of a quarantine for this process: no repack of the service may run with them.
-	const storeLimits = { restMs: Infinity, maxPacks: Infinity };
-	const local = use(await Local.open({ files, guard: installHook, storeLimits }));
+	const local = use(await Local.open({ files, guard: installHook }));
 	const waits = { target: "/register/waits", body: wms("waits"), sender: "careful" };
 	assert.is((await local.write(waits)).status, 201, "it waits for a reviewer");
 	const named = { ...waits, target: "/register/named", headers: { Review: "autumn" } };
@@ -220,12 +218,7 @@ async function judge({ local, pusher }: { local: Local; pusher: Pusher }, craft:
 		GIT_OBJECT_DIRECTORY: objects,
 		GIT_ALTERNATE_OBJECT_DIRECTORIES: join(local.repository, "objects"),
 	};
-	Object.assign(process.env, quarantine);
-	try {
-		return await judgePush(local.repository, objects, updates);
-	} finally {
-		for (const name of Object.keys(quarantine)) delete process.env[name];
-	}
+	return judgePush(local.repository, quarantine, updates);
 }
 
 for (const [title, craft, text = ""] of accepted)
