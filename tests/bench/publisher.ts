@@ -2,18 +2,17 @@
 import { text } from "node:stream/consumers";
 import { Pool } from "undici";
 import { sign } from "../../api/senders.ts";
-import { generateLayers, renamed } from "./layers.ts";
 
 /** What to send. The secret is in here and not on the command line, which other users can see. */
 export interface Order {
+	/** Address of the service, with its base path and without a slash at the end. */
 	url: string;
 	sender: string;
 	secret: string;
-	/** Number of this order. It is written into the registrations, so that every PUT changes something. */
-	order: number;
-	count: number;
 	/** Concurrent publishers, each on a connection of its own. */
 	publishers: number;
+	/** Path below the service's address, and payload. */
+	puts: [path: string, body: string][];
 }
 
 /** The measured times. */
@@ -24,16 +23,17 @@ export interface Sent {
 	milliseconds: number[];
 }
 
-async function send({ url, sender, secret, order, count, publishers }: Order): Promise<Sent> {
-	const layers = [...generateLayers(count)].values();
-	const pool = new Pool(url, { connections: publishers });
+async function send({ url, secret, sender, publishers, puts }: Order): Promise<Sent> {
+	const { origin, pathname } = new URL(url);
+	const pool = new Pool(origin, { connections: publishers });
 	const milliseconds: number[] = [];
+	const waiting = puts.values();
 	const publish = async () => {
-		// All publishers take their layers from the same iterator. Each signs as it sends.
-		for (const { smallkey, registration } of layers) {
-			const path = `/register/${smallkey}`;
+		// All publishers take their payloads from the same iterator. Each signs as it sends.
+		for (const [below, payload] of waiting) {
+			const path = pathname.replace(/\/$/, "") + below;
 			const timestamp = new Date().toISOString();
-			const body = Buffer.from(JSON.stringify(renamed(registration, `Published in order ${order}.`)));
+			const body = Buffer.from(payload);
 			const signature = await sign(secret, { path, sender, timestamp, body });
 			const headers = { Authorization: signature, TimeStamp: timestamp, Sender: sender };
 			const start = performance.now();

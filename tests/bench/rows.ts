@@ -4,11 +4,12 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalText } from "../../registry/registration.ts";
 import { layerPath } from "../../registry/smallkey.ts";
+import { spawnNginx } from "../conformance/nginx-engine.ts";
 import { root } from "../helpers/process.ts";
 import { openPages } from "./catalogue.ts";
 import { generateLayers, renamed } from "./layers.ts";
-import { importAloneMs, publish, pushed, putsAfter } from "./service.ts";
-import { maxMegabytes, quantile, run, secondsOf, timed, type World } from "./world.ts";
+import { newPuts, publish, pushed, putsAfter } from "./service.ts";
+import { maxMegabytes, quantile, secondsOf, timed, type World, wrk } from "./world.ts";
 
 /** One line of the table. */
 export interface Row {
@@ -63,19 +64,6 @@ async function changeOneLayer(world: World, repository: string, change: number):
 	}
 }
 
-/** Requests an address for 3 s, by 64 connections. Every answer must be 200. @returns the answers per second */
-async function wrk(url: string, ...more: string[]): Promise<number> {
-	// The default time-out, two seconds, is too short for a machine with other work.
-	const args = ["-t1", "-c64", "-d3s", "--timeout", "30s", ...more, url];
-	const printed = await run("wrk", args).catch((error: NodeJS.ErrnoException) => {
-		throw error.code === "ENOENT" ? new Error("wrk is not installed: apt-get install wrk") : error;
-	});
-	const perSecond = Number(/^Requests\/sec:\s+([\d.]+)$/m.exec(printed)?.[1]);
-	if (/Non-2xx|Socket errors/.test(printed) || Number.isNaN(perSecond))
-		throw new Error(`wrk: ${url}: ${printed}`);
-	return perSecond;
-}
-
 /** A script for wrk that asks for other keys each time. */
 const otherKeys = (
 	smallkeys: readonly string[],
@@ -90,18 +78,34 @@ request = function()
 end
 `;
 
-/** A row about reads of some keys at once, beside a bare server that sends the bytes of one answer. */
-const reads = (name: string, what: string, folder: string, count: number, least: number): Row => ({
-	...{ name, what, reference: "bare `node:http`", unit: "requests/s", isOnce: true },
-	goal: () => ({ of: "ratio", least }),
+/** Starts a bare server that sends the bytes of one answer. @returns its address */
+async function startBare(world: World, url: string): Promise<string> {
+	const bare = fork("tests/bench/bare-server.ts", [url], { cwd: root, execArgv: ["--import", "tsx"] });
+	world.endLater(() => bare.kill());
+	const [origin] = (await once(bare, "message")) as [string];
+	return origin;
+}
+
+/** Starts nginx, as deploy/nginx.conf sets it up, on the files of the service. @returns its address */
+async function startNginx(world: World): Promise<string> {
+	const { service } = await pushed(world);
+	const { origin, stop } = await spawnNginx(new URL(service.url).host, join(service.dataDir, "dist"));
+	world.endLater(stop);
+	return origin;
+}
+
+/** A row about reads of `count` keys at once, beside the server that `start` starts. */
+const reads = (
+	row: Pick<Row, "name" | "what" | "reference" | "goal">,
+	[folder, count]: [folder: string, count: number],
+	start: (world: World, url: string) => Promise<string>,
+): Row => ({
+	...{ ...row, unit: "requests/s", isOnce: true },
 	prepare: async (world) => {
 		const { service } = await pushed(world);
 		const path = `/v0.9/${folder}/en/${world.smallkeys().slice(0, count)}`;
-		const words = [service.url + path];
-		const bare = fork("tests/bench/bare-server.ts", words, { cwd: root, execArgv: ["--import", "tsx"] });
-		world.endLater(() => bare.kill());
-		const [origin] = (await once(bare, "message")) as [string];
-		const script = world.path(`${name}.lua`);
+		const origin = await start(world, service.url + path);
+		const script = world.path(`${row.name}.lua`);
 		await writeFile(script, otherKeys(world.smallkeys(), folder, count));
 		const ours = () => (count === 1 ? wrk(service.url + path) : wrk(service.url, "-s", script));
 		// Warms both servers up before the first round.
@@ -109,6 +113,23 @@ const reads = (name: string, what: string, folder: string, count: number, least:
 		return async () => [await ours(), await wrk(origin + path)];
 	},
 });
+
+const bareRow = (name: string, what: string, least: number) => ({
+	...{ name, what, reference: "bare `node:http`" },
+	goal: () => ({ of: "ratio" as const, least }),
+});
+
+/** Commits some layers, one after the other, in a clone whose git syncs. @returns milliseconds of one commit, the median */
+async function commitMs(world: World, repository: string, round: number, count: number): Promise<number> {
+	const times: number[] = [];
+	for (const { smallkey, registration } of generateLayers(count)) {
+		const path = layerPath(smallkey);
+		await writeFile(join(repository, path), canonicalText(renamed(registration, `Round ${round}`)));
+		const commit = () => world.git(repository, "commit", "-q", "-m", `register ${smallkey}`, "--", path);
+		times.push((await secondsOf(commit)) * 1_000);
+	}
+	return quantile(times, 0.5);
+}
 
 /** Concurrent publishers in the row with many, and their PUTs in a round; PUTs of one publisher alone in a round. */
 const [publishers, putsPerRound, putsAlone] = [32, 3_000, 100];
@@ -170,21 +191,26 @@ export const rows: Row[] = [
 			return [megabytes, fragments + allowanceMegabytes];
 		},
 	},
-	reads("doc", "`doc`, one fragment", "doc", 1, 0.85),
-	reads("docs-10", "`docs`, each time 10 other keys", "docs", 10, 0.45),
-	reads("docs-50", "`docs`, each time 50 other keys", "docs", 50, 0.3),
+	reads(bareRow("doc", "`doc`, one fragment", 0.85), ["doc", 1], startBare),
+	reads(
+		{ ...bareRow("doc-nginx", "`doc`, one fragment", 0.5), reference: "nginx with the same files" },
+		["doc", 1],
+		startNginx,
+	),
+	reads(bareRow("docs-10", "`docs`, each time 10 other keys", 0.45), ["docs", 10], startBare),
+	reads(bareRow("docs-50", "`docs`, each time 50 other keys", 0.3), ["docs", 50], startBare),
 	{
 		name: "put-alone",
 		what: "one PUT alone, until its 201",
-		reference: "a durable commit by `git fast-import`",
+		reference: "`git commit`",
 		unit: "ms",
-		goal: () => ({ of: "ratio", most: 2 }),
+		goal: () => ({ of: "ours", most: 30 }),
 		prepare: async (world) => {
 			const { service } = await pushed(world);
-			const bare = await world.clone("alone.git", "--bare");
+			const clone = await world.clone("alone");
 			return async (round) => [
-				quantile((await publish(service, putsAlone, 1)).milliseconds, 0.5),
-				await importAloneMs(bare, round, putsAlone),
+				quantile((await publish(service, newPuts(putsAlone), 1)).milliseconds, 0.5),
+				await commitMs(world, clone, round, putsAlone),
 			];
 		},
 	},
@@ -198,7 +224,7 @@ export const rows: Row[] = [
 			const { service } = await pushed(world);
 			return async () => {
 				const count = Math.min(putsPerRound, world.layers);
-				const { seconds, milliseconds } = await publish(service, count, publishers);
+				const { seconds, milliseconds } = await publish(service, newPuts(count), publishers);
 				return [milliseconds.length / seconds];
 			};
 		},
@@ -217,7 +243,7 @@ export const rows: Row[] = [
 			return async () => {
 				let stop: () => unknown = () => {};
 				const seconds = await secondsOf(async () => {
-					const started = await world.start(service.dataDir);
+					const started = await world.start(service.dataDir, { HARVEST: "off" });
 					stop = started.stop;
 					const { status } = await fetch(`${started.url}/healthz`);
 					if (status !== 200) throw new Error(`/healthz: ${status}`);
@@ -238,7 +264,7 @@ export const rows: Row[] = [
 			const { service, fragments } = await pushed(world);
 			await service.stop();
 			return async () => {
-				const { url, pid, stop } = await world.start(service.dataDir);
+				const { url, pid, stop } = await world.start(service.dataDir, { HARVEST: "off" });
 				await wrk(`${url}/v0.9/doc/en/${world.smallkeys()[0]}`);
 				const megabytes = await maxMegabytes(pid, async () => {});
 				await stop();

@@ -1,30 +1,27 @@
-// npm run bench: measures the service and the build, each figure against a reference, and prints the table of docs/speed.md
+// npm run bench: measures the service and the build, each figure against a reference, and prints the table of docs/speed.md.
+// With --beside URL: measures ours and another running service in turn (see beside.ts).
 import { parseArgs } from "node:util";
+import { measureBeside } from "./beside.ts";
 import { type Row, rows } from "./rows.ts";
-import { openWorld, quantile, type World } from "./world.ts";
+import { openWorld, quantile, rangeOf, type World } from "./world.ts";
 
 const { values } = parseArgs({
 	options: {
 		only: { type: "string", default: rows.map(({ name }) => name).join() },
 		layers: { type: "string", default: "20000,100000" },
 		rounds: { type: "string", default: "3" },
+		beside: { type: "string" },
 	},
 });
 const names = values.only.split(",");
 const unknown = names.filter((name) => !rows.some((row) => row.name === name));
 if (unknown.length > 0) throw new Error(`--only: there is no row ${unknown.join()}`);
 const sizes = values.layers.split(",").map(Number);
-const cells = new Map<string, string[]>();
-
-/** The median, and the range if it differs, with three significant digits: `1.2 (1.1–1.4)`. */
-function rangeOf(figures: readonly number[]): string {
-	const short = (figure: number) =>
-		Math.abs(figure) >= 100
-			? Math.round(figure).toLocaleString("en")
-			: String(Number(figure.toPrecision(figure < 10 ? 2 : 3)));
-	const [min, median, max] = [0, 0.5, 1].map((part) => short(quantile(figures, part)));
-	return min === max ? String(median) : `${median} (${min}–${max})`;
+if (values.beside !== undefined) {
+	await measureBeside(values.beside, sizes, Number(values.rounds));
+	process.exit();
 }
+const cells = new Map<string, string[]>();
 
 /** Measures a row: in each round ours, then the reference. @returns its figures and its goal; a goal that is missed is bold */
 async function measure(row: Row, world: World): Promise<string[]> {

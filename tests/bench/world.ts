@@ -20,8 +20,6 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 export const environment = {
 	PATH: process.env.PATH ?? "",
 	HOME: process.env.HOME ?? "",
-	// The map services of the layers do not exist.
-	HARVEST: "off",
 	...{ GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" },
 };
 
@@ -36,6 +34,29 @@ export async function run(command: string, args: string[], cwd = root, input = "
 /** The quantile of some figures: `part` 0 is the minimum, 0.5 the median, 1 the maximum. */
 export function quantile(figures: readonly number[], part: number): number {
 	return figures.toSorted((a, b) => a - b)[Math.round((figures.length - 1) * part)] as number;
+}
+
+/** The median, and the range if it differs, with three significant digits: `1.2 (1.1–1.4)`. */
+export function rangeOf(figures: readonly number[]): string {
+	const short = (figure: number) =>
+		Math.abs(figure) >= 100
+			? Math.round(figure).toLocaleString("en")
+			: String(Number(figure.toPrecision(figure < 10 ? 2 : 3)));
+	const [min, median, max] = [0, 0.5, 1].map((part) => short(quantile(figures, part)));
+	return min === max ? String(median) : `${median} (${min}–${max})`;
+}
+
+/** Requests an address for 3 s, by 64 connections. Every answer must be 200. @returns the answers per second */
+export async function wrk(url: string, ...more: string[]): Promise<number> {
+	// The default time-out, two seconds, is too short for a machine with other work.
+	const args = ["-t1", "-c64", "-d3s", "--timeout", "30s", ...more, url];
+	const printed = await run("wrk", args).catch((error: NodeJS.ErrnoException) => {
+		throw error.code === "ENOENT" ? new Error("wrk is not installed: apt-get install wrk") : error;
+	});
+	const perSecond = Number(/^Requests\/sec:\s+([\d.]+)$/m.exec(printed)?.[1]);
+	if (/Non-2xx|Socket errors/.test(printed) || Number.isNaN(perSecond))
+		throw new Error(`wrk: ${url}: ${printed}`);
+	return perSecond;
 }
 
 /** Measures a task. @returns its seconds */
@@ -124,17 +145,18 @@ export async function openWorld(layers: number) {
 	}
 
 	/** Starts a service on a data folder, and waits until it has printed its address. */
-	async function start(dataDir: string) {
-		const senders = JSON.stringify({ [sender]: secret });
+	async function start(dataDir: string, more: Record<string, string> = {}) {
+		const SENDERS = JSON.stringify({ [sender]: secret });
 		const server = await ServerProcess.start({
 			...environment,
 			SITE: "on",
 			DATA_DIR: dataDir,
-			SENDERS: senders,
+			SENDERS,
+			...more,
 		});
 		const stop = () => server.stop();
 		ends.push(stop);
-		return { url: server.url, pid: server.pid, stop, dataDir, secret };
+		return { url: server.url, pid: server.pid, stop, dataDir, sender, secret };
 	}
 
 	return {
