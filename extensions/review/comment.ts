@@ -1,10 +1,16 @@
 import { maxAddressLength } from "../../registry/addresses.ts";
 import { nameOf } from "../../registry/owners.ts";
 import { code, counted, fenced, firstOf, linesWithin } from "../../registry/untrusted-text.ts";
-import type { FragmentChange } from "./fragments.ts";
 import type { Located } from "./layer-changes.ts";
-import { isWrong, type LayerChange, type Review, servicesOf } from "./review.ts";
-import { type LayerRow, layerRows, maxDetailed } from "./table.ts";
+import {
+	type FragmentChange,
+	isWrong,
+	type LayerChange,
+	layerRows,
+	maxDetailed,
+	type Review,
+	servicesOf,
+} from "./review.ts";
 
 /** First line of the review's comment. A later run finds the comment by it; GitHub does not show it. */
 export const marker = "<!-- fragment-publisher: review -->";
@@ -30,37 +36,37 @@ const maxLineLength = 300;
  * counted in the last line, so that a shortened comment is well formed too.
  */
 export function renderComment(review: Review, links: Links = noLinks): string {
+	const { obstacle, problems, services, warnings, outside, layers } = review;
 	// The draft page shows the problems of a wrong layer, too.
-	const wrong = review.layers.filter(({ verb, draft }) => verb === "wrong" && draft !== null);
-	const drafts = wrong.map(({ smallkey, draft }) => `- ${linked(smallkey, draft)}`);
-	const outside = review.outside.map((path) => `- ${code(path)}`);
-	const { unasked } = review.services;
-	const rows = layerRows(review);
-	const remark = ({ file, line, text }: Located) =>
-		`- ${linked(file, links.file(file, line))} line ${line}: ${code(text)}`;
+	const drafts = layers.filter(({ verb, draft }) => verb === "wrong" && draft !== null);
+	const unasked = services.unasked.length;
+	const remarks = (located: readonly Located[]) =>
+		located.map(
+			({ file, line, text }) => `- ${linked(file, links.file(file, line))} line ${line}: ${code(text)}`,
+		);
 	const blocks = [
 		`${marker}\n### ${verdict(review)}`,
-		...(review.obstacle === null ? [] : [`It cannot be merged: ${review.obstacle}.`]),
+		...(obstacle === null ? [] : [`It cannot be merged: ${obstacle}.`]),
 		summary(review),
 		nextStep(review),
-		...titled("To correct", review.problems.map(remark)),
-		...titled("As drafts", drafts),
-		...titled("The services say that this change is wrong", review.services.wrong.map(remark)),
-		...titled("Accepted, but probably not meant", review.warnings.map(remark)),
-		...titled("Their server is down or odd. This blocks nothing.", review.services.down.map(remark)),
-		...(unasked.length > 0
-			? [`The services of ${counted(unasked.length, "layer")} were not asked: there are too many at once.`]
+		...titled("To correct", remarks(problems)),
+		...titled(
+			"As drafts",
+			drafts.map(({ smallkey, draft }) => `- ${linked(smallkey, draft)}`),
+		),
+		...titled("The services say that this change is wrong", remarks(services.wrong)),
+		...titled("Accepted, but probably not meant", remarks(warnings)),
+		...titled("Their server is down or odd. This blocks nothing.", remarks(services.down)),
+		...(unasked > 0
+			? [`The services of ${counted(unasked, "layer")} were not asked: there are too many at once.`]
 			: []),
-		...approvalBlocks(review, links),
-		...titled("Files outside the layers, for the operators to look at", outside),
+		...titled("Who has to approve", approvalItems(review, links)),
+		...titled(
+			"Files outside the layers, for the operators to look at",
+			outside.map((path) => `- ${code(path)}`),
+		),
 	];
-	const layers = rows.map(({ layer }) => layer).filter(({ verb }) => verb !== "wrong");
-	return joinBounded(
-		blocks,
-		layerTable(rows),
-		rows.length > maxDetailed ? layers.slice(0, maxDetailed) : layers,
-		layers.length,
-	);
+	return joinBounded(blocks, review);
 }
 
 function nextStep(review: Review): string {
@@ -71,9 +77,31 @@ function nextStep(review: Review): string {
 	return "**Next:** an owner of each group below approves (Files changed, Review changes, Approve); then it can be merged.";
 }
 
-/** All layers of a large change, so that its comment has a line for each. */
-function layerTable(rows: readonly LayerRow[]): string {
-	if (rows.length <= maxDetailed) return "";
+/** Blocks before a large change's table leave room for it. */
+function joinBounded(blocks: readonly string[], review: Review): string {
+	const rows = layerRows(review);
+	const isLarge = rows.length > maxDetailed;
+	const layers = rows.map(({ layer }) => layer).filter(({ verb }) => verb !== "wrong");
+	const table = isLarge ? layerTable(rows) : "";
+	let text = "";
+	const add = (block: string, reserved = 0): boolean => {
+		if (text.length + block.length > maxCommentLength - closingLength - reserved) return false;
+		text += `${block}\n\n`;
+		return true;
+	};
+	const missing = blocks.filter((block) => !add(block, table.length + 2)).length;
+	if (isLarge) add(table);
+	const detailed = isLarge ? layers.slice(0, maxDetailed) : layers;
+	const shown = detailed.filter((layer) => layer.fragments && add(layerBlock(layer))).length;
+	const unshown = layers.length - shown;
+	const closing = [
+		missing > 0 && "Some of the lists above had no room.",
+		unshown > 0 && `The fragments of ${unshown} more layers are not shown here: there is no room.`,
+	];
+	return `${text}${closing.filter(Boolean).join(" ")}`.trimEnd().concat("\n");
+}
+
+function layerTable(rows: ReturnType<typeof layerRows>): string {
 	const items = rows.map(({ smallkey, verb, state, name }) => {
 		const shown = name === "" ? "" : code(name.slice(0, maxNameLength));
 		return `| ${code(smallkey)} | ${verb} | ${state} | ${shown} |`;
@@ -84,33 +112,10 @@ function layerTable(rows: readonly LayerRow[]): string {
 	);
 }
 
-/**
- * @param table has its room before the blocks, and follows them
- * @param all how many layers there are, with those that are not among `layers`
- */
-function joinBounded(blocks: string[], table: string, layers: LayerChange[], all: number): string {
-	let text = "";
-	const add = (block: string, reserved = 0): boolean => {
-		if (text.length + block.length > maxCommentLength - closingLength - reserved) return false;
-		text += `${block}\n\n`;
-		return true;
-	};
-	const missing = blocks.filter((block) => !add(block, table.length + 2)).length;
-	if (table !== "") add(table);
-	const shown = layers.filter((layer) => layer.fragments && add(layerBlock(layer))).length;
-	const unshown = all - shown;
-	const closing = [
-		missing > 0 && "Some of the lists above had no room.",
-		unshown > 0 && `The fragments of ${unshown} more layers are not shown here: there is no room.`,
-	];
-	return `${text}${closing.filter(Boolean).join(" ")}`.trimEnd().concat("\n");
-}
-
-function verdict(review: Review): string {
-	const wrong = [review.obstacle ?? [], review.problems, review.services.wrong].flat().length;
+function verdict({ obstacle, problems, services, layers }: Review): string {
+	const wrong = [obstacle ?? [], problems, services.wrong].flat().length;
 	if (wrong > 0) return `${counted(wrong, "thing")} to correct in this change`;
-	if (review.layers.length === 0) return "No layer changes";
-	return "The layers of this change are in order";
+	return layers.length === 0 ? "No layer changes" : "The layers of this change are in order";
 }
 
 function summary({ layers }: Review): string {
@@ -127,13 +132,12 @@ function titled(title: string, items: string[]): string[] {
 	return [[`#### ${title}`, "", ...shown].join("\n")];
 }
 
-function approvalBlocks({ approvals }: Review, links: Links): string[] {
-	const unusable = "The branch below has no usable `layers/owners.json` that says it.";
-	const items = approvals?.map(({ owners, paths }) => {
+function approvalItems({ approvals }: Review, links: Links): string[] {
+	if (!approvals) return ["The branch below has no usable `layers/owners.json` that says it."];
+	return approvals.map(({ owners, paths }) => {
 		const names = owners.map((owner) => linked(nameOf(owner), links.owner(nameOf(owner))));
 		return `- ${names.join(" or ")}, for ${firstOf(paths.map(code), 3, ", ")}`;
 	});
-	return titled("Who has to approve", items ?? [unusable]);
 }
 
 function layerBlock(layer: LayerChange): string {
@@ -143,7 +147,6 @@ function layerBlock(layer: LayerChange): string {
 	return [title, ...parts, "</details>"].join("\n\n");
 }
 
-/** Links of a layer: its draft on the map, and its services. */
 function layerLinks(layer: LayerChange): string {
 	const draft = layer.draft === null ? [] : [`[on the map, as a draft](${layer.draft})`];
 	const addresses = servicesOf(layer).flatMap(({ lang, address }) => {
@@ -172,7 +175,6 @@ export const noLinks: Links = { file: () => null, owner: () => null };
 /**
  * Links into a repository of GitHub.
  * @param web `https://github.com`
- * @param repository `owner/name`
  * @param head id of the reviewed commit; GitHub shows a fork's commit in the base's repository too
  */
 export function linksInto(web: string, repository: string, head: string): Links {
@@ -200,7 +202,7 @@ export function linked(text: string, address: string | null): string {
 }
 
 /**
- * The address of a service for use in Markdown: characters that Markdown could interpret are percent-encoded.
+ * Percent-encodes the characters of a service's address that Markdown could interpret.
  * @returns null if it is not http or https, has credentials, or is too long
  */
 export function safeAddress(address: string): string | null {

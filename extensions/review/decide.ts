@@ -1,106 +1,13 @@
-import { copyFile, stat, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { type Review, servedRef } from "../../api/service/repository.ts";
-import { WrongError } from "../../registry/environment.ts";
-import { ifThere, withTemporaryFolder } from "../../store/files/files.ts";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { findWaiting, type Review, servedRef } from "../../api/service/repository.ts";
+import { type Io, WrongError } from "../../registry/environment.ts";
+import { importCommit } from "../../store/git/commands/commits.ts";
 import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
-import { diffTree, findTooMany, type PathChange } from "../../store/git/commands/tree.ts";
-import { declinedFolder, mainTrailer } from "../../store/store.ts";
-
-/** What merging a head into a base changes on the base. */
-export interface Merge {
-	/** A repository that has all of its objects. */
-	repository: string;
-	/** In git's order. If it cannot be merged: what the head changes since its merge base. */
-	changed: PathChange[];
-	/** Why it cannot be merged, in one line; null if it can. */
-	obstacle: string | null;
-}
-
-/** Why a change with a conflict cannot be merged. */
-export const conflictObstacle = "the base has changed the same lines: merge it into the branch";
-
-/**
- * Reads what a merge changes from the tree that it makes, and not from what the head changes since the merge base, which is
- * what GitHub lists: with several merge bases the two have nothing to do with each other, so that is an obstacle. Nothing is
- * checked out, and nothing is written into the repository, which may belong to another user.
- * @param base id of a commit, like `head`
- * @throws {Error} if the two have no commit in common, or the head has too many files
- */
-export async function withMerge<Result>(
-	repository: string,
-	base: string,
-	head: string,
-	task: (merge: Merge) => Promise<Result>,
-): Promise<Result> {
-	const bases = await gitText(repository, ["merge-base", "--all", base, head]).catch(() => {
-		throw new Error(`${repository}: ${base} and ${head} have no commit in common`);
-	});
-	const tooMany = await findTooMany(repository, head);
-	if (tooMany !== null) throw new Error(tooMany);
-	const [fork = "", ...others] = bases.split("\n");
-	const of = async (folder: string, from: string, to: string, obstacle: string | null) =>
-		task({ repository: folder, changed: await diffTree(folder, from, to, ":/"), obstacle });
-	if (others.length > 0) {
-		const many = `${others.length + 1} merge bases, so its merge may write what GitHub does not list: put its changes on a new branch`;
-		return of(repository, fork, head, many);
-	}
-	if (fork === base) return of(repository, base, head, null);
-	return withTemporaryFolder("fragment-publisher-merge-", async (folder) => {
-		await borrowObjects(repository, folder);
-		const tree = await mergeTrees(folder, base, head);
-		return tree === null ? of(repository, fork, head, conflictObstacle) : of(folder, base, tree, null);
-	});
-}
-
-/** Fetches commits as data. One that is gone keeps none of the others from it. */
-export async function fetchCommits(repository: string, ids: readonly string[]): Promise<void> {
-	const words = [
-		"fetch",
-		"--quiet",
-		"--no-tags",
-		"--no-recurse-submodules",
-		"--no-write-fetch-head",
-		"origin",
-	];
-	if (ids.length === 0) return;
-	const all = await runGit(repository, [...words, ...ids]).catch(() => null);
-	if (all) return;
-	for (const id of ids) await runGit(repository, [...words, id]).catch(() => null);
-}
-
-/** Fetches a branch. @returns id of its newest commit @throws {Error} if there is no such branch */
-export async function fetchBranch(repository: string, branch: string): Promise<string> {
-	const kept = `refs/remotes/origin/${branch}`;
-	// A tag may have the same name.
-	await runGit(repository, ["fetch", "--quiet", "--no-tags", "origin", `+refs/heads/${branch}:${kept}`]);
-	return gitText(repository, ["rev-parse", "--verify", kept]);
-}
-
-/** Makes a repository without a commit that reads the objects of another one, and has its own for those that are written. */
-async function borrowObjects(repository: string, folder: string): Promise<void> {
-	const placeOf = async (name: string) =>
-		resolve(repository, await gitText(repository, ["rev-parse", "--git-path", name]));
-	await runGit(folder, ["init", "--quiet", "--bare", "--template=", "."]);
-	await writeFile(join(folder, "objects/info/alternates"), `${await placeOf("objects")}\n`);
-	const shallow = await placeOf("shallow");
-	await ifThere(shallow, copyFile(shallow, join(folder, "shallow")));
-}
-
-/**
- * Merges two commits into a tree, which is written into the repository.
- * @returns its id; null if there is a conflict
- */
-async function mergeTrees(repository: string, base: string, head: string): Promise<string | null> {
-	try {
-		const printed = await gitText(repository, ["merge-tree", "--write-tree", "--no-messages", base, head]);
-		return printed.split("\n")[0] ?? "";
-	} catch (error) {
-		if (error instanceof GitFailure && error.code === 1) return null;
-		if (!(error instanceof GitFailure) || !/usage|unknown option/.test(error.message)) throw error;
-		throw new Error("git: must be 2.38 or newer to merge", { cause: error });
-	}
-}
+import { diffTree } from "../../store/git/commands/tree.ts";
+import { messageOf, type OpenRepair, readOpen, subjectOf } from "../../store/git/repair-branches.ts";
+import { declinedFolder, mainTrailer, repairBranch } from "../../store/store.ts";
+import { mergeTrees } from "./layer-changes.ts";
 
 /** Attempts of a merge while other processes move the branch. */
 const maxAttempts = 5;
@@ -115,7 +22,7 @@ export function parseReviewer(name: string) {
 	return { name, mail: `${local || "reviewer"}@reviewer.invalid` };
 }
 
-/** The reason becomes one line of a commit, which the publisher reads. @throws {Error} if it is not one line */
+/** It becomes one line of a commit. @throws {Error} if it is not one line */
 export function parseReason(text: string): string {
 	const reason = text.trim();
 	if (/^[^\p{Cc}\p{Cs}]{1,500}$/u.test(reason)) return reason;
@@ -127,13 +34,47 @@ export async function refuseOthers({ path, name }: { path: string; name: string 
 	if ((await gitText(path, ["rev-parse", "--is-bare-repository"])) !== "true")
 		throw new Error(`${name}: is no repository of a service; a pull request is merged where it was opened`);
 	const { uid } = await stat(join(path, "refs", "heads"));
-	const own = process.getuid?.() ?? uid;
+	const user = process.getuid?.() ?? uid;
 	// The service could not write over files of another user (root included), and would stop at its next write.
-	if (uid !== own)
-		throw new Error(`${name}: belongs to the user ${uid}, and this is the user ${own}: run it as that user`);
+	if (uid !== user)
+		throw new Error(`${name}: belongs to the user ${uid}, and this is the user ${user}: run it as that user`);
 }
 
-/** What a reviewer reads of a review that cannot be merged as it was shown. */
+/** @throws {WrongError} unless the newest commit of a review is the one that was shown */
+export async function checkShown(
+	repository: string,
+	{ branch, commit }: Review,
+	shown: string,
+): Promise<void> {
+	if (commit.startsWith(shown)) return;
+	const what = await runGit(repository, ["cat-file", "-e", `${shown}^{commit}`]).then(
+		() => `has changed since ${shown} was shown`,
+		() => `there is no commit ${shown}`,
+	);
+	throw new WrongError(`${branch}: ${what}: npx fragment-publisher review show ${branch}`);
+}
+
+/** @throws {WrongError} if a repair leaves the choice between several places to a person: its commit changes nothing */
+export async function refuseChoice(repository: string, { branch, commit }: Review): Promise<void> {
+	if (!branch.startsWith(repairBranch(""))) return;
+	if ((await runGit(repository, ["diff", "--name-only", `${commit}^`, commit])).length > 0) return;
+	throw new WrongError(
+		`${branch}: several places agree alike, and nothing is chosen: register the one that is right (npx fragment-publisher review show ${branch} lists them); the proposal is then withdrawn`,
+	);
+}
+
+/** Asks whether to merge the changes that were shown. @throws {Error} if the answer is not yes */
+export async function confirmMerge(reviews: readonly Review[], io: Io): Promise<void> {
+	const [first, second] = reviews;
+	const answer = await io.ask(
+		second ? `Merge these ${reviews.length} reviews? [y/N] ` : "Merge this? [y/N] ",
+	);
+	if (answer === null && second) throw new Error("to merge several reviews, a terminal is needed");
+	if (answer === null)
+		throw new Error(`--commit ${first?.commit.slice(0, 12)}: is needed to merge this without a terminal`);
+	if (!/^y(?:es)?$/i.test(answer)) throw new WrongError("Not accepted: nothing was merged");
+}
+
 export const staleText = "the branch main has changed the same layer since";
 
 /**
@@ -148,14 +89,17 @@ export async function isStale(repository: string, { commit }: Pick<Review, "comm
 	if (fork === served) return false;
 	const proposed = await diffTree(repository, fork, commit, "layers");
 	const stored = new Map(
-		(await diffTree(repository, fork, served, "layers")).map((one) => [one.path, one.id]),
+		(await diffTree(repository, fork, served, "layers")).map(({ path, id }) => [path, id]),
 	);
 	return proposed.some(({ path, id }) => stored.has(path) && stored.get(path) !== id);
 }
 
+function staleReview(branch: string): WrongError {
+	return new WrongError(`${branch}: ${staleText}. Decline it, and ask the sender to send it again`);
+}
+
 /**
- * Merges a review, in the version that was shown, into the served branch, and removes the review's branch. Both happen, or
- * neither. A running service publishes the merge at once.
+ * Merges a review, in the version that was shown, into the served branch, and removes its branch: both, or neither.
  * @returns id of the merge commit
  * @throws {WrongError} if the review has changed since it was read, or the served branch has changed the same layer
  */
@@ -169,15 +113,15 @@ export async function acceptReview(repository: string, review: Review, reviewer:
 		const subject = `accept ${branch}`;
 		const merge = await commitTree(repository, reviewer, tree, ["-p", base, "-p", commit, "-m", subject]);
 		const updates = [`update ${servedRef} ${merge} ${base}`, `delete refs/heads/${branch} ${commit}`];
-		if (await moveRefs(repository, review, subject, updates)) return merge;
+		if (await moveReview(repository, review, subject, updates)) return merge;
 	}
 	throw new Error("others keep moving the branch main: try again");
 }
 
 /**
- * Moves a review from its branch to one under `declined/`, with a last commit that records who declined it and why. The
- * publisher's status and the audit read that commit, and a clone includes it.
- * @returns the branch: `declined/register/23ax5t/0123456789ab`
+ * Moves a review from its branch to one under `declined/`, with a last commit that says who declined it and why. The
+ * publisher's status and the audit read that commit.
+ * @returns `declined/register/23ax5t/0123456789ab`
  * @throws {WrongError} if the review has changed since it was read
  */
 export async function declineReview(repository: string, review: Review, reviewer: Reviewer, reason: string) {
@@ -189,20 +133,20 @@ export async function declineReview(repository: string, review: Review, reviewer
 	const time = await declineTime(repository, branch);
 	const last = await commitTree(repository, reviewer, `${commit}^{tree}`, words, time);
 	const updates = [`update refs/heads/${declined} ${last}`, `delete refs/heads/${branch} ${commit}`];
-	if (await moveRefs(repository, review, subject, updates)) return declined;
+	if (await moveReview(repository, review, subject, updates)) return declined;
 	throw new Error(`${branch}: another process holds it: try again`);
 }
 
-/**
- * Moves several refs, or none.
- * @returns whether they were moved
- * @throws {WrongError} if they were not, and the branch of the review has moved from the review's commit
- */
-async function moveRefs(repository: string, review: Review, reason: string, updates: string[]) {
+async function updateRefs(repository: string, updates: string[], words: string[] = []): Promise<void> {
+	const input = updates.map((line) => `${line}\n`).join("");
+	await runGit(repository, ["update-ref", ...words, "--stdin"], { input });
+}
+
+/** @returns whether the refs were moved @throws {WrongError} if the review's branch has moved from its commit */
+async function moveReview(repository: string, review: Review, reason: string, updates: string[]) {
 	const { branch, name, commit } = review;
 	try {
-		const input = updates.map((line) => `${line}\n`).join("");
-		await runGit(repository, ["update-ref", "-m", reason, "--stdin"], { input });
+		await updateRefs(repository, updates, ["-m", reason]);
 		return true;
 	} catch (error) {
 		if (!(error instanceof GitFailure)) throw error;
@@ -212,10 +156,6 @@ async function moveRefs(repository: string, review: Review, reason: string, upda
 	throw new WrongError(
 		`${branch}: has changed since ${commit.slice(0, 12)} was shown: npx fragment-publisher review show ${name}`,
 	);
-}
-
-function staleReview(branch: string): WrongError {
-	return new WrongError(`${branch}: ${staleText}. Decline it, and ask the sender to send it again`);
 }
 
 /** Now, or a second after the last decline of the same branch: git's dates are whole seconds, and the newest one is shown. */
@@ -235,4 +175,61 @@ function commitTree(
 ) {
 	const identity = ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
 	return gitText(repository, [...identity, "commit-tree", tree, ...words], { environment });
+}
+
+/**
+ * Splits a repair, so that a decision can be about some of its layers: they get a branch of their own, and the others keep
+ * theirs, or get one if it had the name of a chosen layer. Both happen, or neither.
+ * @returns the repair of the chosen layers
+ * @throws {Error} if a smallkey is not of this repair
+ */
+export async function splitRepair(
+	repository: string,
+	review: Review,
+	only: readonly string[],
+): Promise<Review> {
+	const { branch, commit } = review;
+	const repair = (await readOpen(repository, servedRef)).find((open) => open.branch === branch);
+	if (!repair) throw new Error(`--only: ${branch} is no repair`);
+	const strange = only.filter((smallkey) => !repair.smallkeys.includes(smallkey));
+	if (strange.length > 0)
+		throw new Error(
+			`--only: ${strange.join(" ")}: not in ${branch}, which has ${repair.smallkeys.join(" ")}`,
+		);
+	if (repair.smallkeys.every((smallkey) => only.includes(smallkey))) return review;
+	const chosen = await partOf(repository, repair, only);
+	const others = repair.smallkeys.filter((smallkey) => !only.includes(smallkey));
+	const parts = [chosen, await partOf(repository, repair, others)];
+	const isTaken = parts.some((part) => part.branch === branch);
+	const updates = parts.map((part) => {
+		if (part.branch === branch) return `update refs/heads/${branch} ${part.commit} ${commit}`;
+		return `create refs/heads/${part.branch} ${part.commit}`;
+	});
+	await updateRefs(repository, isTaken ? updates : [`delete refs/heads/${branch} ${commit}`, ...updates]);
+	return findWaiting(repository, chosen.branch);
+}
+
+/** Writes the commit of some layers of a repair, on the same commit, with the evidence for them. */
+async function partOf(repository: string, repair: OpenRepair, smallkeys: readonly string[]) {
+	const base = `${repair.commit}^`;
+	const read = async (...words: string[]) => (await runGit(repository, words)).toString("utf8");
+	const evidence = repair.evidence.filter((_, at) => smallkeys.includes(repair.smallkeys[at] as string));
+	const paths = (await read("diff", "--name-only", "-z", base, repair.commit)).split("\0").filter(Boolean);
+	const edits = [];
+	for (const path of paths)
+		if (smallkeys.includes(path.slice(path.lastIndexOf("/") + 1).split(".", 1)[0] as string))
+			edits.push({ path, text: await read("cat-file", "blob", `${repair.commit}:${path}`) });
+	const body = await read("show", "-s", "--format=%B", repair.commit);
+	// The evidence of each layer begins with a line that names it.
+	const text = body
+		.split(/^(?=Layer \S+$)/m)
+		.filter((section) => smallkeys.includes(/^Layer (\S+)$/m.exec(section)?.[1] ?? ""))
+		.join("")
+		.replace(/^(?:Repairs|Evidence|Certainty|Choice): .*\n?/gm, "");
+	const subject = subjectOf(smallkeys, repair.sure);
+	const message = messageOf({ ...repair, subject, smallkeys: [...smallkeys], evidence }, text);
+	const author = await gitText(repository, ["show", "-s", "--format=%an <%ae> %at +0000", repair.commit]);
+	const from = await gitText(repository, ["rev-parse", base]);
+	const commit = await importCommit(repository, from, { author, committer: author, message, edits });
+	return { commit, branch: repairBranch(smallkeys[0] as string) };
 }

@@ -1,4 +1,5 @@
-import { findWaiting, type Review, servedRef } from "../../api/service/repository.ts";
+import { copyFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { resolveCommit } from "../../publish/collect.ts";
 import { lineAt, linesOf } from "../../registry/json.ts";
 import { type CheckedLayer, type EditedFile, type FileProblem, judgeChange } from "../../registry/judge.ts";
@@ -7,24 +8,88 @@ import { ownersPath } from "../../registry/owners.ts";
 import { warningsOf } from "../../registry/registration.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { textIn } from "../../registry/texts.ts";
-import { importCommit } from "../../store/git/commands/commits.ts";
-import { gitText, runGit } from "../../store/git/commands/run.ts";
-import { listTree, type PathChange, readEntries, sizesOf } from "../../store/git/commands/tree.ts";
-import { messageOf, type OpenRepair, readOpen, subjectOf } from "../../store/git/repair-branches.ts";
-import { repairBranch } from "../../store/store.ts";
-import { type Merge, withMerge } from "./decide.ts";
+import { ifThere, withTemporaryFolder } from "../../store/files/files.ts";
+import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
+import {
+	diffTree,
+	findTooMany,
+	listTree,
+	type PathChange,
+	readEntries,
+	sizesOf,
+} from "../../store/git/commands/tree.ts";
 
-/** Path → file. */
-type Files = ReadonlyMap<string, LayerFile>;
+/** What merging a head into a base changes on the base. */
+export interface Merge {
+	/** A repository that has all of its objects. */
+	repository: string;
+	/** In git's order. If it cannot be merged: what the head changes since its merge base. */
+	changed: PathChange[];
+	/** Why it cannot be merged, in one line; null if it can. */
+	obstacle: string | null;
+}
 
-/** The changes of merging a head into a base. */
-export type Changes = Awaited<ReturnType<typeof readChanges>>;
+export const conflictObstacle = "the base has changed the same lines: merge it into the branch";
 
 /**
- * Reads what merging a head changes on a base. Nothing is checked out.
- * @param base a commit in any form that git accepts, like `head`
- * @throws {Error} if there is no such commit, or the two have no commit in common
+ * Reads the tree that a merge makes, and not what the head changes since the merge base, which is what GitHub lists: with
+ * several merge bases the two have nothing to do with each other, so that is an obstacle. Nothing is checked out, and
+ * nothing is written into the repository, which may belong to another user.
+ * @throws {Error} if the two have no commit in common, or the head has too many files
  */
+export async function withMerge<Result>(
+	repository: string,
+	base: string,
+	head: string,
+	task: (merge: Merge) => Promise<Result>,
+): Promise<Result> {
+	const bases = await gitText(repository, ["merge-base", "--all", base, head]).catch(() => {
+		throw new Error(`${repository}: ${base} and ${head} have no commit in common`);
+	});
+	const tooMany = await findTooMany(repository, head);
+	if (tooMany !== null) throw new Error(tooMany);
+	const [fork = "", ...others] = bases.split("\n");
+	const run = async (folder: string, from: string, to: string, obstacle: string | null) =>
+		task({ repository: folder, changed: await diffTree(folder, from, to, ":/"), obstacle });
+	if (others.length > 0) {
+		const many = `${others.length + 1} merge bases, so its merge may write what GitHub does not list: put its changes on a new branch`;
+		return run(repository, fork, head, many);
+	}
+	if (fork === base) return run(repository, base, head, null);
+	return withTemporaryFolder("fragment-publisher-merge-", async (folder) => {
+		await borrowObjects(repository, folder);
+		const tree = await mergeTrees(folder, base, head);
+		return tree === null ? run(repository, fork, head, conflictObstacle) : run(folder, base, tree, null);
+	});
+}
+
+/** Makes a repository that reads the objects of another one, and has its own for those that are written. */
+async function borrowObjects(repository: string, folder: string): Promise<void> {
+	const placeOf = async (name: string) =>
+		resolve(repository, await gitText(repository, ["rev-parse", "--git-path", name]));
+	await runGit(folder, ["init", "--quiet", "--bare", "--template=", "."]);
+	await writeFile(join(folder, "objects/info/alternates"), `${await placeOf("objects")}\n`);
+	const shallow = await placeOf("shallow");
+	await ifThere(shallow, copyFile(shallow, join(folder, "shallow")));
+}
+
+/** Writes the tree of a merge into the repository. @returns its id; null if there is a conflict */
+export async function mergeTrees(repository: string, base: string, head: string): Promise<string | null> {
+	try {
+		const printed = await gitText(repository, ["merge-tree", "--write-tree", "--no-messages", base, head]);
+		return printed.split("\n")[0] ?? "";
+	} catch (error) {
+		if (error instanceof GitFailure && error.code === 1) return null;
+		if (!(error instanceof GitFailure) || !/usage|unknown option/.test(error.message)) throw error;
+		throw new Error("git: must be 2.38 or newer to merge", { cause: error });
+	}
+}
+
+type Files = ReadonlyMap<string, LayerFile>;
+
+type Changes = Awaited<ReturnType<typeof readChanges>>;
+
+/** What merging a head changes on a base. @throws {Error} as `withMerge`, and if there is no such commit */
 export async function readChanges(repository: string, base: string, head: string) {
 	const [baseId, headId] = [await resolveCommit(repository, base), await resolveCommit(repository, head)];
 	return withMerge(repository, baseId, headId, (merge) => changesOf(merge, baseId));
@@ -33,22 +98,23 @@ export async function readChanges(repository: string, base: string, head: string
 async function changesOf({ repository, changed, obstacle }: Merge, baseId: string) {
 	const isLayers = ({ path }: PathChange) => path === "layers" || path.startsWith("layers/");
 	const layers = changed.filter(isLayers);
-	const wanted = new Set([ownersPath, ...layers.flatMap(({ path }) => [path, ...pathsBeside(path)])]);
+	const paths = new Set([ownersPath, ...layers.flatMap(({ path }) => [path, ...pathsBeside(path)])]);
 	const listed = await listTree(repository, baseId, "layers/");
-	const inBase = listed.filter(({ path }) => wanted.has(path));
-	const before = await readFiles(repository, inBase);
+	const before = await readFiles(
+		repository,
+		listed.filter(({ path }) => paths.has(path)),
+	);
 	const after = new Map(before);
 	for (const { path } of layers) after.delete(path);
 	const written = layers.filter(({ mode }) => mode !== null);
 	for (const [path, file] of await readFiles(repository, written)) after.set(path, file);
 	return {
-		/** Why it cannot be merged; null if it can. */
 		obstacle,
 		/** Paths under `layers/`, in git's order. */
 		layers: layers.map(({ path }) => path),
-		/** Paths of all other files, in git's order. */
-		outside: changed.filter((one) => !isLayers(one)).map(({ path }) => path),
-		/** The names of all layers' files on the base. */
+		/** All other paths, in git's order. */
+		outside: changed.filter((change) => !isLayers(change)).map(({ path }) => path),
+		/** Of all layers' files on the base. */
 		names: namesOf(listed),
 		/** The owners file and the files of the changed layers: `before` on the base, `after` with the head merged. */
 		before,
@@ -61,7 +127,7 @@ function pathsBeside(path: string): string[] {
 	return name ? [layerPath(name.smallkey), descriptionPath(name.smallkey)] : [];
 }
 
-/** Reads files of a commit. The content of a file over its size limit is not read. */
+/** The content of a file over its size limit is not read. */
 async function readFiles(repository: string, listed: readonly PathChange[]): Promise<Files> {
 	const sizes = await sizesOf(repository, listed);
 	const files = await readEntries(repository, listed, ({ path, id }) => {
@@ -71,9 +137,8 @@ async function readFiles(repository: string, listed: readonly PathChange[]): Pro
 	return new Map(files.map((file) => [file.path, file]));
 }
 
-/** A problem, or what a service said, with its line in a file. */
+/** A problem, or a finding about a service, at a line of a file. */
 export interface Located {
-	/** Path from the repository's root. */
 	file: string;
 	/** From 1. */
 	line: number;
@@ -81,17 +146,14 @@ export interface Located {
 	text: string;
 }
 
-/** Finds the lines of problems of one file. @param content of the file; empty if they are not about it */
-export function locate(problems: readonly FileProblem[], content = ""): Located[] {
-	const lines = linesOf(problems.length > 0 ? content : "");
-	return problems.map(({ file, ...problem }) => {
-		const { code, place, values } = problem;
-		const line = code === "json" ? Number(values[0]) : lineAt(lines, place.startsWith("/") ? place : "");
-		return { file, line, text: textIn("en", problem) };
-	});
+function locate({ file, ...problem }: FileProblem, content: string): Located {
+	const { code, place, values } = problem;
+	const pointer = place.startsWith("/") ? place : "";
+	const line = code === "json" ? Number(values[0]) : lineAt(linesOf(content), pointer);
+	return { file, line, text: textIn("en", problem) };
 }
 
-/** A layer that a head changes, on the base and after the merge; null if it does not exist there or is wrong. */
+/** `before` on the base, `after` the merge; null if it does not exist there or is wrong. */
 export interface ChangedLayer {
 	smallkey: string;
 	verb: "added" | "removed" | "changed" | "wrong";
@@ -103,21 +165,19 @@ export interface ChangedLayer {
 
 /**
  * Checks the files that a head changes under `layers/`, and no others: each file by itself, and its name against all names
- * of the catalogue after the merge.
- * @returns the layers, sorted by smallkey; the problems, and the warnings (accepted, but probably not meant), by path
+ * of the catalogue after the merge. Layers are sorted by smallkey, problems and warnings by path and line.
  */
 export function checkChanges({ layers: paths, names, before, after }: Changes) {
 	const textOf = (path: string) => new TextDecoder().decode(after.get(path)?.bytes);
-	const locateAll = (found: readonly FileProblem[]) =>
-		found
-			.flatMap((problem) => locate([problem], textOf(problem.file)))
+	const locateAll = (problems: readonly FileProblem[]) =>
+		problems
+			.map((problem) => locate(problem, textOf(problem.file)))
 			.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
 	const edits = paths.map((path): EditedFile => after.get(path) ?? { path, kind: "removed" });
 	const { problems } = judgeChange(names, edits, "anyone");
-	const changed = new Set(paths);
-	const stored = judgeStored(before);
 	// A file that the head does not change is its layer's, too.
-	const merged = judgeStored(after);
+	const [stored, merged] = [judgeStored(before), judgeStored(after)];
+	const changed = new Set(paths);
 	const wrong = new Set(problems.map(({ file }) => parseLayerPath(file)?.smallkey));
 	const smallkeys = new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []));
 	const layers = [...smallkeys].sort().map((smallkey): ChangedLayer => {
@@ -138,63 +198,4 @@ export function checkChanges({ layers: paths, names, before, after }: Changes) {
 
 function judgeStored(files: Files): ReadonlyMap<string, CheckedLayer> {
 	return judgeChange(namesOf(files.values()), [...files.values()], "stored").layers;
-}
-
-/**
- * Splits a repair that waits, so that a decision can be about some of its layers: they get a branch of their own, and the others
- * keep theirs, or get one if it had the name of a chosen layer. Both happen, or neither.
- * @param only the chosen smallkeys
- * @returns the repair of the chosen layers
- * @throws {Error} if a smallkey is not of this repair
- */
-export async function splitRepair(
-	repository: string,
-	review: Review,
-	only: readonly string[],
-): Promise<Review> {
-	const { branch, commit } = review;
-	const open = (await readOpen(repository, servedRef)).find((one) => one.branch === branch);
-	if (!open) throw new Error(`--only: ${branch} is no repair`);
-	const strange = only.filter((smallkey) => !open.smallkeys.includes(smallkey));
-	if (strange.length > 0)
-		throw new Error(`--only: ${strange.join(" ")}: not in ${branch}, which has ${open.smallkeys.join(" ")}`);
-	const isChosen = (smallkey: string) => only.includes(smallkey);
-	if (open.smallkeys.every(isChosen)) return review;
-	const chosen = await partOf(repository, open, isChosen);
-	const others = await partOf(repository, open, (smallkey) => !isChosen(smallkey));
-	const updates = [`delete refs/heads/${branch} ${commit}`, `create ${others.ref} ${others.commit}`];
-	if (others.ref === `refs/heads/${branch}`)
-		updates.splice(0, 2, `update ${others.ref} ${others.commit} ${commit}`);
-	if (chosen.ref === `refs/heads/${branch}`)
-		updates.splice(0, 1, `update ${chosen.ref} ${chosen.commit} ${commit}`);
-	else updates.push(`create ${chosen.ref} ${chosen.commit}`);
-	await runGit(repository, ["update-ref", "--stdin"], { input: updates.map((line) => `${line}\n`).join("") });
-	return findWaiting(repository, chosen.ref.slice("refs/heads/".length));
-}
-
-/** Writes the commit of some layers of a repair, on the same commit, with the evidence for them. */
-async function partOf(repository: string, open: OpenRepair, isOwn: (smallkey: string) => boolean) {
-	const base = `${open.commit}^`;
-	const smallkeys = open.smallkeys.filter(isOwn);
-	const evidence = open.evidence.filter((_, at) => isOwn(open.smallkeys[at] as string));
-	const paths = (await text(repository, ["diff", "--name-only", "-z", base, open.commit])).split("\0");
-	const isOwnPath = (path: string) => isOwn(path.slice(path.lastIndexOf("/") + 1).split(".", 1)[0] as string);
-	const edits = [];
-	for (const path of paths.filter(Boolean).filter(isOwnPath))
-		edits.push({ path, text: await text(repository, ["cat-file", "blob", `${open.commit}:${path}`]) });
-	const body = await text(repository, ["show", "-s", "--format=%B", open.commit]);
-	// The evidence of each layer begins with a line that names it.
-	const sections = body.split(/^(?=Layer \S+$)/m).slice(1);
-	const own = sections.filter((section) => isOwn(section.split("\n", 1)[0]?.slice("Layer ".length) ?? ""));
-	const lines = own.map((section) => section.replace(/^(?:Repairs|Evidence|Certainty|Choice): .*\n?/gm, ""));
-	const subject = subjectOf(smallkeys, open.sure);
-	const message = messageOf({ ...open, subject, smallkeys, evidence }, lines.join(""));
-	const person = await gitText(repository, ["show", "-s", "--format=%an <%ae> %at +0000", open.commit]);
-	const from = await gitText(repository, ["rev-parse", base]);
-	const commit = await importCommit(repository, from, { author: person, committer: person, message, edits });
-	return { commit, ref: `refs/heads/${repairBranch(smallkeys[0] as string)}` };
-}
-
-async function text(repository: string, words: string[]): Promise<string> {
-	return (await runGit(repository, words)).toString("utf8");
 }

@@ -21,11 +21,11 @@ export interface PullRef {
 
 /**
  * Pull requests that one run looks at: at some 15 requests for each, so many stay below half of the 5,000 an hour that an
- * App has ("Rate limits for the REST API"), and below the 256 jobs of a matrix.
+ * App has ("Rate limits for the REST API").
  */
 const maxPulls = 150;
 
-/** The pull requests that the run of an hour looks at: all of them, or in turn a part of them each hour. */
+/** All pull requests, or each hour another part of them. */
 export function partOf<Pull>(pulls: readonly Pull[], now: Date): Pull[] {
 	const parts = Math.max(1, Math.ceil(pulls.length / maxPulls));
 	const hour = Math.floor(now.getTime() / 3_600_000);
@@ -33,14 +33,12 @@ export function partOf<Pull>(pulls: readonly Pull[], now: Date): Pull[] {
 }
 
 export async function openPulls({ rest, repo, paginate }: Github, base: string): Promise<OpenPull[]> {
-	const parameters = { ...repo, state: "open" as const, base, per_page: 100 };
-	return paginate(rest.pulls.list, parameters);
+	return paginate(rest.pulls.list, { ...repo, state: "open" as const, base, per_page: 100 });
 }
 
 /**
- * The open pull requests for the matrix of a workflow.
- * @param head if given, only pull requests whose newest commit is this one
- * @param missing if given, only pull requests without a check of this name from the App `author`, and those that it could
+ * @param options.head only pull requests whose newest commit is this one
+ * @param options.missing only pull requests without a check of this name from the App `author`, and those that it could
  * not check
  */
 export async function findPulls(
@@ -48,15 +46,18 @@ export async function findPulls(
 	base: string,
 	options: { head?: string | undefined; missing?: string | undefined; author: string; now: Date },
 ): Promise<PullRef[]> {
-	const { missing, author, now } = options;
+	const { head, missing, author, now } = options;
 	const open = await openPulls(github, base);
-	const wanted = options.head === undefined ? open : open.filter(({ head }) => head.sha === options.head);
-	const found: PullRef[] = [];
-	for (const { number, head } of partOf(wanted, now)) {
-		const run = missing && findCheckRun(await readCheckRuns(github, head.sha), missing, author);
-		if (!run || run.output.title === unableTitle) found.push({ number, head: head.sha });
+	const refs: PullRef[] = [];
+	for (const pull of partOf(
+		open.filter((pull) => head === undefined || pull.head.sha === head),
+		now,
+	)) {
+		const { sha } = pull.head;
+		const run = missing && findCheckRun(await readCheckRuns(github, sha), missing, author);
+		if (!run || run.output.title === unableTitle) refs.push({ number: pull.number, head: sha });
 	}
-	return found;
+	return refs;
 }
 
 /** Parses the output of `npx fragment-publisher pull-requests`. @throws {Error} if it is anything else */
@@ -82,46 +83,20 @@ export function nullIfRefused(error: unknown): null {
 	throw error;
 }
 
-/**
- * Whether the service, or a workflow, makes branches of this name, such as that of the weekly refresh; a ruleset closes
- * these to people.
- */
+/** Whether the service, or a workflow, makes branches of this name; a ruleset closes these to people. */
 export function isOwnBranch(branch: string): boolean {
 	return isReviewBranch(branch) || branch === "refresh";
 }
 
-/** Whether a pull request comes from a branch of this repository, and not from a fork. */
+/** Not from a fork. */
 export function isOfRepository({ repo }: Github, { head }: OpenPull): boolean {
 	return head.repo?.full_name.toLowerCase() === `${repo.owner}/${repo.repo}`.toLowerCase();
 }
 
-/** Labels for what a pull request changes and for who opened it; a pull request gets all that fit. */
-export const labels = [
-	{ name: "layer", color: "0e8a16", description: "Adds or changes layers" },
-	{ name: "removal", color: "d93f0b", description: "Removes layers" },
-	{ name: "code", color: "5319e7", description: "Changes files outside layers/" },
-	{ name: "service", color: "1d76db", description: "Opened by the service or its workflows" },
-] as const;
+/** For what a pull request changes; `service`: the service or a workflow opened it. Other labels stay as they are. */
+const labels = ["layer", "removal", "code", "service"] as const;
 
-/**
- * The labels that fit a pull request.
- * @param isOwn whether the service or a workflow opened it
- */
-export function fittingLabels(files: readonly { filename: string; status: string }[], isOwn: boolean) {
-	const fitting = new Set<(typeof labels)[number]["name"]>();
-	for (const { filename, status } of files) {
-		const isLayer = parseLayerPath(filename)?.kind === "registration";
-		if (!filename.startsWith("layers/")) fitting.add("code");
-		else if (isLayer) fitting.add(status === "removed" ? "removal" : "layer");
-	}
-	if (isOwn) fitting.add("service");
-	return fitting;
-}
-
-/**
- * Adds the labels that fit a pull request, and removes those of `labels` that do not; other labels stay.
- * @returns the names of the labels that fit
- */
+/** Sets the labels that fit a pull request. @returns their names */
 export async function labelPull(github: Github, pull: OpenPull): Promise<string[]> {
 	const { rest, repo, paginate } = github;
 	const issue = { ...repo, issue_number: pull.number };
@@ -130,24 +105,28 @@ export async function labelPull(github: Github, pull: OpenPull): Promise<string[
 		paginate(rest.pulls.listFiles, about),
 		paginate(rest.issues.listLabelsOnIssue, { ...issue, per_page: 100 }),
 	]);
-	const fitting = fittingLabels(files, isOfRepository(github, pull) && isOwnBranch(pull.head.ref));
-	const has = new Set(present.map(({ name }) => name));
-	const missing = [...fitting].filter((name) => !has.has(name));
-	if (missing.length > 0) await rest.issues.addLabels({ ...issue, labels: missing });
-	for (const { name } of labels) {
-		if (fitting.has(name) || !has.has(name)) continue;
-		// Another run or a person may have removed it.
-		await rest.issues.removeLabel({ ...issue, name }).catch(ignoreAnswer);
+	const fitting = new Set<(typeof labels)[number]>();
+	for (const { filename, status } of files) {
+		if (!filename.startsWith("layers/")) fitting.add("code");
+		else if (parseLayerPath(filename)?.kind === "registration")
+			fitting.add(status === "removed" ? "removal" : "layer");
 	}
+	if (isOfRepository(github, pull) && isOwnBranch(pull.head.ref)) fitting.add("service");
+	const names = new Set(present.map(({ name }) => name));
+	const missing = [...fitting].filter((name) => !names.has(name));
+	if (missing.length > 0) await rest.issues.addLabels({ ...issue, labels: missing });
+	// Another run or a person may have removed it.
+	for (const name of labels)
+		if (!fitting.has(name) && names.has(name))
+			await rest.issues.removeLabel({ ...issue, name }).catch(ignoreAnswer);
 	return [...fitting];
 }
 
 type Comment = Awaited<ReturnType<typeof readComments>>[number];
 
-/** Reads the comments of a pull request that `author` wrote: markers in other people's comments are ignored. */
+/** Only those of `author`: markers in other people's comments are ignored. */
 export async function readComments({ rest, repo, paginate }: Github, number: number, author: string) {
-	const parameters = { ...repo, issue_number: number, per_page: 100 };
-	const all = await paginate(rest.issues.listComments, parameters);
+	const all = await paginate(rest.issues.listComments, { ...repo, issue_number: number, per_page: 100 });
 	return all.filter(({ user }) => user?.login === author);
 }
 
@@ -155,28 +134,22 @@ export function findComment(comments: readonly Comment[], marker: string): Comme
 	return comments.find(({ body }) => body?.startsWith(marker));
 }
 
-/**
- * Writes a comment, or edits the one with the same first line, its marker.
- * @param comments the comments that exist, from `readComments`
- */
+/** Writes a comment, or edits the one of `comments` with the same first line, its marker. */
 export async function writeComment(
 	{ rest, repo }: Github,
 	number: number,
-	text: string,
+	body: string,
 	comments: Comment[],
 ) {
-	const before = findComment(comments, text.slice(0, text.indexOf("\n")));
-	if (before?.body === text) return "unchanged";
-	const written = before
-		? rest.issues.updateComment({ ...repo, comment_id: before.id, body: text })
-		: rest.issues.createComment({ ...repo, issue_number: number, body: text });
-	await written;
+	const before = findComment(comments, body.slice(0, body.indexOf("\n")));
+	if (before?.body === body) return "unchanged";
+	if (before) await rest.issues.updateComment({ ...repo, comment_id: before.id, body });
+	else await rest.issues.createComment({ ...repo, issue_number: number, body });
 	return before ? "edited" : "posted";
 }
 
 /** A check of a commit, as GitHub shows it beside a pull request. */
 interface CheckRun {
-	/** A ruleset requires the check by this name. */
 	name: string;
 	conclusion: "success" | "failure";
 	/** One line. */
@@ -190,7 +163,7 @@ interface CheckRun {
 /** The title of a check that no review was made for: the hourly run makes one. */
 export const unableTitle = "could not be checked";
 
-/** Reads the newest check run of each name and App on a commit ("List check runs for a Git reference"). */
+/** The newest check run of each name and App on a commit ("List check runs for a Git reference"). */
 async function readCheckRuns({ rest, repo, paginate }: Github, sha: string) {
 	const listed = paginate(rest.checks.listForRef, { ...repo, ref: sha, filter: "latest", per_page: 100 });
 	return listed;
@@ -198,7 +171,7 @@ async function readCheckRuns({ rest, repo, paginate }: Github, sha: string) {
 
 type CheckRuns = Awaited<ReturnType<typeof readCheckRuns>>;
 
-/** The check run that the App `author` (`name[bot]`) made; check runs of other Apps are ignored. */
+/** Of the App `author` (`name[bot]`); check runs of other Apps are ignored. */
 export function findCheckRun(runs: CheckRuns, name: string, author: string): CheckRuns[number] | undefined {
 	return runs.find((run) => run.name === name && `${run.app?.slug}[bot]` === author);
 }
@@ -226,7 +199,7 @@ export async function setCheckRun(github: Github, sha: string, run: CheckRun, au
 		before.output.summary === summary &&
 		before.output.annotations_count === annotations.length;
 	const output = { title, summary, annotations };
-	const wanted = { name, head_sha: sha, status: "completed", conclusion, output } as const;
-	if (!isSame) await rest.checks.create({ ...repo, ...wanted });
+	if (!isSame)
+		await rest.checks.create({ ...repo, name, head_sha: sha, status: "completed", conclusion, output });
 	return runs;
 }

@@ -1,9 +1,7 @@
 import { counted, plain } from "../../registry/untrusted-text.ts";
 import { marker, maxCommentLength } from "./comment.ts";
-import type { FragmentChange } from "./fragments.ts";
 import type { Located } from "./layer-changes.ts";
-import { isWrong, type LayerChange, type Review, servicesOf } from "./review.ts";
-import { layerRows, maxDetailed } from "./table.ts";
+import { isWrong, type LayerChange, layerRows, maxDetailed, type Review, servicesOf } from "./review.ts";
 
 /** A remark at a line of *Files changed*. */
 export interface Annotation extends Located {
@@ -11,19 +9,18 @@ export interface Annotation extends Located {
 	title: string;
 }
 
-/** What the job that reads untrusted data passes to the job with write permission. */
+/** What the job that reads untrusted data passes to the job that plans what is written. */
 export interface Report {
 	conclusion: "success" | "failure";
 	comment: string;
 	annotations: Annotation[];
 }
 
-/** Annotations of a report: GitHub accepts 50 at once, and the comment lists the others. */
+/** GitHub accepts 50 at once, and the comment lists the others. */
 const maxAnnotations = 50;
 
 const maxAnnotationText = 2_000;
 
-/** The problems of a review, each with a level and a title. */
 export function annotationsOf({ problems, warnings, services }: Review): Annotation[] {
 	const groups = [
 		["error", "Layer", problems],
@@ -31,21 +28,23 @@ export function annotationsOf({ problems, warnings, services }: Review): Annotat
 		["warning", "Layer: probably not meant", warnings],
 		["warning", "Map service: their server is down", services.down],
 	] as const;
-	return groups.flatMap(([level, title, found]) => found.map((problem) => ({ level, title, ...problem })));
+	return groups.flatMap(([level, title, remarks]) => remarks.map((remark) => ({ level, title, ...remark })));
 }
 
-/** @param comment the review as Markdown */
 export function reportOf(review: Review, comment: string): Report {
 	const annotations = annotationsOf(review).slice(0, maxAnnotations);
 	return { conclusion: isWrong(review) ? "failure" : "success", comment, annotations };
 }
 
-/** Parses a report. @throws {Error} if it is not a report, or has content that a review cannot have written */
+/** @throws {Error} if the text is not a report, or has content that a review cannot have written */
 export function parseReport(text: string): Report {
 	const { conclusion, comment, annotations } = JSON.parse(text) as Partial<Report>;
 	if (conclusion !== "success" && conclusion !== "failure") throw new Error("the report has no conclusion");
-	if (typeof comment !== "string") throw new Error("the report has no comment");
-	checkComment(comment);
+	if (typeof comment !== "string" || !comment.startsWith(`${marker}\n`))
+		throw new Error("the comment does not start with its marker");
+	if (comment.length > maxCommentLength)
+		throw new Error(`the comment has more than ${maxCommentLength} characters`);
+	if (/[^\P{Cc}\n]|\p{Cf}|\p{Cs}/u.test(comment)) throw new Error("the comment holds control characters");
 	if (!Array.isArray(annotations) || annotations.length > maxAnnotations || !annotations.every(isAnnotation))
 		throw new Error("the report has annotations that are none");
 	return { conclusion, comment, annotations };
@@ -53,36 +52,19 @@ export function parseReport(text: string): Report {
 
 function isAnnotation(value: unknown): value is Annotation {
 	const { level, title, file, line, text } = (value ?? {}) as Partial<Annotation>;
-	const texts = [title, file, text];
-	const areTexts = texts.every((one) => typeof one === "string" && one.length <= maxAnnotationText);
+	const areTexts = [title, file, text].every(
+		(part) => typeof part === "string" && part.length <= maxAnnotationText,
+	);
 	return (level === "error" || level === "warning") && areTexts && Number.isSafeInteger(line);
 }
 
-/** Checks a comment before it is posted. @throws {Error} if a review cannot have written it, or it is too long */
-export function checkComment(text: string): void {
-	if (!text.startsWith(`${marker}\n`)) throw new Error("the comment does not start with its marker");
-	if (text.length > maxCommentLength)
-		throw new Error(`the comment has more than ${maxCommentLength} characters`);
-	if (/[^\P{Cc}\n]|\p{Cf}|\p{Cs}/u.test(text)) throw new Error("the comment holds control characters");
-}
-
-/**
- * A remark as a line for a person. It starts with the level, and has no line break and no `##[`: the runner of GitHub
- * Actions interprets a line that starts with `::`, or contains `##[`, as a command.
- */
+/** It starts with the level: the runner of GitHub Actions interprets a line that starts with `::` as a command. */
 export function remarkLine({ level, file, line, text }: Omit<Annotation, "title">): string {
 	return plain(`${level} ${file}:${line}: ${text}`);
 }
 
-/** Why the change cannot be merged, as a line for a person. */
 export function obstacleLines({ obstacle }: Review): string[] {
 	return obstacle === null ? [] : [plain(`error It cannot be merged: ${obstacle}`)];
-}
-
-export function approvalLines({ approvals }: Review): string[] {
-	return (approvals ?? []).map(({ owners, paths }) =>
-		plain(`approval of ${owners.join(" or ")} for ${counted(paths.length, "file")}`),
-	);
 }
 
 export function summaryLine({ problems, warnings, services, layers }: Review): string {
@@ -94,49 +76,41 @@ export function summaryLine({ problems, warnings, services, layers }: Review): s
 	].join(", ");
 }
 
-/** The problems of a review and its changes for viewers, for a terminal; control characters are removed. */
-export function changeLines(review: Review): string[] {
-	return [
-		...obstacleLines(review),
-		...remarkLines(review),
-		...review.outside.map((path) => plain(`error ${path}: is no file of a layer`)),
-		...(review.layers.length > maxDetailed ? tableLines(review) : review.layers.flatMap(layerLines)),
-	];
-}
-
 /** Remarks that are shown at a terminal; errors come first. */
 const maxRemarks = 50;
 
-function remarkLines(review: Review): string[] {
-	const lines = annotationsOf(review)
+/** The problems of a review and its changes for viewers, for a terminal; control characters are removed. */
+export function changeLines(review: Review): string[] {
+	const remarks = annotationsOf(review)
 		.sort((a, b) => (a.level === b.level ? 0 : a.level === "error" ? -1 : 1))
 		.map(remarkLine);
-	const hidden = lines.length - maxRemarks;
-	return hidden > 0 ? [...lines.slice(0, maxRemarks), `and ${hidden} more`] : lines;
+	const hidden = remarks.length - maxRemarks;
+	return [
+		...obstacleLines(review),
+		...remarks.slice(0, maxRemarks),
+		...(hidden > 0 ? [`and ${hidden} more`] : []),
+		...review.outside.map((path) => plain(`error ${path}: is no file of a layer`)),
+		...(review.layers.length > maxDetailed ? rowLines(review) : review.layers.flatMap(layerLines)),
+	];
 }
 
-/** The layers of a large change, each as one line. */
-function tableLines(review: Review): string[] {
+function rowLines(review: Review): string[] {
 	return layerRows(review).map(({ smallkey, verb, state, name }) =>
 		plain([verb.padEnd("changed".length), smallkey, state, name].filter((text) => text !== "").join("  ")),
 	);
 }
 
 function layerLines(layer: LayerChange): string[] {
-	const lines = [
-		`${layer.smallkey}: ${layer.verb}`,
-		...viewerLines(layer.fragments ?? []),
-		...servicesOf(layer).map(({ lang, address }) => `  its service in ${lang}: ${address}`),
-		...(layer.draft === null ? [] : [`  on the map, as a draft: ${layer.draft}`]),
-	];
-	return lines.map(plain);
-}
-
-/** The differences between fragments, as indented lines. */
-export function viewerLines(fragments: readonly FragmentChange[]): string[] {
-	return fragments.flatMap(({ lang, lines, hidden }) => {
+	const viewerLines = (layer.fragments ?? []).flatMap(({ lang, lines, hidden }) => {
 		if (lines.length === 0) return [];
 		const rest = hidden > 0 ? [`… ${hidden} more lines`] : [];
 		return [`  viewers in ${lang} read:`, ...[...lines, ...rest].map((line) => `    ${line}`)];
 	});
+	const lines = [
+		`${layer.smallkey}: ${layer.verb}`,
+		...viewerLines,
+		...servicesOf(layer).map(({ lang, address }) => `  its service in ${lang}: ${address}`),
+		...(layer.draft === null ? [] : [`  on the map, as a draft: ${layer.draft}`]),
+	];
+	return lines.map(plain);
 }

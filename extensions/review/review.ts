@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { structuredPatch } from "diff";
 import { clientsWith } from "../../api/service/github.ts";
 import { mapWithProgress } from "../../publish/build.ts";
 import { draftAddress } from "../../registry/draft.ts";
@@ -6,10 +8,10 @@ import type { CheckedLayer } from "../../registry/judge.ts";
 import { groupByOwners, ownersPath, parseOwners } from "../../registry/owners.ts";
 import { type LangEntry, type Registration, serviceTypeOf } from "../../registry/registration.ts";
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
-import type { FragmentSettings } from "../../registry/targets/facts.ts";
+import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
+import { renderAt, targetNames } from "../../registry/targets/table.ts";
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Finding } from "../harvest/finding.ts";
-import { fragmentChanges } from "./fragments.ts";
 import { type ChangedLayer, checkChanges, type Located, readChanges } from "./layer-changes.ts";
 
 interface ReviewOptions {
@@ -18,26 +20,24 @@ interface ReviewOptions {
 	/** The commit that the change would be merged into. The owners are read from it. */
 	base: string;
 	head: string;
-	/** The address of the service is for links to drafts, if it is known. */
+	/** `publicUrl` is for links to drafts. */
 	settings: FragmentSettings & { publicUrl?: string };
 	check: CheckServices;
 }
 
-/** A changed layer, with what a reviewer looks at. */
 export type LayerChange = Awaited<ReturnType<typeof layerChange>>;
 
-/** The services of a layer as it will be; none if it is removed or wrong. */
+/** None if the layer is removed or wrong. */
 export function servicesOf({ after }: ChangedLayer): { lang: Lang; address: string }[] {
 	return after ? langs.map((lang) => ({ lang, address: after.registration[lang].service_url })) : [];
 }
 
-/** The result of a review. */
 export type Review = Awaited<ReturnType<typeof review>>;
 
 /** Layers whose fragments are rendered: a comment has no room for more. */
 const maxRendered = 100;
 
-/** Characters of a draft's address in a comment, so that there is room for the rest. */
+/** Characters of a draft's address in a comment. */
 const maxDraftLength = 4_000;
 
 export function isWrong({ problems, services, obstacle }: Review): boolean {
@@ -45,18 +45,15 @@ export function isWrong({ problems, services, obstacle }: Review): boolean {
 }
 
 /** Checks the changes of a head, and asks the services of the layers whose addresses it changes. */
-export async function review(options: ReviewOptions) {
-	const { repository, base, head, settings, check } = options;
+export async function review({ repository, base, head, settings, check }: ReviewOptions) {
 	const changes = await readChanges(repository, base, head);
 	const { layers, problems, warnings } = checkChanges(changes);
 	const changed = layers.filter(({ verb }) => verb === "changed");
 	const rendered = new Set([...new Set([...changed, ...layers])].slice(0, maxRendered));
 	const { owners } = parseOwners(changes.before.get(ownersPath)?.bytes);
-	const paths = [...changes.outside, ...changes.layers];
 	return {
-		/** Why it cannot be merged as it is; null if it can. */
+		/** Why it cannot be merged; null if it can. */
 		obstacle: changes.obstacle,
-		/** Errors in the files: they fail the check. */
 		problems,
 		/** What is accepted, but probably not meant. */
 		warnings,
@@ -66,19 +63,18 @@ export async function review(options: ReviewOptions) {
 			layers.map((layer) => layerChange(layer, rendered.has(layer) ? settings : null)),
 		),
 		/** Who has to approve what; null if the owners file of the base is missing or invalid. */
-		approvals: owners && groupByOwners(owners, paths),
-		/** Changed files outside `layers/`, in git's order. */
+		approvals: owners && groupByOwners(owners, [...changes.outside, ...changes.layers]),
+		/** Changed files outside `layers/`. */
 		outside: changes.outside,
 	};
 }
 
 async function layerChange(layer: ChangedLayer, settings: ReviewOptions["settings"] | null) {
 	const { verb } = layer;
-	const publicUrl = verb === "removed" ? "" : (settings?.publicUrl ?? "");
-	const address = await draftAddress(publicUrl, layer);
+	const address = await draftAddress(verb === "removed" ? "" : (settings?.publicUrl ?? ""), layer);
 	return {
 		...layer,
-		/** null if there are too many layers to render them all. */
+		/** Null if there are too many layers to render them all. */
 		fragments: verb === "wrong" ? [] : settings && fragmentChanges(layer, settings),
 		/** Address of the page that shows the layer as a draft; null without such a page. */
 		draft: address !== null && address.length <= maxDraftLength ? address : null,
@@ -88,10 +84,10 @@ async function layerChange(layer: ChangedLayer, settings: ReviewOptions["setting
 /** Asks the services behind a layer; never rejects. */
 export type CheckServices = (layer: CheckedLayer) => Promise<{ findings: Finding[] }>;
 
-/** Longest time for asking all services of a change, in milliseconds, so that slow ones do not delay the review. */
+/** For all services of a change. */
 const maxAskingMs = 8 * 60_000;
 
-/** Asks through the guarded fetch; services without an answer in time are reported as down. */
+/** Services without an answer in time are reported as down. */
 export function createCheckServices(settings: Parameters<typeof clientsWith>[0]): CheckServices {
 	const end = AbortSignal.timeout(maxAskingMs);
 	const { ask } = clientsWith(settings);
@@ -105,41 +101,127 @@ const maxAsked = 200;
 /** Layers that are checked at the same time. The fetch (`clientsWith`) limits the number of requests. */
 const maxConcurrent = 16;
 
-/** Asks the services of the layers whose address, layer name or type a change touches, and no others. */
+/** Asks the services of the layers whose address, layer name or type a change touches. */
 async function askServices(layers: readonly ChangedLayer[], check: CheckServices) {
 	const touched = layers.flatMap((layer) => {
 		const langs = touchedLangs(layer);
 		return layer.after && langs.length > 0 ? [{ ...layer, after: layer.after, langs }] : [];
 	});
-	const asked = touched.slice(0, maxAsked);
-	const found = await mapWithProgress(asked, "asking services", maxConcurrent, ({ after }) => check(after));
-	const of = (state: Finding["state"]): Located[] =>
-		asked.flatMap(({ smallkey, text, langs }, index) => {
-			const all = found[index]?.findings ?? [];
-			const own = all.filter((finding) => finding.state === state && langs.includes(finding.lang));
-			const file = layerPath(smallkey);
-			const lines = linesOf(own.length > 0 ? text : "");
-			return own.map(({ pointer, text: said }) => {
-				return { file, line: lineAt(lines, pointer), text: `${pointer}: ${said}` };
-			});
+	const checks = await mapWithProgress(
+		touched.slice(0, maxAsked),
+		"asking services",
+		maxConcurrent,
+		async ({ after, langs, ...layer }) => {
+			const { findings } = await check(after);
+			return { ...layer, findings: findings.filter(({ lang }) => langs.includes(lang)) };
+		},
+	);
+	const findingsOf = (state: Finding["state"]): Located[] =>
+		checks.flatMap(({ smallkey, text, findings }) => {
+			const lines = linesOf(findings.length > 0 ? text : "");
+			return findings
+				.filter((finding) => finding.state === state)
+				.map(({ pointer, text }) => {
+					return { file: layerPath(smallkey), line: lineAt(lines, pointer), text: `${pointer}: ${text}` };
+				});
 		});
 	return {
 		/** The registration is wrong: these fail the check. */
-		wrong: of("wrong"),
+		wrong: findingsOf("wrong"),
 		/** Their server is down or odd: these never block. */
-		down: of("down"),
-		/** Smallkeys of the layers beyond `maxAsked`, whose services were not asked. */
+		down: findingsOf("down"),
+		/** Smallkeys of the layers beyond `maxAsked`. */
 		unasked: touched.slice(maxAsked).map(({ smallkey }) => smallkey),
 	};
 }
 
 function touchedLangs({ before, after }: ChangedLayer): Lang[] {
 	if (!after) return [];
-	const [old, fresh] = [before?.registration, after.registration];
 	/** What the requests to a service depend on, as a comparable text. */
-	const requestOf = (one: Registration, lang: Lang) => {
-		const { service_url, layer }: LangEntry = one[lang];
-		return JSON.stringify([serviceTypeOf(one, lang), service_url, layer]);
+	const requestOf = (registration: Registration, lang: Lang) => {
+		const { service_url, layer }: LangEntry = registration[lang];
+		return JSON.stringify([serviceTypeOf(registration, lang), service_url, layer]);
 	};
+	const [old, fresh] = [before?.registration, after.registration];
 	return langs.filter((lang) => !old || requestOf(old, lang) !== requestOf(fresh, lang));
+}
+
+/** The difference between a layer's fragments in one language; no lines if they are equal. */
+export type FragmentChange = ReturnType<typeof fragmentChanges>[number];
+
+/** Characters up to which a string of a fragment is shown in full: an image can have a hundred thousand. */
+const maxStringLength = 200;
+
+const maxLines = 80;
+
+/** Lines that may differ before the diff is given up: its time grows with the square of their number. */
+const maxEdits = 2_000;
+
+/** In the first target that can express the layer. */
+function fragmentChanges({ smallkey, before, after }: ChangedLayer, settings: FragmentSettings) {
+	const { targets = targetNames } = settings;
+	return langs.map((lang) => {
+		const render = (layer: CheckedLayer | null) => {
+			const facts = layer && layerFacts(lang, smallkey, layer.registration, layer.description, settings);
+			return targets.map((name) => facts && renderAt(name, facts));
+		};
+		const [old, fresh] = [render(before), render(after)];
+		const target = fresh.findIndex((text, index) => text !== null || old[index] != null);
+		const all = differences(linesIn(old[target]), linesIn(fresh[target]));
+		/** Lines of a unified diff: each starts with a space, `+` or `-`. */
+		const lines = all.slice(0, maxLines);
+		return { lang, lines, hidden: all.length - lines.length };
+	});
+}
+
+function linesIn(fragment: string | null | undefined): string[] {
+	return fragment == null ? [] : JSON.stringify(JSON.parse(fragment, shorten), null, 2).split("\n");
+}
+
+/** Replaces a long string by its start, its length and a digest, so that a change in the hidden part is still visible. */
+function shorten(_name: string, value: unknown): unknown {
+	if (typeof value !== "string" || value.length <= maxStringLength) return value;
+	const digest = createHash("sha256").update(value).digest("hex").slice(0, 12);
+	const start = value.slice(0, 60).toWellFormed();
+	return `${start}… (${value.length} characters, sha256 ${digest}…)`;
+}
+
+function differences(before: string[], after: string[]): string[] {
+	if (before.length === 0) return after.map((line) => `+${line}`);
+	if (after.length === 0) return before.map((line) => `-${line}`);
+	const options = { context: 3, maxEditLength: maxEdits };
+	const [old, fresh] = [before, after].map((lines) => `${lines.join("\n")}\n`) as [string, string];
+	const patch = structuredPatch("", "", old, fresh, "", "", options);
+	if (!patch) return [`-${before.length} lines`, `+${after.length} other lines`];
+	return patch.hunks.flatMap((hunk, index) => [...(index > 0 ? [" …"] : []), ...hunk.lines]);
+}
+
+/** Layers of a change up to which each is shown with its fragments; of a larger one a table shows all layers. */
+export const maxDetailed = 20;
+
+/** What a reviewer has to look at first. */
+const states = ["to correct", "wrong service", "service down", "odd", ""] as const;
+const verbs: readonly LayerChange["verb"][] = ["wrong", "changed", "removed", "added"];
+
+interface LayerRow extends Pick<LayerChange, "smallkey" | "verb"> {
+	/** Empty if nothing is wrong or odd. */
+	state: (typeof states)[number];
+	/** Its English name or layer, or empty. */
+	name: string;
+	layer: LayerChange;
+}
+
+/** First the layers with something wrong, then the changed, the removed and the added ones. */
+export function layerRows({ layers, problems, services, warnings }: Review): LayerRow[] {
+	const remarks = [problems, services.wrong, services.down, warnings];
+	const paths = remarks.map((list) => new Set(list.map(({ file }) => file)));
+	const rows = layers.map((layer): LayerRow => {
+		const { smallkey, verb, before, after } = layer;
+		const index = paths.findIndex((files) => files.has(layerPath(smallkey)));
+		const state = verb === "wrong" ? "to correct" : (states.at(index) ?? "");
+		const en: Partial<LangEntry> = (after ?? before)?.registration.en ?? {};
+		return { smallkey, verb, state, name: en.service_name || (en.layer ?? ""), layer };
+	});
+	const rankOf = ({ state, verb }: LayerRow) => states.indexOf(state) * verbs.length + verbs.indexOf(verb);
+	return rows.sort((a, b) => rankOf(a) - rankOf(b) || (a.smallkey < b.smallkey ? -1 : 1));
 }

@@ -10,14 +10,13 @@ import {
 import { code, firstOf } from "../../../registry/untrusted-text.ts";
 import { isOwnBranch } from "../pulls.ts";
 
-/** First line of the comment on approvals. A later run finds the comment by it; GitHub does not show it. */
+/** First lines of comments. A later run finds its comment by it; GitHub does not show it. */
 const approvalsMarker = "<!-- fragment-publisher: approvals -->";
 
 const maxGroups = 50;
 const maxPaths = 3;
 const maxPeople = 20;
 
-/** Who has approved and who still can, as Markdown. */
 export function renderApprovals({ state, description, groups }: Judgement): string {
 	const title = state === "success" ? "The owners have approved" : "An approval is missing";
 	const shown = groups.slice(0, maxGroups).map(groupLine);
@@ -51,10 +50,9 @@ function listed(names: readonly string[], max: number): string {
 	return firstOf(names.map(code), max, ", ");
 }
 
-/** First line of a comment that asks owners for their approval. A later run finds it; GitHub does not show it. */
 export const askedMarker = "<!-- fragment-publisher: asked -->";
 
-/** The comment that asks owners by a mention, which reaches those without write access. @param logins as GitHub knows them */
+/** A mention reaches owners without write access. */
 export function askingText(logins: readonly string[]): string {
 	const mentions = logins.map((login) => `@${login}`).join(" ");
 	return `${askedMarker}\n${mentions}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;
@@ -65,44 +63,39 @@ export function askedIn(text: string): string[] {
 	return [...text.matchAll(/@([\w-]+)/g)].map(([, login = ""]) => login.toLowerCase());
 }
 
-/** First line of the comment on a conflict. A later run finds the comment by it; GitHub does not show it. */
 export const conflictMarker = "<!-- fragment-publisher: conflict -->";
 
-/** The text that replaces the comment when the conflict is gone. */
 export const conflictIsOver = `${conflictMarker}\nThe conflict is over.\n`;
 
-/**
- * The comment on a merge conflict.
- * @param base the branch that the pull request is for
- * @param ownBranch branch of the pull request if it is in this repository; null if it is in a fork
- */
-export function conflictText(base: string, ownBranch: string | null): string {
+/** @param branch of the pull request if it is in this repository; null if it is in a fork */
+export function conflictText(base: string, branch: string | null): string {
 	return [
 		conflictMarker,
 		`### This cannot be merged: \`${base}\` has changed the same lines`,
 		"",
 		"GitHub runs no check of a pull request with a conflict, so the other comments are of an older state.",
 		"",
-		nextStep(base, ownBranch),
+		nextStep(base, branch),
 		"",
 	].join("\n");
 }
 
-function nextStep(base: string, ownBranch: string | null): string {
-	if (ownBranch === "refresh") return "**Next:** start the workflow `refresh`, or wait until Monday.";
-	if (ownBranch !== null && isOwnBranch(ownBranch))
+function nextStep(base: string, branch: string | null): string {
+	if (branch === "refresh") return "**Next:** start the workflow `refresh`, or wait until Monday.";
+	if (branch !== null && isOwnBranch(branch))
 		return `**Next:** close this pull request. Its sender then sends the same request again, which starts from \`${base}\`.`;
 	return `**Next:** press *Resolve conflicts* below, or merge \`${base}\` into your branch, and push.`;
 }
 
+/** Accounts are ids. */
 export interface Proposal {
-	/** Paths that it adds, changes, removes and renames, and that need an approval: a renamed file by both of its names. */
+	/** What it adds, changes, removes and renames, and that needs an approval: a renamed file by both of its names. */
 	paths: string[];
-	/** Ids of the accounts that opened it, or wrote or pushed a part of it, and cannot approve it. */
+	/** Who opened it, or wrote or pushed a part of it, and cannot approve it. */
 	makers: ReadonlySet<number>;
 	/** Senders of signed requests that it comes from: who has their secrets cannot approve it. */
 	senders: ReadonlySet<string>;
-	/** Ids of the reviewers whose last decision on exactly its newest commit is an approval. */
+	/** Whose last decision on exactly its newest commit is an approval. */
 	approvers: ReadonlySet<number>;
 	/** Why `paths` or `makers` is incomplete; null if both are complete. */
 	incomplete: string | null;
@@ -111,17 +104,14 @@ export interface Proposal {
 /** The members of each team among the owners, by the team's name; null if GitHub does not show them. */
 export type Teams = ReadonlyMap<string, readonly Account[] | null>;
 
-export type ApprovalGroup = ReturnType<typeof approvalOf>;
+type ApprovalGroup = ReturnType<typeof approvalOf>;
 
 export type Judgement = ReturnType<typeof judgement>;
 
 /** Characters that GitHub accepts in a status. */
 const maxDescriptionLength = 140;
 
-/**
- * Judges whether the owners of all changed files have approved a pull request's newest commit.
- * @param owners the owners file of the base branch; null if it is missing or invalid
- */
+/** Whether the owners of all changed files have approved. @param owners of the base branch; null if missing or invalid */
 export function judgeApprovals(proposal: Proposal, owners: Owners | null, teams: Teams): Judgement {
 	const { paths, incomplete, senders } = proposal;
 	if (!owners) return judgement("failure", "layers/owners.json of the base branch cannot be read");
@@ -138,13 +128,12 @@ export function judgeApprovals(proposal: Proposal, owners: Owners | null, teams:
 	return judgement("success", `approved by ${listOnce(approved)}`, groups);
 }
 
-/** @param text of one line, for the status */
 function judgement(state: "success" | "failure", text: string, groups: ApprovalGroup[] = []) {
 	const isLong = text.length > maxDescriptionLength;
 	return { state, description: isLong ? `${text.slice(0, maxDescriptionLength - 1)}…` : text, groups };
 }
 
-/** The accounts of owners, each once: a team's members, and those that are named. */
+/** Each once: a team's members, and those that are named. */
 export function accountsOf(owners: readonly string[], teams: Teams): Account[] {
 	const all = owners.flatMap((owner) =>
 		isTeam(owner) ? (teams.get(owner) ?? []) : (accountOf(owner) ?? []),
@@ -156,9 +145,7 @@ function approvalOf(group: OwnedPaths, { makers, approvers }: Proposal, teams: T
 	const people = accountsOf(group.owners, teams).filter(({ id }) => !makers.has(id));
 	return {
 		...group,
-		/** Owners who have approved this commit. */
 		approvedBy: people.filter(({ id }) => approvers.has(id)),
-		/** Owners who can still approve it. */
 		canApprove: people.filter(({ id }) => !approvers.has(id)),
 		/** Teams without known members: empty ones, and those that GitHub does not show. */
 		unknownTeams: group.owners.filter((owner) => isTeam(owner) && !teams.get(owner)?.length),

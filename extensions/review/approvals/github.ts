@@ -1,10 +1,21 @@
-import { allOwners, type Owners } from "../../../registry/owners.ts";
+import {
+	type Account,
+	accountOf,
+	allOwners,
+	isTeam,
+	type Owners,
+	ownersPath,
+} from "../../../registry/owners.ts";
+import { code } from "../../../registry/untrusted-text.ts";
 import { subjectOf } from "../../../store/git/commands/commits.ts";
+import { type Github, orNull } from "../../../store/github/client.ts";
 import { isReviewBranch } from "../../../store/store.ts";
 import {
 	findCheckRun,
 	findComment,
+	ignoreAnswer,
 	isOfRepository,
+	nullIfRefused,
 	type OpenPull,
 	readComments,
 	setCheckRun,
@@ -12,6 +23,9 @@ import {
 } from "../pulls.ts";
 import {
 	accountsOf,
+	askedIn,
+	askedMarker,
+	askingText,
 	conflictIsOver,
 	conflictMarker,
 	conflictText,
@@ -20,31 +34,16 @@ import {
 	renderApprovals,
 	type Teams,
 } from "./approvals.ts";
-import { askOwners, checkName } from "./approvers.ts";
 import { type PullState, readState, type StateSource } from "./pull-state.ts";
 
-/** A line of a commit's last paragraph such as `Sender: energy`. */
-const trailer = /^[A-Za-z][A-Za-z-]*: \S/;
+/** The check that a ruleset requires. */
+const checkName = "owners";
 
-function trailersIn(message: string): string[] {
-	const [, ...paragraphs] = message.trim().split(/\n[ \t]*\n/);
-	const lines = (paragraphs.at(-1) ?? "").split("\n").map((line) => line.trim());
-	return lines.every((line) => trailer.test(line)) ? lines : [];
-}
+/** People that one run asks for a review: GitHub accepts 15 per pull request. */
+const maxRequests = 10;
 
-/**
- * The text of the one commit that a merge by squash makes. The trailers of the commits stay, each once: audit and the guard
- * against replays read who has sent what.
- * @param messages of the commits, the oldest first
- */
-function squashText({ number, title }: { number: number; title: string }, messages: readonly string[]) {
-	const [first = ""] = messages;
-	const subject = messages.length === 1 ? subjectOf(first) : title;
-	const trailers = [...new Set(messages.flatMap(trailersIn))];
-	return { commit_title: `${subject} (#${number})`, commit_message: trailers.join("\n") };
-}
+type Comments = Awaited<ReturnType<typeof readComments>>;
 
-/** What the judging of all pull requests needs. */
 interface ApprovalRun extends StateSource {
 	/** The owners file of the branch; null if it is missing or invalid. */
 	owners: Owners | null;
@@ -54,10 +53,9 @@ interface ApprovalRun extends StateSource {
 }
 
 /**
- * Judges one pull request: sets its check `owners`, comments on the approvals that are missing and on a conflict, and
- * merges the pull request if the service opened it and the owners have approved it.
- * @returns the judgement and other things done, in words (`the conflict is over`); null if the pull request has changed
- * meanwhile, which another run judges
+ * Sets the check `owners` of a pull request, comments on missing approvals and on a conflict, and merges it if the service
+ * opened it and the owners have approved it.
+ * @returns what was done, in words; null if the pull request has changed meanwhile, which another run judges
  */
 export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<string[] | null> {
 	const { github, owners, teams, author } = run;
@@ -78,19 +76,49 @@ export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<strin
 }
 
 /**
- * Comments on a merge conflict, since GitHub starts no workflow of a pull request that has one.
- * @returns what was done; null if nothing was
+ * Asks the owners whose approval is missing, each once: by a request for a review where GitHub accepts it, which it does
+ * only for people with access, else by a comment that mentions them.
  */
+async function askOwners(
+	{ rest, repo }: Github,
+	{ number, requested_reviewers }: OpenPull,
+	{ groups }: Judgement,
+	reviewers: ReadonlySet<number>,
+	comments: Comments,
+): Promise<void> {
+	const mentioned = comments.flatMap(({ body }) => (body?.startsWith(askedMarker) ? askedIn(body) : []));
+	const requested = (requested_reviewers ?? []).map(({ login }) => login.toLowerCase());
+	const asked = new Set([...mentioned, ...requested]);
+	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
+	const people = new Map(missing.flatMap(({ canApprove }) => canApprove.map(({ id, login }) => [id, login])));
+	const open = [...people].filter(([id, login]) => !reviewers.has(id) && !asked.has(login.toLowerCase()));
+	const outside: string[] = [];
+	for (const [, login] of open.slice(0, maxRequests)) {
+		// GitHub refuses the answer to a token that may not push: then it is not known.
+		const collaborator = await rest.repos
+			.checkCollaborator({ ...repo, username: login })
+			.catch(nullIfRefused);
+		if (!collaborator) outside.push(login);
+		else
+			await rest.pulls
+				.requestReviewers({ ...repo, pull_number: number, reviewers: [login] })
+				.catch(ignoreAnswer);
+	}
+	if (outside.length > 0)
+		await rest.issues.createComment({ ...repo, issue_number: number, body: askingText(outside) });
+}
+
+/** GitHub starts no workflow of a pull request that has a conflict. @returns what was done; null if nothing was */
 async function noteConflict(
 	{ github, base }: ApprovalRun,
 	pull: OpenPull,
 	isMergeable: boolean | null,
-	comments: Awaited<ReturnType<typeof readComments>>,
+	comments: Comments,
 ): Promise<string | null> {
 	// GitHub has not computed it yet: the next run reads it.
 	if (isMergeable === null || (isMergeable && !findComment(comments, conflictMarker))) return null;
-	const ownBranch = isOfRepository(github, pull) ? pull.head.ref : null;
-	const text = isMergeable ? conflictIsOver : conflictText(base, ownBranch);
+	const branch = isOfRepository(github, pull) ? pull.head.ref : null;
+	const text = isMergeable ? conflictIsOver : conflictText(base, branch);
 	if ((await writeComment(github, pull.number, text, comments)) === "unchanged") return null;
 	return isMergeable ? "the conflict is over" : "has a conflict, and a comment says what to do";
 }
@@ -99,12 +127,10 @@ async function noteConflict(
 const passed = new Set(["success", "skipped", "neutral"]);
 
 /**
- * Merges a pull request from `register/*` or `repair/*` that the owners have approved, so that no one with write access
- * has to press a button. The App can bypass the ruleset, so this function checks what the ruleset requires: `layers`,
- * which only this App sets, and `check`, which CI sets. Nor does it pass over an owner who asks for changes, or any check or
- * commit status that has not passed.
+ * Merges a pull request from `register/*` or `repair/*` that the owners have approved. The App can bypass the ruleset, so
+ * this function checks what the ruleset requires: `layers`, which only this App sets, and `check`, which CI sets. It also
+ * wants that no owner asks for changes, and that every other check and commit status has passed.
  * @param runs the check runs of the newest commit
- * @returns whether it was merged
  * @throws {Error} if GitHub refuses, such as for a newer commit
  */
 async function mergeApproved(
@@ -115,24 +141,87 @@ async function mergeApproved(
 	{ objectors, messages }: PullState,
 ): Promise<boolean> {
 	const { rest, repo } = github;
-	const isOwn = isOfRepository(github, pull) && isReviewBranch(pull.head.ref);
-	const isApproved = state === "success" && groups.length > 0;
-	const isInOrder = findCheckRun(runs, "layers", author)?.conclusion === "success";
-	// The check of this run was made after they were read.
-	const own = findCheckRun(runs, checkName, author);
-	const hasCheck = runs.some(({ name, app }) => name === "check" && app?.slug === "github-actions");
-	const hasPassed = hasCheck && runs.every((run) => run === own || passed.has(run.conclusion ?? ""));
+	const { sha, ref } = pull.head;
+	if (!isOfRepository(github, pull) || !isReviewBranch(ref)) return false;
+	if (state !== "success" || groups.length === 0) return false;
 	const people = owners ? accountsOf([...allOwners(owners)], teams) : [];
 	if (people.some(({ id }) => objectors.has(id))) return false;
-	if (!isOwn || !isApproved || !isInOrder || !hasPassed) return false;
-	const { total_count, state: statuses } = (
-		await rest.repos.getCombinedStatusForRef({ ...repo, ref: pull.head.sha })
-	).data;
+	if (findCheckRun(runs, "layers", author)?.conclusion !== "success") return false;
+	if (!runs.some(({ name, app }) => name === "check" && app?.slug === "github-actions")) return false;
+	// The check of this run was made after they were read.
+	const before = findCheckRun(runs, checkName, author);
+	if (runs.some((run) => run !== before && !passed.has(run.conclusion ?? ""))) return false;
+	const { data: statuses } = await rest.repos.getCombinedStatusForRef({ ...repo, ref: sha });
 	// Without a status the state is `pending` ("Get the combined status for a specific reference").
-	if (total_count > 0 && statuses !== "success") return false;
+	if (statuses.total_count > 0 && statuses.state !== "success") return false;
 	// GitHub refuses this if the branch has a newer commit.
-	const about = { ...repo, pull_number: pull.number, sha: pull.head.sha };
-	const request = rest.pulls.merge({ ...about, merge_method: "squash", ...squashText(pull, messages) });
-	await request;
+	const about = { ...repo, pull_number: pull.number, sha };
+	await rest.pulls.merge({ ...about, merge_method: "squash", ...squashText(pull, messages) });
 	return true;
+}
+
+/** Such as `Sender: energy`. */
+const trailer = /^[A-Za-z][A-Za-z-]*: \S/;
+
+function trailersIn(message: string): string[] {
+	const [, ...paragraphs] = message.trim().split(/\n[ \t]*\n/);
+	const lines = (paragraphs.at(-1) ?? "").split("\n").map((line) => line.trim());
+	return lines.every((line) => trailer.test(line)) ? lines : [];
+}
+
+/** The trailers of the commits stay, each once: audit and the guard against replays read who has sent what. */
+function squashText({ number, title }: OpenPull, messages: readonly string[]) {
+	const [first = ""] = messages;
+	const subject = messages.length === 1 ? subjectOf(first) : title;
+	const trailers = [...new Set(messages.flatMap(trailersIn))];
+	return { commit_title: `${subject} (#${number})`, commit_message: trailers.join("\n") };
+}
+
+/** Parses what `.github/read-teams.sh` prints. @throws {Error} if it is anything else */
+export function parseTeams(text: string): Teams {
+	const teams = Object.entries((JSON.parse(text) ?? {}) as Record<string, Account[] | null>);
+	const isAccount = ({ login, id }: Partial<Account>) =>
+		typeof login === "string" && Number.isSafeInteger(id);
+	if (!teams.every(([, members]) => members === null || (Array.isArray(members) && members.every(isAccount))))
+		throw new Error("--teams: must be the members of each team");
+	return new Map(teams);
+}
+
+/** The owners who can never approve, each with the reason. */
+export async function unknownOwners({ rest }: Github, owners: Owners, teams: Teams): Promise<string[]> {
+	const unknown: string[] = [];
+	for (const [team, members] of teams) {
+		if (!members) unknown.push(`${team}: there is no such team, or the token may not see it`);
+		else if (members.length === 0) unknown.push(`${team}: the team has no members`);
+	}
+	for (const owner of allOwners(owners).filter((name) => !isTeam(name))) {
+		const account = accountOf(owner);
+		if (!account) {
+			unknown.push(`${owner}: approves nothing without an id, which npx fragment-publisher owners writes`);
+			continue;
+		}
+		const user = await orNull(rest.users.getById({ account_id: account.id }));
+		if (!user) unknown.push(`${owner}: there is no such account`);
+		else if (user.login.toLowerCase() !== account.login.toLowerCase())
+			unknown.push(`${owner}: is called @${user.login} now, which npx fragment-publisher owners writes`);
+	}
+	return unknown;
+}
+
+/**
+ * Sets the check `owners` of the branch's newest commit: whether each owner of its file can approve. A ruleset can name an
+ * App as the source of a check only once that App has set one ("Available rules for rulesets").
+ */
+export async function checkBranch(
+	{ github, base, owners, author }: Pick<ApprovalRun, "github" | "base" | "owners" | "author">,
+	unknown: readonly string[],
+): Promise<void> {
+	const { rest, repo } = github;
+	const { object } = (await rest.git.getRef({ ...repo, ref: `heads/${base}` })).data;
+	const isRight = owners !== null && unknown.length === 0;
+	const reason = owners ? `${unknown.length} owners can approve nothing` : "cannot be read";
+	const title = `${ownersPath}: ${isRight ? "each owner can approve" : reason}`;
+	const summary = unknown.length > 0 ? unknown.map((text) => `- ${code(text)}`).join("\n") : title;
+	const conclusion = isRight ? ("success" as const) : ("failure" as const);
+	await setCheckRun(github, object.sha, { name: checkName, conclusion, title, summary }, author);
 }

@@ -21,30 +21,27 @@ const baseChanges = ["base_ref_changed", "automatic_base_change_succeeded"];
 /** Reviews in these states are decisions, and comments are not. */
 const decisions = ["APPROVED", "CHANGES_REQUESTED", "DISMISSED"];
 
-/** Where the state of a pull request is read. */
 export interface StateSource {
 	github: Github;
 	/** The branch that the pull requests are for. */
 	base: string;
 	/** Login of the workflows' App, which sets checks and writes comments. */
 	author: string;
-	/** What merging a commit into that branch changes. */
+	/** What merging a commit into that branch changes; `obstacle` is null if it can be merged. */
 	readMerge: (head: string) => Promise<MergedPaths>;
 }
 
-/** The paths that a merge changes, and why it cannot be merged as GitHub shows it; null if it can. */
 export interface MergedPaths {
 	paths: string[];
 	obstacle: string | null;
 }
 
-/** What the judgement of a pull request needs to know of it. */
 export interface PullState extends Proposal {
 	/** Whether GitHub can merge it; null while GitHub computes that. */
 	isMergeable: boolean | null;
-	/** Ids of the accounts whose last decision, on any commit, asks for changes. */
+	/** Whose last decision, on any commit, asks for changes. */
 	objectors: ReadonlySet<number>;
-	/** Ids of the accounts that have reviewed this commit. */
+	/** Who has reviewed this commit. */
 	reviewers: ReadonlySet<number>;
 	/** Texts of its commits, the oldest first. */
 	messages: string[];
@@ -52,7 +49,7 @@ export interface PullState extends Proposal {
 
 type Review = Awaited<ReturnType<Github["rest"]["pulls"]["listReviews"]>>["data"][number];
 
-/** The last decision of each reviewer. */
+/** Of each reviewer. */
 function lastDecisions(reviews: readonly Review[]): Review[] {
 	const deciding = reviews.filter(({ state }) => decisions.includes(state));
 	return [...new Map(deciding.map((review) => [review.user?.id, review])).values()];
@@ -65,17 +62,14 @@ function lastDecisions(reviews: readonly Review[]): Review[] {
 async function approvalsOf({ rest, repo, paginate }: Github, number: number, last: Review[], sha: string) {
 	const approvals = last.filter(({ commit_id, state }) => commit_id === sha && state === "APPROVED");
 	if (approvals.length === 0) return [];
-	const listed = paginate(rest.issues.listEvents, { ...repo, issue_number: number, per_page: 100 });
-	const events = await listed;
-	const times = events.filter(({ event }) => baseChanges.includes(event)).map((one) => one.created_at);
+	const events = await paginate(rest.issues.listEvents, { ...repo, issue_number: number, per_page: 100 });
+	const changes = events.filter(({ event }) => baseChanges.includes(event));
+	const times = changes.map(({ created_at }) => created_at);
 	const newest = Math.max(0, ...times.map((time) => Date.parse(time)));
 	return approvals.filter(({ submitted_at }) => Date.parse(submitted_at ?? "") > newest);
 }
 
-/**
- * Reads the data of a pull request that its judgement needs.
- * @returns null if the pull request has a newer commit, or is for another branch now: what was read could be that one's
- */
+/** Null if the pull request has a newer commit, or is for another branch now: what was read could be that one's. */
 export async function readState(run: StateSource, pull: OpenPull): Promise<PullState | null> {
 	const { github, base, author } = run;
 	const { rest, repo, paginate } = github;
@@ -88,11 +82,12 @@ export async function readState(run: StateSource, pull: OpenPull): Promise<PullS
 	const commits = await paginate(rest.pulls.listCommits, parameters);
 	const shown = (await rest.pulls.get(about)).data;
 	if (shown.head.sha !== sha || shown.base.ref !== base) return null;
-	const isOwn = isOfRepository(github, pull);
-	const isRefresh = isOwn && ref === "refresh" && pull.user?.login === author;
+	const isInside = isOfRepository(github, pull);
+	const isRefresh = isInside && ref === "refresh" && pull.user?.login === author;
 	const merge = await run.readMerge(sha);
 	const people = commits.flatMap((commit) => [commit.author?.id, commit.committer?.id]);
-	const mails = isOwn && isReviewBranch(ref) ? commits.map(({ commit }) => commit.author?.email ?? "") : [];
+	const mails =
+		isInside && isReviewBranch(ref) ? commits.map(({ commit }) => commit.author?.email ?? "") : [];
 	const last = lastDecisions(reviews);
 	const approvals = await approvalsOf(github, number, last, sha);
 	const objections = last.filter(({ state }) => state === "CHANGES_REQUESTED");
@@ -141,8 +136,8 @@ function idsOf(ids: readonly (number | undefined)[]): Set<number> {
 }
 
 /**
- * Whether the weekly refresh writes a file. There it needs no approval. In any other pull request it needs one: service
- * descriptions and health decide on symbols, labels and which layers are shown.
+ * Such a file needs no approval in the weekly refresh, and needs one in any other pull request: service descriptions and
+ * health decide on symbols, labels and which layers are shown.
  */
 function isWrittenByRefresh(path: string): boolean {
 	return path === healthPath || parseLayerPath(path)?.kind === "description";

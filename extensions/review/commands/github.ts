@@ -10,14 +10,15 @@ import { ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
+import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import type { Github } from "../../../store/github/client.ts";
-import { checkBranch, parseTeams, readTeams, unknownOwners } from "../approvals/approvers.ts";
-import { judgePull } from "../approvals/github.ts";
+import { checkBranch, judgePull, parseTeams, unknownOwners } from "../approvals/github.ts";
 import { maxCommentLength } from "../comment.ts";
-import { fetchBranch, fetchCommits, withMerge } from "../decide.ts";
+import { withMerge } from "../layer-changes.ts";
 import {
 	findPulls,
 	labelPull,
+	type OpenPull,
 	openPulls,
 	type PullRef,
 	parsePulls,
@@ -43,13 +44,8 @@ export interface PlannedRequest {
  * @param root address of the repository in GitHub's API
  * @param startedAt time before anything was read, which checks get: one that was judged later is not replaced
  */
-export function planWrites(
-	send: typeof fetch,
-	root: string,
-	startedAt: Date,
-): { fetch: typeof fetch; plan: PlannedRequest[] } {
-	const plan: PlannedRequest[] = [];
-	const noting: typeof fetch = async (input, init) => {
+function planWrites(send: typeof fetch, root: string, startedAt: Date, plan: PlannedRequest[]): typeof fetch {
+	return async (input, init) => {
 		const { method = "GET", body } = init ?? {};
 		if (method === "GET") return send(input, init);
 		const address = String(input);
@@ -60,14 +56,13 @@ export function planWrites(
 		plan.push({ method, path, body: { ...JSON.parse(text), ...time } });
 		return Response.json({});
 	};
-	return { fetch: noting, plan };
 }
 
 const authorOf = (what: string) => ["--author <login>", what, "github-actions[bot]"] as const;
 
 const planOption = ["--plan <file>", "send nothing: write there what .github/send-plan.sh sends"] as const;
 
-/** Connects to GitHub; what is written is sent, or only planned. @param plan file; without it everything is sent */
+/** What is written is sent; with the file `plan` it is only planned, and `finish` writes the plan. */
 function connectWith(plan: string | undefined, environment: Environment, now: Date) {
 	const configuration = readConfiguration(environment);
 	const { github: settings } = configuration;
@@ -75,9 +70,10 @@ function connectWith(plan: string | undefined, environment: Environment, now: Da
 	if (plan === undefined || !settings)
 		return { github: connectToGithub(configuration), base, finish: async () => undefined };
 	const root = `${settings.apiUrl.replace(/\/$/, "")}/repos/${settings.repository}`;
-	const planned = planWrites(fetchFromGithub(configuration), root, now);
-	const github = connectToGithub(configuration, planned.fetch);
-	return { github, base, finish: () => writeFile(plan, JSON.stringify(planned.plan)) };
+	const requests: PlannedRequest[] = [];
+	const send = planWrites(fetchFromGithub(configuration), root, now, requests);
+	const github = connectToGithub(configuration, send);
+	return { github, base, finish: () => writeFile(plan, JSON.stringify(requests)) };
 }
 
 const listHelp = `
@@ -97,14 +93,11 @@ const list = createRun("pull-requests", async ({ read, environment, io }) => {
 			.option(...authorOf("the App that sets the check"))
 			.addHelpText("after", listHelp),
 	);
-	const configuration = readConfiguration(environment);
-	const base = configuration.github?.branch ?? "main";
-	io.print(
-		JSON.stringify(await findPulls(connectToGithub(configuration), base, { ...options, now: io.now() })),
-	);
+	const { github, base } = connectWith(undefined, environment, io.now());
+	io.print(JSON.stringify(await findPulls(github, base, { ...options, now: io.now() })));
 });
 
-/** Does something for each pull request. @returns exit code: 2 where an error kept it from one of them */
+/** @returns exit code: 2 where an error kept the task from one of the pull requests */
 async function forEach<Pull extends { number: number }>(
 	pulls: readonly Pull[],
 	task: (pull: Pull) => Promise<string>,
@@ -133,7 +126,7 @@ const maxReportLength = 8 * maxCommentLength;
 const commentHelp = `
 DIR has the file review-<number>.json of each pull request, which npx fragment-publisher review --report wrote. Where there is none, the check says that the change could not be checked.`;
 
-/** Reads the report of a pull request; null if there is none. @throws {Error} if no review can have written it */
+/** Null if there is none. @throws {Error} if no review can have written it */
 async function readReport(folder: string, { number }: PullRef): Promise<Report | null> {
 	const path = join(folder, `review-${number}.json`);
 	const text = await readTextIfThere(path);
@@ -155,11 +148,10 @@ const unable = {
 		"The workflow `layers` has failed; its log says why. It looks again each hour, and with the next push.",
 };
 
-/** Posts a report on its pull request. @returns what was done, in words */
+/** @returns what was done, in words */
 async function post(github: Github, pull: PullRef, report: Report | null, author: string): Promise<string> {
 	const { rest, repo } = github;
-	const request = rest.pulls.get({ ...repo, pull_number: pull.number });
-	const shown = (await request).data;
+	const shown = (await rest.pulls.get({ ...repo, pull_number: pull.number })).data;
 	if (shown.head.sha !== pull.head || shown.state !== "open")
 		return "nothing posted: it has changed meanwhile";
 	const run = report
@@ -199,48 +191,62 @@ const approvalsHelp = `
 Run in a clone: it fetches the base branch, whose ${ownersPath} decides, and the pull requests, of which it reads what
 their merge changes. One of register/* that its owners have approved, and whose checks have passed, is merged.`;
 
+/** Fetches a branch. @returns id of its newest commit @throws {Error} if there is no such branch */
+async function fetchBranch(branch: string): Promise<string> {
+	const ref = `refs/remotes/origin/${branch}`;
+	// A tag may have the same name.
+	await runGit(".", ["fetch", "--quiet", "--no-tags", "origin", `+refs/heads/${branch}:${ref}`]);
+	return gitText(".", ["rev-parse", "--verify", ref]);
+}
+
+/** Fetches commits as data. One that is gone keeps none of the others from it. */
+async function fetchCommits(ids: readonly string[]): Promise<void> {
+	const options = ["--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"];
+	const fetchThese = (some: readonly string[]) => runGit(".", ["fetch", ...options, "origin", ...some]);
+	if (ids.length === 0 || (await fetchThese(ids).catch(() => null))) return;
+	for (const id of ids) await fetchThese([id]).catch(() => null);
+}
+
 const approvals = createRun("approvals", async ({ read, environment, io }) => {
-	const [options] = await read((line) =>
+	const [{ author, ...options }] = await read((line) =>
 		line
 			.option(
 				"--pulls <json>",
 				"only these, as npx fragment-publisher pull-requests prints them, whose owners are asked for a review; without it all open ones, or of more than 150 each hour another part",
 			)
-			.option("--teams <file>", "the members of the owners' teams, as .github/read-teams.sh prints them")
+			.option(
+				"--teams <file>",
+				"needed: the members of the owners' teams, as .github/read-teams.sh prints them",
+			)
 			.option(...authorOf("the App that sets checks and comments"))
 			.option(...planOption)
 			.addHelpText("after", approvalsHelp),
 	);
-	const wanted = options.pulls === undefined ? null : parsePulls(options.pulls);
+	const chosen = options.pulls === undefined ? null : parsePulls(options.pulls);
+	const teams = parseTeams(await readFile(needed("--teams", options.teams), "utf8"));
 	const { github, base, finish } = connectWith(options.plan, environment, io.now());
 	// A run that has waited has an older commit than the branch.
-	const tip = await fetchBranch(".", base);
+	const tip = await fetchBranch(base);
 	const { owners } = parseOwners(await readAt(".", tip, ownersPath));
 	const open = await openPulls(github, base);
-	const isWanted = (number: number) => wanted?.some((pull) => pull.number === number);
-	const pulls = wanted ? open.filter(({ number }) => isWanted(number)) : partOf(open, io.now());
-	const known = options.teams === undefined ? null : parseTeams(await readFile(options.teams, "utf8"));
-	const isNeeded = owners !== null && (pulls.length > 0 || !wanted);
-	const teams = known ?? (isNeeded ? await readTeams(github, owners) : new Map());
-	const unknown = owners && !wanted ? await unknownOwners(github, owners, teams) : [];
-	// In GitHub Actions these lines become annotations of the file.
-	const isAction = environment.GITHUB_ACTIONS === "true";
-	const sign = isAction ? `::warning file=${ownersPath},title=Owners::` : "warning ";
-	for (const text of unknown) io.print(sign + plain(text));
-	if (!wanted) await checkBranch(github, base, owners, unknown, options.author);
-	await fetchCommits(
-		".",
-		pulls.map(({ head }) => head.sha),
-	);
+	const isChosen = ({ number }: OpenPull) => chosen?.some((pull) => pull.number === number);
+	const pulls = chosen ? open.filter(isChosen) : partOf(open, io.now());
 	const readMerge = (head: string) =>
 		withMerge(".", tip, head, async ({ changed, obstacle }) => {
 			return { paths: changed.map(({ path }) => path), obstacle };
 		});
-	const isRequesting = wanted !== null;
-	const approvals = { github, base, owners, teams, author: options.author, isRequesting, readMerge };
-	const judgeOne = async (pull: (typeof pulls)[number]) => {
-		return ((await judgePull(approvals, pull)) ?? ["has changed meanwhile"]).join("; ");
-	};
+	const run = { github, base, owners, teams, author, isRequesting: chosen !== null, readMerge };
+	if (!chosen) {
+		const unknown = owners ? await unknownOwners(github, owners, teams) : [];
+		// In GitHub Actions these lines become annotations of the file.
+		const isAction = environment.GITHUB_ACTIONS === "true";
+		const sign = isAction ? `::warning file=${ownersPath},title=Owners::` : "warning ";
+		for (const text of unknown) io.print(sign + plain(text));
+		await checkBranch(run, unknown);
+	}
+	await fetchCommits(pulls.map(({ head }) => head.sha));
+	const judgeOne = async (pull: OpenPull) =>
+		((await judgePull(run, pull)) ?? ["has changed meanwhile"]).join("; ");
 	const code = await forEach(pulls, judgeOne, "could not be judged: ", io);
 	await finish();
 	return code;

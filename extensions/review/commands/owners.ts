@@ -5,12 +5,32 @@ import { readConfiguration } from "../../../api/service/settings.ts";
 import { ownersPath } from "../../../registry/owners.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
-import { fillIds } from "../approvals/approvers.ts";
+import { type Github, orNull } from "../../../store/github/client.ts";
 
 const help = `
 @ada becomes @ada#123. Approvals are compared by the id, since a login becomes free for others after a rename; an account
 that was renamed gets its new login. GITHUB_TOKEN: any token, without permissions. Exit code 1: an owner is not the
 account of a person, and nothing is written.`;
+
+/** An owner in the text of the owners file: a string that starts with `@`, which no glob and no sender does. */
+const quotedLogin = /"@([A-Za-z0-9][A-Za-z0-9_-]*)(?:#(\d+))?"/g;
+
+/** `problems`: the owners that are no account of a person. The rest of the text stays. */
+async function fillIds({ rest }: Github, text: string) {
+	const filled = new Map<string, string>();
+	const problems: string[] = [];
+	for (const [quoted, username = "", id] of text.matchAll(quotedLogin)) {
+		if (filled.has(quoted)) continue;
+		const account = await orNull(
+			id ? rest.users.getById({ account_id: Number(id) }) : rest.users.getByUsername({ username }),
+		);
+		const isPerson = account !== null && account.type !== "Organization";
+		if (!account) problems.push(`${quoted}: there is no such account`);
+		else if (!isPerson) problems.push(`${quoted}: is an organisation; name one of its teams`);
+		filled.set(quoted, isPerson ? `"@${account.login}#${account.id}"` : quoted);
+	}
+	return { text: text.replace(quotedLogin, (quoted) => filled.get(quoted) ?? quoted), problems };
+}
 
 export const run = createRun("owners", async ({ read, environment, io }) => {
 	await read((line) => line.addHelpText("after", help));

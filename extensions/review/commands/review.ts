@@ -11,9 +11,8 @@ import {
 } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
-import type { Environment } from "../../../registry/environment.ts";
-import { WrongError } from "../../../registry/environment.ts";
-import { plain } from "../../../registry/untrusted-text.ts";
+import { type Environment, WrongError } from "../../../registry/environment.ts";
+import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
 import { readPicturePairs } from "../../../site/data/proofs.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
@@ -21,29 +20,24 @@ import { trailersOf } from "../../../store/git/commands/commits.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { repairedTrailer } from "../../../store/git/repair-branches.ts";
 import { repairBranch } from "../../../store/store.ts";
-import { checkAcceptable, checkShown, confirmMerge } from "../accept.ts";
 import { proposalLines } from "../audit.ts";
 import { linksInto, noLinks, renderComment } from "../comment.ts";
 import {
 	acceptReview,
+	checkShown,
+	confirmMerge,
 	declineReview,
 	isStale,
 	parseReason,
 	parseReviewer,
+	refuseChoice,
 	refuseOthers,
+	splitRepair,
 	staleText,
 } from "../decide.ts";
-import { splitRepair } from "../layer-changes.ts";
-import {
-	annotationsOf,
-	approvalLines,
-	changeLines,
-	obstacleLines,
-	remarkLine,
-	reportOf,
-	summaryLine,
-} from "../report.ts";
-import { type CheckServices, createCheckServices, isWrong, type Review, review } from "../review.ts";
+import { conflictObstacle } from "../layer-changes.ts";
+import { annotationsOf, changeLines, obstacleLines, remarkLine, reportOf, summaryLine } from "../report.ts";
+import { type CheckServices, createCheckServices, isWrong, review } from "../review.ts";
 import { reviewLines } from "../status.ts";
 
 const help = `
@@ -57,6 +51,13 @@ async function open(repo: string | undefined, environment: Environment) {
 	const reviewCommit = (head: string, check: CheckServices) =>
 		review({ repository, base: servedRef, head, settings, check });
 	return { settings, repository, name, reviewCommit };
+}
+
+/** The same for a decision. @throws {Error} if the repository is another user's, or a checkout */
+async function openOwn(repo: string | undefined, environment: Environment) {
+	const opened = await open(repo, environment);
+	await refuseOthers({ path: opened.repository, name: opened.name });
+	return opened;
 }
 
 /** The evidence of a repair, from its commit's message, and the paths of its pictures. */
@@ -75,8 +76,8 @@ async function repairLines(repository: string, pictures: string, commit: string)
 
 export const run = createRun("review", async ({ read, environment, io }) => {
 	let code: number = exitCodes.done;
-	const end = (outcome: Review) => {
-		if (isWrong(outcome)) code = exitCodes.wrong;
+	const printAll = (lines: readonly string[]) => {
+		for (const line of lines) io.print(plain(line));
 	};
 	await read((top) => {
 		const line = top
@@ -99,16 +100,21 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 				const outcome = await review({ repository, base, head, settings, check }).catch((error: Error) => {
 					throw new Error(plain(error.message));
 				});
-				for (const text of obstacleLines(outcome)) io.print(text);
-				for (const remark of annotationsOf(outcome)) io.print(remarkLine(remark));
 				// In GitHub Actions the comment has links to files and owners.
 				const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
 				const links = web && name && linksInto(web, name, await resolveCommit(repository, head));
 				const comment = renderComment(outcome, links || noLinks);
 				if (out !== undefined) await writeFile(out, comment);
 				if (report !== undefined) await writeFile(report, JSON.stringify(reportOf(outcome, comment)));
-				for (const text of [...approvalLines(outcome), summaryLine(outcome)]) io.print(text);
-				end(outcome);
+				printAll([
+					...obstacleLines(outcome),
+					...annotationsOf(outcome).map(remarkLine),
+					...(outcome.approvals ?? []).map(
+						({ owners, paths }) => `approval of ${owners.join(" or ")} for ${counted(paths.length, "file")}`,
+					),
+					summaryLine(outcome),
+				]);
+				if (isWrong(outcome)) code = exitCodes.wrong;
 			});
 		const verb = (name: string, description: string) =>
 			line
@@ -125,7 +131,7 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 		verb("list", "list the changes that wait for a reviewer").action(async ({ repo }) => {
 			const { repository, name } = await open(repo, environment);
 			const waiting = await reviewLines(repository);
-			for (const one of waiting) io.print(plain(one));
+			printAll(waiting);
 			if (waiting.length === 0) io.warn(`no review waits in ${name}`);
 		});
 
@@ -137,21 +143,21 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 				const { branch, commit } = waiting;
 				const outcome = await reviewCommit(commit, createCheckServices(settings.network));
 				const stale = await isStale(repository, waiting);
-				if (stale) code = exitCodes.wrong;
 				const isRepair = branch.startsWith(repairBranch(""));
-				const lines = [
-					`${branch} at commit ${commit}`,
-					...(await proposalLines(repository, commit)),
-					...(isRepair ? await repairLines(repository, settings.pictures, commit) : []),
-					...changeLines(outcome),
-					summaryLine(outcome),
-					stale
-						? `It cannot be merged: ${staleText}. Decline it, and ask the sender to send it again`
-						: `To merge exactly this: npx fragment-publisher review accept ${branch} --commit ${commit.slice(0, 12)}`,
-					`To decline it: npx fragment-publisher review decline ${branch} --why "the reason"`,
-				];
-				io.print(markdown ? renderComment(outcome).trimEnd() : lines.map(plain).join("\n"));
-				end(outcome);
+				if (markdown) io.print(renderComment(outcome).trimEnd());
+				else
+					printAll([
+						`${branch} at commit ${commit}`,
+						...(await proposalLines(repository, commit)),
+						...(isRepair ? await repairLines(repository, settings.pictures, commit) : []),
+						...changeLines(outcome),
+						summaryLine(outcome),
+						stale
+							? `It cannot be merged: ${staleText}. Decline it, and ask the sender to send it again`
+							: `To merge exactly this: npx fragment-publisher review accept ${branch} --commit ${commit.slice(0, 12)}`,
+						`To decline it: npx fragment-publisher review decline ${branch} --why "the reason"`,
+					]);
+				if (stale || isWrong(outcome)) code = exitCodes.wrong;
 			});
 
 		verb("accept", "merge changes; without --commit they are shown, and a question asked first")
@@ -166,17 +172,26 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 				const reviewer = parseReviewer(by);
 				if (shown !== undefined && !/^[0-9a-f]{7,64}$/.test(shown))
 					throw new Error("--commit: must be an id as npx fragment-publisher review show prints it");
-				const { repository, name, reviewCommit } = await open(repo, environment);
-				await refuseOthers({ path: repository, name });
+				const { repository, name, reviewCommit } = await openOwn(repo, environment);
 				const reviews = await findWaitingReviews(repository, words);
 				const [whole] = reviews as [WaitingReview];
 				if (reviews.length > 1 && (shown !== undefined || only))
 					throw new Error(`--commit, --only: are for one review, and these are ${reviews.length}`);
-				if (shown !== undefined) await checkShown(repository, whole.branch, whole.commit, shown);
+				if (shown !== undefined) await checkShown(repository, whole, shown);
 				const chosen = only ? [await splitRepair(repository, whole, only)] : reviews;
 				for (const waiting of chosen) {
 					io.warn(plain(`Accepting ${waiting.branch} of ${waiting.author} in ${name}`));
-					await checkAcceptable(repository, waiting, reviewCommit, io);
+					await refuseChoice(repository, waiting);
+					// A merge does not wait for map services: only `show` asks them.
+					const outcome = await reviewCommit(waiting.commit, async () => ({ findings: [] }));
+					printAll(changeLines(outcome));
+					if (outcome.problems.length > 0 || outcome.outside.length > 0)
+						throw new WrongError(
+							"Not accepted: the problems must be corrected first, and a review may change layers only",
+						);
+					// `acceptReview` says of a conflict what to do.
+					if (outcome.obstacle !== null && outcome.obstacle !== conflictObstacle)
+						throw new WrongError(`Not accepted: ${outcome.obstacle}`);
 				}
 				if (shown === undefined) await confirmMerge(chosen, io);
 				for (const waiting of chosen) {
@@ -199,8 +214,7 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 			.action(async (key, { repo, by = userInfo().username, why, only }) => {
 				const reason = parseReason(needed("--why", why));
 				const reviewer = parseReviewer(by);
-				const { repository, name } = await open(repo, environment);
-				await refuseOthers({ path: repository, name });
+				const { repository, name } = await openOwn(repo, environment);
 				const whole = await findWaiting(repository, key);
 				const waiting = only ? await splitRepair(repository, whole, only) : whole;
 				io.warn(plain(`Declining ${waiting.branch} of ${waiting.author} in ${name}`));

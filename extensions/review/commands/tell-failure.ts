@@ -26,15 +26,14 @@ export const run = createRun("tell-failure", async ({ read, environment, io }) =
 	const fails = /\b(?:failure|cancelled)\b/.test(needed("--results", options.results));
 	const { rest, repo, paginate } = connectToGithub(readConfiguration(environment));
 	const title = `The workflow ${workflow} fails`;
-	const issues = paginate(rest.issues.listForRepo, { ...repo, state: "open", per_page: 100 });
-	const open = (await issues).find((issue) => {
-		return !issue.pull_request && issue.title === title && issue.user?.login === options.author;
-	});
+	const issues = await paginate(rest.issues.listForRepo, { ...repo, state: "open", per_page: 100 });
+	const open = issues.find(
+		(issue) => !issue.pull_request && issue.title === title && issue.user?.login === options.author,
+	);
 	const about = { ...repo, issue_number: open?.number ?? 0 };
 	if (!fails) {
 		if (!open) return void io.print("nothing to tell");
-		const body = `It works again: ${page}`;
-		await rest.issues.createComment({ ...about, body });
+		await rest.issues.createComment({ ...about, body: `It works again: ${page}` });
 		await rest.issues.update({ ...about, state: "closed" });
 		return void io.print(`#${open.number} closed`);
 	}
@@ -43,8 +42,7 @@ export const run = createRun("tell-failure", async ({ read, environment, io }) =
 	const text = await reading?.catch((error: Error) => `${error.message}: ${error.cause}`);
 	const details = (text ?? "").slice(0, maxDetailsLength).trim();
 	const lines = details === "" ? "" : `${fenced("text", details.split("\n").map(plain))}\n\n`;
-	const closing = "This is closed by the next run that does not fail.";
-	const body = `The last run that failed: ${page}\n\n${lines}${closing}\n`;
+	const body = `The last run that failed: ${page}\n\n${lines}This is closed by the next run that does not fail.\n`;
 	if (open) {
 		await rest.issues.update({ ...about, body });
 		return void io.print(`#${open.number} updated`);

@@ -5,8 +5,8 @@ import { proposalsOf } from "../../../extensions/repair/proposal.ts";
 import { createFindRepair } from "../../../extensions/repair/repair.ts";
 import { repairRoutes } from "../../../extensions/repair/start.ts";
 import { createReadRepairs } from "../../../extensions/repair/waiting-repairs.ts";
-import { acceptReview, declineReview } from "../../../extensions/review/decide.ts";
-import { splitRepair } from "../../../extensions/review/layer-changes.ts";
+import { acceptReview, declineReview, splitRepair } from "../../../extensions/review/decide.ts";
+
 import { descriptionText } from "../../../registry/description.ts";
 import { canonicalText } from "../../../registry/registration.ts";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
