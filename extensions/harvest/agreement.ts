@@ -7,10 +7,7 @@ import type {
 } from "../../registry/description.ts";
 import { isCopyOf, normalized, seriesStep } from "./names.ts";
 
-/**
- * One row of evidence: the known value, the found value, and whether they agree. The texts have no words of a language, and
- * may quote a service.
- */
+/** Texts have no words of a language, and may quote a service. */
 export interface Evidence {
 	trait:
 		| "name"
@@ -28,36 +25,31 @@ export interface Evidence {
 	agrees: boolean;
 }
 
-/**
- * How far a found layer agrees with a known one. `same`: in every row. `perhaps`: in the most important rows. null: too
- * little, or one of them cannot be compared.
- */
+/** `same`: in every row. `perhaps`: in the most important rows. null: in too few, or one of them cannot be compared. */
 export interface Agreement {
 	sure: "same" | "perhaps" | null;
 	rows: Evidence[];
 }
 
-/** Share of the known fields that the found layer must have. */
 const minShare = 0.75;
 
-/** Two rectangles are the same place if their intersection is at least this share of their union. */
+/** Of the union of two rectangles. */
 const minOverlap = 0.8;
 
-/** Relative difference up to which two numbers of features agree. */
+/** Relative. */
 const maxGrowth = 0.1;
 
-/** Number of fields from which a renamed layer can be identified by its fields: many layers share two or three. */
+/** From which a renamed layer is identified by its fields: many layers share two or three. */
 const minFields = 4;
 
-/** Characters of an abstract from which a layer with another title can be identified by it. */
+/** From which a layer with another title is identified by its abstract. */
 const minAbstractLength = 30;
 
-/** Length in degrees to which shorter sides of a rectangle are extended, so that the extent of a point has an area. */
+/** Degrees to which shorter sides are extended: a point has no area. */
 const minSide = 0.001;
 
 type LayerDescription = FeatureDescription | NamedDescription;
 
-/** Compares the last known description of a layer with one from another address. */
 export function agreementOf(known: LangDescription, found: LangDescription): Agreement {
 	if ("entries" in known || "entries" in found) return { sure: null, rows: [] };
 	const paths = [known, found].map(pathOf) as [string, string];
@@ -97,21 +89,21 @@ function rowsOf(known: LayerDescription, found: LayerDescription): Agreement {
 	return { sure: inSeries(named, known, known.title ?? "", found.title ?? ""), rows };
 }
 
-/** The names in an address: folder and service of an ArcGIS server, else the whole path. */
+/** Folder and service on an ArcGIS server, else the whole path. */
 function pathOf({ service_url }: LayerDescription): string {
 	const { pathname } = new URL(service_url);
 	const [, path = pathname] = /\/services\/(.*?\/(?:Map|Feature)Server)(?=\/|$)/i.exec(pathname) ?? [];
 	return path;
 }
 
-/** Another layer of a series is never the same; perhaps, if it is a later one that was not there before. */
+/** Another layer of a series is never the same; perhaps, if it is a later one that is new. */
 function inSeries(sure: Agreement["sure"], known: LangDescription, before: string, after: string) {
 	const step = seriesStep(before, after);
 	if (step === 0 || sure === null) return sure;
 	return step > 0 && known.siblings ? "perhaps" : null;
 }
 
-/** Whether a found layer agrees with the known one, also in name or title: similar layers of a series differ in these. */
+/** Whether name or title agree too: in these the layers of a series differ. */
 export function hasItsName({ sure, rows }: Agreement): boolean {
 	return sure !== null && rows.every((row) => row.agrees || (row.trait !== "name" && row.trait !== "title"));
 }
@@ -130,7 +122,6 @@ function sureOfFeatures(
 	return isSame && before.length >= minFields && agrees(rows, "place") ? "perhaps" : null;
 }
 
-/** @param isSameName whether the layer has the same name in the WMS */
 function sureOfNamed(rows: readonly Evidence[], isSameName: boolean): Agreement["sure"] {
 	// Many layers may have the same title and lie in the same place.
 	const isTelling = isSameName || agrees(rows, "abstract") || agrees(rows, "keywords");
@@ -146,7 +137,6 @@ function agrees(rows: readonly Evidence[], wanted: Evidence["trait"]): boolean {
 	return rows.some(({ trait, agrees }) => trait === wanted && agrees);
 }
 
-/** One row; none if both values are empty, which is no evidence. */
 function rowOf(
 	trait: Evidence["trait"],
 	before = "",
@@ -156,7 +146,6 @@ function rowOf(
 	return before === "" && after === "" ? [] : [{ trait, before, after, agrees }];
 }
 
-/** Compares the fields: their number, the removed ones and the new ones. */
 function fieldsRow(known: FeatureDescription, found: FeatureDescription): Evidence[] {
 	const [before, after] = [fieldsOf(known), fieldsOf(found)];
 	const changes = [
@@ -167,28 +156,24 @@ function fieldsRow(known: FeatureDescription, found: FeatureDescription): Eviden
 	return rowOf("fields", `${before.length}`, text, changes.length === 0);
 }
 
-/** The distinct fields with their types, in upper case: a server's database decides on the case of names. */
+/** In upper case: a server's database decides on the case of names. */
 function fieldsOf({ fields }: FeatureDescription): string[] {
 	const textOf = ({ name, type }: Field) => `${name.toUpperCase()} (${type.replace("esriFieldType", "")})`;
 	return [...new Set(fields.map(textOf))];
 }
 
-/** The renderer's fields and labels, without the pictures, which a newer server draws in another way. */
+/** Without the pictures, which a newer server draws in another way. */
 function symbolsOf({ renderer }: FeatureDescription): string {
 	if (renderer.type === "simple") return renderer.label;
 	const by = renderer.type === "unique" ? renderer.fields.join(", ") : renderer.field;
 	return `${by}: ${renderer.classes.map(({ label }) => label).join(", ")}`;
 }
 
-/** The scales between which a layer is drawn, the smallest first. */
 function scalesOf({ min_scale = 0, max_scale = 0 }: LayerDescription): string {
 	return min_scale === 0 && max_scale === 0 ? "" : `1:${min_scale || "∞"} – 1:${max_scale}`;
 }
 
-/**
- * Factor up to which two scales of a WMS are the same: version 1.1.1 says scales in pixels whose size each server chooses,
- * and of the same layer version 1.3.0 says another number.
- */
+/** Version 1.1.1 of WMS says scales in pixels whose size each server chooses. */
 const maxHintFactor = 2;
 
 function isSameScale(before = 0, after = 0): boolean {
@@ -198,7 +183,6 @@ function isSameScale(before = 0, after = 0): boolean {
 	);
 }
 
-/** Whether two layers of a WMS are drawn at the same scales, as far as that is said exactly. */
 function hasSameScales(known: LayerDescription, found: LayerDescription): boolean {
 	return isSameScale(known.min_scale, found.min_scale) && isSameScale(known.max_scale, found.max_scale);
 }
@@ -215,7 +199,6 @@ function countRow(before: number | null, after: number | null): Evidence[] {
 	return rowOf("count", `${before}`, `${after}`, isNear);
 }
 
-/** The intersection of two rectangles as a share of their union, from 0 to 1. */
 function overlapOf(before: readonly number[], after: readonly number[]): number {
 	const [one, other] = [widened(before), widened(after)];
 	const both = getArea(getIntersection(one, other));

@@ -33,9 +33,7 @@ import { siblingText, wmsSiblings } from "./siblings.ts";
 import type { Clients, ReadCapabilities } from "./wms/read-capabilities.ts";
 
 /**
- * Describes the named layers of an OGC service from its capabilities. Without names it describes the whole service, with
- * all layers that have a name, in the order of the document.
- * @param lang of the texts, if the document has several
+ * Without names it describes the whole service.
  * @throws {Trouble}
  */
 export async function describeLayers(
@@ -60,7 +58,7 @@ export async function describeLayers(
 	return { description: { service_url: address, layers: [...names], ...about }, missing: null };
 }
 
-/** Title, abstract, keywords and bounds of one layer; for several, title and abstract are the root layer's. */
+/** Title and abstract of several layers are the root layer's. */
 function aboutLayers(
 	layers: readonly CapabilitiesLayer[],
 	capabilities: Capabilities,
@@ -82,7 +80,7 @@ function aboutLayers(
 	};
 }
 
-/** The bounds of all boxes; null if one of them is not known. */
+/** Null if one of the boxes is not known. */
 function boundsOf(boxes: readonly (Bounds | null)[]): Bounds | null {
 	const all = createEmpty();
 	for (const box of boxes) {
@@ -99,13 +97,12 @@ export interface Alike {
 	agreement: Agreement;
 }
 
-/** Layers that are compared in full, and that may agree. */
 const maxAlike = 5;
 
 /**
- * Finds the layers of a service that agree with a known one: under another number of an ArcGIS service, or under another
- * name of a WMS, unless it was there beside the known one before. If more than five agree, none can be identified, and the result is empty. Never rejects.
- * @param address address of a layer of the ArcGIS service, or of the WMS; that layer itself is left out
+ * Finds the layers of a service that agree with an earlier description and are new there. Empty if more than five agree.
+ * Never rejects.
+ * @param address of a layer of the ArcGIS service, or of the WMS; that layer itself is left out
  */
 export async function findAlike(known: LangDescription, address: string, clients: Clients): Promise<Alike[]> {
 	if ("renderer" in known) return findInArcgis(known, address, clients);
@@ -156,7 +153,6 @@ async function findInWms(known: NamedDescription, address: string, { read }: Cli
 	return found.length > maxAlike ? [] : found;
 }
 
-/** A described layer if it agrees with the known one, else an empty list. */
 export function alikeAt(known: LangDescription, service_url: string, described: Described | null): Alike[] {
 	if (!described) return [];
 	const agreement = agreementOf(known, described.description);
@@ -164,9 +160,8 @@ export function alikeAt(known: LangDescription, service_url: string, described: 
 }
 
 /**
- * Checks that an address still has the known layer, or a new version of it. Descriptions that were never harvested are not
- * compared.
- * @throws {Trouble} if another layer now has its number or name, and the known layer has another one
+ * Layers that were never harvested are not compared.
+ * @throws {Trouble} if another layer now has the number or name, and the earlier layer has another one
  */
 export async function checkSameLayer(
 	known: LangDescription | null,

@@ -23,7 +23,6 @@ import {
 	within,
 } from "./wms/read-capabilities.ts";
 
-/** Facts from a service about one language of a layer: its title, and for WMS its formats. */
 export type LayerFacts =
 	| { title: string }
 	| {
@@ -49,11 +48,8 @@ type Wrong = [member: string, what: Cause, state?: "well"];
 const maxMissing = 10;
 
 /**
- * Creates the check for a run, which shares capabilities between layers. The check asks the services of one layer, in both
- * languages, whether its registration is right: a WMS for GetCapabilities, a feature layer for its own document, a node of
- * version 2.0 for the service's document. It never rejects: a service that fails is a finding.
- * @param ask from `createAsk({ fetch: createFetch(…) })`
- * @param read reads capabilities; given if other functions share them
+ * Checks a registration against the services of both languages. Never rejects: a service that fails is a finding.
+ * @param read given if others share the capabilities
  */
 export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)) {
 	return async (registration: Registration, signal?: AbortSignal): Promise<CheckedServices> => {
@@ -127,7 +123,6 @@ function offers(formats: readonly string[], type: string): boolean {
 	return formats.some((format) => essence(format) === essence(type));
 }
 
-/** Checks a node of version 2.0 that is not a feature layer: whether the service exists and has the named layers. */
 async function checkNode(
 	node: LangNode,
 	lang: Lang,

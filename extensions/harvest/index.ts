@@ -22,7 +22,6 @@ const commands: readonly Command[] = [
 	},
 ];
 
-/** Asks map services what the layers are, and checks whether they draw. */
 export const harvest: Extension = {
 	name: "harvest",
 	commands,

@@ -37,8 +37,8 @@ import { type Clients, createReadCapabilities, within } from "./wms/read-capabil
 const defaultMapWkid = 3978;
 
 /**
- * Asks the services of a layer, once if both languages name the same service. Never rejects.
- * @param known the last description: if another layer now has this one's address, that is a finding and not an answer
+ * Never rejects.
+ * @param before the last description: another layer at its address is a finding
  */
 type AskServices<T> = (
 	registration: Registration,
@@ -46,16 +46,8 @@ type AskServices<T> = (
 	known?: Description | null,
 ) => Promise<T>;
 
-/**
- * Asks for the description of a feature layer, for that of the named layers of an OGC service, or for the layers of a
- * service that is registered as a whole.
- */
 export type HarvestLayer = AskServices<Harvested>;
 
-/**
- * Checks a layer as a viewer sees it: asks for its service's capabilities or its own document, then for one picture or one
- * feature.
- */
 export type WatchLayer = AskServices<Watched>;
 
 export async function describe(registration: Registration, lang: Lang, clients: Clients): Promise<Described> {
@@ -100,7 +92,7 @@ export function createHarvestLayer(options: Omit<Clients, "read"> & Partial<Clie
 	};
 }
 
-/** The texts of a layer in one language, from a document that is in the cache; null if it has none of its own. */
+/** Null if the document has no texts of its own in the language. */
 async function textsOf(registration: Registration, lang: Lang, clients: Clients) {
 	if (!isOgc(registration, lang)) return null;
 	const { description } = await describe(registration, lang, clients);
@@ -114,9 +106,8 @@ function isOgc(registration: Registration, lang: Lang): boolean {
 }
 
 /**
- * Creates the check for a run, which shares capabilities between layers.
- * @param ask from `createAsk`
- * @param site address of the catalogue, whose pages have to be able to draw the layer; empty if unknown; null: it does not matter
+ * The check for a run, which shares capabilities between layers.
+ * @param site address of the catalogue, whose pages have to draw the layer; empty: unknown; null: it does not matter
  */
 export function createWatchLayer(
 	ask: Ask,
@@ -145,7 +136,7 @@ export function createWatchLayer(
 	};
 }
 
-/** The address of the only layer that viewers read by its features; null if they draw pictures, or several layers. */
+/** Null if viewers draw pictures, or several layers. */
 function featuresAt(registration: Registration, lang: Lang): string | null {
 	const { service_url: address, scrape_only: entries = [] } = registration[lang] as FeatureEntry;
 	const type = serviceTypeOf(registration, lang);
@@ -158,7 +149,7 @@ function featuresAt(registration: Registration, lang: Lang): string | null {
 type FeatureEntry = { service_url: string; scrape_only?: readonly (string | number)[] };
 
 /**
- * Looks at a layer in one language as a viewer does, after the check has found nothing wrong.
+ * Looks at a layer as a viewer does.
  * @returns what could not be seen of a layer that is well
  * @throws {Trouble}
  */
@@ -193,7 +184,7 @@ async function look(
 	return (await lookAtWms({ address, name, capabilities, layer, mapWkid }, ask)).notes;
 }
 
-/** A finding that a WMS does not list a layer; that it draws the layer all the same, if it does. */
+/** A WMS may draw a layer that it does not list. */
 async function orDrawn(
 	registration: Registration,
 	finding: Finding,

@@ -1,21 +1,18 @@
 import type { Lang } from "../../registry/smallkey.ts";
 
-/** What the names of layers, services and folders tell: a series, a language, a copy. */
-
-/** Splits a name: `OldData_2024-fr` → old, data, 2024, fr. */
+/** `OldData_2024-fr` → old, data, 2024, fr. */
 function wordsOf(text: string): string[] {
 	const parts = text.split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u);
 	return parts.filter(Boolean).map((part) => part.toLowerCase());
 }
 
-/** Words in the names of copies, of tests and of what is kept: a service does not move there. */
+/** In names of places where a service does not move. */
 const copies = new Set(
 	`acceptance acceptation accept ancien ancienne anciens archive archived archives backup beta copie copy demo
 deprecated dev devel development draft essai essais formation historical historique integration legacy old
 preprod preproduction prototype qa sandbox stage staging temp test tests tmp training trash uat`.split(/\s+/),
 );
 
-/** Whether a place is named as a copy, and the known place is not. */
 export function isCopyOf(known: string, found: string): boolean {
 	const words = wordsOf(known);
 	const marks = wordsOf(found).flatMap((word, at, all) => [word, word + (all[at + 1] ?? "")]);
@@ -27,7 +24,6 @@ const languages: Record<Lang, ReadonlySet<string>> = {
 	fr: new Set(["fr", "fra", "fre", "french", "francais", "français", "f"]),
 };
 
-/** Whether a place is named as that of the other language, and the known place is not. */
 export function isOfOtherLanguage(lang: Lang, known: string, found: string): boolean {
 	const other = languages[lang === "en" ? "fr" : "en"];
 	const speaks = (text: string) => wordsOf(text).some((word) => other.has(word));
@@ -36,7 +32,7 @@ export function isOfOtherLanguage(lang: Lang, known: string, found: string): boo
 
 const yearPattern = /(?<!\d)(?:19|20)\d\d(?!\d)/g;
 
-/** The step from one name of a series to another: 1 to a later year or version, -1 to an earlier one; 0: no series. */
+/** 1 to a later year or version, -1 to an earlier one; 0: no series. */
 export function seriesStep(before: string, after: string): -1 | 0 | 1 {
 	const years = [before, after].map((text) => Number(text.match(yearPattern)?.at(-1) ?? 0));
 	if (years[0] && years[1] && years[0] !== years[1]) return years[0] < years[1] ? 1 : -1;
@@ -48,7 +44,6 @@ export function seriesStep(before: string, after: string): -1 | 0 | 1 {
 	return at < 0 ? 0 : Number(one[at]) < Number(other[at]) ? 1 : -1;
 }
 
-/** Normalizes a text, so that different spellings of it are equal. */
 export function normalized(text: string): string {
 	const line = text.normalize("NFC").replace(/[\s_]+/g, " ");
 	return line.trim().toLowerCase();

@@ -4,10 +4,9 @@ import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { code, counted, linesWithin } from "../../registry/untrusted-text.ts";
 import type { Watched } from "./finding.ts";
 
-/** Characters of a pull request's text: GitHub accepts 65,536. */
+/** GitHub accepts 65,536 characters. */
 const maxBodyLength = 60_000;
 
-/** Weeks after which the text names a service that is down. */
 const minNamedWeeks = 3;
 
 type Findings = Watched["findings"];
@@ -24,10 +23,7 @@ interface Notable extends LayerHealth {
 	isLongDown: boolean;
 }
 
-/**
- * Renders the text of the weekly pull request: services that have been down for weeks, then for each owner a table of the
- * layers that changed or are sick. Other layers are only counted.
- */
+/** The weekly pull request's text. */
 export function refreshText(
 	layers: readonly LayerHealth[],
 	{ health, week }: { health: Health; week: string },

@@ -7,7 +7,6 @@ export function readHarvest(variables: Variables) {
 	return {
 		harvest: {
 			on: variables.flag("HARVEST", true),
-			/** Whether the service looks for new addresses of sick layers, and proposes repairs. */
 			repair: variables.flag("REPAIR", true),
 			every: variables.span("HARVEST_EVERY", "7d"),
 		},
@@ -21,7 +20,7 @@ function readNotify(variables: Variables): { url: string; secret: string } | nul
 	return url === "" ? null : { url, secret };
 }
 
-/** The environment of a process that parses untrusted answers: without secrets. */
+/** Without secrets, for a process that parses untrusted answers. */
 export function childEnvironment(configuration: Configuration): NodeJS.ProcessEnv {
 	const { dataDir, mapWkid, publicUrl } = configuration;
 	const { allowPrivate, httpsProxy, noProxy } = configuration.network;

@@ -18,7 +18,7 @@ const arcgisService =
 	/^(.*\/rest\/services)\/(?:(.+)\/)?([^/]+)\/(MapServer|FeatureServer|ImageServer)(\/\d+)?\/?$/i;
 const arcgisWms = /^(.*)\/services\/(?:(.+)\/)?([^/]+)\/(MapServer|ImageServer)\/WMSServer\/?(?:\?.*)?$/i;
 
-/** The parts of an address on an ArcGIS server; null for any other address. `catalogue` is the address of its list. */
+/** Null for any other address. `catalogue` is the address of the server's list. */
 export function arcgisPlaceOf(address: string) {
 	const service = arcgisService.exec(address);
 	const [, root, ...parts] = service ?? arcgisWms.exec(address) ?? [];
@@ -28,7 +28,7 @@ export function arcgisPlaceOf(address: string) {
 	return {
 		...{ folder, name, type },
 		catalogue: service ? root : `${root}/rest/services`,
-		/** The address of another service on the server, with the same number of the layer. */
+		/** Of another service on the server, with the same number of the layer. */
 		addressOf: (path: string, catalogue: string) =>
 			service
 				? `${catalogue}/${encodeURI(path)}${layer}`
@@ -44,7 +44,7 @@ function decoded(text: string): string {
 	}
 }
 
-/** The list of a folder of an ArcGIS server: services as `Folder/Name/MapServer`. @returns a `Trouble` if there is no list */
+/** Services as `Folder/Name/MapServer`; a `Trouble` if there is no list. */
 export async function askList(catalogue: string, folder: string, ask: Clients["ask"]) {
 	const answer = await ask(`${[catalogue, encodeURI(folder)].filter(Boolean).join("/")}?f=json`);
 	if (!answer.ok) return answer;
@@ -57,7 +57,6 @@ export async function askList(catalogue: string, folder: string, ask: Clients["a
 	return { paths, folders: listOf(folders).map(textOf).filter(Boolean) };
 }
 
-/** The layers of an ArcGIS service; a `Trouble` if it does not list them. */
 export async function askLayers(address: string, ask: Clients["ask"]) {
 	const document = await orTrouble(askDocument(addressBelow(address, "/.."), "service", ask));
 	if (document instanceof Trouble) return document;
@@ -65,12 +64,12 @@ export async function askLayers(address: string, ask: Clients["ask"]) {
 	return new Trouble("wrong", causeOf("no-list"), { isTemporary: true });
 }
 
-/** The text by which a layer of a service is remembered: its name or number, and its title, which two layers may swap. */
+/** Name or number, and title, which two layers may swap. */
 export function siblingText(name: string, title = ""): string {
 	return `${name} ${title}`.trim().slice(0, maxSibling);
 }
 
-/** The texts of the layers of a WMS by their names. Of a large document's other layers, only the names are known. */
+/** By name. Of a large document's other layers, only the names are known. */
 export function wmsSiblings({ layers, others }: Capabilities): Map<string, string> {
 	const texts = [...layers].map(
 		([name, { title }]) => [name, siblingText(name, plainText(title.any, maxTitle))] as const,
@@ -84,7 +83,6 @@ function siblingOf(description: LangDescription): string {
 	return siblingText(numberIn(description.service_url), description.name);
 }
 
-/** The number of an ArcGIS layer at the end of its address; empty if there is none. */
 export function numberIn(address: string): string {
 	return arcgisPath.exec(new URL(address).pathname)?.[2] ?? "";
 }
@@ -94,8 +92,8 @@ export function knowsAll(siblings: readonly string[] | undefined): siblings is s
 }
 
 /**
- * Adds to the description of one layer what stands beside it: the layers of its service, and in ArcGIS the services of its
- * folder. What stood beside a layer before is not where the layer went. If there is no list, nothing is added.
+ * Adds what is beside a layer: the layers of its service, and in ArcGIS the services of its folder. What was there before
+ * is not where the layer went. Without a list, nothing is added.
  */
 export async function withSiblings(description: LangDescription, clients: Clients): Promise<LangDescription> {
 	const { service_url: address } = description;
@@ -120,7 +118,7 @@ export async function withSiblings(description: LangDescription, clients: Client
 	};
 }
 
-/** The texts that are nearest to one in the alphabet, each once, so that another order of a service changes nothing. */
+/** In the alphabet, each once: another order of a service changes nothing. */
 function nearest(texts: readonly string[], own: string): string[] {
 	const sorted = [...new Set(texts.map((text) => text.slice(0, maxSibling)).filter(Boolean))].sort();
 	const at = sorted.findIndex((text) => text >= own);
@@ -129,7 +127,6 @@ function nearest(texts: readonly string[], own: string): string[] {
 	return sorted.slice(first, first + maxSiblings);
 }
 
-/** Layers of the same name that are asked whether they are alike. */
 const maxNamesakes = 5;
 
 async function siblingsOf(known: Exclude<LangDescription, { entries: unknown }>, { ask, read }: Clients) {

@@ -11,7 +11,6 @@ import { arcgisPlaceOf, knowsAll, numberIn } from "../harvest/siblings.ts";
 import { createReadCapabilities } from "../harvest/wms/read-capabilities.ts";
 import { linkedServices, otherServices, permanentTarget, presenceOf } from "./places.ts";
 
-/** A service for one language in place of the registered one. */
 export interface Candidate extends Alike {
 	by: "https" | "redirect" | "service" | "folder" | "similar";
 }
@@ -26,20 +25,18 @@ export interface Tried {
 
 export interface SearchOptions {
 	ask: Ask;
-	/** For requests whose redirects must not be followed. The same limits apply. */
 	fetch: typeof fetch;
 	/** Spatial reference of the viewers' map (`MAP_WKID`). */
 	mapWkid: number;
 }
 
-/** Addresses that one attempt requests. */
 const maxAddresses = 5;
 
 const maxShown = 5;
 
 /**
- * The searches share answers. They request no other host, unless a permanent redirect leads there. They never
- * reject, and return the best candidates: one, or several that agree equally.
+ * Requests no other host, unless a permanent redirect leads there. The searches share answers, never reject, and return the
+ * best candidates: one, or several that agree equally.
  */
 export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 	const clients = { ask, mapWkid, read: createReadCapabilities(ask) };
@@ -103,7 +100,6 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 	}
 
 	return {
-		/** Ends when one attempt finds the same layer. */
 		async find(
 			registration: Registration,
 			lang: Lang,

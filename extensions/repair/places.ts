@@ -55,7 +55,6 @@ export async function presenceOf(
 	return hasItsName(agreementOf(before, now.description)) ? "here" : "replaced";
 }
 
-/** Whether another layer has the name now. */
 async function isSwapped(before: LangDescription, address: string, clients: Clients): Promise<boolean> {
 	const [name = ""] = "layers" in before ? before.layers : [];
 	const now = await orNull(describeLayers("WMS", address, [name], clients.read));
@@ -78,7 +77,6 @@ async function withoutList(address: string, trouble: Trouble, ask: Clients["ask"
 /** Each redirect in a row must be permanent. */
 const maxHops = 3;
 
-/** RFC 9110, section 15.4. */
 const permanent = new Set([301, 308]);
 
 /** Parameters of the request itself are not registered. */

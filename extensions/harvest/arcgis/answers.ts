@@ -16,8 +16,7 @@ import {
 import { checkEntries, type Described } from "../finding.ts";
 
 /**
- * Asks for a document of an ArcGIS service: `<service_url><path>?f=json`.
- * @param what what is registered there, for the text of a refusal
+ * @param what is registered there, for the text of a refusal
  * @throws {Trouble} if there is no document
  */
 export async function askDocument(
@@ -39,7 +38,7 @@ export function troubleOf({ state, what, status }: ServiceError): Trouble {
 	return new Trouble(state, what, { status });
 }
 
-/** Asks for the document of one feature layer: `<service_url>?f=json`. @throws {Trouble} */
+/** @throws {Trouble} */
 export async function askLayer(address: string, ask: Ask): Promise<Record<string, unknown>> {
 	const document = await askDocument(address, "layer", ask);
 	const problem = layerProblem(document);
@@ -47,7 +46,7 @@ export async function askLayer(address: string, ask: Ask): Promise<Record<string
 	return document;
 }
 
-/** Asks for the document of a service that is registered as a whole. @throws {Trouble} if viewers do not draw it as this type */
+/** @throws {Trouble} if viewers do not draw it as this type */
 export async function askService(address: string, type: ServiceType, ask: Ask): Promise<Document> {
 	const document = await askDocument(address, "service", ask);
 	const problem = serviceProblem(document, type);
@@ -56,8 +55,6 @@ export async function askService(address: string, type: ServiceType, ask: Ask): 
 }
 
 /**
- * Asks a service for its title, and for its layers: those of the top level in the service's order, and for each group the
- * layers in it.
  * @param isWhole whether all of its layers are registered; else there are no entries
  * @throws {Trouble}
  */

@@ -17,10 +17,7 @@ import { askDocument, askLayer, troubleOf } from "./answers.ts";
 import { countClasses, readRenderer } from "./renderer.ts";
 import { type LegendEntry, readLegend } from "./symbol.ts";
 
-/**
- * Queries for all features of a layer: by `1=1`, as most clients; and in the layer's extent, as viewers that load features
- * on demand, since firewalls refuse `1=1`.
- */
+/** Queries for all features: by `1=1`, as most clients ask; and in the layer's extent, since firewalls refuse `1=1`. */
 function queryForms(layer: Document): [Record<string, string>, Record<string, string>] {
 	const { xmin, ymin, xmax, ymax } = objectOf(layer.extent);
 	const sides = [xmin, ymin, xmax, ymax];
@@ -36,8 +33,8 @@ function queryForms(layer: Document): [Record<string, string>, Record<string, st
 }
 
 /**
- * Asks a feature layer for one feature, as a viewer does; if that is refused, in another form.
- * @returns what could not be seen of a layer that is well: its service answers, but not to these queries
+ * Asks for one feature, as a viewer does; if that is refused, in another form.
+ * @returns what could not be seen of a layer whose service answers, but not to these queries
  * @throws {Trouble} if the service fails, has no features, or offers no queries
  */
 export async function lookAtFeatures(address: string, ask: Ask): Promise<Cause | null> {
@@ -55,16 +52,14 @@ export async function lookAtFeatures(address: string, ask: Ask): Promise<Cause |
 
 interface Refusal {
 	what: Cause;
-	/** Status of the answer, or the service's code; null if there is none. */
 	status: number | null;
-	/** Whether no client would get features, whatever it asks for: a page, or an internal error. */
+	/** A page, or an internal error. */
 	isFailure: boolean;
 }
 
-/** Codes by which a service wants a token, or another one. */
+/** By which a service wants a token. */
 const tokenCodes: ReadonlySet<unknown> = new Set([401, 498, 499]);
 
-/** Judges a layer that answers no query with features. @throws {Trouble} */
 function judgeRefusal({ what, status, isFailure }: Refusal, { capabilities }: Document): Cause {
 	if (isFailure) throw new Trouble("down", what, { status });
 	const isOffered = typeof capabilities !== "string" || /\bquery\b/i.test(capabilities);
@@ -73,7 +68,6 @@ function judgeRefusal({ what, status, isFailure }: Refusal, { capabilities }: Do
 }
 
 /**
- * Asks for features.
  * @returns how many came, at least; or why none came
  * @throws {Trouble} if the service does not answer, or its whole site has an error
  */
@@ -100,22 +94,18 @@ function isRefusalCode(code: number | null): boolean {
 	return code !== null && code >= 400 && code < 500;
 }
 
-/** Fields of a layer: each one is a column in the viewer's grid. */
+/** Each one is a column in the viewer's grid. */
 const maxFields = 1000;
 
-/** Classes of a renderer: each one is an image in every fragment. */
+/** Each one is an image in every fragment. */
 const maxClasses = 1000;
 
-/** Characters of a description of one language: it is in every fragment of the layer. */
+/** Characters, in every fragment of the layer. */
 const maxDescriptionLength = 512 * 1024;
 
-/** The spatial reference of a sketch's extent. It has no effect: places are compared by `bounds`, in degrees. */
+/** Has no effect: sketches are compared by `bounds`, in degrees. */
 const sketchWkid = 4326;
 
-/**
- * Asks a feature layer's service for a description: from its document, its legend and its number of features.
- * @throws {Trouble}
- */
 export async function describeLayer(
 	address: string,
 	{ ask, mapWkid }: { ask: Ask; mapWkid: number },
@@ -137,10 +127,7 @@ export async function describeLayer(
 	return { description, missing: troubles[0] ?? null };
 }
 
-/**
- * Describes a layer from its document alone, without its legend and its number of features, and without a renderer of too
- * many classes.
- */
+/** Describes a layer from its document alone. */
 export function sketchLayer(address: string, layer: Record<string, unknown>): FeatureDescription {
 	const fields = listOf(layer.fields).filter(isObject).slice(0, maxFields).map(readField);
 	const known = hasTooManyClasses(layer) ? { ...layer, drawingInfo: {} } : layer;
@@ -148,7 +135,7 @@ export function sketchLayer(address: string, layer: Record<string, unknown>): Fe
 	return buildDescription(address, known, parts, sketchWkid);
 }
 
-/** Checked before the classes are read: an answer may have a million of them, and each one gets an image. */
+/** An answer may have a million classes. */
 function hasTooManyClasses({ drawingInfo }: Document): boolean {
 	return countClasses(objectOf(objectOf(drawingInfo).renderer)) > maxClasses;
 }
@@ -158,7 +145,6 @@ export async function askAllLayers(address: string, ask: Ask): Promise<Record<st
 	return listOf(layers).filter(isObject);
 }
 
-/** Accepts the address of a layer of a MapServer, and captures the layer's number. */
 const mapLayer = /\/MapServer\/(\d+)\/*$/i;
 
 async function askLegend(address: string, ask: Ask, troubles: Trouble[]): Promise<LegendEntry[]> {
@@ -169,7 +155,6 @@ async function askLegend(address: string, ask: Ask, troubles: Trouble[]): Promis
 	return readLegend(await askExtra(url.href, "/legend", ask, troubles), Number(layerId));
 }
 
-/** Asks for the number of features, by each form of query until one is answered. */
 async function askCount(
 	address: string,
 	layer: Document,
@@ -188,10 +173,7 @@ async function askCount(
 	return features !== null && features >= 0 ? features : null;
 }
 
-/**
- * Asks for a further document; empty if there is none.
- * @param troubles gets a temporary failure. A permanent one is ignored, so that the rest of the description is stored.
- */
+/** @param troubles gets a temporary failure. A permanent one is ignored, so that the rest is stored. */
 async function askExtra(
 	address: string,
 	path: string,
@@ -212,7 +194,6 @@ interface LayerParts {
 	area: Area | null;
 }
 
-/** Builds a description, whose members always have this order. */
 function buildDescription(
 	address: string,
 	layer: Record<string, unknown>,

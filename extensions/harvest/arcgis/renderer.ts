@@ -13,16 +13,14 @@ type Json = Record<string, unknown>;
 interface LayerParts {
 	fields: Field[];
 	geometryType: string;
-	/** The layer's legend; empty if the service has none. */
 	legend: LegendEntry[];
 }
 
-/** Characters of all pictures of a renderer: they are in every fragment of the layer. */
+/** Characters, in every fragment of the layer. */
 const maxPicturesLength = 256 * 1024;
 
 /**
- * Converts an ArcGIS renderer to the project's form. Every class has an image: from the legend, else from its symbol, else
- * the generic one. What viewers cannot compute becomes one symbol for all features: docs/harvest.md has the table.
+ * What each renderer becomes is the table in docs/harvest.md.
  * @param given `drawingInfo.renderer`, not checked
  */
 export function readRenderer(given: unknown, parts: LayerParts): Renderer {
@@ -36,7 +34,7 @@ function readAny(renderer: Json, parts: LayerParts): Renderer {
 	if (renderer.type === "uniqueValue")
 		return readClasses(renderer, valueClasses(renderer), readUnique, parts);
 	const { symbol, defaultSymbol, type } = renderer;
-	// A legend of several entries is one of sizes or colours, of which none is that of all features.
+	// The entries of several are of sizes or colours, none of which all features have.
 	const isSimple = type === "simple" || type === undefined;
 	const drawn = [symbol, defaultSymbol].map(symbolImage).find((image) => image !== null);
 	const other = isSimple ? parts.legend[0]?.image : null;
@@ -44,14 +42,13 @@ function readAny(renderer: Json, parts: LayerParts): Renderer {
 	return { type: "simple", label: textOf(renderer.label), image };
 }
 
-/** The picture of a legend's only entry; null if there are several. */
 function onlyEntry({ legend }: LayerParts): string | null | undefined {
 	return legend.length === 1 ? legend[0]?.image : null;
 }
 
 interface RendererClass {
 	info: Json;
-	/** Unique values: those that have this class's symbol. Of several fields, one value has a part for each. */
+	/** Of unique values. Of several fields, one value has a part for each. */
 	values: unknown[];
 }
 
@@ -59,13 +56,11 @@ function numberIn(value: unknown): number | null {
 	return numberOf(typeof value === "string" && value.trim() !== "" ? Number(value) : value);
 }
 
-/** @returns classes of a renderer of class breaks, as the service lists them */
 function breakClasses({ classBreakInfos }: Json): RendererClass[] {
 	const infos = listOf(classBreakInfos).filter(isObject);
 	return infos.map((info) => ({ info, values: [info.classMaxValue] }));
 }
 
-/** @returns classes of a renderer of unique values: of `uniqueValueInfos`, else of `uniqueValueGroups` */
 function valueClasses({ uniqueValueInfos, uniqueValueGroups }: Json): RendererClass[] {
 	const infos = listOf(uniqueValueInfos).filter(isObject);
 	if (infos.length > 0) return infos.map((info) => ({ info, values: [info.value] }));
@@ -79,7 +74,7 @@ export function countClasses(renderer: Json): number {
 	return classes.reduce((count, { values }) => count + values.length, 0);
 }
 
-/** Reads a renderer of classes, unless viewers cannot sort features into them: then all features have one picture. */
+/** If viewers cannot sort features into the classes, all features have one picture. */
 function readClasses(
 	renderer: Json,
 	classes: RendererClass[],
@@ -101,7 +96,7 @@ function isNormalized({ normalizationType, normalizationField }: Json): boolean 
 	return !/^$|none$/i.test(textOf(normalizationType)) || textOf(normalizationField) !== "";
 }
 
-/** Replaces each picture beyond the limit by a generic image. The default symbol's picture comes first. */
+/** The default symbol's picture comes first. */
 function boundPictures(renderer: Renderer, generic: string): Renderer {
 	let left = maxPicturesLength;
 	const bound = <D extends Drawing>(drawing: D): D => {
@@ -112,7 +107,6 @@ function boundPictures(renderer: Renderer, generic: string): Renderer {
 	};
 	if (renderer.type === "simple") return bound(renderer);
 	const first = renderer.default && bound(renderer.default);
-	// TypeScript cannot express that the classes keep their type.
 	return { ...renderer, default: first, classes: (renderer.classes as Drawing[]).map(bound) } as Renderer;
 }
 
@@ -134,15 +128,12 @@ function readUnique(renderer: Json, drawn: Drawn, parts: LayerParts): Renderer {
 	return { type: "unique", fields, default: drawn.default, classes };
 }
 
-/** The viewers join the values of several fields as texts, with a comma and a space. */
+/** Viewers join the values of several fields with a comma and a space. */
 function joinedPart(part: string): string {
 	return nullWord.test(part.trim()) ? "null" : part;
 }
 
-/**
- * Returns a function that splits the value of several fields into its parts. Some services write a space behind each
- * delimiter that does not say so; a value of spaces is kept.
- */
+/** Some services write a space behind each delimiter that does not say so; a value of spaces is kept. */
 function splitter(fieldDelimiter: unknown, values: readonly unknown[], count: number) {
 	const delimiter = typeof fieldDelimiter === "string" ? fieldDelimiter : ",";
 	if (delimiter === "") return (value: unknown) => [wordOf(value)];
@@ -156,7 +147,7 @@ function splitter(fieldDelimiter: unknown, values: readonly unknown[], count: nu
 	};
 }
 
-/** The viewer compares values with `===`, but ArcGIS writes the values of number fields as text. */
+/** Viewers compare with `===`, but ArcGIS writes the values of number fields as text. */
 function singleValue(value: unknown, field: Field | undefined): string | number | null {
 	const text = wordOf(value);
 	if (value === null || nullWord.test(text.trim())) return null;
@@ -177,7 +168,7 @@ function readBreaks(renderer: Json, drawn: Drawn, parts: LayerParts): Renderer {
 	return { type: "breaks", field, min, default: drawn.default, classes };
 }
 
-/** Where the first class starts: at the lowest start of a class; if none has one, it has every value up to its end. */
+/** At the lowest start of a class; without one, the first class has every value up to its end. */
 function lowestOf({ classes }: Drawn, firstMax: number): number {
 	const starts = classes.flatMap(({ info }) => numberIn(info.classMinValue) ?? []);
 	const lowest = starts.reduce((low, start) => Math.min(low, start), Number.POSITIVE_INFINITY);
@@ -189,7 +180,6 @@ interface Drawn {
 	default: Drawing | null;
 }
 
-/** Draws each class. A range without an end is none. */
 function drawClasses(renderer: Json, all: RendererClass[], parts: LayerParts): Drawn {
 	const { defaultSymbol, fieldDelimiter } = renderer;
 	const label = isObject(defaultSymbol) ? textOf(renderer.defaultLabel) : null;

@@ -1,12 +1,11 @@
 import { isImage } from "../../../registry/description.ts";
 import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
 
-/** An entry of a legend. Its image is a data URI; null if the service's image is not usable. */
+/** `image`: a data URI; null if the service's image is not usable. */
 export type LegendEntry = ReturnType<typeof readLegend>[number];
 
 type LegendClass = { label: string; values: string[] };
 
-/** Reads the legend of one layer from a `MapServer/legend?f=json`; empty if the layer is not in it. */
 export function readLegend(answer: unknown, layerId: number) {
 	const layers = listOf(objectOf(answer).layers).filter(isObject);
 	const layer = layers.find((candidate) => numberOf(candidate.layerId) === layerId);
@@ -20,10 +19,8 @@ export function readLegend(answer: unknown, layerId: number) {
 }
 
 /**
- * Finds the image of each class in a layer's legend: by position if the two lists match, since several classes may have
- * the same label; else by the values of the entries, then by label, then the rest by position.
- * @param defaultLabel label of the renderer's default symbol; null if there is none
- * @returns the image of each class, and of the default symbol; null if there is none
+ * By position if the two lists match, since several classes may have one label; else by value, by label, by position.
+ * @param defaultLabel null without a default symbol
  */
 export function pairLegend(classes: LegendClass[], defaultLabel: string | null, legend: LegendEntry[]) {
 	const defaultIndex = findDefault(classes.length, defaultLabel, legend);
@@ -37,7 +34,7 @@ export function pairLegend(classes: LegendClass[], defaultLabel: string | null, 
 
 const allOthers = "<all other values>";
 
-/** Index of the default symbol's entry, or -1. The legend has this entry only if it is one longer than the classes. */
+/** Index of the default symbol's entry, or -1. */
 function findDefault(classes: number, defaultLabel: string | null, legend: LegendEntry[]): number {
 	if (defaultLabel === null || legend.length !== classes + 1) return -1;
 	const ends = [0, legend.length - 1];
@@ -57,7 +54,7 @@ function pairByPosition(classes: LegendClass[], entries: LegendEntry[]): LegendE
 	return isMatch ? entries : null;
 }
 
-/** Reads each list only once: a service may send a thousand classes, and a legend of a hundred thousand entries. */
+/** Reads each list once: a legend may have a hundred thousand entries. */
 function pairByContent(classes: LegendClass[], entries: LegendEntry[]): (LegendEntry | undefined)[] {
 	const byValue = new Map<string, LegendEntry>();
 	const byLabel = new Map<string, LegendEntry[]>();
@@ -79,22 +76,19 @@ function pairByContent(classes: LegendClass[], entries: LegendEntry[]): (LegendE
 			values.map((value) => byValue.get(value)).find(Boolean) ??
 			labelled[Math.min(position, labelled.length - 1)];
 		if (entry || entries.length !== classes.length) return entry;
-		// Takes the entry at the same position, unless its label is another class's.
 		const same = entries[index];
 		return same && !claimed.has(same.label) ? same : undefined;
 	});
 }
 
-/** Side of the drawings of lines and areas, in pixels: the same as in legends of ArcGIS. */
+/** Pixels, as in the legends of ArcGIS. */
 const side = 20;
 
-/** Pixels per point, the unit of ArcGIS's symbols. */
 const pixelsPerPoint = 4 / 3;
 
 /**
- * Converts an ArcGIS symbol to an image: a picture symbol to its picture, other symbols to a drawing of shape and colours.
- * @param symbol an `esriSMS`, `esriSLS`, `esriSFS`, `esriPMS` or `esriPFS`, not checked
- * @returns a data URI; null for any other symbol, and for a picture that is not usable
+ * @param symbol not checked
+ * @returns a data URI; null for an unknown symbol or a picture that is not usable
  */
 export function symbolImage(symbol: unknown): string | null {
 	const known = objectOf(symbol);
@@ -105,10 +99,10 @@ export function symbolImage(symbol: unknown): string | null {
 	return known.type === "esriSFS" ? drawFill(known) : null;
 }
 
-/** Accepted image types of a service. SVG is not accepted: it can contain scripts. */
+/** No SVG, which can contain scripts. */
 const pictureTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/bmp"]);
 
-/** A picture that a service sends as base64, as a data URI; null if its type is not accepted or its base64 is invalid. */
+/** @returns a data URI; null if the type is not accepted or the base64 is invalid */
 export function pictureImage(contentType: unknown, imageData: unknown): string | null {
 	const type = contentType === "image/jpg" ? "image/jpeg" : contentType;
 	if (typeof type !== "string" || !pictureTypes.has(type) || typeof imageData !== "string") return null;
@@ -116,7 +110,6 @@ export function pictureImage(contentType: unknown, imageData: unknown): string |
 	return isImage(image) ? image : null;
 }
 
-/** The image of a layer without a known symbol: a grey area, line or dot, depending on its geometry. */
 export function genericImageOf(geometryType: string): string {
 	const color = [136, 136, 136, 255];
 	const outline = { color: [68, 68, 68, 255], width: 0.75 };
@@ -138,7 +131,7 @@ function clamp(value: unknown, min: number, max: number, otherwise: number): num
 	return Math.min(Math.max(numberOf(value) ?? otherwise, min), max);
 }
 
-/** The attributes of `fill` or `stroke` for an ArcGIS colour: red, green, blue and alpha, each from 0 to 255. */
+/** @param color red, green, blue and alpha, each from 0 to 255 */
 function paint(property: "fill" | "stroke", color: unknown): string {
 	const parts = listOf(color).map((part) => Math.round(clamp(part, 0, 255, 0)));
 	if (parts.length < 3) return `${property}="none"`;
@@ -147,7 +140,7 @@ function paint(property: "fill" | "stroke", color: unknown): string {
 	return `${property}="rgb(${red},${green},${blue})"${opacity}`;
 }
 
-/** Lengths of dashes and gaps, in line widths. */
+/** In line widths. */
 const dashes: ReadonlyMap<unknown, number[]> = new Map([
 	["esriSLSDash", [4, 3]],
 	["esriSLSShortDash", [3, 1]],
@@ -162,7 +155,7 @@ const dashes: ReadonlyMap<unknown, number[]> = new Map([
 	["esriSLSShortDashDotDot", [4, 1, 1, 1, 1, 1]],
 ]);
 
-/** The stroke's attributes for an ArcGIS line symbol, and its width in pixels. */
+/** `width`: in pixels. */
 function stroke(line: Record<string, unknown>): { attributes: string; width: number } {
 	if (line.style === "esriSLSNull" || listOf(line.color).length < 3) {
 		return { attributes: 'stroke="none"', width: 0 };
@@ -200,7 +193,7 @@ function drawFill(symbol: Record<string, unknown>): string {
 	return svg(side, `${lines}<rect x="2" y="2" width="16" height="16" ${fill} ${outline}/>`);
 }
 
-/** Paths of the markers around their centre; a unit is half the marker's size. */
+/** Around their centre; a unit is half the marker's size. */
 const markers: ReadonlyMap<unknown, string> = new Map([
 	["esriSMSSquare", "M-1 -1L1 -1L1 1L-1 1Z"],
 	["esriSMSDiamond", "M0 -1L1 0L0 1L-1 0Z"],

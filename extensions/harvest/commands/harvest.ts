@@ -39,11 +39,7 @@ const harvestTitles = {
 	well: "Well, but not everything could be seen:",
 };
 
-/**
- * Prints the findings of each state below its title, in the order of the layers.
- * @param noteOf the end of the line of a finding
- * @returns exit code: 1 if a registration is wrong
- */
+/** @returns exit code: 1 if a registration is wrong */
 function printFindings(
 	found: readonly { smallkey: string; findings: readonly Finding[] }[],
 	titles: Partial<Record<Finding["state"], string>>,
@@ -80,7 +76,6 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	const layers = await readLayers({ folder }, smallkeys, io);
 	const now = io.now().getTime();
 
-	/** Whether a layer has no description, or its file is at least `olderThanMs` old. */
 	async function isDue({ smallkey, registration, description }: CheckedLayer): Promise<boolean> {
 		if (olderThanMs === undefined || !isDescribed(registration, description)) return true;
 		const path = join(folder, pathInLayers(descriptionPath(smallkey)));
@@ -104,7 +99,7 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	const addressOf = ({ registration }: CheckedLayer) => registration.en.service_url;
 	const asked = layers
 		.filter((layer) => harvestedLangs(layer.registration).length > 0)
-		// Layers of one service come together, so that its capabilities are still cached for the last of them.
+		// Layers of one service share cached capabilities.
 		.sort((one, other) => addressOf(one).localeCompare(addressOf(other)));
 	const areDue = await pMap(asked, isDue, { concurrency: layersAtOnce });
 	const wanted = asked.filter((_, index) => areDue[index]);
@@ -159,7 +154,6 @@ const watchTitles = {
 	blocked: "Layers that browsers block on an https site:",
 };
 
-/** Smallkeys of the layers whose service description differs from the last commit of the checkout. */
 async function changedDescriptions(folder: string): Promise<Set<string>> {
 	const args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", folder];
 	const lines = (await runGit(".", args)).toString("utf8").split("\0").filter(Boolean);

@@ -22,19 +22,18 @@ export interface LookedAt {
 	address: string;
 	name: string;
 	capabilities: Capabilities;
-	/** null: the capabilities do not list it. */
+	/** Null if not listed. */
 	layer: CapabilitiesLayer | null;
 	mapWkid: number;
 }
 
 interface Seen {
 	isDrawn: boolean;
-	/** What was not seen, or what a viewer has to know. */
 	notes: Cause[];
 }
 
 /**
- * Looks at a layer of a WMS: requests pictures as its document says, until one is not blank.
+ * Requests pictures as the document says, until one is not blank.
  * @throws {Trouble} if there is no picture, or all are blank where the layer must be drawn
  */
 export async function lookAtWms(looked: LookedAt, ask: Ask): Promise<Seen> {
@@ -61,10 +60,8 @@ export async function lookAtWms(looked: LookedAt, ask: Ask): Promise<Seen> {
 	return { isDrawn: false, notes: [...notes, causeOf("not-seen", quote(name))] };
 }
 
-/** References in which a layer is asked for, if the first one fails. */
 const maxReferences = 3;
 
-/** A request that is answered with a picture, and where else the layer may be looked at. */
 interface FirstPicture {
 	request: PictureRequest;
 	places: Places;
@@ -72,13 +69,10 @@ interface FirstPicture {
 	notes: Cause[];
 }
 
-/** A way to ask for a picture, and what a viewer has to know if it is the one that has a picture. */
+/** `note`: what a viewer has to know if this way has a picture. */
 type Variant = [facts: PictureFacts, reference: string, note?: Cause];
 
-/**
- * The ways to ask for a picture, the best first: in a listed reference, in another one, with the name of a style, and as
- * every server of WMS 1.1.1 is asked.
- */
+/** The best first; the last as every server of WMS 1.1.1 is asked. */
 function variantsOf({ layer, mapWkid }: LookedAt, facts: PictureFacts): Variant[] {
 	const references = referencesFor(facts, mapWkid).slice(0, maxReferences);
 	const variants = references.map((reference): Variant => [facts, reference]);
@@ -91,9 +85,9 @@ function variantsOf({ layer, mapWkid }: LookedAt, facts: PictureFacts): Variant[
 }
 
 /**
- * Requests a first picture: at the document's address, else at the registered one.
- * @returns null if the layer is drawn only in references that are not known here, so that none can be asked for
- * @throws {Trouble} if the service has none
+ * At the document's address, else at the registered one.
+ * @returns null if the layer is drawn only in references that are not known here
+ * @throws {Trouble}
  */
 async function firstPicture(looked: LookedAt, facts: PictureFacts, ask: Ask): Promise<FirstPicture | null> {
 	const { address, name, capabilities, layer } = looked;
@@ -120,14 +114,14 @@ async function firstPicture(looked: LookedAt, facts: PictureFacts, ask: Ask): Pr
 	throw trouble ?? new Trouble("down", causeOf("no-picture"));
 }
 
-/** Whether a server answers, and refuses this request: another one may be right. */
+/** The server answers: another request may be right. */
 function isRefused({ what, status }: Trouble): boolean {
 	return (
 		what.code.startsWith("no-picture") || (status !== null && status >= 400 && status < 500 && status !== 429)
 	);
 }
 
-/** Whether nothing is drawn without the value of a dimension, which most viewers do not send. */
+/** Most viewers send no value of a dimension. */
 async function needsDimension(
 	{ address, name }: LookedAt,
 	facts: PictureFacts,
@@ -155,16 +149,12 @@ async function askPicture(
 	return new Trouble("down", words ? causeOf("no-picture-but", quote(words)) : causeOf("no-picture"));
 }
 
-/** Bytes of a picture that is decoded: one of that side has some 16,000 before compression. */
+/** A picture of that side has some 16,000 before compression. */
 const maxBytes = 64 * 1024;
 
-/** Offset of a PNG's width, which its height follows (RFC 2083, section 4.1.1). */
+/** The height follows (RFC 2083, section 4.1.1). */
 const widthOffset = 16;
 
-/**
- * Whether a PNG is blank: all pixels have the same colour, or are transparent. A picture that is larger than requested, or
- * cannot be decoded, does not count as blank.
- */
 export function isBlank(bytes: Uint8Array): boolean {
 	if (!hasPngSignature(bytes) || bytes.length > maxBytes || bytes.length < widthOffset + 8) return false;
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

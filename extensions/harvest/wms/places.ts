@@ -11,35 +11,32 @@ import {
 import type { PictureFacts } from "../../../site/service/picture.ts";
 import { scaleOfBox, sideAtScale } from "../../../site/service/picture.ts";
 
-/** Where a layer is looked at, in the coordinates of a reference. */
+/** `boxes`: in the coordinates of a reference. `isSure`: the layer has to be drawn there. */
 export interface Places {
 	boxes: number[][];
-	/** Whether the layer has to be drawn there: blank pictures mean that it is empty. */
 	isSure: boolean;
 }
 
-/** Where a layer is looked at whose service does not say where it lies: Canada. */
+/** Where the service does not say where the layer is. */
 const canada: Bounds = [-141, 41, -52, 84];
 
-/** Parts of a layer's box, around its centre, that are requested: many layers are drawn at large scales only. */
+/** Around the centre: many layers are drawn at large scales only. */
 const parts = [1, 1 / 10, 1 / 100];
 
-/** Boxes of a layer with scales. */
 const maxBoxes = 4;
 
-/** Degrees from which a box is one of the whole earth, as services write that do not know where a layer lies. */
+/** Degrees of a box that services write which do not know where a layer is. */
 const wholeEarth = 350;
 
-/** Degrees to which the sides of a smaller box are widened: a point has none. */
+/** Degrees: a point has no sides. */
 const minSide = 0.01;
 
-/** Latitude up to which the web's Mercator projection goes. */
+/** Of the web's Mercator projection. */
 const maxLatitude = 85.05;
 
 /**
- * Where a layer is looked at in a reference: within its box, and at the scales at which it is drawn.
  * @param pixels side of the pictures
- * @returns null if no place of it is known in that reference
+ * @returns null if no place of the layer is known in that reference
  */
 export function placesIn(
 	reference: string,
@@ -61,13 +58,13 @@ export function placesIn(
 	return { boxes: parts.map((part) => partOf(box, part)), isSure };
 }
 
-/** The part of a box in Canada; Canada if there is none. */
+/** Canada if nothing of the box is in it. */
 function within(bounds: Bounds): Bounds {
 	const common = getIntersection([...bounds], [...canada]);
 	return isEmpty(common) ? canada : (common as unknown as Bounds);
 }
 
-/** A box in degrees in a reference; in an unknown one, the document's own box. */
+/** In an unknown reference, the document's own box. */
 function projected(reference: string, bounds: Bounds, { boxes }: PictureFacts): number[] | null {
 	const wkid = wkidOf(reference);
 	if (wkid === null) return boxes.find((one) => one.reference === reference)?.sides ?? null;
@@ -95,13 +92,12 @@ function partOf(box: readonly number[], part: number): number[] {
 	return shown;
 }
 
-/** The scales of a layer: its own or inherited ones, else those of the layers in it. */
 function scalesIn(layer: CapabilitiesLayer): readonly Scales[] {
 	const own = scalesOf(layer);
 	return own ? [own] : layer.innerScales;
 }
 
-/** Boxes in which at least one of several scales is drawn: squares around the centre, then larger parts. */
+/** Squares around the centre, then larger parts. */
 function boxesAtScales(
 	reference: string,
 	box: readonly number[],
@@ -124,7 +120,7 @@ function boxesAtScales(
 	return [...squares, ...parts.map((part) => partOf(box, part)).filter(isDrawn)].slice(0, maxBoxes);
 }
 
-/** A scale at which a layer is drawn, however its server computes scales. */
+/** However the server computes scales. */
 function scaleInside({ smallest, largest, isHint }: Scales): number {
 	const margin = isHint ? 4 : 2;
 	if (smallest === 0) return largest * margin;

@@ -9,8 +9,7 @@ import { NotCapabilities, readCapabilities } from "../../../site/service/read-ca
 import { orTrouble, quote } from "../finding.ts";
 
 /**
- * Reads the capabilities of a service. Answers are cached for the layers that follow.
- * @param layers names of layers that are needed: of a large document, little is kept of others
+ * @param layers names of those that are needed: of a large document, little is kept of others
  * @throws {Trouble}
  */
 export type ReadCapabilities = (
@@ -19,15 +18,14 @@ export type ReadCapabilities = (
 	layers: readonly string[],
 ) => Promise<Capabilities>;
 
-/** The clients for services, which all layers share. */
 export interface Clients {
 	ask: Ask;
 	read: ReadCapabilities;
-	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
+	/** Of the viewers' map (`MAP_WKID`). */
 	mapWkid: number;
 }
 
-/** The same clients, whose requests end when a signal aborts. Capabilities are shared: only the wait for them ends. */
+/** Requests end with the signal. Capabilities are shared: only the wait for them ends. */
 export function within<C extends Pick<Clients, "ask" | "read">>(
 	clients: C,
 	signal: AbortSignal | undefined,
@@ -48,7 +46,7 @@ function untilAborted<T>(task: Promise<T>, signal: AbortSignal): Promise<T> {
 	return Promise.race([task, late]);
 }
 
-/** Parses a GetCapabilities answer. @throws {Trouble} for an exception and for any other document */
+/** @throws {Trouble} for an exception and for any other document */
 export function parseCapabilities(
 	document: Uint8Array | Parts,
 	contentType: string,
@@ -66,13 +64,13 @@ export function parseCapabilities(
 
 const maxCached = 16;
 
-/** Time for which capabilities are cached, in milliseconds: a process that runs for days must read changes. */
+/** A process that runs for days must read changes. */
 const maxAgeMs = 600_000;
 
-/** Time for which a failure is cached: a layer is harvested again after a minute. */
+/** A layer is harvested again after a minute. */
 const maxFailureAgeMs = 60_000;
 
-/** Creates the reader of capabilities that several layers share. @param now clock, in milliseconds since 1970 */
+/** @param now in milliseconds since 1970 */
 export function createReadCapabilities(ask: Ask, now: () => number = Date.now): ReadCapabilities {
 	const cached = new Map<string, { untilMs: number; answer: Promise<Capabilities> }>();
 
@@ -99,7 +97,7 @@ export function createReadCapabilities(ask: Ask, now: () => number = Date.now): 
 			});
 			entry = made;
 		}
-		// Deleted and set again, so that the first entry of the map is the least recently used one.
+		// The first entry of the map is the least recently used one.
 		cached.delete(name);
 		cached.set(name, entry);
 		const [oldest] = cached.keys();
@@ -107,7 +105,6 @@ export function createReadCapabilities(ask: Ask, now: () => number = Date.now): 
 		return entry.answer;
 	}
 
-	/** Reads the document, at another address if this one has none. */
 	async function readWhole(service: OgcService, address: string, layers: readonly string[]) {
 		const first = await orTrouble(read(service, capabilitiesAddress(service, address), layers));
 		if (!(first instanceof Trouble)) return first;
@@ -129,15 +126,14 @@ export function createReadCapabilities(ask: Ask, now: () => number = Date.now): 
 	};
 }
 
-/** Whether only a part of a large document was kept, which does not have all of the needed layers. */
+/** Whether only a part of a large document was kept, without a needed layer. */
 function lacks({ layers, count }: Capabilities, names: readonly string[]): boolean {
 	return count > layers.size && names.some((name) => !listedNames(name).some((listed) => layers.has(listed)));
 }
 
-/** Statuses with which a server refuses a version, or has no document at an address. */
 const refusals: ReadonlySet<number | null> = new Set([400, 404, 405, 501]);
 
-/** Where a document may be, after a trouble at its first address; null for no other place. */
+/** Null for no other place. */
 function otherAddress(service: OgcService, address: string, { what, status }: Trouble): string | null {
 	const isRefused = what.code === "exception" || refusals.has(status);
 	// Some servers of version 1.1.1 refuse version 1.3.0, in place of answering with their own (06-042, section 6.2.4).
