@@ -1,14 +1,7 @@
 import { judgeKey } from "../../registry/key-rules.ts";
 import { type Lang, parseSmallkey } from "../../registry/smallkey.ts";
 import { textIn, textOf } from "../../registry/texts.ts";
-import { fold } from "../search/words.ts";
-
-/** Words that say little, in titles of both languages. */
-const stopWords = new Set(
-	"a an and at by for from in of on the to au aux d de des du en et l la le les par pour sur un une".split(
-		" ",
-	),
-);
+import { fold, isStopWord } from "../search/words.ts";
 
 const maxWords = 3;
 const maxLength = 32;
@@ -28,8 +21,8 @@ export async function proposeKey(
 	isTaken: (smallkey: string) => Promise<boolean>,
 ): Promise<string | null> {
 	const words = fold(title).match(/[a-z0-9]+/g) ?? [];
-	const named = words.filter((word) => !stopWords.has(word)).slice(0, maxWords);
-	const name = (named.length > 0 ? named.join("-") : "layer").slice(0, maxLength).replace(/-$/, "");
+	const meaningful = words.filter((word) => !isStopWord(word)).slice(0, maxWords);
+	const name = (meaningful.length > 0 ? meaningful.join("-") : "layer").slice(0, maxLength).replace(/-$/, "");
 	const globs = patterns.length > 0 ? patterns : ["*"];
 	for (const glob of globs) {
 		for (let number = 1; number <= maxTries; number += 1) {

@@ -10,8 +10,8 @@ import {
 } from "../data/entries.ts";
 import { readFile, workerAddress } from "../page/page.ts";
 import { lang, t } from "../page/page-texts.ts";
+import type { Matches } from "./matcher.ts";
 import { Selection } from "./select.ts";
-import type { Matches } from "./word-index.ts";
 
 export type ToMatcher = { add: readonly Entry[] } | { serial: number; text: string };
 

@@ -1,33 +1,83 @@
-import { langs } from "../../registry/smallkey.ts";
+import MiniSearch, { type Query, type SearchResult } from "minisearch";
+import { decodeSegment, langs } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
-import { addressOf } from "./select.ts";
-import { termsOf } from "./synonyms.ts";
-import { type Matches, WordIndex } from "./word-index.ts";
-import { queryWords, stem, wordsOf } from "./words.ts";
+import { addressOf, allKeywords, hostsOf, layersIn, senderOf } from "./select.ts";
+import rows from "./synonyms.json" with { type: "json" };
+import { isStopWord, mayBegin, queryWords, stem, wordsOf } from "./words.ts";
 
-/** Longer texts are cut; in UTF-16 units. */
+export interface Matches {
+	/** Indexes in the order in which layers were added, the best first. */
+	ids: number[];
+	/** Stemmed, for highlighting; for a misspelt word, the correct one. */
+	words: string[];
+}
+
+/** In UTF-16 units. */
 const maxTextLength = 500;
+
+/** The best layers, whose matched words are highlighted. */
+const maxHighlighting = 200;
+
+const boost = { title: 6, key: 4, keywords: 3, sender: 2, place: 2, description: 1 };
+
+/** `CamelCase` and `a1` are two words each in them. */
+const keyFields: ReadonlySet<string> = new Set(["key", "place"]);
+
+const synonymBoost = 0.7;
+
+/** Rarity of a word that no layer has: at least that of a word in every tenth layer. */
+const minUnfoundRarity = Math.log(10);
+
+/** Where no layer has all terms: the part that a layer must have, of all and of what the best layer has. */
+const minPart = 0.5;
+const minPartOfBest = 0.9;
 
 interface Exact {
 	key: string;
 	titles: readonly string[];
+	/** The key and the titles, in singular. */
 	names: readonly string[];
+	/** Number of words of the shorter title. */
+	length: number;
 	services: readonly string[];
 }
 
 /** Adding a layer takes about 0.1 ms, a search in 20,000 layers up to 100 ms. */
 export class Matcher {
 	readonly #exact: Exact[] = [];
-	readonly #words = new WordIndex();
+	readonly #index = new MiniSearch<Record<keyof typeof boost, string> & { id: number }>({
+		fields: Object.keys(boost),
+		tokenize: (text, field) => wordsOf(text, keyFields.has(field ?? "")),
+		processTerm: (word) => (isStopWord(word) ? null : stem(word)),
+		searchOptions: {
+			tokenize: (text) => text.split(" "),
+			processTerm: (word) => word,
+			boost,
+			// Short titles before long ones, in the language of the shorter one.
+			boostDocument: (id) => 1 / (this.#exact[id]?.length ?? 1),
+		},
+	});
 
 	add(entries: readonly Entry[]): void {
 		for (const entry of entries) {
-			const services = [...new Set(langs.map((lang) => comparedAddress(addressOf(entry, lang))))];
-			const titles = langs.map((lang) => comparedTitle(entry.title[lang]));
-			const keys = [wordsOf(entry.smallkey, true), ...langs.map((lang) => queryWords(entry.title[lang]))];
-			const names = keys.map((words) => words.map(stem).join(" "));
-			this.#exact.push({ key: entry.smallkey.toLowerCase(), titles, names, services });
-			this.#words.add(entry);
+			const { smallkey, title, description } = entry;
+			const inBoth = (textOf: (lang: "en" | "fr") => string) => [...new Set(langs.map(textOf))].join(" ");
+			const services = new Set(langs.map((lang) => comparedAddress(addressOf(entry, lang))));
+			const keyName = wordsOf(smallkey, true).map(stem).join(" ");
+			const names = [keyName, nameOf(title.en), nameOf(title.fr)];
+			const length = Math.min(...names.slice(1).map((name) => name.split(" ").length));
+			const titles = langs.map((lang) => comparedTitle(title[lang]));
+			const key = smallkey.toLowerCase();
+			const id = this.#exact.push({ key, titles, names, length, services: [...services] }) - 1;
+			this.#index.add({
+				id,
+				key: smallkey,
+				title: inBoth((lang) => title[lang]),
+				keywords: allKeywords(entry).join(" "),
+				description: inBoth((lang) => description?.[lang] ?? ""),
+				sender: inBoth((lang) => senderOf(entry, lang)),
+				place: [...hostsOf(entry), ...new Set(langs.flatMap((lang) => layersIn(entry, lang)))].join(" "),
+			});
 		}
 	}
 
@@ -37,30 +87,61 @@ export class Matcher {
 	 */
 	match(query: string): Matches {
 		const text = query.slice(0, maxTextLength).trim();
-		const exact = this.#byWholeText(text);
-		if (/^https?:\/\//i.test(text)) {
-			const matches = [...exact, ...this.#byAddress(text)];
-			if (matches.length > 0) return { ids: [...new Set(matches)], words: [] };
-		}
-		const { ids, words } = this.#words.match(text, (a, b) => this.#byKey(a, b));
-		return { ids: [...new Set([...exact, ...ids, ...this.#byKeyPart(text)])], words };
-	}
-
-	#byWholeText(text: string): number[] {
 		const key = text.toLowerCase();
 		const title = comparedTitle(text);
-		return [
-			...this.#idsWhere((exact) => exact.key === key),
+		const terms = termsOf(text);
+		const names = [nameOf(text), ...(terms.length === 1 ? (terms[0]?.others ?? []) : [])];
+		const exact = [
+			...this.#idsWhere((layer) => layer.key === key),
 			...this.#idsWhere(({ titles }) => titles.includes(title)),
-			...namesOf(text).flatMap((names) =>
-				this.#idsWhere((exact) => exact.names.some((name) => names.has(name))),
-			),
+			...names.flatMap((name) => this.#idsWhere((layer) => name !== "" && layer.names.includes(name))),
 		];
+		if (/^https?:\/\//i.test(text)) {
+			const ids = [...exact, ...this.#byAddress(text)];
+			if (ids.length > 0) return { ids: [...new Set(ids)], words: [] };
+		}
+		const results = this.#search(terms);
+		const isKeyPart = /^[a-z0-9_\-+=]{3,}$/.test(key);
+		const byKeyPart = isKeyPart ? this.#idsWhere((layer) => layer.key.includes(key)) : [];
+		const words = new Set(results.slice(0, maxHighlighting).flatMap(({ terms }) => terms));
+		return { ids: [...new Set([...exact, ...results.map(({ id }) => id), ...byKeyPart])], words: [...words] };
 	}
 
-	#byKeyPart(text: string): number[] {
-		const part = text.toLowerCase();
-		return /^[a-z0-9_\-+=]{3,}$/.test(part) ? this.#idsWhere(({ key }) => key.includes(part)) : [];
+	/** Layers with all terms; without any, typing errors are allowed; without any, layers with the rarest terms. */
+	#search(terms: readonly Term[]): SearchResult[] {
+		const required = terms.filter(({ isOptional }) => !isOptional);
+		for (const isFuzzy of [false, true]) {
+			const results = [terms, required].flatMap((searched) => this.#withAll(searched, isFuzzy));
+			if (results.length > 0) return results;
+		}
+		return this.#rarest(required);
+	}
+
+	#withAll(terms: readonly Term[], isFuzzy: boolean): SearchResult[] {
+		const queries = terms.map((term) => queryOf(term, isFuzzy));
+		return this.#sorted(this.#index.search({ combineWith: "AND", queries }));
+	}
+
+	/** Layers that have at least half of the terms, by rarity, and as much as the best of them. */
+	#rarest(terms: readonly Term[]): SearchResult[] {
+		const matches = terms.map((term) => this.#index.search(queryOf(term, true)));
+		const rarities = matches.map(({ length }) => (length > 0 ? Math.log(this.#exact.length / length) : 0));
+		const unfound = Math.max(minUnfoundRarity, ...rarities);
+		const weights = matches.map(({ length }, at) => (length > 0 ? (rarities[at] ?? 0) : unfound));
+		const all = weights.reduce((sum, weight) => sum + weight, 0);
+		const parts = new Map<number, number>();
+		for (const [at, results] of matches.entries())
+			for (const { id } of results) parts.set(id, (parts.get(id) ?? 0) + (weights[at] ?? 0) / all);
+		const least = Math.max(minPart, minPartOfBest * Math.max(0, ...parts.values()));
+		const isEnough = ({ id }: SearchResult) => (parts.get(id) ?? 0) >= least;
+		const query: Query = { combineWith: "OR", queries: terms.map((term) => queryOf(term, true)) };
+		return this.#sorted(this.#index.search(query, { filter: isEnough }));
+	}
+
+	/** Without the factor for the number of matched words, which a thing's names in two languages would raise. */
+	#sorted(results: readonly SearchResult[]): SearchResult[] {
+		const scored = results.map((result) => ({ ...result, score: result.score / result.queryTerms.length }));
+		return scored.sort((a, b) => b.score - a.score || this.#byKey(a.id, b.id));
 	}
 
 	/**
@@ -88,12 +169,59 @@ export class Matcher {
 	}
 }
 
-/** Stemmed: the text itself, then its synonyms. */
-function namesOf(text: string): Set<string>[] {
-	const terms = termsOf(text).filter(({ isOptional }) => !isOptional);
-	const name = terms.flatMap(({ words }) => words).join(" ");
-	const aliases = terms.length === 1 ? (terms[0]?.others ?? []) : [];
-	return name === "" ? [] : [new Set([name]), new Set(aliases)];
+interface Term {
+	/** As typed, stemmed: one word, or a name of several words. */
+	name: string;
+	/** The other names of the same thing, in both languages; stemmed. */
+	others: readonly string[];
+	/** Whether layers without it match too: a stop word at the end may be the beginning of a word. */
+	isOptional: boolean;
+}
+
+function queryOf({ name, others, isOptional }: Term, isFuzzy: boolean): Query {
+	const fuzzy = (word: string) => (isFuzzy && word.length > 3 && !/\d/.test(word) ? 0.25 : false);
+	const prefix = (word: string) => word.length > 1;
+	const queries = others.map((other): Query => {
+		return { queries: [other], combineWith: "AND", boostTerm: () => synonymBoost };
+	});
+	const typed: Query = { queries: [name], combineWith: "AND", fuzzy, prefix };
+	return { combineWith: "OR", queries: [typed, ...queries], ...(isOptional && { fields: ["title"] }) };
+}
+
+/** Each name of a thing → all its names; stemmed. A name may be in several rows. */
+const synonyms = new Map<string, string[]>();
+for (const names of rows.map((row) => row.map(nameOf)))
+	for (const name of names) synonyms.set(name, [...new Set([...(synonyms.get(name) ?? []), ...names])]);
+
+const maxNameWords = Math.max(...[...synonyms.keys()].map((name) => name.split(" ").length));
+
+/** The longest names that the synonyms have, and single words. */
+function termsOf(text: string): Term[] {
+	const words = queryWords(text).map(stem);
+	const names: string[] = [];
+	for (let at = 0; at < words.length; ) {
+		let length = Math.min(maxNameWords, words.length - at);
+		while (length > 1 && !synonyms.has(words.slice(at, at + length).join(" "))) length -= 1;
+		names.push(words.slice(at, at + length).join(" "));
+		at += length;
+	}
+	const last = wordsOf(text).at(-1) ?? "";
+	const isCut = isStopWord(last) && mayBegin(last) && !words.includes(stem(last));
+	const termOf = (name: string, isOptional: boolean): Term => {
+		return { name, others: (synonyms.get(name) ?? []).filter((other) => other !== name), isOptional };
+	};
+	return [...names.map((name) => termOf(name, false)), ...(isCut ? [termOf(last, true)] : [])];
+}
+
+/** Only words, so that `l’eau` and `l'eau` are the same; without words, its signs. */
+function comparedTitle(text: string): string {
+	const title = text.slice(0, maxTextLength).trim();
+	return wordsOf(title).join(" ") || title;
+}
+
+/** Without stop words, in singular; may be empty. */
+function nameOf(text: string): string {
+	return queryWords(text).map(stem).join(" ");
 }
 
 /** In lower case, without scheme, query and final slash. */
@@ -111,19 +239,5 @@ function keysIn(address: string): Set<string> {
 	const [, path = ""] = /^https?:\/\/[^/?#]*\/([^?#]*)/i.exec(address) ?? [];
 	const layer = /[?&]layer=([^&#]*)/.exec(address)?.[1] ?? "";
 	const names = [layer, ...path.slice(path.lastIndexOf("/") + 1).split(",")];
-	return new Set(names.filter(Boolean).map((name) => decode(name).toLowerCase()));
-}
-
-/** Only words, so that `l’eau` and `l'eau` are the same; without words, its signs. */
-function comparedTitle(text: string): string {
-	const title = text.slice(0, maxTextLength).trim();
-	return wordsOf(title).join(" ") || title;
-}
-
-function decode(text: string): string {
-	try {
-		return decodeURIComponent(text);
-	} catch {
-		return text;
-	}
+	return new Set(names.filter(Boolean).map((name) => (decodeSegment(name) ?? name).toLowerCase()));
 }

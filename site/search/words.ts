@@ -50,11 +50,13 @@ export function isStopWord(word: string): boolean {
 	return stopWords.has(word) || (word.length === 1 && /[cdjlmnst]/.test(word));
 }
 
+const maxQueryWords = 12;
+
 /** The words of a query without stop words; if all are stop words, all of them. */
-export function queryWords(text: string, maxWords = 12): string[] {
+export function queryWords(text: string): string[] {
 	const words = [...new Set(wordsOf(text))];
 	const meaningful = words.filter((word) => !isStopWord(word));
-	return (meaningful.length > 0 ? meaningful : words).slice(0, maxWords);
+	return (meaningful.length > 0 ? meaningful : words).slice(0, maxQueryWords);
 }
 
 /**
@@ -63,16 +65,6 @@ export function queryWords(text: string, maxWords = 12): string[] {
  * @param word folded
  */
 export function stem(word: string): string {
-	const result = stems.get(word) ?? cut(word);
-	if (stems.size < maxStems) stems.set(word, result);
-	return result;
-}
-
-/** The same words are in many titles. */
-const stems = new Map<string, string>();
-const maxStems = 100_000;
-
-function cut(word: string): string {
 	if (word.length < 4) return word;
 	const bare = word
 		.replace(/(?<=.)eaux$/, "eau")
