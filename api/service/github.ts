@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { tryJson } from "../../registry/try-json.ts";
-import { authorizeWith } from "../../store/github/auth.ts";
-import { connect, type Github } from "../../store/github/client.ts";
+import { authorizeWith, connect, type Github } from "../../store/github/client.ts";
 import { createAsk } from "./net/ask.ts";
 import { createFetch } from "./net/fetch.ts";
 import type { Configuration, NetworkSettings } from "./settings.ts";

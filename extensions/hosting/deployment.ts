@@ -9,7 +9,7 @@ import { parseSenders } from "../../api/senders.ts";
 import { firstSender } from "../../api/service/senders-file.ts";
 import type { Environment } from "../../registry/environment.ts";
 import { withTemporaryFolder } from "../../store/files/files.ts";
-import { pkcs8Of } from "../../store/github/auth.ts";
+import { pkcs8Of } from "../../store/github/client.ts";
 
 /** Bytes of one secret or variable of a worker (Cloudflare Workers, "Limits": 5 kB). */
 const maxSecretBytes = 5_000;

@@ -1,9 +1,8 @@
-import { layerPath } from "../../registry/smallkey.ts";
+import { pMapIterable } from "p-map";
 import type { CommitFiles, FileEntry, Folder } from "../reader.ts";
-import { type Meta, requestMemoryMs, StoreBusy } from "../store.ts";
+import { authorMail, commitMessage, type Edit, type Meta, StoreBusy, serviceAuthor } from "../store.ts";
 import { type Github, GithubBusy, orNull, Refused } from "./client.ts";
 
-/** The newest commit of a branch. */
 export interface Head {
 	commit: string;
 	tree: string;
@@ -12,12 +11,12 @@ export interface Head {
 	files: CommitFiles;
 }
 
-/** In a quiet repository, `wasUsed` needs no other commits. */
-const recentCommits = 20;
+/** In a quiet repository the replay guard needs no other commits. */
+export const recentCommits = 20;
 
-type PastCommit = Awaited<ReturnType<Github["rest"]["repos"]["listCommits"]>>["data"][number];
+export type PastCommit = Awaited<ReturnType<Github["rest"]["repos"]["listCommits"]>>["data"][number];
 
-/** The head of a branch; null if the repository is empty. @throws {Refused} if GitHub shows no such branch */
+/** @returns null if the repository is empty @throws {Refused} if GitHub shows no such branch */
 export async function readHead(github: Github, branch: string): Promise<Head | null> {
 	const { rest, repo } = github;
 	// A tag may have the same name.
@@ -27,28 +26,23 @@ export async function readHead(github: Github, branch: string): Promise<Head | n
 		throw error;
 	});
 	if (!listed?.data[0]) return null;
-	const { sha, commit } = listed.data[0];
-	return {
-		commit: sha,
-		tree: commit.tree.sha,
-		recent: listed.data,
-		files: filesAt(github, sha, commit.tree.sha),
-	};
+	const { sha: commit, commit: content } = listed.data[0];
+	const tree = content.tree.sha;
+	return { commit, tree, recent: listed.data, files: filesAt(github, commit, tree) };
 }
 
 const maxLagMs = 10_000;
 
-/** Reads the heads of branches. GitHub may answer a read from a replica that our last write has not reached yet. */
+/** Reads heads. GitHub may answer from a replica that our last move of the branch has not reached yet. */
 export class Heads {
-	/** Branch → the commit to which we have moved it last, and until when a read may lag behind. */
-	readonly #moved = new Map<string, { tip: string; until: number }>();
+	readonly #moves = new Map<string, { tip: string; until: number }>();
 
 	constructor(readonly now: () => Date) {}
 
-	/** The head of a branch; null if the repository is empty. @throws {Refused} if the read lags behind our last move */
+	/** @returns null if the repository is empty @throws {Refused} if the read lags behind our last move */
 	async find(github: Github, branch: string): Promise<Head | null> {
 		const head = await readHead(github, branch);
-		const last = this.#moved.get(branch);
+		const last = this.#moves.get(branch);
 		if (!last || last.until < this.now().getTime() || head?.recent.some(({ sha }) => sha === last.tip))
 			return head;
 		throw new Refused(409, `the branch ${branch}`, "a read lags behind the last change");
@@ -56,87 +50,54 @@ export class Heads {
 
 	noteMoved(branch: string, tip: string): void {
 		const time = this.now().getTime();
-		for (const [other, { until }] of this.#moved) if (until < time) this.#moved.delete(other);
-		this.#moved.set(branch, { tip, until: time + maxLagMs });
-	}
-}
-
-/** Most commits of one layer that are read: 100 in five minutes are no publisher's. */
-const maxCommits = 100;
-
-/**
- * Whether a change's signature was used in the last five minutes, by this process or another one.
- * @throws {StoreBusy} if the history cannot be read, so that this is not known
- */
-export async function wasUsed({ rest, repo }: Github, head: Head, meta: Meta, now: Date): Promise<boolean> {
-	const { request, smallkey } = meta;
-	if (request === null) return false;
-	const isCarrier = ({ commit }: PastCommit) => commit.message.split("\n").includes(`Request: ${request}`);
-	const from = now.getTime() - requestMemoryMs;
-	const lately = head.recent.filter(({ commit }) => Date.parse(commit.committer?.date ?? "") >= from);
-	if (lately.some(isCarrier)) return true;
-	if (lately.length < recentCommits || smallkey === null) return false;
-	const about = { path: layerPath(smallkey), since: new Date(from).toISOString(), per_page: maxCommits };
-	try {
-		const { data } = await rest.repos.listCommits({ ...repo, ...about, sha: head.commit });
-		if (data.length === maxCommits) throw new Error(`${about.path}: has too many commits`);
-		return data.some(isCarrier);
-	} catch (error) {
-		if (error instanceof StoreBusy) throw error;
-		throw new GithubBusy(15, `the replay guard: ${(error as Error).message}`);
+		for (const [name, { until }] of this.#moves) if (until < time) this.#moves.delete(name);
+		this.#moves.set(branch, { tip, until: time + maxLagMs });
 	}
 }
 
 /** The contents API lists at most this many files of a folder, and does not say that there are more. */
 const maxListed = 1000;
 
-/** Most folders that are listed one by one; then all of them are read at once. */
+/** After so many folders all are read at once. */
 const maxFoldersListed = 40;
 
 /** The files of a repository without commits. */
 export const noFiles: CommitFiles = { folder: async () => new Map(), text: async () => "" };
 
-/**
- * The files of exactly one commit, even if the branch moves. Each folder and file is read once.
- * @param root the id of the commit's tree
- */
-export function filesAt({ rest, repo }: Github, commit: string, root: string): CommitFiles {
+/** The files of one commit. Each folder and file is read once. @param root the id of the commit's tree */
+function filesAt({ rest, repo }: Github, commit: string, root: string): CommitFiles {
 	let listed = 0;
 	let all: Promise<ReadonlyMap<string, Folder> | null> | null = null;
 
 	async function readFolder(folder: string): Promise<Folder> {
-		if (listed >= maxFoldersListed) all ??= readAllFolders();
 		listed += 1;
-		const read = await all;
-		return read ? (read.get(folder) ?? new Map()) : listFolder(folder);
+		if (listed > maxFoldersListed) all ??= readAllFolders();
+		const folders = await all;
+		return folders ? (folders.get(folder) ?? new Map()) : listFolder(folder);
 	}
 
-	/** One request, or three if the folder is large. Folders and links in it are left out. */
+	/** One request, or three if the folder is large. */
 	async function listFolder(folder: string): Promise<Folder> {
 		const content = await orNull(rest.repos.getContent({ ...repo, path: `layers/${folder}`, ref: commit }));
 		if (!Array.isArray(content)) return new Map();
-		if (content.length < maxListed) {
-			const files = content.filter(({ type }) => type === "file");
-			return new Map(files.map(({ name, sha: id }) => [name, { mode: "100644", id }]));
-		}
-		const files = (await readTree(await treeAt("layers", folder))).tree.filter(isPlain);
-		return new Map(files.map(({ path, mode, sha: id }) => [path, { mode, id }]));
+		if (content.length >= maxListed) return entriesOf((await readTree(await treeAt("layers", folder))).tree);
+		const files = content.filter(({ type }) => type === "file");
+		return entriesOf(files.map(({ name, sha }) => ({ path: name, mode: "100644", sha })));
 	}
 
-	/** Every folder under `layers/` by two requests; null if GitHub truncates the list. */
+	/** Two requests; null if GitHub truncates the list. */
 	async function readAllFolders(): Promise<ReadonlyMap<string, Folder> | null> {
-		const read = new Map<string, Map<string, FileEntry>>();
 		const { tree, truncated } = await readTree(await treeAt("layers"), "1");
 		if (truncated) return null;
-		for (const { path, mode, sha: id } of tree.filter(isPlain)) {
+		const folders = new Map<string, Map<string, FileEntry>>();
+		for (const [path, entry] of entriesOf(tree)) {
 			const [folder = "", name, ...deeper] = path.split("/");
 			if (name === undefined || deeper.length > 0) continue;
-			read.set(folder, (read.get(folder) ?? new Map()).set(name, { mode, id }));
+			folders.set(folder, (folders.get(folder) ?? new Map()).set(name, entry));
 		}
-		return read;
+		return folders;
 	}
 
-	/** The id of a folder's tree; null if there is no such folder. */
 	async function treeAt(...names: string[]): Promise<string | null> {
 		let id: string | null = root;
 		for (const name of names)
@@ -158,11 +119,12 @@ export function filesAt({ rest, repo }: Github, commit: string, root: string): C
 	return { folder: once(readFolder), text: once(readBlob) };
 }
 
-function isPlain({ mode }: { mode: string }): boolean {
-	return mode.startsWith("100");
+/** The plain files of a folder: no folders, links or submodules. */
+function entriesOf(tree: readonly { path: string; mode: string; sha: string }[]): Map<string, FileEntry> {
+	const files = tree.filter(({ mode }) => mode.startsWith("100"));
+	return new Map(files.map(({ path, mode, sha }) => [path, { mode, id: sha }]));
 }
 
-/** Reads each key once. */
 function once<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
 	const values = new Map<string, Promise<T>>();
 	return (key) => {
@@ -170,4 +132,122 @@ function once<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T>
 		values.set(key, value);
 		return value;
 	};
+}
+
+/** With about 200 files or 2.5 MB at once GitHub times out: 502, or 422 "Sorry, your request timed out". */
+const maxTree = { bytes: 1_000_000, files: 100 };
+
+/** Writes a tree, `base` with the edits, by halves where it is too large for one request. @returns its id */
+async function writeTree(github: Github, base: string, edits: readonly Edit[]): Promise<string> {
+	const bytes = edits.reduce((sum, { text }) => sum + 2 * (text?.length ?? 0), 0);
+	const isSmall = edits.length <= maxTree.files && bytes <= maxTree.bytes;
+	const tree = edits.length === 1 || isSmall ? await createTree(github, base, edits) : null;
+	if (tree !== null) return tree;
+	const half = Math.ceil(edits.length / 2);
+	return writeTree(github, await writeTree(github, base, edits.slice(0, half)), edits.slice(half));
+}
+
+/** @returns null if GitHub times out, and the tree can be written by halves */
+async function createTree({ rest, repo }: Github, base: string, edits: readonly Edit[]) {
+	const tree = edits.map(({ path, text }) => {
+		const blob = text === null ? { sha: null } : { content: text };
+		return { path, mode: "100644", type: "blob", ...blob } as const;
+	});
+	const answer = await rest.git.createTree({ ...repo, base_tree: base, tree }).catch((error: unknown) => {
+		const reason = error instanceof GithubBusy ? error.message : String(error);
+		if (edits.length > 1 && /: 50[24], |request timed out/i.test(reason)) return null;
+		throw error;
+	});
+	return answer?.data.sha ?? null;
+}
+
+/** Git keeps whole seconds. */
+function authorship(meta: Meta, now: Date) {
+	const personAt = (name: string, time: Date) => {
+		return { name, email: authorMail(name), date: `${time.toISOString().slice(0, 19)}Z` };
+	};
+	const author = personAt(meta.author, new Date(meta.time));
+	return { message: commitMessage(meta), author, committer: personAt(serviceAuthor, now) };
+}
+
+/** Makes a commit, on no branch yet. The same arguments give the same commit. @returns its id */
+async function commitTree(
+	{ rest, repo }: Github,
+	parent: string,
+	tree: string,
+	meta: Meta,
+	now: Date,
+): Promise<string> {
+	const commit = { ...authorship(meta, now), tree, parents: [parent] };
+	return (await rest.git.createCommit({ ...repo, ...commit })).data.sha;
+}
+
+/** GitHub asks clients to make few writes at the same time. */
+const treesAtOnce = 4;
+
+export interface Step {
+	edits: Edit[];
+	meta: Meta;
+	started: Date;
+}
+
+export type Tip = Pick<Head, "commit" | "tree">;
+
+/** Makes commits on top of each other. @returns the head, and the commit after each step */
+export async function commitEach(
+	github: Github,
+	hasTime: () => boolean,
+	head: Tip,
+	steps: Step[],
+): Promise<Tip[]> {
+	// Each tree is the head's tree with all edits up to its step, so that no tree has to wait for another one.
+	const writeStep = async (step: Step, index: number) => {
+		const edits = steps.slice(0, index + 1).flatMap((before) => before.edits);
+		return { ...step, tree: await writeTree(github, head.tree, edits) };
+	};
+	const options = { concurrency: treesAtOnce, backpressure: Number.POSITIVE_INFINITY };
+	const tips: Tip[] = [head];
+	for await (const { tree, meta, started } of pMapIterable(steps, writeStep, options)) {
+		const tip = tips.at(-1) as Tip;
+		if (tip !== head && !hasTime()) break;
+		const isSame = tree === tip.tree;
+		tips.push(isSame ? tip : { commit: await commitTree(github, tip.commit, tree, meta, started), tree });
+	}
+	return tips;
+}
+
+/**
+ * @param isNew whether the branch is made; one of this name that is left from earlier is replaced
+ * @throws {Refused} if another writer has moved the branch in the meantime
+ */
+export async function moveBranch(github: Github, branch: string, sha: string, isNew: boolean): Promise<void> {
+	const { rest, repo } = github;
+	const ref = `heads/${branch}`;
+	if (!isNew) return void (await rest.git.updateRef({ ...repo, ref, sha, force: false }));
+	await rest.git.createRef({ ...repo, ref: `refs/${ref}`, sha }).catch((error: unknown) => {
+		const words = error instanceof Refused ? error.words : "";
+		if (/already exists/i.test(words)) return rest.git.updateRef({ ...repo, ref, sha, force: true });
+		// A branch `a` forbids a branch `a/b`, and a rule of the repository may forbid it.
+		if (!/reference update failed/i.test(words)) throw error;
+		throw new GithubBusy(300, `GitHub does not make the branch ${branch}: ${words}`, "read-only");
+	});
+}
+
+export function emptyRepository(): StoreBusy {
+	return new StoreBusy("read-only", 300, "the repository on GitHub has no commit yet: make one");
+}
+
+/** Makes the first commit by the contents API, which writes one file: the git data API refuses an empty repository. */
+export async function makeFirstCommit(
+	{ rest, repo }: Github,
+	branch: string,
+	edits: readonly Edit[],
+	meta: Meta,
+	now: Date,
+): Promise<string> {
+	const [{ path, text } = { path: "", text: null }, ...others] = edits;
+	if (text === null || others.length > 0) throw emptyRepository();
+	const content = btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+	const file = { path, content, branch, ...authorship(meta, now) };
+	return (await rest.repos.createOrUpdateFileContents({ ...repo, ...file })).data.commit.sha ?? "";
 }

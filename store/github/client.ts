@@ -1,7 +1,7 @@
 import { Octokit } from "@octokit/rest";
+import githubAppJwt from "universal-github-app-jwt";
 import { type BusyCode, StoreBusy } from "../store.ts";
 
-/** GitHub's routes, typed: `github.rest.git.getTree({ ...github.repo, tree_sha })`. */
 export interface Github extends Pick<Octokit, "rest" | "paginate" | "request"> {
 	repo: { owner: string; repo: string };
 }
@@ -9,7 +9,7 @@ export interface Github extends Pick<Octokit, "rest" | "paginate" | "request"> {
 export interface Connection {
 	/** `owner/name`. */
 	repository: string;
-	/** `https://api.github.com`, or the address of a GitHub Enterprise Server's API. */
+	/** `https://api.github.com`, or that of a GitHub Enterprise Server. */
 	apiUrl: string;
 	fetch: typeof fetch;
 	now: () => Date;
@@ -18,36 +18,31 @@ export interface Connection {
 }
 
 export interface Authorization {
-	/** The `Authorization` header of the next request. */
 	header(github: Github): Promise<string>;
 	/** Drops a token that GitHub no longer accepts; false if there is no way to get another one. */
 	forget(): boolean;
 }
 
-/** GitHub cannot be used now. No reason has a secret. */
+/** GitHub cannot be used now. */
 export class GithubBusy extends StoreBusy {
-	/** @param seconds at least; at most twice as many, since publishers who are refused together should not return together */
+	/** @param seconds up to twice as many, so that publishers do not return together @param reason without a secret */
 	constructor(seconds: number, reason: string, code: BusyCode = "github") {
 		super(code, Math.ceil(seconds + Math.random() * Math.min(seconds, 30)), reason);
 	}
 }
 
-/** It is not known whether GitHub has written; the caller has to read it to find out. */
+/** It is not known whether GitHub has written. */
 export class LostAnswer extends GithubBusy {}
 
-/**
- * Another writer was faster, or GitHub does not return yet what was written. "Reference cannot be updated": the branch was
- * moved several times in quick succession. "No commit found", "not a valid tree oid": a replica lags behind.
- */
+/** Another writer was faster, or a replica of GitHub lags behind ("no commit found", "not a valid tree oid"). */
 const raceWords =
 	/fast.?forward|reference cannot be updated|already exists|does not exist|no commit found|not a valid tree oid|but expected/i;
 
-/** Any other 409 is a race: the repository is empty, or one of its rules does not allow the service to write. */
+/** A 409 that is no race. */
 const finalWords = /repository is empty|rule violation|protected|through a pull request|required|restricted/i;
 
 /** GitHub has refused a request. */
 export class Refused extends Error {
-	/** @param words GitHub's own */
 	constructor(
 		readonly status: number,
 		request: string,
@@ -56,7 +51,7 @@ export class Refused extends Error {
 		super(`GitHub answers ${status} to ${request}: ${words}`);
 	}
 
-	/** Whether the branch has moved on: the caller reads it again and decides anew. */
+	/** The caller reads the branch again. */
 	get isRace(): boolean {
 		return raceWords.test(this.words) || (this.status === 409 && !finalWords.test(this.words));
 	}
@@ -72,11 +67,9 @@ export async function orNull<T>(answer: Promise<{ data: T }>): Promise<T | null>
 }
 
 const maxAttempts = 4;
-
-/** `Retry-After` if GitHub names no time. */
 const defaultRetryAfterSeconds = 15;
 
-/** The pause if GitHub names no time: "wait for at least one minute" (GitHub, "Rate limits for the REST API"). */
+/** "Wait for at least one minute" (GitHub, "Rate limits for the REST API"). */
 const defaultPauseMs = 60_000;
 
 const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
@@ -84,11 +77,10 @@ const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
 type Answer = Awaited<ReturnType<Octokit["request"]>>;
 
 /**
- * Connects to GitHub through octokit. A request is sent again after a pause that GitHub asks for, and one that only reads
- * after a server error or a lost answer. `@octokit/plugin-retry` (8.1.1) repeats every method, knows no deadline, and brings
- * Bottleneck.
- * @returns a function that makes routes with a deadline, in milliseconds since 1970. They throw GithubBusy, LostAnswer or
- * Refused. No message contains a token.
+ * A request is sent again after a pause that GitHub asks for; one that only reads, after a server error or a lost answer,
+ * too. `@octokit/plugin-retry` (8.1.1) repeats every method, knows no deadline, and brings Bottleneck.
+ * @returns makes routes with a deadline, in milliseconds since 1970. They throw GithubBusy, LostAnswer or Refused, without
+ * a token.
  */
 export function connect(connection: Connection, authorization: Authorization): (until: number) => Github {
 	const { now, sleep } = connection;
@@ -96,7 +88,7 @@ export function connect(connection: Connection, authorization: Authorization): (
 	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
 	let pausedUntil = 0;
 
-	/** Waits for the end of a pause that GitHub has asked for. @returns the time that is left before `until` */
+	/** @returns the time before `until` that a pause leaves */
 	async function waitForPause(until: number): Promise<number> {
 		const pauseMs = Math.max(0, pausedUntil - now().getTime());
 		if (pauseMs > 0 && pausedUntil < until) await sleep(pauseMs);
@@ -119,18 +111,18 @@ export function connect(connection: Connection, authorization: Authorization): (
 			const { method, headers } = options;
 			const { pathname, search } = new URL(request.endpoint(options).url);
 			const line = `${method} ${pathname}${search}`;
-			// A request for an App's token brings its own authorization.
+			// A request for an App's token.
 			const isAuthorized = headers.authorization !== undefined;
 			for (let attempts = 1; ; attempts += 1) {
 				const leftMs = await waitForPause(until);
-				// The options are changed in place, since octokit's other hooks pass on the same object.
+				// In place, since octokit's other hooks pass on the same object.
 				if (!isAuthorized) headers.authorization = await authorization.header(github);
 				headers["x-github-api-version"] = "2022-11-28";
 				const signal = AbortSignal.timeout(Math.min(connection.requestTimeoutMs, leftMs));
 				options.request = { ...options.request, signal };
 				// Octokit throws for each status from 400 up, and if there is no answer.
 				const answer = await Promise.resolve(send(options)).catch((error) => error.response ?? error);
-				// An App's token may be revoked before it expires; the next attempt gets a new one.
+				// A token may be revoked before it expires.
 				const hasEnded = answer.status === 401 && !isAuthorized && authorization.forget();
 				const trouble = hasEnded ? lost("401, the token has ended") : troubleOf(answer, line, now());
 				if (!trouble) return answer;
@@ -150,15 +142,11 @@ export function connect(connection: Connection, authorization: Authorization): (
 	};
 }
 
-/** GitHub may have carried out a request, but there is no answer that can be used. */
 function lost(reason: string) {
 	return { reason, pauseMs: null };
 }
 
-/**
- * Why an answer is not returned to the caller, and the pause that GitHub asks for; null if it is returned.
- * @throws {Refused} if a retry does not help
- */
+/** @returns null if the answer is for the caller @throws {Refused} if a retry does not help */
 function troubleOf(answer: Answer | Error, request: string, now: Date) {
 	if (answer instanceof Error) return lost(answer.message);
 	const { status, data } = answer;
@@ -174,7 +162,7 @@ function troubleOf(answer: Answer | Error, request: string, now: Date) {
 	return null;
 }
 
-/** The pause that GitHub asks for, in milliseconds; null if the answer is not about its rate limits. */
+/** @returns null if the answer is not about a rate limit */
 function pauseOf({ status, headers }: Answer, words: string, now: Date): number | null {
 	const seconds = Number(headers["retry-after"] ?? Number.NaN);
 	if (seconds >= 0) return seconds * 1000;
@@ -182,4 +170,72 @@ function pauseOf({ status, headers }: Answer, words: string, now: Date): number 
 	if (String(headers["x-ratelimit-remaining"]) === "0" && reset > 0)
 		return Math.max(1000, reset - now.getTime());
 	return status === 429 || /rate limit|abuse detection/i.test(words) ? defaultPauseMs : null;
+}
+
+/** A token, or a GitHub App with its private key in PEM: PKCS#1 or PKCS#8. */
+export type Credentials = { token: string } | { appId: string; privateKey: string };
+
+const renewBeforeMs = 120_000;
+
+/**
+ * `@octokit/auth-app` (8.3.1) signs by the same package; it would add 22 kB to the worker, where it takes no PKCS#1 key.
+ * @param permissions of the installation's token; by default all that the App was granted
+ * @throws {Error} if the private key is not PEM; no error contains any part of the key
+ */
+export function authorizeWith(
+	credentials: Credentials,
+	now: () => Date,
+	permissions?: Readonly<Record<string, "read" | "write">>,
+): Authorization {
+	if ("token" in credentials)
+		return { header: async () => `Bearer ${credentials.token}`, forget: () => false };
+	const app = { id: credentials.appId, privateKey: pkcs8Of(credentials.privateKey) };
+	let token: { text: string; until: number } | null = null;
+	return {
+		async header({ rest, repo }) {
+			if (token && token.until > now().getTime()) return `Bearer ${token.text}`;
+			const jwt = await githubAppJwt({ ...app, now: Math.floor(now().getTime() / 1000) });
+			const headers = { authorization: `Bearer ${jwt.token}` };
+			const installation = await orNull(rest.apps.getRepoInstallation({ ...repo, headers }));
+			if (!installation) throw new Error("GitHub: the App is not installed on the repository");
+			const limits = { installation_id: installation.id, repositories: [repo.repo], permissions };
+			const { data } = await rest.apps.createInstallationAccessToken({ ...limits, headers });
+			token = { text: data.token, until: Date.parse(data.expires_at) - renewBeforeMs };
+			return `Bearer ${token.text}`;
+		},
+		forget() {
+			const had = token !== null;
+			token = null;
+			return had;
+		},
+	};
+}
+
+/** RFC 7468. */
+const pemPattern = /-----BEGIN ((?:RSA )?PRIVATE KEY)-----([A-Za-z0-9+/=\s]+)-----END \1-----/;
+
+/**
+ * The key as PKCS#8, which alone crypto.subtle imports. Its line breaks may be written as `\n` or `\r\n`, or all of it in
+ * base64.
+ * @throws {Error} that contains no part of the key
+ */
+export function pkcs8Of(privateKey: string): string {
+	const text = privateKey.replace(/\\[rn]/g, "\n");
+	try {
+		const pem = text.includes("-----BEGIN ") ? text : atob(text);
+		const [, label, base64] = pemPattern.exec(pem) ?? [];
+		const der = atob(base64 ?? "!");
+		// PrivateKeyInfo: the version 0, rsaEncryption, the key in an octet string (RFC 5208, section 5; RFC 8017, appendix C).
+		const algorithm = "\x02\x01\0\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01\x05\0";
+		const key = label === "PRIVATE KEY" ? der : derValue("\x30", algorithm + derValue("\x04", der));
+		return `-----BEGIN PRIVATE KEY-----\n${btoa(key)}\n-----END PRIVATE KEY-----`;
+	} catch {
+		throw new Error("GITHUB_APP_PRIVATE_KEY: must be an RSA private key in PEM");
+	}
+}
+
+/** A tag, the length in two bytes, and the content, a character for each byte (X.690, section 8.1). */
+function derValue(tag: string, content: string): string {
+	const { length } = content;
+	return `${tag}\x82${String.fromCharCode(length >> 8, length & 255)}${content}`;
 }

@@ -1,21 +1,21 @@
 import { readerOf } from "../reader.ts";
-import type { Log } from "../store.ts";
 import {
 	type Commit,
 	type Edits,
 	isRefusal,
+	type Log,
 	type Meta,
 	type Reader,
 	type Refusal,
+	requestMemoryMs,
 	reviewBranch,
 	type Store,
 	StoreBusy,
+	type UsedRequest,
 } from "../store.ts";
-import { authorizeWith, type Credentials } from "./auth.ts";
 import { Heads, noFiles, readHead } from "./branch.ts";
-import { type Connection, connect, GithubBusy } from "./client.ts";
-import { type Batch, batchQueue, failing, rememberRequests } from "./commits.ts";
-import { type Change, type ChangeContext, makeTogether, type Outcome } from "./group.ts";
+import { authorizeWith, type Connection, type Credentials, connect, GithubBusy } from "./client.ts";
+import { type Batch, type Change, failing, makeTogether, type Outcome } from "./group.ts";
 
 /**
  * Longest times of a request, of a change's wait for the changes before it, and of a batch. A publisher gets an answer
@@ -23,19 +23,15 @@ import { type Change, type ChangeContext, makeTogether, type Outcome } from "./g
  */
 const defaultLimits = { requestMs: 4_000, waitMs: 25_000, batchMs: 20_000 };
 
-/** Most changes of a batch, for which the branch is moved once. */
-const defaultMaxBatch = 20;
-
-/** Where the layers are, and the store's dependencies: by default GitHub's API and the engine's own functions. */
 export interface GithubOptions
 	extends Pick<Connection, "repository" | "now">,
 		Partial<Pick<Connection, "apiUrl" | "fetch" | "sleep">> {
 	auth: Credentials;
 	/** By default `main`. */
 	branch?: string;
-	/** Gets the reason why a change was not made, if its publisher has to try again later. */
+	/** Gets the reason of each 503. */
 	log?: Pick<Log, "error">;
-	/** Most changes of a batch: an engine may allow few requests. */
+	/** Most changes for which the branch is moved once: an engine may allow few requests. */
 	maxBatch?: number;
 	limits?: Partial<typeof defaultLimits>;
 }
@@ -46,7 +42,7 @@ export interface GithubOptions
  * @throws {Error} if an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
-	const { now, branch = "main", log } = options;
+	const { now, branch = "main", log, maxBatch = 20 } = options;
 	const limits = { ...defaultLimits, ...options.limits };
 	const connection: Connection = {
 		apiUrl: "https://api.github.com",
@@ -57,22 +53,15 @@ export function githubStore(options: GithubOptions): Store {
 	};
 	const permissions = { contents: "write", pull_requests: "write" } as const;
 	const githubUntil = connect(connection, authorizeWith(options.auth, now, permissions));
-	const heads = new Heads(now);
-	const used = rememberRequests(now);
-	const submit = batchQueue<Change, Commit | Refusal>({
-		now,
-		maxBatchMs: limits.batchMs,
-		maxWaitMs: limits.waitMs,
-		maxJobs: options.maxBatch ?? defaultMaxBatch,
-		mayJoin: ({ meta }, first) => groupOf(meta) === groupOf(first.meta),
-		run: (batch) =>
-			makeChanges({ ...connection, github: githubUntil(batch.until), branch, heads, used }, batch),
-	});
+	const used = new UsedRequests(now);
+	const context = { ...connection, branch, heads: new Heads(now), firstUse: used.find };
+	const queue = new Queue({ ...limits, now, maxBatch }, (batch) =>
+		makeChanges(batch, (part) => makeTogether({ ...context, github: githubUntil(part.until) }, part)),
+	);
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		try {
-			const outcome = await submit({ edits, meta, started: now() });
-			if (!outcome) throw new GithubBusy(limits.waitMs / 1000, "too many changes wait for GitHub");
+			const outcome = await queue.add({ edits, meta, started: now() });
 			const { request, method = "-", time } = meta;
 			const answer = isRefusal(outcome) ? outcome.status : outcome.commit;
 			if (request !== null) used.note({ request, method, time, outcome: answer });
@@ -98,26 +87,113 @@ export function githubStore(options: GithubOptions): Store {
 	};
 }
 
+/** GitHub's refusal of a batch does not say which change caused it, so each change is then made alone. */
+async function makeChanges(batch: Batch, make: (part: Batch) => Promise<Outcome[]>): Promise<Outcome[]> {
+	try {
+		return await make(batch);
+	} catch (error) {
+		if (error instanceof StoreBusy || batch.changes.length === 1) throw error;
+		const outcomes: Outcome[] = [];
+		for (const change of batch.changes) {
+			const alone = { ...batch, changes: [change], fill: () => undefined };
+			outcomes.push(...(await make(alone).catch((failure: unknown) => [failing(failure)])));
+		}
+		return outcomes;
+	}
+}
+
+/** The requests that this process has answered, in the order of their first use. Commits are in the history, too. */
+class UsedRequests {
+	readonly #uses = new Map<string, UsedRequest>();
+
+	constructor(readonly now: () => Date) {}
+
+	find = (request: string | null) => this.#uses.get(request ?? "");
+
+	/** @returns whether the request is new */
+	note(use: UsedRequest): boolean {
+		for (const [request, { time }] of this.#uses) {
+			if (time + requestMemoryMs >= this.now().getTime()) break;
+			this.#uses.delete(request);
+		}
+		const isNew = !this.#uses.has(use.request);
+		if (isNew) this.#uses.set(use.request, use);
+		return isNew;
+	}
+}
+
+interface QueuedChange extends Change {
+	/** When it stops waiting, in milliseconds since 1970. */
+	until: number;
+	outcome: Outcome | null;
+}
+
 /** The branch that a change shares with others: a review has one sender. */
-function groupOf(meta: Meta): string {
+function groupOf({ meta }: Change): string {
 	return meta.review ? `${reviewBranch(meta)} ${meta.author}` : "";
 }
 
 /**
- * Makes the changes of a batch. GitHub's refusal of a batch does not say which change caused it, so each change is then
- * made alone.
+ * Makes changes in batches, in the order of their arrival. Each batch is run by the caller of its first change: on Workers,
+ * work belongs to one request. Workers may cancel that request, and its batch then never ends; after `batchMs` another caller
+ * runs the next one.
  */
-async function makeChanges(context: ChangeContext, batch: Batch<Change>): Promise<Outcome[]> {
-	try {
-		return await makeTogether(context, batch);
-	} catch (error) {
-		if (error instanceof StoreBusy || batch.jobs.length === 1) throw error;
-		const outcomes: Outcome[] = [];
-		for (const change of batch.jobs) {
-			const alone = { ...batch, jobs: [change], fill: () => undefined };
-			const made = makeTogether(context, alone).catch((failure: unknown) => [failing(failure)]);
-			outcomes.push(...(await made));
+class Queue {
+	#waiting: QueuedChange[] = [];
+	#running = { until: Number.NEGATIVE_INFINITY, end: Promise.resolve() };
+
+	/** @param run returns the outcomes of a batch's changes, in their order; changes without an outcome wait again */
+	constructor(
+		readonly limits: { now: () => Date; maxBatch: number; waitMs: number; batchMs: number },
+		readonly run: (batch: Batch) => Promise<Outcome[]>,
+	) {}
+
+	/** @throws {StoreBusy} if no batch takes the change within `waitMs` */
+	async add(change: Change): Promise<Commit | Refusal> {
+		const { now, waitMs, batchMs } = this.limits;
+		const nowMs = () => now().getTime();
+		const queued: QueuedChange = { ...change, until: nowMs() + waitMs, outcome: null };
+		this.#waiting.push(queued);
+		while (!queued.outcome) {
+			const running = this.#running;
+			if (running.until < nowMs()) {
+				const until = nowMs() + batchMs;
+				this.#running = { until, end: this.#runBatch(queued, until) };
+				await this.#running.end;
+			} else if (queued.until < nowMs()) {
+				queued.outcome = failing(new GithubBusy(waitMs / 1000, "too many changes wait for GitHub"));
+			} else await within(running.end, Math.min(queued.until, running.until) - nowMs() + 1);
 		}
-		return outcomes;
+		return queued.outcome();
 	}
+
+	async #runBatch(first: QueuedChange, until: number): Promise<void> {
+		const changes: QueuedChange[] = [];
+		const take = (joining: QueuedChange[]) => {
+			this.#waiting = this.#waiting.filter((change) => !change.outcome && !joining.includes(change));
+			for (const change of joining) change.until = Math.max(change.until, until);
+			changes.push(...joining);
+		};
+		const fill = () => {
+			const joining = this.#waiting.filter((change) => !change.outcome && groupOf(change) === groupOf(first));
+			take(joining.slice(0, this.limits.maxBatch - changes.length));
+		};
+		take([first]);
+		const outcomes = await this.run({ changes, until, fill }).catch((error) =>
+			changes.map(() => failing(error)),
+		);
+		for (const [index, change] of changes.entries()) change.outcome ??= outcomes[index] ?? null;
+		this.#waiting.unshift(...changes.filter(({ outcome }) => !outcome));
+		if (this.#running.until === until) this.#running.until = Number.NEGATIVE_INFINITY;
+	}
+}
+
+/** Resolves at the end of a task, or after some time. */
+async function within(task: Promise<void>, ms: number): Promise<void> {
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const timeout = new Promise<void>((resolve) => {
+		timer = setTimeout(resolve, ms);
+	});
+	await Promise.race([task, timeout]);
+	clearTimeout(timer);
 }

@@ -1,4 +1,4 @@
-import { pMapIterable } from "p-map";
+import { layerPath } from "../../registry/smallkey.ts";
 import { readerOf } from "../reader.ts";
 import { judgeRepeat } from "../repeat.ts";
 import {
@@ -9,69 +9,81 @@ import {
 	type Meta,
 	type Reader,
 	type Refusal,
+	requestMemoryMs,
 	StoreBusy,
+	type UsedRequest,
 	usedBefore,
 } from "../store.ts";
-import { type Head, type Heads, noFiles, wasUsed } from "./branch.ts";
-import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
-import type { rememberRequests } from "./commits.ts";
 import {
-	type Batch,
-	commitTree,
+	commitEach,
 	emptyRepository,
-	failing,
+	type Head,
+	type Heads,
 	makeFirstCommit,
 	moveBranch,
-	writeTree,
-} from "./commits.ts";
+	noFiles,
+	type PastCommit,
+	recentCommits,
+	type Tip,
+} from "./branch.ts";
+import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
 import { findReview, isProposed, joinMetas, type Review, showReview } from "./review.ts";
 
-/** A change that waits to be made. */
 export interface Change {
 	edits: Edits;
 	meta: Meta;
 	started: Date;
 }
 
-/** What the changes of a batch are made with. */
-export interface ChangeContext extends Pick<Connection, "now" | "sleep"> {
+/** Changes of one branch, which is moved once for them. */
+export interface Batch {
+	changes: Change[];
+	/** When the batch must have ended, in milliseconds since 1970. */
+	until: number;
+	/** Adds the changes that wait now. */
+	fill(): void;
+}
+
+export interface BatchContext extends Pick<Connection, "now" | "sleep"> {
 	github: Github;
 	branch: string;
 	heads: Heads;
-	used: ReturnType<typeof rememberRequests>;
+	/** How this process answered a request. */
+	firstUse: (request: string | null) => UsedRequest | undefined;
 }
-
-/** No further commit is begun in this last part of a batch's time: it is for moving the branch and for retries. */
-const reserveMs = 5_000;
 
 /** Returns the answer to a change's sender, or throws the error that the change's `edits` threw. */
 export type Outcome = () => Commit | Refusal;
 
-/** The edits of a change, or its outcome if it has none. */
+export function failing(error: unknown): () => never {
+	return () => {
+		throw error;
+	};
+}
+
 type Decision = Edit[] | Outcome;
 
-/** Commits of a group, on no branch yet. */
+/** The commits of a batch, on no branch yet. */
 interface PendingCommits {
 	/** Id of the last commit, or of the head. */
 	tip: string;
 	/** Of the changes for which there was time, once the branch is at `tip`. */
 	outcomes: Outcome[];
-	/** The edits of all changes, and the last change that was accepted. */
 	edits: Edit[];
+	/** Of the last change that was accepted. */
 	last: Meta | null;
 }
 
-/** GitHub asks clients to make few writes at the same time. */
-const treesAtOnce = 4;
+/** For moving the branch and for retries. */
+const reserveMs = 5_000;
 
 const maxAttempts = 5;
 
 /**
- * Makes the changes of a batch, with one move of their branch: of the served one, or of a review's. Begins anew, each time
- * from a fresh read, while other writers are faster or it is not known whether the branch was moved.
+ * Begins anew, from a fresh read, while other writers are faster or it is not known whether the branch was moved.
  * @returns the outcomes of the changes for which there was time
  */
-export async function makeTogether(context: ChangeContext, batch: Batch<Change>): Promise<Outcome[]> {
+export async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcome[]> {
 	const earlier = new Map<string, PendingCommits>();
 	for (let attempts = 1; ; attempts += 1) {
 		try {
@@ -89,12 +101,12 @@ export async function makeTogether(context: ChangeContext, batch: Batch<Change>)
 
 /** @param earlier commits that may be on the branch although GitHub's answer was lost, by their last one */
 async function attempt(
-	context: ChangeContext,
-	batch: Batch<Change>,
+	context: BatchContext,
+	batch: Batch,
 	earlier: Map<string, PendingCommits>,
 ): Promise<Outcome[]> {
 	const { github, heads } = context;
-	const [first] = batch.jobs as [Change];
+	const [first] = batch.changes as [Change];
 	const main = await heads.find(github, context.branch);
 	if (!main) return [await commitFirst(context, first)];
 	const review = first.meta.review ? await findReview(context, main, first.meta) : null;
@@ -112,7 +124,7 @@ async function attempt(
 	const { tip, outcomes, edits, last } = commits;
 	if (!review || !last || (!open && tip === main.commit)) return outcomes;
 	const { html_url } = await showReview(context, review, main, edits, last);
-	const isWaiting = await Promise.all(batch.jobs.map(({ meta }) => isProposed(review, main, meta)));
+	const isWaiting = await Promise.all(batch.changes.map(({ meta }) => isProposed(review, main, meta)));
 	return outcomes.map((outcome, index) => () => {
 		const result = outcome();
 		if (isRefusal(result) || !(result.changed || isWaiting[index])) return result;
@@ -120,10 +132,10 @@ async function attempt(
 	});
 }
 
-/** Makes the first change in a repository without commits; the other changes follow in a later batch. */
-async function commitFirst(context: ChangeContext, change: Change): Promise<Outcome> {
+/** The other changes follow in a later batch. */
+async function commitFirst(context: BatchContext, change: Change): Promise<Outcome> {
 	if (change.meta.review) throw emptyRepository();
-	const decision = await decideOne(context, change, readerOf(noFiles), null);
+	const decision = await decideAlone(context, change, readerOf(noFiles), null);
 	if (!Array.isArray(decision)) return decision;
 	if (decision.length === 0) return () => ({ commit: "", changed: false });
 	const commit = await makeFirstCommit(context.github, context.branch, decision, change.meta, change.started);
@@ -132,7 +144,7 @@ async function commitFirst(context: ChangeContext, change: Change): Promise<Outc
 
 /** Decides each change on the state that the changes before it leave. */
 async function decide(
-	context: ChangeContext,
+	context: BatchContext,
 	head: Head,
 	changes: readonly Change[],
 	review: Review | null,
@@ -142,14 +154,14 @@ async function decide(
 	const isUsed = ({ meta }: Change) => wasUsed(github, head, meta, now());
 	// All requests to GitHub are made at once; what they read is kept.
 	const early = changes.map(async (change) => {
-		return changesSomething(await decideOne(context, change, state, review)) ? isUsed(change) : null;
+		return changesSomething(await decideAlone(context, change, state, review)) ? isUsed(change) : null;
 	});
 	const used = await Promise.all(early);
 	const requests = new Set<string | null>();
 	const decisions: Decision[] = [];
 	for (const [index, change] of changes.entries()) {
 		const { request } = change.meta;
-		let decision = await decideOne(context, change, state, review);
+		let decision = await decideAlone(context, change, state, review);
 		if (changesSomething(decision)) {
 			if (requests.has(request) || (used[index] ?? (await isUsed(change)))) decision = () => usedBefore;
 			else state.overlay(decision);
@@ -164,8 +176,8 @@ function changesSomething(decision: Decision | undefined): decision is Edit[] {
 	return Array.isArray(decision) && decision.length > 0;
 }
 
-async function decideOne(
-	{ used }: ChangeContext,
+async function decideAlone(
+	{ firstUse }: BatchContext,
 	{ edits, meta }: Change,
 	state: Reader,
 	review: Review | null,
@@ -174,7 +186,7 @@ async function decideOne(
 		let outcome = await edits(state);
 		if (review && !isRefusal(outcome) && outcome.length > 0)
 			outcome = (await review.refuse(meta, state)) ?? outcome;
-		const first = used.find(meta.request);
+		const first = firstUse(meta.request);
 		const answer = first ? (judgeRepeat(first, meta.method ?? "-", outcome) ?? []) : outcome;
 		return isRefusal(answer) ? () => answer : answer;
 	} catch (error) {
@@ -183,26 +195,55 @@ async function decideOne(
 	}
 }
 
+/** 100 commits of one layer in five minutes are no publisher's. */
+const maxCommits = 100;
+
 /**
- * Makes one commit for each change that changes something. A named review gets one for all: GitHub lists at most 250 commits
+ * Whether a change's signature was used in the last five minutes, by this process or another one.
+ * @throws {StoreBusy} if the history cannot be read
+ */
+async function wasUsed({ rest, repo }: Github, head: Head, meta: Meta, now: Date): Promise<boolean> {
+	const { request, smallkey } = meta;
+	if (request === null) return false;
+	const hasRequest = ({ commit }: PastCommit) => commit.message.split("\n").includes(`Request: ${request}`);
+	const from = now.getTime() - requestMemoryMs;
+	const lately = head.recent.filter(({ commit }) => Date.parse(commit.committer?.date ?? "") >= from);
+	if (lately.some(hasRequest)) return true;
+	if (lately.length < recentCommits || smallkey === null) return false;
+	const about = { path: layerPath(smallkey), since: new Date(from).toISOString(), per_page: maxCommits };
+	try {
+		const { data } = await rest.repos.listCommits({ ...repo, ...about, sha: head.commit });
+		if (data.length === maxCommits) throw new Error(`${about.path}: has too many commits`);
+		return data.some(hasRequest);
+	} catch (error) {
+		if (error instanceof StoreBusy) throw error;
+		throw new GithubBusy(15, `the replay guard: ${(error as Error).message}`);
+	}
+}
+
+/**
+ * Makes a commit for each change that changes something; one for all of a named review, since GitHub lists at most 250 commits
  * of a pull request.
  */
 async function makeCommits(
-	context: ChangeContext,
+	context: BatchContext,
 	head: Head,
-	{ jobs, until }: Batch<Change>,
+	{ changes, until }: Batch,
 	review: Review | null,
 ): Promise<PendingCommits> {
-	const decisions = await decide(context, head, jobs, review);
-	const edits = decisions.filter(changesSomething).flat();
-	const last = jobs.findLast((_, index) => Array.isArray(decisions[index]))?.meta ?? null;
-	const steps = jobs.flatMap(({ meta, started }, index) => {
+	const decisions = await decide(context, head, changes, review);
+	const steps = changes.flatMap(({ meta, started }, index) => {
 		const decision = decisions[index];
 		return changesSomething(decision) ? [{ meta, started, edits: decision }] : [];
 	});
-	const isJoined = last?.reviewName !== undefined && steps[0] !== undefined;
-	const joined = isJoined ? [{ ...steps[0], meta: joinMetas(steps.map(({ meta }) => meta)), edits }] : steps;
-	const tips = await commitEach(context, until, head, joined as Step[]);
+	const edits = steps.flatMap((step) => step.edits);
+	const last = changes.findLast((_, index) => Array.isArray(decisions[index]))?.meta ?? null;
+	const isJoined = last?.reviewName !== undefined;
+	const joined = steps
+		.slice(0, 1)
+		.map((step) => ({ ...step, meta: joinMetas(steps.map(({ meta }) => meta)), edits }));
+	const hasTime = () => context.now().getTime() < until - reserveMs;
+	const tips = await commitEach(context.github, hasTime, head, isJoined ? joined : steps);
 	const outcomes: Outcome[] = [];
 	let count = 0;
 	for (const decision of decisions) {
@@ -213,33 +254,4 @@ async function makeCommits(
 		outcomes.push(Array.isArray(decision) ? () => ({ commit: tip.commit, changed }) : decision);
 	}
 	return { tip: (tips.at(-1) as Tip).commit, outcomes, edits, last };
-}
-
-/** What a commit is made of. */
-type Step = Omit<Change, "edits"> & { edits: Edit[] };
-
-type Tip = Pick<Head, "commit" | "tree">;
-
-/** Makes commits on top of each other. @returns the head, and the commit after each step for which there was time */
-async function commitEach(
-	{ github, now }: ChangeContext,
-	until: number,
-	head: Tip,
-	steps: Step[],
-): Promise<Tip[]> {
-	// Each tree is the head's tree with all edits up to its step, so that no tree has to wait for another one.
-	const trees = pMapIterable(
-		steps.map((_, index) => steps.slice(0, index + 1).flatMap(({ edits }) => edits)),
-		(edits) => writeTree(github, head.tree, edits),
-		{ concurrency: treesAtOnce, backpressure: Number.POSITIVE_INFINITY },
-	)[Symbol.asyncIterator]();
-	const tips: Tip[] = [head];
-	for (const { meta, started } of steps) {
-		const tip = tips.at(-1) as Tip;
-		if (tip !== head && now().getTime() >= until - reserveMs) break;
-		const tree: string = (await trees.next()).value;
-		const isSame = tree === tip.tree;
-		tips.push(isSame ? tip : { commit: await commitTree(github, tip.commit, tree, meta, started), tree });
-	}
-	return tips;
 }

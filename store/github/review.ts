@@ -17,7 +17,6 @@ import {
 import { type Head, type Heads, readHead } from "./branch.ts";
 import type { Github } from "./client.ts";
 
-/** The repository, and the branch of the layers. */
 interface Place {
 	github: Github;
 	branch: string;
@@ -29,7 +28,7 @@ export interface Review {
 	open: Awaited<ReturnType<typeof listPullRequests>>[number] | null;
 	/** The state on which changes are made. */
 	base: Head;
-	/** Refuses a change while another one waits for review, or returns null. @param now the state without the change */
+	/** Refuses a change while another one waits for review. @param now the state without the change */
 	refuse(meta: Meta, now: Reader): Promise<Refusal | null>;
 }
 
@@ -39,7 +38,6 @@ async function listPullRequests({ github: { rest, repo, paginate }, branch }: Pl
 	return pulls.filter(({ head, base }) => head.repo?.full_name === base.repo.full_name);
 }
 
-/** Reads the review to which a change belongs. */
 export async function findReview(place: Place & { heads: Heads }, main: Head, meta: Meta): Promise<Review> {
 	const name = reviewBranch(meta);
 	const pulls = await listPullRequests(place);
@@ -49,7 +47,7 @@ export async function findReview(place: Place & { heads: Heads }, main: Head, me
 	if (sender !== null && sender !== meta.author)
 		return { name, open: null, base: main, refuse: async () => waitsOf(sender) };
 	const refs = pulls.map(({ head }) => head.ref);
-	return { name, open, base, refuse: createFindTwin(place.github, refs) };
+	return { name, open, base, refuse: refuseTwins(place.github, refs) };
 }
 
 /** The sender of the newest change of a review; null if none of its newest commits is a sender's. */
@@ -62,8 +60,8 @@ function senderOf(base: Head, main: Head): string | null {
 
 const folder = "register/";
 
-/** Returns a function that refuses a new smallkey of which another spelling waits on one of these branches. */
-function createFindTwin(github: Github, refs: readonly string[]): Review["refuse"] {
+/** Refuses a new smallkey of which another spelling waits on one of these branches. */
+function refuseTwins(github: Github, refs: readonly string[]): Review["refuse"] {
 	const names = refs.filter((ref) => ref.startsWith(folder)).map((ref) => ref.slice(folder.length));
 	const groups = names.filter((name) => name.includes(".") && isReviewBranch(folder + name));
 	let reading: Promise<(Head | null)[]> | null = null;
@@ -98,7 +96,7 @@ export async function showReview(
 	return open;
 }
 
-/** Whether a layer that a change leaves as it is waits in a review. */
+/** Whether a layer that a change leaves as it is waits. */
 export async function isProposed({ open, base }: Review, main: Head, { smallkey }: Meta): Promise<boolean> {
 	if (!open || smallkey === null) return open !== null;
 	const states = [main, base].map(({ files }) => readerOf(files).ids(smallkey));
@@ -106,20 +104,15 @@ export async function isProposed({ open, base }: Review, main: Head, { smallkey 
 	return served?.registration !== proposed?.registration;
 }
 
-/** The metadata of one commit for several requests of a sender: each trailer once. */
+/** For one commit of several requests of a sender. */
 export function joinMetas(metas: readonly Meta[]): Meta {
 	const first = metas[0] as Meta;
 	if (metas.length === 1) return first;
 	const trailers = new Map(metas.flatMap(({ trailers }) => trailers).map((pair) => [pair.join(": "), pair]));
-	return {
-		...first,
-		smallkey: null,
-		subject: `change ${metas.length} layers`,
-		trailers: [...trailers.values()],
-	};
+	const subject = `change ${metas.length} layers`;
+	return { ...first, smallkey: null, subject, trailers: [...trailers.values()] };
 }
 
-/** The text of a pull request: what its merge changes on the served branch. */
 async function textOf(meta: Meta, edits: readonly Edit[], served: Reader, proposed: Reader) {
 	const { smallkey, author, reviewName, subject } = meta;
 	if (reviewName !== undefined) {
@@ -132,7 +125,7 @@ async function textOf(meta: Meta, edits: readonly Edit[], served: Reader, propos
 	return { title: subject, body };
 }
 
-/** The text of a pull request for one layer: a table of what changes, member by member. Null: there is no layer. */
+/** A table of what changes, member by member. Null: there is no layer. */
 export function layerBody(author: string, smallkey: string, before: string | null, after: string | null) {
 	const verb = after === null ? "removes" : before === null ? "registers" : "changes";
 	const intro = `The sender ${code(author)} ${verb} the layer ${code(smallkey)}.`;
@@ -147,13 +140,12 @@ export function layerBody(author: string, smallkey: string, before: string | nul
 	return bounded([intro, "", "| member | now | after the merge |", "|---|---|---|", ...rows]);
 }
 
-/** The text of a pull request for many layers: the files that it writes and removes. */
 function batchBody(author: string, edits: readonly Edit[]): string {
 	const rows = edits.map(({ path, text }) => `- ${text === null ? "removed: " : ""}${code(path)}`);
 	return bounded([`The sender ${code(author)} changes these files:`, "", ...rows]);
 }
 
-/** The JSON pointer of each value of a registration → the value; `""` → the whole text if it is not JSON. */
+/** JSON pointer → value; `""` → the whole text if it is not JSON. */
 function members(text: string | null): Map<string, string> {
 	return new Map(text === null ? [] : valuesOf(tryJson(text) ?? text, ""));
 }
@@ -166,7 +158,7 @@ function valuesOf(value: unknown, pointer: string): [pointer: string, text: stri
 	);
 }
 
-/** The lines that GitHub has room for: it accepts a body of at most 65,536 characters. */
+/** GitHub accepts a body of at most 65,536 characters. */
 function bounded(lines: string[]): string {
 	const closing = (hidden: number) => ["", `And ${hidden} more: see the changed files.`];
 	return linesWithin(lines, 60_000, closing).join("\n");
