@@ -84,7 +84,7 @@ export function createWorker(
 	};
 }
 
-/** A constant that `extensions/hosting/bundle.ts` defines; undefined without a bundle. */
+/** A constant that `extensions/hosting/deployment.ts` defines; undefined without a bundle. */
 declare const BUNDLED_COMMIT: string | null | undefined;
 
 function once<T>(make: (bindings: Bindings) => T): (bindings: Bindings) => T {

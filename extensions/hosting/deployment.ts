@@ -1,29 +1,34 @@
 // Puts a worker on Cloudflare with wrangler.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { InvalidArgumentError } from "@commander-js/extra-typings";
+import { build, type Plugin } from "esbuild";
+import glob from "fast-glob";
 import { parseSenders } from "../../api/senders.ts";
 import { firstSender } from "../../api/service/senders-file.ts";
+import { placeFile } from "../../publish/place-file.ts";
 import type { Environment } from "../../registry/environment.ts";
+import { compiledSchemas } from "../../registry/schemas/validators.ts";
 import { withTemporaryFolder } from "../../store/files/files.ts";
+import { readCommit } from "../../store/files/version.ts";
 import { pkcs8Of } from "../../store/github/client.ts";
 
-/** Bytes of one secret or variable of a worker (Cloudflare Workers, "Limits": 5 kB). */
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Of one secret of a worker (Cloudflare Workers, "Limits": 5 kB). */
 const maxSecretBytes = 5_000;
 
-/** The worker's secrets. */
 const secretNames = ["SENDERS", "GITHUB_TOKEN", "GITHUB_APP_PRIVATE_KEY"];
 
-/** A secret's name, and the path of the file with its value. */
 interface SecretFile {
 	name: string;
 	path: string;
 }
 
-/** Parses `NAME=FILE`, and appends it. @throws {InvalidArgumentError} for anything else */
+/** Parses `NAME=FILE`, and appends it. */
 export function parseSecretFile(text: string, before: SecretFile[] = []): SecretFile[] {
 	const [, name, path] = /^([A-Z_]+)=(.+)$/.exec(text) ?? [];
 	if (name === undefined || path === undefined || !secretNames.includes(name))
@@ -31,11 +36,7 @@ export function parseSecretFile(text: string, before: SecretFile[] = []): Secret
 	return [...before, { name, path }];
 }
 
-/**
- * Reads and checks the secrets of a worker, in parts of the size that Cloudflare accepts.
- * @param warn gets a text about what is accepted, but probably not meant
- * @throws {Error} that names the file and the rule, and never a secret
- */
+/** Secrets in parts of the size that Cloudflare accepts. @throws {Error} that names the file and the rule, and never a secret */
 export async function readSecretFiles(
 	files: readonly SecretFile[],
 	warn: (text: string) => void,
@@ -68,8 +69,8 @@ function checkedParts(
 }
 
 /**
- * The senders as `SENDERS`, `SENDERS_2`, …, and a blank last part. The worker joins the parts before the blank one. It
- * thereby ignores further parts of an earlier deployment, in which removed senders may be.
+ * `SENDERS`, `SENDERS_2`, …, and a blank last part, after which the worker ignores the parts of an earlier deployment: removed
+ * senders may be in them.
  */
 function sendersParts(text: string, path: string, warn: (text: string) => void): [string, string][] {
 	const trial = parseSenders(text, path).get(firstSender);
@@ -86,29 +87,26 @@ function sendersParts(text: string, path: string, warn: (text: string) => void):
 	return [...parts, " "].map((part, index) => [index === 0 ? "SENDERS" : `SENDERS_${index + 1}`, part]);
 }
 
-export const root = fileURLToPath(new URL("../..", import.meta.url));
-
-/** Cloudflare's tool chain (the engine) has its own folder and lock file, so that `npm ci` does not install it. */
+/** Of Cloudflare's tool chain (the engine), which `npm ci` does not install. */
 export const engineFolder = join(root, "deploy/workers");
 
 const wranglerScript = join(engineFolder, "node_modules/wrangler/bin/wrangler.js");
 
-/** The worker's configuration for fragments as static assets, and as objects of a bucket. */
 export const configurations = {
 	assets: join(root, "wrangler.jsonc"),
 	objects: join(root, "deploy/workers/objects.jsonc"),
 };
 
-/** Where the fragments are: static assets, or objects of a bucket. */
+/** Fragments are static assets, or objects of a bucket. */
 export type Hosting = keyof typeof configurations;
 
-/** Waits for the end of a process. @returns its exit code, or the signal that ended it */
+/** @returns the exit code of a process, or the signal that ended it */
 export async function ended(child: ChildProcess): Promise<number | string | null> {
 	const [code, signal] = await once(child, "close");
 	return code ?? signal;
 }
 
-/** Settings that keep wrangler from sending requests that were not asked for. */
+/** Wrangler sends no requests but those of the command. */
 export const quiet = {
 	WRANGLER_SEND_METRICS: "false",
 	WRANGLER_SEND_ERROR_REPORTS: "false",
@@ -117,7 +115,6 @@ export const quiet = {
 	NO_COLOR: "1",
 };
 
-/** The variables that a deployment needs: of the machine, of the proxy, and Cloudflare's credentials. */
 const deploymentNames = [
 	["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "LANG", "LC_ALL", "TERM", "CI"],
 	["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"],
@@ -128,14 +125,12 @@ const deploymentNames = [
 	["SystemRoot", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP", "PATHEXT", "ComSpec"],
 ].flat();
 
-/**
- * The environment of a deployment, without the senders' secrets and without the keys of GitHub and of the bucket.
- */
+/** Without the senders' secrets and the keys of GitHub and of the bucket. */
 export function deploymentEnvironment(env: Environment): NodeJS.ProcessEnv {
 	return Object.fromEntries(deploymentNames.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 
-/** Starts wrangler's script with node, since a signal to `npx` would not end workerd. */
+/** With node, since a signal to `npx` would not end workerd. */
 export function spawnWrangler(
 	args: string[],
 	env: NodeJS.ProcessEnv,
@@ -148,56 +143,94 @@ export function spawnWrangler(
 	});
 }
 
-/**
- * Writes a deployment's files into a folder. Only their owner may read the secrets.
- * @param bucket name of the bucket; `objects.jsonc` has only a placeholder
- * @returns wrangler's arguments for them
- */
-async function fillDeployFolder(
-	path: string,
-	hosting: Hosting,
-	bucket: string | undefined,
-	secrets: ReadonlyMap<string, string>,
-): Promise<string[]> {
-	const words = ["--config", configurations[hosting]];
-	if (hosting === "objects") {
-		const text = await readFile(configurations[hosting], "utf8");
-		const named = text.replace(/("bucket_name": )"[^"]*"/, (_all, name) => name + JSON.stringify(bucket));
-		words[1] = join(path, "wrangler.jsonc");
-		await writeFile(words[1], named);
-	}
-	if (secrets.size > 0) {
-		words.push("--secrets-file", join(path, "secrets.json"));
-		const text = JSON.stringify(Object.fromEntries(secrets));
-		await writeFile(join(path, "secrets.json"), text, { mode: 0o600 });
-	}
-	return words;
-}
-
-/** What is put on Cloudflare. */
 interface Deployment {
 	/** Path of the worker's bundle. */
 	worker: string;
 	/** The folder of static assets; null for a worker that reads the bucket OBJECTS_BUCKET. */
 	assets: string | null;
-	/** Name → text, as `readSecretFiles` returns them. */
 	secrets?: ReadonlyMap<string, string>;
-	/** Further options of wrangler. */
+	/** Options of wrangler. */
 	further?: readonly string[];
 }
 
-/** Deploys a worker with wrangler. @returns whether it could */
+/** Deploys a worker. Variables and secrets that are set at Cloudflare stay. @returns whether it could */
 export function deployWorker(
 	{ worker, assets, secrets = new Map(), further = [] }: Deployment,
 	env: Environment,
 ): Promise<boolean> {
 	return withTemporaryFolder("deploy-", async (folder) => {
-		// `--keep-vars`: variables and secrets that are set at Cloudflare stay; only the named ones are uploaded.
-		const hosting = assets === null ? "objects" : "assets";
-		const files = await fillDeployFolder(folder, hosting, env.OBJECTS_BUCKET, secrets);
-		const args = ["deploy", worker, "--no-bundle", "--keep-vars", ...files];
+		let configuration = configurations.assets;
+		if (assets === null) {
+			const text = await readFile(configurations.objects, "utf8");
+			const bucket = JSON.stringify(env.OBJECTS_BUCKET);
+			configuration = join(folder, "wrangler.jsonc");
+			await writeFile(
+				configuration,
+				text.replace(/(?<="bucket_name": )"[^"]*"/, () => bucket),
+			);
+		}
+		const args = ["deploy", worker, "--no-bundle", "--keep-vars", "--config", configuration];
+		if (secrets.size > 0) {
+			const path = join(folder, "secrets.json");
+			await writeFile(path, JSON.stringify(Object.fromEntries(secrets)), { mode: 0o600 });
+			args.push("--secrets-file", path);
+		}
 		if (assets !== null) args.push("--assets", assets);
-		args.push(...further);
-		return (await ended(spawnWrangler(args, deploymentEnvironment(env), "inherit"))) === 0;
+		const wrangler = spawnWrangler([...args, ...further], deploymentEnvironment(env), "inherit");
+		return (await ended(wrangler)) === 0;
 	});
+}
+
+/** Also in wrangler.jsonc. */
+export const bundlePath = join(root, "deploy/workers/dist/worker.js");
+
+/** Removes unused routes of octokit, which would be a third of the worker. */
+const usedRoutes: Plugin = {
+	name: "used-routes",
+	setup(setup) {
+		setup.onLoad({ filter: /plugin-rest-endpoint-methods\/.*\/endpoints\.js$/ }, async ({ path }) => {
+			const { default: table } = (await import(pathToFileURL(path).href)) as { default: Routes };
+			const names = await readUsedRoutes();
+			const used: Routes = {};
+			for (const [scope, routes] of Object.entries(table)) {
+				const kept = Object.entries(routes).filter(([name]) => names.has(`rest.${scope}.${name}`));
+				if (kept.length > 0) used[scope] = Object.fromEntries(kept);
+			}
+			return { contents: `export default ${JSON.stringify(used)};`, loader: "js" };
+		});
+	},
+};
+
+type Routes = Record<string, Record<string, unknown>>;
+
+/** Of the store's code: `rest.git.createTree`. */
+async function readUsedRoutes(): Promise<Set<string>> {
+	const files = await glob("store/github/**", { cwd: root, absolute: true });
+	const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
+	return new Set(texts.flatMap((text) => text.match(/\brest\.\w+\.\w+/g) ?? []));
+}
+
+/** Bundles a module of the worker. @param entry its path in the project */
+export async function bundle(entry: string): Promise<Uint8Array> {
+	const result = await build({
+		entryPoints: [join(root, entry)],
+		bundle: true,
+		write: false,
+		format: "esm",
+		target: "es2022",
+		conditions: ["workerd", "worker", "browser"],
+		mainFields: ["module", "main"],
+		minify: true,
+		define: { BUNDLED_COMMIT: JSON.stringify(readCommit()) },
+		legalComments: "none",
+		plugins: [compiledSchemas, usedRoutes],
+		logLevel: "silent",
+	});
+	return result.outputFiles[0]?.contents ?? new Uint8Array(0);
+}
+
+/** Writes the worker's bundle if its bytes have changed: an engine that runs it restarts at each write. */
+export async function buildWorker(path = bundlePath): Promise<void> {
+	await mkdir(dirname(path), { recursive: true });
+	placeFile(dirname(path), basename(path), await bundle("scripts/worker.ts"));
 }

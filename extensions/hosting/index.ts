@@ -1,5 +1,5 @@
-import type { Command, Extension, RunningService } from "../../api/service/extensions.ts";
-import { type MetricsSettings, readMetrics } from "./metrics.ts";
+import type { Variables } from "../../api/configuration.ts";
+import type { Command, Extension, RunningService, Started } from "../../api/service/extensions.ts";
 
 const commands: readonly Command[] = [
 	{
@@ -28,11 +28,29 @@ const commands: readonly Command[] = [
 	},
 ];
 
-/** Static hosting, buckets, backups and metrics. */
+interface MetricsSettings {
+	/** Null: nothing is measured. */
+	metrics: { host: string; port: number } | null;
+}
+
+export function readMetrics(variables: Variables): MetricsSettings {
+	const host = variables.text("METRICS_HOST", "127.0.0.1");
+	if (variables.text("METRICS_PORT", "") === "") return { metrics: null };
+	return { metrics: { host, port: variables.integer("METRICS_PORT", 0, 0, 65_535) } };
+}
+
+async function startMetrics(service: RunningService<MetricsSettings>): Promise<Started> {
+	const { configuration, gauges, log } = service;
+	if (!configuration.metrics) return { close: () => undefined };
+	const { createMetrics } = await import("./metrics.ts");
+	const metrics = createMetrics();
+	const { url, close } = await metrics.serve(configuration.metrics, configuration.dataDir, gauges, log);
+	return { observe: metrics.observe, welcome: () => [`Metrics: ${url}`], close };
+}
+
 export const hosting: Extension = {
 	name: "hosting",
 	commands,
 	settings: readMetrics,
-	start: async (service: RunningService<MetricsSettings>) =>
-		(await import("./metrics.ts")).startMetrics(service),
+	start: startMetrics,
 };

@@ -2,8 +2,7 @@ import { once } from "node:events";
 import { statfs } from "node:fs/promises";
 import { createServer } from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { Variables } from "../../api/configuration.ts";
-import type { Observed, RunningService, Started } from "../../api/service/extensions.ts";
+import type { Observed, RunningService } from "../../api/service/extensions.ts";
 import { listen } from "../../api/service/listen.ts";
 import { readCommit, readVersion } from "../../store/files/version.ts";
 import type { Log } from "../../store/store.ts";
@@ -16,7 +15,7 @@ const gitBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 
 
 const prefix = "fragments_";
 
-/** Creates the metrics of one running service, in the text format of Prometheus. */
+/** Of one running service, in the text format of Prometheus. */
 export function createMetrics() {
 	const registry = new Registry();
 	const registers = [registry];
@@ -46,12 +45,7 @@ export function createMetrics() {
 		1,
 	);
 
-	/**
-	 * All metrics as text.
-	 * @param dataDir the folder whose disk is measured
-	 * @param read reads the present state of the service
-	 * @throws {Error} if the disk cannot be measured
-	 */
+	/** @param dataDir the folder whose disk is measured @throws {Error} if it cannot be measured */
 	async function text(dataDir: string, read: RunningService["gauges"]): Promise<string> {
 		const [now, { bsize, bavail, blocks }] = await Promise.all([read(), statfs(dataDir)]);
 		for (const [name, help, value] of [
@@ -64,7 +58,6 @@ export function createMetrics() {
 			["disk_free_bytes", "Bytes that DATA_DIR's disk has left for the service.", bavail * bsize],
 			["disk_size_bytes", "Bytes of DATA_DIR's disk.", blocks * bsize],
 		] as const) {
-			// A gauge without a value is left out.
 			registry.removeSingleMetric(prefix + name);
 			if (value != null) new Gauge({ name: prefix + name, help, registers }).set(value);
 		}
@@ -73,7 +66,6 @@ export function createMetrics() {
 
 	return {
 		text,
-		/** Counts and measures what happens in the service. */
 		observe(event: Observed): void {
 			if (event.kind === "commit") return commits.inc({ by: event.by });
 			if (event.kind === "harvest") return harvests.inc({ outcome: event.outcome });
@@ -84,12 +76,7 @@ export function createMetrics() {
 			answers.observe({ route }, milliseconds / 1_000);
 			if (reason !== undefined) refused.inc({ reason });
 		},
-		/**
-		 * Starts a server for `GET /metrics`, on a port of its own that is not open to publishers and readers.
-		 * @param log gets the error if the text cannot be made
-		 * @returns its address: `http://127.0.0.1:9464/metrics`
-		 * @throws {Error} that names the settings, if the server cannot listen
-		 */
+		/** GET /metrics, on a port of its own. @throws {Error} that names the settings, if the server cannot listen */
 		async serve(
 			place: { host: string; port: number },
 			dataDir: string,
@@ -119,25 +106,4 @@ export function createMetrics() {
 			};
 		},
 	};
-}
-
-/** Where metrics are served; null: they are neither measured nor served. */
-export interface MetricsSettings {
-	metrics: { host: string; port: number } | null;
-}
-
-export function readMetrics(variables: Variables): MetricsSettings {
-	const host = variables.text("METRICS_HOST", "127.0.0.1");
-	if (variables.text("METRICS_PORT", "") === "") return { metrics: null };
-	return { metrics: { host, port: variables.integer("METRICS_PORT", 0, 0, 65_535) } };
-}
-
-/** Measures the service and serves `GET /metrics`, if the settings say where. @throws {Error} if that port is taken */
-export async function startMetrics(service: RunningService<MetricsSettings>): Promise<Started> {
-	const { configuration, gauges, log } = service;
-	if (!configuration.metrics) return { close: () => undefined };
-	const { createMetrics } = await import("./metrics.ts");
-	const metrics = createMetrics();
-	const { url, close } = await metrics.serve(configuration.metrics, configuration.dataDir, gauges, log);
-	return { observe: metrics.observe, welcome: () => [`Metrics: ${url}`], close };
 }

@@ -14,7 +14,7 @@ import { GitFailure, gitText, runGit } from "../../../store/git/commands/run.ts"
 const main = "refs/heads/main";
 const limitMs = 3_600_000;
 
-/** Nothing is ever removed from a backup: a branch that the source has replaced or removed is in its reflog or its packs. */
+/** A branch that the source has replaced or removed stays in the reflog or the packs of the backup. */
 const settings = [
 	"core.logAllRefUpdates=always",
 	"core.fsync=committed",
@@ -22,14 +22,10 @@ const settings = [
 	"gc.auto=0",
 ];
 
-/**
- * Fetches all branches, and reads the whole copy back. `main` is fetched first, and without force: git refuses to move it to a
- * commit that does not follow its own.
- * @throws {WrongError} if git refuses; the branches of the backup are as before then, unless the disk of the backup fails
- */
+/** `main` is fetched first, and without force: git refuses a commit that does not follow. Then the whole copy is read back. */
 async function copyRepository(source: string, target: string): Promise<void> {
 	const git = (...words: string[]) => runGit(target, words, { limitMs });
-	// The source may belong to another user, such as the service's if root makes the backup.
+	// The source may belong to another user than root, who makes the backup.
 	const serve = "--upload-pack=git -c safe.directory='*' upload-pack";
 	const fetch = ["fetch", "--no-tags", "--no-write-fetch-head", serve];
 	await git("init", "--quiet", "--bare", "--initial-branch=main");
@@ -45,7 +41,7 @@ function sentenceOf({ message }: Error, source: string, folder: string): string 
 	return `${folder}: the backup has commits that ${source} does not have. The source was lost and began again, or is an older copy. The backup is as before. To go back to it, restore it (docs/operate.md); to back up the source as it is now, name another folder`;
 }
 
-/** Copies the senders file, and keeps a different one of before. @returns what the report says of it */
+/** Keeps a different senders file of before. @returns what the report says */
 async function copySenders(text: string | null, path: string, now: Date): Promise<string> {
 	if (text === null) return "and no senders file: SENDERS has them, keep that too";
 	const before = await readTextIfThere(path);

@@ -15,8 +15,9 @@ import type { Environment, Io } from "../../../registry/environment.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { buildFolder } from "../../../site/build/output.ts";
 import { filesBelow, readTextIfThere, withTemporaryFolder } from "../../../store/files/files.ts";
-import { buildWorker, bundlePath } from "../bundle.ts";
 import {
+	buildWorker,
+	bundlePath,
 	configurations,
 	deployWorker,
 	ended,
@@ -29,67 +30,59 @@ import {
 	spawnWrangler,
 } from "../deployment.ts";
 
-/** The variables of a worker that are set in the environment. */
-export function workerVariables(env: Environment): [string, string][] {
+function workerVariables(env: Environment): [string, string][] {
 	const variables = new Variables({ GITHUB_REPOSITORY: "owner/name" });
 	readServing(variables, { fallback: 1, max: 1 });
 	readGitHub(variables);
 	return ["SENDERS", ...variables.names].flatMap((name) => (env[name] ? [[name, env[name]]] : []));
 }
 
-/** Whether the engine is installed, in the version of its lock file. */
+/** In the version of its lock file. */
 export async function isEngineInstalled(): Promise<boolean> {
 	const versions = await Promise.all([
 		readFile(join(engineFolder, "package-lock.json"), "utf8"),
 		readTextIfThere(join(engineFolder, "node_modules/.package-lock.json")),
 	]);
-	const [wanted, present] = versions.map(
+	const [locked, present] = versions.map(
 		(text) => JSON.parse(text ?? "{}").packages?.["node_modules/wrangler"]?.version as string | undefined,
 	);
-	return wanted === present;
+	return locked === present;
 }
 
-/** Installs the engine from its lock file if it is missing: about 200 MB. */
+/** About 200 MB. */
 async function installEngine(): Promise<void> {
 	if (await isEngineInstalled()) return;
 	console.log("Installing Cloudflare's tool chain in deploy/workers (once)");
 	await done("npm ci in deploy/workers", "npm", ["ci", "--omit=dev"], { cwd: engineFolder });
 }
 
-/** Runs a process, and shows its standard error. @throws {Error} if it fails */
 async function done(what: string, command: string, args: string[], options: SpawnOptions): Promise<void> {
 	const code = await ended(spawn(command, args, { ...options, stdio: ["ignore", "ignore", "inherit"] }));
 	if (code !== 0) throw new Error(`${what}: ended with ${code}`);
 }
 
-/** Synchronizes the local runtime's bucket with a build. */
-async function fillLocalBucket(
-	folder: Awaited<ReturnType<typeof fillRunFolder>>,
-	persist: string,
-	dist: string,
-): Promise<void> {
-	const list = `${folder.configuration}.objects`;
+/** Copies a build into the local runtime's bucket. */
+async function fillLocalBucket(configuration: string, persist: string, dist: string, env: NodeJS.ProcessEnv) {
+	const list = `${configuration}.objects`;
 	await writeFile(list, JSON.stringify(filesBelow(dist).filter((path) => !isCompanion(path))));
-	const words = [join(engineFolder, "fill-bucket.mjs"), folder.configuration, persist, dist, list];
-	const env = { ...quiet, ...folder.environment };
-	await done("filling the local bucket", process.execPath, words, { cwd: root, env });
+	const words = [join(engineFolder, "fill-bucket.mjs"), configuration, persist, dist, list];
+	await done("filling the local bucket", process.execPath, words, { cwd: root, env: { ...quiet, ...env } });
 }
 
 /**
- * Fills the temporary folder of a run for wrangler's files, with the variables in a file that only its owner may read.
- * @returns the path of the configuration, beside which wrangler reads `.dev.vars`, and an environment in which wrangler
- * writes to this folder only, and has none of the service's variables
+ * Writes wrangler's configuration into the temporary folder of a run, and beside it `.dev.vars`, which only its owner may
+ * read.
+ * @returns its path
  */
-async function fillRunFolder(path: string, hosting: Hosting, variables: [string, string][]) {
-	const configuration = join(path, "wrangler.jsonc");
+async function configure(folder: string, hosting: Hosting, variables: [string, string][]): Promise<string> {
+	const configuration = join(folder, "wrangler.jsonc");
 	await copyFile(configurations[hosting], configuration);
 	const text = variables.map(([name, value]) => `${name}=${quoted(name, value)}\n`).join("");
-	await writeFile(join(path, ".dev.vars"), text, { mode: 0o600 });
-	const own = { HOME: path, XDG_CONFIG_HOME: path, TMPDIR: path, WRANGLER_LOG_PATH: path };
-	return { configuration, environment: { PATH: process.env.PATH, ...own } };
+	await writeFile(join(folder, ".dev.vars"), text, { mode: 0o600 });
+	return configuration;
 }
 
-/** Quotes a value for dotenv, with quotes that the value does not contain: dotenv has no escaping. */
+/** Dotenv has no escaping. */
 function quoted(name: string, value: string): string {
 	const quote = ["'", "`"].find((candidate) => !value.includes(candidate));
 	if (quote === undefined) throw new Error(`${name}: must not hold both ' and \``);
@@ -100,15 +93,16 @@ const layersOption = new Option("--layers <dir>", "the folder of layers that is 
 	.default("layers")
 	.conflicts("dist");
 
-/** Plan → static assets of one deployment (Cloudflare Workers, "Limits"); wrangler's dry run does not check their number. */
+/** Static assets of one deployment (Cloudflare Workers, "Limits"). Wrangler's dry run does not check their number. */
 const maxFilesByPlan: ReadonlyMap<string, number> = new Map([
 	["free", 20_000],
 	["paid", 100_000],
 ]);
 
-/** Checks the number of files. @throws {Error} if the plan does not allow that many, or there is none */
-async function checkFileCount(dist: string, plan: string): Promise<void> {
+/** @throws {Error} if the plan does not allow that many files, or there is none */
+function checkFileCount(dist: string, plan: string): void {
 	const maxFiles = maxFilesByPlan.get(plan);
+	// WORKERS_PLAN is not checked as the option is.
 	if (maxFiles === undefined) throw new Error(`--plan: must be free or paid, not ${plan}`);
 	const files = (existsSync(dist) ? filesBelow(dist) : []).filter((path) => !isCompanion(path));
 	if (files.length === 0) throw new Error(`${dist}: has no files; npx fragment-publisher build makes them`);
@@ -150,7 +144,7 @@ const deploy = createRun("deploy", async ({ read, environment, io, extensions })
 		throw new Error("OBJECTS_BUCKET: must be set, to the bucket's name");
 	if (!options.objects) {
 		if (options.dist === undefined) await buildFolder(options.layers, dist, environment, { extensions });
-		await checkFileCount(dist, options.plan);
+		checkFileCount(dist, options.plan);
 	}
 	await buildWorker();
 	if (options.prepare) return exitCodes.done;
@@ -163,7 +157,7 @@ const deploy = createRun("deploy", async ({ read, environment, io, extensions })
 
 const startTimeoutMs = 60_000;
 
-/** @throws {Error} if another process listens on the port: the engine would report that only after a minute */
+/** The engine reports only after a minute that another process listens on the port. */
 async function checkPort({ host, port }: Configuration): Promise<void> {
 	const probe = createServer().listen(port, host);
 	await once(probe, "listening").catch((error: Error) => {
@@ -172,10 +166,7 @@ async function checkPort({ host, port }: Configuration): Promise<void> {
 	await once(probe.close(), "close");
 }
 
-/**
- * Prints the worker's log (JSON lines) and errors, and waits until the engine listens.
- * @throws {Error} with the engine's whole output, if it does not start
- */
+/** Prints the worker's log (JSON lines) and errors. @throws {Error} with the engine's whole output, if it does not start */
 function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
 	const output: string[] = [];
 	return new Promise((resolve, reject) => {
@@ -222,14 +213,17 @@ const workers = createRun("workers", async ({ read, environment, io, extensions 
 	const variables = workerVariables({ ...environment, SENDERS: text.replaceAll("'", "\\u0027") });
 	await withTemporaryFolder("workers-", async (path) => {
 		try {
-			const folder = await fillRunFolder(path, options.objects ? "objects" : "assets", variables);
-			if (options.objects) await fillLocalBucket(folder, persisted, dist);
+			const configuration = await configure(path, options.objects ? "objects" : "assets", variables);
+			// Wrangler writes to this folder only, and gets none of the service's variables.
+			const folders = { HOME: path, XDG_CONFIG_HOME: path, TMPDIR: path, WRANGLER_LOG_PATH: path };
+			const env = { PATH: process.env.PATH, ...folders };
+			if (options.objects) await fillLocalBucket(configuration, persisted, dist, env);
 			if (stop.aborted) return;
-			const args = ["dev", bundlePath, "--no-bundle", "--local", "--config", folder.configuration];
+			const args = ["dev", bundlePath, "--no-bundle", "--local", "--config", configuration];
 			args.push(`--ip=${host}`, `--port=${port}`, "--inspector-port=0");
 			args.push("--show-interactive-dev-session=false", "--persist-to", persisted);
 			if (!options.objects) args.push("--assets", dist);
-			const engine = spawnWrangler(args, folder.environment, "pipe");
+			const engine = spawnWrangler(args, env, "pipe");
 			stop.addEventListener("abort", () => engine.kill("SIGTERM"));
 			const closed = ended(engine);
 			io.print(`Serving at ${await waitForAddress(engine, io)}${basePath}`);

@@ -1,19 +1,171 @@
 // npx fragment-publisher verify: checks that a hosting serves the build (docs/hosting.md)
+import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Option } from "@commander-js/extra-typings";
+import glob from "fast-glob";
+import pMap from "p-map";
+import { fragmentHeaders } from "../../../api/reply.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { build, progress } from "../../../publish/build.ts";
+import { resolveCommit } from "../../../publish/collect.ts";
+import { isCompanion } from "../../../publish/place-file.ts";
+import { slotFolder, slotPath, slotsOf } from "../../../publish/rendered.ts";
+import { parseLayerPath } from "../../../registry/smallkey.ts";
+import { targetNames } from "../../../registry/targets/table.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, parseCount, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { nameSource, refOption, repoOption } from "../../../scripts/validate.ts";
 import { presentFiles } from "../../../site/data/output.ts";
+import { pageHeaders } from "../../../site/http/site-headers.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
-import { changedKeys, chooseQuestions, costOf, listBuild, verifyHosting } from "../verify.ts";
+import { diffTree } from "../../../store/git/commands/tree.ts";
+
+const slots = slotsOf({ targets: targetNames });
+
+/** The paths, in every target, of a smallkey that is most likely not registered anywhere. */
+const missingPaths = slots.filter(({ lang }) => lang === "en").map((slot) => slotPath(slot, "=verify=none="));
+
+/** Start pages and lists of pieces: every build changes them, so a sample has them all. */
+const leading =
+	/^(?:[^/]+|(?:en|fr|guide|list|records|schemas)\/(?:fr\/)?index\.html|(?:index|changes)\/[a-z]+\.\w+)$/;
+
+/** A deterministic, evenly spread sample. */
+function sample<T>(items: readonly T[], maxItems: number): T[] {
+	if (items.length <= maxItems) return [...items];
+	const itemAt = (index: number) => items[Math.floor((index * items.length) / maxItems)] as T;
+	return Array.from({ length: maxItems }, (_, index) => itemAt(index));
+}
+
+/** Most fragments of changed layers, and most of removed ones. */
+const maxChanged = 2_000;
+
+/**
+ * Chooses what is requested: all changed layers, and a sample of the rest.
+ * @param fragments of the build: `v0.9/doc/en/23ax5t`
+ * @param changed smallkeys; one without a fragment in the build was removed
+ * @param maxSampled of the other fragments, and of the catalogue's files
+ * @returns `gone`: paths that must be 404
+ */
+export function choosePaths(
+	fragments: readonly string[],
+	changed: ReadonlySet<string>,
+	maxSampled: number,
+	files: readonly string[] = [],
+) {
+	const keyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+	const isChanged = (path: string) => changed.has(keyOf(path));
+	const isLeading = (path: string) => leading.test(path);
+	const keys = new Set(fragments.map(keyOf));
+	const gone = [...changed].filter((key) => !keys.has(key));
+	const gonePaths = gone.flatMap((key) => slots.map((slot) => slotPath(slot, key)));
+	const others = fragments.filter((path) => !isChanged(path));
+	const otherFiles = files.filter((path) => !isLeading(path));
+	return {
+		changed: sample(fragments.filter(isChanged), maxChanged),
+		sampled: sample(others, maxSampled),
+		files: [...files.filter(isLeading), ...sample(otherFiles, maxSampled)],
+		gone: [...sample(gonePaths, maxChanged), ...missingPaths],
+	};
+}
+
+/** The smallkeys of layers whose files differ between two commits. @throws {Error} if there is no such commit */
+export async function changedKeys(repository: string, from: string, to: string): Promise<Set<string>> {
+	const [before, after] = [await resolveCommit(repository, from), await resolveCommit(repository, to)];
+	const changes = await diffTree(repository, before, after, "layers");
+	const names = changes.map(({ path }) => parseLayerPath(path));
+	return new Set(names.flatMap((name) => (name ? [name.smallkey] : [])));
+}
+
+const maxConcurrent = 16;
+const timeoutMs = 15_000;
+const maxAttempts = 3;
+
+/** Repeats a request if the network or the server fails. @param path percent-encoded, so that no server reads a + as a space */
+async function ask(address: string, path: string, condition: Record<string, string> = {}) {
+	const url = `${address}/${path.split("/").map(encodeURIComponent).join("/")}`;
+	// Bypasses caches that obey the header (RFC 9111, section 5.2.1).
+	const headers = { "Cache-Control": "no-cache", ...condition };
+	for (let attempt = 1; ; attempt += 1) {
+		try {
+			const signal = AbortSignal.timeout(timeoutMs);
+			const answer = await fetch(url, { headers, signal, redirect: "manual", cache: "no-store" });
+			const body = Buffer.from(await answer.arrayBuffer());
+			const isTemporary = answer.status >= 500 || answer.status === 429 || answer.status === 408;
+			if (!isTemporary || attempt === maxAttempts)
+				return { status: answer.status, headers: answer.headers, body };
+		} catch (error) {
+			if (attempt === maxAttempts) throw error;
+		}
+	}
+}
+
+/** The feed's own type, and those that a host may derive from its file extension (Workers). */
+const feedTypes = ["application/atom+xml", "application/xml", "text/xml"];
+
+/** Compares one path with the build. @returns the difference; null if there is none */
+async function compare(address: string, path: string, dist: string): Promise<string | null> {
+	const built = await readFile(join(dist, path));
+	// A page is requested at the address of its folder.
+	const page = path.replace(/(^|\/)index\.html$/, "$1");
+	const { status, headers, body } = await ask(address, page);
+	if (status !== 200) return `answers ${status}`;
+	if (!body.equals(built)) return differenceOf(body, built);
+	const type = headers.get("Content-Type");
+	// A fragment has no extension.
+	const expected = /\.[a-z]+$/.test(path) ? pageHeaders(path, true) : fragmentHeaders;
+	const [media, expectedMedia] = [type, expected["Content-Type"]].map((text) => text?.split(";")[0] ?? "");
+	const isFeed = [media, expectedMedia].every((text) => feedTypes.includes(text ?? ""));
+	if (media !== expectedMedia && !isFeed) return `has the Content-Type ${type}, not ${expectedMedia}`;
+	const etag = headers.get("ETag");
+	if (etag === null) return "has no ETag";
+	const again = await ask(address, page, { "If-None-Match": etag });
+	if (again.status === 304) return null;
+	return `its ETag ${etag} is not stable: a conditional request is answered with ${again.status}`;
+}
+
+function differenceOf(served: Buffer, built: Buffer): string {
+	const lengths = served.length === built.length ? "" : ` (${served.length} bytes, not ${built.length})`;
+	let offset = 0;
+	while (served[offset] === built[offset]) offset += 1;
+	return `is not what was built: differs from byte ${offset + 1}${lengths}`;
+}
+
+async function compareGone(address: string, path: string): Promise<string | null> {
+	const { status } = await ask(address, path);
+	return status === 404 ? null : `answers ${status}, where 404 is right: no layer is there`;
+}
+
+function messageOf({ message, cause }: Error): string {
+	return cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message;
+}
+
+/**
+ * Compares a hosting with the build: status, type and body of each path, 304 to a conditional request with its `ETag`, and
+ * 404 for what is `gone`.
+ * @param address with the base path, without a `/` at the end
+ * @returns the differences, sorted by path
+ */
+export async function findDifferences(
+	address: string,
+	dist: string,
+	paths: readonly string[],
+	gone: ReadonlySet<string>,
+	tick = () => {},
+): Promise<{ path: string; text: string }[]> {
+	const differences: { path: string; text: string }[] = [];
+	const check = async (path: string) => {
+		const checking = gone.has(path) ? compareGone(address, path) : compare(address, path, dist);
+		const text = await checking.catch(messageOf);
+		if (text !== null) differences.push({ path, text });
+		tick();
+	};
+	await pMap(paths, check, { concurrency: maxConcurrent });
+	return differences.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
 
 const pauseMs = 1_000;
 const defaultSample = 500;
-const ofCatalogue = "files of the catalogue";
 
 export const run = createRun("verify", async ({ read, environment, io }) => {
 	const [{ repo, ref, sample = defaultSample, all = false, since, wait = 0, dist: built }, address] =
@@ -42,37 +194,40 @@ export const run = createRun("verify", async ({ read, environment, io }) => {
 				.addOption(refOption),
 		);
 
-	/** Verifies the hosting of a commit's build. @param files paths of the catalogue's files */
+	/** @param files paths of the catalogue's files */
 	async function verify(dist: string, repository: string, commit: string, files: readonly string[]) {
-		const fragments = await listBuild(dist);
-		const changed = since ? await changedKeys(repository, since, commit) : new Set<string>();
-		const questions = chooseQuestions(fragments, changed, all ? Number.POSITIVE_INFINITY : sample, files);
-		const number = (count: number) => count.toLocaleString("en");
-		const others = fragments.length - questions.changed.length;
-		const parts = [
-			...(since ? [`${number(changed.size)} changed layers`] : []),
-			`${number(questions.sampled.length)} of ${number(others)} fragments`,
-			...(files.length > 0
-				? [`${number(questions.files.length)} of ${number(files.length)} ${ofCatalogue}`]
-				: []),
-		];
-		io.warn(plain(`Asking for ${parts.join(" and ")}: ${number(costOf(questions))} requests`));
-		const asked = questions.changed.length + questions.sampled.length;
-		const bar = progress(asked + questions.files.length, "verifying");
+		const names = await glob(
+			slots.map((slot) => `${slotFolder(slot)}/*`),
+			{ cwd: dist },
+		);
+		const fragments = names.filter((path) => !isCompanion(path)).sort();
+		if (fragments.length === 0)
+			throw new Error(
+				`${dist}: has no fragments; npx fragment-publisher build makes them, and --repo needs none`,
+			);
+		const keys = since ? await changedKeys(repository, since, commit) : new Set<string>();
+		const chosen = choosePaths(fragments, keys, all ? Number.POSITIVE_INFINITY : sample, files);
+		const count = chosen.changed.length + chosen.sampled.length;
+		const ofFiles =
+			files.length > 0 ? ` and ${chosen.files.length} of ${files.length} files of the catalogue` : "";
+		const ofAll = `${count} of ${fragments.length} fragments${ofFiles}`;
+		const changes = since ? ` (${keys.size} changed layers)` : "";
+		io.warn(plain(`Asking for ${ofAll}${changes}`));
+		let paths = [...chosen.changed, ...chosen.sampled, ...chosen.files, ...chosen.gone];
+		const gone = new Set(chosen.gone);
+		const bar = progress(paths.length, "verifying");
 		const until = Date.now() + wait * 1000;
-		let differences = await verifyHosting(address, dist, questions, () => bar.tick());
+		let differences = await findDifferences(address, dist, paths, gone, () => bar.tick());
 		bar.stop();
 		// A CDN updates late.
 		while (differences.length > 0 && Date.now() < until) {
 			await sleep(pauseMs);
-			const left = new Set(differences.map(({ path }) => path));
-			differences = await verifyHosting(address, dist, questions, () => undefined, left);
+			paths = differences.map(({ path }) => path);
+			differences = await findDifferences(address, dist, paths, gone);
 		}
 		for (const { path, text } of differences) io.warn(plain(`${path}: ${text}`));
-		const beside =
-			files.length === 0 ? "" : ` and ${questions.files.length} of ${files.length} ${ofCatalogue}`;
-		const found = differences.length === 0 ? "all as built" : `${differences.length} differ`;
-		io.print(`${asked} of ${fragments.length} fragments${beside} checked: ${found}`);
+		const outcome = differences.length === 0 ? "all as built" : `${differences.length} differ`;
+		io.print(`${ofAll} checked: ${outcome}`);
 		return differences.length === 0 ? exitCodes.done : exitCodes.wrong;
 	}
 

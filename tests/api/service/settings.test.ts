@@ -8,7 +8,7 @@ import {
 	withSettingsFile,
 } from "../../../api/service/settings.ts";
 import { readHarvest } from "../../../extensions/harvest/settings.ts";
-import { readMetrics } from "../../../extensions/hosting/metrics.ts";
+import { readMetrics } from "../../../extensions/hosting/index.ts";
 import { allExtensions } from "../../../scripts/main.ts";
 import { root, runScript, warns } from "../../helpers/process.ts";
 import { answering, folderSuite } from "../../helpers/world.ts";
