@@ -7,19 +7,13 @@ import type {
 } from "../../registry/description.ts";
 import { isCopyOf, normalized, seriesStep } from "./names.ts";
 
+type Trait =
+	| ("name" | "geometry" | "fields" | "place" | "scale" | "symbols" | "count")
+	| ("title" | "abstract" | "keywords");
+
 /** Texts have no words of a language, and may quote a service. */
 export interface Evidence {
-	trait:
-		| "name"
-		| "geometry"
-		| "fields"
-		| "place"
-		| "scale"
-		| "symbols"
-		| "count"
-		| "title"
-		| "abstract"
-		| "keywords";
+	trait: Trait;
 	before: string;
 	after: string;
 	agrees: boolean;
@@ -50,43 +44,46 @@ const minSide = 0.001;
 
 type LayerDescription = FeatureDescription | NamedDescription;
 
-export function agreementOf(known: LangDescription, found: LangDescription): Agreement {
-	if ("entries" in known || "entries" in found) return { sure: null, rows: [] };
-	const paths = [known, found].map(pathOf) as [string, string];
-	const { sure, rows } = rowsOf(known, found);
-	return { sure: isCopyOf(...paths) ? null : inSeries(sure, known, ...paths), rows };
+/** @param before the last known description of a layer @param after one from another address */
+export function agreementOf(before: LangDescription, after: LangDescription): Agreement {
+	if ("entries" in before || "entries" in after) return { sure: null, rows: [] };
+	const paths = [before, after].map(pathOf) as [string, string];
+	const { sure, rows } = rowsOf(before, after);
+	return { sure: isCopyOf(...paths) ? null : inSeries(sure, before, ...paths), rows };
 }
 
-function rowsOf(known: LayerDescription, found: LayerDescription): Agreement {
-	const [before, after] = [known.bounds, found.bounds];
-	const overlap = before && after ? overlapOf(before, after) : null;
+function rowsOf(before: LayerDescription, after: LayerDescription): Agreement {
+	const overlap = before.bounds && after.bounds ? overlapOf(before.bounds, after.bounds) : null;
 	const place =
-		overlap === null ? [] : rowOf("place", before?.join(", "), after?.join(", "), overlap >= minOverlap);
-	if ("renderer" in known && "renderer" in found) {
+		overlap === null
+			? []
+			: rowOf("place", before.bounds?.join(", "), after.bounds?.join(", "), overlap >= minOverlap);
+	const isHidden = overlap === 0 || hides(before, after);
+	if ("renderer" in before && "renderer" in after) {
 		const rows = [
-			rowOf("name", known.name, found.name),
-			rowOf("geometry", known.geometry_type, found.geometry_type),
-			fieldsRow(known, found),
+			rowOf("name", before.name, after.name),
+			rowOf("geometry", before.geometry_type, after.geometry_type),
+			fieldsRow(before, after),
 			place,
-			rowOf("scale", scalesOf(known), scalesOf(found)),
-			rowOf("symbols", symbolsOf(known), symbolsOf(found)),
-			countRow(known.count, found.count),
+			rowOf("scale", scalesOf(before), scalesOf(after)),
+			rowOf("symbols", symbolsOf(before), symbolsOf(after)),
+			countRow(before.count, after.count),
 		].flat();
-		const sure = overlap === 0 || hides(known, found) ? null : sureOfFeatures(known, found, rows);
-		return { sure: inSeries(sure, known, known.name, found.name), rows };
+		const sure = isHidden ? null : sureOfFeatures(before, after, rows);
+		return { sure: inSeries(sure, before, before.name, after.name), rows };
 	}
-	if ("renderer" in known || "renderer" in found) return { sure: null, rows: [] };
+	if ("renderer" in before || "renderer" in after) return { sure: null, rows: [] };
 	const rows = [
-		rowOf("title", known.title, found.title),
-		rowOf("abstract", known.abstract, found.abstract),
+		rowOf("title", before.title, after.title),
+		rowOf("abstract", before.abstract, after.abstract),
 		place,
-		rowOf("scale", scalesOf(known), scalesOf(found), hasSameScales(known, found)),
-		rowOf("keywords", known.keywords?.toSorted().join(", "), found.keywords?.toSorted().join(", ")),
+		rowOf("scale", scalesOf(before), scalesOf(after), hasSameScales(before, after)),
+		rowOf("keywords", before.keywords?.toSorted().join(", "), after.keywords?.toSorted().join(", ")),
 	].flat();
-	const isSameName = known.layers.join("\n") === found.layers.join("\n");
-	const sure = overlap === 0 || hides(known, found) ? null : sureOfNamed(rows, isSameName);
-	const named = inSeries(sure, known, known.layers.join(" "), found.layers.join(" "));
-	return { sure: inSeries(named, known, known.title ?? "", found.title ?? ""), rows };
+	const isSameName = before.layers.join("\n") === after.layers.join("\n");
+	const sure = isHidden ? null : sureOfNamed(rows, isSameName);
+	const sureByName = inSeries(sure, before, before.layers.join(" "), after.layers.join(" "));
+	return { sure: inSeries(sureByName, before, before.title ?? "", after.title ?? ""), rows };
 }
 
 /** Folder and service on an ArcGIS server, else the whole path. */
@@ -97,10 +94,15 @@ function pathOf({ service_url }: LayerDescription): string {
 }
 
 /** Another layer of a series is never the same; perhaps, if it is a later one that is new. */
-function inSeries(sure: Agreement["sure"], known: LangDescription, before: string, after: string) {
-	const step = seriesStep(before, after);
+function inSeries(
+	sure: Agreement["sure"],
+	{ siblings }: LayerDescription,
+	nameBefore: string,
+	nameAfter: string,
+): Agreement["sure"] {
+	const step = seriesStep(nameBefore, nameAfter);
 	if (step === 0 || sure === null) return sure;
-	return step > 0 && known.siblings ? "perhaps" : null;
+	return step > 0 && siblings ? "perhaps" : null;
 }
 
 /** Whether name or title agree too: in these the layers of a series differ. */
@@ -109,19 +111,19 @@ export function hasItsName({ sure, rows }: Agreement): boolean {
 }
 
 function sureOfFeatures(
-	known: FeatureDescription,
-	found: FeatureDescription,
+	before: FeatureDescription,
+	after: FeatureDescription,
 	rows: readonly Evidence[],
 ): Agreement["sure"] {
-	const [before, after] = [fieldsOf(known), fieldsOf(found)];
-	const common = before.filter((field) => after.includes(field)).length;
-	if (!agrees(rows, "geometry") || before.length === 0 || common / before.length < minShare) return null;
-	const others = rows.filter(({ trait }) => trait !== "name");
-	const isSame = others.every((row) => row.agrees);
+	const [fields, fieldsAfter] = [fieldsOf(before), fieldsOf(after)];
+	const common = fields.filter((field) => fieldsAfter.includes(field)).length;
+	if (!agrees(rows, "geometry") || fields.length === 0 || common / fields.length < minShare) return null;
+	const isSame = rows.every((row) => row.agrees || row.trait === "name");
 	if (agrees(rows, "name")) return isSame ? "same" : "perhaps";
-	return isSame && before.length >= minFields && agrees(rows, "place") ? "perhaps" : null;
+	return isSame && fields.length >= minFields && agrees(rows, "place") ? "perhaps" : null;
 }
 
+/** @param isSameName in the WMS */
 function sureOfNamed(rows: readonly Evidence[], isSameName: boolean): Agreement["sure"] {
 	// Many layers may have the same title and lie in the same place.
 	const isTelling = isSameName || agrees(rows, "abstract") || agrees(rows, "keywords");
@@ -133,12 +135,12 @@ function sureOfNamed(rows: readonly Evidence[], isSameName: boolean): Agreement[
 	return isLong && agrees(rows, "place") ? "perhaps" : null;
 }
 
-function agrees(rows: readonly Evidence[], wanted: Evidence["trait"]): boolean {
-	return rows.some(({ trait, agrees }) => trait === wanted && agrees);
+function agrees(rows: readonly Evidence[], trait: Trait): boolean {
+	return rows.some((row) => row.trait === trait && row.agrees);
 }
 
 function rowOf(
-	trait: Evidence["trait"],
+	trait: Trait,
 	before = "",
 	after = "",
 	agrees = normalized(before) === normalized(after),
@@ -146,14 +148,14 @@ function rowOf(
 	return before === "" && after === "" ? [] : [{ trait, before, after, agrees }];
 }
 
-function fieldsRow(known: FeatureDescription, found: FeatureDescription): Evidence[] {
-	const [before, after] = [fieldsOf(known), fieldsOf(found)];
+function fieldsRow(before: FeatureDescription, after: FeatureDescription): Evidence[] {
+	const [fields, fieldsAfter] = [fieldsOf(before), fieldsOf(after)];
 	const changes = [
-		...before.filter((one) => !after.includes(one)).map((one) => `-${one}`),
-		...after.filter((one) => !before.includes(one)).map((one) => `+${one}`),
+		...fields.filter((field) => !fieldsAfter.includes(field)).map((field) => `-${field}`),
+		...fieldsAfter.filter((field) => !fields.includes(field)).map((field) => `+${field}`),
 	];
-	const text = [after.length, changes.join(", ")].filter(Boolean).join(": ");
-	return rowOf("fields", `${before.length}`, text, changes.length === 0);
+	const text = [fieldsAfter.length, changes.join(", ")].filter(Boolean).join(": ");
+	return rowOf("fields", `${fields.length}`, text, changes.length === 0);
 }
 
 /** In upper case: a server's database decides on the case of names. */
@@ -177,20 +179,18 @@ function scalesOf({ min_scale = 0, max_scale = 0 }: LayerDescription): string {
 const maxHintFactor = 2;
 
 function isSameScale(before = 0, after = 0): boolean {
-	return (
-		before === after ||
-		(Math.min(before, after) > 0 && Math.max(before / after, after / before) < maxHintFactor)
-	);
+	const [smaller, larger] = [Math.min(before, after), Math.max(before, after)];
+	return before === after || (smaller > 0 && larger / smaller < maxHintFactor);
 }
 
-function hasSameScales(known: LayerDescription, found: LayerDescription): boolean {
-	return isSameScale(known.min_scale, found.min_scale) && isSameScale(known.max_scale, found.max_scale);
+function hasSameScales(before: LayerDescription, after: LayerDescription): boolean {
+	return isSameScale(before.min_scale, after.min_scale) && isSameScale(before.max_scale, after.max_scale);
 }
 
-function hides(known: LayerDescription, found: LayerDescription): boolean {
-	if (!("renderer" in known) && hasSameScales(known, found)) return false;
+function hides(before: LayerDescription, after: LayerDescription): boolean {
+	if (!("renderer" in before) && hasSameScales(before, after)) return false;
 	const smallest = ({ min_scale }: LayerDescription) => min_scale || Number.POSITIVE_INFINITY;
-	return smallest(found) < smallest(known) || (found.max_scale ?? 0) > (known.max_scale ?? 0);
+	return smallest(after) < smallest(before) || (after.max_scale ?? 0) > (before.max_scale ?? 0);
 }
 
 function countRow(before: number | null, after: number | null): Evidence[] {
@@ -199,10 +199,11 @@ function countRow(before: number | null, after: number | null): Evidence[] {
 	return rowOf("count", `${before}`, `${after}`, isNear);
 }
 
-function overlapOf(before: readonly number[], after: readonly number[]): number {
-	const [one, other] = [widened(before), widened(after)];
-	const both = getArea(getIntersection(one, other));
-	return both / (getArea(one) + getArea(other) - both);
+/** The intersection of two rectangles as a share of their union. */
+function overlapOf(...rectangles: (readonly number[])[]): number {
+	const [first = [], second = []] = rectangles.map(widened);
+	const both = getArea(getIntersection(first, second));
+	return both / (getArea(first) + getArea(second) - both);
 }
 
 function widened([west = 0, south = 0, east = 0, north = 0]: readonly number[]): number[] {

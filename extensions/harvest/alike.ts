@@ -13,7 +13,7 @@ import { maxAbstract, maxTitle } from "../../registry/schemas/description.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { plainText } from "../../registry/untrusted-text.ts";
 import type { Bounds } from "../../site/data/entries.ts";
-import { addressBelow } from "../../site/service/arcgis.ts";
+import { addressBelow, type Document } from "../../site/service/arcgis.ts";
 import {
 	boxOf,
 	type Capabilities,
@@ -104,58 +104,61 @@ const maxAlike = 5;
  * Never rejects.
  * @param address of a layer of the ArcGIS service, or of the WMS; that layer itself is left out
  */
-export async function findAlike(known: LangDescription, address: string, clients: Clients): Promise<Alike[]> {
-	if ("renderer" in known) return findInArcgis(known, address, clients);
-	return "layers" in known ? findInWms(known, address, clients) : [];
+export async function findAlike(
+	before: LangDescription,
+	address: string,
+	clients: Clients,
+): Promise<Alike[]> {
+	if ("renderer" in before) return findInArcgis(before, address, clients);
+	return "layers" in before ? findInWms(before, address, clients) : [];
 }
 
-async function findInArcgis(known: FeatureDescription, address: string, clients: Clients): Promise<Alike[]> {
+async function findInArcgis(before: FeatureDescription, address: string, clients: Clients): Promise<Alike[]> {
 	const { ask } = clients;
 	const path = arcgisPath.exec(new URL(address).pathname);
 	if (!path) return [];
-	const own = Number(path[2] ?? -1);
-	const describeAll = async (layers: readonly Record<string, unknown>[]): Promise<Alike[]> => {
+	const number = Number(path[2] ?? -1);
+	const describeAll = async (layers: readonly Document[]): Promise<Alike[]> => {
 		if (layers.length > maxAlike) return [];
-		const found: Alike[] = [];
-		for (const id of layers.flatMap((one) => numberOf(one.id) ?? [])) {
+		const alike: Alike[] = [];
+		for (const id of layers.flatMap((layer) => numberOf(layer.id) ?? [])) {
 			const service_url = addressBelow(address, `/../${id}`);
-			found.push(...alikeAt(known, service_url, await orNull(describeLayer(service_url, clients))));
+			alike.push(...alikeAt(before, service_url, await orNull(describeLayer(service_url, clients))));
 		}
-		return found;
+		return alike;
 	};
 	const document = await orNull(askDocument(addressBelow(address, "/.."), "service", ask));
 	if (!document) return [];
-	const wasThere = ({ id, name }: Record<string, unknown>) =>
-		id === own || known.siblings?.includes(siblingText(wordOf(id), textOf(name)));
-	const isNamed = (one: Record<string, unknown>) =>
-		!wasThere(one) && textOf(one.name).toLowerCase() === known.name.toLowerCase();
-	const named = listOf(document.layers).filter(isObject).filter(isNamed);
-	const found = await describeAll(named);
-	if (found.length > 0 || named.length > maxAlike) return found;
+	const isNew = ({ id, name }: Document) =>
+		id !== number && !before.siblings?.includes(siblingText(wordOf(id), textOf(name)));
+	const isNamesake = (layer: Document) => textOf(layer.name).toLowerCase() === before.name.toLowerCase();
+	const namesakes = listOf(document.layers).filter(isObject).filter(isNew).filter(isNamesake);
+	const alike = await describeAll(namesakes);
+	if (alike.length > 0 || namesakes.length > maxAlike) return alike;
 	// A renamed layer can be identified only by its document.
-	const isAlike = (one: Record<string, unknown>) =>
-		!wasThere(one) && agreementOf(known, sketchLayer(address, one)).sure !== null;
-	return describeAll((await askAllLayers(address, ask)).filter(isAlike));
+	const isAlike = (layer: Document) => agreementOf(before, sketchLayer(address, layer)).sure !== null;
+	return describeAll((await askAllLayers(address, ask)).filter(isNew).filter(isAlike));
 }
 
-async function findInWms(known: NamedDescription, address: string, { read }: Clients): Promise<Alike[]> {
-	const [own] = known.layers;
-	const capabilities = await orNull(read("WMS", address, known.layers));
-	const found: Alike[] = [];
-	const texts = capabilities ? wmsSiblings(capabilities) : new Map<string, string>();
-	for (const layer of capabilities?.layers.keys() ?? []) {
+async function findInWms(before: NamedDescription, address: string, { read }: Clients): Promise<Alike[]> {
+	const [name, second] = before.layers;
+	const capabilities = await orNull(read("WMS", address, before.layers));
+	if (!capabilities || second !== undefined) return [];
+	const texts = wmsSiblings(capabilities);
+	const alike: Alike[] = [];
+	for (const layer of capabilities.layers.keys()) {
 		// A text without a title is of an earlier version.
-		const wasThere = [texts.get(layer), layer].some((text) => known.siblings?.includes(text ?? ""));
-		if (layer === own || wasThere || known.layers.length > 1) continue;
+		const wasThere = [texts.get(layer), layer].some((text) => before.siblings?.includes(text ?? ""));
+		if (layer === name || wasThere) continue;
 		const described = await orNull(describeLayers("WMS", address, [layer], read));
-		found.push(...alikeAt(known, address, described).map((alike) => ({ ...alike, layer })));
+		alike.push(...alikeAt(before, address, described).map((match) => ({ ...match, layer })));
 	}
-	return found.length > maxAlike ? [] : found;
+	return alike.length > maxAlike ? [] : alike;
 }
 
-export function alikeAt(known: LangDescription, service_url: string, described: Described | null): Alike[] {
+export function alikeAt(before: LangDescription, service_url: string, described: Described | null): Alike[] {
 	if (!described) return [];
-	const agreement = agreementOf(known, described.description);
+	const agreement = agreementOf(before, described.description);
 	return agreement.sure ? [{ service_url, description: described.description, agreement }] : [];
 }
 
@@ -164,17 +167,16 @@ export function alikeAt(known: LangDescription, service_url: string, described: 
  * @throws {Trouble} if another layer now has the number or name, and the earlier layer has another one
  */
 export async function checkSameLayer(
-	known: LangDescription | null,
+	before: LangDescription | null,
 	now: LangDescription,
 	clients: Clients,
 ): Promise<void> {
-	if (!known || known.from || hasItsName(agreementOf(known, now))) return;
-	const alike = await findAlike(known, now.service_url, clients);
+	if (!before || before.from || hasItsName(agreementOf(before, now))) return;
+	const alike = await findAlike(before, now.service_url, clients);
 	const same = alike.find(({ agreement }) => agreement.sure === "same");
 	if (!same) return;
 	const place = quote(same.layer ?? same.service_url);
-	const [name, before] = [quote(nameOf(now)), quote(nameOf(known))];
-	throw new Trouble("wrong", causeOf("other-layer", name, before, place));
+	throw new Trouble("wrong", causeOf("other-layer", quote(nameOf(now)), quote(nameOf(before)), place));
 }
 
 function nameOf(description: LangDescription): string {

@@ -53,22 +53,22 @@ const maxMissing = 10;
  */
 export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)) {
 	return async (registration: Registration, signal?: AbortSignal): Promise<CheckedServices> => {
-		const own = within({ ask, read }, signal);
+		const clients = within({ ask, read }, signal);
 		const checkService = (lang: Lang): Promise<Checked> => {
 			if (serviceTypeOf(registration, lang) === "esriFeature")
-				return checkFeature(registration[lang], own.ask);
-			if (isVersion2(registration)) return checkNode(registration[lang], lang, own);
-			return checkWms(registration[lang], lang, own.read);
+				return checkFeature(registration[lang], clients.ask);
+			if (isVersion2(registration)) return checkNode(registration[lang], lang, clients);
+			return checkWms(registration[lang], lang, clients.read);
 		};
 		const checked: CheckedServices = { facts: {}, findings: [] };
 		for (const lang of langs) {
-			const found = await orTrouble(checkService(lang));
-			if (found instanceof Trouble) {
-				checked.findings.push(findingOf(registration, lang, found));
+			const result = await orTrouble(checkService(lang));
+			if (result instanceof Trouble) {
+				checked.findings.push(findingOf(registration, lang, result));
 				continue;
 			}
-			if (found.facts) checked.facts[lang] = found.facts;
-			for (const [member, what, state = "wrong"] of found.wrong)
+			if (result.facts) checked.facts[lang] = result.facts;
+			for (const [member, what, state = "wrong"] of result.wrong)
 				checked.findings.push(findingOf(registration, lang, { state, what }, member));
 		}
 		return checked;
@@ -128,13 +128,13 @@ async function checkNode(
 	lang: Lang,
 	{ read, ask }: Pick<Clients, "read" | "ask">,
 ): Promise<Checked> {
-	const named: readonly (string | number)[] = "scrape_only" in node ? (node.scrape_only ?? []) : [];
+	const names: readonly (string | number)[] = "scrape_only" in node ? (node.scrape_only ?? []) : [];
 	const isOgc = node.service_type === "ogcWms" || node.service_type === "ogcWmts";
 	const contents = isOgc
-		? ogcContents(node, named.map(String), lang, read)
-		: arcgisContents(node, named, ask);
+		? ogcContents(node, names.map(String), lang, read)
+		: arcgisContents(node, names, ask);
 	const { title, count, has, notes } = await contents;
-	const missing = [...named.entries()].filter(([, name]) => !has(name));
+	const missing = [...names.entries()].filter(([, name]) => !has(name));
 	const wrong = missing.slice(0, maxMissing).map(([index, name]): Wrong => {
 		return [`scrape_only/${index}`, causeOf("no-layer", quote(String(name)), count)];
 	});

@@ -91,14 +91,14 @@ export async function eachService<T>(
 	task: (lang: Lang) => Promise<T>,
 ): Promise<[Lang, T][]> {
 	const results = new Map<string, Promise<T>>();
-	const found: [Lang, T][] = [];
+	const pairs: [Lang, T][] = [];
 	for (const lang of langs) {
 		const service = `${serviceTypeOf(registration, lang)} ${placeOf(registration, lang)}`;
 		const result = results.get(service) ?? task(lang);
 		results.set(service, result);
-		found.push([lang, await result]);
+		pairs.push([lang, await result]);
 	}
-	return found;
+	return pairs;
 }
 
 export interface Watched {
@@ -108,14 +108,14 @@ export interface Watched {
 }
 
 export function watchedOf(findings: Finding[]): Watched {
-	const state = sickStates.find((one) => findings.some((finding) => finding.state === one)) ?? null;
+	const state = sickStates.find((state) => findings.some((finding) => finding.state === state)) ?? null;
 	return { state, findings };
 }
 
 /** Null if nothing is wrong. */
-export function seenOf({ state, findings }: Watched): CheckResult | null {
-	const found = findings.find((finding) => finding.state === state);
-	return state && (found ? checkResult(state, found.what) : { state });
+export function resultOf({ state, findings }: Watched): CheckResult | null {
+	const cause = findings.find((finding) => finding.state === state)?.what;
+	return state && (cause ? checkResult(state, cause) : { state });
 }
 
 /** Browsers block http on an https site. @param site null: it does not matter */
@@ -127,7 +127,7 @@ export function blockedOn(site: string | null, registration: Registration): Find
 }
 
 export interface Harvested {
-	found: Description;
+	description: Description;
 	/** The languages whose earlier description is better. */
 	partial: Set<Lang>;
 	findings: Finding[];
@@ -146,8 +146,8 @@ export function mergeDescription(
 	const merged: Description = {};
 	for (const lang of harvestedLangs(registration)) {
 		const before = currentDescription(registration, previous, lang);
-		const found = currentDescription(registration, harvested.found, lang);
-		const best = harvested.partial.has(lang) ? (before ?? found) : (found ?? before);
+		const now = currentDescription(registration, harvested.description, lang);
+		const best = harvested.partial.has(lang) ? (before ?? now) : (now ?? before);
 		if (best) merged[lang] = withBeside(before, inOrderOf(before, best));
 	}
 	return Object.keys(merged).length > 0 ? merged : null;
@@ -156,10 +156,10 @@ export function mergeDescription(
 /** If the service does not list it this time, or the layer has lost its features. */
 function withBeside(before: LangDescription | null, now: LangDescription): LangDescription {
 	const isEmpty = "count" in now && now.count === 0;
-	const known = isEmpty ? { ...now, ...besideOf(before) } : { ...besideOf(before), ...now };
-	const { siblings: _, services: __, folders: ___, ...rest } = known;
+	const all = isEmpty ? { ...now, ...besideOf(before) } : { ...besideOf(before), ...now };
+	const { siblings: _, services: __, folders: ___, ...rest } = all;
 	// At the end: the members have one order.
-	return { ...rest, ...besideOf(known) } as LangDescription;
+	return { ...rest, ...besideOf(all) } as LangDescription;
 }
 
 function besideOf(description: Partial<LangDescription> | null) {

@@ -43,7 +43,7 @@ const defaultMapWkid = 3978;
 type AskServices<T> = (
 	registration: Registration,
 	signal?: AbortSignal,
-	known?: Description | null,
+	before?: Description | null,
 ) => Promise<T>;
 
 export type HarvestLayer = AskServices<Harvested>;
@@ -65,14 +65,14 @@ export async function describe(registration: Registration, lang: Lang, clients: 
 export function createHarvestLayer(options: Omit<Clients, "read"> & Partial<Clients>): HarvestLayer {
 	const clients: Clients = { read: createReadCapabilities(options.ask), ...options };
 
-	return async (registration, signal, known = null) => {
-		const harvested: Harvested = { found: {}, partial: new Set(), findings: [] };
-		const own = within(clients, signal);
+	return async (registration, signal, before = null) => {
+		const harvested: Harvested = { description: {}, partial: new Set(), findings: [] };
+		const ending = within(clients, signal);
 		const describeOwn = async (lang: Lang): Promise<Described> => {
-			const described = await describe(registration, lang, own);
-			await checkSameLayer(currentDescription(registration, known, lang), described.description, own);
+			const described = await describe(registration, lang, ending);
+			await checkSameLayer(currentDescription(registration, before, lang), described.description, ending);
 			if (serviceTypeOf(registration, lang) === "ogcWmts") return described;
-			return { ...described, description: await withSiblings(described.description, own) };
+			return { ...described, description: await withSiblings(described.description, ending) };
 		};
 		const answers = await eachService(registration, harvestedLangs(registration), (lang) =>
 			orTrouble(describeOwn(lang)),
@@ -84,8 +84,8 @@ export function createHarvestLayer(options: Omit<Clients, "read"> & Partial<Clie
 			if (answer instanceof Trouble) continue;
 			// A service that both languages share may have texts of each.
 			const isShared = first !== undefined && lang !== first[0] && answer === first[1];
-			const texts = isShared && (await orNull(textsOf(registration, lang, own)));
-			harvested.found[lang] = texts ? { ...answer.description, ...texts } : answer.description;
+			const texts = isShared && (await orNull(textsOf(registration, lang, ending)));
+			harvested.description[lang] = texts ? { ...answer.description, ...texts } : answer.description;
 			if (trouble) harvested.partial.add(lang);
 		}
 		return harvested;
@@ -117,7 +117,7 @@ export function createWatchLayer(
 ): WatchLayer {
 	const check = createCheckLayer(ask, read);
 
-	return async (registration, signal, known = null) => {
+	return async (registration, signal, before = null) => {
 		const clients = within({ ask, read, mapWkid }, signal);
 		const { findings: checked } = await check(registration, signal);
 		const findings = await Promise.all(checked.map((finding) => orDrawn(registration, finding, clients)));
@@ -125,11 +125,11 @@ export function createWatchLayer(
 			(lang) => !findings.some((finding) => finding.lang === lang && isSick(finding)),
 		);
 		const looks = await eachService(registration, well, (lang) =>
-			orTrouble(look(registration, lang, currentDescription(registration, known, lang), clients)),
+			orTrouble(look(registration, lang, currentDescription(registration, before, lang), clients)),
 		);
-		for (const [lang, seen] of looks) {
-			if (seen instanceof Trouble) findings.push(findingOf(registration, lang, seen));
-			else findings.push(...seen.map((what) => findingOf(registration, lang, { state: "well", what })));
+		for (const [lang, notes] of looks) {
+			if (notes instanceof Trouble) findings.push(findingOf(registration, lang, notes));
+			else findings.push(...notes.map((what) => findingOf(registration, lang, { state: "well", what })));
 		}
 		const blocked = blockedOn(site, registration).filter(({ lang }) => well.includes(lang));
 		return watchedOf([...findings, ...blocked]);
@@ -168,8 +168,8 @@ async function look(
 			type === "esriFeature"
 				? askLayer(address, ask).then((layer) => sketchLayer(address, layer))
 				: describe(registration, lang, clients).then(({ description }) => description);
-		const found = await orNull<LangDescription>(now);
-		if (found) await checkSameLayer(before, found, clients);
+		const description = await orNull<LangDescription>(now);
+		if (description) await checkSameLayer(before, description, clients);
 	}
 	const features = featuresAt(registration, lang);
 	if (features !== null) {
@@ -196,8 +196,8 @@ async function orDrawn(
 	const name = namedLayers(registration, lang)[Number(pointer.split("/")[3] ?? 0)] ?? "";
 	const capabilities = await orNull(read("WMS", address, [name]));
 	if (!capabilities) return finding;
-	const seen = await orNull(lookAtWms({ address, name, capabilities, layer: null, mapWkid }, ask));
-	if (!seen?.isDrawn) return finding;
+	const look = await orNull(lookAtWms({ address, name, capabilities, layer: null, mapWkid }, ask));
+	if (!look?.isDrawn) return finding;
 	const drawn = { state: "well", what: causeOf("not-listed", ...what.values) } as const;
 	return findingOf(registration, lang, drawn, pointer.split("/").slice(2).join("/"));
 }

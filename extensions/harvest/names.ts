@@ -13,9 +13,9 @@ deprecated dev devel development draft essai essais formation historical histori
 preprod preproduction prototype qa sandbox stage staging temp test tests tmp training trash uat`.split(/\s+/),
 );
 
-export function isCopyOf(known: string, found: string): boolean {
-	const words = wordsOf(known);
-	const marks = wordsOf(found).flatMap((word, at, all) => [word, word + (all[at + 1] ?? "")]);
+export function isCopyOf(before: string, after: string): boolean {
+	const words = wordsOf(before);
+	const marks = wordsOf(after).flatMap((word, at, all) => [word, word + (all[at + 1] ?? "")]);
 	return marks.some((word) => copies.has(word) && !words.includes(word));
 }
 
@@ -24,10 +24,10 @@ const languages: Record<Lang, ReadonlySet<string>> = {
 	fr: new Set(["fr", "fra", "fre", "french", "francais", "français", "f"]),
 };
 
-export function isOfOtherLanguage(lang: Lang, known: string, found: string): boolean {
+export function isOfOtherLanguage(lang: Lang, before: string, after: string): boolean {
 	const other = languages[lang === "en" ? "fr" : "en"];
 	const speaks = (text: string) => wordsOf(text).some((word) => other.has(word));
-	return speaks(found) && !speaks(known);
+	return speaks(after) && !speaks(before);
 }
 
 const yearPattern = /(?<!\d)(?:19|20)\d\d(?!\d)/g;
@@ -36,12 +36,14 @@ const yearPattern = /(?<!\d)(?:19|20)\d\d(?!\d)/g;
 export function seriesStep(before: string, after: string): -1 | 0 | 1 {
 	const years = [before, after].map((text) => Number(text.match(yearPattern)?.at(-1) ?? 0));
 	if (years[0] && years[1] && years[0] !== years[1]) return years[0] < years[1] ? 1 : -1;
-	const [one, other] = [before, after].map((text) => normalized(text).split(/(\d+)/));
+	const [parts, partsAfter] = [before, after].map((text) => normalized(text).split(/(\d+)/));
 	const isText = (_: string, at: number) => at % 2 === 0;
-	if (!one || !other || one.length !== other.length || !/\p{L}/u.test(before)) return 0;
-	if (one.filter(isText).join("0") !== other.filter(isText).join("0")) return 0;
-	const at = one.findIndex((part, index) => Number(part) !== Number(other[index]) && !isText(part, index));
-	return at < 0 ? 0 : Number(one[at]) < Number(other[at]) ? 1 : -1;
+	if (!parts || !partsAfter || parts.length !== partsAfter.length || !/\p{L}/u.test(before)) return 0;
+	if (parts.filter(isText).join("0") !== partsAfter.filter(isText).join("0")) return 0;
+	const at = parts.findIndex(
+		(part, index) => Number(part) !== Number(partsAfter[index]) && !isText(part, index),
+	);
+	return at < 0 ? 0 : Number(parts[at]) < Number(partsAfter[at]) ? 1 : -1;
 }
 
 export function normalized(text: string): string {

@@ -31,19 +31,19 @@ export function refreshText(
 ): string {
 	const all = layers.filter(({ changed, findings }) => changed || findings.length > 0);
 	const notable = all.map((layer): Notable => {
-		const sick = health.get(layer.smallkey);
-		const weeks = sick ? weeksSince(sick.since, week) : 0;
+		const sickness = health.get(layer.smallkey);
+		const weeks = sickness ? weeksSince(sickness.since, week) : 0;
 		const names = owners && ownersOf(owners, layerPath(layer.smallkey)).map(nameOf).map(code).join(" or ");
-		const isLongDown = sick?.state === "down" && weeks >= minNamedWeeks;
+		const isLongDown = sickness?.state === "down" && weeks >= minNamedWeeks;
 		return { ...layer, owners: names ?? "no known owner", weeks, isLongDown };
 	});
 	const changed = notable.filter((layer) => layer.changed).length;
-	const found = notable.filter(({ findings }) => findings.length > 0).length;
+	const sick = notable.filter(({ findings }) => findings.length > 0).length;
 	const checked = `${counted(layers.length, "layer")} checked: ${changed} service descriptions changed`;
 	const groups = [...new Set(notable.map((layer) => layer.owners))].sort();
 	const isOf = (names: string) => (layer: Notable) => layer.owners === names;
 	const lines = [
-		`${checked}, ${counted(found, "layer")} with findings.`,
+		`${checked}, ${counted(sick, "layer")} with findings.`,
 		"",
 		...longDown(notable.filter(({ isLongDown }) => isLongDown)),
 		...groups.flatMap((names) => table(names, notable.filter(isOf(names)))),
@@ -64,14 +64,18 @@ function longDown(layers: readonly Notable[]): string[] {
 
 function table(names: string, layers: readonly Notable[]): string[] {
 	const rows = layers.map(({ smallkey, findings, changed, weeks }) => {
-		const cells = [code(smallkey), changed ? "changed" : "", ...langs.map((lang) => seenOf(findings, lang))];
+		const cells = [
+			code(smallkey),
+			changed ? "changed" : "",
+			...langs.map((lang) => statesOf(findings, lang)),
+		];
 		return `| ${[...cells, weeks || ""].join(" | ")} |`;
 	});
 	const head = ["| layer | description | en | fr | weeks sick |", "|---|---|---|---|---|"];
 	return [`### ${names}`, "", ...head, ...rows, ""];
 }
 
-function seenOf(findings: Findings, lang: Lang): string {
-	const own = findings.filter((finding) => finding.lang === lang);
-	return own.length === 0 ? "well" : own.map(({ state, text }) => `${state}: ${code(text)}`).join(", ");
+function statesOf(findings: Findings, lang: Lang): string {
+	const ofLang = findings.filter((finding) => finding.lang === lang);
+	return ofLang.length === 0 ? "well" : ofLang.map(({ state, text }) => `${state}: ${code(text)}`).join(", ");
 }

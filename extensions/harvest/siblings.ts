@@ -53,7 +53,7 @@ export async function askList(catalogue: string, folder: string, ask: Clients["a
 		const code = Number(objectOf(error).code) || null;
 		return new Trouble("wrong", causeOf("no-list"), { status: code, isTemporary: code === null });
 	}
-	const paths = services.filter(isObject).map((one) => `${textOf(one.name)}/${textOf(one.type)}`);
+	const paths = services.filter(isObject).map(({ name, type }) => `${textOf(name)}/${textOf(type)}`);
 	return { paths, folders: listOf(folders).map(textOf).filter(Boolean) };
 }
 
@@ -69,7 +69,7 @@ export function siblingText(name: string, title = ""): string {
 	return `${name} ${title}`.trim().slice(0, maxSibling);
 }
 
-/** By name. Of a large document's other layers, only the names are known. */
+/** By name. Of a large document's other layers, only the names are description. */
 export function wmsSiblings({ layers, others }: Capabilities): Map<string, string> {
 	const texts = [...layers].map(
 		([name, { title }]) => [name, siblingText(name, plainText(title.any, maxTitle))] as const,
@@ -104,10 +104,10 @@ export async function withSiblings(description: LangDescription, clients: Client
 	const services =
 		list && !(list instanceof Trouble) ? list.paths.map((path) => path.split("/").slice(-2)) : null;
 	const top = place?.folder ? await askList(place.catalogue, "", clients.ask) : list;
-	const own = siblingOf(description);
+	const text = siblingOf(description);
 	return {
 		...description,
-		siblings: nearest(siblings, own),
+		siblings: nearest(siblings, text),
 		...(services && {
 			services: nearest(
 				services.map((parts) => parts.join("/")),
@@ -119,9 +119,9 @@ export async function withSiblings(description: LangDescription, clients: Client
 }
 
 /** In the alphabet, each once: another order of a service changes nothing. */
-function nearest(texts: readonly string[], own: string): string[] {
+function nearest(texts: readonly string[], middleText: string): string[] {
 	const sorted = [...new Set(texts.map((text) => text.slice(0, maxSibling)).filter(Boolean))].sort();
-	const at = sorted.findIndex((text) => text >= own);
+	const at = sorted.findIndex((text) => text >= middleText);
 	const middle = at < 0 ? sorted.length : at;
 	const first = Math.min(Math.max(middle - maxSiblings / 2, 0), Math.max(sorted.length - maxSiblings, 0));
 	return sorted.slice(first, first + maxSiblings);
@@ -129,28 +129,32 @@ function nearest(texts: readonly string[], own: string): string[] {
 
 const maxNamesakes = 5;
 
-async function siblingsOf(known: Exclude<LangDescription, { entries: unknown }>, { ask, read }: Clients) {
-	const own = siblingOf(known);
-	if (!("renderer" in known)) {
-		const capabilities = await orNull(read("WMS", known.service_url, known.layers));
+async function siblingsOf(
+	description: Exclude<LangDescription, { entries: unknown }>,
+	{ ask, read }: Clients,
+) {
+	const registered = siblingOf(description);
+	if (!("renderer" in description)) {
+		const capabilities = await orNull(read("WMS", description.service_url, description.layers));
 		const texts = capabilities && wmsSiblings(capabilities);
-		texts?.delete(known.layers[0] ?? "");
+		texts?.delete(description.layers[0] ?? "");
 		return texts && [...texts.values()];
 	}
-	const layers = await askLayers(known.service_url, ask);
+	const layers = await askLayers(description.service_url, ask);
 	if (layers instanceof Trouble) return null;
 	const others = layers.map(({ id, name }) => ({ id: wordOf(id), name: textOf(name) }));
 	const siblings: string[] = [];
 	let namesakes = 0;
 	for (const { id, name } of others) {
 		const text = siblingText(id, name);
-		if (text === own) continue;
+		if (text === registered) continue;
 		// Only the number tells namesakes apart: after a swap of numbers, one that is not alike is a candidate.
-		const isAsked = name === known.name && namesakes < maxNamesakes;
+		const isAsked = name === description.name && namesakes < maxNamesakes;
 		if (isAsked) namesakes += 1;
-		const address = addressBelow(known.service_url, `/../${id}`);
+		const address = addressBelow(description.service_url, `/../${id}`);
 		const document = isAsked ? await orNull(askLayer(address, ask)) : null;
-		if (!document || agreementOf(known, sketchLayer(address, document)).sure !== null) siblings.push(text);
+		if (!document || agreementOf(description, sketchLayer(address, document)).sure !== null)
+			siblings.push(text);
 	}
 	return siblings;
 }

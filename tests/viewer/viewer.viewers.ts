@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { createAsk } from "../../api/service/net/ask.ts";
 import { createFetch } from "../../api/service/net/fetch.ts";
-import { createHarvester } from "../../extensions/harvest/harvester/harvester.ts";
+import { Harvester } from "../../extensions/harvest/harvester/harvester.ts";
 import { systemTimers } from "../../extensions/harvest/harvester/schedule.ts";
 import { createHarvestLayer } from "../../extensions/harvest/layer.ts";
 import { featureLayer, layerDocument, mapLayer, serveLayer } from "../extensions/harvest/arcgis-server.ts";
@@ -105,7 +105,7 @@ function feature(address: string): string {
 async function harvest(local: Local, smallkey: string): Promise<void> {
 	const lines: object[] = [];
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
-	const harvester = createHarvester({
+	const harvester = new Harvester({
 		store: local.store,
 		harvest: createHarvestLayer({ ask, mapWkid: 3978 }),
 		everyMs: 86_400_000,

@@ -130,9 +130,9 @@ export async function describeLayer(
 /** Describes a layer from its document alone. */
 export function sketchLayer(address: string, layer: Record<string, unknown>): FeatureDescription {
 	const fields = listOf(layer.fields).filter(isObject).slice(0, maxFields).map(readField);
-	const known = hasTooManyClasses(layer) ? { ...layer, drawingInfo: {} } : layer;
+	const drawn = hasTooManyClasses(layer) ? { ...layer, drawingInfo: {} } : layer;
 	const parts = { fields, legend: [], count: null, area: readArea(layer) };
-	return buildDescription(address, known, parts, sketchWkid);
+	return buildDescription(address, drawn, parts, sketchWkid);
 }
 
 /** An answer may have a million classes. */

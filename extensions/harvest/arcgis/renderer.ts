@@ -21,10 +21,10 @@ const maxPicturesLength = 256 * 1024;
 
 /**
  * What each renderer becomes is the table in docs/harvest.md.
- * @param given `drawingInfo.renderer`, not checked
+ * @param document `drawingInfo.renderer`, not checked
  */
-export function readRenderer(given: unknown, parts: LayerParts): Renderer {
-	const renderer = objectOf(given);
+export function readRenderer(document: unknown, parts: LayerParts): Renderer {
+	const renderer = objectOf(document);
 	return boundPictures(readAny(renderer, parts), genericImageOf(parts.geometryType));
 }
 
@@ -115,7 +115,7 @@ const nullWord = /^<null>$/i;
 function readUnique(renderer: Json, drawn: Drawn, parts: LayerParts): Renderer {
 	const names = [renderer.field1, renderer.field2, renderer.field3].map(textOf).filter((name) => name !== "");
 	const fields = names.map((name) => fieldNamed(name, parts.fields)?.name ?? name);
-	const values = drawn.classes.flatMap((one) => one.values);
+	const values = drawn.classes.flatMap(({ values }) => values);
 	const onlyField = fieldNamed(fields[0] ?? "", parts.fields);
 	const split = fields.length > 1 ? splitter(renderer.fieldDelimiter, values, fields.length) : null;
 	const classValue = (value: unknown) =>
@@ -161,7 +161,7 @@ function readBreaks(renderer: Json, drawn: Drawn, parts: LayerParts): Renderer {
 		...drawing,
 	}));
 	// In the viewer each class starts at the end of the class before it.
-	classes.sort((one, other) => one.max - other.max);
+	classes.sort((a, b) => a.max - b.max);
 	const name = textOf(renderer.field);
 	const field = fieldNamed(name, parts.fields)?.name ?? name;
 	const min = numberIn(renderer.minValue) ?? lowestOf(drawn, classes[0]?.max ?? 0);
@@ -188,11 +188,11 @@ function drawClasses(renderer: Json, all: RendererClass[], parts: LayerParts): D
 		Array.isArray(value) ? value.map(wordOf).join(delimiter) : wordOf(value);
 	const keys = all.map(({ info, values }) => ({ label: textOf(info.label), values: values.map(textsOf) }));
 	const paired = pairLegend(keys, label, parts.legend);
-	const classes = all.map((one, index) => {
-		const image = imageOf(paired.classes[index], [one.info.symbol], parts);
-		return { ...one, drawing: { label: textOf(one.info.label), image } };
+	const classes = all.map(({ info, values }, index) => {
+		const image = imageOf(paired.classes[index], info.symbol, parts);
+		return { info, values, drawing: { label: textOf(info.label), image } };
 	});
-	const image = imageOf(paired.default, [defaultSymbol], parts);
+	const image = imageOf(paired.default, defaultSymbol, parts);
 	const isRange = renderer.type === "classBreaks";
 	return {
 		classes: classes.filter(({ info, values }) =>
@@ -202,7 +202,6 @@ function drawClasses(renderer: Json, all: RendererClass[], parts: LayerParts): D
 	};
 }
 
-function imageOf(image: string | null | undefined, symbols: unknown[], { geometryType }: LayerParts): string {
-	const drawn = symbols.map(symbolImage).find((one) => one !== null);
-	return image ?? drawn ?? genericImageOf(geometryType);
+function imageOf(image: string | null | undefined, symbol: unknown, { geometryType }: LayerParts): string {
+	return image ?? symbolImage(symbol) ?? genericImageOf(geometryType);
 }

@@ -38,8 +38,8 @@ const allOthers = "<all other values>";
 function findDefault(classes: number, defaultLabel: string | null, legend: LegendEntry[]): number {
 	if (defaultLabel === null || legend.length !== classes + 1) return -1;
 	const ends = [0, legend.length - 1];
-	const named = ends.find((end) => [defaultLabel.trim(), allOthers].includes(legend[end]?.label ?? ""));
-	if (named !== undefined && legend[named]?.label !== "") return named;
+	const byName = ends.find((end) => [defaultLabel.trim(), allOthers].includes(legend[end]?.label ?? ""));
+	if (byName !== undefined && legend[byName]?.label !== "") return byName;
 	const namesValues = legend.some((entry) => entry.values.length > 0);
 	const without = ends.find((end) => legend[end]?.values.length === 0);
 	return namesValues && without !== undefined ? without : 0;
@@ -87,16 +87,16 @@ const side = 20;
 const pixelsPerPoint = 4 / 3;
 
 /**
- * @param symbol not checked
+ * @param document not checked
  * @returns a data URI; null for an unknown symbol or a picture that is not usable
  */
-export function symbolImage(symbol: unknown): string | null {
-	const known = objectOf(symbol);
-	if (known.type === "esriPMS" || known.type === "esriPFS")
-		return pictureImage(known.contentType, known.imageData);
-	if (known.type === "esriSMS") return drawMarker(known);
-	if (known.type === "esriSLS") return drawLine(known);
-	return known.type === "esriSFS" ? drawFill(known) : null;
+export function symbolImage(document: unknown): string | null {
+	const symbol = objectOf(document);
+	if (symbol.type === "esriPMS" || symbol.type === "esriPFS")
+		return pictureImage(symbol.contentType, symbol.imageData);
+	if (symbol.type === "esriSMS") return drawMarker(symbol);
+	if (symbol.type === "esriSLS") return drawLine(symbol);
+	return symbol.type === "esriSFS" ? drawFill(symbol) : null;
 }
 
 /** No SVG, which can contain scripts. */

@@ -20,7 +20,7 @@ import { layersOption, nameSource, withSource, workingFolder } from "../../../sc
 import { ifThere, readIfThere, readTextIfThere } from "../../../store/files/files.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { createCheckLayer, type LayerFacts } from "../check-layer.ts";
-import { type Finding, isSick, mergeDescription, quote, seenOf } from "../finding.ts";
+import { type Finding, isSick, mergeDescription, quote, resultOf } from "../finding.ts";
 import { layersAtOnce, pathInLayers, readLayers, watchAll, writeHealth } from "../harvester/layers.ts";
 import { createHarvestLayer } from "../layer.ts";
 import { refreshText } from "../refresh-text.ts";
@@ -41,22 +41,22 @@ const harvestTitles = {
 
 /** @returns exit code: 1 if a registration is wrong */
 function printFindings(
-	found: readonly { smallkey: string; findings: readonly Finding[] }[],
+	layers: readonly { smallkey: string; findings: readonly Finding[] }[],
 	titles: Partial<Record<Finding["state"], string>>,
 	io: Io,
 	noteOf = (_smallkey: string, _state: Finding["state"]) => "",
 ): number {
 	for (const [state, title] of Object.entries(titles)) {
-		const lines = found.flatMap(({ smallkey, findings }) => {
-			const own = findings.filter((finding) => finding.state === state);
+		const lines = layers.flatMap(({ smallkey, findings }) => {
+			const ofState = findings.filter((finding) => finding.state === state);
 			const start = `  ${layerPath(smallkey)}`;
-			return own.map(({ pointer, text }) =>
+			return ofState.map(({ pointer, text }) =>
 				plain(`${start}: ${pointer}: ${text}${noteOf(smallkey, state as Finding["state"])}`),
 			);
 		});
 		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
 	}
-	const isWrong = found.some(({ findings }) => findings.some(({ state }) => state === "wrong"));
+	const isWrong = layers.some(({ findings }) => findings.some(({ state }) => state === "wrong"));
 	return isWrong ? exitCodes.wrong : exitCodes.done;
 }
 
@@ -97,19 +97,19 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	}
 
 	const addressOf = ({ registration }: CheckedLayer) => registration.en.service_url;
-	const asked = layers
+	const harvestable = layers
 		.filter((layer) => harvestedLangs(layer.registration).length > 0)
 		// Layers of one service share cached capabilities.
-		.sort((one, other) => addressOf(one).localeCompare(addressOf(other)));
-	const areDue = await pMap(asked, isDue, { concurrency: layersAtOnce });
-	const wanted = asked.filter((_, index) => areDue[index]);
-	const outcomes = await mapWithProgress(wanted, "harvesting", layersAtOnce, harvestOne);
+		.sort((a, b) => addressOf(a).localeCompare(addressOf(b)));
+	const areDue = await pMap(harvestable, isDue, { concurrency: layersAtOnce });
+	const due = harvestable.filter((_, index) => areDue[index]);
+	const outcomes = await mapWithProgress(due, "harvesting", layersAtOnce, harvestOne);
 	const changed = outcomes.filter((outcome) => outcome.changed).length;
 	const troubled = outcomes.filter((outcome) => outcome.findings.length > 0).length;
 	io.print(
 		`${counted(outcomes.length, "layer")} asked, ${counted(changed, "description")} changed, ${troubled} with findings`,
 	);
-	const sorted = outcomes.sort((one, other) => (one.smallkey < other.smallkey ? -1 : 1));
+	const sorted = outcomes.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
 	return printFindings(sorted, harvestTitles, io);
 });
 
@@ -132,9 +132,9 @@ const checkServices = createRun("check-services", async ({ read, environment, io
 	const results = await mapWithProgress(layers, "checking", layersAtOnce, async (layer) => {
 		return { ...layer, ...(await check(layer.registration)) };
 	});
-	for (const { smallkey, facts: known } of results) {
+	for (const { smallkey, facts: factsIn } of results) {
 		for (const lang of langs) {
-			const facts = known[lang];
+			const facts = factsIn[lang];
 			io.print(plain(`${smallkey} ${lang}: ${facts ? factsText(facts) : "not found, see below"}`));
 		}
 	}
@@ -177,18 +177,18 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 	const layers = await readLayers({ folder }, smallkeys, io);
 	const all = await watchAll(layers, ask, publicUrl);
 	const week = weekOf(io.now());
-	const states = new Map(all.map((layer) => [layer.smallkey, seenOf(layer)]));
+	const states = new Map(all.map((layer) => [layer.smallkey, resultOf(layer)]));
 	const health = await writeHealth(folder, states, registered, io.now());
 	if (textFile !== undefined) {
 		const changed = await changedDescriptions(folder);
-		const found = all.map((layer) => ({
+		const layersHealth = all.map((layer) => ({
 			...layer,
 			findings: layer.findings.filter(isSick),
 			changed: changed.has(layer.smallkey),
 		}));
-		await writeFile(textFile, refreshText(found, { health, week }, owners));
+		await writeFile(textFile, refreshText(layersHealth, { health, week }, owners));
 	}
-	const count = (wanted: SickState | null) => all.filter(({ state }) => state === wanted).length;
+	const count = (state: SickState | null) => all.filter((layer) => layer.state === state).length;
 	io.print(
 		`checked ${counted(all.length, "layer")}: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty, ${count("blocked")} blocked`,
 	);

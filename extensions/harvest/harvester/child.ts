@@ -14,9 +14,9 @@ const tasks = {
 	watch: createWatchLayer(ask, publicUrl, read, mapWkid),
 };
 
-process.on("message", async ({ id, task, registration, known }: Order) => {
+process.on("message", async ({ id, task, registration, before }: Order) => {
 	const signal = AbortSignal.timeout(maxLayerMs);
-	const report: Report = await tasks[task](registration, signal, known).then(
+	const report: Report = await tasks[task](registration, signal, before).then(
 		(result) => ({ id, result: result as Harvested & Watched }),
 		({ message }: Error) => ({ id, error: message }),
 	);

@@ -22,13 +22,13 @@ export function registrationOf({ registration }: Layer): Registration | null {
 	return parseRegistration(new TextEncoder().encode(registration), "stored").registration;
 }
 
-/** The registration of a layer that is harvested; null if it is not harvested, or its registration is invalid. */
+/** Null if the layer is not harvested, or its registration is invalid. */
 export function harvestedOf(layer: Layer): Registration | null {
 	const registration = registrationOf(layer);
 	return registration && harvestedLangs(registration).length > 0 ? registration : null;
 }
 
-/** The metadata of a commit by the service itself, without its subject. */
+/** Of a commit by the service itself. */
 export function serviceMeta(now: () => Date) {
 	return { author: serviceAuthor, time: now().getTime(), trailers: [], request: null, review: false };
 }
@@ -42,7 +42,7 @@ export interface HarvestResult {
 /** `dropped`: the layer was changed or removed during the harvest. `failed`: no service answered. */
 export type Outcome = "changed" | "unchanged" | "dropped" | "failed";
 
-/** What is harvested in this time shares a commit, up to this number of layers: a commit costs more than a harvest. */
+/** Results of this time share a commit, up to this number: a commit costs more than a harvest. */
 const groupMs = 1_000;
 const maxGroup = 50;
 
@@ -52,65 +52,74 @@ interface GroupOptions extends Pick<Schedule, "timers" | "now"> {
 	failed: (results: readonly HarvestResult[], error: unknown) => void;
 }
 
-/** Collects the results of harvests, and commits the descriptions of a group in one commit. */
-export function createGroups({ store, now, timers, done, failed }: GroupOptions) {
-	let group = new Map<string, HarvestResult>();
-	let timer: unknown;
-	let committing: Promise<void> = Promise.resolve();
+/** Commits the results of harvests in groups. */
+export class Groups {
+	readonly #options: GroupOptions;
+	#group = new Map<string, HarvestResult>();
+	#timer: unknown;
+	#committing: Promise<void> = Promise.resolve();
 
-	function commit(): void {
-		timers.clear(timer);
-		const results = [...group.values()];
-		group = new Map();
-		if (results.length > 0) committing = committing.then(() => commitAll(results));
+	constructor(options: GroupOptions) {
+		this.#options = options;
 	}
 
-	async function commitAll(results: readonly HarvestResult[]): Promise<void> {
+	add(result: HarvestResult): void {
+		const group = this.#group;
+		if (group.size === 0) this.#timer = this.#options.timers.set(() => this.#commit(), groupMs);
+		group.set(result.smallkey, result);
+		if (group.size >= maxGroup) this.#commit();
+	}
+
+	close(): Promise<void> {
+		this.#commit();
+		return this.#committing;
+	}
+
+	#commit(): void {
+		this.#options.timers.clear(this.#timer);
+		const results = [...this.#group.values()];
+		this.#group = new Map();
+		if (results.length > 0) this.#committing = this.#committing.then(() => this.#commitAll(results));
+	}
+
+	async #commitAll(results: readonly HarvestResult[]): Promise<void> {
+		const { done, failed } = this.#options;
 		try {
-			done(await commitGroup(results));
+			done(await commitGroup(results, this.#options));
 		} catch (error) {
 			if (results.length === 1 || error instanceof StoreBusy) return failed(results, error);
 			// The store may refuse one description, and with it the whole group.
-			for (const result of results) await commitAll([result]);
+			for (const result of results) await this.#commitAll([result]);
 		}
 	}
-
-	async function commitGroup(results: readonly HarvestResult[]): Promise<Map<HarvestResult, Outcome>> {
-		const outcomes = new Map(results.map((result): [HarvestResult, Outcome] => [result, "failed"]));
-		const answered = results.filter(({ harvested }) => Object.keys(harvested.found).length > 0);
-		const [first, second] = answered;
-		if (!first) return outcomes;
-		const editsOf = async (fresh: Reader) => {
-			const edits: Edit[] = [];
-			for (const result of answered) {
-				const edit = await editOf(result, fresh);
-				outcomes.set(result, typeof edit === "string" ? edit : "changed");
-				if (typeof edit !== "string") edits.push(edit);
-			}
-			return edits;
-		};
-		const smallkey = second ? null : first.smallkey;
-		const subject = `harvest ${smallkey ?? `${answered.length} layers`}`;
-		const outcome = await store.change(editsOf, { ...serviceMeta(now), smallkey, subject });
-		if (isRefusal(outcome)) throw new Error(`${subject}: ${textsOf(outcome.errors).join("; ")}`);
-		return outcomes;
-	}
-
-	return {
-		add(result: HarvestResult): void {
-			if (group.size === 0) timer = timers.set(commit, groupMs);
-			group.set(result.smallkey, result);
-			if (group.size >= maxGroup) commit();
-		},
-		async close(): Promise<void> {
-			commit();
-			await committing;
-		},
-	};
 }
 
-async function editOf({ smallkey, registration, harvested }: HarvestResult, fresh: Reader) {
-	const layer = await fresh.read(smallkey);
+async function commitGroup(
+	results: readonly HarvestResult[],
+	{ store, now }: GroupOptions,
+): Promise<Map<HarvestResult, Outcome>> {
+	const outcomes = new Map(results.map((result): [HarvestResult, Outcome] => [result, "failed"]));
+	const answered = results.filter(({ harvested }) => Object.keys(harvested.description).length > 0);
+	const [first, second] = answered;
+	if (!first) return outcomes;
+	const editsOf = async (reader: Reader) => {
+		const edits: Edit[] = [];
+		for (const result of answered) {
+			const edit = await editOf(result, reader);
+			outcomes.set(result, typeof edit === "string" ? edit : "changed");
+			if (typeof edit !== "string") edits.push(edit);
+		}
+		return edits;
+	};
+	const smallkey = second ? null : first.smallkey;
+	const subject = `harvest ${smallkey ?? `${answered.length} layers`}`;
+	const outcome = await store.change(editsOf, { ...serviceMeta(now), smallkey, subject });
+	if (isRefusal(outcome)) throw new Error(`${subject}: ${textsOf(outcome.errors).join("; ")}`);
+	return outcomes;
+}
+
+async function editOf({ smallkey, registration, harvested }: HarvestResult, reader: Reader) {
+	const layer = await reader.read(smallkey);
 	const current = layer && harvestedOf(layer);
 	if (!current || langs.some((lang) => current[lang].service_url !== registration[lang].service_url))
 		return "dropped";

@@ -7,12 +7,12 @@ import { textIn, textOf } from "../../../registry/texts.ts";
 import type { Log, Store } from "../../../store/store.ts";
 import { type FindingLine, findingLine } from "../finding.ts";
 import type { HarvestLayer } from "../layer.ts";
-import { createGroups, descriptionOf, type HarvestResult, type Outcome, registrationOf } from "./commit.ts";
-import { createHostQueue, nextMoment, type Schedule } from "./schedule.ts";
+import { descriptionOf, Groups, type HarvestResult, type Outcome, registrationOf } from "./commit.ts";
+import { HostQueue, nextMoment, type Schedule } from "./schedule.ts";
 
-/** The end of a layer's last harvest. Times are in milliseconds since 1970. */
+/** Times are in milliseconds since 1970. */
 interface HarvestEnd {
-	/** `done`: at least one service answered. `failed`: no service answered, and the previous description stays. */
+	/** `failed`: no service answered, and the description stays. */
 	state: "done" | "failed";
 	at: number;
 	findings: FindingLine[];
@@ -23,7 +23,7 @@ interface HarvestEnd {
 /** `waiting`: queued, running, or not committed yet. */
 type HarvestState = { state: "waiting" } | Omit<HarvestEnd, "failures">;
 
-/** A group of harvests, in one line of the log: the number of each outcome, and the findings in English, by smallkey. */
+/** A line of the log for each group: the number of each outcome, and findings in English by smallkey. */
 export type HarvestLine = { harvested: number; findings?: Record<string, string[]> } & Partial<
 	Record<Outcome, number>
 >;
@@ -31,220 +31,229 @@ export type HarvestLine = { harvested: number; findings?: Record<string, string[
 interface HarvesterOptions extends Schedule {
 	store: Store;
 	harvest: HarvestLayer;
-	/** Gets a line (`HarvestLine`) for each group, and each failure of the store. */
 	log: Log;
 	/** Called after each layer, harvested or not, before the next layer of the same host. */
 	check?: (smallkey: string, signal: AbortSignal) => Promise<void>;
-	/** After a start before then, each layer is harvested within a day: its description may follow earlier rules. */
+	/** Until then each layer is harvested once a day: its description may follow earlier rules. */
 	againUntilMs?: number;
-	/** A harvest starts when no layer was written in this time, or after `maxPauseMs`: writes come first. */
+	/** A harvest starts when no layer was written in this time: writes come first. */
 	quietMs?: number;
 	count?: ((outcome: Outcome) => void) | undefined;
 }
 
-const maxConcurrent = 4;
+const maxHosts = 4;
 
-/** Longest wait for a pause of the writes. */
+/** Of the wait for a pause of writes. */
 const maxPauseMs = 2_000;
 
 const dayMs = 86_400_000;
 
-/** Delay of the first retry in milliseconds; each further delay is twice the one before. */
+/** Each further delay is twice the one before. */
 const firstRetryMs = 60_000;
 
-/** Creates the harvester of a running service. It is idle until its first call. */
-export function createHarvester(options: HarvesterOptions) {
-	const { store, log, timers, allKeys, everyMs, check, count, againUntilMs = 0, quietMs = 0 } = options;
-	const ending = new AbortController();
-	const { signal } = ending;
-	const queue = createHostQueue(maxConcurrent, visit);
-	const groups = createGroups({
-		...options,
-		done: finish,
-		failed: (results, error) => fail(results, error),
-	});
-	/** Layers that are queued or about to be, and layers whose harvest runs or is not committed. */
-	const [waiting, running] = [new Set<string>(), new Set<string>()];
-	const ends = new Map<string, HarvestEnd>();
-	let pollTimer: unknown;
-	/** When a layer was last written, in milliseconds of `performance.now`. */
-	let writtenMs = Number.NEGATIVE_INFINITY;
-	/** Settle when all registered layers, and all other layers, are queued. Both queue layers one after the other. */
-	let arrivals: Promise<void> = Promise.resolve();
-	let others: Promise<void> = Promise.resolve();
+/** The harvester of a running service. It is idle until its first call. */
+export class Harvester {
+	readonly #options: HarvesterOptions;
+	readonly #ending = new AbortController();
+	readonly #queue = new HostQueue(maxHosts, (smallkey) => this.#visit(smallkey));
+	readonly #groups: Groups;
+	/** Queued, or about to be. */
+	readonly #waiting = new Set<string>();
+	/** Not committed yet. */
+	readonly #running = new Set<string>();
+	readonly #ends = new Map<string, HarvestEnd>();
+	#pollTimer: unknown;
+	/** In milliseconds of `performance.now`. */
+	#writtenMs = Number.NEGATIVE_INFINITY;
+	/** Registered layers are queued one after the other, beside all others: a push may bring a hundred thousand. */
+	#arrivals: Promise<void> = Promise.resolve();
+	#others: Promise<void> = Promise.resolve();
 
-	const time = () => options.now().getTime();
-
-	/** Queues a layer before all others. Returns immediately. */
-	function follow(smallkey: string): void {
-		writtenMs = performance.now();
-		waiting.add(smallkey);
-		ends.delete(smallkey);
-		// One after the other: a push may bring a hundred thousand layers.
-		arrivals = arrivals.then(() => enqueue(smallkey, { isUrgent: true }));
-	}
-
-	/** Harvests the layers that were never harvested, then every layer once per period, at times spread over the period. */
-	function start(): void {
-		const startMs = time();
-		others = others.then(async () => {
-			for (const smallkey of [...allKeys()]) await enqueue(smallkey, { isNew: true });
-			pollLater(startMs);
+	constructor(options: HarvesterOptions) {
+		this.#options = options;
+		this.#groups = new Groups({
+			...options,
+			done: (outcomes) => this.#finish(outcomes),
+			failed: (results, error) => this.#fail(results, error),
 		});
 	}
 
-	/** Looks for layers that have become due since a time, every minute, or more often in a short period. */
-	function pollLater(sinceMs: number): void {
-		if (signal.aborted) return;
-		const periodMs = sinceMs < againUntilMs ? Math.min(dayMs, everyMs) : everyMs;
-		const poll = async () => {
-			const untilMs = time();
-			const due: string[] = [];
-			await eachInSlices(allKeys(), (smallkey) => {
-				const dueMs = ends.get(smallkey)?.nextTry ?? nextMoment(smallkey, sinceMs, periodMs);
-				if (dueMs <= untilMs && !isBusy(smallkey)) due.push(smallkey);
-			});
-			for (const smallkey of due) await enqueue(smallkey);
-			pollLater(untilMs);
-		};
-		const intervalMs = Math.max(Math.min(60_000, everyMs / 100), 10);
-		pollTimer = timers.set(() => {
-			others = others.then(poll);
-		}, intervalMs);
+	get waiting(): number {
+		return this.#queue.size;
 	}
 
-	/** Queues layers again, after all others. Returns the number of layers immediately. */
-	function refresh({ olderThanMs, maxLayers, isWanted }: Refresh): number {
-		/** The time of a layer's last harvest; 0 if it is not known, and now for a waiting layer. */
-		const lastTry = (smallkey: string) => (isBusy(smallkey) ? time() : (ends.get(smallkey)?.at ?? 0));
+	/** Null if the layer was not harvested since the start. */
+	stateOf(smallkey: string): HarvestState | null {
+		if (this.#isBusy(smallkey)) return { state: "waiting" };
+		const { failures: _, ...end } = this.#ends.get(smallkey) ?? {};
+		return "state" in end ? (end as HarvestState) : null;
+	}
+
+	/** Queues a layer before all others. Returns immediately. */
+	follow(smallkey: string): void {
+		this.#writtenMs = performance.now();
+		this.#waiting.add(smallkey);
+		this.#ends.delete(smallkey);
+		this.#arrivals = this.#arrivals.then(() => this.#enqueue(smallkey, { isUrgent: true }));
+	}
+
+	/** Harvests the layers that were never harvested, then each layer once a period, spread over the period. */
+	start(): void {
+		const startMs = this.#time();
+		this.#others = this.#others.then(async () => {
+			for (const smallkey of [...this.#options.allKeys()]) await this.#enqueue(smallkey, { isNew: true });
+			this.#pollLater(startMs);
+		});
+	}
+
+	/** Queues layers after all others. Returns their number immediately. */
+	refresh({ olderThanMs, maxLayers, isWanted }: Refresh): number {
+		const time = this.#time();
+		/** 0 if unknown. */
+		const lastTry = (smallkey: string) =>
+			this.#isBusy(smallkey) ? time : (this.#ends.get(smallkey)?.at ?? 0);
 		const isOlder = (smallkey: string) =>
 			olderThanMs === null ||
-			ends.get(smallkey)?.state === "failed" ||
-			lastTry(smallkey) <= time() - olderThanMs;
-		let smallkeys = [...allKeys()].filter((smallkey) => isWanted(smallkey) && isOlder(smallkey));
+			this.#ends.get(smallkey)?.state === "failed" ||
+			lastTry(smallkey) <= time - olderThanMs;
+		let smallkeys = [...this.#options.allKeys()].filter((key) => isWanted(key) && isOlder(key));
 		if (maxLayers !== null) smallkeys = smallkeys.sort((a, b) => lastTry(a) - lastTry(b)).slice(0, maxLayers);
-		const idle = smallkeys.filter((smallkey) => !waiting.has(smallkey));
-		for (const smallkey of idle) waiting.add(smallkey);
-		others = others.then(async () => {
-			for (const smallkey of idle) await enqueue(smallkey);
+		const idle = smallkeys.filter((smallkey) => !this.#waiting.has(smallkey));
+		for (const smallkey of idle) this.#waiting.add(smallkey);
+		this.#others = this.#others.then(async () => {
+			for (const smallkey of idle) await this.#enqueue(smallkey);
 		});
 		return smallkeys.length;
 	}
 
-	function isBusy(smallkey: string): boolean {
-		return waiting.has(smallkey) || running.has(smallkey);
+	/** Aborts running requests, and commits what is harvested. */
+	async close(): Promise<void> {
+		this.#ending.abort(new Error("the service ends"));
+		this.#options.timers.clear(this.#pollTimer);
+		await Promise.all([this.#arrivals, this.#others, this.#queue.close()]);
+		await this.#groups.close();
 	}
 
-	/** The state of a layer's harvest; null if it was not harvested since the start. */
-	function stateOf(smallkey: string): HarvestState | null {
-		if (isBusy(smallkey)) return { state: "waiting" };
-		const { failures: _, ...end } = ends.get(smallkey) ?? {};
-		return "state" in end ? (end as HarvestState) : null;
+	#time(): number {
+		return this.#options.now().getTime();
 	}
 
-	/** Queues a layer; with `isNew`, only if it was never harvested. Never rejects. */
-	async function enqueue(smallkey: string, { isUrgent = false, isNew = false } = {}): Promise<void> {
+	#isBusy(smallkey: string): boolean {
+		return this.#waiting.has(smallkey) || this.#running.has(smallkey);
+	}
+
+	/** Looks for layers that have become due, every minute, or more often in a short period. */
+	#pollLater(sinceMs: number): void {
+		if (this.#ending.signal.aborted) return;
+		const { allKeys, everyMs, againUntilMs = 0, timers } = this.#options;
+		const periodMs = sinceMs < againUntilMs ? Math.min(dayMs, everyMs) : everyMs;
+		const poll = async () => {
+			const untilMs = this.#time();
+			const due: string[] = [];
+			await eachInSlices(allKeys(), (smallkey) => {
+				const dueMs = this.#ends.get(smallkey)?.nextTry ?? nextMoment(smallkey, sinceMs, periodMs);
+				if (dueMs <= untilMs && !this.#isBusy(smallkey)) due.push(smallkey);
+			});
+			for (const smallkey of due) await this.#enqueue(smallkey);
+			this.#pollLater(untilMs);
+		};
+		const intervalMs = Math.max(Math.min(60_000, everyMs / 100), 10);
+		this.#pollTimer = timers.set(() => {
+			this.#others = this.#others.then(poll);
+		}, intervalMs);
+	}
+
+	/** Never rejects. @param isNew only if the layer was never harvested */
+	async #enqueue(smallkey: string, { isUrgent = false, isNew = false } = {}): Promise<void> {
+		const { signal } = this.#ending;
 		if (signal.aborted) return;
 		try {
-			const layer = await store.read(smallkey);
+			const layer = await this.#options.store.read(smallkey);
 			const registration = layer && registrationOf(layer);
-			if (!registration) return forget(smallkey);
-			if (isNew && isDescribed(registration, descriptionOf(layer))) return;
-			if (signal.aborted) return;
-			waiting.add(smallkey);
+			if (!registration) {
+				this.#waiting.delete(smallkey);
+				this.#ends.delete(smallkey);
+				return;
+			}
+			if (signal.aborted || (isNew && isDescribed(registration, descriptionOf(layer)))) return;
+			this.#waiting.add(smallkey);
 			// If the other language has another host, the queue does not limit requests to that host.
-			queue.add(smallkey, new URL(registration.en.service_url).host, isUrgent);
+			this.#queue.add(smallkey, new URL(registration.en.service_url).host, isUrgent);
 		} catch (error) {
-			waiting.delete(smallkey);
-			fail([{ smallkey }], error);
+			this.#waiting.delete(smallkey);
+			this.#fail([{ smallkey }], error);
 		}
 	}
 
-	function forget(smallkey: string): void {
-		waiting.delete(smallkey);
-		ends.delete(smallkey);
+	async #visit(smallkey: string): Promise<void> {
+		const { signal } = this.#ending;
+		await this.#pauseForWrites();
+		this.#waiting.delete(smallkey);
+		this.#running.add(smallkey);
+		try {
+			const result = await this.#harvestLayer(smallkey);
+			if (signal.aborted) return;
+			if (result) this.#groups.add(result);
+			else this.#running.delete(smallkey);
+		} catch (error) {
+			this.#fail([{ smallkey }], error);
+		}
+		if (!signal.aborted) await this.#options.check?.(smallkey, signal);
 	}
 
-	async function pauseForWrites(): Promise<void> {
+	async #pauseForWrites(): Promise<void> {
+		const { signal } = this.#ending;
 		const maxMs = performance.now() + maxPauseMs;
-		const restMs = () => Math.min(writtenMs + quietMs, maxMs) - performance.now();
+		const restMs = () => Math.min(this.#writtenMs + (this.#options.quietMs ?? 0), maxMs) - performance.now();
 		while (restMs() > 0 && !signal.aborted)
 			await sleep(restMs(), undefined, { signal }).catch(() => undefined);
 	}
 
-	async function visit(smallkey: string): Promise<void> {
-		await pauseForWrites();
-		waiting.delete(smallkey);
-		running.add(smallkey);
-		try {
-			const result = await harvestLayer(smallkey);
-			if (signal.aborted) return;
-			if (result) groups.add(result);
-			else running.delete(smallkey);
-		} catch (error) {
-			fail([{ smallkey }], error);
-		}
-		if (!signal.aborted) await check?.(smallkey, signal);
-	}
-
-	async function harvestLayer(smallkey: string): Promise<HarvestResult | null> {
-		const layer = await store.read(smallkey);
+	async #harvestLayer(smallkey: string): Promise<HarvestResult | null> {
+		const layer = await this.#options.store.read(smallkey);
 		const registration = layer && registrationOf(layer);
-		if (!registration) ends.delete(smallkey);
+		if (!registration) this.#ends.delete(smallkey);
 		if (!registration || harvestedLangs(registration).length === 0) return null;
-		const harvested = await options.harvest(registration, signal, descriptionOf(layer));
+		const { signal } = this.#ending;
+		const harvested = await this.#options.harvest(registration, signal, descriptionOf(layer));
 		return { smallkey, registration, harvested };
 	}
 
-	function fail(layers: readonly { smallkey: string }[], error: unknown): void {
-		if (signal.aborted) return;
-		log.error(error);
+	#fail(layers: readonly { smallkey: string }[], error: unknown): void {
+		if (this.#ending.signal.aborted) return;
+		this.#options.log.error(error);
 		const failure = textOf("read-failed");
 		const findings = [{ en: textIn("en", failure), fr: textIn("fr", failure) }];
-		for (const { smallkey } of layers) end(smallkey, "failed", findings, true);
+		for (const { smallkey } of layers) this.#end(smallkey, "failed", findings, true);
 	}
 
-	function finish(outcomes: ReadonlyMap<HarvestResult, Outcome>): void {
+	#finish(outcomes: ReadonlyMap<HarvestResult, Outcome>): void {
 		const line: HarvestLine = { harvested: 0 };
 		for (const [{ smallkey, registration, harvested }, outcome] of outcomes) {
 			const findings = harvested.findings.map((finding) => findingLine(registration, finding));
-			count?.(outcome);
+			this.#options.count?.(outcome);
 			// A service that stays down is logged once, not at every retry.
-			if (outcome !== "failed" || !ends.get(smallkey)?.failures) {
+			if (outcome !== "failed" || !this.#ends.get(smallkey)?.failures) {
 				line.harvested += 1;
 				line[outcome] = (line[outcome] ?? 0) + 1;
 				const texts = findings.map(({ en }) => en);
 				if (texts.length > 0) line.findings = { ...line.findings, [smallkey]: texts };
 			}
 			const again = harvested.findings.some(({ state }) => state === "down");
-			end(smallkey, outcome === "failed" ? "failed" : "done", findings, again);
-			if (outcome === "dropped") ends.delete(smallkey);
+			this.#end(smallkey, outcome === "failed" ? "failed" : "done", findings, again);
+			if (outcome === "dropped") this.#ends.delete(smallkey);
 		}
-		if (line.harvested > 0) log.info(line);
+		if (line.harvested > 0) this.#options.log.info(line);
 	}
 
-	/** Records the end of a harvest. @param again whether the harvest is retried, after an increasing delay */
-	function end(smallkey: string, state: "done" | "failed", findings: FindingLine[], again: boolean): void {
-		running.delete(smallkey);
-		const at = time();
-		const failures = again ? (ends.get(smallkey)?.failures ?? 0) + 1 : 0;
+	/** @param again whether the harvest is retried, after an increasing delay */
+	#end(smallkey: string, state: "done" | "failed", findings: FindingLine[], again: boolean): void {
+		const { everyMs } = this.#options;
+		this.#running.delete(smallkey);
+		const at = this.#time();
+		const failures = again ? (this.#ends.get(smallkey)?.failures ?? 0) + 1 : 0;
 		const retryMs = Math.min(firstRetryMs * 2 ** (failures - 1), everyMs);
 		const nextTry = again ? at + retryMs : nextMoment(smallkey, at, everyMs);
-		ends.set(smallkey, { state, at, findings, failures, nextTry });
+		this.#ends.set(smallkey, { state, at, findings, failures, nextTry });
 	}
-
-	return {
-		follow,
-		start,
-		refresh,
-		stateOf,
-		waiting: () => queue.size,
-		/** Aborts running requests, and commits what is harvested. */
-		async close(): Promise<void> {
-			ending.abort(new Error("the service ends"));
-			timers.clear(pollTimer);
-			await Promise.all([arrivals, others, queue.close()]);
-			await groups.close();
-		},
-	};
 }

@@ -16,7 +16,7 @@ import {
 import { textsOf } from "../../../registry/problems.ts";
 import type { WaitingRepair } from "../../../registry/schemas/answers.ts";
 import { isRefusal, type Log, type Meta, type Store } from "../../../store/store.ts";
-import { type FindingLine, findingLine, seenOf } from "../finding.ts";
+import { type FindingLine, findingLine, resultOf } from "../finding.ts";
 import type { WatchLayer } from "../layer.ts";
 import { descriptionOf, registrationOf, serviceMeta } from "./commit.ts";
 import type { Schedule } from "./schedule.ts";
@@ -29,24 +29,26 @@ export type Notice =
 
 const notifier = "fragment-publisher";
 
-/** Pauses after attempts of a service that failed. */
+/** After attempts of a service that failed. */
 const longPausesMs = [1_000, 10_000, 60_000, 600_000];
 
-/** Notices that wait at the same time, layers or repairs of one, and smallkeys of one repair; the rest is left out. */
+/** Notices that wait. */
 const maxWaiting = 100;
+
+/** Layers or repairs of a notice, and smallkeys of a repair. */
 const maxListed = 100;
 
 interface NotifierOptions {
 	target: { url: string; secret: string };
 	now: () => Date;
 	warn: (line: string) => void;
-	/** Pauses after attempts that failed, in milliseconds: a command does not wait for long. */
+	/** A command does not wait for long. */
 	pausesMs?: readonly number[];
 	fetch?: typeof fetch;
 	pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Creates the sender of notices: one after the other, retried, and never in the way of anything else. */
+/** Sends notices one after the other, with retries, and never in the way of anything else. */
 export function createNotifier(options: NotifierOptions) {
 	const { target, now, warn, pausesMs = longPausesMs } = options;
 	// A service that has ended otherwise does not wait for a pause; a command does.
@@ -75,7 +77,7 @@ export function createNotifier(options: NotifierOptions) {
 	}
 
 	async function send(notice: Notice): Promise<void> {
-		const body = new TextEncoder().encode(JSON.stringify(shortened(notice)));
+		const body = new TextEncoder().encode(JSON.stringify(notice, shorten));
 		for (const ms of [...pausesMs, null]) {
 			const trouble = await sendOnce(body);
 			if (trouble === null || signal.aborted) return;
@@ -87,7 +89,7 @@ export function createNotifier(options: NotifierOptions) {
 	}
 
 	return {
-		/** Sends a notice in its turn. Never rejects. @returns a promise of its end, which no one has to await */
+		/** Never rejects. The end needs no await. */
 		async notify(notice: Notice): Promise<void> {
 			if (signal.aborted || Object.values(notice).some((value) => value.length === 0)) return;
 			if (oneByOne.pendingCount >= maxWaiting)
@@ -98,13 +100,8 @@ export function createNotifier(options: NotifierOptions) {
 	};
 }
 
-function shortened(notice: Notice): Notice {
-	if (notice.event !== "repair") return { ...notice, layers: notice.layers.slice(0, maxListed) } as Notice;
-	const repairs = notice.repairs.slice(0, maxListed);
-	return {
-		...notice,
-		repairs: repairs.map((one) => ({ ...one, smallkeys: one.smallkeys.slice(0, maxListed) })),
-	};
+function shorten(_name: string, value: unknown): unknown {
+	return Array.isArray(value) ? value.slice(0, maxListed) : value;
 }
 
 export interface HealthOptions extends Pick<Schedule, "timers" | "now"> {
@@ -114,7 +111,7 @@ export interface HealthOptions extends Pick<Schedule, "timers" | "now"> {
 	notify?: ((notice: Notice) => unknown) | undefined;
 }
 
-/** Changes the stored health with a commit; no change, no commit. @throws {Error} if it cannot be read or stored */
+/** No change, no commit. @throws {Error} if the health cannot be read or stored */
 export async function commitHealth(
 	{ store, readHealth, now }: HealthOptions,
 	change: (before: Health) => { after: Health } & Pick<Meta, "subject" | "trailers">,
@@ -139,14 +136,14 @@ interface LastCheck {
 	findings: FindingLine[];
 }
 
-/** How long results are collected for one commit. */
+/** Results of this time share a commit. */
 const collectMs = 600_000;
 
-/** Checks whether a viewer can show the layers of a running service, and stores which layers are sick. */
+/** Checks whether a viewer can show the layers of a running service, and stores which are sick. */
 export function createWatcher(options: WatcherOptions) {
 	const { store, watch, now, allKeys, timers, log } = options;
 	const lastChecks = new Map<string, LastCheck>();
-	let seen = new Map<string, CheckResult | null>();
+	let results = new Map<string, CheckResult | null>();
 	let timer: unknown = null;
 	let storing: Promise<void> = Promise.resolve();
 
@@ -158,7 +155,7 @@ export function createWatcher(options: WatcherOptions) {
 			const watched = await watch(registration, signal, descriptionOf(layer));
 			const findings = watched.findings.map((finding) => findingLine(registration, finding));
 			lastChecks.set(smallkey, { state: watched.state, at: now().getTime(), findings });
-			seen.set(smallkey, seenOf(watched));
+			results.set(smallkey, resultOf(watched));
 			timer ??= timers.set(storeLater, collectMs);
 		} catch (error) {
 			if (!signal.aborted) log.error(error);
@@ -168,34 +165,34 @@ export function createWatcher(options: WatcherOptions) {
 	function storeLater(): void {
 		timers.clear(timer);
 		timer = null;
-		storing = storing.then(storeSeen);
+		storing = storing.then(storeResults);
 	}
 
-	/** Stores the new results in one commit, if they change anything. After a failure they are kept for the next call. */
-	async function storeSeen(): Promise<void> {
-		const found = seen;
-		if (found.size === 0) return;
-		seen = new Map();
+	/** After a failure the results are kept for the next call. */
+	async function storeResults(): Promise<void> {
+		const group = results;
+		if (group.size === 0) return;
+		results = new Map();
 		try {
-			let newly: [string, Sickness][] = [];
+			const layers: ({ smallkey: string } & Omit<Sickness, "repair">)[] = [];
 			await commitHealth(options, (before) => {
 				const registered = new Set(allKeys());
-				const after = updateHealth(before, found, weekOf(now()), (smallkey) => registered.has(smallkey));
+				const after = updateHealth(before, group, weekOf(now()), (smallkey) => registered.has(smallkey));
+				for (const [smallkey, { repair: _, ...sickness }] of after)
+					if (!before.has(smallkey)) layers.push({ smallkey, ...sickness });
 				const subject = `health: ${after.size} ${after.size === 1 ? "layer is" : "layers are"} sick`;
-				newly = [...after].filter(([smallkey]) => !before.has(smallkey));
 				return { after, subject, trailers: [] };
 			});
-			const layers = newly.map(([smallkey, { repair: _, ...sickness }]) => ({ smallkey, ...sickness }));
 			options.notify?.({ event: "sick", layers });
 		} catch (error) {
-			seen = new Map([...found, ...seen]);
+			results = new Map([...group, ...results]);
 			log.error(error);
 		}
 	}
 
 	return {
 		check,
-		/** The last result for a layer; null if it was not checked since the start. */
+		/** Null if the layer was not checked since the start. */
 		lastCheckOf: (smallkey: string): LastCheck | null => lastChecks.get(smallkey) ?? null,
 		close: async () => {
 			storeLater();

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { Ask } from "../../../api/service/net/ask.ts";
 import { mapWithProgress } from "../../../publish/build.ts";
-import type { Source } from "../../../publish/collect.ts";
-import { collectSource } from "../../../publish/collect.ts";
+import { collectSource, type Source } from "../../../publish/collect.ts";
 import { placeFile } from "../../../publish/place-file.ts";
 import type { Io } from "../../../registry/environment.ts";
 import {
@@ -22,12 +21,12 @@ import { readTextIfThere } from "../../../store/files/files.ts";
 import type { Watched } from "../finding.ts";
 import { createWatchLayer } from "../layer.ts";
 
-/** Layers that are processed concurrently; `createAsk` bounds the requests. */
+/** `createAsk` bounds the requests. */
 export const layersAtOnce = 64;
 
 /**
- * Reads the layers that a command names, or all layers. Invalid files are reported on standard error and skipped.
- * @throws {Error} if a named layer does not exist
+ * All layers, or those that a command names. Wrong files are reported and left out.
+ * @throws {Error} if a layer does not exist
  */
 export async function readLayers(source: Source, smallkeys: string[], io: Io): Promise<CheckedLayer[]> {
 	const files = await collectSource(source);
@@ -41,13 +40,12 @@ export async function readLayers(source: Source, smallkeys: string[], io: Io): P
 	});
 }
 
-/** The path of a file in a folder of layers: `23/23ax5t.json`. @param path in a repository: `layers/23/23ax5t.json` */
+/** `layers/23/23ax5t.json` → `23/23ax5t.json`. */
 export function pathInLayers(path: string): string {
 	return path.replace(/^layers\//, "");
 }
 
 /**
- * Checks whether a viewer can show the layers.
  * @param site address of the catalogue; empty if unknown
  * @throws {Error} if none of several hosts answers: the cause is then this machine's connection
  */
@@ -70,20 +68,20 @@ export async function watchAll(
 }
 
 /**
- * Writes the results of checks into the health.json of the layers' folder. Without a change, the file is not written.
- * @param seen smallkey → the problem of a checked layer; null: healthy
+ * Writes health.json in a folder of layers.
+ * @param results by smallkey; null: healthy
  * @param all every layer of the folder
  */
 export async function writeHealth(
 	folder: string,
-	seen: ReadonlyMap<string, CheckResult | null>,
+	results: ReadonlyMap<string, CheckResult | null>,
 	all: readonly CheckedLayer[],
 	now: Date,
 ): Promise<Health> {
 	const path = pathInLayers(healthPath);
 	const before = parseHealth(await readTextIfThere(join(folder, path)));
 	const registered = new Set(all.map(({ smallkey }) => smallkey));
-	const health = updateHealth(before, seen, weekOf(now), (smallkey) => registered.has(smallkey));
+	const health = updateHealth(before, results, weekOf(now), (smallkey) => registered.has(smallkey));
 	const text = healthText(health);
 	placeFile(folder, path, text === null ? null : Buffer.from(text));
 	return health;

@@ -7,32 +7,34 @@ import { langs } from "../../../registry/smallkey.ts";
 import { lowerPriority } from "../../../store/git/commands/run.ts";
 import { findingOf, type Harvested, quote, type Watched } from "../finding.ts";
 
-/** The limits of the process; a valid answer of 5 MB is far below them. */
-export const processLimits = {
+/** Of all requests for one layer. */
+export const maxLayerMs = 300_000;
+
+const processLimits = {
+	/** A valid answer of 5 MB is far below. */
 	maxHeapMb: 256,
-	/** Longest time for one layer, in milliseconds: a little more than the process gives its own requests (`maxLayerMs`). */
-	timeoutMs: 310_000,
-	/** After this idle time it is ended, to free its memory, in milliseconds. */
+	/** Of one layer: more than the process gives its own requests. */
+	timeoutMs: maxLayerMs + 10_000,
+	/** Then its memory is freed. */
 	idleMs: 10_000,
 };
 
-/** Longest time for all requests of one layer, in milliseconds. */
-export const maxLayerMs = 300_000;
-
-/** Its priority is lower than that of the process that answers readers and publishers. */
+/** Readers and publishers come first. */
 const niceness = 10;
 
 export interface Order {
 	id: number;
 	task: "harvest" | "watch";
 	registration: Registration;
-	known: Description | null;
+	before: Description | null;
 }
 
-/** The answer to an order. `error`: a fault of this program. */
-export type Report = { id: number } & ({ result: Harvested & Watched } | { error: string });
+type Result = Harvested & Watched;
 
-/** Why an order has no result, and the number of orders without one. */
+/** `error`: a fault of this program. */
+export type Report = { id: number } & ({ result: Result } | { error: string });
+
+/** `orders`: how many ended without a result. */
 interface Failure {
 	reason: Cause;
 	orders: number;
@@ -40,7 +42,6 @@ interface Failure {
 
 interface ProcessOptions {
 	module: URL;
-	/** The environment of the process, without secrets, since it parses untrusted answers. */
 	environment: NodeJS.ProcessEnv;
 	limits?: Partial<typeof processLimits>;
 }
@@ -58,32 +59,29 @@ function startProcess({ module, environment, limits }: ProcessOptions) {
 		env: environment,
 	});
 	if (child.pid !== undefined) lowerPriority(child.pid, niceness);
-	const waiting = new Map<number, (result: (Harvested & Watched) | Failure) => void>();
+	const waiting = new Map<number, (result: Result | Failure) => void>();
 	let lastId = 0;
-	let isLate = false;
 
-	function end(signal?: NodeJS.Signals | null): void {
-		// V8 aborts without memory.
-		const cause = signal === "SIGABRT" ? causeOf("memory", maxHeapMb) : causeOf("process-ended");
-		const reason = isLate ? causeOf("read-slow", timeoutMs / 1000) : cause;
+	function end(reason: Cause): void {
 		for (const resolve of [...waiting.values()]) resolve({ reason, orders: waiting.size });
+		child.kill("SIGKILL");
 	}
 
 	child.on("message", (report: Report) => {
 		const failure = "error" in report && { reason: causeOf("unread", quote(report.error)), orders: 1 };
-		waiting.get(report.id)?.(failure || (report as { result: Harvested & Watched }).result);
+		waiting.get(report.id)?.(failure || (report as { result: Result }).result);
 	});
-	child.on("error", () => end());
-	child.on("exit", (_code, signal) => end(signal));
+	child.on("error", () => end(causeOf("process-ended")));
+	child.on("exit", (_code, signal) => {
+		// V8 aborts without memory.
+		end(signal === "SIGABRT" ? causeOf("memory", maxHeapMb) : causeOf("process-ended"));
+	});
 
-	async function run(order: Omit<Order, "id">): Promise<(Harvested & Watched) | Failure> {
+	async function run(order: Omit<Order, "id">): Promise<Result | Failure> {
 		lastId += 1;
 		const id = lastId;
-		const timer = setTimeout(() => {
-			isLate = true;
-			child.kill("SIGKILL");
-		}, timeoutMs);
-		const result = await new Promise<(Harvested & Watched) | Failure>((resolve) => {
+		const timer = setTimeout(() => end(causeOf("read-slow", timeoutMs / 1000)), timeoutMs);
+		const result = await new Promise<Result | Failure>((resolve) => {
 			waiting.set(id, resolve);
 			// If the process has just ended, its `exit` follows.
 			child.send({ id, ...order } satisfies Order, () => undefined);
@@ -96,8 +94,8 @@ function startProcess({ module, environment, limits }: ProcessOptions) {
 }
 
 /**
- * Harvests in a process of its own, which exists only while there is work. If it ends or hangs, each of its layers is
- * harvested again, alone: a layer that ends the process then, too, gets the finding.
+ * Harvests in a process, which exists only while there is work. If it ends or hangs, each of its layers is harvested
+ * again, alone: a layer that ends the process then, too, gets the finding.
  */
 export function createHarvestProcess(options: ProcessOptions) {
 	const { idleMs } = { ...processLimits, ...options.limits };
@@ -117,36 +115,36 @@ export function createHarvestProcess(options: ProcessOptions) {
 		return result;
 	}
 
-	async function runAlone(order: Omit<Order, "id">, signal: AbortSignal | undefined) {
+	function runAlone(order: Omit<Order, "id">, signal: AbortSignal | undefined) {
 		signal?.throwIfAborted();
 		single = startProcess(options);
 		const { run, child } = single;
 		return run(order).finally(() => child.kill("SIGKILL"));
 	}
 
-	/** Carries out a task for a layer. Rejects only if its signal aborts. */
+	/** Rejects only if its signal aborts. */
 	const taskOf =
 		(task: Order["task"]) =>
-		async (registration: Registration, signal?: AbortSignal, known: Description | null = null) => {
-			const order = { task, registration, known };
+		async (registration: Registration, signal?: AbortSignal, before: Description | null = null) => {
+			const order = { task, registration, before };
 			signal?.throwIfAborted();
 			let result = await runShared(order);
 			signal?.throwIfAborted();
 			if ("reason" in result && result.orders > 1) result = await oneByOne(() => runAlone(order, signal));
 			signal?.throwIfAborted();
 			if (!("reason" in result)) return result;
-			// A finding for each language, since it is not known whose answer ended the process.
+			// It is not known which language's answer ended the process.
 			const trouble = { state: "down", what: result.reason } as const;
 			const findings = langs.map((lang) => findingOf(registration, lang, trouble));
-			return { found: {}, partial: new Set(), state: "down", findings } satisfies Harvested & Watched;
+			return { description: {}, partial: new Set(), state: "down", findings } satisfies Result;
 		};
 
 	return {
 		harvest: taskOf("harvest"),
 		watch: taskOf("watch"),
-		/** Ends all processes. To be called once the signals of all harvests and checks have aborted. */
+		/** Ends all processes, after the signals of all tasks have aborted. */
 		close(): void {
-			for (const started of [shared, single]) started?.child.kill("SIGKILL");
+			for (const process of [shared, single]) process?.child.kill("SIGKILL");
 		},
 	};
 }

@@ -1,4 +1,4 @@
-/** When a layer is next due, in milliseconds since 1970. A hash of its smallkey decides its moment in each period. */
+/** In milliseconds since 1970. A hash of the smallkey decides its moment in each period. */
 export function nextMoment(smallkey: string, now: number, periodMs: number): number {
 	const moment = (hashOf(smallkey) / 2 ** 32) * periodMs;
 	return Math.ceil((Math.floor((now - moment) / periodMs) + 1) * periodMs + moment);
@@ -14,7 +14,7 @@ function hashOf(text: string): number {
 }
 
 interface Timers {
-	/** Calls `run` once after `ms` milliseconds, without keeping the process alive. */
+	/** Does not keep the process alive. */
 	set(run: () => void, ms: number): unknown;
 	clear(timer: unknown): void;
 }
@@ -28,64 +28,73 @@ export interface Schedule {
 	timers: Timers;
 	now: () => Date;
 	allKeys: () => Iterable<string>;
-	/** The period in which each layer becomes due once, in milliseconds (`HARVEST_EVERY`). */
+	/** In which each layer is due once (`HARVEST_EVERY`). */
 	everyMs: number;
 }
 
-/**
- * Creates a queue of smallkeys. It runs `work` for at most `maxHosts` hosts concurrently, for one smallkey of each host.
- * After each smallkey its host moves to the end, so that a host with many smallkeys does not delay the others.
- * @param work must not reject
- */
-export function createHostQueue(maxHosts: number, work: (smallkey: string) => Promise<void>) {
-	/** Host → its waiting smallkeys, in the order of the hosts' next runs. */
-	type Hosts = Map<string, Set<string>>;
-	const [urgent, ordinary]: [Hosts, Hosts] = [new Map(), new Map()];
-	/** Host → its running work. */
-	const running = new Map<string, Promise<void>>();
+/** Host → its waiting smallkeys, in the order of the hosts' next runs. */
+type Hosts = Map<string, Set<string>>;
 
-	/** Starts the next smallkey whose host has no running work. @returns whether there is one */
-	function startNext(): boolean {
-		for (const hosts of [urgent, ordinary]) {
-			for (const [host, smallkeys] of hosts) {
-				const [smallkey] = smallkeys;
-				if (running.has(host)) continue;
-				hosts.delete(host);
-				if (smallkey === undefined) continue;
-				smallkeys.delete(smallkey);
-				hosts.set(host, smallkeys);
-				const done = () => {
-					running.delete(host);
-					fill();
-				};
-				running.set(host, work(smallkey).finally(done));
-				return true;
-			}
+/**
+ * Runs `work` for one smallkey of a host at a time. Then the host moves to the end, so that a host with many smallkeys does
+ * not delay the others.
+ */
+export class HostQueue {
+	readonly #urgent: Hosts = new Map();
+	readonly #ordinary: Hosts = new Map();
+	/** By host. */
+	readonly #running = new Map<string, Promise<void>>();
+	readonly #maxHosts: number;
+	readonly #work: (smallkey: string) => Promise<void>;
+
+	/** @param work must not reject */
+	constructor(maxHosts: number, work: (smallkey: string) => Promise<void>) {
+		this.#maxHosts = maxHosts;
+		this.#work = work;
+	}
+
+	/** Adds a smallkey, unless it is waiting. Urgent smallkeys come first. */
+	add(smallkey: string, host: string, isUrgent: boolean): void {
+		if (isUrgent) this.#ordinary.get(host)?.delete(smallkey);
+		const hosts = isUrgent || this.#urgent.get(host)?.has(smallkey) ? this.#urgent : this.#ordinary;
+		hosts.set(host, (hosts.get(host) ?? new Set()).add(smallkey));
+		this.#fill();
+	}
+
+	get size(): number {
+		const sizes = [...this.#urgent.values(), ...this.#ordinary.values()].map(({ size }) => size);
+		return sizes.reduce((sum, size) => sum + size, this.#running.size);
+	}
+
+	/** Forgets what waits, and waits for what runs. */
+	async close(): Promise<void> {
+		this.#urgent.clear();
+		this.#ordinary.clear();
+		while (this.#running.size > 0) await Promise.all(this.#running.values());
+	}
+
+	#fill(): void {
+		while (
+			this.#running.size < this.#maxHosts &&
+			(this.#startIn(this.#urgent) || this.#startIn(this.#ordinary))
+		);
+	}
+
+	#startIn(hosts: Hosts): boolean {
+		for (const [host, smallkeys] of hosts) {
+			if (this.#running.has(host)) continue;
+			hosts.delete(host);
+			const [smallkey] = smallkeys;
+			if (smallkey === undefined) continue;
+			smallkeys.delete(smallkey);
+			hosts.set(host, smallkeys);
+			const end = () => {
+				this.#running.delete(host);
+				this.#fill();
+			};
+			this.#running.set(host, this.#work(smallkey).finally(end));
+			return true;
 		}
 		return false;
 	}
-
-	function fill(): void {
-		while (running.size < maxHosts && startNext());
-	}
-
-	return {
-		/** Adds a smallkey, unless it is waiting already. Urgent smallkeys come first. */
-		add(smallkey: string, host: string, isUrgent: boolean): void {
-			if (isUrgent) ordinary.get(host)?.delete(smallkey);
-			const hosts = isUrgent || urgent.get(host)?.has(smallkey) ? urgent : ordinary;
-			hosts.set(host, (hosts.get(host) ?? new Set()).add(smallkey));
-			fill();
-		},
-		/** Leaves out what waits, and waits for running work. */
-		async close(): Promise<void> {
-			urgent.clear();
-			ordinary.clear();
-			while (running.size > 0) await Promise.all(running.values());
-		},
-		get size(): number {
-			const sizes = [urgent, ordinary].flatMap((hosts) => [...hosts.values()].map(({ size }) => size));
-			return sizes.reduce((sum, size) => sum + size, running.size);
-		},
-	};
 }

@@ -18,7 +18,7 @@ import { type Places, placesIn } from "./places.ts";
 
 export const pictureSide = 64;
 
-export interface LookedAt {
+interface Subject {
 	address: string;
 	name: string;
 	capabilities: Capabilities;
@@ -27,7 +27,7 @@ export interface LookedAt {
 	mapWkid: number;
 }
 
-interface Seen {
+interface Look {
 	isDrawn: boolean;
 	notes: Cause[];
 }
@@ -36,15 +36,15 @@ interface Seen {
  * Requests pictures as the document says, until one is not blank.
  * @throws {Trouble} if there is no picture, or all are blank where the layer must be drawn
  */
-export async function lookAtWms(looked: LookedAt, ask: Ask): Promise<Seen> {
-	const { capabilities, layer, name } = looked;
+export async function lookAtWms(subject: Subject, ask: Ask): Promise<Look> {
+	const { capabilities, layer, name } = subject;
 	const facts = pictureFactsOf(capabilities, layer);
-	const seen = await firstPicture(looked, facts, ask);
-	if (!seen)
+	const first = await firstPicture(subject, facts, ask);
+	if (!first)
 		return { isDrawn: false, notes: [causeOf("unknown-references", quote(facts.references.join(", ")))] };
-	const { request, places, picture, notes } = seen;
-	const [first = [], ...others] = places.boxes;
-	let drawnBox = isBlank(picture) ? null : first;
+	const { request, places, picture, notes } = first;
+	const [firstBox = [], ...others] = places.boxes;
+	let drawnBox = isBlank(picture) ? null : firstBox;
 	for (const box of others) {
 		if (drawnBox) break;
 		const next = await askPicture(request, box, facts, ask);
@@ -53,7 +53,7 @@ export async function lookAtWms(looked: LookedAt, ask: Ask): Promise<Seen> {
 	}
 	if (drawnBox) {
 		const names = facts.dimensions.map(({ name }) => name).join(", ");
-		const isNeeded = names !== "" && (await needsDimension(looked, facts, request, drawnBox, ask));
+		const isNeeded = names !== "" && (await needsDimension(subject, facts, request, drawnBox, ask));
 		return { isDrawn: true, notes: isNeeded ? [...notes, causeOf("dimension", quote(names))] : notes };
 	}
 	if (places.isSure) throw new Trouble("empty", causeOf("empty-picture", quote(name)));
@@ -73,7 +73,7 @@ interface FirstPicture {
 type Variant = [facts: PictureFacts, reference: string, note?: Cause];
 
 /** The best first; the last as every server of WMS 1.1.1 is asked. */
-function variantsOf({ layer, mapWkid }: LookedAt, facts: PictureFacts): Variant[] {
+function variantsOf({ layer, mapWkid }: Subject, facts: PictureFacts): Variant[] {
 	const references = referencesFor(facts, mapWkid).slice(0, maxReferences);
 	const variants = references.map((reference): Variant => [facts, reference]);
 	const { style = "" } = layer ?? {};
@@ -89,13 +89,13 @@ function variantsOf({ layer, mapWkid }: LookedAt, facts: PictureFacts): Variant[
  * @returns null if the layer is drawn only in references that are not known here
  * @throws {Trouble}
  */
-async function firstPicture(looked: LookedAt, facts: PictureFacts, ask: Ask): Promise<FirstPicture | null> {
-	const { address, name, capabilities, layer } = looked;
-	const variants = variantsOf(looked, facts);
-	const named = pictureRequest(facts, { address, names: [name], reference: "" }).address;
+async function firstPicture(subject: Subject, facts: PictureFacts, ask: Ask): Promise<FirstPicture | null> {
+	const { address, name, capabilities, layer } = subject;
+	const variants = variantsOf(subject, facts);
+	const documentPlace = pictureRequest(facts, { address, names: [name], reference: "" }).address;
 	const notes: Cause[] = [];
 	let trouble: Trouble | null = null;
-	for (const place of isSameService(named, address) ? [named] : [named, address]) {
+	for (const place of isSameService(documentPlace, address) ? [documentPlace] : [documentPlace, address]) {
 		trouble = null;
 		for (const [variant, reference, note] of variants) {
 			const places = placesIn(reference, capabilities, layer, variant, pictureSide);
@@ -123,7 +123,7 @@ function isRefused({ what, status }: Trouble): boolean {
 
 /** Most viewers send no value of a dimension. */
 async function needsDimension(
-	{ address, name }: LookedAt,
+	{ address, name }: Subject,
 	facts: PictureFacts,
 	{ reference, address: place }: PictureRequest,
 	box: readonly number[],

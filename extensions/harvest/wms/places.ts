@@ -47,11 +47,11 @@ export function placesIn(
 ): Places | null {
 	const bounds = layer && boxOf(layer, capabilities);
 	const isWide = bounds !== null && bounds[2] - bounds[0] >= wholeEarth;
-	const own = projected(reference, bounds ?? canada, facts);
+	const exact = projected(reference, bounds ?? canada, facts);
 	// The whole earth does not lie in every projection.
-	const box = own ?? projected(reference, within(bounds ?? canada), facts);
+	const box = exact ?? projected(reference, within(bounds ?? canada), facts);
 	if (!box) return null;
-	const isSure = bounds !== null && !isWide && own !== null;
+	const isSure = bounds !== null && !isWide && exact !== null;
 	if (facts.fixed.isWhole) return { boxes: [box], isSure };
 	const scales = layer ? scalesIn(layer) : [];
 	if (scales.length > 0) return { boxes: boxesAtScales(reference, box, scales, pixels), isSure: false };
@@ -67,7 +67,7 @@ function within(bounds: Bounds): Bounds {
 /** In an unknown reference, the document's own box. */
 function projected(reference: string, bounds: Bounds, { boxes }: PictureFacts): number[] | null {
 	const wkid = wkidOf(reference);
-	if (wkid === null) return boxes.find((one) => one.reference === reference)?.sides ?? null;
+	if (wkid === null) return boxes.find((box) => box.reference === reference)?.sides ?? null;
 	const [west, south, east, north] = widened(bounds);
 	if (isGeographic(reference)) return [west, south, east, north];
 	const limit = reference === "EPSG:3857" ? maxLatitude : 90;
@@ -93,8 +93,8 @@ function partOf(box: readonly number[], part: number): number[] {
 }
 
 function scalesIn(layer: CapabilitiesLayer): readonly Scales[] {
-	const own = scalesOf(layer);
-	return own ? [own] : layer.innerScales;
+	const scales = scalesOf(layer);
+	return scales ? [scales] : layer.innerScales;
 }
 
 /** Squares around the centre, then larger parts. */

@@ -35,7 +35,7 @@ export function within<C extends Pick<Clients, "ask" | "read">>(
 	return {
 		...clients,
 		ask: (address) => ask(address, signal),
-		read: (...wanted) => untilAborted(read(...wanted), signal),
+		read: (...request) => untilAborted(read(...request), signal),
 	};
 }
 
@@ -75,13 +75,13 @@ export function createReadCapabilities(ask: Ask, now: () => number = Date.now): 
 	const cached = new Map<string, { untilMs: number; answer: Promise<Capabilities> }>();
 
 	async function askCapabilities(service: OgcService, address: string, layers: readonly string[]) {
-		let taken: Promise<Capabilities | Trouble> | null = null;
+		let streamed: Promise<Capabilities | Trouble> | null = null;
 		const answer = await ask(address, undefined, async (parts, type) => {
-			taken = orTrouble(parseCapabilities(parts, type, service, layers));
-			await taken;
+			streamed = orTrouble(parseCapabilities(parts, type, service, layers));
+			await streamed;
 		});
 		if (!answer.ok) throw answer;
-		const result = await (taken ?? parseCapabilities(answer.bytes, answer.type, service, layers));
+		const result = await (streamed ?? parseCapabilities(answer.bytes, answer.type, service, layers));
 		if (result instanceof Trouble) throw result;
 		return result;
 	}

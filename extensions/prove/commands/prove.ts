@@ -26,7 +26,7 @@ import { readSite } from "../../../site/process/site-settings.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
 import { listTree, readEntries } from "../../../store/git/commands/tree.ts";
 import { readOpen } from "../../../store/git/repair-branches.ts";
-import { seenOf } from "../../harvest/finding.ts";
+import { resultOf } from "../../harvest/finding.ts";
 import { createNotifier } from "../../harvest/harvester/health-checks.ts";
 import { readLayers, watchAll, writeHealth } from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
@@ -207,7 +207,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
 			// A state that the service itself shows takes precedence over the browser's.
 			for (const layer of await watchAll(failed, ask, publicUrl))
-				states.set(layer.smallkey, seenOf(layer) ?? unseen(proofs.get(layer.smallkey) ?? { langs: {} }));
+				states.set(layer.smallkey, resultOf(layer) ?? unseen(proofs.get(layer.smallkey) ?? { langs: {} }));
 			await writeHealth(registered.folder, states, all, io.now());
 			io.print(`${healthPath} is written`);
 		}

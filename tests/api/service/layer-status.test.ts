@@ -14,7 +14,7 @@ import { feature, Local, manual, noon, responseOf, tiles, wms } from "../../help
 import { eventually, gate } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 
-type HarvestState = NonNullable<ReturnType<ServiceHarvester["stateOf"]>>;
+type HarvestState = NonNullable<ReturnType<ServiceHarvester["harvester"]["stateOf"]>>;
 type LastCheck = NonNullable<ReturnType<ServiceHarvester["lastCheckOf"]>>;
 
 const test = sharedSuite("status", async (use) => ({ local: use(await Local.open()) }));

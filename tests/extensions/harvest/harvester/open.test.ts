@@ -26,20 +26,20 @@ test("a service harvests in a process of its own, commits what it finds, and sto
 		{ DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" },
 		readHarvest,
 	);
-	const harvester = openHarvester({
+	const { harvester, lastCheckOf, close } = openHarvester({
 		...{ configuration, store: local.store, log: logTo([], []), observe: () => undefined },
 		smallkeys: () => local.publication.smallkeys(),
 	});
-	await eventually(() => harvester.lastCheckOf("ozone") !== null);
+	await eventually(() => lastCheckOf("ozone") !== null);
 	await put("gone", "/gone/MapServer/1");
 	harvester.follow("gone");
-	await eventually(() => harvester.lastCheckOf("gone")?.state === "wrong");
-	await harvester.close();
+	await eventually(() => lastCheckOf("gone")?.state === "wrong");
+	await close();
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
 	const registration = featureAt(peer.origin + mapLayer);
-	const { found } = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
+	const { description } = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
 	const stored = await local.git("show", "main:layers/oz/ozone.service.json");
-	assert.equal(JSON.parse(stored), found, "what harvesting without it finds");
+	assert.equal(JSON.parse(stored), description, "what harvesting without it finds");
 	const health = JSON.parse(await local.git("show", "main:layers/health.json"));
 	assert.equal(Object.keys(health.sick), ["gone"]);
 	await local.end();
