@@ -1,9 +1,11 @@
 import { html, nothing, type TemplateResult } from "lit-html";
+import type { Lang } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import { snippetsOf } from "../data/snippets.ts";
 import { catalogue, problemOf, renewCatalogue } from "../search/loaded-catalogue.ts";
+import type { Html } from "../static/markup.ts";
 import type { State } from "./address.ts";
-import { breakable, type Content, copyBox, copyButton, outside, part, select } from "./dom.ts";
+import { breakable, copyBox, copyButton, part, select } from "./dom.ts";
 import {
 	bothLanguages,
 	type Drawables,
@@ -13,7 +15,7 @@ import {
 	mapPanel,
 	readDrawables,
 } from "./drawables.ts";
-import { type RowPart, rowsOf, separator } from "./layer-rows.ts";
+import { layerFacts, layerHead } from "./layer-content.ts";
 import {
 	addressOfState,
 	givenEntry,
@@ -25,13 +27,18 @@ import {
 	stateLink,
 	type View,
 } from "./page.ts";
-import { copyText, lang, stateText, t, texts, typeText } from "./page-texts.ts";
+import { copyText, lang, t, texts } from "./page-texts.ts";
 
 interface Layer {
+	/** Null if the catalogue does not have it yet. */
 	entry: Entry | null;
 	drawables: Drawables;
 	map: MapPanel;
+	head: Node;
+	facts: Node;
 }
+
+const context = { lang, root: root.href, texts, site: settings };
 
 /** Key in `localStorage`. */
 const chosenName = "copy-as";
@@ -67,11 +74,10 @@ export class LayerView implements View {
 			renewCatalogue();
 			void this.#load(() => catalogue.find(this.smallkey));
 		};
-		const title = this.#layer === null ? t("no-such-layer", this.smallkey) : this.title;
+		const copyKey = html`<p>${copyButton(t("copy-smallkey"), () => this.smallkey)}</p>`;
 		return html`<article class="layer" aria-busy=${this.#isReading ? "true" : nothing}>
 			<p class="back">${stateLink({ ...state, layer: "" }, back)}</p>
-			<header class="layerhead"><h1 tabindex="-1">${breakable(title)}</h1>
-				${this.#layer ? this.#head(this.#layer) : this.#layer === null ? this.#missing(state) : ""}</header>
+			<header class="layerhead">${this.#layer ? [this.#layer.head, copyKey] : this.#empty(state)}</header>
 			${problemBox(this.#problems, retry)}
 			<div class="layerbody">${this.#layer ? this.#body(this.#layer) : ""}</div>
 		</article>`;
@@ -79,9 +85,14 @@ export class LayerView implements View {
 
 	#set(entry: Entry | null, drawables: Drawables): Layer {
 		this.#layer?.map.close();
-		const layer = { entry, drawables, map: mapPanel(drawables, this.#answer) };
-		this.#layer = layer;
-		return layer;
+		const map = mapPanel(drawables, this.#answer);
+		const { smallkey } = this;
+		const titleIn = (lang: Lang) => drawables[lang]?.title || entry?.title[lang] || smallkey;
+		const title = { en: titleIn("en"), fr: titleIn("fr") };
+		const head = elementOf(layerHead({ ...(entry ?? unlisted), smallkey, title }, context));
+		const facts = entry ? elementOf(layerFacts(entry, context, true)) : part("", t("not-known"));
+		this.#layer = { entry, drawables, map, head, facts };
+		return this.#layer;
 	}
 
 	async #load(readEntry: () => Promise<Entry | null>): Promise<void> {
@@ -116,38 +127,20 @@ export class LayerView implements View {
 		if (!this.signal.aborted) refresh();
 	}
 
-	#missing(state: State): TemplateResult {
+	#empty(state: State): TemplateResult {
+		if (this.#layer === undefined) return html`<h1 tabindex="-1">${breakable(this.smallkey)}</h1>`;
 		const search = { ...state, layer: "", q: this.smallkey };
-		return html`<div><p>${t("no-such-layer-hint")}</p>
+		return html`<h1 tabindex="-1">${breakable(t("no-such-layer", this.smallkey))}</h1><div><p>${t("no-such-layer-hint")}</p>
 			<p>${stateLink(search, t("search-for", this.smallkey))}</p></div>`;
 	}
 
-	#head({ entry, drawables }: Layer): TemplateResult {
-		const other = lang === "en" ? "fr" : "en";
-		const second = drawables[other]?.title ?? entry?.title[other] ?? "";
-		const isOther = second !== this.title && second !== "";
-		const { health, type } = entry ?? {};
-		const description = entry?.description?.[lang];
-		return html`<div>
-			${isOther ? html`<p class="second" lang=${other}>${breakable(second)}</p>` : ""}
-			<p class="facts"><code>${this.smallkey}</code>${copyButton(t("copy-smallkey"), () => this.smallkey)}
-				${type && html`<span>${typeText(type)}</span>`}
-				${health && html`<span class="badge">${stateText(health.state)}</span>`}</p>
-			${description && html`<p class="description">${breakable(description)}</p>`}
-		</div>`;
-	}
-
-	#body({ entry, drawables, map }: Layer): TemplateResult {
+	#body({ entry, drawables, map, facts }: Layer): TemplateResult {
 		const drawable = drawables[lang] ?? drawables.en ?? drawables.fr;
-		const look = drawable ? lookButton(drawable, this.signal) : "";
-		const rows = entry && rowsOf(entry, lang, texts, settings).filter(({ isInTable }) => !isInTable);
-		const about = rows
-			? html`<dl>${rows.map(({ name, parts }) => html`<dt>${name}</dt><dd>${parts.map((rowPart, index) => [separator(parts, index), partContent(rowPart)])}</dd>`)}</dl>`
-			: html`<p>${t("not-known")}</p>`;
 		return html`${map.element}
 			<div class="aside">
 				${this.#answer}
-				<section><h2>${t("about-layer")}</h2>${about}${look}</section>
+				<section><h2>${t("about-layer")}</h2>${facts}
+					${drawable ? lookButton(drawable, this.signal) : ""}</section>
 				<section><h2>${t("both-languages")}</h2>${bothLanguages(drawables)}</section>
 			</div>
 			<section class="wide"><h2>${t("copy-as")}</h2>${this.#copies(entry)}</section>`;
@@ -155,7 +148,7 @@ export class LayerView implements View {
 
 	#copies(entry: Entry | null): TemplateResult {
 		const title = { en: this.title, fr: this.title };
-		const layer = entry ?? { smallkey: this.smallkey, type: "", title, address: { en: "" } };
+		const layer = entry ?? { ...unlisted, smallkey: this.smallkey, title };
 		const served = settings.targets.filter((target) => !entry?.unread?.includes(`${target}/${lang}`));
 		const snippets = snippetsOf(layer, lang, root.href, served);
 		const chosen = snippets.find(({ name }) => name === this.#copied) ?? snippets[0];
@@ -173,14 +166,13 @@ export class LayerView implements View {
 	}
 }
 
-function partContent(rowPart: RowPart): Content {
-	const { kind, text } = rowPart;
-	if (kind === "address") return outside(rowPart.href, text);
-	if (kind === "list")
-		return html`<a href=${new URL(`${lang}/${rowPart.query}`, root).href}>${breakable(text)}</a>`;
-	if (kind === "page") return html`<a href=${new URL(rowPart.href, root).href}>${breakable(text)}</a>`;
-	if (kind === "code") return html`<code>${text}</code>`;
-	return html`<span class=${kind === "note" ? "note" : nothing} lang=${rowPart.lang ?? nothing}>${breakable(text)}</span>`;
+/** Of an entry that the catalogue does not have. */
+const unlisted = { type: "", address: { en: "" } };
+
+function elementOf({ text }: Html): HTMLElement {
+	const element = part("");
+	element.innerHTML = text;
+	return element;
 }
 
 export class EmbedView implements View {

@@ -6,42 +6,9 @@ import { englishStatic } from "../text/english-static.ts";
 import { french } from "../text/french.ts";
 import { frenchStatic } from "../text/french-static.ts";
 import { translator } from "../text/translate.ts";
+import { type Html, html, type Part } from "./markup.ts";
 
-export function escapeHtml(text: string): string {
-	if (!/[&<>"']/.test(text)) return text;
-	return text
-		.replaceAll("&", "&amp;")
-		.replaceAll("<", "&lt;")
-		.replaceAll(">", "&gt;")
-		.replaceAll('"', "&quot;")
-		.replaceAll("'", "&#39;");
-}
-
-/** Text that is HTML already and is not escaped again. */
-export class Html {
-	constructor(readonly text: string) {}
-}
-
-/** Texts are escaped. Null, undefined and false render nothing. */
-export type Part = Html | string | number | null | undefined | false | readonly Part[];
-
-/** Template tag that escapes texts. Attributes must be in double quotes. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-	let text = strings[0] as string;
-	for (const [at, part] of parts.entries()) text += textOf(part) + strings[at + 1];
-	return new Html(text);
-}
-
-function textOf(part: Part): string {
-	if (part instanceof Html) return part.text;
-	if (Array.isArray(part)) return part.map(textOf).join("");
-	return part === null || part === undefined || part === false ? "" : escapeHtml(String(part));
-}
-
-/** Without `<`, so that it cannot end the `script` element. */
-export function scriptData(value: object): Html {
-	return new Html(JSON.stringify(value).replaceAll("<", "\\u003c"));
-}
+export { escapeHtml, Html, html, type Part, scriptData } from "./markup.ts";
 
 export const textsIn = {
 	en: { ...translator("en", { ...english, ...englishStatic }), causes: causes.en },

@@ -3,25 +3,19 @@ import { targetPath } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 import { type Entry, type LayerPage, layerAddress } from "../data/entries.ts";
 import { type Snippet, snippetsOf } from "../data/snippets.ts";
-import { type Row, type RowPart, rowsOf, separator } from "../page/layer-rows.ts";
+import { layerFacts, layerHead } from "../page/layer-content.ts";
 import { addressOf, senderOf, titleOf } from "../search/select.ts";
 import { embedHtml, frameHtml, scriptAttributes, scriptHead } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, scriptData, siteName, textsIn } from "./html.ts";
 
 const root = "../../";
 
-/**
- * Without a script the page has everything but the map; the script replaces its content by
- * `site/page/layer-view.ts`, with the same rows. Pure.
- */
+/** Without a script the page has everything but the map, which `site/page/layer-view.ts` adds. Pure. */
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const { assets, site } = settings;
 	const { smallkey, thumbnail } = entry;
-	const { t, copyText, typeText } = textsIn[lang];
-	const title = titleOf(entry, lang);
-	const other = lang === "en" ? "fr" : "en";
-	const second = entry.title[other] !== title && entry.title[other];
-	const description = entry.description?.[lang];
+	const { t, copyText } = textsIn[lang];
+	const context = { lang, root, texts: textsIn[lang], site };
 	const picture = html`<img class="thumbnail" src="${root}${thumbnail}" alt="" width="240" height="240">`;
 	const snippets = snippetsIn(entry, lang, settings).map(({ name, text }) => {
 		const shown = copyText(name);
@@ -30,23 +24,19 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 	return frameHtml(settings, {
 		lang,
 		root,
-		title,
+		title: titleOf(entry, lang),
 		head: html`${headHtml(entry, lang, settings)}
 ${scriptHead(lang, root, assets, site)}
 <script type="application/json" id="entry">${scriptData(entry)}</script>`,
-		other: root + layerAddress(other, smallkey),
+		other: root + layerAddress(lang === "en" ? "fr" : "en", smallkey),
 		attributes: scriptAttributes(root, assets),
 		content: html`<article class="layer">
 <p class="back"><a href="${root}${lang}/"><span aria-hidden="true">← </span>${t("back-to-layers")}</a></p>
-<header class="layerhead"><h1>${title}</h1>
-${second && html`<p class="second" lang="${other}">${second}</p>`}
-<p class="facts"><code>${smallkey}</code> <span>${typeText(entry.type)}</span></p>
-${description && html`<p class="description">${description}</p>`}
-</header>
+<header class="layerhead">${layerHead(entry, context)}</header>
 <div class="layerbody">
 <div class="mappanel"><noscript>${thumbnail && picture}<p>${t("map-needs-script")}</p></noscript></div>
-<div class="aside"><section><h2>${t("about-layer")}</h2><dl>
-${rowsOf(entry, lang, textsIn[lang], site).map((row) => rowHtml(row, lang))}</dl></section></div>
+<div class="aside"><section><h2>${t("about-layer")}</h2>
+${layerFacts(entry, context, false)}</section></div>
 <noscript class="wide"><h2>${t("viewers-read")}</h2>
 ${fragments(entry, lang, settings)}
 <h2>${t("how-to-draw")}</h2>
@@ -76,19 +66,6 @@ export const layerRenderers: readonly [LayerPage, typeof layerHtml][] = [
 	["layer", layerHtml],
 	["embed", layerEmbedHtml],
 ];
-
-function rowHtml({ name, parts }: Row, lang: Lang): Html {
-	return html`<dt>${name}</dt><dd>${parts.map((part, index) => html`${separator(parts, index)}${partHtml(part, lang)}`)}</dd>\n`;
-}
-
-function partHtml(part: RowPart, lang: Lang): Html {
-	const { kind, text } = part;
-	if (kind === "address") return html`<a href="${part.href}" rel="noopener noreferrer">${text}</a>`;
-	if (kind === "list") return html`<a href="${root}${lang}/${part.query}">${text}</a>`;
-	if (kind === "page") return html`<a href="${root}${part.href}">${text}</a>`;
-	if (kind === "code") return html`<code>${text}</code>`;
-	return html`<span${kind === "note" && html` class="note"`}${part.lang && html` lang="${part.lang}"`}>${text}</span>`;
-}
 
 function fragments(entry: Entry, lang: Lang, { site }: PageSettings): Html {
 	const { t } = textsIn[lang];

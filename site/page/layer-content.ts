@@ -1,0 +1,100 @@
+import { causeIn, mondayOf } from "../../registry/health.ts";
+import { type Lang, layerPath } from "../../registry/smallkey.ts";
+import type { Entry } from "../data/entries.ts";
+import {
+	addressOf,
+	hostsOf,
+	keywordsIn,
+	layersIn,
+	senderOf,
+	slugOf,
+	stateOf,
+	titleOf,
+} from "../search/select.ts";
+import { publisherAddress, repairPlace } from "../static/addresses.ts";
+import { type Html, html, type Part } from "../static/markup.ts";
+import type { Translator } from "../text/translate.ts";
+import type { SiteSettings } from "./page-settings.ts";
+
+interface LayerContext {
+	lang: Lang;
+	/** Address of the site's root, relative or absolute, with a slash at its end. */
+	root: string;
+	texts: Translator;
+	site: Pick<SiteSettings, "repository" | "branch" | "canSend">;
+}
+
+/** The head and the facts of a layer's page, which the script completes by a map and texts to copy. */
+export function layerHead(entry: Entry, { lang, texts }: LayerContext): Html {
+	const { smallkey, type, title, health } = entry;
+	const other = lang === "en" ? "fr" : "en";
+	const shownTitle = titleOf(entry, lang);
+	const second = title[other] !== shownTitle && title[other];
+	const description = entry.description?.[lang];
+	return html`<h1 tabindex="-1">${shownTitle}</h1>
+${second && html`<p class="second" lang="${other}">${second}</p>`}
+<p class="facts"><code>${smallkey}</code> <span>${texts.typeText(type)}</span>${health && html` <span class="badge">${texts.stateText(health.state)}</span>`}</p>
+${description && html`<p class="description">${description}</p>`}`;
+}
+
+/** @param isInTable whether the page has the addresses of both languages in a table of their own */
+export function layerFacts(entry: Entry, context: LayerContext, isInTable: boolean): Html {
+	const { lang, root, site } = context;
+	const { t, typeText, dayText } = context.texts;
+	const { smallkey, bounds, changed, address } = entry;
+	const sender = senderOf(entry, lang);
+	const publisher = publisherAddress(lang, slugOf(entry) ?? "");
+	const { repository, branch } = site;
+	const commit = changed && `commit ${changed.commit.slice(0, 7)}`;
+	const history = `${repository}/commits/${branch}/${layerPath(smallkey)}`;
+	const host = (host: string) =>
+		html`<a href="${root}${lang}/?${String(new URLSearchParams({ host }))}">${host}</a>`;
+	const sameAddress = address.fr === undefined && html` <span class="note">${t("same-address")}</span>`;
+	const rows: [name: string, ...parts: Part[]][] = [
+		[t("smallkey"), html`<code>${smallkey}</code>`],
+		[t("type"), text(typeText(entry.type))],
+		[t("health"), ...healthOf(entry, context)],
+		[t("registered-by"), sender && html`<a href="${root}${publisher}">${sender}</a>`],
+		[
+			t("last-change"),
+			changed && text(dayText(new Date(changed.date))),
+			commit && (repository ? link(`${repository}/commit/${changed.commit}`, commit) : text(commit)),
+			changed && repository && link(history, t("its-history")),
+		],
+		[t("service-address"), !isInTable && html`${link(addressOf(entry, lang))}${sameAddress}`],
+		[t("service-host"), ...hostsOf(entry).map(host)],
+		[t("service-layers"), !isInTable && text(layersIn(entry, lang).join(", "))],
+		[t("extent"), bounds && text(t("bounds", ...bounds))],
+		[t("keywords"), text(keywordsIn(entry, lang).join(", "))],
+	];
+	return html`<dl>
+${rows.map(([name, ...parts]) => {
+	const shown = parts.filter(Boolean).map((part, index) => [index > 0 && ", ", part]);
+	return shown.length > 0 && html`<dt>${name}</dt><dd>${shown}</dd>\n`;
+})}</dl>`;
+}
+
+function healthOf(entry: Entry, { lang, root, texts, site }: LayerContext): Part[] {
+	const { t, stateText, dayText, causes } = texts;
+	const { health, smallkey } = entry;
+	const { text: cause, lang: causeLang } = causeIn(lang, causes, health ?? {});
+	const place = repairPlace(lang, smallkey, site);
+	return [
+		text(stateText(stateOf(entry))),
+		health && text(t("since-week", dayText(new Date(mondayOf(health.since))))),
+		text(cause, causeLang === lang ? undefined : causeLang),
+		health?.repair && link(site.canSend ? root + place : place, t("repair-proposed"), site.canSend),
+	];
+}
+
+function text(text: string, lang?: Lang): Part {
+	return text !== "" && html`<span${lang && html` lang="${lang}"`}>${text}</span>`;
+}
+
+/** Only the text if the address is neither http nor https, unless it is in the site. */
+function link(href: string, words = href, isInSite = false): Part {
+	if (isInSite) return html`<a href="${href}">${words}</a>`;
+	return /^https?:/i.test(href)
+		? html`<a href="${href}" rel="noopener noreferrer">${words}</a>`
+		: text(words);
+}
