@@ -11,21 +11,14 @@ import { readService, type Service, type ServiceLayer } from "./service.ts";
 import { isSurelyService, parseServiceAddress } from "./service-address.ts";
 import { langOf, twinAddresses, twinTexts } from "./twin.ts";
 
-/** Most addresses that are asked. */
 const maxAsked = 4;
 
-/** The same layer in the other language. */
 interface Twin {
 	url: string;
 	layer: ServiceLayer;
 }
 
-/**
- * Finds a layer in the service of the other language. A twin that has another address by a parameter alone has to have
- * another title: services ignore parameters that they do not know.
- * @param from language of the service
- * @returns null if there is none
- */
+/** Null if there is none. Services ignore parameters that they do not know, so a twin by a parameter alone needs another title. */
 async function findTwin(service: Service, layer: ServiceLayer, from: Lang): Promise<Twin | null> {
 	for (const url of twinAddresses(service.url, from, service.languages).slice(0, maxAsked)) {
 		const chosen = service.kind === "feature" ? layer.name : "";
@@ -40,7 +33,6 @@ async function findTwin(service: Service, layer: ServiceLayer, from: Lang): Prom
 	return twinInside(service, layer, from);
 }
 
-/** The layer of the same name or, if the names have languages, of its twin's name; else that in the same place. */
 function sameLayer(service: Service, other: Service, layer: ServiceLayer, from: Lang): ServiceLayer | null {
 	const names = [layer.name, ...twinTexts(layer.name, from)];
 	const named = names.flatMap((name) => other.layers.find((one) => one.name === name) ?? []);
@@ -60,17 +52,14 @@ const pauseMs = 400;
 
 const maxOffered = 500;
 
-/** A layer in one or both languages, as a registration has it. */
 export interface FoundLayer {
 	kind: Service["kind"];
-	/** The language of the address that was given. */
 	lang: Lang;
 	own: { url: string; layer: string; title: string };
 	/** The same in the other language; null if none was found, or if it is not wanted. */
 	twin: FoundLayer["own"] | null;
 }
 
-/** The text of a registration of a layer. Without a twin, both languages have the same service. */
 export function registrationText({ kind, lang, own, twin }: FoundLayer): string {
 	const other = twin ?? { ...own, title: "" };
 	const node = ({ url, layer, title }: FoundLayer["own"]) => ({
@@ -83,10 +72,6 @@ export function registrationText({ kind, lang, own, twin }: FoundLayer): string 
 	return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/**
- * The box for the address of a service or a layer. It lists the layers of the service, and looks for the service of the
- * other language.
- */
 export class AddressBox {
 	#text = "";
 	#service: Service | null = null;
@@ -96,16 +81,11 @@ export class AddressBox {
 	#isTwinWanted = true;
 	#status = "";
 	#isBad = false;
-	/** Number of the newest question: answers to older ones are not shown. */
 	#serial = 0;
 	readonly #readLater = debounce(pauseMs, () => {
 		if (isSurelyService(this.#text)) void this.#read();
 	});
 
-	/**
-	 * @param found is called with each layer that is found or chosen
-	 * @param opened is called with a text that is no address, such as JSON
-	 */
 	constructor(
 		readonly found: (layer: FoundLayer) => void,
 		readonly opened: (text: string) => void,
@@ -136,7 +116,6 @@ export class AddressBox {
 		</form>`;
 	}
 
-	/** The list of layers, with their extents. */
 	#layers(): Content {
 		const { layers = [] } = this.#service ?? {};
 		if (layers.length < 2) return "";
@@ -153,7 +132,6 @@ export class AddressBox {
 		return field("servicelayer", t("layer-in-service"), list);
 	}
 
-	/** The question whether the service that was found is that of the other language. */
 	#question(): Content {
 		if (!this.#twin || !this.#layer) return "";
 		const { url, layer } = this.#twin;
@@ -191,7 +169,6 @@ export class AddressBox {
 		});
 		if (serial !== this.#serial) return;
 		if (service instanceof ServiceFailed) {
-			// What the address says is filled in all the same.
 			const { kind, url, chosen } = parsed;
 			this.#report({ kind, url, layers: [], chosen, languages: [] }, { name: chosen, title: "" }, null);
 			return this.#say(service.message, true);
@@ -202,7 +179,6 @@ export class AddressBox {
 		if (chosen) await this.#choose(chosen);
 	}
 
-	/** Fills in a layer at once, and its twin when it is found. */
 	async #choose(layer: ServiceLayer): Promise<void> {
 		const service = this.#service;
 		if (!service) return;

@@ -29,7 +29,6 @@ async function sign(
 		.replaceAll("=", "");
 }
 
-/** Signs a registration and sends it. @throws {TypeError} if the service does not answer */
 export async function sendSigned(
 	address: URL,
 	sender: string,
@@ -64,12 +63,11 @@ export async function sendSigned(
 	};
 }
 
-/** The texts of a list. The answer may come from a proxy, and have anything else in its place. */
+/** A proxy may answer in place of the service. */
 function textsOf(value: unknown): string[] {
 	return Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
 }
 
-/** A problem or a warning as the page shows it. */
 export interface PlacedProblem {
 	/** Its JSON pointer (RFC 6901); empty for the whole document. */
 	pointer: string;
@@ -82,15 +80,11 @@ function placedProblem({ place, ...text }: Problem, lang: Lang): PlacedProblem {
 	return { pointer, text: textIn(lang, { ...text, place: pointer ? "" : place }), lang };
 }
 
-/** Quotes a text as one word of a POSIX shell. */
 function quoted(text: string): string {
 	return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/**
- * Shell commands that sign a registration with `openssl` and send it with `curl`, as in docs/publish.md. The shell reads
- * the secret from the variable SECRET; it is not in this text.
- */
+/** Signs with `openssl` and sends with `curl`, as in docs/publish.md. The shell reads the secret from the variable SECRET. */
 export function curlCommand(address: URL, sender: string, body: string): string {
 	return `BODY=${quoted(body)}
 SENDER=${quoted(sender)}
@@ -109,13 +103,8 @@ const own =
 		? (await import("../text/french-drafts.ts")).frenchDrafts
 		: (await import("../text/english-drafts.ts")).englishDrafts;
 
-/** The texts of drafts in the page's language, beside those of every page. */
 export const { t, plural } = translator(lang, { ...pageTexts, ...own });
 
-/**
- * What viewers make of a valid draft: the table of both languages, and the fragments.
- * @param isOpen whether the list of fragments is open; without, it has no content and no tab stops
- */
 export function draftResult(
 	fragments: ReturnType<typeof draftFragments>,
 	drawables: Drawables,
@@ -137,10 +126,7 @@ export function draftResult(
 		</details></section>`;
 }
 
-/**
- * Judges a draft by the rules of a PUT. The warnings are those of the receipt if the draft is accepted. It is a document
- * without a file yet, of which `judgeChange` asks this same function; `propose-key.ts` looks at its smallkey.
- */
+/** Judges a draft by the rules of a PUT, except that of its smallkey. */
 export function checkDraft(text: string) {
 	const { registration, problems } = parseRegistration(new TextEncoder().encode(text), "written");
 	return {
@@ -150,7 +136,6 @@ export function checkDraft(text: string) {
 	};
 }
 
-/** The list of problems with their places; each text is marked with its language. Empty if there are none. */
 export function problemList(problems: readonly PlacedProblem[]): Content {
 	const items = problems.map(({ pointer, text, lang }) => {
 		const place = pointer && html`<code>${pointer}</code>${t("colon")} `;
@@ -159,7 +144,6 @@ export function problemList(problems: readonly PlacedProblem[]): Content {
 	return items.length === 0 ? "" : html`<ul>${items}</ul>`;
 }
 
-/** What a check has found. @param problems that are shown: none if the user has not written anything yet */
 export function verdict(
 	{ registration, warnings }: ReturnType<typeof checkDraft>,
 	problems: readonly PlacedProblem[],
@@ -184,7 +168,6 @@ export function draftFragments(registration: Registration, smallkey: string) {
 	);
 }
 
-/** How a draft is drawn in one language; null if no fragment says it. */
 export function draftDrawable(fragments: ReturnType<typeof draftFragments>, lang: Lang): Drawable | null {
 	const drawn = drawnTargets(settings.targets);
 	const used = fragments.filter((one) => one.lang === lang && drawn.includes(one.target));

@@ -14,42 +14,33 @@ import { draftForm, empty, example, fileChoice, isInForm } from "./form.ts";
 import { newKeyProblem, proposeKey } from "./propose-key.ts";
 import { nextBar, RegisterPanel } from "./register-panel.ts";
 
-/** Pause in typing after which the draft is checked, in milliseconds. */
 const pauseMs = 250;
 
-/** A draft on the map. It is drawn again only if its fragments have changed. */
 interface DrawnDraft {
 	fragments: ReturnType<typeof draftFragments>;
 	drawables: Drawables;
 	map: MapPanel;
 }
 
-/** The page that checks and draws a registration before it is published. */
 export class DraftView implements View {
 	readonly title = t("try-draft");
 	readonly #register = new RegisterPanel((globs) => this.#proposeKey(globs));
 	readonly #box = new AddressBox(this.#fill.bind(this), this.#open.bind(this));
 	#key = "";
-	/** The key that the page has proposed; another proposal replaces it, but never what was typed. */
+	/** Another proposal replaces it, but not a typed key. */
 	#proposed = "";
 	#text = "";
-	/** The newest text that the form can show. */
 	#formText = empty;
-	/** Ids of the fields that were left, and `text` once the whole text was: their problems are shown. */
+	/** Ids of the fields that were left: only their problems are shown. `text`: all problems. */
 	#left = new Set<string>();
 	#checked = checkDraft(empty);
-	/** Why a file or the draft in the address could not be read; empty if there was no such problem. */
 	#notice = "";
 	#keyNote = "";
-	/** Null while the registration is invalid. */
 	#drawn: DrawnDraft | null = null;
-	/** Whether the list of fragments is open. */
 	#isOpen = false;
-	/** Number of the newest check; what older checks have read is not shown. */
 	#serial = 0;
 	readonly #checkLater = debounce(pauseMs, () => this.#onChange());
 
-	/** @param signal closes the view */
 	constructor(readonly signal: AbortSignal) {
 		addEventListener("hashchange", () => this.#openAddress(), { signal });
 		signal.addEventListener("abort", () => {
@@ -113,14 +104,12 @@ export class DraftView implements View {
 		</div>`;
 	}
 
-	/** The problems of the fields that were left. */
 	#shownProblems() {
 		const { problems } = this.#checked;
 		if (this.#left.has("text")) return problems;
 		return problems.filter(({ pointer }) => this.#left.has(pointer.slice(1).replace("/", "-")));
 	}
 
-	/** Fills in a layer of a service, and proposes a smallkey for it. */
 	#fill(layer: FoundLayer): void {
 		this.#text = registrationText(layer);
 		this.#left.delete("text");
@@ -129,7 +118,7 @@ export class DraftView implements View {
 		void this.#proposeKey([], titles.find((one) => one?.title)?.title);
 	}
 
-	/** Proposes a free smallkey, unless one was typed. @param globs of the smallkeys that the sender may use; empty: unknown */
+	/** Keeps a key that the user typed. @param globs of the smallkeys that the sender may use; empty: unknown */
 	async #proposeKey(
 		globs: readonly string[],
 		title = this.#checked.registration?.en.service_name ?? "",
@@ -144,14 +133,12 @@ export class DraftView implements View {
 		void this.#onChange();
 	}
 
-	/** Takes a whole text, such as that of a file. */
 	#open(text: string): void {
 		this.#text = text;
 		this.#left.add("text");
 		void this.#onChange();
 	}
 
-	/** Shows the draft in the address, at the start and whenever the address gets another draft. */
 	async #openAddress(): Promise<void> {
 		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
 		if (link === undefined && this.#text !== "") return;
@@ -164,7 +151,6 @@ export class DraftView implements View {
 		this.#check();
 	}
 
-	/** Takes the value of a field. The draft is checked after a pause in typing. */
 	readonly #onInput = (event: Event): void => {
 		const { id, value } = event.currentTarget as HTMLInputElement;
 		if (id === "key") this.#key = value;
@@ -172,7 +158,6 @@ export class DraftView implements View {
 		this.#checkLater();
 	};
 
-	/** Highlights the text field while a file is dragged over the page, and reads a dropped or pasted file. */
 	readonly #onFileEvent = (event: Event): void => {
 		document.getElementById("text")?.classList.toggle("over", event.type === "dragover");
 		const transfer =
@@ -182,7 +167,6 @@ export class DraftView implements View {
 		if (file) void this.#openFile(file);
 	};
 
-	/** Reads a file. If its name is that of a layer's file, it has the smallkey too. */
 	async #openFile(file: File): Promise<void> {
 		const isLarge = file.size > maxRegistrationBytes;
 		const text = isLarge ? null : await file.text().catch(() => null);

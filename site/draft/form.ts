@@ -10,13 +10,9 @@ import { type PlacedProblem, t } from "./check.ts";
 import { readService, type ServiceLayer } from "./service.ts";
 import { parseServiceAddress } from "./service-address.ts";
 
-/** The newest question of each language: answers to older ones are not shown. */
 const asked: Partial<Record<Lang, string>> = {};
 
-/**
- * A button that asks a service for its layers, and a list to choose one from.
- * @param choose is called with the layer's name (WMS) or its address (ArcGIS)
- */
+/** @param choose gets the layer's name (WMS) or its address (ArcGIS) */
 function layerChoice(
 	lang: Lang,
 	kind: "wms" | "feature",
@@ -54,7 +50,6 @@ function layerSelect(layers: readonly ServiceLayer[], chooseName: (name: string)
 
 const maxOffered = 500;
 
-/** The ways to begin with a whole registration: a file, or an example. */
 export function fileChoice(open: (file: File) => void, loadExample: () => void): TemplateResult {
 	const pick = ({ currentTarget }: Event) => {
 		const input = currentTarget as HTMLInputElement;
@@ -67,7 +62,6 @@ export function fileChoice(open: (file: File) => void, loadExample: () => void):
 		<button type="button" class="small" @click=${loadExample}>${t("load-example")}</button>`;
 }
 
-/** The text of a draft in which nothing is written yet. */
 export const empty = `{
   "version": "1.0.0",
   "payload_type": "wms",
@@ -76,7 +70,6 @@ export const empty = `{
 }
 `;
 
-/** One language of the example. */
 const exampleIn = (lang: Lang, service_name: string) => ({
 	service_url: `https://maps.geogratis.gc.ca/wms/canvec_${lang}`,
 	layer: "hydro",
@@ -84,7 +77,6 @@ const exampleIn = (lang: Lang, service_name: string) => ({
 	legend_format: "image/png",
 });
 
-/** The text of a layer that exists, to try and to change. */
 export const example = canonicalText({
 	version: "1.0.0",
 	payload_type: "wms",
@@ -94,7 +86,6 @@ export const example = canonicalText({
 
 type Members = Record<string, unknown>;
 
-/** The members of one language that the form shows, with the codes of their labels. */
 const fields = [
 	{ name: "service_url", code: "address" },
 	{ name: "layer", code: "layer" },
@@ -106,19 +97,12 @@ function isOfKind(name: string, kind: string): boolean {
 	return kind === "wms" || name !== "layer";
 }
 
-/** Whether the form can show a text: it is a document of version 1. */
 export function isInForm(text: string): boolean {
 	const value = tryJson(text);
 	return isObject(value) && value.version !== "2.0";
 }
 
-/**
- * A form for the text of a registration, in two parts: the titles, and everything else. It changes the members that it
- * shows, and keeps all others.
- * @param current returns the text
- * @param problems each is shown beside its field
- * @param change is called with the whole text after each change
- */
+/** The form changes the members that it shows, and keeps all others. */
 export function draftForm(
 	current: () => string,
 	isDisabled: boolean,
@@ -142,7 +126,6 @@ export function draftForm(
 		const written = { ...document, payload_type: kind, ...Object.fromEntries(nodes) };
 		change(`${JSON.stringify(written, null, 2)}\n`);
 	};
-	/** The button that lists the layers of a service. A feature layer is chosen by its address. */
 	const choice = (lang: Lang) =>
 		layerChoice(lang, kind, memberOf(shownDocument, lang, "service_url").trim(), (chosen) => {
 			const id = `${lang}-${kind === "wms" ? "layer" : "service_url"}`;

@@ -6,14 +6,11 @@ import { fold, isStopWord } from "../search/words.ts";
 const maxWords = 3;
 const maxLength = 32;
 
-/** Numbers that are tried after a smallkey that is taken. */
 const maxTries = 20;
 
 /**
- * A free smallkey for a layer, made of the first words of its title, that a sender may use.
+ * A free smallkey of the first words of a title; null if none is free.
  * @param patterns globs of the smallkeys that the sender may use; empty: all
- * @param isTaken whether a smallkey is registered
- * @returns null if none was found
  */
 export async function proposeKey(
 	title: string,
@@ -44,7 +41,7 @@ export function newKeyProblem(smallkey: string, lang: Lang): string | null {
 	return rule && textIn(lang, textOf(...rule));
 }
 
-/** The globs in a refusal of a sender's smallkey, in either language (code `owner`); empty if it is another refusal. */
+/** The globs in a refusal with the code `owner`, in either language; empty for another refusal. */
 export function allowedIn(errors: readonly { text: string }[]): string[] {
 	const listed = errors.flatMap(
 		({ text }) => / keys only: ([^;]+); not | que ces clés\s: ([^;]+); pas /.exec(text) ?? [],

@@ -8,10 +8,6 @@ import { renewCatalogue } from "../search/loaded-catalogue.ts";
 import { type checkDraft, curlCommand, plural, problemList, sendSigned, t } from "./check.ts";
 import { allowedIn } from "./propose-key.ts";
 
-/**
- * The bar that stays in view: whether the draft is valid, what is missing, and the next step.
- * @param shown number of the problems that are shown
- */
 export function nextBar(
 	{ registration, problems }: ReturnType<typeof checkDraft>,
 	shown: number,
@@ -37,22 +33,16 @@ export function nextBar(
 /** Time after which the service's catalogue contains a sent registration, in milliseconds. */
 const catalogueDelayMs = 1_500;
 
-/** Longest address of GitHub with a file's content in it, in characters. */
 const maxAddressLength = 7_500;
 
-/**
- * The ways to register a valid draft, with its text as it would be stored: sending it from this page, a pull request, or a
- * signed command.
- */
 export class RegisterPanel {
 	#sender = "";
 	#hasSecret = false;
 	#answer: Content = "";
 
-	/** @param proposeKey is called with the globs of the smallkeys that the sender may use, after a refusal that names them */
+	/** @param proposeKey gets the globs of a refusal that names them */
 	constructor(readonly proposeKey: (globs: readonly string[]) => Promise<void>) {}
 
-	/** What is missing before the draft can be sent, as texts for users. */
 	missing(): string[] {
 		if (!settings.canSend) return [];
 		return [
@@ -61,7 +51,6 @@ export class RegisterPanel {
 		];
 	}
 
-	/** The id of the control for the next step. */
 	nextId(): string {
 		if (!settings.canSend) return "filesave";
 		return this.#sender.trim() === "" ? "sender" : this.#hasSecret ? "send" : "secret";
@@ -100,7 +89,6 @@ export class RegisterPanel {
 		</section>`;
 	}
 
-	/** A link to GitHub's page for a new file. The link contains the registration, unless it would be too long. */
 	#proposal({ smallkey, text }: Draft): Content {
 		const { repository, branch } = settings;
 		if (repository === "") return "";
@@ -138,7 +126,6 @@ export class RegisterPanel {
 	}
 }
 
-/** What a person can do who has no secret: the file, for a pull request, and a mail to who runs the service. */
 function withoutSecret({ smallkey, text }: Draft): TemplateResult {
 	const path = layerPath(smallkey);
 	const file = `data:application/json;charset=utf-8,${encodeURIComponent(text)}`;
@@ -147,7 +134,6 @@ function withoutSecret({ smallkey, text }: Draft): TemplateResult {
 		<p>${contactLink(smallkey, path, text)}</p>`;
 }
 
-/** A mail with the registration, to the operator's address if the site has one; or the operator's page. */
 function contactLink(smallkey: string, path: string, text: string): TemplateResult {
 	const { contact } = settings;
 	if (contact.includes("://")) return html`<a href=${contact}>${t("contact-operator")}</a>`;

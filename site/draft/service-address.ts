@@ -1,15 +1,13 @@
 import { arcgisPath, operationOf } from "../../registry/addresses.ts";
 
-/** What an address says of a service. */
 export interface ServiceAddress {
 	kind: "wms" | "feature";
-	/** Its address as a registration has it; for ArcGIS without the number of a layer. */
+	/** For ArcGIS without the number of a layer. */
 	url: string;
-	/** The name of the layer that the address names; empty for none. */
+	/** Empty for none. */
 	chosen: string;
 }
 
-/** Parameters of requests to a WMS, which are not part of its address. */
 const requestParameters = new RegExp(
 	`^(?:${[
 		"service|request|version|layers?|styles?|format|crs|srs|bbox|width|height|transparent|bgcolor|exceptions|time|elevation",
@@ -18,10 +16,6 @@ const requestParameters = new RegExp(
 	"i",
 );
 
-/**
- * What an address alone says: the kind of its service, the service's address, and the layer in it.
- * @returns null if the text is no http or https address
- */
 export function parseServiceAddress(text: string): ServiceAddress | null {
 	// As in a letter, or in the source of a page or of capabilities.
 	const [, trimmed = ""] =
@@ -42,7 +36,6 @@ export function parseServiceAddress(text: string): ServiceAddress | null {
 	return { kind, url: address.href, chosen: kind === "wms" && chosen.includes(",") ? "" : chosen };
 }
 
-/** Whether a text that is being typed is surely the whole address of a service or a layer. */
 export function isSurelyService(text: string): boolean {
 	const isWhole = /(?:\/(?:Map|Feature)Server(?:\/\d+)?\/?|\/WMSServer)$|[?&]service=wms\b/i.test(
 		text.trim(),

@@ -11,25 +11,21 @@ import {
 import { textOf, wordOf } from "../service/decode.ts";
 import type { ServiceAddress } from "./service-address.ts";
 
-/** A layer of a service: its name in a WMS, or its number in an ArcGIS service. */
 export interface ServiceLayer {
 	name: string;
 	title: string;
-	/** In degrees; null if unknown. */
 	bounds: Bounds | null;
-	/** The geometry of a layer of features; empty for pictures. */
+	/** Empty for pictures. */
 	geometry: string;
 }
 
-/** A service as it describes itself. */
 export interface Service extends ServiceAddress {
-	/** In the service's order. */
 	layers: readonly ServiceLayer[];
-	/** Codes of the languages that the service speaks, as it names them; empty if it names none. */
+	/** Codes; empty if the service names none. */
 	languages: readonly string[];
 }
 
-/** Asks a service for its layers. @throws {ServiceFailed} if it cannot be asked, or answers with something else */
+/** @throws {ServiceFailed} */
 export async function readService(parsed: ServiceAddress): Promise<Service> {
 	const { kind, url, chosen } = parsed;
 	if (kind === "wms") return readWms(url, chosen);
@@ -37,7 +33,6 @@ export async function readService(parsed: ServiceAddress): Promise<Service> {
 	return { ...parsed, layers: await readArcgisLayers(url), languages: [] };
 }
 
-/** One layer of an ArcGIS service. @throws {ServiceFailed} */
 async function readArcgisLayer(url: string, number: string): Promise<ServiceLayer> {
 	const document = await askJson(documentAddress(url, `/${number}`));
 	if (layerProblem(document)) throw new ServiceFailed(url, "no-map");
@@ -45,7 +40,6 @@ async function readArcgisLayer(url: string, number: string): Promise<ServiceLaye
 	return arcgisLayer({ id: number, ...document }, service);
 }
 
-/** The layers of features of an ArcGIS service, with their extents where the service lists them. @throws {ServiceFailed} */
 async function readArcgisLayers(url: string): Promise<ServiceLayer[]> {
 	// `/layers` has the extents; some servers do not have it.
 	const whole = await askJson(documentAddress(url, "/layers")).then(featureLayersOf, () => null);
@@ -63,7 +57,6 @@ async function arcgisLayer(layer: Document, service: Document): Promise<ServiceL
 	return { name, title, bounds: area && inDegrees(area), geometry: textOf(layer.geometryType) };
 }
 
-/** A Web Map Service. @throws {ServiceFailed} */
 async function readWms(url: string, chosen: string): Promise<Service> {
 	const { readLayers } = await import("../map/document.ts");
 	const { layers, languages } = await readLayers(url, chosen, lang);

@@ -1,6 +1,6 @@
 import type { Lang } from "../../registry/smallkey.ts";
 
-/** English and French spellings in addresses and names. Each is a whole word: `en` is not in `geoserver` or `maps_env`. */
+/** Each is a whole word: `en` is not in `geoserver` or `maps_env`. */
 const spellings: readonly (readonly [en: string, fr: string])[] = [
 	["en", "fr"],
 	["eng", "fra"],
@@ -14,19 +14,17 @@ const spellings: readonly (readonly [en: string, fr: string])[] = [
 	["weather", "meteo"],
 ];
 
-/** Spellings that name no language: they are replaced, but they do not say of which language an address is. */
+/** They do not say which language an address is. */
 const weak = new Set(["e", "f", "maps", "cartes", "map", "carte", "weather", "meteo"]);
 
-/** Splits a text into words and what is between them; a change from a small letter to a capital one begins a word. */
 const parts = /([A-Z]+(?![a-z])|[A-Z]?[a-z]+)/;
 
-/** Writes a word as another one is written: in small letters, in capitals, or with a capital at the start. */
+/** In lower case, in capitals, or with a capital at the start, as the model. */
 function spelledAs(word: string, model: string): string {
 	if (model === model.toUpperCase()) return word.toUpperCase();
 	return model[0] === model[0]?.toUpperCase() ? `${word[0]?.toUpperCase()}${word.slice(1)}` : word;
 }
 
-/** The language that an address names; null if it names none, or both. */
 export function langOf(address: string): Lang | null {
 	const words = new Set(address.split(parts).map((word) => word.toLowerCase()));
 	const names = (at: 0 | 1) => spellings.some((pair) => !weak.has(pair[at]) && words.has(pair[at]));
@@ -34,11 +32,7 @@ export function langOf(address: string): Lang | null {
 	return names(0) ? "en" : "fr";
 }
 
-/**
- * How the twin of a text may be written in the other language, the likeliest first: with every spelling replaced, and with
- * only those that name a language. Empty if the text has none.
- * @param from language of the text
- */
+/** Spellings of a text in the other language, the likeliest first. @param from language of the text */
 export function twinTexts(text: string, from: Lang): string[] {
 	const [own, other] = from === "en" ? ([0, 1] as const) : ([1, 0] as const);
 	const words = text.split(parts);
@@ -62,10 +56,7 @@ const parameters = [
 	["language", "en", "fr"],
 ] as const;
 
-/**
- * Addresses at which the service of the other language may be, the likeliest first.
- * @param languages codes of the service's own languages, as its capabilities name them
- */
+/** The likeliest first. @param languages codes of the service's languages, as its capabilities name them */
 export function twinAddresses(address: string, from: Lang, languages: readonly string[] = []): string[] {
 	const twins = twinTexts(address, from);
 	const isOther = (code: string) => (from === "en" ? /^fr/i : /^en/i).test(code);

@@ -23,7 +23,6 @@ export function canadaBox(): Box {
 	return [xmin, ymin, xmax, ymax];
 }
 
-/** @param target has a size and is focusable @param signal closes the map */
 export function openBaseMap(target: HTMLElement, signal: AbortSignal) {
 	const projection = projectionOf(settings.mapWkid);
 	const view = new View({
@@ -78,7 +77,6 @@ async function addBackground(map: OlMap, signal: AbortSignal): Promise<void> {
 	if (settings.baseMap === "") await (await import("./service-request.ts")).addPlaces(map);
 }
 
-/** Follows the page's light or dark colours. */
 function landLayer(signal: AbortSignal): ImageLayer<ImageStatic> {
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	const layer = new ImageLayer<ImageStatic>();

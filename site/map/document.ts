@@ -11,7 +11,6 @@ import type { Drawable } from "./drawable.ts";
 import { t } from "./map-texts.ts";
 import { ask, askBytes, askJson, blockedReason, oneLine, ServiceFailed } from "./service-request.ts";
 
-/** Requests the address again and reads the service's error text. */
 export async function findPictureError(address: string): Promise<ServiceFailed> {
 	try {
 		const { bytes, type } = await askBytes(address);

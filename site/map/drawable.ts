@@ -35,7 +35,6 @@ export interface Drawable {
 	/** none: a kind that this page cannot draw. dynamic, image, tiles: pictures of an ArcGIS service. */
 	kind: "wms" | "features" | "dynamic" | "image" | "tiles" | "none";
 	title: string;
-	/** Address of the service; for features, of the layer in it. */
 	url: string;
 	entries: (string | number)[];
 	nameField: string;
@@ -52,7 +51,6 @@ export interface Drawable {
 	catalogueUrl: string;
 }
 
-/** The scale nearest to `scale` at which viewers draw the layer. */
 export function drawnScale({ minScale, maxScale }: Drawable, scale: number): number {
 	if (minScale !== 0 && scale > minScale) return minScale * 0.99;
 	return maxScale !== 0 && scale < maxScale ? maxScale * 1.01 : scale;

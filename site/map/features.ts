@@ -108,7 +108,6 @@ function range(symbology: Extract<Symbology, { type: "classBreaks" }>, attribute
 	return isInside ? rangeMaps.find(({ maxValue }) => value <= maxValue) : undefined;
 }
 
-/** The symbol of all other values. */
 function rest({ defaultImageUrl, label }: Exclude<Symbology, { type: "simple" }>): LayerSymbol | null {
 	return defaultImageUrl ? { imageUrl: defaultImageUrl, label: label ?? "" } : null;
 }

@@ -16,7 +16,6 @@ import { blockedReason, ServiceFailed, timeoutMs } from "./service-request.ts";
 /** OGC's size of a pixel for scale denominators: 0.28 mm. */
 const pixelMetres = 0.000_28;
 
-/** `help` is a button. */
 const nothingYet = {
 	status: "",
 	isBad: false,

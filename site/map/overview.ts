@@ -15,7 +15,6 @@ import { t } from "./map-texts.ts";
 
 export interface Overview {
 	show(view: Box | null): void;
-	/** In whole metres. */
 	shown(): Box;
 	list(layers: readonly Entry[]): void;
 }

@@ -91,7 +91,6 @@ type FailureCode = Extract<
 	"unreachable" | "not-secure" | "protocol" | "no-map" | "slow" | "status" | "exception"
 >;
 
-/** The message is for users. */
 export class ServiceFailed extends Error {
 	constructor(
 		address: string,

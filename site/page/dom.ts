@@ -90,7 +90,6 @@ export function copyBox(name: string, text: string): TemplateResult {
 	return html`${keyed(text, box)}`;
 }
 
-/** Calls when the page is idle, at the latest after two seconds. */
 export function whenIdle(call: () => void): void {
 	if ("requestIdleCallback" in globalThis) requestIdleCallback(call, { timeout: 2_000 });
 	else setTimeout(call, 200);
@@ -110,7 +109,6 @@ export function webAddress(text: string): URL | null {
 	return /^\s*https?:/i.test(text) && URL.canParse(text) ? new URL(text) : null;
 }
 
-/** Only the text if the address is not `http` or `https`. */
 export function outside(address: string, text: string): TemplateResult {
 	if (!webAddress(address)) return html`<span>${breakable(text)}</span>`;
 	// Print styles add the address after a link, except if the text is the address (class `address`).

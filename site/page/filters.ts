@@ -19,7 +19,6 @@ const groupTexts = {
 	theme: "theme",
 } as const;
 
-/** The other values are in a list. */
 const maxButtons = 5;
 
 /** Room for filters and map beside the list. */
@@ -151,7 +150,6 @@ export class Filters {
 	#chips(state: State): TemplateResult {
 		const remove = (without: Partial<State>) => () => {
 			this.#set(without);
-			// The button disappears with its filter.
 			document.querySelector("summary")?.focus();
 		};
 		const texts = {

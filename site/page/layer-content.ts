@@ -18,7 +18,6 @@ import type { SiteSettings } from "./page-settings.ts";
 
 interface LayerContext {
 	lang: Lang;
-	/** Address of the site's root, relative or absolute, with a slash at its end. */
 	root: string;
 	texts: Translator;
 	site: Pick<SiteSettings, "repository" | "branch" | "canSend">;

@@ -40,7 +40,6 @@ interface Layer {
 
 const context = { lang, root: root.href, texts, site: settings };
 
-/** Key in `localStorage`. */
 const chosenName = "copy-as";
 
 export class LayerView implements View {
@@ -166,7 +165,6 @@ export class LayerView implements View {
 	}
 }
 
-/** Of an entry that the catalogue does not have. */
 const unlisted = { type: "", address: { en: "" } };
 
 function elementOf({ text }: Html): HTMLElement {

@@ -27,7 +27,6 @@ function focusHeading(): void {
 	main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
 }
 
-/** An address with a draft opens the draft page, whatever page it names. */
 function acceptDraft(): void {
 	const { page, layer } = currentState();
 	if ((page === "draft" && layer === "") || !location.hash.startsWith("#draft=")) return;
@@ -86,7 +85,6 @@ function isState({ href }: HTMLAnchorElement): boolean {
 	return href.startsWith(home) && /^(?:layer\/[^/?#]+)?(?:\?|$)/.test(href.slice(home.length));
 }
 
-// Clicks with a modifier key (new tab or window) are left to the browser.
 addEventListener("click", (event) => {
 	const link = (event.target as Element).closest<HTMLAnchorElement>("a[href]");
 	if (

@@ -18,7 +18,6 @@ export interface OperatorSettings {
 	branch: string;
 }
 
-/** The content of `site.json`, which is also embedded in the pages. */
 export interface SiteSettings extends OperatorSettings {
 	targets: readonly TargetName[];
 	mapWkid: number;

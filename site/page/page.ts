@@ -17,7 +17,6 @@ function addressIn(name: string): URL {
 	return addressOfLoaded(main.dataset[name] ?? "");
 }
 
-/** With a slash at its end. */
 export const root = addressIn("root");
 
 export const land = { light: addressIn("landLight").href, dark: addressIn("landDark").href };
@@ -27,7 +26,6 @@ export const workerAddress = addressIn("worker");
 /** Null on every page but a layer's. */
 export const givenEntry = JSON.parse(document.getElementById("entry")?.textContent ?? "null") as Entry | null;
 
-/** A map alone, which another page may show in a frame. */
 export const isEmbed = main.matches(".embed");
 
 export function now(): Date {
@@ -89,7 +87,6 @@ export function stateLink(state: State, content: Content): TemplateResult {
 
 const maxProblems = 3;
 
-/** Empty without problems. */
 export function problemBox(problems: readonly string[], retry: () => void): Content {
 	if (problems.length === 0) return "";
 	const texts = [...new Set(problems)].slice(0, maxProblems);

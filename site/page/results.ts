@@ -15,7 +15,6 @@ const sortTexts = { best: "best-match", title: "title", changed: "last-change" }
 export interface Results {
 	state: State;
 	hits: readonly Entry[];
-	/** Stemmed. */
 	words: ReadonlySet<string>;
 	isComplete: boolean;
 	/** A list with another number is drawn anew. */
@@ -31,7 +30,6 @@ export function results(
 ): TemplateResult {
 	const { hits, state, words, serial } = current;
 	const sort = (value: string) => go({ ...currentState(), sort: value as Sort, n: firstShown });
-	// Without words there is no best match.
 	const hasWords = state.q.trim() !== "";
 	const names = sorts.filter((name) => hasWords || name !== "best");
 	const chosen = hasWords || state.sort !== "best" ? state.sort : "title";
@@ -104,7 +102,6 @@ function placeholder({ type }: Entry): TemplateResult {
 	return html`<svg class="thumbnail none" viewBox="0 0 52 52" aria-hidden="true">${sign}</svg>`;
 }
 
-/** @param words stemmed */
 function marked(text: string, words: ReadonlySet<string>): Content {
 	return text.split(/([\p{L}\p{N}\p{M}]+)/u).map((piece) => {
 		const isWord = /^[\p{L}\p{N}]/u.test(piece);

@@ -109,10 +109,8 @@ function entryOf({ id, properties, links }: ReadRecord): Entry {
 	};
 }
 
-/** The message is for users. */
 class CatalogueUnusable extends Error {}
 
-/** A text for users. */
 export function problemOf(error: unknown): string {
 	return error instanceof CatalogueUnusable ? error.message : t("site-silent");
 }
@@ -123,7 +121,6 @@ class Catalogue {
 	readonly #text = new TextSearch(workerAddress);
 	readonly selection = new Selection(lang);
 	layers: number | null = null;
-	/** Texts for users. */
 	readonly problems: string[] = [];
 	isRead = false;
 	isComplete = false;

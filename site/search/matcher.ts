@@ -15,7 +15,6 @@ export interface Matches {
 /** In UTF-16 units. */
 const maxTextLength = 500;
 
-/** The best layers, whose matched words are highlighted. */
 const maxHighlighting = 200;
 
 const boost = { title: 6, key: 4, keywords: 3, sender: 2, place: 2, description: 1 };
@@ -35,9 +34,7 @@ const minPartOfBest = 0.9;
 interface Exact {
 	key: string;
 	titles: readonly string[];
-	/** The key and the titles, in singular. */
 	names: readonly string[];
-	/** Number of words of the shorter title. */
 	length: number;
 	services: readonly string[];
 }
@@ -122,7 +119,6 @@ export class Matcher {
 		return this.#sorted(this.#index.search({ combineWith: "AND", queries }));
 	}
 
-	/** Layers that have at least half of the terms, by rarity, and as much as the best of them. */
 	#rarest(terms: readonly Term[]): SearchResult[] {
 		const matches = terms.map((term) => this.#index.search(queryOf(term, true)));
 		const rarities = matches.map(({ length }) => (length > 0 ? Math.log(this.#exact.length / length) : 0));
@@ -170,9 +166,7 @@ export class Matcher {
 }
 
 interface Term {
-	/** As typed, stemmed: one word, or a name of several words. */
 	name: string;
-	/** The other names of the same thing, in both languages; stemmed. */
 	others: readonly string[];
 	/** Whether layers without it match too: a stop word at the end may be the beginning of a word. */
 	isOptional: boolean;
@@ -195,7 +189,6 @@ for (const names of rows.map((row) => row.map(nameOf)))
 
 const maxNameWords = Math.max(...[...synonyms.keys()].map((name) => name.split(" ").length));
 
-/** The longest names that the synonyms have, and single words. */
 function termsOf(text: string): Term[] {
 	const words = queryWords(text).map(stem);
 	const names: string[] = [];
@@ -224,7 +217,6 @@ function nameOf(text: string): string {
 	return queryWords(text).map(stem).join(" ");
 }
 
-/** In lower case, without scheme, query and final slash. */
 function comparedAddress(address: string): string {
 	return address
 		.replace(/^https?:\/\//i, "")

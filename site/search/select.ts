@@ -12,7 +12,6 @@ export function titleOf({ title, smallkey }: Pick<Entry, "title" | "smallkey">, 
 	return title[lang] || smallkey;
 }
 
-/** Empty without a public name. */
 export function senderOf({ sender = "" }: Pick<Entry, "sender">, lang: Lang): string {
 	return typeof sender === "string" ? sender : sender[lang];
 }
@@ -33,7 +32,6 @@ export function slugOf(entry: Pick<Entry, "sender">): string | null {
 	return (plain || codes()).slice(0, maxSlugLength).replace(/-$/, "");
 }
 
-/** Falls back to the other language. */
 export function keywordsIn({ keywords }: Pick<Entry, "keywords">, lang: Lang): readonly string[] {
 	return keywords?.[lang] ?? keywords?.en ?? keywords?.fr ?? [];
 }
@@ -50,7 +48,6 @@ export function layersIn({ layers }: Pick<Entry, "layers">, lang: Lang): readonl
 	return (lang === "fr" ? layers?.fr : null) ?? layers?.en ?? [];
 }
 
-/** Hosts with their ports, each once. */
 export function hostsOf(entry: Pick<Entry, "address">): string[] {
 	const hosts = langs.map((lang) => /^https?:\/\/([^/?#]+)/i.exec(addressOf(entry, lang))?.[1]);
 	return [...new Set(hosts.flatMap((host) => (host ? [host.toLowerCase()] : [])))];
@@ -80,12 +77,10 @@ export type Sort = (typeof sorts)[number];
 
 /** An empty text does not filter. */
 export interface Choice extends Record<FacetName, string> {
-	/** Null: no filter. */
 	bounds: Bounds | null;
 	sort: Sort;
 }
 
-/** The number of layers that would be left with this value. */
 export type FacetValue = readonly [value: string, count: number];
 
 export interface Chosen {
@@ -101,7 +96,6 @@ interface Row {
 	values: readonly (readonly string[])[];
 }
 
-/** 20,000 layers take a few tens of milliseconds. */
 export class Selection {
 	readonly #rows: Row[] = [];
 	readonly #orders = new Map<Sort, readonly Row[]>();

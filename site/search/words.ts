@@ -17,7 +17,6 @@ export function sortKey(title: string): string {
 
 const layerWords = "map maps layer layers data carte cartes couche couches donnees".split(" ");
 
-/** Stop words of both languages, folded: too common to distinguish layers. */
 const stopWords: ReadonlySet<string> = new Set([
 	...layerWords,
 	...(
@@ -52,7 +51,6 @@ export function isStopWord(word: string): boolean {
 
 const maxQueryWords = 12;
 
-/** The words of a query without stop words; if all are stop words, all of them. */
 export function queryWords(text: string): string[] {
 	const words = [...new Set(wordsOf(text))];
 	const meaningful = words.filter((word) => !isStopWord(word));

@@ -5,7 +5,6 @@ import { isObject, listOf, numberOf, objectOf, parseAnswer, quote, textOf, wordO
 
 export type Document = Record<string, unknown>;
 
-/** Without a slash at the end. @param path such as `/legend` or `/../4` */
 export function addressBelow(address: string, path: string): string {
 	const url = new URL(withoutForm(address));
 	const withoutSlash = () => url.pathname.replace(/(?<!\/)\/+$/, "");
@@ -14,7 +13,6 @@ export function addressBelow(address: string, path: string): string {
 	return url.href;
 }
 
-/** The query is added to that of the address. */
 export function documentAddress(address: string, path = "", query: Record<string, string> = {}): string {
 	const url = new URL(addressBelow(address, path));
 	for (const [name, text] of Object.entries({ ...query, f: "json" })) url.searchParams.set(name, text);

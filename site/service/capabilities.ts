@@ -16,7 +16,6 @@ export interface Scales {
 }
 
 export interface Dimension {
-	/** Its name in a request: `TIME`. */
 	parameter: string;
 	name: string;
 	hasDefault: boolean;
@@ -38,7 +37,6 @@ export interface CapabilitiesLayer {
 	box: Bounds | null;
 	/** The first few of its own boxes. */
 	referenced: readonly ReferencedBox[];
-	/** The box around the layers in it. */
 	inner: Bounds | null;
 	/** Its own scales, and different ones of the layers in it. */
 	scales: Scales | null;
@@ -46,14 +44,12 @@ export interface CapabilitiesLayer {
 	/** Those that can be projected before others. The references of its parents apply to it, too. */
 	references: readonly string[];
 	dimensions: readonly Dimension[];
-	/** Name of its first style. */
 	style: string;
 	/** Size of each picture of it; 0: any. `isWhole`: only its whole box can be drawn. */
 	fixed: { width: number; height: number; isWhole: boolean };
 }
 
 export interface Capabilities {
-	/** Below version 1.3.0. */
 	isOlder: boolean;
 	version: string;
 	/** The layer of a WMS that contains all others. */
@@ -67,7 +63,6 @@ export interface Capabilities {
 	pictureFormats: readonly string[];
 	pictureAddress: string;
 	featureInfoFormats: readonly string[];
-	/** Media types of GetLegendGraphic (Styled Layer Descriptor). */
 	legendFormats: readonly string[];
 	/** Codes of the service's languages (INSPIRE). */
 	languages: readonly string[];
@@ -82,13 +77,11 @@ export function textFor(texts: Texts, lang: Lang): string {
 	return texts[lang] ?? texts.any;
 }
 
-/** All keywords if none is of the language. */
 export function keywordsFor({ keywords }: CapabilitiesLayer, lang: Lang): string[] {
 	const matching = keywords.filter(([of]) => of === "" || of === lang);
 	return (matching.length > 0 ? matching : keywords).map(([, text]) => text);
 }
 
-/** Also computed from a box in a reference. */
 export function ownBox({ box, referenced }: CapabilitiesLayer, isOlder: boolean): Bounds | null {
 	if (box) return box;
 	for (const candidate of referenced) {
@@ -132,7 +125,6 @@ interface LayerMatch {
 	listed: string;
 }
 
-/** The replacement of a character that could not be read. */
 const unreadable = "\ufffd";
 
 /**

@@ -54,7 +54,6 @@ export function numberOf(value: unknown): number | null {
 	return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
-/** `""` for objects and lists. */
 export function wordOf(value: unknown): string {
 	return typeof value === "number" || typeof value === "boolean" ? String(value) : textOf(value);
 }

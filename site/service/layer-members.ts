@@ -44,7 +44,6 @@ export function withEntry(list: readonly string[], text: string, maxLength = max
 	return value === "" || list.length >= maxLength || list.includes(value) ? list : [...list, copied(value)];
 }
 
-/** Of the elements `Format` of a request or a style. */
 export function withFormats(formats: readonly string[], { children }: XmlElement): readonly string[] {
 	const texts = children.filter(({ name }) => name === "Format").map(({ text }) => text);
 	return texts.reduce((all, text) => withEntry(all, text), formats);
@@ -116,7 +115,6 @@ export function readMember(layer: CapabilitiesLayer, element: XmlElement, servic
 	return "";
 }
 
-/** `Identifier` in a WMTS. */
 function styleIn({ children }: XmlElement): string {
 	const name = children.find((child) => child.name === "Name" || child.name === "Identifier");
 	return name ? textOf(name) : "";

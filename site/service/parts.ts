@@ -2,13 +2,10 @@ import { createDecode, maxPrologBytes } from "./decode.ts";
 
 export type Parts = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** After decompression. */
 const maxDocumentBytes = 64_000_000;
 
-/** Compressed parts are broken, or larger than the limit. */
 export class BrokenParts extends Error {}
 
-/** Characters that are parsed before other tasks run. */
 const maxAtOnce = 1 << 16;
 
 export async function* textsOf(parts: Parts, contentType: string): AsyncGenerator<string> {

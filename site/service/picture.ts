@@ -106,10 +106,8 @@ export interface PictureRequest {
 }
 
 interface PictureOptions {
-	/** As registered. */
 	address: string;
 	names: readonly (string | number)[];
-	/** One of `referencesFor`. */
 	reference: string;
 	/** Whether to name the last value of a dimension without a default. */
 	hasDimensions?: boolean;

@@ -149,7 +149,6 @@ class CapabilitiesBuilder {
 		return ownBox(layer, isOlder) ?? layer.inner;
 	}
 
-	/** Of a large document's other layers only the names. */
 	#keep(name: string, layer: CapabilitiesLayer): void {
 		const { layers, others } = this.capabilities;
 		if (layers.has(name) || others.has(name)) return;

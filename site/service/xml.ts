@@ -1,7 +1,6 @@
 export interface XmlElement {
 	name: string;
 	attributes: Readonly<Record<string, string>>;
-	/** Includes the text of the elements in it. */
 	text: string;
 	children: XmlElement[];
 }
@@ -16,7 +15,6 @@ const breaks = /^(?:br|p|li|div|tr)$/i;
 export class TreeBuilder {
 	readonly root: XmlElement;
 	readonly #open: XmlElement[];
-	/** Open elements beyond the limit. */
 	#left = 0;
 	#elements = 1;
 
@@ -50,7 +48,6 @@ export class TreeBuilder {
 	}
 }
 
-/** Names are without a prefix. */
 interface XmlHandler {
 	open(name: string, attributes: Readonly<Record<string, string>>): void;
 	text(text: string): void;
@@ -76,7 +73,6 @@ const cdata = ["<![CDATA[", "]]>"] as const;
  */
 export class XmlReader {
 	readonly #handler: XmlHandler;
-	/** Text whose end has not arrived. */
 	#rest = "";
 	/** The end of what is being skipped, or of a CDATA section. */
 	#until = "";
@@ -110,7 +106,6 @@ export class XmlReader {
 		return end < 0 ? -1 : end + 1;
 	}
 
-	/** Reads the start of what is skipped, or a whole document type. */
 	#readDeclaration(text: string, at: number): number {
 		for (const [start, end] of [...skipped, cdata]) {
 			if (!text.startsWith(start, at)) continue;

@@ -9,7 +9,6 @@ export function repairAddress(lang: Lang, smallkey = ""): string {
 	return `${repairFolders[lang]}/${encodeURIComponent(smallkey)}`;
 }
 
-/** The name of a page of repairs, as for a file: `en/repair/23ax5t.html`; `en/repair/.html` for all. */
 export function repairFile(lang: Lang, smallkey: string): string {
 	return `${repairFolders[lang]}/${smallkey}.html`;
 }
@@ -31,7 +30,6 @@ export const feedPath = "changes/feed.xml";
 
 export const listFolders: Readonly<Record<Lang, string>> = { en: "list", fr: "list/fr" };
 
-/** `en/layer/23ax5t.html` */
 export function layerFile(lang: Lang, smallkey: string, page: LayerPage = "layer"): string {
 	return `${lang}/${page}/${smallkey}.html`;
 }

@@ -7,7 +7,6 @@ import { escapeHtml, type Html, html, inBoth, type PageSettings, textsIn } from 
 
 export type ErrorKind = "no-page" | "building";
 
-/** The page `building` reloads itself. */
 export const reloadSeconds = 3;
 
 /** In the page itself: on an error, other files may be missing, too. */
@@ -107,7 +106,6 @@ ${links.join("\n")}
 </entry>`;
 }
 
-/** Most changed members in a summary. */
 const maxSummarized = 10;
 
 function summaryText(fields: readonly FieldChange[] = []): string {

@@ -36,10 +36,8 @@ interface Frame {
 	lang: Lang;
 	/** Relative address from the page to the site's root, such as `../`. */
 	root: string;
-	/** Null: the site's title alone. */
 	title: string | null;
 	head?: Part;
-	/** The same page in the other language. */
 	other: string | null;
 	here?: "health" | "changes";
 	attributes?: Html;

@@ -26,7 +26,6 @@ const root = "../../";
 const maxRows = 2_000;
 const maxCauses = 10;
 
-/** Pure. */
 export function healthHtml(lang: Lang, report: HealthReport | null, lists: Omit<Lists, "changes">): string {
 	const { settings, lastLook, entryOf } = lists;
 	const sick = (report?.groups ?? []).flatMap(({ owner, layers }) =>

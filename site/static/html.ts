@@ -22,11 +22,9 @@ export function inBoth(code: StaticText, ...values: readonly string[]): string {
 	return langs.map((lang) => textsIn[lang].t(code, ...values)).join(" · ");
 }
 
-/** An SVG of the operator in the header of each page. */
 export interface Signature {
 	path: string;
 	title: string;
-	/** In any unit. */
 	width: number;
 	height: number;
 }
@@ -42,7 +40,6 @@ export interface Assets {
 	landLight: string;
 	landDark: string;
 	imports: readonly string[];
-	/** Each page loads one of them. */
 	english: string;
 	french: string;
 	worker: string;
@@ -68,5 +65,4 @@ export function siteName({ name }: Pick<SiteSettings, "name">, lang: Lang): stri
 	return name?.[lang] ?? textsIn[lang].t("map-layers");
 }
 
-/** Settings of the pages that the service renders on request. */
 export const pageSettingsPath = "pages.json";

@@ -46,7 +46,6 @@ ${snippets}</noscript>
 	});
 }
 
-/** The map alone, for frames of other sites. Pure. */
 export function layerEmbedHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const title = titleOf(entry, lang);
 	return embedHtml(lang, root, settings, {

@@ -30,7 +30,6 @@ export function sitemapFile(chunk: number): string {
 	return `sitemap/${String(chunk).padStart(2, "0")}.xml`;
 }
 
-/** Sitemaps.org, protocol 0.9. */
 export function sitemapXml(entries: readonly Entry[], publicUrl: string): string {
 	const urls = entries.flatMap(({ smallkey, changed }) => {
 		const at = (lang: Lang) => publicUrl + layerAddress(lang, smallkey);
@@ -150,7 +149,6 @@ function layerTable(lang: Lang, entries: readonly Entry[], settings: PageSetting
 ${rows}</tbody></table>`;
 }
 
-/** Those with the most layers first. Pure. */
 function publishersHtml(lang: Lang, publishers: Publishers, settings: PageSettings): string {
 	const { t, plural } = textsIn[lang];
 	const all = [...publishers].map(([slug, layers]) => ({ slug, layers, name: namesOf(layers, lang) }));

@@ -109,7 +109,6 @@ function rowHtml(entry: Entry, lang: Lang, root: string, { site }: PageSettings)
 export interface Lists {
 	/** Newest first. */
 	changes: readonly RecentChange[];
-	/** Undefined for a removed layer. */
 	entryOf: (smallkey: string) => Entry | undefined;
 	/** Time of the last request to a layer's service, in milliseconds since 1970; null if unknown. */
 	lastLook: ((smallkey: string) => number | null) | null;
@@ -134,7 +133,6 @@ export function publishersOf(entries: Iterable<Entry>): Publishers {
 	return groups;
 }
 
-/** In one language; publishers that share addresses have several names. */
 export function namesOf(layers: readonly Entry[], lang: Lang): string {
 	return [...new Set(layers.map((entry) => senderOf(entry, lang)))].join(" · ");
 }

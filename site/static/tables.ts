@@ -1,11 +1,8 @@
-// The script of pages with tables and lists, which work without it.
-
 const collator = new Intl.Collator(document.documentElement.lang, { numeric: true });
 
 for (const table of document.querySelectorAll<HTMLTableElement>("table.sortable")) makeSortable(table);
 for (const form of document.querySelectorAll<HTMLFormElement>("form.narrow")) makeNarrow(form);
 
-/** A click sorts by the column, in the other direction the next time. */
 function makeSortable(table: HTMLTableElement): void {
 	const [body] = table.tBodies;
 	const heads = [...table.querySelectorAll<HTMLTableCellElement>("thead th")];
@@ -25,7 +22,6 @@ function makeSortable(table: HTMLTableElement): void {
 	}
 }
 
-/** The choice is in the address. */
 function makeNarrow(form: HTMLFormElement): void {
 	const selects = [...form.querySelectorAll("select")];
 	const status = form.querySelector<HTMLElement>("[role=status]");

@@ -5,7 +5,6 @@ import type { english } from "./english.ts";
 
 export type Text = keyof typeof english;
 
-/** Where the program's name is not enough. */
 const copyTexts: ReadonlyMap<string, Text> = new Map([
 	["RAMP 4.0", "copy-ramp-4"],
 	["RAMP 5", "copy-ramp-5"],
@@ -34,7 +33,6 @@ export function translator<Code extends string>(lang: Lang, texts: Readonly<Reco
 	return {
 		t,
 		plural,
-		/** `March 4, 2026`, `4 mars 2026` */
 		dayText: (day: Date) => day.toLocaleDateString(locale, { dateStyle: "long", timeZone: "UTC" }),
 		stateText: (state: string) => nameText(`state-${state}`, state),
 		typeText: (type: string) => nameText(`type-${type}`, type),
