@@ -1,17 +1,15 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import type { Lang } from "../../registry/smallkey.ts";
-import type { Bounds } from "../data/entries.ts";
 import { ServiceFailed } from "../map/service-request.ts";
 import { type Content, debounce, field, select, textIn } from "../page/dom.ts";
 import { refresh } from "../page/page.ts";
 import { layers as countText } from "../page/page-texts.ts";
 import { t } from "./check.ts";
-import { readService, type Service, type ServiceLayer } from "./service.ts";
-import { isSurelyService, parseServiceAddress } from "./service-address.ts";
-import { langOf, twinAddresses, twinTexts } from "./twin.ts";
+import { isSurelyService, langOf, parseServiceAddress, twinAddresses, twinTexts } from "./proposals.ts";
+import { layerOptions, readService, type Service, type ServiceLayer } from "./service.ts";
 
-const maxAsked = 4;
+const maxTwins = 4;
 
 interface Twin {
 	url: string;
@@ -20,54 +18,59 @@ interface Twin {
 
 /** Null if there is none. Services ignore parameters that they do not know, so a twin by a parameter alone needs another title. */
 async function findTwin(service: Service, layer: ServiceLayer, from: Lang): Promise<Twin | null> {
-	for (const url of twinAddresses(service.url, from, service.languages).slice(0, maxAsked)) {
+	for (const url of twinAddresses(service.url, from, service.languages).slice(0, maxTwins)) {
 		const chosen = service.kind === "feature" ? layer.name : "";
 		const other = await readService({ kind: service.kind, url, chosen }).catch((error: unknown) => {
 			if (error instanceof ServiceFailed) return null;
 			throw error;
 		});
-		const found = other && sameLayer(service, other, layer, from);
+		const match = other && sameLayer(service, other, layer, from);
 		const isParameter = new URL(url).pathname === new URL(service.url).pathname;
-		if (found && !(isParameter && found.title === layer.title)) return { url, layer: found };
+		if (match && !(isParameter && match.title === layer.title)) return { url, layer: match };
 	}
 	return twinInside(service, layer, from);
 }
 
 function sameLayer(service: Service, other: Service, layer: ServiceLayer, from: Lang): ServiceLayer | null {
 	const names = [layer.name, ...twinTexts(layer.name, from)];
-	const named = names.flatMap((name) => other.layers.find((one) => one.name === name) ?? []);
+	const [match] = names.flatMap((name) => other.layers.find((candidate) => candidate.name === name) ?? []);
 	const place = service.layers.length === other.layers.length ? service.layers.indexOf(layer) : -1;
-	const found = named[0] ?? other.layers[place];
-	return found?.geometry === layer.geometry ? found : null;
+	const twin = match ?? other.layers[place];
+	return twin?.geometry === layer.geometry ? twin : null;
 }
 
 /** One service may have a layer for each language: `roads_en` and `roads_fr`. */
 function twinInside({ url, layers }: Service, layer: ServiceLayer, from: Lang): Twin | null {
-	const found = twinTexts(layer.name, from).flatMap((name) => layers.find((one) => one.name === name) ?? []);
-	return found[0] ? { url, layer: found[0] } : null;
+	const names = twinTexts(layer.name, from);
+	const [twin] = names.flatMap((name) => layers.find((candidate) => candidate.name === name) ?? []);
+	return twin ? { url, layer: twin } : null;
 }
 
 /** Pause in typing after which a whole address is read, in milliseconds. */
 const pauseMs = 400;
 
-const maxOffered = 500;
-
-export interface FoundLayer {
-	kind: Service["kind"];
-	lang: Lang;
-	own: { url: string; layer: string; title: string };
-	/** The same in the other language; null if none was found, or if it is not wanted. */
-	twin: FoundLayer["own"] | null;
+interface LayerAddress {
+	url: string;
+	layer: string;
+	title: string;
 }
 
-export function registrationText({ kind, lang, own, twin }: FoundLayer): string {
-	const other = twin ?? { ...own, title: "" };
-	const node = ({ url, layer, title }: FoundLayer["own"]) => ({
+export interface DraftLayer {
+	kind: Service["kind"];
+	lang: Lang;
+	address: LayerAddress;
+	/** In the other language; null if both have the same address. */
+	twin: LayerAddress | null;
+}
+
+export function registrationText({ kind, lang, address, twin }: DraftLayer): string {
+	const other = twin ?? { ...address, title: "" };
+	const node = ({ url, layer, title }: LayerAddress) => ({
 		service_url: url,
 		...(kind === "wms" && { layer }),
 		...(title && { service_name: title }),
 	});
-	const [en, fr] = lang === "en" ? [own, other] : [other, own];
+	const [en, fr] = lang === "en" ? [address, other] : [other, address];
 	const document = { version: "1.0.0", payload_type: kind, en: node(en), fr: node(fr) };
 	return `${JSON.stringify(document, null, 2)}\n`;
 }
@@ -78,7 +81,7 @@ export class AddressBox {
 	#lang: Lang = "en";
 	#layer: ServiceLayer | null = null;
 	#twin: Twin | null = null;
-	#isTwinWanted = true;
+	#hasTwin = true;
 	#status = "";
 	#isBad = false;
 	#serial = 0;
@@ -87,8 +90,8 @@ export class AddressBox {
 	});
 
 	constructor(
-		readonly found: (layer: FoundLayer) => void,
-		readonly opened: (text: string) => void,
+		readonly choose: (layer: DraftLayer) => void,
+		readonly open: (text: string) => void,
 	) {}
 
 	/** @param more stands below the box, such as the way to choose a file */
@@ -119,16 +122,11 @@ export class AddressBox {
 	#layers(): Content {
 		const { layers = [] } = this.#service ?? {};
 		if (layers.length < 2) return "";
-		const options = layers.slice(0, maxOffered).map(({ name, title, bounds }) => {
-			const named = title === "" || title === name ? name : `${title} (${name})`;
-			return [name, bounds ? `${named} · ${boundsText(bounds)}` : named] as const;
-		});
 		const choose = (name: string) => {
-			const layer = layers.find((one) => one.name === name);
+			const layer = layers.find((candidate) => candidate.name === name);
 			if (layer) void this.#choose(layer);
 		};
-		const first = this.#layer ? [] : [["", t("choose-of", countText(layers.length))] as const];
-		const list = select("servicelayer", this.#layer?.name ?? "", [...first, ...options], choose);
+		const list = select("servicelayer", this.#layer?.name ?? "", layerOptions(layers), choose);
 		return field("servicelayer", t("layer-in-service"), list);
 	}
 
@@ -136,8 +134,8 @@ export class AddressBox {
 		if (!this.#twin || !this.#layer) return "";
 		const { url, layer } = this.#twin;
 		const isFrench = this.#lang === "en";
-		const choice = (isWanted: boolean, text: Content) => html`<label><input type="radio" name="twin"
-			.checked=${live(this.#isTwinWanted === isWanted)} @change=${() => this.#want(isWanted)}><span>${text}</span></label>`;
+		const choice = (isTwin: boolean, text: Content) => html`<label><input type="radio" name="twin"
+			.checked=${live(this.#hasTwin === isTwin)} @change=${() => this.#setTwin(isTwin)}><span>${text}</span></label>`;
 		const place = url === this.#service?.url ? layer.name : url;
 		return html`<fieldset class="twin"><legend>${t(isFrench ? "twin-in-fr" : "twin-in-en")}</legend>
 			${choice(true, html`${t("twin-yes")}${t("colon")} <span lang=${isFrench ? "fr" : "en"}>${layer.title}</span> <code>${place}</code>`)}
@@ -158,7 +156,7 @@ export class AddressBox {
 		[this.#service, this.#layer, this.#twin] = [null, null, null];
 		if (!parsed) {
 			const isText = /^\s*\{/.test(this.#text);
-			if (isText) this.opened(this.#text);
+			if (isText) this.open(this.#text);
 			return this.#say(isText ? "" : t("no-address"), !isText);
 		}
 		this.#lang = langOf(parsed.url) ?? "en";
@@ -184,7 +182,7 @@ export class AddressBox {
 		if (!service) return;
 		this.#serial += 1;
 		const serial = this.#serial;
-		[this.#layer, this.#twin, this.#isTwinWanted] = [layer, null, true];
+		[this.#layer, this.#twin, this.#hasTwin] = [layer, null, true];
 		this.#report(service, layer, null);
 		this.#say(t("twin-search"));
 		const twin = await findTwin(service, layer, this.#lang);
@@ -194,9 +192,9 @@ export class AddressBox {
 		this.#say(twin ? "" : t("no-twin"));
 	}
 
-	#want(isWanted: boolean): void {
-		this.#isTwinWanted = isWanted;
-		if (this.#service && this.#layer) this.#report(this.#service, this.#layer, isWanted ? this.#twin : null);
+	#setTwin(isTwin: boolean): void {
+		this.#hasTwin = isTwin;
+		if (this.#service && this.#layer) this.#report(this.#service, this.#layer, isTwin ? this.#twin : null);
 		refresh();
 	}
 
@@ -208,13 +206,6 @@ export class AddressBox {
 		};
 		const { kind, url } = service;
 		const other = twin && placed(twin.url, twin.layer);
-		this.found({ kind, lang: this.#lang, own: placed(url, layer), twin: other });
+		this.choose({ kind, lang: this.#lang, address: placed(url, layer), twin: other });
 	}
-}
-
-/** `49°N – 60°N, 139°W – 114°W` */
-function boundsText([west, south, east, north]: Bounds): string {
-	const place = (value: number, positive: string, negative: string) =>
-		`${Math.abs(Math.round(value))}°${value < 0 ? negative : positive}`;
-	return `${place(south, "N", "S")} – ${place(north, "N", "S")}, ${place(west, "E", t("west"))} – ${place(east, "E", t("west"))}`;
 }

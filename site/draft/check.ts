@@ -98,12 +98,12 @@ printf %s "$BODY" | curl --silent --show-error --request PUT --data-binary @- --
 `;
 }
 
-const own =
+const draftTexts =
 	lang === "fr"
 		? (await import("../text/french-drafts.ts")).frenchDrafts
 		: (await import("../text/english-drafts.ts")).englishDrafts;
 
-export const { t, plural } = translator(lang, { ...pageTexts, ...own });
+export const { t, plural } = translator(lang, { ...pageTexts, ...draftTexts });
 
 export function draftResult(
 	fragments: ReturnType<typeof draftFragments>,
@@ -131,8 +131,8 @@ export function checkDraft(text: string) {
 	const { registration, problems } = parseRegistration(new TextEncoder().encode(text), "written");
 	return {
 		registration,
-		problems: problems.map((one) => placedProblem(one, lang)),
-		warnings: (registration ? warningsOf(registration) : []).map((one) => placedProblem(one, lang)),
+		problems: problems.map((problem) => placedProblem(problem, lang)),
+		warnings: (registration ? warningsOf(registration) : []).map((problem) => placedProblem(problem, lang)),
 	};
 }
 
@@ -170,6 +170,6 @@ export function draftFragments(registration: Registration, smallkey: string) {
 
 export function draftDrawable(fragments: ReturnType<typeof draftFragments>, lang: Lang): Drawable | null {
 	const drawn = drawnTargets(settings.targets);
-	const used = fragments.filter((one) => one.lang === lang && drawn.includes(one.target));
-	return drawableOf(used.map(({ target, text }) => [target, text]));
+	const inLang = fragments.filter((fragment) => fragment.lang === lang && drawn.includes(fragment.target));
+	return drawableOf(inLang.map(({ target, text }) => [target, text]));
 }

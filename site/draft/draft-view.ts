@@ -8,10 +8,10 @@ import { type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
 import { refresh, type View } from "../page/page.ts";
 import { lang } from "../page/page-texts.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
-import { AddressBox, type FoundLayer, registrationText } from "./address-box.ts";
+import { AddressBox, type DraftLayer, registrationText } from "./address-box.ts";
 import { checkDraft, draftDrawable, draftFragments, draftResult, t, verdict } from "./check.ts";
 import { draftForm, empty, example, fileChoice, isInForm } from "./form.ts";
-import { newKeyProblem, proposeKey } from "./propose-key.ts";
+import { newKeyProblem, proposeKey } from "./proposals.ts";
 import { nextBar, RegisterPanel } from "./register-panel.ts";
 
 const pauseMs = 250;
@@ -110,12 +110,12 @@ export class DraftView implements View {
 		return problems.filter(({ pointer }) => this.#left.has(pointer.slice(1).replace("/", "-")));
 	}
 
-	#fill(layer: FoundLayer): void {
+	#fill(layer: DraftLayer): void {
 		this.#text = registrationText(layer);
 		this.#left.delete("text");
 		void this.#onChange();
-		const titles = layer.lang === "en" ? [layer.own, layer.twin] : [layer.twin, layer.own];
-		void this.#proposeKey([], titles.find((one) => one?.title)?.title);
+		const titles = layer.lang === "en" ? [layer.address, layer.twin] : [layer.twin, layer.address];
+		void this.#proposeKey([], titles.find((address) => address?.title)?.title);
 	}
 
 	/** Keeps a key that the user typed. @param globs of the smallkeys that the sender may use; empty: unknown */

@@ -5,12 +5,12 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { isObject, tryJson } from "../../registry/try-json.ts";
 import { ServiceFailed } from "../map/service-request.ts";
 import { field, select, textIn } from "../page/dom.ts";
-import { layers as countText, typeText } from "../page/page-texts.ts";
+import { typeText } from "../page/page-texts.ts";
 import { type PlacedProblem, t } from "./check.ts";
-import { readService, type ServiceLayer } from "./service.ts";
-import { parseServiceAddress } from "./service-address.ts";
+import { parseServiceAddress } from "./proposals.ts";
+import { layerOptions, readService, type ServiceLayer } from "./service.ts";
 
-const asked: Partial<Record<Lang, string>> = {};
+const questions: Partial<Record<Lang, string>> = {};
 
 /** @param choose gets the layer's name (WMS) or its address (ArcGIS) */
 function layerChoice(
@@ -22,33 +22,23 @@ function layerChoice(
 	const find = async ({ currentTarget }: Event) => {
 		const place = (currentTarget as HTMLElement).nextElementSibling as HTMLElement;
 		const question = `${kind} ${address}`;
-		asked[lang] = question;
+		questions[lang] = question;
 		const { url = address } = parseServiceAddress(address) ?? {};
 		const chooseName = (name: string) => choose(kind === "wms" ? name : `${url}/${name}`);
+		const listOf = (layers: readonly ServiceLayer[]) => html`<label>${t("layer-in-service")}
+			${select(`${lang}-layers`, "", layerOptions(layers), (name) => name && chooseName(name))}</label>`;
 		render(t("asking-service"), place);
 		try {
 			const { layers } = await readService({ kind, url, chosen: "" });
-			if (asked[lang] === question) render(layerSelect(layers.slice(0, maxOffered), chooseName), place);
+			if (questions[lang] === question) render(listOf(layers), place);
 		} catch (error) {
 			if (!(error instanceof ServiceFailed)) throw error;
-			if (asked[lang] === question) render(html`<span class="bad">${error.message}</span>`, place);
+			if (questions[lang] === question) render(html`<span class="bad">${error.message}</span>`, place);
 		}
 	};
 	const label = t(`list-layers-${lang}`);
 	return html`<div class="offer"><button class="small" @click=${find}>${label}</button><div role="status"></div></div>`;
 }
-
-function layerSelect(layers: readonly ServiceLayer[], chooseName: (name: string) => void): TemplateResult {
-	const options = layers.map(({ name, title }) => {
-		const text = title === "" || title === name ? name : `${title} (${name})`;
-		return html`<option value=${name}>${text}</option>`;
-	});
-	const change = (event: Event) => textIn(event) !== "" && chooseName(textIn(event));
-	return html`<select aria-label=${t("layer-in-service")} @change=${change}>
-		<option value="">${t("choose-of", countText(layers.length))}</option>${options}</select>`;
-}
-
-const maxOffered = 500;
 
 export function fileChoice(open: (file: File) => void, loadExample: () => void): TemplateResult {
 	const pick = ({ currentTarget }: Event) => {
@@ -134,19 +124,19 @@ export function draftForm(
 		});
 	const fieldOf = (lang: Lang, { name, code }: (typeof fields)[number]) => {
 		const id = `${lang}-${name}`;
-		const own = problems.filter(({ pointer }) => pointer === `/${lang}/${name}`);
+		const fieldProblems = problems.filter(({ pointer }) => pointer === `/${lang}/${name}`);
 		const hint = name === "service_name" && t("title-hint");
 		const control = html`<input type=${name === "service_url" ? "url" : "text"} id=${id} autocomplete="off"
-			spellcheck="false" aria-describedby="${hint ? `${id}-hint ` : ""}${id}-problems" aria-invalid=${own.length > 0}
+			spellcheck="false" aria-describedby="${hint ? `${id}-hint ` : ""}${id}-problems" aria-invalid=${fieldProblems.length > 0}
 			.value=${live(memberOf(shownDocument, lang, name))} @input=${(event: Event) => write(kind, id, textIn(event))}>`;
 		const more = html`${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ""}
 			<div class="fieldproblems" id="${id}-problems">
-				${own.map((one) => html`<p class="bad" lang=${one.lang}>${one.text}</p>`)}
+				${fieldProblems.map((problem) => html`<p class="bad" lang=${problem.lang}>${problem.text}</p>`)}
 			</div>
 			${name === "service_url" ? choice(lang) : ""}`;
 		return field(id, t(`${code}-${lang}`), control, more);
 	};
-	const choices = ["wms", "feature"].map((one) => [one, typeText(one)] as const);
+	const choices = ["wms", "feature"].map((name) => [name, typeText(name)] as const);
 	const [title, ...others] = [...fields].reverse().filter(({ name }) => isOfKind(name, kind));
 	const inPage = others.reverse();
 	return {
@@ -159,9 +149,9 @@ export function draftForm(
 			${field(
 				"kind",
 				t("service-kind"),
-				select("kind", kind, choices, (one) => write(one)),
+				select("kind", kind, choices, (chosen) => write(chosen)),
 			)}
-			${langs.map((lang) => inPage.map((one) => fieldOf(lang, one)))}
+			${langs.map((lang) => inPage.map((member) => fieldOf(lang, member)))}
 			<p class="hint">${t("form-hint")}</p>
 		</fieldset>`,
 	};

@@ -6,7 +6,7 @@ import { currentState, now, refresh, root, settings, stateLink } from "../page/p
 import { lang } from "../page/page-texts.ts";
 import { renewCatalogue } from "../search/loaded-catalogue.ts";
 import { type checkDraft, curlCommand, plural, problemList, sendSigned, t } from "./check.ts";
-import { allowedIn } from "./propose-key.ts";
+import { allowedIn } from "./proposals.ts";
 
 export function nextBar(
 	{ registration, problems }: ReturnType<typeof checkDraft>,

@@ -1,6 +1,6 @@
 import type { Bounds } from "../data/entries.ts";
 import { askJson, ServiceFailed } from "../map/service-request.ts";
-import { lang } from "../page/page-texts.ts";
+import { layers as countText, lang } from "../page/page-texts.ts";
 import {
 	type Document,
 	documentAddress,
@@ -9,7 +9,8 @@ import {
 	layerProblem,
 } from "../service/arcgis.ts";
 import { textOf, wordOf } from "../service/decode.ts";
-import type { ServiceAddress } from "./service-address.ts";
+import { t } from "./check.ts";
+import type { ServiceAddress } from "./proposals.ts";
 
 export interface ServiceLayer {
 	name: string;
@@ -64,4 +65,23 @@ async function readWms(url: string, chosen: string): Promise<Service> {
 	const isThere = layers.some(({ name }) => name === chosen);
 	const only = layers.length === 1 ? (layers[0]?.name ?? "") : "";
 	return { kind: "wms", url, layers, chosen: isThere ? chosen : only, languages };
+}
+
+const maxOffered = 500;
+
+/** Of a list to choose from. */
+export function layerOptions(layers: readonly ServiceLayer[]): [name: string, text: string][] {
+	const options = layers.slice(0, maxOffered).map(({ name, title, bounds }): [string, string] => {
+		const text = title === "" || title === name ? name : `${title} (${name})`;
+		return [name, bounds ? `${text} · ${boundsText(bounds)}` : text];
+	});
+	return [["", t("choose-of", countText(layers.length))], ...options];
+}
+
+/** `49°N – 60°N, 139°W – 114°W` */
+function boundsText([west, south, east, north]: Bounds): string {
+	const place = (value: number, positive: string, negative: string) =>
+		`${Math.abs(Math.round(value))}°${value < 0 ? negative : positive}`;
+	const [left, right] = [west, east].map((value) => place(value, "E", t("west")));
+	return `${place(south, "N", "S")} – ${place(north, "N", "S")}, ${left} – ${right}`;
 }

@@ -1,9 +1,14 @@
 import * as assert from "uvu/assert";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { problemAt, textIn } from "../../../registry/texts.ts";
-import { allowedIn, newKeyProblem, proposeKey } from "../../../site/draft/propose-key.ts";
-import { isSurelyService, parseServiceAddress } from "../../../site/draft/service-address.ts";
-import { twinAddresses } from "../../../site/draft/twin.ts";
+import {
+	allowedIn,
+	isSurelyService,
+	newKeyProblem,
+	parseServiceAddress,
+	proposeKey,
+	twinAddresses,
+} from "../../../site/draft/proposals.ts";
 import { test } from "../../helpers/suite.ts";
 
 /** Pairs of services of the Government of Canada: `tests/fixtures/layers` and the example layers have most of them. */

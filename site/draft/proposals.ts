@@ -1,0 +1,166 @@
+import { arcgisPath, operationOf } from "../../registry/addresses.ts";
+import { judgeKey } from "../../registry/key-rules.ts";
+import { type Lang, parseSmallkey } from "../../registry/smallkey.ts";
+import { textIn, textOf } from "../../registry/texts.ts";
+import { fold, isStopWord } from "../search/words.ts";
+
+/** Each is a whole word: `en` is not in `geoserver` or `maps_env`. */
+const spellings: readonly (readonly [en: string, fr: string])[] = [
+	["en", "fr"],
+	["eng", "fra"],
+	["eng", "fre"],
+	["english", "francais"],
+	["english", "french"],
+	["anglais", "francais"],
+	["e", "f"],
+	["maps", "cartes"],
+	["map", "carte"],
+	["weather", "meteo"],
+];
+
+/** They do not say which language an address is. */
+const weak = new Set(["e", "f", "maps", "cartes", "map", "carte", "weather", "meteo"]);
+
+const parts = /([A-Z]+(?![a-z])|[A-Z]?[a-z]+)/;
+
+/** In lower case, in capitals, or with a capital at the start, as the model. */
+function spelledAs(word: string, model: string): string {
+	if (model === model.toUpperCase()) return word.toUpperCase();
+	return model[0] === model[0]?.toUpperCase() ? `${word[0]?.toUpperCase()}${word.slice(1)}` : word;
+}
+
+export function langOf(address: string): Lang | null {
+	const words = new Set(address.split(parts).map((word) => word.toLowerCase()));
+	const names = (at: 0 | 1) => spellings.some((pair) => !weak.has(pair[at]) && words.has(pair[at]));
+	if (names(0) === names(1)) return null;
+	return names(0) ? "en" : "fr";
+}
+
+/** Spellings of a text in the other language, the likeliest first. @param from language of the text */
+export function twinTexts(text: string, from: Lang): string[] {
+	const [source, target] = from === "en" ? ([0, 1] as const) : ([1, 0] as const);
+	const words = text.split(parts);
+	const replaced = (isUsed: (pair: readonly [string, string]) => boolean) =>
+		words
+			.map((word) => {
+				const pair = spellings.find(
+					(spelling) => spelling[source] === word.toLowerCase() && isUsed(spelling),
+				);
+				return pair ? spelledAs(pair[target], word) : word;
+			})
+			.join("");
+	const isStrong = (pair: readonly [string, string]) => !weak.has(pair[source]);
+	const isFre = (pair: readonly [string, string]) =>
+		isStrong(pair) && pair[1] !== "fra" && pair[1] !== "francais";
+	const all = [replaced(isStrong), replaced(isFre), replaced(() => true)];
+	return [...new Set(all)].filter((twin) => twin !== text);
+}
+
+/** The likeliest first. @param languages codes of the service's languages, as its capabilities name them */
+export function twinAddresses(address: string, from: Lang, languages: readonly string[] = []): string[] {
+	const twins = twinTexts(address, from);
+	const isOther = (code: string) => (from === "en" ? /^fr/i : /^en/i).test(code);
+	const code = languages.find(isOther);
+	if (code !== undefined) twins.push(withParameter(address, "language", code));
+	// Many services choose a language by this parameter.
+	if (twins.length === 0) twins.push(withParameter(address, "lang", from === "en" ? "fr" : "en"));
+	return twins;
+}
+
+function withParameter(address: string, name: string, value: string): string {
+	const url = new URL(address);
+	url.searchParams.set(name, value);
+	return url.href;
+}
+
+export interface ServiceAddress {
+	kind: "wms" | "feature";
+	/** For ArcGIS without the number of a layer. */
+	url: string;
+	/** Empty for none. */
+	chosen: string;
+}
+
+const requestParameters = new RegExp(
+	`^(?:${[
+		"service|request|version|layers?|styles?|format|crs|srs|bbox|width|height|transparent|bgcolor|exceptions|time|elevation",
+		"dim_.*|sld.*|query_layers|info_format|feature_count|[xyij]|rule|scale|legend_options|f|callback|_",
+	].join("|")})$`,
+	"i",
+);
+
+export function parseServiceAddress(text: string): ServiceAddress | null {
+	// As in a letter, or in the source of a page or of capabilities.
+	const [, trimmed = ""] =
+		/^[<"']?(https?:\/\/\S+?)[>"']?$/i.exec(text.replaceAll("&amp;", "&").trim()) ?? [];
+	if (!URL.canParse(trimmed)) return null;
+	// Addresses of queries are copied, too: their parameters are not those of the service.
+	const operation = operationOf(new URL(trimmed));
+	const address = new URL(operation?.address ?? trimmed);
+	const parameter = (pattern: RegExp) =>
+		[...address.searchParams].find(([name]) => pattern.test(name))?.[1] ?? "";
+	const isWms = /^wms$/i.test(parameter(/^service$/i));
+	const [match, , chosen = parameter(/^layers?$/i)] = arcgisPath.exec(address.pathname) ?? [];
+	const kind = match !== undefined && !isWms ? "feature" : "wms";
+	for (const name of [...address.searchParams.keys()])
+		if (requestParameters.test(name)) address.searchParams.delete(name);
+	if (kind === "feature") address.pathname = address.pathname.replace(/(Server)(?:\/\d+)?\/?$/i, "$1");
+	address.hash = "";
+	// A comma separates several layers; a registration has one.
+	return { kind, url: address.href, chosen: kind === "wms" && chosen.includes(",") ? "" : chosen };
+}
+
+export function isSurelyService(text: string): boolean {
+	const isWhole = /(?:\/(?:Map|Feature)Server(?:\/\d+)?\/?|\/WMSServer)$|[?&]service=wms\b/i.test(
+		text.trim(),
+	);
+	return isWhole && parseServiceAddress(text) !== null;
+}
+
+const maxWords = 3;
+const maxLength = 32;
+
+const maxTries = 20;
+
+/**
+ * A free smallkey of the first words of a title; null if none is free.
+ * @param patterns globs of the smallkeys that the sender may use; empty: all
+ */
+export async function proposeKey(
+	title: string,
+	patterns: readonly string[],
+	isTaken: (smallkey: string) => Promise<boolean>,
+): Promise<string | null> {
+	const words = fold(title).match(/[a-z0-9]+/g) ?? [];
+	const meaningful = words.filter((word) => !isStopWord(word)).slice(0, maxWords);
+	const name = (meaningful.length > 0 ? meaningful.join("-") : "layer").slice(0, maxLength).replace(/-$/, "");
+	const globs = patterns.length > 0 ? patterns : ["*"];
+	for (const glob of globs) {
+		for (let number = 1; number <= maxTries; number += 1) {
+			const text = number === 1 ? name : `${name}-${number}`;
+			// Only the first star is filled: the others may stand for nothing.
+			const filled = glob.replace("*", text).replaceAll("*", "").replaceAll("?", "0");
+			const smallkey = parseSmallkey(filled);
+			const isAllowed = smallkey !== null && newKeyProblem(smallkey, "en") === null;
+			if (isAllowed && !(await isTaken(smallkey))) return smallkey;
+			if (!glob.includes("*")) break;
+		}
+	}
+	return null;
+}
+
+/** The rule for new smallkeys that one breaks, as a text; null if it breaks none. */
+export function newKeyProblem(smallkey: string, lang: Lang): string | null {
+	const rule = judgeKey(smallkey, smallkey, null, () => false);
+	return rule && textIn(lang, textOf(...rule));
+}
+
+/** The globs in a refusal with the code `owner`, in either language; empty for another refusal. */
+export function allowedIn(errors: readonly { text: string }[]): string[] {
+	const listed = errors.flatMap(
+		({ text }) => / keys only: ([^;]+); not | que ces clés\s: ([^;]+); pas /.exec(text) ?? [],
+	);
+	const [, en, fr] = listed;
+	const globs = (en ?? fr ?? "none").split(" ");
+	return globs.filter((glob) => glob !== "none");
+}
