@@ -1,10 +1,9 @@
 import { draftAddress } from "../registry/draft.ts";
-import { matchesEtag } from "../registry/etag.ts";
 import { canonicalText, warningsOf } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/table.ts";
 import { problemAt } from "../registry/texts.ts";
-import { blobId } from "../store/hashes.ts";
+import { blobId, matchesEtag } from "../store/hashes.ts";
 import { type Commit, type Edits, isRefusal, type Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import type { RequestedChange } from "./register.ts";

@@ -1,6 +1,6 @@
 import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/smallkey.ts";
+import type { Target, TargetName } from "../registry/targets/facts.ts";
 import { targetOf } from "../registry/targets/table.ts";
-import type { Target, TargetName } from "../registry/targets/target.ts";
 
 export interface ReadRequest {
 	kind: "doc" | "docs";

@@ -1,9 +1,9 @@
 import pMap from "p-map";
 import { middleRank } from "../registry/description.ts";
-import { etagOfTags } from "../registry/etag.ts";
 import { parseSmallkey } from "../registry/smallkey.ts";
+import type { Envelope, Fragment, ReadFragment } from "../registry/targets/facts.ts";
 import { targetOf } from "../registry/targets/table.ts";
-import type { Envelope, Fragment, ReadFragment } from "../registry/targets/target.ts";
+import { etagOfTags } from "../store/hashes.ts";
 import { type ReadRequest, smallkeysOf } from "./read-request.ts";
 import { answerTagged, fragmentHeaders, type Reply, refusalCaching, refuseRead } from "./reply.ts";
 

@@ -9,7 +9,7 @@ import {
 } from "../registry/registration.ts";
 import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { type Problem, problemAt, type TextCode } from "../registry/texts.ts";
-import { isObject } from "../registry/try-json.ts";
+import { isObject } from "../registry/untrusted-text.ts";
 import { blobId } from "../store/hashes.ts";
 import type { Edit, Edits, Layer, Reader, Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";

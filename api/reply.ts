@@ -1,8 +1,15 @@
-import { matchesEtag } from "../registry/etag.ts";
-import { textsOf } from "../registry/problems.ts";
 import type { Receipt } from "../registry/schemas/answers.ts";
 import type { Lang } from "../registry/smallkey.ts";
-import { type Problem, prefersFrench, problemAt, type Text, textIn, textOf } from "../registry/texts.ts";
+import {
+	type Problem,
+	prefersFrench,
+	problemAt,
+	type Text,
+	textIn,
+	textOf,
+	textsOf,
+} from "../registry/texts.ts";
+import { matchesEtag } from "../store/hashes.ts";
 import type { Refusal } from "../store/store.ts";
 
 /** A HEAD sends only the length of `body`. */

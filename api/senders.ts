@@ -1,7 +1,6 @@
 import { parseJson } from "../registry/json.ts";
-import { textsOf } from "../registry/problems.ts";
 import { langs } from "../registry/smallkey.ts";
-import { type Problem, problemAt, type Text, textOf } from "../registry/texts.ts";
+import { type Problem, problemAt, type Text, textOf, textsOf } from "../registry/texts.ts";
 import { isSenderId, maxClockSkewMs, type PublicName, parseTimestamp } from "../registry/timestamp.ts";
 import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
 

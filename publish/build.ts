@@ -1,10 +1,9 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Presets, SingleBar } from "cli-progress";
 import pMap from "p-map";
-import { type CheckedLayer, type FileProblem, judgeChange, problemLine } from "../registry/judge.ts";
-import { namesOf } from "../registry/layer-file.ts";
+import { type CheckedLayer, type FileProblem, judgeChange, namesOf, problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { tryJson } from "../registry/try-json.ts";
+import { tryJson } from "../registry/untrusted-text.ts";
 import { ifThereSync } from "../store/files/files.ts";
 import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
 import { readServed } from "./changed-layers.ts";

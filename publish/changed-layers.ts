@@ -1,5 +1,11 @@
-import { type CheckedLayer, type EditedFile, type FileProblem, judgeChange } from "../registry/judge.ts";
-import { type LayerFile, namesOf } from "../registry/layer-file.ts";
+import {
+	type CheckedLayer,
+	type EditedFile,
+	type FileProblem,
+	judgeChange,
+	type LayerFile,
+	namesOf,
+} from "../registry/judge.ts";
 import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { runGit } from "../store/git/commands/run.ts";
 import { listTree, type PathChange, readEntries } from "../store/git/commands/tree.ts";

@@ -11,9 +11,9 @@ import {
 } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { etagOf } from "../registry/etag.ts";
+import type { Fragment } from "../registry/targets/facts.ts";
 import { targetNames, targetOf } from "../registry/targets/table.ts";
-import type { Fragment } from "../registry/targets/target.ts";
+import { etagOf } from "../store/hashes.ts";
 import { type RenderedLayer, type Slot, slotFolder } from "./rendered.ts";
 
 /** Where the manifest of a service is, beside its output folder. A build into that folder removes it. */

@@ -1,12 +1,17 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { drawingRank } from "../registry/description.ts";
-import { defaultMapWkid } from "../registry/extent.ts";
+import { defaultMapWkid } from "../registry/generic.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
-import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
+import {
+	type Fragment,
+	type FragmentSettings,
+	mapServerTypes,
+	type ReadFragment,
+	type TargetName,
+} from "../registry/targets/facts.ts";
 import { renderLayer, targetNames, targetOf, targetPath } from "../registry/targets/table.ts";
-import type { Fragment, ReadFragment, TargetName } from "../registry/targets/target.ts";
 import { codeStamp } from "../store/files/code-stamp.ts";
 
 /** What a layer, and each of its fragments, takes beside its bytes: row `memory` of `npm run bench`. */

@@ -1,7 +1,6 @@
-import { type LazyProblem, pointerOf, type Rules, shownValue } from "./problems.ts";
 import { address as addressSchema } from "./schemas/definitions.ts";
 import { langs } from "./smallkey.ts";
-import { type Text, textOf } from "./texts.ts";
+import { type LazyProblem, pointerOf, type Rules, shownValue, type Text, textOf } from "./texts.ts";
 
 const places = langs.flatMap((lang) => [
 	[lang, "service_url"],

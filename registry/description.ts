@@ -11,8 +11,7 @@ import {
 } from "./schemas/description.ts";
 import { validateLangDescription } from "./schemas/validate-description.ts";
 import { type Lang, parseLang } from "./smallkey.ts";
-import { tryJson } from "./try-json.ts";
-import { plainText } from "./untrusted-text.ts";
+import { plainText, tryJson } from "./untrusted-text.ts";
 
 /** The content of `layers/<ab>/<smallkey>.service.json`. */
 export interface Description extends FromSchema<typeof schema> {}

@@ -1,7 +1,25 @@
-import { type Cause, type CauseCode, type CauseTexts, causeOf, causes, causeText } from "./causes.ts";
 import { type Lang, parseSmallkey } from "./smallkey.ts";
-import { filled } from "./texts/filled.ts";
-import { tryJson } from "./try-json.ts";
+import { englishCauses } from "./texts/english-causes.ts";
+import { type Coded, filled } from "./texts/filled.ts";
+import { frenchCauses } from "./texts/french-causes.ts";
+import { tryJson } from "./untrusted-text.ts";
+
+export type CauseCode = keyof typeof englishCauses;
+
+export type CauseTexts = Readonly<Record<CauseCode, string>>;
+
+export const causes: Readonly<Record<Lang, CauseTexts>> = { en: englishCauses, fr: frenchCauses };
+
+/** Why a layer cannot be shown. */
+export type Cause = Coded<CauseCode>;
+
+export function causeOf(code: CauseCode, ...values: Cause["values"]): Cause {
+	return { code, values };
+}
+
+export function causeText(lang: Lang, cause: Cause): string {
+	return filled(causes[lang], cause);
+}
 
 /** In the repository, so that each check knows how long a layer has been sick. */
 export const healthPath = "layers/health.json";

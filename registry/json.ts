@@ -1,6 +1,13 @@
 import { type JSONPath, type JSONVisitor, printParseErrorCode, visit } from "jsonc-parser";
-import { type LazyProblem, listProblems, pointerOf } from "./problems.ts";
-import { type Problem, problemAt, type TextCode, textOf } from "./texts.ts";
+import {
+	type LazyProblem,
+	listProblems,
+	type Problem,
+	pointerOf,
+	problemAt,
+	type TextCode,
+	textOf,
+} from "./texts.ts";
 
 /** Counts brackets outside strings. */
 export function isNestedBeyond(

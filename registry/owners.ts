@@ -1,10 +1,17 @@
 import type { FromSchema } from "json-schema-to-ts";
 import { parseJson } from "./json.ts";
-import { type LazyProblem, listProblems, pointerOf, schemaProblems } from "./problems.ts";
 import type { owners as schema } from "./schemas/definitions.ts";
-import { validateOwners } from "./schemas/validate-owners.ts";
+import { validateOwners } from "./schemas/validate-documents.ts";
 import { parseLayerPath } from "./smallkey.ts";
-import { type Problem, problemAt, textOf } from "./texts.ts";
+import {
+	type LazyProblem,
+	listProblems,
+	type Problem,
+	pointerOf,
+	problemAt,
+	schemaProblems,
+	textOf,
+} from "./texts.ts";
 
 export const ownersPath = "layers/owners.json";
 

@@ -8,11 +8,20 @@ import {
 	withoutForm,
 } from "./addresses.ts";
 import { parseJson } from "./json.ts";
-import { listProblems, pointerOf, type Rules, schemaProblems, shownValue } from "./problems.ts";
 import { registration1, registration2 } from "./schemas/registration.ts";
-import { validateRegistration1, validateRegistration2 } from "./schemas/validate-registration.ts";
+import { validateRegistration1, validateRegistration2 } from "./schemas/validate-documents.ts";
 import { type Lang, langs } from "./smallkey.ts";
-import { type Problem, problemAt, type Text, textOf } from "./texts.ts";
+import {
+	listProblems,
+	type Problem,
+	pointerOf,
+	problemAt,
+	type Rules,
+	schemaProblems,
+	shownValue,
+	type Text,
+	textOf,
+} from "./texts.ts";
 
 export interface Registration1 extends FromSchema<typeof registration1> {}
 

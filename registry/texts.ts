@@ -1,16 +1,15 @@
-import { keyTexts } from "./key-rules.ts";
-import type { Lang } from "./smallkey.ts";
+import type { ErrorObject } from "ajv";
+import type { Validator } from "./schemas/compile.ts";
+import { keyTexts, type Lang } from "./smallkey.ts";
 import { english } from "./texts/english.ts";
-import { englishReports } from "./texts/english-reports.ts";
 import { type Coded, filled } from "./texts/filled.ts";
 import { french } from "./texts/french.ts";
-import { frenchReports } from "./texts/french-reports.ts";
 
-export type TextCode = keyof typeof english | keyof typeof englishReports | keyof (typeof keyTexts)["en"];
+export type TextCode = keyof typeof english | keyof (typeof keyTexts)["en"];
 
 export const texts: Readonly<Record<Lang, Readonly<Record<TextCode, string>>>> = {
-	en: { ...english, ...englishReports, ...keyTexts.en },
-	fr: { ...french, ...frenchReports, ...keyTexts.fr },
+	en: { ...english, ...keyTexts.en },
+	fr: { ...french, ...keyTexts.fr },
 };
 
 /** An answer, a terminal or a page chooses its language. */
@@ -55,4 +54,177 @@ export function prefersFrench(header: string | null): boolean {
 	}
 	const { en, fr } = weights;
 	return fr > en || (fr > 0 && fr === en && text.startsWith("fr"));
+}
+
+export const maxProblems = 20;
+
+/** As JSON, so that they fit into an answer of 16 kB. */
+const maxProblemBytes = 15_000;
+
+const maxPointerLength = 160;
+
+const maxValueLength = 80;
+
+/** Characters that are searched for credentials before the text is cut. */
+const maxSearchedLength = 200;
+
+const encoder = new TextEncoder();
+
+export function textsOf(problems: readonly Problem[], lang: Lang = "en"): string[] {
+	return problems.map((problem) => textIn(lang, problem));
+}
+
+/** Finds the place and the broken rule. Called only for a problem that is listed. */
+export type LazyProblem = () => readonly [pointer: string, rule: Text];
+
+/** At most 20 problems and a count of the others: at most 16 kB as JSON. */
+export function listProblems(all: readonly LazyProblem[]): Problem[] {
+	const problems: Problem[] = [];
+	let bytes = 0;
+	for (const find of all.slice(0, maxProblems)) {
+		const [pointer, rule] = find();
+		const problem = { ...rule, place: cutPointer(pointer) || "document" };
+		bytes += encoder.encode(JSON.stringify(textIn("en", problem))).length;
+		if (bytes > maxProblemBytes) break;
+		problems.push(problem);
+	}
+	const hidden = all.length - problems.length;
+	if (hidden > 0) problems.push(problemAt("", hidden === 1 ? "more-problems-one" : "more-problems", hidden));
+	return problems;
+}
+
+/** RFC 6901, section 3. */
+export function pointerSegment(name: string): string {
+	return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/**
+ * RFC 6901: `["en", "a/b", 0]` is `/en/a~1b/0`. Cut early: names may be long, and this may run thousands of
+ * times.
+ */
+export function pointerOf(path: readonly (string | number)[]): string {
+	let pointer = "";
+	for (const segment of path) {
+		if (pointer.length > maxPointerLength) break;
+		pointer += `/${pointerSegment(String(segment).slice(0, maxPointerLength + 1))}`;
+	}
+	return cutPointer(pointer);
+}
+
+function cutPointer(pointer: string): string {
+	return pointer.length > maxPointerLength
+		? `${cut(pointer, maxPointerLength - 1)}…`
+		: pointer.toWellFormed();
+}
+
+/** JSON of at most 80 characters, without the credentials of an address. */
+export function shownValue(value: unknown): string | Text {
+	if (value === undefined) return textOf("nothing");
+	if (Array.isArray(value)) return value.length === 0 ? "[]" : textOf("a-list");
+	if (typeof value === "object" && value !== null) return textOf("an-object");
+	if (typeof value !== "string") return String(value);
+	const isLong = value.length > maxSearchedLength;
+	const text = JSON.stringify(cut(value, maxSearchedLength)).replace(/\/\/[^/?#"]*@/g, "//…@");
+	// If the text was cut within an address's authority, the rest may be a user name.
+	const safe = isLong ? text.replace(/\/\/[^/?#"]*"$/, '//…"') : text;
+	return safe.length > maxValueLength ? `${cut(safe, maxValueLength - 1)}…` : safe;
+}
+
+/** `toWellFormed` replaces half a surrogate pair. */
+function cut(text: string, length: number): string {
+	return text.slice(0, length).toWellFormed();
+}
+
+type Params = Record<string, unknown>;
+
+/** For keywords that are the code of their own text: its first value; the second one is the wrong value. */
+const valuesOf: Readonly<Record<string, (params: Params) => string | number | Text>> = {
+	required: () => "",
+	minLength: () => "",
+	enum: ({ allowedValues }) => oneOf(allowedValues as string[]),
+	type: ({ type }) => textOf(`${/^[aeiou]/.test(String(type)) ? "an" : "a"}-${type}` as TextCode),
+	maxLength: ({ limit }) => limit as number,
+	minimum: ({ limit }) => limit as number,
+	minItems: ({ limit }) => counted(limit),
+	maxItems: ({ limit }) => counted(limit),
+};
+
+/**
+ * `stored`: only the rules that a document must keep to be served at all, so that a newer rule, or a rule for
+ * a single viewer, never removes a stored layer.
+ */
+export type Rules = "written" | "stored";
+
+export function schemaProblems(validate: Validator, value: unknown, rules: Rules = "written"): LazyProblem[] {
+	if (validate(value)) return [];
+	const errors = (validate.errors ?? []).filter((error) => rules === "written" || !isOnlyOnWrite(error));
+	return errors.filter((error) => !isRepeated(error)).map((error) => () => [placeOf(error), ruleOf(error)]);
+}
+
+/** A nested schema failed, or the member is missing, which another error reports. */
+function isRepeated({ keyword, params }: ErrorObject): boolean {
+	if (keyword === "discriminator") return params.tagValue === undefined;
+	return keyword === "if" || keyword === "propertyNames";
+}
+
+/** A schema's `onlyOnWrite` applies to these of its rules. */
+const onlyOnWrite = ["maxLength", "pattern", "not"];
+
+function isOnlyOnWrite({ keyword, parentSchema }: ErrorObject): boolean {
+	return onlyOnWrite.includes(keyword) && parentSchema?.onlyOnWrite === true;
+}
+
+/** The JSON pointer, with the name of a missing, unknown or wrongly named member. */
+function placeOf({ instancePath, params, propertyName }: ErrorObject): string {
+	const { missingProperty, additionalProperty, tag } = params as Params;
+	const name = missingProperty ?? additionalProperty ?? tag ?? propertyName;
+	return name === undefined ? instancePath : `${instancePath}/${pointerSegment(String(name))}`;
+}
+
+function ruleOf(error: ErrorObject): Text {
+	const { keyword, params, data, parentSchema } = error;
+	if (keyword === "additionalProperties") return unknownMember(error);
+	const value = shownValue(keyword === "discriminator" ? params.tagValue : data);
+	const first = valuesOf[keyword];
+	if (first) return textOf(keyword as TextCode, first(params), value);
+	return textOf((parentSchema?.code ?? keyword) as TextCode, value);
+}
+
+/** `lyer` for `layer`, `url` for `service_url`. */
+function unknownMember({ params, parentSchema }: ErrorObject): Text {
+	const names = Object.keys((parentSchema?.properties ?? {}) as object);
+	const name = String((params as Params).additionalProperty);
+	const isPart = (candidate: string) => candidate.split("_").includes(name.toLowerCase());
+	const nearest = nearestName(name, names) ?? names.find(isPart) ?? null;
+	return nearest === null ? textOf("additionalProperties") : textOf("misspelt", nearest);
+}
+
+function counted(limit: unknown): Text {
+	return limit === 1 ? textOf("entries-one") : textOf("entries", limit as number);
+}
+
+export function nearestName(name: string, names: Iterable<string>): string | null {
+	// A longer name is no misspelling, and slow to compare.
+	if (name.length > 64) return null;
+	let nearest: string | null = null;
+	let least = name.length < 5 ? 2 : 3;
+	for (const candidate of names) {
+		const edits = editsBetween(name.toLowerCase(), candidate.toLowerCase());
+		if (edits < least) [nearest, least] = [candidate, edits];
+	}
+	return nearest;
+}
+
+/** Levenshtein distance. */
+function editsBetween(from: string, to: string): number {
+	let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+	for (let line = 1; line <= from.length; line += 1) {
+		const next = [line];
+		for (let column = 1; column <= to.length; column += 1) {
+			const changed = (row[column - 1] ?? 0) + (from[line - 1] === to[column - 1] ? 0 : 1);
+			next.push(Math.min(changed, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+		}
+		row = next;
+	}
+	return row[to.length] ?? 0;
 }

@@ -1,3 +1,16 @@
+export function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Null where the text is not JSON. */
+export function tryJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return null;
+	}
+}
+
 /** On one line, in characters. */
 const maxTextLength = 200;
 

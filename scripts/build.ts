@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { WrongError } from "../registry/environment.ts";
+import { WrongError } from "../api/configuration.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
 import { buildOutput, catalogueLine, checkOutput, updateChecksums } from "../site/build/output.ts";
 import { createRun } from "./terminal/command-line.ts";

@@ -1,8 +1,8 @@
 import { Command } from "@commander-js/extra-typings";
+import type { Io } from "../api/configuration.ts";
 import type { App, Run } from "../api/service/extensions.ts";
 import { withSettingsFile } from "../api/service/settings.ts";
 import { extensions } from "../extensions/index.ts";
-import type { Io } from "../registry/environment.ts";
 import { createSite } from "../site/extension.ts";
 import { versionLine } from "../store/files/version.ts";
 import { exitCodes, withErrors, withOutput } from "./terminal/command-line.ts";

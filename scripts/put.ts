@@ -1,12 +1,11 @@
 // npx fragment-publisher put, remove and sign
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Io } from "../api/configuration.ts";
 import { askService, errorsOf, type ServiceAnswer } from "../api/service/github.ts";
 import { readConfiguration, withoutStore } from "../api/service/settings.ts";
-import type { Io } from "../registry/environment.ts";
 import type { LayerStatus } from "../registry/schemas/answers.ts";
-import { tryJson } from "../registry/try-json.ts";
-import { plain } from "../registry/untrusted-text.ts";
+import { plain, tryJson } from "../registry/untrusted-text.ts";
 import { sendRequest } from "./send/exchange.ts";
 import { removeMany } from "./send/many.ts";
 import { readKeys } from "./send/others.ts";

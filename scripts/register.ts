@@ -1,6 +1,6 @@
+import { type Environment, type Io, WrongError } from "../api/configuration.ts";
 import { openStore } from "../api/service/data-dir.ts";
 import { readConfiguration } from "../api/service/settings.ts";
-import { type Environment, type Io, WrongError } from "../registry/environment.ts";
 import type { Registration } from "../registry/registration.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
 import { isRefusal } from "../store/store.ts";

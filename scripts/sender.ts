@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import type { Io } from "../api/configuration.ts";
 import { isFolderLocked } from "../api/service/lock.ts";
 import {
 	addSender,
@@ -13,7 +14,6 @@ import {
 } from "../api/service/senders.ts";
 import { randomSecret, sendersPath } from "../api/service/senders-file.ts";
 import { parseSpan, readConfiguration } from "../api/service/settings.ts";
-import type { Io } from "../registry/environment.ts";
 import { isSenderId } from "../registry/timestamp.ts";
 import { plain } from "../registry/untrusted-text.ts";
 import { readPublished } from "../site/process/catalogue-process.ts";

@@ -3,8 +3,14 @@ import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { type Command, Option, type OptionValues } from "@commander-js/extra-typings";
 import { collectSource, type Source } from "../publish/collect.ts";
-import { type FileProblem, judgeChange, problemLine } from "../registry/judge.ts";
-import { type LayerFile, type NamesBefore, namesOf } from "../registry/layer-file.ts";
+import {
+	type FileProblem,
+	judgeChange,
+	type LayerFile,
+	type NamesBefore,
+	namesOf,
+	problemLine,
+} from "../registry/judge.ts";
 import { ownersPath } from "../registry/owners.ts";
 import { warningsOf } from "../registry/registration.ts";
 import { descriptionPath, fileName, layerPath } from "../registry/smallkey.ts";

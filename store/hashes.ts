@@ -70,3 +70,44 @@ export function joined(head: string, bytes: Uint8Array): Uint8Array {
 	whole.set(bytes, start.length);
 	return whole;
 }
+
+/** FNV-1a of 64 bits (RFC 9923), as 16 hex digits in quotes. */
+export function etagOf(bytes: Uint8Array): string {
+	// The 64-bit prime is 2^40 + 0x1b3. In two halves of 32 bits, the lower one multiplied in two parts,
+	// every step is 32-bit integer arithmetic.
+	let high = 0xcbf29ce4;
+	let low = 0x84222325;
+	for (let index = 0; index < bytes.length; index += 1) {
+		low ^= bytes[index] as number;
+		const first = (low & 0xffff) * 0x1b3;
+		const second = (low >>> 16) * 0x1b3 + (first >>> 16);
+		high = (Math.imul(high, 0x1b3) + (low << 8) + (second >>> 16)) | 0;
+		low = (second << 16) | (first & 0xffff);
+	}
+	// `join` makes one flat string; `+` would keep its parts in memory, too.
+	return ['"', hex(high), hex(low), '"'].join("");
+}
+
+function hex(bits: number): string {
+	return (bits >>> 0).toString(16).padStart(8, "0");
+}
+
+const encoder = new TextEncoder();
+
+/** The entity tag of a body of several parts, so that no request hashes a body. */
+export function etagOfTags(tags: readonly string[]): string {
+	return etagOf(encoder.encode(tags.join("\n")));
+}
+
+/** In characters; a longer header matches nothing. */
+const maxListLength = 8_192;
+
+/** RFC 9110, section 13.1.2. The comparison is weak: a cache that compresses the body makes the tag weak. */
+export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
+	if (ifNoneMatch === etag || ifNoneMatch.trim() === "*") return true;
+	if (!ifNoneMatch.includes(etag)) return false;
+	return (
+		ifNoneMatch.length <= maxListLength &&
+		ifNoneMatch.split(",").some((candidate) => candidate.trim().replace(/^W\//, "") === etag)
+	);
+}

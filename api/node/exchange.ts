@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ReadFragment } from "../../registry/targets/target.ts";
+import type { ReadFragment } from "../../registry/targets/facts.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
 import type { Context } from "../context.ts";
 import { answerRead } from "../read.ts";

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { registeredIn } from "../../publish/changed-layers.ts";
 import type { FileTimes } from "../../publish/file-writer.ts";
 import { openPublication } from "../../publish/publication.ts";
-import type { ReadFragment } from "../../registry/targets/target.ts";
+import type { ReadFragment } from "../../registry/targets/facts.ts";
 import { readCommit } from "../../store/files/version.ts";
 import type { StoreLimits } from "../../store/git/base.ts";
 import type { CommitRange } from "../../store/git/branch.ts";

@@ -3,8 +3,7 @@ import { access, constants, mkdir, readFile, stat, statfs } from "node:fs/promis
 import { dirname, join, resolve } from "node:path";
 import { collectFolder } from "../../publish/collect.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import { tryJson } from "../../registry/try-json.ts";
-import { counted } from "../../registry/untrusted-text.ts";
+import { counted, tryJson } from "../../registry/untrusted-text.ts";
 import { filesBelow, readTextIfThere, replaceFile } from "../../store/files/files.ts";
 import { isAncestor } from "../../store/git/commands/commits.ts";
 import { openGitStore } from "../../store/git/git-store.ts";

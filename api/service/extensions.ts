@@ -1,10 +1,8 @@
-import type { Environment, Io } from "../../registry/environment.ts";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { GitOperation } from "../../store/git/base.ts";
-import type { Log } from "../../store/store.ts";
-import { isRefusal, type Layer, type Store } from "../../store/store.ts";
-import type { Variables } from "../configuration.ts";
+import { isRefusal, type Layer, type Log, type Store } from "../../store/store.ts";
+import type { Environment, Io, Variables } from "../configuration.ts";
 import type { Context, OtherRoute } from "../context.ts";
 import type { Senders } from "../senders.ts";
 import type { Configuration } from "./settings.ts";

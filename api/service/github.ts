@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { tryJson } from "../../registry/try-json.ts";
+import { tryJson } from "../../registry/untrusted-text.ts";
 import { authorizeWith, connect, type Github } from "../../store/github/client.ts";
 import { createAsk } from "./net/ask.ts";
 import { createFetch } from "./net/fetch.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { WrongError } from "../../registry/environment.ts";
 import { mayChange } from "../../registry/owners.ts";
 import { counted, firstOf } from "../../registry/untrusted-text.ts";
+import { WrongError } from "../configuration.ts";
 import { parseSenders, type Sender } from "../senders.ts";
 import { changeSenders, randomSecret, type SenderEntry, sendersPath } from "./senders-file.ts";
 

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Environment } from "../../registry/environment.ts";
-import { nearestName } from "../../registry/problems.ts";
+import { nearestName } from "../../registry/texts.ts";
 import { ifThereSync } from "../../store/files/files.ts";
-import { readGitHub, readServing, Variables } from "../configuration.ts";
+import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../node/address.ts";
 
 export { parseSpan } from "../configuration.ts";

@@ -1,5 +1,5 @@
-import { etagOf } from "../../registry/etag.ts";
-import type { Fragment } from "../../registry/targets/target.ts";
+import type { Fragment } from "../../registry/targets/facts.ts";
+import { etagOf } from "../../store/hashes.ts";
 
 /** Bindings, and the variables of the configuration. */
 export interface Bindings {

@@ -1,7 +1,6 @@
-import type { Environment } from "../../registry/environment.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
-import { readGitHub, readServing, Variables } from "../configuration.ts";
+import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
 import type { Context } from "../context.ts";
 import { onceEach, type WriteLimiter } from "../limits.ts";
 import type { ReadSettings } from "../read-request.ts";

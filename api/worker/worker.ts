@@ -1,5 +1,5 @@
 import { maxRegistrationBytes } from "../../registry/registration.ts";
-import type { ReadFragment } from "../../registry/targets/target.ts";
+import type { ReadFragment } from "../../registry/targets/facts.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
 import type { OtherRoute } from "../context.ts";
 import { answerRead, maxJoinedBytes } from "../read.ts";

@@ -1,13 +1,13 @@
 import { createEmpty, extend } from "ol/extent.js";
 import { Trouble } from "../../api/service/net/trouble.ts";
 import { arcgisPath } from "../../registry/addresses.ts";
-import { causeOf } from "../../registry/causes.ts";
 import {
 	type FeatureDescription,
 	type LangDescription,
 	type NamedDescription,
 	plainKeywords,
 } from "../../registry/description.ts";
+import { causeOf } from "../../registry/health.ts";
 import { degreesOf } from "../../registry/projections.ts";
 import { maxAbstract, maxTitle } from "../../registry/schemas/description.ts";
 import type { Lang } from "../../registry/smallkey.ts";

@@ -1,7 +1,7 @@
 import type { Ask } from "../../api/service/net/ask.ts";
 import { Trouble } from "../../api/service/net/trouble.ts";
-import { type Cause, type CauseCode, causeOf } from "../../registry/causes.ts";
 import { fieldNamed } from "../../registry/description.ts";
+import { type Cause, type CauseCode, causeOf } from "../../registry/health.ts";
 import {
 	isVersion2,
 	type LangEntry,

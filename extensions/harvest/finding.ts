@@ -2,14 +2,21 @@ export { quote } from "../../site/service/decode.ts";
 
 import { Trouble } from "../../api/service/net/trouble.ts";
 import { isBlockedOn } from "../../registry/addresses.ts";
-import { type Cause, causeOf, causeText } from "../../registry/causes.ts";
 import {
 	currentDescription,
 	type Description,
 	type LangDescription,
 	parseDescription,
 } from "../../registry/description.ts";
-import { type CheckResult, checkResult, type SickState, sickStates } from "../../registry/health.ts";
+import {
+	type Cause,
+	type CheckResult,
+	causeOf,
+	causeText,
+	checkResult,
+	type SickState,
+	sickStates,
+} from "../../registry/health.ts";
 import {
 	harvestedLangs,
 	namedLayers,

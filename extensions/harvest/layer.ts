@@ -1,7 +1,7 @@
 import type { Ask } from "../../api/service/net/ask.ts";
 import { Trouble } from "../../api/service/net/trouble.ts";
-import { type Cause, causeOf } from "../../registry/causes.ts";
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
+import { type Cause, causeOf } from "../../registry/health.ts";
 import {
 	harvestedLangs,
 	isVersion2,

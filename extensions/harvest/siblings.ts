@@ -1,7 +1,7 @@
 import { Trouble } from "../../api/service/net/trouble.ts";
 import { arcgisPath } from "../../registry/addresses.ts";
-import { causeOf } from "../../registry/causes.ts";
 import type { LangDescription } from "../../registry/description.ts";
+import { causeOf } from "../../registry/health.ts";
 import { maxSibling, maxSiblings, maxTitle } from "../../registry/schemas/description.ts";
 import { plainText } from "../../registry/untrusted-text.ts";
 import { addressBelow } from "../../site/service/arcgis.ts";

@@ -5,8 +5,7 @@ import {
 	type LangDescription,
 	type Renderer,
 } from "../../registry/description.ts";
-import { defaultMapWkid, type Extent } from "../../registry/extent.ts";
-import { genericImage } from "../../registry/pictures.ts";
+import { defaultMapWkid, type Extent, genericImage } from "../../registry/generic.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { escapeMarkup } from "../../registry/untrusted-text.ts";

@@ -6,7 +6,6 @@ import {
 	parseDescription,
 } from "../../registry/description.ts";
 import { judgeChange } from "../../registry/judge.ts";
-import { textsOf } from "../../registry/problems.ts";
 import {
 	isVersion2,
 	type Registration,
@@ -16,7 +15,7 @@ import {
 } from "../../registry/registration.ts";
 import { type Lang, langs, layerPath, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { textIn } from "../../registry/texts.ts";
+import { textIn, textsOf } from "../../registry/texts.ts";
 import { escapeMarkup } from "../../registry/untrusted-text.ts";
 import { utf8Of } from "../../store/files/files.ts";
 import { isObject, type Json, listOf, nodeIn, objectOf, textOf } from "./compare/differences.ts";

@@ -6,7 +6,7 @@ import type { Browser } from "playwright-core";
 import type { Variables } from "../../api/configuration.ts";
 import { progress } from "../../publish/build.ts";
 import { placeFile } from "../../publish/place-file.ts";
-import { causeOf } from "../../registry/causes.ts";
+import { causeOf } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { folderOf, type Lang, langs } from "../../registry/smallkey.ts";
 import { type Proofs, pictureName, proofsFile, proofsVersion, readProofs } from "../../site/data/proofs.ts";

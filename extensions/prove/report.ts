@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
-import { causeText } from "../../registry/causes.ts";
+import { causeText } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { type Countable, codeFor } from "../../registry/texts/filled.ts";
 import { type TextCode, textIn, textOf } from "../../registry/texts.ts";

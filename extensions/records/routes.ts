@@ -3,12 +3,12 @@ import type { OtherRoute, Question } from "../../api/context.ts";
 import { type Client, Room } from "../../api/limits.ts";
 import { answerTagged, machineHeaders, type Reply, refusalCaching, textReply } from "../../api/reply.ts";
 import { eachInSlices } from "../../publish/file-writer.ts";
-import { etagOf } from "../../registry/etag.ts";
 import { decodeSegment, type Lang, parseSmallkey } from "../../registry/smallkey.ts";
 import { type Problem, problemAt, textIn } from "../../registry/texts.ts";
 import type { Entry } from "../../site/data/entries.ts";
 import type { Catalogue } from "../../site/http/catalogue-requests.ts";
 import { rootFrom, segmentOf } from "../../site/http/pages.ts";
+import { etagOf } from "../../store/hashes.ts";
 import {
 	catalogOf,
 	description,

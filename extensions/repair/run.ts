@@ -4,10 +4,9 @@ import { join } from "node:path";
 import type { Answer } from "../../api/service/net/ask.ts";
 import { FetchFailure } from "../../api/service/net/trouble.ts";
 import { mapWithProgress } from "../../publish/build.ts";
-import { causeOf } from "../../registry/causes.ts";
-import type { Health } from "../../registry/health.ts";
+import { causeOf, type Health } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
-import { tryJson } from "../../registry/try-json.ts";
+import { tryJson } from "../../registry/untrusted-text.ts";
 import { gitText, runGit } from "../../store/git/commands/run.ts";
 import {
 	declinedEvidence,

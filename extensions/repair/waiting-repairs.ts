@@ -6,7 +6,7 @@ import { parseDescription } from "../../registry/description.ts";
 import { parseRegistration } from "../../registry/registration.ts";
 import type { WaitingRepair } from "../../registry/schemas/answers.ts";
 import { descriptionPath, folderOf, langs, layerPath } from "../../registry/smallkey.ts";
-import { tryJson } from "../../registry/try-json.ts";
+import { tryJson } from "../../registry/untrusted-text.ts";
 import { proofsFile, proposedFolder } from "../../site/data/proofs.ts";
 import { type OpenRepair as Open, readOpen } from "../../store/git/repair-branches.ts";
 import { agreementOf } from "../harvest/agreement.ts";

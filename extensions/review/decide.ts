@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { type Io, WrongError } from "../../api/configuration.ts";
 import { findWaiting, type Review, servedRef } from "../../api/service/repository.ts";
-import { type Io, WrongError } from "../../registry/environment.ts";
 import { importCommit } from "../../store/git/commands/commits.ts";
 import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
 import { diffTree } from "../../store/git/commands/tree.ts";

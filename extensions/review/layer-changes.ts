@@ -2,8 +2,15 @@ import { copyFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { resolveCommit } from "../../publish/collect.ts";
 import { lineAt, linesOf } from "../../registry/json.ts";
-import { type CheckedLayer, type EditedFile, type FileProblem, judgeChange } from "../../registry/judge.ts";
-import { type LayerFile, maxBytesOf, namesOf } from "../../registry/layer-file.ts";
+import {
+	type CheckedLayer,
+	type EditedFile,
+	type FileProblem,
+	judgeChange,
+	type LayerFile,
+	maxBytesOf,
+	namesOf,
+} from "../../registry/judge.ts";
 import { ownersPath } from "../../registry/owners.ts";
 import { warningsOf } from "../../registry/registration.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";

@@ -6,8 +6,7 @@ import { readHealth, readReviewedLayers, readReviews, servedRef } from "../../ap
 import { collectCommit, resolveCommit } from "../../publish/collect.ts";
 import { isDescribed } from "../../registry/description.ts";
 import { parseHealth } from "../../registry/health.ts";
-import { judgeChange, problemLine } from "../../registry/judge.ts";
-import { namesOf } from "../../registry/layer-file.ts";
+import { judgeChange, namesOf, problemLine } from "../../registry/judge.ts";
 import { harvestedLangs } from "../../registry/registration.ts";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import { layerPath } from "../../registry/smallkey.ts";

@@ -3,13 +3,11 @@ import standaloneCode from "ajv/dist/standalone/index.js";
 import type { Plugin } from "esbuild";
 import type { Validator } from "./compile.ts";
 import * as description from "./validate-description.ts";
-import * as owners from "./validate-owners.ts";
-import * as registration from "./validate-registration.ts";
+import * as documents from "./validate-documents.ts";
 
 const modules: Record<string, Record<string, Validator>> = {
 	"validate-description.ts": description,
-	"validate-owners.ts": owners,
-	"validate-registration.ts": registration,
+	"validate-documents.ts": documents,
 };
 
 function withoutDescriptions(schema: AnySchema): AnySchema {

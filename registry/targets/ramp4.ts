@@ -1,7 +1,6 @@
 import { readInfoTypes } from "../registration.ts";
 import { escapeMarkup } from "../untrusted-text.ts";
-import { type LayerFacts, layerAddress, plainInfoType } from "./facts.ts";
-import type { Render, Target } from "./target.ts";
+import { type LayerFacts, layerAddress, plainInfoType, type Render, type Target } from "./facts.ts";
 
 /** Of RAMP4 (ramp4-pcar4), whose schema allows no other members. */
 export const ramp4: Target = {

@@ -2,12 +2,17 @@ import type { Description } from "../description.ts";
 import { isVersion2, type Registration } from "../registration.ts";
 import { type Lang, langs } from "../smallkey.ts";
 import { type Problem, problemAt, textOf } from "../texts.ts";
-import { type FragmentSettings, type LayerFacts, layerFacts } from "./facts.ts";
+import {
+	type FragmentSettings,
+	type LayerFacts,
+	layerFacts,
+	type Render,
+	type Target,
+	type TargetName,
+} from "./facts.ts";
 import { ramp4, renderRamp4 } from "./ramp4.ts";
-import type { Render, Target, TargetName } from "./target.ts";
 import { renderTerria, terria } from "./terria.ts";
-import { renderV09, v09 } from "./v0.9.ts";
-import { renderV1, v1 } from "./v1.ts";
+import { renderV1, renderV09, v1, v09 } from "./v0.9.ts";
 import { renderV2, v2 } from "./v2.ts";
 
 /**

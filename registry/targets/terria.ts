@@ -1,7 +1,6 @@
 import type { ServiceType } from "../registration.ts";
 import { fragmentTexts } from "../texts/filled.ts";
-import { type LayerFacts, layerAddress } from "./facts.ts";
-import type { Render, Target } from "./target.ts";
+import { type LayerFacts, layerAddress, type Render, type Target } from "./facts.ts";
 
 /**
  * A catalogue of Terria (terriajs 8). A map refers to a member with

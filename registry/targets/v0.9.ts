@@ -1,10 +1,8 @@
 import { type Drawing, type Field, isNumberType, type Renderer } from "../description.ts";
-import { defaultMapWkid, layerExtent } from "../extent.ts";
-import { genericImage, wmsImage } from "../pictures.ts";
+import { defaultMapWkid, genericImage, layerExtent, wmsImage } from "../generic.ts";
 import { fragmentTexts } from "../texts/filled.ts";
 import { escapeMarkup } from "../untrusted-text.ts";
-import { type LayerFacts, plainInfoType } from "./facts.ts";
-import type { Render, Target } from "./target.ts";
+import { type LayerFacts, plainInfoType, type Render, type Target } from "./facts.ts";
 
 /**
  * What RAMP 4.0.x merges into its configuration (configSchema.json of v4.0.1). RAMP's default configuration
@@ -141,3 +139,20 @@ function gridColumns({ lang, columns }: LayerFacts, { sortable, sorting }: Spell
 		...columns.map(fieldColumn),
 	];
 }
+
+/**
+ * What RAMP 5.0 to 5.5 read: v0.9 with DataTables' own names in its grid columns, and strings as class
+ * values.
+ */
+export const v1: Target = {
+	name: "v1",
+	doc: "v1/doc",
+	docs: "v1/docs",
+	aliases: [],
+	canSort: true,
+	absent: () => "null",
+};
+
+// The viewer compares attributes as strings with `===`: a numeric class value never matches.
+export const renderV1: Render = (layer) =>
+	renderRamp(layer, { sortable: "orderable", sorting: "type", classValue: String });

@@ -1,6 +1,5 @@
 import type { ServiceType } from "../registration.ts";
-import { addressOf, type LayerFacts, layerAddress } from "./facts.ts";
-import type { Render, Target } from "./target.ts";
+import { addressOf, type LayerFacts, layerAddress, type Render, type Target } from "./facts.ts";
 
 /**
  * What FGPV 2 and 3, GeoView and the geo.ca portal read: one node of a layer, without symbols, extent or

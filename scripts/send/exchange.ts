@@ -1,7 +1,6 @@
+import type { Environment, Io } from "../../api/configuration.ts";
 import { askService, errorsOf } from "../../api/service/github.ts";
-import type { Environment, Io } from "../../registry/environment.ts";
-import { tryJson } from "../../registry/try-json.ts";
-import { counted, plain } from "../../registry/untrusted-text.ts";
+import { counted, plain, tryJson } from "../../registry/untrusted-text.ts";
 import { exitCodes } from "../terminal/command-line.ts";
 import { findSecret, type PublisherRequest, type SignedRequest, signWith } from "./request.ts";
 

@@ -1,4 +1,4 @@
-import { type Environment, type Io, WrongError } from "../../registry/environment.ts";
+import { type Environment, type Io, WrongError } from "../../api/configuration.ts";
 import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { counted, firstOf } from "../../registry/untrusted-text.ts";
 import { exitCodes } from "../terminal/command-line.ts";

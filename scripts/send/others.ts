@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import pMap from "p-map";
+import { WrongError } from "../../api/configuration.ts";
 import { askService } from "../../api/service/github.ts";
-import { WrongError } from "../../registry/environment.ts";
 import { matchesGlob } from "../../registry/owners.ts";
 import { parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import { counted } from "../../registry/untrusted-text.ts";

@@ -1,9 +1,9 @@
 import type { Command } from "@commander-js/extra-typings";
 import { InvalidArgumentError } from "commander";
+import type { Environment, Io } from "../../api/configuration.ts";
 import { parseSenders, sign } from "../../api/senders.ts";
 import { sendersPath } from "../../api/service/senders-file.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
-import type { Environment, Io } from "../../registry/environment.ts";
 import { counted, visible } from "../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../store/files/files.ts";
 import { parseUrl } from "../terminal/command-line.ts";

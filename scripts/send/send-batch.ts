@@ -1,15 +1,14 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pMap from "p-map";
+import type { Environment, Io } from "../../api/configuration.ts";
 import { putEdits } from "../../api/register.ts";
 import { mapWithProgress } from "../../publish/build.ts";
 import { collectFolder } from "../../publish/collect.ts";
-import type { Environment, Io } from "../../registry/environment.ts";
-import { judgeChange, problemLine } from "../../registry/judge.ts";
-import type { LayerFile } from "../../registry/layer-file.ts";
-import { textsOf } from "../../registry/problems.ts";
+import { judgeChange, type LayerFile, problemLine } from "../../registry/judge.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { folderOf, isOtherFile } from "../../registry/smallkey.ts";
+import { textsOf } from "../../registry/texts.ts";
 import { counted, plain } from "../../registry/untrusted-text.ts";
 import { type Commit, type Edit, isRefusal, type Meta, type Reader, type Store } from "../../store/store.ts";
 import { exitCodes } from "../terminal/command-line.ts";

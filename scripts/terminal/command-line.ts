@@ -1,7 +1,7 @@
 import { Command, type OptionValues } from "@commander-js/extra-typings";
 import { CommanderError, InvalidArgumentError } from "commander";
+import { type Environment, type Io, WrongError } from "../../api/configuration.ts";
 import type { App, Run } from "../../api/service/extensions.ts";
-import { type Environment, type Io, WrongError } from "../../registry/environment.ts";
 import { isReviewName, isSenderId } from "../../registry/timestamp.ts";
 
 /** Like those of `diff` and `grep` (POSIX, "Exit Status"). */

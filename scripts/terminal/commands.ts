@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
+import type { Io } from "../../api/configuration.ts";
 import type { Command, Purpose } from "../../api/service/extensions.ts";
-import type { Io } from "../../registry/environment.ts";
 
 export function processIo(): Io {
 	for (const output of [process.stdout, process.stderr]) {

@@ -1,13 +1,12 @@
 import { readServed } from "../../publish/changed-layers.ts";
 import type { LayersAt } from "../../publish/collect.ts";
 import { type Health, healthPath, parseHealth } from "../../registry/health.ts";
-import { judgeChange, problemLine } from "../../registry/judge.ts";
-import { type LayerFile, namesOf } from "../../registry/layer-file.ts";
+import { judgeChange, type LayerFile, namesOf, problemLine } from "../../registry/judge.ts";
 import { nameOf, ownersOf, ownersPath, parseOwners } from "../../registry/owners.ts";
-import { pointerSegment } from "../../registry/problems.ts";
 import { descriptionPath, type Lang, layerPath } from "../../registry/smallkey.ts";
+import { pointerSegment } from "../../registry/texts.ts";
 import type { PublicName } from "../../registry/timestamp.ts";
-import { isObject, tryJson } from "../../registry/try-json.ts";
+import { isObject, tryJson } from "../../registry/untrusted-text.ts";
 import { openCatFile } from "../../store/git/commands/cat-file.ts";
 import { listTree, readEntries } from "../../store/git/commands/tree.ts";
 import { type HistoryCommit, lastChanges, maxListedLayers, readHistory } from "./change-list.ts";

@@ -1,6 +1,6 @@
 import type { FromSchema } from "json-schema-to-ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { tryJson } from "../../registry/try-json.ts";
+import { tryJson } from "../../registry/untrusted-text.ts";
 import type { catalogueChunk } from "./catalogue-schema.ts";
 import type { Entry } from "./entry.ts";
 

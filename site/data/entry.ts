@@ -1,7 +1,6 @@
 import type { FromSchema } from "json-schema-to-ts";
-import { type CauseCode, causes } from "../../registry/causes.ts";
 import { currentDescription, describedFor } from "../../registry/description.ts";
-import { type Health, sickStates } from "../../registry/health.ts";
+import { type CauseCode, causes, type Health, sickStates } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import type { Bounds } from "../../registry/projections.ts";
 import { kindOf } from "../../registry/registration.ts";

@@ -3,8 +3,8 @@ import { errors, layerStatus, missing, receipt } from "../../registry/schemas/an
 import { owners } from "../../registry/schemas/definitions.ts";
 import { description } from "../../registry/schemas/description.ts";
 import { registration, registration1, registration2 } from "../../registry/schemas/registration.ts";
+import type { Target, TargetName } from "../../registry/targets/facts.ts";
 import { targets } from "../../registry/targets/table.ts";
-import type { Target, TargetName } from "../../registry/targets/target.ts";
 import { type TextCode, texts } from "../../registry/texts.ts";
 import { readVersion } from "../../store/files/version.ts";
 import { frameHtml } from "../static/frame.ts";

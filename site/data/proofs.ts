@@ -1,10 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Cause } from "../../registry/causes.ts";
+import type { Cause } from "../../registry/health.ts";
 import { folderOf, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
-import { tryJson } from "../../registry/try-json.ts";
-import { code } from "../../registry/untrusted-text.ts";
+import { code, tryJson } from "../../registry/untrusted-text.ts";
 import { ifThereSync, readTextIfThere } from "../../store/files/files.ts";
 import type { Entry } from "./entries.ts";
 

@@ -1,6 +1,6 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import type { PublicName } from "../../registry/timestamp.ts";
-import { tryJson } from "../../registry/try-json.ts";
+import { tryJson } from "../../registry/untrusted-text.ts";
 import type { Entry } from "./entries.ts";
 
 /** The catalogue's file with the last changes of layers and what they changed, for its pages and feeds. */

@@ -2,7 +2,7 @@ import { html, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { canonicalText } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { isObject, tryJson } from "../../registry/try-json.ts";
+import { isObject, tryJson } from "../../registry/untrusted-text.ts";
 import { ServiceFailed } from "../map/service-request.ts";
 import { field, select, textIn } from "../page/dom.ts";
 import { typeText } from "../page/page-texts.ts";

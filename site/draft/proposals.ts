@@ -1,6 +1,5 @@
 import { arcgisPath, operationOf } from "../../registry/addresses.ts";
-import { judgeKey } from "../../registry/key-rules.ts";
-import { type Lang, parseSmallkey } from "../../registry/smallkey.ts";
+import { judgeKey, type Lang, parseSmallkey } from "../../registry/smallkey.ts";
 import { textIn, textOf } from "../../registry/texts.ts";
 import { fold, isStopWord } from "../search/words.ts";
 

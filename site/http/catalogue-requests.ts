@@ -1,10 +1,10 @@
 import type { Question } from "../../api/context.ts";
 import { answerTagged, type Reply, refuseFile } from "../../api/reply.ts";
 import type { RunningService } from "../../api/service/extensions.ts";
-import { etagOf } from "../../registry/etag.ts";
 import { healthReportPath, parseHealthReport } from "../../registry/health.ts";
 import { type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
-import { tryJson } from "../../registry/try-json.ts";
+import { tryJson } from "../../registry/untrusted-text.ts";
+import { etagOf } from "../../store/hashes.ts";
 import { chunkCount, chunkOf, type Entry, manifestPath, parseChunk, parseManifest } from "../data/entries.ts";
 import { parseRecent, recentPath } from "../data/recent.ts";
 import { layerFile, listFile } from "../static/addresses.ts";

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { etagOf } from "../../registry/etag.ts";
+import { etagOf } from "../../store/hashes.ts";
 import { Catalogue, type CatalogueFile, type CatalogueFiles } from "./catalogue-requests.ts";
 
 /** → suffix of the compressed copy, the best coding first. */

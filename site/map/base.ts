@@ -10,7 +10,7 @@ import OlMap from "ol/Map.js";
 import type MapBrowserEvent from "ol/MapBrowserEvent.js";
 import ImageStatic from "ol/source/ImageStatic.js";
 import View from "ol/View.js";
-import { layerExtent } from "../../registry/extent.ts";
+import { layerExtent } from "../../registry/generic.ts";
 import { land, settings } from "../page/page.ts";
 import type { Box } from "./drawable.ts";
 import { t } from "./map-texts.ts";

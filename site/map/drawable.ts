@@ -1,5 +1,5 @@
-import { genericImage } from "../../registry/pictures.ts";
-import type { TargetName } from "../../registry/targets/target.ts";
+import { genericImage } from "../../registry/generic.ts";
+import type { TargetName } from "../../registry/targets/facts.ts";
 
 export interface LayerSymbol {
 	imageUrl: string;

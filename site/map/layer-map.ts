@@ -2,7 +2,7 @@ import { html, render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import Collection from "ol/Collection.js";
 import LayerGroup from "ol/layer/Group.js";
-import type { CauseCode } from "../../registry/causes.ts";
+import type { CauseCode } from "../../registry/health.ts";
 import type { Content } from "../page/dom.ts";
 import { settings } from "../page/page.ts";
 import type { PictureFacts } from "../service/picture.ts";

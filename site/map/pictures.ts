@@ -8,7 +8,7 @@ import ImageWMS from "ol/source/ImageWMS.js";
 import XYZ from "ol/source/XYZ.js";
 import TileGrid from "ol/tilegrid/TileGrid.js";
 import type View from "ol/View.js";
-import { tryJson } from "../../registry/try-json.ts";
+import { tryJson } from "../../registry/untrusted-text.ts";
 import { breakable, type Content, outside } from "../page/dom.ts";
 import { type PictureFacts, pictureRequest } from "../service/picture.ts";
 import type { Drawable } from "./drawable.ts";

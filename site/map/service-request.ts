@@ -1,7 +1,7 @@
 import type OlMap from "ol/Map.js";
 import Overlay from "ol/Overlay.js";
 import { isBlockedOn } from "../../registry/addresses.ts";
-import type { CauseCode } from "../../registry/causes.ts";
+import type { CauseCode } from "../../registry/health.ts";
 import { webAddress } from "../page/dom.ts";
 import { settings } from "../page/page.ts";
 import { lang } from "../page/page-texts.ts";

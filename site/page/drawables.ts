@@ -1,6 +1,6 @@
 import { html, render, type TemplateResult } from "lit-html";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import type { TargetName } from "../../registry/targets/target.ts";
+import type { TargetName } from "../../registry/targets/facts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { capabilitiesAddress } from "../service/address.ts";
 import { answerButton, breakable, type Content, outside, part, warning, webAddress } from "./dom.ts";

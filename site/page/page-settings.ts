@@ -1,5 +1,5 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import type { TargetName } from "../../registry/targets/target.ts";
+import type { TargetName } from "../../registry/targets/facts.ts";
 
 export interface OperatorSettings {
 	/** Null: only the name that every site has. */

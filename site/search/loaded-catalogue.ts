@@ -1,5 +1,5 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import { tryJson } from "../../registry/try-json.ts";
+import { tryJson } from "../../registry/untrusted-text.ts";
 import {
 	chunkOf,
 	type Entry,

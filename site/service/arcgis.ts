@@ -1,5 +1,5 @@
 import { serviceNameIn, withoutForm } from "../../registry/addresses.ts";
-import { type Cause, causeOf } from "../../registry/causes.ts";
+import { type Cause, causeOf } from "../../registry/health.ts";
 import type { ServiceType } from "../../registry/registration.ts";
 import { isObject, listOf, numberOf, objectOf, parseAnswer, quote, textOf, wordOf } from "./decode.ts";
 

@@ -1,4 +1,4 @@
-import type { Extent } from "../../registry/extent.ts";
+import type { Extent } from "../../registry/generic.ts";
 import {
 	type Bounds,
 	type Box,
@@ -10,6 +10,7 @@ import {
 } from "../../registry/projections.ts";
 import { type Document, lacksReference } from "./arcgis.ts";
 import { numberOf, objectOf } from "./decode.ts";
+
 import references from "./references.json" with { type: "json" };
 import type { XmlElement } from "./xml.ts";
 

@@ -1,5 +1,5 @@
 import { isNestedBeyond } from "../../registry/json.ts";
-import { isObject, tryJson } from "../../registry/try-json.ts";
+import { isObject, tryJson } from "../../registry/untrusted-text.ts";
 
 export { isObject };
 

@@ -1,4 +1,4 @@
-import type { CauseCode } from "../../registry/causes.ts";
+import type { CauseCode } from "../../registry/health.ts";
 import type { Bounds } from "../../registry/projections.ts";
 import { unionOf } from "./boxes.ts";
 import {

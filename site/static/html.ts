@@ -1,4 +1,4 @@
-import { causes } from "../../registry/causes.ts";
+import { causes } from "../../registry/health.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../page/page-settings.ts";
 import { english } from "../text/english.ts";

@@ -1,6 +1,6 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import type { TargetName } from "../../registry/targets/facts.ts";
 import { targetPath } from "../../registry/targets/table.ts";
-import type { TargetName } from "../../registry/targets/target.ts";
 import { type Entry, type LayerPage, layerAddress } from "../data/entries.ts";
 import { type Snippet, snippetsOf } from "../data/snippets.ts";
 import { layerFacts, layerHead } from "../page/layer-content.ts";

@@ -1,5 +1,4 @@
-import { causes } from "../../registry/causes.ts";
-import { causeIn } from "../../registry/health.ts";
+import { causeIn, causes } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { chunkOf, type Entry, layerAddress } from "../data/entries.ts";
 import type { ChangeDetail, RecentChange } from "../data/recent.ts";

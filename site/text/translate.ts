@@ -1,4 +1,4 @@
-import type { CauseTexts } from "../../registry/causes.ts";
+import type { CauseTexts } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { type Countable, codeFor, filled } from "../../registry/texts/filled.ts";
 import type { english } from "./english.ts";

@@ -1,4 +1,4 @@
-import type { LayerFile } from "../../registry/layer-file.ts";
+import type { LayerFile } from "../../registry/judge.ts";
 import { type FileEntry, type Folder, readerOf } from "../reader.ts";
 import type { CatFile, GitObject } from "./commands/cat-file.ts";
 import { GitDamage } from "./commands/run.ts";

@@ -1,7 +1,6 @@
-import { pointerSegment } from "../../registry/problems.ts";
 import { folderOf } from "../../registry/smallkey.ts";
-import { tryJson } from "../../registry/try-json.ts";
-import { code, linesWithin } from "../../registry/untrusted-text.ts";
+import { pointerSegment } from "../../registry/texts.ts";
+import { code, linesWithin, tryJson } from "../../registry/untrusted-text.ts";
 import { readerOf } from "../reader.ts";
 import {
 	authorOf,

@@ -1,6 +1,13 @@
 import { dirname } from "node:path";
-import { type EditedFile, type FileProblem, judgeChange, problemLine } from "../../registry/judge.ts";
-import { maxBytesOf, type NamesBefore, namesOf } from "../../registry/layer-file.ts";
+import {
+	type EditedFile,
+	type FileProblem,
+	judgeChange,
+	maxBytesOf,
+	type NamesBefore,
+	namesOf,
+	problemLine,
+} from "../../registry/judge.ts";
 import { warningsOf } from "../../registry/registration.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";

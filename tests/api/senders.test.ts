@@ -9,8 +9,7 @@ import {
 	sign,
 	verify,
 } from "../../api/senders.ts";
-import { textsOf } from "../../registry/problems.ts";
-import type { Problem } from "../../registry/texts.ts";
+import { type Problem, textsOf } from "../../registry/texts.ts";
 import { base64url, blobId, hashes, hexOf, webHashes } from "../../store/hashes.ts";
 import { manual } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";

@@ -1,4 +1,4 @@
-import { wmsImage } from "../../registry/pictures.ts";
+import { wmsImage } from "../../registry/generic.ts";
 import { manual } from "../helpers/local.ts";
 
 /** A service under test, known by its address only. */

@@ -8,7 +8,7 @@ import { readConfiguration } from "../../api/service/settings.ts";
 import { extensions } from "../../extensions/index.ts";
 import type { FileTimes } from "../../publish/file-writer.ts";
 import type { Publication } from "../../publish/publication.ts";
-import type { ReadFragment } from "../../registry/targets/target.ts";
+import type { ReadFragment } from "../../registry/targets/facts.ts";
 import { createSite } from "../../site/extension.ts";
 import type { openCatalogue } from "../../site/process/catalogue-process.ts";
 import { filesBelow, readTextIfThere } from "../../store/files/files.ts";

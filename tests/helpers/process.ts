@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
-import type { Io } from "../../registry/environment.ts";
+import type { Io } from "../../api/configuration.ts";
 import { run } from "../../scripts/main.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -1,4 +1,4 @@
-import { causes } from "../../registry/causes.ts";
+import { causes } from "../../registry/health.ts";
 import { fragmentTexts } from "../../registry/texts/filled.ts";
 import { texts } from "../../registry/texts.ts";
 import { english } from "../../site/text/english.ts";

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { createFragmentCache } from "../../publish/rendered.ts";
-import type { Fragment } from "../../registry/targets/target.ts";
+import type { Fragment } from "../../registry/targets/facts.ts";
 import { test } from "../helpers/suite.ts";
 
 const fragment = (text: string): Fragment => ({ body: new TextEncoder().encode(text), etag: `"${text}"` });

@@ -1,7 +1,6 @@
 import * as assert from "uvu/assert";
 import { type Description, parseDescription } from "../../registry/description.ts";
-import { mapWkids } from "../../registry/extent.ts";
-import { wmsImage } from "../../registry/pictures.ts";
+import { mapWkids, wmsImage } from "../../registry/generic.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames } from "../../registry/targets/table.ts";

@@ -1,9 +1,10 @@
 import * as assert from "uvu/assert";
 import { isBlockedOn } from "../../registry/addresses.ts";
-import { causeOf, causes } from "../../registry/causes.ts";
 import {
 	type CheckResult,
 	causeIn,
+	causeOf,
+	causes,
 	checkResult,
 	type Health,
 	healthText,

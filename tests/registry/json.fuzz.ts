@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import * as assert from "uvu/assert";
 import { parseJson } from "../../registry/json.ts";
-import { pointerOf, textsOf } from "../../registry/problems.ts";
+import { pointerOf, textsOf } from "../../registry/texts.ts";
 import { fuzzRuns } from "../helpers/fuzz.ts";
 import { test } from "../helpers/suite.ts";
 

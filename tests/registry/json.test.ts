@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { lineAt, linesOf, parseJson } from "../../registry/json.ts";
-import { textsOf } from "../../registry/problems.ts";
+import { textsOf } from "../../registry/texts.ts";
 import { test } from "../helpers/suite.ts";
 
 function problemsOf(json: string | Uint8Array): string[] {

@@ -1,6 +1,5 @@
 import * as assert from "uvu/assert";
-import { judgeChange, problemLine } from "../../registry/judge.ts";
-import { type LayerFile, namesOf } from "../../registry/layer-file.ts";
+import { judgeChange, type LayerFile, namesOf, problemLine } from "../../registry/judge.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { type TextCode, textIn } from "../../registry/texts.ts";
 import { wms } from "../helpers/local.ts";

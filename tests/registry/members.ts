@@ -1,4 +1,4 @@
-import type { TargetName } from "../../registry/targets/target.ts";
+import type { TargetName } from "../../registry/targets/facts.ts";
 
 /** Where a member of a registration is seen: the fragment of each target, the entry of the catalogue, the layer's page. */
 export type Reader = TargetName | "entry" | "page";

@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { matchesGlob, type Owners, ownersOf, parseOwners } from "../../registry/owners.ts";
-import { textsOf } from "../../registry/problems.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { textsOf } from "../../registry/texts.ts";
 import { test } from "../helpers/suite.ts";
 
 const team = (name: string) => `@org/${name}`;

@@ -1,8 +1,7 @@
 import * as assert from "uvu/assert";
 import { parseOwners } from "../../registry/owners.ts";
-import { textsOf } from "../../registry/problems.ts";
 import { parseRegistration } from "../../registry/registration.ts";
-import type { Problem } from "../../registry/texts.ts";
+import { type Problem, textsOf } from "../../registry/texts.ts";
 import { test } from "../helpers/suite.ts";
 
 const encoder = new TextEncoder();

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import * as assert from "uvu/assert";
-import { textsOf } from "../../registry/problems.ts";
 import { canonicalText, parseRegistration, type Registration } from "../../registry/registration.ts";
+import { textsOf } from "../../registry/texts.ts";
 import { fuzzRuns } from "../helpers/fuzz.ts";
 import { test } from "../helpers/suite.ts";
 import { registrations1, registrations2 } from "./registrations.ts";

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 import * as assert from "uvu/assert";
-import { textsOf } from "../../registry/problems.ts";
 import {
 	canonicalText,
 	harvestedLangs,
@@ -9,6 +8,7 @@ import {
 	parseRegistration,
 	type Registration2,
 } from "../../registry/registration.ts";
+import { textsOf } from "../../registry/texts.ts";
 import { test } from "../helpers/suite.ts";
 
 const arcgis = "https://host.example/arcgis/rest/services/A/MapServer/0/";

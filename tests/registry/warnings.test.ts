@@ -1,7 +1,6 @@
 import * as assert from "uvu/assert";
-import { textsOf } from "../../registry/problems.ts";
-import type { LangNode, Registration1 } from "../../registry/registration.ts";
-import { warningsOf } from "../../registry/registration.ts";
+import { type LangNode, type Registration1, warningsOf } from "../../registry/registration.ts";
+import { textsOf } from "../../registry/texts.ts";
 import { test } from "../helpers/suite.ts";
 
 type Type = "wms" | "feature";

@@ -1,8 +1,7 @@
 import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { sign } from "../../api/senders.ts";
-import { causeOf } from "../../registry/causes.ts";
-import { checkResult } from "../../registry/health.ts";
+import { causeOf, checkResult } from "../../registry/health.ts";
 import { Peer } from "../extensions/harvest/peer.ts";
 import { eventually } from "../helpers/wait.ts";
 import { sharedSuite } from "../helpers/world.ts";

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import type { TargetName } from "../../registry/targets/target.ts";
+import type { TargetName } from "../../registry/targets/facts.ts";
 import { drawableOf, drawnTargets } from "../../site/map/drawable.ts";
 import { test } from "../helpers/suite.ts";
 

@@ -1,8 +1,7 @@
 import * as assert from "uvu/assert";
 import { conditionalEdits } from "../../api/conditions.ts";
-import { textsOf } from "../../registry/problems.ts";
 import { descriptionPath, folderOf, layerPath } from "../../registry/smallkey.ts";
-import { problemAt } from "../../registry/texts.ts";
+import { problemAt, textsOf } from "../../registry/texts.ts";
 import { blobId } from "../../store/hashes.ts";
 import {
 	type Commit,

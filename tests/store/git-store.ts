@@ -1,12 +1,11 @@
 import { join } from "node:path";
-import { textsOf } from "../../registry/problems.ts";
 import { layerPath } from "../../registry/smallkey.ts";
+import { textsOf } from "../../registry/texts.ts";
 import { type StoreLimits, syncPath } from "../../store/git/base.ts";
 import type { Publish } from "../../store/git/branch.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { type GitStore, type GitStoreOptions, openGitStore } from "../../store/git/git-store.ts";
-import type { Log } from "../../store/store.ts";
-import { type Commit, isRefusal, type Meta, type Refusal } from "../../store/store.ts";
+import { type Commit, isRefusal, type Log, type Meta, type Refusal } from "../../store/store.ts";
 import { wms } from "../helpers/local.ts";
 import { metaOf } from "./contract.ts";
 

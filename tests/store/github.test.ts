@@ -1,8 +1,8 @@
 import { createPrivateKey } from "node:crypto";
 import pMap from "p-map";
 import * as assert from "uvu/assert";
-import { textsOf } from "../../registry/problems.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { textsOf } from "../../registry/texts.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { layerBody } from "../../store/github/review.ts";
 import {

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import pLimit from "p-limit";
-import { causeOf } from "../../../registry/causes.ts";
+import { causeOf } from "../../../registry/health.ts";
 import type { GuardedFetch, Take } from "./fetch.ts";
 import { FetchFailure, Trouble } from "./trouble.ts";
 

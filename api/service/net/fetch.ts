@@ -1,5 +1,5 @@
 import type { buildConnector, Dispatcher } from "undici";
-import { causeOf } from "../../../registry/causes.ts";
+import { causeOf } from "../../../registry/health.ts";
 import { checkLiteral, createLookup, FetchFailure, type Resolve, toFailure } from "./trouble.ts";
 
 interface FetchOptions {

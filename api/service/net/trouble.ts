@@ -1,7 +1,6 @@
 import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import ipaddr from "ipaddr.js";
-import { type Cause, type CauseCode, causeOf, causeText } from "../../../registry/causes.ts";
-import type { SickState } from "../../../registry/health.ts";
+import { type Cause, type CauseCode, causeOf, causeText, type SickState } from "../../../registry/health.ts";
 
 /** Metadata and DNS: in a public range, but it answers only inside Azure's network. */
 const azureMetadata = "168.63.129.16";

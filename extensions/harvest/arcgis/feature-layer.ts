@@ -1,7 +1,7 @@
 import type { Ask } from "../../../api/service/net/ask.ts";
 import { Trouble } from "../../../api/service/net/trouble.ts";
-import { type Cause, causeOf } from "../../../registry/causes.ts";
 import type { FeatureDescription, Field } from "../../../registry/description.ts";
+import { type Cause, causeOf } from "../../../registry/health.ts";
 import { maxAbstract } from "../../../registry/schemas/description.ts";
 import { plainText } from "../../../registry/untrusted-text.ts";
 import {

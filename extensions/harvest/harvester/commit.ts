@@ -1,7 +1,7 @@
 import { type Description, descriptionText, parseDescription } from "../../../registry/description.ts";
-import { textsOf } from "../../../registry/problems.ts";
 import { harvestedLangs, parseRegistration, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
+import { textsOf } from "../../../registry/texts.ts";
 import {
 	type Edit,
 	isRefusal,

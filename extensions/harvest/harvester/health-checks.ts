@@ -13,8 +13,8 @@ import {
 	updateHealth,
 	weekOf,
 } from "../../../registry/health.ts";
-import { textsOf } from "../../../registry/problems.ts";
 import type { WaitingRepair } from "../../../registry/schemas/answers.ts";
+import { textsOf } from "../../../registry/texts.ts";
 import { isRefusal, type Log, type Meta, type Store } from "../../../store/store.ts";
 import { type FindingLine, findingLine, resultOf } from "../finding.ts";
 import type { WatchLayer } from "../layer.ts";

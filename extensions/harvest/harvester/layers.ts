@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import type { Io } from "../../../api/configuration.ts";
 import type { Ask } from "../../../api/service/net/ask.ts";
 import { mapWithProgress } from "../../../publish/build.ts";
 import { collectSource, type Source } from "../../../publish/collect.ts";
 import { placeFile } from "../../../publish/place-file.ts";
-import type { Io } from "../../../registry/environment.ts";
 import {
 	type CheckResult,
 	type Health,
@@ -13,8 +13,7 @@ import {
 	updateHealth,
 	weekOf,
 } from "../../../registry/health.ts";
-import { type CheckedLayer, judgeChange, problemLine } from "../../../registry/judge.ts";
-import { namesOf } from "../../../registry/layer-file.ts";
+import { type CheckedLayer, judgeChange, namesOf, problemLine } from "../../../registry/judge.ts";
 import { langs } from "../../../registry/smallkey.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";

@@ -8,7 +8,7 @@ import { isDescribed } from "../../../registry/description.ts";
 import { parseHealth, type Sickness } from "../../../registry/health.ts";
 import type { LayerStatus } from "../../../registry/schemas/answers.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
-import { tryJson } from "../../../registry/try-json.ts";
+import { tryJson } from "../../../registry/untrusted-text.ts";
 import { objectOf } from "../../../site/service/decode.ts";
 import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
 import type { Layer, Log } from "../../../store/store.ts";

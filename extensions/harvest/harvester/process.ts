@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import pLimit from "p-limit";
-import { type Cause, causeOf } from "../../../registry/causes.ts";
 import type { Description } from "../../../registry/description.ts";
+import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { langs } from "../../../registry/smallkey.ts";
 import { lowerPriority } from "../../../store/git/commands/run.ts";

@@ -1,7 +1,7 @@
 import { decode, hasPngSignature } from "fast-png";
 import type { Ask } from "../../../api/service/net/ask.ts";
 import { Trouble } from "../../../api/service/net/trouble.ts";
-import { type Cause, causeOf } from "../../../registry/causes.ts";
+import { type Cause, causeOf } from "../../../registry/health.ts";
 import { isSameService } from "../../../site/service/address.ts";
 import type { Capabilities, CapabilitiesLayer } from "../../../site/service/capabilities.ts";
 import {

@@ -1,7 +1,7 @@
 import { aborted } from "node:util";
 import type { Ask } from "../../../api/service/net/ask.ts";
 import { Trouble } from "../../../api/service/net/trouble.ts";
-import { causeOf } from "../../../registry/causes.ts";
+import { causeOf } from "../../../registry/health.ts";
 import { capabilitiesAddress, restfulAddress } from "../../../site/service/address.ts";
 import { type Capabilities, listedNames, type OgcService } from "../../../site/service/capabilities.ts";
 import type { Parts } from "../../../site/service/parts.ts";

@@ -1,11 +1,11 @@
 // npx fragment-publisher backup: copies the layers and the senders of DATA_DIR to another disk
 import { mkdir, readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
+import { WrongError } from "../../../api/configuration.ts";
 import { parseSenders } from "../../../api/senders.ts";
 import { repositoryPath } from "../../../api/service/data-dir.ts";
 import { sendersPath } from "../../../api/service/senders-file.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
-import { WrongError } from "../../../registry/environment.ts";
 import { counted } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";

@@ -1,13 +1,13 @@
 // npx fragment-publisher import and compare: import the layers of an older service, and compare the two
 import { existsSync } from "node:fs";
+import { WrongError } from "../../../api/configuration.ts";
 import { repositoryPath } from "../../../api/service/data-dir.ts";
 import { servedRef } from "../../../api/service/repository.ts";
 import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts";
 import { type Configuration, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { progress } from "../../../publish/build.ts";
-import { WrongError } from "../../../registry/environment.ts";
-import { textsOf } from "../../../registry/problems.ts";
 import { parseLayerPath, parseSmallkey } from "../../../registry/smallkey.ts";
+import { textsOf } from "../../../registry/texts.ts";
 import { isSenderId } from "../../../registry/timestamp.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { readKeys } from "../../../scripts/send/others.ts";

@@ -10,9 +10,14 @@ import { isFolderLocked, lockFolder } from "../../../api/service/lock.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { collectSource, type Source } from "../../../publish/collect.ts";
 import { placeFile } from "../../../publish/place-file.ts";
-import type { CauseCode } from "../../../registry/causes.ts";
 import { describedFor } from "../../../registry/description.ts";
-import { type CheckResult, checkResult, healthPath, type SickState } from "../../../registry/health.ts";
+import {
+	type CauseCode,
+	type CheckResult,
+	checkResult,
+	healthPath,
+	type SickState,
+} from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { nameOf, ownersOf, ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
@@ -20,8 +25,7 @@ import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, parseCount } from "../../../scripts/terminal/command-line.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../../../scripts/validate.ts";
 import { buildOutput } from "../../../site/build/output.ts";
-import type { Proof, Proofs } from "../../../site/data/proofs.ts";
-import { proposedFolder } from "../../../site/data/proofs.ts";
+import { type Proof, type Proofs, proposedFolder } from "../../../site/data/proofs.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
 import { listTree, readEntries } from "../../../store/git/commands/tree.ts";

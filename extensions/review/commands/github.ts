@@ -2,10 +2,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Option } from "@commander-js/extra-typings";
+import type { Environment, Io } from "../../../api/configuration.ts";
 import { connectToGithub, fetchFromGithub } from "../../../api/service/github.ts";
 import { readAt } from "../../../api/service/repository.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
-import type { Environment, Io } from "../../../registry/environment.ts";
 import { ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";

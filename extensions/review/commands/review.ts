@@ -2,6 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
+import { type Environment, WrongError } from "../../../api/configuration.ts";
 import {
 	findRepository,
 	findWaiting,
@@ -11,7 +12,6 @@ import {
 } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
-import { type Environment, WrongError } from "../../../registry/environment.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
 import { readPicturePairs } from "../../../site/data/proofs.ts";

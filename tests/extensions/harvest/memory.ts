@@ -1,6 +1,6 @@
 import { createAsk } from "../../../api/service/net/ask.ts";
 import { checkLiteral, FetchFailure } from "../../../api/service/net/trouble.ts";
-import { causeOf } from "../../../registry/causes.ts";
+import { causeOf } from "../../../registry/health.ts";
 
 /** What a service answers. */
 export interface MemoryAnswer {

@@ -9,7 +9,7 @@ import {
 	openBrowser as openLimitedBrowser,
 	serveFolder,
 } from "../../../extensions/prove/report.ts";
-import { causeOf } from "../../../registry/causes.ts";
+import { causeOf } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { processIo } from "../../../scripts/terminal/commands.ts";
 import { buildOutput } from "../../../site/build/output.ts";

@@ -7,7 +7,7 @@ import { readLayers } from "../../../extensions/harvest/harvester/layers.ts";
 import type { Drawn } from "../../../extensions/prove/draw.ts";
 import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
 import { reportHtml, reportOf } from "../../../extensions/prove/report.ts";
-import { type Cause, causeOf } from "../../../registry/causes.ts";
+import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { processIo } from "../../../scripts/terminal/commands.ts";
 import { type Proof, readProofs } from "../../../site/data/proofs.ts";

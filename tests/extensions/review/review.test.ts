@@ -2,7 +2,7 @@ import * as assert from "uvu/assert";
 import type { Finding } from "../../../extensions/harvest/finding.ts";
 import { renderComment } from "../../../extensions/review/comment.ts";
 import { type CheckServices, isWrong, type Review, review } from "../../../extensions/review/review.ts";
-import { causeOf } from "../../../registry/causes.ts";
+import { causeOf } from "../../../registry/health.ts";
 import { test } from "../../helpers/suite.ts";
 import { type Files, Repository } from "../../helpers/world.ts";
 import { featureFile, hide, ownersFile, wmsFile } from "./repository.ts";

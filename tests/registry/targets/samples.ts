@@ -2,9 +2,8 @@ import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
 import type { LangEntry, Registration, Registration1 } from "../../../registry/registration.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
-import { type FragmentSettings, layerFacts } from "../../../registry/targets/facts.ts";
+import { type FragmentSettings, layerFacts, type Target } from "../../../registry/targets/facts.ts";
 import { renderAt as render } from "../../../registry/targets/table.ts";
-import type { Target } from "../../../registry/targets/target.ts";
 import { assertAcceptedAt } from "../../viewer/accepted.ts";
 
 export const mapServer = "https://host.example/arcgis/rest/services/X/MapServer/3";

@@ -1,10 +1,9 @@
 import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
 import type { LangNode, Registration2 } from "../../../registry/registration.ts";
+import type { Target } from "../../../registry/targets/facts.ts";
 import { ramp4 } from "../../../registry/targets/ramp4.ts";
-import type { Target } from "../../../registry/targets/target.ts";
-import { v09 } from "../../../registry/targets/v0.9.ts";
-import { v1 } from "../../../registry/targets/v1.ts";
+import { v1, v09 } from "../../../registry/targets/v0.9.ts";
 import { v2 } from "../../../registry/targets/v2.ts";
 import { test } from "../../helpers/suite.ts";
 import { readAsFgpv } from "../../viewer/fgpv.ts";

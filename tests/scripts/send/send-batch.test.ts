@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import type { Io } from "../../../registry/environment.ts";
+import type { Io } from "../../../api/configuration.ts";
 import { codeOf, sendBatch } from "../../../scripts/send/send-batch.ts";
 import { manual } from "../../helpers/local.ts";
 import { test } from "../../helpers/suite.ts";

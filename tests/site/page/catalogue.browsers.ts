@@ -1,7 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import * as assert from "uvu/assert";
-import { causeOf } from "../../../registry/causes.ts";
-import { checkResult } from "../../../registry/health.ts";
+import { causeOf, checkResult } from "../../../registry/health.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 import { openBrowser, openWindow, runInBrowser } from "../browser.ts";

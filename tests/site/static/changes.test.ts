@@ -1,6 +1,5 @@
 import * as assert from "uvu/assert";
-import { causeOf } from "../../../registry/causes.ts";
-import { checkResult } from "../../../registry/health.ts";
+import { causeOf, checkResult } from "../../../registry/health.ts";
 import type { Entry } from "../../../site/data/entries.ts";
 import type { RecentChange } from "../../../site/data/recent.ts";
 import { slugOf } from "../../../site/search/select.ts";

@@ -1,7 +1,6 @@
 import { SaxesParser } from "saxes";
 import * as assert from "uvu/assert";
-import { causeOf } from "../../../registry/causes.ts";
-import { checkResult } from "../../../registry/health.ts";
+import { causeOf, checkResult } from "../../../registry/health.ts";
 import type { Entry } from "../../../site/data/entries.ts";
 import { pageHeaders } from "../../../site/http/site-headers.ts";
 import { layerEmbedHtml, layerHtml } from "../../../site/static/layer-page.ts";

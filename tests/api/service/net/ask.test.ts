@@ -1,8 +1,7 @@
 import * as assert from "uvu/assert";
 import { type Answer, createAsk } from "../../../../api/service/net/ask.ts";
-import type { Trouble } from "../../../../api/service/net/trouble.ts";
-import { FetchFailure } from "../../../../api/service/net/trouble.ts";
-import { causeOf } from "../../../../registry/causes.ts";
+import { FetchFailure, type Trouble } from "../../../../api/service/net/trouble.ts";
+import { causeOf } from "../../../../registry/health.ts";
 import { test } from "../../../helpers/suite.ts";
 
 /** What one request gets: a status, with a wait that the service asks for, or a failure of the connection. */

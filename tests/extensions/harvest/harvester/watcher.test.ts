@@ -1,9 +1,7 @@
 import * as assert from "uvu/assert";
 import type { Watched } from "../../../../extensions/harvest/finding.ts";
-import type { Notice } from "../../../../extensions/harvest/harvester/health-checks.ts";
-import { createWatcher } from "../../../../extensions/harvest/harvester/health-checks.ts";
-import { causeOf } from "../../../../registry/causes.ts";
-import { healthPath, type SickState, weekOf } from "../../../../registry/health.ts";
+import { createWatcher, type Notice } from "../../../../extensions/harvest/harvester/health-checks.ts";
+import { causeOf, healthPath, type SickState, weekOf } from "../../../../registry/health.ts";
 import type { Registration } from "../../../../registry/registration.ts";
 import { Handlers, wms } from "../../../helpers/handlers.ts";
 import { test } from "../../../helpers/suite.ts";

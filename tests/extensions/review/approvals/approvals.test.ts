@@ -7,7 +7,7 @@ import { judgePull, parseTeams, unknownOwners } from "../../../../extensions/rev
 import type { MergedPaths } from "../../../../extensions/review/approvals/pull-state.ts";
 import { openPulls, parsePulls } from "../../../../extensions/review/pulls.ts";
 import { parseOwners } from "../../../../registry/owners.ts";
-import { textsOf } from "../../../../registry/problems.ts";
+import { textsOf } from "../../../../registry/texts.ts";
 import { exits, prints, root, runScript } from "../../../helpers/process.ts";
 import { freshSuite, Repository, temporaryFolder, writeFiles } from "../../../helpers/world.ts";
 import { bot, idOf, type PeerPull, type ReviewPeer, startReviewPeer } from "./review-peer.ts";
