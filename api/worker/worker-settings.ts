@@ -7,13 +7,10 @@ import type { ReadSettings } from "../read-request.ts";
 import { parseSenders } from "../senders.ts";
 import type { Bindings } from "./reads.ts";
 
-/**
- * Each distinct key takes one fetch; a request may make 50 fetches on the free plan, 10,000 on the paid one
- * (Workers, "Limits", subrequests).
- */
+/** A fetch for each key: a request may make 50 on the free plan, 10,000 on the paid one (Workers, "Limits"). */
 const docsMaxKeys = { fallback: 45, max: 900 };
 
-/** Changes that one request makes together: each takes up to five of the free plan's 50 fetches. */
+/** Each change takes up to five of the free plan's 50 fetches. */
 const maxBatch = 4;
 
 const retryWithoutStore = 3600;

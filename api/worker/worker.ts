@@ -42,9 +42,9 @@ export function createWorker(
 			switch (route.kind) {
 				case "other": {
 					const { basePath } = settings;
-					const path = target.slice(basePath.length);
-					const question = { ...{ method: request.method, path, basePath, ifNoneMatch }, acceptEncoding: "" };
-					return await route.route.answer({ ...question, address: null, client: [] });
+					const question = { method: request.method, path: target.slice(basePath.length), basePath };
+					const none = { acceptEncoding: "", address: null, client: [] };
+					return await route.route.answer({ ...question, ...none, ifNoneMatch });
 				}
 				case "status":
 					return await answerStatus(route.segment, null, errors);
@@ -74,29 +74,29 @@ export function createWorker(
 
 	return {
 		async fetch(request: Request, bindings: Bindings): Promise<Response> {
-			const target = targetOf(request.url);
-			const answered = await answer(request, target, bindings);
+			// The engine leaves the path as it was sent.
+			const target = request.url.slice(request.url.indexOf("/", request.url.indexOf("//") + 2));
 			const language = request.headers.get("Accept-Language");
-			const reply = inLanguageOf(answered, language);
+			const reply = inLanguageOf(await answer(request, target, bindings), language);
 			logAnswer(request, target, reply, log);
 			return toResponse(reply);
 		},
 	};
 }
 
-/** A constant that `extensions/hosting/deployment.ts` defines; undefined without a bundle. */
+/** `extensions/hosting/deployment.ts` defines it in a bundle. */
 declare const BUNDLED_COMMIT: string | null | undefined;
 
 function once<T>(make: (bindings: Bindings) => T): (bindings: Bindings) => T {
-	const made = new WeakMap<Bindings, T>();
+	const values = new WeakMap<Bindings, T>();
 	return (bindings) => {
-		const value = made.get(bindings) ?? make(bindings);
-		made.set(bindings, value);
+		const value = values.get(bindings) ?? make(bindings);
+		values.set(bindings, value);
 		return value;
 	};
 }
 
-/** A line for each write and each answer from 400 up, without signatures. Sets the answer's id. */
+/** Writes, and answers from 400 up, without signatures. Sets the answer's id. */
 function logAnswer(request: Request, target: string, reply: Reply, log: (fields: object) => void): void {
 	const isWrite = isWriteMethod(request.method);
 	if (reply.status < 400 && !isWrite) return;
@@ -121,11 +121,6 @@ async function readBody(request: Request): Promise<WriteBody> {
 	}
 	if (length > maxRegistrationBytes) return "too large";
 	return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
-}
-
-/** The engine leaves the path of `request.url` as it was sent. */
-function targetOf(address: string): string {
-	return address.slice(address.indexOf("/", address.indexOf("//") + 2));
 }
 
 /** The engine omits the body for HEAD. Pieces are sent as the client reads them. */

@@ -1,55 +1,44 @@
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
-import { cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
 const suite = "bookworm";
 
-/** Packages of the machine beside Debian's smallest system. git and nginx are installed by the commands of the page. */
+/** Beside Debian's smallest system. The page's commands install git and nginx. */
 const packages = [
 	...["systemd", "systemd-sysv", "dbus", "ca-certificates", "procps", "curl"],
 	// For publishers who push, and the pictures.
 	...["sudo", "openssh-server", "openssh-client", "chromium-headless-shell"],
 ];
 
-/** Node and npm, as packages of npm. */
 const nodePackages = [`node-linux-${process.arch}@24`, "npm@11"];
 
-/** The programs of this machine that the suite needs, with their packages. */
-const tools = { debootstrap: "debootstrap", "systemd-nspawn": "systemd-container" };
+/** Program of this machine → its package. */
+const tools: Record<string, string> = { debootstrap: "debootstrap", "systemd-nspawn": "systemd-container" };
 
-/** Where systems and packages are kept between runs: outside the repository. */
+/** Systems and packages that are kept between runs. */
 export const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "fragments-installed");
 
-/** A new folder beside them, on the same disk. */
-export async function newFolder(purpose: string): Promise<string> {
-	await mkdir(cache, { recursive: true });
-	return mkdtemp(join(cache, `${purpose}-`));
-}
+/** A proxy may have its own. */
+const certificates = "/etc/ssl/certs/ca-certificates.crt";
 
-/** Certificates of this machine: a proxy may have its own. */
-export const certificates = "/etc/ssl/certs/ca-certificates.crt";
-
-/**
- * Starts a program, whose processes are all killed when this process ends, even when it is killed: they have a table of
- * processes of their own.
- */
+/** All processes of the program are killed when this process ends, even when it is killed. */
 export function spawnBound(words: readonly string[], options: Parameters<typeof spawn>[2] = {}) {
 	const bound = ["--pdeathsig", "KILL", "unshare", "--pid", "--mount-proc", "--kill-child", ...words];
 	return spawn("setpriv", bound, { stdio: ["ignore", "pipe", "pipe"], ...options });
 }
 
-/** Runs a program to its end. @returns its output @throws {Error} with its output if it fails */
-export async function runBound(words: readonly string[], cwd?: string): Promise<string> {
+/** @throws {Error} with the program's output if it fails */
+export async function runBound(words: readonly string[], cwd?: string): Promise<void> {
 	const child = spawnBound(words, { cwd });
 	let output = "";
 	for (const stream of [child.stdout, child.stderr]) stream?.on("data", (data) => (output += data));
 	const code = await new Promise((resolve) => child.once("close", resolve));
 	if (code !== 0) throw new Error(`${words.join(" ")}: ended with ${code}\n${output.slice(-10_000)}`);
-	return output;
 }
 
 function isThere(program: string): Promise<boolean> {
@@ -63,22 +52,22 @@ function isThere(program: string): Promise<boolean> {
 export async function whyNot(): Promise<string | null> {
 	if (process.platform !== "linux") return "it needs Linux";
 	if (process.getuid?.() !== 0) return "it needs root";
-	const absent = async () => {
-		const all = Object.keys(tools) as (keyof typeof tools)[];
-		const found = await Promise.all(all.map(isThere));
-		return all.filter((_, index) => !found[index]).map((program) => tools[program]);
+	const missingPackages = async () => {
+		const programs = Object.keys(tools);
+		const present = await Promise.all(programs.map(isThere));
+		return programs.filter((_, index) => !present[index]).map((program) => tools[program] as string);
 	};
-	const missing = await absent();
+	const missing = await missingPackages();
 	if (missing.length > 0 && (await isThere("apt-get"))) {
 		await runBound(["apt-get", "update", "-q"]).catch(() => undefined);
 		const words = ["apt-get", "install", "-q", "-y", "--no-install-recommends", ...missing];
 		await runBound(words).catch(() => undefined);
 	}
-	const still = await absent();
-	return still.length > 0 ? `${still.join(", ")} cannot be installed here` : null;
+	const rest = await missingPackages();
+	return rest.length > 0 ? `${rest.join(", ")} cannot be installed here` : null;
 }
 
-/** The variables with which npm and apt reach their registries from a system of the suite as they do from this one. */
+/** npm and apt reach their registries as from this system. */
 export async function networkVariables(): Promise<Record<string, string>> {
 	const { stdout } = await promisify(execFile)("npm", ["config", "get", "registry"], { cwd: "/" });
 	const names = ["http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
@@ -92,40 +81,29 @@ export async function networkVariables(): Promise<Record<string, string>> {
 	};
 }
 
-/** The folder of a Debian that is booted. */
-export function machineFolder(): Promise<string> {
-	return madeOnce("machine", packages, async (system) => {
-		// A scene starts it.
-		await runBound(["systemctl", "--quiet", `--root=${system}`, "disable", "ssh"]);
-		await cp(certificates, join(system, certificates));
-		await cp("/etc/resolv.conf", join(system, "etc/resolv.conf"), { dereference: true });
-		await writeFile(join(system, "etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");
-		await writeFile(join(system, "etc/apt/apt.conf.d/90yes"), 'APT::Get::Assume-Yes "true";\n');
-	});
-}
-
-/**
- * Returns the folder of a Debian with Node 24, which is made once for a list of packages. Folders for other lists, and
- * those of interrupted runs, are removed.
- */
-async function madeOnce(
-	purpose: string,
-	included: readonly string[],
-	finish: (system: string) => Promise<void>,
-): Promise<string> {
-	const key = createHash("sha256").update(JSON.stringify([suite, included, nodePackages, String(finish)]));
-	const folder = join(cache, `debian-${purpose}-${key.digest("hex").slice(0, 16)}`);
+/** A Debian with Node 24, made once for a list of packages. Others, and those of interrupted runs, are removed. */
+export async function machineFolder(): Promise<string> {
+	const key = createHash("sha256").update(JSON.stringify([suite, packages, nodePackages, String(configure)]));
+	const folder = join(cache, `debian-machine-${key.digest("hex").slice(0, 16)}`);
 	await mkdir(join(cache, "npm"), { recursive: true });
 	if (existsSync(folder)) return folder;
-	for (const old of readdirSync(cache))
-		if (old.startsWith(`debian-${purpose}-`)) await rm(join(cache, old), { recursive: true, force: true });
-	const made = `${folder}.new`;
-	const include = included.length > 0 ? [`--include=${included}`] : [];
-	await runBound(["debootstrap", "--variant=minbase", ...include, suite, made]);
-	await installNode(made);
-	await finish(made);
-	await rename(made, folder);
+	for (const name of readdirSync(cache))
+		if (name.startsWith("debian-machine-")) await rm(join(cache, name), { recursive: true, force: true });
+	const system = `${folder}.new`;
+	await runBound(["debootstrap", "--variant=minbase", `--include=${packages}`, suite, system]);
+	await installNode(system);
+	await configure(system);
+	await rename(system, folder);
 	return folder;
+}
+
+async function configure(system: string): Promise<void> {
+	// A scene starts it.
+	await runBound(["systemctl", "--quiet", `--root=${system}`, "disable", "ssh"]);
+	await cp(certificates, join(system, certificates));
+	await cp("/etc/resolv.conf", join(system, "etc/resolv.conf"), { dereference: true });
+	await writeFile(join(system, "etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");
+	await writeFile(join(system, "etc/apt/apt.conf.d/90yes"), 'APT::Get::Assume-Yes "true";\n');
 }
 
 async function installNode(system: string): Promise<void> {

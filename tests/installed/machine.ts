@@ -1,26 +1,22 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { root } from "../helpers/process.ts";
 import { eventually } from "../helpers/wait.ts";
-import { cache, machineFolder, networkVariables, newFolder, runBound, spawnBound } from "./base.ts";
+import { cache, machineFolder, networkVariables, runBound, spawnBound } from "./base.ts";
 
-/** How a command is run. */
 interface RunOptions {
-	/** The network of this machine, for commands that install something; else the machine's own, which reaches nothing. */
+	/** `outside`: this machine's, for commands that install something. */
 	network?: "outside" | "own";
 	env?: Record<string, string>;
 	input?: string;
 }
 
-/** Namespaces of a machine in which a command runs (nsenter(1)). */
+/** Namespaces (nsenter(1)). */
 const spaces = ["-m", "-u", "-i", "-p", "-C"];
 
-/**
- * A Debian, booted by systemd, with a network of its own: ports of this machine are not in its way. It ends with this
- * process, even when that is killed.
- */
+/** A Debian, booted by systemd, with its own network. It ends with this process, even when that is killed. */
 export class Machine {
 	private constructor(
 		readonly folder: string,
@@ -29,10 +25,10 @@ export class Machine {
 		readonly variables: Record<string, string>,
 	) {}
 
-	/** Boots one. `/checkout.git` has the project as it is in the working tree. */
+	/** `/checkout.git` has the project as it is in the working tree. */
 	static async boot(): Promise<Machine> {
 		const base = await machineFolder();
-		const folder = await newFolder("machine");
+		const folder = await mkdtemp(join(cache, "machine-"));
 		await runBound(["cp", "-a", "--reflink=auto", `${base}/.`, folder]);
 		await copyCheckout(join(folder, "checkout.git"));
 		const binds = [`--bind=${join(cache, "npm")}:/var/cache/npm`];
@@ -52,7 +48,7 @@ export class Machine {
 		return machine;
 	}
 
-	/** Runs commands in bash. @returns their output @throws {Error} with their output, if one fails */
+	/** In bash. @throws {Error} with the output, if a command fails */
 	async run(commands: string, { network = "own", env = {}, input = "" }: RunOptions = {}): Promise<string> {
 		const outside = network === "outside" ? { ...this.variables, npm_config_cache: "/var/cache/npm" } : {};
 		const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -63,12 +59,10 @@ export class Machine {
 		return runIn(this.init, [...entered, ...shell], input);
 	}
 
-	/** The last lines of the journal. */
-	async journal(lines = 150): Promise<string> {
-		return this.run(`journalctl --no-pager -o short-monotonic -n ${lines}`).catch(String);
+	async journal(): Promise<string> {
+		return this.run("journalctl --no-pager -o short-monotonic -n 150").catch(String);
 	}
 
-	/** Ends it, and removes its files. */
 	async end(): Promise<void> {
 		const ended = new Promise((resolve) => this.nspawn.once("close", resolve));
 		if (this.nspawn.exitCode === null && this.nspawn.signalCode === null) {
@@ -79,12 +73,8 @@ export class Machine {
 	}
 }
 
-/**
- * Runs a command in namespaces of a process.
- * @param words options of nsenter(1), and the command
- * @returns its output @throws {Error} with its output, if it fails
- */
-export async function runIn(pid: number, words: readonly string[], input = ""): Promise<string> {
+/** Runs a command in namespaces of a process. @throws {Error} with the output, if it fails */
+async function runIn(pid: number, words: readonly string[], input = ""): Promise<string> {
 	const child = spawn("nsenter", ["-t", String(pid), ...words], { cwd: "/" });
 	let output = "";
 	for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data));
@@ -94,28 +84,28 @@ export async function runIn(pid: number, words: readonly string[], input = ""): 
 	return output;
 }
 
-/** The id of the first process with a name below a process; 0 if there is none yet. */
-export function initBelow(pid: number, name: RegExp): number {
-	const of = (path: string) => {
+/** The first process with a name below a process; 0 if there is none yet. */
+function initBelow(pid: number, name: RegExp): number {
+	const read = (path: string) => {
 		try {
 			return readFileSync(`/proc/${path}`, "utf8");
 		} catch {
 			return "";
 		}
 	};
-	for (const child of of(`${pid}/task/${pid}/children`).trim().split(" ").filter(Boolean).map(Number)) {
-		if (name.test(of(`${child}/comm`))) return child;
+	for (const child of read(`${pid}/task/${pid}/children`).trim().split(" ").filter(Boolean).map(Number)) {
+		if (name.test(read(`${child}/comm`))) return child;
 		const below = initBelow(child, name);
 		if (below > 0) return below;
 	}
 	return 0;
 }
 
-/** Makes a bare repository with the whole history, whose newest commit is the working tree. */
-export async function copyCheckout(folder: string): Promise<void> {
-	const identity = { GIT_AUTHOR_NAME: "test", GIT_AUTHOR_EMAIL: "test@example.invalid" };
-	const committer = { GIT_COMMITTER_NAME: "test", GIT_COMMITTER_EMAIL: "test@example.invalid" };
-	const env = { ...process.env, ...identity, ...committer };
+/** A bare repository with the whole history, whose newest commit is the working tree. */
+async function copyCheckout(folder: string): Promise<void> {
+	const names = { GIT_AUTHOR_NAME: "test", GIT_COMMITTER_NAME: "test" };
+	const mails = { GIT_AUTHOR_EMAIL: "test@example.invalid", GIT_COMMITTER_EMAIL: "test@example.invalid" };
+	const env = { ...process.env, ...names, ...mails };
 	const git = (...words: string[]) => execFileSync("git", words, { cwd: root, env, encoding: "utf8" }).trim();
 	git("clone", "--quiet", "--bare", root, folder);
 	const changed = git("stash", "create") || "HEAD";

@@ -6,7 +6,6 @@ import { follow, install, scenes, untilReady } from "./scenes.ts";
 const page = "docs/one-machine.md";
 const fragment = "/v0.9/doc/en/my-layer";
 
-/** Waits until a layer is served at a port. */
 const untilServed = (key: string, port: number) =>
 	`curl -sf -o /dev/null --retry 60 --retry-delay 1 --retry-all-errors http://127.0.0.1:${port}/v0.9/doc/en/${key}`;
 

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { root } from "../helpers/process.ts";
 
-/** What a page has, what is run in its place, and why. */
 const replacements: readonly { page: string; run: string; why: string }[] = [
 	{ page: "<this repository>", run: "/checkout.git", why: "the project as it is in the working tree" },
 	{
@@ -21,11 +20,7 @@ const replacements: readonly { page: string; run: string; why: string }[] = [
 	{ page: "fragments@fragments.example:", run: "fragments@127.0.0.1:", why: "there is one machine" },
 ];
 
-/**
- * The commands of one section of a page, as a script: its indented lines, and its blocks of `sh`. The text of
- * `replacements` is replaced.
- * @param commit of an earlier version of the page
- */
+/** The indented lines and `sh` blocks of a page's section, as a script. @param commit of an earlier version of the page */
 export function commandsOf(page: string, heading: string, commit?: string): string {
 	const text =
 		commit === undefined

@@ -1,8 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import * as assert from "uvu/assert";
@@ -10,19 +8,24 @@ import { startWorkers, workers } from "../conformance/engines.ts";
 import { startSettingsPeer } from "../extensions/review/setup-github/settings-peer.ts";
 import { cleanEnvironment, pathWithNpx, root, runScript } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
-import { Repository } from "../helpers/world.ts";
+import { type Answering, answering, Repository } from "../helpers/world.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
-import { commandsOf } from "./production-page.ts";
 
-/** The address that the page's examples have. */
 const exampleAddress = "https://fragments.example";
 
-/** A command of the page as the test runs it: nothing is sent to Cloudflare, and the worker is the local one. */
+/** The commands of the page's indented blocks, those over several lines as one. */
+async function readCommands(): Promise<string[]> {
+	const page = await readFile(join(root, "docs/production.md"), "utf8");
+	const blocks = (page.match(/^ {4}\S.*(?:\n {4,}\S.*)*/gm) ?? []).join("\n");
+	const lines = blocks.replaceAll(/\\\n\s+/g, "").split("\n");
+	return lines.map((line) => line.trim());
+}
+
+/** Nothing is sent to Cloudflare, and the worker is the local one. */
 function asRun(command: string): string {
 	if (command.startsWith("npx fragment-publisher deploy"))
 		return `${command.replace("deploy", "deploy --dry-run")} && curl -sf -X POST "$HOOK/deployed"`;
 	if (command.endsWith("echo complete")) return command;
-	// It ends with 1 while something is missing, which the page says.
 	if (command.includes("npx fragment-publisher setup-github")) return `${command} || test $? -eq 1`;
 	return command.replaceAll(exampleAddress, '"$(cat worker-url)"');
 }
@@ -45,17 +48,14 @@ esac
 `;
 
 /** An HTTP server that does what a POST to a path names. */
-async function startHooks(hooks: Record<string, () => Promise<void>>) {
-	const server = createServer((request, response) => {
+function startHooks(hooks: Record<string, () => Promise<void>>): Promise<Answering> {
+	return answering((request, response) => {
 		const hook = hooks[request.url ?? ""];
 		Promise.resolve(hook?.()).then(
 			() => response.writeHead(hook ? 204 : 404).end(),
 			(error: Error) => response.writeHead(500).end(String(error)),
 		);
 	});
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	const { port } = server.address() as AddressInfo;
-	return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }
 
 /** A clone of the project as it is in this checkout, with layers of the tests' own, as git clone and npm ci leave it. */
@@ -99,11 +99,7 @@ async function follow(commands: string[], cwd: string, env: Record<string, strin
 	await writeFile(script, ["set -eEuo pipefail", trap, ...commands].join("\n"));
 	const child = spawn("bash", [script], { cwd, env: cleanEnvironment(env) });
 	let output = "";
-	for (const stream of [child.stdout, child.stderr]) {
-		stream.on("data", (data) => {
-			output += data;
-		});
-	}
+	for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data));
 	// What `read -rs GITHUB_TOKEN` reads.
 	child.stdin.end("the-token-of-a-person\n");
 	const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
@@ -146,13 +142,13 @@ test("every command of the page works, in its order, up to the fragment that a v
 		},
 	});
 	try {
-		const commands = (await commandsOf("docs/production.md")).map(asRun);
+		const commands = (await readCommands()).map(asRun);
 		const path = pathWithNpx(`${join(clone, ".git/bin")}${delimiter}${process.env.PATH}`);
 		const person = { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.invalid" };
 		const ended = await follow(commands, clone, {
 			...{
 				PATH: path,
-				HOOK: hooks.url,
+				HOOK: hooks.origin,
 				ORIGIN: bare,
 				GITHUB_API_URL: settings.url,
 				npm_config_loglevel: "error",
@@ -178,14 +174,13 @@ test("every command of the page works, in its order, up to the fragment that a v
 		assert.not.match(ended.output, /the-token-of-a-person|the-cloudflare-token/);
 	} finally {
 		await (worker as Awaited<ReturnType<typeof startWorkers>> | null)?.stop();
-		hooks.close();
+		await hooks[Symbol.asyncDispose]();
 		await settings[Symbol.asyncDispose]();
 		await peer.close();
 		await rm(folder, { recursive: true, force: true });
 	}
 });
 
-/** Waits until the local engine serves a new build. */
 async function untilServed(url: string): Promise<void> {
 	for (;;) {
 		const { ok } = await fetch(url, { headers: { Connection: "close" } });

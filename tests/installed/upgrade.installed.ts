@@ -34,10 +34,10 @@ const earlier: readonly Earlier[] = [
 const files = "/checkout/tests/fixtures/valid";
 const written = { "wms-all": "wms-all-members", "feature-all": "feature-all-members", manual: "manual" };
 
-/** What each path answers. */
+/** By path. */
 type Answers = Record<string, string>;
 
-/** Reads each layer of the repository in both languages from the service. @throws {Error} if one is not served */
+/** Each layer of the repository in both languages, as served. */
 async function readAll(machine: Machine): Promise<Answers> {
 	const list =
 		"git -c safe.directory='*' -C /var/lib/fragments/repository.git ls-tree -r --name-only main layers";
@@ -70,7 +70,6 @@ function withoutChanges(answers: Answers): string[] {
 const serves = (key: string) =>
 	`curl -sf -o /dev/null --retry 60 --retry-delay 1 --retry-all-errors http://127.0.0.1:8080/v0.9/doc/en/${key}`;
 
-/** Runs the commands of the page for a version, until it serves. */
 async function upgrade(machine: Machine, version: string): Promise<void> {
 	const commands = commandsOf("docs/operate.md", "## Upgrade").replace("origin/main", version);
 	await machine.run(commands, { network: "outside" });
@@ -78,7 +77,6 @@ async function upgrade(machine: Machine, version: string): Promise<void> {
 	assert.match(await machine.run("systemctl show -p NRestarts fragments"), "NRestarts=0");
 }
 
-/** Asserts that the present version serves what another one did, and that its log has no fault. */
 async function assertUpgraded(machine: Machine, before: Answers): Promise<void> {
 	await untilReady(machine);
 	const log = (await logOfStart(machine)).split("\n");
@@ -91,7 +89,7 @@ async function assertUpgraded(machine: Machine, before: Answers): Promise<void> 
 	await machine.run(`curl -sf http://127.0.0.1:8080${path} | cmp - /var/lib/fragments/dist${path}`);
 }
 
-/** Installs an earlier version by its own page, on a machine that may have another one, and writes to it in each way. */
+/** By its own page, on a machine that may have another version; writes to it in each way. */
 async function installEarlier(
 	machine: Machine,
 	{ commit, page, heading, add, dropIn }: Earlier,
@@ -121,7 +119,6 @@ async function installEarlier(
 	await machine.run(serves("pushed"));
 }
 
-/** The scenes of one earlier version. */
 function scenesOf(version: Earlier): Record<string, Scene> {
 	let before: Answers = {};
 	const { commit } = version;

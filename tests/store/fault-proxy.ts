@@ -1,66 +1,45 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { answering } from "../helpers/world.ts";
 
-/** What happens to a request on its way. */
+/** The peer sees no request of the first two kinds. */
 export type Effect =
-	/** The peer never sees it; this is the answer. */
-	| {
-			kind: "answer";
-			status: number;
-			headers?: Record<string, string>;
-			message?: string;
-			text?: string;
-	  }
-	/** The peer never sees it, and there is no answer. */
+	| { kind: "answer"; status: number; headers?: Record<string, string>; message?: string; text?: string }
 	| { kind: "silence" }
-	/** The peer handles it, and there is no answer. */
-	| { kind: "lost answer" }
-	/** The peer deals with it; the connection ends in the middle of the answer. */
-	| { kind: "cut answer" }
+	| { kind: "lost answer" | "cut answer" }
 	/** Something else happens first: another writer moves the branch. */
 	| { kind: "meanwhile"; run: () => Promise<unknown> }
-	/** The peer's answer is changed. */
 	| { kind: "rewrite"; body: (body: unknown) => unknown };
 
-/** An effect on the requests that fit. */
+/** An effect on requests. */
 export interface Fault {
 	method: string;
-	/** Fits the request's path, without its query. */
+	/** Without the query. */
 	path: RegExp;
-	/** Fits its query, with the question mark. */
+	/** With the question mark. */
 	query?: RegExp;
-	/** Whether it fits its body. */
 	body?: (text: string) => boolean;
-	/** How many requests it meets; then it is over. */
 	times: number;
 	effect: Effect;
 }
 
-/** An HTTP proxy in front of a peer, whose faults a test sets. */
 export interface FaultProxy extends AsyncDisposable {
 	url: string;
-	/** Faults to come; the first that fits a request meets it. */
+	/** The first that fits a request meets it. */
 	faults: Fault[];
-	/** How long each request takes beside what the peer needs for it. */
 	latencyMs: number;
-	/** Each request so far: `GET /repos/o/r/commits`. */
+	/** `GET /repos/o/r/commits` */
 	requests: string[];
-	/**
-	 * As the global one; a request without an answer fails at once as it does at the end of its time, so that no
-	 * time has to be waited for, and none is short for a request that is answered.
-	 */
+	/** A request without an answer fails at once, as it does at the end of its time. */
 	fetch: typeof fetch;
 }
 
-/** Tells the proxy which of the requests under way one is. */
 const numberHeader = "x-test-number";
 
-/** Listens on 127.0.0.1, on a free port. */
+/** An HTTP proxy in front of a peer. */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
 	const faults: Fault[] = [];
 	const requests: string[] = [];
 	const proxy = { faults, requests, latencyMs: 0, fetch: fetchAnswered };
-	/** What ends the requests under way, by their numbers. */
 	const endings = new Map<string, () => void>();
 	let sent = 0;
 
@@ -77,7 +56,6 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 		return fetch(input, { ...init, headers, signal: AbortSignal.any(signals) });
 	}
 
-	/** A request will get no answer. */
 	function giveUp({ headers }: IncomingMessage): void {
 		endings.get(String(headers[numberHeader]))?.();
 	}
@@ -132,7 +110,6 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 	return Object.assign(proxy, { url: origin, [Symbol.asyncDispose]: end });
 }
 
-/** @param target the peer's own address, which its answers may name */
 async function pass(target: string, url: string, method: string, request: IncomingMessage, body: Buffer) {
 	// An idle connection may be closed just when a busy machine gets to use it again.
 	const headers: Record<string, string> = { connection: "close" };
@@ -148,7 +125,7 @@ async function pass(target: string, url: string, method: string, request: Incomi
 	const passed: Record<string, string> = {};
 	const type = answer.headers.get("content-type");
 	if (type) passed["Content-Type"] = type;
-	// The further pages of a list are asked through the proxy, too.
+	// The next page of a list.
 	const link = answer.headers.get("link");
 	const proxy = `http://${request.headers.host}`;
 	if (link) passed.Link = link.replaceAll(/<https?:\/\/[^/>]+/g, `<${proxy}`);

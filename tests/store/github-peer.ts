@@ -5,43 +5,41 @@ import { type GithubOptions, githubStore } from "../../store/github/github-store
 import type { Edit, Reader } from "../../store/store.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
-/** A GitHub of the test's own, with one repository, behind a proxy that makes faults. */
+/** A GitHub with one repository, behind a proxy that makes faults. */
 export interface Peer extends AsyncDisposable {
 	proxy: FaultProxy;
 	/** `owner/name` of a repository with one commit, a README. */
 	repository: string;
 	token: string;
-	/** What leads a command to it. */
+	/** For a command. */
 	env: Record<string, string>;
-	/** A GitHub App that is installed on the repository. */
+	/** Is installed on the repository. */
 	app: { appId: string; privateKey: string };
-	/** A store through the proxy; patient, so that a busy machine changes no test. */
+	/** A patient store through the proxy. */
 	store(options?: Partial<GithubOptions>): ReturnType<typeof githubStore>;
-	/** Asks the peer past the proxy, with nothing of the project's: `api<Commit[]>("GET", "/commits?sha=main")`. */
+	/** Past the proxy, and without the project: `api<Commit[]>("GET", "/commits?sha=main")`. */
 	api<T>(method: string, path: string, body?: unknown): Promise<{ status: number; data: T }>;
-	/** The branch's commits, newest first. */
+	/** Newest first. */
 	commits(branch?: string): Promise<PeerCommit[]>;
-	/** The text of a file on a branch, or null. */
 	file(path: string, branch?: string): Promise<string | null>;
-	/** Writes a file as another writer would. */
+	/** As another writer. */
 	push(path: string, text: string, branch?: string): Promise<void>;
 	close(): Promise<void>;
 }
 
-/** A commit as the peer lists it. */
 export interface PeerCommit {
 	sha: string;
 	commit: { message: string; author: { name: string; email: string; date: string } };
 }
 
-/** Made once: it takes longer than all the rest of a test. PKCS#1, as GitHub hands it out. */
+/** PKCS#1, as GitHub issues it. */
 const { privateKey } = generateKeyPairSync("rsa", {
 	modulusLength: 2048,
 	privateKeyEncoding: { type: "pkcs1", format: "pem" },
 	publicKeyEncoding: { type: "spki", format: "pem" },
 });
 
-/** A clock that a store's pauses move on, so that none of them takes time. */
+/** Pauses move this clock, and take no time. */
 export function pausingClock() {
 	let ahead = 0;
 	return {
@@ -53,7 +51,6 @@ export function pausingClock() {
 	};
 }
 
-/** @param empty whether the repository has no commit */
 export async function startPeer({ empty = false } = {}): Promise<Peer> {
 	const token = "the-token-of-the-test";
 	const repository = "maps/layers";
@@ -92,13 +89,8 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 		return { status: answer.status, data: (text === "" ? null : JSON.parse(text)) as T };
 	}
 
-	async function file(path: string, branch = "main"): Promise<string | null> {
-		const { status, data } = await api<{ content: string }>(
-			"GET",
-			`/contents/${path}?ref=${encodeURIComponent(branch)}`,
-		);
-		return status === 200 ? Buffer.from(data.content, "base64").toString("utf8") : null;
-	}
+	const contents = (path: string, branch: string) =>
+		api<{ content: string; sha?: string }>("GET", `/contents/${path}?ref=${encodeURIComponent(branch)}`);
 
 	async function close(): Promise<void> {
 		await proxy[Symbol.asyncDispose]();
@@ -132,12 +124,12 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 				if (data.length < 100) return commits;
 			}
 		},
-		file,
+		async file(path, branch = "main") {
+			const { status, data } = await contents(path, branch);
+			return status === 200 ? Buffer.from(data.content, "base64").toString("utf8") : null;
+		},
 		async push(path, text, branch = "main") {
-			const { data } = await api<{ sha?: string }>(
-				"GET",
-				`/contents/${path}?ref=${encodeURIComponent(branch)}`,
-			);
+			const { data } = await contents(path, branch);
 			const content = Buffer.from(text).toString("base64");
 			const body = { message: `push ${path}`, content, branch, sha: data.sha };
 			const { status } = await api("PUT", `/contents/${path}`, body);
@@ -148,7 +140,6 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 	};
 }
 
-/** A change that stores a text, unless it is stored already. */
 export function putting(smallkey: string, text: string) {
 	return async (now: Reader): Promise<Edit[]> => {
 		const layer = await now.read(smallkey);

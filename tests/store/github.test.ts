@@ -33,31 +33,27 @@ async function put(store: Store, smallkey: string, text: string, parts: Partial<
 	return outcome;
 }
 
-/** What a change asked of GitHub. */
-async function asked(peer: Peer, change: () => Promise<unknown>): Promise<string[]> {
+async function requestsOf(peer: Peer, change: () => Promise<unknown>): Promise<string[]> {
 	peer.proxy.requests.length = 0;
 	await change();
 	return peer.proxy.requests.map((request) => request.replace("/repos/maps/layers", ""));
 }
 
-/** What a change fails with. */
 async function failureOf(change: Promise<unknown>): Promise<Error> {
-	const failure = await change.then(
-		() => null,
-		(error: Error) => error,
-	);
+	const failure = await change.then(() => null).catch((error: Error) => error);
 	assert.ok(failure, "it cannot have worked");
 	return failure;
+}
+
+function fault(peer: Peer, method: string, path: RegExp, effect: Effect, times = 1_000): void {
+	peer.proxy.faults.push({ method, path, times, effect });
 }
 
 const answer = (status: number, message?: string, headers = {}): Effect => ({
 	...{ kind: "answer", status, message, headers },
 });
 
-const branchMove = { method: "PATCH", path: /\/git\/refs\// };
-
-test("a commit names the sender, the timestamp's time, what happened, the request and the service", async (scene) => {
-	const { peer } = scene;
+test("a commit names its sender, time, request and the service", async ({ peer }) => {
 	const time = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 	const request = "ab".repeat(32);
 	const trailers = [["Sender", "energy"] as const, ["Request", request] as const];
@@ -72,13 +68,12 @@ test("a commit names the sender, the timestamp's time, what happened, the reques
 	assert.is.not(await peer.file("README.md"), null);
 });
 
-test("changes that come together are a commit each, in their order, and the branch moves once for 20", async (scene) => {
-	const { peer } = scene;
+test("changes that come together are a commit each, and the branch moves once for 20", async ({ peer }) => {
 	peer.proxy.latencyMs = 20;
 	const store = peer.store();
 	const keys = Array.from({ length: 30 }, (_, index) => `to${index}`);
 	let outcomes: unknown[] = [];
-	const requests = await asked(peer, async () => {
+	const requests = await requestsOf(peer, async () => {
 		outcomes = await Promise.all(keys.map((key) => put(store, key, "1\n")));
 	});
 	const commits = (await peer.commits()).slice(0, 30).reverse();
@@ -90,8 +85,7 @@ test("changes that come together are a commit each, in their order, and the bran
 	for (const key of keys) assert.is(await peer.file(layerPath(key)), "1\n");
 });
 
-test("a request that another process used is found, however many changes came after it, for five minutes", async (scene) => {
-	const { peer } = scene;
+test("a request that another process used is found for five minutes", async ({ peer }) => {
 	const meta = metaOf("used");
 	await peer.store().change(putting("used", "1\n"), meta);
 	await put(peer.store(), "used", "2\n");
@@ -112,14 +106,14 @@ test("a request that another process used is found, however many changes came af
 
 test("reads are of one commit, whatever is pushed meanwhile", async ({ peer }) => {
 	await peer.push(layerPath("reads"), "old\n");
-	const seen: unknown[] = [];
+	let state: unknown[] = [];
 	await peer.store().change(async (now) => {
 		await peer.push(layerPath("reads"), "new\n");
 		await peer.push(layerPath("rest"), "new\n");
-		seen.push((await now.read("reads"))?.registration, await now.keys("re"));
+		state = [(await now.read("reads"))?.registration, await now.keys("re")];
 		return [];
 	}, metaOf("reads"));
-	assert.equal(seen.slice(-2), ["old\n", ["reads"]]);
+	assert.equal(state, ["old\n", ["reads"]]);
 });
 
 test("a folder over 1,000 files is read as a tree; folders in it are no layers", async ({ peer }) => {
@@ -132,8 +126,7 @@ test("a folder over 1,000 files is read as a tree; folders in it are no layers",
 	assert.is(await store.read("link"), null);
 	const listed = { type: "file", sha: "0".repeat(40) };
 	const many = Array.from({ length: 1000 }, (_, index) => ({ ...listed, name: `la${index}.json` }));
-	const effect = { kind: "rewrite", body: () => many } as const;
-	peer.proxy.faults.push({ method: "GET", path: /contents/, times: 2, effect });
+	fault(peer, "GET", /contents/, { kind: "rewrite", body: () => many }, 2);
 	assert.equal(await store.keys("la"), ["lake", "large"]);
 	assert.is((await store.read("lake"))?.registration, "2\n");
 });
@@ -148,7 +141,7 @@ test("a large change is one commit of a tree in portions, smaller ones where Git
 	peer.proxy.faults.push({ method: "POST", path: /trees$/, body, times: 1_000, effect });
 	const before = (await peer.commits()).length;
 	const store = peer.store(pausingClock());
-	const requests = await asked(peer, () => store.change(async () => edits, meta));
+	const requests = await requestsOf(peer, () => store.change(async () => edits, meta));
 	assert.ok(requests.filter((request) => request === "POST /git/trees").length > 4);
 	assert.is((await peer.commits()).length, before + 1);
 	for (const at of [0, 129]) assert.is(await peer.file(edits[at]?.path ?? ""), "1\n");
@@ -161,7 +154,7 @@ test("an empty repository is an empty catalogue; the first change makes the bran
 	assert.equal(await store.change(async () => [], metaOf("nhn")), { commit: "", changed: false });
 	const review = await failureOf(put(store, "nhn", "1\n", { review: true }));
 	assertBusy(review, "read-only");
-	peer.proxy.faults.push({ method: "PUT", path: /contents/, times: 1, effect: { kind: "lost answer" } });
+	fault(peer, "PUT", /contents/, { kind: "lost answer" }, 1);
 	const { commit } = await put(store, "nhn", "é\n");
 	assert.equal(
 		(await peer.commits()).map(({ sha }) => sha),
@@ -169,7 +162,7 @@ test("an empty repository is an empty catalogue; the first change makes the bran
 	);
 	await put(store, "nrn", "2\n");
 	assert.is(await peer.file(layerPath("nhn")), "é\n");
-	peer.proxy.faults.push({ method: "GET", path: /commits$/, times: 1_000, effect: answer(409, "odd") });
+	fault(peer, "GET", /commits$/, answer(409, "odd"));
 	assert.match(String(await failureOf(peer.store(pausingClock()).keys("nh"))), /409.*odd/);
 });
 
@@ -180,21 +173,15 @@ test("a GitHub App finds its installation, keeps its token, and renews it before
 	const start = Date.now();
 	const expires_at = new Date(start + 121_000).toISOString();
 	const body = (token: unknown) => ({ ...(token as object), expires_at });
-	const effect = { kind: "rewrite", body } as const;
-	peer.proxy.faults.push({ method: "POST", path: /access_tokens/, times: 1, effect });
+	fault(peer, "POST", /access_tokens/, { kind: "rewrite", body }, 1);
 	let ahead = 0;
 	const store = peer.store({ auth: peer.app, now: () => new Date(start + ahead) });
-	const mints = async (text: string) =>
-		(await asked(peer, () => put(store, "app", text))).filter((one) => one === mint).length;
-	assert.equal((await asked(peer, () => put(store, "app", "1\n"))).slice(0, 2), ["GET /installation", mint]);
+	const requests = (text: string) => requestsOf(peer, () => put(store, "app", text));
+	const mints = async (text: string) => (await requests(text)).filter((line) => line === mint).length;
+	assert.equal((await requests("1\n")).slice(0, 2), ["GET /installation", mint]);
 	ahead = 2_000;
 	assert.equal([await mints("2\n"), await mints("3\n")], [1, 0]);
-	peer.proxy.faults.push({
-		method: "GET",
-		path: /commits$/,
-		times: 1,
-		effect: answer(401, "Bad credentials"),
-	});
+	fault(peer, "GET", /commits$/, answer(401, "Bad credentials"), 1);
 	assert.is(await mints("4\n"), 1);
 	const pkcs8 = createPrivateKey(peer.app.privateKey).export({ type: "pkcs8", format: "pem" }) as string;
 	const inBase64 = Buffer.from(peer.app.privateKey).toString("base64");
@@ -311,7 +298,7 @@ for (const [index, [name, method, path, effect]] of survived.entries())
 	test(`${name}, once: one commit`, async ({ peer }) => {
 		const clock = pausingClock();
 		const before = (await peer.commits()).length;
-		peer.proxy.faults.push({ method, path, times: 1, effect });
+		fault(peer, method, path, effect, 1);
 		const { commit, changed } = await put(peer.store(clock), `fault${index}`, "1\n");
 		assert.equal(peer.proxy.faults, [], "the fault was met");
 		const commits = await peer.commits();
@@ -319,29 +306,30 @@ for (const [index, [name, method, path, effect]] of survived.entries())
 		assert.is(clock.slept() >= 3_000, name.includes("Retry-After"));
 	});
 
-/** Faults without an end: what a publisher reads, and after how many seconds a retry is due. */
-const endless: [
-	name: string,
+/** Faults without an end, and after how many seconds a retry is due. */
+type Endless = [
+	string,
 	method: string,
 	path: RegExp,
 	effect: Effect,
 	code: StoreBusy["code"],
 	seconds: number,
-][] = [
+];
+
+const endless: Endless[] = [
 	["races", "PATCH", /refs/, answer(422, "Update is not a fast forward"), "branch-moved", 2],
 	["502", "GET", /commits$/, answer(502), "github", 15],
 	["HTML", "GET", /contents/, { kind: "answer", status: 404, text: "<html>" }, "github", 15],
 	["403 with Retry-After", "PATCH", /refs/, answer(403, "", { "Retry-After": "60" }), "github", 60],
-	...["exceeded a secondary rate limit.", "triggered an abuse detection mechanism."].map(
-		(words): (typeof endless)[number] => [
-			`403, ${words}`,
-			"POST",
-			/trees$/,
-			answer(403, `You have ${words}`),
-			"github",
-			60,
-		],
-	),
+	[
+		"403 of a secondary limit",
+		"POST",
+		/trees$/,
+		answer(403, "exceeded a secondary rate limit"),
+		"github",
+		60,
+	],
+	["403 of abuse", "POST", /trees$/, answer(403, "triggered an abuse detection mechanism"), "github", 60],
 ];
 
 for (const [index, [name, method, path, effect, code, seconds]] of endless.entries())
@@ -350,7 +338,7 @@ for (const [index, [name, method, path, effect, code, seconds]] of endless.entri
 		const key = `endless${index}`;
 		const meta = metaOf(key);
 		const before = (await peer.commits()).length;
-		peer.proxy.faults.push({ method, path, times: 1_000, effect });
+		fault(peer, method, path, effect);
 		const reported: string[] = [];
 		const log = { error: (error: unknown) => reported.push((error as Error).message) };
 		const store = peer.store({ ...clock, log, limits: { batchMs: 14_000 } });
@@ -382,7 +370,7 @@ const refusals: [name: string, method: string, path: RegExp, effect: Effect, tex
 
 for (const [name, method, path, effect, text] of refusals)
 	test(`${name}: an error for the operator, without the token`, async ({ peer }) => {
-		peer.proxy.faults.push({ method, path, times: 1_000, effect });
+		fault(peer, method, path, effect);
 		const before = (await peer.commits()).length;
 		const error = await failureOf(put(peer.store(pausingClock()), "never", "1\n"));
 		assert.not.instance(error, StoreBusy);
@@ -395,13 +383,13 @@ test("another writer moves the branch meanwhile: both are kept, and the edits de
 	peer,
 }) => {
 	const run = () => peer.push(layerPath("meanwhile"), "theirs\n");
-	peer.proxy.faults.push({ ...branchMove, times: 1, effect: { kind: "meanwhile", run } });
-	const seen: unknown[] = [];
+	fault(peer, "PATCH", /refs/, { kind: "meanwhile", run }, 1);
+	const texts: unknown[] = [];
 	await peer.store(pausingClock()).change(async (now: Reader) => {
-		seen.push((await now.read("meanwhile"))?.registration);
+		texts.push((await now.read("meanwhile"))?.registration);
 		return [{ path: layerPath("meanwhile"), text: "ours\n" }];
 	}, metaOf("meanwhile"));
-	assert.equal([...new Set(seen)], [undefined, "theirs\n"]);
+	assert.equal([...new Set(texts)], [undefined, "theirs\n"]);
 	assert.is(await peer.file(layerPath("meanwhile")), "ours\n");
 });
 
@@ -411,13 +399,8 @@ test("a read that lags behind the last change is not decided on", async ({ peer 
 		const key = review ? "lag-review" : "lag";
 		for (const text of ["0\n", "1\n", "2\n"]) await put(store, key, text, { review });
 		const body = (commits: unknown) => (commits as unknown[]).slice(1);
-		peer.proxy.faults.push({
-			method: "GET",
-			path: /\/commits$/,
-			times: 2,
-			effect: { kind: "rewrite", body },
-		});
-		// Seen without the last change, the key would hold this text already.
+		fault(peer, "GET", /\/commits$/, { kind: "rewrite", body }, 2);
+		// Without the last change, the key would hold this text already.
 		await put(store, key, "1\n", { review });
 		assert.is(await peer.file(layerPath(key), review ? `register/${key}` : "main"), "1\n");
 		peer.proxy.faults.length = 0;
@@ -426,13 +409,12 @@ test("a read that lags behind the last change is not decided on", async ({ peer 
 
 test("a move that is lost and followed by another's: found on the branch, and not made twice", async () => {
 	await using peer = await startPeer();
-	peer.proxy.faults.push({ method: "PATCH", path: /refs/, times: 1, effect: { kind: "lost answer" } });
+	fault(peer, "PATCH", /refs/, { kind: "lost answer" }, 1);
 	const run = () => peer.push(layerPath("lost"), "theirs\n");
 	const store = peer.store(pausingClock());
 	const change = store.change(async (now) => {
 		const edits = await putting("lost", "ours\n")(now);
-		const moved = { kind: "meanwhile", run } as const;
-		peer.proxy.faults.push({ method: "GET", path: /\/commits$/, times: 1, effect: moved });
+		fault(peer, "GET", /\/commits$/, { kind: "meanwhile", run }, 1);
 		return edits;
 	}, metaOf("lost"));
 	const outcome = await change;
@@ -451,7 +433,7 @@ test("a review that stops half-way is whole after a retry", async ({ peer }) => 
 		const store = peer.store(pausingClock());
 		const key = `half${at}`;
 		const meta = metaOf(key, { review: true });
-		peer.proxy.faults.push({ method, path, times: 1_000, effect: { kind } });
+		fault(peer, method, path, { kind });
 		await store.change(putting(key, "1\n"), meta).catch((error) => assert.instance(error, StoreBusy));
 		peer.proxy.faults.length = 0;
 		const outcome = await store.change(putting(key, "1\n"), meta);

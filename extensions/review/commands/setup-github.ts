@@ -5,8 +5,7 @@ import { readConfiguration } from "../../../api/service/settings.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { orNull } from "../../../store/github/client.ts";
-import { differencesOf } from "../setup-github/repository-settings.ts";
-import type { Difference, Target } from "../setup-github/rulesets.ts";
+import { checkSettingsOf } from "../setup-github/repository-settings.ts";
 
 const help = `
 It writes nothing. GITHUB_TOKEN: a token of a person who administers the repository, such as that of gh auth token; never write
@@ -18,11 +17,6 @@ function parseRepository(text: string): string {
 	throw new InvalidArgumentError("It must be owner/name.");
 }
 
-/** The lines of a difference: what it is, and the command that sets it right. */
-function linesOf({ what, problem, line }: Difference): string[] {
-	return [plain(`${what}: ${problem}`), ...(line ? [`    ${plain(line)}`] : [])];
-}
-
 export const run = createRun("setup-github", async ({ read, environment, io }) => {
 	const [, repository] = await read((line) =>
 		line.argument("<owner/name>", "the repository", parseRepository).addHelpText("after", help),
@@ -31,10 +25,20 @@ export const run = createRun("setup-github", async ({ read, environment, io }) =
 		throw new Error("GITHUB_TOKEN: must be set, to a token that may administer the repository");
 	const configuration = readConfiguration({ ...environment, GITHUB_REPOSITORY: repository });
 	io.warn(`Looking at ${repository}; nothing is written`);
-	const target: Target = { repository, branch: configuration.github?.branch ?? "main" };
 	const { request } = connectToGithub(configuration);
-	const { differences, checks } = await differencesOf(target, (path) => orNull(request(`GET /${path}`)));
-	for (const difference of differences) for (const line of linesOf(difference)) io.print(line);
-	io.print(`${differences.length} of ${checks} settings differ`);
-	return differences.length === 0 ? exitCodes.done : exitCodes.wrong;
+	let [checks, differences] = [0, 0];
+	await checkSettingsOf({
+		repository,
+		branch: configuration.github?.branch ?? "main",
+		get: (path) => orNull(request(`GET /repos/${repository}${path}`)),
+		check(what, problem, line) {
+			checks += 1;
+			if (!problem) return;
+			differences += 1;
+			io.print(plain(`${what}: ${problem}`));
+			if (line) io.print(`    ${plain(line)}`);
+		},
+	});
+	io.print(`${differences} of ${checks} settings differ`);
+	return differences === 0 ? exitCodes.done : exitCodes.wrong;
 });

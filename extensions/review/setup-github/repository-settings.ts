@@ -1,9 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { readTextIfThere } from "../../../store/files/files.ts";
-import { checkRulesets, type Difference, has, type Json, type Look, root, type Target } from "./rulesets.ts";
+import { checkRulesets, has, type Json, type Look, readTarget } from "./rulesets.ts";
 
-/** Paths below the repository, with the method and the file of deploy/github that set them. */
+/** Below the repository, with the method and the file of deploy/github that set them. */
 const files: [what: string, method: string, path: string, file: string][] = [
 	["settings of the repository", "PATCH", "", "repository"],
 	["actions that may run", "PUT", "/actions/permissions", "actions"],
@@ -13,12 +11,9 @@ const files: [what: string, method: string, path: string, file: string][] = [
 	["environment production", "PUT", "/environments/production", "environment"],
 ];
 
-const readSetting = async (name: string): Promise<Json> =>
-	JSON.parse(await readFile(join(root, `deploy/github/${name}.json`), "utf8"));
-
 async function checkFiles({ get, check, repository }: Look): Promise<void> {
 	for (const [what, method, path, file] of files) {
-		const [value, target] = [await get(path), await readSetting(file)];
+		const [value, target] = [await get(path), JSON.parse(await readTarget(file))];
 		const names = Object.keys(target).filter((name) => !has(value?.[name], target[name]));
 		const line = `gh api --method ${method} repos/${repository}${path} --input deploy/github/${file}.json`;
 		check(what, names.length > 0 && `${names.join(", ")} must be as in ${file}.json`, line);
@@ -44,11 +39,8 @@ async function checkRepository({ get, check, repository, branch }: Look): Promis
 		);
 }
 
-/** Checks that an environment gives its secrets to the branch, and to no other branch or tag. */
-async function checkEnvironment(
-	{ get, check, repository, branch }: Look,
-	environment: string,
-): Promise<void> {
+/** An environment gives its secrets to the branch, and to no other branch or tag. */
+async function checkEnvironment({ get, check, repository, branch }: Look, environment: string) {
 	const path = `/environments/${environment}/deployment-branch-policies`;
 	const policies: Json[] = (await get(`${path}?per_page=100`))?.branch_policies ?? [];
 	// A tag of the branch's name is another ref.
@@ -63,13 +55,13 @@ async function checkEnvironment(
 		);
 }
 
-/** Settings of `published.env` that the workflows read. It is reviewed, which a variable of the repository is not. */
+/** What the workflows read of `published.env`. It is reviewed, which a variable of the repository is not. */
 const settable =
 	`HOSTING PUBLIC_URL CLOUDFLARE_ACCOUNT_ID WORKERS_PLAN OBJECTS_ENDPOINT OBJECTS_BUCKET OBJECTS_REGION BASE_PATH
 	METADATA_URL CATALOGUE_URL MAP_WKID TARGETS V2_MAP_SERVER SITE SITE_NAME_EN SITE_NAME_FR SITE_CONTACT SITE_TERMS_EN
 	SITE_TERMS_FR SITE_SIGNATURE SITE_THEME BASE_MAP BASE_MAP_ATTRIBUTION REPOSITORY_URL`.split(/\s+/);
 
-/** HOSTING → further settings that it needs, and secrets of the environment `production`. */
+/** What each HOSTING needs: further settings, and secrets of the environment `production`. */
 const hostings: Readonly<Record<string, { settings: string[]; secrets: string[] }>> = {
 	workers: { settings: ["PUBLIC_URL", "CLOUDFLARE_ACCOUNT_ID"], secrets: ["CLOUDFLARE_API_TOKEN"] },
 	objects: {
@@ -79,7 +71,7 @@ const hostings: Readonly<Record<string, { settings: string[]; secrets: string[] 
 	none: { settings: ["PUBLIC_URL"], secrets: [] },
 };
 
-async function checkSettings({ get, check, repository, published }: Look): Promise<void> {
+async function checkPublished({ get, check, repository, published }: Look): Promise<void> {
 	const hosting = published.get("HOSTING") ?? "";
 	check("setting HOSTING", !hostings[hosting] && "published.env: must be workers, objects or none");
 	for (const name of hostings[hosting]?.settings ?? [])
@@ -95,7 +87,6 @@ async function checkSettings({ get, check, repository, published }: Look): Promi
 		);
 }
 
-/** Checks the secrets. GitHub never shows a value. */
 async function checkSecrets({ get, check, repository, published }: Look): Promise<void> {
 	const namesOf = async (path: string): Promise<string[]> =>
 		((await get(`${path}/secrets?per_page=100`))?.secrets ?? []).map(({ name }: Json) => name);
@@ -118,36 +109,26 @@ async function checkSecrets({ get, check, repository, published }: Look): Promis
 	}
 }
 
-/** Compares the settings of a repository with those of deploy/github and docs/production.md. Nothing is written. */
-export async function differencesOf(target: Target, read: (path: string) => Promise<Json>) {
-	const differences: Difference[] = [];
-	let checks = 0;
-	const get = (path: string) => read(`repos/${target.repository}${path}`);
-	const check: Look["check"] = (what, problem, line) => {
-		checks += 1;
-		if (problem) differences.push({ what, problem, line });
-	};
+/** Compares a repository with deploy/github and docs/production.md. Nothing is written. */
+export async function checkSettingsOf(target: Omit<Look, "published">): Promise<void> {
+	const { repository, get, check } = target;
 	const text = (await readTextIfThere("published.env")) ?? "";
-	const lines = Array.from(
-		text.matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm),
-		([, name = "", value = ""]) => [name, value] as const,
-	);
-	const look: Look = { ...target, get, check, published: new Map(lines) };
+	const matches = text.matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm);
+	const published = new Map(Array.from(matches, ([, name = "", value = ""]) => [name, value]));
+	const look: Look = { ...target, published };
 	if ((await get("")) === null) {
-		const line = `gh repo create ${target.repository} --public --source . --remote layers --push`;
-		check("repository", "GitHub shows none to this token", line);
-		return { differences, checks };
+		const line = `gh repo create ${repository} --public --source . --remote layers --push`;
+		return check("repository", "GitHub shows none to this token", line);
 	}
 	const looks = {
 		repository: checkRepository,
 		settings: checkFiles,
 		"environment review": (look: Look) => checkEnvironment(look, "review"),
 		"environment production": (look: Look) => checkEnvironment(look, "production"),
-		published: checkSettings,
+		published: checkPublished,
 		secrets: checkSecrets,
 		rulesets: checkRulesets,
 	};
 	for (const [what, inspect] of Object.entries(looks))
 		await inspect(look).catch((error: Error) => check(what, `cannot be read: ${error.message}`));
-	return { differences, checks };
 }

@@ -1,49 +1,35 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { accountOf, allOwners, ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { readIfThere } from "../../../store/files/files.ts";
 
-/** A value of GitHub's REST API. */
 // biome-ignore lint/suspicious/noExplicitAny: the members are GitHub's, and each check compares those it names
 export type Json = any;
 
-/** What a repository has otherwise than it has to be. */
-export interface Difference {
-	/** `ruleset layers` */
-	what: string;
-	problem: string;
-	/** The command that sets it right; none where a person has to decide. */
-	line?: string | undefined;
-}
-
-export interface Target {
+/** What all checks need. */
+export interface Look {
 	/** `owner/name`. */
 	repository: string;
 	/** The branch of the layers. */
 	branch: string;
-}
-
-/** What a check looks at, and notes in. */
-export interface Look extends Target {
 	/** Reads a path below the repository; null where it is not. */
 	get: (path: string) => Promise<Json>;
-	/** Notes the outcome of a check: a problem, or false. */
+	/** Notes a problem, or false. @param line the command that sets it right; none where a person has to decide */
 	check: (what: string, problem: string | false, line?: string) => void;
-	/** The settings of the workflows, in this clone's file. */
+	/** `published.env` of this clone: the settings of the workflows. */
 	published: ReadonlyMap<string, string>;
 }
 
-export const root = fileURLToPath(new URL("../../..", import.meta.url));
+/** A file of deploy/github. */
+export function readTarget(name: string): Promise<string> {
+	return readFile(fileURLToPath(new URL(`../../../deploy/github/${name}.json`, import.meta.url)), "utf8");
+}
 
-/** Identifies an element of a list: by the type of a rule, the name of a check, or itself. */
+/** The type of a rule, the name of a check, or the value. */
 const identityOf = (value: Json) => JSON.stringify(value?.type ?? value?.context ?? value);
 
-/**
- * Whether GitHub's value has all that a file wants. Other members and elements may be there, and what the file leaves off (false,
- * 0, an empty list) may be on.
- */
+/** Whether GitHub's value has all of a file's. What the file leaves off (false, 0, an empty list) may be on. */
 export function has(value: Json, target: Json): boolean {
 	if (target === false || target === 0) return true;
 	if (Array.isArray(target)) {
@@ -63,10 +49,9 @@ async function hasLoneOperator(): Promise<boolean> {
 	return accounts[0]?.id !== undefined && accounts.every((account) => account?.id === accounts[0]?.id);
 }
 
-/** Lets an administrator merge a pull request that no one else can approve (role 5: repository admin). */
+/** An administrator (role 5) merges pull requests that no one else can approve. */
 const loneOperator = '{ "actor_id": 5, "actor_type": "RepositoryRole", "bypass_mode": "pull_request" }';
 
-/** Checks the ids of the Apps and the rulesets, which name these. */
 export async function checkRulesets(look: Look): Promise<void> {
 	const { get, check, repository } = look;
 	const present: Json[] = (await get("/actions/variables?per_page=30"))?.variables ?? [];
@@ -82,13 +67,12 @@ export async function checkRulesets(look: Look): Promise<void> {
 	const set = `gh variable set WORKFLOW_APP_LOGIN --repo ${repository} --body 'maps-workflows[bot]'`;
 	const isBot = variable("WORKFLOW_APP_LOGIN").endsWith("[bot]");
 	check("variable WORKFLOW_APP_LOGIN", !isBot && "must be the login of the workflows' App", set);
-	const isOne = service !== "" && service === workflow;
-	check("two Apps", isOne && "are one: no workflow may hold the service's key");
+	const isSame = service !== "" && service === workflow;
+	check("two Apps", isSame && "are one: no workflow may hold the service's key");
 	const all: Json[] = (await get("/rulesets?includes_parents=false&per_page=100")) ?? [];
 	const script = `s/"SERVICE_APP"/${service || "ID"}/; s/"WORKFLOW_APP"/${workflow || "ID"}/`;
 	for (const file of ["layers", "own-branches", "tags"]) {
-		const text = await readFile(join(root, `deploy/github/${file}.json`), "utf8");
-		// Only the rules of the branch.
+		const text = await readTarget(file);
 		const addition = file === "layers" && (await hasLoneOperator()) ? `${loneOperator},` : "";
 		const target = JSON.parse(
 			text
@@ -106,7 +90,7 @@ export async function checkRulesets(look: Look): Promise<void> {
 	await checkOtherRules(look, all.find(({ name }) => name === "branches of the service")?.id);
 }
 
-/** In what a ruleset is weaker than its file; false if it is not. A further rule does no harm, a further bypass or exclusion does. */
+/** A further rule does no harm, a further bypass or exclusion does. @returns false if the ruleset is not weaker */
 function weaknessOf(ruleset: Json, target: Json): string | false {
 	const actors = (list: Json[]) => list.map((actor) => `${actor.actor_type} ${actor.actor_id}`).sort();
 	const present = actors(ruleset.bypass_actors ?? []);
@@ -120,13 +104,16 @@ function weaknessOf(ruleset: Json, target: Json): string | false {
 	return weak.length > 0 && `is weaker in ${weak.join(", ")}${bypass}; the line replaces it whole`;
 }
 
-/** Looks for rules that would stop the service: of other rulesets (also the organisation's) and of branch protection. */
-async function checkOtherRules({ get, check, branch }: Look, own: number | undefined): Promise<void> {
-	for (const free of ["register/example", "repair/example", "refresh"]) {
-		const rules: Json[] = (await get(`/rules/branches/${encodeURIComponent(free)}`)) ?? [];
-		const types = rules.filter(({ ruleset_id }) => ruleset_id !== own).map(({ type }) => type);
+/** Rules that would stop the service: of other rulesets (also the organisation's) and of branch protection. */
+async function checkOtherRules(
+	{ get, check, branch }: Look,
+	serviceRules: number | undefined,
+): Promise<void> {
+	for (const name of ["register/example", "repair/example", "refresh"]) {
+		const rules: Json[] = (await get(`/rules/branches/${encodeURIComponent(name)}`)) ?? [];
+		const types = rules.filter(({ ruleset_id }) => ruleset_id !== serviceRules).map(({ type }) => type);
 		const how = "exclude refs/heads/register/**, refs/heads/repair/* and refs/heads/refresh from the ruleset";
-		check(`other rules of ${free}`, types.length > 0 && `are ${types.join(", ")}: ${how}`);
+		check(`other rules of ${name}`, types.length > 0 && `are ${types.join(", ")}: ${how}`);
 	}
 	const protection = await get(`/branches/${encodeURIComponent(branch)}/protection`);
 	check(`older protection of ${branch}`, protection !== null && "knows no bypass of Apps: remove it");
