@@ -14,7 +14,7 @@ import { isObject, type Json, listOf, objectOf, textOf } from "./compare/differe
 
 export type PayloadType = "wms" | "feature";
 
-/** Names of the members of a registration of version 1.x. The older service had no legends of feature layers. */
+/** Of a registration of version 1.x. The older service had no legends of feature layers. */
 function membersOf(type: PayloadType): string[] {
 	const { lang, wms, feature } = registration1.definitions;
 	const others = {
@@ -24,37 +24,32 @@ function membersOf(type: PayloadType): string[] {
 	return Object.keys(lang.properties).filter((name) => !(name in others));
 }
 
-/** Names of the members of a registration of version 2.0; for an unknown type those that every type has. */
+/** Of a registration of version 2.0; for an unknown type those that every type has. */
 function membersOf2(type: string): string[] {
 	const { esriFeature, esriPicture, ogc, esriService } = registration2.definitions;
 	const kinds = [esriFeature, esriPicture, ogc, esriService].map(({ properties }) => properties);
-	const own = kinds.find(({ service_type }) => {
-		return "const" in service_type
-			? service_type.const === type
-			: service_type.enum.some((one) => one === type);
+	const kind = kinds.find(({ service_type }) => {
+		const types: readonly string[] = "const" in service_type ? [service_type.const] : service_type.enum;
+		return types.includes(type);
 	});
-	return Object.keys(own ?? esriPicture.properties);
+	return Object.keys(kind ?? esriPicture.properties);
 }
 
-/** Makes one language of a registration from the request that the older service stored. */
 export function entryOfRequest(type: PayloadType, request: Json): Json {
 	// Release 1.9.0 stored the offset under the name that it has in a fragment.
 	const renamed: Json = { max_allowable_offset: request.maxAllowableOffset, ...request };
 	return cleanEntry(membersOf(type), renamed);
 }
 
-/**
- * Makes one language of a registration of version 2.0 from the request that the older service stored.
- * @param serviceType the document's type for both languages, if the request has none
- */
+/** @param serviceType the document's, for a request that has none */
 export function entryOfRequest2(request: Json, serviceType: unknown): Json {
 	const raw: Json = { ...request, service_type: request.service_type ?? serviceType };
 	return cleanEntry(membersOf2(textOf(raw.service_type)), raw);
 }
 
-/** Makes one language of a registration from the served node: releases before 1.8 stored no request. */
+/** Releases before 1.8 stored no request. */
 export function entryOfNode(type: PayloadType, node: Json): Json {
-	const { mimeType } = isObject(node.featureInfo) ? node.featureInfo : { mimeType: undefined };
+	const { mimeType } = objectOf(node.featureInfo);
 	const metadata = { metadata_url: node.metadataUrl, catalogue_url: node.catalogueUrl };
 	const raw: Json = {
 		service_url: node.url,
@@ -70,14 +65,9 @@ export function entryOfNode(type: PayloadType, node: Json): Json {
 	return cleanEntry(membersOf(type), raw);
 }
 
-/** The members that a registration may have, in a valid form. */
-function cleanEntry(known: readonly string[], raw: Json): Json {
-	const entry: Json = {};
-	for (const name of known) {
-		const value = cleanMember(name, raw[name]);
-		if (value !== undefined) entry[name] = value;
-	}
-	return entry;
+function cleanEntry(members: readonly string[], raw: Json): Json {
+	const entries = members.map((name) => [name, cleanMember(name, raw[name])] as const);
+	return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
 function cleanMember(name: string, value: unknown): unknown {
@@ -114,10 +104,8 @@ const pointGeometries = new Set(["", "esriGeometryPoint", "esriGeometryMultipoin
 const maxSnapshotFeatures = 2000;
 
 /**
- * Converts a stored node of a feature layer to a service description. A node has no field types, so fields become strings
- * unless a column sorts as numbers; its extent is projected from the layer's spatial reference. The first harvest corrects
- * both.
- * @param entry the registration in the node's language
+ * Describes a feature layer as its stored node does. A node has no field types, so fields become strings unless a column
+ * sorts as numbers; the first harvest corrects that.
  */
 export function describeNode(
 	node: Json,
@@ -141,7 +129,7 @@ export function describeNode(
 	};
 }
 
-/** Whether the older service set a node's `mode` itself, from the number of features: it did so for small point layers. */
+/** Whether the older service set a node's `mode` itself, from the number of features. */
 export function isCountedMode(node: Json): boolean {
 	return node.mode === "snapshot" && pointGeometries.has(textOf(node.geometryType));
 }
@@ -160,21 +148,17 @@ function extentOf(value: unknown, mapWkid: number): Extent | null {
 /** The columns of a grid in their order, then the fields that have only an alias: the geometry, which is no column. */
 function fieldsOf(node: Json): Field[] {
 	const aliases = objectOf(node.aliasMap);
-	const columns = listOf(objectOf(node.datagrid).gridColumns).map(objectOf);
-	const fields: Field[] = [];
-	const names = new Set<string>();
-	for (const { fieldName, sortType, type } of columns) {
-		const name = textOf(fieldName);
-		if (name === "" || names.has(name)) continue;
-		names.add(name);
+	const fields = new Map<string, Field>();
+	const add = (name: string, type: string) => {
+		if (name !== "" && !fields.has(name))
+			fields.set(name, { name, alias: textOf(aliases[name]) || name, type });
+	};
+	for (const { fieldName, sortType, type } of listOf(objectOf(node.datagrid).gridColumns).map(objectOf)) {
 		const isNumber = ["num", "numeric"].includes(textOf(sortType ?? type));
-		const alias = textOf(aliases[name]) || name;
-		fields.push({ name, alias, type: isNumber ? "esriFieldTypeDouble" : "esriFieldTypeString" });
+		add(textOf(fieldName), isNumber ? "esriFieldTypeDouble" : "esriFieldTypeString");
 	}
-	for (const [name, alias] of Object.entries(aliases)) {
-		if (!names.has(name)) fields.push({ name, alias: textOf(alias) || name, type: "esriFieldTypeGeometry" });
-	}
-	return fields;
+	for (const name of Object.keys(aliases)) add(name, "esriFieldTypeGeometry");
+	return [...fields.values()];
 }
 
 function rendererOf(value: unknown): Renderer {
@@ -193,7 +177,7 @@ function uniqueOf(symbology: Json): Renderer | null {
 	if (fields.length === 0) return null;
 	const isValue = ({ value }: Json) => typeof value === "string" || Number.isFinite(value);
 	const maps = listOf(symbology.valueMaps).map(objectOf).filter(isValue);
-	const classes = maps.map((one) => ({ value: one.value as string | number, ...drawingOf(one) }));
+	const classes = maps.map((map) => ({ value: map.value as string | number, ...drawingOf(map) }));
 	return { type: "unique", fields, default: defaultOf(symbology), classes };
 }
 
@@ -202,16 +186,14 @@ function breaksOf(symbology: Json): Renderer | null {
 	if (!textOf(field) || !Number.isFinite(minValue)) return null;
 	const maps = listOf(symbology.rangeMaps).map(objectOf);
 	const finite = maps.filter(({ maxValue }) => Number.isFinite(maxValue));
-	const classes = finite.map((one) => ({ max: one.maxValue as number, ...drawingOf(one) }));
+	const classes = finite.map((map) => ({ max: map.maxValue as number, ...drawingOf(map) }));
 	const min = minValue as number;
 	return { type: "breaks", field: textOf(field), min, default: defaultOf(symbology), classes };
 }
 
 function defaultOf(symbology: Json): Drawing | null {
-	const { defaultImageUrl, label } = symbology;
-	return defaultImageUrl === undefined || defaultImageUrl === null
-		? null
-		: drawingOf({ imageUrl: defaultImageUrl, label });
+	const { defaultImageUrl: imageUrl, label } = symbology;
+	return imageUrl === undefined || imageUrl === null ? null : drawingOf({ imageUrl, label });
 }
 
 function drawingOf({ imageUrl, label }: Json): Drawing {

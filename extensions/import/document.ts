@@ -18,7 +18,7 @@ import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { textIn, textsOf } from "../../registry/texts.ts";
 import { escapeMarkup } from "../../registry/untrusted-text.ts";
 import { utf8Of } from "../../store/files/files.ts";
-import { isObject, type Json, listOf, nodeIn, objectOf, textOf } from "./compare/differences.ts";
+import { entryNames, isObject, type Json, listOf, nodeIn, objectOf, textOf } from "./compare/differences.ts";
 import {
 	describeNode,
 	entryOfNode,
@@ -30,14 +30,12 @@ import {
 
 /** A document that cannot be imported, and why. */
 export interface NotMoved {
-	/** The document's key. */
 	key: string;
 	reason: string;
 	/** Which document of the dump it is, from 1. */
 	place: number;
 }
 
-/** A document of a dump, and which one it is. */
 export interface DumpRecord {
 	document: Json;
 	place: number;
@@ -49,7 +47,7 @@ export class DumpError extends Error {}
 /** Bytes of a dump: Node can have that many in one text. */
 const maxDumpBytes = 500_000_000;
 
-/** Reads a dump's file. @throws {DumpError} if it is too large */
+/** @throws {DumpError} if it is too large */
 export async function readDumpFile(path: string, maxBytes = maxDumpBytes): Promise<Buffer> {
 	if ((await stat(path)).size > maxBytes)
 		throw new DumpError(`has over ${maxBytes} bytes: import it in parts`);
@@ -57,8 +55,8 @@ export async function readDumpFile(path: string, maxBytes = maxDumpBytes): Promi
 }
 
 /**
- * Reads the documents of a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as from
- * `_all_docs?include_docs=true`. It skips the database's own documents (`_design/…`) and deleted ones.
+ * Reads a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as from `_all_docs?include_docs=true`. It skips the
+ * database's own documents (`_design/…`) and deleted ones.
  * @throws {DumpError} if the file is not such a dump
  */
 export function readDump(bytes: Buffer): DumpRecord[] {
@@ -68,13 +66,13 @@ export function readDump(bytes: Buffer): DumpRecord[] {
 	} catch (error) {
 		throw new DumpError(`is not JSON: is it whole? ${(error as Error).message}`);
 	}
-	const [docs, rows] = [dump.docs, dump.rows];
+	const { docs, rows } = dump;
 	if (Array.isArray(docs) === Array.isArray(rows))
 		throw new DumpError('must have one array of documents: {"docs":[…]} or {"rows":[…]}');
 	return listOf(docs ?? rows).flatMap((element, index) => {
 		const document = documentOf(element, index + 1);
-		const isOwn = !document || document._deleted === true || textOf(document._id).startsWith("_design/");
-		return isOwn ? [] : [{ document, place: index + 1 }];
+		if (!document || document._deleted === true || textOf(document._id).startsWith("_design/")) return [];
+		return [{ document, place: index + 1 }];
 	});
 }
 
@@ -91,17 +89,13 @@ function documentOf(element: unknown, place: number): Json | null {
 /** The node that the older service served at v0.9 and v1, by language. */
 type Nodes = Record<Lang, Json | undefined>;
 
-/** The layer that results from a document of the older service's database. */
 export interface Moved {
 	smallkey: string;
 	registration: Registration;
 	description: Description | null;
 }
 
-/**
- * Converts a document of any release from 1.0 to 3.0: checks its payload by the rules for stored registrations, and
- * describes its services.
- */
+/** Converts a document of any release from 1.0 to 3.0, by the rules for stored registrations. */
 export function moveDocument(document: Json, settings: FragmentSettings): Moved | Omit<NotMoved, "place"> {
 	const key = keyOf(document);
 	const smallkey = parseSmallkey(key);
@@ -121,42 +115,45 @@ export function moveDocument(document: Json, settings: FragmentSettings): Moved 
 	const description: Description = {};
 	for (const lang of langs) {
 		const node = nodes[lang];
-		const isFeature = serviceTypeOf(registration, lang) === "esriFeature";
-		const ofNode = isFeature && node ? describeNode(node, registration[lang], settings) : null;
-		const described = isFeature ? ofNode : describeLayers(servedIn(document, lang), registration, lang);
+		const described =
+			serviceTypeOf(registration, lang) !== "esriFeature"
+				? describeLayers(servedIn(document, lang), registration, lang)
+				: node && describeNode(node, registration[lang], settings);
 		if (described) description[lang] = described;
 	}
-	return { smallkey, registration, description: usable(description) };
+	// One that is too large could not be read again.
+	const isUsable =
+		Object.keys(description).length > 0 && parseDescription(descriptionText(description)) !== null;
+	return { smallkey, registration, description: isUsable ? description : null };
 }
 
 /** Characters shown of the key of a document that cannot be imported. */
 const maxKeyLength = 100;
 
-/** A key as the report shows it. */
 export function shortened(key: string): string {
 	return key.length > maxKeyLength ? `${key.slice(0, maxKeyLength)}…` : key;
 }
 
-/** The document's id in the database, or its member `key`, in which release 1.0 stored the smallkey. */
+/** Release 1.0 stored the smallkey in the member `key`. */
 export function keyOf(document: Json): string {
 	return textOf(document._id) || textOf(document.key) || textOf(objectOf(document.data).key);
 }
 
-/** The payload (not checked yet) of a document of version 1; null if its type is unknown. */
+/** Not checked yet; null if its type is unknown. */
 function payload1({ data, type: kind }: Json, nodes: Nodes, settings: FragmentSettings) {
-	const { request: stored } = objectOf(data);
-	const request = isObject(stored) ? stored : null;
-	const type = request?.payload_type ?? kind;
+	const { request } = objectOf(data);
+	const isRequested = isObject(request);
+	const type = (isRequested && request.payload_type) || kind;
 	if (type !== "wms" && type !== "feature") return null;
 	const entryOf = (lang: Lang) => {
 		const node = nodes[lang] ?? {};
-		if (!request) return entryOfNode(type, node);
+		if (!isRequested) return entryOfNode(type, node);
 		const entry = entryOfRequest(type, objectOf(request[lang]));
 		followNode(entry, node, type);
 		metadataOf(entry, node, settings);
 		return entry;
 	};
-	const version = textOf(request?.version);
+	const version = isRequested ? textOf(request.version) : "";
 	return {
 		version: /^1\.(?:\d+\.\d+|[12])$/.test(version) ? version : "1.0.0",
 		payload_type: type,
@@ -170,7 +167,7 @@ function nodeOf(value: unknown): Json | undefined {
 	return isObject(value) ? (nodeIn(value) ?? value) : undefined;
 }
 
-/** Changes an entry made of a request to agree with the node, which is what was served. */
+/** Changes an entry to agree with the node, which is what was served. */
 function followNode(entry: Json, node: Json, type: PayloadType): void {
 	const name = escapeMarkup(textOf(node.displayName));
 	const isOwnName = type === "feature" && entry.service_name === undefined;
@@ -185,7 +182,7 @@ function followNode(entry: Json, node: Json, type: PayloadType): void {
 	if (Number.isInteger(node.maxAllowableOffset)) entry.max_allowable_offset = node.maxAllowableOffset;
 }
 
-/** The payload (not checked yet) of a document of version 2. */
+/** Not checked yet. */
 function payload2(document: Json, nodes: Nodes, settings: FragmentSettings) {
 	const request = objectOf(document.request);
 	const entryOf = (lang: Lang) => {
@@ -204,20 +201,14 @@ function servedIn(document: Json, lang: Lang): Json {
 	return nodeOf(objectOf(document.layer_config)[lang]) ?? {};
 }
 
-/** For a service that is registered as a whole: the layers that the older service found in it. Null for any other. */
+/** The layers that the older service found in a service that is registered as a whole. Null for any other. */
 function describeLayers(served: Json, registration: Registration, lang: Lang): LangDescription | null {
 	if (!isVersion2(registration) || !takesAllLayers(registration[lang])) return null;
-	const entries = listOf(served.layerEntries).map((entry) => objectOf(entry).id ?? objectOf(entry).index);
+	const entries = entryNames(served.layerEntries);
 	const areNames = entries.every((entry) => textOf(entry) !== "" || Number.isInteger(entry));
 	if (entries.length === 0 || !areNames) return null;
 	const { service_url } = registration[lang];
 	return { service_url, from: "import", entries: entries as (string | number)[] };
-}
-
-/** The description, or null if it is empty or too large to be read again. */
-function usable(description: Description): Description | null {
-	if (Object.keys(description).length === 0) return null;
-	return parseDescription(descriptionText(description)) ? description : null;
 }
 
 /**

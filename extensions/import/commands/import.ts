@@ -4,7 +4,7 @@ import { WrongError } from "../../../api/configuration.ts";
 import { repositoryPath } from "../../../api/service/data-dir.ts";
 import { servedRef } from "../../../api/service/repository.ts";
 import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts";
-import { type Configuration, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { progress } from "../../../publish/build.ts";
 import { parseLayerPath, parseSmallkey } from "../../../registry/smallkey.ts";
 import { textsOf } from "../../../registry/texts.ts";
@@ -20,19 +20,23 @@ import { type Json, objectOf, textOf } from "../compare/differences.ts";
 import { DumpError, keyOf, type NotMoved, readDump, readDumpFile, shortened } from "../document.ts";
 import { collectMoves, type Moves, type Stored, storeLayers } from "../store-layers.ts";
 
-/** Reads the layers of a dump. @throws {WrongError} if it cannot be read */
-async function readLayersDump(path: string, configuration: Configuration): Promise<Moves> {
-	return naming(path, async () => collectMoves(readDump(await readDumpFile(path)), configuration));
+/** @throws {WrongError} if the dump cannot be read */
+async function readRecords(path: string, maxBytes?: number) {
+	try {
+		return readDump(await readDumpFile(path, maxBytes));
+	} catch (error) {
+		if (error instanceof DumpError) throw new WrongError(`${path}: ${error.message}; nothing was written`);
+		throw error;
+	}
 }
 
-/** Bytes of a dump of senders: about ten thousand senders. */
+/** About ten thousand senders. */
 const maxSendersBytes = 10_000_000;
 
 /**
  * Reads the senders of a dump (`{_id, key}`). A sender that this service has keeps its secret here. A reason never contains
  * a secret.
  * @returns `added`: id → secret of each new sender; `same`: number of senders that this service has with the same secret
- * @throws {WrongError} if the dump cannot be read
  */
 async function readSendersDump(path: string, dataDir: string) {
 	const text = (await readTextIfThere(sendersPath(dataDir))) ?? "{}";
@@ -57,35 +61,23 @@ async function readSendersDump(path: string, dataDir: string) {
 			moved.added.set(id, secret);
 		}
 	};
-	return naming(path, async () => {
-		for (const { document, place } of readDump(await readDumpFile(path, maxSendersBytes)))
-			add(document, place);
-		return moved;
-	});
+	for (const { document, place } of await readRecords(path, maxSendersBytes)) add(document, place);
+	return moved;
 }
 
-/** Runs a task and prefixes its errors with the file's name. */
-async function naming<T>(path: string, read: () => Promise<T>): Promise<T> {
-	try {
-		return await read();
-	} catch (error) {
-		if (error instanceof DumpError) throw new WrongError(`${path}: ${error.message}; nothing was written`);
-		throw error;
-	}
-}
-
-/** The result of an import, as lines of a table. */
 function summaryLines(moves: Moves, stored: Stored, isTrial: boolean): string[] {
 	const { commit } = stored;
-	const types = new Map<string, number>();
-	for (const { registration } of moves.layers.values()) {
-		const type = "payload_type" in registration ? registration.payload_type : "of version 2.0";
-		types.set(type, (types.get(type) ?? 0) + 1);
-	}
-	const described = [...moves.layers.values()].filter(({ description }) => description !== null).length;
+	const layers = [...moves.layers.values()];
+	const typeOf = ({ registration }: (typeof layers)[number]) =>
+		"payload_type" in registration ? registration.payload_type : "of version 2.0";
+	const types = ["feature", "of version 2.0", "wms"].flatMap((type) => {
+		const count = layers.filter((layer) => typeOf(layer) === type).length;
+		return count > 0 ? `${count} ${type}` : [];
+	});
+	const described = layers.filter(({ description }) => description !== null).length;
 	return [
 		row(moves.documents, "documents read"),
-		row(moves.layers.size - stored.notMoved.length, `layers: ${countsOf(types)}`),
+		row(layers.length - stored.notMoved.length, `layers: ${types.join(", ") || "none"}`),
 		row(described, "of them with what the older service knew of their services"),
 		row(moves.notMoved.length + stored.notMoved.length, "not moved"),
 		"",
@@ -97,12 +89,7 @@ function summaryLines(moves: Moves, stored: Stored, isTrial: boolean): string[] 
 	];
 }
 
-function countsOf(types: ReadonlyMap<string, number>): string {
-	const parts = [...types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, count]) => `${count} ${type}`);
-	return parts.join(", ") || "none";
-}
-
-/** Reads smallkeys from a list, or from a dump of the older service's database. @throws {Error} as `readKeys` does */
+/** From a list, or from a dump of the older service's database. @throws {Error} as `readKeys` does */
 async function readKeysOrDump(path: string, warn: (line: string) => void): Promise<string[]> {
 	const bytes = await readDumpFile(path);
 	if (!/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) return readKeys(path, warn);
@@ -130,7 +117,7 @@ const importDump = createRun("import", async ({ read, environment, io }) => {
 	const { dataDir } = configuration;
 	// Both files are read completely before anything is written.
 	const senders = sendersDump === undefined ? null : await readSendersDump(sendersDump, dataDir);
-	const moves = await readLayersDump(dump, configuration);
+	const moves = collectMoves(await readRecords(dump), configuration);
 	const author = dryRun ? null : { sender, time: io.now().getTime() };
 	const stored = await storeLayers(moves.layers, configuration, author);
 	if (isRefusal(stored)) {
@@ -143,14 +130,13 @@ const importDump = createRun("import", async ({ read, environment, io }) => {
 		await changeSenders(dataDir, (entries) => ({ ...entries, ...added, ...entries }));
 	}
 
-	function printNotMoved(what: string, { key, reason, place }: NotMoved, file: string | undefined): void {
+	const printNotMoved = (what: string, { key, reason, place }: NotMoved, file?: string) =>
 		io.warn(`not moved: ${what}${plain(key)}: ${plain(reason)} (document ${place} of ${file})`);
-	}
 	const notMoved = [...moves.notMoved, ...stored.notMoved];
-	for (const one of notMoved) printNotMoved("", { ...one, key: one.key || '""' }, dump);
+	for (const layer of notMoved) printNotMoved("", { ...layer, key: layer.key || '""' }, dump);
 	for (const text of summaryLines(moves, stored, dryRun)) io.print(text);
 	if (senders) {
-		for (const one of senders.notMoved) printNotMoved("sender ", one, sendersDump);
+		for (const other of senders.notMoved) printNotMoved("sender ", other, sendersDump);
 		const verb = dryRun ? "would be added" : "added";
 		const there = `${senders.same} there already, ${senders.notMoved.length} not moved`;
 		io.print(`\n${counted(senders.added.size, "sender")} ${verb} to ${sendersPath(dataDir)}, ${there}`);
@@ -165,7 +151,7 @@ An address is the part before /v1/docs/… or /v2/docs/…; nothing is written t
 Without --keys the layers of the repository in DATA_DIR are read.
 Ends with 1 where a viewer would draw or ask a layer otherwise, or it is missing, or the older service cannot serve it.`;
 
-/** Reads the smallkeys of the repository in a data folder. @throws {Error} if there is no repository */
+/** @throws {Error} if the data folder has no repository */
 async function readStored(dataDir: string): Promise<string[]> {
 	const repository = repositoryPath(dataDir);
 	if (!existsSync(repository)) throw new Error(`--keys: is needed: there is no repository at ${repository}`);

@@ -5,10 +5,9 @@ import { isObject, listOf, objectOf } from "../../../site/service/decode.ts";
 
 export { isObject, listOf, objectOf };
 
-/** A JSON object of unknown shape. */
 export type Json = Record<string, unknown>;
 
-/** The value if it is a string, else `""`. */
+/** `""` for anything but a string. */
 export function textOf(value: unknown): string {
 	return typeof value === "string" ? value : "";
 }
@@ -21,44 +20,34 @@ export function nodeIn(fragment: unknown): Json | null {
 	return isObject(node) ? node : null;
 }
 
-/**
- * A difference between two nodes of one layer: what differs, in words that name no single layer, and whether a viewer draws
- * or requests something else because of it. If not, it is an improvement, or no viewer reads it.
- */
+/** What differs, in words that name no single layer, and whether a viewer draws or requests something else because of it. */
 type Difference = readonly [kind: string, isRelevant: boolean];
 
-/**
- * Compares a layer's node on the older service with the one on this service, at v0.9, v1 or v2.
- * @returns each kind of difference, and whether it is relevant
- */
+/** Compares a layer's nodes, at v0.9, v1 or v2. @returns each kind of difference, and whether it is relevant */
 export function differences(before: Json, now: Json): ReadonlyMap<string, boolean> {
 	const isOtherForm = isOtherMapServerForm(before, now);
-	const found = memberNames(before, now).flatMap((name) => {
-		const [one, other] = [before[name], now[name]];
-		if (isDeepStrictEqual(one, other)) return [];
-		if (name === "datagrid") return gridDifferences(columnsOf(one), columnsOf(other));
-		if (name === "symbology") return symbologyDifferences(objectOf(one), objectOf(other));
+	const all = memberNames(before, now).flatMap((name) => {
+		const [old, fresh] = [before[name], now[name]];
+		if (isDeepStrictEqual(old, fresh)) return [];
+		if (name === "datagrid") return gridDifferences(columnsOf(old), columnsOf(fresh));
+		if (name === "symbology") return symbologyDifferences(objectOf(old), objectOf(fresh));
 		if (isOtherForm && mapServerMembers.includes(name))
 			return [cosmetic("a layer of a MapServer in the form of V2_MAP_SERVER")];
-		const missing = onlyNow(one) ? ": only now" : onlyBefore(one, other) ? ": only before" : "";
-		return memberDifferences(name, one, other, name + missing);
+		const missing = onlyNow(old) ? ": only now" : fresh === undefined ? ": only before" : "";
+		return memberDifferences(name, old, fresh, name + missing);
 	});
-	return new Map(found);
+	return new Map(all);
 }
 
 function memberNames(before: Json, now: Json): string[] {
 	return Object.keys({ ...before, ...now });
 }
 
-/**
- * Compares a member.
- * @param rule the name of its rule
- * @param otherwise the kind of the difference, unless that rule, or the escaping of markup, makes it cosmetic
- */
+/** @param otherwise the kind of the difference, unless the rule, or the escaping of markup, makes it cosmetic */
 function memberDifferences(rule: string, before: unknown, now: unknown, otherwise: string): Difference[] {
 	if (isDeepStrictEqual(before, now)) return [];
-	const [isKnown, kind] = rules[rule] ?? [];
-	if (isKnown?.(before, now)) return [cosmetic(kind as string)];
+	const [isCosmetic, kind = ""] = rules[rule] ?? [];
+	if (isCosmetic?.(before, now)) return [cosmetic(kind)];
 	if (typeof before === "string" && escapeMarkup(before) === now) return [cosmetic(escapedMarkup)];
 	return [relevant(otherwise)];
 }
@@ -82,7 +71,7 @@ const numberColumn = "columns of numbers that sort as numbers";
 const emptyField = "symbology: an empty second or third field";
 
 /** Member of a node, of a `column` of its grid or of its `symbol`s → which difference in it is cosmetic, and its kind. */
-const rules: Readonly<Record<string, readonly [isKnown: Test, kind: string]>> = {
+const rules: Readonly<Record<string, readonly [isCosmetic: Test, kind: string]>> = {
 	geometryType: [onlyBefore, "geometryType: no viewer reads it"],
 	imageUrl: [onlyNow, "a picture of a wms layer for the list of layers"],
 	metadataUrl: [onlyBefore, wmsMetadata],
@@ -114,11 +103,13 @@ function bare(address: unknown): unknown {
 	return typeof address === "string" ? address.trim().replace(/(?<![/?])[/?]+$/, "") : address;
 }
 
-/** Whether two lists name the same layers of a service, ignoring other members. */
 function sameEntries(before: unknown, now: unknown): boolean {
-	const named = (entries: unknown) =>
-		listOf(entries).map((entry) => objectOf(entry).id ?? objectOf(entry).index);
-	return isDeepStrictEqual(named(before), named(now));
+	return isDeepStrictEqual(entryNames(before), entryNames(now));
+}
+
+/** Of a node's `layerEntries`. */
+export function entryNames(entries: unknown): unknown[] {
+	return listOf(entries).map((entry) => objectOf(entry).id ?? objectOf(entry).index);
 }
 
 /** Whether two extents may be equal in different spatial references. */
@@ -132,18 +123,17 @@ function isProjected(before: unknown, now: unknown): boolean {
 }
 
 function sameMembers(before: unknown, now: unknown): boolean {
-	const spelled = Object.entries(objectOf(before)).map(([name, alias]) => [
-		escapeMarkup(name),
-		typeof alias === "string" ? escapeMarkup(alias) : alias,
-	]);
+	const escaped = (value: unknown) => (typeof value === "string" ? escapeMarkup(value) : value);
+	const spelled = Object.entries(objectOf(before)).map((entry) => entry.map(escaped));
 	return isDeepStrictEqual(Object.fromEntries(spelled), now);
 }
 
 /** The English titles of the viewer's own columns → the French ones. */
 const fixedTitles = new Map<string, string>(
-	(["column-icon", "column-details"] as const).map(
-		(code) => [fragmentTexts.en[code], fragmentTexts.fr[code]] as const,
-	),
+	(["column-icon", "column-details"] as const).map((code) => [
+		fragmentTexts.en[code],
+		fragmentTexts.fr[code],
+	]),
 );
 
 function columnsOf(datagrid: unknown): Json[] {
@@ -163,20 +153,20 @@ function gridDifferences(before: Json[], now: Json[]): Difference[] {
 	});
 }
 
-/** The members of a symbology that are lists of classes. */
+/** Of a symbology. */
 const classLists = ["valueMaps", "rangeMaps"];
 
 function symbologyDifferences(before: Json, now: Json): Difference[] {
 	if (Object.keys(before).length === 0) return [cosmetic("symbols where there were none")];
 	const inner = classLists.flatMap((list) => {
-		const [one, other] = [listOf(before[list]), listOf(now[list])];
-		if (one.length !== other.length) return [relevant("symbology: another number of classes")];
-		return one.flatMap((drawing, index) => symbolDifferences(objectOf(drawing), objectOf(other[index])));
+		const [old, fresh] = [listOf(before[list]), listOf(now[list])];
+		if (old.length !== fresh.length) return [relevant("symbology: another number of classes")];
+		return old.flatMap((drawing, index) => symbolDifferences(objectOf(drawing), objectOf(fresh[index])));
 	});
 	return [...symbolDifferences(before, now), ...inner];
 }
 
-/** Compares the members of a symbology, or of one of its classes. */
+/** Of a symbology, or of one of its classes. */
 function symbolDifferences(before: Json, now: Json): Difference[] {
 	const names = memberNames(before, now).filter((name) => !classLists.includes(name));
 	return names.flatMap((name) =>
@@ -193,6 +183,6 @@ function isOtherMapServerForm(before: Json, now: Json): boolean {
 		const { index } = objectOf(listOf(layerEntries)[0]);
 		return layerType === "esriDynamic" ? `${url}/${index}` : layerType === "esriFeature" ? url : null;
 	};
-	const [one, other] = [wholeOf(before), wholeOf(now)];
-	return before.layerType !== now.layerType && one !== null && bare(one) === bare(other);
+	const [old, fresh] = [wholeOf(before), wholeOf(now)];
+	return before.layerType !== now.layerType && old !== null && bare(old) === bare(fresh);
 }
