@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import { decode } from "fast-png";
 import type { Browser, Page, Route } from "playwright-core";
 import { FetchFailure } from "../../api/service/net/trouble.ts";
@@ -22,7 +21,7 @@ export interface DrawOptions {
 /** The page's map takes all of the window's width. */
 const windowSize = { width: 640, height: 900 };
 
-/** In pixels, and in bytes. */
+/** In pixels. */
 const pictureWidth = 240;
 const maxPictureBytes = 12_000;
 
@@ -41,16 +40,12 @@ const clicksPerZoom = 3;
 
 /** @throws {Error} if the browser fails, or the page hangs */
 export async function drawLayer(options: DrawOptions, smallkey: string, lang: Lang): Promise<Drawn> {
-	const limit = new AbortController();
-	const hangs = setTimeout(maxDrawMs, null, { signal: limit.signal }).then(() => {
-		throw new Error(`The page did not answer within ${maxDrawMs / 1000} s.`);
-	});
-	try {
-		return await Promise.race([draw(options, smallkey, lang), hangs]);
-	} finally {
-		hangs.catch(() => undefined);
-		limit.abort();
-	}
+	const hangs = new Promise<never>((_, reject) =>
+		AbortSignal.timeout(maxDrawMs).addEventListener("abort", () =>
+			reject(new Error(`The page did not answer within ${maxDrawMs / 1000} s.`)),
+		),
+	);
+	return Promise.race([draw(options, smallkey, lang), hangs]);
 }
 
 async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise<Drawn> {
@@ -63,10 +58,10 @@ async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise
 		serviceWorkers: "block",
 	});
 	try {
-		const network = createNetwork(options.fetch);
+		const network = new Network(options.fetch);
 		await context.route(
 			(url) => /^https?:$/.test(url.protocol) && !url.href.startsWith(site),
-			network.answer,
+			(route) => network.answer(route),
 		);
 		const page = await context.newPage();
 		page.setDefaultTimeout(maxStepMs);
@@ -75,7 +70,7 @@ async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise
 		await waitUntilDrawn(page);
 		const ms = Math.round(performance.now() - start);
 		await hideButtons(page);
-		return { ...(await inspectMap(page, network.lastFault)), ms };
+		return { ...(await inspectMap(page, network)), ms };
 	} finally {
 		await context.close();
 	}
@@ -89,7 +84,7 @@ async function waitUntilDrawn(page: Page): Promise<void> {
 	await page.locator(ended).first().waitFor({ state: "attached" });
 }
 
-async function inspectMap(page: Page, lastFault: () => Cause | null): Promise<Omit<Drawn, "ms">> {
+async function inspectMap(page: Page, network: Network): Promise<Omit<Drawn, "ms">> {
 	const map = page.locator(mapSelector);
 	if ((await map.count()) === 0) return { cause: causeOf("not-drawable"), share: 0, picture: null };
 	for (let zooms = 0; ; zooms += 1) {
@@ -102,7 +97,7 @@ async function inspectMap(page: Page, lastFault: () => Cause | null): Promise<Om
 		if (state !== "drawn" || zooms === maxZooms) {
 			const causeOnMap = causeOf((code || "nothing") as CauseCode, ...(detail ? [detail] : []));
 			// A page cannot know why it may not read an answer.
-			const cause = (code === "unreachable" && lastFault()) || causeOnMap;
+			const cause = (code === "unreachable" && network.lastFault()) || causeOnMap;
 			return { cause, ...count, share, picture: null };
 		}
 		await zoomIn(page);
@@ -186,45 +181,47 @@ async function takePicture(page: Page): Promise<Uint8Array | null> {
 	return null;
 }
 
-/**
- * An allowed origin that is no page's. Without the header, Playwright would let every page read the answer.
- */
+/** An allowed origin that is no page's. Without the header, Playwright would let every page read the answer. */
 const unreadable = "https://none.invalid";
 
-/** A request that the guarded fetch refuses fails in the page too. */
-function createNetwork(fetch: DrawOptions["fetch"]) {
-	const faults = new Map<string, Cause | null>();
-	let last = "";
-	/** The last picture that the page could not use: after it the page may request the service's document. */
-	let lastPicture = "";
-	/** If a picture fails to load, the page requests it again as a text. */
-	const note = (url: string, fault: Cause | null) => {
-		last = url;
-		if (!faults.get(url)) faults.set(url, fault);
-	};
-	return {
-		/** The fault of the last picture, else of the last address; null if unknown. */
-		lastFault: () => faults.get(lastPicture) ?? faults.get(last) ?? null,
-		async answer(route: Route): Promise<void> {
-			const request = route.request();
-			if (request.method() !== "GET") return route.abort("blockedbyclient");
-			try {
-				const response = await fetch(request.url());
-				const type = response.headers.get("Content-Type") ?? "";
-				const origin = response.headers.get("Access-Control-Allow-Origin") ?? unreadable;
-				const body = Buffer.from(await response.arrayBuffer());
-				const isPicture = request.resourceType() === "image";
-				const isNoPicture = isPicture && !type.startsWith("image/");
-				if (isPicture) lastPicture = request.url();
-				note(request.url(), faultOf(response, isNoPicture, origin));
-				const headers = { "Content-Type": type, "Access-Control-Allow-Origin": origin };
-				await route.fulfill({ status: response.status, headers, body });
-			} catch (error) {
-				note(request.url(), error instanceof FetchFailure ? error.what : null);
-				await route.abort("failed").catch(() => undefined);
-			}
-		},
-	};
+/** Answers a page's requests. If a picture fails to load, the page requests it again as a text. */
+class Network {
+	readonly #faults = new Map<string, Cause | null>();
+	#last = "";
+	#lastPicture = "";
+
+	constructor(readonly fetch: DrawOptions["fetch"]) {}
+
+	/** Of the last picture, since the page may request the service's document after it, else of the last address. */
+	lastFault(): Cause | null {
+		return this.#faults.get(this.#lastPicture) ?? this.#faults.get(this.#last) ?? null;
+	}
+
+	async answer(route: Route): Promise<void> {
+		const request = route.request();
+		if (request.method() !== "GET") return route.abort("blockedbyclient");
+		const url = request.url();
+		try {
+			const response = await this.fetch(url);
+			const type = response.headers.get("Content-Type") ?? "";
+			const origin = response.headers.get("Access-Control-Allow-Origin") ?? unreadable;
+			const body = Buffer.from(await response.arrayBuffer());
+			const isPicture = request.resourceType() === "image";
+			if (isPicture) this.#lastPicture = url;
+			this.#note(url, faultOf(response, isPicture && !type.startsWith("image/"), origin));
+			const headers = { "Content-Type": type, "Access-Control-Allow-Origin": origin };
+			await route.fulfill({ status: response.status, headers, body });
+		} catch (error) {
+			// A request that the guarded fetch refuses fails in the page too.
+			this.#note(url, error instanceof FetchFailure ? error.what : null);
+			await route.abort("failed").catch(() => undefined);
+		}
+	}
+
+	#note(url: string, fault: Cause | null): void {
+		this.#last = url;
+		if (!this.#faults.get(url)) this.#faults.set(url, fault);
+	}
 }
 
 function faultOf({ ok, status }: Response, isNoPicture: boolean, origin: string): Cause | null {

@@ -35,15 +35,13 @@ export interface ProveRun extends Omit<DrawOptions, "browser"> {
 	layers: readonly CheckedLayer[];
 	/** The proofs of all other smallkeys are removed. */
 	registered: ReadonlySet<string>;
-	/** Draws again what was drawn today. */
+	/** Also what was drawn today. */
 	isAgain: boolean;
 	/** Its pages must be able to draw the layers; empty if unknown; null: it does not matter. */
 	publicUrl: string | null;
 	day: string;
 	signal: AbortSignal;
-	/** Called with all proofs after each layer. */
-	proved?: (proofs: Proofs) => void;
-	/** Starts a browser for the next layers. */
+	/** Starts one for the next layers. */
 	browser: () => Promise<Browser>;
 	/** Absent: on the catalogue's map in the browser. */
 	draw?: typeof drawLayer;
@@ -77,7 +75,6 @@ async function addProof(
 	});
 }
 
-/** Each in its own page, and each of other hosts. */
 const layersAtOnce = 3;
 
 const layersPerBrowser = 50;
@@ -122,7 +119,6 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 		await addProof(options, proofs, smallkey, drawn);
 		// A killed run loses no layer.
 		writeProofs(folder, proofs);
-		options.proved?.(proofs);
 		bar.tick();
 	}
 

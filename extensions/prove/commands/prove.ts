@@ -1,12 +1,9 @@
 // npx fragment-publisher prove
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { clientsWith } from "../../../api/service/github.ts";
-import { isFolderLocked, lockFolder } from "../../../api/service/lock.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { collectSource, type Source } from "../../../publish/collect.ts";
 import { placeFile } from "../../../publish/place-file.ts";
@@ -22,7 +19,7 @@ import type { CheckedLayer } from "../../../registry/judge.ts";
 import { nameOf, ownersOf, ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
-import { createRun, parseCount } from "../../../scripts/terminal/command-line.ts";
+import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../../../scripts/validate.ts";
 import { buildOutput } from "../../../site/build/output.ts";
 import { type Proof, type Proofs, proposedFolder } from "../../../site/data/proofs.ts";
@@ -63,23 +60,9 @@ function parsePart(text: string) {
 	throw new InvalidArgumentError("It must be a part of all, such as 3/7.");
 }
 
-/** A layer is always in the same part, whatever other layers there are. A sample changes each day. */
-function chooseLayers<Layer extends Pick<CheckedLayer, "smallkey">>(
-	layers: readonly Layer[],
-	{ part, sample }: { part?: ReturnType<typeof parsePart> | undefined; sample?: number | undefined },
-	now: Date,
-): Layer[] {
-	const ofPart = part
-		? layers.filter(({ smallkey }) => hashOf(smallkey) % part.of === part.number - 1)
-		: [...layers];
-	if (sample === undefined) return ofPart;
-	const day = now.toISOString().slice(0, 10);
-	return ofPart.sort((a, b) => hashOf(day + a.smallkey) - hashOf(day + b.smallkey)).slice(0, sample);
-}
-
-/** From 0 to 2³² - 1. */
-function hashOf(text: string): number {
-	return createHash("sha256").update(text).digest().readUInt32BE();
+/** A layer is always in the same part, whatever other layers there are. */
+function isIn({ number, of }: ReturnType<typeof parsePart>, smallkey: string): boolean {
+	return createHash("sha256").update(smallkey).digest().readUInt32BE() % of === number - 1;
 }
 
 function titleOf(layer: CheckedLayer, lang: Lang): string {
@@ -97,65 +80,46 @@ function unseen({ langs }: Pick<Proof, "langs">): CheckResult | null {
 	return cause && cause.code !== "not-drawable" ? checkResult(stateOf[cause.code] ?? "down", cause) : null;
 }
 
-const temporaryPrefix = "fp-prove-";
-
-/** If this run is killed, a later run removes the folder. */
-function withBuild<T>(task: (temporary: string) => Promise<T>): Promise<T> {
-	return withTemporaryFolder(temporaryPrefix, async (temporary) => {
-		const { release } = await lockFolder(temporary);
-		for (const name of await readdir(tmpdir())) {
-			const other = join(tmpdir(), name);
-			// A folder without a build is that of a run that starts now.
-			const isBuild = name.startsWith(temporaryPrefix) && existsSync(join(other, "dist"));
-			if (isBuild && !(await isFolderLocked(other))) await rm(other, { recursive: true, force: true });
-		}
-		return task(temporary).finally(release);
-	});
-}
-
-/** A report of 20,000 layers takes seconds. */
-const maxReports = 200;
-
-/** Not for each layer of many. */
-function everyFew(layers: number, write: (proofs: Proofs) => unknown): (proofs: Proofs) => void {
-	let since = 0;
-	return (proofs) => {
-		since += 1;
-		if (since * maxReports < layers) return;
-		since = 0;
-		write(proofs);
-	};
-}
-
-async function createWriteReport(
+async function writeReport(
 	source: Source,
 	all: readonly CheckedLayer[],
+	proofs: Proofs,
 	folder: string,
 	publicUrl: string,
 ) {
 	const file = (await collectSource(source)).find(({ path }) => path === ownersPath);
 	const { owners } = parseOwners(file?.bytes);
-	const layers = new Map(
-		all.map((layer) => {
-			const title = { en: titleOf(layer, "en"), fr: titleOf(layer, "fr") };
-			const names = owners ? ownersOf(owners, layerPath(layer.smallkey)).map(nameOf) : [];
-			return [layer.smallkey, { title, owner: names.join(", ") }];
-		}),
-	);
-	return (proofs: Proofs) => {
-		const report = reportOf(proofs, layers);
-		const place = (name: string, text: string) => placeFile(folder, name, Buffer.from(text));
-		for (const lang of langs) place(`report.${lang}.html`, reportHtml(report, lang, publicUrl));
-		place("report.json", `${JSON.stringify(report, null, 1)}\n`);
-		return report;
-	};
+	const layers = all.map((layer) => {
+		const title = { en: titleOf(layer, "en"), fr: titleOf(layer, "fr") };
+		const names = owners ? ownersOf(owners, layerPath(layer.smallkey)).map(nameOf) : [];
+		return [layer.smallkey, { title, owner: names.join(", ") }] as const;
+	});
+	const report = reportOf(proofs, new Map(layers));
+	const place = (name: string, text: string) => placeFile(folder, name, Buffer.from(text));
+	for (const lang of langs) place(`report.${lang}.html`, reportHtml(report, lang, publicUrl));
+	place("report.json", `${JSON.stringify(report, null, 1)}\n`);
+	return report;
+}
+
+/** A state that the service itself shows takes precedence over the browser's. */
+async function writeStates(
+	folder: string,
+	{ drawn, proofs, all }: { drawn: readonly CheckedLayer[]; proofs: Proofs; all: readonly CheckedLayer[] },
+	ask: Parameters<typeof watchAll>[1],
+	publicUrl: string,
+	now: Date,
+): Promise<void> {
+	const states = new Map<string, CheckResult | null>(drawn.map(({ smallkey }) => [smallkey, null]));
+	const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
+	for (const layer of await watchAll(failed, ask, publicUrl))
+		states.set(layer.smallkey, resultOf(layer) ?? unseen(proofs.get(layer.smallkey) ?? { langs: {} }));
+	await writeHealth(folder, states, all, now);
 }
 
 export const run = createRun("prove", async ({ read, environment, io }) => {
-	const [{ sample, part, proposed, out, ...given }, smallkeys] = await read((line) =>
+	const [{ part, proposed, out, ...options }, smallkeys] = await read((line) =>
 		line
 			.argument("[smallkey...]", "which layers; all where none is named")
-			.option("--sample <number>", "so many of the layers, other ones on another day", parseCount)
 			.option("--part <part>", "one of several parts of all layers, such as 3/7", parsePart)
 			.option("--proposed", "the repairs that wait in the repository, as they would be")
 			.option("--out <dir>", "the folder of pictures and reports (PICTURES, or DATA_DIR/pictures)")
@@ -169,16 +133,16 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 	needBrowser(browser);
 	const pictures = resolve(out ?? configuration.pictures);
 	const folder = proposed ? join(pictures, proposedFolder) : pictures;
-	const { source: registered, name } = nameSource(given);
+	const { source: registered, name } = nameSource(options);
 	if (proposed && "folder" in registered) throw new Error("--proposed: is for --repo");
 	await mkdir(folder, { recursive: true });
-	await withBuild(async (temporary) => {
+	await withTemporaryFolder("fp-prove-", async (temporary) => {
 		if (proposed && "ref" in registered)
 			await writeProposedLayers(registered.repository, registered.ref, temporary);
 		const source = proposed ? { folder: join(temporary, "layers") } : registered;
 		const all = await readLayers(source, [], io);
 		const chosen = smallkeys.length > 0 ? await readLayers(source, smallkeys, io) : all;
-		const layers = chooseLayers(chosen, { part, sample }, io.now());
+		const layers = chosen.filter(({ smallkey }) => !part || isIn(part, smallkey));
 		io.warn(plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
 		const dist = join(temporary, "dist");
 		// The policy of a site with https requests every service over https, also those that are registered
@@ -186,7 +150,6 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		const plainSite = { ...environment, SITE: "on", BASE_MAP: undefined, PUBLIC_URL: undefined };
 		const { problems } = await buildOutput(source, dist, plainSite);
 		for (const problem of problems) io.warn(plain(problem));
-		const writeReport = await createWriteReport(registered, all, folder, publicUrl);
 		const { address, close } = await serveFolder(dist);
 		const { ask, fetch } = clientsWith(configuration.network);
 		const day = io.now().toISOString().slice(0, 10);
@@ -201,24 +164,17 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			publicUrl: proposed ? null : publicUrl,
 			day,
 			signal: io.interrupted(),
-			proved: everyFew(all.length, writeReport),
 			browser: () => openBrowser(browser),
 		}).finally(close);
-		const report = writeReport(proofs);
+		const report = await writeReport(registered, all, proofs, folder, publicUrl);
 		if ("folder" in registered) {
 			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
-			const states = new Map<string, CheckResult | null>(drawn.map(({ smallkey }) => [smallkey, null]));
-			const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
-			// A state that the service itself shows takes precedence over the browser's.
-			for (const layer of await watchAll(failed, ask, publicUrl))
-				states.set(layer.smallkey, resultOf(layer) ?? unseen(proofs.get(layer.smallkey) ?? { langs: {} }));
-			await writeHealth(registered.folder, states, all, io.now());
+			await writeStates(registered.folder, { drawn, proofs, all }, ask, publicUrl, io.now());
 			io.print(`${healthPath} is written`);
 		}
 		if (configuration.notify && !proposed) {
-			const { notify: target } = configuration;
 			const notifier = createNotifier({
-				target,
+				target: configuration.notify,
 				now: io.now,
 				warn: (line) => io.warn(plain(line)),
 				pausesMs: [1_000],
