@@ -64,12 +64,22 @@ export interface Built {
 	written: Record<"written" | "removed" | "unchanged", number> | null;
 	/** What was built. */
 	layers: LayersAt;
+	/** The layers that were read. */
+	read: ReadLayers;
+}
+
+export interface ReadLayers {
+	/** Smallkey → layer; null for a layer that is no longer served. */
+	layers: ReadonlyMap<string, CheckedLayer | null>;
+	/** Smallkeys of layers whose file is wrong: they have their last valid form. */
+	wrong: readonly string[];
 }
 
 /** The layers to build, and the problems of their files. */
 interface Found {
 	/** Smallkey → layer; null for a layer that is no longer served. */
 	layers: Map<string, CheckedLayer | null>;
+	wrong: readonly string[];
 	problems: readonly FileProblem[];
 	/** Whether these are all layers. */
 	isWhole: boolean;
@@ -112,21 +122,21 @@ export async function build(
 	const part = earlier && (await readChanges(earlier, at));
 	const found = part && isUsable(part) ? part : await readAll(at);
 	const problems = found.problems.map(problemLine);
-	if (!isUsable(found)) return { problems, written: null, layers: at };
+	if (!isUsable(found)) return { problems, written: null, layers: at, read: found };
 	// Only a complete output has a manifest.
 	for (const path of [manifestPath(out), servedManifestPath(out)]) rmSync(path, { force: true });
 	const { same, added, changed, removed } = await write(found, out, settings);
 	const fragments = found.isWhole ? same + added + changed : (earlier?.fragments ?? 0) + added - removed;
 	writeManifest(out, { renderer, commit: versionOf(at), fragments, wrong: wrongFiles(found.problems) });
 	const written = { written: added + changed, removed, unchanged: fragments - added - changed };
-	return { problems, written, layers: at };
+	return { problems, written, layers: at, read: found };
 }
 
 /** Reads the layers that have changed since an earlier build by the same renderer; null if all have to be read. */
 async function readChanges(earlier: Manifest, at: LayersAt): Promise<Found | null> {
 	if ("files" in at) {
 		const isSame = earlier.commit === at.hash;
-		return isSame ? { layers: new Map(), problems: [], isWhole: false } : null;
+		return isSame ? { layers: new Map(), wrong: [], problems: [], isWhole: false } : null;
 	}
 	const { repository, commit } = at;
 	const changed = await changesSince(earlier, repository, commit);
@@ -136,7 +146,8 @@ async function readChanges(earlier: Manifest, at: LayersAt): Promise<Found | nul
 }
 
 async function readAll(at: LayersAt): Promise<Found> {
-	if ("files" in at) return { ...judgeChange(namesOf(at.files), at.files, "stored"), isWhole: true };
+	if ("files" in at)
+		return { ...judgeChange(namesOf(at.files), at.files, "stored"), wrong: [], isWhole: true };
 	return { ...(await readServed(at.repository, at.commit, null, (layer) => layer)), isWhole: true };
 }
 

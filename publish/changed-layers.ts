@@ -27,14 +27,16 @@ const maxWrong = 1_000;
  * @param commit the end of the range
  * @param changed the paths that differ; null: the range starts from nothing
  * @param make makes of a layer what the caller needs
+ * @param listed all paths under `layers/`, if they are listed already
  */
 export async function readServed<T>(
 	repository: string,
 	commit: string,
 	changed: readonly PathChange[] | null,
 	make: (layer: CheckedLayer) => T,
+	listed: readonly PathChange[] | null = null,
 ) {
-	const all = changed ? null : await listTree(repository, commit, "layers/");
+	const all = listed ?? (changed ? null : await listTree(repository, commit, "layers/"));
 	const range = await readRange(changed ?? all ?? [], commitLayers(repository, commit, all), make);
 	for (const [index, smallkey] of range.wrong.entries()) {
 		const layer = index < maxWrong ? await findEarlier(repository, commit, smallkey) : null;
@@ -102,7 +104,7 @@ function judgeStored(files: readonly EditedFile[]) {
 /** Up to this number of folders, only these folders are listed; above it, all of `layers/` is. */
 const maxFolders = 200;
 /** How many smallkeys of a commit one process of git reads, and how many are in memory at once. */
-const readAtOnce = 500;
+const readAtOnce = 4_000;
 /** How many smallkeys are read at once through the store: the event loop does other work between them. */
 const cachedAtOnce = 64;
 
@@ -119,22 +121,27 @@ export function commitLayers(
 		const folders = [...new Set([...wanted].map((smallkey) => `layers/${folderOf(smallkey)}/`))];
 		if (folders.length === 0) return;
 		const where = folders.length > maxFolders ? "layers/" : folders;
-		/** The files of each smallkey in lower case. */
-		const groups = new Map<string, PathChange[]>();
-		await eachInSlices(all ?? (await listTree(repository, commit, where)), (file) => {
-			const lower = parseLayerPath(file.path)?.smallkey.toLowerCase();
-			if (lower === undefined || !wanted.has(lower)) return;
-			const group = groups.get(lower);
-			if (group) group.push(file);
-			else groups.set(lower, [file]);
-		});
-		const listed = [...groups.values()];
-		for (let start = 0; start < listed.length; start += readAtOnce) {
-			const some = listed.slice(start, start + readAtOnce);
+		const spellings = spellingsIn(all ?? (await listTree(repository, commit, where)));
+		const groups = [...spellings].filter(([lower]) => wanted.has(lower)).map(([, group]) => group);
+		for (let start = 0; start < groups.length; start += readAtOnce) {
+			const some = groups.slice(start, start + readAtOnce);
 			const files = await readEntries(repository, some.flat());
 			yield some.map(({ length }) => files.splice(0, length));
 		}
 	};
+}
+
+/** Smallkey in lower case → the files of all its spellings. @param files sorted by path */
+export function spellingsIn(files: Iterable<PathChange>): Map<string, PathChange[]> {
+	const groups = new Map<string, PathChange[]>();
+	for (const file of files) {
+		const lower = parseLayerPath(file.path)?.smallkey.toLowerCase();
+		if (lower === undefined) continue;
+		const group = groups.get(lower);
+		if (group) group.push(file);
+		else groups.set(lower, [file]);
+	}
+	return groups;
 }
 
 /** Reads layers through the store, which caches folders: suited to few layers. */

@@ -31,6 +31,15 @@ export interface Command {
  * What can be added to the service and the command, and taken off: the list is in `extensions/index.ts`, and
  * the catalogue is the first one.
  */
+/** A file of the catalogue. */
+export interface ExtensionFile {
+	/** Below the site. */
+	path: string;
+	/** The entries that it is made from: the text is made only if one of them has changed. Absent: always. */
+	from?: readonly object[];
+	text: () => string;
+}
+
 export interface Extension {
 	name: string;
 	/**
@@ -40,10 +49,9 @@ export interface Extension {
 	settings?: (variables: Variables) => object;
 	commands?: readonly Command[];
 	/**
-	 * The files that it adds to a catalogue without a service: path below the site → text. `chunks`: all
-	 * entries in their parts, in order.
+	 * The files that it adds to a catalogue without a service. `chunks`: all entries in their parts, in order.
 	 */
-	files?(chunks: readonly (readonly object[])[], publicUrl: string): Iterable<[path: string, text: string]>;
+	files?(chunks: readonly (readonly object[])[], publicUrl: string): Iterable<ExtensionFile>;
 	/** @throws {Error} that ends the start */
 	start?(service: RunningService): Promise<Started> | Started;
 }

@@ -1,3 +1,4 @@
+import type { ExtensionFile } from "../../api/service/extensions.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { type Problem, problemAt, type Text, textOf } from "../../registry/texts.ts";
 import { type Bounds, type Entry, layerAddress } from "../../site/data/entries.ts";
@@ -141,7 +142,7 @@ export function catalogOf(links: readonly Link[], id = "layers"): object {
 export function* recordsFiles(
 	chunks: readonly (readonly Entry[])[],
 	publicUrl: string,
-): Generator<[path: string, text: string]> {
+): Generator<ExtensionFile> {
 	const root = publicUrl || "../";
 	const index = "records/index.json";
 	const links = [json("self", root + index)];
@@ -150,10 +151,13 @@ export function* recordsFiles(
 		const path = `records/${String(number).padStart(2, "0")}.json`;
 		links.push(json("child", root + path));
 		const catalog = catalogOf([json("parent", root + index)], `layers-${number}`);
-		const records = entries.map((entry) => recordOf(entry, root));
-		yield [path, `${JSON.stringify({ ...catalog, records })}\n`];
+		const text = () => {
+			const records = entries.map((entry) => recordOf(entry, root));
+			return `${JSON.stringify({ ...catalog, records })}\n`;
+		};
+		yield { path, from: entries, text };
 	}
-	yield [index, `${JSON.stringify({ ...catalogOf(links), itemType: "catalog" })}\n`];
+	yield { path: index, text: () => `${JSON.stringify({ ...catalogOf(links), itemType: "catalog" })}\n` };
 }
 
 /** A layer as a record (Records, "recordGeoJSON.yaml"). */

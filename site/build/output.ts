@@ -143,7 +143,7 @@ export async function buildOutput(
 	if (site) {
 		const senderNames = await readPublicNames(environment, dataDir);
 		const options = catalogueOptions(configuration, { senderNames, canSend: false, isCompressed: false });
-		catalogue = await updateCatalogue(built.layers, out, options, { fresh, extensions });
+		catalogue = await updateCatalogue(built.layers, out, options, { fresh, extensions, read: built.read });
 	} else removeCatalogue(out);
 	await writeHostingFiles(out, compress, targets, site);
 	return { ...built, catalogue };

@@ -3,7 +3,7 @@ import { currentDescription, describedFor } from "../../registry/description.ts"
 import { type CauseCode, causes, type Health, sickStates } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import type { Bounds } from "../../registry/projections.ts";
-import { kindOf } from "../../registry/registration.ts";
+import { isVersion2, kindOf } from "../../registry/registration.ts";
 import { described, exactly, list, nullable, string } from "../../registry/schemas/definitions.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
@@ -105,7 +105,7 @@ export interface Entry extends Omit<Frozen<FromSchema<typeof entry>>, "bounds"> 
 
 /** What is known about a layer from other sources than its own files. */
 export interface KnownOfLayer {
-	/** The last commit that changed it. */
+	/** The last commit that changed it, by its first 12 digits. */
 	changed?: { commit: string; date: string } | undefined;
 	/** Public name of the sender who registered it last. */
 	sender?: PublicName | undefined;
@@ -116,16 +116,13 @@ export interface KnownOfLayer {
 /** Longest description in an entry, in characters. */
 const maxDescriptionLength = 300;
 
-/** Digits of a commit in an entry: enough to find it; all 40 would make an entry a seventh longer. */
-const commitDigits = 12;
+/** What an entry says of a layer's own files, and whether its service has answered. */
+export interface LayerContent {
+	entry: Omit<Entry, "sender" | "changed" | "health" | "thumbnail">;
+	isChecked: boolean;
+}
 
-/** A layer's entry in the catalogue. @param health the observed health of all layers */
-export function entryOf(
-	layer: CheckedLayer,
-	{ changed, sender, thumbnail }: KnownOfLayer,
-	health: Health,
-	settings: FragmentSettings,
-): Entry {
+export function contentOf(layer: CheckedLayer, settings: FragmentSettings): LayerContent {
 	const { smallkey, registration, description } = layer;
 	const factsIn = (lang: Lang) => layerFacts(lang, smallkey, registration, description, settings);
 	const facts = { en: factsIn("en"), fr: factsIn("fr") };
@@ -144,18 +141,19 @@ export function entryOf(
 		return words.length > 0 ? [[lang, words]] : [];
 	});
 	const bounds = descriptions.en.bounds ?? descriptions.fr.bounds;
-	const unread = (settings.targets ?? targetNames).flatMap((target) =>
+	// Every target can express version 1.x.
+	const targets = isVersion2(registration) ? (settings.targets ?? targetNames) : [];
+	const unread = targets.flatMap((target) =>
 		langs.filter((lang) => renderAt(target, facts[lang]) === null).map((lang) => `${target}/${lang}`),
 	);
 	const layers = { en: facts.en.entries.map(String), fr: facts.fr.entries.map(String) };
 	const addresses = { en: registration.en.service_url, fr: registration.fr.service_url };
 	// A harvested description shows that the service has answered; one of another origin does not.
-	const wasChecked = langs.some((lang) => {
-		const known = currentDescription(registration, description, lang);
-		return known !== null && known.from === undefined;
+	const isChecked = langs.some((lang) => {
+		const current = currentDescription(registration, description, lang);
+		return current !== null && current.from === undefined;
 	});
-	const sickness = health.get(smallkey) ?? (wasChecked ? undefined : null);
-	return {
+	const entry = {
 		smallkey,
 		type: kindOf(registration),
 		title: { en: titleIn("en"), fr: titleIn("fr") },
@@ -165,12 +163,25 @@ export function entryOf(
 		...(layers.en.length > 0 && {
 			layers: { en: layers.en, ...(`${layers.fr}` !== `${layers.en}` && { fr: layers.fr }) },
 		}),
-		...(sender && { sender }),
-		...(changed && { changed: { ...changed, commit: changed.commit.slice(0, commitDigits) } }),
-		...(sickness !== undefined && { health: sickness }),
 		...(bounds && { bounds }),
-		...(thumbnail !== undefined && { thumbnail }),
 		...(unread.length > 0 && { unread }),
+	};
+	return { entry, isChecked };
+}
+
+/** A layer's entry in the catalogue. @param health the observed health of all layers */
+export function entryOf(
+	{ entry, isChecked }: LayerContent,
+	{ changed, sender, thumbnail }: KnownOfLayer,
+	health: Health,
+): Entry {
+	const sickness = health.get(entry.smallkey) ?? (isChecked ? undefined : null);
+	return {
+		...entry,
+		...(sender && { sender }),
+		...(changed && { changed }),
+		...(sickness !== undefined && { health: sickness }),
+		...(thumbnail !== undefined && { thumbnail }),
 	};
 }
 

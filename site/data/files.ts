@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Extension } from "../../api/service/extensions.ts";
 import {
 	healthReportPath,
@@ -6,7 +7,8 @@ import {
 	type SickLayer,
 } from "../../registry/health.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { layerFile, listFile } from "../static/addresses.ts";
+import { feedPath, layerFile, listFile } from "../static/addresses.ts";
+import { feedText, feedTitle } from "../static/feed.ts";
 import type { PageSettings } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
 import {
@@ -18,9 +20,27 @@ import {
 	sitemapXml,
 } from "../static/list-pages.ts";
 import { byTitle, listHtml, pagesOf } from "../static/publishers.ts";
-import { type CommitChanges, changesFiles, type Files, indexFiles } from "./change-list.ts";
-import type { Entry } from "./entries.ts";
-import { parseRecent, recentPath } from "./recent.ts";
+import {
+	type Chunk,
+	chunkCount,
+	chunkOf,
+	chunkPath,
+	type Entry,
+	indexVersion,
+	type Manifest,
+	manifestPath,
+} from "./entries.ts";
+import { type RecentChange, recentPath, recentText } from "./recent.ts";
+
+/** A file that is rendered only if what it is made from has changed. */
+export interface DerivedFile {
+	/** A hash of all that the text depends on beside the options. */
+	key: string;
+	text: () => string | null;
+}
+
+/** Path below an output → the file's text. */
+export type Files = Map<string, string | DerivedFile>;
 
 /** Most layers for which a build writes one page per layer and language. */
 export const maxLayerPages = 2_000;
@@ -50,61 +70,116 @@ export function hasLayerPages(layers: number, isServed: boolean): boolean {
 /** What a catalogue shows. */
 export interface CatalogueContent {
 	entries: readonly Entry[];
-	/** The commits that touched layers, oldest first; empty if no history is known. */
-	history: readonly CommitChanges[];
+	/** The last changes, newest first; empty if no history is known. */
+	changes: readonly RecentChange[];
 }
 
 /** Renders the catalogue's files that depend on layers. @returns the files, and the index's manifest */
 export function catalogueFiles(
-	{ entries, history }: CatalogueContent,
+	{ entries, changes }: CatalogueContent,
 	{ pages, isServed, commit, owners, extensions = [] }: CatalogueSettings,
 ) {
-	const { files: indexed, chunks, manifest } = indexFiles(entries, commit);
-	const files: Files = new Map(indexed);
+	const index = indexFiles(entries, commit);
+	const { chunks, keyOf } = index;
+	const files: Files = new Map(index.files);
 	const report = healthReportOf(entries, owners);
 	files.set(healthReportPath, report);
-	const titles = new Map(entries.map(({ smallkey, title }) => [smallkey, title]));
-	for (const [path, text] of changesFiles(history, pages.publicUrl, (key) => titles.get(key)))
-		files.set(path, text);
 	const { publicUrl, site } = pages;
+	for (const [path, text] of changesFiles(changes, publicUrl, entries)) files.set(path, text);
 	for (const [number, some] of chunks.entries()) {
-		const text = site.hasLayerPages && publicUrl ? sitemapXml(some, publicUrl) : null;
-		if (text !== null) files.set(sitemapFile(number), text);
+		if (site.hasLayerPages && publicUrl && some.length > 0)
+			files.set(sitemapFile(number), { key: keyOf(some), text: () => sitemapXml(some, publicUrl) });
 	}
-	if (!isServed) addPages(files, chunks, report, pages, extensions);
-	return { files, manifest };
+	if (!isServed) addPages();
+	return { files, manifest: index.manifest };
+
+	/** Adds the pages, tables and feeds that a service renders on request. */
+	function addPages(): void {
+		const all = chunks.flat();
+		const data: ListData = {
+			...listedEntries(all),
+			...{ changes, report: parseHealthReport(report), lastLook: null, settings: pages },
+		};
+		for (const path of listPagePaths(data.publishers.keys())) {
+			const text = renderListPage(path, data);
+			if (text !== null) files.set(path, text);
+		}
+		for (const { files: filesOf } of extensions)
+			for (const { path, from, text } of filesOf?.(chunks, publicUrl) ?? [])
+				files.set(path, from ? { key: keyOf(from as readonly Entry[]), text } : text());
+		for (const lang of langs) {
+			const list = pagesOf(byTitle(all, lang));
+			for (const [at, some] of list.entries()) {
+				const text = () => listHtml(lang, list, at + 1, pages);
+				files.set(listFile(lang, at + 1), { key: keyOf(some, at === 0 ? all.length : 0, list.length), text });
+			}
+			if (!site.hasLayerPages) continue;
+			for (const entry of all)
+				for (const [page, render] of layerRenderers)
+					files.set(layerFile(lang, entry.smallkey, page), {
+						key: keyOf([entry]),
+						text: () => render(lang, entry, pages),
+					});
+		}
+	}
 }
 
-/** Adds the pages, tables and feeds that a service renders on request. */
-function addPages(
-	files: Files,
-	chunks: readonly (readonly Entry[])[],
-	report: string,
-	pages: PageSettings,
-	extensions: readonly Extension[],
-): void {
-	const entries = chunks.flat();
-	const set = (path: string, text: string | null) => {
-		if (text !== null) files.set(path, text);
-	};
-	const changes = parseRecent(files.get(recentPath) ?? null) ?? [];
-	const data: ListData = {
-		...listedEntries(entries),
-		...{ changes, report: parseHealthReport(report), lastLook: null, settings: pages },
-	};
-	const { hasLayerPages } = pages.site;
-	for (const path of listPagePaths(data.publishers.keys())) set(path, renderListPage(path, data));
-	for (const { files: filesOf } of extensions)
-		for (const [path, text] of filesOf?.(chunks, pages.publicUrl) ?? []) set(path, text);
-	for (const lang of langs) {
-		const list = pagesOf(byTitle(entries, lang));
-		for (let page = 1; page <= list.length; page += 1)
-			set(listFile(lang, page), listHtml(lang, list, page, pages));
-		if (!hasLayerPages) continue;
-		for (const entry of entries)
-			for (const [page, render] of layerRenderers)
-				set(layerFile(lang, entry.smallkey, page), render(lang, entry, pages));
+/**
+ * Renders the index of all layers.
+ * @param entries each smallkey once
+ * @param commit of the layers; null if unknown
+ * @returns its files, the layers of each chunk in the order of their smallkeys, the manifest, and a function that hashes
+ * entries and numbers
+ */
+export function indexFiles(entries: Iterable<Entry>, commit: string | null) {
+	const chunks: Entry[][] = Array.from({ length: chunkCount }, () => []);
+	const texts = new Map<Entry, string>();
+	for (const entry of entries) {
+		chunks[chunkOf(entry.smallkey)]?.push(entry);
+		texts.set(entry, JSON.stringify(entry));
 	}
+	const files = new Map<string, string>();
+	const paths = chunks.map((some, number) => {
+		if (some.length === 0) return null;
+		some.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
+		const { version } = { version: indexVersion } satisfies Partial<Chunk>;
+		const text = `{"version":${version},"entries":[${some.map((entry) => texts.get(entry)).join()}]}\n`;
+		const path = chunkPath(number, hashOf(text));
+		files.set(path, text);
+		return path;
+	});
+	const layers = chunks.reduce((sum, { length }) => sum + length, 0);
+	const manifest: Manifest = { version: indexVersion, layers, ...(commit && { commit }), chunks: paths };
+	files.set(manifestPath, `${JSON.stringify(manifest)}\n`);
+	const keyOf = (some: readonly Entry[], ...numbers: number[]) =>
+		hashOf(numbers.join() + some.map((entry) => texts.get(entry)).join());
+	return { files, chunks, manifest, keyOf };
+}
+
+/** The first 16 hexadecimal digits of SHA-256. */
+export function hashOf(text: string): string {
+	return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+/**
+ * Renders the last changes as JSON and as a feed; no file without changes.
+ * @param changes newest first
+ * @param publicUrl address of the service with a slash at its end, or empty
+ */
+export function changesFiles(
+	changes: readonly RecentChange[],
+	publicUrl: string,
+	entries: Iterable<Pick<Entry, "smallkey" | "title">>,
+): Map<string, string> {
+	const files = new Map<string, string>();
+	const [newest] = changes;
+	if (!newest) return files;
+	const titles = new Map(Array.from(entries, ({ smallkey, title }) => [smallkey, title]));
+	const titleIn = (smallkey: string, was?: Entry["title"]) =>
+		feedTitle(smallkey, titles.get(smallkey) ?? was);
+	return files
+		.set(recentPath, recentText(changes))
+		.set(feedPath, feedText(changes, titleIn, publicUrl, newest.date));
 }
 
 /** Longest title in the report of health, in characters. */
@@ -113,10 +188,10 @@ const maxTitleLength = 200;
 /** Renders the report of health. */
 export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf): string {
 	const groups = new Map<string, { owner: string; host: string; layers: SickLayer[] }>();
-	for (const { smallkey, title, health, address } of [...entries].sort((a, b) =>
+	const sick = entries.flatMap(({ health, ...entry }) => (health ? [{ ...entry, health }] : []));
+	for (const { smallkey, title, health, address } of sick.sort((a, b) =>
 		a.smallkey < b.smallkey ? -1 : 1,
 	)) {
-		if (!health) continue;
 		const cut = { en: title.en.slice(0, maxTitleLength), fr: title.fr.slice(0, maxTitleLength) };
 		const { host } = new URL(address.en);
 		const owner = ownersOf(smallkey).join(", ");

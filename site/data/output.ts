@@ -96,6 +96,11 @@ function statePath(out: string): string {
 	return `${out}.catalogue`;
 }
 
+/** Where the content of the last catalogue is saved, beside the output. */
+export function madePath(out: string): string {
+	return `${out}.made`;
+}
+
 /**
  * Reads what the catalogue in an output was made from; null if there is no complete catalogue.
  * @throws {Error} with the path if the file exists but cannot be read: a build from nothing would hide the fault
@@ -212,6 +217,7 @@ export function removeCatalogue(out: string): void {
 	const names = ifThereSync(out, () => readdirSync(out)) ?? [];
 	if (!names.includes("index") && !names.includes("site.json")) return;
 	removeState(out);
+	rmSync(madePath(out), { force: true });
 	for (const folder of catalogueFolders) rmSync(join(out, folder), { recursive: true, force: true });
 	for (const name of catalogueFiles) placeFile(out, name, null);
 }

@@ -1,6 +1,7 @@
 import type { Extension } from "../../api/service/extensions.ts";
+import type { ReadLayers } from "../../publish/build.ts";
 import { type LayersAt, versionOf } from "../../publish/collect.ts";
-import { readContent } from "./details.ts";
+import { readChunks, readContent, readMade, saveMade } from "./content.ts";
 import { manifestPath, parseManifest } from "./entries.ts";
 import { catalogueFiles, hasLayerPages } from "./files.ts";
 import type { CatalogueOptions } from "./options.ts";
@@ -24,17 +25,25 @@ export interface CatalogueOutcome {
 	removed: number;
 }
 
+interface UpdateOptions {
+	/** Whether to write everything in any case. */
+	fresh?: boolean | undefined;
+	/** Those whose files are written, too. */
+	extensions?: readonly Extension[];
+	/** Layers that are read already. */
+	read?: ReadLayers | null;
+}
+
 /**
  * Writes the catalogue of all layers into an output; unchanged files are not written again. If the same code and options
  * made the existing catalogue, its files that depend on no layer stay.
- * @param how `fresh`: whether to write everything in any case; `extensions`: those whose files are written, too
  * @throws {Error} if a file cannot be written or the layers cannot be read
  */
 export async function updateCatalogue(
 	layers: LayersAt,
 	out: string,
 	options: CatalogueOptions,
-	{ fresh = false, extensions = [] }: { fresh?: boolean | undefined; extensions?: readonly Extension[] } = {},
+	{ fresh = false, extensions = [], read = null }: UpdateOptions = {},
 ): Promise<CatalogueOutcome> {
 	const commit = "commit" in layers ? layers.commit : null;
 	const version = versionOf(layers);
@@ -45,8 +54,12 @@ export async function updateCatalogue(
 	const thumbnails = readThumbnails(options.pictures);
 	// Imported on demand: a running service needs the bundler only at its first start. It ends before the layers are read,
 	// since both take memory: row `push-memory` of `npm run bench`.
+	const stamp = catalogueStamp(options);
 	if (!existing) await (await import("./site.ts")).bundlesOfPage();
-	const content = await readContent(layers, options, thumbnails);
+	const made = existing && before ? readMade(out, existing) : null;
+	const chunks = made && before ? readChunks(before, readerOf(out)) : new Map();
+	const known = made && { made, entries: [...chunks.values()].flat() };
+	const content = await readContent(layers, { options, thumbnails, before: known, read });
 	// Only a service takes signed requests, and a service renders pages on request.
 	const isServed = options.site.canSend;
 	const hasPages = hasLayerPages(content.entries.length, isServed);
@@ -57,14 +70,22 @@ export async function updateCatalogue(
 		: (existing as NonNullable<typeof existing>);
 	const settings = { pages, isServed, commit, owners: content.owners, extensions };
 	const { files: rendered, manifest } = catalogueFiles(content, settings);
-	const files: OutputFiles = new Map([...(built?.files ?? []), ...rendered]);
+	const files: OutputFiles = new Map(built?.files);
 	// Chunks of the earlier manifest are kept for open pages that have read it.
 	const kept = new Set([...(before?.chunks ?? []), ...site]);
+	const keys: Record<string, string> = {};
+	for (const [path, file] of rendered) {
+		const isText = typeof file === "string";
+		if (!isText) keys[path] = file.key;
+		const isSame = isText ? chunks.has(path) : !built && made?.keys[path] === file.key;
+		if (isSame) kept.add(path);
+		else files.set(path, isText ? file : file.text());
+	}
 	for (const path of presentFiles(out)) if (!files.has(path) && !kept.has(path)) files.set(path, null);
 	removeState(out);
 	// Changed pictures change the stamp, and with another stamp everything is written.
 	if (!existing) placeThumbnails(out, thumbnails, content.entries);
-	const made = { stamp: catalogueStamp(options), commit: version, pages, site };
-	const written = writeFiles(out, files, options.isCompressed, made);
+	const written = writeFiles(out, files, options.isCompressed, { stamp, commit: version, pages, site });
+	if (commit !== null) saveMade(out, { stamp, commit, ...content.made, changes: content.changes, keys });
 	return { how: built ? "all" : "layers", layers: manifest.layers, ...written };
 }

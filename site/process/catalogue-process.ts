@@ -8,7 +8,7 @@ import type { Published } from "../../api/service/senders.ts";
 import { isShallow, readLog } from "../../store/git/commands/commits.ts";
 import { GitFailure, lowerPriority } from "../../store/git/commands/run.ts";
 import { authorOf, type Log } from "../../store/store.ts";
-import { historyCommit } from "../data/change-list.ts";
+import { historyCommit } from "../data/history.ts";
 import type { CatalogueOptions } from "../data/options.ts";
 import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
 

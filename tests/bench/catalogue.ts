@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { openBrowser, serveFolder } from "../../extensions/prove/report.ts";
-import { indexFiles } from "../../site/data/change-list.ts";
+import { indexFiles } from "../../site/data/files.ts";
 import { buildSite } from "../../site/data/site.ts";
 import { plainSettings } from "../site/data/pages.ts";
 import { generateCatalogue } from "../site/search/catalogue.ts";

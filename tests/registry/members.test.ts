@@ -5,7 +5,7 @@ import { registration1, registration2 } from "../../registry/schemas/registratio
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames } from "../../registry/targets/table.ts";
 import { escapeMarkup } from "../../registry/untrusted-text.ts";
-import { entryOf, entry as entrySchema } from "../../site/data/entry.ts";
+import { contentOf, entryOf, entry as entrySchema } from "../../site/data/entry.ts";
 import { escapeHtml } from "../../site/static/html.ts";
 import { layerHtml } from "../../site/static/layer-page.ts";
 import { test } from "../helpers/suite.ts";
@@ -101,7 +101,7 @@ for (const kind of kinds)
 		const registration = registrationOf(kind);
 		const own = members.filter(({ kinds }) => kinds.includes(kind));
 		const layer = { smallkey: "key", registration, description: null };
-		const entry = entryOf(layer, {}, new Map(), settings);
+		const entry = entryOf(contentOf(layer, settings), {}, new Map());
 		assert.ok(ajv.validate(entrySchema, entry), ajv.errorsText());
 		for (const lang of langs) {
 			const rendered = renderLayer(targetNames, lang, "key", registration, null, settings);

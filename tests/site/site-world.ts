@@ -4,10 +4,10 @@ import type { Sickness } from "../../registry/health.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames, targetPath } from "../../registry/targets/table.ts";
-import type { CommitChanges } from "../../site/data/change-list.ts";
 import type { Entry } from "../../site/data/entries.ts";
-import { entryOf } from "../../site/data/entry.ts";
+import { contentOf, entryOf } from "../../site/data/entry.ts";
 import { readGuidePages, renderGuide } from "../../site/data/guide/guide.ts";
+import type { CommitChanges } from "../../site/data/history.ts";
 import { apiHtml, schemaFiles } from "../../site/data/openapi.ts";
 import { buildSite, type SiteFiles } from "../../site/data/site.ts";
 import { pageHeaders } from "../../site/http/site-headers.ts";
@@ -105,9 +105,9 @@ export class SiteWorld implements AsyncDisposable {
 				if (text !== null) this.files.set(targetPath(target, lang, smallkey), text);
 			}
 		}
-		const changed = { commit: "0".repeat(40), date: "2026-03-04T12:00:00Z" };
+		const changed = { commit: "0".repeat(12), date: "2026-03-04T12:00:00Z" };
 		const layer = { smallkey, registration, description };
-		const { health: _, ...entry } = entryOf(layer, { changed, sender }, new Map(), settings);
+		const { health: _, ...entry } = entryOf(contentOf(layer, settings), { changed, sender }, new Map());
 		return { ...entry, ...(health !== undefined && { health }), ...more };
 	}
 

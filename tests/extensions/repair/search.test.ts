@@ -3,7 +3,8 @@ import type { Notice } from "../../../extensions/harvest/harvester/health-checks
 import { startRepairs } from "../../../extensions/repair/start.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
-import { changesFiles, readHistory } from "../../../site/data/change-list.ts";
+import { changesFiles } from "../../../site/data/files.ts";
+import { readHistory, recentChanges } from "../../../site/data/history.ts";
 import { feedPath } from "../../../site/static/addresses.ts";
 import { writeProposal } from "../../../store/git/repair-branches.ts";
 import { Local, wms } from "../../helpers/local.ts";
@@ -58,7 +59,7 @@ async function health(): Promise<string> {
 
 async function feed(): Promise<string> {
 	const history = await readHistory(local.repository, await local.git("rev-parse", main));
-	return changesFiles(history ?? [], "", () => undefined).get(feedPath) as string;
+	return changesFiles(recentChanges(history?.commits ?? []), "", []).get(feedPath) as string;
 }
 
 async function propose(): Promise<void> {

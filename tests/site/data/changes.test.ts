@@ -1,17 +1,13 @@
 import { SaxesParser } from "saxes";
 import * as assert from "uvu/assert";
-import type { Files } from "../../../site/data/change-list.ts";
-import { type CommitChanges, changesFiles } from "../../../site/data/change-list.ts";
+import { changesFiles } from "../../../site/data/files.ts";
+import { type CommitChanges, recentChanges } from "../../../site/data/history.ts";
 import { parseRecent, recentPath } from "../../../site/data/recent.ts";
 import { feedPath } from "../../../site/static/addresses.ts";
 import { test } from "../../helpers/suite.ts";
 import { commitOf } from "./entries.ts";
 
 const publicUrl = "";
-
-/** Every other layer has titles, with signs that XML escapes; the others were removed. */
-const titleOf = (smallkey: string) =>
-	/[02468]$/.test(smallkey) ? { en: `Lakes & <rivers>: ${smallkey}\u0007`, fr: smallkey } : undefined;
 
 /** Commit number `at`, which touches as many layers as `size` says. */
 function commitAt(at: number, size: number): CommitChanges {
@@ -26,9 +22,13 @@ function history(sizes: readonly number[]): CommitChanges[] {
 	return sizes.map((size, at) => commitAt(at, size));
 }
 
-/** All files of a history. */
-function buildChanges(all: readonly CommitChanges[], publicUrl: string): Files {
-	return changesFiles(all, publicUrl, titleOf);
+/** All files of a history. Every other layer has titles, with signs that XML escapes; the others were removed. */
+function buildChanges(all: readonly CommitChanges[], publicUrl: string): Map<string, string> {
+	const smallkeys = all.flatMap(({ layers }) => layers.map(({ smallkey }) => smallkey));
+	const entries = smallkeys
+		.filter((smallkey) => /[02468]$/.test(smallkey))
+		.map((smallkey) => ({ smallkey, title: { en: `Lakes & <rivers>: ${smallkey}\u0007`, fr: smallkey } }));
+	return changesFiles(recentChanges(all), publicUrl, entries);
 }
 
 test("no change is lost after a batch: each single one is in the file and in the feed, and of the batch its number", () => {
@@ -45,26 +45,23 @@ test("no change is lost after a batch: each single one is in the file and in the
 
 test("the feed is well-formed, newest first, at most 100 entries, with addresses that lead to the page", () => {
 	const publicUrl = "https://layers.example.ca/a&b/";
-	{
-		const feed = buildChanges(history([60, 30, 2, 40]), publicUrl).get(feedPath) ?? "";
-		const [titles, links]: [string[], string[]] = [[], []];
-		let text = "";
-		const parser = new SaxesParser({ xmlns: true });
-		parser.on("text", (more) => {
-			text += more;
-		});
-		parser.on("opentag", ({ local, attributes }) => {
-			text = "";
-			if (local === "link") links.push(String(attributes.href?.value));
-		});
-		parser.on("closetag", ({ local }) => local === "title" && titles.push(text));
-		parser.write(feed).close();
-		assert.is(titles.length, 101);
-		assert.is(titles[1], "Lakes & <rivers>: layer-3-0  · layer-3-0: added · ajoutée");
-		assert.is(titles[2], "layer-3-1: changed · modifiée");
-		for (const lang of ["en", "fr"])
-			assert.ok(links.includes(`${publicUrl || "../"}${lang}/?layer=layer-3-0`));
-	}
+	const feed = buildChanges(history([60, 30, 2, 40]), publicUrl).get(feedPath) ?? "";
+	const [titles, links]: [string[], string[]] = [[], []];
+	let text = "";
+	const parser = new SaxesParser({ xmlns: true });
+	parser.on("text", (more) => {
+		text += more;
+	});
+	parser.on("opentag", ({ local, attributes }) => {
+		text = "";
+		if (local === "link") links.push(String(attributes.href?.value));
+	});
+	parser.on("closetag", ({ local }) => local === "title" && titles.push(text));
+	parser.write(feed).close();
+	assert.is(titles.length, 101);
+	assert.is(titles[1], "Lakes & <rivers>: layer-3-0  · layer-3-0: added · ajoutée");
+	assert.is(titles[2], "layer-3-1: changed · modifiée");
+	for (const lang of ["en", "fr"]) assert.ok(links.includes(`${publicUrl || "../"}${lang}/?layer=layer-3-0`));
 });
 
 test.run();

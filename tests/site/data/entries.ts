@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CommitChanges, Files } from "../../../site/data/change-list.ts";
 import { type Entry, manifestPath, parseChunk, parseManifest } from "../../../site/data/entries.ts";
 import { type CatalogueSettings, catalogueFiles } from "../../../site/data/files.ts";
+import { type CommitChanges, recentChanges } from "../../../site/data/history.ts";
 
 /**
  * All files of the catalogue that depend on layers: the index, the report of health, the changes, and the pages.
@@ -13,8 +13,11 @@ export function buildCatalogue(
 	entries: readonly Entry[],
 	history: readonly CommitChanges[] | null,
 	settings: CatalogueSettings,
-): Files {
-	return catalogueFiles({ entries, history: history ?? [] }, settings).files;
+): Map<string, string> {
+	const { files } = catalogueFiles({ entries, changes: recentChanges(history ?? []) }, settings);
+	const textOf = (file: typeof files extends Map<string, infer File> ? File : never) =>
+		typeof file === "string" ? file : (file.text() ?? "");
+	return new Map([...files].map(([path, file]) => [path, textOf(file)]));
 }
 
 /** Commit number `at`, of a minute of its own. */

@@ -1,7 +1,9 @@
 import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
+import type { Health } from "../../../registry/health.ts";
+import type { CheckedLayer } from "../../../registry/judge.ts";
 import type { Registration } from "../../../registry/registration.ts";
-import { entryOf } from "../../../site/data/entry.ts";
+import { contentOf, entryOf, type KnownOfLayer } from "../../../site/data/entry.ts";
 import { feature, manual } from "../../helpers/local.ts";
 import { test } from "../../helpers/suite.ts";
 
@@ -17,7 +19,8 @@ function described(extent: object): Description {
 	} as unknown as Description;
 }
 
-const entry = (layer: Parameters<typeof entryOf>[0]) => entryOf(layer, {}, new Map(), settings);
+const entry = (layer: CheckedLayer, known: KnownOfLayer = {}, health: Health = new Map()) =>
+	entryOf(contentOf(layer, settings), known, health);
 
 const one = { smallkey: "abc", registration: JSON.parse(feature) as Registration };
 
@@ -43,7 +46,7 @@ test("a layer that was never checked is not in order: its health is not known", 
 	const seen = new Map([["abc", { state: "down" as const, since: "2026-W10" }]]);
 	const layer = { ...one, description: null };
 	assert.is(entry(layer).health, null);
-	assert.equal(entryOf(layer, {}, seen, settings).health, seen.get("abc"));
+	assert.equal(entry(layer, {}, seen).health, seen.get("abc"));
 	const extent = { wkid: 4326, xmin: 0, ymin: 0, xmax: 1, ymax: 1 };
 	const harvested = described(extent);
 	assert.not.ok("health" in entry({ ...one, description: harvested }));
@@ -55,8 +58,8 @@ test("a layer that was never checked is not in order: its health is not known", 
 
 test("an entry says what viewers show, and in which forms they cannot read it", () => {
 	const wms = { smallkey: "23ax5t", registration: JSON.parse(manual) as Registration, description: null };
-	const changed = { commit: "0123456789abcdef0123456789abcdef01234567", date: "2026-03-04T12:00:00Z" };
-	assert.equal(entryOf(wms, { changed, sender: { en: "Maps", fr: "Cartes" } }, new Map(), settings), {
+	const changed = { commit: "0123456789ab", date: "2026-03-04T12:00:00Z" };
+	assert.equal(entry(wms, { changed, sender: { en: "Maps", fr: "Cartes" } }), {
 		smallkey: "23ax5t",
 		type: "wms",
 		title: { en: "limits", fr: "limits" },

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { lastChanges, readHistory } from "../../../site/data/change-list.ts";
+import { addLastChanges, readHistory } from "../../../site/data/history.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { type Files, freshSuite, gitIn, temporaryFolder, writeFiles } from "../../helpers/world.ts";
 
@@ -27,9 +27,9 @@ test("names what each commit did to layers, and leaves out what touches none", a
 	await commit({ README: "2", "layers/owners.json": "{}" });
 	const second = await commit({ "layers/ab/abc.json": "2", "layers/ab/abc.service.json": "1" });
 	const third = await commit({ "layers/ab/abc.service.json": "2", "layers/ab/abd.json": null });
-	const found = await readHistory(folder, "main");
+	const { commits } = (await readHistory(folder, "main")) ?? { commits: [] };
 	assert.equal(
-		found?.map(({ commit, layers }) => [
+		commits.map(({ commit, layers }) => [
 			commit,
 			...layers.map(({ smallkey, kind }) => `${smallkey} ${kind}`),
 		]),
@@ -40,8 +40,10 @@ test("names what each commit did to layers, and leaves out what touches none", a
 		],
 	);
 	const date = new Date(await git("log", "-1", "--format=%cI", third)).toISOString();
-	assert.is(found?.[2]?.date, date.replace(".000", ""));
-	assert.is(lastChanges(found ?? []).get("abc")?.changed?.commit, third);
+	assert.is(commits[2]?.date, date.replace(".000", ""));
+	const last: Parameters<typeof addLastChanges>[0] = new Map();
+	addLastChanges(last, commits);
+	assert.is(last.get("abc")?.changed?.commit, third.slice(0, 12));
 });
 
 test("a merge is one commit of the branch, with all that it brings", async ({ folder, git, commit }) => {
@@ -52,8 +54,8 @@ test("a merge is one commit of the branch, with all that it brings", async ({ fo
 	await git("checkout", "-q", "main");
 	await commit({ "layers/ab/abc.json": "2" });
 	await git("merge", "-q", "--no-ff", "-m", "merge", "other");
-	const found = await readHistory(folder, "main");
-	const listed = found?.map(({ layers }) => layers.map(({ smallkey }) => smallkey));
+	const { commits } = (await readHistory(folder, "main")) ?? { commits: [] };
+	const listed = commits.map(({ layers }) => layers.map(({ smallkey }) => smallkey));
 	assert.equal(listed, [["abc"], ["abc"], ["abd", "abe"]]);
 });
 
@@ -72,7 +74,7 @@ test("a sender is named by the service's own commits alone, whatever encoding an
 	for (const [index, [words]] of commits.entries())
 		await commit({ "layers/ab/abc.json": String(index) }, ...words);
 	assert.equal(
-		(await readHistory(folder, "main"))?.map(({ sender }) => sender),
+		(await readHistory(folder, "main"))?.commits.map(({ sender }) => sender),
 		commits.map(([, sender]) => sender),
 	);
 });
@@ -93,9 +95,9 @@ test("a commit is dated between its parent and now", async ({ folder, commit }) 
 		await runGit(folder, [...words, "--no-edit"], { environment: { GIT_COMMITTER_DATE: at } });
 	}
 	const dated = times.map(([, shown]) => shown);
-	const found = await readHistory(folder, "main", now);
+	const { commits } = (await readHistory(folder, "main", 0, now)) ?? { commits: [] };
 	assert.equal(
-		found?.map(({ date }) => date),
+		commits.map(({ date }) => date),
 		dated,
 	);
 });

@@ -47,6 +47,8 @@ test("a layer of features is asked by its whole address, one of a map service by
 	assert.match(textOf(server as SnippetLayer, "QGIS (Python)") ?? "", "x/FeatureServer/2'");
 	const asked = layerOf("esriFeatureServer", "https://maps.example.ca/x/FeatureServer?f=json", ["2"]);
 	assert.match(textOf(asked, "QGIS (Python)") ?? "", "x/FeatureServer/2'");
+	const ended = layerOf("wms", "https://maps.example.ca/wms?", ["a"]);
+	assert.match(textOf(ended, "OpenLayers") ?? "", '"https://maps.example.ca/wms"');
 	assert.match(textOf(map as SnippetLayer, "OpenLayers") ?? "", '"LAYERS":"show:0,4"');
 	assert.match(textOf(map as SnippetLayer, "ArcGIS Maps SDK") ?? "", '"sublayers":[{"id":4},{"id":0}]');
 });
