@@ -189,9 +189,8 @@ const maxTitleLength = 200;
 export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf): string {
 	const groups = new Map<string, { owner: string; host: string; layers: SickLayer[] }>();
 	const sick = entries.flatMap(({ health, ...entry }) => (health ? [{ ...entry, health }] : []));
-	for (const { smallkey, title, health, address } of sick.sort((a, b) =>
-		a.smallkey < b.smallkey ? -1 : 1,
-	)) {
+	sick.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
+	for (const { smallkey, title, health, address } of sick) {
 		const cut = { en: title.en.slice(0, maxTitleLength), fr: title.fr.slice(0, maxTitleLength) };
 		const { host } = new URL(address.en);
 		const owner = ownersOf(smallkey).join(", ");
