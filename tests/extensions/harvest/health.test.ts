@@ -2,7 +2,7 @@ import * as assert from "uvu/assert";
 import { createAsk } from "../../../api/service/net/ask.ts";
 import { createHarvestLayer, createWatchLayer } from "../../../extensions/harvest/layer.ts";
 import { isBlank } from "../../../extensions/harvest/wms/look.ts";
-import type { Registration, Registration1, Registration2 } from "../../../registry/registration.ts";
+import type { Registration, Registration2 } from "../../../registry/registration.ts";
 import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { layerDocument, mapLayer } from "./arcgis-server.ts";
@@ -10,112 +10,37 @@ import { host, type MemoryAnswer, memoryFetch } from "./memory.ts";
 import { blank, drawn, picture } from "./pictures.ts";
 
 const json = (value: unknown): MemoryAnswer => ({ type: "application/json", body: JSON.stringify(value) });
-const text = (body: string, type = "text/plain", status = 200): MemoryAnswer => ({ body, type, status });
-const png = (body: Uint8Array): MemoryAnswer => ({ body, type: "image/png" });
-const busy = text("no", "text/plain", 503);
+const text = (body: string, type = "text/plain"): MemoryAnswer => ({ body, type });
 
-/** What a layer's services answer: capabilities and pictures of a WMS; document and one feature of a layer. */
+/** What a layer's service answers to the request of its document, and of features. */
 interface Services {
-	capabilities?: MemoryAnswer;
-	map?: (query: URLSearchParams) => MemoryAnswer;
 	layer?: MemoryAnswer;
 	feature?: MemoryAnswer | ((query: URLSearchParams) => MemoryAnswer);
 }
 
-const older = '<LatLonBoundingBox minx="-80" miny="40" maxx="-60" maxy="50"/>';
-const current = `<EX_GeographicBoundingBox><westBoundLongitude>-80</westBoundLongitude><eastBoundLongitude>-60</eastBoundLongitude>
-<southBoundLatitude>40</southBoundLatitude><northBoundLatitude>50</northBoundLatitude></EX_GeographicBoundingBox>`;
-const capabilities = (box: string) => `<WMT_MS_Capabilities><Capability><Layer>${box}
-<Layer><Name>roads</Name></Layer><Layer><Name>routes</Name></Layer></Layer></Capability></WMT_MS_Capabilities>`;
-
 async function watch(
 	registration: Registration,
-	services: Services = {},
-	site: string | null = null,
+	{ feature = json({ features: [{}] }), layer = json(layerDocument()) }: Services,
 	signal?: AbortSignal,
 ) {
-	const {
-		map = () => png(drawn),
-		feature = json({ features: [{}] }),
-		layer = json(layerDocument()),
-	} = services;
-	const asked: string[] = [];
+	const requests: string[] = [];
 	const answerOf = ({ pathname, searchParams }: URL): MemoryAnswer => {
 		if (pathname === mapLayer) return layer;
-		if (pathname === `${mapLayer}/query`)
-			return typeof feature === "function" ? feature(searchParams) : feature;
-		if (pathname !== "/wms") return json({ tileInfo: {} });
-		if (searchParams.get("REQUEST") === "GetMap") return map(searchParams);
-		return services.capabilities ?? text(capabilities(older), "text/xml");
+		return typeof feature === "function" ? feature(searchParams) : feature;
 	};
-	const ask = createAsk({ fetch: memoryFetch(answerOf, { asked }), sleep: async () => {} });
-	const { state, findings } = await createWatchLayer(ask, site)(registration, signal);
-	return {
-		state,
-		asked,
-		findings: findings.map(({ pointer, text }) => [pointer, text.replace(/^\S+ /, "")]),
-	};
+	const ask = createAsk({ fetch: memoryFetch(answerOf, { asked: requests }), sleep: async () => {} });
+	const { state, findings } = await createWatchLayer(ask, null)(registration, signal);
+	const texts = findings.map(({ pointer, text }) => [pointer, text.replace(/^\S+ /, "")]);
+	return { state, requests, findings: texts };
 }
-
-function wms(en = "roads", fr = en): Registration1 {
-	const entryOf = (layer: string) => ({ service_url: `${host}/wms`, layer });
-	return { version: "1.0.0", payload_type: "wms", en: entryOf(en), fr: entryOf(fr) };
-}
-
-test("a wms layer is asked for a picture of where its service says it lies, once if both languages name it", async () => {
-	for (const box of [older, current]) {
-		const { state, asked } = await watch(wms(), { capabilities: text(capabilities(box), "text/xml") });
-		const [, map = "", ...others] = asked;
-		assert.equal([state, others], [null, []]);
-		assert.equal(Object.fromEntries(new URL(map).searchParams), {
-			...{
-				SERVICE: "WMS",
-				REQUEST: "GetMap",
-				VERSION: "1.1.1",
-				LAYERS: "roads",
-				STYLES: "",
-				SRS: "EPSG:4326",
-			},
-			...{ BBOX: "-80,40,-60,50", WIDTH: "64", HEIGHT: "64", FORMAT: "image/png", TRANSPARENT: "TRUE" },
-		});
-	}
-});
-
-test("the state of a wms layer, with the first finding", async () => {
-	const exception =
-		"<ServiceExceptionReport><ServiceException>No\ndata</ServiceException></ServiceExceptionReport>";
-	const en = (words: string) => ["/en/service_url", words];
-	const onlyAt = (box: string) => (query: URLSearchParams) => png(query.get("BBOX") === box ? drawn : blank);
-	type Row = [Registration, Services, state: string | null, finding?: string[]];
-	const rows: Row[] = [
-		[wms(), {}, null],
-		[wms(), { map: onlyAt("-70.1,44.95,-69.9,45.05") }, null],
-		[wms(), { map: () => png(blank) }, "empty", en("draws an empty picture of roads")],
-		[
-			wms(),
-			{ map: () => text(exception, "application/vnd.ogc.se_xml") },
-			"down",
-			en("answers with no picture: No data"),
-		],
-		[wms("rails", "roads"), { map: () => busy }, "wrong", ["/en/layer", "has no layer rails among its 2"]],
-	];
-	for (const [registration, services, state, finding] of rows) {
-		const found = await watch(registration, services);
-		assert.equal([found.state, found.findings[0]], [state, finding]);
-	}
-	const blocked = await watch(wms(), {}, "https://site.example/");
-	assert.equal([blocked.state, (await watch(wms(), {}, "http://site.example/")).state], ["blocked", null]);
-	const sick = await watch(wms(), { map: () => busy }, "https://site.example/");
-	assert.is(sick.state, "down", "worse than what a browser blocks");
-});
 
 test("a feature layer is well with a feature, empty without, and down where no query is answered; else it is said", async () => {
 	const error = (code: number) => json({ error: { code, message: "No" } });
 	const site = (code?: number) => json({ status: "error", messages: ["No machine"], code });
 	const page = text("<html>Request Rejected</html>", "text/html");
-	const [one, none] = [json({ features: [{ attributes: {} }] }), json({ features: [] })];
+	const [some, none] = [json({ features: [{ attributes: {} }] }), json({ features: [] })];
 	const unlessFirst =
-		(first: MemoryAnswer, then = one) =>
+		(first: MemoryAnswer, then = some) =>
 		(query: URLSearchParams) =>
 			/1=1/.test(query.get("where") ?? "") || query.has("resultRecordCount") ? first : then;
 	const only = (capabilities: unknown) => json(layerDocument({ capabilities }));
@@ -123,7 +48,7 @@ test("a feature layer is well with a feature, empty without, and down where no q
 	const refused = unseen("answers with ArcGIS error 400: No");
 	const noList = "answers a query with something that is no list of features";
 	const rows: [services: Services, state: string | null, finding?: string][] = [
-		[{ feature: one }, null],
+		[{ feature: some }, null],
 		[{ feature: none }, "empty", "has no features"],
 		[{ feature: text(" ".repeat(5_000_001)) }, null],
 		[{ feature: error(500) }, "down", "answers with ArcGIS error 500: No"],
@@ -143,11 +68,11 @@ test("a feature layer is well with a feature, empty without, and down where no q
 		[{ layer: json({}) }, "wrong", "does not answer as an ArcGIS layer does"],
 	];
 	for (const [services, state, words] of rows) {
-		const found = await watch(featureAt(host + mapLayer), services);
+		const result = await watch(featureAt(host + mapLayer), services);
 		const finding = words === undefined ? undefined : ["/en/service_url", words];
-		assert.equal([found.state, found.findings[0]], [state, finding]);
+		assert.equal([result.state, result.findings[0]], [state, finding]);
 		if (services.layer && !services.feature)
-			assert.not(found.asked.some((address) => address.includes("/query")));
+			assert.not(result.requests.some((address) => address.includes("/query")));
 	}
 });
 
@@ -183,17 +108,9 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 	}
 });
 
-test("of version 2.0 a named layer of a WMS is looked at, and a time-out ends that", async () => {
-	const version2 = (service_type: string, path = "/wms", more: object = {}): Registration2 => {
-		const node = { service_type, service_url: host + path, ...more } as Registration2["en"];
-		return { version: "2.0", en: node, fr: node };
-	};
-	const map = () => png(blank);
-	assert.is((await watch(version2("ogcWms", "/wms", { scrape_only: ["roads"] }), { map })).state, "empty");
-	for (const registration of [wms(), featureAt(host + mapLayer)]) {
-		const late = await watch(registration, {}, null, AbortSignal.abort());
-		assert.equal([late.state, late.findings[1]?.[1]], ["down", "could not be checked completely"]);
-	}
+test("a time-out ends a check", async () => {
+	const late = await watch(featureAt(host + mapLayer), {}, AbortSignal.abort());
+	assert.equal([late.state, late.findings[1]?.[1]], ["down", "could not be checked completely"]);
 });
 
 test("one colour, or nothing but transparency, is blank; a single pixel is not", () => {

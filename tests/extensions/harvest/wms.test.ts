@@ -403,6 +403,7 @@ async function lookAt(
 	document: string,
 	draws: (query: Record<string, string>, path: string) => string | boolean = () => true,
 	registration: Registration = wms("roads"),
+	site: string | null = null,
 ) {
 	const pictures: string[] = [];
 	const answerOf = ({ pathname, search, searchParams, host: name }: URL) => {
@@ -418,7 +419,7 @@ async function lookAt(
 		return { type: "image/png", body: answer ? drawn : blank };
 	};
 	const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
-	const { state, findings } = await createWatchLayer(ask, null)(registration);
+	const { state, findings } = await createWatchLayer(ask, site)(registration);
 	const query = Object.fromEntries(new URLSearchParams(pictures[0]));
 	return {
 		state,
@@ -466,6 +467,7 @@ test("a picture is asked for as the document says: version, reference and its ax
 		wms("Census Tracts"),
 	);
 	assert.match(space.pictures[0] ?? "", /LAYERS=Census%20Tracts/);
+	assert.is(space.pictures.length, 1, "once for both languages");
 });
 
 test("what a viewer has to know of a layer that is drawn is a finding, and what was not seen is no verdict", async () => {
@@ -488,6 +490,7 @@ test("what a viewer has to know of a layer that is drawn is a finding, and what 
 		[service11(`${box(-80, 40, -60, 50)}<ScaleHint min="0" max="20"/>`), () => false, null, [unseen]],
 		[service13(geo(-180, -90, 180, 90)), () => false, null, [unseen]],
 		[service13(here), () => false, "empty", ["draws an empty picture of roads"]],
+		[service13(here), ({ BBOX }) => BBOX === "44.95,-70.1,45.05,-69.9", null, []],
 		[
 			service13(here + dimension),
 			({ TIME }) => TIME !== undefined || "no time",
@@ -524,6 +527,14 @@ test("what a viewer has to know of a layer that is drawn is a finding, and what 
 		const seen = await lookAt(document, draws);
 		assert.equal([seen.state, seen.said], [state, said], document);
 	}
+	for (const [site, draws, state] of [
+		["https://site.example/", true, "blocked"],
+		["http://site.example/", true, null],
+		["https://site.example/", "No data", "down"],
+	] as const)
+		assert.is((await lookAt(service13(here), () => draws, wms("roads"), site)).state, state);
+	const node = nodeAt("ogcWms", "/wms", { scrape_only: ["roads"] });
+	assert.is((await lookAt(service13(here), () => false, node)).state, "empty");
 });
 
 test("a name that is listed in another way, or not at all, is a finding where the layer is drawn", async () => {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { descriptionPath, layerPath } from "../../../../registry/smallkey.ts";
@@ -10,9 +10,11 @@ import { json, Peer, text } from "../peer.ts";
 
 let peer: Peer;
 let folder: string;
-const test = freshSuite("npx fragment-publisher harvest", async (use) => {
+let day: string;
+const test = freshSuite("the commands that ask services", async (use) => {
 	peer = use(await Peer.open());
 	folder = use(await temporaryFolder()).path;
+	day = "2026-03-04";
 	return {};
 });
 
@@ -22,12 +24,13 @@ function run(name: string, ...words: string[]) {
 }
 
 async function runWith(variables: Record<string, string>, name: string, ...words: string[]) {
-	const layers = join(folder, "layers");
-	const { code, stdout, stderr } = await runScript(name, [...words, "--layers", layers], variables);
+	const argv = [...words, "--layers", join(folder, "layers")];
+	const now = () => new Date(`${day}T12:00:00Z`);
+	const { code, stdout, stderr } = await runScript(name, argv, variables, { now });
 	return { code, output: stdout + stderr };
 }
 
-const storeFeature = (smallkey: string, path?: string) => storeLayer(folder, peer, smallkey, path);
+const storeFeature = (smallkey: string, path?: string, at = peer) => storeLayer(folder, at, smallkey, path);
 
 function storeWms(smallkey: string, layer: string): void {
 	const entry = { service_url: `${peer.origin}/wms`, layer };
@@ -151,6 +154,63 @@ test("nothing that a service or a file says is a command of the workflow's runne
 	assert.is(built.code, 1);
 	assert.match(built.output, "bad## [stop-commands]x");
 	assert.not.match(built.output, unsafe);
+});
+
+function health(): Promise<string | null> {
+	return readFile(join(folder, "layers/health.json"), "utf8").catch(() => null);
+}
+
+test("sick layers are written with the week in which they became sick; without any there is no file", async () => {
+	serveLayer(peer, { feature: json({ features: [] }) });
+	storeFeature("ozone");
+	storeFeature("wrong", "/nothing/MapServer/1");
+	const first = await run("watch-services");
+	assert.is(first.code, 1);
+	assert.match(first.output, "checked 2 layers: 0 well, 1 wrong, 0 down, 1 empty, 0 blocked\n");
+	assert.match(
+		first.output,
+		/Wrong registrations.*\n {2}layers\/wr\/wrong.json: \/en\/service_url: http.* 404 \(week 1\)/,
+	);
+	assert.match(
+		first.output,
+		/nothing to be seen:\n {2}layers\/oz\/ozone.json: .* has no features \(week 1\)/,
+	);
+	const written =
+		'{\n  "sick": {\n    "ozone": {"state":"empty","since":"2026-W10","cause":"has no features","code":"no-features"},\n    "wrong": {"state":"wrong","since":"2026-W10","cause":"answers with status 404","code":"status","values":["404"]}\n  }\n}\n';
+	assert.is(await health(), written);
+	day = "2026-03-18";
+	assert.match((await run("watch-services")).output, /has no features \(week 3\)/);
+	assert.is(await health(), written, "the file changes only where something does");
+	serveLayer(peer);
+	await rm(join(folder, layerPath("wrong")));
+	const well = await run("watch-services");
+	assert.is(well.code, 0);
+	assert.match(well.output, "checked 1 layer: 1 well, 0 wrong, 0 down, 0 empty, 0 blocked\n");
+	assert.is(await health(), null);
+});
+
+test("layers that are not named keep what is known of them", async () => {
+	serveLayer(peer, { feature: json({ features: [] }) });
+	storeFeature("ozone");
+	storeFeature("parks");
+	await run("watch-services");
+	serveLayer(peer);
+	assert.match((await run("watch-services", "parks")).output, "checked 1 layer: 1 well");
+	assert.equal(Object.keys(JSON.parse((await health()) ?? "").sick), ["ozone"]);
+});
+
+test("if no host can be reached, this machine is at fault and nothing is written", async () => {
+	await using other = await Peer.open();
+	serveLayer(peer, { layer: text("no", "text/plain", 403) });
+	serveLayer(other, { layer: text("no", "text/plain", 403) });
+	storeFeature("ozone");
+	assert.is((await run("watch-services")).code, 0, "one host alone says nothing about the connection");
+	const before = await health();
+	storeFeature("parks", mapLayer, other);
+	const { code, output } = await run("watch-services");
+	assert.is(code, 2);
+	assert.match(output, /none of 2 hosts can be asked from here: http.* status/);
+	assert.is(await health(), before);
 });
 
 test.run();
