@@ -98,11 +98,7 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 		return findings.filter(isSick).every((finding) => langs.every(({ lang }) => lang !== finding.lang));
 	}
 
-	async function findIn(
-		layer: CheckedLayer,
-		watched: Watched,
-		tried = nothingTried(),
-	): Promise<Repair | null> {
+	async function findIn(layer: CheckedLayer, watched: Watched, tried = nothingTried()) {
 		const repair = repairOf(layer, await findLangs(layer, watched, tried));
 		return repair && (repair.sure === "choose" || (await isWell(repair))) ? repair : null;
 	}

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { LRUCache } from "lru-cache";
 import type { Answer } from "../../api/service/net/ask.ts";
 import { FetchFailure } from "../../api/service/net/trouble.ts";
 import { mapWithProgress } from "../../publish/build.ts";
@@ -11,6 +12,7 @@ import { gitText, runGit } from "../../store/git/commands/run.ts";
 import {
 	declinedEvidence,
 	isStale,
+	type OpenRepair,
 	type Proposal,
 	readOpen,
 	writeProposal,
@@ -50,7 +52,7 @@ export type CreateClients = (onRequest: (url: URL) => void) => Clients;
 
 /** Limits the requests to each host, and caches answers. */
 export function limitRequests(createClients: CreateClients, counts: RequestCounts = new Map()): Clients {
-	const cached = new Map<string, Promise<Answer>>();
+	const cached = new LRUCache<string, Promise<Answer>>({ max: maxCached });
 	const { ask, fetch } = createClients(({ hostname }) => {
 		const before = counts.get(hostname) ?? 0;
 		if (before >= maxPerDay) throw new FetchFailure("limit", causeOf("asked-often"));
@@ -59,9 +61,7 @@ export function limitRequests(createClients: CreateClients, counts: RequestCount
 	return {
 		async ask(address, signal, take) {
 			const answer = cached.get(address) ?? ask(address, signal);
-			if (!cached.has(address)) cached.set(address, answer);
-			const [oldest] = cached.keys();
-			if (cached.size > maxCached && oldest !== undefined) cached.delete(oldest);
+			cached.set(address, answer);
 			const result = await answer;
 			// An answer that is too large for the cache is read while it arrives.
 			return take && !result.ok && result.tooLarge ? ask(address, signal, take) : result;
@@ -70,41 +70,39 @@ export function limitRequests(createClients: CreateClients, counts: RequestCount
 	};
 }
 
-/** The counts are in a file in git's folder, so that all runs of a day (UTC) share one limit. */
+/** In a file, so that all runs of a day (UTC) share one limit. */
 async function openRequestCounts(repository: string, now: Date) {
 	const folder = await gitText(repository, ["rev-parse", "--absolute-git-dir"]);
 	const file = join(folder, "repair-requests.json");
 	const day = now.toISOString().slice(0, 10);
-	const text = await readFile(file, "utf8").catch(() => "");
-	const stored = tryJson(text) as { day: string; hosts: Record<string, number> } | null;
-	const counts: RequestCounts = new Map(Object.entries((stored?.day === day && stored.hosts) || {}));
+	const stored = tryJson(await readFile(file, "utf8").catch(() => "")) as {
+		day: string;
+		hosts: Record<string, number>;
+	} | null;
+	const counts: RequestCounts = new Map(stored?.day === day ? Object.entries(stored.hosts) : []);
 	const save = () => writeFileSync(file, JSON.stringify({ day, hosts: Object.fromEntries(counts) }));
 	return { counts, save };
 }
 
 const layersAtOnce = 8;
 
-/**
- * Layers are repaired that were sick on an earlier day and still are. Each proposal is a branch; `base`
- * itself is never changed.
- */
-export async function runRepair(options: RepairRun) {
-	const { repository, base, layers, health, now, maxOpen, isDryRun = false } = options;
-	const { counts, save } = await openRequestCounts(repository, now);
+/** Searches for sick layers, and follows the redirects of all others. */
+async function findRepairs({ layers, health, now, ...options }: RepairRun) {
+	const { counts, save } = await openRequestCounts(options.repository, now);
 	const clients = limitRequests(options.createClients, counts);
 	const { find, findTarget } = createFindRepair({ ...options, ...clients }, layers);
-	const sick = layers.filter(({ smallkey }) => health.has(smallkey));
-	const healthy = layers.filter(({ smallkey }) => !health.has(smallkey));
 	const stillSick = new Set<string>();
 	const silent: { smallkey: string; why: string }[] = [];
-	const check = async (layer: CheckedLayer) => {
+	const findFor = async (layer: CheckedLayer) => {
 		const { isSick, repair, why } = await find(layer);
 		if (why !== null) silent.push({ smallkey: layer.smallkey, why });
-		save();
 		if (isSick) stillSick.add(layer.smallkey);
-		return repair ?? [];
+		save();
+		return repair;
 	};
-	const checked = await mapWithProgress(rotate(sick, now), "looking for services", layersAtOnce, check);
+	const sick = layers.filter(({ smallkey }) => health.has(smallkey));
+	const healthy = layers.filter(({ smallkey }) => !health.has(smallkey));
+	const repaired = await mapWithProgress(rotate(sick, now), "looking for services", layersAtOnce, findFor);
 	const moved = await mapWithProgress(
 		rotate(healthy, now),
 		"looking for redirects",
@@ -112,41 +110,41 @@ export async function runRepair(options: RepairRun) {
 		findTarget,
 	);
 	save();
-	const repairs = [...checked.flat(), ...moved.flatMap((repair) => repair ?? [])];
-	const open = await readOpen(repository, base);
+	const repairs = [...repaired, ...moved].filter((repair) => repair !== null);
+	silent.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
+	return { checked: sick.length, repairs, stillSick, silent };
+}
+
+/** Each proposal is a branch; `base` is never changed. */
+export async function runRepair(options: RepairRun) {
+	const { repository, base, now, maxOpen, isDryRun = false } = options;
+	const { checked, repairs, stillSick, silent } = await findRepairs(options);
 	const proposals = proposalsOf(repairs, await declinedEvidence(repository));
-	const outdated = open.filter(({ branch, smallkeys }) => {
-		return (
-			!smallkeys.every((key) => stillSick.has(key)) &&
-			!proposals.some((proposal) => proposal.branch === branch)
-		);
-	});
+	const open = await readOpen(repository, base);
+	const isOutdated = ({ branch, smallkeys }: OpenRepair) =>
+		!smallkeys.every((key) => stillSick.has(key)) &&
+		!proposals.some((proposal) => proposal.branch === branch);
+	const outdated = open.filter(isOutdated);
 	for (const { branch, commit } of isDryRun ? [] : outdated)
 		await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
 	const kept = open.filter((repair) => !outdated.includes(repair));
-	const current: typeof kept = [];
+	const current: OpenRepair[] = [];
 	for (const repair of kept)
 		if (!(await isStale(repository, repair.commit, repair.smallkeys, base))) current.push(repair);
 	const isKept = ({ evidence }: Proposal) =>
 		current.some((repair) => evidence.every((hash) => repair.evidence.includes(hash)));
 	let room = maxOpen - kept.length;
 	const proposed: Proposal[] = [];
-	const postponed: Proposal[] = [];
-	for (const proposal of proposals.filter((repair) => !isKept(repair))) {
+	const changed = proposals.filter((proposal) => !isKept(proposal));
+	for (const proposal of changed) {
 		const before = kept.find(({ branch }) => branch === proposal.branch);
 		if (!before) room -= 1;
-		const isPostponed = !before && room < 0;
-		(isPostponed ? postponed : proposed).push(proposal);
-		if (!isPostponed && !isDryRun) await writeProposal(repository, base, proposal, before, now);
+		if (!before && room < 0) continue;
+		proposed.push(proposal);
+		if (!isDryRun) await writeProposal(repository, base, proposal, before, now);
 	}
-	return {
-		checked: checked.length,
-		proposed,
-		withdrawn: outdated.map(({ branch }) => branch),
-		silent: silent.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1)),
-		/** Number of proposals beyond `maxOpen`. */
-		postponed: postponed.length,
-	};
+	const withdrawn = outdated.map(({ branch }) => branch);
+	return { checked, proposed, withdrawn, silent, postponed: changed.length - proposed.length };
 }
 
 /** The limit of requests must not stop the same layers every day. */

@@ -21,18 +21,12 @@ import { childEnvironment, type HarvestSettings } from "../harvest/settings.ts";
 import { repairHtml, repairsHtml } from "./repair-page.ts";
 import { createReadRepairs, type ReadRepairs } from "./waiting-repairs.ts";
 
-/**
- * The folder of repairs in a language, with a slash and a smallkey behind it, with or without the file's
- * ending.
- */
+/** The folder of repairs, a slash and a smallkey, with or without the file's ending. */
 const repairPath = new RegExp(
 	`^/(${Object.values(repairFolders).join("|")})(?:(/)([^/?]{0,200}?)(?:\\.html)?)?(?:\\?.*)?$`,
 );
 
-/**
- * GET <base>/en/repair/<smallkey>, /en/repair/ and the same in French: they follow the repository, so that a
- * decision changes them at once.
- */
+/** GET <base>/en/repair/<smallkey>, /en/repair/ and the same in French: a decision changes them at once. */
 export function repairRoutes(catalogue: Catalogue, repairs: ReadRepairs): OtherRoute[] {
 	async function answer({ path, basePath }: Question): Promise<Reply> {
 		const [, folder = "", slash, segment = ""] = repairPath.exec(path) ?? [];
@@ -55,15 +49,15 @@ export function repairRoutes(catalogue: Catalogue, repairs: ReadRepairs): OtherR
 	return [{ name: "page", bound, matches: (path) => repairPath.test(path), answer }];
 }
 
-/** Before the first search after a start, and between two searches. */
+/** Of the first search after a start. */
 const firstMs = 600_000;
 const everyMs = 86_400_000;
 
 const maxSearchMs = 7_200_000;
 
 /**
- * Once a day.
- * @param options `search` runs `npx fragment-publisher repair`, and waits for its end
+ * Searches once a day.
+ * @param options `search` runs `npx fragment-publisher repair`
  * @returns a function that ends this, with a running search
  */
 export function startRepairs(

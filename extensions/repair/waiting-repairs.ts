@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { LRUCache } from "lru-cache";
 import pLimit from "p-limit";
 import { readAt, servedRef } from "../../api/service/repository.ts";
 import { parseDescription } from "../../registry/description.ts";
@@ -20,7 +21,7 @@ export interface ReadRepairs {
 }
 
 /** A proposal may have hundreds of layers. */
-const maxKept = 200;
+const maxCached = 200;
 
 async function readLayer(repository: string, commit: string, smallkey: string) {
 	const [layer, service] = [
@@ -81,7 +82,7 @@ async function pictureOf(pictures: string, smallkey: string, { timeMs }: Open): 
 export function createReadRepairs(repository: string, pictures: string | null): ReadRepairs {
 	const oneByOne = pLimit(1);
 	let next: Promise<Open[]> | null = null;
-	const kept = new Map<string, Promise<WaitingRepair>>();
+	const cached = new LRUCache<string, Promise<WaitingRepair>>({ max: maxCached });
 
 	function list(): Promise<Open[]> {
 		next ??= oneByOne(() => {
@@ -97,11 +98,9 @@ export function createReadRepairs(repository: string, pictures: string | null): 
 			const open = (await list()).find(({ smallkeys }) => smallkeys.includes(smallkey));
 			if (!open) return null;
 			const name = `${open.commit} ${smallkey}`;
-			const evidence = kept.get(name) ?? oneByOne(() => evidenceOf(repository, open, smallkey));
-			kept.set(name, evidence);
-			evidence.catch(() => kept.delete(name));
-			const [oldest] = kept.keys();
-			if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
+			const evidence = cached.get(name) ?? oneByOne(() => evidenceOf(repository, open, smallkey));
+			cached.set(name, evidence);
+			evidence.catch(() => cached.delete(name));
 			return {
 				repair: await evidence,
 				smallkeys: open.smallkeys,

@@ -1,4 +1,5 @@
 import { aborted } from "node:util";
+import { LRUCache } from "lru-cache";
 import type { Ask } from "../../../api/service/net/ask.ts";
 import { Trouble } from "../../../api/service/net/trouble.ts";
 import { causeOf } from "../../../registry/health.ts";
@@ -70,9 +71,8 @@ const maxAgeMs = 600_000;
 /** A layer is harvested again after a minute. */
 const maxFailureAgeMs = 60_000;
 
-/** @param now in milliseconds since 1970 */
-export function createReadCapabilities(ask: Ask, now: () => number = Date.now): ReadCapabilities {
-	const cached = new Map<string, { untilMs: number; answer: Promise<Capabilities> }>();
+export function createReadCapabilities(ask: Ask): ReadCapabilities {
+	const cached = new LRUCache<string, Promise<Capabilities>>({ max: maxCached, ttl: maxAgeMs });
 
 	async function askCapabilities(service: OgcService, address: string, layers: readonly string[]) {
 		let streamed: Promise<Capabilities | Trouble> | null = null;
@@ -88,21 +88,12 @@ export function createReadCapabilities(ask: Ask, now: () => number = Date.now): 
 
 	function read(service: OgcService, address: string, layers: readonly string[]): Promise<Capabilities> {
 		const name = `${service} ${address}`;
-		let entry = cached.get(name);
-		if (!entry || now() >= entry.untilMs) {
-			const made = { untilMs: now() + maxAgeMs, answer: askCapabilities(service, address, layers) };
-			const sinceMs = now();
-			made.answer.catch(() => {
-				made.untilMs = sinceMs + maxFailureAgeMs;
-			});
-			entry = made;
-		}
-		// The first entry of the map is the least recently used one.
-		cached.delete(name);
-		cached.set(name, entry);
-		const [oldest] = cached.keys();
-		if (cached.size > maxCached && oldest !== undefined) cached.delete(oldest);
-		return entry.answer;
+		const cachedAnswer = cached.get(name);
+		if (cachedAnswer) return cachedAnswer;
+		const answer = askCapabilities(service, address, layers);
+		cached.set(name, answer);
+		answer.catch(() => cached.set(name, answer, { ttl: maxFailureAgeMs }));
+		return answer;
 	}
 
 	async function readWhole(service: OgcService, address: string, layers: readonly string[]) {

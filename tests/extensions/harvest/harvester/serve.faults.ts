@@ -11,8 +11,8 @@ import { eventually } from "../../../helpers/wait.ts";
 import { temporaryFolder } from "../../../helpers/world.ts";
 import { logTo } from "../../../store/git-store.ts";
 import { featureAt } from "../../../viewer/viewer.ts";
-import { layerDocument, mapLayer, serveLayer } from "../arcgis-server.ts";
-import { json, Peer } from "../peer.ts";
+import { mapLayer, serveLayer } from "../arcgis-server.ts";
+import { Peer } from "../peer.ts";
 
 const secret = "test_-k";
 
@@ -71,55 +71,35 @@ async function displayName(smallkey: string): Promise<string> {
 	return response.ok ? (await response.json()).layers.feature[0].displayName : String(response.status);
 }
 
-test("a PUT is answered and served at once, enriched when its service answers, and stays so after a restart", async () => {
-	let release = () => {};
-	serveLayer(peer, {
-		layer: (request, response) => {
-			release = () => json(layerDocument())(request, response);
-		},
-	});
+test("a layer that is put or pushed is harvested once, a restart asks for nothing, and a refresh for all", async () => {
+	serveLayer(peer);
 	server = await start("on");
 	await put("ozone");
-	assert.is(await displayName("ozone"), "ozone");
-	await eventually(() => peer.asked.length === 1);
-	release();
 	await eventually(async () => (await displayName("ozone")) === "Stations");
 	await eventually(async () => (await statusOf("ozone")).harvest.state === "done");
-	assert.equal((await statusOf("ozone")).harvest.findings, []);
+	await using clone = await Clone.of(join(folder.path, "repository.git"));
+	await clone.commit({ [layerPath("pushed")]: feature() });
+	assert.ok(await clone.push());
+	await eventually(async () => (await displayName("pushed")) === "Stations");
 	await server.stop();
 	peer.asked.length = 0;
 	server = await start("on");
 	assert.is(await displayName("ozone"), "Stations");
 	assert.is((await statusOf("ozone")).harvest.state, "done");
-	await server.stop();
-	assert.equal(peer.asked, [], "what was harvested is not asked for again at start");
-});
-
-test("a layer that is pushed is harvested too", async () => {
-	serveLayer(peer);
-	server = await start("on");
-	await using clone = await Clone.of(join(folder.path, "repository.git"));
-	await clone.commit({ [layerPath("pushed")]: feature() });
-	assert.ok(await clone.push());
-	await eventually(async () => (await displayName("pushed")) === "Stations");
-});
-
-test("HARVEST=off asks nothing; a service that harvests asks anew whom a sender wants", async () => {
-	serveLayer(peer);
-	server = await start("off");
-	await put("ozone");
-	await put("parks");
-	assert.is((await send("POST", "/v1/update/all")).status, 409);
-	await server.stop();
 	assert.equal(peer.asked, []);
-	server = await start("on");
-	await eventually(async () => (await displayName("parks")) === "Stations");
-	await eventually(async () => (await displayName("ozone")) === "Stations");
-	peer.asked.length = 0;
 	const answer = await send("POST", "/v2/refresh/all");
 	assert.is(answer.status, 202);
 	assert.equal(await answer.json(), { layers: 2 });
 	await eventually(() => peer.asked.length > 0);
+});
+
+test("HARVEST=off asks nothing", async () => {
+	serveLayer(peer);
+	server = await start("off");
+	await put("ozone");
+	assert.is((await send("POST", "/v1/update/all")).status, 409);
+	await server.stop();
+	assert.equal(peer.asked, []);
 });
 
 test.run();
