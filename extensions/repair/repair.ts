@@ -10,14 +10,8 @@ import {
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { eachService, isSick, placeOf, type Watched } from "../harvest/finding.ts";
-import { createWatchLayer } from "../harvest/layer.ts";
-import {
-	type Candidate,
-	createFindCandidates,
-	type SearchOptions,
-	type Tried,
-	withEntry,
-} from "./candidates.ts";
+import { createWatchLayer, type WatchLayer } from "../harvest/layer.ts";
+import { type Candidate, CandidateSearch, type SearchOptions, type Tried, withEntry } from "./candidates.ts";
 
 interface LangRepair {
 	lang: Lang;
@@ -34,39 +28,67 @@ export interface Repair {
 	description: Description;
 }
 
-/**
- * Proposes only what a viewer can draw (`createWatchLayer`), and never rejects.
- * @param registered all layers: the place of another layer is a candidate only if it is surely the same layer
- */
-export function createFindRepair(options: SearchOptions, registered: Iterable<CheckedLayer>) {
-	const watch = createWatchLayer(options.ask, null, undefined, options.mapWkid);
-	const search = createFindCandidates(options);
-	const taken = new Map<string, string>();
-	for (const { smallkey, registration } of registered) {
-		for (const lang of langs) taken.set(placeOf(registration, lang), smallkey);
+/** Proposes only what a viewer can draw, and never rejects. */
+export class RepairSearch {
+	readonly #watch: WatchLayer;
+	readonly #search: CandidateSearch;
+	/** Registered place → smallkey: there a candidate must surely be the same layer. */
+	readonly #owners = new Map<string, string>();
+
+	constructor(options: SearchOptions, registered: Iterable<CheckedLayer>) {
+		this.#watch = createWatchLayer(options.ask, null, undefined, options.mapWkid);
+		this.#search = new CandidateSearch(options);
+		for (const { smallkey, registration } of registered)
+			for (const lang of langs) this.#owners.set(placeOf(registration, lang), smallkey);
 	}
 
-	async function findLang(
-		layer: CheckedLayer,
+	/** `why`: why nothing is proposed for a layer that is still sick. */
+	async find(layer: CheckedLayer): Promise<{ isSick: boolean; repair: Repair | null; why: string | null }> {
+		const watched = await this.#watch(layer.registration, undefined, layer.description);
+		const tried = nothingTried();
+		const repair = await this.#findIn(layer, watched, tried);
+		const isSick = watched.state !== null;
+		return { isSick, repair, why: isSick && !repair ? whyNothing(tried) : null };
+	}
+
+	/** The repair of a permanent redirect. */
+	findTarget(layer: CheckedLayer): Promise<Repair | null> {
+		return this.#findIn(layer, { state: null, findings: [] }, nothingTried());
+	}
+
+	async #findIn(layer: CheckedLayer, { state, findings }: Watched, tried: Tried): Promise<Repair | null> {
+		const { registration } = layer;
+		const sick = findings.filter(isSick);
+		const stateOf = (lang: Lang) => sick.find((finding) => finding.lang === lang)?.state ?? null;
+		const sickLangs = langs.filter((lang) => state === null || stateOf(lang) !== null);
+		const results = await eachService(registration, sickLangs, (lang) =>
+			this.#findLang(layer, lang, stateOf(lang), tried),
+		);
+		const repairs = results.flatMap(([lang, candidates]) =>
+			candidates.length > 0 ? [{ lang, candidates }] : [],
+		);
+		const repair = repairOf(layer, ofOneLang(registration, repairs));
+		return repair && (repair.sure === "choose" || (await this.#isWell(repair))) ? repair : null;
+	}
+
+	async #findLang(
+		{ smallkey, registration, description }: CheckedLayer,
 		lang: Lang,
 		state: SickState | null,
 		tried: Tried,
 	): Promise<Candidate[]> {
-		const { smallkey, registration, description } = layer;
 		const before = currentDescription(registration, description, lang);
 		// An entry without a number or a name is a whole service, which cannot be compared.
 		const isOneLayer =
 			serviceTypeOf(registration, lang) === "esriFeature" || namedLayers(registration, lang).length === 1;
 		if (!before || !isOneLayer) return [];
-		if (state === null) return search.findTarget(registration, lang, before);
+		const subject = { registration, lang, before, tried };
+		if (state === null) return this.#search.findTarget(subject);
 		if (state === "empty" && !("renderer" in before)) return [];
-		const candidates =
-			state === "empty"
-				? await search.findFull(before)
-				: await search.find(registration, lang, before, tried);
+		const candidates = await (state === "empty" ? this.#search.findFull(before) : this.#search.find(subject));
 		const isTaken = candidates.some((candidate) => {
 			const place = placeOf(withEntry(registration, lang, candidate), lang);
-			const owner = taken.get(place) ?? smallkey;
+			const owner = this.#owners.get(place) ?? smallkey;
 			const isOfOther = candidate.agreement.sure === "perhaps" && owner !== smallkey;
 			// The layer of the other language is another one.
 			return isOfOther || langs.some((other) => place === placeOf(registration, other));
@@ -74,46 +96,12 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 		return isTaken ? [] : candidates;
 	}
 
-	async function findLangs(
-		layer: CheckedLayer,
-		{ state, findings }: Watched,
-		tried: Tried,
-	): Promise<LangRepair[]> {
-		const sick = findings.filter(isSick);
-		const stateOf = (lang: Lang) => sick.find((finding) => finding.lang === lang)?.state ?? null;
-		const sickLangs = langs.filter((lang) => state === null || stateOf(lang) !== null);
-		const results = await eachService(layer.registration, sickLangs, (lang) =>
-			findLang(layer, lang, stateOf(lang), tried),
-		);
-		return ofOneLang(
-			layer.registration,
-			results.flatMap(([lang, candidates]) => (candidates.length > 0 ? [{ lang, candidates }] : [])),
-		);
-	}
-
-	async function isWell({ registration, langs }: Repair): Promise<boolean> {
+	async #isWell({ registration, langs }: Repair): Promise<boolean> {
 		const bytes = new TextEncoder().encode(canonicalText(registration));
 		if (!parseRegistration(bytes, "written").registration) return false;
-		const { findings } = await watch(registration);
+		const { findings } = await this.#watch(registration);
 		return findings.filter(isSick).every((finding) => langs.every(({ lang }) => lang !== finding.lang));
 	}
-
-	async function findIn(layer: CheckedLayer, watched: Watched, tried = nothingTried()) {
-		const repair = repairOf(layer, await findLangs(layer, watched, tried));
-		return repair && (repair.sure === "choose" || (await isWell(repair))) ? repair : null;
-	}
-
-	return {
-		/** `why`: why nothing is proposed for a layer that is still sick. */
-		async find(layer: CheckedLayer): Promise<{ isSick: boolean; repair: Repair | null; why: string | null }> {
-			const watched = await watch(layer.registration, undefined, layer.description);
-			const tried = nothingTried();
-			const repair = await findIn(layer, watched, tried);
-			const isSick = watched.state !== null;
-			return { isSick, repair, why: isSick && !repair ? whyNothing(tried) : null };
-		},
-		findTarget: (layer: CheckedLayer) => findIn(layer, { state: null, findings: [] }),
-	};
 }
 
 const nothingTried = (): Tried => ({ isListed: false, attempts: new Map(), best: [0, 0] });
@@ -147,9 +135,14 @@ function ofOneLang(registration: Registration, repairs: LangRepair[]): LangRepai
 function repairOf(layer: CheckedLayer, repairs: LangRepair[]): Repair | null {
 	if (repairs.length === 0) return null;
 	const { registration, description } = layer;
-	const unchanged = { layer, langs: repairs, registration, description: description ?? {} };
-	if (repairs.some(({ candidates }) => candidates.length > 1)) return { ...unchanged, sure: "choose" };
-	const repair: Repair = { ...unchanged, sure: "same" };
+	const repair: Repair = {
+		layer,
+		langs: repairs,
+		registration,
+		description: description ?? {},
+		sure: "same",
+	};
+	if (repairs.some(({ candidates }) => candidates.length > 1)) return { ...repair, sure: "choose" };
 	for (const { lang, candidates } of repairs) {
 		const [candidate] = candidates as [Candidate];
 		repair.registration = withEntry(repair.registration, lang, candidate);

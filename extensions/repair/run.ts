@@ -19,7 +19,7 @@ import {
 } from "../../store/git/repair-branches.ts";
 import type { SearchOptions } from "./candidates.ts";
 import { proposalsOf } from "./proposal.ts";
-import { createFindRepair } from "./repair.ts";
+import { RepairSearch } from "./repair.ts";
 
 export type Clients = Pick<SearchOptions, "ask" | "fetch">;
 
@@ -90,11 +90,11 @@ const layersAtOnce = 8;
 async function findRepairs({ layers, health, now, ...options }: RepairRun) {
 	const { counts, save } = await openRequestCounts(options.repository, now);
 	const clients = limitRequests(options.createClients, counts);
-	const { find, findTarget } = createFindRepair({ ...options, ...clients }, layers);
+	const search = new RepairSearch({ ...options, ...clients }, layers);
 	const stillSick = new Set<string>();
 	const silent: { smallkey: string; why: string }[] = [];
 	const findFor = async (layer: CheckedLayer) => {
-		const { isSick, repair, why } = await find(layer);
+		const { isSick, repair, why } = await search.find(layer);
 		if (why !== null) silent.push({ smallkey: layer.smallkey, why });
 		if (isSick) stillSick.add(layer.smallkey);
 		save();
@@ -103,11 +103,8 @@ async function findRepairs({ layers, health, now, ...options }: RepairRun) {
 	const sick = layers.filter(({ smallkey }) => health.has(smallkey));
 	const healthy = layers.filter(({ smallkey }) => !health.has(smallkey));
 	const repaired = await mapWithProgress(rotate(sick, now), "looking for services", layersAtOnce, findFor);
-	const moved = await mapWithProgress(
-		rotate(healthy, now),
-		"looking for redirects",
-		layersAtOnce,
-		findTarget,
+	const moved = await mapWithProgress(rotate(healthy, now), "looking for redirects", layersAtOnce, (layer) =>
+		search.findTarget(layer),
 	);
 	save();
 	const repairs = [...repaired, ...moved].filter((repair) => repair !== null);

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { createWatchLayer } from "../../../extensions/harvest/layer.ts";
-import { createFindRepair, type Repair } from "../../../extensions/repair/repair.ts";
+import { type Repair, RepairSearch } from "../../../extensions/repair/repair.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { namedLayers, type Registration } from "../../../registry/registration.ts";
 import { type Lang, langs } from "../../../registry/smallkey.ts";
@@ -45,7 +45,7 @@ async function find({ registered, before, after, isUnknown, others = [] }: Move)
 		...others.map((registration, at) => ({ smallkey: `other${at}`, registration, description: null })),
 	];
 	server.asked.length = 0;
-	const looked = await createFindRepair({ ...server.clients(), mapWkid: 3978 }, registry).find(layer);
+	const looked = await new RepairSearch({ ...server.clients(), mapWkid: 3978 }, registry).find(layer);
 	return { ...looked, requests: server.asked.length };
 }
 

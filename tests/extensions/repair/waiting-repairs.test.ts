@@ -2,7 +2,7 @@ import * as assert from "uvu/assert";
 import type { OtherRoute } from "../../../api/context.ts";
 import { findWaiting } from "../../../api/service/repository.ts";
 import { proposalsOf } from "../../../extensions/repair/proposal.ts";
-import { createFindRepair } from "../../../extensions/repair/repair.ts";
+import { RepairSearch } from "../../../extensions/repair/repair.ts";
 import { repairRoutes } from "../../../extensions/repair/start.ts";
 import { createReadRepairs } from "../../../extensions/repair/waiting-repairs.ts";
 import { acceptReview, declineReview, splitRepair } from "../../../extensions/review/decide.ts";
@@ -47,9 +47,9 @@ async function propose(
 	]);
 	const repository = new Repository(Object.fromEntries(files));
 	server.enter(after);
-	const { find } = createFindRepair({ ...server.clients(), mapWkid: 3978 }, layers);
+	const search = new RepairSearch({ ...server.clients(), mapWkid: 3978 }, layers);
 	const found = [];
-	for (const layer of layers) found.push((await find(layer)).repair ?? []);
+	for (const layer of layers) found.push((await search.find(layer)).repair ?? []);
 	const base = repository.git("rev-parse", "main").trim();
 	for (const proposal of proposalsOf(found.flat(), new Set()))
 		await writeProposal(repository.path, base, proposal, undefined, now);
