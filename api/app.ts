@@ -2,8 +2,7 @@ import { smallkeyProblem } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { oneOf, type Problem, problemAt } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
-import type { Context, OtherRoute, ReadStatus } from "./context.ts";
-import type { Client } from "./limits.ts";
+import type { Client, Context, OtherRoute, ReadStatus } from "./context.ts";
 import { parseRead, type ReadRequest, type ReadSettings } from "./read-request.ts";
 import {
 	allowReads,

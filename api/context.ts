@@ -2,7 +2,6 @@ import type { LayerStatus } from "../registry/schemas/answers.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Log, Store } from "../store/store.ts";
-import type { Client, WriteLimiter } from "./limits.ts";
 import type { ReadSettings } from "./read-request.ts";
 import type { Reply } from "./reply.ts";
 import type { Senders } from "./senders.ts";
@@ -96,4 +95,150 @@ export interface Context {
 	commit?: string | null;
 	limiter?: WriteLimiter;
 	routes?: readonly OtherRoute[];
+}
+
+/** Limits writes, never reads. Returns the seconds to wait; 0 if the write is allowed. */
+export interface WriteLimiter {
+	/** Before the head is verified. */
+	address(address: string): number | Promise<number>;
+	/** Takes further tokens from an address whose write had a wrong signature. */
+	punish(address: string): void;
+	/**
+	 * After the signature is verified, so that no other client can use up a sender's tokens. A repeated
+	 * `request` takes no further token.
+	 */
+	sender(id: string, request: string): number | Promise<number>;
+	/** After `sender`: git's history keeps forever what a sender writes. `bytes`: length of the body. */
+	bytes?(id: string, request: string, bytes: number): number | Promise<number>;
+}
+
+const badSignatureTokens = 10;
+const minutesPerDay = 1_440;
+
+/** Beyond this number, the least recently used one is dropped. */
+const maxBuckets = 20_000;
+
+/** Beyond this number, the oldest is dropped. */
+const maxRequests = 40_000;
+
+/** `take` is not called again for a request that it recently allowed. */
+export function onceEach(take: (id: string, amount: number) => number | Promise<number>) {
+	const counted = new Set<string>();
+	return async (id: string, request: string, amount = 1): Promise<number> => {
+		if (counted.has(request)) return 0;
+		const waitSeconds = await take(id, amount);
+		if (waitSeconds === 0) counted.add(request);
+		const [oldest] = counted;
+		if (counted.size > maxRequests && oldest !== undefined) counted.delete(oldest);
+		return waitSeconds;
+	};
+}
+
+interface Allowance {
+	perMinute: number;
+	burst: number;
+}
+
+/**
+ * A bucket of tokens for each address and sender, of which a write takes one, and a bucket of bytes for each
+ * sender.
+ */
+export class TokenBuckets implements WriteLimiter {
+	/** By address or sender, least recently used first. */
+	readonly #buckets = new Map<string, { tokens: number; timeMs: number }>();
+
+	/** `bytesPerDay`: of a sender's bodies, which may all come at once. */
+	constructor(
+		readonly limits: Allowance & { bytesPerDay: number },
+		readonly now: () => Date,
+	) {}
+
+	address(address: string): number {
+		return this.#take(`address ${address}`);
+	}
+
+	punish(address: string): void {
+		const bucket = this.#bucketOf(`address ${address}`);
+		bucket.tokens = Math.max(bucket.tokens - (badSignatureTokens - 1), -badSignatureTokens);
+	}
+
+	readonly sender = onceEach((id) => this.#take(`sender ${id}`));
+
+	readonly bytes = onceEach((id, bytes) => {
+		const { bytesPerDay } = this.limits;
+		return this.#take(`bytes ${id}`, { perMinute: bytesPerDay / minutesPerDay, burst: bytesPerDay }, bytes);
+	});
+
+	#take(name: string, allowance: Allowance = this.limits, amount = 1): number {
+		const bucket = this.#bucketOf(name, allowance);
+		if (bucket.tokens < amount) return Math.ceil(((amount - bucket.tokens) / allowance.perMinute) * 60);
+		bucket.tokens -= amount;
+		return 0;
+	}
+
+	#bucketOf(name: string, { perMinute, burst }: Allowance = this.limits) {
+		const timeMs = this.now().getTime();
+		const bucket = this.#buckets.get(name) ?? { tokens: burst, timeMs };
+		// A clock that was set back refills nothing.
+		const passedMs = Math.max(0, timeMs - bucket.timeMs);
+		bucket.tokens = Math.min(burst, bucket.tokens + (passedMs * perMinute) / 60_000);
+		bucket.timeMs = timeMs;
+		this.#buckets.delete(name);
+		this.#buckets.set(name, bucket);
+		if (this.#buckets.size > maxBuckets) this.#buckets.delete(this.#buckets.keys().next().value as string);
+		return bucket;
+	}
+}
+
+/**
+ * A part of a client's address. It may hold one in `parts` of a room while no other client holds anything.
+ */
+interface Share {
+	name: string;
+	parts: number;
+}
+
+/** Empty for a client without a limit. The first one names the client itself. */
+export type Client = readonly Share[];
+
+export interface Holding {
+	/** @returns `client`: it holds its share; `all`: all clients together fill the room; null: taken */
+	take(amount: number): "client" | "all" | null;
+	end(): void;
+}
+
+/**
+ * Shared by clients, such as bytes in memory. A client may hold a fixed fraction of what is free (dynamic
+ * thresholds, Choudhury and Hahne 1998): room for a small body is left when dozens of addresses hold what
+ * they can.
+ */
+export class Room {
+	#held = 0;
+	readonly #byName = new Map<string, number>();
+
+	constructor(readonly max: number) {}
+
+	hold(client: Client): Holding {
+		let amountHeld = 0;
+		const add = (amount: number) => {
+			amountHeld += amount;
+			this.#held += amount;
+			for (const { name } of client) {
+				const sum = (this.#byName.get(name) ?? 0) + amount;
+				if (sum > 0) this.#byName.set(name, sum);
+				else this.#byName.delete(name);
+			}
+		};
+		const take: Holding["take"] = (amount) => {
+			const free = this.max - this.#held - amount;
+			if (free < 0) return "all";
+			const isFull = ({ name, parts }: Share) =>
+				((this.#byName.get(name) ?? 0) + amount) * (parts - 1) > free;
+			const full = client.find(isFull);
+			if (full) return this.#byName.has(full.name) ? "client" : "all";
+			add(amount);
+			return null;
+		};
+		return { take, end: () => add(-amountHeld) };
+	}
 }

@@ -107,7 +107,8 @@ function findDocs(request: ReadRequest, fragments: Fragments): Content | number 
 			? { envelope: queryDoor.envelope(lang), absent: leaveOut }
 			: { envelope, absent, isUnlisted };
 	const { open, close } = rules.envelope ?? { open: "", close: "" };
-	const pieces: Uint8Array[] = [encoder.encode(`${callback === null ? "" : `/**/${callback}(`}${open}[`)];
+	const start = callback === null ? "" : `/**/${callback}(`;
+	const pieces: Uint8Array[] = [encoder.encode(`${start}${open}[`)];
 	const tags: string[] = [];
 	for (const index of request.isSorted ? inDrawingOrder(fragments) : request.items.keys()) {
 		const stored = fragments[index] ?? null;

@@ -10,8 +10,8 @@ import {
 import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { type Problem, problemAt, type TextCode } from "../registry/texts.ts";
 import { isObject } from "../registry/untrusted-text.ts";
-import { blobId } from "../store/hashes.ts";
-import type { Edit, Edits, Layer, Reader, Refusal } from "../store/store.ts";
+import { blobId, matchesEtag } from "../store/hashes.ts";
+import { type Edit, type Edits, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
 
 export interface RequestedChange {
@@ -19,7 +19,7 @@ export interface RequestedChange {
 	/** The commit's: `register 23ax5t (wms)`. */
 	subject: string;
 	edits: Edits;
-	/** After `edits` was called; null for a removal. */
+	/** After `edits`; null for a removal. */
 	registration: () => Registration | null;
 }
 
@@ -27,7 +27,9 @@ export interface RequestedChange {
 const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
 	"case-twin": 409,
 	"case-twin-here": 409,
+	"not-registered": 404,
 	owner: 403,
+	"stored-invalid": 409,
 };
 
 export function refusalOf(problems: readonly Problem[]): Refusal {
@@ -36,10 +38,6 @@ export function refusalOf(problems: readonly Problem[]): Refusal {
 		problem.code === "size" ? problemAt("", "size-of-document", ...problem.values) : problem,
 	);
 	return { status: statusOf[first.code] ?? 400, errors };
-}
-
-function notRegistered(smallkey: string): Refusal {
-	return { status: 404, errors: [problemAt("smallkey", "not-registered", smallkey)] };
 }
 
 function parseRegister(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal {
@@ -55,15 +53,15 @@ function parseRegister(smallkey: string, body: Uint8Array, sender: Who): Request
 
 function parseRemove(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal {
 	// The method is not signed: with a body, a captured PUT could be sent again as a DELETE.
-	if (body.length > 0) return { status: 400, errors: [problemAt("", "body-empty")] };
-	const refusal = judgeSender(smallkey, sender);
-	if (refusal) return refusal;
+	if (body.length > 0) return refusalOf([problemAt("", "body-empty")]);
+	const { problems } = judgeWritten(smallkey, sender);
+	if (problems.length > 0) return refusalOf(problems);
 	return {
 		smallkey,
 		subject: `remove ${smallkey}`,
 		edits: async (now) => {
 			const ids = await now.ids(smallkey);
-			if (!ids) return notRegistered(smallkey);
+			if (!ids) return refusalOf([problemAt("smallkey", "not-registered", smallkey)]);
 			const paths = [layerPath(smallkey), ...(ids.description === null ? [] : [descriptionPath(smallkey)])];
 			return paths.map((path) => ({ path, text: null }));
 		},
@@ -81,10 +79,9 @@ export async function putEdits(
 	registration: Registration,
 	comparison: "payload" | "text" = "payload",
 ): Promise<Edit[] | Refusal> {
-	const path = layerPath(smallkey);
 	const ids = await now.ids(smallkey);
 	const names = (await now.keys(folderOf(smallkey), smallkey)).map((key) => `${key}.json`);
-	const { problems } = judgeChange(() => names, [{ path, kind: "written" }], "anyone");
+	const { problems } = judgeWritten(smallkey, "anyone", () => names);
 	if (problems.length > 0) return refusalOf(problems);
 	const text = canonicalText(registration);
 	if (ids && ids.registration === (await blobId(text))) return [];
@@ -92,7 +89,7 @@ export async function putEdits(
 	const stored = !isOther && comparison === "payload" ? await now.read(smallkey) : null;
 	const parsed = parseStored(stored);
 	if (parsed && canonicalText(parsed) === text) return [];
-	const edits: Edit[] = [{ path, text }];
+	const edits: Edit[] = [{ path: layerPath(smallkey), text }];
 	if (ids?.description) {
 		const before = parsed ?? parseStored(await now.read(smallkey));
 		const isOfKind = before && kindOf(before) === kindOf(registration);
@@ -106,24 +103,22 @@ function parseStored(layer: Layer | null): Registration | null {
 }
 
 type Members = Readonly<Record<string, unknown>>;
-
-/** Members that replace stored ones: of each language, and of the document. */
 type Update = Readonly<Partial<Record<Lang | "whole", Members>>>;
 
-/** @param updateOf what the members of the body replace, or a problem */
 function updateParser(kind: "any layer" | "features", updateOf: (members: Members) => Update | Problem) {
 	return (smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal => {
 		const { value, problems } = parseJson(body);
-		if (problems.length > 0) return { status: 400, errors: problems };
-		if (!isObject(value)) return invalid(problemAt("document", "object"));
-		if (Object.keys(value).length === 0) return invalid(problemAt("document", "members"));
+		if (problems.length > 0) return refusalOf(problems);
+		if (!isObject(value)) return refusalOf([problemAt("document", "object")]);
+		if (Object.keys(value).length === 0) return refusalOf([problemAt("document", "members")]);
 		const update = updateOf(value);
-		if ("code" in update) return invalid(update);
-		return judgeSender(smallkey, sender) ?? requestUpdate(smallkey, update, kind);
+		if ("code" in update) return refusalOf([update]);
+		const judged = judgeWritten(smallkey, sender);
+		return judged.problems.length > 0 ? refusalOf(judged.problems) : requestUpdate(smallkey, update, kind);
 	};
 }
 
-/** Members of either language or both, and of the document: `{"fr": {"service_name": "…"}}`. */
+/** `{"fr": {"service_name": "…"}}` */
 const parseUpdate = updateParser("any layer", ({ en = {}, fr = {}, ...whole }) => {
 	if (!isObject(en)) return problemAt("/en", "object");
 	return isObject(fr) ? { en, fr, whole } : problemAt("/fr", "object");
@@ -145,11 +140,6 @@ const parseSimplify = updateParser("features", ({ factor, user: _user, ...unknow
 	return { en: offset, fr: offset };
 });
 
-function invalid(error: Problem): Refusal {
-	return { status: 400, errors: [error] };
-}
-
-/** The merged result is checked like a new registration. */
 function requestUpdate(
 	smallkey: string,
 	{ en, fr, whole }: Update,
@@ -158,15 +148,13 @@ function requestUpdate(
 	let merged: Registration | null = null;
 	const edits: Edits = async (now) => {
 		const layer = await now.read(smallkey);
-		if (!layer) return notRegistered(smallkey);
+		if (!layer) return refusalOf([problemAt("smallkey", "not-registered", smallkey)]);
 		const stored = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
-		if (!stored.registration) {
-			const error = problemAt("smallkey", "stored-invalid", smallkey);
-			return { status: 409, errors: [error, ...stored.problems] };
-		}
+		if (!stored.registration)
+			return refusalOf([problemAt("smallkey", "stored-invalid", smallkey), ...stored.problems]);
 		const before = stored.registration;
 		const isFeature = langs.every((lang) => serviceTypeOf(before, lang) === "esriFeature");
-		if (kind === "features" && !isFeature) return invalid(problemAt("smallkey", "not-feature", smallkey));
+		if (kind === "features" && !isFeature) return refusalOf([problemAt("smallkey", "not-feature", smallkey)]);
 		const merge = { ...before, ...whole, en: { ...before.en, ...en }, fr: { ...before.fr, ...fr } };
 		const body = new TextEncoder().encode(JSON.stringify(merge));
 		const { registration, problems } = judgeBody(smallkey, body, "anyone");
@@ -178,14 +166,12 @@ function requestUpdate(
 }
 
 interface ChangeKind {
-	/** Judges what needs no store: the payload, then whether the sender may change the layer. */
+	/** Judges what needs no store. */
 	parse(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal;
 	status: number;
 	/** Without it, and while the change waits for a reviewer, the body is the receipt. */
 	bodyOf?: (smallkey: string) => unknown;
 }
-
-const asKey = (smallkey: string) => smallkey;
 
 export const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, ChangeKind>> = {
 	/**
@@ -198,19 +184,66 @@ export const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, Chang
 	/** PUT <base>/v2/update/<smallkey>: some members of a registration. */
 	update: { parse: parseUpdate, status: 200, bodyOf: (key) => ({ msg: "Updated", key }) },
 	/** PUT <base>/v1/updatefeature/<smallkey>: some members of a feature layer. */
-	updateFeature: { parse: parseUpdateFeature, status: 200, bodyOf: asKey },
+	updateFeature: { parse: parseUpdateFeature, status: 200, bodyOf: (key) => key },
 	/** PUT <base>/v1/simplification/<smallkey>: `max_allowable_offset` of a feature layer. */
-	simplify: { parse: parseSimplify, status: 200, bodyOf: asKey },
+	simplify: { parse: parseSimplify, status: 200, bodyOf: (key) => key },
 };
 
-/** Only the store knows the names of stored layers. */
 function judgeBody(smallkey: string, bytes: Uint8Array, who: Who) {
 	const file = { path: layerPath(smallkey), kind: "file", bytes } as const;
 	const { layers, problems } = judgeChange(null, [file], who);
 	return { registration: problems.length > 0 ? null : layers.get(smallkey)?.registration, problems };
 }
 
-function judgeSender(smallkey: string, sender: Who): Refusal | null {
-	const { problems } = judgeChange(null, [{ path: layerPath(smallkey), kind: "written" }], sender);
-	return problems.length > 0 ? refusalOf(problems) : null;
+function judgeWritten(smallkey: string, who: Who, names: (() => string[]) | null = null) {
+	return judgeChange(names, [{ path: layerPath(smallkey), kind: "written" }], who);
+}
+
+/** Headers (RFC 9110, section 13.1), which are not signed; empty: not sent. */
+export interface Conditions {
+	ifMatch: string;
+	ifNoneMatch: string;
+}
+
+/** The git blob id: neither a harvest nor a change of another layer alters it. */
+export function registrationEtag(blob: string): string {
+	return `"${blob}"`;
+}
+
+/**
+ * Refuses edits with 412 if a condition does not hold on the state on which they are made. `etag`: of the
+ * registration that they leave; null if they leave none.
+ */
+export function conditionalEdits(smallkey: string, edits: Edits, conditions: Conditions) {
+	let etag: string | null = null;
+	const decide: Edits = async (now) => {
+		const proposed = await edits(now);
+		// A request that is refused in any case is refused for that reason (RFC 9110, section 13.2.1).
+		if (isRefusal(proposed)) return proposed;
+		const ids = await now.ids(smallkey);
+		const before = ids && registrationEtag(ids.registration);
+		const { text } = proposed.find(({ path }) => path === layerPath(smallkey)) ?? {};
+		etag = text === undefined ? before : text && registrationEtag(await blobId(text));
+		const refusal = judgeConditions(smallkey, conditions, before);
+		return refusal ? { ...refusal, isDone: proposed.length === 0 } : proposed;
+	};
+	return { edits: decide, etag: () => etag };
+}
+
+const maxShownLength = 80;
+
+function judgeConditions(
+	smallkey: string,
+	{ ifMatch, ifNoneMatch }: Conditions,
+	etag: string | null,
+): Refusal | null {
+	const unmet = (header: string, text: string): Refusal => {
+		const values = [text.slice(0, maxShownLength), smallkey];
+		const code = etag === null ? "condition-none" : "condition";
+		return { status: 412, errors: [problemAt(header, code, ...values, etag ?? "")] };
+	};
+	if (ifMatch !== "" && (etag === null || !matchesEtag(ifMatch, etag))) return unmet("If-Match", ifMatch);
+	if (ifNoneMatch !== "" && etag !== null && matchesEtag(ifNoneMatch, etag))
+		return unmet("If-None-Match", ifNoneMatch);
+	return null;
 }

@@ -1,5 +1,9 @@
+import { draftAddress } from "../registry/draft.ts";
+import { canonicalText, type Registration, warningsOf } from "../registry/registration.ts";
 import type { Receipt } from "../registry/schemas/answers.ts";
 import type { Lang } from "../registry/smallkey.ts";
+import type { FragmentSettings } from "../registry/targets/facts.ts";
+import { readableAt } from "../registry/targets/table.ts";
 import {
 	type Problem,
 	prefersFrench,
@@ -10,7 +14,7 @@ import {
 	textsOf,
 } from "../registry/texts.ts";
 import { matchesEtag } from "../store/hashes.ts";
-import type { Refusal } from "../store/store.ts";
+import type { Commit, Refusal, Store } from "../store/store.ts";
 
 /** A HEAD sends only the length of `body`. */
 export interface Reply {
@@ -136,17 +140,6 @@ export function textReply(
 	return { status, headers: { ...jsonHeaders, ...headers }, body: bodyIn("en"), bodyIn };
 }
 
-export type UnwrittenReceipt = Omit<Receipt, "warnings"> & { warnings: readonly Problem[] };
-
-export function receiptReply(
-	status: number,
-	{ warnings, ...receipt }: UnwrittenReceipt,
-	headers: Record<string, string>,
-): Reply {
-	if (warnings.length === 0) return jsonReply(status, { ...receipt, warnings }, headers);
-	return textReply(status, (lang) => ({ ...receipt, warnings: textsOf(warnings, lang) }), headers);
-}
-
 export function refuseWrite(refusal: Refusal, headers: Record<string, string> = {}): Reply {
 	const { reason = refusalReasons[refusal.status] ?? "other" } = refusal;
 	return { ...refuse(refusal, headers), reason };
@@ -174,4 +167,42 @@ function errorsOf(errors: readonly Problem[], hint: Text | undefined, lang: Lang
 
 function cut(text: string): string {
 	return text.length <= maxErrorLength ? text : `${text.slice(0, maxErrorLength).toWellFormed()}…`;
+}
+
+export async function receiptReply(
+	code: number,
+	{ smallkey, registration }: { smallkey: string; registration: () => Registration | null },
+	outcome: Commit,
+	context: {
+		settings: FragmentSettings & { basePath: string; publicUrl?: string };
+		store: Pick<Store, "published">;
+		status?: unknown;
+	},
+	headers: Record<string, string>,
+): Promise<Reply> {
+	const stored = registration();
+	const { settings, store, status } = context;
+	const { basePath, publicUrl = "" } = settings;
+	const text = stored && publicUrl && canonicalText(stored);
+	const draft = text ? await draftAddress(publicUrl, { smallkey, text }) : null;
+	const site = publicUrl.replace(/(?<!\/)\/+$/, "");
+	const inCatalogue = site ? `${site}/?layer=${encodeURIComponent(smallkey)}` : undefined;
+	const readable = stored ? readableAt(smallkey, stored, settings) : { paths: [], warnings: [] };
+	const warnings = [...(stored ? warningsOf(stored) : []), ...readable.warnings, ...(outcome.warnings ?? [])];
+	const receiptIn = (lang: Lang): Receipt => ({
+		smallkey,
+		key: smallkey,
+		commit: outcome.commit,
+		changed: outcome.changed,
+		fragments: readable.paths.map((path) => `${basePath}/${path}`),
+		published: store.published && outcome.branch === undefined && outcome.published !== false,
+		branch: outcome.branch,
+		pull_request: outcome.pullRequest,
+		draft: draft ?? undefined,
+		status: status ? `${basePath}/status/${smallkey}` : inCatalogue,
+		warnings: textsOf(warnings, lang),
+	});
+	const reply = textReply(code, receiptIn, headers);
+	// Without a text for people, no answer in another language.
+	return warnings.length > 0 ? reply : { ...reply, bodyIn: undefined };
 }

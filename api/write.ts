@@ -6,9 +6,8 @@ import { problemAt, shownValue, textOf } from "../registry/texts.ts";
 import { isReviewName, parseTimestamp } from "../registry/timestamp.ts";
 import { isRefusal, type Refusal } from "../store/store.ts";
 import { methodOf, type WriteAction } from "./app.ts";
-import { type Conditions, conditionalEdits, receiptOf } from "./conditions.ts";
 import type { Context, Refresh } from "./context.ts";
-import { changeKinds, type RequestedChange } from "./register.ts";
+import { type Conditions, changeKinds, conditionalEdits, type RequestedChange } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, receiptReply, refuseWrite, uncachedHeaders } from "./reply.ts";
 import { isSignedBy, isTimely, type Sender, sha256Hex, shapeHint } from "./senders.ts";
 
@@ -100,8 +99,7 @@ export async function answerWrite(
 	if (isRefusal(outcome)) return refuseWrite(outcome);
 	const tag = etag();
 	const headers: Record<string, string> = tag === null ? {} : { ETag: tag };
-	const receipt = async (code: number) =>
-		receiptReply(code, await receiptOf(change, outcome, context), headers);
+	const receipt = (code: number) => receiptReply(code, change, outcome, context, headers);
 	if (sender.review) return receipt(action === "register" ? 201 : 202);
 	if (action === "remove") return { status, headers: { ...uncachedHeaders }, body: emptyBody };
 	return bodyOf ? jsonReply(status, bodyOf(change.smallkey), headers) : receipt(status);

@@ -1,21 +1,22 @@
 import { InvalidArgumentError } from "commander";
 import type { Io } from "../api/configuration.ts";
+import type { Sender } from "../api/senders.ts";
 import { isFolderLocked } from "../api/service/lock.ts";
 import {
 	addSender,
 	changeSender,
-	listLines,
+	type Published,
+	randomSecret,
 	readAllSenders,
 	readSender,
-	removedLines,
 	type SenderFields,
 	senderExists,
-	senderLines,
-} from "../api/service/senders.ts";
-import { randomSecret, sendersPath } from "../api/service/senders-file.ts";
+	sendersPath,
+} from "../api/service/senders-file.ts";
 import { parseSpan, readConfiguration } from "../api/service/settings.ts";
+import { mayChange } from "../registry/owners.ts";
 import { isSenderId } from "../registry/timestamp.ts";
-import { plain } from "../registry/untrusted-text.ts";
+import { counted, firstOf, plain } from "../registry/untrusted-text.ts";
 import { readPublished } from "../site/process/catalogue-process.ts";
 import { createRun } from "./terminal/command-line.ts";
 
@@ -156,3 +157,61 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 		return line;
 	});
 });
+
+function layersOf({ smallkeys }: Sender): string {
+	return smallkeys === null ? "all layers" : smallkeys.join(" ") || "no layer";
+}
+
+/** A line for each sender, without its secret. `published`: null if there is no repository. */
+function listLines(
+	senders: readonly Sender[],
+	published: ReadonlyMap<string, Published> | null = null,
+): string[] {
+	const width = Math.max(0, ...senders.map(({ id }) => id.length)) + 2;
+	return senders.map((sender) => {
+		const { id, review, previous, contact } = sender;
+		const { layers = [], waiting = [] } = published?.get(id) ?? {};
+		const counts = published && [
+			`${counted(layers.length, "layer")} published`,
+			...(waiting.length > 0 ? [`${counted(waiting.length, "change")} waiting`] : []),
+		];
+		const rights = [layersOf(sender), review && "with review", previous && "two secrets", contact];
+		const parts = [...rights, ...(counts ?? [])];
+		return `${id.padEnd(width)}${parts.filter(Boolean).join(", ")}`;
+	});
+}
+
+const maxListed = 20;
+
+function removedLines({ layers, waiting }: Published, others: readonly Sender[]): string[] {
+	const who = (smallkey: string) =>
+		others.filter((sender) => mayChange(sender, smallkey)).map(({ id }) => id);
+	const groups = new Map<string, string[]>();
+	for (const smallkey of layers) {
+		const ids = who(smallkey).join(", ");
+		groups.set(ids, [...(groups.get(ids) ?? []), smallkey]);
+	}
+	return [
+		`it has published ${counted(layers.length, "layer")}, which ${layers.length === 1 ? "stays" : "stay"}`,
+		...[...groups].map(
+			([ids, keys]) => `  ${firstOf(keys, maxListed)}: ${ids || "no sender"} may change them now`,
+		),
+		...waiting.map(
+			(branch) => `its change on ${branch} still waits: npx fragment-publisher review show ${branch}`,
+		),
+	];
+}
+
+/** Without the secret. @param place where the secret is */
+function senderLines(sender: Sender, place: string): string[] {
+	const { id, review, previous, name, contact } = sender;
+	const until = previous?.until?.toISOString() ?? "it is removed from the file";
+	return [
+		`id         ${id}`,
+		`layers     ${layersOf(sender)}`,
+		`review     ${review ? "its changes wait for a reviewer" : "no"}`,
+		`secret     in ${place}${previous ? `; the previous one is valid until ${until}` : ""}`,
+		...(name ? [`name       ${typeof name === "string" ? name : `${name.en} · ${name.fr}`}`] : []),
+		...(contact ? [`contact    ${contact}`] : []),
+	];
+}

@@ -6,8 +6,7 @@ import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { problemAt } from "../../registry/texts.ts";
 import type { Refusal } from "../../store/store.ts";
 import type { WriteAction } from "../app.ts";
-import type { Context } from "../context.ts";
-import { type Client, type Holding, Room } from "../limits.ts";
+import { type Client, type Context, type Holding, Room } from "../context.ts";
 import { emptyBody, type Reply, refuseWrite } from "../reply.ts";
 import { answerWrite, type WriteBody, writeHeaders } from "../write.ts";
 

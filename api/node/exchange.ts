@@ -1,23 +1,23 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { finished, pipeline, Readable } from "node:stream";
 import type { ReadFragment } from "../../registry/targets/facts.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
 import type { Context } from "../context.ts";
-import { answerRead } from "../read.ts";
+import { answerRead, maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
 import { answerGone, clientGone, clientOf, createWriter, originOf, type TrustedProxies } from "./address.ts";
-import { countedLog, createSend } from "./send.ts";
+import { countedLog } from "./log.ts";
 
 export const defaultTimes = {
 	headTimeoutMs: 10_000,
 	bodyTimeoutMs: 20_000,
-	/** For the client to read an answer, in addition to the time at `readerBytesPerSecond`. */
+	/** In addition to the time at `readerBytesPerSecond`. */
 	readerTimeoutMs: 30_000,
 	readerBytesPerSecond: 64_000,
 	/** Of the answer to a wrong signature, or to a write that exceeds a limit. */
 	badWriteDelayMs: 100,
 	checkEveryMs: 1_000,
-	/** Similar refusals of one address within it share a log line. */
 	logEveryMs: 1_000,
 };
 
@@ -28,14 +28,10 @@ export interface NodeOptions {
 	log: (answered: Answered) => void;
 	allReads: boolean;
 	count: () => void;
-	/**
-	 * For every answer after it was passed to Node. `route`: its kind, or the action of a write; `ms`: since
-	 * the request's head; the reason why a write was refused.
-	 */
+	/** For every answer. `route`: its kind, or the action of a write. `ms`: since the request's head. */
 	measure?: ((route: string, status: number, ms: number, reason: string | undefined) => void) | undefined;
 	trustedProxies?: TrustedProxies;
 	times?: Partial<typeof defaultTimes>;
-	/** Of bodies in memory, including those of writes that are being made. */
 	maxHeldBytes?: number;
 }
 
@@ -47,7 +43,6 @@ export function shareOf(options: NodeOptions, isClosing: () => boolean) {
 		isClosing,
 		send: createSend(times.readerTimeoutMs, times.readerBytesPerSecond),
 		write: createWriter(options.context, times.bodyTimeoutMs, options.maxHeldBytes),
-		// By address, method and status, with any path.
 		answered: countedLog(options.log, times.logEveryMs, ({ address, method, status }) =>
 			status < 400 ? null : `${address} ${method} ${status}`,
 		),
@@ -58,28 +53,27 @@ const maxTextLength = 1_000;
 
 export class Exchange {
 	readonly #startMs = performance.now();
+	readonly #isWrite: boolean;
 	#route = "";
-	#client: ReturnType<typeof clientOf> | undefined;
+	#clientOnce: ReturnType<typeof clientOf> | undefined;
 	#reason: string | undefined;
 
 	constructor(
 		readonly request: IncomingMessage,
 		readonly response: ServerResponse,
 		readonly server: ReturnType<typeof shareOf>,
-	) {}
+	) {
+		this.#isWrite = isWriteMethod(request.method ?? "");
+	}
 
 	get hasGone(): boolean {
 		return this.response.socket?.destroyed ?? true;
 	}
 
-	get #isWrite(): boolean {
-		return isWriteMethod(this.request.method ?? "");
-	}
-
-	/** Read it for the first time before the connection ends: later, it is unknown. */
-	get #knownClient() {
-		this.#client ??= clientOf(this.request, this.server.trustedProxies ?? []);
-		return this.#client;
+	/** First read before the connection ends: later, it is unknown. */
+	get #client() {
+		this.#clientOnce ??= clientOf(this.request, this.server.trustedProxies ?? []);
+		return this.#clientOnce;
 	}
 
 	/** Called once the earlier requests of the connection are answered. */
@@ -89,14 +83,17 @@ export class Exchange {
 		const route = routeOf(method, url, context.settings, context.routes);
 		this.#route = nameOf(route);
 		if (this.hasGone) return this.#writeNoted(answerGone());
-		const fail = (error: unknown) => this.#send(answerFailure(error, route.kind, context.log));
 		try {
 			const reply = this.#replyTo(route);
-			if (reply instanceof Promise) void reply.then((made) => this.#send(made)).catch(fail);
-			else this.#send(reply);
+			if (!(reply instanceof Promise)) return this.#send(reply);
+			void reply.then((made) => this.#send(made)).catch((error) => this.#fail(error, route.kind));
 		} catch (error) {
-			fail(error);
+			this.#fail(error, route.kind);
 		}
+	}
+
+	#fail(error: unknown, kind: Route["kind"]): void {
+		this.#send(answerFailure(error, kind, this.server.context.log));
 	}
 
 	#replyTo(route: Route): Reply | Promise<Reply> {
@@ -108,7 +105,7 @@ export class Exchange {
 			case "doc":
 				return answerRead(route, ifNoneMatch, file);
 			case "write":
-				return server.write(response, route.action, this.#knownClient.shares);
+				return server.write(response, route.action, this.#client.shares);
 			case "other": {
 				const origin = originOf(request, server.trustedProxies ?? []);
 				const { basePath } = context.settings;
@@ -119,11 +116,11 @@ export class Exchange {
 					ifNoneMatch,
 					acceptEncoding: String(request.headers["accept-encoding"] ?? ""),
 					address: origin && origin + request.url,
-					client: this.#knownClient.shares,
+					client: this.#client.shares,
 				});
 			}
 			case "status":
-				return answerStatus(route.segment, context.status ?? null, context.log, this.#knownClient.shares);
+				return answerStatus(route.segment, context.status ?? null, context.log, this.#client.shares);
 			default:
 				return answerPlain(route, context);
 		}
@@ -135,21 +132,19 @@ export class Exchange {
 		this.#reason = answer.reason;
 		// The rest of the body is discarded, so that the client can still read the answer.
 		if (method !== "GET" && method !== "HEAD") request.resume();
-		const isWrite = this.#isWrite;
-		if (answer.status < 400 && !isWrite && !server.allReads) {
+		if (answer.status < 400 && !this.#isWrite && !server.allReads) {
 			server.count();
 			return this.#write(answer);
 		}
 		const reply = inLanguageOf(answer, headers["accept-language"] ?? null);
-		const { counted } = this.#knownClient;
-		const isBadWrite = isWrite && (reply.status === 401 || reply.status === 429);
+		const { counted } = this.#client;
+		const isBadWrite = this.#isWrite && (reply.status === 401 || reply.status === 429);
 		// Writes from this machine are neither delayed nor limited.
 		if (!isBadWrite || counted === null) return this.#writeNoted(reply);
 		// A client that guesses signatures or ignores its limit sends again as soon as it has an answer.
 		setTimeout(() => this.#writeNoted(reply), server.times.badWriteDelayMs).unref();
 	}
 
-	/** The answer and its log line have the same id. */
 	#writeNoted(reply: Reply): void {
 		const id = randomUUID();
 		reply.headers["X-Request-Id"] = id;
@@ -166,7 +161,7 @@ export class Exchange {
 		server.measure?.(this.#route, reply.status, performance.now() - this.#startMs, this.#reason);
 	}
 
-	/** After the end of the exchange. It contains no secret and no signature. */
+	/** After the end of the exchange. No secret, no signature. */
 	describe(id: string) {
 		const { method = "", url = "", headers } = this.request;
 		const status = this.response.headersSent ? this.response.statusCode : clientGone;
@@ -177,7 +172,7 @@ export class Exchange {
 			status,
 			milliseconds: Math.round((performance.now() - this.#startMs) * 10) / 10,
 			sender: this.#isWrite && typeof headers.sender === "string" ? cut(headers.sender) : null,
-			...(status >= 400 && { address: this.#knownClient.address }),
+			...(status >= 400 && { address: this.#client.address }),
 			...(status >= 400 && this.#reason !== undefined && { reason: this.#reason }),
 		};
 	}
@@ -193,4 +188,63 @@ function nameOf(route: Route): string {
 
 function cut(text: string): string {
 	return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}…`;
+}
+
+/** Beyond this number, the connection with the oldest unread answer is closed. */
+const maxUnreadBytes = 256 * 1024 * 1024;
+
+/**
+ * Closes the connection of a client that does not read its answer in time. @param timeoutMs in addition to
+ * the time at `bytesPerSecond`
+ */
+export function createSend(timeoutMs: number, bytesPerSecond: number) {
+	/** Bytes of each answer, the oldest answer first. */
+	const unread = new Map<ServerResponse, number>();
+	let unreadBytes = 0;
+
+	function watch(response: ServerResponse, length: number): void {
+		const close = () => response.socket?.destroy();
+		const timer = setTimeout(close, timeoutMs + (length / bytesPerSecond) * 1000);
+		const bytes = response.writableLength;
+		unread.set(response, bytes);
+		unreadBytes += bytes;
+		response.once("close", () => {
+			clearTimeout(timer);
+			unread.delete(response);
+			unreadBytes -= bytes;
+		});
+		const [oldest] = unread.keys();
+		if (unreadBytes > maxUnreadBytes) oldest?.socket?.destroy();
+	}
+
+	return (response: ServerResponse, { status, headers, body }: Reply): void => {
+		if (status !== 304 && status !== 204) headers["Content-Length"] = String(body.length);
+		response.writeHead(status, headers);
+		const { req: request } = response;
+		// Once `Expect: 100-continue` is refused, no body follows.
+		const isSending = request.method !== "GET" && !request.complete && request.headers.expect === undefined;
+		const isStream = !(body instanceof Uint8Array) && body.length > maxJoinedBytes;
+		if (request.method === "HEAD" || body.length === 0) response.end();
+		else if (isStream) pipeline(Readable.from(body), response, () => undefined);
+		else if (isSending && !response.shouldKeepAlive && headers.Connection !== "close") {
+			// The client wants the connection closed. Closed before its whole body was read, it could lose
+			// the answer (RFC 9112, section 9.6).
+			response.write(joined(body), "latin1");
+			finished(request, () => response.end());
+		} else response.end(joined(body), "latin1");
+		// The operating system's buffer takes most answers at once.
+		if (response.writableLength > 0 || isStream) watch(response, body.length);
+	};
+}
+
+/**
+ * Pieces as a text with one character for each byte. Node writes it together with the head; a new buffer for each
+ * answer takes twice as long (row `docs-50` of `npm run bench`).
+ */
+function joined(body: Reply["body"]): Uint8Array | string {
+	if (body instanceof Uint8Array) return body;
+	let text = "";
+	for (const { buffer, byteOffset, length } of body)
+		text += Buffer.from(buffer, byteOffset, length).toString("latin1");
+	return text;
 }

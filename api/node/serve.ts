@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { Exchange, type NodeOptions, shareOf } from "./exchange.ts";
 
 /** Of one connection; with more, it is closed. */
@@ -77,4 +77,25 @@ class Connection {
 		this.#exchanges.shift();
 		if (this.#exchanges.length > 0) setImmediate(this.#answerFirst);
 	};
+}
+
+/**
+ * @param settings names of the settings of host and port, for the error
+ * @param advice a sentence at the end of the error
+ * @returns the address, such as `http://127.0.0.1:8080`
+ * @throws {Error} that names the settings, if the server cannot listen
+ */
+export async function listen(
+	server: Server,
+	{ host, port }: { host: string; port: number },
+	settings: string,
+	advice = "",
+): Promise<string> {
+	server.listen(port, host);
+	await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
+		const reason = error.code === "EADDRINUSE" ? "another process listens there" : error.message;
+		throw new Error(`${settings}: cannot listen on ${host}:${port}: ${reason}${advice}`);
+	});
+	const { port: listening } = server.address() as AddressInfo;
+	return `http://${host.includes(":") ? `[${host}]` : host}:${listening}`;
 }

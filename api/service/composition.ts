@@ -12,6 +12,7 @@ import { startTask } from "../../store/git/repository.ts";
 import { installHook } from "../../store/hook/install.ts";
 import type { Edit, Log } from "../../store/store.ts";
 import type { Context } from "../context.ts";
+import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
 import { createDisk, noteStart, refuseEmptyStart, repositoryPath, seed } from "./data-dir.ts";
 import {
@@ -23,7 +24,6 @@ import {
 	startExtensions,
 } from "./extensions.ts";
 import { createReadStatus } from "./layer-status.ts";
-import { serviceLog } from "./log.ts";
 import type { Configuration } from "./settings.ts";
 
 /** Closed after the HTTP server. */

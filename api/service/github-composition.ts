@@ -7,11 +7,11 @@ import { ifThereSync } from "../../store/files/files.ts";
 import { readCommit } from "../../store/files/version.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
+import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
 import { type Outside, type Service, withExtensions } from "./composition.ts";
 import { observeCommits, type RunningService, type Started, startExtensions } from "./extensions.ts";
 import { fetchFromGithub } from "./github.ts";
-import { serviceLog } from "./log.ts";
 import type { Configuration } from "./settings.ts";
 
 /** Reads come from the last build of this checkout, as from the hosting. */

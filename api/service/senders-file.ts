@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync, unwatchFile, watchFile } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { readTextIfThere, replaceFile } from "../../store/files/files.ts";
 import type { Log } from "../../store/store.ts";
-import type { Environment } from "../configuration.ts";
+import { type Environment, WrongError } from "../configuration.ts";
 import { parseSenders, type Sender, type Senders, senderNamesOf } from "../senders.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
@@ -137,4 +138,73 @@ function apply(after: Senders, senders: Map<string, Sender>, log: Log): void {
 	senders.clear();
 	for (const [id, sender] of after) senders.set(id, sender);
 	log.info({ senders: senders.size, added, removed, changed: changed.map(({ id }) => id) });
+}
+
+/** In the order that the file has them. The file does not get a member that is undefined. */
+export type SenderFields = Record<string, unknown>;
+
+/** Only the secret if nothing else is set. */
+function entryOf(fields: SenderFields): SenderEntry {
+	const { key, ...rest } = fields;
+	const isAlone = Object.values(rest).every((value) => value === undefined);
+	return isAlone && typeof key === "string" ? key : fields;
+}
+
+/** With a random secret. @throws {WrongError} if the id exists */
+export async function addSender(dataDir: string, id: string, fields: SenderFields): Promise<void> {
+	await changeSenders(dataDir, (entries) => {
+		if (Object.hasOwn(entries, id)) throw senderExists(dataDir, id);
+		return { ...entries, [id]: entryOf({ key: randomSecret(), ...fields }) };
+	});
+}
+
+/**
+ * @param change gets the sender's members, and returns the new ones; null removes the sender
+ * @throws {WrongError} if there is no such sender
+ */
+export async function changeSender(
+	dataDir: string,
+	id: string,
+	change: (fields: SenderFields) => SenderFields | null,
+): Promise<void> {
+	await changeSenders(dataDir, (entries) => {
+		const { [id]: entry, ...rest } = entries;
+		if (!Object.hasOwn(entries, id) || entry === undefined) throw senderMissing(dataDir, id);
+		const after = change(typeof entry === "string" ? { key: entry } : entry);
+		return after ? { ...entries, [id]: entryOf(after) } : rest;
+	});
+}
+
+export function senderExists(dataDir: string, id: string): WrongError {
+	return new WrongError(
+		`${sendersPath(dataDir)}: already has a sender ${id}; npx fragment-publisher sender change ${id} changes it`,
+	);
+}
+
+function senderMissing(dataDir: string, id: string): WrongError {
+	return new WrongError(
+		`${sendersPath(dataDir)}: has no sender ${id}; npx fragment-publisher sender list names them`,
+	);
+}
+
+export async function readAllSenders(dataDir: string): Promise<ReadonlyMap<string, Sender>> {
+	const place = sendersPath(dataDir);
+	const text = await readFile(place, "utf8").catch((error: Error) => {
+		throw new Error(`${place}: cannot be read; npm start or npx fragment-publisher sender add creates it`, {
+			cause: error,
+		});
+	});
+	return parseSenders(text, place);
+}
+
+export async function readSender(dataDir: string, id: string): Promise<Sender> {
+	const sender = (await readAllSenders(dataDir)).get(id);
+	if (!sender) throw senderMissing(dataDir, id);
+	return sender;
+}
+
+export interface Published {
+	/** Layers that the sender registered last, sorted. */
+	layers: readonly string[];
+	waiting: readonly string[];
 }

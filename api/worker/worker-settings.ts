@@ -1,8 +1,8 @@
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
-import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
-import type { Context } from "../context.ts";
-import { onceEach, type WriteLimiter } from "../limits.ts";
+import type { Environment } from "../configuration.ts";
+import { readGitHub, readServing, Variables } from "../configuration.ts";
+import { type Context, onceEach, type WriteLimiter } from "../context.ts";
 import type { ReadSettings } from "../read-request.ts";
 import { parseSenders } from "../senders.ts";
 import type { Bindings } from "./reads.ts";

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { statfs } from "node:fs/promises";
 import { createServer } from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { listen } from "../../api/node/serve.ts";
 import type { Observed, RunningService } from "../../api/service/extensions.ts";
-import { listen } from "../../api/service/listen.ts";
 import { readCommit, readVersion } from "../../store/files/version.ts";
 import type { Log } from "../../store/store.ts";
 

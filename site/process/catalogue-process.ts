@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { repositoryPath } from "../../api/service/data-dir.ts";
 import { readReviews, servedRef } from "../../api/service/repository.ts";
-import type { Published } from "../../api/service/senders.ts";
+import type { Published } from "../../api/service/senders-file.ts";
 import { isShallow, readLog } from "../../store/git/commands/commits.ts";
 import { GitFailure, lowerPriority } from "../../store/git/commands/run.ts";
 import { authorOf, type Log } from "../../store/store.ts";

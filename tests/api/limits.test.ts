@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { type Client, onceEach, Room, TokenBuckets } from "../../api/limits.ts";
+import { type Client, onceEach, Room, TokenBuckets } from "../../api/context.ts";
 import { clientOf } from "../../api/node/address.ts";
 import { test } from "../helpers/suite.ts";
 

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { conditionalEdits } from "../../api/conditions.ts";
+import { conditionalEdits } from "../../api/register.ts";
 import { descriptionPath, folderOf, layerPath } from "../../registry/smallkey.ts";
 import { problemAt, textsOf } from "../../registry/texts.ts";
 import { blobId } from "../../store/hashes.ts";

@@ -1,11 +1,10 @@
 import * as assert from "uvu/assert";
 import { answerStatus, routeOf } from "../../../api/app.ts";
-import type { Client } from "../../../api/limits.ts";
+import type { Client } from "../../../api/context.ts";
 import { clientOf } from "../../../api/node/address.ts";
 import { createReadStatus } from "../../../api/service/layer-status.ts";
 import { findWaiting } from "../../../api/service/repository.ts";
-import type { ServiceHarvester } from "../../../extensions/harvest/harvester/open.ts";
-import { createLayerParts } from "../../../extensions/harvest/harvester/open.ts";
+import { createLayerParts, type ServiceHarvester } from "../../../extensions/harvest/harvester/open.ts";
 import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";
 import { type Lang, layerPath } from "../../../registry/smallkey.ts";
 import { importCommit } from "../../../store/git/commands/commits.ts";

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { countedErrors } from "../../../api/service/log.ts";
+import { countedErrors } from "../../../api/node/log.ts";
 import { test } from "../../helpers/suite.ts";
 
 test("errors of one place are one line at once and one with their number, whatever they name", () => {

@@ -1,6 +1,5 @@
 import type { Log } from "../../store/store.ts";
 import { logText } from "../context.ts";
-import { countedLog } from "../node/send.ts";
 
 let waiting: string[] = [];
 
@@ -65,6 +64,48 @@ export function countReads() {
 	const end = () => {
 		clearInterval(timer);
 		log();
+	};
+	return { add, end };
+}
+
+/** Lines of further kinds are counted together. */
+const maxKinds = 1_000;
+
+/**
+ * Combines similar lines, so that refusals cannot fill a disk: the first of a kind is written at once, and at
+ * the end of a window the last one, with the number of all further ones.
+ * @param kindOf null for a line that is always written
+ */
+export function countedLog<Line extends object>(
+	write: (line: Line & { repeated?: number }) => void,
+	windowMs: number,
+	kindOf: (line: Line) => string | null,
+) {
+	const kinds = new Map<string, { last: Line; repeated: number }>();
+	let timer: NodeJS.Timeout | undefined;
+	/** Kinds with further lines are counted in the next window, too. */
+	const end = (): void => {
+		clearTimeout(timer);
+		for (const [kind, counted] of kinds) {
+			if (counted.repeated > 0) write({ ...counted.last, repeated: counted.repeated });
+			else kinds.delete(kind);
+			counted.repeated = 0;
+		}
+		timer = kinds.size > 0 ? setTimeout(end, windowMs).unref() : undefined;
+	};
+	const add = (line: Line): void => {
+		const name = kindOf(line);
+		if (name === null) return write(line);
+		const kind = kinds.size < maxKinds || kinds.has(name) ? name : "other";
+		const counted = kinds.get(kind);
+		if (counted) {
+			counted.last = line;
+			counted.repeated += 1;
+			return;
+		}
+		kinds.set(kind, { last: line, repeated: 0 });
+		write(line);
+		timer ??= setTimeout(end, windowMs).unref();
 	};
 	return { add, end };
 }
