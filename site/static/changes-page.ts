@@ -20,10 +20,9 @@ export function changesHtml(lang: Lang, lists: Lists): string {
 		root,
 		title: t("changes"),
 		here: "changes",
-		head: html`<link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">
-<script type="module" src="${root}${settings.assets.tables}"></script>`,
+		head: html`<link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">\n`,
+		hasTables: true,
 		other: `${root}${changesFolders[lang === "en" ? "fr" : "en"]}/`,
-		attributes: html` class="tables"`,
 		content: html`<h1>${t("changes")}</h1>
 <p class="links"><a href="${root}${feedPath}">${t("feed")}</a> <a href="${root}${publisherFolders[lang]}/">${t("all-publishers")}</a></p>
 ${isEmpty ? html`<p>${t("no-changes")}</p>` : html`${narrowForm(lang, lists)}\n${changeList(lang, changes, root, { ...lists, level: 2, isOnePublisher: false })}`}`,

@@ -40,13 +40,15 @@ interface Frame {
 	head?: Part;
 	other: string | null;
 	here?: "health" | "changes";
+	/** Whether the script for tables and lists is loaded. */
+	hasTables?: boolean;
 	attributes?: Html;
 	content: Part;
 }
 
 export function frameHtml(
 	pages: PageSettings,
-	{ lang, root, title, head, other, here, ...main }: Frame,
+	{ lang, root, title, head, other, here, hasTables, ...main }: Frame,
 ): string {
 	const { assets, site } = pages;
 	const { t } = textsIn[lang];
@@ -72,7 +74,7 @@ ${page("health", t("health"))}
 ${item("draft", "?page=draft", t("try-draft"))}
 </ul></nav>${other !== null && language}
 </div></header>
-<main id="main"${main.attributes}>
+<main id="main"${hasTables && html` class="tables"`}${main.attributes}>
 ${main.content}
 </main>
 <footer class="foot">
@@ -80,7 +82,8 @@ ${main.content}
 ${t("for-machines")} <a href="${root}${manifestPath}">${t("index")}</a> <a href="${root}${recentPath}">${t("change-list")}</a>
 <a href="${root}schemas/">${t("schema-list")}</a></p>
 ${operatorHtml(lang, site)}</footer>`;
-	return documentHtml(lang, headOf(root, assets, full, head), body);
+	const tables = hasTables && html`<script type="module" src="${root}${assets.tables}"></script>`;
+	return documentHtml(lang, headOf(root, assets, full, [head, tables]), body);
 }
 
 function signatureHtml({ signature }: Assets, root: string): Part {

@@ -26,34 +26,34 @@ const root = "../../";
 const maxRows = 2_000;
 const maxCauses = 10;
 
-export function healthHtml(lang: Lang, report: HealthReport | null, lists: Omit<Lists, "changes">): string {
-	const { settings, lastLook, entryOf } = lists;
+export function healthHtml(
+	lang: Lang,
+	{ report, settings, lastLook, entryOf }: Omit<Lists, "changes"> & { report: HealthReport | null },
+): string {
 	const sick = (report?.groups ?? []).flatMap(({ owner, layers }) =>
 		layers.flatMap(({ smallkey }) => {
 			const entry = entryOf(smallkey);
 			return entry?.health ? sickOf(entry, owner) : [];
 		}),
 	);
-	const rows = longestFirst(sick);
 	const { t, plural } = textsIn[lang];
 	const { checked = 0, unchecked = 0 } = report ?? {};
 	const facts = [
 		plural(checked, "layers-checked"),
 		unchecked > 0 && plural(unchecked, "layers-unchecked"),
-		rows.length > 0 ? plural(rows.length, "layers-sick") : checked > 0 && `${t("state-ok")}.`,
+		sick.length > 0 ? plural(sick.length, "layers-sick") : checked > 0 && `${t("state-ok")}.`,
 	];
 	return frameHtml(settings, {
 		lang,
 		root,
 		title: t("health-title"),
 		here: "health",
-		head: html`<script type="module" src="${root}${settings.assets.tables}"></script>`,
+		hasTables: true,
 		other: `${root}${healthFolders[lang === "en" ? "fr" : "en"]}/`,
-		attributes: html` class="tables"`,
 		content: html`<h1>${t("health-title")}</h1>
 <p>${t("health-intro")}</p>
 <p>${report ? facts.filter(Boolean).join(" ") : t("no-health-report")}</p>
-${settings.site.canSend && html`<p><a href="${root}${repairAddress(lang)}">${t("all-repairs")}</a></p>\n`}${rows.length > 0 && html`${causeCounts(lang, rows)}\n${sickTable(lang, rows, { root, settings, lastLook, isOnePublisher: false })}`}`,
+${settings.site.canSend && html`<p><a href="${root}${repairAddress(lang)}">${t("all-repairs")}</a></p>\n`}${sick.length > 0 && html`${causeCounts(lang, sick)}\n${sickTable(lang, sick, { root, settings, lastLook, isOnePublisher: false })}`}`,
 	});
 }
 
@@ -83,71 +83,77 @@ function causeText(lang: Lang, sickness: SickLayer): Part {
 	return text && html`${t("colon")} <span lang="${causeLang}">${text}</span>`;
 }
 
+type Column<Row> = readonly [name: string, cell: (row: Row) => Part];
+
+interface TableOptions {
+	root: string;
+	settings: PageSettings;
+}
+
+/** A row for each layer, with its title first. */
+export function layerTable<Row extends Pick<Entry, "smallkey" | "title">>(
+	lang: Lang,
+	rows: readonly Row[],
+	columns: readonly Column<Row>[],
+	{ root, settings }: TableOptions,
+): Html {
+	const { t } = textsIn[lang];
+	const heads = [t("layer"), ...columns.map(([name]) => name)];
+	const lines = rows.map((row) => {
+		const cells = columns.map(
+			([name, cell]) => html`<td data-label="${name}${t("colon")}">${cell(row) || "–"}</td>`,
+		);
+		const href = layerHref(root, lang, row.smallkey, settings);
+		return html`<tr><th scope="row"><a href="${href}">${titleOf(row, lang)}</a></th>${cells}</tr>\n`;
+	});
+	return html`<table class="sick sortable"><thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>
+${lines}</tbody></table>`;
+}
+
 /** Longest sick first. @param isOnePublisher whether all are of one publisher, whose name is left out */
 export function sickTable(
 	lang: Lang,
 	rows: readonly SickRow[],
-	{
-		root,
-		settings,
-		lastLook,
-		isOnePublisher,
-	}: { root: string; settings: PageSettings; lastLook: Lists["lastLook"]; isOnePublisher: boolean },
+	options: TableOptions & { lastLook: Lists["lastLook"]; isOnePublisher: boolean },
 ): Html {
 	const { t, stateText } = textsIn[lang];
-	const hasOwners = rows.some(({ owner }) => owner !== "");
-	const columns: [name: string, cell: (row: SickRow) => Part][] = [
-		...(isOnePublisher ? [] : [[t("publisher"), publisherLink] as [string, (row: SickRow) => Part]]),
-		[t("what-was-seen"), finding],
-		[t("service-host"), ({ hosts }) => hosts.join(" ")],
-		[t("since-the-week"), ({ since }) => dateOf(mondayOf(since))],
-		...(lastLook
-			? [[t("last-look"), ({ smallkey }) => dateOf(lastLook(smallkey))] as [string, (row: SickRow) => Part]]
-			: []),
-		...(hasOwners ? [[t("who-can-correct"), ({ owner }) => owner] as [string, (row: SickRow) => Part]] : []),
-	];
-	const lines = longestFirst(rows)
-		.slice(0, maxRows)
-		.map((row) => {
-			const link = html`<a href="${layerHref(root, lang, row.smallkey, settings)}">${titleOf(row, lang)}</a>`;
-			const cells = columns.map(
-				([name, cell]) => html`<td data-label="${name}${t("colon")}">${cell(row) || "–"}</td>`,
-			);
-			return html`<tr><th scope="row">${link}</th>${cells}</tr>\n`;
-		});
-	return html`${rows.length > maxRows && html`<p>${t("first-rows", maxRows)}</p>`}
-<table class="sick sortable"><thead><tr><th scope="col">${t("layer")}</th>${columns.map(([name]) => html`<th scope="col">${name}</th>`)}</tr></thead>
-<tbody>
-${lines}</tbody></table>`;
-
-	function publisherLink(row: SickRow): Part {
+	const { root, settings, lastLook, isOnePublisher } = options;
+	const { site } = settings;
+	const publisherLink = (row: SickRow) => {
 		const slug = slugOf(row);
 		return slug && html`<a href="${root}${publisherAddress(lang, slug)}">${senderOf(row, lang)}</a>`;
-	}
-
-	function finding(row: SickRow): Part {
-		const { smallkey, state, repair } = row;
-		return html`${stateText(state)}${causeText(lang, row)}${repair && html`. ${repairLink(smallkey)}`}`;
-	}
-
-	function repairLink(smallkey: string): Part {
-		const { site } = settings;
+	};
+	const repairLink = (smallkey: string) => {
 		const place = repairPlace(lang, smallkey, site);
-		const text = html`<span class="badge">${t("repair-proposed")}</span>`;
-		return place === "" ? text : html`<a href="${site.canSend ? root : ""}${place}">${text}</a>`;
-	}
+		const badge = html`<span class="badge">${t("repair-proposed")}</span>`;
+		return place === "" ? badge : html`<a href="${site.canSend ? root : ""}${place}">${badge}</a>`;
+	};
+	const finding = (row: SickRow) =>
+		html`${stateText(row.state)}${causeText(lang, row)}${row.repair && html`. ${repairLink(row.smallkey)}`}`;
+	const hasOwners = rows.some(({ owner }) => owner !== "");
+	const columns: (Column<SickRow> | false)[] = [
+		!isOnePublisher && [t("publisher"), publisherLink],
+		[t("what-was-seen"), finding],
+		[t("service-host"), ({ hosts }) => hosts.join(" ")],
+		[t("since-the-week"), ({ since }) => dayHtml(mondayOf(since))],
+		lastLook !== null && [t("last-look"), ({ smallkey }) => dayHtml(lastLook(smallkey))],
+		hasOwners && [t("who-can-correct"), ({ owner }) => owner],
+	];
+	const shown = columns.filter((column) => column !== false);
+	return html`${rows.length > maxRows && html`<p>${t("first-rows", maxRows)}</p>`}
+${layerTable(lang, longestFirst(rows).slice(0, maxRows), shown, options)}`;
+}
 
-	function dateOf(ms: number | null): Part {
-		if (ms === null) return null;
-		const day = new Date(ms).toISOString().slice(0, 10);
-		return html`<time datetime="${day}">${day}</time>`;
-	}
+/** @param time in milliseconds since 1970, or in ISO 8601 */
+export function dayHtml(time: number | string | null | undefined): Part {
+	if (time === null || time === undefined) return null;
+	const date = new Date(time).toISOString();
+	const day = date.slice(0, 10);
+	return html`<time datetime="${typeof time === "string" ? time : day}">${day}</time>`;
 }
 
 function longestFirst(rows: readonly SickRow[]): SickRow[] {
-	return [...rows].sort((a, b) => compare(a.since, b.since) || compare(a.smallkey, b.smallkey));
-}
-
-function compare(a: string, b: string): number {
-	return a < b ? -1 : Number(a > b);
+	const order = ({ since, smallkey }: SickRow) => `${since} ${smallkey}`;
+	return [...rows].sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }

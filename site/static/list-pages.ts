@@ -1,7 +1,7 @@
 import type { HealthReport } from "../../registry/health.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { chunkCount, type Entry, layerAddress } from "../data/entries.ts";
-import { stateOf, titleOf } from "../search/select.ts";
+import { stateOf } from "../search/select.ts";
 import {
 	changesFolders,
 	healthFolders,
@@ -13,9 +13,8 @@ import {
 } from "./addresses.ts";
 import { changeList, changesHtml } from "./changes-page.ts";
 import { frameHtml } from "./frame.ts";
-import { healthHtml, sickOf, sickTable } from "./health-page.ts";
-import { type Html, html, type PageSettings, type Part, siteName, textsIn } from "./html.ts";
-import { layerHref } from "./layer-page.ts";
+import { dayHtml, healthHtml, layerTable, sickOf, sickTable } from "./health-page.ts";
+import { html, type PageSettings, siteName, textsIn } from "./html.ts";
 import {
 	byTitle,
 	type Lists,
@@ -90,8 +89,14 @@ const root = "../../";
 /** Pure. @param layers all of the publisher, at least one @param lists the last changes of all layers */
 function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists: Lists): string {
 	const { settings, lastLook } = lists;
-	const { t, plural } = textsIn[lang];
+	const { t, plural, typeText, stateText } = textsIn[lang];
 	const name = namesOf(layers, lang);
+	const columns = [
+		[t("smallkey"), ({ smallkey }: Entry) => html`<code>${smallkey}</code>`],
+		[t("type"), ({ type }: Entry) => typeText(type)],
+		[t("health"), (entry: Entry) => stateText(stateOf(entry))],
+		[t("last-change"), ({ changed }: Entry) => dayHtml(changed?.date)],
+	] as const;
 	const sick = layers.filter(({ health }) => health);
 	const repairs = sick.filter(({ health }) => health?.repair).length;
 	const sorted = byTitle(layers, lang).map(({ entry }) => entry);
@@ -105,9 +110,8 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists
 		lang,
 		root,
 		title: name,
-		head: html`<script type="module" src="${root}${settings.assets.tables}"></script>`,
+		hasTables: true,
 		other: root + publisherAddress(lang === "en" ? "fr" : "en", slug),
-		attributes: html` class="tables"`,
 		content: html`<h1>${name}</h1>
 <p>${facts.filter(Boolean).join(", ")}.</p>
 <p class="links"><a href="${root}${publisherTable(slug)}" download>${t("table-csv")}</a> <a href="${root}${publisherFolders[lang]}/">${t("all-publishers")}</a></p>
@@ -121,35 +125,13 @@ ${
 }
 <h2>${t("layers")}</h2>
 ${layers.length > maxRows && html`<p>${t("first-of-table", maxRows)}</p>`}
-${layerTable(lang, sorted.slice(0, maxRows), settings)}
+${layerTable(lang, sorted.slice(0, maxRows), columns, { root, settings })}
 <h2>${t("changes")}</h2>
 ${recent.length === 0 ? html`<p>${t("no-own-changes")}</p>` : changeList(lang, recent.slice(0, maxChanges), root, { ...lists, level: 3, isOnePublisher: true })}`,
 	});
 }
 
-function layerTable(lang: Lang, entries: readonly Entry[], settings: PageSettings): Html {
-	const { t, typeText, stateText } = textsIn[lang];
-	const heads = [t("layer"), t("smallkey"), t("type"), t("health"), t("last-change")];
-	const rows = entries.map((entry) => {
-		const { smallkey, changed } = entry;
-		const cells: [name: string, content: Part][] = [
-			[heads[1] as string, html`<code>${smallkey}</code>`],
-			[heads[2] as string, typeText(entry.type)],
-			[heads[3] as string, stateText(stateOf(entry))],
-			[
-				heads[4] as string,
-				changed && html`<time datetime="${changed.date}">${changed.date.slice(0, 10)}</time>`,
-			],
-		];
-		const link = html`<a href="${layerHref(root, lang, smallkey, settings)}">${titleOf(entry, lang)}</a>`;
-		return html`<tr><th scope="row">${link}</th>${cells.map(([name, content]) => html`<td data-label="${name}${t("colon")}">${content || "–"}</td>`)}</tr>\n`;
-	});
-	return html`<table class="sick sortable"><thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-<tbody>
-${rows}</tbody></table>`;
-}
-
-function publishersHtml(lang: Lang, publishers: Publishers, settings: PageSettings): string {
+function publishersHtml(lang: Lang, { publishers, settings }: ListData): string {
 	const { t, plural } = textsIn[lang];
 	const all = [...publishers].map(([slug, layers]) => ({ slug, layers, name: namesOf(layers, lang) }));
 	const sorted = all.sort((a, b) => b.layers.length - a.layers.length || (a.name < b.name ? -1 : 1));
@@ -182,40 +164,34 @@ const publisherPath = new RegExp(
 	`^(?:${publisherFolders.en}|${publisherFolders.fr}|${publisherFilesFolder})/([a-z0-9-]+)\\.(?:html|csv)$`,
 );
 
+type IndexPage = (lang: Lang, data: ListData) => string;
+
+const indexPages = new Map<string, readonly [Lang, IndexPage]>();
+const indexes: readonly (readonly [Readonly<Record<Lang, string>>, IndexPage])[] = [
+	[changesFolders, changesHtml],
+	[healthFolders, healthHtml],
+	[publisherFolders, publishersHtml],
+];
+for (const [folders, page] of indexes)
+	for (const lang of langs) indexPages.set(`${folders[lang]}/index.html`, [lang, page]);
+
 export function isListPage(file: string): boolean {
-	const isIndex = [changesFolders, healthFolders, publisherFolders].some((folders) =>
-		langs.some((lang) => file === `${folders[lang]}/index.html`),
-	);
-	return isIndex || publisherPath.test(file);
+	return indexPages.has(file) || publisherPath.test(file);
 }
 
 /** Null if the publisher or layer does not exist. Pure. */
 export function renderListPage(file: string, data: ListData): string | null {
-	const { publishers, report, settings } = data;
-	for (const lang of langs) {
-		if (file === `${changesFolders[lang]}/index.html`) return changesHtml(lang, data);
-		if (file === `${healthFolders[lang]}/index.html`) return healthHtml(lang, report, data);
-		if (file === `${publisherFolders[lang]}/index.html`) return publishersHtml(lang, publishers, settings);
-	}
+	const [indexLang, page] = indexPages.get(file) ?? [];
+	if (indexLang && page) return page(indexLang, data);
 	const slug = publisherPath.exec(file)?.[1] ?? "";
-	const layers = publishers.get(slug);
+	const layers = data.publishers.get(slug);
 	if (!layers) return null;
-	for (const lang of langs)
-		if (file === `${publisherAddress(lang, slug)}.html`) return publisherHtml(lang, slug, layers, data);
-	return file === publisherTable(slug) ? publisherCsv(layers) : null;
+	if (file === publisherTable(slug)) return publisherCsv(layers);
+	const lang = langs.find((lang) => file === `${publisherAddress(lang, slug)}.html`);
+	return lang ? publisherHtml(lang, slug, layers, data) : null;
 }
 
 export function listPagePaths(slugs: Iterable<string>): string[] {
-	const folders = langs.flatMap((lang) => [
-		changesFolders[lang],
-		healthFolders[lang],
-		publisherFolders[lang],
-	]);
-	return [
-		...folders.map((folder) => `${folder}/index.html`),
-		...[...slugs].flatMap((slug) => [
-			...langs.map((lang) => `${publisherAddress(lang, slug)}.html`),
-			publisherTable(slug),
-		]),
-	];
+	const pagesOf = (slug: string) => langs.map((lang) => `${publisherAddress(lang, slug)}.html`);
+	return [...indexPages.keys(), ...[...slugs].flatMap((slug) => [...pagesOf(slug), publisherTable(slug)])];
 }
