@@ -2,20 +2,19 @@ import { causes } from "../../registry/health.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../page/page-settings.ts";
 import { english } from "../text/english.ts";
-import { englishStatic } from "../text/english-static.ts";
 import { french } from "../text/french.ts";
-import { frenchStatic } from "../text/french-static.ts";
+import { type StaticCode, staticTexts } from "../text/static.ts";
 import { translator } from "../text/translate.ts";
 import { type Html, html, type Part } from "./markup.ts";
 
 export { escapeHtml, Html, html, type Part, scriptData } from "./markup.ts";
 
 export const textsIn = {
-	en: { ...translator("en", { ...english, ...englishStatic }), causes: causes.en },
-	fr: { ...translator("fr", { ...french, ...frenchStatic }), causes: causes.fr },
+	en: { ...translator("en", { ...english, ...staticTexts.en }), causes: causes.en },
+	fr: { ...translator("fr", { ...french, ...staticTexts.fr }), causes: causes.fr },
 };
 
-export type StaticText = keyof typeof english | keyof typeof englishStatic;
+export type StaticText = keyof typeof english | StaticCode;
 
 /** A text in both languages, for what exists only once. */
 export function inBoth(code: StaticText, ...values: readonly string[]): string {

@@ -5,18 +5,6 @@ import type { english } from "./english.ts";
 
 export type Text = keyof typeof english;
 
-const copyTexts: ReadonlyMap<string, Text> = new Map([
-	["RAMP 4.0", "copy-ramp-4"],
-	["RAMP 5", "copy-ramp-5"],
-	["FGPV", "copy-fgpv"],
-	["GeoView", "copy-geoview"],
-	["Terria", "copy-terria"],
-	["Leaflet", "copy-leaflet"],
-	["<iframe>", "copy-iframe"],
-	["RAMP4", "copy-ramp4"],
-	["fragment", "copy-fragment"],
-]);
-
 type Value = string | number;
 
 /** @param texts code → text, as `filled` takes them */
@@ -36,7 +24,7 @@ export function translator<Code extends string>(lang: Lang, texts: Readonly<Reco
 		dayText: (day: Date) => day.toLocaleDateString(locale, { dateStyle: "long", timeZone: "UTC" }),
 		stateText: (state: string) => nameText(`state-${state}`, state),
 		typeText: (type: string) => nameText(`type-${type}`, type),
-		copyText: (name: string) => nameText(copyTexts.get(name) ?? "", name),
+		copyText: (name: string) => nameText(`copy-${name}`, name),
 	};
 }
 

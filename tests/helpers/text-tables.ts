@@ -4,11 +4,10 @@ import { texts } from "../../registry/texts.ts";
 import { english } from "../../site/text/english.ts";
 import { englishDrafts } from "../../site/text/english-drafts.ts";
 import { englishMaps } from "../../site/text/english-maps.ts";
-import { englishStatic } from "../../site/text/english-static.ts";
 import { french } from "../../site/text/french.ts";
 import { frenchDrafts } from "../../site/text/french-drafts.ts";
 import { frenchMaps } from "../../site/text/french-maps.ts";
-import { frenchStatic } from "../../site/text/french-static.ts";
+import { staticTexts } from "../../site/text/static.ts";
 
 interface TextTable {
 	name: string;
@@ -24,5 +23,5 @@ export const textTables: readonly TextTable[] = [
 	{ name: "pages", en: english, fr: french },
 	{ name: "maps", en: englishMaps, fr: frenchMaps },
 	{ name: "drafts", en: englishDrafts, fr: frenchDrafts },
-	{ name: "pages without a script", en: englishStatic, fr: frenchStatic },
+	{ name: "pages without a script", ...staticTexts },
 ];
