@@ -6,8 +6,7 @@ import { type Problem, textIn } from "../../registry/texts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { type Content, copyBox, copyButton } from "../page/dom.ts";
 import { bothLanguages, type Drawables } from "../page/drawables.ts";
-import { settings } from "../page/page.ts";
-import { lang, pageTexts } from "../page/page-texts.ts";
+import { lang, pageTexts, settings } from "../page/page.ts";
 import { translator } from "../text/translate.ts";
 
 const encoder = new TextEncoder();

@@ -5,8 +5,7 @@ import { canonicalText, maxRegistrationBytes } from "../../registry/registration
 import { parseSmallkey } from "../../registry/smallkey.ts";
 import { debounce, field, warning } from "../page/dom.ts";
 import { type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
-import { refresh, type View } from "../page/page.ts";
-import { lang } from "../page/page-texts.ts";
+import { lang, refresh, type View } from "../page/page.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { AddressBox, type DraftLayer, registrationText } from "./address-box.ts";
 import { checkDraft, draftDrawable, draftFragments, draftResult, t, verdict } from "./check.ts";

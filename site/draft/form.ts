@@ -5,7 +5,7 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { isObject, tryJson } from "../../registry/untrusted-text.ts";
 import { ServiceFailed } from "../map/service-request.ts";
 import { field, select, textIn } from "../page/dom.ts";
-import { typeText } from "../page/page-texts.ts";
+import { typeText } from "../page/page.ts";
 import { type PlacedProblem, t } from "./check.ts";
 import { parseServiceAddress } from "./proposals.ts";
 import { layerOptions, readService, type ServiceLayer } from "./service.ts";

@@ -1,6 +1,6 @@
 import type { Bounds } from "../data/entries.ts";
 import { askJson, ServiceFailed } from "../map/service-request.ts";
-import { layers as countText, lang } from "../page/page-texts.ts";
+import { layers as countText, lang } from "../page/page.ts";
 import {
 	type Document,
 	documentAddress,

@@ -1,4 +1,4 @@
-import { lang, pageTexts } from "../page/page-texts.ts";
+import { lang, pageTexts } from "../page/page.ts";
 import { translator } from "../text/translate.ts";
 
 const mapTexts =

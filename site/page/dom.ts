@@ -1,7 +1,7 @@
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { live } from "lit-html/directives/live.js";
-import { t } from "./page-texts.ts";
+import { t } from "./page.ts";
 
 /** Texts are never parsed as HTML. */
 export type Content = TemplateResult | Node | string | undefined | readonly Content[];

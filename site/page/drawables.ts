@@ -4,8 +4,7 @@ import type { TargetName } from "../../registry/targets/facts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { capabilitiesAddress } from "../service/address.ts";
 import { answerButton, breakable, type Content, outside, part, warning, webAddress } from "./dom.ts";
-import { readFile, settings } from "./page.ts";
-import { lang, t } from "./page-texts.ts";
+import { lang, readFile, settings, t } from "./page.ts";
 
 export type Drawables = Readonly<Record<Lang, Drawable | null>>;
 

@@ -6,8 +6,7 @@ import type { Overview } from "../map/overview.ts";
 import type { Chosen, FacetValue } from "../search/select.ts";
 import { boxOf, filterCount, firstShown, noFilters, type State } from "./address.ts";
 import { breakable, type Content, part, select, warning, whenIdle } from "./dom.ts";
-import { currentState, go } from "./page.ts";
-import { plural, stateText, t, typeText } from "./page-texts.ts";
+import { currentState, go, plural, stateText, t, typeText } from "./page.ts";
 
 const maxOffered = 500;
 

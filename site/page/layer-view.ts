@@ -18,16 +18,19 @@ import {
 import { layerFacts, layerHead } from "./layer-content.ts";
 import {
 	addressOfState,
+	copyText,
 	givenEntry,
+	lang,
 	problemBox,
 	readFile,
 	refresh,
 	root,
 	settings,
 	stateLink,
+	t,
+	texts,
 	type View,
 } from "./page.ts";
-import { copyText, lang, t, texts } from "./page-texts.ts";
 
 interface Layer {
 	/** Null if the catalogue does not have it yet. */

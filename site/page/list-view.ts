@@ -1,8 +1,7 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { catalogue, firstAnswers, renewCatalogue } from "../search/loaded-catalogue.ts";
-import type { Chosen } from "../search/select.ts";
-import { titleOf } from "../search/select.ts";
+import { type Chosen, titleOf } from "../search/select.ts";
 import {
 	boundsOf,
 	boxOf,
@@ -15,8 +14,20 @@ import {
 } from "./address.ts";
 import { type Content, debounce, textIn, whenIdle } from "./dom.ts";
 import { Filters } from "./filters.ts";
-import { currentState, go, refresh, settings, siteName, stateLink, type View } from "./page.ts";
-import { dayText, lang, layers, plural, t } from "./page-texts.ts";
+import {
+	currentState,
+	dayText,
+	go,
+	lang,
+	layers,
+	plural,
+	refresh,
+	settings,
+	siteName,
+	stateLink,
+	t,
+	type View,
+} from "./page.ts";
 import { type Results, results } from "./results.ts";
 
 /** Pause in typing before a search, and time between updates while layers are loading. */

@@ -4,8 +4,7 @@ import { readState, type State } from "./address.ts";
 import { warning } from "./dom.ts";
 import { EmbedView, LayerView } from "./layer-view.ts";
 import { ListView } from "./list-view.ts";
-import { addressOfState, currentState, go, isEmbed, root, siteName, type View } from "./page.ts";
-import { lang, t } from "./page-texts.ts";
+import { addressOfState, currentState, go, isEmbed, lang, root, siteName, t, type View } from "./page.ts";
 
 const main = document.querySelector("main") as HTMLElement;
 const menu = document.querySelectorAll<HTMLAnchorElement>("a[data-page]");

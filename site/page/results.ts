@@ -7,8 +7,19 @@ import { hostsOf, type Sort, senderOf, sorts, stateOf, titleOf } from "../search
 import { fold, maxWordLength, stem } from "../search/words.ts";
 import { firstShown, type State } from "./address.ts";
 import { type Content, copyButton, select } from "./dom.ts";
-import { currentState, go, problemBox, root, stateLink } from "./page.ts";
-import { dayText, lang, layers, stateText, t, typeText } from "./page-texts.ts";
+import {
+	currentState,
+	dayText,
+	go,
+	lang,
+	layers,
+	problemBox,
+	root,
+	stateLink,
+	stateText,
+	t,
+	typeText,
+} from "./page.ts";
 
 const sortTexts = { best: "best-match", title: "title", changed: "last-change" } as const;
 

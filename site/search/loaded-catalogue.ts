@@ -8,8 +8,7 @@ import {
 	parseChunk,
 	parseManifest,
 } from "../data/entries.ts";
-import { readFile, workerAddress } from "../page/page.ts";
-import { lang, t } from "../page/page-texts.ts";
+import { lang, readFile, t, workerAddress } from "../page/page.ts";
 import type { Matches } from "./matcher.ts";
 import { Selection } from "./select.ts";
 

@@ -108,9 +108,7 @@ function decodeUtf8(declared: TextDecoder | null) {
 	let isOther = false;
 	return (part: Uint8Array, isEnd: boolean): string => {
 		if (isOther && declared) return declared.decode(part, { stream: !isEnd });
-		const bytes = new Uint8Array(held.length + part.length);
-		bytes.set(held);
-		bytes.set(part, held.length);
+		const bytes = joined(held, part);
 		const whole = isEnd ? bytes.length : wholeLength(bytes);
 		held = bytes.slice(whole);
 		const text = bytes.subarray(0, whole);
@@ -124,45 +122,122 @@ function decodeUtf8(declared: TextDecoder | null) {
 	};
 }
 
-/** 0 if no UTF-8 sequence begins with the byte. */
-function sequenceLength(byte: number): number {
-	if (byte < 0x80) return 1;
-	if (byte >= 0xc2 && byte < 0xe0) return 2;
-	if (byte >= 0xe0 && byte < 0xf0) return 3;
-	return byte >= 0xf0 && byte < 0xf5 ? 4 : 0;
-}
-
 /** Without an incomplete sequence at the end. */
 function wholeLength(bytes: Uint8Array): number {
 	for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
-		const length = sequenceLength(bytes[bytes.length - back] as number);
-		if (length > 0) return length > back ? bytes.length - back : bytes.length;
+		const byte = bytes[bytes.length - back] as number;
+		if (byte < 0x80) break;
+		if (byte < 0xc0) continue;
+		const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+		return back < length ? bytes.length - back : bytes.length;
 	}
 	return bytes.length;
 }
+
+/** Bytes as characters: a sequence of UTF-8, or one other byte. */
+const sequences = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g;
 
 /** Each byte that is not UTF-8 is read as windows-1252. */
 function decodeMixed(bytes: Uint8Array): string {
 	const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 	const loose = new TextDecoder("windows-1252");
-	let text = "";
-	let from = 0;
-	for (let at = 0; at < bytes.length; ) {
-		const length = sequenceLength(bytes[at] as number);
-		if (length === 1) {
-			at += 1;
-			continue;
-		}
-		text += strict.decode(bytes.subarray(from, at));
-		const end = at + Math.max(length, 1);
+	const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+	return text.replace(sequences, (sequence) => {
+		const part = Uint8Array.from(sequence, (sign) => sign.charCodeAt(0));
 		try {
-			text += strict.decode(bytes.subarray(at, length > 0 ? end : at + 4));
-			at = end;
+			return strict.decode(part);
 		} catch {
-			text += loose.decode(bytes.subarray(at, at + 1));
-			at += 1;
+			return loose.decode(part);
 		}
-		from = at;
+	});
+}
+
+export type Parts = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+const maxDocumentBytes = 64_000_000;
+
+export class BrokenParts extends Error {}
+
+const maxAtOnce = 1 << 16;
+
+export async function* textsOf(parts: Parts, contentType: string): AsyncGenerator<string> {
+	let start = new Uint8Array(0);
+	let decode: ReturnType<typeof createDecode> | null = null;
+	for await (const part of parts) {
+		for (let at = 0; at < part.length; at += maxAtOnce) {
+			const bytes = part.subarray(at, at + maxAtOnce);
+			if (decode) {
+				yield decode(bytes, false);
+				continue;
+			}
+			start = joined(start, bytes);
+			if (start.length < maxPrologBytes) continue;
+			decode = createDecode(start, contentType);
+			yield decode(start, false);
+		}
 	}
-	return text + strict.decode(bytes.subarray(from));
+	yield decode ? decode(new Uint8Array(0), true) : createDecode(start, contentType)(start, true);
+}
+
+function joined(start: Uint8Array, end: Uint8Array): Uint8Array<ArrayBuffer> {
+	const bytes = new Uint8Array(start.length + end.length);
+	bytes.set(start);
+	bytes.set(end, start.length);
+	return bytes;
+}
+
+/** Parts that begin as gzip does (RFC 1952, section 2.3.1): some services do not announce it. */
+export async function* unzipped(parts: Parts): AsyncGenerator<Uint8Array> {
+	const source = Symbol.asyncIterator in parts ? parts[Symbol.asyncIterator]() : parts[Symbol.iterator]();
+	const first = await source.next();
+	const rest = async function* () {
+		for (let next = first; !next.done; next = await source.next()) yield next.value;
+	};
+	try {
+		const [a, b] = first.done ? [] : first.value;
+		if (a !== 0x1f || b !== 0x8b) yield* rest();
+		else yield* inflated(rest());
+	} finally {
+		await source.return?.();
+	}
+}
+
+async function* inflated(parts: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+	const stream = new DecompressionStream("gzip");
+	const reader = stream.readable.getReader();
+	const failure = writeAll(parts, stream.writable.getWriter());
+	let bytes = 0;
+	try {
+		for (let next = await reader.read(); !next.done; next = await reader.read()) {
+			bytes += next.value.length;
+			if (bytes > maxDocumentBytes) throw new BrokenParts();
+			yield next.value;
+		}
+	} catch {
+		// The parts may have failed; otherwise they are not gzip, or are cut off.
+		throw (await failure) ?? new BrokenParts();
+	} finally {
+		reader.cancel().catch(() => undefined);
+	}
+}
+
+/** Never rejects. @returns why the parts failed; null if they did not, or the writer did */
+async function writeAll(
+	parts: AsyncGenerator<Uint8Array>,
+	writer: WritableStreamDefaultWriter<BufferSource>,
+): Promise<unknown> {
+	try {
+		for (let next = await parts.next(); !next.done; next = await parts.next()) {
+			const isWritten = await writer.write(next.value as Uint8Array<ArrayBuffer>).then(
+				() => true,
+				() => false,
+			);
+			if (!isWritten) return null;
+		}
+		await writer.close().catch(() => undefined);
+		return null;
+	} catch (error) {
+		await writer.abort(error).catch(() => undefined);
+		return error;
+	}
 }

@@ -8,7 +8,7 @@ import {
 	type OgcService,
 	ownBox,
 } from "./capabilities.ts";
-import { createDecode } from "./decode.ts";
+import { BrokenParts, createDecode, type Parts, textsOf, unzipped } from "./decode.ts";
 import {
 	addInnerScales,
 	copied,
@@ -18,7 +18,6 @@ import {
 	withEntry,
 	withFormats,
 } from "./layer-members.ts";
-import { BrokenParts, type Parts, textsOf, unzipped } from "./parts.ts";
 import { TreeBuilder, UnreadableXml, type XmlElement, XmlReader } from "./xml.ts";
 
 /** Of a large document: characters of layers' texts, and names of other layers. */

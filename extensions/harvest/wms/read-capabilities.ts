@@ -5,7 +5,7 @@ import { Trouble } from "../../../api/service/net/trouble.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { capabilitiesAddress, restfulAddress } from "../../../site/service/address.ts";
 import { type Capabilities, listedNames, type OgcService } from "../../../site/service/capabilities.ts";
-import type { Parts } from "../../../site/service/parts.ts";
+import type { Parts } from "../../../site/service/decode.ts";
 import { NotCapabilities, readCapabilities } from "../../../site/service/read-capabilities.ts";
 import { orTrouble, quote } from "../finding.ts";
 
