@@ -9,11 +9,9 @@ import { assertColour, barriers, openBrowser, openWindow, runInBrowser, type Win
 import { blue, green, red, sendJson, serveExport, serveWms } from "./map-services.ts";
 import { SiteWorld, type TestLayer, wmsAt } from "./site-world.ts";
 
-/** The catalogue as a user meets it: what each part of its pages does in detail is in `page/*.browsers.ts`. */
 interface Context {
 	maps: Peer;
 	world: SiteWorld;
-	/** One window for all tests. */
 	window: Window;
 	page: Page;
 }

@@ -7,13 +7,10 @@ import { root } from "../helpers/process.ts";
 import { skip, type Test } from "../helpers/suite.ts";
 import { eventually } from "../helpers/wait.ts";
 
-/** Path of a Chromium; undefined where there is none. */
 export const executable = browserPath;
 
-/** The browser of this process: its start takes a second. The runner ends it. */
 let browser: Promise<Browser> | undefined;
 
-/** Opens a browser that other files of the process use too; its `close` ends only what this file has opened. */
 export async function openBrowser(): Promise<Browser> {
 	browser ??= openOwn();
 	const shared = await browser;
@@ -27,24 +24,19 @@ export async function openBrowser(): Promise<Browser> {
 	});
 }
 
-/** A window of its own, with what its console said. */
 export interface Window {
 	page: Page;
 	context: BrowserContext;
-	/** Errors of the page's own code, scripts that are missing, and what the Content-Security-Policy refused. */
 	faults: string[];
 }
 
-/** What a window can be. */
 export interface WindowOptions {
 	width?: number;
 	height?: number;
 	dark?: boolean;
 	javaScriptEnabled?: boolean;
 	locale?: string;
-	/** Whether scripts of the test may come in beside the page's policy. */
 	bypassCSP?: boolean;
-	/** Whether the screen is touched. */
 	hasTouch?: boolean;
 }
 
@@ -52,7 +44,6 @@ function isLeft({ message }: Error): boolean {
 	return message.startsWith("Failed to fetch dynamically imported module");
 }
 
-/** Opens a window without history or cache. */
 export async function openWindow(browser: Browser, options: WindowOptions = {}): Promise<Window> {
 	const { width = 1_200, height = 900, dark = false, javaScriptEnabled = true } = options;
 	const { locale = "en-CA", bypassCSP = false, hasTouch = false } = options;
@@ -93,7 +84,6 @@ export async function colourAt(page: Page, selector: string, x: number, y: numbe
 	return [...decode(await page.screenshot({ clip })).data.slice(0, 3)];
 }
 
-/** Whether two colours are nearly the same: edges are smoothed, and pictures are scaled. */
 export function isNear(
 	colour: readonly number[],
 	[red, green, blue]: readonly [number, number, number],
@@ -113,7 +103,6 @@ export async function assertColour(
 	await eventually(async () => isNear(await colourAt(page, ".map", x, y), colour) !== not);
 }
 
-/** A rule of axe-core that a page breaks, and where. */
 interface Violation {
 	id: string;
 	impact: string;
@@ -136,7 +125,6 @@ export async function barriers(page: Page, options: object = {}): Promise<string
 	);
 }
 
-/** Runs a suite that needs Chromium, or says that it is left out. In CI there has to be one. */
 export function runInBrowser<T>(test: Test<T>): void {
 	if (executable || process.env.CI) test.run();
 	else skip("browsers: there is no Chromium (Debian: apt-get install chromium)");

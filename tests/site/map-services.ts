@@ -4,12 +4,10 @@ import type { Peer, Route } from "../extensions/harvest/peer.ts";
 
 export type Colour = readonly [number, number, number];
 
-/** Colours that no base map has. */
 export const red: Colour = [200, 0, 0];
 export const blue: Colour = [0, 0, 200];
 export const green: Colour = [0, 150, 0];
 
-/** A picture of one colour with another one around it, as a data URI of a legend. */
 export function symbolImage(fill: Colour, edge: Colour = fill, side = 20): string {
 	const data = new Uint8Array(side * side * 4);
 	for (let index = 0; index < side * side; index += 1) {
@@ -20,7 +18,6 @@ export function symbolImage(fill: Colour, edge: Colour = fill, side = 20): strin
 	return `data:image/png;base64,${Buffer.from(encode({ width: side, height: side, data, channels: 4 })).toString("base64")}`;
 }
 
-/** A rectangle of the map: xmin, ymin, xmax, ymax. */
 type Box = [number, number, number, number];
 
 const allowAll = { "Access-Control-Allow-Origin": "*" };
@@ -34,24 +31,20 @@ function send(response: ServerResponse, type: string, body: string | Uint8Array,
 	response.writeHead(status, { ...allowAll, "Content-Type": type }).end(body);
 }
 
-/** Sends a value as JSON that any page may read. */
 export function sendJson(value: unknown): Route {
 	return (_request, response) => send(response, "application/json", JSON.stringify(value));
 }
 
-/** Sends a text that any page may read. */
 export function sendText(text: string, type: string, status = 200): Route {
 	return (_request, response) => send(response, type, text, status);
 }
 
-/** What a WMS of a test draws and says. */
 export interface WmsAnswers {
 	/** The colour at a place of the map; null: transparent. */
 	colourOf?: (x: number, y: number) => Colour | null;
 	info?: string;
 	/** An exception report instead of every picture; a text is sent where its reference is not this. */
 	onlyReference?: string;
-	/** Whether every request ends in an exception report. */
 	exception?: string;
 }
 
@@ -96,7 +89,6 @@ function paint(
 	return encode({ width, height, data, channels: 4 });
 }
 
-/** One layer of an ArcGIS service, whose features are those in the rectangle that is asked for. */
 export function serveFeatures(
 	peer: Peer,
 	path: string,
@@ -105,7 +97,6 @@ export function serveFeatures(
 	peer.on(`${path}/query`, sendJson({ features }));
 }
 
-/** A map service that draws pictures of one colour. */
 export function serveExport(peer: Peer, path: string, colour: Colour): void {
 	peer.on(`${path}/export`, (request, response) => {
 		const query = queryOf(request);

@@ -18,14 +18,12 @@ import { Peer } from "../extensions/harvest/peer.ts";
 import { buildCatalogue } from "./data/entries.ts";
 import { plainSettings } from "./data/pages.ts";
 
-/** A layer of a test's catalogue. */
 export interface TestLayer {
 	smallkey: string;
 	registration: Registration;
 	description?: Description;
 	health?: Sickness | null;
 	sender?: Entry["sender"];
-	/** Further members of its entry. */
 	more?: Partial<Entry>;
 }
 
@@ -50,7 +48,6 @@ async function openSite(): Promise<SiteFiles> {
 	return { files: new Map([...files, ...guide, ["schemas/index.html", api]]), pages };
 }
 
-/** A static site with some layers, as a build makes it, below a prefix. */
 export class SiteWorld implements AsyncDisposable {
 	readonly files = new Map<string, string | Uint8Array>();
 	readonly #ours = new Set<string>();
@@ -60,7 +57,6 @@ export class SiteWorld implements AsyncDisposable {
 		readonly prefix: string,
 	) {}
 
-	/** Address of a page below the site's root. */
 	url(path: string): string {
 		return `${this.server.origin}${this.prefix}/${path}`;
 	}
@@ -111,7 +107,6 @@ export class SiteWorld implements AsyncDisposable {
 		return { ...entry, ...(health !== undefined && { health }), ...more };
 	}
 
-	/** Answers as a plain web server does; a path that a test has taken stays its own. */
 	#route(target: string): void {
 		const path = target.split("?")[0] ?? "";
 		if (this.server.routes.has(path) && !this.#ours.has(path)) return;
@@ -145,7 +140,6 @@ function typeOf(file: string): string {
 	return types[/\.(\w+)$/.exec(file)?.[1] ?? ""] ?? "application/json; charset=utf-8";
 }
 
-/** A wms registration. */
 export function wmsAt(
 	address: string,
 	layer: string,
@@ -162,10 +156,6 @@ export function wmsAt(
 	} as Registration;
 }
 
-/**
- * A layer of points that was harvested. Its features have a NAME and a KIND, and its extent has the middle of the map in
- * its middle.
- */
 export function featureLayer(
 	smallkey: string,
 	address: string,

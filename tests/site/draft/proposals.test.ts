@@ -11,7 +11,6 @@ import {
 } from "../../../site/draft/proposals.ts";
 import { test } from "../../helpers/suite.ts";
 
-/** Pairs of services of the Government of Canada: `tests/fixtures/layers` and the example layers have most of them. */
 const pairs = [
 	["https://maps.geogratis.gc.ca/wms/canvec_en", "https://maps.geogratis.gc.ca/wms/canvec_fr"],
 	[

@@ -13,7 +13,6 @@ interface Context {
 	browser: Browser;
 	maps: Peer;
 	world: SiteWorld;
-	/** Address of each page below the language, and what tells that it is there. */
 	pages: [string, (page: Page) => Promise<unknown>][];
 }
 
@@ -79,7 +78,6 @@ test.after(async ({ browser, maps, world }) => {
 	await Promise.all([maps?.close(), world?.close()]);
 });
 
-/** Fields and buttons that begin or end beside the text of a page, where it is narrow. */
 async function besideText(page: Page): Promise<string[]> {
 	return page.evaluate(() => {
 		const main = document.querySelector("main") as HTMLElement;
@@ -89,7 +87,6 @@ async function besideText(page: Page): Promise<string[]> {
 	});
 }
 
-/** Width of the narrowest cell of a table, in pixels. */
 async function narrowestCell(page: Page): Promise<number> {
 	const cells =
 		"[...document.querySelectorAll('main :is(td, th)')].filter((cell) => cell.offsetWidth > 0 && cell.innerText !== '')";

@@ -8,7 +8,6 @@ import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
 
 interface Context {
 	browser: Browser;
-	/** The page of one window, for all tests that need no new cache and no language of their own. */
 	window: Page;
 	faults: string[];
 	world: SiteWorld;
@@ -16,7 +15,6 @@ interface Context {
 
 const hosts = ["maps.example.ca", "gis.example.ca"];
 
-/** Forty layers, of which a few are odd. */
 const layers: TestLayer[] = Array.from({ length: 40 }, (_, at) => ({
 	smallkey: `layer-${at}`,
 	registration: wmsAt(`https://${hosts[at % 2]}/wms`, `l${at}`, [

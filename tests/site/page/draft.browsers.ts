@@ -12,14 +12,12 @@ import { SiteWorld, wmsAt } from "../site-world.ts";
 
 interface Context {
 	browser: Browser;
-	/** The page of one window for all tests. */
 	page: Page;
 	faults: string[];
 	maps: Peer;
 	world: SiteWorld;
 }
 
-/** What the page sent. */
 interface Sent {
 	method: string;
 	path: string;
@@ -51,7 +49,6 @@ test.after.each(async ({ page, faults }) => {
 	assert.equal(faults.splice(0), []);
 });
 
-/** Lets the site's server take one PUT, and answer as the service does. */
 function takePut(world: SiteWorld, path: string, status: number, answer: object): Promise<Sent> {
 	return new Promise((resolve) => {
 		world.server.on(path, (request, response) => {
@@ -67,7 +64,6 @@ function takePut(world: SiteWorld, path: string, status: number, answer: object)
 	});
 }
 
-/** Opens the parts of the form that are closed at first. */
 async function openAll(page: Page): Promise<void> {
 	await page.locator("#source").waitFor();
 	for (const summary of await page.locator(".draftfields summary").all()) await summary.click();

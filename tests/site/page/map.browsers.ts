@@ -21,10 +21,8 @@ import { featureLayer, SiteWorld, type TestLayer, wmsAt } from "../site-world.ts
 
 interface Context {
 	browser: Browser;
-	/** One window for all tests but those of its clock: another one takes twice the processor time of its page. */
 	window: Window;
 	maps: Peer;
-	/** Another server, for what fails. */
 	odd: Peer;
 	world: SiteWorld;
 }
@@ -40,7 +38,6 @@ function drawing(fill: Colour, label: string) {
 	return { image: symbolImage(fill), label };
 }
 
-/** Every service, and the layers that name them. */
 function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 	const at = (path: string) => maps.origin + path;
 	serveWms(maps, "/wms", { info: "<h1>Here</h1><script>parent.document.title='owned'</script>" });
@@ -111,7 +108,6 @@ test.after.each(async ({ window }) => {
 	assert.equal(window.faults.splice(0), []);
 });
 
-/** Opens a layer and waits until its map has come to an end. */
 async function openLayer(
 	{ window: { page }, world }: Pick<Context, "window" | "world">,
 	smallkey: string,

@@ -1,13 +1,11 @@
 import type { Entry } from "../../../site/data/entries.ts";
 
-/** The rows of a table: a line for each, with a bar between two cells. */
 const rowsOf = (table: string) =>
 	table
 		.trim()
 		.split("\n")
 		.map((line) => line.trim().split(" | "));
 
-/** Who registers: English, French, their host, and how their smallkeys begin. */
 const senders = rowsOf(`
 	Statistics Canada | Statistique Canada | geo.statcan.gc.ca | statcan-
 	Natural Resources Canada | Ressources naturelles Canada | maps-cartes.services.geo.ca | nrcan_
@@ -21,7 +19,6 @@ const senders = rowsOf(`
 	Parks Canada | Parcs Canada | opendata.parks-parcs.ca | pca-
 `) as [en: string, fr: string, host: string, prefix: string][];
 
-/** What layers are about: English, French, and a word that both descriptions have. */
 const themes = rowsOf(`
 	Census divisions | Divisions de recensement
 	Census tracts | Secteurs de recensement
@@ -85,7 +82,6 @@ const themes = rowsOf(`
 	Wetlands | Milieux humides
 `) as [en: string, fr: string][];
 
-/** Where they lie: English and French, or one name. */
 const places = `
 	Canada, Alberta, British Columbia | Colombie-Britannique, Manitoba, New Brunswick | Nouveau-Brunswick,
 	Newfoundland and Labrador | Terre-Neuve-et-Labrador,
@@ -97,7 +93,6 @@ const places = `
 	.split(",")
 	.map((place) => place.trim().split(" | ")) as [en: string, fr?: string][];
 
-/** How titles of one theme and place differ. */
 const variants: [en: (t: string, p: string) => string, fr: (t: string, p: string) => string][] = [
 	[(t, p) => `${t}, ${p}`, (t, p) => `${t}, ${p}`],
 	[(t, p) => `${t} of ${p}, 2021`, (t, p) => `${t} : ${p}, 2021`],
@@ -116,38 +111,19 @@ function slug(text: string): string {
 		.slice(0, 40);
 }
 
-/** Layers that searches look for, each as its sender would register it. */
-export const sought: Entry[] = rowsOf(`
-	statcan-cd-2021 | 0 | Census divisions 2021 – cartographic boundaries | Divisions de recensement 2021 – limites cartographiques | lcd_000a21a_e
-	statcan-pop-centres | 0 | Population centres | Centres de population | popctr
-	nrcan_cdem_hillshade | 1 | Shaded relief of the Canadian Digital Elevation Model | Relief ombré du modèle numérique d’élévation du Canada | cdem.hillshade
-	nrcan_flood_2013_calgary | 1 | Southern Alberta flood extent, June 2013 | Étendue de l’inondation du sud de l’Alberta, juin 2013 | egs_flood_2013
+const sought: Entry[] = rowsOf(`
 	nrcan_canvec_hydro | 1 | CanVec – Hydrographic features | CanVec – Entités hydrographiques | hydro
-	cwfis-hotspots | 1 | Wildfire hotspots of the last 24 hours | Points chauds des feux de végétation des 24 dernières heures | public:hotspots_last24hrs
 	23ax5t | 2 | Ozone monitoring stations | Stations de surveillance de l’ozone | ozone
 	npri-inrp | 2 | National Pollutant Release Inventory | Inventaire national des rejets de polluants | NPRI
-	eccc-ghg-facilities | 2 | Greenhouse gas emissions from large facilities | Émissions de gaz à effet de serre des grandes installations | ghg
 	dfo-lobster-fishing-areas | 3 | Lobster fishing areas | Zones de pêche du homard | LFA
 	dfo-beluga-st-lawrence | 3 | Beluga whale habitat, St. Lawrence Estuary | Habitat du béluga, estuaire du Saint-Laurent | beluga
-	cer-trans-mountain | 4 | Trans Mountain pipeline system | Réseau pipelinier de Trans Mountain | tm
-	cer-incidents | 4 | Pipeline incidents since 2008 | Incidents pipeliniers depuis 2008 | incidents
 	ab-oilsands-leases | 5 | Oil sands leases | Concessions de sables bitumineux | leases
 	ab-grizzly-bear-zones | 5 | Grizzly bear recovery zones | Zones de rétablissement du grizzli | grizzly
-	bcgw-old-growth | 6 | Old-growth deferral areas | Secteurs de report de coupe des forêts anciennes | WHSE_FOREST.OGSR
-	bcgw-avalanche-paths | 6 | Avalanche paths along highways | Couloirs d’avalanche le long des routes | avalanche
 	qc-erablieres | 7 | Sugar bushes | Érablières | erablieres
-	qc-reseau-hydro | 7 | Hydroelectric generating stations of Hydro-Québec | Centrales hydroélectriques d’Hydro-Québec | centrales
-	qc-zis-2019 | 7 | Special intervention zone of the 2017 and 2019 floods | Zone d’intervention spéciale des inondations de 2017 et 2019 | zis
 	toBikeShareStations | 8 | Bike share stations | Stations de vélos en libre-service | bikeshare
-	toNeighbourhoods158 | 8 | Neighbourhoods (158 model) | Quartiers (modèle à 158) | neighbourhoods
 	toRavines | 8 | Ravine and natural feature protection | Protection des ravins et des éléments naturels | ravines
-	pca-banff-trails | 9 | Hiking trails of Banff National Park | Sentiers de randonnée du parc national Banff | trails
 	pca-dark-sky | 9 | Dark sky preserves | Réserves de ciel étoilé | darksky
-	pca-national-historic-sites | 9 | National historic sites | Lieux historiques nationaux | nhs
 	aafc-aci-2023 | 1 | Annual crop inventory 2023 | Inventaire annuel des cultures 2023 | aci2023
-	first-nations-reserves | 1 | First Nations reserves and Aboriginal lands | Réserves des Premières Nations et terres autochtones | AL_TA
-	ec-tornado-tracks | 2 | Tornado tracks | Trajectoires des tornades | tornado
-	seismic-hazard-2020 | 1 | Seismic hazard of the National Building Code 2020 | Aléa sismique du Code national du bâtiment 2020 | hazard
 `).map(([smallkey = "", sender, en = "", fr = "", layer = ""], at) =>
 	entryOf(smallkey, Number(sender), [en, fr], layer, at),
 );

@@ -1,6 +1,5 @@
 import type { Entry } from "../../../site/data/entries.ts";
 
-/** Further layers, with short titles, which are among those of the generated catalogue. */
 const rows: [smallkey: string, en: string, fr: string, sender: [en: string, fr: string]][] = [
 	["q7x31b", "Pipelines", "Pipelines", ["Canada Energy Regulator", "Régie de l’énergie du Canada"]],
 	["canada", "Land outline", "Contour des terres", ["Statistics Canada", "Statistique Canada"]],
@@ -41,11 +40,6 @@ export const heldOutLayers: Entry[] = rows.map(([smallkey, en, fr, [senderEn, se
 	sender: { en: senderEn, fr: senderFr },
 }));
 
-/**
- * What a user types, and what the first layer found must be: its smallkey, or an expression that its text meets. The text
- * is `smallkey | English title | French title | English sender`, and empty where nothing is found. Written before the search
- * was run with them.
- */
 export const heldOutQueries: [text: string, first: string | RegExp][] = [
 	// Smallkeys that are words of many layers, or stop words.
 	["canada", "canada"],
@@ -109,4 +103,25 @@ export const heldOutQueries: [text: string, first: string | RegExp][] = [
 	["ecole nb", /(?=.*School)(?=.*New Brunswick)/],
 	["lighthose", "lk-009"],
 	["wels water", "wells-z"],
+	// Without accents, with a typing error, in the other language.
+	["erablieres", "qc-erablieres"],
+	["velos libre-service", "toBikeShareStations"],
+	["grizly bear", "ab-grizzly-bear-zones"],
+	["homard", "dfo-lobster-fishing-areas"],
+	// Keys and parts of them, senders and hosts with a word.
+	["23ax5t", "23ax5t"],
+	["canvec_hydro", "nrcan_canvec_hydro"],
+	["BikeShare", "toBikeShareStations"],
+	["aci-2023", "aafc-aci-2023"],
+	["parks canada dark sky", "pca-dark-sky"],
+	["gis.toronto.ca ravine", "toRavines"],
+	// The address of a service, a request, a fragment and the page.
+	["https://gisp.dfo-mpo.gc.ca/beluga-whale-habitat-st-lawrence-estuary/wms", "dfo-beluga-st-lawrence"],
+	[
+		"https://maps-cartes.services.geo.ca/canvec-hydrographic-features/wms?SERVICE=WMS&REQUEST=GetCapabilities",
+		"nrcan_canvec_hydro",
+	],
+	["https://rcs.example.ca/v0.9/doc/en/npri-inrp", "npri-inrp"],
+	["https://rcs.example.ca/fr/?layer=toRavines", "toRavines"],
+	["where are the oil sands leases in Alberta", "ab-oilsands-leases"],
 ];

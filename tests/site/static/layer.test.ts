@@ -22,7 +22,6 @@ const entry: Entry = {
 };
 const publicSettings = { ...pageSettings, publicUrl: "https://layers.example.ca/x/" };
 
-/** HTML that is well-formed XML but for the document type, scripts, and elements without an end. */
 function assertWellFormed(html: string): void {
 	const text = html.replace("<!doctype html>", "").replace(/<script [^>]*>.*?<\/script>/g, "");
 	new SaxesParser().write(text.replace(/<(meta|link)([^>]*)>/g, "<$1$2/>")).close();

@@ -5,7 +5,6 @@ import { buildCatalogue } from "../data/entries.ts";
 import { pageSettings, plainSettings } from "../data/pages.ts";
 import { generateCatalogue } from "../search/catalogue.ts";
 
-/** The texts of the elements of a name. */
 function elements(xml: string, name: string): (string | undefined)[] {
 	return [...xml.matchAll(new RegExp(`<${name}[^>]*>([^<]*)</${name}>`, "g"))].map(([, text]) => text);
 }
