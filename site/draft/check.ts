@@ -157,7 +157,6 @@ export function verdict(
 	</div>`;
 }
 
-/** The fragments of a draft without a service description, for each target in both languages; null if it has none. */
 export function draftFragments(registration: Registration, smallkey: string) {
 	const { targets } = settings;
 	const render = (lang: Lang) => renderLayer(targets, lang, smallkey, registration, null, settings);

@@ -9,7 +9,7 @@ import { lang, refresh, type View } from "../page/page.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { AddressBox, type DraftLayer, registrationText } from "./address-box.ts";
 import { checkDraft, draftDrawable, draftFragments, draftResult, t, verdict } from "./check.ts";
-import { draftForm, empty, example, fileChoice, isInForm } from "./form.ts";
+import { DraftForm, empty, example, fileChoice, isInForm } from "./form.ts";
 import { newKeyProblem, proposeKey } from "./proposals.ts";
 import { nextBar, RegisterPanel } from "./register-panel.ts";
 
@@ -79,7 +79,7 @@ export class DraftView implements View {
 			(file) => void this.#openFile(file),
 			() => changeText(example),
 		);
-		const form = draftForm(() => this.#formText, !isInForm(this.#text), problems, changeText);
+		const form = new DraftForm(() => this.#formText, !isInForm(this.#text), problems, changeText);
 		const stored = registration && canonicalText(registration);
 		const canRegister = smallkey !== null && stored !== null;
 		return html`<div class="draft" @focusout=${leave} @dragover=${this.#onFileEvent} @dragleave=${this.#onFileEvent} @drop=${this.#onFileEvent} @paste=${this.#onFileEvent}>
@@ -89,10 +89,10 @@ export class DraftView implements View {
 			<div>${this.#notice && warning(this.#notice)}</div>
 			<div class="twocolumns">
 				<div class="draftfields">
-					${form.titles}
+					${form.titles()}
 					${field("key", t("smallkey"), key, keyNote)}
 					${verdict(this.#checked, problems)}
-					<details><summary>${t("addresses-and-layers")}</summary>${form.rest}</details>
+					<details><summary>${t("addresses-and-layers")}</summary>${form.rest()}</details>
 					<details><summary>${t("whole-registration")}</summary>${field("text", t("registration-json"), text)}</details>
 				</div>
 				<div class="result">${this.#drawn?.map.element ?? html`<p class="hint place">${t("map-place")}</p>`}</div>

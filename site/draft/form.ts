@@ -76,13 +76,17 @@ export const example = canonicalText({
 
 type Members = Record<string, unknown>;
 
-const fields = [
+interface Field {
+	name: "service_url" | "layer" | "service_name";
+	code: "address" | "layer" | "title";
+}
+
+const titleField: Field = { name: "service_name", code: "title" };
+const placeFields: readonly Field[] = [
 	{ name: "service_url", code: "address" },
 	{ name: "layer", code: "layer" },
-	{ name: "service_name", code: "title" },
-] as const;
+];
 
-/** Whether registrations of a kind of service have a member: a feature layer has no `layer`. */
 function isOfKind(name: string, kind: string): boolean {
 	return kind === "wms" || name !== "layer";
 }
@@ -92,21 +96,47 @@ export function isInForm(text: string): boolean {
 	return isObject(value) && value.version !== "2.0";
 }
 
-/** The form changes the members that it shows, and keeps all others. */
-export function draftForm(
-	current: () => string,
-	isDisabled: boolean,
-	problems: readonly PlacedProblem[],
-	change: (text: string) => void,
-): { titles: TemplateResult; rest: TemplateResult } {
-	const shownDocument = membersOf(tryJson(current()));
-	const kind = shownDocument.payload_type === "feature" ? "feature" : "wms";
-	/** Writes the members for a kind of service. @param changed the id of a changed field, with its value */
-	const write = (kind: string, changed = "", newValue = "") => {
-		const document = membersOf(tryJson(current()));
+/** It changes the members that it shows, and keeps all others. */
+export class DraftForm {
+	readonly #document: Members;
+	readonly #kind: "wms" | "feature";
+
+	constructor(
+		readonly text: () => string,
+		readonly isDisabled: boolean,
+		readonly problems: readonly PlacedProblem[],
+		readonly change: (text: string) => void,
+	) {
+		this.#document = membersOf(tryJson(text()));
+		this.#kind = this.#document.payload_type === "feature" ? "feature" : "wms";
+	}
+
+	titles(): TemplateResult {
+		return html`<fieldset class="titles" ?disabled=${this.isDisabled}>
+			<legend class="hidden">${t("titles")}</legend>
+			${langs.map((lang) => this.#field(lang, titleField))}
+		</fieldset>`;
+	}
+
+	rest(): TemplateResult {
+		const kinds = ["wms", "feature"].map((name) => [name, typeText(name)] as const);
+		const kind = select("kind", this.#kind, kinds, (chosen) => this.#write(chosen));
+		const shown = placeFields.filter(({ name }) => isOfKind(name, this.#kind));
+		return html`<fieldset class="form" ?disabled=${this.isDisabled}>
+			<legend>${t("form")}</legend>
+			${field("kind", t("service-kind"), kind)}
+			${langs.map((lang) => shown.map((member) => this.#field(lang, member)))}
+			<p class="hint">${t("form-hint")}</p>
+		</fieldset>`;
+	}
+
+	/** @param changed the id of a changed field */
+	#write(kind: string, changed = "", newValue = ""): void {
+		// The text may have changed since the form was drawn.
+		const document = membersOf(tryJson(this.text()));
 		const nodes = langs.map((lang) => {
 			const node = { ...membersOf(document[lang]) };
-			for (const { name } of fields) {
+			for (const { name } of [...placeFields, titleField]) {
 				const value = changed === `${lang}-${name}` ? newValue : memberOf(document, lang, name);
 				if (isOfKind(name, kind) && (value !== "" || name !== "service_name")) node[name] = value;
 				else delete node[name];
@@ -114,47 +144,33 @@ export function draftForm(
 			return [lang, node];
 		});
 		const written = { ...document, payload_type: kind, ...Object.fromEntries(nodes) };
-		change(`${JSON.stringify(written, null, 2)}\n`);
-	};
-	const choice = (lang: Lang) =>
-		layerChoice(lang, kind, memberOf(shownDocument, lang, "service_url").trim(), (chosen) => {
-			const id = `${lang}-${kind === "wms" ? "layer" : "service_url"}`;
-			write(kind, id, chosen);
-			document.getElementById(id)?.focus();
-		});
-	const fieldOf = (lang: Lang, { name, code }: (typeof fields)[number]) => {
+		this.change(`${JSON.stringify(written, null, 2)}\n`);
+	}
+
+	#field(lang: Lang, { name, code }: Field): TemplateResult {
 		const id = `${lang}-${name}`;
-		const fieldProblems = problems.filter(({ pointer }) => pointer === `/${lang}/${name}`);
+		const problems = this.problems.filter(({ pointer }) => pointer === `/${lang}/${name}`);
 		const hint = name === "service_name" && t("title-hint");
 		const control = html`<input type=${name === "service_url" ? "url" : "text"} id=${id} autocomplete="off"
-			spellcheck="false" aria-describedby="${hint ? `${id}-hint ` : ""}${id}-problems" aria-invalid=${fieldProblems.length > 0}
-			.value=${live(memberOf(shownDocument, lang, name))} @input=${(event: Event) => write(kind, id, textIn(event))}>`;
+			spellcheck="false" aria-describedby="${hint ? `${id}-hint ` : ""}${id}-problems" aria-invalid=${problems.length > 0}
+			.value=${live(memberOf(this.#document, lang, name))}
+			@input=${(event: Event) => this.#write(this.#kind, id, textIn(event))}>`;
 		const more = html`${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ""}
 			<div class="fieldproblems" id="${id}-problems">
-				${fieldProblems.map((problem) => html`<p class="bad" lang=${problem.lang}>${problem.text}</p>`)}
+				${problems.map(({ lang, text }) => html`<p class="bad" lang=${lang}>${text}</p>`)}
 			</div>
-			${name === "service_url" ? choice(lang) : ""}`;
+			${name === "service_url" ? this.#layers(lang) : ""}`;
 		return field(id, t(`${code}-${lang}`), control, more);
-	};
-	const choices = ["wms", "feature"].map((name) => [name, typeText(name)] as const);
-	const [title, ...others] = [...fields].reverse().filter(({ name }) => isOfKind(name, kind));
-	const inPage = others.reverse();
-	return {
-		titles: html`<fieldset class="titles" ?disabled=${isDisabled}>
-			<legend class="hidden">${t("titles")}</legend>
-			${langs.map((lang) => title && fieldOf(lang, title))}
-		</fieldset>`,
-		rest: html`<fieldset class="form" ?disabled=${isDisabled}>
-			<legend>${t("form")}</legend>
-			${field(
-				"kind",
-				t("service-kind"),
-				select("kind", kind, choices, (chosen) => write(chosen)),
-			)}
-			${langs.map((lang) => inPage.map((member) => fieldOf(lang, member)))}
-			<p class="hint">${t("form-hint")}</p>
-		</fieldset>`,
-	};
+	}
+
+	#layers(lang: Lang): TemplateResult {
+		const address = memberOf(this.#document, lang, "service_url").trim();
+		return layerChoice(lang, this.#kind, address, (chosen) => {
+			const id = `${lang}-${this.#kind === "wms" ? "layer" : "service_url"}`;
+			this.#write(this.#kind, id, chosen);
+			document.getElementById(id)?.focus();
+		});
+	}
 }
 
 function memberOf(document: Members, lang: Lang, name: string): string {

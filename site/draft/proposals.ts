@@ -148,7 +148,6 @@ export async function proposeKey(
 	return null;
 }
 
-/** The rule for new smallkeys that one breaks, as a text; null if it breaks none. */
 export function newKeyProblem(smallkey: string, lang: Lang): string | null {
 	const rule = judgeKey(smallkey, smallkey, null, () => false);
 	return rule && textIn(lang, textOf(...rule));

@@ -67,11 +67,7 @@ export async function readLayers(url: string, layerName: string, lang: Lang) {
 	return { layers, languages: capabilities.languages };
 }
 
-/**
- * For a service that refused the usual request.
- * @returns with the well-known id of the spatial reference for requests; null if the capabilities are
- * unreadable, or do not list the layer
- */
+/** For a service that refused the usual request; null if the capabilities do not list the layer. */
 export async function readPictures(
 	{ kind, url, entries }: Drawable,
 	signal: AbortSignal,

@@ -19,12 +19,6 @@ export interface Overview {
 	list(layers: readonly Entry[]): void;
 }
 
-/**
- * A map whose view is a filter.
- * @param view null for Canada
- * @param moved called after each movement by the user, with the new view in whole metres
- * @param signal closes the map
- */
 export function openOverview(
 	place: HTMLElement,
 	view: Box | null,

@@ -50,11 +50,6 @@ export function projectionOf(wkid: number): Projection {
 
 export type Pictures = ImageLayer<ImageWMS | ImageArcGISRest>;
 
-/**
- * @param wkid spatial reference of the requests; if it differs from the map's, `proj4` must know both
- * @param facts of the capabilities; null if not read
- * @param failed is called with the address of a picture that failed to load
- */
 export function pictureLayer(
 	drawable: Drawable,
 	wkid: number,

@@ -40,10 +40,7 @@ export function lookButton(drawable: Drawable, signal: AbortSignal): TemplateRes
 
 export type MapPanel = ReturnType<typeof mapPanel>;
 
-/**
- * Call `open` once the element is in the page.
- * @param answer element for the answers to clicks; below the map without one
- */
+/** Call `open` once the element is in the page. @param answer element for the answers to clicks; below the map without one */
 export function mapPanel(drawables: Drawables, answer?: HTMLElement) {
 	const { en, fr } = drawables;
 	const first = drawables[lang] ? lang : lang === "en" ? "fr" : "en";

@@ -23,7 +23,6 @@ interface LayerContext {
 	site: Pick<SiteSettings, "repository" | "branch" | "canSend">;
 }
 
-/** The head and the facts of a layer's page, which the script completes by a map and texts to copy. */
 export function layerHead(entry: Entry, { lang, texts }: LayerContext): Html {
 	const { smallkey, type, title, health } = entry;
 	const other = lang === "en" ? "fr" : "en";
@@ -36,7 +35,6 @@ ${second && html`<p class="second" lang="${other}">${second}</p>`}
 ${description && html`<p class="description">${description}</p>`}`;
 }
 
-/** @param isInTable whether the page has the addresses of both languages in a table of their own */
 export function layerFacts(entry: Entry, context: LayerContext, isInTable: boolean): Html {
 	const { lang, root, site } = context;
 	const { t, typeText, dayText } = context.texts;

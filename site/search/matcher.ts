@@ -104,7 +104,6 @@ export class Matcher {
 		return { ids: [...new Set([...exact, ...results.map(({ id }) => id), ...byKeyPart])], words: [...words] };
 	}
 
-	/** Layers with all terms; without any, typing errors are allowed; without any, layers with the rarest terms. */
 	#search(terms: readonly Term[]): SearchResult[] {
 		const required = terms.filter(({ isOptional }) => !isOptional);
 		for (const isFuzzy of [false, true]) {

@@ -67,7 +67,6 @@ function spansOf([west, , east]: Bounds): (readonly [west: number, east: number]
 	];
 }
 
-/** The only value of `title` is `same`: the French title is the same as the English title. */
 const facetNames = ["type", "host", "sender", "health", "theme", "title"] as const;
 type FacetName = (typeof facetNames)[number];
 

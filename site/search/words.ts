@@ -58,8 +58,7 @@ export function queryWords(text: string): string[] {
 }
 
 /**
- * Removes the plural of a word in both languages: `cities` and `city`, `churches` and `church`, `rivières`
- * and `rivière`, `canaux` and `canal`, `lieux` and `lieu`, `protégé` and `protégées` become the same.
+ * Removes the plural in both languages: `cities` and `city`, `canaux` and `canal`, `protégé` and `protégées` become the same.
  * @param word folded
  */
 export function stem(word: string): string {

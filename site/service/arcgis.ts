@@ -29,13 +29,11 @@ export interface ServiceError {
 	isSite: boolean;
 }
 
-/** These errors remain until the registration, or the layer's sharing, is changed. */
 const lastingCodes = new Set([400, 403, 404, 498, 499]);
 
 /**
- * Errors of ArcGIS come with status 200.
+ * Errors of ArcGIS come with status 200. Both are null if the answer is not a JSON object.
  * @param limit most objects and lists
- * @returns the document, or the service's error; both are null if the answer is not a JSON object
  */
 export function readDocument(
 	bytes: Uint8Array,
@@ -106,7 +104,6 @@ function isId(value: unknown): value is number {
 	return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** The layers in a group: a service lists these as numbers, a layer's document as objects. */
 function innerIds({ subLayerIds, subLayers }: Document): number[] {
 	const objects = listOf(subLayers).filter(isObject);
 	return [...listOf(subLayerIds), ...objects.map((layer) => layer.id)].filter(isId);
@@ -145,7 +142,6 @@ export function leavesOf(document: Document): number[] {
 
 const defaultMapNames = new Set(["", "layers", "map"]);
 
-/** The service's title, else the name of its map, else the name in its address. */
 export function serviceTitle({ documentInfo, mapName }: Document, address: string): string {
 	const title = textOf(objectOf(documentInfo).Title).trim();
 	if (title !== "") return title;

@@ -47,9 +47,8 @@ function definitionOf(reference: unknown): string | null {
 }
 
 /**
- * A layer's extent. One without a spatial reference is in the service's, else in that of the layer's source.
+ * An extent without a spatial reference is in the service's, else in that of the layer's source. Null if it is unusable.
  * @param service spatial reference of the service's document
- * @returns null if the numbers, or the spatial reference, are unusable
  */
 export function readArea(layer: Document, service: unknown = null): Area | null {
 	const extent = objectOf(layer.extent);

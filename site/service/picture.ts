@@ -29,10 +29,6 @@ export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLa
 	};
 }
 
-/**
- * The best first: the map's own, then common ones, then all others that can be projected, then those of the
- * layer's boxes.
- */
 export function referencesFor(facts: PictureFacts, mapWkid: number): string[] {
 	const { references, boxes } = facts;
 	// Every server supports this one, also where it lists none.

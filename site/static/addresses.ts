@@ -1,10 +1,8 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import type { LayerPage } from "../data/entries.ts";
 
-/** Folder of the pages of waiting repairs, by language. Only a service has them. */
 export const repairFolders: Readonly<Record<Lang, string>> = { en: "en/repair", fr: "fr/repair" };
 
-/** Address of the page of a layer's waiting repair below the site's root; without a smallkey, of the page of all. */
 export function repairAddress(lang: Lang, smallkey = ""): string {
 	return `${repairFolders[lang]}/${encodeURIComponent(smallkey)}`;
 }
@@ -13,10 +11,7 @@ export function repairFile(lang: Lang, smallkey: string): string {
 	return `${repairFolders[lang]}/${smallkey}.html`;
 }
 
-/**
- * Where a waiting repair of a layer is shown: its page below the site's root, or the pull requests of the repository; empty if
- * neither is known.
- */
+/** Its page below the site's root, or the pull requests of the repository; empty if neither is known. */
 export function repairPlace(
 	lang: Lang,
 	smallkey: string,
@@ -48,7 +43,6 @@ export const changesFolders: Readonly<Record<Lang, string>> = { en: "en/changes"
 export const healthFolders: Readonly<Record<Lang, string>> = { en: "en/health", fr: "fr/health" };
 export const publisherFolders: Readonly<Record<Lang, string>> = { en: "en/publisher", fr: "fr/publisher" };
 
-/** `en/publisher/office-of-maps`, below the site's root. @param slug of `slugOf` */
 export function publisherAddress(lang: Lang, slug: string): string {
 	return `${publisherFolders[lang]}/${slug}`;
 }

@@ -51,10 +51,6 @@ ${choice("host", t("service-host"), hosts)}
 <p class="count" role="status" data-one="${t("change-count-one", "{0}")}" data-several="${t("change-count", "{0}")}"></p></form>`;
 }
 
-/**
- * @param lists `level` is that of the headings; `isOnePublisher`: whether all are of one publisher, whose
- * name is left out
- */
 export function changeList(
 	lang: Lang,
 	changes: readonly RecentChange[],

@@ -23,11 +23,6 @@ function sectionHtml(kind: ErrorKind, lang: Lang, home: string): Html {
 `;
 }
 
-/**
- * In the frame of the site. Pure.
- * @param lang of the frame; the text is in both languages, this one first
- * @param root relative address from the requested address to the site's root
- */
 export function noPageHtml(lang: Lang, root: string, pages: PageSettings): string {
 	const other = lang === "en" ? "fr" : "en";
 	return frameHtml(pages, {
@@ -38,10 +33,6 @@ export function noPageHtml(lang: Lang, root: string, pages: PageSettings): strin
 	});
 }
 
-/**
- * In both languages, without any other file. Pure.
- * @param home relative address from the requested address to the site's root
- */
 export function errorHtml(kind: ErrorKind, home: string): string {
 	const head = html`<meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">

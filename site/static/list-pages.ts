@@ -86,7 +86,6 @@ const maxChanges = 50;
 
 const root = "../../";
 
-/** Pure. @param layers all of the publisher, at least one @param lists the last changes of all layers */
 function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists: Lists): string {
 	const { settings, lastLook } = lists;
 	const { t, plural, typeText, stateText } = textsIn[lang];
