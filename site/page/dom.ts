@@ -1,10 +1,9 @@
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { live } from "lit-html/directives/live.js";
-import { t } from "./page.ts";
+import { type Content, t } from "./page.ts";
 
-/** Texts are never parsed as HTML. */
-export type Content = TemplateResult | Node | string | undefined | readonly Content[];
+export type { Content } from "./page.ts";
 
 /** A script updates it, outside the page's rendering. */
 export function part(className: string, content: Content = ""): HTMLElement {

@@ -3,7 +3,6 @@ import { type Lang, parseLang } from "../../registry/smallkey.ts";
 import { chunksFolder, type Entry } from "../data/entries.ts";
 import { translator } from "../text/translate.ts";
 import { readState, type State, writeState } from "./address.ts";
-import type { Content } from "./dom.ts";
 import type { SiteSettings } from "./page-settings.ts";
 
 // Read before the page waits for anything: *Back* could change the address meanwhile, and with it all
@@ -76,6 +75,9 @@ export function go(state: State, replace = false): void {
 export function refresh(): void {
 	dispatchEvent(new Event("refresh"));
 }
+
+/** Texts are never parsed as HTML. */
+export type Content = TemplateResult | Node | string | undefined | readonly Content[];
 
 export interface View {
 	readonly title: string;
