@@ -1,5 +1,5 @@
 import { readReviews, servedRef } from "../../api/service/repository.ts";
-import { parseLayerPath } from "../../registry/smallkey.ts";
+import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { firstOf, plain } from "../../registry/untrusted-text.ts";
 import {
 	believedMs,
@@ -10,6 +10,7 @@ import {
 	readLog,
 	trailersOf,
 } from "../../store/git/commands/commits.ts";
+import { runGit } from "../../store/git/commands/run.ts";
 import { judgeProvenance, type Provenance } from "./provenance.ts";
 
 /** A commit that changes layers. A user who may push can write anything into its texts. */
@@ -35,51 +36,67 @@ interface AuditEntry {
 }
 
 /**
- * Reads the served branch, the newest first, and returns it with a function that reads the commits of another branch.
- * A merge is judged by what it changes in its first parent.
+ * Reads the commits of the served branch that change some paths, the newest first, and returns them with a function that
+ * reads those of another branch. A merge is judged by what it changes in its first parent.
  */
-async function readHistory(repository: string, nowMs = Date.now()) {
+async function readHistory(repository: string, paths: readonly string[], nowMs = Date.now()) {
 	/** Request id → the first commit of the served branch that has it: a later commit has copied it. */
 	const first = new Map<string, string>();
 	const dates = new Map<string, number>();
-	const read = async (range: string, note: (commit: LoggedCommit) => void = () => undefined) => {
-		const logged: LoggedCommit[] = [];
-		const words = ["--topo-order", "--diff-merges=first-parent", "--end-of-options", range, "--"];
-		for await (const commit of readLog(repository, words)) logged.push(commit);
+	/** Notes the dates, and of the served branch the requests, of all commits of a range, without their changes. */
+	const note = async (tips: string) => {
+		// Without `--encoding=none`, git converts a message by the `encoding` header of its commit.
+		const words = ["log", "--topo-order", "--encoding=none", "-z", "--format=%H %ct %P%n%B"];
+		const output = await runGit(repository, [...words, "--end-of-options", tips, "--"]);
 		// Parents first.
-		for (const commit of logged.toReversed()) {
-			const { id, parents, committer } = commit;
-			dates.set(id, believedMs(committer.timeMs, dates.get(parents[0] ?? "") ?? 0, nowMs));
-			note(commit);
+		for (const record of output.toString("utf8").split("\0").filter(Boolean).reverse()) {
+			const [, id = "", seconds, parent = "", message = ""] = recordPattern.exec(record) ?? [];
+			dates.set(id, believedMs(Number(seconds) * 1_000, dates.get(parent) ?? 0, nowMs));
+			if (tips !== servedRef) continue;
+			for (const request of trailersOf(message, "Request")) if (!first.has(request)) first.set(request, id);
 		}
+	};
+	const read = async (tips: string) => {
+		const words = ["--topo-order", "--full-history", "--full-diff", "--diff-merges=first-parent"];
+		const range = [...words, "--end-of-options", tips, "--", ...paths];
+		const logged: LoggedCommit[] = [];
+		const listed = (async () => {
+			for await (const commit of readLog(repository, range)) logged.push(commit);
+		})();
+		await Promise.all([listed, note(tips)]);
 		return logged.map((commit): Commit => {
 			const files = commit.files.filter(({ path }) => path.startsWith("layers/"));
 			const layers = { ...commit, files };
 			return { ...layers, dateMs: dates.get(commit.id) ?? 0, provenance: judgeProvenance(layers, first) };
 		});
 	};
-	const served = await read(servedRef, ({ id, message }) => {
-		for (const request of trailersOf(message, "Request")) if (!first.has(request)) first.set(request, id);
-	});
-	return { served, read };
+	return { served: await read(servedRef), read };
 }
+
+/** `<id> <seconds> <parents>`, and the message below. */
+const recordPattern = /^(\w+) (\d*) (\w*)[^\n]*\n(.*)$/s;
 
 /** Everything that happened to a layer, the newest first. */
 export function auditLayer(smallkey: string, options: AuditOptions): Promise<AuditEntry[]> {
+	const paths = [layerPath(smallkey), descriptionPath(smallkey)];
 	const isOf = ({ files }: Commit) => files.some(({ path }) => parseLayerPath(path)?.smallkey === smallkey);
-	return auditWhere(isOf, options, smallkey);
+	return auditWhere(isOf, options, paths, smallkey);
 }
 
 /** All commits that claim to be a sender's, declined ones among them, the newest first. */
 export function auditSender(sender: string, options: AuditOptions): Promise<AuditEntry[]> {
 	const isOf = ({ message, author, files }: Commit) =>
 		files.length > 0 && (trailersOf(message, "Sender").includes(sender) || author.name === sender);
-	return auditWhere(isOf, options);
+	return auditWhere(isOf, options, ["layers"]);
 }
 
-async function auditWhere(isOf: (commit: Commit) => boolean, options: AuditOptions, smallkey?: string) {
-	const { repository, sinceMs, nowMs } = options;
-	const { served, read } = await readHistory(repository, nowMs);
+async function auditWhere(
+	isOf: (commit: Commit) => boolean,
+	{ repository, sinceMs, nowMs }: AuditOptions,
+	paths: readonly string[],
+	smallkey?: string,
+) {
+	const { served, read } = await readHistory(repository, paths, nowMs);
 	const entries = served
 		.filter((commit) => isOf(commit) && commit.dateMs >= sinceMs)
 		.map((commit) => entryOf(commit, changesText(commit, smallkey)));
@@ -129,7 +146,7 @@ const maxProposed = 10;
 
 /** The newest commits of a waiting review, with their authors. */
 export async function proposalLines(repository: string, commit: string): Promise<string[]> {
-	const { read } = await readHistory(repository);
+	const { read } = await readHistory(repository, ["layers"]);
 	const proposed = (await read(`${servedRef}..${commit}`)).filter(({ files }) => files.length > 0);
 	const hidden = proposed.length - maxProposed;
 	const lines = proposed.slice(0, maxProposed).flatMap(proposedLines);

@@ -23,21 +23,24 @@ import { isStale, staleText } from "./decide.ts";
 export async function overviewLines(repository: string, isServed: boolean): Promise<string[]> {
 	const commit = await resolveCommit(repository, servedRef);
 	const neverHarvested: string[] = [];
-	const files = await collectCommit(repository, commit);
+	const [files, healthText, reviews, { bavail, bsize, blocks }] = await Promise.all([
+		collectCommit(repository, commit),
+		readHealth(repository, commit),
+		reviewLines(repository),
+		statfs(repository),
+	]);
 	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
 	for (const [smallkey, { registration, description }] of layers) {
 		const isAsked = harvestedLangs(registration).length > 0;
 		if (isAsked && !isDescribed(registration, description)) neverHarvested.push(smallkey);
 	}
-	const health = parseHealth(await readHealth(repository, commit));
+	const health = parseHealth(healthText);
 	const sick = [...health].sort(([, a], [, b]) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
 	const sickLines = sick.map(([smallkey, { state, since }]) => `${smallkey}  ${state} since ${since}`);
 	const harvestLines = neverHarvested.sort().map((smallkey) => {
 		const seen = health.get(smallkey);
 		return seen ? `${smallkey}  was asked: ${seen.state}` : smallkey;
 	});
-	const reviews = await reviewLines(repository);
-	const { bavail, bsize, blocks } = await statfs(repository);
 	const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
 	return [
 		`${counted(layers.size, "layer")} at commit ${commit.slice(0, 12)}`,

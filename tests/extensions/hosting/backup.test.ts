@@ -96,4 +96,19 @@ test("a damaged source, or one whose senders file is gone, leaves the backup as 
 	assert.is(await stateOf(backup), before);
 });
 
+test("a later backup reads all packs back, by their checksums", async ({ local, backup }) => {
+	await backUp(local.folder, backup);
+	await local.put("second", wms("second"));
+	assert.is((await backUp(local.folder, backup)).code, 0);
+	const packs = join(backup, "repository.git/objects/pack");
+	const [index = ""] = (await readdir(packs)).filter((name) => name.endsWith(".idx"));
+	const bytes = await readFile(join(packs, index));
+	await rm(join(packs, index));
+	// Git itself reads this byte only to check the file.
+	await writeFile(join(packs, index), bytes.fill(bytes.at(-1) === 7 ? 8 : 7, bytes.length - 1));
+	const damaged = await backUp(local.folder, backup);
+	assert.is(damaged.code, 1);
+	assert.match(damaged.stderr, `${backup}: the backup failed: `);
+});
+
 test.run();
