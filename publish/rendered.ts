@@ -12,7 +12,7 @@ import {
 	type TargetName,
 } from "../registry/targets/facts.ts";
 import { renderLayer, targetNames, targetOf, targetPath } from "../registry/targets/table.ts";
-import { codeStamp } from "../store/files/code-stamp.ts";
+import { codeStamp } from "../store/files/version.ts";
 
 /** What a layer, and each of its fragments, takes beside its bytes: row `memory` of `npm run bench`. */
 const [layerBytes, fragmentBytes] = [200, 250];

@@ -1,13 +1,13 @@
 import { folderOf } from "../registry/smallkey.ts";
 import { blobId, hashes, hexOf } from "./hashes.ts";
 import { type Folder, readerOf } from "./reader.ts";
-import { judgeRepeat } from "./repeat.ts";
 import {
 	type Commit,
 	commitMessage,
 	type Edit,
 	type Edits,
 	isRefusal,
+	judgeRepeat,
 	type Meta,
 	type Refusal,
 	reviewBranch,

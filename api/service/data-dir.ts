@@ -41,7 +41,7 @@ const commandLog: Log = {
 };
 
 /** One commit may have a hundred thousand layers. */
-const patientLimits = { silenceMs: 300_000, waitMs: 600_000, closeMs: 600_000 };
+const patientLimits = { silenceMs: 300_000 };
 
 /** A batch of thousands may reach GitHub's hourly limits. */
 const batchLimits = { requestMs: 60_000, waitMs: 60_000, raceMs: 300_000, batchMs: 3_600_000 };

@@ -1,6 +1,6 @@
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import type { GitOperation } from "../../store/git/base.ts";
+import type { GitOperation } from "../../store/git/writer.ts";
 import { isRefusal, type Layer, type Log, type Store } from "../../store/store.ts";
 import type { Environment, Io, Variables } from "../configuration.ts";
 import type { Context, OtherRoute } from "../context.ts";

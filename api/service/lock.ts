@@ -5,78 +5,71 @@ import { connect, createServer } from "node:net";
 import { basename, dirname, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const attemptEveryMs = 100;
-const lockAgainMs = 2_000;
-
-/** In bytes. With its ending, a path is within the socket limit of every system, 103. */
+/** With its ending, a path is within the limit of every system for sockets, 103 bytes. */
 const maxPathBytes = 88;
 
-type Lock = { release: () => Promise<void> };
-
-/** On these disks no lock can be made, and a service still reads. */
-const noLockReasons: Readonly<Record<string, string>> = {
-	EROFS: "is read-only",
-	ENOSPC: "is full, or has no inode left",
-	EDQUOT: "is full, or has no inode left",
-};
+interface Lock {
+	release(): Promise<unknown>;
+}
 
 /**
- * A listening Unix socket, which the system closes when the process ends: a killed process never blocks the
- * next start, not even in another container.
- * @param options the lock's name in the folder; what the holder does, for messages; the longest wait; and a
- * function that gets a line before the wait
+ * Locks a folder by a listening Unix socket, which the system closes when its process ends: a killed process never blocks
+ * the next start, not even in another container.
+ * @param activity what the holder does, for messages
+ * @param waiting gets a line before a wait
  * @throws {Error} if another process holds the lock for longer than `maxWaitMs`
  */
 export async function lockFolder(
 	folder: string,
-	options: { name?: string; activity?: string; maxWaitMs?: number; waiting?: (line: string) => void } = {},
+	{ name = "publisher.lock", activity = "works", maxWaitMs = 10_000, waiting = (_line: string) => {} } = {},
 ): Promise<Lock> {
-	const { name, activity = "works", maxWaitMs = 10_000, waiting } = options;
 	const path = socketPath(folder, name);
 	const holder = `DATA_DIR: another process ${activity} in ${folder}`;
-	const deadline = performance.now() + maxWaitMs;
-	const withoutRights = (error: NodeJS.ErrnoException): Lock => {
-		const { code = "" } = error;
-		if (code === "EACCES" || code === "EPERM") {
-			const advice = "run this as the user of the service, who owns it";
-			throw new Error(`DATA_DIR: this user may not write in ${folder}: ${advice}`);
-		}
-		if (!noLockReasons[code]) throw error;
-		// On a disk that cannot be written two processes cannot damage anything.
-		const rule =
-			"layers are read from there, and not changed; once it can be written, start only one service";
-		waiting?.(`DATA_DIR: ${path} cannot be made, since the disk ${noLockReasons[code]}: ${rule}`);
-		return lockLater(path);
-	};
-	for (let first = true; ; first = false) {
-		const lock = await tryLock(path).catch(withoutRights);
+	const endMs = performance.now() + maxWaitMs;
+	for (let isFirst = true; ; isFirst = false) {
+		const lock = await tryLock(path).catch((error: NodeJS.ErrnoException) => {
+			waiting(`DATA_DIR: ${path} cannot be made, since the disk ${whyUnwritable(error, folder)}`);
+			return lockLater(path);
+		});
 		if (lock) return lock;
-		if (performance.now() >= deadline) throw new Error(`${holder}; end it first, or choose another folder`);
-		if (first) waiting?.(`${holder}; waiting ${maxWaitMs / 1000} s for its end`);
-		await sleep(attemptEveryMs);
+		if (performance.now() >= endMs) throw new Error(`${holder}; end it first, or choose another folder`);
+		if (isFirst) waiting(`${holder}; waiting ${maxWaitMs / 1000} s for its end`);
+		await sleep(100);
 	}
+}
+
+/** Why a disk cannot be written: a service still reads there, and two cannot damage anything. @throws {Error} otherwise */
+function whyUnwritable(error: NodeJS.ErrnoException, folder: string): string {
+	const { code = "" } = error;
+	if (code === "EACCES" || code === "EPERM")
+		throw new Error(
+			`DATA_DIR: this user may not write in ${folder}: run this as the user of the service, who owns it`,
+		);
+	if (!["EROFS", "ENOSPC", "EDQUOT"].includes(code)) throw error;
+	const why = code === "EROFS" ? "is read-only" : "is full, or has no inode left";
+	return `${why}: layers are read from there, and not changed; once it can be written, start only one service`;
 }
 
 function lockLater(path: string): Lock {
 	let lock: Lock | null = null;
 	const timer = setInterval(async () => {
 		lock ??= await tryLock(path).catch(() => null);
-		if (lock) clearInterval(timer);
-	}, lockAgainMs).unref();
-	const release = async () => {
-		clearInterval(timer);
-		await lock?.release();
+	}, 2_000).unref();
+	return {
+		async release() {
+			clearInterval(timer);
+			await lock?.release();
+		},
 	};
-	return { release };
 }
 
 export async function isFolderLocked(folder: string): Promise<boolean> {
-	const path = socketPath(folder);
+	const path = socketPath(folder, "publisher.lock");
 	return isHeld(path, await numbersOf(path).catch(() => []));
 }
 
 /** Relative if that is shorter. @throws {Error} if it is too long for a socket */
-function socketPath(folder: string, name = "publisher.lock"): string {
+function socketPath(folder: string, name: string): string {
 	const path = join(folder, name);
 	const near = relative(process.cwd(), path);
 	const shorter = near.length < path.length ? near : path;
@@ -86,22 +79,21 @@ function socketPath(folder: string, name = "publisher.lock"): string {
 }
 
 /**
- * Listens at `<path>.<number>`; null if another process does. A number is taken while all lower ones are
- * dead, and only once: link(2) replaces no file, and that of the highest number stays. So of two processes
- * that find a dead lock, one gets the next number, and the other one finds it alive.
+ * Listens at `<path>.<number>`; null if another process does. A number is taken while all lower ones are dead, and only
+ * once: link(2) replaces no file, and that of the highest number stays. So of two processes that find a dead lock, one gets
+ * the next number, and the other one finds it alive.
  */
 async function tryLock(path: string): Promise<Lock | null> {
 	const numbers = await numbersOf(path);
 	if (await isHeld(path, numbers)) return null;
 	const number = (numbers.at(-1) ?? 0) + 1;
-	const numbered = `${path}.${number}`;
 	const temporary = `${path}.new${randomBytes(4).toString("hex")}`;
 	const server = createServer((socket) => socket.end()).listen(temporary);
-	await once(server, "listening");
-	const release = async () => void (await new Promise((resolve) => server.close(resolve)));
+	await once(server.unref(), "listening");
+	const release = () => new Promise((resolve) => server.close(resolve));
 	let isTaken = false;
 	try {
-		await files.link(temporary, numbered);
+		await files.link(temporary, `${path}.${number}`);
 		// A number that was taken and removed since the first look has a higher one after it.
 		isTaken = (await numbersOf(path)).at(-1) === number;
 		for (const old of isTaken ? numbers : [number]) await files.rm(`${path}.${old}`, { force: true });
@@ -111,33 +103,26 @@ async function tryLock(path: string): Promise<Lock | null> {
 		await files.rm(temporary, { force: true });
 		if (!isTaken) await release();
 	}
-	server.unref();
 	return isTaken ? { release } : null;
 }
 
 async function numbersOf(path: string): Promise<number[]> {
-	const names = (await files.readdir(dirname(path))).filter((name) => name.startsWith(`${basename(path)}.`));
-	const numbers = names.map((name) => Number(name.slice(basename(path).length + 1)));
+	const start = `${basename(path)}.`;
+	const names = (await files.readdir(dirname(path))).filter((name) => name.startsWith(start));
+	const numbers = names.map((name) => Number(name.slice(start.length)));
 	return numbers.filter((number) => number > 0).sort((a, b) => a - b);
 }
 
-/** At one of the numbers, or, of an earlier version, at the path itself. */
+/** At one of the numbers, or, of version 0.1.0, at the path itself. @throws {Error} if one cannot be reached */
 async function isHeld(path: string, numbers: readonly number[]): Promise<boolean> {
-	const sockets = [path, ...numbers.map((number) => `${path}.${number}`)];
-	return (await Promise.all(sockets.map(isAlive))).includes(true);
-}
-
-/** @throws {Error} if the path is not a socket, or cannot be reached */
-function isAlive(path: string): Promise<boolean> {
-	return new Promise((resolve, reject) => {
-		const socket = connect(path, () => {
-			socket.destroy();
-			resolve(true);
-		});
-		socket.once("error", ({ code = "", message }: NodeJS.ErrnoException) => {
-			// There is none, or it was closed before or while this process connected.
-			if (["ENOENT", "ECONNREFUSED", "ECONNRESET"].includes(code)) resolve(false);
-			else reject(new Error(`DATA_DIR: cannot lock it with ${path}: ${message}`));
-		});
+	const sockets = [path, ...numbers.map((number) => `${path}.${number}`)].map(async (socketPath) => {
+		const socket = connect(socketPath);
+		const error = await once(socket, "connect").catch((reason: NodeJS.ErrnoException) => reason);
+		socket.destroy();
+		if (Array.isArray(error)) return true;
+		// There is none, or it was closed before or while this process connected.
+		if (["ENOENT", "ECONNREFUSED", "ECONNRESET"].includes(error.code ?? "")) return false;
+		throw new Error(`DATA_DIR: cannot lock it with ${path}: ${error.message}`);
 	});
+	return (await Promise.all(sockets)).includes(true);
 }

@@ -4,7 +4,7 @@ import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
 import { code, plain } from "../../registry/untrusted-text.ts";
-import { type Proposal, subjectOf } from "../../store/git/repair-branches.ts";
+import { type Proposal, subjectOf } from "../../store/git/review-branches.ts";
 import { type Edit, repairBranch } from "../../store/store.ts";
 import type { Evidence } from "../harvest/agreement.ts";
 import { placeOf } from "../harvest/finding.ts";

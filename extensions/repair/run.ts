@@ -16,7 +16,7 @@ import {
 	type Proposal,
 	readOpen,
 	writeProposal,
-} from "../../store/git/repair-branches.ts";
+} from "../../store/git/review-branches.ts";
 import type { SearchOptions } from "./candidates.ts";
 import { proposalsOf } from "./proposal.ts";
 import { RepairSearch } from "./repair.ts";

@@ -13,7 +13,7 @@ import type { Catalogue } from "../../site/http/catalogue-requests.ts";
 import { answerMoved, answerNoPage, rootFrom } from "../../site/http/pages.ts";
 import { pageHeaders } from "../../site/http/site-headers.ts";
 import { repairFile, repairFolders } from "../../site/static/addresses.ts";
-import { readOpen } from "../../store/git/repair-branches.ts";
+import { readOpen } from "../../store/git/review-branches.ts";
 import { commitHealth, type HealthOptions } from "../harvest/harvester/health-checks.ts";
 import type { HarvestService } from "../harvest/harvester/open.ts";
 import { systemTimers } from "../harvest/harvester/schedule.ts";

@@ -9,7 +9,7 @@ import type { WaitingRepair } from "../../registry/schemas/answers.ts";
 import { descriptionPath, folderOf, langs, layerPath } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
 import { proofsFile, proposedFolder } from "../../site/data/proofs.ts";
-import { type OpenRepair as Open, readOpen } from "../../store/git/repair-branches.ts";
+import { type OpenRepair as Open, readOpen } from "../../store/git/review-branches.ts";
 import { agreementOf } from "../harvest/agreement.ts";
 import { placeOf } from "../harvest/finding.ts";
 import { traitText } from "./proposal.ts";

@@ -2,10 +2,10 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Io, WrongError } from "../../api/configuration.ts";
 import { findWaiting, type Review, servedRef } from "../../api/service/repository.ts";
-import { importCommit } from "../../store/git/commands/commits.ts";
 import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
 import { diffTree } from "../../store/git/commands/tree.ts";
-import { messageOf, type OpenRepair, readOpen, subjectOf } from "../../store/git/repair-branches.ts";
+import { messageOf, type OpenRepair, readOpen, subjectOf } from "../../store/git/review-branches.ts";
+import { importCommit } from "../../store/git/writer.ts";
 import { declinedFolder, mainTrailer, repairBranch } from "../../store/store.ts";
 import { mergeTrees } from "./layer-changes.ts";
 

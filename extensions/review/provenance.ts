@@ -7,7 +7,7 @@ import {
 	subjectOf,
 	trailersOf,
 } from "../../store/git/commands/commits.ts";
-import { repairedTrailer } from "../../store/git/repair-branches.ts";
+import { repairedTrailer } from "../../store/git/review-branches.ts";
 import { authorMail, serviceAuthor } from "../../store/store.ts";
 
 /** How a commit arrived (signed request, push, merge), as lines of text for a person. */
@@ -77,7 +77,7 @@ function isApp({ name, mail }: Person): boolean {
 
 /**
  * A commit of the service itself: except for the first one, which seeds the branch, it changes no registration but those
- * that it proposes as a repair (`store/git/repair-branches.ts`).
+ * that it proposes as a repair (`store/git/review-branches.ts`).
  */
 function ownProvenance(commit: LoggedCommit): Provenance {
 	const repaired = trailersOf(commit.message, repairedTrailer);

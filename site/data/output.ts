@@ -6,8 +6,8 @@ import { SaxesParser } from "saxes";
 import { isCompanion, placeFile, removeTemporaryFiles } from "../../publish/place-file.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
-import { codeStamp } from "../../store/files/code-stamp.ts";
 import { ifThereSync } from "../../store/files/files.ts";
+import { codeStamp } from "../../store/files/version.ts";
 import {
 	changesFolders,
 	healthFolders,

@@ -2,13 +2,13 @@ import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
 import { visible } from "../../registry/untrusted-text.ts";
 import { type Log, serviceIdentity } from "../store.ts";
-import { branchName, measured, reasonOf, type StoreBase } from "./base.ts";
-import type { CatFile } from "./commands/cat-file.ts";
+import { type CatFile, type CommitReader, openReader } from "./commands/cat-file.ts";
 import { isDescendant, listCommits, personText, readCommits } from "./commands/commits.ts";
 import { GitDamage, gitText, NotDescendant, readRecords } from "./commands/run.ts";
 import { diffTree, listTree, type PathChange } from "./commands/tree.ts";
-import { type CommitReader, openReader } from "./reader.ts";
+import { reasonOf } from "./health.ts";
 import type { UsedRequests } from "./used-requests.ts";
+import { branchName, measured, type StoreBase } from "./writer.ts";
 
 /** For a merge, its own changes are those against its first parent. */
 const walk = ["log", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--format=%H"];

@@ -8,22 +8,29 @@ import {
 	serviceAuthor,
 	type UsedRequest,
 } from "../store.ts";
+import { openBranch, openLastCommits, type Publish } from "./branch.ts";
+import { openCatFile } from "./commands/cat-file.ts";
+import { GroupWriter, type Pending, type StoreContext } from "./groups.ts";
+import { WriteHealth } from "./health.ts";
+import {
+	clearLeftovers,
+	createMaintenance,
+	type Guard,
+	openRepository,
+	readHead,
+	startTask,
+	writeProbe,
+} from "./repository.ts";
+import { openUsedRequests } from "./used-requests.ts";
 import {
 	branchName,
-	createHealth,
 	defaultLimits,
+	GroupImport,
 	type StoreBase,
 	type StoreLimits,
 	syncPath,
 	syncWithin,
-} from "./base.ts";
-import { openBranch, openLastCommits, type Publish } from "./branch.ts";
-import { openCatFile } from "./commands/cat-file.ts";
-import { createGroupWriter, type StoreContext } from "./groups.ts";
-import type { Pending } from "./judge-group.ts";
-import { clearLeftovers, type Guard, openRepository, readHead, startTask, writeProbe } from "./repository.ts";
-import { openUsedRequests } from "./used-requests.ts";
-import { createImport, createMaintenance } from "./writer.ts";
+} from "./writer.ts";
 
 export interface GitStoreOptions
 	extends Pick<StoreBase, "repository" | "log">,
@@ -66,7 +73,7 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 		const tip = head ?? (await commitSeed(base, await seed()));
 		const requests = await openUsedRequests(base, tip);
 		const branch = openBranch(base, catFile, tip, requests, publish);
-		const health = createHealth(repository, log);
+		const health = new WriteHealth(repository, log);
 		return storeOf({ ...base, catFile, branch, requests, health, lastCommits });
 	} catch (error) {
 		await catFile.close();
@@ -77,7 +84,7 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 async function commitSeed(base: StoreBase, edits: Edit[]): Promise<string> {
 	const subject = `seed ${edits.length} files`;
 	const meta = { smallkey: null, author: serviceAuthor, subject, trailers: [], request: null, review: false };
-	const git = createImport(base);
+	const git = new GroupImport(base);
 	const [id = ""] = await git.importGroup(branchName, null, [{ edits, meta: { ...meta, time: base.now() } }]);
 	await git.persist();
 	return id;
@@ -85,7 +92,7 @@ async function commitSeed(base: StoreBase, edits: Edit[]): Promise<string> {
 
 function storeOf(context: StoreContext) {
 	const { repository, limits, catFile, branch, requests, health, lastCommits } = context;
-	const write = createGroupWriter(context);
+	const writer = new GroupWriter(context);
 	const maintenance = createMaintenance(context, catFile.renew);
 	let waiting: Pending[] = [];
 	const open = new Set<Promise<unknown>>();
@@ -173,7 +180,7 @@ function storeOf(context: StoreContext) {
 			if (request !== null) requested.add(request);
 		}
 		waiting = later;
-		await write(group);
+		await writer.write(group);
 		changedMs = performance.now();
 	}
 

@@ -1,17 +1,28 @@
-import type { Problem } from "../../registry/texts.ts";
-import { type Edit, type Meta, type Refusal, reviewBranch, StoreBusy, waitsOf } from "../store.ts";
-import type { WriteHealth } from "./base.ts";
-import { branchName, DiskTimeout, measured, type StoreBase } from "./base.ts";
+import { folderOf } from "../../registry/smallkey.ts";
+import { type Problem, problemAt } from "../../registry/texts.ts";
+import {
+	type Commit,
+	type Edit,
+	type Edits,
+	isRefusal,
+	judgeRepeat,
+	type Meta,
+	type Refusal,
+	reviewBranch,
+	StoreBusy,
+	type UsedRequest,
+	waitsOf,
+} from "../store.ts";
 import type { Branch, openLastCommits } from "./branch.ts";
-import type { CatFile } from "./commands/cat-file.ts";
+import type { CatFile, CommitReader } from "./commands/cat-file.ts";
 import { isAncestor } from "./commands/commits.ts";
-import { GitTimeout } from "./commands/run.ts";
+import { GitFailure, GitTimeout } from "./commands/run.ts";
 import type { PathChange } from "./commands/tree.ts";
-import { findTwin, type Judged, judgeGroup, type Pending, senderOf, usesOf } from "./judge-group.ts";
-import type { CommitReader } from "./reader.ts";
+import { DiskTimeout, type WriteHealth } from "./health.ts";
 import { clearLeftovers } from "./repository.ts";
+import { findTwin, senderOf } from "./review-branches.ts";
 import type { UsedRequests } from "./used-requests.ts";
-import { BranchHeld, createImport } from "./writer.ts";
+import { BranchHeld, branchName, GroupImport, measured, type StoreBase } from "./writer.ts";
 
 /** How often a group is judged that another process has overtaken, and one on which git failed. */
 const maxMoves = 20;
@@ -39,22 +50,52 @@ interface Target {
 	held: (meta: Meta) => Promise<Refusal | null>;
 }
 
-/** Returns a function that writes changes to their branches, and answers them. To be called for one group at a time. */
-export function createGroupWriter(context: StoreContext) {
-	const { repository, catFile, branch, requests, health, lastCommits } = context;
-	const git = createImport(context);
+/** Writes changes to their branches, and answers them. To be called for one group at a time. */
+export class GroupWriter {
+	readonly #import: GroupImport;
 	/** The state for the next group, and the number of uncommitted edits in its reader: for row `put-alone`. */
-	let shared: { at: CommitReader; commit: string; edits: number } | null = null;
+	#shared: { reader: CommitReader; commit: string; edits: number } | null = null;
+
+	constructor(readonly context: StoreContext) {
+		this.#import = new GroupImport(context);
+	}
+
+	/** All changes for one branch are a group. Two senders may send the same layer for review: these are two groups. */
+	async write(changes: readonly Pending[]): Promise<void> {
+		const { health } = this.context;
+		const groups = new Map<string, { name: string; group: Pending[] }>();
+		for (const change of changes) {
+			const { meta } = change;
+			const name = meta.review ? reviewBranch(meta) : branchName;
+			const key = meta.review ? `${name} ${meta.author}` : name;
+			const entry = groups.get(key) ?? { name, group: [] };
+			entry.group.push(change);
+			groups.set(key, entry);
+		}
+		let failure: unknown = null;
+		const sorted = [...groups.values()].sort(
+			(a, b) => Number(b.name === branchName) - Number(a.name === branchName),
+		);
+		for (const { name, group } of sorted)
+			await (failure ? Promise.reject(failure) : this.#writeTo(name, group)).catch((busy) => {
+				// What fails for one branch would fail for all, each after its time limit.
+				if (health.reason !== null) failure = busy;
+				for (const { reject } of group) reject(busy);
+			});
+	}
 
 	/** Writes a group to a branch, and answers it. @throws {StoreBusy} if that fails: nothing of it was answered */
-	async function writeTo(name: string, changes: readonly Pending[]): Promise<void> {
+	async #writeTo(name: string, changes: readonly Pending[]): Promise<void> {
+		const { health, catFile, repository } = this.context;
 		for (let attempt = 1; ; attempt += 1) {
 			try {
-				return await tryTo(name, changes);
+				return await this.#tryTo(name, changes);
 			} catch (error) {
-				shared = null;
+				this.#shared = null;
 				const isHeld = error instanceof BranchHeld;
-				const busy = isHeld ? heldBy(name) : health.failed(error);
+				const busy = isHeld
+					? new StoreBusy("branch-moved", 2, `others keep changing or holding the branch ${name}`)
+					: health.failed(error);
 				const isLast = attempt >= (isHeld ? maxMoves : maxFailures);
 				if (isLast || [StoreBusy, GitTimeout, DiskTimeout].some((type) => error instanceof type)) throw busy;
 				if (isHeld) continue;
@@ -65,57 +106,52 @@ export function createGroupWriter(context: StoreContext) {
 	}
 
 	/** The group may be on the branch although this fails. Then the next attempt finds its requests, or that nothing changes. */
-	async function tryTo(name: string, changes: readonly Pending[]): Promise<void> {
+	async #tryTo(name: string, changes: readonly Pending[]): Promise<void> {
+		const { branch, requests } = this.context;
 		await branch.follow();
-		if (git.isUncertain) {
-			await git.persist();
+		if (this.#import.isUncertain) {
+			await this.#import.persist();
 			await requests.readCommitted();
 		}
-		const target = await targetOf(name, changes[0]?.meta);
-		const judged = await judgeGroup(changes, target.reader, context, target.held);
+		const target =
+			name === branchName ? this.#servedTarget() : await this.#reviewTarget(name, changes[0]?.meta);
+		const judged = await judgeGroup(changes, target, this.context);
 		const changed = judged.filter(({ edits }) => edits.length > 0);
-		if (changed.length === 0) return answer(target, judged, target.base);
-		const ids = await measured(context, "checkpoint", () => git.importGroup(name, target.base, changed));
+		if (changed.length === 0) return this.#answer(target, judged, target.base);
+		const task = () => this.#import.importGroup(name, target.base, changed);
+		const ids = await measured(this.context, "checkpoint", task);
 		for (const [index, change] of changed.entries()) change.commit = ids[index] as string;
 		const to = ids.at(-1) as string;
 		requests.noteCommitted(usesOf(changed, to), name === branchName ? to : undefined);
-		const persisted = git.persist();
+		const persisted = this.#import.persist();
 		persisted.catch(() => undefined);
-		const warnings = name === branchName ? await publish(target, changed, to) : [];
+		const warnings = name === branchName ? await this.#publish(target, changed, to) : [];
 		await persisted;
-		await answer(target, judged, to, warnings);
+		await this.#answer(target, judged, to, warnings);
 	}
 
-	async function publish(
-		{ base, reader: at }: Target,
-		changed: readonly Judged[],
-		to: string,
-	): Promise<Problem[]> {
+	async #publish({ base, reader }: Target, changed: readonly Judged[], to: string): Promise<Problem[]> {
+		const { branch, lastCommits } = this.context;
 		const edits = changed.flatMap((change) => change.edits);
-		const { warnings } = await branch.publish({
-			from: base,
-			to,
-			changes: changesOf(edits),
-			at,
-			isPushed: false,
-		});
+		const changes = changesOf(edits);
+		const { warnings } = await branch.publish({ from: base, to, changes, at: reader, isPushed: false });
 		for (const { edits: written, commit } of changed) lastCommits.note(written, commit);
-		if (shared) shared = { at, commit: to, edits: shared.edits + edits.length };
+		if (this.#shared) this.#shared = { reader, commit: to, edits: this.#shared.edits + edits.length };
 		return warnings;
 	}
 
-	/**
-	 * Reads the target of a group: its branch, and the state that it is built on.
-	 * @param meta that of the change, if it is one for review
-	 */
-	async function targetOf(name: string, meta: Meta | undefined): Promise<Target> {
+	#servedTarget(): Target {
+		const { branch } = this.context;
 		const { commit } = branch;
-		if (name === branchName) {
-			if (shared?.commit !== commit || shared.edits > maxReaderEdits)
-				shared = { at: branch.readerAt(commit), commit, edits: 0 };
-			const held = async () => null;
-			return { name, base: commit, reader: shared.at, isWaiting: false, held };
-		}
+		if (this.#shared?.commit !== commit || this.#shared.edits > maxReaderEdits)
+			this.#shared = { reader: branch.readerAt(commit), commit, edits: 0 };
+		const { reader } = this.#shared;
+		return { name: branchName, base: commit, reader, isWaiting: false, held: async () => null };
+	}
+
+	async #reviewTarget(name: string, meta: Meta | undefined): Promise<Target> {
+		const { branch, catFile, repository } = this.context;
+		const { commit } = branch;
 		const from = (await catFile.read(`refs/heads/${name}`))?.id ?? null;
 		const waits = from !== null && !(await isAncestor(repository, from, commit));
 		const sender = waits ? await senderOf(repository, commit, from) : null;
@@ -129,63 +165,42 @@ export function createGroupWriter(context: StoreContext) {
 	}
 
 	/** Answers a group whose commits are on the disk. @param to its last commit; that of the target if it has none */
-	async function answer(
+	async #answer(
 		{ name, isWaiting, base, reader }: Target,
 		judged: readonly Judged[],
 		to: string,
 		warnings: Problem[] = [],
 	): Promise<void> {
+		const { branch, requests, health } = this.context;
 		const unchanged = judged.filter(({ edits }) => edits.length === 0);
 		await requests.keep(usesOf(unchanged, to));
-		if (to !== base) health.recovered();
+		if (to !== base && health.reason !== null) health.recovered();
 		const isReview = name !== branchName;
 		const published = { warnings, published: warnings.length === 0 };
 		for (const { pending, meta, refusal, commit, edits } of judged) {
 			const changed = edits.length > 0;
-			const waits = isReview && (changed || (isWaiting && (await isProposed(meta, reader))));
+			const waits = isReview && (changed || (isWaiting && (await this.#isProposed(meta, reader))));
 			const more = waits ? { branch: name } : changed ? published : {};
 			const resolve = (id: string) => pending.resolve(refusal ?? { commit: id, changed, ...more });
 			const isStored = !refusal && !changed && !waits && meta.smallkey !== null;
-			if (isStored) void lastCommitOf(meta.smallkey as string, isReview ? branch.commit : to).then(resolve);
+			if (isStored)
+				void this.#lastCommitOf(meta.smallkey as string, isReview ? branch.commit : to).then(resolve);
 			else resolve(commit ?? to);
 		}
 	}
 
 	/** Whether the state of a review differs from the served one in a layer. A commit of no single layer always does. */
-	async function isProposed({ smallkey }: Meta, reader: CommitReader): Promise<boolean> {
+	async #isProposed({ smallkey }: Meta, reader: CommitReader): Promise<boolean> {
 		if (smallkey === null) return true;
+		const { branch } = this.context;
 		const served = await branch.readerAt(branch.commit).ids(smallkey);
 		return (await reader.ids(smallkey))?.registration !== served?.registration;
 	}
 
-	async function lastCommitOf(smallkey: string, tip: string): Promise<string> {
-		const last = await lastCommits.find(smallkey, tip).catch((error) => context.log.error(error));
-		return last ?? tip;
+	async #lastCommitOf(smallkey: string, tip: string): Promise<string> {
+		const { lastCommits, log } = this.context;
+		return (await lastCommits.find(smallkey, tip).catch((error) => log.error(error))) ?? tip;
 	}
-
-	/** All changes for one branch are a group. Two senders may send the same layer for review: these are two groups. */
-	return async function write(changes: readonly Pending[]): Promise<void> {
-		const groups = new Map<string, { name: string; group: Pending[] }>();
-		let failure: unknown = null;
-		for (const change of [...changes].sort((a, b) => Number(a.meta.review) - Number(b.meta.review))) {
-			const { meta } = change;
-			const name = meta.review ? reviewBranch(meta) : branchName;
-			const key = meta.review ? `${name} ${meta.author}` : name;
-			const entry = groups.get(key) ?? { name, group: [] };
-			entry.group.push(change);
-			groups.set(key, entry);
-		}
-		for (const { name, group } of groups.values())
-			await (failure ? Promise.reject(failure) : writeTo(name, group)).catch((busy) => {
-				// What fails for one branch would fail for all, each after its time limit.
-				if (health.reason !== null) failure = busy;
-				for (const { reject } of group) reject(busy);
-			});
-	};
-}
-
-function heldBy(name: string): StoreBusy {
-	return new StoreBusy("branch-moved", 2, `others keep changing or holding the branch ${name}`);
 }
 
 /** The paths that edits change, each once, sorted. */
@@ -194,3 +209,78 @@ function changesOf(edits: readonly Edit[]): PathChange[] {
 	const sorted = [...modes].sort(([a], [b]) => (a < b ? -1 : 1));
 	return sorted.map(([path, mode]) => ({ path, mode, id: null }));
 }
+
+export interface Pending {
+	edits: Edits;
+	meta: Meta;
+	resolve: (outcome: Commit | Refusal) => void;
+	reject: (error: unknown) => void;
+}
+
+interface Judged {
+	pending: Pending;
+	meta: Meta;
+	/** Empty if the change is refused, or changes nothing. */
+	edits: Edit[];
+	refusal: Refusal | null;
+	/** Id of the commit with the requested state; null for the branch's last commit, or if there is no commit yet. */
+	commit: string | null;
+}
+
+/**
+ * Judges the changes of a group in their order, each on the state after the ones before it. If the function of a change
+ * throws, the change is rejected and left out of the results.
+ * @param group no two of them have the same signed request
+ * @param target its reader has the state before the group, to which the edits of the group are added
+ */
+async function judgeGroup(
+	group: readonly Pending[],
+	{ reader, held }: Target,
+	{ requests, health }: StoreContext,
+): Promise<Judged[]> {
+	const judged: Judged[] = [];
+	// Reads the folders of all changes in advance, while the first ones are judged; the next reader handles a failure.
+	for (const { smallkey } of group.map(({ meta }) => meta))
+		if (smallkey !== null) reader.folder(folderOf(smallkey)).catch(() => undefined);
+	for (const pending of group) {
+		const { edits, meta } = pending;
+		try {
+			const proposed = await edits(reader);
+			const refusal = isRefusal(proposed) || proposed.length === 0 ? null : await held(meta);
+			const result = judge(meta, refusal ?? proposed, requests);
+			judged.push({ pending, meta, edits: [], refusal: null, commit: null, ...result });
+			reader.overlay(result.edits ?? []);
+		} catch (error) {
+			pending.reject(error instanceof GitFailure ? health.failed(error) : error);
+		}
+	}
+	return judged;
+}
+
+/** The signed requests among judged changes. @param tip the commit of changes without a commit of their own */
+function usesOf(judged: readonly Judged[], tip: string): UsedRequest[] {
+	return judged.flatMap(({ meta: { request, method = "-", time }, refusal, commit }) =>
+		request === null ? [] : [{ request, method, time, outcome: refusal?.status ?? commit ?? tip }],
+	);
+}
+
+function judge(
+	{ request, method = "-", time }: Meta,
+	outcome: Edit[] | Refusal,
+	requests: UsedRequests,
+): Partial<Pick<Judged, "edits" | "refusal" | "commit">> {
+	const first = request === null ? null : requests.find(request);
+	if (first) {
+		const refusal = judgeRepeat(first, method, outcome);
+		return refusal ? { refusal } : { commit: String(first.outcome) };
+	}
+	if (isRefusal(outcome)) return { refusal: outcome };
+	if (request !== null && outcome.length > 0 && requests.isForgotten(time)) return { refusal: mayBeUsed };
+	return { edits: outcome };
+}
+
+const mayBeUsed: Refusal = {
+	status: 401,
+	reason: "used before",
+	errors: [problemAt("TimeStamp", "clock")],
+};

@@ -3,24 +3,24 @@ import { dirname, join } from "node:path";
 import { maxClockSkewMs, parseTimestamp } from "../../registry/timestamp.ts";
 import { readTextIfThere, replaceFile } from "../files/files.ts";
 import { declinedFolder, reviewFolders, serviceIdentity, type UsedRequest } from "../store.ts";
-import type { StoreBase } from "./base.ts";
-import { personText, readCommits, trailersOf } from "./commands/commits.ts";
-import { gitText } from "./commands/run.ts";
+import { listCommits, personText, readCommits, trailersOf } from "./commands/commits.ts";
+import type { StoreBase } from "./writer.ts";
 
 const minuteMs = 60_000;
 const maxRanges = 64;
 
-/** `<request> <method> <outcome> <time>`, `forgotten <fromMs> <toMs>`, or `head <commit>`. */
-const linePattern =
-	/^(?:([0-9a-f]{64}) (\S+) (\w+) (\d{13,})|forgotten (-?\d+) (-?\d+)|head ([0-9a-f]{40,64}))$/;
+/** Without a log, the commits of so many milliseconds are read: longer than a signature is valid. */
+const recentMs = 300_000;
 
-/** Signed requests that have a final answer, so that nobody can repeat one. */
+/** `<request> <method> <outcome> <time>`, `forgotten <fromMs> <toMs>`, or `head <commit>`. */
+const linePattern = /^(?:(\w{64}) (\S*) (\w+) (\d+)|forgotten (-?\d+) (-?\d+)|head (\w{40,64}))$/;
+
 export type UsedRequests = Awaited<ReturnType<typeof openUsedRequests>>;
 
 /**
- * Reads the requests of earlier processes: those that changed nothing from a log beside the repository, which is begun anew
- * each minute; all others from the trailers of commits. A request is forgotten once its timestamp is too old. The times
- * of forgotten requests are kept, so that none becomes usable if the clock is set back.
+ * Signed requests that have a final answer, so that nobody can repeat one: those that changed nothing in a log beside the
+ * repository, which is begun anew each minute; all others in the trailers of commits. A request is forgotten once its
+ * timestamp is too old. The times of forgotten ones are kept, so that none becomes usable if the clock is set back.
  * @param tip the last commit of the branch
  */
 export async function openUsedRequests(
@@ -40,36 +40,35 @@ export async function openUsedRequests(
 		for (const use of added) if (!uses.has(use.request)) uses.set(use.request, use);
 	}
 
-	/** Notes the time of a forgotten request in a range of at most a minute's gaps. Of too many ranges, the oldest are joined. */
-	function forget(from: number, to = from): void {
-		const near = forgotten.findIndex((range) => range[0] - minuteMs <= to && from <= range[1] + minuteMs);
-		const [range = [from, to]] = near < 0 ? [] : forgotten.splice(near, 1);
-		forgotten.push([Math.min(range[0], from), Math.max(range[1], to)]);
-		const [first, second] = forgotten;
-		if (forgotten.length <= maxRanges || !first || !second) return;
-		forgotten.splice(0, 2, [Math.min(first[0], second[0]), Math.max(first[1], second[1])]);
+	/** Adds a time to a range of at most a minute's gaps. Of too many ranges, the oldest are joined. */
+	function forget(ms: number): void {
+		const near = forgotten.findIndex(([from, to]) => from - minuteMs <= ms && ms <= to + minuteMs);
+		const [[from, to] = [ms, ms]] = near < 0 ? [] : forgotten.splice(near, 1);
+		forgotten.push([Math.min(from, ms), Math.max(to, ms)]);
+		if (forgotten.length <= maxRanges) return;
+		const oldest = forgotten.splice(0, 2).flat();
+		forgotten.unshift([Math.min(...oldest), Math.max(...oldest)]);
 	}
 
-	function state(): string[] {
+	/** The first lines of a new log. */
+	function begin(): string[] {
 		begunMs = now();
 		for (const { request, time } of uses.values()) {
 			if (time + maxClockSkewMs > begunMs) continue;
 			uses.delete(request);
 			forget(Math.floor(time));
 		}
-		return [
-			`head ${head}`,
-			...forgotten.map((range) => `forgotten ${range.join(" ")}`),
-			...linesOf(uses.values()),
-		];
+		const ranges = forgotten.map((range) => `forgotten ${range.join(" ")}`);
+		return [`head ${head}`, ...ranges, ...[...uses.values()].map(lineOf)];
 	}
 
 	/** Writes requests to the disk, and then notes them. @throws {Error} if that fails */
 	function write(added: readonly UsedRequest[]): Promise<void> {
-		const next = written.then(async () => {
+		const writing = written.then(async () => {
+			const lines = added.map(lineOf);
 			try {
-				if (isOld()) await replaceFile(path, `${[...state(), ...linesOf(added), ""].join("\n")}`);
-				else await appendFile(path, [...linesOf(added), ""].join("\n"), { flush: true });
+				if (isOld()) await replaceFile(path, [...begin(), ...lines, ""].join("\n"));
+				else await appendFile(path, [...lines, ""].join("\n"), { flush: true });
 			} catch (error) {
 				// The last line may be incomplete.
 				begunMs = Number.NEGATIVE_INFINITY;
@@ -77,8 +76,8 @@ export async function openUsedRequests(
 			}
 			note(added);
 		});
-		written = next.catch(() => undefined);
-		return next;
+		written = writing.catch(() => undefined);
+		return writing;
 	}
 
 	/** Notes requests whose commits are on a branch. @param to see `head` */
@@ -89,15 +88,21 @@ export async function openUsedRequests(
 		if (isOld()) write([]).catch(() => undefined);
 	}
 
+	/** Notes the requests of commits that other processes have brought, or that an interrupted group has made. */
+	async function readCommitted(to = head): Promise<void> {
+		noteCommitted(await readRequests(repository, head, now()), to);
+	}
+
 	await mkdir(dirname(path), { recursive: true });
-	for (const line of ((await readTextIfThere(path)) ?? "").split("\n")) {
+	// A power cut may have cut the last line off.
+	for (const line of ((await readTextIfThere(path)) ?? "").split("\n").slice(0, -1)) {
 		const [, request, method = "", text = "", time, from, to, commit] = linePattern.exec(line) ?? [];
 		const outcome = text.length === 3 ? Number(text) : text;
-		if (request) note([{ request, method: method === "?" ? "" : method, outcome, time: Number(time) }]);
+		if (request) note([{ request, method, outcome, time: Number(time) }]);
 		if (from) forgotten.push([Number(from), Number(to)]);
 		head = commit ?? head;
 	}
-	noteCommitted(await readRequests(repository, head, now()), tip);
+	await readCommitted(tip);
 	await written;
 	return {
 		find: (request: string) => uses.get(request) ?? null,
@@ -105,26 +110,19 @@ export async function openUsedRequests(
 		isForgotten: (ms: number) =>
 			forgotten.some(([from, to]) => from <= Math.floor(ms) && Math.floor(ms) <= to),
 		noteCommitted,
+		readCommitted,
 		/** Keeps requests that changed nothing. @throws {Error} if they cannot be written */
 		async keep(added: readonly UsedRequest[]): Promise<void> {
 			const first = added.filter(({ request }) => !uses.has(request));
 			if (first.length > 0) await write(first);
 		},
-		/** Notes the requests of commits that other processes have brought, or that an interrupted group has made. */
-		readCommitted: async (to = head) => noteCommitted(await readRequests(repository, head, now()), to),
 		close: () => written,
 	};
 }
 
-function linesOf(uses: Iterable<UsedRequest>): string[] {
-	return Array.from(
-		uses,
-		({ request, method, outcome, time }) => `${request} ${method || "?"} ${outcome} ${Math.floor(time)}`,
-	);
+function lineOf({ request, method, outcome, time }: UsedRequest): string {
+	return `${request} ${method} ${outcome} ${Math.floor(time)}`;
 }
-
-/** Without a log, the commits of so many milliseconds are read: longer than a signature is valid. */
-const recentMs = 300_000;
 
 /**
  * Reads the signed requests of the service's own commits on the branch and on those of reviews. A pusher can write the same
@@ -134,8 +132,7 @@ const recentMs = 300_000;
 async function readRequests(repository: string, since: string | null, nowMs: number): Promise<UsedRequest[]> {
 	const reviews = [...reviewFolders, declinedFolder].map((folder) => `--glob=refs/heads/${folder}`);
 	const range = since ? `^${since}` : `--since=${Math.floor((nowMs - recentMs) / 1_000)}`;
-	const words = ["rev-list", "--ignore-missing", ...reviews, "refs/heads/main", range];
-	const ids = (await gitText(repository, words)).split("\n").filter(Boolean);
+	const ids = await listCommits(repository, ["--ignore-missing", ...reviews, "refs/heads/main", range]);
 	const used: UsedRequest[] = [];
 	for await (const { id, author, committer, message } of readCommits(repository, ids)) {
 		if (personText(committer) !== serviceIdentity) continue;

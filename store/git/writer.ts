@@ -1,58 +1,130 @@
-import { existsSync } from "node:fs";
-import { readdir, rm, stat } from "node:fs/promises";
+import { open, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { authorMail, commitMessage, type Edit, type Meta, StoreBusy, serviceAuthor } from "../store.ts";
-import { measured, type StoreBase } from "./base.ts";
-import { commitCommands, importArgs, importConfig } from "./commands/commits.ts";
-import { GitFailure, GitKilled, GitTimeout, gitText, runGit } from "./commands/run.ts";
+import {
+	authorMail,
+	commitMessage,
+	type Edit,
+	type Log,
+	type Meta,
+	StoreBusy,
+	serviceAuthor,
+} from "../store.ts";
+import { GitFailure, GitKilled, GitTimeout, gitText } from "./commands/run.ts";
+import { DiskTimeout } from "./health.ts";
 
-/** Git's own maintenance has a lower priority than answers to readers and publishers. */
-const niceness = 5;
+export const branchName = "main";
 
-/** For row `put-cpu`: a repack takes as long as some ten groups. */
-const busyFactor = 4;
+/** Limits of a local store. Times are in milliseconds, by the monotonic clock. */
+export const defaultLimits = {
+	/** Longest time of a git process that writes a group, longest silence of one that reads, and longest sync. */
+	silenceMs: 15_000,
+	maintenanceMs: 600_000,
+	/** How long git waits for the lock of a ref. */
+	lockMs: 2_000,
+	pollMs: 200,
+	probeMs: 5_000,
+	/** From so many packs on, an idle store repacks, and a busy one from four times as many on. */
+	maxPacks: 50,
+	/** A store is idle if its last change is so long ago. */
+	restMs: 3_000,
+};
+
+export type StoreLimits = typeof defaultLimits;
+
+/** Operations of git whose time is measured: making commits durable, publishing a push, maintenance. */
+export type GitOperation = "checkpoint" | "push" | "repack";
+
+export interface StoreBase {
+	/** Path of the bare repository, which is made if it does not exist. `requests` beside it has the used requests. */
+	repository: string;
+	/** Gets repairs, pushed commits, and errors that no answer shows. */
+	log: Log;
+	now: () => number;
+	/** Syncs a file, or the names in a folder, to the disk. @throws {DiskTimeout} if that takes too long */
+	sync: (path: string) => Promise<void>;
+	limits: StoreLimits;
+	measure: (operation: GitOperation, ms: number) => void;
+}
+
+export async function measured<T>({ measure }: StoreBase, operation: GitOperation, task: () => Promise<T>) {
+	const start = performance.now();
+	const result = await task();
+	measure(operation, performance.now() - start);
+	return result;
+}
+
+/** Errors of folders that cannot be synced by themselves: network file systems, Windows, a parent of another user. */
+const unsupported = ["EACCES", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
+
+/** Syncs a file, or the names in a folder: git syncs its files, but not the folders in which it renames them (fsync(2)). */
+export async function syncPath(path: string): Promise<void> {
+	try {
+		await using file = await open(path, "r");
+		await file.sync();
+	} catch (error) {
+		if (!unsupported.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+	}
+}
+
+export function syncWithin(maxMs: number, sync: StoreBase["sync"]): StoreBase["sync"] {
+	return (path) =>
+		new Promise((resolve, reject) => {
+			const end = () => reject(new DiskTimeout(`${path}: was not on the disk within ${maxMs / 1000} s`));
+			const timer = setTimeout(end, maxMs);
+			sync(path)
+				.then(resolve, reject)
+				.finally(() => clearTimeout(timer));
+		});
+}
+
+interface ImportedCommit {
+	/** `name <mail> <seconds since 1970> +0000`. */
+	author: string;
+	committer: string;
+	message: string;
+	edits: readonly Edit[];
+}
+
+/** --done: an incomplete stream changes nothing. */
+const importArgs = ["fast-import", "--quiet", "--done"];
 
 /**
- * Returns git's maintenance of the repository. Each group of commits and each push leaves a pack, and with a commit graph
- * the last commit of a layer is found in 0.01 s in place of 0.1 to 0.8 s (40,000 commits).
- * @param after runs after a repack: processes may keep packs open that it has removed
+ * unpackLimit=1: the commits stay one pack. compression=1: better compression is not worth its time, since a repack
+ * replaces most objects by deltas. fsync: also where the repository's own settings are damaged.
  */
-export function createMaintenance(base: StoreBase, after: () => Promise<void>) {
-	const { repository, limits, log } = base;
-	const objects = join(repository, "objects");
-	const ending = new AbortController();
-	let running: Promise<void> | null = null;
-	let pausedUntilMs = Number.NEGATIVE_INFINITY;
+const importConfig = ["fastimport.unpackLimit=1", "pack.compression=1", "core.fsync=committed"];
 
-	async function maintain(): Promise<void> {
-		const options = { limitMs: limits.maintenanceMs, niceness, signal: ending.signal };
-		const git = (...args: string[]) => runGit(repository, args, options);
-		try {
-			await measured(base, "repack", () => git("repack", "-q", "-d", "-l", "--geometric=2", "--threads=1"));
-			await git("commit-graph", "write", "--reachable", "--changed-paths", "--no-progress");
-			await after();
-		} catch (error) {
-			if (!ending.signal.aborted) log.error(error);
-			pausedUntilMs = performance.now() + limits.maintenanceMs;
-		}
-		running = null;
-	}
+/**
+ * The commands of git fast-import that make one commit of a branch and print its id, in pieces. At the end, git moves the
+ * branch if that is a step forward, and exits with 1 otherwise.
+ * @param from its parent; null: the commit before it; without one, the commit has no parent
+ */
+function commitCommands(branch: string, from: string | null, commit: ImportedCommit): string[] {
+	const { author, committer, message, edits } = commit;
+	const head = `commit ${branch}\nmark :1\nauthor ${author}\ncommitter ${committer}\n${data(message)}`;
+	const files = edits.map(({ path, text }) => {
+		const quoted = `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
+		return text === null ? `D ${quoted}\n` : `M 100644 inline ${quoted}\n${data(text)}`;
+	});
+	return [head + (from === null ? "" : `from ${from}\n`), ...files, "\nget-mark :1\n"];
+}
 
-	async function startIfDue(isIdle: boolean): Promise<void> {
-		if (running || performance.now() < pausedUntilMs) return;
-		const packs = (await readdir(join(objects, "pack"))).filter((name) => name.endsWith(".pack"));
-		// A history may come without a graph, such as from a backup or of an earlier version.
-		const isNew = isIdle && !existsSync(join(objects, "info", "commit-graph"));
-		if (isNew || packs.length >= limits.maxPacks * (isIdle ? 1 : busyFactor)) running = maintain();
-	}
+/** The length in bytes, then the bytes (git-fast-import(1), "data"). */
+function data(text: string): string {
+	return `data ${Buffer.byteLength(text)}\n${text}\n`;
+}
 
-	async function close(): Promise<void> {
-		ending.abort();
-		await running;
-	}
-
-	return { startIfDue, close };
+/** Stores one commit that no ref names. The name of its pack is not synced. @returns its id */
+export function importCommit(
+	repository: string,
+	from: string | null,
+	commit: ImportedCommit,
+): Promise<string> {
+	// A branch that is forgotten in the end.
+	const branch = "refs/pending";
+	const input = [...commitCommands(branch, from, commit), `reset ${branch}\n\ndone\n`];
+	return gitText(repository, importArgs, { input, config: importConfig });
 }
 
 /** The branch does not have the commit on which a group was built, or another process holds its lock. */
@@ -60,15 +132,17 @@ export class BranchHeld extends GitFailure {
 	override name = "BranchHeld";
 }
 
-interface Change {
-	edits: readonly Edit[];
-	meta: Meta;
-}
-
-/** Returns functions that write groups of commits. */
-export function createImport({ repository, log, now, sync, limits }: StoreBase) {
+/** Writes groups of commits, a git process for each. */
+export class GroupImport {
 	/** Folders with names that may not be on the disk yet: of the last group, or of failed ones. */
-	const unsynced = new Set<string>();
+	readonly #unsynced = new Set<string>();
+
+	constructor(readonly base: StoreBase) {}
+
+	/** Whether an earlier group may be on a branch although it failed. */
+	get isUncertain(): boolean {
+		return this.#unsynced.size > 0;
+	}
 
 	/**
 	 * Stores commits on a branch as one pack, each on the one before it, and moves the branch to the last one.
@@ -78,11 +152,12 @@ export function createImport({ repository, log, now, sync, limits }: StoreBase) 
 	 * @throws {StoreBusy} if the name of another branch excludes this one: `a` excludes `a/b`, and `a/b` excludes `a`
 	 * @throws {GitFailure} if git fails; the branch may have the commits
 	 */
-	async function importGroup(
+	async importGroup(
 		branch: string,
 		from: string | null,
-		group: readonly Change[],
+		group: readonly { edits: readonly Edit[]; meta: Meta }[],
 	): Promise<string[]> {
+		const { repository, now, limits } = this.base;
 		const ref = `refs/heads/${branch}`;
 		const committer = personAt(serviceAuthor, now());
 		const input = group.flatMap(({ edits, meta }, index) => {
@@ -90,26 +165,34 @@ export function createImport({ repository, log, now, sync, limits }: StoreBase) 
 			const commit = { author, committer, message: commitMessage(meta), edits };
 			return commitCommands(ref, index === 0 ? from : null, commit);
 		});
-		unsynced.add(join(repository, "objects", "pack"));
+		this.#unsynced.add(join(repository, "objects", "pack"));
 		for (let folder = dirname(ref); folder !== "refs"; folder = dirname(folder))
-			unsynced.add(join(repository, folder));
+			this.#unsynced.add(join(repository, folder));
 		const config = [...importConfig, `core.filesRefLockTimeout=${limits.lockMs}`];
 		const options = { input: [...input, "done\n"], config, limitMs: limits.silenceMs };
-		const output = await gitText(repository, importArgs, options).catch((error) => fail(branch, error));
+		const output = await gitText(repository, importArgs, options).catch((error) => this.#fail(branch, error));
 		return output.split("\n");
 	}
 
+	/** Syncs the names that git has made: it syncs files, but not folders. */
+	async persist(): Promise<void> {
+		for (const folder of this.#unsynced) {
+			await this.base.sync(folder);
+			this.#unsynced.delete(folder);
+		}
+	}
+
 	/** @throws {BranchHeld | StoreBusy | GitFailure} the reason, from git's message in refs.c or builtin/fast-import.c */
-	async function fail(branch: string, error: Error): Promise<never> {
+	async #fail(branch: string, error: Error): Promise<never> {
 		const { message } = error;
 		const [, other] = /'refs\/heads\/([^']+)' exists; cannot create/.exec(message) ?? [];
 		if (other) throw new StoreBusy("read-only", 60, `the branch ${other} is in the way of ${branch}`);
 		const [, lock] = /Unable to create '(.+\.lock)': File exists/.exec(message) ?? [];
 		const isEnded = error instanceof GitTimeout || error instanceof GitKilled;
 		const locks = isEnded
-			? [join(repository, "HEAD.lock"), join(repository, `refs/heads/${branch}.lock`)]
+			? ["HEAD", `refs/heads/${branch}`].map((name) => join(this.base.repository, `${name}.lock`))
 			: [];
-		for (const path of lock ? [lock] : locks) await clearLock(path);
+		for (const path of lock ? [lock] : locks) await this.#clearLock(path);
 		throw lock || /cannot lock ref|does not contain/.test(message) ? new BranchHeld(message) : error;
 	}
 
@@ -117,7 +200,8 @@ export function createImport({ repository, log, now, sync, limits }: StoreBase) 
 	 * Removes a lock that a killed process left: it stays the same file for longer than git ever holds one. Its modification
 	 * time does not help, because the system's clock may have been changed.
 	 */
-	async function clearLock(path: string): Promise<void> {
+	async #clearLock(path: string): Promise<void> {
+		const { log, limits } = this.base;
 		const look = () =>
 			stat(path, { bigint: true }).then(
 				({ ino, ctimeNs }) => `${ino} ${ctimeNs}`,
@@ -128,25 +212,8 @@ export function createImport({ repository, log, now, sync, limits }: StoreBase) 
 		await sleep(limits.lockMs);
 		if ((await look()) !== before) return;
 		await rm(path, { force: true });
-		log.warn(`${join(path)}: removed, since a killed process left it`);
+		log.warn(`${path}: removed, since a killed process left it`);
 	}
-
-	/** Syncs the names that git has made: it syncs files, but not folders. */
-	async function persist(): Promise<void> {
-		for (const folder of unsynced) {
-			await sync(folder);
-			unsynced.delete(folder);
-		}
-	}
-
-	return {
-		importGroup,
-		persist,
-		/** Whether an earlier group may be on a branch although it failed. */
-		get isUncertain() {
-			return unsynced.size > 0;
-		},
-	};
 }
 
 /** `jstest <jstest@sender.invalid> 1772625600 +0000` */

@@ -1,11 +1,11 @@
 import { layerPath } from "../../registry/smallkey.ts";
 import { readerOf } from "../reader.ts";
-import { judgeRepeat } from "../repeat.ts";
 import {
 	type Commit,
 	type Edit,
 	type Edits,
 	isRefusal,
+	judgeRepeat,
 	type Meta,
 	type Reader,
 	type Refusal,

@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { access, lstat, mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { codeStamp } from "../files/code-stamp.ts";
 import { readTextIfThere, replaceFile } from "../files/files.ts";
+import { codeStamp } from "../files/version.ts";
 import type { Log } from "../store.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

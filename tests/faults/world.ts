@@ -1,8 +1,8 @@
 import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { reasonOf } from "../../store/git/base.ts";
 import { GitDamage, GitFailure, runGit } from "../../store/git/commands/run.ts";
+import { reasonOf } from "../../store/git/health.ts";
 import { wms } from "../helpers/local.ts";
 import { ServerProcess } from "../helpers/process.ts";
 import { signed } from "../helpers/signed.ts";

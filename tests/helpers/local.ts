@@ -12,9 +12,9 @@ import type { ReadFragment } from "../../registry/targets/facts.ts";
 import { createSite } from "../../site/extension.ts";
 import type { openCatalogue } from "../../site/process/catalogue-process.ts";
 import { filesBelow, readTextIfThere } from "../../store/files/files.ts";
-import type { StoreLimits } from "../../store/git/base.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import type { GitStore } from "../../store/git/git-store.ts";
+import type { StoreLimits } from "../../store/git/writer.ts";
 import { Requests, senders } from "./handlers.ts";
 import { temporaryFolder } from "./world.ts";
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { layerPath } from "../../registry/smallkey.ts";
 import { textsOf } from "../../registry/texts.ts";
-import { type StoreLimits, syncPath } from "../../store/git/base.ts";
 import type { Publish } from "../../store/git/branch.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { type GitStore, type GitStoreOptions, openGitStore } from "../../store/git/git-store.ts";
+import { type StoreLimits, syncPath } from "../../store/git/writer.ts";
 import { type Commit, isRefusal, type Log, type Meta, type Refusal } from "../../store/store.ts";
 import { wms } from "../helpers/local.ts";
 import { metaOf } from "./contract.ts";

@@ -26,7 +26,7 @@ import { type Proof, type Proofs, proposedFolder } from "../../../site/data/proo
 import { readSite } from "../../../site/process/site-settings.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
 import { listTree, readEntries } from "../../../store/git/commands/tree.ts";
-import { readOpen } from "../../../store/git/repair-branches.ts";
+import { readOpen } from "../../../store/git/review-branches.ts";
 import { resultOf } from "../../harvest/finding.ts";
 import { createNotifier } from "../../harvest/harvester/health-checks.ts";
 import { readLayers, watchAll, writeHealth } from "../../harvest/harvester/layers.ts";

@@ -12,7 +12,7 @@ import { picturesMarkdown } from "../../../site/data/proofs.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
-import { messageOf, type OpenRepair, readOpen } from "../../../store/git/repair-branches.ts";
+import { messageOf, type OpenRepair, readOpen } from "../../../store/git/review-branches.ts";
 import { readLayers } from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
 import { runRepair } from "../run.ts";

@@ -18,7 +18,7 @@ import { readPicturePairs } from "../../../site/data/proofs.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
 import { trailersOf } from "../../../store/git/commands/commits.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
-import { repairedTrailer } from "../../../store/git/repair-branches.ts";
+import { repairedTrailer } from "../../../store/git/review-branches.ts";
 import { repairBranch } from "../../../store/store.ts";
 import { proposalLines } from "../audit.ts";
 import { linksInto, noLinks, renderComment } from "../comment.ts";

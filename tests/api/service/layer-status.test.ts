@@ -7,7 +7,7 @@ import { findWaiting } from "../../../api/service/repository.ts";
 import { createLayerParts, type ServiceHarvester } from "../../../extensions/harvest/harvester/open.ts";
 import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";
 import { type Lang, layerPath } from "../../../registry/smallkey.ts";
-import { importCommit } from "../../../store/git/commands/commits.ts";
+import { importCommit } from "../../../store/git/writer.ts";
 import { StoreBusy } from "../../../store/store.ts";
 import { feature, Local, manual, noon, responseOf, tiles, wms } from "../../helpers/local.ts";
 import { eventually, gate } from "../../helpers/wait.ts";

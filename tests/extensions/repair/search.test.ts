@@ -6,7 +6,7 @@ import { layerPath } from "../../../registry/smallkey.ts";
 import { changesFiles } from "../../../site/data/files.ts";
 import { readHistory, recentChanges } from "../../../site/data/history.ts";
 import { feedPath } from "../../../site/static/addresses.ts";
-import { writeProposal } from "../../../store/git/repair-branches.ts";
+import { writeProposal } from "../../../store/git/review-branches.ts";
 import { Local, wms } from "../../helpers/local.ts";
 import { test } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";

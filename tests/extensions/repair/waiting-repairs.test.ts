@@ -6,13 +6,12 @@ import { RepairSearch } from "../../../extensions/repair/repair.ts";
 import { repairRoutes } from "../../../extensions/repair/start.ts";
 import { createReadRepairs } from "../../../extensions/repair/waiting-repairs.ts";
 import { acceptReview, declineReview, splitRepair } from "../../../extensions/review/decide.ts";
-
 import { descriptionText } from "../../../registry/description.ts";
 import { canonicalText } from "../../../registry/registration.ts";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
 import { Catalogue } from "../../../site/http/catalogue-requests.ts";
 import { pageSettingsPath } from "../../../site/static/html.ts";
-import { declinedEvidence, readOpen, writeProposal } from "../../../store/git/repair-branches.ts";
+import { declinedEvidence, readOpen, writeProposal } from "../../../store/git/review-branches.ts";
 import { suite } from "../../helpers/suite.ts";
 import { Repository } from "../../helpers/world.ts";
 import { pageSettings } from "../../site/data/pages.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import glob from "fast-glob";
 import * as assert from "uvu/assert";
-import { codeStamp } from "../../../store/files/code-stamp.ts";
+import { codeStamp } from "../../../store/files/version.ts";
 import { root } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
 import { type Files, temporaryFolder, writeFiles } from "../../helpers/world.ts";

@@ -1,0 +1,104 @@
+import { dirname, join } from "node:path";
+import { type BusyCode, type Log, StoreBusy } from "../store.ts";
+import { GitDamage, GitFailure, GitTimeout, NotDescendant } from "./commands/run.ts";
+
+export class DiskTimeout extends Error {
+	override name = "DiskTimeout";
+}
+
+const retryAfterSeconds = 5;
+
+/** `reason`: a few English words without a path, for the log and `/readyz`. */
+type Cause = readonly [code: BusyCode, reason: string];
+
+const fullDisk: Cause = ["disk-full", "there is no room on the disk"];
+const readOnlyDisk: Cause = ["read-only", "the disk is read-only"];
+const damaged: Cause = ["read-only", "the repository is damaged"];
+const gitFailed: Cause = ["busy", "git failed"];
+
+/** By messages of the system and of git. */
+const causes: readonly [pattern: RegExp, cause: Cause][] = [
+	[/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded|Out of diskspace/, fullDisk],
+	[/EROFS|Read-only file system|read-only file system/, readOnlyDisk],
+	[/EMFILE|ENFILE|could not be started/, ["busy", "git could not be started"]],
+	[/EACCES|EPERM|Permission denied/, ["read-only", "the repository may not be written"]],
+	[
+		/ is corrupt|does not match index|unable to (unpack|read)|[Cc]an't load|[Nn]ot a valid (object|commit)|bad object|not a tree object|not a git repository|bad config/,
+		damaged,
+	],
+];
+
+function causeOf(error: unknown): Cause {
+	if (error instanceof StoreBusy) return [error.code, error.message];
+	if (error instanceof NotDescendant) return ["read-only", error.message];
+	if (error instanceof DiskTimeout) return ["busy", "the disk does not answer"];
+	if (error instanceof GitTimeout) return ["busy", "git does not answer"];
+	if (error instanceof GitDamage) return damaged;
+	const [, cause] = causes.find(([pattern]) => pattern.test(String(error))) ?? [];
+	return (
+		cause ?? (error instanceof GitFailure ? gitFailed : ["read-only", "the repository cannot be written"])
+	);
+}
+
+/** Why something failed, in a few English words without a path. */
+export function reasonOf(error: unknown): string {
+	return causeOf(error)[1];
+}
+
+function isOfDisk(cause: Cause): boolean {
+	return cause === fullDisk || cause === readOnlyDisk;
+}
+
+/** Why the disk cannot be written, in a few words; null for any other failure. */
+export function diskReasonOf(error: unknown): string | null {
+	const cause = causeOf(error);
+	return isOfDisk(cause) ? cause[1] : null;
+}
+
+/** A line for the log about a failure that needs no stack trace; null for any other. */
+function plainLineOf(error: unknown, cause: Cause, repository: string): string | null {
+	if (error instanceof NotDescendant)
+		return [
+			`${repository}: ${error.message}. What was served stays served, and nothing is written.`,
+			`"git -C ${repository} update-ref refs/heads/main ${error.served}" goes back to it. To serve the branch as it is, end the`,
+			`service, remove ${join(dirname(repository), "dist.served")}, and start it`,
+		].join(" ");
+	return isOfDisk(cause) ? `layers cannot be changed: ${cause[1]}` : null;
+}
+
+/** Tracks whether changes can be made now, from the results of the last ones. A repeated failure is logged once. */
+export class WriteHealth {
+	#cause: Cause | null = null;
+	#logged = "";
+	/** Why changes cannot be made now, in a few English words; null if they can. */
+	reason: string | null = null;
+
+	constructor(
+		readonly repository: string,
+		readonly log: Log,
+	) {}
+
+	/** Records a failure. @returns the error for the waiting changes */
+	failed(error: unknown): StoreBusy {
+		// A single change cannot be made: nothing is broken.
+		if (error instanceof StoreBusy) {
+			if (error.code === "read-only") this.log.warn(error.message);
+			return error;
+		}
+		const next = causeOf(error);
+		// On a full disk, a retry of git does not always name the reason again.
+		const cause = this.#cause !== null && next === gitFailed ? this.#cause : next;
+		const line = plainLineOf(error, cause, this.repository);
+		const text = line ?? String(error);
+		// A lasting failure may repeat several times a second.
+		if (text !== this.#logged) line === null ? this.log.error(error) : this.log.warn(line);
+		[this.#cause, this.#logged, this.reason] = [cause, text, cause[1]];
+		return new StoreBusy(cause[0], retryAfterSeconds, cause[1]);
+	}
+
+	recovered(): void {
+		if (this.reason === null) return;
+		this.log.warn(`layers can be changed again, after: ${this.reason}`);
+		[this.#cause, this.#logged, this.reason] = [null, "", null];
+	}
+}
