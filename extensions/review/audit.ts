@@ -48,12 +48,14 @@ async function readHistory(repository: string, paths: readonly string[], nowMs =
 		// Without `--encoding=none`, git converts a message by the `encoding` header of its commit.
 		const words = ["log", "--topo-order", "--encoding=none", "-z", "--format=%H %ct %P%n%B"];
 		const output = await runGit(repository, [...words, "--end-of-options", tips, "--"]);
-		// Parents first.
+		// `<id> <seconds> <parents>`, and the message below; parents first.
 		for (const record of output.toString("utf8").split("\0").filter(Boolean).reverse()) {
-			const [, id = "", seconds, parent = "", message = ""] = recordPattern.exec(record) ?? [];
+			const end = record.indexOf("\n");
+			const [id = "", seconds, parent = ""] = record.slice(0, end).split(" ");
 			dates.set(id, believedMs(Number(seconds) * 1_000, dates.get(parent) ?? 0, nowMs));
 			if (tips !== servedRef) continue;
-			for (const request of trailersOf(message, "Request")) if (!first.has(request)) first.set(request, id);
+			for (const request of trailersOf(record.slice(end), "Request"))
+				if (!first.has(request)) first.set(request, id);
 		}
 	};
 	const read = async (tips: string) => {
@@ -72,9 +74,6 @@ async function readHistory(repository: string, paths: readonly string[], nowMs =
 	};
 	return { served: await read(servedRef), read };
 }
-
-/** `<id> <seconds> <parents>`, and the message below. */
-const recordPattern = /^(\w+) (\d*) (\w*)[^\n]*\n(.*)$/s;
 
 /** Everything that happened to a layer, the newest first. */
 export function auditLayer(smallkey: string, options: AuditOptions): Promise<AuditEntry[]> {

@@ -10,7 +10,6 @@ import {
 	runGit,
 	startGit,
 } from "./run.ts";
-import { folderMode, kindOfMode, parseTree } from "./tree.ts";
 
 export interface GitObject {
 	id: string;
@@ -226,4 +225,30 @@ export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
 	}
 
 	return { ...reader, folder, file };
+}
+
+/** The kind of file that a mode of git means. Only plain files can be layers. */
+export function kindOfMode(mode: string): "file" | "symlink" | "other" {
+	if (mode === "100644" || mode === "100755") return "file";
+	return mode === "120000" ? "symlink" : "other";
+}
+
+const folderMode = "40000";
+
+/**
+ * Parses a tree object: name → entry, in its order. Each entry is `<mode> <name>\0<id>`, with the id in bytes
+ * (Pro Git, "Git Objects").
+ */
+function parseTree({ id, body }: GitObject): Map<string, { mode: string; id: string }> {
+	const entries = new Map<string, { mode: string; id: string }>();
+	for (let start = 0; start < body.length; ) {
+		const space = body.indexOf(0x20, start);
+		const end = body.indexOf(0, space);
+		// All ids of a repository have the same length.
+		const next = end + 1 + id.length / 2;
+		const mode = body.toString("latin1", start, space);
+		entries.set(body.toString("utf8", space + 1, end), { mode, id: body.toString("hex", end + 1, next) });
+		start = next;
+	}
+	return entries;
 }

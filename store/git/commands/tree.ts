@@ -1,4 +1,4 @@
-import { type GitObject, readObjects, readSizes } from "./cat-file.ts";
+import { kindOfMode, readObjects, readSizes } from "./cat-file.ts";
 import { readRecords } from "./run.ts";
 
 interface CommittedFile {
@@ -113,30 +113,4 @@ export async function findTooMany(repository: string, commit: string): Promise<s
 		if (bytes > maxPathBytes) return `commit ${commit} has paths of more than ${maxPathBytes} bytes in all`;
 	}
 	return null;
-}
-
-/** The kind of file that a mode of git means. Only plain files can be layers. */
-export function kindOfMode(mode: string): "file" | "symlink" | "other" {
-	if (mode === "100644" || mode === "100755") return "file";
-	return mode === "120000" ? "symlink" : "other";
-}
-
-export const folderMode = "40000";
-
-/**
- * Parses a tree object: name → entry, in its order. Each entry is `<mode> <name>\0<id>`, with the id in bytes
- * (Pro Git, "Git Objects").
- */
-export function parseTree({ id, body }: GitObject): Map<string, { mode: string; id: string }> {
-	const entries = new Map<string, { mode: string; id: string }>();
-	for (let start = 0; start < body.length; ) {
-		const space = body.indexOf(0x20, start);
-		const end = body.indexOf(0, space);
-		// All ids of a repository have the same length.
-		const next = end + 1 + id.length / 2;
-		const mode = body.toString("latin1", start, space);
-		entries.set(body.toString("utf8", space + 1, end), { mode, id: body.toString("hex", end + 1, next) });
-		start = next;
-	}
-	return entries;
 }
