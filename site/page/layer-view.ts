@@ -1,4 +1,4 @@
-import { html, nothing, type TemplateResult } from "lit-html";
+import { html, nothing, render, type TemplateResult } from "lit-html";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import { snippetsOf } from "../data/snippets.ts";
@@ -76,10 +76,9 @@ export class LayerView implements View {
 			renewCatalogue();
 			void this.#load(() => catalogue.find(this.smallkey));
 		};
-		const copyKey = html`<p>${copyButton(t("copy-smallkey"), () => this.smallkey)}</p>`;
 		return html`<article class="layer" aria-busy=${this.#isReading ? "true" : nothing}>
 			<p class="back">${stateLink({ ...state, layer: "" }, back)}</p>
-			<header class="layerhead">${this.#layer ? [this.#layer.head, copyKey] : this.#empty(state)}</header>
+			<header class="layerhead">${this.#layer ? this.#layer.head : this.#empty(state)}</header>
 			${problemBox(this.#problems, retry)}
 			<div class="layerbody">${this.#layer ? this.#body(this.#layer) : ""}</div>
 		</article>`;
@@ -92,6 +91,12 @@ export class LayerView implements View {
 		const titleIn = (lang: Lang) => drawables[lang]?.title || entry?.title[lang] || smallkey;
 		const title = { en: titleIn("en"), fr: titleIn("fr") };
 		const head = elementOf(layerHead({ ...(entry ?? unlisted), smallkey, title }, context));
+		const copy = document.createElement("span");
+		render(
+			copyButton(t("copy-smallkey"), () => smallkey, smallkey, true),
+			copy,
+		);
+		head.querySelector("code")?.after(" ", copy);
 		const facts = entry ? elementOf(layerFacts(entry, context, true)) : part("", t("not-known"));
 		this.#layer = { entry, drawables, map, head, facts };
 		return this.#layer;
