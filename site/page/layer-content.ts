@@ -26,11 +26,9 @@ interface LayerContext {
 export function layerHead(entry: Entry, { lang, texts }: LayerContext): Html {
 	const { smallkey, type, title, health } = entry;
 	const other = lang === "en" ? "fr" : "en";
-	const shownTitle = titleOf(entry, lang);
-	const second = title[other] !== shownTitle && title[other];
+	const second = title[other] !== titleOf(entry, lang) && title[other];
 	const description = entry.description?.[lang];
-	return html`<h1 tabindex="-1">${shownTitle}</h1>
-${second && html`<p class="second" lang="${other}">${second}</p>`}
+	return html`${second && html`<p class="second" lang="${other}">${second}</p>`}
 <p class="facts"><code>${smallkey}</code> <span>${texts.typeText(type)}</span>${health && html` <span class="badge">${texts.stateText(health.state)}</span>`}</p>
 ${description && html`<p class="description">${description}</p>`}`;
 }

@@ -76,9 +76,11 @@ export class LayerView implements View {
 			renewCatalogue();
 			void this.#load(() => catalogue.find(this.smallkey));
 		};
+		const title = this.#layer === null ? t("no-such-layer", this.smallkey) : this.title;
 		return html`<article class="layer" aria-busy=${this.#isReading ? "true" : nothing}>
 			<p class="back">${stateLink({ ...state, layer: "" }, back)}</p>
-			<header class="layerhead">${this.#layer ? this.#layer.head : this.#empty(state)}</header>
+			<header class="layerhead"><h1 tabindex="-1">${breakable(title)}</h1>
+				${this.#layer === null ? this.#missing(state) : (this.#layer?.head ?? "")}</header>
 			${problemBox(this.#problems, retry)}
 			<div class="layerbody">${this.#layer ? this.#body(this.#layer) : ""}</div>
 		</article>`;
@@ -134,10 +136,9 @@ export class LayerView implements View {
 		if (!this.signal.aborted) refresh();
 	}
 
-	#empty(state: State): TemplateResult {
-		if (this.#layer === undefined) return html`<h1 tabindex="-1">${breakable(this.smallkey)}</h1>`;
+	#missing(state: State): TemplateResult {
 		const search = { ...state, layer: "", q: this.smallkey };
-		return html`<h1 tabindex="-1">${breakable(t("no-such-layer", this.smallkey))}</h1><div><p>${t("no-such-layer-hint")}</p>
+		return html`<div><p>${t("no-such-layer-hint")}</p>
 			<p>${stateLink(search, t("search-for", this.smallkey))}</p></div>`;
 	}
 

@@ -15,6 +15,7 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 	const { assets, site } = settings;
 	const { smallkey, thumbnail } = entry;
 	const { t, copyText } = textsIn[lang];
+	const title = titleOf(entry, lang);
 	const context = { lang, root, texts: textsIn[lang], site };
 	const picture = html`<img class="thumbnail" src="${root}${thumbnail}" alt="" width="240" height="240">`;
 	const snippets = snippetsIn(entry, lang, settings).map(({ name, text }) => {
@@ -24,7 +25,7 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 	return frameHtml(settings, {
 		lang,
 		root,
-		title: titleOf(entry, lang),
+		title,
 		head: html`${headHtml(entry, lang, settings)}
 ${scriptHead(lang, root, assets, site)}
 <script type="application/json" id="entry">${scriptData(entry)}</script>`,
@@ -32,7 +33,8 @@ ${scriptHead(lang, root, assets, site)}
 		attributes: scriptAttributes(root, assets),
 		content: html`<article class="layer">
 <p class="back"><a href="${root}${lang}/"><span aria-hidden="true">← </span>${t("back-to-layers")}</a></p>
-<header class="layerhead">${layerHead(entry, context)}</header>
+<header class="layerhead"><h1>${title}</h1>
+${layerHead(entry, context)}</header>
 <div class="layerbody">
 <div class="mappanel"><noscript>${thumbnail && picture}<p>${t("map-needs-script")}</p></noscript></div>
 <div class="aside"><section><h2>${t("about-layer")}</h2>

@@ -32,7 +32,7 @@ test("the page of a layer says all in its language, and needs no script", () => 
 	assertWellFormed(html);
 	for (const part of [
 		'<html lang="fr">',
-		'<h1 tabindex="-1">Rivières</h1>',
+		"<h1>Rivières</h1>",
 		'<p class="description">Tous les cours d’eau</p>',
 		'<dt>Inscrite par</dt><dd><a href="../../fr/publisher/office-of-maps">Bureau des cartes</a></dd>',
 		"<dd><span>4 mars 2026</span>, <span>commit 0123456</span></dd>",
