@@ -24,26 +24,23 @@ export function createMetrics() {
 	const histogram = (name: string, help: string, label: string, buckets: number[]) =>
 		new Histogram({ name: prefix + name, help, labelNames: [label], buckets, registers });
 
-	const byWhom = "Commits of this process, by who asked: a sender, or the service itself.";
-	const commits = counter("commits_total", byWhom, "by");
+	const commits = counter(
+		"commits_total",
+		"Commits of this process, for a sender or the service itself.",
+		"by",
+	);
 	const harvests = counter("harvests_total", "Layers whose services were asked, by outcome.", "outcome");
-	const whatGitTakes = "What git takes for what others wait for: a checkpoint of commits, a push, a repack.";
-	const git = histogram("git_seconds", whatGitTakes, "operation", gitBounds);
-	const byRoute = "Answers by route and status; 499: the client went away before.";
-	const requests = counter("requests_total", byRoute, "route", "status");
+	const git = histogram("git_seconds", "Checkpoints of commits, pushes, repacks.", "operation", gitBounds);
+	const requests = counter("requests_total", "Answers; 499: the client went away before.", "route", "status");
 	const refused = counter("writes_refused_total", "Writes that were refused, by reason.", "reason");
-	const toAnswer = "From a request's head to its answer, by route.";
-	const answers = histogram("request_seconds", toAnswer, "route", answerBounds);
+	const answers = histogram("request_seconds", "From a request's head to its answer.", "route", answerBounds);
 	collectDefaultMetrics({ register: registry });
-	// Gauges with the name of a counter, which promtool objects to; `nodejs_active_resources` has their numbers by type.
+	// Promtool objects to gauges with the name of a counter.
 	for (const what of ["handles", "requests", "resources"])
 		registry.removeSingleMetric(`nodejs_active_${what}_total`);
-	const about = "The version that runs, and its commit where that is known.";
 	const labels = { version: readVersion(), commit: readCommit() ?? "" };
-	new Gauge({ name: `${prefix}info`, help: about, labelNames: Object.keys(labels), registers }).set(
-		labels,
-		1,
-	);
+	const info = { name: `${prefix}info`, help: "The version that runs, and its commit.", registers };
+	new Gauge({ ...info, labelNames: Object.keys(labels) }).set(labels, 1);
 
 	/** @param dataDir the folder whose disk is measured @throws {Error} if it cannot be measured */
 	async function text(dataDir: string, read: RunningService["gauges"]): Promise<string> {
@@ -54,9 +51,9 @@ export function createMetrics() {
 			["commits_behind", "Commits of the branch that are not served yet.", now.commitsBehind],
 			["files_behind", "Layers whose rendered files are older than what is served.", now.filesBehind],
 			["harvests_waiting", "Layers that wait to be harvested.", now.harvestsWaiting],
-			["ready", "1 where /readyz says 200, else 0.", now.isReady],
-			["disk_free_bytes", "Bytes that DATA_DIR's disk has left for the service.", bavail * bsize],
-			["disk_size_bytes", "Bytes of DATA_DIR's disk.", blocks * bsize],
+			["ready", "1 where /readyz says 200.", now.isReady],
+			["disk_free_bytes", "What DATA_DIR's disk has left.", bavail * bsize],
+			["disk_size_bytes", "The size of DATA_DIR's disk.", blocks * bsize],
 		] as const) {
 			registry.removeSingleMetric(prefix + name);
 			if (value != null) new Gauge({ name: prefix + name, help, registers }).set(value);

@@ -26,14 +26,14 @@ export async function readHead(github: Github, branch: string): Promise<Head | n
 		throw error;
 	});
 	if (!listed?.data[0]) return null;
-	const { sha: commit, commit: content } = listed.data[0];
+	const [{ sha: commit, commit: content }] = listed.data;
 	const tree = content.tree.sha;
 	return { commit, tree, recent: listed.data, files: filesAt(github, commit, tree) };
 }
 
 const maxLagMs = 10_000;
 
-/** Reads heads. GitHub may answer from a replica that our last move of the branch has not reached yet. */
+/** GitHub may answer from a replica that our last move of a branch has not reached yet. */
 export class Heads {
 	readonly #moves = new Map<string, { tip: string; until: number }>();
 
@@ -55,7 +55,7 @@ export class Heads {
 	}
 }
 
-/** The contents API lists at most this many files of a folder, and does not say that there are more. */
+/** The contents API does not say that a folder has more. */
 const maxListed = 1000;
 
 /** After so many folders all are read at once. */
@@ -185,11 +185,7 @@ async function commitTree(
 /** GitHub asks clients to make few writes at the same time. */
 const treesAtOnce = 4;
 
-export interface Step {
-	edits: Edit[];
-	meta: Meta;
-	started: Date;
-}
+export type Step = { edits: Edit[]; meta: Meta; started: Date };
 
 export type Tip = Pick<Head, "commit" | "tree">;
 

@@ -211,7 +211,7 @@ export function authorizeWith(
 	};
 }
 
-/** RFC 7468. */
+/** A private key (RFC 7468). */
 const pemPattern = /-----BEGIN ((?:RSA )?PRIVATE KEY)-----([A-Za-z0-9+/=\s]+)-----END \1-----/;
 
 /**

@@ -52,7 +52,7 @@ export interface BatchContext extends Pick<Connection, "now" | "sleep"> {
 	firstUse: (request: string | null) => UsedRequest | undefined;
 }
 
-/** Returns the answer to a change's sender, or throws the error that the change's `edits` threw. */
+/** The answer to a sender; throws the error that `edits` threw. */
 export type Outcome = () => Commit | Refusal;
 
 export function failing(error: unknown): () => never {
@@ -67,7 +67,7 @@ type Decision = Edit[] | Outcome;
 interface PendingCommits {
 	/** Id of the last commit, or of the head. */
 	tip: string;
-	/** Of the changes for which there was time, once the branch is at `tip`. */
+	/** Of the changes for which there was time. */
 	outcomes: Outcome[];
 	edits: Edit[];
 	/** Of the last change that was accepted. */
@@ -84,7 +84,7 @@ const maxAttempts = 5;
  * @returns the outcomes of the changes for which there was time
  */
 export async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcome[]> {
-	const earlier = new Map<string, PendingCommits>();
+	const earlier: EarlierCommits = new Map();
 	for (let attempts = 1; ; attempts += 1) {
 		try {
 			return await attempt(context, batch, earlier);
@@ -99,12 +99,10 @@ export async function makeTogether(context: BatchContext, batch: Batch): Promise
 	}
 }
 
+type EarlierCommits = Map<string, PendingCommits>;
+
 /** @param earlier commits that may be on the branch although GitHub's answer was lost, by their last one */
-async function attempt(
-	context: BatchContext,
-	batch: Batch,
-	earlier: Map<string, PendingCommits>,
-): Promise<Outcome[]> {
+async function attempt(context: BatchContext, batch: Batch, earlier: EarlierCommits): Promise<Outcome[]> {
 	const { github, heads } = context;
 	const [first] = batch.changes as [Change];
 	const main = await heads.find(github, context.branch);
@@ -134,12 +132,14 @@ async function attempt(
 
 /** The other changes follow in a later batch. */
 async function commitFirst(context: BatchContext, change: Change): Promise<Outcome> {
-	if (change.meta.review) throw emptyRepository();
+	const { github, branch } = context;
+	const { meta, started } = change;
+	if (meta.review) throw emptyRepository();
 	const decision = await decideAlone(context, change, readerOf(noFiles), null);
 	if (!Array.isArray(decision)) return decision;
-	if (decision.length === 0) return () => ({ commit: "", changed: false });
-	const commit = await makeFirstCommit(context.github, context.branch, decision, change.meta, change.started);
-	return () => ({ commit, changed: true });
+	const changed = decision.length > 0;
+	const commit = changed ? await makeFirstCommit(github, branch, decision, meta, started) : "";
+	return () => ({ commit, changed });
 }
 
 /** Decides each change on the state that the changes before it leave. */
@@ -195,13 +195,10 @@ async function decideAlone(
 	}
 }
 
-/** 100 commits of one layer in five minutes are no publisher's. */
+/** Of one layer in five minutes. */
 const maxCommits = 100;
 
-/**
- * Whether a change's signature was used in the last five minutes, by this process or another one.
- * @throws {StoreBusy} if the history cannot be read
- */
+/** Whether a change's signature was used in the last five minutes, by this process or another one. */
 async function wasUsed({ rest, repo }: Github, head: Head, meta: Meta, now: Date): Promise<boolean> {
 	const { request, smallkey } = meta;
 	if (request === null) return false;
@@ -221,10 +218,7 @@ async function wasUsed({ rest, repo }: Github, head: Head, meta: Meta, now: Date
 	}
 }
 
-/**
- * Makes a commit for each change that changes something; one for all of a named review, since GitHub lists at most 250 commits
- * of a pull request.
- */
+/** One commit for each change, or for all of a named review: GitHub lists at most 250 commits of a pull request. */
 async function makeCommits(
 	context: BatchContext,
 	head: Head,

@@ -7,7 +7,7 @@ import { type Ended, runScript } from "../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 import { git } from "../../store/git-store.ts";
 
-/** `backup` is the folder that the first backup makes. */
+/** The first backup makes the folder `backup`. */
 const test = freshSuite("npx fragment-publisher backup", async (use) => {
 	const backup = join(use(await temporaryFolder()).path, "backup");
 	const local = use(await Local.open({ files: { [layerPath("first")]: wms("first") } }));
@@ -20,7 +20,6 @@ function backUp(folder: string, backup: string, hours = 0): Promise<Ended> {
 	return runScript("backup", [backup], { DATA_DIR: folder }, { now });
 }
 
-/** What a backup has: its refs, its files, and the senders. */
 async function stateOf(backup: string): Promise<string> {
 	const refs = await git(backup, "for-each-ref");
 	return [refs, await readdir(backup), await readFile(join(backup, "senders.json"), "utf8")].join("\n");

@@ -25,7 +25,6 @@ async function rebuild(next: ReadonlyMap<string, string>) {
 	dist = await buildDist(next, folder, true, ["v0.9"]);
 }
 
-/** Runs the script. @returns its exit code, and what it printed */
 function fill(words: string[] = [], env: Record<string, string> = {}): Promise<[code: number, text: string]> {
 	const retries = { RCLONE_RETRIES: "1", RCLONE_LOW_LEVEL_RETRIES: "1", RCLONE_TRANSFERS: "1" };
 	const options = { cwd: root, env: cleanEnvironment({ ...peer.env, ...retries, ...env }) };
@@ -36,7 +35,7 @@ function fill(words: string[] = [], env: Record<string, string> = {}): Promise<[
 	});
 }
 
-/** Checks that the bucket has the fragments and pages of the build, and nothing else. */
+/** The bucket has the fragments and pages of the build, and nothing else. */
 function assertInStep(): void {
 	const built = [...filesIn(dist)].filter(([path]) => !/^_headers$|^\.|\.(?:gz|br)$/.test(path));
 	const stored = [...peer.objects].map(([name, { bytes }]) => [name, bytes.toString("latin1")]);

@@ -8,15 +8,7 @@ import { folderSuite } from "../../helpers/world.ts";
 
 const test = folderSuite("npx fragment-publisher deploy");
 
-/** A build of `count` files, empty as they are. */
-async function makeDist(folder: string, count: number): Promise<string> {
-	const dist = join(folder, "dist");
-	await mkdir(join(dist, "v0.9/doc/en"), { recursive: true });
-	for (let index = 0; index < count; index += 1) await writeFile(join(dist, `v0.9/doc/en/k${index}`), "");
-	return dist;
-}
-
-/** What publish.yml hands on where no secret is set: GitHub makes empty texts of that. */
+/** Of publish.yml: GitHub makes empty texts of them. */
 async function unsetSecrets(): Promise<Record<string, string>> {
 	const text = await readFile(".github/workflows/publish.yml", "utf8");
 	const names = Array.from(text.matchAll(/^ +([A-Z_]+): \$\{\{ secrets\./gm), ([, name]) => name as string);
@@ -25,7 +17,9 @@ async function unsetSecrets(): Promise<Record<string, string>> {
 }
 
 test("more files than the plan takes are an error that names the way out", async ({ folder }) => {
-	const dist = await makeDist(folder, 20_001);
+	const dist = join(folder, "dist");
+	await mkdir(join(dist, "v0.9/doc/en"), { recursive: true });
+	for (let index = 0; index <= 20_000; index += 1) await writeFile(join(dist, `v0.9/doc/en/k${index}`), "");
 	const { stdout, stderr } = await warns(runScript("deploy", ["--dist", dist, "--dry-run"]), 2, [
 		/dist: has 20,001 files, and Cloudflare's free plan takes 20,000 in one deployment/,
 		/--plan paid.* 100,000/,
@@ -71,7 +65,7 @@ test("senders too large for one secret are split, and the worker joins them agai
 	const whole = read({ SENDERS: JSON.stringify(senders) });
 	assert.is(whole.size, 200);
 	assert.equal([...read(Object.fromEntries(secrets))], [...whole]);
-	// Fewer senders later: what an earlier deployment left behind does not count.
+	// The parts of an earlier deployment do not count.
 	await writeFile(path, JSON.stringify({ one: "the only one's secret" }));
 	const later = await readSecretFiles([{ name: "SENDERS", path }], () => undefined);
 	assert.equal([...read(Object.fromEntries([...secrets, ...later])).keys()], ["one"]);

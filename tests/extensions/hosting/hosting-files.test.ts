@@ -10,7 +10,7 @@ import { filesIn, folderSuite } from "../../helpers/world.ts";
 
 const test = folderSuite("hosting files");
 
-/** A rule of `_headers`: a path in which `*` stands for anything, and its headers. */
+/** Of `_headers`: a path with `*`, and its headers. */
 function readRule(text: string) {
 	const [path = "", ...lines] = text.split("\n");
 	const pattern = new RegExp(`^${path.replaceAll(".", "\\.").replaceAll("*", ".*")}$`);

@@ -13,17 +13,16 @@ import { addressOf, assertPageHeaders, contentOf, pages, writePages } from "./pa
 interface Scene {
 	dist: string;
 	origin: string;
-	/** The service's host and port. */
+	/** Its host and port. */
 	service: string;
 	/** `X-Forwarded-For` of what came through. */
 	forwarded: (string | undefined)[];
 	/** `X-Forwarded-Proto` of what came through. */
 	schemes: (string | undefined)[];
-	/** Targets that came through to the service, as they came. */
+	/** Methods and targets that came through to the service. */
 	passed: string[];
 }
 
-/** nginx with files of a build, in front of a service that notes what it is asked. */
 const test = sharedSuite<Scene>("nginx", async (use) => {
 	const dist = await buildDist(layers, use(await temporaryFolder()).path, true);
 	await writePages(dist);

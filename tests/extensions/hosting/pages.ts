@@ -7,23 +7,24 @@ import { pageHeaders } from "../../../site/http/site-headers.ts";
 
 /** Files of a catalogue, one of each kind. */
 export const pages = [
-	...["index.html", "en/index.html", "list/2.html", "schemas/index.html", "site.json"],
-	...["en/layer/abc.html", "list/fr/index.html", "pages.json", "robots.txt", "records/index.json"],
 	...[
-		"index/index.json",
-		"index/chunks/08-0123456789abcdef.json",
-		"changes/feed.xml",
+		"index.html",
+		"en/index.html",
+		"list/2.html",
+		"schemas/index.html",
 		"schemas/openapi.json",
+		"site.json",
 	],
+	...["en/layer/abc.html", "list/fr/index.html", "pages.json", "robots.txt", "records/index.json"],
+	...["index/index.json", "index/chunks/08-0123456789abcdef.json", "changes/feed.xml"],
 	...["assets/main-ABCDEFGH.js", "assets/styles-0123456789.css", "assets/land-0123456789.svg"],
 ] as const;
 
-/** The content of such a file. */
 export function contentOf(path: string): string {
 	return `content of ${path}`;
 }
 
-/** Puts them into a build's folder, each with a compressed copy. */
+/** Each with a compressed copy. */
 export async function writePages(dist: string): Promise<void> {
 	for (const path of pages) {
 		await mkdir(dirname(join(dist, path)), { recursive: true });
@@ -32,12 +33,11 @@ export async function writePages(dist: string): Promise<void> {
 	}
 }
 
-/** The address that a file of the catalogue is asked for at. */
 export function addressOf(path: string): string {
 	return `/${path.replace(/index\.html$/, "")}`;
 }
 
-/** Checks that a file of the catalogue came with the headers that the service gives it, but for its type. */
+/** A file of the catalogue has the headers of the service, except for its type. */
 export function assertPageHeaders(path: string, headers: IncomingHttpHeaders, place = path): void {
 	const { "Content-Type": _, ...expected } = pageHeaders(path, true);
 	const others = ["Access-Control-Allow-Origin", "Content-Security-Policy", "Referrer-Policy"];

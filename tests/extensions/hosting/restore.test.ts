@@ -11,15 +11,15 @@ import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 
 const page = await readFile(join(root, "docs/operate.md"), "utf8");
 
-/** Runs the git commands of docs/operate.md that start with some words, with the variables that it names. */
+/** Runs the first git command of docs/operate.md that starts with some words. */
 async function follow(start: string, variables: Record<string, string>): Promise<void> {
 	const at = page.indexOf(`\n${start}`) + 1;
 	assert.ok(at > 0, `docs/operate.md has no ${start}`);
 	const [command = ""] = /^(?:.*\\\n)*.*/.exec(page.slice(at)) ?? [];
 	const text = command.replaceAll("\\\n", " ").replace(/ #.*/, "");
 	const words = [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, ...parts]) => parts.join(""));
-	const known = words.map((word) => word.replaceAll(/\$(\w+)/g, (_, name) => variables[name] ?? ""));
-	await runGit(root, known.slice(1));
+	const filled = words.map((word) => word.replaceAll(/\$(\w+)/g, (_, name) => variables[name] ?? ""));
+	await runGit(root, filled.slice(1));
 }
 
 const test = freshSuite("docs/operate.md", async (use) => {

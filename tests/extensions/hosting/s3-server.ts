@@ -4,21 +4,20 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { answering } from "../../helpers/world.ts";
 
-/** A bucket of an S3-compatible store in memory, which the tests let fail. */
+/** An S3-compatible store in memory. */
 export interface S3Peer extends AsyncDisposable {
-	/** The variables that name it. */
 	env: Record<string, string>;
-	/** Every write that the store has answered, in order, such as `PUT v0.9/doc/en/a`. */
+	/** In order: `PUT v0.9/doc/en/a`. */
 	writes: string[];
 	/** Whether a request is cut off before it is answered. */
 	fault: (method: string, name: string) => boolean;
-	/** Name → an object as it is stored. */
+	/** By name. */
 	objects: Map<string, { bytes: Buffer; headers: Headers }>;
 }
 
 const key = "S3RVER";
 
-/** Starts one with an empty bucket called `fragments`. */
+/** With an empty bucket called `fragments`. */
 export async function startS3(): Promise<S3Peer> {
 	const server = await answering((request, response) => void answer(request, response, peer));
 	const peer: S3Peer = {
@@ -81,6 +80,5 @@ function listing(objects: S3Peer["objects"], prefix: string): string {
 	return `<ListBucketResult><IsTruncated>false</IsTruncated>${contents.join("")}</ListBucketResult>`;
 }
 
-/** Why no bucket can be filled here; null if it can. */
 export const missingRclone =
 	spawnSync("rclone", ["version"]).status === 0 ? null : "rclone is not installed (apt-get install rclone)";

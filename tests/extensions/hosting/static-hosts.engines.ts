@@ -1,5 +1,5 @@
 // Static hosts with the files of deploy/static, where their programs are installed.
-import { execFileSync, spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,11 +13,12 @@ import { exits, root, runScript } from "../../helpers/process.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 
-/** A program, its file in deploy/static, the configuration around that, and the words before the configuration's path. */
 interface Program {
 	command: string;
+	/** In deploy/static. */
 	file: string;
 	configuration: (text: string, folder: string, port: number) => string;
+	/** Before the path of the configuration. */
 	words: (folder: string) => string[];
 }
 
@@ -56,18 +57,12 @@ const programs: Program[] = [
 	},
 ];
 
-/** The file with a port and a folder in the place of its own. */
 function adapted(text: string, dist: string, port: number): string {
 	return text.replaceAll("/var/www/fragments", dist).replace(/(?<=^\tlisten |_PORT[ :])80\b/m, String(port));
 }
 
 function isInstalled(command: string): boolean {
-	try {
-		execFileSync("which", [command], { stdio: "ignore" });
-		return true;
-	} catch {
-		return false;
-	}
+	return spawnSync("which", [command]).status === 0;
 }
 
 const test = sharedSuite("headers of static hosts", async (use) => {
@@ -92,10 +87,9 @@ for (const { command, file, configuration, words } of programs) {
 		try {
 			await eventually(() => {
 				if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}`);
-				return ask(origin, "GET", "/v0.9/doc/en/23ax5t").then(
-					() => true,
-					() => false,
-				);
+				return ask(origin, "GET", "/v0.9/doc/en/23ax5t")
+					.then(Boolean)
+					.catch(() => false);
 			});
 			await assertFragments(origin);
 			await assertCatalogue(origin, dist);
@@ -121,7 +115,7 @@ async function assertFragments(origin: string): Promise<void> {
 	assert.is((await ask(origin, "OPTIONS", "/v0.9/doc/en/none", { headers })).status, 204);
 }
 
-/** Files of the catalogue, one of each kind, by the paths under which they are asked for. */
+/** Path → file of the catalogue, one of each kind. */
 function catalogueFilesOf(dist: string): Record<string, string> {
 	const nameIn = (folder: string, ending: string) =>
 		`${folder}/${readdirSync(join(dist, folder)).find((name) => name.endsWith(ending))}`;

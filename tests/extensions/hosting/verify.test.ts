@@ -21,7 +21,7 @@ interface Scene {
 	url: string;
 	/** The paths of the build's fragments. */
 	fragments: string[];
-	/** Spoils the answer to a path: true where it has answered itself. */
+	/** Answers in place of the hosting; false where it does not. */
 	spoil: (path: string, response: ServerResponse, request: IncomingMessage) => boolean;
 }
 
@@ -37,7 +37,7 @@ test.before.each((scene) => {
 	scene.spoil = () => false;
 });
 
-/** A static hosting of the test's own. */
+/** A static hosting. */
 async function serve(scene: Scene, request: IncomingMessage, response: ServerResponse): Promise<void> {
 	const path = decodeURIComponent((request.url ?? "").replace(/^\/base\//, ""));
 	if (scene.spoil(path, response, request)) return;
