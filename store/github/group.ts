@@ -65,7 +65,6 @@ type Decision = Edit[] | Outcome;
 
 /** The commits of a batch, on no branch yet. */
 interface PendingCommits {
-	/** Id of the last commit, or of the head. */
 	tip: string;
 	/** Of the changes for which there was time. */
 	outcomes: Outcome[];

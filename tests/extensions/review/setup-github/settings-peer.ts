@@ -1,9 +1,9 @@
 import { type JsonServer, startJsonServer } from "../../../scripts/json-server.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: GitHub's values
-type Json = any;
+export type Json = any;
 
-/** The lists of GitHub that are the member of an object, by the end of their path. */
+/** Lists that are the member of an object, by the end of their path. */
 const listNames: Record<string, string> = {
 	"deployment-branch-policies": "branch_policies",
 	variables: "variables",
@@ -11,12 +11,11 @@ const listNames: Record<string, string> = {
 	workflows: "workflows",
 };
 
-/** As much of GitHub as a repository's settings need: what was written to a path is read there. */
+/** Of GitHub: what was written to a path is read there. */
 export interface SettingsPeer extends JsonServer {
-	/** Path below the repository → its value; one that is not there is 404. */
+	/** By the path below the repository. */
 	values: Map<string, Json>;
 	writes: string[];
-	/** Whether the repository is there. */
 	isThere: boolean;
 }
 
@@ -37,11 +36,8 @@ export async function startSettingsPeer(): Promise<SettingsPeer> {
 	const server = await startJsonServer(({ method, path, body }) => {
 		const [, below = null] = /^\/repos\/maps\/layers([^?]*)/.exec(path) ?? [];
 		if (method !== "GET") writes.push(`${method} ${path}`);
-		if (below === null)
-			return {
-				status: 200,
-				body: { id: path.endsWith("service") ? 4711 : 202, login: path.replace(/^.*\//, "") },
-			};
+		const app = { id: path.endsWith("service") ? 4711 : 202, login: path.replace(/^.*\//, "") };
+		if (below === null) return { status: 200, body: app };
 		if (method === "POST") append(below, body);
 		if (method === "PUT" || method === "PATCH")
 			values.set(below, { ...values.get(below), ...(body as Json) });

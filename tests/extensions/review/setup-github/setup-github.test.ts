@@ -3,14 +3,13 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { type Ended, exits, prints, root, runScript, warns } from "../../../helpers/process.ts";
 import { freshSuite, Repository } from "../../../helpers/world.ts";
-import { type SettingsPeer, startSettingsPeer } from "./settings-peer.ts";
+import { type Json, type SettingsPeer, startSettingsPeer } from "./settings-peer.ts";
 
 const token = "the-token-of-the-test";
 const published = "HOSTING=workers\nPUBLIC_URL=https://fragments.example\nCLOUDFLARE_ACCOUNT_ID=abc\n";
 const owners = '{ "operators": ["@ada#7"], "layers": { "*": ["@bob#8"] } }';
 
 let peer: SettingsPeer;
-/** The clone in which it runs. */
 let clone: Repository;
 
 const test = freshSuite("npx fragment-publisher setup-github", async (use) => {
@@ -27,11 +26,8 @@ test.after(() => {
 });
 
 function look(env: Record<string, string> = {}): Promise<Ended> {
-	return runScript("setup-github", ["maps/layers"], {
-		GITHUB_TOKEN: token,
-		GITHUB_API_URL: peer.url,
-		...env,
-	});
+	const variables = { GITHUB_TOKEN: token, GITHUB_API_URL: peer.url, ...env };
+	return runScript("setup-github", ["maps/layers"], variables);
 }
 
 const readFileOf = async (name: string) =>
@@ -41,7 +37,7 @@ const readFileOf = async (name: string) =>
 			.replaceAll('"WORKFLOW_APP"', "202"),
 	);
 
-/** A repository in which everything is set, as GitHub's answers show it: with more members than the files have. */
+/** As GitHub's answers show it: with more members than the files have. */
 async function setAll(): Promise<void> {
 	const { values } = peer;
 	values.set("", { ...values.get(""), ...(await readFileOf("repository")), id: 1 });
@@ -57,18 +53,12 @@ async function setAll(): Promise<void> {
 		values.set(`/environments/${name}/deployment-branch-policies`, policies);
 		values.set(`/environments/${name}/secrets`, { secrets: [{ name: secret }] });
 	}
-	const variables = {
-		SERVICE_APP_ID: "4711",
-		WORKFLOW_APP_ID: "202",
-		WORKFLOW_APP_LOGIN: "maps-workflows[bot]",
-	};
-	const list = Object.entries(variables).map(([name, value]) => ({ name, value }));
-	values.set("/actions/variables", { variables: list });
+	const ids = { SERVICE_APP_ID: "4711", WORKFLOW_APP_ID: "202", WORKFLOW_APP_LOGIN: "maps-workflows[bot]" };
+	const variables = Object.entries(ids).map(([name, value]) => ({ name, value }));
+	values.set("/actions/variables", { variables });
 	const rulesets = await Promise.all(["layers", "own-branches", "tags"].map(readFileOf));
-	values.set(
-		"/rulesets",
-		rulesets.map(({ name }, index) => ({ id: index + 1, name })),
-	);
+	const names = rulesets.map(({ name }, index) => ({ id: index + 1, name }));
+	values.set("/rulesets", names);
 	for (const [index, ruleset] of rulesets.entries()) {
 		const rules = [...ruleset.rules, { type: "required_signatures" }];
 		values.set(`/rulesets/${index + 1}`, { id: index + 1, source: "maps/layers", ...ruleset, rules });
@@ -96,61 +86,56 @@ test("a repository in which everything is set has no difference, and a private o
 	await prints(look(), 1, /^ {4}gh repo create maps\/layers --public --source \. --remote layers --push$/m);
 });
 
-/** What is changed in a repository of which all was set, and what is printed. */
-const differences: [what: string, path: string, change: (value: never) => unknown, text: RegExp][] = [
+/** What is changed where all was set, and what is printed. */
+const differences: [what: string, path: string, change: (value: Json) => unknown, text: RegExp][] = [
 	[
 		"another branch's secrets",
 		"/environments/production/deployment-branch-policies",
-		({ branch_policies }: { branch_policies: object[] }) => branch_policies.push({ id: 6, name: "*" }),
+		({ branch_policies }) => branch_policies.push({ id: 6, name: "*" }),
 		/^environment production: gives its secrets to the branch \*, too\n {4}gh api --method DELETE \S+\/6$/m,
 	],
 	[
 		"a tag with the branch's name",
 		"/environments/review/deployment-branch-policies",
-		({ branch_policies: [first] }: { branch_policies: { type: string }[] }) =>
-			Object.assign(first ?? {}, { type: "tag" }),
+		({ branch_policies: [first] }) => Object.assign(first, { type: "tag" }),
 		/^branch of the environment review: main is missing$/m,
 	],
 	[
 		"a token that writes",
 		"/actions/permissions/workflow",
-		(value: object) => Object.assign(value, { default_workflow_permissions: "write" }),
+		(value) => Object.assign(value, { default_workflow_permissions: "write" }),
 		/^the workflows' own token: default_workflow_permissions must/m,
 	],
 	[
 		"a rule that is gone",
 		"/rulesets/1",
-		({ rules }: { rules: object[] }) => rules.shift(),
+		({ rules }) => rules.shift(),
 		/^ruleset layers: is weaker in rules; .*\n {4}sed .*4711.*--method PUT repos\/maps\/layers\/rulesets\/1 --input -$/m,
 	],
 	[
 		"a check that any App may set",
 		"/rulesets/1",
-		({ rules }: { rules: { parameters?: { required_status_checks?: { integration_id: number }[] } }[] }) => {
-			for (const { parameters } of rules)
-				delete (parameters?.required_status_checks?.[1] as Partial<{ integration_id: number }>)
-					?.integration_id;
+		({ rules }) => {
+			for (const { parameters } of rules) delete parameters?.required_status_checks?.[1].integration_id;
 		},
 		/^ruleset layers: is weaker in rules/m,
 	],
 	[
 		"a team that passes the rules",
 		"/rulesets/2",
-		({ bypass_actors }: { bypass_actors: object[] }) =>
-			bypass_actors.push({ actor_id: 7, actor_type: "Team" }),
+		({ bypass_actors }) => bypass_actors.push({ actor_id: 7, actor_type: "Team" }),
 		/^ruleset branches of the service: is weaker in bypass_actors; Team 7 may pass it without an owner/m,
 	],
 	[
 		"an exclusion",
 		"/rulesets/1",
-		({ conditions }: { conditions: { ref_name: { exclude: string[] } } }) =>
-			conditions.ref_name.exclude.push("refs/heads/[m]ain"),
+		({ conditions }) => conditions.ref_name.exclude.push("refs/heads/[m]ain"),
 		/^ruleset layers: is weaker in conditions/m,
 	],
 	[
 		"a ruleset that is off",
 		"/rulesets/3",
-		(value: object) => Object.assign(value, { enforcement: "disabled" }),
+		(value) => Object.assign(value, { enforcement: "disabled" }),
 		/^ruleset tags: is weaker in enforcement/m,
 	],
 ];
@@ -158,7 +143,7 @@ const differences: [what: string, path: string, change: (value: never) => unknow
 for (const [what, path, change, text] of differences)
 	test(`${what}: said, with the line`, async () => {
 		await setAll();
-		change(peer.values.get(path) as never);
+		change(peer.values.get(path));
 		await prints(look(), 1, [text, /settings differ\n$/]);
 	});
 
