@@ -14,26 +14,10 @@ export const faultSections = /** @type {const} */ ({
  * @typedef {{ section: keyof typeof faultSections, fault: string, reader: string, publisher: string, log: readonly string[] }} SeenFault
  */
 
-/** The first sentence of a line of the log: what follows says what to do. */
-function shortLine(/** @type {string} */ line) {
-	return line.replace(/^an error: /, "").replace(/\. [A-Z].*$/s, " …");
-}
-
-/** Lines that say that all is well again, as the introduction does. */
-const isReturn = /^(?:layers can be changed again|the rendered files are current again)/;
-
 /** One row of the table, in Markdown. @param faults those of which all this was seen */
-export function faultRow(
-	/** @type {Omit<SeenFault, "section" | "fault">} */ { reader, publisher, log },
-	/** @type {string[]} */ faults,
-) {
-	const lines = log
-		.filter((line) => !isReturn.test(line))
-		.map((line) => `\`${shortLine(line).replaceAll("`", "'")}\``);
-	const cells = [[...faults].sort().join("; "), reader, publisher, lines.join("<br>")].map((text) =>
-		text.replaceAll("|", "\\|").replaceAll("\n", " "),
-	);
-	return cells.join(" | ").trimEnd();
+function faultRow(/** @type {SeenFault} */ { reader, publisher }, /** @type {string[]} */ faults) {
+	const cells = [[...faults].sort().join("; "), reader, publisher];
+	return cells.map((text) => text.replaceAll("|", "\\|").replaceAll("\n", " ")).join(" | ");
 }
 
 /** The rows of some faults, sorted; faults of which the same was seen share one. */
@@ -62,8 +46,7 @@ export function lossRow(/** @type {SeenLoss} */ { loss, lost, milliseconds }) {
 
 const lossHead = `## Loss and return
 
-With 1,000 layers. The time ends when a layer is read and a \`PUT\` gets 201; to
-notice the loss and to bring a copy takes longer.
+With 1,000 layers, until a layer is read and a \`PUT\` gets 201.
 
 what happened | lost (RPO) | back after (RTO)
 ---|---|---
@@ -71,13 +54,13 @@ what happened | lost (RPO) | back after (RTO)
 
 const introduction = `# Reliability
 
-\`npm run test:all -- faults\` causes each fault in a running service, or before a start, and writes this page from what it saw. No
-acknowledged change was lost, except with the disk itself; each is checked after the fault and after a restart.
+\`npm run test:all -- faults\` causes each fault in a running service, or before a start, and writes this page. No acknowledged change was
+lost, except with the disk itself.
 
 - **Reads** are served from files, and from git where a file is missing or may be old: 200 is the last good state. After a power cut a
-  web server in front has whole files only once they are compared, which is when \`/readyz\` is \`ok\`.
-- **Writes** get 503 with a reason and \`Retry-After\` while they cannot be stored, and work again without a restart, as the log says.
-- **A start** repairs what it can and says so. Otherwise it ends with an error that says what to do (…), and changes nothing.
+  web server in front has whole files once \`/readyz\` is \`ok\`.
+- **Writes** get 503 and \`Retry-After\` while they cannot be stored, and work again without a restart. The log says why.
+- **A start** repairs what it can and says so. Otherwise it ends with an error that says what to do, and changes nothing.
 
 *Then* is after the loss is restored or the damage repaired.
 `;
@@ -88,7 +71,7 @@ export function faultsPage(/** @type {readonly (SeenFault | SeenLoss)[]} */ seen
 	const losses = seen.filter((one) => "loss" in one).map(lossRow);
 	const sections = Object.entries(faultSections).map(([section, heading]) => {
 		const rows = faultRows(faults.filter((fault) => fault.section === section));
-		const head = ["fault | readers | publishers | log", "---|---|---|---"];
+		const head = ["fault | readers | publishers", "---|---|---"];
 		return `## ${heading}\n\n${[...head, ...rows].join("\n")}\n`;
 	});
 	return [introduction, `${lossHead}${losses.sort().join("\n")}\n`, ...sections].join("\n");
