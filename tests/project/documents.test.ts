@@ -8,7 +8,6 @@ import { settingNames } from "../../api/service/settings.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { allExtensions } from "../../scripts/main.ts";
 import { commandsOf } from "../../scripts/terminal/commands.ts";
-import { snippetsOf } from "../../site/data/snippets.ts";
 import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 
@@ -82,29 +81,30 @@ test("every setting that a page sets is one, or a variable of a script or workfl
 	);
 });
 
-test("the pages of readers have each address, and their examples work", async () => {
+test("the pages of readers have each address, and the example works", async () => {
 	const page = pages.get("docs/reading.md") ?? "";
 	for (const { prefix, kind } of readPaths(targetNames)) {
 		const path = kind === "query" ? `${prefix}?lang=<lang>&id=<key>,<key>` : `${prefix}<lang>/<key>`;
 		assert.ok(page.includes(`\`${path}`), path);
 	}
-	const blockOf = (heading: string) => {
-		const section = page.split(`### ${heading}\n`)[1]?.split(/^##/m)[0] ?? "";
-		return /^```\w+\n(.*?)^```$/ms.exec(section)?.[1] ?? "";
-	};
-	const layer = { smallkey: "23ax5t", type: "wms", title: { en: "", fr: "" }, address: { en: "" } };
-	const snippets = snippetsOf(layer, "en", "https://fragments.example/", targetNames);
-	const textOf = (viewer: string) => snippets.find(({ name }) => name === viewer)?.text ?? "";
-	assert.equal(JSON.parse(blockOf("GeoView")), JSON.parse(textOf("GeoView")));
-	assert.ok(textOf("RAMP 4.0").startsWith(blockOf("RAMP 4.0.x")));
+	const example = /^```js\n(.*?)^```$/ms.exec(page)?.[1];
 	const config = { configs: { en: { layers: [] as { id: string }[] } } };
-	const run = new Function("fetch", "config", `return (async () => { ${blockOf("RAMP4")} })()`);
+	const run = new Function("fetch", "config", `return (async () => { ${example} })()`);
 	for (const body of [{ id: "a" }, [{ id: "b" }, { id: "c" }]])
 		await run(async () => Response.json(body), config);
 	assert.equal(
 		config.configs.en.layers.map(({ id }) => id),
 		["a", "b", "c"],
 	);
+});
+
+test("the reading list of README is at most 20 files and 3,000 lines", async () => {
+	const list = pages.get("README.md")?.split("**The core in an hour**")[1] ?? "";
+	const files = [...list.matchAll(/`([\w/.-]+\.ts)`/g)].map(([, name = ""]) => name);
+	assert.ok(files.length > 10 && files.length <= 20, String(files.length));
+	const texts = await Promise.all(files.map((name) => readFile(join(root, name), "utf8")));
+	const lines = texts.join("").split("\n").length;
+	assert.ok(lines <= 3_000, String(lines));
 });
 
 test.run();

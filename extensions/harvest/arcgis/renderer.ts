@@ -20,7 +20,7 @@ interface LayerParts {
 const maxPicturesLength = 256 * 1024;
 
 /**
- * What each renderer becomes is the table in docs/harvest.md.
+ * What viewers cannot compute becomes one symbol for all features.
  * @param document `drawingInfo.renderer`, not checked
  */
 export function readRenderer(document: unknown, parts: LayerParts): Renderer {
