@@ -1,0 +1,29 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import glob from "fast-glob";
+import * as assert from "uvu/assert";
+import { root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
+
+/** Words that name nothing of the domain → how often the product may use each as an identifier. */
+const bounds: Readonly<Record<string, number>> = {
+	...{ found: 36, known: 34, wanted: 11, seen: 3, named: 4 },
+	...{ asked: 6, given: 22, own: 3, told: 0, one: 34 },
+};
+
+/** Comments, texts and regular expressions, in which these words are no identifiers. */
+const prose =
+	/\/\*.*?\*\/|\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\$]|\\.|\$(?!\{))*`|(?<=[=(,:[!&|?;] ?)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//gs;
+
+test("identifiers are nouns of the domain, not pronouns", async () => {
+	const rooms = "{registry,store,publish,api,site,scripts,extensions,docs}/**/*.{ts,mjs}";
+	const files = await glob(rooms, { cwd: root });
+	const texts = await Promise.all(files.map((file) => readFile(join(root, file), "utf8")));
+	const code = texts.map((text) => text.replace(prose, "")).join("\n");
+	for (const [word, bound] of Object.entries(bounds)) {
+		const count = code.match(new RegExp(`(?<![-\\w])${word}(?![-\\w])`, "g"))?.length ?? 0;
+		assert.ok(count <= bound, `${word}: ${count} times, at most ${bound}`);
+	}
+});
+
+test.run();
