@@ -11,10 +11,6 @@ const places = langs.flatMap((lang) => [
 
 export const maxAddressLength = addressSchema.maxLength;
 
-/**
- * Checks what the schema's pattern cannot. By the rules `stored`, an address may be of another kind of
- * service.
- */
 export function addressProblems(value: unknown, rules: Rules): LazyProblem[] {
 	return addressesOf(value).flatMap(({ address, type, path }): LazyProblem[] => {
 		if (address.length > maxAddressLength) return [];
@@ -38,7 +34,6 @@ export function addressesOf(value: unknown) {
 	});
 }
 
-/** `payload_type` of version 1 → kind of service, as version 2.0 names it. */
 const payloadTypes = new Map<unknown, string>([
 	["wms", "ogcWms"],
 	["feature", "esriFeature"],
@@ -113,7 +108,6 @@ function isFormParameter(parameter: string): boolean {
 	return formParameters.has(name.toLowerCase());
 }
 
-/** An ArcGIS service's address without form parameters and fragment. */
 export function withoutForm(address: string): string {
 	const [, path = "", query = ""] = /^([^?#]*)\??([^#]*)/.exec(address) ?? [];
 	const rest = query.split("&").filter((parameter) => parameter !== "" && !isFormParameter(parameter));

@@ -60,7 +60,6 @@ export function parseDescription(text: string): Description | null {
 	return valid.length > 0 ? inOrder(Object.fromEntries(valid)) : null;
 }
 
-/** Equal descriptions give equal texts. */
 export function descriptionText(description: Description): string {
 	return `${JSON.stringify(inOrder(description), null, 2)}\n`;
 }
@@ -94,7 +93,6 @@ export function isDescribed(registration: Registration, description: Description
 	});
 }
 
-/** The rank of lines and of layers of unknown geometry. */
 export const middleRank = 1;
 
 /** As in the lists of the older service: polygons first (below), points last (on top). */

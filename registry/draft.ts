@@ -1,4 +1,3 @@
-/** A registration that is being written, valid or not. */
 export interface Draft {
 	smallkey: string;
 	text: string;

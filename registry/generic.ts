@@ -39,7 +39,6 @@ const canada: ReadonlyMap<number, Box> = new Map([
 	[32198, box(-5114246, -260872, 1327312, 5127156)],
 ]);
 
-/** The values of `MAP_WKID`. */
 export const mapWkids: readonly number[] = [...canada.keys()].sort((a, b) => a - b);
 
 /**
@@ -51,7 +50,6 @@ export function layerExtent(extent: Extent | null, mapWkid: number): Box {
 	return box(extent.xmin, extent.ymin, extent.xmax, extent.ymax);
 }
 
-/** 16 by 16 pixels, as a data URI. */
 function picture(shapes: string): string {
 	const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16">${shapes}</svg>`;
 	return `data:image/svg+xml;base64,${btoa(svg)}`;

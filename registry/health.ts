@@ -10,7 +10,6 @@ export type CauseTexts = Readonly<Record<CauseCode, string>>;
 
 export const causes: Readonly<Record<Lang, CauseTexts>> = { en: englishCauses, fr: frenchCauses };
 
-/** Why a layer cannot be shown. */
 export type Cause = Coded<CauseCode>;
 
 export function causeOf(code: CauseCode, ...values: Cause["values"]): Cause {
@@ -21,7 +20,6 @@ export function causeText(lang: Lang, cause: Cause): string {
 	return filled(causes[lang], cause);
 }
 
-/** In the repository, so that each check knows how long a layer has been sick. */
 export const healthPath = "layers/health.json";
 
 /**
@@ -197,7 +195,6 @@ const reportVersion = 3;
 export interface HealthReport {
 	version: typeof reportVersion;
 	sick: number;
-	/** Number of layers. */
 	checked: number;
 	unchecked: number;
 	/** Grouped by owners, who can correct them, and host. */
@@ -209,7 +206,6 @@ interface HealthGroup {
 	owner: string;
 	/** With its port; empty where the address has no host. */
 	host: string;
-	/** Sorted by smallkey. */
 	layers: SickLayer[];
 }
 

@@ -9,7 +9,6 @@ import {
 	textOf,
 } from "./texts.ts";
 
-/** Counts brackets outside strings. */
 export function isNestedBeyond(
 	text: string,
 	levels: number,
@@ -87,7 +86,6 @@ function syntaxError(text: string): Problem {
 function ambiguities(text: string): Problem[] {
 	const problems: LazyProblem[] = [];
 	const add = (path: JSONPath, code: TextCode) => problems.push(() => [pointerOf(path), textOf(code)]);
-	/** The names so far of each open object. */
 	const scopes: Set<string>[] = [];
 	visit(text, {
 		onObjectBegin: () => void scopes.push(new Set()),

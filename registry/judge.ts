@@ -48,7 +48,6 @@ export function namesOf(files: Iterable<{ path: string }>): NamesBefore {
 }
 
 export interface FileProblem extends Problem {
-	/** From the repository's root: `layers/23/23ax5t.json`. */
 	file: string;
 }
 
@@ -220,13 +219,11 @@ function judgeNames(
 	return problems;
 }
 
-/** The stored files of all spellings of some smallkeys. */
 function filesBefore(smallkeys: ReadonlySet<string>, before: NamesBefore): Set<string> {
 	const lowerKeys = new Set(Array.from(smallkeys, (smallkey) => smallkey.toLowerCase()));
 	const paths = new Set<string>();
 	for (const folder of new Set(Array.from(smallkeys, folderOf))) {
 		for (const name of before(folder)) {
-			// A smallkey has no dot.
 			if (lowerKeys.has(name.slice(0, name.indexOf(".")).toLowerCase()))
 				paths.add(`layers/${folder}/${name}`);
 		}

@@ -92,7 +92,6 @@ export function projectBox(box: Box, source: string, mapWkid: number): Extent | 
 	}
 }
 
-/** In degrees; null where the spatial reference is unknown. */
 export function boundsOfExtent(extent: Extent): Bounds | null {
 	return boundsOf(reproject(extent, 4326));
 }

@@ -25,7 +25,6 @@ import {
 
 export interface Registration1 extends FromSchema<typeof registration1> {}
 
-/** Version 2.0: each language names its own kind of service. */
 export interface Registration2 extends FromSchema<typeof registration2> {}
 
 /** The payload of a PUT and the content of a layer's file (specification, "Layer registration"). */
@@ -35,7 +34,6 @@ export function isVersion2(registration: Registration): registration is Registra
 	return !("payload_type" in registration);
 }
 
-/** In the schema's order. */
 function namesIn(part: unknown): string[] {
 	if (typeof part !== "object" || part === null) return [];
 	return Object.entries(part).flatMap(([keyword, value]) => [
@@ -52,12 +50,10 @@ export function canonicalText(registration: Registration): string {
 	return `${JSON.stringify(registration, isVersion2(registration) ? names2 : names1, 2)}\n`;
 }
 
-/** As a body and as a file. */
 export const maxRegistrationBytes = 64 * 1024;
 
 export type LangEntry = Registration1[Lang];
 
-/** Version 2.0; `service_type` discriminates the kinds. */
 export type LangNode = Registration2[Lang];
 
 export type ServiceType = LangNode["service_type"];
@@ -203,7 +199,6 @@ function kindWarnings(registration: Registration, lang: Lang): Problem[] {
 	return [problemAt(`/${lang}/feature_info_type`, "unread-info", [...readInfoTypes].join(", "))];
 }
 
-/** Equal texts: the same layers of the same service. */
 function shownLayersOf(registration: Registration, lang: Lang): string {
 	const { service_url, layer, scrape_only } = registration[lang] as Record<string, unknown>;
 	return JSON.stringify([service_url, layer, scrape_only]);

@@ -3,7 +3,6 @@ const smallkeyPattern = /^[A-Za-z0-9_\-+=]{1,64}$/;
 
 export const smallkeyRule = "must be 1 to 64 of A-Z a-z 0-9 _ - + =";
 
-/** Specification, "Resources and their fields". */
 export const langs = ["en", "fr"] as const;
 
 export type Lang = (typeof langs)[number];
@@ -12,7 +11,6 @@ export function parseSmallkey(text: string): string | null {
 	return smallkeyPattern.test(text) ? text : null;
 }
 
-/** Case-sensitive. */
 export function parseLang(text: string): Lang | null {
 	return text === "en" || text === "fr" ? text : null;
 }
@@ -30,7 +28,6 @@ export function decodeSegment(segment: string): string | null {
 	}
 }
 
-/** `23` for `23ax5t`, `a` for `A`. */
 export function folderOf(smallkey: string): string {
 	return smallkey.slice(0, 2).toLowerCase();
 }

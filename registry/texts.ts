@@ -15,7 +15,6 @@ export const texts: Readonly<Record<Lang, Readonly<Record<TextCode, string>>>> =
 /** An answer, a terminal or a page chooses its language. */
 export type Text = Coded<TextCode>;
 
-/** A broken rule, or a warning. */
 export interface Problem extends Text {
 	/**
 	 * A JSON pointer, the name of a header, or a word such as `smallkey`; `document` is the whole document.
@@ -74,7 +73,6 @@ export function textsOf(problems: readonly Problem[], lang: Lang = "en"): string
 	return problems.map((problem) => textIn(lang, problem));
 }
 
-/** Finds the place and the broken rule. Called only for a problem that is listed. */
 export type LazyProblem = () => readonly [pointer: string, rule: Text];
 
 /** At most 20 problems and a count of the others: at most 16 kB as JSON. */
@@ -93,7 +91,6 @@ export function listProblems(all: readonly LazyProblem[]): Problem[] {
 	return problems;
 }
 
-/** RFC 6901, section 3. */
 export function pointerSegment(name: string): string {
 	return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
@@ -174,7 +171,6 @@ function isOnlyOnWrite({ keyword, parentSchema }: ErrorObject): boolean {
 	return onlyOnWrite.includes(keyword) && parentSchema?.onlyOnWrite === true;
 }
 
-/** The JSON pointer, with the name of a missing, unknown or wrongly named member. */
 function placeOf({ instancePath, params, propertyName }: ErrorObject): string {
 	const { missingProperty, additionalProperty, tag } = params as Params;
 	const name = missingProperty ?? additionalProperty ?? tag ?? propertyName;
@@ -215,7 +211,6 @@ export function nearestName(name: string, names: Iterable<string>): string | nul
 	return nearest;
 }
 
-/** Levenshtein distance. */
 function editsBetween(from: string, to: string): number {
 	let row = Array.from({ length: to.length + 1 }, (_, column) => column);
 	for (let line = 1; line <= from.length; line += 1) {

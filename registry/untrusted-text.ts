@@ -11,7 +11,6 @@ export function tryJson(text: string): unknown {
 	}
 }
 
-/** On one line, in characters. */
 const maxTextLength = 200;
 
 /** Control, format and separator characters are invisible, or reverse the direction of text. */
@@ -73,12 +72,10 @@ export function plain(text: string): string {
 	return visible(text).replaceAll("##[", "## [");
 }
 
-/** `1 layer`, `2 layers` */
 export function counted(count: number, noun: string): string {
 	return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** `a b and 2 more` */
 export function firstOf(names: readonly string[], maxNames: number, separator = " "): string {
 	const hidden = names.length - maxNames;
 	return `${names.slice(0, maxNames).join(separator)}${hidden > 0 ? ` and ${hidden} more` : ""}`;
@@ -95,10 +92,8 @@ export function escapeMarkup(text: string): string {
 	return text.includes("<") ? text.replace(tagStart, "\u2039") : text;
 }
 
-/** Characters of a text with markup that are read. */
 const maxMarkupLength = 16_000;
 
-/** Any tag, comment or declaration of HTML. */
 const tags = /<[a-z/!][^<>]*>/gi;
 
 /** Character references of HTML: by name, or by a decimal or hexadecimal number. */

@@ -20,7 +20,6 @@ export const firstError: Options = {
 	formats,
 };
 
-/** For documents that people write. */
 export const everyError: Options = { ...firstError, allErrors: true, verbose: true };
 
 /**

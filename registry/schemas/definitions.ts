@@ -2,7 +2,6 @@
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** An object with these members and no others. */
 export function exactly<const R extends Properties, const O extends Properties = Record<never, never>>(
 	required: R,
 	optional: O = {} as O,
@@ -18,7 +17,6 @@ export function described<const R extends Properties, const O extends Properties
 	return { description, ...exactly(required, optional) } as const;
 }
 
-/** May have further members. */
 export function having<const R extends Properties, const O extends Properties = Record<never, never>>(
 	required: R,
 	optional: O = {} as O,

@@ -10,7 +10,6 @@ export const registration = document("registration", "Registration of a map laye
 	else: { $ref: "registration-1.schema.json" },
 });
 
-/** A member that only the other payload_type may have: nothing matches. */
 function onlyOf(type: "wms" | "feature") {
 	return { not: {}, code: `only-${type}` } as const;
 }
@@ -113,7 +112,6 @@ const common = {
 	metadata: ref("metadata"),
 } as const;
 
-/** A service whose layers have names or numbers. */
 function entries<const S>(layers: S, description: string) {
 	return {
 		scrape_only: { ...list(layers, description), minItems: 1 },

@@ -42,7 +42,6 @@ export interface Envelope {
 	close: string;
 }
 
-/** A form in which layers are read. Its file exports its `Render`, too. */
 export interface Target {
 	name: TargetName;
 	/** Path of one layer, before `/<lang>/<smallkey>`; also the folder of its files. */
@@ -77,7 +76,6 @@ export type Render = (layer: LayerFacts) => object | null;
 export interface FragmentSettings {
 	/** `{0}` is a metadata record's uuid; empty: a uuid gives no address. */
 	metadataUrl: string;
-	/** As `metadataUrl`, of a catalogue page. */
 	catalogueUrl: string;
 	/** Spatial reference of the viewers' map; by default 3978. */
 	mapWkid?: number;
@@ -93,7 +91,6 @@ export interface FragmentSettings {
 export const mapServerTypes = ["esriDynamic", "esriFeature"] as const;
 type MapServerType = (typeof mapServerTypes)[number];
 
-/** A renderer of null is the generic symbol. */
 type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "renderer"> & {
 	renderer: Renderer | null;
 };
@@ -101,7 +98,6 @@ type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "renderer"
 /** Names or numbers of layers, in the order in which they are shown. */
 type Entries = readonly (string | number)[];
 
-/** A layer in one language, with the values that several targets need. */
 export interface LayerFacts {
 	lang: Lang;
 	/** In viewers: `rcs.<smallkey>.<lang>`. */
@@ -109,14 +105,12 @@ export interface LayerFacts {
 	type: ServiceType;
 	/** Without a slash at the end (ArcGIS) or a lone `?` (OGC). */
 	url: string;
-	/** With its markup escaped. */
 	name: string;
 	entries: Entries;
 	/** Its value names a feature: the registered field, else the service's; `""` where neither is known. */
 	nameField: string;
 	metadataUrl: string | undefined;
 	catalogueUrl: string | undefined;
-	/** The registered media type of the answer to GetFeatureInfo. */
 	infoType: string | undefined;
 	members: Members;
 	/** `unknownService` before the first harvest. */
@@ -128,7 +122,6 @@ export interface LayerFacts {
 	settings: FragmentSettings;
 }
 
-/** Of any version and kind. */
 type Members = LangEntry & {
 	scrape_only?: (string | number)[];
 	feature_info_format?: string;
@@ -220,7 +213,6 @@ function isOgc(type: ServiceType): boolean {
 	return type === "ogcWms" || type === "ogcWmts";
 }
 
-/** A query stays at the end. */
 export function layerAddress(service: string, entry: string | number): string {
 	const end = service.search(/[?#]|$/);
 	return `${service.slice(0, end)}/${entry}${service.slice(end)}`;

@@ -34,7 +34,6 @@ export function parseTargets(text: string): readonly TargetName[] | string {
 	return targetNames.filter((name) => names.includes(name));
 }
 
-/** @throws {Error} where the table has none */
 export function targetOf(name: TargetName): Target {
 	const target = targets.find((target) => target.name === name);
 	if (!target) throw new Error(`${name}: is not a target`);

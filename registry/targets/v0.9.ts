@@ -20,9 +20,7 @@ export const v09: Target = {
 export const renderV09: Render = (layer) =>
 	renderRamp(layer, { sortable: "isSortable", sorting: "sortType", classValue: (value) => value });
 
-/** What releases of RAMP spell differently. */
 interface Spelling {
-	/** Two members of a grid column. */
 	sortable: string;
 	sorting: string;
 	/** The form that the viewer compares with a feature's value. */
@@ -112,7 +110,6 @@ function modeOf({ count, geometry_type }: LayerFacts["service"]): "snapshot" | u
 	return isSmall && snapshotGeometries.has(geometry_type) ? "snapshot" : undefined;
 }
 
-/** Two of the viewer's own, then one for each field. */
 function gridColumns({ lang, columns }: LayerFacts, { sortable, sorting }: Spelling): object[] {
 	const texts = fragmentTexts[lang];
 	const fixed = { [sortable]: false, [sorting]: "string", alignment: 0 };
