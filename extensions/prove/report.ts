@@ -6,12 +6,12 @@ import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { causeText } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { type Countable, codeFor } from "../../registry/texts/filled.ts";
-import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
+import { type Countable, codeFor, filled } from "../../registry/texts/filled.ts";
 import { layerAddress } from "../../site/data/entries.ts";
 import type { LangProof, Proof, Proofs } from "../../site/data/proofs.ts";
 import { folderPages } from "../../site/http/folder-pages.ts";
 import { Html, html } from "../../site/static/html.ts";
+import { type ProofText, texts } from "./texts.ts";
 
 /** The headless one first, which needs half the processor time. */
 const browserPlaces = [
@@ -102,9 +102,9 @@ export function reportOf(proofs: Proofs, layers: ReadonlyMap<string, Pick<Row, "
 }
 
 function wordsIn(lang: Lang) {
-	const say = (code: TextCode, ...values: (string | number)[]) => textIn(lang, textOf(code, ...values));
-	const counted = (count: number, code: Countable<TextCode>, ...others: number[]) =>
-		say(codeFor<TextCode>(lang, count, code), count, ...others);
+	const say = (code: ProofText, ...values: (string | number)[]) => filled(texts[lang], { code, values });
+	const counted = (count: number, code: Countable<ProofText>, ...others: number[]) =>
+		say(codeFor<ProofText>(lang, count, code), count, ...others);
 	return { say, counted };
 }
 
@@ -132,15 +132,15 @@ export function reportHtml(report: ReturnType<typeof reportOf>, lang: Lang, publ
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${say("proof-title")}</title>
+<title>${say("title")}</title>
 <style>${style}</style>
 </head>
 <body>
 <p><a href="report.${other}.html" lang="${other}" hreflang="${other}">${lang === "en" ? "Français" : "English"}</a></p>
-<h1>${say("proof-title")}</h1>
-<p><strong>${counted(drawn.length, "proof-count", layers)} ${unknown > 0 && counted(unknown, "proof-unknown")}</strong></p>
-<p><label>${say("proof-search")}<br><input type="search"></label></p>
-${notDrawn.length > 0 && html`<h2>${say("proof-not-drawn")}</h2>\n${list(notDrawn)}`}<h2>${say("proof-drawn")}</h2>
+<h1>${say("title")}</h1>
+<p><strong>${counted(drawn.length, "count", layers)} ${unknown > 0 && counted(unknown, "unknown")}</strong></p>
+<p><label>${say("search")}<br><input type="search"></label></p>
+${notDrawn.length > 0 && html`<h2>${say("not-drawn")}</h2>\n${list(notDrawn)}`}<h2>${say("drawn")}</h2>
 ${list(drawn)}<script>${script}</script>
 </body>
 </html>
@@ -152,24 +152,24 @@ function itemHtml(row: Row, lang: Lang, publicUrl: string): Html {
 	const { say } = wordsIn(lang);
 	const title = row.title[lang];
 	const page = publicUrl && `${publicUrl}/${layerAddress(lang, smallkey)}`;
-	const alt = since ? say("proof-last") : say("proof-picture", title);
+	const alt = since ? say("last") : say("picture", title);
 	const langProof = langs[lang] ?? langs.en;
 	const lines = [
 		since ? failures(langs, lang) : langProof && factsText(langProof, lang),
-		say("proof-seen", day),
-		owner && say("proof-owner", owner),
+		say("seen", day),
+		owner && say("owner", owner),
 	];
 	return html`<li class="${since ? "old" : "new"}">${picture && html`<img src="${picture}" alt="${alt}" width="240" height="180" loading="lazy">`}<div>
 <h3>${page ? html`<a href="${page}">${title}</a>` : title}</h3><p><code>${smallkey}</code></p>
-${since && html`<p class="bad">${say("proof-since", since)}</p>\n`}${lines.map((line) => line && html`<p>${line}</p>\n`)}</div></li>\n`;
+${since && html`<p class="bad">${say("since", since)}</p>\n`}${lines.map((line) => line && html`<p>${line}</p>\n`)}</div></li>\n`;
 }
 
 /** In the report's language, or in the only one that does not draw. */
 function failures({ en, fr }: Proof["langs"], lang: Lang): string {
 	const { say } = wordsIn(lang);
 	const [first, second] = [en?.cause, fr?.cause].map((cause) => cause && causeText(lang, cause));
-	if (fr && first && !second) return say("proof-only-en", first);
-	if (second && !first) return say("proof-only-fr", second);
+	if (fr && first && !second) return say("only-en", first);
+	if (second && !first) return say("only-fr", second);
 	return (lang === "fr" ? (second ?? first) : first) ?? "";
 }
 
@@ -178,8 +178,8 @@ function factsText({ features, share, ms }: LangProof, lang: Lang): string {
 	const number = (value: number, digits: number) =>
 		value.toLocaleString(`${lang}-CA`, { maximumFractionDigits: digits });
 	const facts = [
-		features !== undefined && counted(features, "proof-features"),
-		say("proof-share", number(share * 100, share < 0.1 ? 1 : 0)),
+		features !== undefined && counted(features, "features"),
+		say("share", number(share * 100, share < 0.1 ? 1 : 0)),
 		`${number(ms / 1000, 1)}\u00a0s`,
 	];
 	return facts.filter(Boolean).join(", ");

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { descriptionText } from "../../registry/description.ts";
 import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
-import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
+import { filled } from "../../registry/texts/filled.ts";
 import { code, plain } from "../../registry/untrusted-text.ts";
 import { type Proposal, subjectOf } from "../../store/git/review-branches.ts";
 import { type Edit, repairBranch } from "../../store/store.ts";
@@ -10,6 +10,7 @@ import type { Evidence } from "../harvest/agreement.ts";
 import { placeOf } from "../harvest/finding.ts";
 import type { Candidate } from "./candidates.ts";
 import type { Repair } from "./repair.ts";
+import { type RepairText, texts } from "./texts.ts";
 
 /**
  * One proposal for each layer, or for each service whose layers moved together.
@@ -85,9 +86,7 @@ function evidenceOf({ layer, langs }: Repair): string {
 	return hash.digest("hex").slice(0, 16);
 }
 
-type Name = TextCode extends infer Code ? (Code extends `repair-${infer Rest}` ? Rest : never) : never;
-
-const saying = (lang: Lang) => (name: Name) => textIn(lang, textOf(`repair-${name}`));
+const saying = (lang: Lang) => (code: RepairText) => filled(texts[lang], { code, values: [] });
 
 export function traitText(trait: Evidence["trait"]): Record<Lang, string> {
 	return { en: saying("en")(trait), fr: saying("fr")(trait) };
