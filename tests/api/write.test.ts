@@ -324,7 +324,7 @@ test("a store that is busy is 503 and the request stays usable; one that fails i
 	assert.equal([busy.headers.get("Retry-After"), handlers.reported], ["7", []]);
 	const error = new Error("a secret");
 	assert.equal(await receiptOf(fail(error)), {
-		errors: ["the service failed; the change may not be stored"],
+		errors: ["the service failed, and the change may not be stored: send the same again"],
 	});
 	assert.equal(handlers.reported, [error]);
 	context.store = store;
