@@ -66,6 +66,7 @@ export async function buildSite(
 		french: pathOf("french"),
 		styles: pathOf("styles"),
 		imports: importsOf(pathOf("main"), outputs),
+		layerImports: [pathOf("layer-view"), ...importsOf(pathOf("layer-view"), outputs)],
 		icon: add("icon", "svg", iconSvg),
 		landLight: add("land-light", "svg", land),
 		landDark: add("land-dark", "svg", land.replace('class="light"', 'class="dark"')),

@@ -192,7 +192,11 @@ export class ListView implements View {
 			this.#results = { state, hits: chosen.hits, words, isComplete: wasComplete, serial: drawn };
 			this.#filters.list(chosen.hits.slice(0, state.n));
 		}
-		if (isComplete) whenIdle(() => catalogue.prepareSearch());
+		if (isComplete)
+			whenIdle(() => {
+				catalogue.prepareSearch();
+				void import("./layer-view.ts").catch(() => undefined);
+			});
 		refresh();
 		if (this.#isOutdated) this.#showLoaded();
 		if (this.#focused !== "" && (focusOn(this.#focused) || isComplete)) this.#focused = "";

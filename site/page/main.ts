@@ -2,7 +2,6 @@ import { render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { readState, type State } from "./address.ts";
 import { warning } from "./dom.ts";
-import { EmbedView, LayerView } from "./layer-view.ts";
 import { ListView } from "./list-view.ts";
 import { addressOfState, currentState, go, isEmbed, lang, root, siteName, t, type View } from "./page.ts";
 
@@ -15,8 +14,10 @@ let openedState: State | null = null;
 let closing = new AbortController();
 
 async function openView(state: State, left: string, signal: AbortSignal): Promise<View> {
-	if (isEmbed) return new EmbedView(state.layer, signal);
-	if (state.layer !== "") return new LayerView(state.layer, signal);
+	if (state.layer !== "") {
+		const { EmbedView, LayerView } = await import("./layer-view.ts");
+		return new (isEmbed ? EmbedView : LayerView)(state.layer, signal);
+	}
 	if (state.page === "layers") return new ListView(left, signal);
 	const { DraftView } = await import("../draft/draft-view.ts");
 	return new DraftView(signal);
@@ -49,6 +50,8 @@ async function show(): Promise<void> {
 		const other = await openView(state, before?.layer ?? "", signal).catch(() => null);
 		if (signal.aborted) return;
 		view = other;
+		// The page without a script stays until the view is there.
+		if (main.querySelector("noscript")) main.replaceChildren();
 		if (!other) render(warning(t("site-silent")), main);
 	}
 	refresh();
@@ -100,7 +103,6 @@ addEventListener("click", (event) => {
 	event.preventDefault();
 	go(readState(link));
 });
-main.replaceChildren();
 // An address of an earlier version.
 if (new URLSearchParams(location.search).get("page") === "health")
 	location.replace(new URL(`${lang}/health/`, root));

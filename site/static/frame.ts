@@ -140,11 +140,18 @@ ${scriptHead(lang, "../", assets, site)}`,
 	});
 }
 
-export function scriptHead(lang: Lang, root: string, assets: Assets, settings: SiteSettings): Html {
+export function scriptHead(
+	lang: Lang,
+	root: string,
+	assets: Assets,
+	settings: SiteSettings,
+	more: readonly string[] = [],
+): Html {
 	// Settings of an earlier version have no English texts.
-	const imports = [...assets.imports, lang === "fr" ? assets.french : assets.english].filter(Boolean);
+	const texts = lang === "fr" ? assets.french : assets.english;
+	const imports = new Set([...assets.imports, texts, ...more].filter(Boolean));
 	return html`<script type="module" src="${root}${assets.script}"></script>
-${imports.map((path) => html`<link rel="modulepreload" href="${root}${path}">\n`)}
+${[...imports].map((path) => html`<link rel="modulepreload" href="${root}${path}">\n`)}
 <script type="application/json" id="settings">${scriptData(settings)}</script>`;
 }
 
@@ -161,7 +168,7 @@ export function embedHtml(
 	{ title, page, data }: { title: string; page: string; data: Html },
 ): string {
 	const { t } = textsIn[lang];
-	const head = html`${headOf(root, assets, title, scriptHead(lang, root, assets, site))}
+	const head = html`${headOf(root, assets, title, scriptHead(lang, root, assets, site, assets.layerImports))}
 <meta name="robots" content="noindex">
 <link rel="canonical" href="${publicUrl || root}${page}">
 <script type="application/json" id="entry">${data}</script>`;

@@ -39,6 +39,8 @@ export interface Assets {
 	landLight: string;
 	landDark: string;
 	imports: readonly string[];
+	/** Further scripts of a layer's page; settings of an earlier version have none. */
+	layerImports?: readonly string[];
 	english: string;
 	french: string;
 	worker: string;

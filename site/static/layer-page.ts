@@ -27,7 +27,7 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 		root,
 		title,
 		head: html`${headHtml(entry, lang, settings)}
-${scriptHead(lang, root, assets, site)}
+${scriptHead(lang, root, assets, site, assets.layerImports)}
 <script type="application/json" id="entry">${scriptData(entry)}</script>`,
 		other: root + layerAddress(lang === "en" ? "fr" : "en", smallkey),
 		attributes: scriptAttributes(root, assets),
