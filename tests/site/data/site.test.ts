@@ -29,12 +29,12 @@ const first = withImports(site.pages.assets.script);
 // What is asked for at once is all that the first view needs.
 assert.equal([...first].sort(), [site.pages.assets.script, ...site.pages.assets.imports].sort());
 
-test("the first load is at most 60 kB, of which 18 are left to the index at any number of layers", () => {
+test("the first load is at most 48 kB, of which 18 are left to the index at any number of layers", () => {
 	const { english, french, styles } = site.pages.assets;
 	const bytes = weight([...first, english, styles, "en/index.html", "site.json"]);
-	assert.ok(bytes <= 42_000, String(bytes));
+	assert.ok(bytes <= 30_000, String(bytes));
 	const inFrench = weight([...first, french, styles, "fr/index.html", "site.json"]);
-	assert.ok(inFrench <= 42_000, String(inFrench));
+	assert.ok(inFrench <= 30_000, String(inFrench));
 	const preloaded = (path: string) => `<link rel="modulepreload" href="../${path}">`;
 	assert.ok(textOf(site, "en/index.html").includes(preloaded(english)));
 	assert.not.match(textOf(site, "en/index.html"), french);
