@@ -75,7 +75,8 @@ test("after an interruption every object is whole and nothing is removed, and th
 	assert.is(code, 1);
 	assert.match(text, /v0\.9\/doc\/(?:en|fr)\/\S+: Failed to copy/);
 	const uploaded = peer.writes.splice(0);
-	assert.equal([uploaded.length, uploaded.filter((write) => write.startsWith("DELETE"))], [5, []]);
+	// The fault may come after more writes than 5: they arrive together.
+	assert.ok(uploaded.length >= 5 && uploaded.every((write) => write.startsWith("PUT")), uploaded.join());
 	peer.fault = () => false;
 	assert.equal(await fill(), [0, ""]);
 	assertInStep();
