@@ -104,8 +104,8 @@ await scenes("One machine", {
 		const safe = ["$BACKUP", "$DATA_DIR"].map(
 			(folder) => `git config --global --add safe.directory "${folder}/repository.git"`,
 		);
-		const own = "chown -R fragments:fragments $DATA_DIR; systemctl start fragments";
-		const script = [variables, "systemctl stop fragments", empty, ...safe, restore, own];
+		const start = "chown -R fragments:fragments $DATA_DIR; systemctl start fragments";
+		const script = [variables, "systemctl stop fragments", empty, ...safe, restore, start];
 		await machine.run(`cd /opt/fragments\n${script.join("\n")}`);
 		await untilReady(machine);
 		for (const key of ["my-layer", "pushed", "overssh"])

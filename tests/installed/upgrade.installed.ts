@@ -99,11 +99,11 @@ async function installEarlier(
 	await machine.run(`systemctl disable -q --now fragments || true; rm -rf ${data}; mkdir -p ${folder}`);
 	const packages = `cd /opt/fragments && git checkout -q ${commit} && npm ci --omit=dev`;
 	await machine.run(packages, { network: "outside" });
-	const own = commandsOf(page, heading, commit).split("\n");
-	const first = own.findIndex((line) => line.startsWith("install -m 0600"));
-	const last = own.findIndex((line) => line.includes("systemctl enable --now fragments"));
+	const lines = commandsOf(page, heading, commit).split("\n");
+	const first = lines.findIndex((line) => line.startsWith("install -m 0600"));
+	const last = lines.findIndex((line) => line.includes("systemctl enable --now fragments"));
 	if (dropIn !== undefined) await machine.run(`cat > ${folder}/filter.conf`, { input: dropIn });
-	await machine.run(`cd /opt/fragments; ${own.slice(first, last + 1).join("\n")}`);
+	await machine.run(`cd /opt/fragments; ${lines.slice(first, last + 1).join("\n")}`);
 	await machine.run(serves("airports"));
 	// As root, the command of an earlier version takes the senders file from the service.
 	const asService = "runuser -u fragments -- env HOME=/tmp";

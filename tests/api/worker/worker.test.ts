@@ -22,23 +22,23 @@ function get(path: string): Request {
 	return new Request(`https://fragments.example${path}`);
 }
 
-/** Assets that hold `{"path": …}` at each path, and note what they are asked. */
+/** Assets that hold `{"path": …}` at each path, and list their requests. */
 function assets(
 	answer = (path: string) => Response.json({ path }, { headers: { ETag: `"${path.length}"` } }),
 ) {
-	const asked: string[] = [];
+	const requests: string[] = [];
 	let running = 0;
 	const most = { atOnce: 0 };
 	const fetch = async (address: string) => {
 		const path = new URL(address).pathname;
-		asked.push(path);
+		requests.push(path);
 		running += 1;
 		most.atOnce = Math.max(most.atOnce, running);
 		await new Promise(setImmediate);
 		running -= 1;
 		return answer(path);
 	};
-	return { binding: { ASSETS: { fetch } } satisfies Bindings, asked, most };
+	return { binding: { ASSETS: { fetch } } satisfies Bindings, requests, most };
 }
 
 test("a missing binding is a clear line in the log, and a 500 with an empty body", async () => {
@@ -85,12 +85,12 @@ test("assets that fail are a 500 with an empty body, never a fragment that is mi
 });
 
 test("more keys than one request may fetch are 414 before anything is fetched", async () => {
-	const { binding, asked } = assets();
+	const { binding, requests } = assets();
 	const keys = Array.from({ length: 46 }, (_, index) => `k${index}`).join(",");
 	const { worker } = make();
 	const answer = await worker.fetch(get(`/v0.9/docs/en/${keys}`), binding);
 	assert.is(answer.status, 414);
-	assert.equal(asked, []);
+	assert.equal(requests, []);
 	const more = make();
 	assert.is(
 		(await more.worker.fetch(get(`/v0.9/docs/en/${keys}`), { ...binding, DOCS_MAX_KEYS: "900" })).status,
@@ -101,11 +101,11 @@ test("more keys than one request may fetch are 414 before anything is fetched", 
 test("docs over 32 MB is 414 as soon as the fetched assets show it", async () => {
 	const { worker, log } = make();
 	const body = JSON.stringify("x".repeat(999_998));
-	const { binding, asked } = assets(() => new Response(body, { headers: { ETag: '"x"' } }));
+	const { binding, requests } = assets(() => new Response(body, { headers: { ETag: '"x"' } }));
 	const keys = (count: number) => Array.from({ length: count }, (_, index) => `k${index}`).join(",");
 	const bindings = { ...binding, DOCS_MAX_KEYS: "900" };
 	assert.is((await worker.fetch(get(`/v0.9/docs/en/${keys(200)}`), bindings)).status, 414);
-	assert.ok(asked.length < 32 + 2 * 24, `${asked.length} were fetched`);
+	assert.ok(requests.length < 32 + 2 * 24, `${requests.length} were fetched`);
 	const repeated = `/v0.9/docs/en/${Array(33).fill("k").join(",")}`;
 	assert.is((await worker.fetch(get(repeated), bindings)).status, 414, "repeats count");
 	const large = await worker.fetch(get(`/v0.9/docs/en/${keys(3)}`), bindings);
@@ -134,10 +134,10 @@ test("a body that is too large is read to 16 MB, and no further", async () => {
 
 test("writes are limited by Cloudflare's own rate limit, by address and by sender; a refused write is logged", async () => {
 	const { worker, log } = make();
-	const asked: string[] = [];
+	const requests: string[] = [];
 	const refused = new Set<string>();
 	const limit = async ({ key }: { key: string }) => {
-		asked.push(key);
+		requests.push(key);
 		return { success: !refused.has(key) };
 	};
 	const bindings = { ...assets().binding, SENDERS: '{"jstest": "a secret"}', WRITES: { limit } };
@@ -152,7 +152,7 @@ test("writes are limited by Cloudflare's own rate limit, by address and by sende
 	assert.match(await busy.text(), "ce service ne peut modifier aucune couche");
 	await put();
 	const keys = ["address 192.0.2.1", "sender jstest"];
-	assert.equal(asked.splice(0), [...keys, "address 192.0.2.1"], "a repeat takes nothing from its sender");
+	assert.equal(requests.splice(0), [...keys, "address 192.0.2.1"], "a repeat takes nothing from its sender");
 	const ready = await worker.fetch(get("/readyz"), bindings);
 	assert.equal(
 		[ready.status, await ready.text()],
@@ -167,9 +167,9 @@ test("writes are limited by Cloudflare's own rate limit, by address and by sende
 		log.map((line) => JSON.parse(line)),
 		[{ id: answer.headers.get("X-Request-Id"), method: "PUT", path, status: 429, sender: "jstest" }],
 	);
-	asked.length = 0;
+	requests.length = 0;
 	assert.is((await worker.fetch(get("/v0.9/doc/en/a?x=1"), bindings)).status, 200);
-	assert.equal([asked, log.length], [[], 1], "a read is neither limited nor logged");
+	assert.equal([requests, log.length], [[], 1], "a read is neither limited nor logged");
 });
 
 test("the reason of a 503 to a write is in the log, without the token", async () => {
@@ -197,23 +197,23 @@ test("the reason of a 503 to a write is in the log, without the token", async ()
 });
 
 test("the page of a layer is made of the index where the hosting has no file of it, by four files", async () => {
-	const [one] = [...generateCatalogue(1)];
-	const entry = { ...one, smallkey: "a+b" } as Entry;
+	const [first] = [...generateCatalogue(1)];
+	const entry = { ...first, smallkey: "a+b" } as Entry;
 	const settings = { pages: pageSettings, isServed: true, commit: null, owners: () => [] };
 	const files = buildCatalogue([entry], null, settings).set("pages.json", JSON.stringify(pageSettings));
-	const found = assets((path) => {
+	const hosting = assets((path) => {
 		const text = files.get(decodeURIComponent(path.slice(1)));
 		return new Response(text ?? null, { status: text ? 200 : 404 });
 	});
 	const { worker } = make();
 	const read = async (path: string) => {
-		const answer = await worker.fetch(get(path), { ...found.binding, SITE: "on" });
+		const answer = await worker.fetch(get(path), { ...hosting.binding, SITE: "on" });
 		return { status: answer.status, type: answer.headers.get("content-type"), text: await answer.text() };
 	};
 	const page = await read("/fr/layer/a+b");
 	assert.equal([page.status, page.type], [200, "text/html; charset=utf-8"]);
 	assert.ok(page.text.includes(`<h1>${entry.title.fr}</h1>`));
-	assert.is(found.asked.length, 4);
+	assert.is(hosting.requests.length, 4);
 	const missing = await read("/fr/layer/none");
 	assert.is(missing.status, 404);
 	assert.match(missing.text, "Cette page n’existe pas");

@@ -121,9 +121,9 @@ test("--since asks for changed and removed layers, and a sample of the rest", as
 	const change = { "layers/23/23ax5t.json": "changed", "layers/go/gone.json": "removed" };
 	repository.commit("before", { ...change, "layers/z/Z.json": "same" });
 	repository.commit("change", { "layers/23/23ax5t.json": "new", "layers/go/gone.json": null });
-	const asked: string[] = [];
+	const requests: string[] = [];
 	scene.spoil = (path, response, request) => {
-		if (!request.headers["if-none-match"]) asked.push(path);
+		if (!request.headers["if-none-match"]) requests.push(path);
 		if (!path.endsWith("/gone")) return false;
 		response.writeHead(path.startsWith("v0.9/doc/fr") ? 200 : 404).end();
 		return true;
@@ -133,7 +133,7 @@ test("--since asks for changed and removed layers, and a sample of the rest", as
 	const paths = [...changed, ...sampled, ...gone];
 	const differences = await findDifferences(scene.url, scene.dist, paths, new Set(gone));
 	for (const key of ["23ax5t", "gone"])
-		assert.is(asked.filter((path) => path.endsWith(`/${key}`)).length, 2 * targets.length, key);
+		assert.is(requests.filter((path) => path.endsWith(`/${key}`)).length, 2 * targets.length, key);
 	assert.equal([sampled.length, new Set(sampled).size], [4, 4]);
 	assert.is(gone.length, 3 * targets.length);
 	const text = "answers 200, where 404 is right: no layer is there";
