@@ -2,7 +2,6 @@
 export interface Hashes {
 	sha1(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
 	sha256(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
-	/** HMAC-SHA-256 (RFC 2104). */
 	hmacSha256(key: Uint8Array, bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
@@ -37,10 +36,8 @@ export const hashes: Hashes = node
 		}
 	: webHashes;
 
-/** Each byte in hex. */
 const bytesInHex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
-/** Bytes in hex, lower case. */
 export function hexOf(bytes: Uint8Array): string {
 	const pairs = new Array<string>(bytes.length);
 	for (let at = 0; at < bytes.length; at += 1) pairs[at] = bytesInHex[bytes[at] as number] as string;
@@ -62,7 +59,6 @@ export async function blobId(text: string): Promise<string> {
 	return hexOf(await hashes.sha1(joined(`blob ${bytes.length}\0`, bytes)));
 }
 
-/** A text in UTF-8, followed by bytes. */
 export function joined(head: string, bytes: Uint8Array): Uint8Array {
 	const start = new TextEncoder().encode(head);
 	const whole = new Uint8Array(start.length + bytes.length);

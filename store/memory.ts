@@ -17,14 +17,12 @@ import {
 	waitsOf,
 } from "./store.ts";
 
-/** A commit of the store in memory. */
 export interface MemoryCommit extends Meta {
 	id: string;
 	branch: string;
 	edits: readonly Edit[];
 }
 
-/** A branch: its files by their paths, its last commit, and who made that. */
 interface Branch {
 	files: Map<string, string>;
 	commit: string;
@@ -42,12 +40,10 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 	const served: Branch = { files: new Map(Object.entries(files)), commit: "", author: "" };
 	branches.set(main, served);
 	const commits: MemoryCommit[] = [];
-	/** Path of a file → the commit that changed it last. */
 	const lastCommits = new Map<string, string>();
 	const used = new Map<string, UsedRequest>();
 	let queue: Promise<unknown> = Promise.resolve();
 
-	/** Reads a branch as it is when the reader is made. */
 	function readerAt({ files: stored }: Branch) {
 		const snapshot = new Map(stored);
 		return readerOf({
@@ -71,7 +67,6 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		return id;
 	}
 
-	/** The refusal of a new smallkey of which another spelling waits for review, or null. @param base the state that it changes */
 	async function twinRefusal(smallkey: string | null, base: Branch): Promise<Refusal | null> {
 		if (smallkey === null || (await readerAt(base).ids(smallkey)) !== null) return null;
 		for (const [name, other] of branches) {
@@ -129,7 +124,6 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		return { commit: id, changed: true, ...(review ? { branch: name } : {}) };
 	}
 
-	/** Runs after what was asked before, whether that succeeded or not. */
 	function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		const result = queue.then(() => make(edits, meta));
 		queue = result.catch(() => undefined);

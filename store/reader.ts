@@ -2,21 +2,18 @@ import { descriptionPath, layerPath, parseSmallkey } from "../registry/smallkey.
 import { blobId } from "./hashes.ts";
 import type { Edit, Layer, LayerIds } from "./store.ts";
 
-/** A file or another entry of a folder, as git stores it. */
 export interface FileEntry {
 	/** `100644` or `100755` if it is a plain file. */
 	mode: string;
 	id: string;
 }
 
-/** The entries of one folder by their names. */
 export type Folder = ReadonlyMap<string, FileEntry>;
 
 /** The files under `layers/` of one commit. */
 export interface CommitFiles {
 	/** A folder under `layers/`; empty if it does not exist. */
 	folder(folder: string): Promise<Folder>;
-	/** The content of a file. @param path for the text of an error */
 	text(id: string, path: string): Promise<string>;
 }
 
@@ -28,7 +25,6 @@ export function readerOf(files: CommitFiles) {
 	/** Folder → lower-case smallkey → its spellings. */
 	const spelt = new Map<string, Map<string, Set<string>>>();
 
-	/** Adds edits to the state: they are read from now on. */
 	function overlay(edits: readonly Edit[]): void {
 		for (const { path, text } of edits) {
 			const [folder, name] = splitPath(path);
@@ -88,7 +84,6 @@ export function readerOf(files: CommitFiles) {
 	return { overlay, read, ids, keys, find };
 }
 
-/** Adds or removes the smallkey of a file of a folder, if it is a registration. */
 function noteSpelling(known: Map<string, Set<string>> | undefined, name: string, isStored: boolean): void {
 	const smallkey = name.endsWith(".json") ? parseSmallkey(name.slice(0, -".json".length)) : null;
 	if (!known || smallkey === null) return;

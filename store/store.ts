@@ -1,16 +1,11 @@
 import { type Problem, problemAt, type Text } from "../registry/texts.ts";
 
-/** The log of a running service. */
 export interface Log {
-	/** Writes what happened, as one JSON line. */
 	info(fields: object): void;
-	/** Writes a warning: what is wrong, or what was repaired. */
 	warn(text: string): void;
-	/** Writes an error whose details no answer contains. */
 	error(error: unknown): void;
 }
 
-/** A layer as stored. */
 export interface Layer {
 	/** Text of `layers/<ab>/<smallkey>.json`: a registration, written by the service or by hand. */
 	registration: string;
@@ -27,21 +22,17 @@ export interface Edit {
 
 /** The metadata of a change, for its commit. */
 export interface Meta {
-	/** The smallkey of the changed layer; null for a batch of several layers. */
 	smallkey: string | null;
 	/** Who requested the change: a sender's id, or the service's own name. */
 	author: string;
-	/** When the change was requested, in milliseconds since 1970. */
 	time: number;
 	/** The commit's subject: `register 23ax5t (wms)`. */
 	subject: string;
-	/** Name and text of each trailer, in order. */
 	trailers: readonly (readonly [string, string])[];
 	/** SHA-256 of the signature's text in hex, which is also the trailer `Request`; null if the change is not signed. */
 	request: string | null;
 	/** Method of the signed request, which its signature does not cover: `PUT`. */
 	method?: string;
-	/** Whether the change waits on a branch of its own until a reviewer merges it. */
 	review: boolean;
 	/** With `review`: all changes of the author with this name wait on one branch. */
 	reviewName?: string;
@@ -55,9 +46,7 @@ export interface Commit {
 	changed: boolean;
 	/** False if readers of the files do not have the change yet. */
 	published?: boolean;
-	/** The branch of a change that waits for review. */
 	branch?: string;
-	/** Address of the pull request, if the store has pull requests. */
 	pullRequest?: string;
 	/** What the sender should know although the change was made. */
 	warnings?: Problem[];
@@ -69,9 +58,7 @@ export interface Refusal {
 	errors: readonly Problem[];
 	/** The reason in a word or two, if it differs from the status's usual one (`refusalReasons` in api/reply.ts). */
 	reason?: string;
-	/** What the sender can check. */
 	hint?: Text;
-	/** Seconds after which the client should try again. */
 	retryAfter?: number | undefined;
 	/** Whether what is stored is already as the refused change would have left it. */
 	isDone?: boolean;
@@ -80,7 +67,6 @@ export interface Refusal {
 /** The git blob ids of a layer's files (SHA-1 in hex): equal ids are equal texts. */
 export interface LayerIds {
 	registration: string;
-	/** Null if there is no description. */
 	description: string | null;
 	/** Whether the registration is known to be in canonical form. Then a different text is a different registration. */
 	isCanonical?: boolean;
@@ -88,7 +74,6 @@ export interface LayerIds {
 
 /** Reads the stored layers as they are at one moment. */
 export interface Reader {
-	/** The layer of a smallkey, or null. */
 	read(smallkey: string): Promise<Layer | null>;
 	/** The ids of a layer's files, without reading them; null if there is no such layer. */
 	ids(smallkey: string): Promise<LayerIds | null>;
@@ -111,13 +96,11 @@ export interface UsedRequest {
 	request: string;
 	/** `PUT` or `DELETE`, since the method is not signed; `""` if only the request's commit is known. */
 	method: string;
-	/** Its timestamp, in milliseconds since 1970. */
 	time: number;
 	/** The commit in its answer, or the status of an answer without a commit. */
 	outcome: string | number;
 }
 
-/** The repository of layers. */
 export interface Store extends Reader {
 	/** Whether a change can be read as a fragment as soon as `change` resolves. */
 	readonly published: boolean;
@@ -140,14 +123,12 @@ export interface Store extends Reader {
 /** How long a request is remembered for its key, in milliseconds: longer than a signature is valid. */
 export const requestMemoryMs = 300_000;
 
-/** The refusal of a signature that was used before the layer changed. */
 export const usedBefore: Refusal = {
 	status: 401,
 	reason: "used before",
 	errors: [/* @__PURE__ */ problemAt("Authorization", "signature-used")],
 };
 
-/** The refusal of a change of a layer while a change of another sender waits for review. */
 export function waitsOf(sender: string): Refusal {
 	return {
 		status: 409,
@@ -165,7 +146,6 @@ export function twinWaits(smallkey: string, other: string): Refusal {
 	};
 }
 
-/** Whether `outcome` is a refusal: nothing was changed. */
 export function isRefusal<T extends object>(outcome: T): outcome is Extract<T, { errors: unknown }> {
 	return "errors" in outcome;
 }
@@ -199,7 +179,6 @@ export function commitMessage(meta: Meta): string {
 /** A domain under `.invalid` never receives mail (RFC 2606). */
 const mailDomain = "@sender.invalid";
 
-/** The mail address of a commit's author. */
 export function authorMail(author: string): string {
 	return `${author}${mailDomain}`;
 }
@@ -240,10 +219,8 @@ export function isReviewBranch(branch: string): boolean {
 /** The author of the service's own commits, and the committer of every commit that the service makes and of no other. */
 export const serviceAuthor = "fragment-publisher";
 
-/** The service's name and mail address as git writes them in a commit. */
 export const serviceIdentity = `${serviceAuthor} <${/* @__PURE__ */ authorMail(serviceAuthor)}>`;
 
-/** Branch on which the repair of a layer is proposed. */
 export function repairBranch(smallkey: string): string {
 	return `repair/${smallkey}`;
 }

@@ -29,7 +29,6 @@ export async function ifThere<T>(path: string, call: Promise<T>): Promise<T | nu
 	});
 }
 
-/** The same for a synchronous call; also null if a folder in the path is a file. */
 export function ifThereSync<T>(path: string, call: () => T): T | null {
 	try {
 		return call();
@@ -39,12 +38,10 @@ export function ifThereSync<T>(path: string, call: () => T): T | null {
 	}
 }
 
-/** Reads the bytes of a file; null if it does not exist. @throws {Error} like `ifThere` */
 export async function readIfThere(path: string): Promise<Buffer | null> {
 	return ifThere(path, readFile(path));
 }
 
-/** Reads a file as UTF-8 text; null if it does not exist. @throws {Error} like `ifThere` */
 export async function readTextIfThere(path: string): Promise<string | null> {
 	return ifThere(path, readFile(path, "utf8"));
 }

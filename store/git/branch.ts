@@ -13,10 +13,8 @@ import { branchName, measured, type StoreBase } from "./writer.ts";
 /** For a merge, its own changes are those against its first parent. */
 const walk = ["log", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--format=%H"];
 
-/** Longest time of one look, in milliseconds: a history may be long. */
 const limitMs = 5_000;
 
-/** The walk of the whole history has a lower priority than answers. */
 const niceness = 5;
 
 /**
@@ -25,7 +23,6 @@ const niceness = 5;
  */
 export function openLastCommits(repository: string, log: Log) {
 	const last = new Map<string, string>();
-	/** The layers that changed since the history is being read; null: it is not. */
 	let changed: Set<string> | null = null;
 	let hasBegun = false;
 
@@ -87,7 +84,6 @@ export interface CommitRange {
 }
 
 export interface Published {
-	/** For the senders; empty if all files are written. */
 	warnings: Problem[];
 }
 
@@ -158,7 +154,6 @@ export function openBranch(
 		}
 	}
 
-	/** How many commits of the branch are not published yet. @throws {GitFailure} if git fails */
 	async function commitsBehind(): Promise<number> {
 		if ((await readTip()) === commit) return 0;
 		return (await listCommits(repository, [`${commit}..refs/heads/${branchName}`])).length;
@@ -189,7 +184,6 @@ export function openBranch(
 		return { from, to, changes: await listed, at: readerAt(to), isPushed: true };
 	}
 
-	/** Writes a line to the log about a range with commits that other processes have pushed. */
 	function report(range: CommitRange & { from: string }): void {
 		void describePush(repository, range).then(
 			(push) => push && log.info({ push }),

@@ -99,7 +99,6 @@ function storeOf(context: StoreContext) {
 	let isPollDue = false;
 	let working: Promise<void> | null = null;
 	let timer: NodeJS.Timeout | undefined;
-	/** When the last group was written, and when a failed store may be checked again. */
 	let changedMs = Number.NEGATIVE_INFINITY;
 	let probeAtMs = Number.NEGATIVE_INFINITY;
 	let isClosed = false;
@@ -122,7 +121,6 @@ function storeOf(context: StoreContext) {
 		return outcome.finally(() => open.delete(outcome));
 	}
 
-	/** Stores a signed request that was refused before the store was called: see `Store`. */
 	async function remember(used: UsedRequest): Promise<boolean> {
 		const isFirst = !requests.find(used.request) && !requests.isForgotten(used.time);
 		await requests.keep([used]).catch((error) => {
@@ -170,7 +168,6 @@ function storeOf(context: StoreContext) {
 		}
 	}
 
-	/** Writes the waiting changes. Of changes with the same signed request, all but the first wait for the next group. */
 	async function writeWaiting(): Promise<void> {
 		const [group, later]: [Pending[], Pending[]] = [[], []];
 		const requested = new Set<string>();

@@ -41,7 +41,6 @@ export interface StoreContext extends StoreBase {
 
 interface Target {
 	name: string;
-	/** The commit that the group is built on. */
 	base: string;
 	reader: CommitReader;
 	/** Whether the branch has a change of the same sender that waits for review. */
@@ -203,7 +202,6 @@ export class GroupWriter {
 	}
 }
 
-/** The paths that edits change, each once, sorted. */
 function changesOf(edits: readonly Edit[]): PathChange[] {
 	const modes = new Map(edits.map(({ path, text }) => [path, text === null ? null : "100644"]));
 	const sorted = [...modes].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -220,7 +218,6 @@ export interface Pending {
 interface Judged {
 	pending: Pending;
 	meta: Meta;
-	/** Empty if the change is refused, or changes nothing. */
 	edits: Edit[];
 	refusal: Refusal | null;
 	/** Id of the commit with the requested state; null for the branch's last commit, or if there is no commit yet. */

@@ -16,7 +16,6 @@ const readOnlyDisk: Cause = ["read-only", "the disk is read-only"];
 const damaged: Cause = ["read-only", "the repository is damaged"];
 const gitFailed: Cause = ["busy", "git failed"];
 
-/** By messages of the system and of git. */
 const causes: readonly [pattern: RegExp, cause: Cause][] = [
 	[/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded|Out of diskspace/, fullDisk],
 	[/EROFS|Read-only file system|read-only file system/, readOnlyDisk],
@@ -40,7 +39,6 @@ function causeOf(error: unknown): Cause {
 	);
 }
 
-/** Why something failed, in a few English words without a path. */
 export function reasonOf(error: unknown): string {
 	return causeOf(error)[1];
 }
@@ -55,7 +53,6 @@ export function diskReasonOf(error: unknown): string | null {
 	return isOfDisk(cause) ? cause[1] : null;
 }
 
-/** A line for the log about a failure that needs no stack trace; null for any other. */
 function plainLineOf(error: unknown, cause: Cause, repository: string): string | null {
 	if (error instanceof NotDescendant)
 		return [

@@ -80,7 +80,6 @@ async function repairFiles({ repository, log }: StoreBase): Promise<void> {
 	}
 }
 
-/** Syncs a new repository to the disk, with all folders on its path. */
 async function syncNew({ repository, sync }: StoreBase): Promise<void> {
 	for (const name of ["HEAD", "config", "objects/pack", "objects", "refs/heads", "refs"])
 		await sync(join(repository, name));
@@ -142,7 +141,6 @@ async function applySettings(repository: string, isGuarded: boolean): Promise<vo
 	}
 }
 
-/** Writes 256 kB to check whether there is room, and removes it. @throws {Error} if it cannot be written and synced */
 export async function writeProbe({ repository, sync }: StoreBase): Promise<void> {
 	const path = join(repository, "probe");
 	try {
@@ -153,7 +151,6 @@ export async function writeProbe({ repository, sync }: StoreBase): Promise<void>
 	}
 }
 
-/** Runs a task of a start. @throws {Error} with advice if git cannot read the repository */
 export async function startTask<T>(repository: string, task: () => Promise<T>): Promise<T> {
 	return task().catch((error: unknown) => {
 		if (!(error instanceof GitFailure)) throw error;
@@ -200,7 +197,6 @@ export async function readRef(repository: string): Promise<string | null> {
 	return (await read(`refs/heads/${branchName}`)) ?? packed?.slice(0, packed.indexOf(" ")) ?? null;
 }
 
-/** Git's own maintenance has a lower priority than answers to readers and publishers. */
 const niceness = 5;
 
 /** For row `put-cpu`: a repack takes as long as some ten groups. */

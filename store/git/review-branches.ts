@@ -16,7 +16,6 @@ import { listCommits, personText, readCommits, trailersOf } from "./commands/com
 import { gitText, runGit } from "./commands/run.ts";
 import { importCommit } from "./writer.ts";
 
-/** How many commits of a review are read: its sender's, and those that a reviewer has added. */
 const maxReviewCommits = 100;
 
 /** The sender of the newest change of a review. @param served the published commit @returns null if no sender made it */
@@ -58,13 +57,11 @@ const evidenceTrailer = "Evidence";
 const sureTrailer = "Certainty";
 const choiceTrailer = "Choice";
 
-/** A change that repairs one layer, or the layers of one service that moved together. */
 export interface Proposal {
 	branch: string;
 	smallkeys: string[];
 	/** How sure it is that the places are those of the layers; `choose`: a person has to choose one of several. */
 	sure: "same" | "perhaps" | "choose";
-	/** The places that a person has to choose from. */
 	choices: string[];
 	subject: string;
 	/** The evidence: `text` in plain English for the commit, `markdown` in both languages for a pull request. */
@@ -72,7 +69,6 @@ export interface Proposal {
 	markdown: string;
 	/** A hash of the evidence for each layer: after a refusal, nothing is proposed again on the same evidence. */
 	evidence: string[];
-	/** The files that change; empty if a person has to choose. */
 	edits: Edit[];
 }
 
@@ -96,7 +92,6 @@ export async function readOpen(repository: string, base: string) {
 	});
 }
 
-/** Whether a layer of a proposal differs between the commit on which the proposal is based and another one. */
 export async function isStale(
 	repository: string,
 	commit: string,

@@ -50,7 +50,6 @@ export async function openUsedRequests(
 		forgotten.unshift([Math.min(...oldest), Math.max(...oldest)]);
 	}
 
-	/** The first lines of a new log. */
 	function begin(): string[] {
 		begunMs = now();
 		for (const { request, time } of uses.values()) {

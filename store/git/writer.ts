@@ -20,25 +20,21 @@ export const defaultLimits = {
 	/** Longest time of a git process that writes a group, longest silence of one that reads, and longest sync. */
 	silenceMs: 15_000,
 	maintenanceMs: 600_000,
-	/** How long git waits for the lock of a ref. */
 	lockMs: 2_000,
 	pollMs: 200,
 	probeMs: 5_000,
 	/** From so many packs on, an idle store repacks, and a busy one from four times as many on. */
 	maxPacks: 50,
-	/** A store is idle if its last change is so long ago. */
 	restMs: 3_000,
 };
 
 export type StoreLimits = typeof defaultLimits;
 
-/** Operations of git whose time is measured: making commits durable, publishing a push, maintenance. */
 export type GitOperation = "checkpoint" | "push" | "repack";
 
 export interface StoreBase {
 	/** Path of the bare repository, which is made if it does not exist. `requests` beside it has the used requests. */
 	repository: string;
-	/** Gets repairs, pushed commits, and errors that no answer shows. */
 	log: Log;
 	now: () => number;
 	/** Syncs a file, or the names in a folder, to the disk. @throws {DiskTimeout} if that takes too long */
@@ -79,7 +75,6 @@ export function syncWithin(maxMs: number, sync: StoreBase["sync"]): StoreBase["s
 }
 
 interface ImportedCommit {
-	/** `name <mail> <seconds since 1970> +0000`. */
 	author: string;
 	committer: string;
 	message: string;
@@ -132,14 +127,12 @@ export class BranchHeld extends GitFailure {
 	override name = "BranchHeld";
 }
 
-/** Writes groups of commits, a git process for each. */
 export class GroupImport {
 	/** Folders with names that may not be on the disk yet: of the last group, or of failed ones. */
 	readonly #unsynced = new Set<string>();
 
 	constructor(readonly base: StoreBase) {}
 
-	/** Whether an earlier group may be on a branch although it failed. */
 	get isUncertain(): boolean {
 		return this.#unsynced.size > 0;
 	}

@@ -9,7 +9,6 @@ import type { Log } from "../store.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const script = join(root, "store/hook/pre-receive.sh");
 
-/** The start of a line that every hook of this project has. */
 const mark = "# The hook of fragment-publisher,";
 
 /** The bundled judge of a push, beside the hook that runs it. */
@@ -76,7 +75,6 @@ async function renameForeign(folder: string, warn: Log["warn"]): Promise<void> {
 	warn(`${path} is not of this project: it is called ${name} now, and ${runs}`);
 }
 
-/** Quotes a word for a shell (POSIX, "Single-Quotes"). */
 function quoted(text: string): string {
 	return `'${text.replaceAll("'", "'\\''")}'`;
 }

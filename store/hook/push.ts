@@ -63,7 +63,6 @@ async function judgeCommits(repository: string, from: string | null, to: string)
 	return { layerFiles: layers.length, problems, warnings };
 }
 
-/** The names of files at a commit, in the folders of changed layers. */
 async function namesAt(
 	repository: string,
 	commit: string,
@@ -123,7 +122,6 @@ function groupsOf(changes: readonly PathChange[]): Iterable<PathChange[]> {
 
 export interface Verdict {
 	isAccepted: boolean;
-	/** The lines for the pusher's terminal. */
 	lines: string[];
 }
 
@@ -166,7 +164,6 @@ async function judgeUpdates(repository: string, updates: readonly Update[]): Pro
 	};
 }
 
-/** Why one of the service's branches must not move to a commit; null if it may, or is not the service's. */
 async function findMoveProblem(repository: string, update: Update): Promise<string | null> {
 	const { from, to, ref } = update;
 	if (to === null || !isServices(ref)) return null;
@@ -189,7 +186,6 @@ function linesOf(found: readonly FileProblem[], max: number): string[] {
 	return lines;
 }
 
-/** Makes untrusted text safe for a terminal, and shortens long lines. */
 function forTerminal(lines: readonly string[]): string[] {
 	return lines.map((line) => {
 		const text = visible(line);

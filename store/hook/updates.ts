@@ -5,9 +5,7 @@ import { authorMail, declinedFolder, isReviewBranch, reviewFolders, serviceAutho
 
 /** A ref that a push would change, as git passes it to a hook (githooks(5), "pre-receive"). */
 export interface Update {
-	/** Its present commit; null if the ref does not exist. */
 	from: string | null;
-	/** Its new commit; null if the ref would be removed. */
 	to: string | null;
 	/** `refs/heads/main` */
 	ref: string;
@@ -40,7 +38,6 @@ function isReviewRef(ref: string): boolean {
 	return ref.startsWith(branches) && isReviewBranch(ref.slice(branches.length));
 }
 
-/** Why a push must not create, move or remove a ref of this name; null if it may. */
 export function findRefProblem({ from, to, ref }: Update): string | null {
 	if (!ref.startsWith(branches)) return "only branches may be pushed: refs/heads/…";
 	if (to === null) return isServices(ref) ? "must not be removed: it is the service's own" : null;
@@ -117,7 +114,6 @@ function findFuture(commit: GitObject, nowMs: number): string | null {
 	return `has the date ${date}, more than a day ahead: set the clock, and commit it again (git commit --amend --reset-author)`;
 }
 
-/** The problem of a commit that claims to be the service's; null for any other. */
 function findForgery(commit: GitObject): string | null {
 	if (!isServiceCommit(commit)) return null;
 	return (
@@ -126,7 +122,6 @@ function findForgery(commit: GitObject): string | null {
 	);
 }
 
-/** Whether a commit names the service as its committer, in any case. */
 function isServiceCommit(commit: GitObject): boolean {
 	const { name, mail } = parseCommit(commit).committer;
 	return name.toLowerCase() === serviceAuthor || mail.toLowerCase() === authorMail(serviceAuthor);

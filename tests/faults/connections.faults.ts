@@ -7,7 +7,6 @@ const count = 5_000;
 
 const test = freshSuite("connections", async (use) => ({ world: use(await World.started()) }));
 
-/** Opens connections, and says something on each. */
 async function open(port: number, bytes: string): Promise<Socket[]> {
 	const sockets: Socket[] = [];
 	for (let index = 0; index < count; index += 100) {

@@ -9,11 +9,9 @@ import { gitIn, temporaryFolder } from "../helpers/world.ts";
 
 const secret = "a publisher's secret";
 
-/** What one publisher knows of its own key. */
 interface Known {
 	/** Layer name of the last answer 201; null before the first, and after an answer 204. */
 	acknowledged: string | null;
-	/** Layer name that was sent, or null for a removal, where no answer came. */
 	unanswered: (string | null)[];
 }
 
@@ -24,7 +22,6 @@ class Publishers {
 
 	constructor(readonly round: number) {}
 
-	/** Sends one change after the other to a key of its own, until the service is gone. */
 	async work(url: string, index: number, enough: () => void): Promise<void> {
 		const smallkey = `k${this.round}-${index}`;
 		const known: Known = { acknowledged: null, unanswered: [] };
@@ -43,7 +40,6 @@ class Publishers {
 		}
 	}
 
-	/** Sends what must never be stored; whether there was an answer. */
 	async #sendRefused(url: string, smallkey: string): Promise<boolean> {
 		this.refused.push(smallkey);
 		const status = await send(url, smallkey, "wrong", "another secret").catch(() => null);
@@ -61,7 +57,6 @@ async function send(url: string, smallkey: string, layer: string | null, key: st
 	return answer.status;
 }
 
-/** Text of each layer's registration on the branch, by path. */
 async function branchFiles(repository: string): Promise<Set<string>> {
 	return new Set((await gitIn(repository)("ls-tree", "-r", "--name-only", "main")).split("\n"));
 }

@@ -7,7 +7,6 @@ import { temporaryFolder } from "../helpers/world.ts";
 
 const run = promisify(execFile);
 
-/** Size of an image, in bytes. */
 const imageBytes = 64 << 20;
 
 /** A small ext4 file system on a loop device, whose disk can be copied as a power cut would leave it. */
@@ -19,12 +18,10 @@ export class LoopDisk {
 		readonly remove: () => Promise<void>,
 	) {}
 
-	/** Where the file system is mounted. */
 	get path(): string {
 		return join(this.folder, "mounted");
 	}
 
-	/** Makes and mounts one; null where this machine may not mount. */
 	static async mount(): Promise<LoopDisk | null> {
 		const { path, remove } = await temporaryFolder();
 		const disk = new LoopDisk(path, remove);
@@ -66,15 +63,12 @@ export class LoopDisk {
 	}
 }
 
-/** A small file system in memory, to be filled up or made read-only. */
 export class SmallDisk implements AsyncDisposable {
 	private constructor(
-		/** Where it is mounted. */
 		readonly path: string,
 		readonly remove: () => Promise<void>,
 	) {}
 
-	/** Makes and mounts one; null where this machine may not mount. */
 	static async mount(): Promise<SmallDisk | null> {
 		const { path, remove } = await temporaryFolder();
 		try {
@@ -86,7 +80,6 @@ export class SmallDisk implements AsyncDisposable {
 		}
 	}
 
-	/** Leaves no room: first in large pieces, then in the smallest. */
 	async fill(): Promise<void> {
 		const filler = await open(join(this.path, "filler"), "a");
 		try {
@@ -96,14 +89,12 @@ export class SmallDisk implements AsyncDisposable {
 		}
 	}
 
-	/** Leaves no inode: there is room for bytes, and for no further file. */
 	async useInodes(): Promise<void> {
 		const folder = join(this.path, "inodes");
 		await mkdir(folder);
 		for (let number = 0; await made(join(folder, String(number))); number += 1);
 	}
 
-	/** Makes room again. */
 	async free(): Promise<void> {
 		for (const name of ["filler", "inodes"])
 			await rm(join(this.path, name), { recursive: true, force: true });
@@ -119,12 +110,10 @@ export class SmallDisk implements AsyncDisposable {
 	}
 }
 
-/** Whether a file took some bytes more. */
 async function appended(file: FileHandle, bytes: number): Promise<boolean> {
 	return file.write(Buffer.alloc(bytes)).then(({ bytesWritten }) => bytesWritten === bytes, falseIfFull);
 }
 
-/** Whether an empty file could be made. */
 async function made(path: string): Promise<boolean> {
 	return writeFile(path, "").then(() => true, falseIfFull);
 }

@@ -30,7 +30,6 @@ const test = sharedSuite("the data of an earlier version", async (use) => {
 	return { checkout, world: use(await World.of(data)) };
 });
 
-/** Starts the earlier version on a folder. */
 function startRelease(checkout: string, { folder, senders }: World): Promise<ServerProcess> {
 	return ServerProcess.start({ DATA_DIR: folder, SENDERS: senders }, checkout, [
 		...["--import", "tsx", "scripts/serve.ts"],

@@ -15,7 +15,6 @@ const test = freshSuite("a full disk", async (use) => {
 	return { disk, world: use(await World.started(disk.path)) };
 });
 
-/** Ways in which a disk takes no further file. */
 const ways = [
 	["full", (disk: SmallDisk) => disk.fill()],
 	["without an inode left", (disk: SmallDisk) => disk.useInodes()],

@@ -15,7 +15,6 @@ import { secret, World } from "./world.ts";
 
 interface Scene {
 	world: World;
-	/** A folder on another disk. */
 	elsewhere: string;
 }
 
@@ -46,13 +45,11 @@ function writeSenders(folder: string): Promise<void> {
 	return writeFile(join(folder, "senders.json"), JSON.stringify({ faults: secret }), { mode: 0o600 });
 }
 
-/** Runs commands of the page, as an operator would. */
 async function follow(commands: string, variables: Record<string, string>): Promise<void> {
 	const env = cleanEnvironment({ GIT_CONFIG_GLOBAL: "/dev/null", ...variables, PATH: pathWithNpx() });
 	await promisify(execFile)("bash", ["-euc", commands], { env, cwd: root });
 }
 
-/** How long something takes until a layer is read and written, in milliseconds. */
 async function timed(world: World, task: () => Promise<void>): Promise<number> {
 	const began = performance.now();
 	await task();

@@ -10,7 +10,6 @@ import { noteFault } from "./row.ts";
 
 const rounds = 8;
 
-/** Whether everything that was acknowledged is in the repository of a folder, which goes on from there. */
 async function checkCut(folder: string, acknowledged: string[], branch: string): Promise<void> {
 	for (const commit of acknowledged) assert.is(await git(folder, "cat-file", "-t", commit), "commit");
 	assert.is(await git(folder, "rev-parse", `refs/heads/${branch}`), acknowledged.at(-1));

@@ -14,7 +14,6 @@ const run = promisify(execFile);
 
 const test = freshSuite("processes", async (use) => ({ world: use(await World.started()) }));
 
-/** Starts the service with a git whose first `fast-import` gets a signal. */
 async function signalImport(world: World, name: "KILL" | "STOP"): Promise<void> {
 	const { stdout } = await run("/bin/sh", ["-c", "command -v git"]);
 	const mark = join(world.folder, "signalled");
@@ -27,7 +26,6 @@ exec '${stdout.trim()}' "$@"`;
 	await world.start();
 }
 
-/** Sends a signal to the running `git cat-file`. */
 async function signalReader(world: World, name: "KILL" | "STOP"): Promise<void> {
 	await eventually(() => world.server.gitProcesses("cat-file").length > 0);
 	for (const pid of world.server.gitProcesses("cat-file")) signalIfThere(pid, `SIG${name}`);
@@ -72,7 +70,6 @@ test("a lock of a killed process while it runs", async ({ world }) => {
 	await world.note("processes", "a lock of a killed process, while it runs", { reader, publisher });
 });
 
-/** A folder with a git in it that is none. */
 async function otherGit(world: World, script: string | null): Promise<string> {
 	const bin = join(world.folder, "bin");
 	await mkdir(bin, { recursive: true });

@@ -41,7 +41,6 @@ for (const [fault, name, harm, which] of objects)
 		await world.note("repository", fault, { reader, publisher });
 	});
 
-/** Damages the one pack that a repository has; how it was. */
 async function damagePack(repository: string): Promise<{ pack: string; whole: Buffer }> {
 	await runGit(repository, ["repack", "-adq"]);
 	const folder = join(repository, "objects/pack");

@@ -13,19 +13,16 @@ import type { SeenFault } from "./table.mjs";
 
 export const secret = "a publisher's secret";
 
-/** A running service, its publishers and readers, and its answers to them. */
 export class World implements AsyncDisposable {
 	server!: ServerProcess;
 	/** Smallkey → layer name of what was acknowledged; null: acknowledged to be gone. */
 	readonly acknowledged = new Map<string, string | null>();
-	/** The senders, as the variable has them. */
 	readonly senders = JSON.stringify({ faults: secret });
 	/** What the last receipt said of the files: they may also be behind on a machine that has much to do. */
 	warned: string[] = [];
 	#loggedBefore = 0;
 
 	private constructor(
-		/** `DATA_DIR`. */
 		readonly folder: string,
 		readonly remove: () => Promise<void>,
 		readonly env: Record<string, string>,
@@ -41,7 +38,6 @@ export class World implements AsyncDisposable {
 		return new World(await realpath(temporary.path), temporary.remove, env);
 	}
 
-	/** A service with the layers `one` and `two`. */
 	static async started(folder: string | null = null, env: Record<string, string> = {}): Promise<World> {
 		const world = await World.of(folder, env);
 		await world.start();
@@ -64,7 +60,6 @@ export class World implements AsyncDisposable {
 		this.#loggedBefore = 0;
 	}
 
-	/** What a start that is refused says, as lines. */
 	async refusedStart(): Promise<string[]> {
 		const said = await this.start().then(
 			() => "",
@@ -78,12 +73,10 @@ export class World implements AsyncDisposable {
 		return lines.map((line) => this.#mask(line));
 	}
 
-	/** Ends it; where it has to end well, with code 0. */
 	async stop(): Promise<void> {
 		assert.is(await this.server.stop(), 0);
 	}
 
-	/** Registers a layer; the answer: `201`, or `503: the service is busy`. */
 	async put(smallkey: string, layer = smallkey): Promise<string> {
 		const path = `/register/${smallkey}`;
 		const request = await signed(path, wms(layer), { sender: "faults", secret });
@@ -96,7 +89,6 @@ export class World implements AsyncDisposable {
 		return `${answer.status}: ${said.errors.map((error) => error.split(":")[0]).join("; ")}`;
 	}
 
-	/** Repeats a PUT until it is stored; the last answer. */
 	async putAtLast(smallkey: string): Promise<string> {
 		let heard = "";
 		await eventually(async () => {
@@ -106,7 +98,6 @@ export class World implements AsyncDisposable {
 		return heard;
 	}
 
-	/** What a reader of a layer gets: its layer name, or the status. */
 	async read(smallkey: string): Promise<string> {
 		const answer = await fetch(`${this.server.url}/v0.9/doc/en/${smallkey}`);
 		if (answer.status !== 200) return String(answer.status);
@@ -114,7 +105,6 @@ export class World implements AsyncDisposable {
 		return layers.wms[0]?.layerName ?? "";
 	}
 
-	/** What readers got of all that was acknowledged: `200` if it is the last good state, or what is wrong. */
 	async readAll(): Promise<string> {
 		for (const [smallkey, layer] of this.acknowledged) {
 			const found = await this.read(smallkey);
@@ -123,12 +113,10 @@ export class World implements AsyncDisposable {
 		return "200";
 	}
 
-	/** Where the rendered file of a layer is. */
 	fileOf(smallkey: string): string {
 		return join(this.folder, "dist/v0.9/doc/en", smallkey);
 	}
 
-	/** Waits until the rendered file of a layer is as it should be. */
 	async untilWritten(smallkey = "one"): Promise<void> {
 		await eventually(async () => {
 			const text = await readFile(this.fileOf(smallkey), "utf8").catch(() => "");
@@ -136,13 +124,11 @@ export class World implements AsyncDisposable {
 		});
 	}
 
-	/** Whether the service is ready; its reason where it is not. */
 	async readiness(): Promise<string> {
 		const answer = await fetch(`${this.server.url}/readyz`);
 		return `${answer.status} ${(await answer.text()).trim()}`;
 	}
 
-	/** Warnings since the last look at the log, without paths and ids, and the kinds of errors, each once. */
 	log(): string[] {
 		const lines = this.server.log.slice(this.#loggedBefore);
 		this.#loggedBefore += lines.length;
@@ -153,7 +139,6 @@ export class World implements AsyncDisposable {
 		return [...new Set(texts)];
 	}
 
-	/** Notes what became of a fault, and checks the service after it. */
 	async note(
 		section: SeenFault["section"],
 		fault: string,
@@ -163,7 +148,6 @@ export class World implements AsyncDisposable {
 		await this.check();
 	}
 
-	/** Everything that was acknowledged is there, now and after a restart, and every object is whole. */
 	async check(): Promise<void> {
 		assert.is(await this.readAll(), "200");
 		await this.stop();

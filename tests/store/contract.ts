@@ -17,13 +17,11 @@ import {
 } from "../../store/store.ts";
 import { sharedSuite } from "../helpers/world.ts";
 
-/** A store, and what ends it. */
 export interface Fresh {
 	store: Store;
 	close(): Promise<void>;
 }
 
-/** Asserts that a store refused a change for now. */
 export function assertBusy(error: unknown, code: StoreBusy["code"]): void {
 	assert.instance(error, StoreBusy);
 	assert.is((error as StoreBusy).code, code);
@@ -31,13 +29,11 @@ export function assertBusy(error: unknown, code: StoreBusy["code"]): void {
 
 let requests = 0;
 
-/** A signature's SHA-256 that no other change has. */
 function newRequest(): string {
 	requests += 1;
 	return requests.toString(16).padStart(64, "0");
 }
 
-/** What a handler would say of a change of one layer. */
 export function metaOf(smallkey: string, parts: Partial<Meta> = {}): Meta {
 	const request = parts.request === undefined ? newRequest() : parts.request;
 	const time = Date.now();
@@ -62,7 +58,6 @@ function textOf(value: unknown): string {
 	return `${JSON.stringify({ value }, null, 2)}\n`;
 }
 
-/** Writes a value where another is stored, as a PUT does. */
 function putting(smallkey: string, value: unknown) {
 	const text = textOf(value);
 	return async (now: Reader): Promise<Edit[]> => {
@@ -75,7 +70,6 @@ function removing(smallkey: string) {
 	return async (): Promise<Edit[]> => [{ path: layerPath(smallkey), text: null }];
 }
 
-/** A change that is expected to be accepted. */
 async function accepted(change: ReturnType<Store["change"]>): Promise<Commit> {
 	const outcome = await change;
 	if (isRefusal(outcome)) throw new Error(`refused: ${textsOf(outcome.errors).join()}`);
@@ -83,14 +77,10 @@ async function accepted(change: ReturnType<Store["change"]>): Promise<Commit> {
 	return outcome;
 }
 
-/** A store, and its requests in few words. */
 interface Scene {
 	store: Store;
-	/** Sends a value. */
 	send(smallkey: string, value: unknown, meta?: Meta): ReturnType<Store["change"]>;
-	/** Sends a value that is expected to be accepted. */
 	put(smallkey: string, value: unknown, meta?: Meta): Promise<Commit>;
-	/** The value that is stored; undefined: none. */
 	stored(smallkey: string): Promise<unknown>;
 }
 

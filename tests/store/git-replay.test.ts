@@ -9,7 +9,6 @@ import { committed, TestRepository } from "./git-store.ts";
 const minuteMs = 60_000;
 const windowMs = 2 * minuteMs;
 
-/** The ids of signed requests. */
 let requests = 0;
 
 function newRequest(): string {
@@ -24,7 +23,6 @@ const test = freshSuite("requests that were used", async (use) => {
 	return { world: use(world) };
 });
 
-/** Registers the layer `k` with a signed request. @returns whether the request was refused as used before */
 async function isUsed(world: TestRepository, layer: string, parts: Partial<Meta>): Promise<boolean> {
 	const before = [await world.tip(), await world.store.read("k")];
 	const outcome = await world.put("k", layer, { method: "PUT", time: world.now as number, ...parts });
@@ -34,7 +32,6 @@ async function isUsed(world: TestRepository, layer: string, parts: Partial<Meta>
 	return true;
 }
 
-/** Remembers a refused request. @returns whether it was new, and its time is not forgotten */
 const remember = ({ store }: TestRepository, time: number, request = newRequest()): Promise<boolean> =>
 	store.remember({ request, method: "PUT", time, outcome: 404 });
 

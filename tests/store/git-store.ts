@@ -9,7 +9,6 @@ import { type Commit, isRefusal, type Log, type Meta, type Refusal } from "../..
 import { wms } from "../helpers/local.ts";
 import { metaOf } from "./contract.ts";
 
-/** Options of a store in a folder without readers. */
 export function optionsIn(folder: string, parts: Partial<GitStoreOptions> = {}): GitStoreOptions {
 	return {
 		repository: join(folder, "repository.git"),
@@ -20,7 +19,6 @@ export function optionsIn(folder: string, parts: Partial<GitStoreOptions> = {}):
 	};
 }
 
-/** A log that keeps the errors, and the lines that are no warnings. */
 export function logTo(reported: unknown[], lines: object[] = []): Log {
 	return {
 		info: (fields) => lines.push(fields),
@@ -29,16 +27,13 @@ export function logTo(reported: unknown[], lines: object[] = []): Log {
 	};
 }
 
-/** A store of tests, which ends with the block of `await using`. */
 export type TestStore = GitStore & AsyncDisposable;
 
-/** A store without layers in a folder. */
 export async function openEmpty(folder: string, parts: Partial<GitStoreOptions> = {}): Promise<TestStore> {
 	const store = await openGitStore(optionsIn(folder, parts), async () => []);
 	return Object.assign(store, { [Symbol.asyncDispose]: () => store.close() });
 }
 
-/** Registers a layer whose WMS layer is called `layer`. */
 export function put(
 	store: GitStore,
 	smallkey: string,
@@ -49,23 +44,19 @@ export function put(
 	return store.change(edits, metaOf(smallkey, parts));
 }
 
-/** The commit of a change. @throws {Error} where it was refused */
 export async function committed(change: Promise<Commit | Refusal>): Promise<string> {
 	const outcome = await change;
 	if (isRefusal(outcome)) throw new Error(`refused: ${textsOf(outcome.errors).join()}`);
 	return outcome.commit;
 }
 
-/** What git prints in the repository of a folder, without the space around it. */
 export async function git(folder: string, ...args: string[]): Promise<string> {
 	return (await runGit(join(folder, "repository.git"), args)).toString("utf8").trim();
 }
 
 const publishNothing: Publish = async () => ({ warnings: [] });
 
-/** A store in one repository, whose disk, readers and clock a test replaces, and which it starts again. */
 export class TestRepository implements AsyncDisposable {
-	/** Milliseconds since 1970; null: the machine's clock. */
 	now: number | null = null;
 	sync = syncPath;
 	publish = publishNothing;
@@ -89,7 +80,6 @@ export class TestRepository implements AsyncDisposable {
 		});
 	}
 
-	/** Ends the store and opens it again, without a fault of the test before. */
 	async restart(limits: Partial<StoreLimits> = {}): Promise<void> {
 		await this.store?.close();
 		[this.sync, this.publish] = [syncPath, publishNothing];
@@ -104,12 +94,10 @@ export class TestRepository implements AsyncDisposable {
 		return git(this.folder, ...args);
 	}
 
-	/** The commit of the branch. */
 	tip(): Promise<string> {
 		return this.git("rev-parse", "refs/heads/main");
 	}
 
-	/** Commits on the branch as another process does. @param tree by default that of the branch @returns its id */
 	async commit(message = "by hand", tree = "refs/heads/main^{tree}", who = "Ada"): Promise<string> {
 		const identity = ["-c", `user.name=${who}`, "-c", `user.email=${who}@sender.invalid`];
 		const words = ["commit-tree", "-p", "refs/heads/main", "-m", message, tree];

@@ -13,7 +13,6 @@ import { sharedSuite, temporaryFolder, words } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
 import { committed, openEmpty, TestRepository } from "./git-store.ts";
 
-/** What is synced while the repository is made. */
 const made: string[] = [];
 
 const test = sharedSuite("git store", async (use) => {
@@ -26,10 +25,8 @@ const test = sharedSuite("git store", async (use) => {
 	return { world: use(world) };
 });
 
-/** What a promise fails with, or its value. */
 const outcomeOf = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
 
-/** Sends a signal to the store's own processes of one command. @returns their ids */
 function signal({ folder }: TestRepository, command: string, name: NodeJS.Signals): number[] {
 	const pids = descendantsWith(process.pid, folder, command);
 	assert.ok(pids.length > 0, `there is a git ${command}`);
@@ -37,7 +34,6 @@ function signal({ folder }: TestRepository, command: string, name: NodeJS.Signal
 	return pids;
 }
 
-/** Longest silence of git and of the disk where a test makes one. */
 const silenceMs = 3_000;
 
 test("a new repository is on the disk with all folders on its path, and set up", async ({ world }) => {
@@ -234,7 +230,6 @@ test("a lock in changing hands is left alone", async ({ world }) => {
 	await committed(world.put("hands"));
 });
 
-/** Replaces git by a script that may call the real one as `$git`, until the test ends. */
 async function replaceGit({ folder }: TestRepository, script: string): Promise<Disposable> {
 	const { PATH = "" } = process.env;
 	const bin = join(folder, "bin");
@@ -250,7 +245,6 @@ async function replaceGit({ folder }: TestRepository, script: string): Promise<D
 	};
 }
 
-/** Sends a signal to the git that writes the next group. */
 function signalWriter(world: TestRepository, name: "SIGKILL" | "SIGSTOP"): Promise<Disposable> {
 	const mark = join(world.folder, `signalled-${Math.random()}`);
 	return replaceGit(
@@ -262,7 +256,6 @@ exec "$git" "$@"`,
 	);
 }
 
-/** Sends a signal to the reader. */
 async function signalReader(world: TestRepository, name: NodeJS.Signals): Promise<Disposable> {
 	signal(world, "cat-file", name);
 	return { [Symbol.dispose]: () => undefined };
@@ -383,7 +376,6 @@ test("packs are repacked at rest", async ({ world }) => {
 });
 
 test("a request is used where a branch has its commit of the service, and only there", async ({ world }) => {
-	/** As a power cut before the answer may leave it. */
 	const forget = async () => {
 		await world.store.close();
 		await rm(join(world.folder, "requests"), { recursive: true });

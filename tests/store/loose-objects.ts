@@ -2,7 +2,6 @@ import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { runGit } from "../../store/git/commands/run.ts";
 
-/** Makes every object of a repository a file of its own. */
 export async function loosen(repository: string): Promise<void> {
 	const packs = join(repository, "objects/pack");
 	const aside = join(repository, "aside");
@@ -15,7 +14,6 @@ export async function loosen(repository: string): Promise<void> {
 	await rm(aside, { recursive: true });
 }
 
-/** The file of a loose object. @param name as git takes it: `main:layers/on` */
 export async function objectFile(repository: string, name: string): Promise<string> {
 	const id = (await runGit(repository, ["rev-parse", name])).toString().trim();
 	return join(repository, "objects", id.slice(0, 2), id.slice(2));

@@ -24,7 +24,6 @@ export interface GitObject {
 function objectsFrom(): (data: Buffer) => (GitObject | null)[] {
 	let chunks: Buffer[] = [];
 	let bytes = 0;
-	/** Number of bytes before the next attempt to read an object. */
 	let neededBytes = 1;
 	return (data) => {
 		chunks.push(data);
@@ -127,7 +126,6 @@ export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
 				}),
 			),
 		renew: () => inOrder(renew),
-		/** Ends reading, after all reads that were asked for. */
 		close: () =>
 			inOrder(async () => {
 				isClosed = true;
@@ -217,7 +215,6 @@ export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
 		return entry?.mode === folderMode ? parseTree(await object(entry.id, "tree", path)) : new Map();
 	}
 
-	/** @throws {GitDamage} if the repository does not have the object */
 	async function object(id: string, type: string, path: string): Promise<GitObject> {
 		const found = await catFile.read(id);
 		if (found?.type !== type) throw new GitDamage(`${type} ${id} of ${path} is missing`);

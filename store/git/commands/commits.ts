@@ -82,7 +82,6 @@ export async function* readLog(repository: string, args: readonly string[]): Asy
 		yield { ...commit, files: listed.get(commit.id) ?? [] };
 }
 
-/** Whether a clone has only the newest part of its history. */
 export async function isShallow(repository: string): Promise<boolean> {
 	return (await gitText(repository, ["rev-parse", "--is-shallow-repository"])) === "true";
 }

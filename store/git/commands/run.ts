@@ -6,14 +6,11 @@ const maxComplaint = 64 * 1024;
 
 const defaultCommandMs = 300_000;
 
-/** The longest silence of a process whose answer is awaited, by default, in milliseconds. */
 export const defaultSilenceMs = 25_000;
 
-/** Git failed: it could not be started, ended with an error, or did not answer. */
 export class GitFailure extends Error {
 	override name = "GitFailure";
 
-	/** @param code the exit code of git; null if it did not end with one */
 	constructor(
 		message: string,
 		readonly code: number | null = null,
@@ -22,7 +19,6 @@ export class GitFailure extends Error {
 	}
 }
 
-/** Git did not answer within its time limit and was ended. */
 export class GitTimeout extends GitFailure {
 	override name = "GitTimeout";
 
@@ -36,7 +32,6 @@ export class GitKilled extends GitFailure {
 	override name = "GitKilled";
 }
 
-/** The repository is damaged: an object is missing or cannot be read. */
 export class GitDamage extends GitFailure {
 	override name = "GitDamage";
 }
@@ -109,7 +104,6 @@ interface RunOptions {
 	environment?: Readonly<Record<string, string>>;
 	/** Settings for this command only: `pack.compression=1`. */
 	config?: readonly string[];
-	/** Lowers its priority, from 0 to 19 (`lowerPriority`). */
 	niceness?: number;
 	signal?: AbortSignal;
 }
@@ -128,7 +122,6 @@ export async function runGit(repository: string, args: string[], options: RunOpt
 	return Buffer.concat(printed);
 }
 
-/** The standard output of `runGit` as a text, without white space around it. */
 export async function gitText(...command: Parameters<typeof runGit>): Promise<string> {
 	return (await runGit(...command)).toString("utf8").trim();
 }

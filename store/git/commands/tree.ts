@@ -41,9 +41,7 @@ function isPlain({ mode, id }: PathChange): boolean {
 
 export interface PathChange {
 	path: string;
-	/** The new mode of the file, such as `100644`; null if it was removed. */
 	mode: string | null;
-	/** The new id of its content; null if it was removed. */
 	id: string | null;
 }
 

@@ -3,7 +3,6 @@ import { runGit, withQuarantine } from "../../../store/git/commands/run.ts";
 import { test } from "../../helpers/suite.ts";
 import { temporaryFolder } from "../../helpers/world.ts";
 
-/** The environment of a git process, by name. */
 async function environmentOfGit(): Promise<Map<string, string>> {
 	await using folder = await temporaryFolder();
 	// An alias with ! in front is run by a shell, with git's own environment.

@@ -5,7 +5,6 @@ import { type FileCalls, replaceFile } from "../../../store/files/files.ts";
 import { test } from "../../helpers/suite.ts";
 import { temporaryFolder } from "../../helpers/world.ts";
 
-/** The real calls, of which one fails after half of a text, as on a disk that is full. */
 function failing(name: "writeFile" | "sync" | "rename"): FileCalls {
 	const full = () => Promise.reject(Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" }));
 	if (name === "rename") return { ...promises, rename: full };
@@ -34,7 +33,6 @@ for (const name of ["writeFile", "sync", "rename"] as const) {
 	});
 }
 
-/** The real calls, as where files belong to another user; what the new file is given to. */
 function foreign(given: number[], chown: () => Promise<void>): FileCalls {
 	return {
 		...promises,

@@ -29,7 +29,6 @@ const test = sharedSuite("the repository's hook", async (use) => {
 });
 test.before.each(async ({ pusher }) => pusher.reset());
 
-/** Makes what is pushed. @returns the refs, `HEAD:refs/heads/main` by default */
 type Craft = (pusher: Pusher) => Promise<string[] | undefined>;
 
 const commits =
@@ -51,7 +50,6 @@ const asRef = (...refs: string[]) => commits({ "layers/br/branch.json": wms("bra
 const ada = "Ada <ada@example.org> 1772625600 +0000";
 const service = "fragment-publisher <fragment-publisher@sender.invalid> 1772625600 +0000";
 
-/** A commit object with headers and a message of its own, on the branch or on another one. */
 const rawCommit =
 	(people: string, message = "x", encoding: BufferEncoding = "utf8", ref = "main"): Craft =>
 	async (pusher) => {
@@ -62,7 +60,6 @@ const rawCommit =
 
 const byAda = `author ${ada}\ncommitter ${ada}`;
 
-/** A million folders of seven objects. */
 const manyFolders: Craft = async (pusher) => {
 	let tree = await pusher.tree([["100644", await pusher.blob("x"), "x"]]);
 	for (let level = 0; level < 6; level += 1) {
@@ -76,7 +73,6 @@ const manyFolders: Craft = async (pusher) => {
 const two = "layers/tw/two.json";
 const kept = "is a name that the service keeps for reviews";
 
-/** What is refused: the push, and a part of what the pusher reads. The last ones leave large objects in the clone. */
 const refused: [title: string, craft: Craft, text: string][] = [
 	["a wrong registration", commits({ [two]: "[]" }), `${two}: the document: must be an object`],
 	["a folder Layers", commits({ "Layers/tw/two.json": wms("two") }), "must be in layers, in lower case"],
@@ -172,7 +168,6 @@ const refused: [title: string, craft: Craft, text: string][] = [
 	],
 ];
 
-/** What is accepted. */
 const accepted: [title: string, craft: Craft, text?: string][] = [
 	["an executable, and files elsewhere", entry("notes/a b'\"é.md", "100755")],
 	[
@@ -199,7 +194,6 @@ const accepted: [title: string, craft: Craft, text?: string][] = [
 	["trailers of a sender", rawCommit(byAda, `update one\n\nSender: jstest\nRequest: ${"0".repeat(64)}`)],
 ];
 
-/** Judges refs with the objects of a clone, as the hook does in git's quarantine. @returns what the pusher reads */
 async function judge({ local, pusher }: { local: Local; pusher: Pusher }, craft: Craft) {
 	const refs = (await craft(pusher)) ?? ["HEAD:refs/heads/main"];
 	const idOf = async (folder: string, name: string) =>
@@ -236,7 +230,6 @@ for (const [title, craft, text] of refused)
 		assert.match(lines.join("\n"), text);
 	});
 
-/** The line of the log that a push leaves. */
 async function logged(local: Local, to: string) {
 	const pushes = () =>
 		local.log.flatMap((line) => ("push" in line ? [line.push as Record<string, unknown>] : []));

@@ -3,13 +3,11 @@ import { buffer } from "node:stream/consumers";
 import { Clone } from "../../helpers/clone.ts";
 import { cleanEnvironment } from "../../helpers/process.ts";
 
-/** What a push got: its screen, and whether it was accepted. */
 export interface Pushed {
 	isAccepted: boolean;
 	screen: string;
 }
 
-/** A pusher who knows git well enough to attack with it. */
 export class Pusher implements AsyncDisposable {
 	private constructor(readonly clone: Clone) {}
 
@@ -21,25 +19,21 @@ export class Pusher implements AsyncDisposable {
 		return this.clone.remove();
 	}
 
-	/** Begins again with what is on the branch, and forgets branches and commits of its own. */
 	async reset(): Promise<void> {
 		await this.clone.git("checkout", "-q", "-f", "-B", "main", "origin/main");
 	}
 
-	/** Continues from the head of the branch. */
 	async pull(): Promise<void> {
 		await this.clone.git("fetch", "-q", "--prune", "origin");
 		await this.reset();
 	}
 
-	/** Pushes; without words, the branch main. */
 	async push(...args: string[]): Promise<Pushed> {
 		const words = args.length > 0 ? args : ["HEAD:refs/heads/main"];
 		const { code, errors } = await this.#git(["push", "origin", ...words]);
 		return { isAccepted: code === 0, screen: errors };
 	}
 
-	/** Commits with one more entry in the tree, whatever git's own commands think of its name. */
 	async commitEntry(path: string | Buffer, mode: string, id: string): Promise<void> {
 		const names: Buffer[] = [];
 		let rest = Buffer.from(path);
@@ -51,7 +45,6 @@ export class Pusher implements AsyncDisposable {
 		await this.commitTree(tree);
 	}
 
-	/** Commits a tree on top of a commit, or of several, or of none. */
 	async commitTree(
 		tree: string,
 		parents: string[] = ["HEAD"],
@@ -64,17 +57,14 @@ export class Pusher implements AsyncDisposable {
 		return commit;
 	}
 
-	/** The id of a content. */
 	blob(content: string | Uint8Array): Promise<string> {
 		return this.#text(["hash-object", "-w", "--stdin"], content);
 	}
 
-	/** The id of an object that git itself would not write. */
 	object(type: string, content: string | Uint8Array): Promise<string> {
 		return this.#text(["hash-object", "-w", "--literally", "-t", type, "--stdin"], content);
 	}
 
-	/** The id of a tree with these entries. */
 	tree(entries: readonly (readonly [mode: string, id: string, name: string])[]): Promise<string> {
 		return this.#makeTree(entries.map(([mode, id, name]) => entryOf(mode, id, Buffer.from(name))));
 	}
@@ -123,7 +113,6 @@ export class Pusher implements AsyncDisposable {
 	}
 }
 
-/** An entry of a tree as `git mktree` reads it. */
 function entryOf(mode: string, id: string, name: Buffer): Buffer {
 	const type = mode === "040000" ? "tree" : mode === "160000" ? "commit" : "blob";
 	return Buffer.concat([Buffer.from(`${mode} ${type} ${id}\t`), name]);
