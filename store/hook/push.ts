@@ -11,7 +11,7 @@ import {
 import { warningsOf } from "../../registry/registration.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
-import { visible } from "../../registry/untrusted-text.ts";
+import { counted, visible } from "../../registry/untrusted-text.ts";
 import { isAncestor } from "../git/commands/commits.ts";
 import { type Quarantine, readRecords, withQuarantine } from "../git/commands/run.ts";
 import {
@@ -191,10 +191,6 @@ function forTerminal(lines: readonly string[]): string[] {
 		const text = visible(line);
 		return text.length > maxLineLength ? `${text.slice(0, maxLineLength).toWellFormed()}…` : text;
 	});
-}
-
-function counted(count: number, what: string): string {
-	return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /**
