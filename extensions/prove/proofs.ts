@@ -9,7 +9,14 @@ import { placeFile } from "../../publish/place-file.ts";
 import { causeOf } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { folderOf, type Lang, langs } from "../../registry/smallkey.ts";
-import { type Proofs, pictureName, proofsFile, proofsVersion, readProofs } from "../../site/data/proofs.ts";
+import {
+	type Proof,
+	type Proofs,
+	pictureName,
+	proofsFile,
+	proofsVersion,
+	readProofs,
+} from "../../site/data/proofs.ts";
 import { blockedOn, placeOf, quote } from "../harvest/finding.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
 
@@ -47,102 +54,109 @@ export interface ProveRun extends Omit<DrawOptions, "browser"> {
 	draw?: typeof drawLayer;
 }
 
-async function addProof(
-	{ folder, hasFixedNames = false, day }: ProveRun,
-	proofs: Proofs,
-	smallkey: string,
-	drawn: Partial<Record<Lang, Drawn>>,
-): Promise<void> {
-	const before = proofs.get(smallkey);
-	const all = Object.entries(drawn);
-	const results = Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest]));
-	const isDrawn = all.every(([, result]) => result.cause === undefined);
-	const bytes = all.map(([, { picture }]) => picture).find((image) => image !== null);
-	const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
-	const name = pictureName(smallkey, hasFixedNames ? undefined : hash);
-	const picture = bytes ? name : before?.picture;
-	if (bytes) {
-		await mkdir(join(folder, folderOf(smallkey)), { recursive: true });
-		placeFile(folder, name, Buffer.from(bytes));
-	}
-	if (before?.picture !== undefined && before.picture !== picture)
-		await rm(join(folder, before.picture), { force: true });
-	proofs.set(smallkey, {
-		day,
-		...(!isDrawn && { since: before?.since ?? day }),
-		langs: results,
-		...(picture !== undefined && { picture }),
-	});
-}
-
 const layersAtOnce = 3;
 
 const layersPerBrowser = 50;
+
+type DrawnLangs = Partial<Record<Lang, Drawn>>;
 
 /**
  * The layers of one host are drawn one after the other. After an interruption, the next run of the same day
  * draws the remaining layers.
  */
 export async function runProofs(options: ProveRun): Promise<Proofs> {
-	const { layers, folder, registered, isAgain, day, signal } = options;
+	const { layers, folder, registered, isAgain, day } = options;
 	const proofs = await readProofs(folder);
 	for (const [smallkey, { picture }] of proofs) {
 		if (registered.has(smallkey)) continue;
 		if (picture !== undefined) await rm(join(folder, picture), { force: true });
 		proofs.delete(smallkey);
 	}
-	let left = layers.filter(({ smallkey }) => isAgain || proofs.get(smallkey)?.day !== day);
+	const left = layers.filter(({ smallkey }) => isAgain || proofs.get(smallkey)?.day !== day);
 	const bar = progress(left.length, "drawing layers");
-	const suspects: CheckedLayer[] = [];
 	try {
+		await new Drawing(options, proofs, () => bar.tick()).drawAll(left);
+	} finally {
+		bar.stop();
+		writeProofs(folder, proofs);
+	}
+	return proofs;
+}
+
+class Drawing {
+	constructor(
+		readonly options: ProveRun,
+		readonly proofs: Proofs,
+		readonly tick: () => void,
+	) {}
+
+	async drawAll(layers: readonly CheckedLayer[]): Promise<void> {
+		const { signal } = this.options;
+		const suspects: CheckedLayer[] = [];
+		let left = layers;
 		while (left.length > 0 && !signal.aborted) {
-			const { failed, waiting } = await drawSome(left.slice(0, layersPerBrowser));
+			const { failed, waiting } = await this.#drawSome(left.slice(0, layersPerBrowser));
 			suspects.push(...failed.keys());
 			left = [...waiting, ...left.slice(layersPerBrowser)];
 		}
 		// One layer can end the browser of others. Alone in a browser, only the layer itself fails.
 		for (const layer of suspects) {
 			if (signal.aborted) break;
-			const { failed } = await drawSome([layer]);
+			const { failed } = await this.#drawSome([layer]);
 			for (const reason of failed.values()) {
 				const cause = causeOf("browser-ended", quote(String(reason)));
-				await record(layer, { en: { cause, share: 0, ms: 0, picture: null } });
+				await this.#record(layer, { en: { cause, share: 0, ms: 0, picture: null } });
 			}
 		}
-	} finally {
-		bar.stop();
-		writeProofs(folder, proofs);
-	}
-	return proofs;
-
-	async function record({ smallkey }: CheckedLayer, drawn: Partial<Record<Lang, Drawn>>): Promise<void> {
-		await addProof(options, proofs, smallkey, drawn);
-		// A killed run loses no layer.
-		writeProofs(folder, proofs);
-		bar.tick();
 	}
 
 	/** Ends when one fails. @returns those that failed, with the reasons, and those that were not begun */
-	async function drawSome(some: readonly CheckedLayer[]) {
+	async #drawSome(layers: readonly CheckedLayer[]) {
 		const failed = new Map<CheckedLayer, unknown>();
 		const waiting: CheckedLayer[] = [];
-		const browser = await options.browser();
+		const browser = await this.options.browser();
 		const inTurn = createTurns();
 		const draw = async (layer: CheckedLayer) => {
-			if (signal.aborted) return;
+			if (this.options.signal.aborted) return;
 			if (failed.size > 0) return void waiting.push(layer);
-			const drawn = await drawLangs({ ...options, browser }, layer).catch((reason: unknown) => {
+			const drawn = await drawLangs({ ...this.options, browser }, layer).catch((reason: unknown) => {
 				failed.set(layer, reason);
 				return null;
 			});
-			if (drawn) await record(layer, drawn);
+			if (drawn) await this.#record(layer, drawn);
 		};
 		try {
-			await Promise.all(some.map((layer) => inTurn(layer, () => draw(layer))));
+			await Promise.all(layers.map((layer) => inTurn(layer, () => draw(layer))));
 		} finally {
 			await browser.close();
 		}
 		return { failed, waiting };
+	}
+
+	async #record({ smallkey }: CheckedLayer, drawn: DrawnLangs): Promise<void> {
+		const { folder, hasFixedNames = false, day } = this.options;
+		const before = this.proofs.get(smallkey);
+		const all = Object.entries(drawn);
+		const bytes = all.map(([, { picture }]) => picture).find((image) => image !== null);
+		const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
+		const name = pictureName(smallkey, hasFixedNames ? undefined : hash);
+		const picture = bytes ? name : before?.picture;
+		if (bytes) {
+			await mkdir(join(folder, folderOf(smallkey)), { recursive: true });
+			placeFile(folder, name, Buffer.from(bytes));
+		}
+		if (before?.picture !== undefined && before.picture !== picture)
+			await rm(join(folder, before.picture), { force: true });
+		const isDrawn = all.every(([, { cause }]) => cause === undefined);
+		this.proofs.set(smallkey, {
+			day,
+			...(!isDrawn && { since: before?.since ?? day }),
+			langs: Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest])),
+			...(picture !== undefined && { picture }),
+		});
+		// A killed run loses no layer.
+		writeProofs(folder, this.proofs);
+		this.tick();
 	}
 }
 
@@ -171,7 +185,7 @@ async function drawLangs(
 	{ smallkey, registration }: CheckedLayer,
 ) {
 	const { publicUrl, draw = drawLayer } = options;
-	const isOne = placeOf(registration, "en") === placeOf(registration, "fr");
+	const isSame = placeOf(registration, "en") === placeOf(registration, "fr");
 	// The page of the proof is http itself.
 	const blocked = blockedOn(publicUrl, registration);
 	const drawIn = async (lang: Lang): Promise<Drawn> => {
@@ -179,5 +193,5 @@ async function drawLangs(
 		const finding = blocked.find((finding) => finding.lang === lang);
 		return finding && !drawn.cause ? { ...drawn, cause: finding.what } : drawn;
 	};
-	return { en: await drawIn("en"), ...(!isOne && { fr: await drawIn("fr") }) };
+	return { en: await drawIn("en"), ...(!isSame && { fr: await drawIn("fr") }) };
 }

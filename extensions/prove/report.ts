@@ -24,12 +24,12 @@ const browserPlaces = [
 export const browserPath = browserPlaces.find((place) => existsSync(place));
 
 /**
- * @param given `BROWSER_PATH`; empty for one of the usual places
+ * @param setting `BROWSER_PATH`; empty for one of the usual places
  * @throws {Error} that says what to install
  */
-export function needBrowser(given = ""): string {
-	if (given !== "" && !existsSync(given)) throw new Error(`BROWSER_PATH: there is no file ${given}`);
-	const path = given || browserPath;
+export function needBrowser(setting = ""): string {
+	if (setting !== "" && !existsSync(setting)) throw new Error(`BROWSER_PATH: there is no file ${setting}`);
+	const path = setting || browserPath;
 	if (path !== undefined) return path;
 	const how = "install it (Debian: apt-get install chromium-headless-shell; Ubuntu: Google Chrome)";
 	throw new Error(`there is no Chromium: ${how}, or name it in BROWSER_PATH`);
@@ -38,8 +38,8 @@ export function needBrowser(given = ""): string {
 const limitedBrowser = fileURLToPath(new URL("limited-browser.sh", import.meta.url));
 
 /** The processes have a limit of memory, and reach only this machine, since they resolve no names. */
-function launchOptions(given: string) {
-	const env = { ...process.env, BROWSER_FILE: needBrowser(given) };
+function launchOptions(setting: string) {
+	const env = { ...process.env, BROWSER_FILE: needBrowser(setting) };
 	const executablePath = limitedBrowser;
 	const offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
 	const args = process.getuid?.() === 0 ? [offline, "--no-sandbox"] : [offline];
@@ -48,8 +48,8 @@ function launchOptions(given: string) {
 }
 
 /** @throws {Error} like `needBrowser`, and if the browser's driver is not installed */
-export async function openBrowser(given = ""): Promise<Browser> {
-	const options = launchOptions(given);
+export async function openBrowser(setting = ""): Promise<Browser> {
+	const options = launchOptions(setting);
 	const { chromium } = await import("playwright-core").catch((error: NodeJS.ErrnoException) => {
 		if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
 		throw new Error(`the package playwright-core is missing: npm install --no-save ${driverPackage()}`);

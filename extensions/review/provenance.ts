@@ -10,40 +10,32 @@ import {
 import { repairedTrailer } from "../../store/git/review-branches.ts";
 import { authorMail, serviceAuthor } from "../../store/store.ts";
 
-/** How a commit arrived (signed request, push, merge), as lines of text for a person. */
+/** How a commit arrived, as lines of text for a person. */
 export interface Provenance {
 	/** Whether the commit names a sender whose request it cannot be: the person who pushed it wrote that. */
 	isForged: boolean;
 	lines: string[];
 }
 
-/** Longest time from a request's timestamp to its commit, in milliseconds. */
+/** From a request's timestamp to its commit. */
 const maxWaitMs = 5 * 60_000;
 
 /**
- * Judges from a commit's content how it arrived. Git alone cannot prove that a request was signed; this function finds
- * the commits that the service would never have written.
+ * Git alone cannot prove that a request was signed; this finds the commits that the service would never have written.
  * @param firstOf request id → the first commit of the served branch that has it in a trailer
  */
 export function judgeProvenance(commit: LoggedCommit, firstOf: ReadonlyMap<string, string>): Provenance {
-	const { parents, message, author, committer } = commit;
+	const { message, author } = commit;
 	const subject = subjectOf(message);
 	// The trailers of a signed request (`api/write.ts`).
 	const [senders = [], ...rest] = ["Sender", "TimeStamp", "Request"].map((name) => trailersOf(message, name));
 	const isBatch = rest.flat().length === 0;
-	if (senders.length === 0 && isBatch) {
-		if (isOwn(author) && isOwn(committer)) return ownProvenance(commit);
-		if (parents.length > 1) return genuine(`merged by ${personText(committer)}: ${subject}`);
-		return genuine(
-			`by ${personText(author)}, with a push or a pull request: ${subject}`,
-			...(author.mail === committer.mail ? [] : [`committed by ${personText(committer)}`]),
-		);
-	}
+	if (senders.length === 0 && isBatch) return personProvenance(commit, subject);
 	const sender = senders.join(", ");
-	const [only, ...others] = new Set(senders);
-	if (isByGithub(commit) && others.length === 0 && (author.name === only || isApp(author)))
+	const [name, ...others] = new Set(senders);
+	if (isByGithub(commit) && others.length === 0 && (author.name === name || isApp(author)))
 		return genuine(
-			`by the sender ${only}, merged at GitHub, which has who merged it: ${subject}`,
+			`by the sender ${name}, merged at GitHub, which has who merged it: ${subject}`,
 			"GitHub signs such commits: git log --show-signature tells one that is not its own",
 		);
 	const why = whyNotOf(commit, senders) ?? (isBatch ? null : whyNoRequest(commit, rest, firstOf));
@@ -51,6 +43,16 @@ export function judgeProvenance(commit: LoggedCommit, firstOf: ReadonlyMap<strin
 	if (isBatch) return genuine(`by the sender ${sender}, with npx fragment-publisher register: ${subject}`);
 	const [[timestamp] = [], [request] = []] = rest;
 	return genuine(`by the sender ${sender}, with a signed request of ${timestamp}`, `request ${request}`);
+}
+
+function personProvenance(commit: LoggedCommit, subject: string): Provenance {
+	const { parents, author, committer } = commit;
+	if (isOf(author) && isOf(committer)) return serviceProvenance(commit, subject);
+	if (parents.length > 1) return genuine(`merged by ${personText(committer)}: ${subject}`);
+	return genuine(
+		`by ${personText(author)}, with a push or a pull request: ${subject}`,
+		...(author.mail === committer.mail ? [] : [`committed by ${personText(committer)}`]),
+	);
 }
 
 function genuine(...lines: string[]): Provenance {
@@ -76,10 +78,10 @@ function isApp({ name, mail }: Person): boolean {
 }
 
 /**
- * A commit of the service itself: except for the first one, which seeds the branch, it changes no registration but those
- * that it proposes as a repair (`store/git/review-branches.ts`).
+ * Except for the first commit, which seeds the branch, the service changes no registration but those that it proposes as a
+ * repair (`store/git/review-branches.ts`).
  */
-function ownProvenance(commit: LoggedCommit): Provenance {
+function serviceProvenance(commit: LoggedCommit, subject: string): Provenance {
 	const repaired = trailersOf(commit.message, repairedTrailer);
 	const changesLayers = commit.files.some(({ path }) => {
 		const name = parseLayerPath(path);
@@ -87,12 +89,12 @@ function ownProvenance(commit: LoggedCommit): Provenance {
 	});
 	if (commit.parents.length > 0 && changesLayers)
 		return forged(commit, "the service itself", "the service changes no registration");
-	return genuine(`by the service itself: ${subjectOf(commit.message)}`);
+	return genuine(`by the service itself: ${subject}`);
 }
 
-/** Whether a person is the service, or the named sender. */
-function isOwn({ name, mail }: Person, own = serviceAuthor): boolean {
-	return name === own && mail === authorMail(own);
+/** Whether a person is the service, or a sender. */
+function isOf({ name, mail }: Person, sender = serviceAuthor): boolean {
+	return name === sender && mail === authorMail(sender);
 }
 
 /** Why the service cannot have made a commit for the named senders; null if it can have. */
@@ -100,8 +102,8 @@ function whyNotOf({ author, committer, parents }: LoggedCommit, senders: readonl
 	const [sender, ...others] = senders;
 	if (sender === undefined) return "it names no sender";
 	if (others.length > 0) return "it names more than one sender";
-	if (!isOwn(committer)) return `its committer is ${personText(committer)}, and not the service`;
-	if (!isOwn(author, sender)) return `its author is ${personText(author)}, and not the sender`;
+	if (!isOf(committer)) return `its committer is ${personText(committer)}, and not the service`;
+	if (!isOf(author, sender)) return `its author is ${personText(author)}, and not the sender`;
 	return parents.length > 1 ? "it is a merge" : null;
 }
 

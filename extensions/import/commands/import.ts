@@ -136,7 +136,7 @@ const importDump = createRun("import", async ({ read, environment, io }) => {
 	for (const layer of notMoved) printNotMoved("", { ...layer, key: layer.key || '""' }, dump);
 	for (const text of summaryLines(moves, stored, dryRun)) io.print(text);
 	if (senders) {
-		for (const other of senders.notMoved) printNotMoved("sender ", other, sendersDump);
+		for (const account of senders.notMoved) printNotMoved("sender ", account, sendersDump);
 		const verb = dryRun ? "would be added" : "added";
 		const there = `${senders.same} there already, ${senders.notMoved.length} not moved`;
 		io.print(`\n${counted(senders.added.size, "sender")} ${verb} to ${sendersPath(dataDir)}, ${there}`);

@@ -180,8 +180,8 @@ export async function compareServices(
 	if (targets.length === 0)
 		throw new Error(`${before}: serves none of ${comparedTargets.join(", ")} below this address`);
 	const findings = [...comparison.findings.values()];
-	const named = new Set(findings.flatMap((finding) => [...finding.smallkeys]));
-	const others = smallkeys.filter((key) => !comparison.old.has(key) && !named.has(key));
+	const listed = new Set(findings.flatMap((finding) => [...finding.smallkeys]));
+	const others = smallkeys.filter((key) => !comparison.old.has(key) && !listed.has(key));
 	return {
 		findings: findings.sort((a, b) => b.smallkeys.size - a.smallkeys.size || (a.kind < b.kind ? -1 : 1)),
 		targets,

@@ -88,10 +88,10 @@ async function askOwners(
 ): Promise<void> {
 	const mentioned = comments.flatMap(({ body }) => (body?.startsWith(askedMarker) ? askedIn(body) : []));
 	const requested = (requested_reviewers ?? []).map(({ login }) => login.toLowerCase());
-	const asked = new Set([...mentioned, ...requested]);
+	const logins = new Set([...mentioned, ...requested]);
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
 	const people = new Map(missing.flatMap(({ canApprove }) => canApprove.map(({ id, login }) => [id, login])));
-	const open = [...people].filter(([id, login]) => !reviewers.has(id) && !asked.has(login.toLowerCase()));
+	const open = [...people].filter(([id, login]) => !reviewers.has(id) && !logins.has(login.toLowerCase()));
 	const outside: string[] = [];
 	for (const [, login] of open.slice(0, maxRequests)) {
 		// GitHub refuses the answer to a token that may not push: then it is not known.

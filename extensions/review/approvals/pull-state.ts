@@ -12,7 +12,7 @@ const maxListedFiles = 3_000;
 /** Commits of a pull request that GitHub lists ("List commits on a pull request"). */
 const maxListedCommits = 250;
 
-/** The account that pushes with the token of a workflow's run. It does not show who has started that run. */
+/** Pushes with the token of a workflow's run. It does not show who has started that run. */
 const workflowPusher = "github-actions[bot]";
 
 /** Events after which a pull request is for another branch than before ("Issue event types"). */
@@ -55,10 +55,7 @@ function lastDecisions(reviews: readonly Review[]): Review[] {
 	return [...new Map(deciding.map((review) => [review.user?.id, review])).values()];
 }
 
-/**
- * The approvals of a commit, without those from before the pull request was pointed at this branch: an owner has approved
- * what it changed in another one.
- */
+/** Without those from before the pull request was pointed at this branch: they are of what it changed in another one. */
 async function approvalsOf({ rest, repo, paginate }: Github, number: number, last: Review[], sha: string) {
 	const approvals = last.filter(({ commit_id, state }) => commit_id === sha && state === "APPROVED");
 	if (approvals.length === 0) return [];
@@ -75,12 +72,11 @@ export async function readState(run: StateSource, pull: OpenPull): Promise<PullS
 	const { rest, repo, paginate } = github;
 	const { number } = pull;
 	const { sha, ref } = pull.head;
-	const about = { ...repo, pull_number: number };
-	const parameters = { ...about, per_page: 100 };
-	const reviews = await paginate(rest.pulls.listReviews, parameters);
-	const files = await paginate(rest.pulls.listFiles, parameters);
-	const commits = await paginate(rest.pulls.listCommits, parameters);
-	const shown = (await rest.pulls.get(about)).data;
+	const about = { ...repo, pull_number: number, per_page: 100 };
+	const reviews = await paginate(rest.pulls.listReviews, about);
+	const files = await paginate(rest.pulls.listFiles, about);
+	const commits = await paginate(rest.pulls.listCommits, about);
+	const shown = (await rest.pulls.get({ ...repo, pull_number: number })).data;
 	if (shown.head.sha !== sha || shown.base.ref !== base) return null;
 	const isInside = isOfRepository(github, pull);
 	const isRefresh = isInside && ref === "refresh" && pull.user?.login === author;
@@ -119,10 +115,7 @@ export async function readState(run: StateSource, pull: OpenPull): Promise<PullS
 
 type ListedFile = Awaited<ReturnType<Github["rest"]["pulls"]["listFiles"]>>["data"][number];
 
-/**
- * Whether GitHub lists what the merge changes; a renamed file by both of its names. GitHub lists the differences to one
- * merge base ("About comparing branches in pull requests").
- */
+/** GitHub lists the differences to one merge base ("About comparing branches in pull requests"). */
 function isSame(files: readonly ListedFile[], paths: readonly string[]): boolean {
 	const listed = files.flatMap(({ filename, previous_filename, status }) => {
 		return previous_filename === undefined || status === "copied" ? filename : [filename, previous_filename];

@@ -30,7 +30,7 @@ import {
 } from "../pulls.ts";
 import { parseReport, type Report } from "../report.ts";
 
-/** A request that a job with a key sends later (`.github/send-plan.sh`). */
+/** What `.github/send-plan.sh` sends. */
 export interface PlannedRequest {
 	method: string;
 	/** Below the repository: `issues/7/comments`. */
@@ -120,7 +120,6 @@ async function forEach<Pull extends { number: number }>(
 /** The check that a ruleset requires. */
 const checkName = "layers";
 
-/** Characters of a report, which has a comment and its annotations. */
 const maxReportLength = 8 * maxCommentLength;
 
 const commentHelp = `

@@ -135,30 +135,28 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 			if (waiting.length === 0) io.warn(`no review waits in ${name}`);
 		});
 
-		verbOn("show", "show what a change does for viewers, what is wrong or odd, and who asked for it")
-			.option("--markdown", "as a pull request's comment")
-			.action(async (key, { repo, markdown }) => {
+		verbOn("show", "show what a change does for viewers, what is wrong or odd, and who asked for it").action(
+			async (key, { repo }) => {
 				const { settings, repository, reviewCommit } = await open(repo, environment);
 				const waiting = await findWaiting(repository, key);
 				const { branch, commit } = waiting;
 				const outcome = await reviewCommit(commit, createCheckServices(settings.network));
 				const stale = await isStale(repository, waiting);
 				const isRepair = branch.startsWith(repairBranch(""));
-				if (markdown) io.print(renderComment(outcome).trimEnd());
-				else
-					printAll([
-						`${branch} at commit ${commit}`,
-						...(await proposalLines(repository, commit)),
-						...(isRepair ? await repairLines(repository, settings.pictures, commit) : []),
-						...changeLines(outcome),
-						summaryLine(outcome),
-						stale
-							? `It cannot be merged: ${staleText}. Decline it, and ask the sender to send it again`
-							: `To merge exactly this: npx fragment-publisher review accept ${branch} --commit ${commit.slice(0, 12)}`,
-						`To decline it: npx fragment-publisher review decline ${branch} --why "the reason"`,
-					]);
+				printAll([
+					`${branch} at commit ${commit}`,
+					...(await proposalLines(repository, commit)),
+					...(isRepair ? await repairLines(repository, settings.pictures, commit) : []),
+					...changeLines(outcome),
+					summaryLine(outcome),
+					stale
+						? `It cannot be merged: ${staleText}. Decline it, and ask the sender to send it again`
+						: `To merge exactly this: npx fragment-publisher review accept ${branch} --commit ${commit.slice(0, 12)}`,
+					`To decline it: npx fragment-publisher review decline ${branch} --why "the reason"`,
+				]);
 				if (stale || isWrong(outcome)) code = exitCodes.wrong;
-			});
+			},
+		);
 
 		verb("accept", "merge changes; without --commit they are shown, and a question asked first")
 			.argument(

@@ -1,30 +1,22 @@
 // Documents as the releases of the older service wrote them into its database.
 
+const wmsAddress = "http://maps.example/wms";
 const image = "data:image/png;base64,iVBORw0KGgo=";
 export const address = "http://maps.example/arcgis/rest/services/X/MapServer/1";
 
-/** A column of a grid: releases before 1.6 spelled two of its members otherwise. */
-function column(isOld: boolean, more: object): object {
-	const sorting = isOld ? { isSortable: false, sortType: "string" } : { orderable: false, type: "string" };
-	return { fieldName: "", ...sorting, alignment: 0, ...more };
-}
-
+/** Releases before 1.6 spelled two members of its columns otherwise. */
 function grid(isOld: boolean, names: string[]): object {
-	const sortable = isOld ? { isSortable: true } : { orderable: true };
-	const fields = names.map((name) => ({
-		id: name,
-		fieldName: name,
-		width: "400px",
-		...sortable,
-		alignment: 1,
-		title: name,
-		columnTemplate: "unformatted_grid_value",
-	}));
-	const fixed = [
-		{ id: "iconCol", width: "50px", title: "Icon", columnTemplate: "graphic_icon" },
-		{ id: "detailsCol", width: "60px", title: "Details", columnTemplate: "details_button" },
-	];
-	return { gridColumns: [...fixed, ...fields].map((one) => column(isOld, one)) };
+	const sorting = (sorts: boolean) =>
+		isOld ? { isSortable: sorts, sortType: "string" } : { orderable: sorts, type: "string" };
+	const field = { width: "400px", alignment: 1, columnTemplate: "unformatted_grid_value", ...sorting(true) };
+	const fixed = { fieldName: "", alignment: 0, ...sorting(false) };
+	return {
+		gridColumns: [
+			{ ...fixed, id: "iconCol", width: "50px", title: "Icon", columnTemplate: "graphic_icon" },
+			{ ...fixed, id: "detailsCol", width: "60px", title: "Details", columnTemplate: "details_button" },
+			...names.map((name) => ({ ...field, id: name, fieldName: name, title: name })),
+		],
+	};
 }
 
 /** A feature layer's node, with an extent in EPSG:3978, which is the map's. */
@@ -45,16 +37,9 @@ export function featureNode(key: string, lang: string, more: object = {}, isOld 
 }
 
 export function wmsNode(key: string, lang: string, more: object = {}): object {
-	const layer = lang === "en" ? "roads" : "routes";
-	const id = `rcs.${key}.${lang}`;
-	return {
-		id,
-		url: "http://maps.example/wms",
-		layerName: layer,
-		displayName: layer,
-		format: "image/png",
-		...more,
-	};
+	const name = lang === "en" ? "roads" : "routes";
+	const names = { layerName: name, displayName: name };
+	return { id: `rcs.${key}.${lang}`, url: wmsAddress, ...names, format: "image/png", ...more };
 }
 
 const uniqueValues = {
@@ -109,12 +94,11 @@ export const release17Wms = {
 };
 
 const requested = { service_url: address, max_allowable_offset: 5, metadata: { uuid: "abc" } };
-const served110 = {
+const metadataAddresses = {
 	metadataUrl: "http://csw.example/xml?id=abc",
 	catalogueUrl: "http://csw.example/page?id=abc",
-	maxAllowableOffset: 5,
-	geometryType: "esriGeometryPoint",
 };
+const served110 = { ...metadataAddresses, maxAllowableOffset: 5, geometryType: "esriGeometryPoint" };
 
 /** Releases 1.8 to 1.10: with the request, and from 1.10 on the type of geometry. */
 export const release110 = {
@@ -142,11 +126,6 @@ export const release10 = {
 	data: { key: "old-10", ...featureNodes("old-10", {}, true) },
 };
 
-const metadataAddresses = {
-	metadataUrl: "http://csw.example/xml?id=abc",
-	catalogueUrl: "http://csw.example/page?id=abc",
-};
-
 /** A document of releases 2.0 to 3.0, with one request and one node for both languages. */
 function version2(key: string, type: string, request: object, node: object, v1: object | null) {
 	const nodes = (of: object | null, lang: string) => of && { id: `rcs.${key}.${lang}`, ...of };
@@ -163,7 +142,7 @@ function version2(key: string, type: string, request: object, node: object, v1: 
 	};
 }
 
-const { id: _id, ...wells } = featureNode("", "en", metadataAddresses) as Record<string, unknown>;
+const { id: _id, ...wells } = featureNode("", "en", metadataAddresses) as { id: string };
 
 /** Releases 2.0 to 2.2: a feature layer, whose registration says more than version 1.x could. */
 export const release20 = version2(
@@ -174,12 +153,8 @@ export const release20 = version2(
 	{ ...wells, geometryType: "esriGeometryPolygon" },
 );
 
-const wmsAddress = "http://maps.example/wms";
 const wms2 = { layerType: "ogcWms", url: wmsAddress };
-const { id: _wmsId, ...roads } = wmsNode("", "en", { legendMimeType: "image/png" }) as Record<
-	string,
-	unknown
->;
+const { id: _wmsId, ...roads } = wmsNode("", "en", { legendMimeType: "image/png" }) as { id: string };
 
 export const release20Wms = version2(
 	"new-wms",
@@ -211,12 +186,6 @@ export const release20Whole = version2(
 	"new-whole",
 	"ogcWms",
 	{ service_url: wmsAddress, recursive: true },
-	{
-		...wms2,
-		layerEntries: [
-			{ id: "z", name: "Z" },
-			{ id: "y", name: "Y" },
-		],
-	},
+	{ ...wms2, layerEntries: [{ id: "z" }, { id: "y" }] },
 	null,
 );

@@ -33,30 +33,25 @@ const test = freshSuite("import", async (use) => {
 	dataDir = join(folder, "data");
 });
 
-interface Given {
+interface Options {
 	senders?: object;
-	isTrial?: boolean;
-	partial?: boolean;
+	words?: string[];
 }
 
-async function run(dump: string | Buffer | object, given: Given = {}): Promise<Ended> {
-	const path = join(folder, "dump.json");
+async function run(dump: string | Buffer | object, { senders, words = [] }: Options = {}): Promise<Ended> {
+	const [path, other] = [join(folder, "dump.json"), join(folder, "auth.json")];
 	const isText = typeof dump === "string" || Buffer.isBuffer(dump);
 	await writeFile(path, isText ? dump : JSON.stringify(dump));
-	const args = [path, ...(given.isTrial ? ["--dry-run"] : []), ...(given.partial ? ["--partial"] : [])];
-	if (given.senders) {
-		args.push("--senders", join(folder, "auth.json"));
-		await writeFile(join(folder, "auth.json"), JSON.stringify(given.senders));
-	}
-	return runScript("import", args, { DATA_DIR: dataDir });
+	if (senders) await writeFile(other, JSON.stringify(senders));
+	const more = senders ? ["--senders", other] : [];
+	return runScript("import", [path, ...words, ...more], { DATA_DIR: dataDir });
 }
 
+const trial = { words: ["--dry-run"] };
+
 function git(...args: string[]): string {
-	const path = join(dataDir, "repository.git");
-	return execFileSync("git", ["-C", path, ...args], {
-		encoding: "utf8",
-		stdio: ["ignore", "pipe", "ignore"],
-	});
+	const words = ["-C", join(dataDir, "repository.git"), ...args];
+	return execFileSync("git", words, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
 }
 
 /** The smallkeys of layers that were imported, sorted; those of the project's own example are left out. */
@@ -133,11 +128,6 @@ test("what is served afterwards is what the older service served, for documents 
 	assert.not("loading_mode" in english, "the older service counted the features");
 });
 
-/** A node of v2 that is served now. */
-function servedAtV2(smallkey: string, lang: Lang) {
-	return rendered("v2", smallkey, lang).layers[0];
-}
-
 test("documents of version 2.0 are served at v1 and v2 as they were, of every kind", async () => {
 	const docs = [release20, release20Wms, release20Many, release20Server, release20Whole];
 	const { code, stdout, stderr } = await run({ docs });
@@ -150,12 +140,12 @@ test("documents of version 2.0 are served at v1 and v2 as they were, of every ki
 		assert.equal(wms, expected(release20Wms.v1_config[lang] as object, lang));
 		for (const document of [release20Many, release20Server, release20Whole]) {
 			const { layerType, url, layerEntries } = document.layer_config[lang] as Record<string, unknown>;
-			const node = servedAtV2(document._id, lang);
+			const node = rendered("v2", document._id, lang).layers[0];
 			assert.equal([node.layerType, node.url], [layerType, url]);
 			assert.equal(node.layerEntries.map(nameless), (layerEntries as object[]).map(nameless));
 			assert.is(rendered("v1", document._id, lang), null, "it has no form there, as before");
 		}
-		const node = servedAtV2("new-20", lang);
+		const node = rendered("v2", "new-20", lang).layers[0];
 		assert.equal([node.tolerance, node.metadataUrl], [5, "http://csw.example/xml?id=abc"]);
 	}
 	const { fr } = JSON.parse(fileOf(descriptionPath("new-server")) ?? "");
@@ -177,9 +167,7 @@ test("every form of a dump is read, with what it holds beside documents", async 
 		{ rows: documents.map((doc) => ({ doc })) },
 	];
 	for (const dump of dumps) {
-		const trial = await run(dump, { isTrial: true });
-		assert.match(trial.stdout, /^ +4 {2}documents read$/m);
-		assert.match(trial.stdout, /^ +4 {2}would be registered$/m);
+		await prints(run(dump, trial), 0, /^ +4 {2}documents read$/m, /^ +4 {2}would be registered$/m);
 		assert.is(await stat(dataDir).catch(() => null), null, "a trial writes nothing");
 	}
 	const wide = Buffer.from(`\ufeff${JSON.stringify(dumps[0])}\r\n`, "utf16le");
@@ -192,8 +180,8 @@ test("every form of a dump is read, with what it holds beside documents", async 
 test("importing again changes nothing, and a harvested description stays", async () => {
 	await run({ docs: documents.slice(0, 1) });
 	const first = git("rev-parse", "main");
-	const trial = [/^ +3 {2}would be registered$/m, /^ +1 {2}stored already$/m];
-	await prints(run({ docs: documents }, { isTrial: true }), 0, trial);
+	const lines = [/^ +3 {2}would be registered$/m, /^ +1 {2}stored already$/m];
+	await prints(run({ docs: documents }, trial), 0, lines);
 	assert.is(git("rev-parse", "main"), first, "a trial changes nothing");
 	await run({ docs: documents });
 	const before = git("rev-parse", "main");
@@ -239,7 +227,7 @@ test("a document that cannot be moved is listed with its reason, and all others 
 	];
 	const { stdout: out, stderr: error } = await exits(run({ docs }), 1);
 	assert.equal(stored(), ["old-15", "old-17"]);
-	const again = await run({ docs }, { partial: true });
+	const again = await run({ docs }, { words: ["--partial"] });
 	assert.is(again.code, 0, "what cannot be moved is fine now");
 	assert.not.match(again.stderr, "--partial");
 	assert.match(error, /^not moved: tiles: .* \(document 3 of .*dump\.json\)$/m);
@@ -275,8 +263,11 @@ test("a dump that cannot be read is an error, and nothing is stored", async () =
 		await warns(run(dump), 1, rule, /nothing was written\n$/);
 		assert.equal(stored(), []);
 	}
-	const senders = { nothing: 1 };
-	await warns(run({ docs: documents }, { senders }), 1, "auth.json: must have one array of documents");
+	await warns(
+		run({ docs: documents }, { senders: { nothing: 1 } }),
+		1,
+		"auth.json: must have one array of documents",
+	);
 	assert.equal(stored(), []);
 	assert.is(existsSync(join(dataDir, "senders.json")), false);
 });
@@ -297,16 +288,13 @@ test("senders are added to the senders file, and its senders stay unchanged", as
 	assert.match(out, /^1 sender added to .*senders\.json, 0 there already, 3 not moved$/m);
 	assert.match(error, /^not moved: sender copy: has the same secret as jstest \(document \d+ of .*\)$/m);
 	assert.not.match(out + error, /test_-k|secret-of-bad/);
-	const changed = {
-		docs: [
-			{ _id: "jstest", key: "other" },
-			{ _id: "second", key: "two" },
-		],
-	};
-	const again = await run({ docs: [release15] }, { senders: changed });
+	const [other, second] = [
+		{ _id: "jstest", key: "other" },
+		{ _id: "second", key: "two" },
+	];
+	const again = await run({ docs: [release15] }, { senders: { docs: [other, second] } });
 	assert.match(again.stderr, /sender jstest: is a sender here, with another secret: left as it is/);
-	const stored = JSON.parse(await readFile(place, "utf8"));
-	assert.equal(stored, { jstest: "test_-k", second: "two" });
+	assert.equal(JSON.parse(await readFile(place, "utf8")), { jstest: "test_-k", second: "two" });
 });
 
 test.run();

@@ -34,11 +34,16 @@ async function statusOf(smallkey: string): Promise<any> {
 	return typeof status === "function" ? status("en") : status;
 }
 
-/** A sender whose changes wait sends one. @returns its commit */
-async function propose(smallkey: string, body = wms(smallkey)): Promise<string> {
+/** A sender whose changes wait sends one. */
+async function send(smallkey: string, body: string, headers = {}): Promise<void> {
 	local.now += 1_000;
-	const answer = await local.write({ target: `/register/${smallkey}`, sender: "careful", body });
+	const answer = await local.write({ target: `/register/${smallkey}`, sender: "careful", body, headers });
 	assert.is(answer.status, 201);
+}
+
+/** @returns the commit of the change */
+async function propose(smallkey: string, body = wms(smallkey)): Promise<string> {
+	await send(smallkey, body);
 	return local.git("rev-parse", `refs/heads/register/${smallkey}`);
 }
 
@@ -178,26 +183,12 @@ test("a declined change leaves the list; status and audit say who declined it an
 	assert.is((await statusOf("second")).declined, null);
 });
 
-/** A sender whose changes wait sends some layers for one review. */
-async function proposeTogether(name: string, keys: readonly string[], body = wms): Promise<void> {
-	for (const key of keys) {
-		local.now += 1_000;
-		const write = {
-			target: `/register/${key}`,
-			sender: "careful",
-			headers: { Review: name },
-			body: body(key),
-		};
-		assert.is((await local.write(write)).status, 201);
-	}
-}
-
 const asTerminal = (words: string[], answer: string | null) =>
 	runScript("review", words, { DATA_DIR: local.folder }, { ask: async () => answer });
 
 test("a review of many layers is shown as a table, found by its name, and by the status of each layer", async () => {
 	const keys = Array.from({ length: 25 }, (_, at) => `group-${at}`);
-	await proposeTogether("spring", ["first", ...keys], (key) => wms(`${key}-new`));
+	for (const key of ["first", ...keys]) await send(key, wms(`${key}-new`), { Review: "spring" });
 	const branch = "register/careful+review.spring";
 	await prints(review("list"), 0, `${branch}  of careful`);
 	for (const key of ["group-7", "first"]) assert.is((await statusOf(key)).review.branch, branch);
@@ -211,6 +202,10 @@ test("a review of many layers is shown as a table, found by its name, and by the
 	await prints(asTerminal(["accept", "spring"], "y"), 0, /Accepted: [0-9a-f]{12} is on the branch main/);
 	await eventually(async () => (await local.context.store.ids("group-24")) !== null);
 	assert.is((await statusOf("group-7")).review, null);
+	for (const key of ["dec-1", "dec-2"]) await send(key, wms(key), { Review: "autumn" });
+	await exits(review("decline", "careful+review.autumn", "--why", "not yet"), 0);
+	assert.is((await statusOf("dec-2")).declined.reason, "not yet");
+	await prints(run("audit", "dec-1"), 0, /declined[\s\S]*not yet/);
 });
 
 test("several reviews are accepted after one question, and one with a conflict keeps none of the others", async () => {

@@ -29,6 +29,7 @@ test("a first pull request from a fork, from zero to merged", async () => {
 	assert.equal(world.obstacles(pull), ["owners is failure"]);
 	assert.match(world.peer.comments[0]?.body ?? "", "### The layers of this change are in order");
 	assert.equal(pull.labels, ["layer"]);
+	assert.is(world.last("check").jobs.test?.result, "skipped", "layers are no code");
 	// Another title starts no job with a token, and sets no required check again.
 	const required = () => world.peer.checks.filter(({ name }) => ["check", "layers", "owners"].includes(name));
 	const before = required().length;
@@ -80,9 +81,10 @@ test("code that a pull request brings is read, and is in no checkout of a job th
 	const workflow = { ".github/workflows/layers.yml": `on: { push: {} }\njobs: {}\n# ${evil}` };
 	const pull = world.propose("mallory", "mallory:change", { ...files, ...workflow });
 	await world.settle();
+	assert.is(world.last("check").jobs.test?.result, "success", "it is code");
 	assert.equal(world.obstacles(pull).slice(-1), ["owners is failure"]);
 	assert.match(world.peer.comments[0]?.body ?? "", "teams/operators), for <code>&#46;gitattributes");
-	const workspaces = Object.values(world.last("layers").jobs).flatMap((job) => job.workspaces);
+	const workspaces = Object.values(world.last("layers").jobs).map(({ workspace }) => workspace);
 	assert.is(workspaces.length, 4);
 	for (const cwd of workspaces)
 		assert.is(spawnSync("grep", ["-rlF", evil, ".", "--exclude-dir=.git"], { cwd }).status, 1, cwd);

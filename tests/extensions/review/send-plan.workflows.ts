@@ -32,7 +32,7 @@ async function send(plan: readonly PlannedRequest[]) {
 	const github = { GITHUB_SERVER_URL: "https://github.example", RUNNER_TEMP: folder };
 	const PATH = `${join(folder, "bin")}:${process.env.PATH}`;
 	const env = cleanEnvironment({ ...own, ...github, PATH }) as Record<string, string>;
-	return runJob(root, [`.github/send-plan.sh ${path}`], env);
+	return runJob(root, `.github/send-plan.sh ${path}`, env);
 }
 
 const output = { title: "t", summary: "s", annotations: [] };

@@ -33,15 +33,15 @@ async function startFake(): Promise<Fake> {
 		const [, list = "", keys = ""] = /^\/(.*docs)\/(?:en|fr)\/(.*)$/.exec(path) ?? [];
 		const nodes = fake.lists.get(list);
 		if (!nodes) return void response.writeHead(404, { Connection: "close" }).end();
-		const found = decodeURIComponent(keys)
+		const elements = decodeURIComponent(keys)
 			.split(",")
 			.map((key) => nodes[key] ?? null);
-		const failure = found.find((node) => typeof node === "number");
+		const failure = elements.find((node) => typeof node === "number");
 		response.writeHead((failure as number | undefined) ?? 200, { Connection: "close" });
 		// v2 answers an empty list for a single unknown key.
-		const isUnknown = list === "v2/docs" && found.length === 1 && found[0] === null;
-		if (fake.incomplete.has(list) && found.length > 1) found.shift();
-		response.end(JSON.stringify(isUnknown ? [] : found));
+		const isUnknown = list === "v2/docs" && elements.length === 1 && elements[0] === null;
+		if (fake.incomplete.has(list) && elements.length > 1) elements.shift();
+		response.end(JSON.stringify(isUnknown ? [] : elements));
 	});
 	return { ...fake, server };
 }

@@ -13,7 +13,7 @@ export interface ActionCall {
 	folder: string;
 	/** Artifacts of the run: name → folder. */
 	artifacts: Map<string, string>;
-	/** Makes a token of an App. @returns null if the App or its key is wrong */
+	/** Null if the App or its key is wrong. */
 	createToken: (app: string, key: string, permissions: Record<string, string>) => string | null;
 	appSlug: string;
 	environment: NodeJS.ProcessEnv;
@@ -52,20 +52,11 @@ const checkout: Action = ({ inputs, workspace, ref, sha, remote, environment }) 
 /** actions/upload-artifact v7.0.0: `src/shared/search.ts` and `src/upload/upload-artifact.ts`. */
 const upload: Action = ({ inputs, workspace, folder, artifacts }): Record<string, string> => {
 	const name = inputs.name ?? "artifact";
-	const paths = (inputs.path ?? "").split("\n").filter((line) => line.trim() !== "");
-	const asked = paths.map((path) => join(workspace, path.trim()));
-	const files = asked.flatMap((path) => {
-		if (!existsSync(path)) return [];
-		if (!statSync(path).isDirectory()) return [path];
-		// search.ts:17-24: hidden files are left out unless the workflow wants them.
-		return glob.sync("**", {
-			cwd: path,
-			onlyFiles: true,
-			dot: false,
-			followSymbolicLinks: true,
-			absolute: true,
-		});
-	});
+	const source = join(workspace, inputs.path ?? "");
+	const isFolder = existsSync(source) && statSync(source).isDirectory();
+	// search.ts:17-24: hidden files are left out unless the workflow wants them.
+	const options = { cwd: source, absolute: true, followSymbolicLinks: true };
+	const files = isFolder ? glob.sync("**", options) : existsSync(source) ? [source] : [];
 	if (files.length === 0) {
 		// upload-artifact.ts:33-51.
 		if (inputs["if-no-files-found"] === "error")
@@ -74,8 +65,8 @@ const upload: Action = ({ inputs, workspace, folder, artifacts }): Record<string
 			);
 		return {};
 	}
-	// search.ts:128-152: of several paths the folder that they have in common; one file is at the root by its name.
-	const root = asked.length > 1 || files[0] === asked[0] ? dirname(asked[0] ?? "") : (asked[0] ?? "");
+	// search.ts:128-152: one file is at the root by its name.
+	const root = isFolder ? source : dirname(source);
 	if (artifacts.has(name)) throw new Error(`an artifact with the name ${name} exists (409 Conflict)`);
 	const place = mkdtempSync(join(folder, "artifact-"));
 	for (const file of files) cpSync(file, join(place, relative(root, file)), { dereference: true });
@@ -89,13 +80,11 @@ const download: Action = ({ inputs, workspace, artifacts }) => {
 	const isMerged = inputs["merge-multiple"] === "true";
 	// Line 94: a name that is not there is an error; 157-162: a pattern that matches nothing is not.
 	if (name !== undefined && !artifacts.has(name)) throw new Error(`Artifact '${name}' not found`);
-	const found = [...artifacts].filter(([one]) =>
-		name === undefined ? matchesGlob(pattern, one) : one === name,
-	);
-	for (const [one, place] of found) {
+	const chosen = [...artifacts].filter(([artifact]) => matchesGlob(name ?? pattern, artifact));
+	for (const [artifact, place] of chosen) {
 		// Lines 189-194: one artifact comes flat, several get a folder each unless they are merged.
-		const isFlat = name !== undefined || isMerged || found.length === 1;
-		const target = join(workspace, path, isFlat ? "" : one);
+		const isFlat = isMerged || chosen.length === 1;
+		const target = join(workspace, path, isFlat ? "" : artifact);
 		mkdirSync(target, { recursive: true });
 		for (const file of readdirSync(place)) cpSync(join(place, file), join(target, file), { recursive: true });
 	}
@@ -108,12 +97,10 @@ const createToken: Action = ({ inputs, createToken, appSlug }) => {
 	const app = inputs["client-id"] ?? "";
 	if (app === "") throw new Error("The 'client-id' input must be set to a non-empty string.");
 	// lib/get-permissions-from-inputs.js:10-24: without an input the token has all permissions of the App.
-	const asked = Object.entries(inputs).flatMap(([name, value]) =>
-		name.startsWith("permission-") && value !== ""
-			? [[name.slice(11).replaceAll("-", "_"), value] as const]
-			: [],
-	);
-	const token = createToken(app, inputs["private-key"] ?? "", Object.fromEntries(asked));
+	const permissions = Object.entries(inputs)
+		.filter(([name]) => name.startsWith("permission-"))
+		.map(([name, value]) => [name.slice(11), value]);
+	const token = createToken(app, inputs["private-key"] ?? "", Object.fromEntries(permissions));
 	if (token === null) throw new Error("A JSON web token could not be decoded");
 	// lib/main.js:121-123.
 	return { token, "installation-id": "1", "app-slug": appSlug };

@@ -33,42 +33,36 @@ export class Events {
 			const round = this.#waiting;
 			this.#waiting = [];
 			const groups = new Map<string, Waiting[]>();
-			for (const one of round) {
-				const group = `${groupOf(one)}`;
-				groups.set(group, [...(groups.get(group) ?? []), one]);
+			for (const waiting of round) {
+				const group = `${groupOf(waiting)}`;
+				groups.set(group, [...(groups.get(group) ?? []), waiting]);
 			}
 			const playGroup = async (group: Waiting[]) => {
-				for (const one of group) await this.#play(one);
+				for (const waiting of group) await this.#play(waiting);
 			};
 			await Promise.all([...groups.values()].map(playGroup));
 		}
 	}
 
-	async #play({ file, workflow, start }: Waiting): Promise<void> {
+	async #play({ workflow, start }: Waiting): Promise<void> {
 		const run = await play(workflow, start, this.host);
 		this.runs.push(run);
-		const { pull_request: pull } = start.payload as { pull_request?: { head: { sha: string } } };
+		const { pull_request: pull } = start.payload as {
+			pull_request?: { head: { sha: string; ref: string; repo: object } };
+		};
 		for (const { name, result } of start.event === "pull_request" ? Object.values(run.jobs) : []) {
 			const output = { title: "", summary: "", annotations: [] };
-			const check = {
-				id: this.checks.length + 1,
-				app: "github-actions",
-				output,
-				conclusion: result,
-				name,
-			};
-			this.checks.push({ ...check, head_sha: pull?.head.sha ?? "" });
+			const head_sha = pull?.head.sha ?? "";
+			const id = this.checks.length + 1;
+			this.checks.push({ id, head_sha, name, conclusion: result, output, app: "github-actions" });
 		}
 		const followers = start.event === "workflow_run" ? [] : this.#workflows("refs/heads/main");
 		for (const [name, next] of followers) {
 			const on = next.on.workflow_run as { workflows?: string[] } | undefined;
 			if (!on?.workflows?.includes(workflow.name)) continue;
-			const { head } = (start.payload.pull_request ?? {}) as {
-				head?: { sha: string; ref: string; repo: object };
-			};
 			const workflow_run = {
-				...{ conclusion: run.conclusion, event: start.event, name: workflow.name, path: file },
-				...{ head_sha: head?.sha, head_branch: head?.ref, head_repository: head?.repo },
+				...{ conclusion: run.conclusion, event: start.event },
+				...{ head_sha: pull?.head.sha, head_branch: pull?.head.ref, head_repository: pull?.head.repo },
 			};
 			const sha = this.git("rev-parse", "refs/heads/main");
 			const payload = { workflow_run, repository: { default_branch: "main" } };
@@ -89,13 +83,9 @@ export class Events {
 			if (!(start.event in workflow.on)) continue;
 			const on = workflow.on[start.event] as null | Record<string, string[]>;
 			const action = start.payload.action as string | undefined;
-			const types =
-				on?.types ?? (start.event === "pull_request" ? ["opened", "synchronize", "reopened"] : null);
-			if (types && action && !types.includes(action)) continue;
-			if (on?.branches && !on.branches.includes(start.ref.replace("refs/heads/", ""))) continue;
-			if (on?.tags && !start.ref.startsWith("refs/tags/")) continue;
-			// Of the filters of paths: what starts `packages`, and what keeps `check` from a push of layers.
-			if (on?.paths || (on?.["paths-ignore"] && start.event === "push")) continue;
+			if (on?.types && action && !on.types.includes(action)) continue;
+			// Nothing that is played has the tags of `release`, the paths of `packages`, or pushes code past `check`.
+			if (on?.tags || on?.paths || on?.["paths-ignore"]) continue;
 			this.#waiting.push({ file, workflow, start });
 		}
 	}
@@ -104,8 +94,7 @@ export class Events {
 /** Runs of one group are played one after the other; a run without a group has one of its own. */
 function groupOf({ workflow, start, file }: Waiting): unknown {
 	const group = workflow.concurrency?.group;
-	const { event, ref, payload, sha } = start;
-	const github = { event, ref, event_name: event, sha };
+	const { ref, payload } = start;
 	if (group === undefined) return `${file} ${JSON.stringify(payload)}`;
-	return filled(group, { github: { ...github, event: payload } });
+	return filled(group, { github: { ref, event: payload } });
 }

@@ -1,12 +1,11 @@
-/** The contexts of an expression: `github`, `needs`, `steps`, `matrix`, … */
+/** The contexts of an expression: `github`, `needs`, `steps`, … */
 export type Contexts = Record<string, unknown>;
 
 /** Functions by their name in lower case: what a job or a step knows of those before it. */
 export type Functions = Record<string, (...args: unknown[]) => unknown>;
 
 const common: Functions = {
-	fromjson: (text) => JSON.parse(String(text)),
-	join: (list, separator = ",") => (list as unknown[]).map(textOf).join(String(separator)),
+	join: (list, separator) => (list as unknown[]).map(textOf).join(String(separator)),
 };
 
 /** The texts, paths, functions and signs of the workflows' expressions; paths are `needs.*.result`. */
@@ -18,7 +17,7 @@ function valueAt(path: string, contexts: Contexts): unknown {
 	const [name = "", ...names] = path.split(".");
 	if (!(name in contexts)) throw new Error(`${path}: there is no context ${name} here`);
 	return names.reduce((value: unknown, member, index): unknown => {
-		if (names[index - 1] === "*") return (value as Contexts[]).map((one) => one[member] ?? "");
+		if (names[index - 1] === "*") return (value as Contexts[]).map((item) => item[member] ?? "");
 		if (member === "*") return Object.values((value ?? {}) as object);
 		return (value as Contexts | null)?.[member] ?? "";
 	}, contexts[name]);
@@ -31,17 +30,17 @@ function valueAt(path: string, contexts: Contexts): unknown {
  */
 function evaluate(source: string, contexts: Contexts, functions: Functions = {}): unknown {
 	const values: unknown[] = [];
-	const noted = (value: unknown) => `values[${values.push(value) - 1}]`;
+	const listed = (value: unknown) => `values[${values.push(value) - 1}]`;
 	let code = "";
 	token.lastIndex = 0;
 	while (source.slice(token.lastIndex).trim() !== "") {
 		const [, text, path, call, sign] = token.exec(source) ?? [];
-		if (text !== undefined) code += noted(text.replaceAll("''", "'"));
+		if (text !== undefined) code += listed(text.replaceAll("''", "'"));
 		else if (path !== undefined && call !== undefined) {
 			const called = functions[path.toLowerCase()] ?? common[path.toLowerCase()];
 			if (!called) throw new Error(`${source}: there is no function ${path} here`);
-			code += `${noted(called)}(`;
-		} else if (path !== undefined) code += noted(path === "true" ? true : valueAt(path, contexts));
+			code += `${listed(called)}(`;
+		} else if (path !== undefined) code += listed(path === "true" ? true : valueAt(path, contexts));
 		else if (sign !== undefined) code += sign;
 		else throw new Error(`${source}: is no expression`);
 	}

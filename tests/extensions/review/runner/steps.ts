@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { actions } from "./actions.ts";
@@ -20,7 +20,7 @@ export class JobSteps {
 	readonly contexts: Contexts;
 	log = "";
 	#isFailed = false;
-	readonly #steps: Record<string, { outputs: Record<string, string>; outcome: Result }> = {};
+	readonly #steps: Record<string, { outputs: Record<string, string> }> = {};
 
 	constructor(
 		readonly run: Run,
@@ -45,14 +45,12 @@ export class JobSteps {
 		const status = statusOf([this.#isFailed ? "failure" : "success"]);
 		const stepEnv = valuesOf(step.env ?? {}, this.contexts);
 		const contexts = { ...this.contexts, env: { ...(this.contexts.env as Texts), ...stepEnv } };
-		const own = step.id ?? `#${Object.keys(this.#steps).length}`;
-		this.#steps[own] = { outputs: {}, outcome: "skipped" };
+		const id = step.id ?? `#${Object.keys(this.#steps).length}`;
+		this.#steps[id] = { outputs: {} };
 		if (!isMet(step.if, contexts, status)) return;
 		try {
-			const outputs = await this.#do(step, contexts);
-			this.#steps[own] = { outputs, outcome: "success" };
+			this.#steps[id] = { outputs: await this.#do(step, contexts) };
 		} catch (error) {
-			this.#steps[own] = { outputs: {}, outcome: "failure" };
 			this.log += `##[error]${(error as Error).message}\n`;
 			if (step["continue-on-error"] !== true) this.#isFailed = true;
 		}
@@ -78,29 +76,21 @@ export class JobSteps {
 
 	/** GitHub's own words: `bash -e {0}`, and with `shell: bash` also `-o pipefail` (GitHub, "Workflow syntax", `shell`). */
 	async #bash(script: string, shell: string | undefined, contexts: Contexts) {
-		const { host, workspace, run } = this;
+		const { host, workspace } = this;
 		const files = mkdtempSync(join(host.folder, "step-"));
-		const [path = "", output = "", later = ""] = ["script.sh", "output", "env"].map((name) =>
-			join(files, name),
-		);
-		writeFileSync(path, script);
+		const [output, later] = [join(files, "output"), join(files, "env")];
 		for (const file of [output, later]) writeFileSync(file, "");
-		const options = shell === "bash" ? ["--noprofile", "--norc", "-eo", "pipefail"] : ["-e"];
+		const options = shell === "bash" ? ["-eo", "pipefail"] : ["-e"];
 		const github = contexts.github as Record<string, unknown>;
 		const env = {
 			...host.environment,
 			...{ CI: "true", GITHUB_ACTIONS: "true", GITHUB_REPOSITORY: String(github.repository) },
-			...{
-				GITHUB_SERVER_URL: String(github.server_url),
-				GITHUB_REF: run.start.ref,
-				GITHUB_SHA: run.start.sha,
-			},
-			...{ GITHUB_OUTPUT: output, GITHUB_ENV: later, RUNNER_TEMP: files },
+			...{ GITHUB_SERVER_URL: String(github.server_url), RUNNER_TEMP: files },
+			...{ GITHUB_OUTPUT: output, GITHUB_ENV: later },
 			GITHUB_STEP_SUMMARY: join(files, "summary.md"),
 			...(contexts.env as Record<string, string>),
 		};
-		mkdirSync(workspace, { recursive: true });
-		const child = spawn("bash", [...options, path], {
+		const child = spawn("bash", [...options, "-c", script], {
 			cwd: workspace,
 			env,
 			stdio: ["ignore", "pipe", "pipe"],

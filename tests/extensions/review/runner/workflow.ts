@@ -22,7 +22,6 @@ export interface Job {
 	outputs?: Record<string, string>;
 	environment?: { name: string };
 	permissions?: Record<string, string>;
-	strategy?: { matrix: Record<string, unknown> };
 	steps: Step[];
 }
 
@@ -54,7 +53,7 @@ export interface Host
 	/** Secrets of each environment: only a run on the default branch gets them (GitHub, "Deployment branches and tags"). */
 	secrets: Record<string, Record<string, string>>;
 	token: string;
-	/** Happens when a job has ended: what another one could have handed over. */
+	/** Happens when a job has ended. */
 	afterJob?: (id: string, run: Run) => void;
 	/** Texts that may not be handed from one job to another. */
 	isSecret: (text: string) => boolean;
@@ -66,7 +65,8 @@ export interface PlayedJob {
 	outputs: Record<string, string>;
 	/** What its commands have printed, and why it failed. */
 	log: string;
-	workspaces: string[];
+	/** Empty where it did not run. */
+	workspace: string;
 }
 
 /** A run of one workflow: its jobs by their ids. */
