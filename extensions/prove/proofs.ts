@@ -9,14 +9,7 @@ import { placeFile } from "../../publish/place-file.ts";
 import { causeOf } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { folderOf, type Lang, langs } from "../../registry/smallkey.ts";
-import {
-	type Proof,
-	type Proofs,
-	pictureName,
-	proofsFile,
-	proofsVersion,
-	readProofs,
-} from "../../site/data/proofs.ts";
+import { type Proofs, pictureName, proofsFile, proofsVersion, readProofs } from "../../site/data/proofs.ts";
 import { blockedOn, placeOf, quote } from "../harvest/finding.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
 
