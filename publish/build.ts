@@ -11,7 +11,6 @@ import { type LayersAt, locate, type Source, versionOf } from "./collect.ts";
 import { openFolder, servedManifestPath } from "./place-file.ts";
 import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
 
-/** Time before a progress bar appears, in milliseconds. */
 const delayMs = 1000;
 
 /**
@@ -38,7 +37,7 @@ export function progress(total: number, label: string, screen: NodeJS.WriteStrea
 	};
 }
 
-/** Runs a task for each item, at most `concurrency` at the same time, with a progress bar. @returns results in order */
+/** Runs a task for each item, with a progress bar. @returns results in order */
 export async function mapWithProgress<Item, Result>(
 	items: Iterable<Item>,
 	label: string,
@@ -56,15 +55,12 @@ export async function mapWithProgress<Item, Result>(
 	return pMap(all, run, { concurrency }).finally(() => bar.stop()) as Promise<Result[]>;
 }
 
-/** The result of a build. */
 export interface Built {
 	/** One line each: file, JSON pointer and reason. */
 	problems: string[];
-	/** The number of files that were added or changed, removed, or stayed; null if nothing was written because of problems. */
+	/** Files added or changed, removed, and unchanged; null: nothing was written because of problems. */
 	written: Record<"written" | "removed" | "unchanged", number> | null;
-	/** What was built. */
 	layers: LayersAt;
-	/** The layers that were read. */
 	read: ReadLayers;
 }
 
@@ -75,13 +71,11 @@ export interface ReadLayers {
 	wrong: readonly string[];
 }
 
-/** The layers to build, and the problems of their files. */
 interface Found {
 	/** Smallkey → layer; null for a layer that is no longer served. */
 	layers: Map<string, CheckedLayer | null>;
 	wrong: readonly string[];
 	problems: readonly FileProblem[];
-	/** Whether these are all layers. */
 	isWhole: boolean;
 }
 
@@ -95,16 +89,14 @@ interface Manifest {
 	wrong: readonly string[];
 }
 
-/** The highest number of changed files for which a build reads only their layers. */
+/** Of more changes, all layers are read. */
 const maxChanges = 1_000;
-/** The highest number of wrong files in a commit that is still built. */
 const maxWrong = 200;
 
 /**
- * Validates the layers, and then writes their fragments into `out`. Unchanged files are not written again, and the files
- * of removed layers are removed. From a commit, or a folder without uncommitted changes, only the layers that have changed
- * since the last build are read. If a file of a folder is wrong, nothing is written. If a file of a commit is wrong, its
- * last valid form is built, and the result has both the problems and the numbers of written files.
+ * Validates the layers, and writes their fragments into `out`. Unchanged files are not written again. From a
+ * commit, only the layers that have changed since the last build are read. A wrong file of a folder stops the
+ * build; of a commit, its last valid form is built.
  * @param fresh whether to ignore the manifest of the last build, and to compare every file
  */
 export async function build(
@@ -132,7 +124,7 @@ export async function build(
 	return { problems, written, layers: at, read: found };
 }
 
-/** Reads the layers that have changed since an earlier build by the same renderer; null if all have to be read. */
+/** Null if all layers have to be read. */
 async function readChanges(earlier: Manifest, at: LayersAt): Promise<Found | null> {
 	if ("files" in at) {
 		const isSame = earlier.commit === at.hash;
@@ -152,8 +144,8 @@ async function readAll(at: LayersAt): Promise<Found> {
 }
 
 /**
- * The files that differ from the commit of the last build, and the files that were wrong in that commit.
- * @returns null if the repository does not have that commit, or too many files differ: all layers have to be built
+ * The files that differ from the commit of the last build, and the files that were wrong in it. @returns null
+ * if the repository does not have that commit, or too many files differ
  */
 async function changesSince(
 	{ commit: before, wrong }: Manifest,
@@ -167,12 +159,11 @@ async function changesSince(
 	return [...changes, ...stillWrong.map((path) => ({ path, mode: "100644", id: null }))];
 }
 
-/** Whether a folder can be built: every file has to be valid. */
 function hasNoProblem({ problems }: Found): boolean {
 	return problems.length === 0;
 }
 
-/** Whether a commit can be built: it needs a valid layer, unless no file is wrong, and has at most `maxWrong` wrong files. */
+/** A commit needs a valid layer, unless no file is wrong. */
 function hasFewProblems({ layers, problems }: Found): boolean {
 	if (problems.length === 0) return true;
 	const isValid = [...layers.values()].some((layer) => layer !== null);
@@ -183,10 +174,7 @@ function wrongFiles(problems: readonly FileProblem[]): string[] {
 	return [...new Set(problems.map(({ file }) => file))].sort();
 }
 
-/**
- * Writes the files of layers, and removes the files of removed layers. A whole build removes all other files, too.
- * @returns the number of files for each kind of change
- */
+/** A whole build removes all other files, too. */
 async function write({ layers, isWhole }: Found, out: string, settings: Required<FragmentSettings>) {
 	const folder = openFolder(out, slotsOf(settings));
 	const count = { same: 0, added: 0, changed: 0, removed: 0, absent: 0 };
@@ -212,8 +200,8 @@ function manifestPath(out: string): string {
 }
 
 /**
- * Reads the manifest of an output folder; null if the folder or the manifest does not exist, or it is not valid JSON.
- * @throws {Error} with the path if the manifest exists and cannot be read: a build from nothing would hide the fault
+ * Null if there is none.
+ * @throws {Error} if it cannot be read: a build from nothing would hide the fault
  */
 export function readManifest(out: string): Manifest | null {
 	const path = manifestPath(out);
@@ -221,7 +209,6 @@ export function readManifest(out: string): Manifest | null {
 	return tryJson(text ?? "") as Manifest | null;
 }
 
-/** Writes the manifest. To be called once the output is complete. */
 export function writeManifest(out: string, manifest: Manifest): void {
 	writeFileSync(manifestPath(out), `${JSON.stringify(manifest, null, "\t")}\n`);
 }

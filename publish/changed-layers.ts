@@ -13,20 +13,16 @@ import { listTree, type PathChange, readEntries } from "../store/git/commands/tr
 import { eachInSlices } from "./file-writer.ts";
 
 /**
- * Reads the files of all spellings of some smallkeys, sorted by path, and yields them in portions: a list for each
- * smallkey in lower case. A smallkey that is not stored yields nothing.
- * @param wanted smallkeys in lower case
+ * Yields the files of all spellings of smallkeys (in lower case), sorted by path, in portions: a list for
+ * each smallkey.
  */
 type ReadSpellings = (wanted: ReadonlySet<string>) => AsyncIterable<LayerFile[][]>;
 
-/** The highest number of wrong files whose last valid form is looked for. */
 const maxWrong = 1_000;
 
 /**
  * Reads what a commit range changes, with the last valid form of each layer whose file is wrong.
- * @param commit the end of the range
  * @param changed the paths that differ; null: the range starts from nothing
- * @param make makes of a layer what the caller needs
  * @param listed all paths under `layers/`, if they are listed already
  */
 export async function readServed<T>(
@@ -47,9 +43,7 @@ export async function readServed<T>(
 
 /**
  * Reads what a commit range changes for readers, in slices.
- * @param changed the paths that differ between the two commits
  * @param read reads layers at the end of the range
- * @param make makes of a layer what the caller needs
  */
 export async function readRange<T>(
 	changed: Iterable<PathChange>,
@@ -57,7 +51,7 @@ export async function readRange<T>(
 	make: (layer: CheckedLayer) => T,
 ) {
 	const range = {
-		/** Smallkey → what was made of the layer that is served at the end of the range; null: none is. */
+		/** Smallkey → what was made of the layer; null: it is not served at the end of the range. */
 		layers: new Map<string, T | null>(),
 		problems: [] as FileProblem[],
 		/** Smallkeys whose file is wrong: their last valid form is served. They are not in `layers`. */
@@ -96,21 +90,19 @@ export async function readRange<T>(
 	return range;
 }
 
-/** Judges files that are stored, by the rules that they need to be served. */
 function judgeStored(files: readonly EditedFile[]) {
 	return judgeChange(namesOf(files), files, "stored");
 }
 
-/** Up to this number of folders, only these folders are listed; above it, all of `layers/` is. */
+/** Of more folders, all of `layers/` is listed. */
 const maxFolders = 200;
-/** How many smallkeys of a commit one process of git reads, and how many are in memory at once. */
+/** Layers that one process of git reads, and that are in memory at once. */
 const readAtOnce = 4_000;
-/** How many smallkeys are read at once through the store: the event loop does other work between them. */
 const cachedAtOnce = 64;
 
 /**
- * Reads layers of a commit with git processes: suited to many layers.
- * @param all all paths under `layers/`, if they are listed already; sorted
+ * Reads with git processes: suited to many layers. @param all all paths under `layers/`, if they are listed
+ * already
  */
 export function commitLayers(
 	repository: string,
@@ -144,7 +136,7 @@ export function spellingsIn(files: Iterable<PathChange>): Map<string, PathChange
 	return groups;
 }
 
-/** Reads layers through the store, which caches folders: suited to few layers. */
+/** Reads through the store, which caches folders: suited to few layers. */
 export function storeLayers(at: CommitReader): ReadSpellings {
 	const read = async (lower: string) => {
 		const spellings = await at.keys(folderOf(lower), lower);
@@ -158,13 +150,11 @@ export function storeLayers(at: CommitReader): ReadSpellings {
 	};
 }
 
-/** The highest number of commits in which valid content of a layer is looked for. */
 const maxCommits = 200;
 
 /**
- * Finds the last valid form of a layer whose file is wrong at a commit: the newest valid content of the registration and
- * of the description. Each search ends at the commit that removed the file, so that removed content stays removed.
- * @param commit full id
+ * Finds the newest valid content of the registration and of the description. Each search ends at the commit
+ * that removed the file, so that removed content stays removed.
  * @returns null if the registration has no valid content
  */
 export async function findEarlier(
@@ -192,7 +182,7 @@ export async function findEarlier(
 
 type Versions = AsyncGenerator<LayerFile>;
 
-/** The versions of a file, the newest first, as far as the commit that removed it. @param lines of `git log --raw` */
+/** Newest first. @param lines of `git log --raw` */
 async function* versionsOf(repository: string, lines: readonly string[], path: string): Versions {
 	for (const line of lines) {
 		const [, mode = "", , id = "", status = "", name] = line.split(/[ \t]/);
@@ -202,7 +192,7 @@ async function* versionsOf(repository: string, lines: readonly string[], path: s
 	}
 }
 
-/** The layers whose files some changes touch, and the changes of files that are no layer's. */
+/** `misplaced`: changes of files that are no layer's. */
 export async function namesIn(changes: readonly PathChange[]) {
 	const smallkeys = new Set<string>();
 	const misplaced: PathChange[] = [];

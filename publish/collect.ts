@@ -6,21 +6,18 @@ import { type LayerFile, maxBytesOf } from "../registry/judge.ts";
 import { gitText } from "../store/git/commands/run.ts";
 import { listTree, readEntries } from "../store/git/commands/tree.ts";
 
-/** What is built: a folder of layers, or one commit of a git repository. */
 export type Source = { folder: string } | { repository: string; ref: string };
 
-/** A commit, by its full id. */
 export type CommitAt = { repository: string; commit: string };
 
-/** Where the layers are: at a commit, or in the files of a folder without a known commit, which have a hash in its place. */
+/** A commit by its full id, or the files of a folder without a known commit, with a hash in its place. */
 export type LayersAt = CommitAt | { files: readonly LayerFile[]; hash: string };
 
-/** What differs when layers do: a commit, or the hash of files. */
 export function versionOf(at: LayersAt): string {
 	return "files" in at ? at.hash : at.commit;
 }
 
-/** Finds the commit of a source. A folder has one if it is that of a checkout without uncommitted changes. */
+/** A folder has a commit if it is that of a checkout without uncommitted changes. */
 export async function locate(source: Source): Promise<LayersAt> {
 	if ("folder" in source)
 		return (await committedFolder(source.folder).catch(() => null)) ?? readFolder(source.folder);
@@ -35,7 +32,7 @@ function readFolder(folder: string): LayersAt {
 	return { files, hash: hash.digest("hex") };
 }
 
-/** The commit of a folder `layers` in a repository; null for another folder, or with uncommitted changes. */
+/** Null for another folder, or with uncommitted changes. */
 async function committedFolder(folder: string): Promise<CommitAt | null> {
 	const git = (...args: string[]) => gitText(folder, args);
 	const repository = await git("rev-parse", "--show-toplevel");
@@ -49,10 +46,10 @@ async function committedFolder(folder: string): Promise<CommitAt | null> {
 const systemFile = /^(?:\.ds_store|\._.*|\.directory|(?:eh)?thumbs\.db|desktop\.ini|icon\r)$/i;
 
 /**
- * Reads every file of a folder of layers, including links and files in wrong places, sorted by path. Paths start with
- * `layers/`, whatever the folder is called. A file over the limit is not read: its content is replaced by zero bytes, one
- * more than the limit. Synchronous: for 100,000 small files this takes a fifth of the time. Not by fast-glob, whose `**`
- * leaves out a name with a line break.
+ * Reads every file, including links and files in wrong places, sorted by path. Paths start with `layers/`,
+ * whatever the folder is called. The content of a file over the limit is replaced by zero bytes, one more
+ * than the limit. Synchronous: for 100,000 small files this takes a fifth of the time. Not by fast-glob,
+ * whose `**` leaves out a name with a line break.
  * @throws {Error} if the folder does not exist
  */
 export function collectFolder(folder: string): LayerFile[] {
@@ -74,7 +71,7 @@ function filesIn(folder: string, name: string): LayerFile[] {
 	});
 }
 
-/** The full id of the commit that a ref names. @throws {Error} if there is no such commit */
+/** @throws {Error} if there is no such commit */
 export async function resolveCommit(repository: string, ref: string): Promise<string> {
 	const words = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`];
 	return gitText(repository, words).catch(() => {
@@ -83,12 +80,10 @@ export async function resolveCommit(repository: string, ref: string): Promise<st
 	});
 }
 
-/** Reads every file under `layers/` of one commit, sorted by path. */
 export async function collectCommit(repository: string, commit: string): Promise<LayerFile[]> {
 	return readEntries(repository, await listTree(repository, commit, "layers/"));
 }
 
-/** Reads every file of the source, sorted by path. @throws {Error} if the folder or the commit does not exist */
 export async function collectSource(source: Source): Promise<LayerFile[]> {
 	if ("folder" in source) return collectFolder(source.folder);
 	return collectCommit(source.repository, await resolveCommit(source.repository, source.ref));

@@ -5,10 +5,10 @@ import type { Log } from "../store/store.ts";
 import type { openFolder } from "./place-file.ts";
 import type { RenderedLayer } from "./rendered.ts";
 
-/** Longest work on the event loop before other tasks run, in milliseconds. */
+/** Longest work before other tasks run, in milliseconds. */
 const sliceMs = 4;
 
-/** Runs a short task for each item, in slices of `sliceMs`: the service answers readers between them. */
+/** Runs a short task for each item; the service answers readers between slices. */
 export async function eachInSlices<T>(items: Iterable<T>, task: (item: T) => void): Promise<void> {
 	let start = performance.now();
 	for (const item of items) {
@@ -19,7 +19,6 @@ export async function eachInSlices<T>(items: Iterable<T>, task: (item: T) => voi
 	}
 }
 
-/** Times in milliseconds. */
 const defaultTimes = {
 	/** The first and the longest pause before a failed write is retried. Each pause is twice the one before. */
 	retryMs: 500,
@@ -28,25 +27,22 @@ const defaultTimes = {
 
 export type FileTimes = typeof defaultTimes;
 
-/** Layers that are read and written in one round. */
 const layersAtOnce = 64;
 /** While more layers wait, the service says that it is not ready. */
 const maxSmall = 1_000;
 
-/** Rendered layers: smallkey → its fragments, or null if the layer is not served. */
+/** Smallkey → fragments; null if the layer is not served. */
 export type Rendered = ReadonlyMap<string, RenderedLayer | null>;
 
 /**
- * Writes the files of layers: those of a change at once, all others in the background, in turns that let reads through. The
+ * Writes the files of a change at once, all others in the background, in turns that let reads through. The
  * files are derived data: what cannot be written is tried again.
  */
 export function openFileWriter(options: {
 	folder: ReturnType<typeof openFolder>;
-	/** The layers that are served: smallkey → rank. Kept current with the files. */
+	/** Smallkey → rank of what is served. Kept current with the files. */
 	layers: Map<string, number>;
-	/** Renders layers as they are served now. */
 	render: (smallkeys: readonly string[]) => Promise<Rendered>;
-	/** Called with each layer whose files were written. */
 	written: (smallkey: string) => void;
 	/** Gets one warning when files cannot be written, and another when all files are current again. */
 	log: Log;
@@ -60,7 +56,7 @@ export function openFileWriter(options: {
 	let isListDue = false;
 	/** Smallkeys in lower case that were changed since the round in the background read its layers. */
 	const overtaken = new Set<string>();
-	/** How many layers a comparison of all files has rewritten; null without a comparison. */
+	/** Layers that a comparison of all files has rewritten; null without a comparison. */
 	let rewritten: number | null = null;
 	let isLarge = false;
 	/** Why files could not be written; null once all files are current again. */
@@ -70,7 +66,6 @@ export function openFileWriter(options: {
 	let working: Promise<void> | null = null;
 	let isClosing = false;
 
-	/** Notes that the files of layers are not current. */
 	function mark(smallkeys: Iterable<string>): void {
 		for (const smallkey of smallkeys) {
 			stale.add(smallkey);
@@ -79,7 +74,7 @@ export function openFileWriter(options: {
 		if (stale.size > maxSmall) isLarge = true;
 	}
 
-	/** Compares all files in the background. @param reports whether the log gets the number of those that are rewritten */
+	/** @param reports whether the log gets the number of rewritten layers */
 	function compareAll(reports: boolean): void {
 		mark(layers.keys());
 		isListDue = true;
@@ -87,12 +82,6 @@ export function openFileWriter(options: {
 		work();
 	}
 
-	/**
-	 * Writes the files of layers that have changed.
-	 * @param render renders them as they are now
-	 * @returns whether all are written; the others are tried again in the background, from `work` on
-	 * @throws {Error} if they cannot be rendered
-	 */
 	async function write(smallkeys: readonly string[], render: () => Promise<Rendered>): Promise<boolean> {
 		mark(smallkeys);
 		const failure = await place(await render()).then(
@@ -103,7 +92,6 @@ export function openFileWriter(options: {
 		return failure === null;
 	}
 
-	/** Starts the work in the background, unless it runs, or waits after a failure. */
 	function work(): void {
 		if (working || isClosing || pause) return;
 		if (!isListDue && stale.size === 0) return settle();
@@ -115,7 +103,6 @@ export function openFileWriter(options: {
 			});
 	}
 
-	/** Finds the files of layers that are not served. */
 	async function list(): Promise<void> {
 		const names = await folder.list();
 		isListDue = false;
@@ -138,14 +125,14 @@ export function openFileWriter(options: {
 	}
 
 	/**
-	 * Writes the files of layers in slices.
-	 * @param isLater whether they are of a round in the background: those that have changed meanwhile are left out
+	 * @param isLater whether they are of a round in the background: those that have changed meanwhile are
+	 * left out
 	 * @throws {Error} the first failure, once all others are written
 	 */
 	async function place(rendered: Rendered, isLater = false): Promise<void> {
 		const failures: unknown[] = [];
 		try {
-			// Somebody has removed the folder: its other files are missing, too.
+			// The folder was removed: its other files are missing, too.
 			if (folder.makeFolders()) compareAll(false);
 		} catch {
 			// Each write into a folder that cannot be made fails.
@@ -168,7 +155,6 @@ export function openFileWriter(options: {
 		if (failures.length > 0) throw failures[0];
 	}
 
-	/** Called once all files are current. */
 	function settle(): void {
 		if (reason !== null) log.warn("the rendered files are current again");
 		const number = counted(rewritten ?? 0, "layer");
@@ -177,7 +163,6 @@ export function openFileWriter(options: {
 		[isLarge, reason, attempts, rewritten] = [false, null, 0, null];
 	}
 
-	/** Starts the pause after a failure, unless it runs already. */
 	function pauseAfter(failure: string): void {
 		if (reason === null) log.warn(`the rendered files cannot be written: ${failure}`);
 		reason = failure;
@@ -202,21 +187,20 @@ export function openFileWriter(options: {
 		write,
 		work,
 		isStale: (smallkey: string) => stale.has(smallkey),
-		/** How many layers have files that wait to be written. */
 		get behind(): number {
 			return stale.size;
 		},
-		/** Why the files are not current, in one line; null if they are current. */
+		/** Null if the files are current. */
 		state(): string | null {
 			if (reason !== null)
 				return `the rendered files of ${counted(stale.size, "layer")} are behind: ${reason}`;
 			return isLarge ? "the rendered files of a large change are being written" : null;
 		},
-		/** Waits until nothing is being written. Files that could not be written are still behind then. */
+		/** Files that could not be written are still behind then. */
 		async idle(): Promise<void> {
 			while (working) await working;
 		},
-		/** Ends the work in the background. @returns whether all files are current */
+		/** @returns whether all files are current */
 		async close(): Promise<boolean> {
 			isClosing = true;
 			if (pause) clearTimeout(pause);

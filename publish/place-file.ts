@@ -16,25 +16,22 @@ import { targetNames, targetOf } from "../registry/targets/table.ts";
 import { etagOf } from "../store/hashes.ts";
 import { type RenderedLayer, type Slot, slotFolder } from "./rendered.ts";
 
-/** Where the manifest of a service is, beside its output folder. A build into that folder removes it. */
+/** A build into that folder removes it. */
 export function servedManifestPath(out: string): string {
 	return `${out}.served`;
 }
 
-/** Opens a folder of rendered files: one for each layer and slot. */
+/** A file for each layer and slot. */
 export function openFolder(out: string, slots: readonly Slot[]) {
 	const folders = slots.map(slotFolder);
 	const others = targetNames.filter((name) => slots.every(({ target }) => target !== name));
 
-	/** Makes the folders of all slots. @returns whether one of them was missing @throws {Error} if one cannot be made */
+	/** @returns whether one of them was missing */
 	function makeFolders(): boolean {
 		return folders.filter((folder) => mkdirSync(join(out, folder), { recursive: true })).length > 0;
 	}
 
-	/**
-	 * Lists the names of the layers that have files, and removes the files of other targets and of killed processes.
-	 * @throws {Error} if the folder cannot be read or made
-	 */
+	/** Lists the layers that have files, and removes the files of other targets and of killed processes. */
 	async function list(): Promise<Set<string>> {
 		for (const name of others) await rm(join(out, targetOf(name).doc), { recursive: true, force: true });
 		makeFolders();
@@ -50,9 +47,8 @@ export function openFolder(out: string, slots: readonly Slot[]) {
 	}
 
 	/**
-	 * Writes the files of a layer, or removes them if it is null. A file that fails stops no other one.
-	 * @param isFresh whether the folders are empty and have no readers
-	 * @throws {Error} the first failure
+	 * Writes the files of a layer, or removes them if it is null. @throws {Error} the first failure, after
+	 * all files
 	 */
 	function place(name: string, layer: RenderedLayer | null, isFresh = false): PlacedFile[] {
 		const failures: unknown[] = [];
@@ -70,7 +66,6 @@ export function openFolder(out: string, slots: readonly Slot[]) {
 
 	return {
 		folders,
-		/** Whether a folder of a slot is missing. */
 		isMissing: () => folders.some((folder) => !existsSync(join(out, folder))),
 		makeFolders,
 		list,
@@ -79,8 +74,8 @@ export function openFolder(out: string, slots: readonly Slot[]) {
 }
 
 /**
- * Reads a rendered file; null if it is missing, empty or cannot be read. Synchronous: for a small file this takes a third of
- * the time.
+ * Null if it is missing, empty or cannot be read. Synchronous: for a small file this takes a third of the
+ * time.
  */
 export function readFragmentFile(path: string): Fragment | null {
 	try {
@@ -91,26 +86,23 @@ export function readFragmentFile(path: string): Fragment | null {
 	}
 }
 
-/** Endings of the compressed copies that a web server looks for beside a file. */
+/** A web server looks for them beside a file. */
 const companionEndings = [".gz", ".br"] as const;
 
-/** Whether a name is that of a compressed copy. A smallkey never has a dot. */
+/** A smallkey never has a dot. */
 export function isCompanion(name: string): boolean {
 	return companionEndings.some((ending) => name.endsWith(ending));
 }
 
 let serial = 0;
 
-/**
- * Prefix of the names of temporary files. They are beside the output folder: on the same disk, and never served.
- * @param writer separates two processes that write below the same output
- */
+/** Temporary files are beside the output folder: on the same disk, and never served. */
 function temporaryPrefix(out: string, writer: string): string {
 	return `.${basename(out)}${writer}.`;
 }
 
 interface PlaceOptions {
-	/** Whether the folder was empty and has no readers: the file is written without a comparison. */
+	/** Whether the folder is empty and has no readers: nothing is compared. */
 	isFresh?: boolean;
 	/** Separates the temporary files of two processes that write below the same output. */
 	writer?: string;
@@ -118,13 +110,11 @@ interface PlaceOptions {
 	copies?: (bytes: Uint8Array) => Iterable<readonly [ending: string, copy: Uint8Array]>;
 }
 
-/** What became of a file. */
 export type PlacedFile = "same" | "added" | "changed" | "removed" | "absent";
 
 /**
- * Writes a file, or removes it if `bytes` is null. Readers get the old file or the new one, never a part of it, and never
- * a compressed copy of the old file beside the new file. A file that already has these bytes is not written again.
- * @param out folder of all files
+ * Writes a file, or removes it if `bytes` is null. Readers get the old file or the new one, and never a
+ * compressed copy of the old file beside the new one. The same bytes are not written again.
  * @param path below `out`; its folder has to exist
  * @throws {Error} if the file cannot be written; the old file stays
  */
@@ -163,7 +153,6 @@ function replace(prefix: string, target: string, bytes: Uint8Array): void {
 	}
 }
 
-/** Removes the temporary files of a killed process. */
 export function removeTemporaryFiles(out: string, writer = ""): void {
 	for (const name of readdirSync(dirname(out))) {
 		const isOurs = name.startsWith(temporaryPrefix(out, writer)) && name.endsWith(".tmp");

@@ -26,16 +26,15 @@ import {
 	slotsOf,
 } from "./rendered.ts";
 
-/** Up to this number of changed paths, a push waits for its files; the others are written in the background. */
+/** The files of a larger push are written in the background. */
 const maxSmallPush = 100;
 
-/** What the files of a service were rendered from. Beside the folder, as `dist.served`; never served itself. */
+/** Saved beside the folder, as `dist.served`. */
 interface ServedManifest {
 	renderer: string;
 	commit: string;
 	/** Whether a service writes the files: they show the commit, or a later one, or a process was killed meanwhile. */
 	isOpen: boolean;
-	/** The served layers: smallkey and rank. */
 	layers: readonly [smallkey: string, rank: number][];
 }
 
@@ -44,14 +43,13 @@ type ServedBranch = Pick<Branch, "rangeSince" | "firstRange" | "readerAt" | "com
 export type Publication = ReturnType<typeof openPublication>;
 
 /**
- * Opens what readers are served: the rendered files, which follow the branch. A layer whose file is missing, or is not
- * known to be current, is rendered when it is read.
+ * What readers are served: the rendered files, which follow the branch. A layer whose file is missing, or is
+ * not known to be current, is rendered when it is read.
  */
 export function openPublication(options: {
 	dataDir: string;
 	repository: string;
 	settings: FragmentSettings;
-	/** Most bytes of fragments in memory. */
 	maxCacheBytes: number;
 	log: Log;
 	times?: Partial<FileTimes> | undefined;
@@ -75,8 +73,8 @@ export function openPublication(options: {
 	});
 
 	/**
-	 * Starts to serve: the files of an earlier process, with what has changed since then. After a process that was killed, or
-	 * had other settings, all files are compared in the background.
+	 * Serves the files of an earlier process, with what has changed since. After a process that was killed,
+	 * or had other settings, all files are compared in the background.
 	 * @returns the commit that is served: an earlier one if the layers since then cannot be read
 	 * @throws {GitFailure} if the layers cannot be read and there are no files
 	 */
@@ -103,7 +101,7 @@ export function openPublication(options: {
 			return manifest.commit;
 		}
 		await saveManifest(true);
-		// What earlier versions kept, and a build: with these files, they have written the folder since.
+		// Of earlier versions, and of a build.
 		for (const name of ["fragments", "fragments.ended", "dist.manifest"])
 			await rm(join(dataDir, name), { force: true }).catch(log.error);
 		return branch.commit;
@@ -127,8 +125,8 @@ export function openPublication(options: {
 	}
 
 	/**
-	 * Publishes a range. Its layers can be read then, and the files of a small one are written; the files of a large push
-	 * are written in the background.
+	 * The layers of a range can be read then, and its files are written; those of a large push are written in
+	 * the background.
 	 * @throws {GitFailure} if the layers cannot be read
 	 */
 	async function publish({ to, changes, at, isPushed }: CommitRange): Promise<Published> {
@@ -158,7 +156,7 @@ export function openPublication(options: {
 		return renderFragments(layer, settings);
 	}
 
-	/** Renders layers of the served commit, a wrong file in its last valid form. */
+	/** A wrong file is rendered in its last valid form. */
 	async function renderStored(smallkeys: readonly string[], reports = true): Promise<Rendered> {
 		if (!served) throw new Error("nothing is served yet");
 		const { commit, at } = served;
@@ -172,7 +170,6 @@ export function openPublication(options: {
 		return range.layers;
 	}
 
-	/** Reports the files below `layers/` that are no layer's. */
 	async function reportMisplaced(misplaced: readonly PathChange[]): Promise<void> {
 		report((await readRange(misplaced, async function* () {}, render)).problems);
 	}
@@ -185,7 +182,6 @@ export function openPublication(options: {
 		return layers.has(smallkey) || files.isStale(smallkey);
 	}
 
-	/** Reads a fragment from its file; renders it if the file is missing or not known to be current. */
 	function load(slot: string, smallkey: string): Fragment | null | Promise<Fragment | null> {
 		const path = join(out, slot, smallkey);
 		if (!files.isStale(smallkey)) {
@@ -227,7 +223,6 @@ export function openPublication(options: {
 			return layers.size;
 		},
 		files,
-		/** Ends the work in the background, and notes what the files show for the next process. */
 		async close(): Promise<void> {
 			const areCurrent = await files.close();
 			if (areCurrent && served) await saveManifest(false);

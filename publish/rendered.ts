@@ -17,13 +17,11 @@ import { codeStamp } from "../store/files/version.ts";
 /** What a layer, and each of its fragments, takes beside its bytes: row `memory` of `npm run bench`. */
 const [layerBytes, fragmentBytes] = [200, 250];
 
-/** Fragments of a layer by the position of their folder; null where the target cannot express the layer. */
 type Fragments = readonly (Fragment | null | undefined)[];
 
 /**
- * Keeps the fragments that were read last in memory.
- * @param maxBytes most bytes of all layers
- * @param isKnown whether a smallkey may have fragments: what cannot is answered without a look
+ * Keeps the fragments that were read last.
+ * @param isKnown whether a smallkey may have fragments
  * @param load reads a fragment that is not in memory
  */
 export function createFragmentCache(
@@ -85,7 +83,7 @@ export function createFragmentCache(
 	};
 }
 
-/** The settings that decide how layers are rendered, with all defaults: a plain object that other processes can get. */
+/** With all defaults: a plain object that other processes can get. */
 export function fragmentSettings(settings: FragmentSettings): Required<FragmentSettings> {
 	const { metadataUrl, catalogueUrl, mapWkid, mapServerType, targets } = settings;
 	return {
@@ -97,44 +95,41 @@ export function fragmentSettings(settings: FragmentSettings): Required<FragmentS
 	};
 }
 
-/** A hash of everything that decides how a registration is rendered: the code and the settings. */
+/** A hash of the code and the settings, which decide how a registration is rendered. */
 export function rendererStamp(settings: FragmentSettings): string {
 	const text = codeStamp() + JSON.stringify(fragmentSettings(settings));
 	return createHash("sha256").update(text).digest("hex");
 }
 
-/** One of the forms in which each layer is read: a target in one language. */
+/** A form in which each layer is read. */
 export interface Slot {
 	target: TargetName;
 	lang: Lang;
 }
 
-/** The forms in which each layer is read, in the order of its fragments. */
+/** In the order of the fragments. */
 export function slotsOf({ targets = targetNames }: Pick<FragmentSettings, "targets">): readonly Slot[] {
 	return targets.flatMap((target) => langs.map((lang) => ({ target, lang })));
 }
 
-/** The path of a fragment below an output folder: `v0.9/doc/en/23ax5t`. */
+/** `v0.9/doc/en/23ax5t` */
 export function slotPath({ target, lang }: Slot, smallkey: string): string {
 	return targetPath(target, lang, smallkey);
 }
 
-/** The folder of the fragments of a slot below an output folder: `v0.9/doc/en`. */
+/** `v0.9/doc/en` */
 export function slotFolder({ target, lang }: Slot): string {
 	return `${targetOf(target).doc}/${lang}`;
 }
 
-/** The fragments of one layer. */
 export interface RenderedLayer {
 	/** UTF-8 JSON in the order of the slots; null if the target cannot express the layer. */
 	fragments: readonly (Uint8Array | null)[];
-	/** The layer's place in the drawing order. */
 	rank: number;
 }
 
 const encoder = new TextEncoder();
 
-/** Renders a layer in all forms. */
 export function renderFragments(layer: CheckedLayer, settings: FragmentSettings): RenderedLayer {
 	const { smallkey, registration, description } = layer;
 	const { targets = targetNames } = settings;

@@ -1,5 +1,5 @@
 // The process that writes the catalogue's files for a running service.
 import { extensions } from "../extensions/index.ts";
-import { serveOrder } from "../site/process/catalogue-worker.ts";
+import { serveOrder } from "../site/data/update.ts";
 
 serveOrder(extensions);

@@ -1,11 +1,11 @@
+import type { OtherRoute, Question } from "../api/context.ts";
 import { senderNamesOf } from "../api/senders.ts";
 import type { Extension, RunningService, Started } from "../api/service/extensions.ts";
-import { catalogueOptions } from "./data/options.ts";
 import type { Catalogue } from "./http/catalogue-requests.ts";
 import { folderPages } from "./http/folder-pages.ts";
-import { catalogueRoutes } from "./http/routes.ts";
+import { answerMoved, noPage, parsePage } from "./http/pages.ts";
 import { openCatalogue } from "./process/catalogue-process.ts";
-import { readSite, type SiteSettings } from "./process/site-settings.ts";
+import { catalogueOptions, readSite, type SiteSettings } from "./process/site-settings.ts";
 
 /** A service with the catalogue, for extensions that have pages. */
 export interface SiteService extends RunningService<SiteSettings> {
@@ -13,14 +13,12 @@ export interface SiteService extends RunningService<SiteSettings> {
 	catalogue?: Catalogue;
 }
 
-/** What differs in tests. */
 export interface SiteOptions {
-	/** The module of the process that writes the catalogue's files. */
+	/** Writes the catalogue's files. */
 	worker: URL;
 	limits?: Parameters<typeof openCatalogue>[0]["limits"];
 }
 
-/** The catalogue: its pages, and the process that writes them. */
 export function createSite({ worker, limits }: SiteOptions) {
 	async function start(service: RunningService<SiteSettings>): Promise<Started> {
 		const { configuration, repository, tip, out, log, senders, lastLook } = service;
@@ -54,4 +52,19 @@ export function createSite({ worker, limits }: SiteOptions) {
 		};
 	}
 	return { name: "site", settings: readSite, start } satisfies Extension;
+}
+
+/** With a page for every path that nothing else answers. */
+export function catalogueRoutes(catalogueOf: () => Catalogue): OtherRoute[] {
+	const bound = "a file, or one page rendered from entries in memory";
+	const answer = (question: Question) => {
+		const { path, basePath } = question;
+		const route = parsePage(path, basePath);
+		if (typeof route === "string") return answerMoved(route);
+		return catalogueOf().answer(route ?? noPage(path, basePath), question);
+	};
+	return [
+		{ name: "page", bound, matches: (path) => parsePage(path, "") !== null, answer },
+		{ name: "page", bound, isFallback: true, matches: (path) => path.startsWith("/"), answer },
+	];
 }

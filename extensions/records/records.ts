@@ -6,7 +6,7 @@ import { addressOf, allKeywords, intersects, layersIn, senderOf, titleOf } from 
 import { fold } from "../../site/search/words.ts";
 import { inBoth } from "../../site/static/html.ts";
 
-/** A parsed query for items; a filter that is null accepts every record. */
+/** A filter that is null accepts every record. */
 export interface ItemsQuery {
 	/** Folded phrases, of which the record's texts must contain at least one. */
 	q: string[] | null;
@@ -26,7 +26,7 @@ const maxPhrases = 10;
 const maxPhrasesLength = 200;
 const maxQueryLength = 8_000;
 
-/** The accepted parameters: whether a value is valid, and the text of what it must be. */
+/** Parameter → whether a value is valid, and the text of what it must be. */
 const rules = new Map<string, [isValid: (text: string) => boolean, must: string | Text]>([
 	...["q", "ids", "type"].map((name) => [name, [() => true, ""]] as [string, [() => true, string]]),
 	["limit", [(text) => /^0*[1-9]\d{0,8}$/.test(text), textOf("an-integer")]],
@@ -37,7 +37,7 @@ const rules = new Map<string, [isValid: (text: string) => boolean, must: string 
 	["f", [(text) => text === "json", "json"]],
 ]);
 
-/** Parses a query for items; returns a problem if it is invalid. @param query without its `?` */
+/** @param query without its `?` */
 export function parseItemsQuery(query: string): ItemsQuery | Problem {
 	if (query.length > maxQueryLength) return problemAt("query", "maxLength", maxQueryLength);
 	const given = new URLSearchParams(query);
@@ -83,7 +83,7 @@ function quote(text: string): string {
 	return JSON.stringify(text.slice(0, 100));
 }
 
-/** Parses four numbers, or six with heights; west may be greater than east (OGC API Features, "bbox"); null if invalid. */
+/** Four numbers, or six with heights; west may be greater than east (OGC API Features, "bbox"). */
 function parseBbox(text: string): Bounds | null {
 	const numbers = text.split(",").map((part) => (/^\s*[+-]?\d/.test(part) ? Number(part) : Number.NaN));
 	const bounds = numbers.length === 6 ? [0, 1, 3, 4].map((at) => numbers[at] as number) : numbers;
@@ -99,7 +99,6 @@ function folded(text: string): string {
 		.replace(/\s+/g, " ");
 }
 
-/** The folded texts of an entry in which `q` searches. */
 export function searchedText(entry: Entry): string {
 	const { smallkey, title, description: about } = entry;
 	const senders = langs.map((lang) => senderOf(entry, lang));
@@ -133,12 +132,11 @@ export const description = inBoth("tagline");
 
 export const json = (rel: string, href: string): Link => ({ rel, type: "application/json", href });
 
-/** A collection of records; its links make it searchable or crawlable. */
 export function catalogOf(links: readonly Link[], id = "layers"): object {
 	return { id, type: "Collection", itemType: "record", title, description, links };
 }
 
-/** The crawlable catalogue, which a hosting of files has in place of a searchable one: an index, and a file for each chunk. */
+/** The crawlable catalogue, for a hosting of files: an index, and a file for each chunk. */
 export function* recordsFiles(
 	chunks: readonly (readonly Entry[])[],
 	publicUrl: string,
@@ -212,12 +210,12 @@ const protocols: ReadonlyMap<string, string> = new Map([
 	["esriImage", "ESRI:ArcGIS:ImageServer"],
 ]);
 
-/** Accepts `…/MapServer/<n>` or `…/FeatureServer/<n>`; its groups are the service, `Map` or `Feature`, and the number. */
+/** Groups: the service, `Map` or `Feature`, and the number. */
 const oneLayer = /^([^?#]*\/(Map|Feature)Server)\/(\d{1,9})\/?(?=[?#]|$)/i;
 
 /**
- * Links to the layer's service, for French only where it differs, with its `protocol`, a name of the OGC or of Esri, and `name`, that of
- * the layer in the service. QGIS' MetaSearch adds the service of a link by its `type`, which is the protocol, too.
+ * For French only where it differs. QGIS' MetaSearch adds the service of a link by its `type`, which is the
+ * protocol, too.
  */
 function serviceLinks(entry: Entry): Link[] {
 	const different = langs.filter((lang) => lang === "en" || (entry.address.fr ?? entry.layers?.fr));

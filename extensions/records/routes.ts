@@ -27,14 +27,13 @@ export const maxSearches = 64;
 const maxKeptEntries = 1_000_000;
 
 /**
- * Makes the search of all entries, in slices that let other requests through. Results are kept for their other pages, until
- * the entries change.
+ * Searches all entries in slices that let other requests through. Results are kept for their other pages,
+ * until the entries change.
  */
 export function createSearch() {
 	const room = new Room(maxSearches);
-	/** The text of each entry in which a search looks; made by the first search. */
+	/** Made by the first search. */
 	const texts = new WeakMap<Entry, string>();
-	/** Query → its result. */
 	const results = new LRUCache<string, readonly Entry[]>({
 		maxSize: maxKeptEntries,
 		sizeCalculation: ({ length }) => length + 1,
@@ -92,7 +91,7 @@ const openApiType = "application/vnd.oai.openapi+json;version=3.0";
 const queries = ["q", "bbox", "ids", "type", "datetime", "limit", "offset"];
 const items = "collections/layers/items";
 
-/** The paths of the API, with the summary of each. */
+/** Path → summary. */
 const operations = {
 	conformance: "What the API conforms to",
 	collections: "The only collection",

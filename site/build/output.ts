@@ -19,21 +19,17 @@ import type { TargetName } from "../../registry/targets/facts.ts";
 import { targetNames, targetOf } from "../../registry/targets/table.ts";
 import { counted } from "../../registry/untrusted-text.ts";
 import { filesBelow, ifThere } from "../../store/files/files.ts";
-import { catalogueOptions } from "../data/options.ts";
 import { catalogueFiles, catalogueFolders, removeCatalogue } from "../data/output.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../data/update.ts";
 import { siteGroups } from "../http/site-headers.ts";
-import { readSite } from "../process/site-settings.ts";
+import { catalogueOptions, readSite } from "../process/site-settings.ts";
 
 const compressedMark = ".compressed";
 
 /** zlib uses four threads (libuv's pool). */
 const maxConcurrent = 8;
 
-/**
- * Above this size brotli's two best qualities take ten times as long as quality 9, and save a hundredth of
- * the bytes.
- */
+/** Above this size, qualities over 9 take ten times as long, and save a hundredth of the bytes. */
 const largeFileBytes = 16_000;
 
 const codings = new Map<string, (bytes: Uint8Array) => Promise<Buffer>>([
@@ -47,10 +43,9 @@ function brotliParams(bytes: number): Record<number, number> {
 }
 
 /**
- * Writes the files that a hosting needs beside the fragments: Cloudflare's `_headers` (Cloudflare gives an
- * asset without an extension no Content-Type) and `.assetsignore`; with `compress` a `.gz` and a `.br` of
- * each file for a web server. Unchanged files are not written again. Removes the copies of removed files;
- * without `compress` all copies.
+ * Cloudflare's `_headers` (it gives an asset without an extension no Content-Type) and `.assetsignore`; with
+ * `compress` a `.gz` and a `.br` of each file. Removes the copies of removed files; without `compress` all
+ * copies.
  */
 export async function writeHostingFiles(
 	out: string,
@@ -72,10 +67,7 @@ export async function writeHostingFiles(
 	if (!compress) await rm(mark);
 }
 
-/**
- * Cloudflare's `_headers` for static assets (Workers, "Static assets", "Headers"). The worker sets the
- * headers of folders.
- */
+/** Workers, "Static assets", "Headers". The worker sets the headers of folders. */
 function headersFile(targets: readonly TargetName[], site: boolean): string {
 	const fragments = targets.map((name) => headersRule(`/${targetOf(name).doc}/*`, fragmentHeaders));
 	// No file may match two rules: Cloudflare joins their values.
@@ -118,15 +110,13 @@ async function syncCompanions(
 }
 
 export interface BuildOptions {
-	/** Compares also files that the last build recorded as complete. */
 	fresh?: boolean | undefined;
 	compress?: boolean | undefined;
 	extensions?: readonly Extension[];
 }
 
 /**
- * The fragments, the catalogue (unless `SITE=off`) and the hosting's own files. Writes nothing if a layer of
- * a folder is wrong.
+ * The fragments, the catalogue and the hosting's own files. Writes nothing if a layer of a folder is wrong.
  * @throws {Error} with a line for each bad variable
  */
 export async function buildOutput(
@@ -185,8 +175,7 @@ export async function checkOutput(out: string): Promise<void> {
 }
 
 /**
- * Replaces the `manifest.json` of an earlier build: path → SHA-256 of every other file, sorted by path, so
- * that the same files give the same bytes.
+ * `manifest.json`: path → SHA-256 of every other file.
  * @param isWanted otherwise the earlier one is only removed
  */
 export async function updateChecksums(out: string, isWanted = false): Promise<void> {

@@ -17,11 +17,11 @@ import { tryJson } from "../../registry/untrusted-text.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { listCommits } from "../../store/git/commands/commits.ts";
 import { listTree, type PathChange, readEntries } from "../../store/git/commands/tree.ts";
+import type { CatalogueOptions } from "../process/site-settings.ts";
 import { type Entry, type Manifest, parseChunk } from "./entries.ts";
 import { contentOf, entryOf, type KnownOfLayer, type LayerContent } from "./entry.ts";
 import { type CatalogueContent, hashOf, type OwnersOf } from "./files.ts";
 import { addLastChanges, readHistory, recentChanges, withDetails } from "./history.ts";
-import type { CatalogueOptions } from "./options.ts";
 import { madePath } from "./output.ts";
 import type { Thumbnails } from "./proofs.ts";
 import type { RecentChange } from "./recent.ts";
@@ -34,7 +34,7 @@ export interface Made {
 	/** The stamp and the commit of the catalogue: where it has others, nothing of this is used. */
 	stamp: string;
 	commit: string;
-	/** The believed date of the commit, in milliseconds. */
+	/** The believed date of the commit. */
 	dateMs: number;
 	changes: readonly RecentChange[];
 	known: readonly (readonly [smallkey: string, known: KnownOfLayer])[];
@@ -70,7 +70,6 @@ interface ReadOptions {
 	thumbnails: Thumbnails;
 	/** What the last catalogue was made from, and its entries; null if all layers have to be read. */
 	before: { made: Made; entries: readonly Entry[] } | null;
-	/** Layers that are read already. */
 	read: ReadLayers | null;
 }
 
@@ -133,12 +132,10 @@ async function contentAt(
 	return { entries, changes, owners, made: { dateMs, known: [...known], layers } };
 }
 
-/** A text that differs when one of the files does. */
 function filesText(group: readonly PathChange[]): string {
 	return group.map(({ mode, id, path }) => `${mode} ${id} ${path}`).join("\n");
 }
 
-/** Text of the files → what the last catalogue said of them. */
 function contentsOf({ made, entries }: NonNullable<ReadOptions["before"]>): Map<string, LayerContent> {
 	const bySmallkey = new Map(entries.map((entry) => [entry.smallkey, entry]));
 	const contents = new Map<string, LayerContent>();
@@ -149,7 +146,7 @@ function contentsOf({ made, entries }: NonNullable<ReadOptions["before"]>): Map<
 	return contents;
 }
 
-/** Reads layers whose files have changed, unless they are read already. */
+/** Reads layers, unless they are read already. */
 async function readMissing(
 	{ repository, commit }: Extract<LayersAt, { commit: string }>,
 	groups: readonly PathChange[][],
@@ -176,13 +173,12 @@ async function readMissing(
 	};
 }
 
-/** The smallkey of a registration's path; null for any other path. */
 function registeredAt(path: string): string | null {
 	const name = parseLayerPath(path);
 	return name?.kind === "registration" ? name.smallkey : null;
 }
 
-/** The history as far as a commit: that of the last catalogue, and what has been committed since. */
+/** The history of the last catalogue, and what has been committed since. */
 async function historyAt(
 	repository: string,
 	commit: string,

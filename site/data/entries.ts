@@ -1,19 +1,18 @@
 import type { FromSchema } from "json-schema-to-ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
-import type { catalogueChunk } from "./catalogue-schema.ts";
-import type { Entry } from "./entry.ts";
+import type { catalogueChunk, Entry } from "./entry.ts";
 
 export type { Bounds } from "../../registry/projections.ts";
 export type { Entry } from "./entry.ts";
 
-/** Version of the index; a reader ignores an index of another version. */
+/** A reader ignores an index of another version. */
 export const indexVersion: Chunk["version"] = 4;
 
-/** Number of chunks, for any number of layers. A change of one layer rewrites one chunk and the manifest. */
+/** For any number of layers. A change of one layer rewrites one chunk and the manifest. */
 export const chunkCount = 64;
 
-/** Folder of the chunks; their names contain the hash of their content. */
+/** Names of chunks contain the hash of their content. */
 export const chunksFolder = "index/chunks";
 
 export const manifestPath = "index/index.json";
@@ -22,7 +21,7 @@ export const manifestPath = "index/index.json";
 export const layerPages = ["layer", "embed"] as const;
 export type LayerPage = (typeof layerPages)[number];
 
-/** Address of a layer's page below the site's root, without the extension of its file: `en/layer/23ax5t`. */
+/** Without the extension of its file: `en/layer/23ax5t`. */
 export function layerAddress(lang: Lang, smallkey: string, page: LayerPage = "layer"): string {
 	return `${lang}/${page}/${encodeURIComponent(smallkey)}`;
 }
@@ -36,7 +35,6 @@ export interface Manifest {
 	chunks: readonly (string | null)[];
 }
 
-/** The content of a chunk: its layers in the order of their smallkeys. */
 export interface Chunk {
 	readonly version: FromSchema<typeof catalogueChunk>["version"];
 	readonly entries: readonly Entry[];
@@ -49,18 +47,16 @@ export function chunkOf(smallkey: string): number {
 	return ((hash ^ (hash >>> 16)) >>> 0) % chunkCount;
 }
 
-/** The path of a chunk. @param hash of its content, hexadecimal */
 export function chunkPath(chunk: number, hash: string): string {
 	return `${chunksFolder}/${String(chunk).padStart(2, "0")}-${hash}.json`;
 }
 
-/** Parses the manifest; null where the text is not a manifest of this version. */
+/** Null where the text is not of this version. */
 export function parseManifest(text: string): Manifest | null {
 	const value = tryJson(text) as Manifest | null;
 	return value?.version === indexVersion && Array.isArray(value.chunks) ? value : null;
 }
 
-/** Parses a chunk; null where the text is not a chunk of this version. */
 export function parseChunk(text: string): Chunk | null {
 	const value = tryJson(text) as Chunk | null;
 	return value?.version === indexVersion && Array.isArray(value.entries) ? value : null;

@@ -4,13 +4,12 @@ import { type CauseCode, causes, type Health, sickStates } from "../../registry/
 import type { CheckedLayer } from "../../registry/judge.ts";
 import type { Bounds } from "../../registry/projections.ts";
 import { isVersion2, kindOf } from "../../registry/registration.ts";
-import { described, exactly, list, nullable, string } from "../../registry/schemas/definitions.ts";
+import { described, document, exactly, list, nullable, string } from "../../registry/schemas/definitions.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
 import type { PublicName } from "../../registry/timestamp.ts";
 
-/** A text in both languages. */
 const both = exactly({ en: string(), fr: string() });
 
 /** JSON Schema (draft-07) of a layer in the catalogue, with the values for its row, its page and the filters. */
@@ -95,10 +94,8 @@ export const entry = exactly(
 	},
 );
 
-/** A type whose members, and their members, are not changed. */
 type Frozen<T> = { readonly [K in keyof T]: Frozen<T[K]> };
 
-/** A layer in the catalogue, with the values for its row, its page and the filters. */
 export interface Entry extends Omit<Frozen<FromSchema<typeof entry>>, "bounds"> {
 	readonly bounds?: Bounds;
 }
@@ -107,13 +104,10 @@ export interface Entry extends Omit<Frozen<FromSchema<typeof entry>>, "bounds"> 
 export interface KnownOfLayer {
 	/** The last commit that changed it, by its first 12 digits. */
 	changed?: { commit: string; date: string } | undefined;
-	/** Public name of the sender who registered it last. */
 	sender?: PublicName | undefined;
-	/** Path of its picture below the site. */
 	thumbnail?: string | undefined;
 }
 
-/** Longest description in an entry, in characters. */
 const maxDescriptionLength = 300;
 
 /** What an entry says of a layer's own files, and whether its service has answered. */
@@ -169,7 +163,7 @@ export function contentOf(layer: CheckedLayer, settings: FragmentSettings): Laye
 	return { entry, isChecked };
 }
 
-/** A layer's entry in the catalogue. @param health the observed health of all layers */
+/** @param health the observed health of all layers */
 export function entryOf(
 	{ entry, isChecked }: LayerContent,
 	{ changed, sender, thumbnail }: KnownOfLayer,
@@ -190,3 +184,13 @@ function cut(text: string): string {
 		? text
 		: `${text.slice(0, maxDescriptionLength - 1).toWellFormed()}…`;
 }
+
+/** JSON Schema (draft-07) of a chunk of the catalogue's index. */
+export const catalogueChunk = document(
+	"catalogue-chunk",
+	"The entries of some layers, sorted by smallkey",
+	exactly({
+		version: { description: "A reader ignores a chunk of another version.", const: 4 },
+		entries: { ...list(entry), minItems: 1 },
+	}),
+);

@@ -39,42 +39,36 @@ export interface DerivedFile {
 	text: () => string | null;
 }
 
-/** Path below an output → the file's text. */
 export type Files = Map<string, string | DerivedFile>;
 
-/** Most layers for which a build writes one page per layer and language. */
+/** Most layers for which a build writes their pages. */
 export const maxLayerPages = 2_000;
 
-/** The owners of a layer, who can correct it, by its smallkey. */
 export type OwnersOf = (smallkey: string) => readonly string[];
 
 export interface CatalogueSettings {
 	pages: PageSettings;
 	/**
-	 * Whether a service renders the layer pages, the plain list and the records on request. If not, they are written as
-	 * files, and layer pages only up to `maxLayerPages` layers.
+	 * Whether a service renders the layer pages, the plain list and the records on request. If not, they are
+	 * files.
 	 */
 	isServed: boolean;
-	/** The commit that the layers come from; null if unknown. */
 	commit: string | null;
 	owners: OwnersOf;
-	/** The extensions whose files are written, too. */
 	extensions?: readonly Extension[];
 }
 
-/** Whether each layer has a page without a script. */
 export function hasLayerPages(layers: number, isServed: boolean): boolean {
 	return isServed || layers <= maxLayerPages;
 }
 
-/** What a catalogue shows. */
 export interface CatalogueContent {
 	entries: readonly Entry[];
 	/** The last changes, newest first; empty if no history is known. */
 	changes: readonly RecentChange[];
 }
 
-/** Renders the catalogue's files that depend on layers. @returns the files, and the index's manifest */
+/** The catalogue's files that depend on layers. */
 export function catalogueFiles(
 	{ entries, changes }: CatalogueContent,
 	{ pages, isServed, commit, owners, extensions = [] }: CatalogueSettings,
@@ -93,7 +87,6 @@ export function catalogueFiles(
 	if (!isServed) addPages();
 	return { files, manifest: index.manifest };
 
-	/** Adds the pages, tables and feeds that a service renders on request. */
 	function addPages(): void {
 		const all = chunks.flat();
 		const data: ListData = {
@@ -125,11 +118,9 @@ export function catalogueFiles(
 }
 
 /**
- * Renders the index of all layers.
- * @param entries each smallkey once
- * @param commit of the layers; null if unknown
- * @returns its files, the layers of each chunk in the order of their smallkeys, the manifest, and a function that hashes
- * entries and numbers
+ * The index of all layers.
+ * @returns its files, the layers of each chunk in the order of their smallkeys, the manifest, and a function
+ * that hashes entries and numbers
  */
 export function indexFiles(entries: Iterable<Entry>, commit: string | null) {
 	const chunks: Entry[][] = Array.from({ length: chunkCount }, () => []);
@@ -156,16 +147,11 @@ export function indexFiles(entries: Iterable<Entry>, commit: string | null) {
 	return { files, chunks, manifest, keyOf };
 }
 
-/** The first 16 hexadecimal digits of SHA-256. */
 export function hashOf(text: string): string {
 	return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
-/**
- * Renders the last changes as JSON and as a feed; no file without changes.
- * @param changes newest first
- * @param publicUrl address of the service with a slash at its end, or empty
- */
+/** The last changes as JSON and as a feed; no file without changes. */
 export function changesFiles(
 	changes: readonly RecentChange[],
 	publicUrl: string,
@@ -182,10 +168,8 @@ export function changesFiles(
 		.set(feedPath, feedText(changes, titleIn, publicUrl, newest.date));
 }
 
-/** Longest title in the report of health, in characters. */
 const maxTitleLength = 200;
 
-/** Renders the report of health. */
 export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf): string {
 	const groups = new Map<string, { owner: string; host: string; layers: SickLayer[] }>();
 	const sick = entries.flatMap(({ health, ...entry }) => (health ? [{ ...entry, health }] : []));

@@ -28,12 +28,11 @@ import {
 	type RecentChange,
 } from "./recent.ts";
 
-/** One commit on the branch that touched layers. The newest ones have details. */
+/** The newest commits have details. */
 export interface CommitChanges {
 	commit: string;
-	/** When it was committed: ISO 8601 in UTC, whole seconds. */
+	/** ISO 8601 in UTC, whole seconds. */
 	date: string;
-	/** Sorted by smallkey, each once. */
 	layers: { smallkey: string; kind: ChangeKind; detail?: ChangeDetail }[];
 	/** Smallkeys of layers for which a repair was proposed. */
 	repairs?: string[];
@@ -42,18 +41,17 @@ export interface CommitChanges {
 /** Most layers listed for one commit; of more, only the number is. */
 export const maxListedLayers = 200;
 
-/** A commit on the branch that touched layers, or for which a repair was proposed. */
+/** A commit that touched layers, or for which a repair was proposed. */
 export interface HistoryCommit extends CommitChanges {
-	/** Id of the sender whose request the service committed; null for a commit that arrived in another way. */
+	/** Null for a commit that arrived in another way than by a request. */
 	sender: string | null;
-	/** The smallkeys whose registration the commit wrote or deleted, not only their description. */
+	/** Those whose registration it wrote or deleted, not only their description. */
 	registered: ReadonlySet<string>;
 }
 
 export interface History {
-	/** The commits that touched layers, oldest first. */
 	commits: HistoryCommit[];
-	/** The believed date of the last commit that was read, in milliseconds. */
+	/** The believed date of the last commit that was read. */
 	dateMs: number;
 }
 
@@ -83,7 +81,6 @@ export async function readHistory(
 	return { commits, dateMs };
 }
 
-/** What a commit did to layers, and who asked for it. */
 export function historyCommit(
 	{ id, committer, message, files }: LoggedCommit,
 	dateMs: number = committer.timeMs,
@@ -117,8 +114,7 @@ export function historyCommit(
 }
 
 /**
- * Adds the last change of each layer that the commits touched, with the public name of the sender who registered it last.
- * @param names sender's id → public name
+ * With the public name of the sender who registered the layer last. @param names sender's id → public name
  */
 export function addLastChanges(
 	last: Map<string, KnownOfLayer>,
@@ -135,10 +131,10 @@ export function addLastChanges(
 	}
 }
 
-/** Digits of a commit in an entry: enough to find it; all 40 would make an entry a seventh longer. */
+/** All 40 would make an entry a seventh longer. */
 const commitDigits = 12;
 
-/** The last changes, newest first. @param earlier those before the commits, newest first */
+/** Newest first. */
 export function recentChanges(
 	commits: readonly CommitChanges[],
 	earlier: readonly RecentChange[] = [],
@@ -147,7 +143,6 @@ export function recentChanges(
 	return [...changes, ...earlier].slice(0, maxRecent);
 }
 
-/** The changes of a commit, one for each layer. */
 function changesOf({ commit, date, layers, repairs = [] }: CommitChanges): RecentChange[] {
 	const changed = layers.map(({ detail, ...layer }) => ({ ...layer, ...detail }));
 	const repaired = repairs.map((smallkey) => ({ smallkey, kind: "repair" as const }));
@@ -155,15 +150,10 @@ function changesOf({ commit, date, layers, repairs = [] }: CommitChanges): Recen
 	return whats.map((what) => ({ commit, date, what }));
 }
 
-/** Most members that are listed for one change, and most characters of a value. */
 const maxFields = 30;
 const maxValueLength = 200;
 
-/**
- * Adds to the newest changes of a history what they changed, from the files before and after each commit.
- * @param history oldest first
- * @param names sender's id → public name
- */
+/** Adds what the newest changes changed, from the files before and after each commit. */
 export async function withDetails(
 	repository: string,
 	history: readonly HistoryCommit[],
@@ -214,7 +204,7 @@ async function detailOf(
 	return { fields: fields.slice(0, maxFields) };
 }
 
-/** The titles and addresses of a registration; the smallkey in place of a missing title. */
+/** The smallkey takes the place of a missing title. */
 function wasOf(registration: unknown, smallkey: string) {
 	const text = (lang: Lang, name: string) => {
 		const node = isObject(registration) ? registration[lang] : null;
@@ -232,7 +222,7 @@ function readField({ from, to, ...field }: FieldChange): FieldChange {
 	return { ...field, isRead: true, ...(isShort && from && { from }), ...(isShort && to && { to }) };
 }
 
-/** The members that differ between two JSON values, in the order of the second. Lists are compared as a whole. */
+/** In the order of the second value. Lists are compared as a whole. */
 export function differences(before: unknown, after: unknown, pointer = ""): FieldChange[] {
 	if (JSON.stringify(before) === JSON.stringify(after)) return [];
 	if (isObject(before) && isObject(after)) {

@@ -16,7 +16,7 @@ import {
 	type StaticText,
 	textsIn,
 } from "../static/html.ts";
-import { catalogueChunk } from "./catalogue-schema.ts";
+import { catalogueChunk } from "./entry.ts";
 
 const folder = new URL("../../registry/schemas/", import.meta.url);
 
@@ -25,9 +25,8 @@ function readJson<T>(name: string): T {
 }
 
 /**
- * The JSON Schemas and the OpenAPI document as files, by their names in the folder `schemas` of a build. A schema's name
- * is its `$id`, by which the schemas and the OpenAPI document refer to it.
- * @param served the targets that the service serves
+ * The JSON Schemas and the OpenAPI document, by their names in the folder `schemas`. A schema's name is its
+ * `$id`.
  * @param url the server's URL, to which the paths are appended; may be relative
  */
 export function schemaFiles(served: readonly TargetName[], url: string): Map<string, string> {
@@ -42,14 +41,14 @@ export function schemaFiles(served: readonly TargetName[], url: string): Map<str
 	return new Map(Array.from(files, ([name, value]) => [name, `${JSON.stringify(value, withText, 2)}\n`]));
 }
 
-/** For `JSON.stringify`: adds `errorMessage`, which editors show, to each rule of a schema that has a code. */
+/** Adds `errorMessage`, which editors show, to each rule of a schema that has a code. */
 function withText(_name: string, value: unknown): unknown {
 	const { code } = (value ?? {}) as { code?: unknown };
 	if (typeof code !== "string" || !(code in texts.en)) return value;
 	return { ...(value as object), errorMessage: texts.en[code as TextCode].replace(/, not \{0\}$/, "") };
 }
 
-/** The OpenAPI 3.1.1 document of a service: the paths of the targets that it serves, and those of `schemas/openapi.json`. */
+/** OpenAPI 3.1.1: the paths of the served targets, and those of `schemas/openapi.json`. */
 export function openApiDocument(served: readonly TargetName[], url: string): object {
 	const document = readJson<{ info: object; paths: object }>("openapi.json");
 	const reads = targets.filter(({ name }) => served.includes(name)).flatMap(readPaths);
@@ -61,7 +60,6 @@ export function openApiDocument(served: readonly TargetName[], url: string): obj
 	};
 }
 
-/** The paths at which layers are read in a target, each with its operations. */
 function readPaths(target: Target): [string, object][] {
 	const { name, doc, docs } = target;
 	const id = `${name[0]?.toUpperCase()}${name.slice(1).replace(".", "")}`;
@@ -83,7 +81,7 @@ function readPaths(target: Target): [string, object][] {
 
 const notFound = { 404: { description: "Not found. No body." } };
 
-/** The members of a read's operation that do not name the target. `refused`: the answers for what is not served. */
+/** `refused`: the answers for what is not served. */
 function readAnswers(key: string, description: string, schema: object, refused: object): object {
 	const parameters = ["lang", key, "callback"].map((name) => ({ $ref: `#/components/parameters/${name}` }));
 	const content = {
@@ -103,7 +101,6 @@ function readAnswers(key: string, description: string, schema: object, refused: 
 	return { tags: ["read"], security: [], parameters, responses };
 }
 
-/** The schema of the answer with several layers. */
 function listSchema(target: Target, fragment: object): object {
 	if (target.envelope) return fragment;
 	const absent = target.absent("", 2);
@@ -114,7 +111,7 @@ function listSchema(target: Target, fragment: object): object {
 
 const methods = ["get", "put", "delete"] as const;
 
-/** An operation, parameter or response of an OpenAPI document (3.1), or a reference to one: what the page shows of it. */
+/** What the page shows of an operation, parameter or response, or of a reference to one. */
 interface Component {
 	$ref?: string;
 	name?: string;
@@ -133,14 +130,9 @@ interface ApiDocument {
 	components: Record<string, Record<string, Component>>;
 }
 
-/**
- * Renders `schemas/index.html`: the HTTP interface, from its OpenAPI document. Its descriptions are in English only, as in
- * the document.
- * @param files the files in the folder `schemas`
- */
+/** `schemas/index.html`: the HTTP interface. Its descriptions are in English only, as in the document. */
 export function apiHtml(pages: PageSettings, files: ReadonlyMap<string, string>): string {
 	const { paths, components } = JSON.parse(files.get("openapi.json") ?? "") as ApiDocument;
-	/** The component to which `#/components/<kind>/<name>` refers. */
 	const resolve = (one: Component): Component => {
 		const [, , kind = "", name = ""] = one.$ref?.split("/") ?? [];
 		return one.$ref === undefined ? one : (components[kind]?.[name] as Component);
@@ -199,7 +191,6 @@ function answerText({ description = "", content = {} }: Component): Part {
 	return html`${description} ${name && html`<a href="${name}">${name}</a>`}`;
 }
 
-/** A text in both languages, for a page that exists only once. */
 function both(code: StaticText): Part {
 	const [en, fr] = [textsIn.en.t(code), textsIn.fr.t(code)];
 	return en === fr ? en : html`${en} <span lang="fr">· ${fr}</span>`;

@@ -8,6 +8,7 @@ import { langs } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { codeStamp } from "../../store/files/version.ts";
+import type { CatalogueOptions } from "../process/site-settings.ts";
 import {
 	changesFolders,
 	healthFolders,
@@ -18,12 +19,10 @@ import {
 } from "../static/addresses.ts";
 import { type PageSettings, pageSettingsPath, type Signature } from "../static/html.ts";
 import { chunksFolder, layerPages } from "./entries.ts";
-import type { CatalogueOptions } from "./options.ts";
 import { picturesStamp } from "./proofs.ts";
 
 /**
- * Parses the signature of an operator.
- * @param svg an SVG with a `viewBox` and a `<title>`
+ * @param svg has a `viewBox` and a `<title>`
  * @returns its text alternative and its shape; null for any other text
  */
 export function parseSignature(svg: string): Omit<Signature, "path"> | null {
@@ -53,7 +52,6 @@ export function parseSignature(svg: string): Omit<Signature, "path"> | null {
 	return !isBroken && text !== "" && width > 0 && height > 0 ? { title: text, width, height } : null;
 }
 
-/** Path below an output → the file's content, or null if the file is to be removed. */
 export type OutputFiles = Map<string, string | Uint8Array | null>;
 
 /** Folders below the output that have only files of the catalogue. */
@@ -67,26 +65,24 @@ export const catalogueFolders: readonly string[] = [
 	...[chunksFolder, listFolders.en, listFolders.fr, "records", "schemas", "sitemap"],
 ];
 
-/** The catalogue's files in the output folder itself; some exist only if the address of the site is known. */
+/** Some exist only if the address of the site is known. */
 export const catalogueFiles: readonly string[] = [
 	...["index.html", "site.json", pageSettingsPath, "robots.txt"],
 	...[...langs.map(openSearchFile), "sitemap.xml"],
 ];
 
-/** What a catalogue was made from. It is saved as `<out>.catalogue`, beside the output, and never served. */
+/** What a catalogue was made from: `<out>.catalogue`, beside the output. */
 export interface CatalogueState {
-	/** Hash of the code and of all options. */
 	stamp: string;
-	/** Full id of the commit of the layers; of a folder without one the hash of its files. */
+	/** Of a folder without a commit, the hash of its files. */
 	commit: string;
 	pages: PageSettings;
-	/** Paths of the files of the site, which depend on no layer. */
 	site: readonly string[];
-	/** Number of the catalogue's files in the output; with another number the catalogue is incomplete. */
+	/** With another number of files, the catalogue is incomplete. */
 	files: number;
 }
 
-/** Hash of the code, all options and the pictures: the catalogue's content depends only on them and the layers. */
+/** The catalogue's content depends on the code, all options, the pictures and the layers. */
 export function catalogueStamp(options: CatalogueOptions): string {
 	const text = codeStamp() + JSON.stringify(options) + picturesStamp(options.pictures);
 	return createHash("sha256").update(text).digest("hex");
@@ -96,14 +92,13 @@ function statePath(out: string): string {
 	return `${out}.catalogue`;
 }
 
-/** Where the content of the last catalogue is saved, beside the output. */
 export function madePath(out: string): string {
 	return `${out}.made`;
 }
 
 /**
- * Reads what the catalogue in an output was made from; null if there is no complete catalogue.
- * @throws {Error} with the path if the file exists but cannot be read: a build from nothing would hide the fault
+ * Null if there is no complete catalogue.
+ * @throws {Error} if the file cannot be read: a build from nothing would hide the fault
  */
 function readState(out: string): CatalogueState | null {
 	const path = statePath(out);
@@ -112,27 +107,22 @@ function readState(out: string): CatalogueState | null {
 	return state && state.files === presentFiles(out).length ? state : null;
 }
 
-/** Reads that state if the same code and options made the catalogue; else null. */
 export function readUsable(out: string, options: CatalogueOptions): CatalogueState | null {
 	const state = readState(out);
 	return state?.stamp === catalogueStamp(options) ? state : null;
 }
 
-/** Removes the state of a catalogue, before its files change: an interrupted catalogue has none. */
+/** Before its files change: an interrupted catalogue has no state. */
 export function removeState(out: string): void {
 	rmSync(statePath(out), { force: true });
 }
 
-/** Paths of the catalogue's files in an output. */
 export function presentFiles(out: string): string[] {
 	const beside = catalogueFiles.filter((name) => existsSync(join(out, name)));
 	return [...beside, ...catalogueFolders.flatMap((folder) => filesIn(out, folder))];
 }
 
-/**
- * Paths of the files in a folder of the output, without compressed copies; empty if there is no such folder.
- * @throws {Error} with the path if the folder exists but cannot be read
- */
+/** Without compressed copies; empty if there is no such folder. */
 export function filesIn(out: string, folder: string): string[] {
 	const path = join(out, folder);
 	const names = ifThereSync(path, () => readdirSync(path)) ?? [];
@@ -141,7 +131,6 @@ export function filesIn(out: string, folder: string): string[] {
 	return files.map((name) => `${folder}/${name}`);
 }
 
-/** Returns a function that reads a file of an output; null if it does not exist. */
 export function readerOf(out: string): (path: string) => string | null {
 	return (path) => ifThereSync(join(out, path), () => readFileSync(join(out, path), "utf8"));
 }
@@ -149,17 +138,14 @@ export function readerOf(out: string): (path: string) => string | null {
 /** Marks the catalogue's unfinished files, because another process writes the fragments into the same output. */
 const writer = "-catalogue";
 
-/** Scripts, styles and pictures, which pages name. */
 function isAsset(path: string): boolean {
 	return path.startsWith("assets/");
 }
 
 /**
- * Writes the files whose content differs: assets, then the deepest paths first, so that a file exists before a page or an
- * index names it. Then it removes files, and writes the catalogue's state. Each file is replaced atomically.
- * @param isCompressed whether each file gets compressed copies (`.gz`, and `.br` if its name has a hash)
- * @param state what the catalogue is made from
- * @returns the numbers of written and removed files
+ * Writes the files whose content differs: assets, then the deepest paths first, so that a file exists before
+ * a page or an index names it. Then it removes files, and writes the state.
+ * @param isCompressed whether each file gets a `.gz`, and a `.br` if its name has a hash
  */
 export function writeFiles(
 	out: string,
@@ -188,12 +174,11 @@ export function writeFiles(
 	return count;
 }
 
-/** Smallest file that is compressed; a smaller file fits into one network packet. */
 const minCompressedBytes = 1_000;
 
 /**
- * Quality of Brotli, of 11. The files of the page change with a version: 10 and 11 take ten times as long and save only one
- * percent. A chunk changes with a layer: 9 takes ten times as long as 5, and saves one percent.
+ * Assets change with a version: 10 and 11 take ten times as long as 9, and save one percent. A chunk changes
+ * with a layer: 9 takes ten times as long as 5, and saves one percent.
  */
 const brotliQuality = { asset: 9, chunk: 5 };
 
@@ -212,7 +197,7 @@ function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uin
 	];
 }
 
-/** Removes the catalogue, or a part of one, from an output. @throws {Error} with the path if the folder cannot be read */
+/** Also a part of one. */
 export function removeCatalogue(out: string): void {
 	const names = ifThereSync(out, () => readdirSync(out)) ?? [];
 	if (!names.includes("index") && !names.includes("site.json")) return;

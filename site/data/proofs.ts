@@ -7,28 +7,27 @@ import { code, tryJson } from "../../registry/untrusted-text.ts";
 import { ifThereSync, readTextIfThere } from "../../store/files/files.ts";
 import type { Entry } from "./entries.ts";
 
-/** The file in a folder of pictures that lists them; `npx fragment-publisher prove` writes it. */
+/** `npx fragment-publisher prove` writes it. */
 export const proofsFile = "proofs.json";
 
-/** The folder of pictures of waiting repairs, in the folder of all pictures. */
 export const proposedFolder = "proposed";
 
-/** Smallkey → the layer's picture: its file, and its path below the site. */
+/** Smallkey → the picture's file, and its path below the site. */
 export type Thumbnails = ReadonlyMap<string, { file: string; path: string }>;
 
-/** The folder of thumbnails below the site. Their names are hashes of their content, as for all files in `assets/`. */
+/** Names of thumbnails are hashes of their content, as for all files in `assets/`. */
 const thumbnailFolder = "assets/pictures";
 
-/** A text that differs when the content of a folder of pictures has changed; empty if it has no `proofs.json`. */
+/** Differs when the pictures have changed. */
 export function picturesStamp(folder: string): string {
 	const found = ifThereSync(folder, () => statSync(join(folder, proofsFile)));
 	return found ? `${found.mtimeMs} ${found.size}` : "";
 }
 
-/** Accepts the path of a picture below its folder: `<ab>/<smallkey>.<hash>.webp`. */
+/** Accepts `<ab>/<smallkey>.<hash>.webp`. */
 const pictureFile = /^[^/\\]{1,2}\/[A-Za-z0-9_+=-]{1,64}\.([0-9a-f]{2})([0-9a-f]{10})\.webp$/;
 
-/** The pictures of layers whose files exist; empty if `proofs.json` cannot be parsed. */
+/** Of layers whose files exist; empty if `proofs.json` cannot be parsed. */
 export function readThumbnails(folder: string): Thumbnails {
 	const text = ifThereSync(folder, () => readFileSync(join(folder, proofsFile), "utf8"));
 	const proofs = tryJson(text ?? "") as { layers?: Record<string, { picture?: string } | null> } | null;
@@ -41,7 +40,7 @@ export function readThumbnails(folder: string): Thumbnails {
 	return new Map(found);
 }
 
-/** Copies the thumbnails of layers into an output, and removes all others. */
+/** Removes all other thumbnails. */
 export function placeThumbnails(out: string, thumbnails: Thumbnails, entries: readonly Entry[]) {
 	const paths = new Set(entries.flatMap(({ thumbnail }) => thumbnail ?? []));
 	for (const { file, path } of thumbnails.values()) {
@@ -53,7 +52,6 @@ export function placeThumbnails(out: string, thumbnails: Thumbnails, entries: re
 	for (const path of thumbnailsIn(out)) if (!paths.has(path)) rmSync(join(out, path), { force: true });
 }
 
-/** Paths of the thumbnails in an output. */
 export function thumbnailsIn(out: string): string[] {
 	const names = ifThereSync(out, () => readdirSync(join(out, thumbnailFolder), { recursive: true })) ?? [];
 	const pictures = names.map(String).filter((name) => name.endsWith(".webp"));
@@ -62,9 +60,8 @@ export function thumbnailsIn(out: string): string[] {
 
 /** The result of drawing a layer in one language, without its picture. */
 export interface LangProof {
-	/** Why no part of the layer is visible; absent if one is. */
+	/** Absent if a part of the layer is visible. */
 	cause?: Cause;
-	/** Number of features in the first view; absent for pictures. */
 	features?: number;
 	/** Share of the map that the layer colours, from 0 to 1. */
 	share: number;
@@ -72,24 +69,20 @@ export interface LangProof {
 	ms: number;
 }
 
-/** The result of drawing a layer the last time. */
 export interface Proof {
-	/** The day: `2026-03-04`. */
 	day: string;
 	/** The first day on which it did not draw; absent if it draws. */
 	since?: string;
 	langs: Partial<Record<Lang, LangProof>>;
-	/** Path of its last picture in the folder of proofs. It may be older than `day` if the layer no longer draws. */
+	/** Its last picture in the folder. It may be older than `day` if the layer no longer draws. */
 	picture?: string;
 }
 
-/** Smallkey → proof. */
 export type Proofs = Map<string, Proof>;
 
-/** Version of the file's format. */
 export const proofsVersion = 1;
 
-/** Reads the proofs in a folder; empty if there are none, or they cannot be read. */
+/** Empty if there are none, or they cannot be read. */
 export async function readProofs(folder: string): Promise<Proofs> {
 	const text = await readTextIfThere(join(folder, proofsFile)).catch(() => null);
 	const value = tryJson(text ?? "") as { version: number; layers: Record<string, Proof> } | null;
@@ -97,15 +90,13 @@ export async function readProofs(folder: string): Promise<Proofs> {
 	return new Map(layers.filter(([smallkey]) => parseSmallkey(smallkey) !== null));
 }
 
-/** Path of a picture in the folder of proofs. @param hash of its content; absent if the name is fixed */
+/** @param hash of its content; absent if the name is fixed */
 export function pictureName(smallkey: string, hash?: string | null): string {
 	return `${folderOf(smallkey)}/${smallkey}${hash ? `.${hash}` : ""}.webp`;
 }
 
 /**
- * Reads the names of the pictures of layers and of their waiting repairs.
- * @param folder the folder of all pictures
- * @returns for a smallkey, the layer's last picture and its repair's picture, as paths in the folder; null if there is none
+ * For a smallkey, the layer's last picture and its repair's, as paths in the folder; null if there is none.
  */
 export async function readPicturePairs(folder: string) {
 	const [before, after] = [await readProofs(folder), await readProofs(join(folder, proposedFolder))];
@@ -122,10 +113,8 @@ export async function readPicturePairs(folder: string) {
 const inBoth = (code: TextCode) => langs.map((lang) => textIn(lang, textOf(code))).join(" · ");
 
 /**
- * A table of the pictures of repairs for the text of a pull request. For a missing picture the reader sees its alternative
- * text.
- * @param folder the folder of all pictures
- * @param address address of that folder, with a slash at its end
+ * A table for the text of a pull request. For a missing picture the reader sees its alternative text.
+ * @param address of the folder, with a slash at its end
  */
 export async function picturesMarkdown(smallkeys: readonly string[], folder: string, address: string) {
 	const drawn = await readProofs(folder);

@@ -6,22 +6,22 @@ import { build, type Metafile, type Plugin, stop } from "esbuild";
 import { compiledSchemas } from "../../registry/schemas/validators.ts";
 import { langs } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../page/page-settings.ts";
+import type { CatalogueOptions } from "../process/site-settings.ts";
 import { catalogueHtml, contentPolicy, rootHtml } from "../static/frame.ts";
 import { type Assets, type PageSettings, pageSettingsPath } from "../static/html.ts";
 import { searchEngineFiles } from "../static/list-pages.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
 import { apiHtml, schemaFiles } from "./openapi.ts";
-import type { CatalogueOptions } from "./options.ts";
 import { parseSignature } from "./output.ts";
 
-/** The folder of files whose names have a hash of their content: they never change. */
+/** Names of assets have a hash of their content: they never change. */
 const assetFolder = "assets";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 let bundles: ReturnType<typeof bundlePage> | undefined;
 
-/** The bundles, made once per process: they depend on no layer and no setting. The bundler's own process ends after them. */
+/** Made once per process. The bundler's own process ends after them. */
 export function bundlesOfPage(): ReturnType<typeof bundlePage> {
 	bundles ??= bundlePage().finally(stop);
 	return bundles;
@@ -31,9 +31,8 @@ export type SiteFiles = Awaited<ReturnType<typeof buildSite>>;
 
 /**
  * Bundles the page and renders its HTML.
- * @param publicUrl address of the site with a slash at its end; empty if unknown
- * @param look the operator's styles and signature; empty for none
- * @returns the page's files, by path below the site's root, and what other pages need
+ * @param publicUrl with a slash at its end; empty if unknown
+ * @returns files by path below the site's root, and what other pages need
  */
 export async function buildSite(
 	site: SiteSettings,
@@ -81,9 +80,8 @@ export async function buildSite(
 }
 
 /**
- * Renders the catalogue's files that depend on no layer: the page, the schemas with their page, the guide, what search
- * engines read first, and the settings of the pages that show layers.
- * @param hasLayerPages whether each layer has a page without a script
+ * The files that depend on no layer: the page, the schemas, the guide, what search engines read first, and
+ * the settings of the pages that show layers.
  */
 export async function buildPages({ site: options, publicUrl, look }: CatalogueOptions, hasLayerPages = true) {
 	const site: SiteSettings = { ...options, hasLayerPages };
@@ -99,11 +97,10 @@ export async function buildPages({ site: options, publicUrl, look }: CatalogueOp
 	return { files, pages };
 }
 
-/** The site's icon: three stacked layers, visible on light and dark tabs. */
 const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g stroke="#fff" stroke-width="1.5" stroke-linejoin="round"><path fill="#7fb2dc" d="M16 13 30 21 16 29 2 21z"/><path fill="#3f7fb5" d="M16 8 30 16 16 24 2 16z"/><path fill="#26374a" d="M16 3 30 11 16 19 2 11z"/></g></svg>
 `;
 
-/** Bundles scripts and styles: path → content, and esbuild's notes about them. The parts for maps and drafts are separate files, loaded on demand. */
+/** The parts for maps and drafts are separate files, loaded on demand. */
 async function bundlePage() {
 	const [page, worker] = await Promise.all([
 		bundle(
@@ -119,7 +116,7 @@ async function bundlePage() {
 	return { bundled: new Map(files), outputs: page.metafile.outputs };
 }
 
-/** Modules of packages that the pages never use, and what takes their place: a twelfth of the loaded code. */
+/** Modules that the pages never use, and what takes their place: a twelfth of the loaded code. */
 const unused: readonly (readonly [filter: RegExp, contents: string])[] = [
 	// The default controls and interactions of OpenLayers' map; our map names its own.
 	[/[/\\]ol[/\\](?:control|interaction)[/\\]defaults\.js$/, "export const defaults = () => [];"],
@@ -161,7 +158,7 @@ function bundle(entryPoints: string[], splitting: boolean) {
 	});
 }
 
-/** The static imports of a script, direct and indirect; dynamic imports are left out. */
+/** Direct and indirect; dynamic imports are left out. */
 function importsOf(path: string, outputs: Metafile["outputs"], found = new Set<string>()): string[] {
 	for (const { path: imported, kind } of outputs[path]?.imports ?? []) {
 		if (kind !== "import-statement" || found.has(imported)) continue;

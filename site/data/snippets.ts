@@ -2,22 +2,19 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { filled, fragmentTexts } from "../../registry/texts/filled.ts";
 import { type Entry, layerAddress } from "./entries.ts";
 
-/** A few lines of code with which a program or a page draws one layer. */
 export interface Snippet {
 	name: string;
-	/** An address, or the language of the code, for highlighting. */
+	/** For highlighting. */
 	kind: "address" | "json" | "js" | "python" | "html" | "shell";
 	text: string;
 }
 
-/** The members of a layer that snippets use. */
 export type SnippetLayer = Pick<Entry, "smallkey" | "type" | "title" | "address" | "layers">;
 
 /**
- * Snippets that draw a layer in the common viewers and libraries, in one language. All values in them are escaped, so that
- * a page only escapes the snippet as text. docs/reading.md lists the viewers; RAMP4 gets the fragment's address.
+ * Snippets that draw a layer in the common viewers and libraries. Values in them are escaped; a page only
+ * escapes the snippet as text. docs/reading.md lists the viewers; RAMP4 gets the address of the fragment.
  * @param root address of the site with a slash at its end
- * @param targets names of the targets that are served
  */
 export function snippetsOf(
 	layer: SnippetLayer,
@@ -74,17 +71,15 @@ export function snippetsOf(
 	return found.flatMap(([name, kind, text]) => (text === null ? [] : [{ name, kind, text }]));
 }
 
-/** The service of a layer; each kind is one way in which libraries draw services. */
 interface Source {
 	kind: "wms" | "wmts" | "features" | "map" | "image" | "tiles";
 	/** For features the address of the one layer. */
 	url: string;
-	/** Names or numbers of layers inside the service. */
 	layers: readonly string[];
 	title: string;
 }
 
-/** Type of a layer in the catalogue → how libraries draw it. */
+/** Type of a layer → how libraries draw it. */
 const kinds: ReadonlyMap<string, Source["kind"]> = new Map([
 	["wms", "wms"],
 	["ogcWms", "wms"],
@@ -196,7 +191,7 @@ export const layer = new ${name}(${literal(options)});`;
 /** `…/MapServer/<n>` or `…/FeatureServer/<n>`; the number is missing in the address of a whole service. */
 const featureServer = /^([^?#]*\/(?:Map|Feature)Server)(?:\/(\d{1,9}))?\/?(?:[?#].*)?$/i;
 
-/** The address of one layer of features, without a query: libraries append their own. */
+/** Without a query: libraries append their own. */
 function featureUrl(url: string, layers: readonly string[]): string {
 	const [, service = url.replace(/\/$/, ""), own] = featureServer.exec(url) ?? [];
 	const number = own ?? (layers.length === 1 ? layers[0] : undefined);

@@ -1,10 +1,10 @@
 import type { Extension } from "../../api/service/extensions.ts";
 import type { ReadLayers } from "../../publish/build.ts";
 import { type LayersAt, versionOf } from "../../publish/collect.ts";
+import type { CatalogueOptions } from "../process/site-settings.ts";
 import { readChunks, readContent, readMade, saveMade } from "./content.ts";
 import { manifestPath, parseManifest } from "./entries.ts";
 import { catalogueFiles, hasLayerPages } from "./files.ts";
-import type { CatalogueOptions } from "./options.ts";
 import {
 	catalogueStamp,
 	type OutputFiles,
@@ -16,7 +16,6 @@ import {
 } from "./output.ts";
 import { placeThumbnails, readThumbnails } from "./proofs.ts";
 
-/** The result of an update. */
 export interface CatalogueOutcome {
 	/** `nothing`: the files already show the commit. `layers`: without the files that depend on no layer. */
 	how: "nothing" | "layers" | "all";
@@ -28,15 +27,13 @@ export interface CatalogueOutcome {
 interface UpdateOptions {
 	/** Whether to write everything in any case. */
 	fresh?: boolean | undefined;
-	/** Those whose files are written, too. */
 	extensions?: readonly Extension[];
-	/** Layers that are read already. */
 	read?: ReadLayers | null;
 }
 
 /**
- * Writes the catalogue of all layers into an output; unchanged files are not written again. If the same code and options
- * made the existing catalogue, its files that depend on no layer stay.
+ * Writes the catalogue into an output. If the same code and options made the existing one, its files that
+ * depend on no layer stay.
  * @throws {Error} if a file cannot be written or the layers cannot be read
  */
 export async function updateCatalogue(
@@ -88,4 +85,27 @@ export async function updateCatalogue(
 	const written = writeFiles(out, files, options.isCompressed, { stamp, commit: version, pages, site });
 	if (commit !== null) saveMade(out, { stamp, commit, ...content.made, changes: content.changes, keys });
 	return { how: built ? "all" : "layers", layers: manifest.layers, ...written };
+}
+
+export interface CatalogueOrder {
+	repository: string;
+	commit: string;
+	out: string;
+	options: CatalogueOptions;
+}
+
+export type CatalogueReport = string | null;
+
+/**
+ * Carries out one order of the service in this process, and ends after the answer: null, or why it failed.
+ */
+export function serveOrder(extensions: readonly Extension[]): void {
+	process.once("message", async ({ repository, commit, out, options }: CatalogueOrder) => {
+		const report = await updateCatalogue({ repository, commit }, out, options, { extensions }).then(
+			() => null,
+			({ message }: Error): CatalogueReport => message,
+		);
+		// The callback ignores the error of `send` if the service has ended meanwhile.
+		process.send?.({ report }, undefined, undefined, () => process.exit(0));
+	});
 }

@@ -27,7 +27,7 @@ class CatalogueEntries {
 
 	constructor(readonly text: (file: string) => Promise<string | null>) {}
 
-	/** Those by title in pages; made once for each manifest, also for requests that arrive meanwhile. */
+	/** Made once for each manifest, also for requests that arrive meanwhile. */
 	async pagesBy(order: Lang | "smallkey"): Promise<Entry[][]> {
 		const manifest = (await this.text(manifestPath)) ?? "";
 		const last = this.#sorted.get(order);
@@ -42,7 +42,6 @@ class CatalogueEntries {
 		return pages;
 	}
 
-	/** The list is the same one as long as the manifest is. */
 	async bySmallkey(): Promise<Entry[]> {
 		const [all = []] = await this.pagesBy("smallkey");
 		return all;
@@ -98,13 +97,11 @@ export interface CatalogueFiles {
 	headers: Record<string, string>;
 	isSecure: boolean;
 	/**
-	 * A service writes the files beside this process. Then the plain list is rendered, too, and pages reload
-	 * themselves until the first build.
+	 * A service writes the files. Then the plain list is rendered, too, and pages reload themselves until the
+	 * first build.
 	 */
 	isLive: boolean;
-	/**
-	 * Time of the last request to a layer's service, in milliseconds since 1970; null or absent if unknown.
-	 */
+	/** In milliseconds since 1970; null or absent if unknown. */
 	lastLook?: RunningService["lastLook"];
 }
 
@@ -113,10 +110,9 @@ export type Pages = (
 	question: Pick<Question, "ifNoneMatch" | "acceptEncoding">,
 ) => Promise<Reply>;
 
-/** Pages, and paths at which a person may expect a page, such as `fr/sante`. */
+/** Paths at which a person may expect a page, such as `fr/sante`. */
 const pagePath = /\.html$|^(?:en|fr|list|guide)\//;
 
-/** Pages of layers and the plain list are rendered from the catalogue's entries on request. */
 export class Catalogue {
 	readonly entries: CatalogueEntries;
 	#listed: (ReturnType<typeof listedEntries> & { of: readonly Entry[] }) | null = null;

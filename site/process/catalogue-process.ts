@@ -9,13 +9,13 @@ import { isShallow, readLog } from "../../store/git/commands/commits.ts";
 import { GitFailure, lowerPriority } from "../../store/git/commands/run.ts";
 import { authorOf, type Log } from "../../store/store.ts";
 import { historyCommit } from "../data/history.ts";
-import type { CatalogueOptions } from "../data/options.ts";
-import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
+import type { CatalogueOrder, CatalogueReport } from "../data/update.ts";
+import type { CatalogueOptions } from "./site-settings.ts";
 
 /**
- * Reads from the repository of a data folder what each sender has published: the layers that it registered last, and its
- * changes that wait for a reviewer.
- * @returns sender's id → what it has published; null if there is no such repository with its whole history
+ * What each sender has published: the layers that it registered last, and its changes that wait for a
+ * reviewer.
+ * @returns by id; null if there is no repository with its whole history
  */
 export async function readPublished(dataDir: string): Promise<ReadonlyMap<string, Published> | null> {
 	const repository = repositoryPath(dataDir);
@@ -55,15 +55,13 @@ async function readFrom(repository: string): Promise<ReadonlyMap<string, Publish
 	return published;
 }
 
-/** The catalogue's times in milliseconds. */
 const defaultLimits = {
 	/** How long changes are collected before an update. */
 	collectMs: 50,
-	/** The shortest time between the starts of two updates. The pause after an update is never shorter than the update. */
+	/** Between the starts of two updates. The pause after an update is never shorter than the update. */
 	everyMs: 3_000,
-	/** How often the files are checked. */
 	checkMs: 60_000,
-	/** The first and the longest pause after a failure. Each pause is twice the one before. */
+	/** Pauses after a failure. Each is twice the one before. */
 	retryMs: 1_000,
 	maxRetryMs: 60_000,
 };
@@ -71,7 +69,7 @@ const defaultLimits = {
 interface ServiceCatalogueOptions {
 	repository: string;
 	out: string;
-	/** The module of the process that writes the files: it calls `serveOrder`. */
+	/** Calls `serveOrder`. */
 	worker: URL;
 	/** Called for each update: the senders may have changed. */
 	options: () => CatalogueOptions;
@@ -80,13 +78,12 @@ interface ServiceCatalogueOptions {
 	limits?: Partial<typeof defaultLimits> | undefined;
 }
 
-/** The process has a lower priority than the one that answers readers and publishers. */
+/** Lower than the priority of the process that answers. */
 const niceness = 10;
 
 /**
- * Opens the catalogue of a running service. For each update, a process of its own writes the catalogue of the branch, and
- * ends: its memory is not kept. The catalogue is derived data: if an update fails, reads and writes of layers continue, and
- * the update is retried.
+ * The catalogue of a running service. For each update, a process of its own writes it, and ends: its memory
+ * is not kept. If an update fails, reads and writes of layers continue, and it is tried again.
  */
 export function openCatalogue(given: ServiceCatalogueOptions) {
 	const { repository, out, worker: module, options, log } = given;
@@ -97,7 +94,6 @@ export function openCatalogue(given: ServiceCatalogueOptions) {
 	let wanted: string | null = null;
 	let updatedTo: string | null = null;
 	let restUntilMs = Number.NEGATIVE_INFINITY;
-	/** Why the last update failed. */
 	let failure: string | null = null;
 	let working: Promise<void> | null = null;
 
@@ -127,7 +123,6 @@ export function openCatalogue(given: ServiceCatalogueOptions) {
 		await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 	}
 
-	/** Updates the catalogue to a commit. @returns whether that succeeded */
 	async function update(commit: string): Promise<boolean> {
 		const reason = await updateNow(commit).catch(({ message }: Error) => message);
 		if (reason !== null) {
@@ -181,16 +176,15 @@ export function openCatalogue(given: ServiceCatalogueOptions) {
 	}, checkMs).unref();
 
 	return {
-		/** Orders an update to this commit of the branch. */
 		changed(commit: string): void {
 			wanted = commit;
 			work();
 		},
-		/** The commit that the catalogue's files show; null if that is not known. */
+		/** Null if it is not known what the files show. */
 		get updatedTo(): string | null {
 			return updatedTo;
 		},
-		/** Ends the process. What it was writing is written again by the next service. */
+		/** What it was writing is written again by the next service. */
 		async close(): Promise<void> {
 			closing.abort();
 			clearInterval(timer);

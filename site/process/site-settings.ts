@@ -2,11 +2,13 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Variables } from "../../api/configuration.ts";
 import { trialDataDir } from "../../api/service/settings.ts";
+import { fragmentSettings } from "../../publish/rendered.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
+import type { PublicName } from "../../registry/timestamp.ts";
 import { ifThereSync } from "../../store/files/files.ts";
-import type { CatalogueOptions } from "../data/options.ts";
 import { parseSignature } from "../data/output.ts";
-import type { OperatorSettings } from "../page/page-settings.ts";
+import type { OperatorSettings, SiteSettings as SiteOptions } from "../page/page-settings.ts";
 
 /** Most bytes of the operator's styles, and of the signature. */
 const maxFileBytes = 100_000;
@@ -14,11 +16,9 @@ const maxFileBytes = 100_000;
 export interface SiteSettings {
 	page: OperatorSettings;
 	look: CatalogueOptions["look"];
-	/** The folder of pictures of layers, as an absolute path. */
 	pictures: string;
 }
 
-/** The settings of the catalogue's pages: whose site it is, its maps, and its repository. */
 export function readSite(variables: Variables): SiteSettings {
 	const tiles = /^(?=.*\{x\})(?=.*\{y\})https:\/\/[^\s"<>]*\{z\}[^\s"<>]*$/;
 	const page = {
@@ -45,7 +45,7 @@ export function readSite(variables: Variables): SiteSettings {
 	return { page, look, pictures: resolve(variables.text("PICTURES", pictures)) };
 }
 
-/** Two variables that are set together, `<name>_EN` and `<name>_FR`; null if they are not set. */
+/** Both variables, or null if neither is set. */
 function both(
 	variables: Variables,
 	name: string,
@@ -60,7 +60,7 @@ function both(
 	return en === "" || fr === "" ? null : { en, fr };
 }
 
-/** The content of the file that a variable names; empty if it is not set. */
+/** Empty if the variable is not set. */
 function file(variables: Variables, name: string, fits: (text: string) => boolean, rule: string): string {
 	const path = variables.text(name, "");
 	if (path === "") return "";
@@ -68,4 +68,33 @@ function file(variables: Variables, name: string, fits: (text: string) => boolea
 	if (text !== null && text.length <= maxFileBytes && fits(text)) return text;
 	variables.problems.push(`${name}: must be the path of ${rule}, at most ${maxFileBytes} bytes, not ${path}`);
 	return "";
+}
+
+/** All that a catalogue's content depends on, except the layers; it can be sent to another process. */
+export interface CatalogueOptions {
+	fragments: Required<FragmentSettings>;
+	publicUrl: string;
+	site: Omit<SiteOptions, "hasLayerPages">;
+	/** Sender's id → public name. */
+	senderNames: Readonly<Record<string, PublicName>>;
+	look: { theme: string; signature: string };
+	/** Whether each file gets a `.gz` beside it. */
+	isCompressed: boolean;
+	pictures: string;
+}
+
+export function catalogueOptions(
+	given: FragmentSettings & {
+		publicUrl: string;
+		page: OperatorSettings;
+		look: CatalogueOptions["look"];
+		pictures: string;
+	},
+	{ canSend, ...more }: Pick<CatalogueOptions, "senderNames" | "isCompressed"> & { canSend: boolean },
+): CatalogueOptions {
+	const { page, look, publicUrl, pictures } = given;
+	const fragments = fragmentSettings(given);
+	const { metadataUrl, catalogueUrl, mapWkid, targets } = fragments;
+	const site = { ...page, targets, mapWkid, metadataUrl, catalogueUrl, canSend };
+	return { ...more, fragments, publicUrl: publicUrl === "" ? "" : `${publicUrl}/`, site, look, pictures };
 }

@@ -7,19 +7,15 @@ import type { Lang } from "../../../registry/smallkey.ts";
 import { frameHtml } from "../../static/frame.ts";
 import { contentsHtml, escapeHtml, Html, html, type PageSettings, textsIn } from "../../static/html.ts";
 
-/** The page of contents in each folder. */
 const contentsName = "README.md";
 
-/** The page on security, which has another name in the root of the repository. */
+/** It has another name in the root of the repository. */
 export const securityFile = "SECURITY.md";
 export const securityPage = "security.md";
 
 const docs = fileURLToPath(new URL("../../../docs", import.meta.url));
 
-/**
- * Reads every page of the documentation, sorted by path, and then the page on security. Paths are below `docs/`:
- * `publish.md`, `fr/publish.md`.
- */
+/** Sorted by path, then the page on security. Paths are below `docs/`: `fr/publish.md`. */
 export function readGuidePages() {
 	const paths = glob.sync("**/*.md", { cwd: docs }).sort();
 	const pages = paths.map((path) => ({ path, markdown: readFileSync(join(docs, path), "utf8") }));
@@ -28,7 +24,6 @@ export function readGuidePages() {
 	return [...pages, { path: securityPage, markdown: security.replaceAll("](docs/", "](") }];
 }
 
-/** The pages as HTML, by path below the site's root: `guide/publish.html`, `guide/fr/index.html`. */
 export function renderGuide(
 	pages: ReturnType<typeof readGuidePages>,
 	settings: PageSettings,
@@ -58,8 +53,8 @@ function htmlPath(path: string): string {
 }
 
 /**
- * Markdown as HTML. HTML in it is shown as text. Links lead to the pages of the guide; a link to anything else in the
- * repository, such as a source file, becomes plain text.
+ * HTML in Markdown is shown as text. Links lead to the pages of the guide; any other link in the repository
+ * becomes plain text.
  */
 function renderMarkdown(markdown: string, path: string, known: ReadonlySet<string>, isFrench: boolean) {
 	const slugOf = slugs();
@@ -99,7 +94,7 @@ function renderMarkdown(markdown: string, path: string, known: ReadonlySet<strin
 /** Fewest parts of a page that has contents. */
 const minParts = 5;
 
-/** The target of a link in a page; null if the site does not have it. */
+/** Null if the site does not have the target. */
 function linkTarget(href: string, path: string, known: ReadonlySet<string>): string | null {
 	if (/^https?:\/\//.test(href) || href.startsWith("#")) return href;
 	const [file = "", anchor] = href.replace(`../${securityFile}`, securityPage).split("#");
@@ -110,7 +105,7 @@ function linkTarget(href: string, path: string, known: ReadonlySet<string>): str
 	return `${htmlPath(file)}${anchor === undefined ? "" : `#${anchor}`}`;
 }
 
-/** Makes the ids of one page's headings as GitHub does; a repeated heading gets a number. */
+/** Ids of one page's headings, as GitHub makes them; a repeated heading gets a number. */
 function slugs(): (text: string) => string {
 	const used = new Map<string, number>();
 	return (text) => {
