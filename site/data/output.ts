@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { SaxesParser } from "saxes";
 import { isCompanion, placeFile, removeTemporaryFiles } from "../../publish/place-file.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
@@ -17,40 +16,9 @@ import {
 	publisherFilesFolder,
 	publisherFolders,
 } from "../static/addresses.ts";
-import { type PageSettings, pageSettingsPath, type Signature } from "../static/html.ts";
+import { type PageSettings, pageSettingsPath } from "../static/html.ts";
 import { chunksFolder, layerPages } from "./entries.ts";
 import { picturesStamp } from "./proofs.ts";
-
-/**
- * @param svg has a `viewBox` and a `<title>`
- * @returns its text alternative and its shape; null for any other text
- */
-export function parseSignature(svg: string): Omit<Signature, "path"> | null {
-	let title = "";
-	let box: number[] = [];
-	const path: string[] = [];
-	const parser = new SaxesParser();
-	let isBroken = false;
-	parser.on("error", () => {
-		isBroken = true;
-	});
-	parser.on("opentag", ({ name, attributes }) => {
-		path.push(name);
-		if (path.join() === "svg")
-			box = (attributes.viewBox ?? "")
-				.trim()
-				.split(/[\s,]+/)
-				.map(Number);
-	});
-	parser.on("text", (text) => {
-		if (path.join() === "svg,title") title += text;
-	});
-	parser.on("closetag", () => path.pop());
-	parser.write(svg).close();
-	const [, , width = 0, height = 0] = box;
-	const text = title.replace(/\s+/g, " ").trim();
-	return !isBroken && text !== "" && width > 0 && height > 0 ? { title: text, width, height } : null;
-}
 
 export type OutputFiles = Map<string, string | Uint8Array | null>;
 

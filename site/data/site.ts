@@ -7,12 +7,12 @@ import { compiledSchemas } from "../../registry/schemas/validators.ts";
 import { langs } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../page/page-settings.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
+import { parseSignature } from "../process/site-settings.ts";
 import { catalogueHtml, contentPolicy, rootHtml } from "../static/frame.ts";
 import { type Assets, type PageSettings, pageSettingsPath } from "../static/html.ts";
 import { searchEngineFiles } from "../static/list-pages.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
 import { apiHtml, schemaFiles } from "./openapi.ts";
-import { parseSignature } from "./output.ts";
 
 /** Names of assets have a hash of their content: they never change. */
 const assetFolder = "assets";

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { SaxesParser } from "saxes";
 import type { Variables } from "../../api/configuration.ts";
 import { trialDataDir } from "../../api/service/settings.ts";
 import { fragmentSettings } from "../../publish/rendered.ts";
@@ -7,8 +8,8 @@ import type { Lang } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import type { PublicName } from "../../registry/timestamp.ts";
 import { ifThereSync } from "../../store/files/files.ts";
-import { parseSignature } from "../data/output.ts";
 import type { OperatorSettings, SiteSettings as SiteOptions } from "../page/page-settings.ts";
+import type { Signature } from "../static/html.ts";
 
 /** Most bytes of the operator's styles, and of the signature. */
 const maxFileBytes = 100_000;
@@ -68,6 +69,37 @@ function file(variables: Variables, name: string, fits: (text: string) => boolea
 	if (text !== null && text.length <= maxFileBytes && fits(text)) return text;
 	variables.problems.push(`${name}: must be the path of ${rule}, at most ${maxFileBytes} bytes, not ${path}`);
 	return "";
+}
+
+/**
+ * @param svg has a `viewBox` and a `<title>`
+ * @returns its text alternative and its shape; null for any other text
+ */
+export function parseSignature(svg: string): Omit<Signature, "path"> | null {
+	let title = "";
+	let box: number[] = [];
+	const path: string[] = [];
+	const parser = new SaxesParser();
+	let isBroken = false;
+	parser.on("error", () => {
+		isBroken = true;
+	});
+	parser.on("opentag", ({ name, attributes }) => {
+		path.push(name);
+		if (path.join() === "svg")
+			box = (attributes.viewBox ?? "")
+				.trim()
+				.split(/[\s,]+/)
+				.map(Number);
+	});
+	parser.on("text", (text) => {
+		if (path.join() === "svg,title") title += text;
+	});
+	parser.on("closetag", () => path.pop());
+	parser.write(svg).close();
+	const [, , width = 0, height = 0] = box;
+	const text = title.replace(/\s+/g, " ").trim();
+	return !isBroken && text !== "" && width > 0 && height > 0 ? { title: text, width, height } : null;
 }
 
 /** All that a catalogue's content depends on, except the layers; it can be sent to another process. */
