@@ -156,7 +156,7 @@ function itemHtml(row: Row, lang: Lang, publicUrl: string): Html {
 	const langProof = langs[lang] ?? langs.en;
 	const lines = [
 		since ? failures(langs, lang) : langProof && factsText(langProof, lang),
-		say("seen", day),
+		say("last-look", day),
 		owner && say("owner", owner),
 	];
 	return html`<li class="${since ? "old" : "new"}">${picture && html`<img src="${picture}" alt="${alt}" width="240" height="180" loading="lazy">`}<div>

@@ -124,7 +124,7 @@ function candidateLines(
 	const place = write(layer === undefined ? service_url : `${service_url} ${layer}`);
 	const cell = (text: string) => (text === "" ? "" : write(text));
 	return [
-		`${say("found")}: ${place} (${say(by)}), ${say(sure === "same" ? "same" : "perhaps")}`,
+		`${say("found-place")}: ${place} (${say(by)}), ${say(sure === "same" ? "same" : "perhaps")}`,
 		"",
 		say("head"),
 		"|---|---|---|---|",
