@@ -38,7 +38,6 @@ const writeRoutes = [
 
 export type WriteAction = (typeof writeRoutes)[number]["action"];
 
-/** With all paths below them. */
 const writePaths =
 	/^(?:(?:\/v[12])?\/register|\/v1\/(?:updatefeature|simplification|update)|\/v2\/(?:update|refresh))(?:[/?]|$)/;
 

@@ -21,7 +21,6 @@ export interface Io {
 /** Ends a command with its message and exit code 1. */
 export class WrongError extends Error {}
 
-/** Reports every bad variable at once. */
 export class Variables {
 	readonly problems: string[] = [];
 	readonly names = new Set<string>();

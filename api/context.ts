@@ -6,7 +6,6 @@ import type { ReadSettings } from "./read-request.ts";
 import type { Reply } from "./reply.ts";
 import type { Senders } from "./senders.ts";
 
-/** In UTF-16 units, of a line of the log and of one text in it. */
 const maxLineLength = 4_000;
 const maxTextLength = 1_000;
 
@@ -66,9 +65,7 @@ export interface Question {
 	client: Client;
 }
 
-/** Beyond the core's: GET or HEAD, without a signature. */
 export interface OtherRoute {
-	/** In metrics: `page`. */
 	name: string;
 	/** What bounds the work for one request, since anyone may send it. */
 	bound: string;
@@ -83,15 +80,12 @@ export interface Context {
 	store: Store;
 	settings: Settings;
 	now: () => Date;
-	/** Internal errors, which clients must not see. */
 	log: Pick<Log, "error">;
 	/** Why the service is not ready, in one line, for `/readyz`; null if it is. */
 	readiness: () => string | null;
 	/** Harvests layers again and returns how many; absent if the service does not harvest. */
 	refresh?: (refresh: Refresh) => number;
-	/** Absent if this engine does not know it. */
 	status?: ReadStatus;
-	/** First digits of the commit of the running code; null or absent if unknown. */
 	commit?: string | null;
 	limiter?: WriteLimiter;
 	routes?: readonly OtherRoute[];
@@ -99,7 +93,6 @@ export interface Context {
 
 /** Limits writes, never reads. Returns the seconds to wait; 0 if the write is allowed. */
 export interface WriteLimiter {
-	/** Before the head is verified. */
 	address(address: string): number | Promise<number>;
 	/** Takes further tokens from an address whose write had a wrong signature. */
 	punish(address: string): void;
@@ -115,10 +108,8 @@ export interface WriteLimiter {
 const badSignatureTokens = 10;
 const minutesPerDay = 1_440;
 
-/** Beyond this number, the least recently used one is dropped. */
 const maxBuckets = 20_000;
 
-/** Beyond this number, the oldest is dropped. */
 const maxRequests = 40_000;
 
 /** `take` is not called again for a request that it recently allowed. */
@@ -144,10 +135,8 @@ interface Allowance {
  * sender.
  */
 export class TokenBuckets implements WriteLimiter {
-	/** By address or sender, least recently used first. */
 	readonly #buckets = new Map<string, { tokens: number; timeMs: number }>();
 
-	/** `bytesPerDay`: of a sender's bodies, which may all come at once. */
 	constructor(
 		readonly limits: Allowance & { bytesPerDay: number },
 		readonly now: () => Date,

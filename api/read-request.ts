@@ -6,9 +6,7 @@ export interface ReadRequest {
 	kind: "doc" | "docs";
 	target: TargetName;
 	lang: Lang;
-	/** For JSONP; null if JSON is requested. */
 	callback: string | null;
-	/** Decoded and trimmed. A `doc` has one smallkey; those of `docs` may be invalid smallkeys. */
 	items: string[];
 	/** Lang and keys are in the query, for which the target has its own answer (`queryDoor`). */
 	isQuery: boolean;
@@ -20,7 +18,6 @@ export interface ReadSettings {
 	/** Distinct keys of one `docs`; a request with more gets 414. */
 	docsMaxKeys: number;
 	targets: readonly TargetName[];
-	/** The catalogue's pages, index and changes; by default not. */
 	site?: boolean;
 }
 
@@ -41,7 +38,6 @@ interface ReadPath {
 
 const pathsOfTargets = new WeakMap<readonly TargetName[], readonly ReadPath[]>();
 
-/** Longest first, since a path may be a prefix of another one. */
 export function readPaths(names: readonly TargetName[]): readonly ReadPath[] {
 	const cached = pathsOfTargets.get(names);
 	if (cached) return cached;

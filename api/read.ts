@@ -7,7 +7,6 @@ import { etagOfTags } from "../store/hashes.ts";
 import { type ReadRequest, smallkeysOf } from "./read-request.ts";
 import { answerTagged, fragmentHeaders, type Reply, refusalCaching, refuseRead } from "./reply.ts";
 
-/** Of one `docs`, repeated layers included. */
 const maxDocsBytes = 32_000_000;
 
 /** Larger answers are sent in pieces, and never joined. */
@@ -20,7 +19,6 @@ const scriptType = "application/javascript; charset=utf-8";
 const encoder = new TextEncoder();
 const comma = encoder.encode(",");
 
-/** Each engine joins the pieces, if it sends them, in its fastest way. */
 interface Content {
 	etag: string;
 	pieces: readonly Uint8Array[];
@@ -90,7 +88,6 @@ function replyWith(request: ReadRequest, fragments: Fragments | null, ifNoneMatc
 	return answerTagged(headers, ifNoneMatch, () => bodyOf(content.pieces));
 }
 
-/** As a function call for a callback (JSONP); or the status of the refusal. */
 function findDoc({ callback }: ReadRequest, fragment: Fragment | null | undefined): Content | number {
 	if (!fragment) return 404;
 	const { body, etag } = fragment;

@@ -46,13 +46,11 @@ const { "Content-Type": _type, ...rest } = fragmentHeaders;
 
 export const machineHeaders = rest;
 
-/** Brief, so that no cache hides a new layer. */
 export const refusalCaching = "public, max-age=5";
 
 export const uncachedHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;
 const jsonHeaders = { "Content-Type": "application/json", ...uncachedHeaders };
 
-/** Of one answer: errors, UTF-16 units of each, bytes of the whole. */
 const maxErrors = 20;
 const maxErrorLength = 1_000;
 const maxErrorBytes = 16_000;
@@ -96,7 +94,6 @@ export function refuseRead(status: number): Reply {
 	};
 }
 
-/** For programs; no viewer reads these files. */
 export function refuseFile(): Reply {
 	const headers = { ...machineHeaders, "Cache-Control": refusalCaching };
 	return refuse({ status: 404, errors: [problemAt("path", "no-file")] }, headers);
@@ -130,7 +127,6 @@ export function refuse(
 	return textReply(status, (lang) => errorsOf(errors, hint, lang), { ...wait, ...headers });
 }
 
-/** In English, until `inLanguageOf` chooses. */
 export function textReply(
 	status: number,
 	valueIn: (lang: Lang) => unknown,

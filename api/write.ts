@@ -11,11 +11,9 @@ import { type Conditions, changeKinds, conditionalEdits, type RequestedChange } 
 import { emptyBody, jsonReply, type Reply, receiptReply, refuseWrite, uncachedHeaders } from "./reply.ts";
 import { isSignedBy, isTimely, type Sender, sha256Hex, shapeHint } from "./senders.ts";
 
-/** Without its body. The text of a missing header is empty. */
 export interface Write extends Conditions {
 	action: WriteAction;
 	target: string;
-	/** For the limit of writes; null: not limited. */
 	address: string | null;
 	sender: string;
 	timestamp: string;
@@ -23,7 +21,6 @@ export interface Write extends Conditions {
 	encoding: string;
 	/** Not signed: the name under which changes of a sender wait for a reviewer together. */
 	review: string;
-	/** Announced, in bytes; null if only the body itself shows it. */
 	length: number | null;
 }
 

@@ -6,24 +6,27 @@ import { askService, errorsOf, type ServiceAnswer } from "../api/service/github.
 import { readConfiguration, withoutStore } from "../api/service/settings.ts";
 import type { LayerStatus } from "../registry/schemas/answers.ts";
 import { plain, tryJson } from "../registry/untrusted-text.ts";
-import { sendRequest } from "./send/exchange.ts";
 import { removeMany } from "./send/many.ts";
-import { readKeys } from "./send/others.ts";
-import { printDraft, printPreview } from "./send/preview-batch.ts";
-import { explain, ifMatchOption, requestLine, requestOptions, signRequest } from "./send/request.ts";
+import { printDraft, printPreview, readKeys } from "./send/preview-batch.ts";
+import {
+	explain,
+	findSecret,
+	ifMatchOption,
+	requestLine,
+	requestOptions,
+	sendRequest,
+	signWith,
+} from "./send/request.ts";
 import { createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
 
-/** Of one answer; and between two requests. */
 const timeoutMs = 15_000;
 const pauseMs = 500;
 
 interface LayerPlace {
-	/** With its base path, without a `/` at the end. */
 	url: string;
 	smallkey: string;
 }
 
-/** @throws {Error} if there is no answer, or it is not a status */
 async function ask({ url, smallkey }: LayerPlace): Promise<LayerStatus | ServiceAnswer> {
 	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
 	const answer = await askService(address, timeoutMs);
@@ -56,7 +59,6 @@ export async function printStatus(place: LayerPlace, io: Io, maxSeconds?: number
 	return exitCodes.unable;
 }
 
-/** @returns exit code */
 function printAnswer({ url }: LayerPlace, answer: LayerStatus | ServiceAnswer, io: Io): number {
 	if ("harvest" in answer) {
 		for (const line of statusLines(answer)) io.print(plain(line));
@@ -155,7 +157,8 @@ const sign = createRun("sign", async ({ read, environment, io }) => {
 	);
 	const body = file === undefined ? new Uint8Array(0) : await readFile(file);
 	const method = file === undefined ? "DELETE" : "PUT";
-	const signed = await signRequest({ ...options, method, smallkey, body }, environment, io);
+	const key = await findSecret(options.sender ?? null, environment, io);
+	const signed = await signWith(key, { ...options, method, smallkey, body }, io.now());
 	const headers = Object.entries(signed.headers).map(([name, text]) => `${name}: ${text}`);
 	io.print((isExplained ? explain(signed) : headers).join("\n"));
 });

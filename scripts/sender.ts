@@ -50,7 +50,6 @@ interface RightsOptions {
 	name?: string;
 }
 
-/** The members that `add` and `change` set, or remove, in the file's order. */
 function fieldsOf({ smallkeys, allLayers, review, contact, name }: RightsOptions): SenderFields {
 	if (smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
 	return {
@@ -61,7 +60,6 @@ function fieldsOf({ smallkeys, allLayers, review, contact, name }: RightsOptions
 	};
 }
 
-/** @throws {Error} unless the answer is yes */
 async function askForLayers(dataDir: string, id: string, io: Io): Promise<void> {
 	const senders = await readAllSenders(dataDir).catch(() => null);
 	if (senders?.has(id)) throw senderExists(dataDir, id);
@@ -162,7 +160,6 @@ function layersOf({ smallkeys }: Sender): string {
 	return smallkeys === null ? "all layers" : smallkeys.join(" ") || "no layer";
 }
 
-/** A line for each sender, without its secret. `published`: null if there is no repository. */
 function listLines(
 	senders: readonly Sender[],
 	published: ReadonlyMap<string, Published> | null = null,
@@ -202,7 +199,6 @@ function removedLines({ layers, waiting }: Published, others: readonly Sender[])
 	];
 }
 
-/** Without the secret. @param place where the secret is */
 function senderLines(sender: Sender, place: string): string[] {
 	const { id, review, previous, name, contact } = sender;
 	const until = previous?.until?.toISOString() ?? "it is removed from the file";

@@ -122,13 +122,11 @@ function networkOf(address: Address, bits: number): string {
 	return isIpv4 ? `${address}` : `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${bits}`)}`;
 }
 
-/** `192.0.2.1:4711`, `[2001:db8::1]:4711` */
 function withoutPort(text: string): string {
 	const match = /^\[([^\]]*)\](?::\d+)?$|^([\d.]+):\d+$/.exec(text);
 	return match?.[1] ?? match?.[2] ?? text;
 }
 
-/** The client disconnected before its answer; as in nginx. */
 export const clientGone = 499;
 
 export function answerGone(): Reply {
@@ -137,7 +135,6 @@ export function answerGone(): Reply {
 
 /** 512 of the largest bodies. */
 const defaultHeldBytes = 32 * 1024 * 1024;
-/** Awaited or being written: each one takes some 16 KiB for its connection, too. */
 const maxBodies = 4_096;
 
 const noRoom: Refusal = {

@@ -24,7 +24,6 @@ export const defaultTimes = {
 export interface NodeOptions {
 	context: Context;
 	file: ReadFragment;
-	/** For each write and each answer from 400 up; for every answer with `allReads`. */
 	log: (answered: Answered) => void;
 	allReads: boolean;
 	count: () => void;
@@ -178,7 +177,6 @@ export class Exchange {
 	}
 }
 
-/** For the log; or the last one of `repeated` similar refusals. */
 export type Answered = ReturnType<Exchange["describe"]> & { repeated?: number };
 
 function nameOf(route: Route): string {
@@ -190,7 +188,6 @@ function cut(text: string): string {
 	return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}…`;
 }
 
-/** Beyond this number, the connection with the oldest unread answer is closed. */
 const maxUnreadBytes = 256 * 1024 * 1024;
 
 /**
@@ -198,7 +195,6 @@ const maxUnreadBytes = 256 * 1024 * 1024;
  * the time at `bytesPerSecond`
  */
 export function createSend(timeoutMs: number, bytesPerSecond: number) {
-	/** Bytes of each answer, the oldest answer first. */
 	const unread = new Map<ServerResponse, number>();
 	let unreadBytes = 0;
 

@@ -68,7 +68,6 @@ export function countReads() {
 	return { add, end };
 }
 
-/** Lines of further kinds are counted together. */
 const maxKinds = 1_000;
 
 /**
@@ -83,7 +82,6 @@ export function countedLog<Line extends object>(
 ) {
 	const kinds = new Map<string, { last: Line; repeated: number }>();
 	let timer: NodeJS.Timeout | undefined;
-	/** Kinds with further lines are counted in the next window, too. */
 	const end = (): void => {
 		clearTimeout(timer);
 		for (const [kind, counted] of kinds) {

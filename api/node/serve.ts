@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { Exchange, type NodeOptions, shareOf } from "./exchange.ts";
 
-/** Of one connection; with more, it is closed. */
 const maxWaiting = 1_000;
 
 /**
@@ -54,9 +53,7 @@ export function createNodeServer(options: NodeOptions) {
  * the event loop, so that other connections are answered in between.
  */
 class Connection {
-	/** The head of a request has arrived. */
 	hasBegun = false;
-	/** The first one is being answered, and the others wait for it. */
 	readonly #exchanges: Exchange[] = [];
 
 	add(exchange: Exchange): void {

@@ -26,30 +26,24 @@ import {
 import { createReadStatus } from "./layer-status.ts";
 import type { Configuration } from "./settings.ts";
 
-/** Closed after the HTTP server. */
 export interface Service {
 	context: Context;
 	file: ReadFragment;
 	/** For the text after the start: `the branch main of /data/repository.git`. */
 	place: string;
-	/** Whether a smallkey is served; null if unknown. */
 	has: ((smallkey: string) => boolean) | null;
 	layers: () => number;
 	observe: (event: Observed) => void;
-	/** After the start. @param base the address of the service with its base path */
 	welcome: (base: string) => string[];
 	close: () => Promise<void>;
 }
 
-/** Tests replace these. */
 export interface Outside {
-	/** In the order of their start, the catalogue first. */
 	extensions?: readonly Extension[];
 	/** Why the senders file cannot be applied, in one line; null if it is. */
 	sendersState?: (() => string | null) | undefined;
 	now?: () => Date;
 	log?: Log;
-	/** The files of a new repository's first commit. */
 	seed?: (configuration: Configuration) => Promise<Edit[]>;
 	filesTimes?: Partial<FileTimes>;
 	storeLimits?: Partial<StoreLimits>;
@@ -169,7 +163,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 			settings: { ...configuration, senders },
 			...{ now, log, readiness: all.readiness, commit: readCommit() },
 			...all.members(),
-			status: createReadStatus({ repository, store, has, started }),
+			status: createReadStatus({ repository, store, has, now, started }),
 		},
 		...{ file, has, observe, welcome: all.welcome, close },
 		place: `the branch main of ${repository}`,

@@ -15,14 +15,12 @@ export interface App {
 /** Returns the exit code. It never throws and never ends the process, so that tests can call it. */
 export type Run = (argv: readonly string[], environment: Environment, io: Io, app: App) => Promise<number>;
 
-/** The heading above a command in `--help`. */
 export type Purpose = "publish" | "review" | "host" | "operate" | "move" | "develop";
 
 export interface Command {
 	name: string;
 	purpose: Purpose;
 	summary: string;
-	/** Its subcommands that may be called without its name. */
 	short?: readonly string[];
 	load: () => Promise<Run>;
 }
@@ -63,7 +61,6 @@ export type LayerPart = (lang: Lang) => Partial<Omit<LayerStatus, "harvest" | "h
 };
 
 export interface Started {
-	/** Members that later extensions find in their service. */
 	provides?: object;
 	/** After commits were published. @param smallkeys the layers whose registration was written */
 	changed?: (commit: string, smallkeys: readonly string[]) => void;
@@ -77,11 +74,9 @@ export interface Started {
 	 */
 	lastLook?: (smallkey: string) => number | null;
 	refresh?: Context["refresh"];
-	/** Why it makes the service not ready, in one line; null if it does not. */
 	state?: () => string | null;
 	gauges?: () => Gauges;
 	observe?: (event: Observed) => void;
-	/** For the text after the start. @param base the address of the service with its base path */
 	welcome?: (base: string) => string[];
 	close: () => unknown;
 }
@@ -100,20 +95,16 @@ export interface RunningService<Settings extends object = object> {
 	store: Store;
 	/** Bare; null if the layers are on GitHub. */
 	repository: string | null;
-	/** The commit that is served; null if unknown. */
 	tip: () => string | null;
 	out: string;
 	now: () => Date;
 	log: Log;
-	/** In any order; empty if unknown. */
 	smallkeys: () => Iterable<string>;
 	gauges: () => Promise<Gauges>;
 	observe: (event: Observed) => void;
-	/** Of all extensions; null if none has one. */
 	lastLook: () => ((smallkey: string) => number | null) | null;
 }
 
-/** In order. If one fails, those before it are closed by the caller. */
 export async function startExtensions(
 	extensions: readonly Extension[],
 	service: RunningService,
@@ -128,7 +119,6 @@ export async function startExtensions(
 	}
 }
 
-/** Reports each commit that the store makes. @returns the same store */
 export function observeCommits<S extends Store>(store: S, observe: (event: Observed) => void): S {
 	const change = store.change.bind(store);
 	store.change = async (edits, meta) => {

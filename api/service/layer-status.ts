@@ -13,6 +13,7 @@ interface LayerStatusOptions {
 	repository: string;
 	store: Pick<GitStore, "read" | "ids" | "lastCommit">;
 	has: (smallkey: string) => boolean;
+	now: () => Date;
 	started: readonly Pick<Started, "layer" | "knows">[];
 }
 
@@ -20,10 +21,9 @@ interface LayerStatusOptions {
 const maxRunning = 2;
 const maxLookups = 100;
 
-/** Of a git command: a history may be long. */
 export const historyMs = 5_000;
 
-export function createReadStatus({ repository, store, has, started }: LayerStatusOptions): ReadStatus {
+export function createReadStatus({ repository, store, has, now, started }: LayerStatusOptions): ReadStatus {
 	const pool = pLimit(maxRunning);
 	const room = new Room(maxLookups);
 
@@ -56,7 +56,7 @@ export function createReadStatus({ repository, store, has, started }: LayerStatu
 	async function readLast(smallkey: string) {
 		const commit = await store.lastCommit(smallkey).catch(nullInTime);
 		if (commit === null) return noCommit;
-		return { registered: isoTime(await believedDate(repository, commit, Date.now())), commit };
+		return { registered: isoTime(await believedDate(repository, commit, now().getTime())), commit };
 	}
 
 	async function isKnown(smallkey: string): Promise<boolean> {
@@ -86,7 +86,6 @@ function nullInTime(error: unknown): null {
 
 const noCommit = { registered: null, commit: null };
 
-/** `2026-03-04T12:00:00Z` */
 export function isoTime(ms: number): string {
 	return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

@@ -16,7 +16,6 @@ export function sendersPath(dataDir: string): string {
 	return join(dataDir, "senders.json");
 }
 
-/** Of a first start; may change every layer. */
 export const firstSender = "publisher";
 
 /** `place`: `SENDERS`, or the file's path. */
@@ -48,7 +47,6 @@ export async function readSenders(
 	return { ...(await readSenders(env, dataDir)), created: firstSender };
 }
 
-/** By sender id; empty if there is neither the setting nor the file. */
 export async function readPublicNames(env: Environment, dataDir: string) {
 	return senderNamesOf((await findSenders(env, dataDir))?.senders ?? new Map());
 }
@@ -62,7 +60,6 @@ function parseVariable(text: string): Senders {
 	return parseSenders(text, "SENDERS");
 }
 
-/** 32 random bytes: 43 characters. */
 export function randomSecret(): string {
 	return randomBytes(32).toString("base64url");
 }
@@ -143,7 +140,6 @@ function apply(after: Senders, senders: Map<string, Sender>, log: Log): void {
 /** In the order that the file has them. The file does not get a member that is undefined. */
 export type SenderFields = Record<string, unknown>;
 
-/** Only the secret if nothing else is set. */
 function entryOf(fields: SenderFields): SenderEntry {
 	const { key, ...rest } = fields;
 	const isAlone = Object.values(rest).every((value) => value === undefined);
@@ -204,7 +200,6 @@ export async function readSender(dataDir: string, id: string): Promise<Sender> {
 }
 
 export interface Published {
-	/** Layers that the sender registered last, sorted. */
 	layers: readonly string[];
 	waiting: readonly string[];
 }

@@ -48,14 +48,12 @@ function readCore(variables: Variables, env: Environment) {
 		port: variables.integer("PORT", 8080, 0, 65_535),
 		host: variables.text("HOST", "127.0.0.1"),
 		dataDir: resolve(variables.text("DATA_DIR", trialDataDir)),
-		/** Records the last start, outside `dataDir`; empty: there is none. */
 		lastStart: variables.text("LAST_START", ""),
 		/** No setting names a place for layers, so the service starts with the checkout's examples. */
 		isTrial: isTrial(env),
 		...readServing(variables, { fallback: 1000, max: 1000 }),
 		cacheMegabytes: variables.integer("CACHE_MB", 64, 1, 100_000),
 		logReads: variables.flag("LOG_READS", false),
-		/** The defaults exceed the layers of any catalogue. */
 		writes: {
 			perMinute: variables.integer("WRITES_PER_MINUTE", 6_000, 1, 1_000_000),
 			burst: variables.integer("WRITES_BURST", 30_000, 1, 1_000_000),
@@ -74,7 +72,6 @@ export function settingNames(more: readonly ReadSettings[], env: Environment = {
 	return new Set([...variables.names, "SENDERS"]);
 }
 
-/** For each variable that has nearly the name of a setting. */
 export function misspeltSettings(env: Environment, more: readonly ReadSettings[]): string[] {
 	const names = settingNames(more, env).add("NODE_ENV");
 	return Object.keys(env).flatMap((name) => {
@@ -110,7 +107,6 @@ function readNetwork(variables: Variables) {
 	};
 }
 
-/** Beside package.json. The systemd unit and each command read it. */
 const settingsFileName = "fragments.env";
 
 /**

@@ -2,18 +2,23 @@ import { type Environment, type Io, WrongError } from "../../api/configuration.t
 import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { counted, firstOf } from "../../registry/untrusted-text.ts";
 import { exitCodes } from "../terminal/command-line.ts";
-import { checkRemoval, type RemoveOthers, readOthers } from "./others.ts";
-import { compareWithService, printComparison } from "./preview-batch.ts";
+import {
+	checkRemoval,
+	compareWithService,
+	printComparison,
+	type RemoveOthers,
+	readOthers,
+} from "./preview-batch.ts";
 import { findSecret } from "./request.ts";
 import { type BatchResult, type BatchTarget, codeOf, sendBatch } from "./send-batch.ts";
 
 interface ManyOptions extends BatchTarget {
-	/** One JSON object for programs. */
+	/** By default the first sender of the senders file. */
+	sender?: string | undefined;
 	json?: boolean | undefined;
 	dryRun?: boolean;
 }
 
-/** Smallkeys that a line names; --json has all of them. */
 const maxKeys = 100;
 
 /**
@@ -36,9 +41,7 @@ export async function registerMany(
 	}
 	if (removal && others?.isComplete) checkRemoval(removal, others);
 	if (options.dryRun) return exitCodes.done;
-	const { sender, secret } = await findSecret(options.sender ?? null, environment, io);
-	const withSecret = { ...environment, SENDER_SECRET: secret };
-	const to = { ...options, sender };
+	const key = await findSecret(options.sender ?? null, environment, io);
 	// One signal for both batches: nothing is removed after an interruption.
 	const interrupted = io.interrupted();
 	const sameIo = { ...io, interrupted: () => interrupted };
@@ -46,7 +49,7 @@ export async function registerMany(
 	const bodies = [...registrations].map(
 		([key, layer]) => [key, encoder.encode(canonicalText(layer))] as const,
 	);
-	const result = await sendBatch(new Map(bodies), to, withSecret, sameIo);
+	const result = await sendBatch(new Map(bodies), options, key, sameIo);
 	const code = codeOf(result);
 	if (!options.json) printRegistered(result, options.url, io);
 	const mayRemove = code === exitCodes.done && others?.isComplete === true && !interrupted.aborted;
@@ -57,7 +60,7 @@ export async function registerMany(
 	}
 	const { keys } = removal;
 	if (keys.length > 0 && !others.yes) await confirm(keys, options.url, io);
-	const removals = await sendBatch(new Map(keys.map((key) => [key, null])), to, withSecret, sameIo);
+	const removals = await sendBatch(new Map(keys.map((name) => [name, null])), options, key, sameIo);
 	if (options.json)
 		io.print(JSON.stringify({ ...registrationLists(result), others: removalLists(removals) }));
 	else printRemoved(removals, options.url, io);
@@ -71,7 +74,8 @@ export async function removeMany(
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
-	const result = await sendBatch(new Map(smallkeys.map((key) => [key, null])), options, environment, io);
+	const key = await findSecret(options.sender ?? null, environment, io);
+	const result = await sendBatch(new Map(smallkeys.map((name) => [name, null])), options, key, io);
 	if (options.json) io.print(JSON.stringify(removalLists(result)));
 	else printRemoved(result, options.url, io);
 	return codeOf(result);
@@ -107,7 +111,6 @@ function printRemoved(result: BatchResult, url: string, io: Io): void {
 	printKeys("waiting for a reviewer", lists.waiting, io);
 }
 
-/** For the end of a clause. */
 function restOf({ waiting, refused }: BatchResult): string {
 	const waits = waiting.length > 0 ? `, ${waiting.length} waiting for a reviewer` : "";
 	return `${waits}${refused.length > 0 ? `, ${refused.length} refused` : ""}`;
@@ -117,7 +120,6 @@ function printKeys(label: string, keys: readonly string[], io: Io): void {
 	if (keys.length > 0) io.print(`${label}: ${firstOf(keys, maxKeys)}`);
 }
 
-/** @throws {WrongError} unless the answer is yes */
 async function confirm(keys: readonly string[], url: string, io: Io): Promise<void> {
 	io.warn(`To be removed from ${url}, since the folder does not have them: ${keys.join(" ")}`);
 	const answer = await io.ask(`Remove ${counted(keys.length, "layer")}? Type yes: `);

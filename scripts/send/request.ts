@@ -2,18 +2,17 @@ import type { Command } from "@commander-js/extra-typings";
 import { InvalidArgumentError } from "commander";
 import type { Environment, Io } from "../../api/configuration.ts";
 import { parseSenders, sign } from "../../api/senders.ts";
+import { askService, errorsOf } from "../../api/service/github.ts";
 import { sendersPath } from "../../api/service/senders-file.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
-import { counted, visible } from "../../registry/untrusted-text.ts";
+import { counted, plain, tryJson, visible } from "../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../store/files/files.ts";
-import { parseUrl } from "../terminal/command-line.ts";
+import { exitCodes, parseUrl } from "../terminal/command-line.ts";
 
 export interface PublisherRequest {
 	method: string;
 	smallkey: string;
-	/** Empty for a removal. */
 	body: Uint8Array;
-	/** With its base path, without a `/` at the end. */
 	url: string;
 	/** By default the first sender of the senders file. */
 	sender?: string | undefined;
@@ -60,20 +59,13 @@ cannot serve now.`,
 		);
 }
 
-/**
- * With a secret from `SENDER_SECRET`, `SENDERS` or the senders file of `DATA_DIR`, or typed at the terminal.
- * @throws {Error} if there is no such sender
- */
-export async function signRequest(
-	request: PublisherRequest,
-	environment: Environment,
-	io: Io,
-): Promise<SignedRequest> {
-	return signWith(await findSecret(request.sender ?? null, environment, io), request, io.now());
+export interface SenderKey {
+	sender: string;
+	secret: string;
 }
 
 export async function signWith(
-	{ sender, secret }: { sender: string; secret: string },
+	{ sender, secret }: SenderKey,
 	request: PublisherRequest,
 	time: Date,
 ): Promise<SignedRequest> {
@@ -85,12 +77,11 @@ export async function signWith(
 	return { ...request, target, headers: { Authorization: signature, TimeStamp: timestamp, Sender: sender } };
 }
 
-/** As `signRequest` finds it. @throws {Error} if there is no such sender */
-export async function findSecret(
-	id: string | null,
-	environment: Environment,
-	io: Io,
-): Promise<{ sender: string; secret: string }> {
+/**
+ * A secret from `SENDER_SECRET`, `SENDERS` or the senders file of `DATA_DIR`, or typed at the terminal.
+ * @throws {Error} if there is no such sender
+ */
+export async function findSecret(id: string | null, environment: Environment, io: Io): Promise<SenderKey> {
 	if (environment.SENDER_SECRET) {
 		if (id === null) throw new Error("--sender: is needed with SENDER_SECRET");
 		if (/[\r\n]$/.test(environment.SENDER_SECRET))
@@ -116,7 +107,6 @@ export async function findSecret(
 	throw new Error(`${place}: ${missing}; set SENDER_SECRET, or DATA_DIR to that of the service`);
 }
 
-/** Characters shown of a body. */
 const maxBodyLength = 400;
 
 /** For a person whose own client gets 401. The lines do not have the secret. */
@@ -149,4 +139,87 @@ export function explain(request: SignedRequest): string[] {
 		...(body.length > 0 ? ["  Content-Type: application/json"] : []),
 		`  Content-Length: ${body.length}`,
 	];
+}
+
+/** For the whole answer: a service may wait for git, or for GitHub. */
+const sendTimeoutMs = 120_000;
+
+export interface SendResult {
+	/** 1 if the service refuses the request, 2 if it cannot serve it now. */
+	code: number;
+	receipt: unknown;
+	lines: string[];
+	/** The service's time, if it refuses the time of the request. */
+	serviceTime: Date | null;
+}
+
+/** Prints the receipt or the errors. @returns exit code @throws like `exchange` */
+export async function sendRequest(
+	request: PublisherRequest,
+	environment: Environment,
+	io: Io,
+): Promise<number> {
+	const key = await findSecret(request.sender ?? null, environment, io);
+	const { code, lines } = await createSend(key, io)(request);
+	for (const line of lines) code === exitCodes.done ? io.print(line) : io.warn(line);
+	return code;
+}
+
+/** A service must not make this machine sign requests that are valid next year. */
+const maxClockErrorMs = 86_400_000;
+
+/** Smaller changes are not printed: many requests of a batch are refused at the same time. */
+const notedErrorMs = 10_000;
+
+/** After a refused time, this request and all later ones are signed with the service's time. */
+export function createSend(key: SenderKey, io: Io) {
+	let aheadMs = 0;
+	return async (request: PublisherRequest): Promise<SendResult> => {
+		const send = async () => exchange(await signWith(key, request, new Date(io.now().getTime() + aheadMs)));
+		const result = await send();
+		if (result.serviceTime === null) return result;
+		const differenceMs = result.serviceTime.getTime() - io.now().getTime();
+		if (Math.abs(differenceMs) > maxClockErrorMs) return result;
+		const isNoted = Math.abs(differenceMs - aheadMs) < notedErrorMs;
+		aheadMs = differenceMs;
+		if (!isNoted) io.warn(clockText(differenceMs));
+		return send();
+	};
+}
+
+function clockText(differenceMs: number): string {
+	const seconds = counted(Math.round(Math.abs(differenceMs) / 1_000), "second");
+	const side = differenceMs > 0 ? "behind" : "ahead of";
+	return `this machine's clock is ${seconds} ${side} the service's: signed again with the service's time`;
+}
+
+/** @throws {Error} if nothing answers, or the answer is not a service's */
+export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs): Promise<SendResult> {
+	const { method, body, smallkey, ifMatch, reviewName } = request;
+	const address = new URL(request.url).origin + request.target;
+	const unsigned = {
+		...(ifMatch !== undefined && { "If-Match": ifMatch }),
+		...(reviewName !== undefined && { Review: reviewName }),
+	};
+	const headers = { ...request.headers, "Content-Type": "application/json", ...unsigned };
+	const content = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
+	const answer = await askService(address, timeoutMs, { method, headers, ...content });
+	if (answer.ok) {
+		const receipt = tryJson(answer.text);
+		if (answer.text !== "" && receipt === null) throw new Error(`${address}: its answer is not a receipt`);
+		const etag = answer.etag !== null && { etag: answer.etag };
+		const shown = JSON.stringify({ ...(receipt as object), ...etag }, null, 2);
+		const text = answer.text === "" ? `${answer.status} ${smallkey}` : shown;
+		return { code: exitCodes.done, receipt, lines: text.split("\n").map(plain), serviceTime: null };
+	}
+	const { hint } = (tryJson(answer.text) ?? {}) as { hint?: unknown };
+	const errors = errorsOf(answer);
+	const isLate = answer.status === 401 && errors[0]?.startsWith("TimeStamp: ");
+	const serviceTime = isLate ? answer.date : null;
+	const texts = [...errors, ...(typeof hint === "string" ? [hint] : [])];
+	// A foreign line must not begin like a command of a CI runner, such as `::error::`.
+	const messages = texts.flatMap((text) => plain(text).split("\n")).map((line) => `the service: ${line}`);
+	const isBusy = answer.status >= 500 || answer.status === 429;
+	const code = isBusy ? exitCodes.unable : exitCodes.wrong;
+	return { code, receipt: null, serviceTime, lines: [`${answer.status} from ${address}`, ...messages] };
 }

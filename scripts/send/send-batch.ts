@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pMap from "p-map";
-import type { Environment, Io } from "../../api/configuration.ts";
+import type { Io } from "../../api/configuration.ts";
 import { putEdits } from "../../api/register.ts";
 import { mapWithProgress } from "../../publish/build.ts";
 import { collectFolder } from "../../publish/collect.ts";
@@ -12,11 +12,9 @@ import { textsOf } from "../../registry/texts.ts";
 import { counted, plain } from "../../registry/untrusted-text.ts";
 import { type Commit, type Edit, isRefusal, type Meta, type Reader, type Store } from "../../store/store.ts";
 import { exitCodes } from "../terminal/command-line.ts";
-import { createSend, type SendResult } from "./exchange.ts";
 import { type Comparison, compareBatch } from "./preview-batch.ts";
-import { findSecret } from "./request.ts";
+import { createSend, type SenderKey, type SendResult } from "./request.ts";
 
-/** Layers that are compared with the store concurrently. */
 export const maxConcurrent = 32;
 
 /**
@@ -54,13 +52,10 @@ export async function readBatch(folder: string) {
 }
 
 interface StoreBatch {
-	/** The commit's author. */
 	sender: string;
-	/** In milliseconds since 1970. */
 	time: number;
 	review: boolean;
 	reviewName?: string | undefined;
-	/** Whether valid layers are stored if others are refused. */
 	partial?: boolean;
 }
 
@@ -102,7 +97,6 @@ export async function storeBatch(
 	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { changed, commit: outcome, refused };
 }
 
-/** @param refuse gets why a layer would be refused */
 export function compareWithStore(
 	store: Reader,
 	registrations: ReadonlyMap<string, Registration>,
@@ -124,34 +118,22 @@ export function batchMeta(subject: string, sender: string, time: number, review 
 	return { smallkey: null, author: sender, time, subject, trailers, request: null, review };
 }
 
-/** Signed requests that wait for their answers at the same time. */
 const maxRequests = 8;
 
-/** Tests shorten these times. */
 const defaultTimes = {
 	/** Before an unserved request is sent again: a service may be restarting. */
 	pausesMs: [1_000, 2_000, 4_000, 8_000, 16_000] as readonly number[],
-	/** Between lines of progress. */
 	noteMs: 5_000,
 };
 
 export interface BatchTarget {
-	/** With its base path, without a `/` at the end. */
 	url: string;
-	/** By default the first sender of the senders file. */
-	sender?: string | undefined;
 	/** The name under which the changes wait for a reviewer together. */
 	reviewName?: string | undefined;
 }
 
-/** By smallkey; null for a removal. */
-type BatchChanges = ReadonlyMap<string, Uint8Array | null>;
-
-/** Smallkeys, in the order of the answers. */
 export interface BatchResult {
-	/** Registered, changed or removed. */
 	changed: string[];
-	/** Stored already as they were sent. */
 	unchanged: string[];
 	/** On a branch for a reviewer, now or before. */
 	waiting: string[];
@@ -164,15 +146,14 @@ export interface BatchResult {
  * served for half a minute, it sends no others.
  */
 export async function sendBatch(
-	changes: BatchChanges,
-	{ url, sender: id, reviewName }: BatchTarget,
-	environment: Environment,
+	changes: ReadonlyMap<string, Uint8Array | null>,
+	{ url, reviewName }: BatchTarget,
+	key: SenderKey,
 	io: Io,
 	times: Partial<typeof defaultTimes> = {},
 ): Promise<BatchResult> {
 	const { pausesMs, noteMs } = { ...defaultTimes, ...times };
-	const { sender, secret } = await findSecret(id ?? null, environment, io);
-	const sendSigned = createSend({ ...environment, SENDER_SECRET: secret }, io);
+	const sendSigned = createSend(key, io);
 	const result: BatchResult = { changed: [], unchanged: [], waiting: [], refused: [], unsent: [] };
 	const interrupted = io.interrupted();
 	const stop = new AbortController();
@@ -180,7 +161,7 @@ export async function sendBatch(
 
 	async function sendOnce(smallkey: string, body: Uint8Array | null): Promise<SendResult> {
 		const method = body ? "PUT" : "DELETE";
-		const change = { method, smallkey, body: body ?? new Uint8Array(0), url, sender, reviewName };
+		const change = { method, smallkey, body: body ?? new Uint8Array(0), url, reviewName };
 		try {
 			return await sendSigned(change);
 		} catch (error) {
@@ -223,7 +204,6 @@ function listOf(receipt: unknown): "changed" | "unchanged" | "waiting" {
 	return changed === false ? "unchanged" : "changed";
 }
 
-/** 1 if the service refused a layer, 2 if not all were sent. */
 export function codeOf({ refused, unsent }: BatchResult): number {
 	if (unsent.length > 0) return exitCodes.unable;
 	return refused.length > 0 ? exitCodes.wrong : exitCodes.done;

@@ -7,7 +7,6 @@ import { isReviewName, isSenderId } from "../../registry/timestamp.ts";
 /** Like those of `diff` and `grep` (POSIX, "Exit Status"). */
 export const exitCodes = {
 	done: 0,
-	/** Something is wrong, or refused. */
 	wrong: 1,
 	/** The command could not work: a wrong option or setting, a missing file or server. */
 	unable: 2,
@@ -24,11 +23,9 @@ interface Call {
 	): Promise<[Options, ...Args]>;
 	environment: Environment;
 	io: Io;
-	/** The catalogue first. */
 	extensions: App["extensions"];
 }
 
-/** `main` returns the exit code, by default `done`. */
 export function createRun(name: string, main: (call: Call) => Promise<number | undefined>): Run {
 	return withErrors(async (argv, environment, io, { summary, extensions }) => {
 		const read: Call["read"] = async (declare) => {
@@ -101,7 +98,6 @@ export function needed<T>(flag: string, value: T | undefined): T {
 	return value;
 }
 
-/** From 1. @throws {InvalidArgumentError} for anything else */
 export function parseCount(text: string): number {
 	if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
 	throw new InvalidArgumentError("It must be a whole number from 1.");
@@ -122,7 +118,6 @@ export function parseReviewName(text: string): string {
 	);
 }
 
-/** @throws {Error} unless it is a sender's id */
 export function checkSender(id: string): void {
 	if (!isSenderId(id)) throw new Error(`--sender: must be 1 to 64 of A-Z a-z 0-9 . _ -, not ${id}`);
 }

@@ -6,8 +6,7 @@ import * as assert from "uvu/assert";
 import { readPaths } from "../../api/read-request.ts";
 import { settingNames } from "../../api/service/settings.ts";
 import { targetNames } from "../../registry/targets/table.ts";
-import { allExtensions } from "../../scripts/main.ts";
-import { commandsOf } from "../../scripts/terminal/commands.ts";
+import { allExtensions, commandsOf } from "../../scripts/main.ts";
 import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 

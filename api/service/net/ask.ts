@@ -25,21 +25,18 @@ const maxBusyAttempts = 3;
 const firstPauseMs = 1000;
 /** After a broken connection or a time-out: a slow path must not use all the time for its host. */
 const maxBrokenAttempts = 2;
-/** In a row, after which the whole host counts as down. */
 const maxFailures = 3;
 const maxPauseMs = 30_000;
 const downPauseMs = 60_000;
 /** How long an address at which a host hangs yields to those that were not asked. */
 const maxYieldMs = 1_800_000;
 
-/** Of an origin whose last request failed. */
 interface Failed {
 	failures: number;
 	/** Not asked before this time, in milliseconds since 1970. */
 	untilMs: number;
 	answer: Trouble;
 	hanging: Map<string, Trouble>;
-	/** Address that was not asked → since when, in milliseconds since 1970. */
 	skipped: Map<string, number>;
 }
 
@@ -104,7 +101,6 @@ export function createAsk({
 	};
 }
 
-/** Null if the address is to be asked. */
 function answerFrom({ untilMs, answer, hanging, skipped }: Failed, address: string, nowMs: number) {
 	const failure = hanging.get(address);
 	if (nowMs < untilMs) {

@@ -3,16 +3,13 @@ import { causeOf } from "../../../registry/health.ts";
 import { checkLiteral, createLookup, FetchFailure, type Resolve, toFailure } from "./trouble.ts";
 
 interface FetchOptions {
-	/** Addresses that are not public (`HARVEST_ALLOW_PRIVATE`). */
 	allowPrivate?: boolean;
 	timeoutMs?: number;
 	maxBytes?: number;
 	httpsProxy?: string;
-	/** For http requests; only tests set it. */
 	httpProxy?: string;
 	/** Names, `.suffix`, `host:port` or `*`, separated by commas (`NO_PROXY`). */
 	noProxy?: string;
-	/** Called before each request, also after a redirect; throws to refuse it. */
 	onRequest?: (url: URL) => void;
 	resolve?: Resolve;
 	connect?: buildConnector.connector;
@@ -175,7 +172,6 @@ function checkTarget(url: URL, allowPrivate: boolean): void {
 	if (!allowPrivate) checkLiteral(url.hostname);
 }
 
-/** The limit of registered addresses. */
 const maxLocationLength = 2_048;
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
@@ -191,7 +187,6 @@ function redirectTarget(answer: Response, from: URL): URL | null {
 	throw new FetchFailure("redirect", causeOf("redirects-nowhere"));
 }
 
-/** Must not follow a request to another origin. */
 const privateHeaders = ["Authorization", "Cookie", "Proxy-Authorization"];
 
 /** Fetch standard, section 4.4, HTTP-redirect fetch. */

@@ -32,7 +32,6 @@ function addressRefused(host: string): FetchFailure {
 	return new FetchFailure("address", causeOf("not-public", host));
 }
 
-/** As `node:dns` does with `all`. */
 export type Resolve = (
 	host: string,
 	options: LookupOptions,
@@ -110,9 +109,7 @@ const meanings: ReadonlyMap<string, readonly [FailureReason, CauseCode]> = new M
 	["ERR_TLS_CERT_ALTNAME_INVALID", ["network", "certificate-other"]],
 ]);
 
-/** Facts that decide what is tried next. */
 interface TroubleFacts {
-	/** Of the answer, or the code of an ArcGIS error. */
 	status?: number | null;
 	tooLarge?: boolean;
 	/** A later attempt may succeed. By default, the state and the other facts decide. */

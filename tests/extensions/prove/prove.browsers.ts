@@ -11,7 +11,7 @@ import {
 } from "../../../extensions/prove/report.ts";
 import { causeOf } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
-import { processIo } from "../../../scripts/terminal/commands.ts";
+import { processIo } from "../../../scripts/main.ts";
 import { buildOutput } from "../../../site/build/output.ts";
 import { readProofs } from "../../../site/data/proofs.ts";
 import { copyLayers } from "../../helpers/local.ts";

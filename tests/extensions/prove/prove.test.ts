@@ -9,7 +9,7 @@ import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
 import { reportHtml, reportOf } from "../../../extensions/prove/report.ts";
 import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
-import { processIo } from "../../../scripts/terminal/commands.ts";
+import { processIo } from "../../../scripts/main.ts";
 import { type Proof, readProofs } from "../../../site/data/proofs.ts";
 import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 

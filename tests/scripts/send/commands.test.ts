@@ -6,7 +6,7 @@ import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
 import { canonicalText } from "../../../registry/registration.ts";
-import { exchange } from "../../../scripts/send/exchange.ts";
+import { exchange } from "../../../scripts/send/request.ts";
 import { indexVersion } from "../../../site/data/entries.ts";
 import { blobId } from "../../../store/hashes.ts";
 import { feature, manual, noon } from "../../helpers/local.ts";

@@ -31,8 +31,8 @@ async function sendTo(
 		interrupted: () => ending.signal,
 	};
 	const layers = new Map(Array.from({ length: 20 }, (_, at) => [`key-${at}`, Buffer.from(manual)]));
-	const to = { url: server.url, sender: "jstest" };
-	const result = await sendBatch(layers, to, { SENDER_SECRET: "x" }, io, { pausesMs, noteMs: 1 });
+	const to = { url: server.url };
+	const result = await sendBatch(layers, to, { sender: "jstest", secret: "x" }, io, { pausesMs, noteMs: 1 });
 	return { code: codeOf(result), changed: result.changed.length, printed, keys };
 }
 

@@ -3,8 +3,7 @@ import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
-import { allExtensions } from "../../../scripts/main.ts";
-import { commandsOf, purposes } from "../../../scripts/terminal/commands.ts";
+import { allExtensions, commandsOf, purposes } from "../../../scripts/main.ts";
 import { cleanEnvironment, type Ended, root, runScript } from "../../helpers/process.ts";
 import { folderSuite } from "../../helpers/world.ts";
 
