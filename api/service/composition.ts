@@ -10,7 +10,7 @@ import { openGitStore } from "../../store/git/git-store.ts";
 import { startTask } from "../../store/git/repository.ts";
 import type { StoreLimits } from "../../store/git/writer.ts";
 import { installHook } from "../../store/hook/install.ts";
-import type { Edit, Log } from "../../store/store.ts";
+import { type Edit, isRefusal, type Log, type Store } from "../../store/store.ts";
 import type { Context } from "../context.ts";
 import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
@@ -18,7 +18,6 @@ import { createDisk, noteStart, refuseEmptyStart, repositoryPath, seed } from ".
 import {
 	type Extension,
 	type Observed,
-	observeCommits,
 	type RunningService,
 	type Started,
 	startExtensions,
@@ -183,4 +182,16 @@ export async function closeAll(parts: readonly (() => unknown)[]): Promise<void>
 		}
 	}
 	if (failures.length > 0) throw failures[0];
+}
+
+/** Reports each commit that the store makes. */
+export function observeCommits<S extends Store>(store: S, observe: (event: Observed) => void): S {
+	const change = store.change.bind(store);
+	store.change = async (edits, meta) => {
+		const outcome = await change(edits, meta);
+		const by = meta.request === null ? "service" : "sender";
+		if (!isRefusal(outcome) && outcome.changed) observe({ kind: "commit", by });
+		return outcome;
+	};
+	return store;
 }

@@ -1,7 +1,7 @@
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { GitOperation } from "../../store/git/writer.ts";
-import { isRefusal, type Layer, type Log, type Store } from "../../store/store.ts";
+import type { Layer, Log, Store } from "../../store/store.ts";
 import type { Environment, Io, Variables } from "../configuration.ts";
 import type { Context, OtherRoute } from "../context.ts";
 import type { Senders } from "../senders.ts";
@@ -117,15 +117,4 @@ export async function startExtensions(
 		started.push(part);
 		provided = { ...provided, ...part.provides };
 	}
-}
-
-export function observeCommits<S extends Store>(store: S, observe: (event: Observed) => void): S {
-	const change = store.change.bind(store);
-	store.change = async (edits, meta) => {
-		const outcome = await change(edits, meta);
-		const by = meta.request === null ? "service" : "sender";
-		if (!isRefusal(outcome) && outcome.changed) observe({ kind: "commit", by });
-		return outcome;
-	};
-	return store;
 }

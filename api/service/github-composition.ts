@@ -9,8 +9,8 @@ import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
-import { type Outside, type Service, withExtensions } from "./composition.ts";
-import { observeCommits, type RunningService, type Started, startExtensions } from "./extensions.ts";
+import { type Outside, observeCommits, type Service, withExtensions } from "./composition.ts";
+import { type RunningService, type Started, startExtensions } from "./extensions.ts";
 import { fetchFromGithub } from "./github.ts";
 import type { Configuration } from "./settings.ts";
 

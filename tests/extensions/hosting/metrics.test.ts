@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { type Gauges, type Observed, observeCommits } from "../../../api/service/extensions.ts";
+import { observeCommits } from "../../../api/service/composition.ts";
+import type { Gauges, Observed } from "../../../api/service/extensions.ts";
 import { createMetrics } from "../../../extensions/hosting/metrics.ts";
 import { memoryStore } from "../../../store/memory.ts";
 import { root } from "../../helpers/process.ts";
