@@ -3,9 +3,7 @@ import { writeFiles } from "../../helpers/world.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { json, type Peer, png, type Route } from "./peer.ts";
 
-/** Path of the layer that the tests ask for, in a map service. */
 export const mapLayer = "/arcgis/rest/services/Odd/MapServer/3";
-/** The same in a feature service. */
 export const featureLayer = "/arcgis/rest/services/Odd/FeatureServer/3";
 
 /** A point layer with one symbol, as ArcGIS Server 10 describes it. */
@@ -38,7 +36,6 @@ export function layerDocument(more: object = {}): Record<string, unknown> {
 	};
 }
 
-/** A round marker of one colour. */
 export function marker(red: number): object {
 	return { type: "esriSMS", style: "esriSMSCircle", color: [red, 0, 0, 255], size: 6 };
 }
@@ -56,7 +53,6 @@ export function entry(label: string, mark: number, more: object = {}): object {
 	};
 }
 
-/** A legend of layer 3, behind that of another layer. */
 export function legend(...entries: object[]): object {
 	return {
 		layers: [
@@ -84,7 +80,6 @@ export function serveLayer(
 	peer.on(mapLayer.replace("/3", "/legend"), answers.legend ?? json(legend(entry("Station", 1))));
 }
 
-/** Stores a feature layer of a peer in a folder, as a checkout has it. */
 export function storeLayer(folder: string, peer: Peer, smallkey: string, path = mapLayer): void {
 	writeFiles(folder, { [layerPath(smallkey)]: JSON.stringify(featureAt(peer.origin + path)) });
 }

@@ -1,21 +1,17 @@
 import * as assert from "uvu/assert";
 import { genericImageOf, symbolImage } from "../../../extensions/harvest/arcgis/symbol.ts";
-import { mergeDescription } from "../../../extensions/harvest/finding.ts";
-import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
 import { descriptionText, isDescribed, parseDescription } from "../../../registry/description.ts";
-import type { LangNode, Registration, Registration2 } from "../../../registry/registration.ts";
 import { layerFacts } from "../../../registry/targets/facts.ts";
 import { renderAt } from "../../../registry/targets/table.ts";
 import { projectExtent } from "../../../site/service/boxes.ts";
 import { test } from "../../helpers/suite.ts";
 import { assertAccepted, featureAt, nodeOf, renderV09 } from "../../viewer/viewer.ts";
 import { entry, featureLayer, layerDocument, legend, mapLayer, marker } from "./arcgis-server.ts";
-import { host, json, memoryHost, type Route } from "./memory.ts";
+import { harvestFrom, host, json, memoryHost, nodeAt, type Route } from "./memory.ts";
 import { pngUri } from "./peer.ts";
 
 const service = mapLayer.replace("/3", "");
 const settings = { metadataUrl: "", catalogueUrl: "" };
-/** The answers of the layer's service: its document, legend and count. */
 type Answers = { layer?: Route; legend?: Route; count?: Route };
 
 const serve = ({ layer, legend: images, count }: Answers = {}) =>
@@ -27,30 +23,12 @@ const serve = ({ layer, legend: images, count }: Answers = {}) =>
 		[`${featureLayer}/query`]: count ?? json({ count: 12 }),
 	});
 
-async function harvestOf(
-	registration: Registration,
-	{ ask }: ReturnType<typeof memoryHost>,
-	stored: string | null = null,
-) {
-	const harvested = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
-	const description = mergeDescription(registration, harvested, stored);
-	const text = description && descriptionText(description);
-	if (text) assert.equal(parseDescription(text), description, "it is read as it was written");
-	const findings = harvested.findings.map(({ state, pointer, text }) => [
-		state,
-		pointer,
-		text.replace(/^\S+ /, ""),
-	]);
-	return { description, text, findings };
-}
-
-/** Harvests the layer, and renders it; the fragment must be one that the viewer accepts. */
 async function harvest(answers: Answers = {}, stored: string | null = null, path = mapLayer) {
 	const registration = featureAt(host + path);
-	const found = await harvestOf(registration, serve(answers), stored);
-	const fragment = renderV09("en", "odd", registration, found.description, settings);
+	const result = await harvestFrom(registration, serve(answers), stored);
+	const fragment = renderV09("en", "odd", registration, result.description, settings);
 	assertAccepted(fragment);
-	return { node: nodeOf(fragment), ...found };
+	return { node: nodeOf(fragment), ...result };
 }
 
 const inBoth = (state: string, text: string) =>
@@ -236,7 +214,6 @@ const renderers: [name: string, renderer: object, older: string, newer?: string]
 	["heatmap, dotDensity, temporal, …", { type: "heatmap" }, "simple grey"],
 ];
 
-/** A symbology as the table has it. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
 function inTable({ type, imageUrl, field1, minValue, valueMaps, rangeMaps }: any): string {
 	if (type === "simple") return `simple ${colour(imageUrl)}`;
@@ -322,7 +299,7 @@ test("a name of a field is found without case, and served as the features have i
 		["KIND", "class", "CLASS"],
 	] as const) {
 		const registration = featureAt(host + mapLayer, registered ? { display_field: registered } : {});
-		const { description } = await harvestOf(
+		const { description } = await harvestFrom(
 			registration,
 			serve({ layer: json(layerDocument({ displayField: service })) }),
 		);
@@ -424,7 +401,7 @@ test("a legend or a count that fails now keeps the fuller description; one that 
 		}
 	}
 	const registration = { ...featureAt(host + mapLayer), fr: { service_url: `${host}/gone/MapServer/1` } };
-	const half = await harvestOf(registration, serve(), good);
+	const half = await harvestFrom(registration, serve(), good);
 	assert.equal(Object.keys(half.description ?? {}), ["en"], "the earlier French one is of another service");
 	assert.equal(half.findings, [["wrong", "/fr/service_url", "answers with status 404"]]);
 });
@@ -578,16 +555,10 @@ test("an extent without a reference is in that of the service, else in that of t
 		const document = layerDocument({ extent: { ...bare, spatialReference }, sourceSpatialReference: source });
 		const server = serve({ layer: json(document) });
 		server.routes[service] = json({ layers: [], spatialReference: root });
-		const { description } = await harvestOf(featureAt(host + mapLayer), server);
+		const { description } = await harvestFrom(featureAt(host + mapLayer), server);
 		assert.equal(description?.en?.bounds, bounds, JSON.stringify([spatialReference, root, source]));
 	}
 });
-
-/** A node of version 2.0, the same in both languages. */
-function nodeAt(service_type: string, path = service, more: object = { recursive: true }): Registration2 {
-	const node = { service_type, service_url: host + path, ...more } as LangNode;
-	return { version: "2.0", en: node, fr: node };
-}
 
 test("a whole service has the layers of its top level in its order, a group's layers in place of the group", async () => {
 	const listed = (layers: object[]) => json({ mapName: "Layers", layers });
@@ -608,7 +579,10 @@ test("a whole service has the layers of its top level in its order, a group's la
 		],
 	] as const)
 		for (const type of ["esriMapServer", "esriFeatureServer"]) {
-			const { description, findings } = await harvestOf(nodeAt(type), memoryHost({ [service]: document }));
+			const { description, findings } = await harvestFrom(
+				nodeAt(type, service),
+				memoryHost({ [service]: document }),
+			);
 			assert.equal([description?.en, findings], [{ service_url: host + service, entries, title: "Odd" }, []]);
 		}
 	const whole = "is no whole service: the address must end with MapServer or FeatureServer";
@@ -616,8 +590,8 @@ test("a whole service has the layers of its top level in its order, a group's la
 		[json(layerDocument()), whole],
 		[json({ layers: [] }), "has no layers"],
 	] as const) {
-		const { description, findings } = await harvestOf(
-			nodeAt("esriMapServer"),
+		const { description, findings } = await harvestFrom(
+			nodeAt("esriMapServer", service),
 			memoryHost({ [service]: document }),
 		);
 		assert.equal([description, findings], [null, inBoth("wrong", text)]);
@@ -632,7 +606,7 @@ test("a service without a registered name has its own title, its map's name or t
 		[{ layers, mapName: "Layers" }, "esriFeatureServer", "Odd"],
 	] as const) {
 		const registration = nodeAt(type, service, type.endsWith("Server") ? { scrape_only: [0] } : {});
-		const { description } = await harvestOf(registration, memoryHost({ [service]: json(document) }));
+		const { description } = await harvestFrom(registration, memoryHost({ [service]: json(document) }));
 		const fragment = renderAt("v2", layerFacts("en", "odd", registration, description, settings));
 		assert.is(JSON.parse(fragment ?? "").layers[0].name, name);
 	}
@@ -640,14 +614,14 @@ test("a service without a registered name has its own title, its map's name or t
 
 test("what was imported stays until a harvest succeeds", async () => {
 	const layer = nodeAt("esriFeature", mapLayer, {});
-	const { text: harvested } = await harvestOf(layer, serve());
+	const { text: harvested } = await harvestFrom(layer, serve());
 	const imported = JSON.parse(String(harvested));
 	for (const lang of ["en", "fr"]) Object.assign(imported[lang], { from: "import", name: "Imported" });
 	const stored = descriptionText(imported);
 	assert.not(isDescribed(layer, parseDescription(stored)), "it is still to be harvested");
 	for (const failing of [{ layer: 503 }, { legend: 503 }])
-		assert.is((await harvestOf(layer, serve(failing), stored)).text, stored);
-	assert.is((await harvestOf(layer, serve(), stored)).text, harvested);
+		assert.is((await harvestFrom(layer, serve(failing), stored)).text, stored);
+	assert.is((await harvestFrom(layer, serve(), stored)).text, harvested);
 });
 
 test.run();

@@ -14,7 +14,7 @@ import { layerDocument, legend, marker } from "./arcgis-server.ts";
 const address = "http://maps.example/arcgis/rest/services/Odd/MapServer/3";
 const settings = { metadataUrl: "", catalogueUrl: "" };
 
-/** Values that services send where something else belongs, and ones that are dangerous in a program like this one. */
+/** What services send where something else belongs, and what is dangerous here. */
 const odd = fc.oneof(
 	fc.jsonValue({ maxDepth: 2 }),
 	fc.constantFrom<unknown>(
@@ -23,7 +23,6 @@ const odd = fc.oneof(
 	),
 );
 
-/** An object with each of its members as it should be, odd, or absent. */
 function mutated(good: Record<string, unknown>): fc.Arbitrary<Record<string, unknown>> {
 	const members = Object.entries(good).map(([name, value]) => [
 		name,

@@ -12,7 +12,6 @@ import { blank, drawn, picture } from "./pictures.ts";
 const json = (value: unknown): MemoryAnswer => ({ type: "application/json", body: JSON.stringify(value) });
 const text = (body: string, type = "text/plain"): MemoryAnswer => ({ body, type });
 
-/** What a layer's service answers to the request of its document, and of features. */
 interface Services {
 	layer?: MemoryAnswer;
 	feature?: MemoryAnswer | ((query: URLSearchParams) => MemoryAnswer);

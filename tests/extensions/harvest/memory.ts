@@ -1,8 +1,12 @@
-import { createAsk } from "../../../api/service/net/ask.ts";
+import * as assert from "uvu/assert";
+import { type Ask, createAsk } from "../../../api/service/net/ask.ts";
 import { checkLiteral, FetchFailure } from "../../../api/service/net/trouble.ts";
+import { mergeDescription } from "../../../extensions/harvest/finding.ts";
+import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
+import { descriptionText, parseDescription } from "../../../registry/description.ts";
 import { causeOf } from "../../../registry/health.ts";
+import type { LangNode, Registration, Registration2 } from "../../../registry/registration.ts";
 
-/** What a service answers. */
 export interface MemoryAnswer {
 	status?: number;
 	location?: string;
@@ -11,14 +15,13 @@ export interface MemoryAnswer {
 }
 
 interface MemoryOptions {
-	/** Gets the addresses in the order in which they are asked for. */
 	asked?: string[];
 	onRequest?: (url: URL) => void;
 }
 
 /**
- * The guarded fetch over values: it follows redirects, and refuses what `createFetch` refuses, without a connection.
- * @param answerOf the answer to an address; undefined: there is no such host
+ * Follows redirects, and refuses what `createFetch` refuses.
+ * @param answerOf undefined: there is no such host
  */
 export function memoryFetch(
 	answerOf: (url: URL, init: RequestInit) => MemoryAnswer | undefined | Promise<MemoryAnswer | undefined>,
@@ -47,16 +50,15 @@ export function memoryFetch(
 	}) as typeof fetch;
 }
 
-/** What a path answers: a status, an XML document, an answer as it is, or any other value as JSON. */
+/** A status, an XML document, an answer as it is, or any other value as JSON. */
 export type Route = number | string | MemoryAnswer | Served;
 type Served = { json: unknown };
 
 export const host = "http://maps.example";
 
-/** A value as JSON. */
 export const json = (value: unknown): Served => ({ json: value });
 
-/** A host in memory: its routes by path, or by path and query, and what it was asked for. A test may change the routes. */
+/** Routes by path, or by path and query. A test may change them. */
 export function memoryHost(routes: Record<string, Route>) {
 	const asked: string[] = [];
 	const answerOf = ({ pathname, search, origin }: URL): MemoryAnswer | undefined => {
@@ -69,4 +71,30 @@ export function memoryHost(routes: Record<string, Route>) {
 	};
 	const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
 	return { routes, asked, ask };
+}
+
+/** A node of version 2.0, the same in both languages. */
+export function nodeAt(
+	service_type: string,
+	path: string,
+	more: object = { recursive: true },
+): Registration2 {
+	const node = { service_type, service_url: host + path, ...more } as LangNode;
+	return { version: "2.0", en: node, fr: node };
+}
+
+/** @returns also the findings, without the address at the start of each text */
+export async function harvestFrom(
+	registration: Registration,
+	{ ask }: { ask: Ask },
+	stored: string | null = null,
+) {
+	const harvested = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
+	const description = mergeDescription(registration, harvested, stored);
+	const text = description && descriptionText(description);
+	if (text) assert.equal(parseDescription(text), description, "it is read as it was written");
+	const findings = harvested.findings.map(({ state, pointer, text }) => {
+		return [state, pointer, text.replace(/^\S+ /, "")];
+	});
+	return { description, text, findings };
 }

@@ -4,13 +4,11 @@ import type { Duplex } from "node:stream";
 import * as assert from "uvu/assert";
 import { FetchFailure } from "../../../api/service/net/trouble.ts";
 
-/** How a path is answered. */
 export type Route = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server on 127.0.0.1 that answers as a test says; any other path is a plain 404. */
+/** Any path without a route is a plain 404. */
 export class Peer {
 	readonly routes = new Map<string, Route>();
-	/** Targets in the order in which they were asked for. */
 	readonly asked: string[] = [];
 	readonly #sockets = new Set<Socket>();
 
@@ -61,29 +59,24 @@ export class Peer {
 	}
 }
 
-/** Sends a value as JSON. */
 export function json(value: unknown): Route {
 	return text(JSON.stringify(value), "application/json");
 }
 
-/** Sends a text or bytes. */
 export function text(body: string | Uint8Array, type = "text/plain", status = 200): Route {
 	return (_request, response) => {
 		response.writeHead(status, { "Content-Type": type }).end(body);
 	};
 }
 
-/** Sends a status alone. */
 export function status(code: number, headers: Record<string, string> = {}): Route {
 	return (_request, response) => {
 		response.writeHead(code, headers).end();
 	};
 }
 
-/** Never answers. */
 export const hang: Route = () => {};
 
-/** Sends a body that never ends. */
 export const streamForever: Route = (_request, response) => {
 	response.writeHead(200, { "Content-Type": "application/json" });
 	const more = () => {
@@ -98,19 +91,16 @@ export function png(mark: number): string {
 	return Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, mark]).toString("base64");
 }
 
-/** The same as a data URI. */
 export function pngUri(mark: number): string {
 	return `data:image/png;base64,${png(mark)}`;
 }
 
-/** The failure of a request, or of reading its body. */
 export async function failureOf(request: Promise<Response>): Promise<FetchFailure> {
 	const error = await request.then((response) => response.arrayBuffer()).catch((reason) => reason);
 	assert.instance(error, FetchFailure, `${error}: the request was answered`);
 	return error;
 }
 
-/** A proxy on this machine that leads every tunnel to 127.0.0.1, and the hosts of the tunnels. */
 export async function openProxy() {
 	const tunnels: string[] = [];
 	const sockets = new Set<Duplex>();

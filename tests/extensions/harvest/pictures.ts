@@ -10,8 +10,6 @@ export function picture(paint: (x: number, y: number) => number[], width = side,
 	return encode({ width, height, data, channels: 4 });
 }
 
-/** Nothing but transparency. */
 export const blank = picture(() => [0, 0, 0, 0]);
 
-/** A dot on transparency. */
 export const drawn = picture((x, y) => (x === 40 && y === 20 ? [200, 0, 0, 255] : [0, 0, 0, 0]));

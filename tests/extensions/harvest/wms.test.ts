@@ -2,28 +2,21 @@ import { gzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
 import { type Ask, createAsk } from "../../../api/service/net/ask.ts";
 import { createCheckLayer } from "../../../extensions/harvest/check-layer.ts";
-import { mergeDescription } from "../../../extensions/harvest/finding.ts";
-import { createHarvestLayer, createWatchLayer } from "../../../extensions/harvest/layer.ts";
+import { createWatchLayer } from "../../../extensions/harvest/layer.ts";
 import { parseCapabilities } from "../../../extensions/harvest/wms/read-capabilities.ts";
-import {
-	describedFor,
-	descriptionText,
-	isDescribed,
-	parseDescription,
-} from "../../../registry/description.ts";
-import type { LangEntry, LangNode, Registration, Registration1 } from "../../../registry/registration.ts";
+import { describedFor, isDescribed } from "../../../registry/description.ts";
+import type { LangEntry, Registration, Registration1 } from "../../../registry/registration.ts";
 import { layerFacts } from "../../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../../registry/targets/table.ts";
 import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { layerDocument, mapLayer } from "./arcgis-server.ts";
-import { host, json, memoryFetch, memoryHost, type Route } from "./memory.ts";
+import { harvestFrom, host, json, memoryFetch, memoryHost, nodeAt, type Route } from "./memory.ts";
 import { blank, drawn } from "./pictures.ts";
 
 const address = `${host}/wms`;
 const request = "SERVICE=WMS&REQUEST=GetCapabilities&VERSION=1.3.0";
 
-/** A WMS layer of version 1.0.0, with a name in each language. */
 function wms(en: string, fr = en, more: { en?: object; fr?: object } = {}): Registration1 {
 	const entryOf = (layer: string, members: object = {}): LangEntry => ({
 		service_url: address,
@@ -33,19 +26,9 @@ function wms(en: string, fr = en, more: { en?: object; fr?: object } = {}): Regi
 	return { version: "1.0.0", payload_type: "wms", en: entryOf(en, more.en), fr: entryOf(fr, more.fr) };
 }
 
-/** A node of version 2.0, the same in both languages. */
-function nodeAt(service_type: string, path: string, more: object = { recursive: true }): Registration {
-	const node = { service_type, service_url: host + path, ...more } as LangNode;
-	return { version: "2.0", en: node, fr: node };
-}
-
 async function harvest(registration: Registration, ask: Ask, stored: string | null = null) {
-	const harvested = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
-	const description = mergeDescription(registration, harvested, stored);
-	const text = description && descriptionText(description);
-	if (text) assert.equal(parseDescription(text), description, "it is read as it was written");
-	const findings = harvested.findings.map(({ state, text }) => [state, text.replace(/^\S+ /, "")]);
-	return { description, text, findings, said: describedFor({ registration, description }, "en") };
+	const result = await harvestFrom(registration, { ask }, stored);
+	return { ...result, shown: describedFor({ registration, description: result.description }, "en") };
 }
 
 /** The findings of a check, without the address at the start of each text. */
@@ -118,10 +101,10 @@ test("WMS 1.3.0 and 1.1.1, WMTS: title, words, box and scale of the named layer,
 	assert.is((await harvest(wms("roads"), ask, first.text)).text, first.text);
 	const old = await harvest(nodeAt("ogcWms", "/older", { scrape_only: ["roads"] }), ask);
 	const bounds = [-71.63, 41.75, -70.78, 42.9];
-	assert.equal(old.said, { title: "Réseau routier", description: null, keywords: [], bounds });
+	assert.equal(old.shown, { title: "Réseau routier", description: null, keywords: [], bounds });
 	assert.is((old.description?.en as { min_scale?: number } | undefined)?.min_scale, 50000);
 	const tiles = await harvest(nodeAt("ogcWmts", "/wmts", { scrape_only: ["topo"] }), ask);
-	assert.equal(tiles.said, {
+	assert.equal(tiles.shown, {
 		title: "Toporama",
 		description: "Maps",
 		keywords: [],
@@ -153,7 +136,7 @@ test("a box that is invalid is left out, and one over the antimeridian goes arou
 		[[11.1, 46.3, "inf", "1.7976931348623157E308"], null],
 	] as const) {
 		const { ask } = memoryHost({ "/wms": roads(`<Title>Roads</Title>${box(...sides)}`) });
-		assert.equal((await harvest(wms("roads"), ask)).said.bounds, bounds, String(sides));
+		assert.equal((await harvest(wms("roads"), ask)).shown.bounds, bounds, String(sides));
 	}
 });
 
@@ -168,14 +151,14 @@ test("texts are plain, one line, and bounded", async () => {
 			<Abstract><![CDATA[<p style="x">One</p>\r\n<!-- no --><a href="javascript:x">two</a> <3 & ${"😀".repeat(3_000)}]]></Abstract>
 			<KeywordList><Keyword>  </Keyword><Keyword>&lt;i&gt;</Keyword>${keywords.join("")}</KeywordList>`),
 	});
-	const { said, text } = await harvest(wms("roads"), ask);
-	assert.match(said.title ?? "", /^R alert\(1\) oads é t{200}/);
-	assert.match(said.description ?? "", /^One two <3 & (?:😀)+…$/u);
+	const { shown, text } = await harvest(wms("roads"), ask);
+	assert.match(shown.title ?? "", /^R alert\(1\) oads é t{200}/);
+	assert.match(shown.description ?? "", /^One two <3 & (?:😀)+…$/u);
 	assert.equal(
-		[said.title?.length, said.keywords.length, (said.description?.length ?? 0) <= 2_000],
+		[shown.title?.length, shown.keywords.length, (shown.description?.length ?? 0) <= 2_000],
 		[300, 20, true],
 	);
-	assert.ok(said.keywords.every((word) => /^k\d+ x+…$/.test(word) && word.length === 100));
+	assert.ok(shown.keywords.every((word) => /^k\d+ x+…$/.test(word) && word.length === 100));
 	assert.ok(String(text).isWellFormed());
 	for (const value of Object.values(JSON.parse(String(text)).en))
 		assert.not.match(String(value), /[\p{Cc}\p{Cf}]|<[a-z/!]/iu);
@@ -291,7 +274,7 @@ test("large capabilities: the layer is asked for alone", async () => {
 		[findings, asked.slice(1)],
 		[[], ["roads", "routes"].map((name) => `/wms?${request}&LAYER=${name}&LAYERS=${name}`)],
 	);
-	assert.is((await harvest(wms("roads"), memoryHost(routes).ask)).said.title, "Roads & streets");
+	assert.is((await harvest(wms("roads"), memoryHost(routes).ask)).shown.title, "Roads & streets");
 });
 
 test("what was harvested is used for the registered layer only, and stays while the service is down", async () => {
@@ -304,11 +287,17 @@ test("what was harvested is used for the registered layer only, and stays while 
 	assert.is(describedFor({ registration: wms("routes"), description }, "en").title, null);
 	server.routes["/wms"] = 503;
 	const down = await harvest(wms("roads"), server.ask, stored);
-	assert.equal([down.text, down.findings[0]], [stored, ["down", "answers with status 503"]]);
+	assert.equal(
+		[down.text, down.findings[0]],
+		[stored, ["down", "/en/service_url", "answers with status 503"]],
+	);
 	assert.is((await harvest(wms("routes"), server.ask, stored)).text, null);
 	server.routes["/wms"] = current;
 	const gone = await harvest(wms("rails"), server.ask, stored);
-	assert.equal([gone.text, gone.findings[0]], [null, ["wrong", "has no layer rails among its 2"]]);
+	assert.equal(
+		[gone.text, gone.findings[0]],
+		[null, ["wrong", "/en/service_url", "has no layer rails among its 2"]],
+	);
 	const settings = { metadataUrl: "", catalogueUrl: "" };
 	for (const registration of [wms("roads"), nodeAt("ogcWms", "/wms", { scrape_only: ["roads"] })]) {
 		const known = (await harvest(registration, server.ask)).description;
@@ -560,7 +549,7 @@ test("a name that is listed in another way, or not at all, is a finding where th
 
 test("boxes in references, boxes of groups, scales of a whole service, texts in languages and with elements in them", async () => {
 	const boundsOf = async (document: string, name = "roads") =>
-		(await harvest(wms(name), memoryHost({ "/wms": document }).ask)).said.bounds;
+		(await harvest(wms(name), memoryHost({ "/wms": document }).ask)).shown.bounds;
 	const boxIn = (reference: string, ...[minx, miny, maxx, maxy]: number[]) =>
 		`<BoundingBox CRS="${reference}" minx="${minx}" miny="${miny}" maxx="${maxx}" maxy="${maxy}"/>`;
 	assert.equal(await boundsOf(service13(boxIn("EPSG:4326", -55, 160, -25, 179))), [160, -55, 179, -25]);

@@ -32,7 +32,6 @@ const test = freshSuite("npx fragment-publisher repair", async (use) => {
 	return { local, peer, env };
 });
 
-/** Accepts the repair as it is now. */
 async function accept(local: Local, env: Record<string, string>) {
 	const commit = await local.git("rev-parse", "refs/heads/repair/moved");
 	return runScript("review", ["accept", "repair/moved", "--by", "Ann", "--commit", commit], env);

@@ -15,18 +15,14 @@ export type Expected =
 	| { sure: "same" | "perhaps"; en?: Record<string, string>; fr?: Record<string, string> }
 	| { choose: string[] };
 
-/** One move of a service, with what is to be proposed. */
 export interface Move {
 	name: string;
 	registered: Registration;
 	before: World;
 	after: World;
 	expected: Expected;
-	/** Whether the last good description is missing. */
 	isUnknown?: true;
-	/** Most requests that the search may make. */
 	maxRequests?: number;
-	/** Other layers of the registry. */
 	others?: Registration[];
 	/** Whether the layer is well, so that it is never looked for. */
 	isWell?: true;
@@ -45,7 +41,7 @@ export const ows = `${maps}/ows`;
 /** A host alone is the one of the registered address. */
 const worldOf = (place: Place): World => (typeof place === "function" ? { [maps]: place } : place);
 
-/** Moves by their names: where the services are after it, what is expected, and what differs from the other moves. */
+/** By name: where the services are afterwards, what is expected, and what differs from other moves. */
 export function movesOf(
 	common: { registered: Registration; before: Place },
 	moves: Record<string, [after: Place, expected?: Expected, more?: More]>,
@@ -75,13 +71,11 @@ export const choose = (...places: string[]): Expected => ({
 	choose: places.map((place) => Object.values(memberOf(place))[0] as string),
 });
 
-/** A feature layer of the ArcGIS server, or at an address: in French the same, unless another one is given. */
 export function featureAt(en: string, fr = en): Registration {
 	const [one, other] = [en, fr].map(memberOf) as unknown as [LangEntry, LangEntry];
 	return { version: "1.0.0", payload_type: "feature", en: one, fr: other };
 }
 
-/** A WMS layer: in French the same, unless another name is given. */
 export function wmsAt(service_url: string, en: string, fr = en): Registration {
 	const [one, other] = [en, fr].map((layer) => ({ service_url, layer })) as [LangEntry, LangEntry];
 	return { version: "1.0.0", payload_type: "wms", en: one, fr: other };

@@ -17,8 +17,6 @@ import {
 import { runMoves } from "./run-moves.ts";
 import { always, at, host, page, redirect } from "./world.ts";
 
-// Moves that are proposed or not; each was written down before the code.
-
 const to = "Air/MapServer/5";
 const whole = A("Air: lakes, stations");
 const login = "https://login.example.org";

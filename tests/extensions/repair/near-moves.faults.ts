@@ -88,7 +88,6 @@ const burnt = {
 	before: A("Fires2025/Burnt: stations"),
 };
 
-/** What was beside the layer before, and series of years. */
 const siblings = [
 	...movesOf(fire, {
 		"a layer of a WMS is removed, and last year's stays": [
@@ -204,7 +203,6 @@ const mapserv = {
 	registered: wmsAt(`${maps}/cgi-bin/mapserv?map=/srv/a.map`, "rivers"),
 	before: W("/cgi-bin/mapserv: rivers"),
 };
-/** Moves of a WMS, of versions 1.1.1 and 1.3.0. */
 const pictures = [
 	...movesOf(river, {
 		"a WMS that still answers redirects to another host permanently": [

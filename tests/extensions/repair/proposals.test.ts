@@ -44,7 +44,6 @@ function store(layers: readonly CheckedLayer[]): Repository {
 	);
 }
 
-/** Runs a search for layers that were sick on an earlier day. */
 function run(
 	{ server, repository }: { server: MemoryWorld; repository: Repository },
 	layers: readonly CheckedLayer[],

@@ -10,7 +10,6 @@ import { MemoryWorld } from "./world.ts";
 
 const server = new MemoryWorld();
 
-/** The members that a repair changes in one language. */
 function changed({ layer, registration }: Repair, lang: Lang): Record<string, string> | undefined {
 	const membersOf = (one: Registration): Record<string, string> => ({
 		service_url: one[lang].service_url,
@@ -31,7 +30,6 @@ function outcomeOf(repair: Repair | null): Expected {
 	return { sure: repair.sure, ...Object.fromEntries(members.filter(([, value]) => value)) };
 }
 
-/** Runs a move up to what is found for the layer. */
 async function find({ registered, before, after, isUnknown, others = [] }: Move) {
 	server.enter(before);
 	const known = isUnknown ? null : (await server.describe(registered)).description;
@@ -49,10 +47,9 @@ async function find({ registered, before, after, isUnknown, others = [] }: Move)
 	return { ...looked, requests: server.asked.length };
 }
 
-/** The moves for which something was proposed that must not be: worse than a move for which nothing was. */
+/** A wrong proposal is worse than none. */
 const wrong: string[] = [];
 
-/** Whether an outcome proposes what is not expected: another place, or more certainty. */
 function isWrong(outcome: Expected, expected: Expected): boolean {
 	if (outcome === "nothing") return false;
 	if (expected === "nothing") return true;
@@ -62,7 +59,6 @@ function isWrong(outcome: Expected, expected: Expected): boolean {
 	return isSurer || places(outcome) !== places(expected);
 }
 
-/** Runs moves, and fails also with the list of the wrong proposals. */
 export function runMoves(moves: readonly Move[]): void {
 	for (const move of moves) {
 		test(move.name, async () => {

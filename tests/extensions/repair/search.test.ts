@@ -77,7 +77,6 @@ async function propose(): Promise<void> {
 	await writeProposal(local.repository, base, proposal, undefined, new Date(local.now));
 }
 
-/** Lets the next timer ring. @returns the wait before it, in milliseconds */
 async function next(): Promise<number> {
 	const ms = timers.waiting[0]?.ms ?? 0;
 	timers.run();

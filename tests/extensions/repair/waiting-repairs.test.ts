@@ -55,7 +55,6 @@ async function propose(
 	return repository;
 }
 
-/** The pages of repairs, as the service answers them. */
 function pagesOf(repository: Repository) {
 	const settings = { ...pageSettings, site: { ...pageSettings.site, canSend: true } };
 	const catalogue = new Catalogue({

@@ -7,13 +7,13 @@ import type { Registration } from "../../../registry/registration.ts";
 import { type MemoryAnswer, memoryFetch } from "../harvest/memory.ts";
 import { drawn } from "../harvest/pictures.ts";
 
-/** A host, or a part of one: what it answers to an address; null where it has nothing there. */
+/** Null where it has nothing. */
 export type Host = (url: URL) => MemoryAnswer | null;
 
-/** Hosts by origin: `http://maps.example.ca`. A host that is not in it does not accept a connection. */
+/** By origin. A host that is not in it does not accept a connection. */
 export type World = Readonly<Record<string, Host>>;
 
-/** A layer of an ArcGIS service; without its own members it is that of `stations`. */
+/** Without its own members it is that of `stations`. */
 export interface WorldLayer {
 	id: number;
 	name: string;
@@ -21,11 +21,8 @@ export interface WorldLayer {
 	fields?: string[];
 	extent?: number[];
 	colour?: number;
-	/** Number of features. */
 	features?: number;
-	/** The smallest scale at which it is drawn; 0: any. */
 	scale?: number;
-	/** What it is, if not a layer of features. */
 	type?: string;
 }
 
@@ -54,7 +51,7 @@ function layerDocument(layer: WorldLayer): Record<string, unknown> {
 	};
 }
 
-/** An ArcGIS server with services by path: `Air/Stations/MapServer`. */
+/** Services by path: `Air/Stations/MapServer`. */
 export function arcgis(
 	services: Readonly<Record<string, readonly WorldLayer[]>>,
 	root = "/arcgis/rest/services",
@@ -94,14 +91,12 @@ export function arcgis(
 	};
 }
 
-/** A layer of a WMS. */
 export interface WmsLayer {
 	name: string;
 	title: string;
 	abstract?: string;
 	/** null: the service does not say where it lies. */
 	box?: number[] | null;
-	/** The scale from which it is drawn: 50000 for 1:50,000. */
 	scale?: number;
 }
 
@@ -122,7 +117,6 @@ const noLayer: MemoryAnswer = {
 	body: '<ServiceExceptionReport><ServiceException code="LayerNotDefined"/></ServiceExceptionReport>',
 };
 
-/** A WMS at a path. */
 export function wms(path: string, layers: readonly WmsLayer[], version: keyof typeof roots = "1.1.1"): Host {
 	const texts = layers.map(({ name, title, abstract = "", box = [-80, 40, -60, 50], scale }) => {
 		const about = `<Name>${name}</Name><Title>${title}</Title><Abstract>${abstract}</Abstract>`;
@@ -141,15 +135,12 @@ export function wms(path: string, layers: readonly WmsLayer[], version: keyof ty
 	};
 }
 
-/** One answer to all addresses whose path matches. */
 export function at(path: RegExp, answer: MemoryAnswer): Host {
 	return ({ pathname }) => (path.test(pathname) ? answer : null);
 }
 
-/** The same answer to every address. */
 export const always = (answer: MemoryAnswer) => at(/^/, answer);
 
-/** A host made of several parts: the first that has an answer gives it. */
 export function host(...parts: readonly Host[]): Host {
 	return (url) => {
 		for (const part of parts) {
@@ -160,7 +151,7 @@ export function host(...parts: readonly Host[]): Host {
 	};
 }
 
-/** Redirects every address. @param to the target without a query; `{path}` and `{query}` are those of the request */
+/** @param to without a query; `{path}` and `{query}` are those of the request */
 export function redirect(status: number, to: string): Host {
 	return ({ pathname, search }) => ({
 		status,
@@ -170,18 +161,15 @@ export function redirect(status: number, to: string): Host {
 
 export const page: MemoryAnswer = { type: "text/html", body: "<html><body>Please sign in</body></html>" };
 
-/** A world in memory, which a test replaces, and what its hosts were asked for. */
 export class MemoryWorld {
 	readonly asked: string[] = [];
 	#world: World = {};
 
-	/** Puts another world in place, and forgets what was asked. */
 	enter(world: World): void {
 		this.#world = world;
 		this.asked.length = 0;
 	}
 
-	/** What a run asks with. */
 	readonly createClients: CreateClients = (onRequest) => {
 		const answerOf = (url: URL) => {
 			const part = this.#world[url.origin];

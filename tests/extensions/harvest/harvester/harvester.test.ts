@@ -57,7 +57,6 @@ function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers()) {
 		timers.run(1_000);
 		await eventually(() => lines.length > length);
 	};
-	/** Looks for layers that are due. */
 	const poll = async () => {
 		const isSet = () => timers.waiting.some(({ ms }) => ms === 60_000);
 		await eventually(isSet);

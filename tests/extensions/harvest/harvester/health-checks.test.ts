@@ -19,7 +19,6 @@ const collectMs = 600_000;
 let handlers: Handlers;
 let watcher: ReturnType<typeof createWatcher>;
 let timers: HeldTimers;
-/** What is seen of a layer, by its name in the WMS. */
 let states: Map<string, SickState | null>;
 let looked: string[];
 let failing: Error | null;
@@ -73,7 +72,6 @@ async function health(): Promise<string | null> {
 	return handlers.store.files.get(healthPath) ?? null;
 }
 
-/** Checks layers, one after the other. */
 async function look(...smallkeys: string[]): Promise<void> {
 	for (const smallkey of smallkeys) await watcher.check(smallkey, new AbortController().signal);
 }

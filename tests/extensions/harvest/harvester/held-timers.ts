@@ -1,4 +1,3 @@
-/** Timers that run when a test says so. */
 export class HeldTimers {
 	waiting: { run: () => void; ms: number }[] = [];
 
@@ -12,7 +11,6 @@ export class HeldTimers {
 		this.waiting = this.waiting.filter((one) => one !== timer);
 	}
 
-	/** Runs the timers that wait now: all of them, or those of one length. */
 	run(ms?: number): void {
 		const due = this.waiting.filter((one) => ms === undefined || one.ms === ms);
 		this.waiting = this.waiting.filter((one) => !due.includes(one));

@@ -4,7 +4,6 @@ import { test } from "../../../helpers/suite.ts";
 import { eventually } from "../../../helpers/wait.ts";
 import { featureAt } from "../../../viewer/viewer.ts";
 
-/** A process that does what an address says. */
 function open(limits: object = {}) {
 	const { PATH } = process.env;
 	const module = new URL("odd-child.mjs", import.meta.url);
