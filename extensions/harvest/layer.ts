@@ -13,7 +13,7 @@ import {
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { layerAddress } from "../../registry/targets/facts.ts";
 import { findLayer } from "../../site/service/capabilities.ts";
-import { checkSameLayer } from "./alike.ts";
+import { checkSameLayer, withSiblings } from "./alike.ts";
 import { askLayer, describeArcgisService } from "./arcgis/answers.ts";
 import { describeLayer, lookAtFeatures, sketchLayer } from "./arcgis/feature-layer.ts";
 import { createCheckLayer } from "./check-layer.ts";
@@ -30,7 +30,6 @@ import {
 	type Watched,
 	watchedOf,
 } from "./finding.ts";
-import { withSiblings } from "./siblings.ts";
 import { lookAtWms } from "./wms/look.ts";
 import { type Clients, createReadCapabilities, describeLayers, within } from "./wms/read-capabilities.ts";
 

@@ -3,11 +3,10 @@ import type { LangDescription } from "../../registry/description.ts";
 import { isVersion2, type Registration, serviceTypeOf } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { agreementOf, type Evidence, hasItsName } from "../harvest/agreement.ts";
-import { type Alike, alikeAt, findAlike } from "../harvest/alike.ts";
+import { type Alike, alikeAt, arcgisPlaceOf, findAlike, knowsAll, numberIn } from "../harvest/alike.ts";
 import { orNull, placeOf } from "../harvest/finding.ts";
 import { describe } from "../harvest/layer.ts";
 import { isOfOtherLanguage } from "../harvest/names.ts";
-import { arcgisPlaceOf, knowsAll, numberIn } from "../harvest/siblings.ts";
 import { type Clients, createReadCapabilities } from "../harvest/wms/read-capabilities.ts";
 import { linkedServices, otherServices, permanentTarget, presenceOf } from "./places.ts";
 

@@ -2,11 +2,10 @@ import { Trouble } from "../../api/service/net/trouble.ts";
 import type { LangDescription } from "../../registry/description.ts";
 import { numberOf } from "../../site/service/decode.ts";
 import { agreementOf, hasItsName } from "../harvest/agreement.ts";
-import { findAlike } from "../harvest/alike.ts";
+import { arcgisPlaceOf, askLayers, askList, findAlike, knowsAll, numberIn } from "../harvest/alike.ts";
 import { describeLayer } from "../harvest/arcgis/feature-layer.ts";
 import { orNull, orTrouble } from "../harvest/finding.ts";
 import { isCopyOf, seriesStep } from "../harvest/names.ts";
-import { arcgisPlaceOf, askLayers, askList, knowsAll, numberIn } from "../harvest/siblings.ts";
 import { type Clients, describeLayers } from "../harvest/wms/read-capabilities.ts";
 
 type Fetch = typeof globalThis.fetch;

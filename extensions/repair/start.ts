@@ -17,9 +17,8 @@ import { readOpen } from "../../store/git/review-branches.ts";
 import { commitHealth, type HealthOptions } from "../harvest/harvester/health-checks.ts";
 import type { HarvestService } from "../harvest/harvester/open.ts";
 import { systemTimers } from "../harvest/harvester/schedule.ts";
-import { childEnvironment, type HarvestSettings } from "../harvest/settings.ts";
-import { repairHtml, repairsHtml } from "./repair-page.ts";
-import { createReadRepairs, type ReadRepairs } from "./waiting-repairs.ts";
+import { childEnvironment, type HarvestSettings } from "../harvest/index.ts";
+import { createReadRepairs, type ReadRepairs, repairHtml, repairsHtml } from "./waiting-repairs.ts";
 
 /** The folder of repairs, a slash and a smallkey, with or without the file's ending. */
 const repairPath = new RegExp(

@@ -6,14 +6,18 @@ import { readAt, servedRef } from "../../api/service/repository.ts";
 import { parseDescription } from "../../registry/description.ts";
 import { parseRegistration } from "../../registry/registration.ts";
 import type { WaitingRepair } from "../../registry/schemas/answers.ts";
-import { descriptionPath, folderOf, langs, layerPath } from "../../registry/smallkey.ts";
+import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
+import { type Entry, layerAddress } from "../../site/data/entries.ts";
 import { proofsFile, proposedFolder } from "../../site/data/proofs.ts";
-import { type OpenRepair as Open, readOpen } from "../../store/git/review-branches.ts";
+import { titleOf } from "../../site/search/select.ts";
+import { repairAddress } from "../../site/static/addresses.ts";
+import { frameHtml } from "../../site/static/frame.ts";
+import { type Html, html, type PageSettings, textsIn } from "../../site/static/html.ts";
+import { type OpenRepair, readOpen } from "../../store/git/review-branches.ts";
 import { agreementOf } from "../harvest/agreement.ts";
 import { placeOf } from "../harvest/finding.ts";
 import { traitText } from "./proposal.ts";
-import type { OpenRepair, RepairOfLayer } from "./repair-page.ts";
 
 export interface ReadRepairs {
 	list: () => Promise<OpenRepair[]>;
@@ -24,23 +28,21 @@ export interface ReadRepairs {
 const maxCached = 200;
 
 async function readLayer(repository: string, commit: string, smallkey: string) {
-	const [layer, service] = [
-		await readAt(repository, commit, layerPath(smallkey)),
-		await readAt(repository, commit, descriptionPath(smallkey)),
-	];
+	const layer = await readAt(repository, commit, layerPath(smallkey));
+	const description = await readAt(repository, commit, descriptionPath(smallkey));
 	const { registration = null } = layer ? parseRegistration(layer, "stored") : {};
-	return { registration, description: service && parseDescription(service.toString("utf8")) };
+	return { registration, description: description && parseDescription(description.toString("utf8")) };
 }
 
 /** What is registered, compared with what is proposed, for one layer. */
-async function evidenceOf(repository: string, open: Open, smallkey: string): Promise<WaitingRepair> {
+async function evidenceOf(repository: string, open: OpenRepair, smallkey: string): Promise<WaitingRepair> {
 	const { branch, commit, sure, choices } = open;
 	const before = await readLayer(repository, `${commit}^`, smallkey);
 	const after = await readLayer(repository, commit, smallkey);
 	const repair: WaitingRepair = { branch, commit, sure, from: {}, to: {}, choices, rows: [] };
 	const { registration, description } = before;
 	if (!registration || !after.registration) return repair;
-	let shown = "";
+	let lastWay = "";
 	for (const lang of langs) {
 		const [from, to] = [placeOf(registration, lang), placeOf(after.registration, lang)];
 		if (sure === "choose") repair.from[lang] = from;
@@ -50,28 +52,26 @@ async function evidenceOf(repository: string, open: Open, smallkey: string): Pro
 		const [earlier, later] = [description?.[lang], after.description?.[lang]];
 		if (!earlier || !later) continue;
 		// Both languages of one place have one evidence.
-		if (shown === `${from}\n${to}`) for (const row of repair.rows) row.langs.push(lang);
+		const way = `${from}\n${to}`;
+		if (way === lastWay) for (const row of repair.rows) row.langs.push(lang);
 		else
 			for (const { trait, ...row } of agreementOf(earlier, later).rows)
 				repair.rows.push({ langs: [lang], code: trait, text: traitText(trait), ...row });
-		shown = `${from}\n${to}`;
+		lastWay = way;
 	}
 	return repair;
 }
 
 /** A data URI; null if no picture was drawn since the repair was proposed. */
-async function pictureOf(pictures: string, smallkey: string, { timeMs }: Open): Promise<string | null> {
+async function pictureOf(pictures: string, smallkey: string, { timeMs }: OpenRepair): Promise<string | null> {
 	const folder = join(pictures, proposedFolder);
 	const proofs = tryJson(await readFile(join(folder, proofsFile), "utf8").catch(() => "")) as {
 		layers?: Record<string, { picture?: string; since?: string }>;
 	} | null;
 	const proof = proofs?.layers?.[smallkey];
 	const file = join(folder, folderOf(smallkey), `${smallkey}.webp`);
-	const drawnMs = await stat(file).then(
-		({ mtimeMs }) => mtimeMs,
-		() => 0,
-	);
-	if (!proof?.picture || proof.since !== undefined || drawnMs < timeMs) return null;
+	const drawn = await stat(file).catch(() => null);
+	if (!proof?.picture || proof.since !== undefined || !drawn || drawn.mtimeMs < timeMs) return null;
 	return `data:image/webp;base64,${(await readFile(file)).toString("base64")}`;
 }
 
@@ -81,10 +81,10 @@ async function pictureOf(pictures: string, smallkey: string, { timeMs }: Open): 
  */
 export function createReadRepairs(repository: string, pictures: string | null): ReadRepairs {
 	const oneByOne = pLimit(1);
-	let next: Promise<Open[]> | null = null;
+	let next: Promise<OpenRepair[]> | null = null;
 	const cached = new LRUCache<string, Promise<WaitingRepair>>({ max: maxCached });
 
-	function list(): Promise<Open[]> {
+	function list(): Promise<OpenRepair[]> {
 		next ??= oneByOne(() => {
 			next = null;
 			return readOpen(repository, servedRef);
@@ -108,4 +108,142 @@ export function createReadRepairs(repository: string, pictures: string | null): 
 			};
 		},
 	};
+}
+
+export interface RepairOfLayer {
+	repair: WaitingRepair;
+	/** All layers of its proposal. */
+	smallkeys: readonly string[];
+	/** After the repair, as a data URI. */
+	picture: string | null;
+}
+
+const maxListed = 200;
+
+const root = "../../";
+
+/** Pure. @param entry null if the catalogue does not have the layer yet */
+export function repairHtml(
+	lang: Lang,
+	smallkey: string,
+	entry: Entry | null,
+	{ repair, smallkeys, picture }: RepairOfLayer,
+	settings: PageSettings,
+): string {
+	const { t, plural } = textsIn[lang];
+	const title = entry ? titleOf(entry, lang) : smallkey;
+	const before = entry?.thumbnail && root + entry.thumbnail;
+	return page(
+		lang,
+		t("repair-of", title),
+		repairAddress(lang === "en" ? "fr" : "en", smallkey),
+		settings,
+		html`
+<p><strong>${t(`repair-${repair.sure}`)}</strong></p>
+<h2>${t("places")}</h2>
+<dl>
+${placesOf(lang, repair)}</dl>
+${repair.rows.length > 0 && evidence(lang, repair)}
+<h2>${t("pictures")}</h2>
+<div class="pair">
+${figure(t("picture-before"), before, t("no-picture"))}
+${figure(t("picture-after"), picture, t("no-picture"))}
+</div>
+<h2>${t("how-to-decide")}</h2>
+<p>${t("on-machine")}</p>
+<pre tabindex="0"><code>${commands(repair)}</code></pre>
+${
+	smallkeys.length > 1 &&
+	html`<p>${t("only-hint")}</p>
+<h2>${t("moved-together")} (${plural(smallkeys.length, "repaired-layers")})</h2>
+${layerList(lang, smallkeys)}`
+}
+<p><a href="${root}${settings.site.hasLayerPages ? layerAddress(lang, smallkey) : `${lang}/?layer=${encodeURIComponent(smallkey)}`}">${t("layer-page")}</a> · <a href="${root}${repairAddress(lang)}">${t("repairs")}</a></p>`,
+	);
+}
+
+export function repairsHtml(lang: Lang, open: readonly OpenRepair[], settings: PageSettings): string {
+	const { t, plural } = textsIn[lang];
+	const sections = open.map(
+		({ branch, sure, smallkeys }) => html`<section>
+<h2>${t(`repair-${sure}`)} (${plural(smallkeys.length, "repaired-layers")})</h2>
+<p><code>${branch}</code></p>
+${layerList(lang, smallkeys)}
+</section>
+`,
+	);
+	return page(
+		lang,
+		t("repairs"),
+		repairAddress(lang === "en" ? "fr" : "en"),
+		settings,
+		html`
+<p>${open.length === 0 ? t("no-repairs") : t("repairs-intro")}</p>
+${sections}`,
+	);
+}
+
+function page(lang: Lang, title: string, other: string, settings: PageSettings, content: Html): string {
+	return frameHtml(settings, {
+		...{ lang, root, title, other: root + other },
+		head: html`<meta name="robots" content="noindex">`,
+		attributes: html` class="guide layer"`,
+		content: html`<h1>${title}</h1>${content}`,
+	});
+}
+
+/** Once for languages with the same places. */
+function placesOf(lang: Lang, { from, to, choices }: WaitingRepair): Html[] {
+	const { t } = textsIn[lang];
+	const isSame = from.en === from.fr && to.en === to.fr;
+	const shown = langs.filter((placeLang) => from[placeLang] !== undefined && (placeLang === "en" || !isSame));
+	const item = (name: string, place: string) => html`<dt>${name}</dt><dd class="place">${place}</dd>\n`;
+	const places = shown.flatMap((placeLang) => {
+		const name = isSame ? t("both-languages") : t(`lang-${placeLang}`);
+		const [before = "", after] = [from[placeLang], to[placeLang]];
+		return [
+			item(t("place-registered", name), before),
+			after ? item(t("place-proposed", name), after) : html``,
+		];
+	});
+	return [...places, ...choices.map((place, at) => item(`${at + 1}`, place))];
+}
+
+function evidence(lang: Lang, { rows }: WaitingRepair): Html {
+	const { t } = textsIn[lang];
+	const isShared = rows.every((row) => row.langs.length === rows[0]?.langs.length && row.langs.length > 1);
+	const head = ["compared", "before", "now", "agrees"] as const;
+	const lines = rows.map((row) => {
+		const suffix =
+			isShared || rows.every(({ langs: [first] }) => first === row.langs[0])
+				? ""
+				: ` (${row.langs.join(", ")})`;
+		const mark = row.agrees ? t("yes") : html`<strong class="bad">${t("no")}</strong>`;
+		return html`<tr><th scope="row">${row.text[lang]}${suffix}</th><td>${row.before}</td><td>${row.after}</td><td>${mark}</td></tr>\n`;
+	});
+	return html`<h2>${t("evidence")}</h2>
+<div class="wide" tabindex="0" role="group" aria-label="${t("evidence")}"><table class="evidence">
+<thead><tr>${head.map((code) => html`<th scope="col">${t(code)}</th>`)}</tr></thead>
+<tbody>
+${lines}</tbody>
+</table></div>`;
+}
+
+function figure(caption: string, source: string | null | undefined, none: string): Html {
+	const picture = source
+		? html`<img src="${source}" alt="" width="240" height="180">`
+		: html`<p class="hint">${none}</p>`;
+	return html`<figure>${picture}<figcaption>${caption}</figcaption></figure>`;
+}
+
+function commands({ branch, commit, sure }: WaitingRepair): string {
+	const accept = `accept ${branch} --commit ${commit.slice(0, 12)}`;
+	const words = [`show ${branch}`, ...(sure === "choose" ? [] : [accept]), `decline ${branch} --why "…"`];
+	return words.map((word) => `npx fragment-publisher review ${word}`).join("\n");
+}
+
+function layerList(lang: Lang, smallkeys: readonly string[]): Html {
+	const more = smallkeys.length > maxListed && html`<li>…</li>\n`;
+	return html`<ul class="plain">
+${smallkeys.slice(0, maxListed).map((key) => html`<li><a href="${root}${repairAddress(lang, key)}"><code>${key}</code></a></li>\n`)}${more}</ul>`;
 }
