@@ -14,7 +14,6 @@ export interface Candidate extends Alike {
 	by: "https" | "redirect" | "service" | "folder" | "similar";
 }
 
-/** What a search without a proposal has tried. */
 export interface Tried {
 	isListed: boolean;
 	/** Attempt → number of addresses. */
@@ -22,7 +21,6 @@ export interface Tried {
 	best: [agreeing: number, all: number];
 }
 
-/** A layer in one language, with its last description. */
 interface Subject {
 	registration: Registration;
 	lang: Lang;
@@ -32,19 +30,18 @@ interface Subject {
 
 export interface SearchOptions {
 	ask: Ask;
-	/** For requests whose redirects must not be followed. The same limits apply. */
+	/** Does not follow redirects itself. The same limits apply. */
 	fetch: typeof fetch;
 	mapWkid: number;
 }
 
-/** Of one attempt. */
 const maxAddresses = 5;
 
 const maxShown = 5;
 
 /**
- * Requests no other host, unless a permanent redirect leads there. Searches share answers, never reject, and return the best
- * candidates: one, or several that agree equally.
+ * Requests no other host, unless a permanent redirect leads there. Searches share answers and never reject. They return
+ * the best candidates: one, or several that agree equally.
  */
 export class CandidateSearch {
 	readonly #clients: Clients;
@@ -81,7 +78,7 @@ export class CandidateSearch {
 		return best(all);
 	}
 
-	/** The target of a permanent redirect of a layer that still works, if everything agrees there. */
+	/** Of a layer that still works, if everything agrees there. */
 	async findTarget(subject: Subject): Promise<Candidate[]> {
 		const { service_url: address } = subject.registration[subject.lang];
 		const isFeature = "renderer" in subject.before;
@@ -94,7 +91,7 @@ export class CandidateSearch {
 		return matches.filter(isSame).map((match) => ({ ...match, by: "redirect" }));
 	}
 
-	/** The namesake, with features, of a layer that became empty: one that was not beside it before. */
+	/** For a layer that became empty: its namesake with features that was not beside it before. */
 	async findFull(before: LangDescription): Promise<Candidate[]> {
 		if (!knowsAll(before.siblings)) return [];
 		const matches = await findAlike(before, before.service_url, this.#clients);
@@ -102,7 +99,7 @@ export class CandidateSearch {
 		return best(namesakes.map((match) => perhaps({ ...match, by: "service" as const })));
 	}
 
-	/** Addresses to ask, the cheapest first. */
+	/** The cheapest first. */
 	async *#attempts({ registration, lang, before, tried }: Subject) {
 		const { service_url: address } = registration[lang];
 		const isArcgis = !["ogcWms", "ogcWmts"].includes(serviceTypeOf(registration, lang));
@@ -131,7 +128,7 @@ export class CandidateSearch {
 			yield ["folder", await linkedServices(address, this.#fetch)] as const;
 	}
 
-	/** If the layer is not at the address, the other layers of its service are compared. */
+	/** If the layer is not there, the other layers of its service are compared. */
 	async #findAt(subject: Subject, address: string): Promise<Alike[]> {
 		const { before, tried } = subject;
 		const same = await this.#sameAt(subject, address);
@@ -143,7 +140,7 @@ export class CandidateSearch {
 		return [...same, ...(knowsAll(before.siblings) ? alike : alike.map(perhaps))];
 	}
 
-	/** The layer at another address, by the same number or name. */
+	/** By the same number or name. */
 	async #sameAt({ registration, lang, before, tried }: Subject, address: string): Promise<Alike[]> {
 		const moved = withEntry(registration, lang, { service_url: address });
 		const described = await orNull(describe(moved, lang, this.#clients));
@@ -162,7 +159,7 @@ function namesOf(description: LangDescription): string {
 	return [new URL(description.service_url).pathname, ...names].join(" ");
 }
 
-/** A service in a folder that its server had before may be another one of the same name. */
+/** A service in a folder that was there before may be another one of the same name. */
 function isInKnownFolder({ service_url, folders }: LangDescription, address: string): boolean {
 	const [before, after] = [arcgisPlaceOf(service_url), arcgisPlaceOf(address)];
 	const pathOf = (catalogue: string) => catalogue.replace(/^https?:/, "");
@@ -179,12 +176,11 @@ function isSame({ agreement }: Alike): boolean {
 	return agreement.sure === "same";
 }
 
-/** Not surely the same, whatever agrees. */
 function perhaps<C extends Alike>(candidate: C): C {
 	return { ...candidate, agreement: { ...candidate.agreement, sure: "perhaps" } };
 }
 
-/** Empty if there are too many to choose from. https is preferred to http. */
+/** Empty if there are too many. https is preferred to http. */
 function best(candidates: readonly Candidate[]): Candidate[] {
 	const weightOf = ({ agreement: { sure, rows } }: Candidate) =>
 		(sure === "same" ? 1000 : 0) + rows.filter((row) => row.agrees).length;

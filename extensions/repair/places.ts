@@ -11,9 +11,8 @@ import { type Clients, describeLayers } from "../harvest/wms/read-capabilities.t
 type Fetch = typeof globalThis.fetch;
 
 /**
- * What is at the registered place. `here`: the layer; or its service is still in the server's list, so it is
- * down. `gone`: the service says that nothing is there. `withdrawn`: the service lists other layers.
- * `replaced`: another layer, or a group. `unknown`: no answer says more.
+ * `here`: the layer is there; or its service is listed, so it is down. `gone`: the service says that nothing is there.
+ * `withdrawn`: the service lists other layers. `replaced`: by another layer, or a group. `unknown`: no answer says more.
  */
 type Presence = "here" | "gone" | "withdrawn" | "replaced" | "unknown";
 
@@ -24,7 +23,6 @@ function saysGone({ state, status, isTemporary }: Trouble): boolean {
 	return state === "wrong" && !isTemporary && status !== null && !signIn.has(status);
 }
 
-/** From the lists of the service and its server. Never rejects. */
 export async function presenceOf(
 	before: LangDescription,
 	address: string,
@@ -73,7 +71,6 @@ async function withoutList(address: string, trouble: Trouble, ask: Clients["ask"
 	return isOut && saysGone(trouble) ? "gone" : "unknown";
 }
 
-/** Each redirect in a row must be permanent. */
 const maxHops = 3;
 
 const permanent = new Set([301, 308]);
@@ -114,8 +111,8 @@ const maxFolders = 60;
 const paths = ["/arcgis/rest/", "/server/rest/"] as const;
 
 /**
- * On the same ArcGIS server: those of the same name and type in any folder, else those of a similar name in
- * the same folder that were not there before, or of the same name and another type.
+ * On the same ArcGIS server. `same`: of the same name and type in any folder. `similar`: of a similar name in the folder
+ * that were not there before, or of the same name and another type.
  */
 export async function otherServices(before: LangDescription, address: string, ask: Clients["ask"]) {
 	const none = { same: [] as string[], similar: [] as string[] };
@@ -158,7 +155,7 @@ function isSimilar(service: string, name: string, type: string, { services }: La
 
 const maxLinks = 200;
 
-/** Without the characters that an address may not have. A URL parser needs long for a long host. */
+/** A URL parser needs long for a long host. */
 const plainLink = /^(?:https?:\/\/[^\s"<>/?#@]{1,253}(?=[/?#]|$)|(?![a-z][a-z0-9+.-]*:|[/\\]{2}))[^\s"<>]*$/i;
 
 function linksOf(html: string, front: URL): URL[] {
@@ -175,7 +172,7 @@ function linksOf(html: string, front: URL): URL[] {
 	return [...links.values()];
 }
 
-/** On the same host, from its home page, wherever that redirects. */
+/** On the home page of the same host, wherever that redirects. */
 export async function linkedServices(address: string, fetch: Fetch): Promise<string[]> {
 	const answer = await fetch(new URL("/", address)).catch(() => null);
 	if (!answer?.ok) return [];

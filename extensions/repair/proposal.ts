@@ -14,7 +14,7 @@ import { type RepairText, texts } from "./texts.ts";
 
 /**
  * One proposal for each layer, or for each service whose layers moved together.
- * @param declined evidence of declined proposals; repairs with this evidence are left out
+ * @param declined evidence of declined proposals
  */
 export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<string>): Proposal[] {
 	const groups = new Map<string, Repair[]>();
@@ -43,10 +43,7 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 	return proposals.sort((a, b) => (a.branch < b.branch ? -1 : 1));
 }
 
-/**
- * Sure matches form a group if they moved from one origin to another one, or on the same server from one
- * service to another one.
- */
+/** Sure matches that moved between the same origins, or between the same services of a server, form a group. */
 function groupOf({ layer, registration, langs, sure }: Repair): string {
 	if (sure !== "same") return layer.smallkey;
 	const ways = langs.map(({ lang }) => {
@@ -69,10 +66,7 @@ function editsOf({ layer: { smallkey }, registration, description }: Repair): Ed
 	];
 }
 
-/**
- * The old place, the new places, and which traits agree. The number of features is left out: it changes
- * daily, and would bring a declined proposal back.
- */
+/** Places and traits. The number of features changes daily, and would bring a declined proposal back. */
 function evidenceOf({ layer, langs }: Repair): string {
 	const facts = langs.map(({ lang, candidates }) => [
 		lang,
@@ -94,7 +88,6 @@ export function traitText(trait: Evidence["trait"]): Record<Lang, string> {
 
 type Write = (text: string) => string;
 
-/** Untrusted texts in a commit are cut. */
 const maxTextLength = 200;
 
 function cut(text: string): string {

@@ -51,7 +51,6 @@ export class RepairSearch {
 		return { isSick, repair, why: isSick && !repair ? whyNothing(tried) : null };
 	}
 
-	/** The repair of a permanent redirect. */
 	findTarget(layer: CheckedLayer): Promise<Repair | null> {
 		return this.#findIn(layer, { state: null, findings: [] }, nothingTried());
 	}
@@ -114,10 +113,7 @@ function whyNothing({ isListed, attempts, best: [agreeing, all] }: Tried): strin
 	return words.length === 0 ? "no other place to ask is known" : `tried ${words.join(", ")}; ${best}`;
 }
 
-/**
- * Languages with different layers cannot move to the same one: it belongs to the language that keeps its
- * number or name, or to neither.
- */
+/** Languages with different layers cannot move to the same one: it belongs to the language that keeps its number or name. */
 function ofOneLang(registration: Registration, repairs: LangRepair[]): LangRepair[] {
 	if (placeOf(registration, "en") === placeOf(registration, "fr")) return repairs;
 	const nameOf = (place: string) => place.split(/[/ ]/).at(-1);

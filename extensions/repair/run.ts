@@ -23,34 +23,31 @@ import { RepairSearch } from "./repair.ts";
 
 export type Clients = Pick<SearchOptions, "ask" | "fetch">;
 
-/** Host without a port → number of requests today (UTC). */
+/** By host, of today (UTC). */
 type RequestCounts = Map<string, number>;
 
 export interface RepairRun extends Omit<SearchOptions, keyof Clients> {
 	createClients: CreateClients;
-	/** A git repository, bare or not. */
 	repository: string;
-	/** The commit on which proposals are based. */
+	/** Of the proposals. */
 	base: string;
 	layers: readonly CheckedLayer[];
-	/** The layers that were sick on an earlier day. Of all others only the permanent redirects are followed. */
+	/** Sick on an earlier day. Of all other layers only the permanent redirects are followed. */
 	health: Health;
 	now: Date;
 	maxOpen: number;
-	/** Writes and removes no branch. The requests of the day are counted. */
+	/** Writes no branch. The requests are counted. */
 	isDryRun?: boolean;
 }
 
-/** Requests to one host. */
 const maxPerDay = 200;
 
-/** Answers, which the layers of a service share. */
+/** Which the layers of a service share. */
 const maxCached = 100;
 
-/** @param onRequest called before each request, also one that follows a redirect; throws to refuse it */
+/** @param onRequest called before each request, also of a redirect; throws to refuse it */
 export type CreateClients = (onRequest: (url: URL) => void) => Clients;
 
-/** Limits the requests to each host, and caches answers. */
 export function limitRequests(createClients: CreateClients, counts: RequestCounts = new Map()): Clients {
 	const cached = new LRUCache<string, Promise<Answer>>({ max: maxCached });
 	const { ask, fetch } = createClients(({ hostname }) => {
@@ -86,7 +83,6 @@ async function openRequestCounts(repository: string, now: Date) {
 
 const layersAtOnce = 8;
 
-/** Searches for sick layers, and follows the redirects of all others. */
 async function findRepairs({ layers, health, now, ...options }: RepairRun) {
 	const { counts, save } = await openRequestCounts(options.repository, now);
 	const clients = limitRequests(options.createClients, counts);

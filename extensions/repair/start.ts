@@ -48,14 +48,12 @@ export function repairRoutes(catalogue: Catalogue, repairs: ReadRepairs): OtherR
 	return [{ name: "page", bound, matches: (path) => repairPath.test(path), answer }];
 }
 
-/** Of the first search after a start. */
 const firstMs = 600_000;
 const everyMs = 86_400_000;
 
 const maxSearchMs = 7_200_000;
 
 /**
- * Searches once a day.
  * @param options `search` runs `npx fragment-publisher repair`
  * @returns a function that ends this, with a running search
  */
@@ -79,7 +77,6 @@ export function startRepairs(
 		if (!signal.aborted) later(everyMs);
 	}
 
-	/** For the catalogue. @param earlier evidence of earlier repairs */
 	async function markProposed(earlier: ReadonlySet<string>): Promise<void> {
 		const open = await readOpen(repository, servedRef);
 		const repairs = open

@@ -24,7 +24,6 @@ export interface ReadRepairs {
 	of: (smallkey: string) => Promise<RepairOfLayer | null>;
 }
 
-/** A proposal may have hundreds of layers. */
 const maxCached = 200;
 
 async function readLayer(repository: string, commit: string, smallkey: string) {
@@ -34,7 +33,6 @@ async function readLayer(repository: string, commit: string, smallkey: string) {
 	return { registration, description: description && parseDescription(description.toString("utf8")) };
 }
 
-/** What is registered, compared with what is proposed, for one layer. */
 async function evidenceOf(repository: string, open: OpenRepair, smallkey: string): Promise<WaitingRepair> {
 	const { branch, commit, sure, choices } = open;
 	const before = await readLayer(repository, `${commit}^`, smallkey);
@@ -76,7 +74,7 @@ async function pictureOf(pictures: string, smallkey: string, { timeMs }: OpenRep
 }
 
 /**
- * Requests during a list of git share the next list. The evidence of a proposal is read once.
+ * Requests during a list of git share the next list.
  * @param pictures the folder of pictures of layers; null: none is read
  */
 export function createReadRepairs(repository: string, pictures: string | null): ReadRepairs {
@@ -122,7 +120,6 @@ const maxListed = 200;
 
 const root = "../../";
 
-/** Pure. @param entry null if the catalogue does not have the layer yet */
 export function repairHtml(
 	lang: Lang,
 	smallkey: string,

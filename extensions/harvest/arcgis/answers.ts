@@ -39,7 +39,7 @@ export function troubleOf({ state, what, status }: ServiceError): Trouble {
 }
 
 /** @throws {Trouble} */
-export async function askLayer(address: string, ask: Ask): Promise<Record<string, unknown>> {
+export async function askLayer(address: string, ask: Ask): Promise<Document> {
 	const document = await askDocument(address, "layer", ask);
 	const problem = layerProblem(document);
 	if (problem) throw new Trouble("wrong", problem);

@@ -85,13 +85,12 @@ async function askFeatures(
 	}
 	const { document, error } = readDocument(answer.bytes);
 	if (error?.isSite) throw troubleOf(error);
-	if (error) return { what: error.what, status: error.status, isFailure: !isRefusalCode(error.status) };
+	if (error) {
+		const { what, status } = error;
+		return { what, status, isFailure: status === null || status < 400 || status >= 500 };
+	}
 	if (Array.isArray(document?.features)) return document.features.length;
 	return { what: causeOf("not-features"), status: null, isFailure: document === null };
-}
-
-function isRefusalCode(code: number | null): boolean {
-	return code !== null && code >= 400 && code < 500;
 }
 
 /** Each one is a column in the viewer's grid. */
@@ -128,7 +127,7 @@ export async function describeLayer(
 }
 
 /** Describes a layer from its document alone. */
-export function sketchLayer(address: string, layer: Record<string, unknown>): FeatureDescription {
+export function sketchLayer(address: string, layer: Document): FeatureDescription {
 	const fields = listOf(layer.fields).filter(isObject).slice(0, maxFields).map(readField);
 	const drawn = hasTooManyClasses(layer) ? { ...layer, drawingInfo: {} } : layer;
 	const parts = { fields, legend: [], count: null, area: readArea(layer) };
@@ -140,7 +139,7 @@ function hasTooManyClasses({ drawingInfo }: Document): boolean {
 	return countClasses(objectOf(objectOf(drawingInfo).renderer)) > maxClasses;
 }
 
-export async function askAllLayers(address: string, ask: Ask): Promise<Record<string, unknown>[]> {
+export async function askAllLayers(address: string, ask: Ask): Promise<Document[]> {
 	const { layers } = await askExtra(address, "/../layers", ask, []);
 	return listOf(layers).filter(isObject);
 }
@@ -155,12 +154,7 @@ async function askLegend(address: string, ask: Ask, troubles: Trouble[]): Promis
 	return readLegend(await askExtra(url.href, "/legend", ask, troubles), Number(layerId));
 }
 
-async function askCount(
-	address: string,
-	layer: Document,
-	ask: Ask,
-	troubles: Trouble[],
-): Promise<number | null> {
+async function askCount(address: string, layer: Document, ask: Ask, troubles: Trouble[]) {
 	const [first, second] = queryForms(layer);
 	const count = (query: Record<string, string>) =>
 		orTrouble(askDocument(address, "service", ask, "/query", { ...query, returnCountOnly: "true" }));
@@ -168,20 +162,17 @@ async function askCount(
 	// Another form of the query is of no use if the service is down.
 	if (answer instanceof Trouble && !(answer.state === "down" && answer.isTemporary))
 		answer = await count(second);
-	const features = answer instanceof Trouble ? null : numberOf(answer.count);
-	if (answer instanceof Trouble && answer.isTemporary) troubles.push(new Trouble("down", answer.what));
-	return features !== null && features >= 0 ? features : null;
+	if (!(answer instanceof Trouble)) {
+		const features = numberOf(answer.count) ?? -1;
+		return features < 0 ? null : features;
+	}
+	if (answer.isTemporary) troubles.push(new Trouble("down", answer.what));
+	return null;
 }
 
 /** @param troubles gets a temporary failure. A permanent one is ignored, so that the rest is stored. */
-async function askExtra(
-	address: string,
-	path: string,
-	ask: Ask,
-	troubles: Trouble[],
-	query?: Record<string, string>,
-): Promise<Record<string, unknown>> {
-	const document = await orTrouble(askDocument(address, "service", ask, path, query));
+async function askExtra(address: string, path: string, ask: Ask, troubles: Trouble[]): Promise<Document> {
+	const document = await orTrouble(askDocument(address, "service", ask, path));
 	if (!(document instanceof Trouble)) return document;
 	if (document.isTemporary) troubles.push(new Trouble("down", document.what));
 	return {};
@@ -196,7 +187,7 @@ interface LayerParts {
 
 function buildDescription(
 	address: string,
-	layer: Record<string, unknown>,
+	layer: Document,
 	{ fields, legend, count, area }: LayerParts,
 	mapWkid: number,
 ): FeatureDescription {
@@ -219,7 +210,7 @@ function buildDescription(
 	};
 }
 
-export function readField(field: Record<string, unknown>): Field {
+export function readField(field: Document): Field {
 	const name = textOf(field.name);
 	return { name, alias: textOf(field.alias) || name, type: textOf(field.type) };
 }

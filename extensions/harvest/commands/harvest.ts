@@ -49,10 +49,8 @@ function printFindings(
 	for (const [state, title] of Object.entries(titles)) {
 		const lines = layers.flatMap(({ smallkey, findings }) => {
 			const ofState = findings.filter((finding) => finding.state === state);
-			const start = `  ${layerPath(smallkey)}`;
-			return ofState.map(({ pointer, text }) =>
-				plain(`${start}: ${pointer}: ${text}${noteOf(smallkey, state as Finding["state"])}`),
-			);
+			const end = noteOf(smallkey, state as Finding["state"]);
+			return ofState.map(({ pointer, text }) => plain(`  ${layerPath(smallkey)}: ${pointer}: ${text}${end}`));
 		});
 		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
 	}
@@ -70,9 +68,8 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	);
 	const folder = workingFolder(sourceOptions);
 	io.warn(`Harvesting into ${folder}`);
-	const configuration = readConfiguration(withoutStore(environment));
-	const { mapWkid } = configuration;
-	const ask = createHarvestLayer({ ask: clientsWith(configuration.network).ask, mapWkid });
+	const { network, mapWkid } = readConfiguration(withoutStore(environment));
+	const ask = createHarvestLayer({ ask: clientsWith(network).ask, mapWkid });
 	const layers = await readLayers({ folder }, smallkeys, io);
 	const now = io.now().getTime();
 
