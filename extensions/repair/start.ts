@@ -17,7 +17,7 @@ import { readOpen } from "../../store/git/review-branches.ts";
 import { commitHealth, type HealthOptions } from "../harvest/harvester/health-checks.ts";
 import type { HarvestService } from "../harvest/harvester/open.ts";
 import { systemTimers } from "../harvest/harvester/schedule.ts";
-import { childEnvironment, type HarvestSettings } from "../harvest/index.ts";
+import { childEnvironment, type HarvestSettings } from "../harvest/settings.ts";
 import { createReadRepairs, type ReadRepairs, repairHtml, repairsHtml } from "./waiting-repairs.ts";
 
 /** The folder of repairs, a slash and a smallkey, with or without the file's ending. */

@@ -12,7 +12,7 @@ import { tryJson } from "../../../registry/untrusted-text.ts";
 import { objectOf } from "../../../site/service/decode.ts";
 import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
 import type { Layer, Log } from "../../../store/store.ts";
-import { childEnvironment, type HarvestSettings } from "../index.ts";
+import { childEnvironment, type HarvestSettings } from "../settings.ts";
 import { descriptionOf, harvestedOf } from "./commit.ts";
 import { Harvester } from "./harvester.ts";
 import { createNotifier, createWatcher, type Notice } from "./health-checks.ts";

@@ -30,7 +30,7 @@ import { readOpen } from "../../../store/git/review-branches.ts";
 import { resultOf } from "../../harvest/finding.ts";
 import { createNotifier } from "../../harvest/harvester/health-checks.ts";
 import { readLayers, watchAll, writeHealth } from "../../harvest/harvester/layers.ts";
-import { readHarvest } from "../../harvest/index.ts";
+import { readHarvest } from "../../harvest/settings.ts";
 import { readProve, runProofs } from "../proofs.ts";
 import { needBrowser, openBrowser, reportHtml, reportOf, serveFolder } from "../report.ts";
 

@@ -14,7 +14,7 @@ import { readTextIfThere } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import { messageOf, type OpenRepair, readOpen } from "../../../store/git/review-branches.ts";
 import { readLayers } from "../../harvest/harvester/layers.ts";
-import { readHarvest } from "../../harvest/index.ts";
+import { readHarvest } from "../../harvest/settings.ts";
 import { runRepair } from "../run.ts";
 
 const help = `
