@@ -2,8 +2,7 @@
 # commit-patch.sh PATCH SUBJECT: commits a patch of service descriptions that a job without rights has made;
 # with HEALTH=yes also of layers/health.json, or of nothing.
 # commit-patch.sh --check BASE: looks at the commits since BASE again, such as after a rebase.
-# It needs git alone, so that no package runs where there is a key. A rename has two names, and `git apply --include` looks
-# at one of them: what decides is what the commit changes.
+# A rename has two names, and `git apply --include` looks at one of them: what decides is what the commit changes.
 set -euo pipefail
 
 check() {

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# send-plan.sh PLAN: sends what a job without a key has planned (npx fragment-publisher comment and approvals, --plan). It needs gh
-# and jq alone, so that no package runs where there is a key. It sends checks of two names, comments, labels, requests for
-# reviews and merges of the service's own branches, and refuses anything else. Runs of several events end in any order: a
-# check that was judged after this plan stays, and a merge needs that the newest check `owners` is green.
+# send-plan.sh PLAN: sends what a job without a key has planned, with gh and jq alone, so that no package runs where there is
+# a key: checks of two names, comments, labels, requests for reviews and merges of the service's own branches. Runs of several
+# events end in any order: a check that was judged after this plan stays, and a merge needs that the newest `owners` is green.
 set -euo pipefail
 export LC_ALL=C
 export GH_HOST="${GITHUB_SERVER_URL#*//}"
