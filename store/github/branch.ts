@@ -137,17 +137,21 @@ function once<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T>
 /** With about 200 files or 2.5 MB at once GitHub times out: 502, or 422 "Sorry, your request timed out". */
 const maxTree = { bytes: 1_000_000, files: 100 };
 
-/** Writes a tree, `base` with the edits, by halves where it is too large for one request. @returns its id */
+/** Writes a tree, `base` with the edits, in equal portions if it is too large for one request. @returns its id */
 async function writeTree(github: Github, base: string, edits: readonly Edit[]): Promise<string> {
 	const bytes = edits.reduce((sum, { text }) => sum + 2 * (text?.length ?? 0), 0);
-	const isSmall = edits.length <= maxTree.files && bytes <= maxTree.bytes;
-	const tree = edits.length === 1 || isSmall ? await createTree(github, base, edits) : null;
+	const needed = Math.ceil(Math.max(edits.length / maxTree.files, bytes / maxTree.bytes, 1));
+	const portions = Math.min(edits.length, needed);
+	const tree = portions === 1 ? await createTree(github, base, edits) : null;
 	if (tree !== null) return tree;
-	const half = Math.ceil(edits.length / 2);
-	return writeTree(github, await writeTree(github, base, edits.slice(0, half)), edits.slice(half));
+	const size = Math.ceil(edits.length / Math.max(2, portions));
+	let result = base;
+	for (let start = 0; start < edits.length; start += size)
+		result = await writeTree(github, result, edits.slice(start, start + size));
+	return result;
 }
 
-/** @returns null if GitHub times out, and the tree can be written by halves */
+/** @returns null if GitHub times out, and the tree can be written in portions */
 async function createTree({ rest, repo }: Github, base: string, edits: readonly Edit[]) {
 	const tree = edits.map(({ path, text }) => {
 		const blob = text === null ? { sha: null } : { content: text };
