@@ -4,8 +4,7 @@ import { logText } from "../api/context.ts";
 import { refuseFile } from "../api/reply.ts";
 import { type Bindings, filesOf } from "../api/worker/reads.ts";
 import { createWorker } from "../api/worker/worker.ts";
-import { catalogueRoutes } from "../site/extension.ts";
-import { Catalogue } from "../site/http/catalogue-requests.ts";
+import { Catalogue, catalogueRoutes } from "../site/http/catalogue-requests.ts";
 
 /**
  * The page of a layer that is not among the files takes three fetches more. A search of records needs every

@@ -1,9 +1,7 @@
-import type { OtherRoute, Question } from "../api/context.ts";
 import { senderNamesOf } from "../api/senders.ts";
 import type { Extension, RunningService, Started } from "../api/service/extensions.ts";
-import type { Catalogue } from "./http/catalogue-requests.ts";
+import { type Catalogue, catalogueRoutes } from "./http/catalogue-requests.ts";
 import { folderPages } from "./http/folder-pages.ts";
-import { answerMoved, noPage, parsePage } from "./http/pages.ts";
 import { openCatalogue } from "./process/catalogue-process.ts";
 import { catalogueOptions, readSite, type SiteSettings } from "./process/site-settings.ts";
 
@@ -52,19 +50,4 @@ export function createSite({ worker, limits }: SiteOptions) {
 		};
 	}
 	return { name: "site", settings: readSite, start } satisfies Extension;
-}
-
-/** With a page for every path that nothing else answers. */
-export function catalogueRoutes(catalogueOf: () => Catalogue): OtherRoute[] {
-	const bound = "a file, or one page rendered from entries in memory";
-	const answer = (question: Question) => {
-		const { path, basePath } = question;
-		const route = parsePage(path, basePath);
-		if (typeof route === "string") return answerMoved(route);
-		return catalogueOf().answer(route ?? noPage(path, basePath), question);
-	};
-	return [
-		{ name: "page", bound, matches: (path) => parsePage(path, "") !== null, answer },
-		{ name: "page", bound, isFallback: true, matches: (path) => path.startsWith("/"), answer },
-	];
 }

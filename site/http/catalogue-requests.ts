@@ -1,4 +1,4 @@
-import type { Question } from "../../api/context.ts";
+import type { OtherRoute, Question } from "../../api/context.ts";
 import { answerTagged, type Reply, refuseFile } from "../../api/reply.ts";
 import type { RunningService } from "../../api/service/extensions.ts";
 import { healthReportPath, parseHealthReport } from "../../registry/health.ts";
@@ -13,7 +13,15 @@ import { type PageSettings, pageSettingsPath } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
 import { isListPage, listedEntries, renderListPage } from "../static/list-pages.ts";
 import { byTitle, listHtml, pagesOf } from "../static/publishers.ts";
-import { answerErrorPage, answerNoPage, noPageFile, type PageRoute } from "./pages.ts";
+import {
+	answerErrorPage,
+	answerMoved,
+	answerNoPage,
+	noPage,
+	noPageFile,
+	type PageRoute,
+	parsePage,
+} from "./pages.ts";
 import { pageHeaders } from "./site-headers.ts";
 
 /** A chunk's file may be replaced after the manifest is read. */
@@ -175,4 +183,19 @@ export class Catalogue {
 		const text = await this.files.text(pageSettingsPath);
 		return text === null ? null : (tryJson(text) as PageSettings | null);
 	}
+}
+
+/** With a page for every path that nothing else answers. */
+export function catalogueRoutes(catalogueOf: () => Catalogue): OtherRoute[] {
+	const bound = "a file, or one page rendered from entries in memory";
+	const answer = (question: Question) => {
+		const { path, basePath } = question;
+		const route = parsePage(path, basePath);
+		if (typeof route === "string") return answerMoved(route);
+		return catalogueOf().answer(route ?? noPage(path, basePath), question);
+	};
+	return [
+		{ name: "page", bound, matches: (path) => parsePage(path, "") !== null, answer },
+		{ name: "page", bound, isFallback: true, matches: (path) => path.startsWith("/"), answer },
+	];
 }

@@ -46,6 +46,7 @@ test("the worker is within its limits, makes no code from text, and asks for not
 	for (const [entry, limit] of [
 		["api/worker/reads.ts", 5_000],
 		["api/worker/worker.ts", 100_000],
+		["scripts/worker.ts", 150_000],
 	] as const) {
 		const code = await bundle(entry);
 		const { length } = gzipSync(code, { level: 9 });

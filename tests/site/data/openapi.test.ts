@@ -7,7 +7,7 @@ import { routeOf } from "../../../api/app.ts";
 import { recordsRoutes } from "../../../extensions/records/routes.ts";
 import { targetNames, targets } from "../../../registry/targets/table.ts";
 import { openApiDocument } from "../../../site/data/openapi.ts";
-import { catalogueRoutes } from "../../../site/extension.ts";
+import { catalogueRoutes } from "../../../site/http/catalogue-requests.ts";
 import { folderPages } from "../../../site/http/folder-pages.ts";
 import { runScript } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
