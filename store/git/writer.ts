@@ -179,7 +179,12 @@ export class GroupImport {
 	async #fail(branch: string, error: Error): Promise<never> {
 		const { message } = error;
 		const [, other] = /'refs\/heads\/([^']+)' exists; cannot create/.exec(message) ?? [];
-		if (other) throw new StoreBusy("read-only", 60, `the branch ${other} is in the way of ${branch}`);
+		if (other)
+			throw new StoreBusy(
+				"read-only",
+				60,
+				`the branch ${other} is in the way of ${branch}: rename it, or decide on the review there`,
+			);
 		const [, lock] = /Unable to create '(.+\.lock)': File exists/.exec(message) ?? [];
 		const isEnded = error instanceof GitTimeout || error instanceof GitKilled;
 		const locks = isEnded

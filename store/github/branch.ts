@@ -229,7 +229,9 @@ export async function moveBranch(github: Github, branch: string, sha: string, is
 		if (/already exists/i.test(words)) return rest.git.updateRef({ ...repo, ref, sha, force: true });
 		// A branch `a` forbids a branch `a/b`, and a rule of the repository may forbid it.
 		if (!/reference update failed/i.test(words)) throw error;
-		throw new GithubBusy(300, `GitHub does not make the branch ${branch}: ${words}`, "read-only");
+		const parent = branch.slice(0, branch.lastIndexOf("/"));
+		const why = `a branch ${parent} may be in the way, to be renamed or removed, or a rule`;
+		throw new GithubBusy(300, `GitHub does not make the branch ${branch}: ${words}: ${why}`, "read-only");
 	});
 }
 
