@@ -3,8 +3,10 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import glob from "fast-glob";
 import * as assert from "uvu/assert";
+import { Variables } from "../../api/configuration.ts";
 import { readPaths } from "../../api/read-request.ts";
 import { settingNames } from "../../api/service/settings.ts";
+import { extensions } from "../../extensions/index.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { allExtensions, commandsOf } from "../../scripts/main.ts";
 import { root } from "../helpers/process.ts";
@@ -104,6 +106,58 @@ test("the reading list of README is at most 20 files and 3,200 lines", async () 
 	const texts = await Promise.all(files.map((name) => readFile(join(root, name), "utf8")));
 	const lines = texts.join("").split("\n").length;
 	assert.ok(lines <= 3_200, String(lines));
+});
+
+/** A page, its words with `{0}` for a limit, and the name of the limit in the code. */
+const limits: [page: string, words: string, name: string][] = [
+	["docs/publish.md", "`errors` has the first {0} problems", "maxErrors"],
+	["docs/moving.md", "If {0} layers in a row cannot be read", "maxFailures"],
+	["docs/review.md", "Over {0} layers get a table", "maxDetailed"],
+	["docs/review.md", "squash over {0} commits", "maxListedCommits"],
+	["docs/catalogue.md", "a commit of over {0} layers", "maxListedLayers"],
+	["docs/repair.md", "at most the first {0} of each list", "maxListed"],
+];
+
+test("the limits that pages name are those of the code", async () => {
+	const files = await glob("{api,extensions,site}/**/*.ts", { cwd: root });
+	const code = (await Promise.all(files.map((name) => readFile(join(root, name), "utf8")))).join("\n");
+	for (const [page, words, name] of limits) {
+		const [before = "", after = ""] = words.split("{0}");
+		const text = pages.get(page)?.replace(/\s+/g, " ") ?? "";
+		const limit = text.split(before)[1]?.split(after)[0];
+		assert.match(code, new RegExp(`\\b${name} = ${limit};`), `${page}: ${words}`);
+	}
+});
+
+test("published.env may have each setting of fragments and of the catalogue", async () => {
+	const page = pages.get("docs/settings.md") ?? "";
+	const sections = ["Fragments", "The catalogue"].map(
+		(name) => page.split(`\n## ${name}\n`)[1]?.split("\n## ")[0],
+	);
+	const lines = sections.join("\n").matchAll(/^- (`.*?)(?: \(.*?\))?: /gm);
+	const names = [...lines].flatMap(([, line = ""]) => line.match(/[A-Z][A-Z0-9_]+/g) ?? []);
+	const files = await glob("extensions/review/**/*.ts", { cwd: root });
+	const code = await Promise.all(files.map((name) => readFile(join(root, name), "utf8")));
+	const settable = /\bsettable =\s*`([^`]*)`/.exec(code.join("\n"))?.[1]?.split(/\s+/) ?? [];
+	assert.equal(
+		names.filter((name) => !settable.includes(name)),
+		["DOCS_MAX_KEYS", "CACHE_MB"],
+	);
+});
+
+test("the README of each extension names its settings, its commands and its pages", async () => {
+	for (const { name, settings, commands = [] } of extensions) {
+		const text = await readFile(join(root, "extensions", name, "README.md"), "utf8");
+		const variables = new Variables({});
+		settings?.(variables);
+		const names = [...variables.names, ...commands.map((command) => command.name)];
+		assert.equal(
+			names.filter((word) => !text.includes(`\`${word}\``)),
+			[],
+			name,
+		);
+		for (const [page] of text.matchAll(/docs\/[\w-]+\.md/g)) assert.ok(pages.has(page), `${name}: ${page}`);
+	}
 });
 
 test.run();
