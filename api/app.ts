@@ -170,8 +170,9 @@ function answerHealth(problem: string | null, ok: string): Reply {
 
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
 	if (error instanceof StoreBusy) {
-		const { code, retryAfter } = error;
-		return refuseWrite({ status: 503, errors: [problemAt("", code)], retryAfter, reason: code });
+		const { code, retryAfter, message } = error;
+		const reply = refuseWrite({ status: 503, errors: [problemAt("", code)], retryAfter, reason: code });
+		return { ...reply, cause: message };
 	}
 	log.error(error);
 	if (kind === "write") return refuseWrite({ status: 500, errors: [problemAt("", "failed")] });
@@ -203,7 +204,8 @@ export async function answerStatus(
 		const { etag } = status("en");
 		return textReply(200, status, { ...anySite, ...(etag !== null && { ETag: etag }) });
 	} catch (error) {
-		if (error instanceof StoreBusy) return refused(503, problemAt("", error.code), error.retryAfter);
+		if (error instanceof StoreBusy)
+			return { ...refused(503, problemAt("", error.code), error.retryAfter), cause: error.message };
 		log.error(error);
 		return refused(500, problemAt("", "read-failed"));
 	}

@@ -29,6 +29,8 @@ export interface Reply {
 	 * request.
 	 */
 	reason?: string;
+	/** Why the store or a look-up cannot answer now, in English, for the log only. */
+	cause?: string;
 }
 
 export const fragmentHeaders = {

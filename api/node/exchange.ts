@@ -55,7 +55,7 @@ export class Exchange {
 	readonly #isWrite: boolean;
 	#route = "";
 	#clientOnce: ReturnType<typeof clientOf> | undefined;
-	#reason: string | undefined;
+	#answer: Pick<Reply, "reason" | "cause"> = {};
 
 	constructor(
 		readonly request: IncomingMessage,
@@ -128,7 +128,7 @@ export class Exchange {
 	#send(answer: Reply): void {
 		const { request, server } = this;
 		const { headers, method } = request;
-		this.#reason = answer.reason;
+		this.#answer = answer;
 		// The rest of the body is discarded, so that the client can still read the answer.
 		if (method !== "GET" && method !== "HEAD") request.resume();
 		if (answer.status < 400 && !this.#isWrite && !server.allReads) {
@@ -157,12 +157,13 @@ export class Exchange {
 		const { response, server } = this;
 		if (server.isClosing()) response.shouldKeepAlive = false;
 		if (!this.hasGone) server.send(response, reply);
-		server.measure?.(this.#route, reply.status, performance.now() - this.#startMs, this.#reason);
+		server.measure?.(this.#route, reply.status, performance.now() - this.#startMs, this.#answer.reason);
 	}
 
 	/** After the end of the exchange. No secret, no signature. */
 	describe(id: string) {
 		const { method = "", url = "", headers } = this.request;
+		const { reason, cause } = this.#answer;
 		const status = this.response.headersSent ? this.response.statusCode : clientGone;
 		return {
 			id,
@@ -171,8 +172,7 @@ export class Exchange {
 			status,
 			milliseconds: Math.round((performance.now() - this.#startMs) * 10) / 10,
 			sender: this.#isWrite && typeof headers.sender === "string" ? cut(headers.sender) : null,
-			...(status >= 400 && { address: this.#client.address }),
-			...(status >= 400 && this.#reason !== undefined && { reason: this.#reason }),
+			...(status >= 400 && { address: this.#client.address, reason, cause }),
 		};
 	}
 }

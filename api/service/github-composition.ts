@@ -2,7 +2,6 @@ import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readFragmentFile } from "../../publish/place-file.ts";
 import { slotFolder, slotsOf } from "../../publish/rendered.ts";
-import { textIn, textOf } from "../../registry/texts.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { readCommit } from "../../store/files/version.ts";
 import { githubStore } from "../../store/github/github-store.ts";
@@ -26,7 +25,7 @@ export async function openGithubService(
 	const log = serviceLog;
 	const out = resolve("dist");
 	const fetch = fetchFromGithub(configuration);
-	const watched = watchStore(githubStore({ ...github, fetch, now, log }), () => performance.now());
+	const watched = watchStore(githubStore({ ...github, fetch, now }), () => performance.now());
 	const started: Started[] = [];
 	const all = withExtensions(started, () => watched.state() ?? sendersState());
 	const { observe, lastLook } = all;
@@ -71,6 +70,9 @@ export async function openGithubService(
 const probeMs = 30_000;
 const probeFolder = "00";
 
+/** The request in a message of store/github/client.ts: ` GET /repos/…:`, or ` to GET /repos/…` before a colon. */
+const requestPattern = /(?<=:) [A-Z]+ \/\S*:| to [A-Z]+ \/\S*(?=:)/;
+
 /**
  * After a failure, reading the state probes GitHub from time to time, so that the service becomes ready again
  * without a write. `state`: why the last write or probe failed, in one line; null if it succeeded.
@@ -85,7 +87,8 @@ export function watchStore(store: Store, now: () => number): { store: Store; sta
 			problem = null;
 			return result;
 		} catch (error) {
-			problem = error instanceof StoreBusy ? textIn("en", textOf(error.code)) : "GitHub fails: see the log";
+			problem =
+				error instanceof StoreBusy ? error.message.replace(requestPattern, "") : "GitHub fails: see the log";
 			askedMs = now();
 			throw error;
 		}

@@ -32,7 +32,7 @@ export function makeContext(bindings: Bindings, log: Context["log"]): Context {
 	variables.check();
 	const senders = parseSenders(sendersText(env) || "{}", "SENDERS");
 	const now = () => new Date();
-	const store = github ? githubStore({ ...github, now, log, maxBatch }) : noStore;
+	const store = github ? githubStore({ ...github, now, maxBatch }) : noStore;
 	const settings = { ...serving, senders };
 	const readiness = () => (github ? null : noRepository);
 	return { store, settings, now, log, readiness, limiter: limiterOf(bindings) };

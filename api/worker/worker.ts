@@ -104,7 +104,7 @@ function logAnswer(request: Request, target: string, reply: Reply, log: (fields:
 	reply.headers["X-Request-Id"] = id;
 	const path = target.split("?", 1)[0];
 	const sender = isWrite ? request.headers.get("Sender") : null;
-	log({ id, method: request.method, path, status: reply.status, sender });
+	log({ id, method: request.method, path, status: reply.status, sender, cause: reply.cause });
 }
 
 const maxDiscardedBytes = 16 * 1024 * 1024;

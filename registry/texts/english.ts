@@ -163,7 +163,7 @@ export const english = {
 	"no-resource": "there is no such resource",
 	// Why layers cannot be changed now.
 	busy: "the service is busy: try again in a few seconds",
-	"read-only": "this service cannot change any layer now: tell its operator, whose log says why",
+	"read-only": "this service cannot make this change now: tell its operator, whose log says why",
 	"disk-full": "the disk of this service is full: tell its operator",
 	github: "GitHub does not answer this service: send the same again in a minute",
 	"branch-moved": "others changed the layers at the same moment: send the same again",

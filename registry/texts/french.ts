@@ -169,7 +169,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	// Why layers cannot be changed now.
 	busy: "le service est occupé : réessayez dans quelques secondes",
 	"read-only":
-		"ce service ne peut modifier aucune couche en ce moment : avisez son exploitant, qui en trouvera la raison dans le journal",
+		"ce service ne peut pas faire cette modification en ce moment : avisez son exploitant, qui en trouvera la raison dans le journal",
 	"disk-full": "le disque de ce service est plein : avisez son exploitant",
 	github: "GitHub ne répond pas à ce service : renvoyez la même requête dans une minute",
 	"branch-moved": "d’autres ont modifié les couches au même moment : renvoyez la même requête",

@@ -93,7 +93,11 @@ export class GroupWriter {
 				this.#shared = null;
 				const isHeld = error instanceof BranchHeld;
 				const busy = isHeld
-					? new StoreBusy("branch-moved", 2, `others keep changing or holding the branch ${name}`)
+					? new StoreBusy(
+							"branch-moved",
+							2,
+							`others keep changing or holding the branch ${name}: ${error.message}`,
+						)
 					: health.failed(error);
 				const isLast = attempt >= (isHeld ? maxMoves : maxFailures);
 				if (isLast || [StoreBusy, GitTimeout, DiskTimeout].some((type) => error instanceof type)) throw busy;

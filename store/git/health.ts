@@ -78,10 +78,7 @@ export class WriteHealth {
 	/** Records a failure. @returns the error for the waiting changes */
 	failed(error: unknown): StoreBusy {
 		// A single change cannot be made: nothing is broken.
-		if (error instanceof StoreBusy) {
-			if (error.code === "read-only") this.log.warn(error.message);
-			return error;
-		}
+		if (error instanceof StoreBusy) return error;
 		const next = causeOf(error);
 		// On a full disk, a retry of git does not always name the reason again.
 		const cause = this.#cause !== null && next === gitFailed ? this.#cause : next;

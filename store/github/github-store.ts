@@ -3,7 +3,6 @@ import {
 	type Commit,
 	type Edits,
 	isRefusal,
-	type Log,
 	type Meta,
 	type Reader,
 	type Refusal,
@@ -29,8 +28,6 @@ export interface GithubOptions
 	auth: Credentials;
 	/** By default `main`. */
 	branch?: string;
-	/** Gets the reason of each 503. */
-	log?: Pick<Log, "error">;
 	/** Most changes for which the branch is moved once: an engine may allow few requests. */
 	maxBatch?: number;
 	limits?: Partial<typeof defaultLimits>;
@@ -42,7 +39,7 @@ export interface GithubOptions
  * @throws {Error} if an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
-	const { now, branch = "main", log, maxBatch = 20 } = options;
+	const { now, branch = "main", maxBatch = 20 } = options;
 	const limits = { ...defaultLimits, ...options.limits };
 	const connection: Connection = {
 		apiUrl: "https://api.github.com",
@@ -60,16 +57,11 @@ export function githubStore(options: GithubOptions): Store {
 	);
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		try {
-			const outcome = await queue.add({ edits, meta, started: now() });
-			const { request, method = "-", time } = meta;
-			const answer = isRefusal(outcome) ? outcome.status : outcome.commit;
-			if (request !== null) used.note({ request, method, time, outcome: answer });
-			return outcome;
-		} catch (error) {
-			if (error instanceof StoreBusy) log?.error(new Error(`${meta.subject}: ${error.message}`));
-			throw error;
-		}
+		const outcome = await queue.add({ edits, meta, started: now() });
+		const { request, method = "-", time } = meta;
+		const answer = isRefusal(outcome) ? outcome.status : outcome.commit;
+		if (request !== null) used.note({ request, method, time, outcome: answer });
+		return outcome;
 	}
 
 	async function readNow(): Promise<Reader> {

@@ -224,7 +224,9 @@ test("a lock in changing hands is left alone", async ({ world }) => {
 	changeHands();
 	const working = setInterval(changeHands, 5);
 	world.log.length = 0;
-	assertBusy(await outcomeOf(world.put("hands")), "branch-moved");
+	const busy = await outcomeOf(world.put("hands"));
+	assertBusy(busy, "branch-moved");
+	assert.match(String(busy), /holding the branch main: .*HEAD\.lock/);
 	clearInterval(working);
 	assert.not.match(world.log.join("\n"), "HEAD.lock: removed");
 	await committed(world.put("hands"));

@@ -1,7 +1,9 @@
 import * as assert from "uvu/assert";
 import { type Question, TokenBuckets } from "../../../api/context.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
+import type { Answered } from "../../../api/node/exchange.ts";
 import { sign } from "../../../api/senders.ts";
+import { StoreBusy } from "../../../store/store.ts";
 import { secrets } from "../../helpers/handlers.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { pageRoute, plausibleHead, serverSuite, type TestOptions, TestServer } from "./node-server.ts";
@@ -165,6 +167,27 @@ test("the bodies in memory at one time are bounded; a write beyond that gets 503
 	await holding.closed;
 	assert.equal((await refused()).statuses, [401], "the room is free again");
 	assert.equal(server.stored, []);
+});
+
+test("the cause of a 503 is in the log, and not in the answer", async () => {
+	const change = async () => {
+		throw new StoreBusy("read-only", 60, "the branch x is in the way");
+	};
+	const read = async () => null;
+	const store = {
+		published: true,
+		read,
+		ids: read,
+		keys: async () => [],
+		change,
+		remember: async () => true,
+	};
+	const server = await TestServer.start({ context: { store } });
+	const { text, statuses } = await server.exchange(await server.put("busy", close));
+	await eventually(() => server.logged.length === 1);
+	const [{ status, reason, cause } = {}] = server.logged as Partial<Answered>[];
+	assert.equal([status, reason, cause], [503, "read-only", "the branch x is in the way"]);
+	assert.equal([statuses, text.includes("in the way")], [[503], false]);
 });
 
 test("heads without bodies, and bodies without an end, take no room from a publisher elsewhere", async () => {

@@ -57,7 +57,7 @@ test("a start on a branch that has gone back serves what was served, and writes 
 	assert.is((await local.get("/v0.9/doc/en/one")).status, 200);
 	const refused = await local.put("two", wms("two"));
 	assert.is(refused.status, 503);
-	assert.match(await refused.text(), "cannot change any layer");
+	assert.match(await refused.text(), "cannot make this change");
 	assert.is(await local.git("rev-parse", "main"), await local.git("rev-parse", `${tip}~1`));
 	assert.is(local.warnings.filter((text) => text.includes(`update-ref refs/heads/main ${tip}`)).length, 1);
 	await local.git("update-ref", "refs/heads/main", tip);

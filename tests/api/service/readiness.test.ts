@@ -87,22 +87,29 @@ async function hookWith(local: Local, command: string): Promise<void> {
 	await writeFile(hookOf(local), lines.join("\n"), { mode: 0o755 });
 }
 
-/** Each cause, and the reason that a publisher gets. What the service does not recover from is last. */
-const causes: [cause: (local: Local) => unknown, reason: RegExp][] = [
-	[(local) => hookWith(local, "echo something else >&2"), /is busy/],
-	[(local) => hookWith(local, "echo No space left on device >&2"), /^the disk of this service is full/],
-	[(local) => hookWith(local, "sleep 600"), /is busy/],
+/**
+ * Each cause, the reason that a publisher gets, and that of `/readyz`. The service does not recover from the last two.
+ */
+const causes: [cause: (local: Local) => unknown, reason: RegExp, state: RegExp][] = [
+	[(local) => hookWith(local, "echo something else >&2"), /is busy/, /^503 git failed$/],
+	[
+		(local) => hookWith(local, "echo No space left on device >&2"),
+		/^the disk of this service is full/,
+		/^503 there is no room on the disk$/,
+	],
+	[(local) => hookWith(local, "sleep 600"), /is busy/, /^503 git does not answer$/],
 	[
 		async (local) => local.git("update-ref", "refs/heads/main", await local.git("rev-parse", "main~1")),
-		/^this service cannot change any layer now: tell its operator/,
+		/^this service cannot make this change now: tell its operator, whose log says why$/,
+		/^503 the branch main is at \w+, which does not have \w+,/,
 	],
-	[(local) => local.store.close(), /is busy/],
+	[(local) => local.store.close(), /is busy/, /does not have/],
 ];
 
 shared(
 	"a write that git or the disk does not take is answered with 503 and the reason, and nothing is stored",
 	async ({ local }) => {
-		for (const [cause, reason] of causes) {
+		for (const [cause, reason, state] of causes) {
 			await cause(local);
 			const before = await local.state();
 			const answer = await local.put("new", wms("other"));
@@ -110,6 +117,7 @@ shared(
 			assert.is(answer.status, 503, String(errors));
 			assert.ok(Number(answer.headers.get("Retry-After")) > 0);
 			assert.match(String(errors[0]), reason);
+			assert.match(ready(local).trim(), state);
 			assert.is(await local.state(), before);
 			await rm(hookOf(local), { force: true });
 			// The store recovers from the cause.

@@ -149,7 +149,7 @@ test("writes are limited by Cloudflare's own rate limit, by address and by sende
 	};
 	const busy = await put();
 	assert.is(busy.status, 503, "there is no store");
-	assert.match(await busy.text(), "ce service ne peut modifier aucune couche");
+	assert.match(await busy.text(), "ce service ne peut pas faire cette modification");
 	await put();
 	const keys = ["address 192.0.2.1", "sender jstest"];
 	assert.equal(requests.splice(0), [...keys, "address 192.0.2.1"], "a repeat takes nothing from its sender");
@@ -191,7 +191,9 @@ test("the reason of a 503 to a write is in the log, without the token", async ()
 	assert.is(answer.status, 503, await answer.text());
 	const seconds = Number(answer.headers.get("Retry-After"));
 	assert.ok(seconds >= 3600 && seconds <= 3630, `${seconds}: an hour, spread by half a minute at most`);
-	assert.match(log[0] ?? "", /GitHub: GET .*commits\S*: 429, API rate limit exceeded/);
+	const { status, cause } = JSON.parse(log[0] as string);
+	assert.is(status, 503);
+	assert.match(cause, /^GitHub: GET .*commits\S*: 429, API rate limit exceeded$/);
 	assert.not.match(log.join(), /hidden/);
 	assert.not.ok(log.join().includes(write.headers.Authorization));
 });
