@@ -30,7 +30,7 @@ function cutText(value: unknown, length: number): unknown {
 	return `${value.slice(0, length).toWellFormed()}… (${value.length} characters)`;
 }
 
-export interface Settings extends ReadSettings, Omit<FragmentSettings, "targets"> {
+interface Settings extends ReadSettings, Omit<FragmentSettings, "targets"> {
 	senders: Senders;
 	publicUrl?: string;
 }

@@ -32,7 +32,7 @@ const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
 	"stored-invalid": 409,
 };
 
-export function refusalOf(problems: readonly Problem[]): Refusal {
+function refusalOf(problems: readonly Problem[]): Refusal {
 	const [first] = problems as [Problem, ...Problem[]];
 	const errors = problems.map((problem) =>
 		problem.code === "size" ? problemAt("", "size-of-document", ...problem.values) : problem,

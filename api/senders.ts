@@ -23,7 +23,7 @@ export interface Sender {
 export type Senders = ReadonlyMap<string, Sender>;
 
 /** In this order (specification, "Signature computation"). */
-export interface Signed {
+interface Signed {
 	/** The request target as it arrived, without a query: `/v1/register/23ax5t`. */
 	path: string;
 	sender: string;

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { type LayerFile, maxBytesOf } from "../registry/judge.ts";
+import type { LayerFile } from "../registry/judge.ts";
+import { maxBytesOf } from "../registry/registration.ts";
 import { gitText } from "../store/git/commands/run.ts";
 import { listTree, readEntries } from "../store/git/commands/tree.ts";
 

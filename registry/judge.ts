@@ -1,7 +1,7 @@
 import { type Description, parseDescription } from "./description.ts";
 import { parseJson } from "./json.ts";
 import { mayChange, ownersPath, parseOwners } from "./owners.ts";
-import { maxRegistrationBytes, parseRegistration, type Registration } from "./registration.ts";
+import { maxBytesOf, parseRegistration, type Registration } from "./registration.ts";
 import {
 	descriptionPath,
 	fileName,
@@ -22,16 +22,6 @@ export interface LayerFile {
 	kind: "file" | "symlink" | "other";
 	/** Of a file larger than its limit, one byte more than the limit is enough. */
 	bytes: Uint8Array;
-}
-
-const maxDescriptionBytes = 4 * 1024 * 1024;
-
-/** Every version of such a file stays in every clone forever. */
-const maxOtherBytes = 1024 * 1024;
-
-export function maxBytesOf(path: string): number {
-	if (isOtherFile(path) || !path.startsWith("layers/")) return maxOtherBytes;
-	return path.endsWith(".service.json") ? maxDescriptionBytes : maxRegistrationBytes;
 }
 
 export type NamesBefore = (folder: string) => Iterable<string>;
@@ -58,10 +48,6 @@ export function problemLine({ file, ...problem }: FileProblem): string {
 
 function problemOf(file: string, code: TextCode, ...values: Text["values"]): FileProblem {
 	return { file, ...problemAt("", code, ...values) };
-}
-
-function keyProblem(file: string, code: TextCode, ...values: Text["values"]): FileProblem {
-	return { file, ...problemAt("smallkey", code, ...values) };
 }
 
 export function smallkeyProblem(text: string): Problem {
@@ -117,30 +103,18 @@ export function judgeChange(
 	return { layers, problems };
 }
 
-interface JudgedFile {
-	path: string;
-	isRemoved: boolean;
-	/** Null for a file that is no layer's. */
-	name: ReturnType<typeof parseLayerPath>;
-	/** Null where invalid, or where the file is another one. */
-	registration: Registration | null;
-	description: Description | null;
-	problems: FileProblem[];
-}
+type JudgedFile = ReturnType<typeof judgeFile>;
 
-/** `layers/health.json` may be any JSON. */
-function judgeFile(edit: EditedFile, rules: Rules): JudgedFile {
+/**
+ * `layers/health.json` may be any JSON. `name`: null for a file that is no layer's. `registration`,
+ * `description`: null where invalid, or where the file is another one.
+ */
+function judgeFile(edit: EditedFile, rules: Rules) {
 	const { path, kind } = edit;
 	const isRemoved = kind === "removed";
-	const result: JudgedFile = {
-		path,
-		isRemoved,
-		name: parseLayerPath(path),
-		registration: null,
-		description: null,
-		problems: [],
-	};
-	const refuse = (problems: readonly Problem[]): JudgedFile => {
+	const nothing = { registration: null as Registration | null, description: null as Description | null };
+	const result = { path, isRemoved, name: parseLayerPath(path), ...nothing, problems: [] as FileProblem[] };
+	const refuse = (problems: readonly Problem[]): typeof result => {
 		return { ...result, problems: problems.map((problem) => ({ ...problem, file: path })) };
 	};
 	const misplaced = result.name ? null : judgePlace(path, isRemoved);
@@ -209,7 +183,7 @@ function judgeNames(
 		if (kind !== "registration" || !rivals.has(path)) continue;
 		const lower = smallkey.toLowerCase();
 		const rule = judgeKey(smallkey, kept.get(lower) as string, removed.get(lower) ?? null, isStored);
-		if (rule) problems.set(path, keyProblem(path, ...rule));
+		if (rule) problems.set(path, { file: path, ...problemAt("smallkey", ...rule) });
 	}
 	for (const smallkey of before ? smallkeys : []) {
 		const path = descriptionPath(smallkey);
@@ -251,5 +225,7 @@ function judgeSender(sender: Exclude<Who, string>, files: readonly JudgedFile[])
 	const smallkeys = new Set(files.flatMap(({ name }) => (name ? [name.smallkey] : [])));
 	const foreign = [...smallkeys].filter((smallkey) => !mayChange(sender, smallkey));
 	const globs = sender.smallkeys?.join(" ") || textOf("none");
-	return foreign.map((smallkey) => keyProblem(layerPath(smallkey), "owner", sender.id, globs, smallkey));
+	return foreign.map((smallkey) => {
+		return { file: layerPath(smallkey), ...problemAt("smallkey", "owner", sender.id, globs, smallkey) };
+	});
 }

@@ -10,7 +10,7 @@ import {
 import { parseJson } from "./json.ts";
 import { registration1, registration2 } from "./schemas/registration.ts";
 import { validateRegistration1, validateRegistration2 } from "./schemas/validate-documents.ts";
-import { type Lang, langs } from "./smallkey.ts";
+import { isOtherFile, type Lang, langs } from "./smallkey.ts";
 import {
 	listProblems,
 	type Problem,
@@ -51,6 +51,14 @@ export function canonicalText(registration: Registration): string {
 }
 
 export const maxRegistrationBytes = 64 * 1024;
+const maxDescriptionBytes = 4 * 1024 * 1024;
+/** Every version of such a file stays in every clone forever. */
+const maxOtherBytes = 1024 * 1024;
+
+export function maxBytesOf(path: string): number {
+	if (isOtherFile(path) || !path.startsWith("layers/")) return maxOtherBytes;
+	return path.endsWith(".service.json") ? maxDescriptionBytes : maxRegistrationBytes;
+}
 
 export type LangEntry = Registration1[Lang];
 

@@ -55,7 +55,7 @@ export function prefersFrench(header: string | null): boolean {
 	return fr > en || (fr > 0 && fr === en && text.startsWith("fr"));
 }
 
-export const maxProblems = 20;
+const maxProblems = 20;
 
 /** As JSON, so that they fit into an answer of 16 kB. */
 const maxProblemBytes = 15_000;

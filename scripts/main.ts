@@ -109,63 +109,49 @@ async function askAtTerminal(question: string, hidden = false): Promise<string |
 
 export const purposes: readonly Purpose[] = ["publish", "review", "host", "operate", "move", "develop"];
 
-const put = () => import("./put.ts");
+function command(
+	name: string,
+	purpose: Purpose,
+	summary: string,
+	load: () => Promise<{ run: Run }>,
+): AppCommand {
+	return { name, purpose, summary, load: async () => (await load()).run };
+}
 
-const coreCommands: readonly AppCommand[] = [
-	{
-		name: "put",
-		purpose: "publish",
-		summary: "register a layer, or change it, by a signed PUT",
-		load: async () => (await put()).runs.put,
-	},
-	{
-		name: "register",
-		purpose: "publish",
-		summary: "send a folder of registrations to a service, or store it in one commit",
-		load: async () => (await import("./register.ts")).run,
-	},
-	{
-		name: "remove",
-		purpose: "publish",
-		summary: "remove layers, each by a signed DELETE",
-		load: async () => (await put()).runs.remove,
-	},
-	{
-		name: "sign",
-		purpose: "publish",
-		summary: "print the three headers that sign a request, for curl",
-		load: async () => (await put()).runs.sign,
-	},
-	{
-		name: "validate",
-		purpose: "publish",
-		summary: "check registrations without writing anything",
-		load: async () => (await import("./validate.ts")).run,
-	},
-	{
-		name: "build",
-		purpose: "host",
-		summary: "render every fragment as a static file",
-		load: async () => (await import("./build.ts")).run,
-	},
-	{
-		name: "serve",
-		purpose: "operate",
-		summary: "serve on this machine",
-		load: async () => (await import("./serve.ts")).run,
-	},
-	{
-		name: "sender",
-		purpose: "operate",
-		summary: "add, change and remove senders, who may publish",
-		load: async () => (await import("./sender.ts")).run,
-	},
-	{
-		name: "schemas",
-		purpose: "develop",
-		summary: "write the JSON Schemas and the OpenAPI document",
-		load: async () => (await import("./schemas.ts")).run,
-	},
+const signed = (name: "put" | "remove" | "sign") => async () => ({
+	run: (await import("./put.ts")).runs[name],
+});
+
+const coreCommands = [
+	command("put", "publish", "register a layer, or change it, by a signed PUT", signed("put")),
+	command(
+		"register",
+		"publish",
+		"send a folder of registrations to a service, or store it in one commit",
+		() => import("./register.ts"),
+	),
+	command("remove", "publish", "remove layers, each by a signed DELETE", signed("remove")),
+	command("sign", "publish", "print the three headers that sign a request, for curl", signed("sign")),
+	command(
+		"validate",
+		"publish",
+		"check registrations without writing anything",
+		() => import("./validate.ts"),
+	),
+	command("build", "host", "render every fragment as a static file", () => import("./build.ts")),
+	command("serve", "operate", "serve on this machine", () => import("./serve.ts")),
+	command(
+		"sender",
+		"operate",
+		"add, change and remove senders, who may publish",
+		() => import("./sender.ts"),
+	),
+	command(
+		"schemas",
+		"develop",
+		"write the JSON Schemas and the OpenAPI document",
+		() => import("./schemas.ts"),
+	),
 ];
 
 export function commandsOf(

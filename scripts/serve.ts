@@ -99,7 +99,7 @@ function shellWord(text: string): string {
 }
 
 /** After the start: addresses, senders and a first command, without secrets. */
-export function welcome({ url, service, senders, configuration }: Started): string {
+function welcome({ url, service, senders, configuration }: Started): string {
 	const { place, created } = senders;
 	const { isTrial } = configuration;
 	const layers = service.layers();

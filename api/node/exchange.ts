@@ -194,7 +194,7 @@ const maxUnreadBytes = 256 * 1024 * 1024;
  * Closes the connection of a client that does not read its answer in time. @param timeoutMs in addition to
  * the time at `bytesPerSecond`
  */
-export function createSend(timeoutMs: number, bytesPerSecond: number) {
+function createSend(timeoutMs: number, bytesPerSecond: number) {
 	const unread = new Map<ServerResponse, number>();
 	let unreadBytes = 0;
 

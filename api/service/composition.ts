@@ -51,8 +51,6 @@ export interface Outside {
 	guard?: typeof installHook;
 }
 
-export type LocalService = Awaited<ReturnType<typeof openLocal>>;
-
 /**
  * `started` is filled while the extensions start. `state`: why the core is not ready, in one line; null if it
  * is.

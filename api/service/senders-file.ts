@@ -10,7 +10,7 @@ import { parseSenders, type Sender, type Senders, senderNamesOf } from "../sende
 import { makeDataDir } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
 
-export type SenderEntry = string | Record<string, unknown>;
+type SenderEntry = string | Record<string, unknown>;
 
 export function sendersPath(dataDir: string): string {
 	return join(dataDir, "senders.json");

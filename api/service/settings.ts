@@ -12,7 +12,7 @@ export type NetworkSettings = ReturnType<typeof readNetwork>;
 /** Read once (docs/settings.md). */
 export type Configuration = ReturnType<typeof readCore>;
 
-export type ReadSettings = (variables: Variables) => object;
+type ReadSettings = (variables: Variables) => object;
 
 type SettingsOf<Readers extends readonly ReadSettings[]> = Readers extends readonly [
 	infer First extends ReadSettings,

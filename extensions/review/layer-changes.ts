@@ -8,11 +8,10 @@ import {
 	type FileProblem,
 	judgeChange,
 	type LayerFile,
-	maxBytesOf,
 	namesOf,
 } from "../../registry/judge.ts";
 import { ownersPath } from "../../registry/owners.ts";
-import { warningsOf } from "../../registry/registration.ts";
+import { maxBytesOf, warningsOf } from "../../registry/registration.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { textIn } from "../../registry/texts.ts";
 import { ifThere, withTemporaryFolder } from "../../store/files/files.ts";

@@ -28,7 +28,7 @@ interface Spelling {
 }
 
 /** For RAMP 4.0.x to 5.5. Null for all but a feature layer or a single layer of a WMS. */
-export function renderRamp(layer: LayerFacts, spelling: Spelling): object | null {
+function renderRamp(layer: LayerFacts, spelling: Spelling): object | null {
 	if (layer.type === "ogcWms")
 		return layer.entries.length === 1 ? { layers: { wms: [wmsNode(layer)] } } : null;
 	return layer.type === "esriFeature" ? { layers: { feature: [featureNode(layer, spelling)] } } : null;

@@ -178,7 +178,7 @@ const maxChunkBytes = 50_000_000;
  * `option`: what needs the catalogue, for the error. @throws {Error} if the catalogue cannot be read
  * completely
  */
-export async function readCatalogueKeys(url: string, option: string): Promise<string[]> {
+async function readCatalogueKeys(url: string, option: string): Promise<string[]> {
 	async function read<T>(path: string, parse: (text: string) => T | null): Promise<T> {
 		const answer = await askService(`${url}/${path}`, chunkTimeoutMs, {}, maxChunkBytes);
 		const value = answer.ok ? parse(answer.text) : null;

@@ -9,7 +9,7 @@ import { counted, plain, tryJson, visible } from "../../registry/untrusted-text.
 import { readTextIfThere } from "../../store/files/files.ts";
 import { exitCodes, parseUrl } from "../terminal/command-line.ts";
 
-export interface PublisherRequest {
+interface PublisherRequest {
 	method: string;
 	smallkey: string;
 	body: Uint8Array;
@@ -23,7 +23,7 @@ export interface PublisherRequest {
 }
 
 /** Specification, "Request headers". */
-export interface SignedRequest extends PublisherRequest {
+interface SignedRequest extends PublisherRequest {
 	/** The path of the service's address, then `/register/23ax5t`. */
 	target: string;
 	headers: Record<"Authorization" | "TimeStamp" | "Sender", string>;

@@ -3,12 +3,11 @@ import {
 	type EditedFile,
 	type FileProblem,
 	judgeChange,
-	maxBytesOf,
 	type NamesBefore,
 	namesOf,
 	problemLine,
 } from "../../registry/judge.ts";
-import { warningsOf } from "../../registry/registration.ts";
+import { maxBytesOf, warningsOf } from "../../registry/registration.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
 import { counted, visible } from "../../registry/untrusted-text.ts";

@@ -12,7 +12,7 @@ export const englishWords =
 export function assertFrench(body: string): void {
 	const { errors = [], warnings = [], hint = "" } = JSON.parse(body || "{}") as Record<string, string[]>;
 	for (const text of [errors, warnings, hint].flat()) {
-		const own = text.replace(/^\/.*: /, "").replace(/"(?:[^"\\]|\\.)*["…]?/g, "");
-		assert.not.match(own, englishWords, text);
+		const words = text.replace(/^\/.*: /, "").replace(/"(?:[^"\\]|\\.)*["…]?/g, "");
+		assert.not.match(words, englishWords, text);
 	}
 }

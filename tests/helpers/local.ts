@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Context } from "../../api/context.ts";
 import { parseSenders } from "../../api/senders.ts";
-import { type LocalService, type Outside, openLocal } from "../../api/service/composition.ts";
+import { type Outside, openLocal } from "../../api/service/composition.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
 import { extensions } from "../../extensions/index.ts";
 import type { FileTimes } from "../../publish/file-writer.ts";
@@ -95,7 +95,7 @@ export class Local extends Requests {
 		return join(this.folder, "dist");
 	}
 
-	#service!: LocalService;
+	#service!: Awaited<ReturnType<typeof openLocal>>;
 
 	store!: GitStore;
 	publication!: Publication;

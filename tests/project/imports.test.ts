@@ -39,13 +39,13 @@ function roomOf(file: string): string {
 
 /** The imports of files between two groups of them, as `<from> → <to>`, sorted. */
 function arrows(groupOf: (file: string) => string | undefined): string[] {
-	const found = new Set<string>();
+	const result = new Set<string>();
 	for (const [file, names] of imports)
 		for (const name of names.filter((path) => /\.(?:ts|json)$/.test(path) && path !== "package.json")) {
 			const [from, to] = [groupOf(file), groupOf(name)];
-			if (from && to && from !== to) found.add(`${from} → ${to}`);
+			if (from && to && from !== to) result.add(`${from} → ${to}`);
 		}
-	return [...found].sort();
+	return [...result].sort();
 }
 
 test("the rooms are those of the drawing, and no folder with code is in none", async () => {
@@ -109,7 +109,7 @@ function circles(): string[][] {
 	const order = new Map<string, number>();
 	const low = new Map<string, number>();
 	const stack: string[] = [];
-	const found: string[][] = [];
+	const result: string[][] = [];
 	const visit = (file: string) => {
 		order.set(file, order.size);
 		low.set(file, order.get(file) as number);
@@ -121,10 +121,10 @@ function circles(): string[][] {
 		}
 		if (low.get(file) !== order.get(file)) return;
 		const circle = stack.splice(stack.indexOf(file));
-		if (circle.length > 1) found.push(circle.sort());
+		if (circle.length > 1) result.push(circle.sort());
 	};
 	for (const file of files) if (!order.has(file)) visit(file);
-	return found;
+	return result;
 }
 
 test("no files import each other in a circle, types included", () => {

@@ -45,8 +45,8 @@ test("every package has its hash, and a licence that is reviewed", () => {
 	const unhashed = packages.filter(({ integrity }) => integrity === undefined).map(({ name }) => name);
 	assert.equal(unhashed, []);
 	const others = packages.filter(({ name, license = "" }) => !isReviewed(license) && !isExcepted(name));
-	const found = others.map(({ name, license }) => `${name}: ${license}`);
-	assert.equal(found, []);
+	const licences = others.map(({ name, license }) => `${name}: ${license}`);
+	assert.equal(licences, []);
 });
 
 test.run();

@@ -133,8 +133,8 @@ function secretProblems({ on, env }: Workflow, job: Job): string[] {
 
 test("a job with a secret runs only the default branch's code, at the run's own commit", () => {
 	const holding = jobs().filter(([, job]) => JSON.stringify(job).includes("secrets."));
-	const found = holding.map(([name]) => name);
-	assert.equal(found, [
+	const names = holding.map(([name]) => name);
+	assert.equal(names, [
 		"layers.yml: teams",
 		"layers.yml: send",
 		"prove.yml: keep",
@@ -207,8 +207,8 @@ test("what a ruleset requires is set by the App, from the default branch's scrip
 	const sets = (job: Job) =>
 		job.steps.some(({ run }) => /npx fragment-publisher (?:approvals|comment)/.test(run ?? ""));
 	const setting = jobs().filter(([, job]) => sets(job));
-	const found = setting.map(([name]) => name);
-	assert.equal(found, ["layers.yml: plan"]);
+	const names = setting.map(([name]) => name);
+	assert.equal(names, ["layers.yml: plan"]);
 	const sends = (job: Job) => job.steps.some(({ run }) => run?.includes(".github/send-plan.sh"));
 	const listed = jobs().flatMap(([name, job]) => (sends(job) ? name : []));
 	assert.equal(listed, ["layers.yml: send"]);

@@ -76,7 +76,7 @@ test("a language that is not valid is left out, and the other one stays", () => 
 
 test("a file that is no description is none", () => {
 	const text = descriptionText({ en: features } as unknown as Description);
-	for (const one of [
+	for (const document of [
 		"",
 		"null",
 		"[]",
@@ -85,7 +85,7 @@ test("a file that is no description is none", () => {
 		"[".repeat(1_000_000),
 		text.padEnd(3_000_000),
 	])
-		assert.is(parseDescription(one), null, one.slice(0, 40));
+		assert.is(parseDescription(document), null, document.slice(0, 40));
 	assert.is(parseDescription(text.replace('"xmin": 1', '"xmin": 1e999')), null);
 });
 

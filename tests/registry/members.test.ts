@@ -36,13 +36,13 @@ const metadataNames = Object.keys(registration1.definitions.metadata.properties)
 
 for (const kind of kinds)
 	test(`every member of ${kind} has its row: where each viewer and page has it, or why not`, () => {
-		const own = members.filter((member) => member.kinds.includes(kind));
+		const ofKind = members.filter((member) => member.kinds.includes(kind));
 		const names = Object.keys(schemasOf[kind]).flatMap((name) =>
 			name === "metadata" ? metadataNames.map((one) => `metadata.${one}`) : [name],
 		);
 		const expected = names.filter((name) => !(name in otherMembers));
 		// The address of a whole service is a part of those of its layers.
-		const listed = own.map(({ name }) => name).concat(kind === "esriMapServer" ? "service_url" : []);
+		const listed = ofKind.map(({ name }) => name).concat(kind === "esriMapServer" ? "service_url" : []);
 		assert.equal(listed.sort(), expected.sort(), "rows of tests/registry/members.ts");
 	});
 
@@ -79,18 +79,18 @@ function registrationOf(kind: Kind): Registration {
 }
 
 /** The paths of all values that contain a value, below the layer. */
-function placesOf(value: unknown, wanted: string, path: readonly string[] = []): string[] {
+function placesOf(value: unknown, text: string, path: readonly string[] = []): string[] {
 	if (typeof value !== "object" || value === null)
-		return String(value).includes(wanted) ? [path.join(".")] : [];
-	return Object.entries(value).flatMap(([name, part]) => placesOf(part, wanted, [...path, name]));
+		return String(value).includes(text) ? [path.join(".")] : [];
+	return Object.entries(value).flatMap(([name, part]) => placesOf(part, text, [...path, name]));
 }
 
 /** Where a layer begins in the fragment of each target. */
 const start = /^(?:layers\.(?:wms\.|feature\.)?0|catalog\.0)\./;
 
 function assertPlaces({ name, at, value }: Member, reader: Reader, lang: Lang, content: unknown): void {
-	const wanted = escapeMarkup(String(valueIn(lang, value)));
-	const places = placesOf(content, wanted).map((path) => path.replace(start, ""));
+	const text = escapeMarkup(String(valueIn(lang, value)));
+	const places = placesOf(content, text).map((path) => path.replace(start, ""));
 	const place = at[reader] ?? "";
 	const expected = reader === "entry" ? place.replace(/\.en\b/, `.${lang}`) : place;
 	assert.equal(places, place.startsWith("-") ? [] : [expected], `${name} at ${reader}, ${lang}`);
@@ -99,7 +99,7 @@ function assertPlaces({ name, at, value }: Member, reader: Reader, lang: Lang, c
 for (const kind of kinds)
 	test(`each member of ${kind} is where its row says, escaped where it is shown`, () => {
 		const registration = registrationOf(kind);
-		const own = members.filter(({ kinds }) => kinds.includes(kind));
+		const ofKind = members.filter(({ kinds }) => kinds.includes(kind));
 		const layer = { smallkey: "key", registration, description: null };
 		const entry = entryOf(contentOf(layer, settings), {}, new Map());
 		assert.ok(ajv.validate(entrySchema, entry), ajv.errorsText());
@@ -110,12 +110,12 @@ for (const kind of kinds)
 				if (text === null) continue;
 				assertAcceptedAt(target, text);
 				assert.not.match(text, /<b>/, target);
-				for (const member of own) assertPlaces(member, target, lang, JSON.parse(text));
+				for (const member of ofKind) assertPlaces(member, target, lang, JSON.parse(text));
 			}
-			for (const member of own) assertPlaces(member, "entry", lang, entry);
+			for (const member of ofKind) assertPlaces(member, "entry", lang, entry);
 			const html = layerHtml(lang, entry, pageSettings);
 			assert.not.match(html, /<b>/);
-			for (const { name, at, value } of own) {
+			for (const { name, at, value } of ofKind) {
 				const isShown = html.includes(escapeHtml(escapeMarkup(String(valueIn(lang, value)))));
 				assert.is(isShown, at.page === "shown", `${name} on the page, ${lang}`);
 			}

@@ -71,7 +71,8 @@ test("writes are counted by address, of IPv6 by network, and not for this machin
 	assert.is(countedAs("2001:db8:1:2:3:4:5:6"), countedAs("2001:db8:1:2::"));
 	assert.not.equal(countedAs("2001:db8:1:2::"), countedAs("2001:db8:1:3::"));
 	assert.is(countedAs("fe80::1%eth0"), countedAs("fe80::2"));
-	for (const own of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"]) assert.is(countedAs(own), null);
+	for (const local of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
+		assert.is(countedAs(local), null);
 	assert.is(countedAs(""), "");
 	const behind = (forwarded: string | null) =>
 		clientOf(requestFrom("127.0.0.1", forwarded), parseTrustedProxies("127.0.0.1") as TrustedProxies).counted;

@@ -163,6 +163,7 @@ test("the bodies in memory at one time are bounded; a write beyond that gets 503
 	const { text } = await refused("Accept-Language: fr\r\n");
 	assert.match(text, /\r\nRetry-After: 1\r\n/);
 	assert.match(text, /\r\nContent-Language: fr\r\n/);
+	assert.match(text, /\r\n\r\n\{"errors":\["le service est occup/);
 	holding.send("x");
 	await holding.closed;
 	assert.equal((await refused()).statuses, [401], "the room is free again");

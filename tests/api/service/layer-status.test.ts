@@ -7,6 +7,7 @@ import { findWaiting } from "../../../api/service/repository.ts";
 import { createLayerParts, type ServiceHarvester } from "../../../extensions/harvest/harvester/open.ts";
 import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";
 import { type Lang, layerPath } from "../../../registry/smallkey.ts";
+import { believedDate } from "../../../store/git/commands/commits.ts";
 import { importCommit } from "../../../store/git/writer.ts";
 import { StoreBusy } from "../../../store/store.ts";
 import { feature, Local, manual, noon, responseOf, tiles, wms } from "../../helpers/local.ts";
@@ -113,12 +114,14 @@ test("a change that waits for a reviewer is named, without its sender, until it 
 	assert.equal([status.registered, status.commit, status.etag, status.review], [null, null, null, review]);
 	assert.not.match(JSON.stringify(status), /careful/);
 	const waiting = await findWaiting(local.repository, "register/fresh");
+	const parentMs = await believedDate(local.repository, "main", local.now);
 	const merge = await acceptReview(local.repository, waiting, parseReviewer("Ann"));
 	await eventually(() => local.store.tip === merge);
 	const merged = await statusOf(local, "fresh");
 	assert.equal([merged.commit, merged.review], [merge, null]);
 	// The merge has the machine's time, which is ahead of the service's clock.
-	assert.ok(Date.parse(merged.registered) <= local.now, merged.registered);
+	const registeredMs = Date.parse(merged.registered);
+	assert.ok(registeredMs >= parentMs && registeredMs <= local.now, merged.registered);
 });
 
 test("a smallkey that is impossible, not registered or removed is refused with its reason", async ({

@@ -108,9 +108,9 @@ test("the settings' page has every setting, and each that may be wrong has a row
 	const listed = rows.flatMap((row) =>
 		[...row.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name = ""]) => name),
 	);
-	const known = [...settingNames(readers)].sort();
-	assert.equal([...new Set(listed)].sort(), known);
-	assert.equal([...new Set([...wrong.map(([name]) => name), ...free])].sort(), known);
+	const settings = [...settingNames(readers)].sort();
+	assert.equal([...new Set(listed)].sort(), settings);
+	assert.equal([...new Set([...wrong.map(([name]) => name), ...free])].sort(), settings);
 });
 
 test("the defaults are those of a trial on this machine alone", () => {
