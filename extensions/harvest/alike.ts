@@ -6,19 +6,11 @@ import { maxSibling, maxSiblings, maxTitle } from "../../registry/schemas/descri
 import { plainText } from "../../registry/untrusted-text.ts";
 import { addressBelow, type Document } from "../../site/service/arcgis.ts";
 import type { Capabilities } from "../../site/service/capabilities.ts";
-import {
-	isObject,
-	listOf,
-	numberOf,
-	objectOf,
-	parseAnswer,
-	textOf,
-	wordOf,
-} from "../../site/service/decode.ts";
+import { isObject, listOf, numberOf, textOf, wordOf } from "../../site/service/decode.ts";
 import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
-import { askDocument, askLayer } from "./arcgis/answers.ts";
+import { askDocument, askLayer, askLayers, askList } from "./arcgis/answers.ts";
 import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
-import { type Described, orNull, orTrouble, quote } from "./finding.ts";
+import { type Described, orNull, quote } from "./finding.ts";
 import { type Clients, describeLayers } from "./wms/read-capabilities.ts";
 
 export interface Alike {
@@ -143,33 +135,13 @@ function decoded(text: string): string {
 	}
 }
 
-/** Services as `Folder/Name/MapServer`; a `Trouble` if there is no list. */
-export async function askList(catalogue: string, folder: string, ask: Clients["ask"]) {
-	const answer = await ask(`${[catalogue, encodeURI(folder)].filter(Boolean).join("/")}?f=json`);
-	if (!answer.ok) return answer;
-	const { services, folders, error } = objectOf(parseAnswer(answer.bytes));
-	if (!Array.isArray(services)) {
-		const code = Number(objectOf(error).code) || null;
-		return new Trouble("wrong", causeOf("no-list"), { status: code, isTemporary: code === null });
-	}
-	const paths = services.filter(isObject).map(({ name, type }) => `${textOf(name)}/${textOf(type)}`);
-	return { paths, folders: listOf(folders).map(textOf).filter(Boolean) };
-}
-
-export async function askLayers(address: string, ask: Clients["ask"]) {
-	const document = await orTrouble(askDocument(addressBelow(address, "/.."), "service", ask));
-	if (document instanceof Trouble) return document;
-	if (Array.isArray(document.layers)) return document.layers.filter(isObject);
-	return new Trouble("wrong", causeOf("no-list"), { isTemporary: true });
-}
-
 /** Name or number, and title, which two layers may swap. */
-export function siblingText(name: string, title = ""): string {
+function siblingText(name: string, title = ""): string {
 	return `${name} ${title}`.trim().slice(0, maxSibling);
 }
 
 /** By name. Of a large document's other layers, only the names are known. */
-export function wmsSiblings({ layers, others }: Capabilities): Map<string, string> {
+function wmsSiblings({ layers, others }: Capabilities): Map<string, string> {
 	const texts = new Map([...others].map((name) => [name, siblingText(name)]));
 	for (const [name, { title }] of layers) texts.set(name, siblingText(name, plainText(title.any, maxTitle)));
 	return texts;

@@ -8,14 +8,15 @@ import {
 	type LangNode,
 	type Registration,
 	serviceTypeOf,
+	takesAllLayers,
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { isGroup, serviceTitle } from "../../site/service/arcgis.ts";
+import { isGroup, leavesOf, serviceTitle } from "../../site/service/arcgis.ts";
 import { findLayer, isUnreadable, legendFormatsOf, textFor } from "../../site/service/capabilities.ts";
 import { isObject, listOf, textOf } from "../../site/service/decode.ts";
 import { askLayer, askService } from "./arcgis/answers.ts";
 import { readField } from "./arcgis/feature-layer.ts";
-import { type Finding, findingOf, orTrouble, quote } from "./finding.ts";
+import { checkEntries, type Finding, findingOf, orTrouble, quote } from "./finding.ts";
 import {
 	type Clients,
 	createReadCapabilities,
@@ -133,7 +134,8 @@ async function checkNode(
 	const contents = isOgc
 		? ogcContents(node, names.map(String), lang, read)
 		: arcgisContents(node, names, ask);
-	const { title, count, has, notes } = await contents;
+	const { title, count, entries, has, notes } = await contents;
+	if (takesAllLayers(node)) checkEntries(entries);
 	const missing = [...names.entries()].filter(([, name]) => !has(name));
 	const wrong = missing.slice(0, maxMissing).map(([index, name]): Wrong => {
 		return [`scrape_only/${index}`, causeOf("no-layer", quote(String(name)), count)];
@@ -146,6 +148,8 @@ async function checkNode(
 interface Contents {
 	title: string;
 	count: number;
+	/** Of the whole service. */
+	entries: readonly unknown[];
 	has: (name: unknown) => boolean;
 	notes: Wrong[];
 }
@@ -157,6 +161,7 @@ async function ogcContents(
 	read: ReadCapabilities,
 ): Promise<Contents> {
 	const capabilities = await read(type === "ogcWms" ? "WMS" : "WMTS", address, names);
+	const { layers, others, count } = capabilities;
 	const matches = names.map((name) => findLayer(capabilities, name));
 	const title = matches[0] ? textFor(matches[0].layer.title, lang) : "";
 	const has = (name: unknown) => matches[names.indexOf(String(name))] !== null;
@@ -165,7 +170,8 @@ async function ogcContents(
 			(what): Wrong => [`scrape_only/${at}`, what, "well"],
 		),
 	);
-	return { title, count: capabilities.count, has, notes: notes.slice(0, maxMissing) };
+	const entries = [...layers.keys(), ...others.keys()];
+	return { title, count, entries, has, notes: notes.slice(0, maxMissing) };
 }
 
 async function arcgisContents(
@@ -187,5 +193,6 @@ async function arcgisContents(
 		const code = odd.get(name);
 		return code ? [[`scrape_only/${index}`, causeOf(code, String(name))]] : [];
 	});
-	return { title: serviceTitle(document, address), count: ids.size, has: (name) => ids.has(name), notes };
+	const title = serviceTitle(document, address);
+	return { title, count: ids.size, entries: leavesOf(document), has: (name) => ids.has(name), notes };
 }

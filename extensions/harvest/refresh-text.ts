@@ -11,7 +11,7 @@ const minNamedWeeks = 3;
 
 type Findings = Watched["findings"];
 
-export interface LayerHealth {
+interface LayerHealth {
 	smallkey: string;
 	findings: Findings;
 	changed: boolean;

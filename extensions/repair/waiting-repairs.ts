@@ -108,7 +108,7 @@ export function createReadRepairs(repository: string, pictures: string | null): 
 	};
 }
 
-export interface RepairOfLayer {
+interface RepairOfLayer {
 	repair: WaitingRepair;
 	/** All layers of its proposal. */
 	smallkeys: readonly string[];

@@ -150,6 +150,7 @@ export const english = {
 	"status-elsewhere": "is in the catalogue, since the layers are not on this machine",
 	"status-limit": "this address asks for the status of too many layers at once",
 	"read-failed": "the service failed, and its log says why",
+	"harvest-failed": "this catalogue could not read or store it now; it tries again by itself",
 	"files-behind": "the files of the web server in front do not have this registration yet",
 	"no-form": "{0}, {1}: this target cannot show the layer, and answers 404",
 	"no-form-yet": "{0}, {1}: this target cannot show the layer before it is harvested, and answers 404",

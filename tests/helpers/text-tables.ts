@@ -1,3 +1,5 @@
+import { texts as proofTexts } from "../../extensions/prove/texts.ts";
+import { texts as repairTexts } from "../../extensions/repair/texts.ts";
 import { causes } from "../../registry/health.ts";
 import { fragmentTexts } from "../../registry/texts/filled.ts";
 import { texts } from "../../registry/texts.ts";
@@ -20,6 +22,8 @@ export const textTables: readonly TextTable[] = [
 	{ name: "refusals and reports", ...texts },
 	{ name: "causes", ...causes },
 	{ name: "fragments", ...fragmentTexts },
+	{ name: "repairs", ...repairTexts },
+	{ name: "proofs", ...proofTexts },
 	{ name: "pages", en: english, fr: french },
 	{ name: "maps", en: englishMaps, fr: frenchMaps },
 	{ name: "drafts", en: englishDrafts, fr: frenchDrafts },

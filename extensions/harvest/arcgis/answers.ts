@@ -4,6 +4,7 @@ import { causeOf } from "../../../registry/health.ts";
 import type { ServiceType } from "../../../registry/registration.ts";
 import { maxTitle } from "../../../registry/schemas/description.ts";
 import {
+	addressBelow,
 	type Document,
 	documentAddress,
 	layerProblem,
@@ -13,7 +14,8 @@ import {
 	serviceProblem,
 	serviceTitle,
 } from "../../../site/service/arcgis.ts";
-import { checkEntries, type Described } from "../finding.ts";
+import { isObject, listOf, objectOf, parseAnswer, textOf } from "../../../site/service/decode.ts";
+import { checkEntries, type Described, orTrouble } from "../finding.ts";
 
 /**
  * @param what is registered there, for the text of a refusal
@@ -69,4 +71,24 @@ export async function describeArcgisService(
 	if (isWhole) checkEntries(entries);
 	const title = serviceTitle(document, address).slice(0, maxTitle).toWellFormed();
 	return { description: { service_url: address, entries, ...(title && { title }) }, missing: null };
+}
+
+/** Services as `Folder/Name/MapServer`; a `Trouble` if there is no list. */
+export async function askList(catalogue: string, folder: string, ask: Ask) {
+	const answer = await ask(`${[catalogue, encodeURI(folder)].filter(Boolean).join("/")}?f=json`);
+	if (!answer.ok) return answer;
+	const { services, folders, error } = objectOf(parseAnswer(answer.bytes));
+	if (!Array.isArray(services)) {
+		const code = Number(objectOf(error).code) || null;
+		return new Trouble("wrong", causeOf("no-list"), { status: code, isTemporary: code === null });
+	}
+	const paths = services.filter(isObject).map(({ name, type }) => `${textOf(name)}/${textOf(type)}`);
+	return { paths, folders: listOf(folders).map(textOf).filter(Boolean) };
+}
+
+export async function askLayers(address: string, ask: Ask) {
+	const document = await orTrouble(askDocument(addressBelow(address, "/.."), "service", ask));
+	if (document instanceof Trouble) return document;
+	if (Array.isArray(document.layers)) return document.layers.filter(isObject);
+	return new Trouble("wrong", causeOf("no-list"), { isTemporary: true });
 }

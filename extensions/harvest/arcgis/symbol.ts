@@ -103,7 +103,7 @@ export function symbolImage(document: unknown): string | null {
 const pictureTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/bmp"]);
 
 /** @returns a data URI; null if the type is not accepted or the base64 is invalid */
-export function pictureImage(contentType: unknown, imageData: unknown): string | null {
+function pictureImage(contentType: unknown, imageData: unknown): string | null {
 	const type = contentType === "image/jpg" ? "image/jpeg" : contentType;
 	if (typeof type !== "string" || !pictureTypes.has(type) || typeof imageData !== "string") return null;
 	const image = `data:${type};base64,${imageData}`;

@@ -11,7 +11,7 @@ import {
 	StoreBusy,
 	serviceAuthor,
 } from "../../../store/store.ts";
-import { type Harvested, mergeDescription } from "../finding.ts";
+import { type FindingLine, type Harvested, mergeDescription } from "../finding.ts";
 import type { Schedule } from "./schedule.ts";
 
 export function descriptionOf({ description }: Layer): Description | null {
@@ -41,6 +41,24 @@ export interface HarvestResult {
 
 /** `dropped`: the layer was changed or removed during the harvest. `failed`: no service answered. */
 export type Outcome = "changed" | "unchanged" | "dropped" | "failed";
+
+/** Times are in milliseconds since 1970. */
+export interface HarvestEnd {
+	/** `failed`: no service answered, and the description stays. */
+	state: "done" | "failed";
+	at: number;
+	findings: FindingLine[];
+	nextTry: number;
+	failures: number;
+}
+
+/** `waiting`: queued, running, or not committed yet. */
+export type HarvestState = { state: "waiting" } | Omit<HarvestEnd, "failures">;
+
+/** A line of the log for each group: the number of each outcome, and findings in English by smallkey. */
+export type HarvestLine = { harvested: number; findings?: Record<string, string[]> } & Partial<
+	Record<Outcome, number>
+>;
 
 /** Results of this time share a commit, up to this number: a commit costs more than a harvest. */
 const groupMs = 1_000;

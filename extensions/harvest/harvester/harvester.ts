@@ -7,26 +7,17 @@ import { textIn, textOf } from "../../../registry/texts.ts";
 import type { Log, Store } from "../../../store/store.ts";
 import { type FindingLine, findingLine } from "../finding.ts";
 import type { HarvestLayer } from "../layer.ts";
-import { descriptionOf, Groups, type HarvestResult, type Outcome, registrationOf } from "./commit.ts";
+import {
+	descriptionOf,
+	Groups,
+	type HarvestEnd,
+	type HarvestLine,
+	type HarvestResult,
+	type HarvestState,
+	type Outcome,
+	registrationOf,
+} from "./commit.ts";
 import { HostQueue, nextMoment, type Schedule } from "./schedule.ts";
-
-/** Times are in milliseconds since 1970. */
-interface HarvestEnd {
-	/** `failed`: no service answered, and the description stays. */
-	state: "done" | "failed";
-	at: number;
-	findings: FindingLine[];
-	nextTry: number;
-	failures: number;
-}
-
-/** `waiting`: queued, running, or not committed yet. */
-type HarvestState = { state: "waiting" } | Omit<HarvestEnd, "failures">;
-
-/** A line of the log for each group: the number of each outcome, and findings in English by smallkey. */
-export type HarvestLine = { harvested: number; findings?: Record<string, string[]> } & Partial<
-	Record<Outcome, number>
->;
 
 interface HarvesterOptions extends Schedule {
 	store: Store;
@@ -222,7 +213,7 @@ export class Harvester {
 	#fail(layers: readonly { smallkey: string }[], error: unknown): void {
 		if (this.#ending.signal.aborted) return;
 		this.#options.log.error(error);
-		const failure = textOf("read-failed");
+		const failure = textOf("harvest-failed");
 		const findings = [{ en: textIn("en", failure), fr: textIn("fr", failure) }];
 		for (const { smallkey } of layers) this.#end(smallkey, "failed", findings, true);
 	}

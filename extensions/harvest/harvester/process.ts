@@ -107,7 +107,8 @@ export function createHarvestProcess(options: ProcessOptions) {
 
 	async function runShared(order: Omit<Order, "id">) {
 		clearTimeout(idle);
-		if (!shared?.child.connected) shared = startProcess(options);
+		// A process that was ended stays connected until its `exit`.
+		if (!shared?.child.connected || shared.child.killed) shared = startProcess(options);
 		const { run, child, waiting } = shared;
 		const result = await run(order);
 		clearTimeout(idle);

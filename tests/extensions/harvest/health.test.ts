@@ -79,7 +79,13 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 	const map = { layers: [{ id: 0 }, { id: 1, subLayerIds: [0] }], tables: [{ id: 2 }] };
 	const [image, vector] = [{ pixelType: "U8" }, { tileInfo: {}, resourceInfo: { styleVersion: 8 } }];
 	const site = { status: "error", messages: ["No machine"] };
-	const rows: [type: string, document: object, more: object, finding?: string][] = [
+	const wms =
+		"<WMS_Capabilities><Capability><Layer><Name>roads</Name></Layer></Capability></WMS_Capabilities>";
+	const rows: [type: string, document: object | string, more: object, finding?: string][] = [
+		["ogcWms", wms, { recursive: true }],
+		["ogcWms", wms, { scrape_only: ["rails"] }, "has no layer rails among its 1"],
+		["ogcWms", wms.replace("<Name>roads</Name>", ""), { recursive: true }, "has no layers"],
+		["ogcWms", map, { recursive: true }, "does not answer as a WMS does"],
 		["esriTile", { ...map, tileInfo: {} }, {}],
 		["esriTile", map, {}, "has no tiles: its pictures are drawn anew for each map"],
 		["esriTile", vector, {}, "is no service of layers, but: VectorTileServer"],
@@ -94,7 +100,10 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 	for (const [service_type, document, more, words] of rows) {
 		const node = { service_type, service_url: `${host}/tiles`, ...more } as Registration2["en"];
 		const registration: Registration2 = { version: "2.0", en: node, fr: node };
-		const answerOf = ({ pathname }: URL) => json(pathname.endsWith("/query") ? { features: [{}] } : document);
+		const answerOf = ({ pathname }: URL) =>
+			typeof document === "string"
+				? text(document, "text/xml")
+				: json(pathname.endsWith("/query") ? { features: [{}] } : document);
 		const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
 		const { state, findings } = await createWatchLayer(ask, null)(registration);
 		const said = findings[0]?.text.replace(/^\S+ /, "");

@@ -1,5 +1,6 @@
 import * as assert from "uvu/assert";
-import { Harvester, type HarvestLine } from "../../../../extensions/harvest/harvester/harvester.ts";
+import type { HarvestLine } from "../../../../extensions/harvest/harvester/commit.ts";
+import { Harvester } from "../../../../extensions/harvest/harvester/harvester.ts";
 import { nextMoment } from "../../../../extensions/harvest/harvester/schedule.ts";
 import { createHarvestLayer, type HarvestLayer } from "../../../../extensions/harvest/layer.ts";
 import { problemAt } from "../../../../registry/texts.ts";
@@ -176,6 +177,11 @@ test("a description that the store refuses does not keep the others from being s
 	const states = () => ["ab", "cd"].map((smallkey) => harvester.stateOf(smallkey)?.state);
 	await eventually(() => !states().includes("waiting"));
 	assert.equal([states(), lines], [["failed", "done"], [{ harvested: 1, changed: 1 }]]);
+	const ours = {
+		en: "this catalogue could not read or store it now; it tries again by itself",
+		fr: "ce catalogue n’a pas pu le lire ou l’enregistrer; il réessaiera de lui-même",
+	};
+	assert.equal((harvester.stateOf("ab") as { findings?: unknown }).findings, [ours]);
 	assert.is(handlers.reported.splice(0).length, 1);
 });
 
