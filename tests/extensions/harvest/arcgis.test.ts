@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import * as assert from "uvu/assert";
 import { genericImageOf, symbolImage } from "../../../extensions/harvest/arcgis/symbol.ts";
 import { descriptionText, isDescribed, parseDescription } from "../../../registry/description.ts";
@@ -140,45 +139,74 @@ const byRange = (more: object = {}, ...ends: number[]) => ({
 const arcade = { field: null, field1: null, valueExpression: "$feature.CLASS * 2" };
 const two = { field2: "CLASS", fieldDelimiter: ";" };
 
-/** A renderer for each row of the table in docs/harvest.md. */
-const renderers: Record<string, object> = {
-	"`simple`": { type: "simple", symbol: marker(1) },
-	"`uniqueValue`": byValue(classed("a", "b"), { valueExpression: "" }),
-	"`uniqueValue` of a number": byValue(classed("1", "2"), { field1: "class" }),
-	"`uniqueValue` of two fields, delimiter `;`": byValue(classed("a;1", "b;2"), two),
-	"`uniqueValue`, `<Null>` for `b`": byValue(classed("a", "<Null>")),
-	"`uniqueValue` of two fields, `<Null>`": byValue(classed("a;<Null>", "<Null>;2"), two),
-	"`uniqueValueGroups` alone, `a` or `b` in one class": {
-		...{ type: "uniqueValue", field1: "KIND", uniqueValueInfos: [] },
-		uniqueValueGroups: [{ classes: [{ label: "A", symbol: marker(1), values: [["a"], ["b"]] }] }],
-	},
-	"`uniqueValue`, no classes, default symbol": byValue([], other),
-	"`uniqueValue`, no classes": byValue([]),
-	"`uniqueValue` by `valueExpression`": byValue(classed("a", "b"), arcade),
-	"`uniqueValue` by `valueExpression`, default symbol": byValue(classed("a"), {
-		...arcade,
-		field1: "KIND",
-		...other,
-	}),
-	"`classBreaks`": byRange({ minValue: 0, normalizationType: "esriNormalizeNone" }, 20, 10),
-	"`classBreaks`, `classMinValue` 5 in place of `minValue`": {
-		...byRange(),
-		classBreakInfos: classed(20, 10).map((info, at) => ({ ...info, classMinValue: [10, 5][at] })),
-	},
-	"`classBreaks` without a minimum": byRange({}, 10, 20),
-	"`classBreaks` by `valueExpression`": byRange({ ...arcade, minValue: 0 }, 10, 20),
-	"`classBreaks`, `normalizationType`": byRange({ normalizationType: "esriNormalizeByLog" }, 10, 20),
-	"`classBreaks`, `normalizationField`, default symbol": byRange(
-		{ normalizationField: "OBJECTID", ...other },
-		10,
-	),
-	"`classBreaks`, no classes": byRange({ minValue: 0 }),
-	"`heatmap`, `dotDensity`, `temporal`, …": { type: "heatmap" },
+/** A renderer, and what it becomes at v0.9 and v1, or at each of them: the type, and the values of the classes. */
+const renderers: Record<string, [renderer: object, symbology: string, ofV1?: string]> = {
+	simple: [{ type: "simple", symbol: marker(1) }, "simple red"],
+	uniqueValue: [byValue(classed("a", "b"), { valueExpression: "" }), 'uniqueValue "a" "b"'],
+	"uniqueValue of a number": [
+		byValue(classed("1", "2"), { field1: "class" }),
+		"uniqueValue 1 2",
+		'uniqueValue "1" "2"',
+	],
+	"uniqueValue of two fields, delimiter ;": [
+		byValue(classed("a;1", "b;2"), two),
+		'uniqueValue "a, 1" "b, 2"',
+	],
+	"uniqueValue, <Null> for b": [
+		byValue(classed("a", "<Null>")),
+		'uniqueValue "a" null',
+		'uniqueValue "a" "null"',
+	],
+	"uniqueValue of two fields, <Null>": [
+		byValue(classed("a;<Null>", "<Null>;2"), two),
+		'uniqueValue "a, null" "null, 2"',
+	],
+	"uniqueValueGroups alone, a or b in one class": [
+		{
+			...{ type: "uniqueValue", field1: "KIND", uniqueValueInfos: [] },
+			uniqueValueGroups: [{ classes: [{ label: "A", symbol: marker(1), values: [["a"], ["b"]] }] }],
+		},
+		'uniqueValue "a" "b"',
+	],
+	"uniqueValue, no classes, default symbol": [byValue([], other), "simple default"],
+	"uniqueValue, no classes": [byValue([]), "simple grey"],
+	"uniqueValue by valueExpression": [byValue(classed("a", "b"), arcade), "simple grey"],
+	"uniqueValue by valueExpression, default symbol": [
+		byValue(classed("a"), {
+			...arcade,
+			field1: "KIND",
+			...other,
+		}),
+		"simple default",
+	],
+	classBreaks: [
+		byRange({ minValue: 0, normalizationType: "esriNormalizeNone" }, 20, 10),
+		"classBreaks 0 10 20",
+	],
+	"classBreaks, classMinValue 5 in place of minValue": [
+		{
+			...byRange(),
+			classBreakInfos: classed(20, 10).map((info, at) => ({ ...info, classMinValue: [10, 5][at] })),
+		},
+		"classBreaks 5 10 20",
+	],
+	"classBreaks without a minimum": [byRange({}, 10, 20), "classBreaks lowest 10 20"],
+	"classBreaks by valueExpression": [byRange({ ...arcade, minValue: 0 }, 10, 20), "simple grey"],
+	"classBreaks, normalizationType": [
+		byRange({ normalizationType: "esriNormalizeByLog" }, 10, 20),
+		"simple grey",
+	],
+	"classBreaks, normalizationField, default symbol": [
+		byRange({ normalizationField: "OBJECTID", ...other }, 10),
+		"simple default",
+	],
+	"classBreaks, no classes": [byRange({ minValue: 0 }), "simple grey"],
+	"heatmap, dotDensity, temporal, …": [{ type: "heatmap" }, "simple grey"],
 };
 
-/** A symbology as the table has it. */
+/** A symbology in the words of these rows. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
-function inTable({ type, imageUrl, field1, minValue, valueMaps, rangeMaps }: any): string {
+function symbologyText({ type, imageUrl, field1, minValue, valueMaps, rangeMaps }: any): string {
 	if (type === "simple") return `simple ${colour(imageUrl)}`;
 	const classes: { value: unknown; maxValue: unknown; imageUrl: string }[] = valueMaps ?? rangeMaps;
 	for (const one of classes) assert.is(colour(one.imageUrl), "red");
@@ -187,22 +215,12 @@ function inTable({ type, imageUrl, field1, minValue, valueMaps, rangeMaps }: any
 	return [type, ...start, ...classes.map((one) => JSON.stringify(one.value) ?? one.maxValue)].join(" ");
 }
 
-test("what each renderer becomes is the table in docs/harvest.md", async () => {
-	const lines = readFileSync("docs/harvest.md", "utf8").split("\n");
-	const start = lines.findIndex((line) => line.startsWith("Renderer of the service"));
-	const rows = lines.slice(start + 2, lines.indexOf("", start));
-	const named = rows.map((row) => row.split(/ \| ?/));
-	assert.equal(
-		named.map(([name]) => name),
-		Object.keys(renderers),
-	);
-	for (const [name = "", older = "", newer = ""] of named) {
-		const expected = [older, newer || older];
-		const layer = rendered(renderers[name]);
-		const { description, findings } = await harvest({ layer }, null, featureLayer);
+test("what each renderer becomes", async () => {
+	for (const [name, [renderer, older, newer = older]] of Object.entries(renderers)) {
+		const { description, findings } = await harvest({ layer: rendered(renderer) }, null, featureLayer);
 		const facts = layerFacts("en", "odd", featureAt(host + featureLayer), description, settings);
-		const shown = ["v0.9", "v1"].map((target) => inTable(nodeOf(renderAt(target, facts) ?? "").symbology));
-		assert.equal([shown, findings], [expected, []], name);
+		const textAt = (target: string) => symbologyText(nodeOf(renderAt(target, facts) ?? "").symbology);
+		assert.equal([textAt("v0.9"), textAt("v1"), findings], [older, newer, []], name);
 		for (const target of ["v2", "ramp4", "terria"])
 			assert.not.match(renderAt(target, facts) ?? "", "data:image");
 	}
