@@ -1,8 +1,9 @@
 // npx fragment-publisher backup: copies the layers and the senders of DATA_DIR to another disk
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
+import glob from "fast-glob";
 import { WrongError } from "../../../api/configuration.ts";
 import { parseSenders } from "../../../api/senders.ts";
 import { repositoryPath } from "../../../api/service/data-dir.ts";
@@ -26,56 +27,44 @@ const settings = [
 	"fetch.unpackLimit=1",
 ];
 
-/** `main` is fetched first, and without force: git refuses a commit that does not follow. Then the whole copy is read back. */
+/** What the last backup has checked: a line for each pack and index of the target, as sha256sum(1) prints it. */
+const checkedPacks = "checked-packs";
+
+/**
+ * `main` is fetched first, and without force: git refuses a commit that does not follow. Then the whole copy is read back:
+ * by sums where the last backup has checked it, so that the time of a backup grows with what is new.
+ */
 async function copyRepository(source: string, target: string): Promise<void> {
 	const git = (...words: string[]) => runGit(target, words, { limitMs });
+	await git("init", "--quiet", "--bare", "--initial-branch=main");
+	for (const setting of settings) await git("config", ...setting.split("="));
+	const list = join(target, checkedPacks);
+	const checked = (await readTextIfThere(list))?.split("\n");
+	// After a backup that fails, the next one checks every object.
+	await rm(list, { force: true });
 	// The source may belong to another user than root, who makes the backup.
 	const serve = "--upload-pack=git -c safe.directory='*' upload-pack";
 	const fetch = ["fetch", "--no-tags", "--no-write-fetch-head", serve];
-	const checked = await readTextIfThere(join(target, packList));
-	if (checked === null) {
-		await git("init", "--quiet", "--bare", "--initial-branch=main");
-		for (const setting of settings) await git("config", ...setting.split("="));
-	}
 	await git(...fetch, source, `${main}:${main}`);
 	await git(...fetch, "--prune", source, "+refs/heads/*:refs/heads/*");
-	if (checked !== null && (await isWhole(target, checked))) return;
-	await git("fsck", "--strict", "--no-dangling", "--no-progress");
-	await git("update-server-info");
+	// A repository that was copied here can have loose objects.
+	if ((await glob("objects/[0-9a-f]*/*", { cwd: target })).length > 0) await git("repack", "-q", "-d", "-l");
+	const packs = await sumsOf(target);
+	const isKnown = checked?.every((line) => packs.includes(line));
+	const indexes = packs.filter((line) => line.endsWith(".idx") && !checked?.includes(line));
+	if (!isKnown) await git("fsck", "--strict", "--no-dangling", "--no-progress");
+	else for (const line of indexes) await git("verify-pack", line.replace(/^\w+ +/, ""));
+	await replaceFile(list, packs.join("\n"));
 }
 
-/** Lists the packs that were checked, a line `P <name>` each (gitrepository-layout(5)). */
-const packList = "objects/info/packs";
-
-/**
- * Whether a copy that was checked before is as it was, by the checksums of its packs: what was fetched since was checked on
- * its arrival (`fetch.fsckObjects`). So the time of a backup grows with what is new.
- * @param checked the text of `packList`
- */
-async function isWhole(target: string, checked: string): Promise<boolean> {
-	const folders = await readdir(join(target, "objects"));
-	const names = await readdir(join(target, "objects/pack"));
-	const packs = [...checked.matchAll(/^P (.+)$/gm)].map(([, name = ""]) => name);
-	const isLoose = folders.some((name) => /^[0-9a-f]{2}$/.test(name));
-	if (isLoose || packs.some((name) => !names.includes(name))) return false;
-	for (const name of names)
-		if (/\.(?:pack|idx)$/.test(name) && !(await hasChecksum(join(target, "objects/pack", name))))
-			return false;
-	return true;
-}
-
-const checksumBytes = 20;
-
-/** Whether a file ends with the SHA-1 of all bytes before it (gitformat-pack(5)). */
-async function hasChecksum(path: string): Promise<boolean> {
-	const hash = createHash("sha1");
-	let rest: Buffer = Buffer.alloc(0);
-	for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
-		const bytes = Buffer.concat([rest, chunk as Buffer]);
-		hash.update(bytes.subarray(0, -checksumBytes));
-		rest = bytes.subarray(-checksumBytes);
+async function sumsOf(target: string): Promise<string[]> {
+	const lines: string[] = [];
+	for (const path of await glob("objects/pack/*.{idx,pack}", { cwd: target })) {
+		const hash = createHash("sha256");
+		for await (const bytes of createReadStream(join(target, path))) hash.update(bytes);
+		lines.push(`${hash.digest("hex")}  ${path}`);
 	}
-	return hash.digest().equals(rest);
+	return lines;
 }
 
 function sentenceOf({ message }: Error, source: string, folder: string): string {
