@@ -163,7 +163,7 @@ function fragmentBlock({ lang, lines, hidden }: FragmentChange): string {
 	return `\`${lang}\`: what viewers will read.${more}\n\n${fenced("diff", lines.map(cut))}`;
 }
 
-export interface Links {
+interface Links {
 	/** Address of a line of a file at the head; null if files are named without a link. */
 	file: (path: string, line: number) => string | null;
 	/** Address of an owner's page, such as of `@organisation/team`. */

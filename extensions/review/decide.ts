@@ -197,7 +197,8 @@ export async function splitRepair(
 			`--only: ${strange.join(" ")}: not in ${branch}, which has ${repair.smallkeys.join(" ")}`,
 		);
 	if (repair.smallkeys.every((smallkey) => only.includes(smallkey))) return review;
-	const chosen = await partOf(repository, repair, only);
+	const named = repair.smallkeys.filter((smallkey) => only.includes(smallkey));
+	const chosen = await partOf(repository, repair, named);
 	const others = repair.smallkeys.filter((smallkey) => !only.includes(smallkey));
 	const parts = [chosen, await partOf(repository, repair, others)];
 	const isTaken = parts.some((part) => part.branch === branch);

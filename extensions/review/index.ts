@@ -5,7 +5,7 @@ const commands: readonly Command[] = [
 		name: "review",
 		purpose: "review",
 		summary:
-			"show what a change does for viewers and what is wrong with it; list, accept and decline those that wait on this machine",
+			"show what a change does for viewers and what is wrong with it; list, accept and decline the changes that wait on this machine",
 		short: ["accept", "decline"],
 		load: async () => (await import("./commands/review.ts")).run,
 	},
@@ -37,14 +37,14 @@ const commands: readonly Command[] = [
 		name: "setup-github",
 		purpose: "host",
 		summary:
-			"print what a repository on GitHub has otherwise than production needs, with the lines that set it",
+			"print each setting of a repository on GitHub that differs from what production needs, with the line that sets it",
 		load: async () => (await import("./commands/setup-github.ts")).run,
 	},
 	{
 		name: "status",
 		purpose: "operate",
 		summary:
-			"show the status of a layer, or of all: sick, without a harvest, waiting for a review, free disk space",
+			"show the status of a layer, or of the whole catalogue: sick layers, missing harvests, waiting reviews, disk space",
 		load: async () => (await import("./commands/status.ts")).runs.status,
 	},
 	{

@@ -26,7 +26,7 @@ import {
 } from "../../store/git/commands/tree.ts";
 
 /** What merging a head into a base changes on the base. */
-export interface Merge {
+interface Merge {
 	/** A repository that has all of its objects. */
 	repository: string;
 	/** In git's order. If it cannot be merged: what the head changes since its merge base. */

@@ -116,8 +116,11 @@ export function judgeApprovals(proposal: Proposal, owners: Owners | null, teams:
 	const { paths, incomplete, senders } = proposal;
 	if (!owners) return judgement("failure", "layers/owners.json of the base branch cannot be read");
 	if (incomplete !== null) return judgement("failure", incomplete);
-	const behind = [...senders].flatMap((sender) => accountsOf(owners.senders.get(sender) ?? [], teams));
-	const makers = new Set([...proposal.makers, ...behind.map(({ id }) => id)]);
+	const behind = [...senders].flatMap((sender) => owners.senders.get(sender) ?? []);
+	// Someone of whom no id is known could approve a request that they have sent.
+	const unknown = describeUnknown([unknownOf(behind, teams)]);
+	if (unknown !== null) return judgement("failure", unknown);
+	const makers = new Set([...proposal.makers, ...accountsOf(behind, teams).map(({ id }) => id)]);
 	const groups = groupByOwners(owners, paths).map((group) =>
 		approvalOf(group, { ...proposal, makers }, teams),
 	);
@@ -147,20 +150,33 @@ function approvalOf(group: OwnedPaths, { makers, approvers }: Proposal, teams: T
 		...group,
 		approvedBy: people.filter(({ id }) => approvers.has(id)),
 		canApprove: people.filter(({ id }) => !approvers.has(id)),
-		/** Teams without known members: empty ones, and those that GitHub does not show. */
-		unknownTeams: group.owners.filter((owner) => isTeam(owner) && !teams.get(owner)?.length),
-		/** Logins without the id of an account, which approve nothing. */
-		withoutId: group.owners.filter(hasNoId),
+		...unknownOf(group.owners, teams),
 	};
+}
+
+/** The owners of whom no id is known. */
+function unknownOf(owners: readonly string[], teams: Teams) {
+	return {
+		/** Teams without known members: empty ones, and those that GitHub does not show. */
+		unknownTeams: owners.filter((owner) => isTeam(owner) && !teams.get(owner)?.length),
+		/** Logins without the id of an account, which approve nothing. */
+		withoutId: owners.filter(hasNoId),
+	};
+}
+
+function describeUnknown(parts: readonly ReturnType<typeof unknownOf>[]): string | null {
+	const [teams, logins] = [
+		parts.flatMap(({ unknownTeams }) => unknownTeams),
+		parts.flatMap(({ withoutId }) => withoutId),
+	];
+	if (logins.length > 0) return `npx fragment-publisher owners has to write the id of ${listOnce(logins)}`;
+	return teams.length > 0 ? `no members are known of ${listOnce(teams)}` : null;
 }
 
 function describeMissing(groups: readonly ApprovalGroup[]): string {
 	const people = groups.flatMap(({ canApprove }) => canApprove.map(({ login }) => login));
 	if (people.length > 0) return `can still approve: ${listOnce(people)}`;
-	const teams = groups.flatMap(({ unknownTeams }) => unknownTeams);
-	const logins = groups.flatMap(({ withoutId }) => withoutId);
-	if (logins.length > 0) return `npx fragment-publisher owners has to write the id of ${listOnce(logins)}`;
-	return teams.length > 0 ? `no members are known of ${listOnce(teams)}` : "only those who made it own this";
+	return describeUnknown(groups) ?? "only those who made it own this";
 }
 
 function listOnce(names: readonly string[]): string {

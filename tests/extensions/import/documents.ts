@@ -2,7 +2,7 @@
 
 const wmsAddress = "http://maps.example/wms";
 const image = "data:image/png;base64,iVBORw0KGgo=";
-export const address = "http://maps.example/arcgis/rest/services/X/MapServer/1";
+const address = "http://maps.example/arcgis/rest/services/X/MapServer/1";
 
 /** Releases before 1.6 spelled two members of its columns otherwise. */
 function grid(isOld: boolean, names: string[]): object {

@@ -130,14 +130,16 @@ test("some layers of a repair are accepted or declined alone, and the others sti
 		wholeRefs,
 		"nothing was stored",
 	);
-	const chosen = await splitRepair(path, await review(), ["five1", "five4"]);
+	const [whole] = await readOpen(path, "main");
+	// Its order is that of the repair, in which each layer has its evidence.
+	const chosen = await splitRepair(path, await review(), ["five4", "five1"]);
 	assert.is(chosen.branch, "repair/five1");
 	const open = await readOpen(path, "main");
 	assert.equal(
-		open.map(({ branch, smallkeys: own, evidence }) => [branch, own, evidence.length]),
+		open.map(({ branch, smallkeys: own, evidence }) => [branch, own, evidence]),
 		[
-			["repair/five1", ["five1", "five4"], 2],
-			["repair/five2", ["five2", "five3", "five5"], 3],
+			["repair/five1", ["five1", "five4"], [0, 3].map((at) => whole?.evidence[at])],
+			["repair/five2", ["five2", "five3", "five5"], [1, 2, 4].map((at) => whole?.evidence[at])],
 		],
 	);
 	const message = git("log", "-1", "--format=%B", "repair/five2");

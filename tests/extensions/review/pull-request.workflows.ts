@@ -52,8 +52,13 @@ test("a first pull request from a fork, from zero to merged", async () => {
 
 test("two pull requests at once each get their own comment, whether their reports arrive together or not", async () => {
 	const first = world.propose("carl", "carl:change", { "layers/aa/aaa.json": retitled("a") });
-	const second = world.propose("dora", "dora:change", { "layers/bb/bbb.json": retitled("b") });
+	const more = { "layers/bb/bbb.json": retitled("b"), "layers.md": "how to write layers\n" };
+	const second = world.propose("dora", "dora:change", more);
 	await world.settle();
+	const tests = world.runs.flatMap(({ workflow, jobs }) =>
+		workflow.name === "check" ? [jobs.test?.result] : [],
+	);
+	assert.equal(tests, ["skipped", "success"], "a file whose name begins with layers is code");
 	// By hand all pull requests are reviewed in one run, whose reports are downloaded together.
 	world.peer.checks.length = 0;
 	world.begin("layers", "workflow_dispatch");

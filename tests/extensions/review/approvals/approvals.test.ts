@@ -218,6 +218,15 @@ test("who has the secret of a sender does not approve its requests; a fork can w
 	commit.mail = "other@sender.invalid";
 	assert.equal(await judge(true, known), ["success: approved by rita"]);
 	commit.mail = "energy@sender.invalid";
+	for (const members of [[], undefined]) {
+		if (members) peer.teams.set("maps/energy", members);
+		else peer.teams.delete("maps/energy");
+		assert.equal(await judge(true, known), ["failure: no members are known of @maps/energy"]);
+	}
+	const noId = parse({ ...ownersFile, senders: { energy: ["@rita"] } }).owners;
+	assert.equal(await judge(true, noId), [
+		"failure: npx fragment-publisher owners has to write the id of @rita",
+	]);
 	pull.from = "mallory:register/abc";
 	assert.equal(await judge(true, known), ["success: approved by rita"]);
 });

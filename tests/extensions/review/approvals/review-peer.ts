@@ -43,7 +43,7 @@ export interface PeerCheck {
 	started_at?: string;
 }
 
-export interface PeerIssue {
+interface PeerIssue {
 	number: number;
 	title: string;
 	body: string;

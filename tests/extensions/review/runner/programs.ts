@@ -6,7 +6,7 @@ import { type Ended, root, runScript } from "../../../helpers/process.ts";
 import { type JsonServer, startJsonServer } from "../../../scripts/json-server.ts";
 
 /** How a job has called a program. */
-export interface Call {
+interface Call {
 	cwd: string;
 	env: Record<string, string>;
 	words: string[];
@@ -15,7 +15,7 @@ export interface Call {
 }
 
 /** Answers a call of `gh` other than `gh api`: its output as JSON. @throws {Error} if GitHub would refuse it */
-export type AnswerGh = (words: readonly string[], body: string | null) => unknown;
+type AnswerGh = (words: readonly string[], body: string | null) => unknown;
 
 /**
  * Hands its words to the tests' process: Node and the project's modules start once for all jobs. What is called, and what is
