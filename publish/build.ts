@@ -64,17 +64,11 @@ export interface Built {
 	read: ReadLayers;
 }
 
-export interface ReadLayers {
-	/** Smallkey → layer; null for a layer that is no longer served. */
-	layers: ReadonlyMap<string, CheckedLayer | null>;
-	/** Smallkeys of layers whose file is wrong: they have their last valid form. */
-	wrong: readonly string[];
-}
+/** Smallkey → layer, in its last valid form if its file is wrong; null for a layer that is no longer served. */
+export type ReadLayers = ReadonlyMap<string, CheckedLayer | null>;
 
 interface Found {
-	/** Smallkey → layer; null for a layer that is no longer served. */
 	layers: Map<string, CheckedLayer | null>;
-	wrong: readonly string[];
 	problems: readonly FileProblem[];
 	isWhole: boolean;
 }
@@ -114,21 +108,21 @@ export async function build(
 	const part = earlier && (await readChanges(earlier, at));
 	const found = part && isUsable(part) ? part : await readAll(at);
 	const problems = found.problems.map(problemLine);
-	if (!isUsable(found)) return { problems, written: null, layers: at, read: found };
+	if (!isUsable(found)) return { problems, written: null, layers: at, read: found.layers };
 	// Only a complete output has a manifest.
 	for (const path of [manifestPath(out), servedManifestPath(out)]) rmSync(path, { force: true });
 	const { same, added, changed, removed } = await write(found, out, settings);
 	const fragments = found.isWhole ? same + added + changed : (earlier?.fragments ?? 0) + added - removed;
 	writeManifest(out, { renderer, commit: versionOf(at), fragments, wrong: wrongFiles(found.problems) });
 	const written = { written: added + changed, removed, unchanged: fragments - added - changed };
-	return { problems, written, layers: at, read: found };
+	return { problems, written, layers: at, read: found.layers };
 }
 
 /** Null if all layers have to be read. */
 async function readChanges(earlier: Manifest, at: LayersAt): Promise<Found | null> {
 	if ("files" in at) {
 		const isSame = earlier.commit === at.hash;
-		return isSame ? { layers: new Map(), wrong: [], problems: [], isWhole: false } : null;
+		return isSame ? { layers: new Map(), problems: [], isWhole: false } : null;
 	}
 	const { repository, commit } = at;
 	const changed = await changesSince(earlier, repository, commit);
@@ -138,8 +132,7 @@ async function readChanges(earlier: Manifest, at: LayersAt): Promise<Found | nul
 }
 
 async function readAll(at: LayersAt): Promise<Found> {
-	if ("files" in at)
-		return { ...judgeChange(namesOf(at.files), at.files, "stored"), wrong: [], isWhole: true };
+	if ("files" in at) return { ...judgeChange(namesOf(at.files), at.files, "stored"), isWhole: true };
 	return { ...(await readServed(at.repository, at.commit, null, (layer) => layer)), isWhole: true };
 }
 

@@ -102,7 +102,7 @@ export function openPublication(options: {
 		}
 		await saveManifest(true);
 		// Of earlier versions, and of a build.
-		for (const name of ["fragments", "fragments.ended", "dist.manifest"])
+		for (const name of ["fragments", "fragments.ended", "dist.made", "dist.manifest"])
 			await rm(join(dataDir, name), { force: true }).catch(log.error);
 		return branch.commit;
 	}

@@ -25,10 +25,6 @@ export interface Command {
 	load: () => Promise<Run>;
 }
 
-/**
- * What can be added to the service and the command, and taken off: the list is in `extensions/index.ts`, and
- * the catalogue is the first one.
- */
 /** A file of the catalogue. */
 export interface ExtensionFile {
 	/** Below the site. */
@@ -38,6 +34,10 @@ export interface ExtensionFile {
 	text: () => string;
 }
 
+/**
+ * What can be added to the service and the command, and taken off: the list is in `extensions/index.ts`, and
+ * the catalogue is the first one.
+ */
 export interface Extension {
 	name: string;
 	/**

@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import type { ReadLayers } from "../../publish/build.ts";
-import { readServed, spellingsIn } from "../../publish/changed-layers.ts";
-import type { LayersAt } from "../../publish/collect.ts";
+import { readServed } from "../../publish/changed-layers.ts";
+import type { CommitAt, LayersAt } from "../../publish/collect.ts";
 import { type Health, healthPath, parseHealth } from "../../registry/health.ts";
 import {
 	type CheckedLayer,
@@ -12,68 +12,54 @@ import {
 } from "../../registry/judge.ts";
 import { nameOf, ownersOf, ownersPath, parseOwners } from "../../registry/owners.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
-import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { tryJson } from "../../registry/untrusted-text.ts";
-import { ifThereSync } from "../../store/files/files.ts";
 import { listCommits } from "../../store/git/commands/commits.ts";
-import { listTree, type PathChange, readEntries } from "../../store/git/commands/tree.ts";
+import { diffTree, listTree, type PathChange, readEntries } from "../../store/git/commands/tree.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
 import { type Entry, type Manifest, parseChunk } from "./entries.ts";
-import { contentOf, entryOf, type KnownOfLayer, type LayerContent } from "./entry.ts";
-import { type CatalogueContent, hashOf, type OwnersOf } from "./files.ts";
+import { contentOf, contentOfEntry, entryOf, type KnownOfLayer, type LayerContent } from "./entry.ts";
+import type { CatalogueContent, EarlierChunk, OwnersOf } from "./files.ts";
 import { addLastChanges, readHistory, recentChanges, withDetails } from "./history.ts";
-import { madePath } from "./output.ts";
+import { hashOf, readerOf, type UsableState } from "./output.ts";
 import type { Thumbnails } from "./proofs.ts";
-import type { RecentChange } from "./recent.ts";
+import { parseRecent, type RecentChange, recentPath } from "./recent.ts";
 
-/**
- * What the catalogue of a commit was made from beside its chunks, so that the next one reads and renders only what differs:
- * row `build-commit` of `npm run bench`. It is saved as `<out>.made`, and never served.
- */
-export interface Made {
-	/** The stamp and the commit of the catalogue: where it has others, nothing of this is used. */
-	stamp: string;
+/** The catalogue in an output. */
+export interface EarlierCatalogue {
 	commit: string;
-	/** The believed date of the commit. */
-	dateMs: number;
+	chunks: readonly EarlierChunk[];
 	changes: readonly RecentChange[];
-	known: readonly (readonly [smallkey: string, known: KnownOfLayer])[];
-	/** Of each layer without a wrong file: modes, ids and paths of its files, its smallkey, and whether it is checked. */
-	layers: readonly (readonly [files: string, smallkey: string, isChecked: boolean])[];
-	/** Path of a derived file → its key. */
-	keys: Readonly<Record<string, string>>;
+	/** The believed date of its last commit; 0: its history is not known, and has to be read from the start. */
+	dateMs: number;
 }
 
-export function readMade(out: string, { stamp, commit }: Pick<Made, "stamp" | "commit">): Made | null {
-	const text = ifThereSync(out, () => readFileSync(madePath(out), "utf8"));
-	const made = tryJson(text ?? "") as Made | null;
-	return made?.stamp === stamp && made.commit === commit ? made : null;
-}
-
-export function saveMade(out: string, made: Made): void {
-	writeFileSync(madePath(out), `${JSON.stringify(made)}\n`);
-}
-
-/** Reads the chunks of an index, by path. A chunk that is missing or whose content has changed is left out. */
-export function readChunks({ chunks }: Manifest, read: (path: string) => string | null) {
-	const entries = new Map<string, readonly Entry[]>();
-	for (const path of chunks) {
-		const text = path === null ? null : read(path);
-		const chunk = text !== null && path?.includes(hashOf(text)) && parseChunk(text);
-		if (path !== null && chunk) entries.set(path, chunk.entries);
-	}
-	return entries;
+/** Null unless every chunk is as it was written: its name has the hash of its content. */
+export function readEarlier(
+	out: string,
+	{ chunks }: Manifest,
+	{ commit, dateMs, isUntouched }: Pick<UsableState, "commit" | "dateMs" | "isUntouched">,
+): EarlierCatalogue | null {
+	const read = readerOf(out);
+	const parsed = chunks.map((path) => {
+		if (path === null) return { path, entries: [] };
+		const text = read(path) ?? "";
+		const chunk = path.includes(hashOf(text)) ? parseChunk(text) : null;
+		return chunk && { path, entries: chunk.entries };
+	});
+	const whole = parsed.filter((chunk) => chunk !== null);
+	if (whole.length < parsed.length) return null;
+	const changes = isUntouched(recentPath) ? parseRecent(read(recentPath)) : null;
+	return { commit, chunks: whole, changes: changes ?? [], dateMs: changes ? dateMs : 0 };
 }
 
 interface ReadOptions {
 	options: CatalogueOptions;
 	thumbnails: Thumbnails;
-	/** What the last catalogue was made from, and its entries; null if all layers have to be read. */
-	before: { made: Made; entries: readonly Entry[] } | null;
-	read: ReadLayers | null;
+	/** Entries of it stay if their layers have not changed; null if all layers have to be read. */
+	before: EarlierCatalogue | null;
+	read: ReadLayers;
 }
 
-type Content = CatalogueContent & { owners: OwnersOf; made: Pick<Made, "dateMs" | "known" | "layers"> };
+type Content = CatalogueContent & { owners: OwnersOf; dateMs: number };
 
 /**
  * Reads all layers, their history and the owners.
@@ -85,114 +71,98 @@ export async function readContent(layers: LayersAt, given: ReadOptions): Promise
 
 function contentOfFiles(files: readonly LayerFile[], { options, thumbnails, read }: ReadOptions): Content {
 	const { health, owners } = parseReviewers(files);
-	const judged = read?.layers.size ? { ...read, problems: [] } : judgeChange(namesOf(files), files, "stored");
+	const judged =
+		read.size > 0 ? { layers: read, problems: [] } : judgeChange(namesOf(files), files, "stored");
 	const [problem] = judged.problems;
 	if (problem) throw new Error(problemLine(problem));
 	const entries = [...judged.layers.values()].flatMap((layer) => {
 		const known = { thumbnail: thumbnails.get(layer?.smallkey ?? "")?.path };
 		return layer ? entryOf(contentOf(layer, options.fragments), known, health) : [];
 	});
-	return { entries, changes: [], owners, made: { dateMs: 0, known: [], layers: [] } };
+	return { entries, changes: [], owners, dateMs: 0 };
 }
 
-async function contentAt(
-	{ repository, commit }: Extract<LayersAt, { commit: string }>,
-	{ options, thumbnails, before, read }: ReadOptions,
-): Promise<Content> {
-	const listed = await listTree(repository, commit, "layers/");
-	const kept = listed.filter(({ path }) => path === healthPath || path === ownersPath);
+async function contentAt(at: CommitAt, { options, thumbnails, before, read }: ReadOptions): Promise<Content> {
+	const { repository, commit } = at;
+	const kept = await listTree(repository, commit, [healthPath, ownersPath]);
 	const { health, owners } = parseReviewers(await readEntries(repository, kept));
-	const history = await historyAt(repository, commit, options.senderNames, before?.made ?? null);
-	const { known, changes, dateMs } = history;
-	const contents = new Map<string, LayerContent>();
-	const layers: [string, string, boolean][] = [];
-	const earlier = before ? contentsOf(before) : new Map<string, LayerContent>();
-	const groups = spellingsIn(listed);
-	const missing: PathChange[][] = [];
-	const add = (content: LayerContent, files: string | null) => {
+	const earlier = before && (await isOnBranch(repository, before.commit, commit)) ? before : null;
+	const entries = new Map<string, Entry>();
+	for (const chunk of earlier?.chunks ?? [])
+		for (const entry of chunk.entries) entries.set(entry.smallkey, entry);
+	const make = (layer: CheckedLayer) => contentOf(layer, options.fragments);
+	const changed = earlier && [
+		...(await diffTree(repository, earlier.commit, commit, "layers")),
+		...recoveredLayers(entries.values(), health),
+	];
+	const layers = await readChanged(at, changed, read, make);
+	const served = [...layers].flatMap(([smallkey, content]) => (content ? smallkey : []));
+	const history = await historyAt(at, options.senderNames, earlier, entries, served);
+	const update = (content: LayerContent) => {
 		const { smallkey } = content.entry;
-		contents.set(smallkey, content);
-		if (files !== null) layers.push([files, smallkey, content.isChecked]);
+		const known = { ...history.known.get(smallkey), thumbnail: thumbnails.get(smallkey)?.path };
+		entries.set(smallkey, entryOf(content, known, health));
 	};
-	for (const group of groups.values()) {
-		const files = filesText(group);
-		const content = earlier.get(files);
-		if (content) add(content, files);
-		else missing.push(group);
+	for (const [smallkey, entry] of entries) {
+		if (layers.has(smallkey)) continue;
+		const isSame = isDeepStrictEqual(entry.health ?? undefined, health.get(smallkey));
+		if (!isSame || history.known.get(smallkey) !== entry) update(contentOfEntry(entry));
 	}
-	const range = await readMissing({ repository, commit }, missing, listed, options.fragments, read);
-	const wrong = new Set(range.wrong.map((smallkey) => smallkey.toLowerCase()));
-	for (const [smallkey, content] of range.layers) {
-		const lower = smallkey.toLowerCase();
-		if (content) add(content, wrong.has(lower) ? null : filesText(groups.get(lower) ?? []));
+	for (const [smallkey, content] of layers) {
+		if (content) update(content);
+		else entries.delete(smallkey);
 	}
-	const entries = [...contents].map(([smallkey, content]) =>
-		entryOf(content, { ...known.get(smallkey), thumbnail: thumbnails.get(smallkey)?.path }, health),
-	);
-	return { entries, changes, owners, made: { dateMs, known: [...known], layers } };
+	return { ...history, entries: [...entries.values()], owners };
 }
 
-function filesText(group: readonly PathChange[]): string {
-	return group.map(({ mode, id, path }) => `${mode} ${id} ${path}`).join("\n");
+/** Whether the service of a sick layer had ever answered is only known from its files. */
+function recoveredLayers(entries: Iterable<Entry>, health: Health): PathChange[] {
+	const recovered = [...entries].filter(({ smallkey, health: before }) => before && !health.has(smallkey));
+	return recovered.map(({ smallkey }) => ({ path: layerPath(smallkey), mode: "100644", id: null }));
 }
 
-function contentsOf({ made, entries }: NonNullable<ReadOptions["before"]>): Map<string, LayerContent> {
-	const bySmallkey = new Map(entries.map((entry) => [entry.smallkey, entry]));
-	const contents = new Map<string, LayerContent>();
-	for (const [files, smallkey, isChecked] of made.layers) {
-		const { sender: _, changed: __, health: ___, thumbnail: ____, ...entry } = bySmallkey.get(smallkey) ?? {};
-		if ("smallkey" in entry) contents.set(files, { entry: entry as LayerContent["entry"], isChecked });
-	}
-	return contents;
-}
-
-/** Reads layers, unless they are read already. */
-async function readMissing(
-	{ repository, commit }: Extract<LayersAt, { commit: string }>,
-	groups: readonly PathChange[][],
-	listed: readonly PathChange[],
-	settings: FragmentSettings,
-	read: ReadLayers | null,
+/**
+ * Reads layers, unless they are read already.
+ * @param changed null: all
+ */
+async function readChanged(
+	{ repository, commit }: CommitAt,
+	changed: readonly PathChange[] | null,
+	read: ReadLayers,
+	make: (layer: CheckedLayer) => LayerContent,
 ) {
-	const layers = new Map<string, LayerContent | null>();
-	const unread: PathChange[] = [];
-	for (const group of groups) {
-		const smallkeys = group.flatMap(({ path }) => registeredAt(path) ?? []);
-		if (!smallkeys.every((smallkey) => read?.layers.has(smallkey))) unread.push(...group);
-		else
-			for (const smallkey of smallkeys) {
-				const layer = read?.layers.get(smallkey);
-				if (layer) layers.set(smallkey, contentOf(layer, settings));
-			}
-	}
-	const make = (layer: CheckedLayer) => contentOf(layer, settings);
-	const range = await readServed(repository, commit, unread, make, listed);
-	return {
-		layers: new Map([...layers, ...range.layers]),
-		wrong: [...range.wrong, ...(read?.wrong ?? [])],
-	};
+	const paths = changed ?? (await listTree(repository, commit, "layers/"));
+	const unread = paths.filter(({ path }) => {
+		const name = parseLayerPath(path);
+		return name && !read.has(name.smallkey);
+	});
+	const { layers } = await readServed(repository, commit, unread, make, changed ? null : paths);
+	for (const [smallkey, layer] of read) layers.set(smallkey, layer && make(layer));
+	return layers;
 }
 
-function registeredAt(path: string): string | null {
-	const name = parseLayerPath(path);
-	return name?.kind === "registration" ? name.smallkey : null;
-}
-
-/** The history of the last catalogue, and what has been committed since. */
+/**
+ * The history of the earlier catalogue, and what has been committed since. All of it is read where the earlier one
+ * does not know the last change of a layer: the file of another spelling of its smallkey was served.
+ * @param served smallkeys of layers whose files were read
+ */
 async function historyAt(
-	repository: string,
-	commit: string,
+	at: CommitAt,
 	names: CatalogueOptions["senderNames"],
-	before: Made | null,
-) {
-	const made = before && (await isOnBranch(repository, before.commit, commit)) ? before : null;
-	const range = made ? `${made.commit}..${commit}` : commit;
-	const history = await readHistory(repository, range, made?.dateMs);
-	const known = new Map(made?.known);
-	if (!history) return { known, changes: [], dateMs: 0 };
+	earlier: EarlierCatalogue | null,
+	entries: ReadonlyMap<string, KnownOfLayer>,
+	served: readonly string[],
+): Promise<{ known: ReadonlyMap<string, KnownOfLayer>; changes: readonly RecentChange[]; dateMs: number }> {
+	const before = earlier && earlier.dateMs > 0 ? earlier : null;
+	const range = before ? `${before.commit}..${at.commit}` : at.commit;
+	const history = await readHistory(at.repository, range, before?.dateMs);
+	if (!history) return { known: new Map(), changes: [], dateMs: 0 };
+	const known = new Map(before ? entries : []);
 	addLastChanges(known, history.commits, names);
-	const detailed = await withDetails(repository, history.commits, names);
-	return { known, changes: recentChanges(detailed, made?.changes), dateMs: history.dateMs };
+	if (before && !served.every((smallkey) => known.has(smallkey)))
+		return historyAt(at, names, null, entries, served);
+	const detailed = await withDetails(at.repository, history.commits, names);
+	return { known, changes: recentChanges(detailed, before?.changes), dateMs: history.dateMs };
 }
 
 /** Whether a commit is among the first parents of a later one. */

@@ -163,6 +163,12 @@ export function contentOf(layer: CheckedLayer, settings: FragmentSettings): Laye
 	return { entry, isChecked };
 }
 
+/** Of an entry that is not sick, or whose layer still is: then nothing depends on whether it was checked. */
+export function contentOfEntry(given: Entry): LayerContent {
+	const { sender: _, changed: __, health, thumbnail: ___, ...entry } = given;
+	return { entry, isChecked: health !== null };
+}
+
 /** @param health the observed health of all layers */
 export function entryOf(
 	{ entry, isChecked }: LayerContent,

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Extension } from "../../api/service/extensions.ts";
 import {
 	healthReportPath,
@@ -30,16 +29,25 @@ import {
 	type Manifest,
 	manifestPath,
 } from "./entries.ts";
+import { hashOf } from "./output.ts";
 import { type RecentChange, recentPath, recentText } from "./recent.ts";
 
 /** A file that is rendered only if what it is made from has changed. */
 export interface DerivedFile {
-	/** A hash of all that the text depends on beside the options. */
-	key: string;
+	/** The entries and numbers that the text depends on, beside the options. */
+	from: readonly unknown[];
 	text: () => string | null;
 }
 
-export type Files = Map<string, string | DerivedFile>;
+/** A chunk that is in the output already. */
+export interface EarlierChunk {
+	path: string | null;
+	entries: readonly Entry[];
+}
+
+export function areSame(before: readonly unknown[] | undefined, after: readonly unknown[]): boolean {
+	return before?.length === after.length && after.every((value, at) => value === before[at]);
+}
 
 /** Most layers for which a build writes their pages. */
 export const maxLayerPages = 2_000;
@@ -68,73 +76,85 @@ export interface CatalogueContent {
 	changes: readonly RecentChange[];
 }
 
-/** The catalogue's files that depend on layers. */
+/**
+ * The catalogue's files that depend on layers.
+ * @param earlier chunks of the same options
+ */
 export function catalogueFiles(
 	{ entries, changes }: CatalogueContent,
-	{ pages, isServed, commit, owners, extensions = [] }: CatalogueSettings,
+	settings: CatalogueSettings,
+	earlier: readonly EarlierChunk[] = [],
 ) {
-	const index = indexFiles(entries, commit);
-	const { chunks, keyOf } = index;
-	const files: Files = new Map(index.files);
+	const { pages, isServed, commit, owners } = settings;
+	const { files, chunks, manifest } = indexFiles(entries, commit, earlier);
 	const report = healthReportOf(entries, owners);
 	files.set(healthReportPath, report);
-	const { publicUrl, site } = pages;
-	for (const [path, text] of changesFiles(changes, publicUrl, entries)) files.set(path, text);
-	for (const [number, some] of chunks.entries()) {
-		if (site.hasLayerPages && publicUrl && some.length > 0)
-			files.set(sitemapFile(number), { key: keyOf(some), text: () => sitemapXml(some, publicUrl) });
-	}
-	if (!isServed) addPages();
-	return { files, manifest: index.manifest };
-
-	function addPages(): void {
-		const all = chunks.flat();
+	for (const [path, text] of changesFiles(changes, pages.publicUrl, entries)) files.set(path, text);
+	if (!isServed) {
 		const data: ListData = {
-			...listedEntries(all),
+			...listedEntries(chunks.flat()),
 			...{ changes, report: parseHealthReport(report), lastLook: null, settings: pages },
 		};
 		for (const path of listPagePaths(data.publishers.keys())) {
 			const text = renderListPage(path, data);
 			if (text !== null) files.set(path, text);
 		}
-		for (const { files: filesOf } of extensions)
-			for (const { path, from, text } of filesOf?.(chunks, publicUrl) ?? [])
-				files.set(path, from ? { key: keyOf(from as readonly Entry[]), text } : text());
-		for (const lang of langs) {
-			const list = pagesOf(byTitle(all, lang));
-			for (const [at, some] of list.entries()) {
-				const text = () => listHtml(lang, list, at + 1, pages);
-				files.set(listFile(lang, at + 1), { key: keyOf(some, at === 0 ? all.length : 0, list.length), text });
-			}
-			if (!site.hasLayerPages) continue;
-			for (const entry of all)
-				for (const [page, render] of layerRenderers)
-					files.set(layerFile(lang, entry.smallkey, page), {
-						key: keyOf([entry]),
-						text: () => render(lang, entry, pages),
-					});
-		}
 	}
+	return { files, derived: derivedFiles(chunks, settings), manifest };
+}
+
+export function derivedFiles(
+	chunks: readonly (readonly Entry[])[],
+	{ pages, isServed, extensions = [] }: Pick<CatalogueSettings, "pages" | "isServed" | "extensions">,
+): Map<string, DerivedFile> {
+	const { publicUrl, site } = pages;
+	const files = new Map<string, DerivedFile>();
+	for (const [number, some] of chunks.entries()) {
+		if (site.hasLayerPages && publicUrl && some.length > 0)
+			files.set(sitemapFile(number), { from: some, text: () => sitemapXml(some, publicUrl) });
+	}
+	if (isServed) return files;
+	const all = chunks.flat();
+	for (const { files: filesOf } of extensions)
+		for (const { path, from, text } of filesOf?.(chunks, publicUrl) ?? [])
+			files.set(path, { from: from ?? [text], text });
+	for (const lang of langs) {
+		const list = pagesOf(byTitle(all, lang));
+		for (const [at, some] of list.entries())
+			files.set(listFile(lang, at + 1), {
+				from: [...some, at === 0 ? all.length : 0, list.length],
+				text: () => listHtml(lang, list, at + 1, pages),
+			});
+		if (!site.hasLayerPages) continue;
+		for (const entry of all)
+			for (const [page, render] of layerRenderers)
+				files.set(layerFile(lang, entry.smallkey, page), {
+					from: [entry],
+					text: () => render(lang, entry, pages),
+				});
+	}
+	return files;
 }
 
 /**
  * The index of all layers.
- * @returns its files, the layers of each chunk in the order of their smallkeys, the manifest, and a function
- * that hashes entries and numbers
+ * @returns its files without the chunks that are the same, the layers of each chunk in the order of their
+ * smallkeys, and the manifest
  */
-export function indexFiles(entries: Iterable<Entry>, commit: string | null) {
+export function indexFiles(
+	entries: Iterable<Entry>,
+	commit: string | null,
+	earlier: readonly EarlierChunk[] = [],
+) {
 	const chunks: Entry[][] = Array.from({ length: chunkCount }, () => []);
-	const texts = new Map<Entry, string>();
-	for (const entry of entries) {
-		chunks[chunkOf(entry.smallkey)]?.push(entry);
-		texts.set(entry, JSON.stringify(entry));
-	}
+	for (const entry of entries) chunks[chunkOf(entry.smallkey)]?.push(entry);
 	const files = new Map<string, string>();
 	const paths = chunks.map((some, number) => {
 		if (some.length === 0) return null;
 		some.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
-		const { version } = { version: indexVersion } satisfies Partial<Chunk>;
-		const text = `{"version":${version},"entries":[${some.map((entry) => texts.get(entry)).join()}]}\n`;
+		const last = earlier[number];
+		if (last && areSame(last.entries, some)) return last.path;
+		const text = `${JSON.stringify({ version: indexVersion, entries: some } satisfies Chunk)}\n`;
 		const path = chunkPath(number, hashOf(text));
 		files.set(path, text);
 		return path;
@@ -142,13 +162,7 @@ export function indexFiles(entries: Iterable<Entry>, commit: string | null) {
 	const layers = chunks.reduce((sum, { length }) => sum + length, 0);
 	const manifest: Manifest = { version: indexVersion, layers, ...(commit && { commit }), chunks: paths };
 	files.set(manifestPath, `${JSON.stringify(manifest)}\n`);
-	const keyOf = (some: readonly Entry[], ...numbers: number[]) =>
-		hashOf(numbers.join() + some.map((entry) => texts.get(entry)).join());
-	return { files, chunks, manifest, keyOf };
-}
-
-export function hashOf(text: string): string {
-	return createHash("sha256").update(text).digest("hex").slice(0, 16);
+	return { files, chunks, manifest };
 }
 
 /** The last changes as JSON and as a feed; no file without changes. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { isCompanion, placeFile, removeTemporaryFiles } from "../../publish/place-file.ts";
@@ -17,7 +17,7 @@ import {
 	publisherFolders,
 } from "../static/addresses.ts";
 import { type PageSettings, pageSettingsPath } from "../static/html.ts";
-import { chunksFolder, layerPages } from "./entries.ts";
+import { chunksFolder, layerPages, manifestPath } from "./entries.ts";
 import { picturesStamp } from "./proofs.ts";
 
 export type OutputFiles = Map<string, string | Uint8Array | null>;
@@ -48,6 +48,15 @@ export interface CatalogueState {
 	site: readonly string[];
 	/** With another number of files, the catalogue is incomplete. */
 	files: number;
+	/** Hash of the index, which names the commit and the chunks: another one is of another catalogue. */
+	index: string;
+	/** The believed date of the commit, in milliseconds since 1970; 0 if its history is not known. */
+	dateMs: number;
+}
+
+export interface UsableState extends CatalogueState {
+	/** Whether a file is as the catalogue left it. */
+	isUntouched: (path: string) => boolean;
 }
 
 /** The catalogue's content depends on the code, all options, the pictures and the layers. */
@@ -60,8 +69,12 @@ function statePath(out: string): string {
 	return `${out}.catalogue`;
 }
 
-export function madePath(out: string): string {
-	return `${out}.made`;
+export function hashOf(text: string): string {
+	return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+function indexHash(out: string): string {
+	return hashOf(readerOf(out)(manifestPath) ?? "");
 }
 
 /**
@@ -72,12 +85,17 @@ function readState(out: string): CatalogueState | null {
 	const path = statePath(out);
 	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
 	const state = tryJson(text ?? "") as CatalogueState | null;
-	return state && state.files === presentFiles(out).length ? state : null;
+	return state?.files === presentFiles(out).length && state.index === indexHash(out) ? state : null;
 }
 
-export function readUsable(out: string, options: CatalogueOptions): CatalogueState | null {
+export function readUsable(out: string, options: CatalogueOptions): UsableState | null {
 	const state = readState(out);
-	return state?.stamp === catalogueStamp(options) ? state : null;
+	if (state?.stamp !== catalogueStamp(options)) return null;
+	// The state is written last. No program can set `ctime`, the time of a file's last change (inode(7)). A file of the
+	// same tick of the clock may be either.
+	const { mtimeMs } = statSync(statePath(out));
+	const changedMs = (path: string) => statSync(join(out, path), { throwIfNoEntry: false })?.ctimeMs;
+	return { ...state, isUntouched: (path) => (changedMs(path) ?? Infinity) < mtimeMs };
 }
 
 /** Before its files change: an interrupted catalogue has no state. */
@@ -119,7 +137,7 @@ export function writeFiles(
 	out: string,
 	files: OutputFiles,
 	isCompressed: boolean,
-	state: Omit<CatalogueState, "files">,
+	state: Omit<CatalogueState, "files" | "index">,
 ) {
 	removeTemporaryFiles(out, writer);
 	const count = { written: 0, removed: 0 };
@@ -137,8 +155,8 @@ export function writeFiles(
 		placeFile(out, path, null);
 		count.removed += 1;
 	}
-	const made: CatalogueState = { ...state, files: presentFiles(out).length };
-	writeFileSync(statePath(out), `${JSON.stringify(made)}\n`);
+	const written: CatalogueState = { ...state, files: presentFiles(out).length, index: indexHash(out) };
+	writeFileSync(statePath(out), `${JSON.stringify(written)}\n`);
 	return count;
 }
 
@@ -170,7 +188,6 @@ export function removeCatalogue(out: string): void {
 	const names = ifThereSync(out, () => readdirSync(out)) ?? [];
 	if (!names.includes("index") && !names.includes("site.json")) return;
 	removeState(out);
-	rmSync(madePath(out), { force: true });
 	for (const folder of catalogueFolders) rmSync(join(out, folder), { recursive: true, force: true });
 	for (const name of catalogueFiles) placeFile(out, name, null);
 }

@@ -2,9 +2,9 @@ import type { Extension } from "../../api/service/extensions.ts";
 import type { ReadLayers } from "../../publish/build.ts";
 import { type LayersAt, versionOf } from "../../publish/collect.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
-import { readChunks, readContent, readMade, saveMade } from "./content.ts";
+import { readContent, readEarlier } from "./content.ts";
 import { manifestPath, parseManifest } from "./entries.ts";
-import { catalogueFiles, hasLayerPages } from "./files.ts";
+import { areSame, catalogueFiles, derivedFiles, hasLayerPages } from "./files.ts";
 import {
 	catalogueStamp,
 	type OutputFiles,
@@ -28,7 +28,8 @@ interface UpdateOptions {
 	/** Whether to write everything in any case. */
 	fresh?: boolean | undefined;
 	extensions?: readonly Extension[];
-	read?: ReadLayers | null;
+	/** Layers that are read already. */
+	read?: ReadLayers;
 }
 
 /**
@@ -40,23 +41,22 @@ export async function updateCatalogue(
 	layers: LayersAt,
 	out: string,
 	options: CatalogueOptions,
-	{ fresh = false, extensions = [], read = null }: UpdateOptions = {},
+	{ fresh = false, extensions = [], read = new Map() }: UpdateOptions = {},
 ): Promise<CatalogueOutcome> {
 	const commit = "commit" in layers ? layers.commit : null;
 	const version = versionOf(layers);
 	const existing = fresh ? null : readUsable(out, options);
-	const before = parseManifest(readerOf(out)(manifestPath) ?? "");
+	const last = parseManifest(readerOf(out)(manifestPath) ?? "");
 	if (existing && existing.commit === version)
-		return { how: "nothing", layers: before?.layers ?? 0, written: 0, removed: 0 };
+		return { how: "nothing", layers: last?.layers ?? 0, written: 0, removed: 0 };
 	const thumbnails = readThumbnails(options.pictures);
 	// Imported on demand: a running service needs the bundler only at its first start. It ends before the layers are read,
 	// since both take memory: row `push-memory` of `npm run bench`.
 	const stamp = catalogueStamp(options);
 	if (!existing) await (await import("./site.ts")).bundlesOfPage();
-	const made = existing && before ? readMade(out, existing) : null;
-	const chunks = made && before ? readChunks(before, readerOf(out)) : new Map();
-	const known = made && { made, entries: [...chunks.values()].flat() };
-	const content = await readContent(layers, { options, thumbnails, before: known, read });
+	// What has not changed is neither read nor rendered: row `build-commit` of `npm run bench`.
+	const before = existing && last ? readEarlier(out, last, existing) : null;
+	const content = await readContent(layers, { options, thumbnails, before, read });
 	// Only a service takes signed requests, and a service renders pages on request.
 	const isServed = options.site.canSend;
 	const hasPages = hasLayerPages(content.entries.length, isServed);
@@ -66,24 +66,20 @@ export async function updateCatalogue(
 		? { pages: built.pages, site: [...built.files.keys()] }
 		: (existing as NonNullable<typeof existing>);
 	const settings = { pages, isServed, commit, owners: content.owners, extensions };
-	const { files: rendered, manifest } = catalogueFiles(content, settings);
-	const files: OutputFiles = new Map(built?.files);
-	// Chunks of the earlier manifest are kept for open pages that have read it.
-	const kept = new Set([...(before?.chunks ?? []), ...site]);
-	const keys: Record<string, string> = {};
-	for (const [path, file] of rendered) {
-		const isText = typeof file === "string";
-		if (!isText) keys[path] = file.key;
-		const isSame = isText ? chunks.has(path) : !built && made?.keys[path] === file.key;
-		if (isSame) kept.add(path);
-		else files.set(path, isText ? file : file.text());
+	const { files: rendered, derived, manifest } = catalogueFiles(content, settings, before?.chunks);
+	const files: OutputFiles = new Map([...(built?.files ?? []), ...rendered]);
+	// Chunks of the earlier index are kept for open pages that have read it.
+	const kept = new Set([...(last?.chunks ?? []), ...site]);
+	const earlier = derivedFiles(built || !before ? [] : before.chunks.map(({ entries }) => entries), settings);
+	for (const [path, { from, text }] of derived) {
+		if (areSame(earlier.get(path)?.from, from) && existing?.isUntouched(path)) kept.add(path);
+		else files.set(path, text());
 	}
 	for (const path of presentFiles(out)) if (!files.has(path) && !kept.has(path)) files.set(path, null);
 	removeState(out);
-	// Changed pictures change the stamp, and with another stamp everything is written.
-	if (!existing) placeThumbnails(out, thumbnails, content.entries);
-	const written = writeFiles(out, files, options.isCompressed, { stamp, commit: version, pages, site });
-	if (commit !== null) saveMade(out, { stamp, commit, ...content.made, changes: content.changes, keys });
+	placeThumbnails(out, thumbnails, content.entries);
+	const state = { stamp, commit: version, pages, site, dateMs: content.dateMs };
+	const written = writeFiles(out, files, options.isCompressed, state);
 	return { how: built ? "all" : "layers", layers: manifest.layers, ...written };
 }
 

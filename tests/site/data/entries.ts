@@ -14,10 +14,10 @@ export function buildCatalogue(
 	history: readonly CommitChanges[] | null,
 	settings: CatalogueSettings,
 ): Map<string, string> {
-	const { files } = catalogueFiles({ entries, changes: recentChanges(history ?? []) }, settings);
-	const textOf = (file: typeof files extends Map<string, infer File> ? File : never) =>
-		typeof file === "string" ? file : (file.text() ?? "");
-	return new Map([...files].map(([path, file]) => [path, textOf(file)]));
+	const content = { entries, changes: recentChanges(history ?? []) };
+	const { files, derived } = catalogueFiles(content, settings);
+	for (const [path, { text }] of derived) files.set(path, text() ?? "");
+	return files;
 }
 
 /** Commit number `at`, of a minute of its own. */

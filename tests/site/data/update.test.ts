@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { cp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
@@ -49,9 +49,13 @@ async function commit(files: Files, sender?: string, committer = sender && servi
 	return git("rev-parse", "HEAD");
 }
 
-async function bring(more: Partial<CatalogueOptions> = {}, out = "out"): Promise<CatalogueOutcome["how"]> {
-	const head = await gitIn(folder)("rev-parse", "HEAD");
-	const layers = { repository: folder, commit: head };
+async function bring(
+	more: Partial<CatalogueOptions> = {},
+	out = "out",
+	repository = folder,
+): Promise<CatalogueOutcome["how"]> {
+	const head = await gitIn(repository)("rev-parse", "HEAD");
+	const layers = { repository, commit: head };
 	return (await updateCatalogue(layers, join(folder, out), options(more))).how;
 }
 
@@ -163,13 +167,57 @@ test("a catalogue whose files are deleted, cut off or of another history is writ
 	for (const [at, pathsOf] of names.entries()) {
 		await commit({ "layers/ab/abe.json": wms(`more ${at}`) });
 		for (const path of await pathsOf()) await writeFile(join(out, path), '{"version":4,"lay');
-		assert.is(await bring(served), at < 2 ? "layers" : "all", String(at));
+		assert.is(await bring(served), at === 1 ? "layers" : "all", String(at));
 	}
 	await gitIn(folder)("reset", "-q", "--hard", "HEAD~2");
 	await commit({ "layers/ab/abe.json": null, "layers/ab/abf.json": wms("instead") });
 	assert.is(await bring(served), "layers");
 	assert.equal(Object.keys(entries()).sort(), ["23ax5t", "abc", "abf"]);
 	await assertWhole(served);
+});
+
+test("files that were changed by hand, or are those of another commit, are those of a whole build after the next change", async () => {
+	const out = join(folder, "out");
+	await bring();
+	for (const [path, text] of [
+		["en/layer/abc.html", ""],
+		["changes/recent.json", '{"version":2,"changes":[]}'],
+	] as const) {
+		await writeFile(join(out, path), text);
+		await commit({ "layers/23/23ax5t.json": wms(`limits beside ${path}`) });
+		assert.is(await bring(), "layers");
+		await assertWhole();
+	}
+	// An earlier output with the same number of files.
+	await cp(out, join(folder, "earlier"), { recursive: true, preserveTimestamps: true });
+	await commit({ "layers/23/23ax5t.json": wms("more limits") });
+	await bring();
+	await rm(out, { recursive: true });
+	await rename(join(folder, "earlier"), out);
+	await commit({ "layers/ab/abc.json": wms("more rivers") });
+	await bring();
+	await assertWhole();
+});
+
+test("the catalogue of a clone without its whole history has it once the clone has", async () => {
+	const clone = join(folder, "clone");
+	await gitIn(folder)("clone", "-q", "--depth=1", `file://${folder}`, clone);
+	await bring({}, "out", clone);
+	assert.is(entries().abc?.changed, undefined);
+	await commit({ "layers/23/23ax5t.json": wms("more limits") });
+	await gitIn(clone)("pull", "-q", "--unshallow");
+	assert.is(await bring({}, "out", clone), "layers");
+	assert.ok(entries().abc?.changed);
+	await assertWhole();
+});
+
+test("a layer that takes the place of another spelling has its last change", async () => {
+	await commit({ "layers/ab/ABC.json": wms("other rivers") });
+	await bring();
+	await commit({ "layers/ab/ABC.json": null });
+	assert.is(await bring(), "layers");
+	assert.ok(entries().abc?.changed);
+	await assertWhole();
 });
 
 test("a change rewrites the chunk of its layer, and the one before stays until the next change", async () => {
