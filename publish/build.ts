@@ -101,8 +101,8 @@ export async function build(
 ): Promise<Built> {
 	const settings = fragmentSettings(given);
 	const renderer = rendererStamp(settings);
-	const known = fresh ? null : readManifest(out);
-	const earlier = known?.renderer === renderer ? known : null;
+	const manifest = fresh ? null : readManifest(out);
+	const earlier = manifest?.renderer === renderer ? manifest : null;
 	const isUsable = "folder" in source ? hasNoProblem : hasFewProblems;
 	const at = await locate(source);
 	const part = earlier && (await readChanges(earlier, at));
@@ -147,8 +147,8 @@ async function changesSince(
 ): Promise<PathChange[] | null> {
 	const changes = await diffTree(repository, before, commit, "layers").catch(() => null);
 	if (!changes || changes.length > maxChanges) return null;
-	const known = new Set(changes.map(({ path }) => path));
-	const stillWrong = wrong.filter((path) => !known.has(path));
+	const paths = new Set(changes.map(({ path }) => path));
+	const stillWrong = wrong.filter((path) => !paths.has(path));
 	return [...changes, ...stillWrong.map((path) => ({ path, mode: "100644", id: null }))];
 }
 

@@ -76,8 +76,8 @@ function contentOfFiles(files: readonly LayerFile[], { options, thumbnails, read
 	const [problem] = judged.problems;
 	if (problem) throw new Error(problemLine(problem));
 	const entries = [...judged.layers.values()].flatMap((layer) => {
-		const known = { thumbnail: thumbnails.get(layer?.smallkey ?? "")?.path };
-		return layer ? entryOf(contentOf(layer, options.fragments), known, health) : [];
+		const thumbnail = thumbnails.get(layer?.smallkey ?? "")?.path;
+		return layer ? entryOf(contentOf(layer, options.fragments), { thumbnail }, health) : [];
 	});
 	return { entries, changes: [], owners, dateMs: 0 };
 }
@@ -97,22 +97,22 @@ async function contentAt(at: CommitAt, { options, thumbnails, before, read }: Re
 	];
 	const layers = await readChanged(at, changed, read, make);
 	const served = [...layers].flatMap(([smallkey, content]) => (content ? smallkey : []));
-	const history = await historyAt(at, options.senderNames, earlier, entries, served);
+	const { last, changes, dateMs } = await historyAt(at, options.senderNames, earlier, entries, served);
 	const update = (content: LayerContent) => {
 		const { smallkey } = content.entry;
-		const known = { ...history.known.get(smallkey), thumbnail: thumbnails.get(smallkey)?.path };
-		entries.set(smallkey, entryOf(content, known, health));
+		const thumbnail = thumbnails.get(smallkey)?.path;
+		entries.set(smallkey, entryOf(content, { ...last.get(smallkey), thumbnail }, health));
 	};
 	for (const [smallkey, entry] of entries) {
 		if (layers.has(smallkey)) continue;
 		const isSame = isDeepStrictEqual(entry.health ?? undefined, health.get(smallkey));
-		if (!isSame || history.known.get(smallkey) !== entry) update(contentOfEntry(entry));
+		if (!isSame || last.get(smallkey) !== entry) update(contentOfEntry(entry));
 	}
 	for (const [smallkey, content] of layers) {
 		if (content) update(content);
 		else entries.delete(smallkey);
 	}
-	return { ...history, entries: [...entries.values()], owners };
+	return { entries: [...entries.values()], changes, owners, dateMs };
 }
 
 /** Whether the service of a sick layer had ever answered is only known from its files. */
@@ -152,17 +152,17 @@ async function historyAt(
 	earlier: EarlierCatalogue | null,
 	entries: ReadonlyMap<string, KnownOfLayer>,
 	served: readonly string[],
-): Promise<{ known: ReadonlyMap<string, KnownOfLayer>; changes: readonly RecentChange[]; dateMs: number }> {
+): Promise<{ last: ReadonlyMap<string, KnownOfLayer>; changes: readonly RecentChange[]; dateMs: number }> {
 	const before = earlier && earlier.dateMs > 0 ? earlier : null;
 	const range = before ? `${before.commit}..${at.commit}` : at.commit;
 	const history = await readHistory(at.repository, range, before?.dateMs);
-	if (!history) return { known: new Map(), changes: [], dateMs: 0 };
-	const known = new Map(before ? entries : []);
-	addLastChanges(known, history.commits, names);
-	if (before && !served.every((smallkey) => known.has(smallkey)))
+	if (!history) return { last: new Map(), changes: [], dateMs: 0 };
+	const last = new Map(before ? entries : []);
+	addLastChanges(last, history.commits, names);
+	if (before && !served.every((smallkey) => last.has(smallkey)))
 		return historyAt(at, names, null, entries, served);
 	const detailed = await withDetails(at.repository, history.commits, names);
-	return { known, changes: recentChanges(detailed, before?.changes), dateMs: history.dateMs };
+	return { last, changes: recentChanges(detailed, before?.changes), dateMs: history.dateMs };
 }
 
 /** Whether a commit is among the first parents of a later one. */
