@@ -131,7 +131,8 @@ export async function proposeKey(
 	isTaken: (smallkey: string) => Promise<boolean>,
 ): Promise<string | null> {
 	const words = fold(title).match(/[a-z0-9]+/g) ?? [];
-	const meaningful = words.filter((word) => !isStopWord(word)).slice(0, maxWords);
+	// A single letter is a name here, as in "Zone C", but for `d` and `l`, the elided articles of French.
+	const meaningful = words.filter((word) => /^[cjmnst]$/.test(word) || !isStopWord(word)).slice(0, maxWords);
 	const name = (meaningful.length > 0 ? meaningful.join("-") : "layer").slice(0, maxLength).replace(/-$/, "");
 	const globs = patterns.length > 0 ? patterns : ["*"];
 	for (const glob of globs) {

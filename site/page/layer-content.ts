@@ -29,7 +29,7 @@ export function layerHead(entry: Entry, { lang, texts }: LayerContext): Html {
 	const second = title[other] !== titleOf(entry, lang) && title[other];
 	const description = entry.description?.[lang];
 	return html`${second && html`<p class="second" lang="${other}">${second}</p>`}
-<p class="facts"><code>${smallkey}</code> <span>${texts.typeText(type)}</span>${health && html` <span class="badge">${texts.stateText(health.state)}</span>`}</p>
+<p class="facts"><code>${smallkey}</code> ${text(texts.typeText(type))}${health && html` <span class="badge">${texts.stateText(health.state)}</span>`}</p>
 ${description && html`<p class="description">${description}</p>`}`;
 }
 

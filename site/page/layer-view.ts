@@ -90,7 +90,7 @@ export class LayerView implements View {
 		this.#layer?.map.close();
 		const map = mapPanel(drawables, this.#answer);
 		const { smallkey } = this;
-		const titleIn = (lang: Lang) => drawables[lang]?.title || entry?.title[lang] || smallkey;
+		const titleIn = (of: Lang) => drawables[of]?.title || entry?.title[of] || (of === lang ? smallkey : "");
 		const title = { en: titleIn("en"), fr: titleIn("fr") };
 		const head = elementOf(layerHead({ ...(entry ?? unlisted), smallkey, title }, context));
 		const copy = document.createElement("span");

@@ -47,7 +47,11 @@ async function show(): Promise<void> {
 		closing.abort();
 		closing = new AbortController();
 		const { signal } = closing;
-		const other = await openView(state, before?.layer ?? "", signal).catch(() => null);
+		const other = await openView(state, before?.layer ?? "", signal).catch(() => {
+			// A new version of the site has other scripts. A page that has just loaded is not loaded again.
+			if (before && !signal.aborted) location.reload();
+			return null;
+		});
 		if (signal.aborted) return;
 		view = other;
 		// The page without a script stays until the view is there.

@@ -14,8 +14,13 @@ import { Selection } from "./select.ts";
 
 export type ToMatcher = { add: readonly Entry[] } | { serial: number; text: string };
 
+/** Copying 20,000 layers at once would block the page, and what is typed in it, for 50 ms. */
+const maxSentAtOnce = 2_000;
+
 class TextSearch {
 	readonly #added: (readonly Entry[])[] = [];
+	/** Number of items of `#added` that the worker has. */
+	#sent = 0;
 	#worker: Worker | null = null;
 	#serial = 0;
 
@@ -23,29 +28,45 @@ class TextSearch {
 
 	add(entries: readonly Entry[]): void {
 		this.#added.push(entries);
-		if (this.#worker) send(this.#worker, { add: entries });
+		void this.#sendAdded();
 	}
 
 	/** Rejects if the worker cannot be loaded. Never settles if a newer search replaces this one. */
 	match(text: string): Promise<Matches> {
-		const worker = this.start();
+		const worker = this.#start();
 		this.#serial += 1;
 		const serial = this.#serial;
 		return new Promise((resolve, reject) => {
 			worker.onmessage = ({ data }) => data.serial === serial && resolve(data);
 			worker.onerror = () => {
 				this.#worker = null;
+				this.#sent = 0;
 				reject();
 			};
-			send(worker, { serial, text });
+			void this.#sendAdded().then(() => serial === this.#serial && send(worker, { serial, text }));
 		});
 	}
 
-	start(): Worker {
-		if (this.#worker) return this.#worker;
-		this.#worker = new Worker(this.address, { type: "module" });
-		for (const entries of this.#added) send(this.#worker, { add: entries });
+	prepare(): void {
+		this.#start();
+		void this.#sendAdded();
+	}
+
+	#start(): Worker {
+		this.#worker ??= new Worker(this.address, { type: "module" });
 		return this.#worker;
+	}
+
+	async #sendAdded(): Promise<void> {
+		for (let copied = 0; this.#worker && this.#sent < this.#added.length; ) {
+			const add = this.#added[this.#sent] ?? [];
+			this.#sent += 1;
+			send(this.#worker, { add });
+			copied += add.length;
+			if (copied < maxSentAtOnce) continue;
+			copied = 0;
+			await new Promise((resolve) => setTimeout(resolve));
+		}
 	}
 
 	close(): void {
@@ -137,7 +158,7 @@ class Catalogue {
 
 	/** The first search need not wait for the index then. */
 	prepareSearch(): void {
-		this.#text.start();
+		this.#text.prepare();
 	}
 
 	/** Never settles if a newer search replaces this one. */

@@ -10,7 +10,6 @@ import {
 } from "../../registry/projections.ts";
 import { type Document, lacksReference } from "./arcgis.ts";
 import { numberOf, objectOf } from "./decode.ts";
-
 import references from "./references.json" with { type: "json" };
 import type { XmlElement } from "./xml.ts";
 

@@ -80,6 +80,7 @@ test("a proposed key is free, made of the title, and one that the sender may use
 	assert.is(await proposeKey(title, ["nrn-*"], isTaken), "nrn-national-road-network-2");
 	assert.is(await proposeKey(title, ["one"], async () => true), null);
 	assert.is(await proposeKey("Réseau routier de l’Énergie", [], isTaken), "reseau-routier-energie");
+	assert.is(await proposeKey("Zone C de la carte d’eau", [], isTaken), "zone-c-eau");
 	assert.is(await proposeKey("Con", [], isTaken), "con-2", "no clone on Windows could check out con");
 	assert.match(newKeyProblem("Con", "fr") ?? "", "Con est un nom que Windows réserve");
 	assert.is(newKeyProblem("roads", "en"), null);

@@ -4,6 +4,9 @@ import { causeOf, checkResult } from "../../../registry/health.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 import { openBrowser, openWindow, runInBrowser } from "../browser.ts";
+import { buildCatalogue } from "../data/entries.ts";
+import { pageSettings } from "../data/pages.ts";
+import { generateCatalogue } from "../search/catalogue.ts";
 import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
 
 interface Context {
@@ -201,6 +204,76 @@ test("a search of any text, typed or in the address, ends, and none becomes a pa
 	const text = encodeURIComponent(markup.repeat(20));
 	await page.goto(world.url(`fr/?q=${text}&type=%3Cb%3E&host=${"h".repeat(900)}&view=1,2`));
 	await assertHarmless("all in the address");
+});
+
+test("a view whose script is missing, after a new version, loads the page again, once", async ({
+	window: page,
+	world,
+}) => {
+	const script = "**/assets/draft-view-*";
+	const open = async () => {
+		await page.goto(world.url("en/"));
+		await page.getByText("44 layers", { exact: true }).waitFor();
+		await page.getByRole("link", { name: "Try a draft" }).click();
+	};
+	await page.route(script, (route) => route.abort(), { times: 1 });
+	await open();
+	await page.locator("#source").waitFor();
+	assert.is(page.url(), world.url("en/?page=draft"));
+	let requests = 0;
+	await page.route(script, (route) => {
+		requests += 1;
+		return route.abort();
+	});
+	await open();
+	await eventually(() => requests === 2);
+	await page.getByText("This site does not answer").waitFor();
+	assert.is(requests, 2);
+});
+
+test("many layers are given to the search in parts, between which the page takes what is typed", async ({
+	browser,
+}) => {
+	await using world = await SiteWorld.open([]);
+	const settings = { pages: pageSettings, isServed: false, commit: null, owners: () => [] };
+	for (const [path, text] of buildCatalogue(generateCatalogue(5_000), [], settings))
+		if (path.startsWith("index/")) world.files.set(path, text);
+	const { page, context, faults } = await openWindow(browser);
+	await page.addInitScript(`
+		globalThis.parts = [0];
+		const { postMessage } = Worker.prototype;
+		Worker.prototype.postMessage = function (message) {
+			if (parts.at(-1) === 0) setTimeout(() => parts.push(0));
+			if (message.add) parts.push(parts.pop() + message.add.length);
+			postMessage.call(this, message);
+		};`);
+	await page.goto(world.url("en/"));
+	await page.getByText("5,000 layers", { exact: true }).waitFor();
+	await page.getByRole("searchbox").fill("toBikeShareStations");
+	await page.getByText("1 layer", { exact: true }).waitFor();
+	const parts = (await page.evaluate("parts")) as number[];
+	assert.is(
+		parts.reduce((sum, part) => sum + part),
+		5_000,
+	);
+	assert.ok(Math.max(...parts) < 2_100, parts.join(" "));
+	assert.equal(faults, []);
+	await context.close();
+});
+
+test("a layer that the catalogue does not have yet has the title of its fragment, and no empty text", async ({
+	window: page,
+}) => {
+	await using world = await SiteWorld.open([]);
+	const node = { displayName: "New rivers", url: "https://nowhere.example.ca/wms", layerName: "l" };
+	world.files.set("v0.9/doc/en/new", JSON.stringify({ layers: { wms: [node] } }));
+	await page.goto(world.url("en/?layer=new"));
+	await page.getByRole("heading", { level: 1, name: "New rivers" }).waitFor();
+	assert.is(
+		(await page.locator(".layerhead").innerText()).replace(/\s+/g, " "),
+		"New rivers new Copy the smallkey",
+	);
+	assert.is(await page.locator(".layerhead > div .facts > span:empty").count(), 0);
 });
 
 runInBrowser(test);

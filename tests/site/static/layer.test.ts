@@ -52,7 +52,7 @@ test("a name of a service with markup is shown as text", () => {
 	assertWellFormed(html);
 	assert.not.match(html, "<script>alert");
 	assert.not.match(html, "<b>rivers");
-	assert.match(html, "Rivers &lt;script&gt;alert(1)&lt;/script&gt;</h1>");
+	assert.match(html, "<h1>Rivers &lt;script&gt;alert(1)&lt;/script&gt;</h1>");
 });
 
 test("the page for frames has the map, its title and the address of the layer's page, and nothing else", () => {
