@@ -68,4 +68,6 @@ const lines = rows.flatMap(({ name, what, reference = "" }) => {
 	const figures = cells.get(name);
 	return figures ? [[`\`${name}\``, what, reference, ...figures]] : [];
 });
-for (const line of [head, head.map(() => "---"), ...lines]) console.log(`| ${line.join(" | ")} |`);
+console.log(
+	[head.join(" | "), head.map(() => "---").join("|"), ...lines.map((line) => line.join(" | "))].join("\n"),
+);
