@@ -16,15 +16,9 @@ const commands: readonly Command[] = [
 		load: async () => (await import("./commands/github.ts")).runs["pull-requests"],
 	},
 	{
-		name: "comment",
-		purpose: "review",
-		summary: "post what review found on its pull request, and set the check layers",
-		load: async () => (await import("./commands/github.ts")).runs.comment,
-	},
-	{
 		name: "approvals",
 		purpose: "review",
-		summary: "set the check of the owners' approval on pull requests, and say who can still approve",
+		summary: "set the checks of pull requests, post what review found, and say who can still approve",
 		load: async () => (await import("./commands/github.ts")).runs.approvals,
 	},
 	{

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import * as assert from "uvu/assert";
 import { startWorkers, workers } from "../conformance/engines.ts";
-import { startSettingsPeer } from "../extensions/review/setup-github/settings-peer.ts";
+import { startSettingsPeer } from "../extensions/review/settings-peer.ts";
 import { cleanEnvironment, pathWithNpx, root, runScript } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 import { type Answering, answering, Repository } from "../helpers/world.ts";

@@ -1,11 +1,9 @@
-// npx fragment-publisher pull-requests, comment and approvals: what the workflow layers does on GitHub
-import { readFile, writeFile } from "node:fs/promises";
+// npx fragment-publisher pull-requests and approvals: what the workflow layers does on GitHub
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Option } from "@commander-js/extra-typings";
-import type { Environment, Io } from "../../../api/configuration.ts";
-import { connectToGithub, fetchFromGithub } from "../../../api/service/github.ts";
+import type { Io } from "../../../api/configuration.ts";
 import { readAt } from "../../../api/service/repository.ts";
-import { readConfiguration } from "../../../api/service/settings.ts";
 import { ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
@@ -15,6 +13,7 @@ import type { Github } from "../../../store/github/client.ts";
 import { checkBranch, judgePull, parseTeams, unknownOwners } from "../approvals/github.ts";
 import { maxCommentLength } from "../comment.ts";
 import { withMerge } from "../layer-changes.ts";
+import { planOption, withGithub } from "../plan.ts";
 import {
 	findPulls,
 	labelPull,
@@ -30,54 +29,14 @@ import {
 } from "../pulls.ts";
 import { parseReport, type Report } from "../report.ts";
 
-/** What `.github/send-plan.sh` sends. */
-export interface PlannedRequest {
-	method: string;
-	/** Below the repository: `issues/7/comments`. */
-	path: string;
-	body: unknown;
-}
-
-/**
- * A fetch that sends what reads, and notes what writes to the repository, which it answers as if it had been done. So a job
- * whose packages could do anything needs no key.
- * @param root address of the repository in GitHub's API
- * @param startedAt time before anything was read, which checks get: one that was judged later is not replaced
- */
-function planWrites(send: typeof fetch, root: string, startedAt: Date, plan: PlannedRequest[]): typeof fetch {
-	return async (input, init) => {
-		const { method = "GET", body } = init ?? {};
-		if (method === "GET") return send(input, init);
-		const address = String(input);
-		if (!address.startsWith(`${root}/`)) throw new Error(`${method} ${address}: is not below ${root}`);
-		const text = typeof body === "string" ? body : "{}";
-		const path = address.slice(root.length + 1);
-		const time = path === "check-runs" ? { started_at: startedAt.toISOString() } : {};
-		plan.push({ method, path, body: { ...JSON.parse(text), ...time } });
-		return Response.json({});
-	};
-}
-
-const authorOf = (what: string) => ["--author <login>", what, "github-actions[bot]"] as const;
-
-const planOption = ["--plan <file>", "send nothing: write there what .github/send-plan.sh sends"] as const;
-
-/** What is written is sent; with the file `plan` it is only planned, and `finish` writes the plan. */
-function connectWith(plan: string | undefined, environment: Environment, now: Date) {
-	const configuration = readConfiguration(environment);
-	const { github: settings } = configuration;
-	const base = settings?.branch ?? "main";
-	if (plan === undefined || !settings)
-		return { github: connectToGithub(configuration), base, finish: async () => undefined };
-	const root = `${settings.apiUrl.replace(/\/$/, "")}/repos/${settings.repository}`;
-	const requests: PlannedRequest[] = [];
-	const send = planWrites(fetchFromGithub(configuration), root, now, requests);
-	const github = connectToGithub(configuration, send);
-	return { github, base, finish: () => writeFile(plan, JSON.stringify(requests)) };
-}
+const authorOption = [
+	"--author <login>",
+	"the App that sets checks and comments",
+	"github-actions[bot]",
+] as const;
 
 const listHelp = `
-Prints JSON, [{"number": 1, "head": "<commit>"}], for --pulls of npx fragment-publisher comment and npx fragment-publisher approvals.
+Prints JSON, [{"number": 1, "head": "<commit>"}], for --pulls of npx fragment-publisher approvals.
 Of more than 150, each hour prints another part.`;
 
 const list = createRun("pull-requests", async ({ read, environment, io }) => {
@@ -90,11 +49,11 @@ const list = createRun("pull-requests", async ({ read, environment, io }) => {
 					"only those without this check, or that could not be checked",
 				).conflicts("head"),
 			)
-			.option(...authorOf("the App that sets the check"))
+			.option(...authorOption)
 			.addHelpText("after", listHelp),
 	);
-	const { github, base } = connectWith(undefined, environment, io.now());
-	io.print(JSON.stringify(await findPulls(github, base, { ...options, now: io.now() })));
+	const find = (github: Github, base: string) => findPulls(github, base, { ...options, now: io.now() });
+	io.print(JSON.stringify(await withGithub(undefined, environment, io.now(), find)));
 });
 
 /** @returns exit code: 2 where an error kept the task from one of the pull requests */
@@ -122,10 +81,7 @@ const checkName = "layers";
 
 const maxReportLength = 8 * maxCommentLength;
 
-const commentHelp = `
-DIR has the file review-<number>.json of each pull request, which npx fragment-publisher review --report wrote. Where there is none, the check says that the change could not be checked.`;
-
-/** Null if there is none. @throws {Error} if no review can have written it */
+/** Null without such a file. @throws {Error} if no review can have written it */
 async function readReport(folder: string, { number }: PullRef): Promise<Report | null> {
 	const path = join(folder, `review-${number}.json`);
 	const text = await readTextIfThere(path);
@@ -165,30 +121,11 @@ async function post(github: Github, pull: PullRef, report: Report | null, author
 	return [posted, ...(labels.length > 0 ? [`labelled ${labels.join(", ")}`] : [])].join(", ");
 }
 
-const comment = createRun("comment", async ({ read, environment, io }) => {
-	const [options] = await read((line) =>
-		line
-			.option(
-				"--pulls <json>",
-				"needed: the pull requests, as npx fragment-publisher pull-requests prints them",
-			)
-			.option("--reports <dir>", "needed: the folder of the reports")
-			.option(...authorOf("who posts: only its comments are edited"))
-			.option(...planOption)
-			.addHelpText("after", commentHelp),
-	);
-	const pulls = parsePulls(needed("--pulls", options.pulls));
-	const folder = needed("--reports", options.reports);
-	const { github, finish } = connectWith(options.plan, environment, io.now());
-	const postOne = async (pull: PullRef) => post(github, pull, await readReport(folder, pull), options.author);
-	const code = await forEach(pulls, postOne, "", io);
-	await finish();
-	return code;
-});
-
 const approvalsHelp = `
 Run in a clone: it fetches the base branch, whose ${ownersPath} decides, and the pull requests, of which it reads what
-their merge changes. One of register/* that its owners have approved, and whose checks have passed, is merged.`;
+their merge changes. One of register/* that its owners have approved, and whose checks have passed, is merged.
+The folder of the reports has the file review-<number>.json of each of --pulls, which npx fragment-publisher review --report wrote.
+Without it, the check layers says that the change could not be checked.`;
 
 /** Fetches a branch. @returns id of its newest commit @throws {Error} if there is no such branch */
 async function fetchBranch(branch: string): Promise<string> {
@@ -207,48 +144,52 @@ async function fetchCommits(ids: readonly string[]): Promise<void> {
 }
 
 const approvals = createRun("approvals", async ({ read, environment, io }) => {
-	const [{ author, ...options }] = await read((line) =>
+	const [{ author, reports, all, ...options }] = await read((line) =>
 		line
 			.option(
 				"--pulls <json>",
-				"only these, as npx fragment-publisher pull-requests prints them, whose owners are asked for a review; without it all open ones, or of more than 150 each hour another part",
+				"these, as npx fragment-publisher pull-requests prints them; their owners are asked for a review",
 			)
+			.option("--all", "all open ones, and of more than 150 each hour another part; no one is asked")
+			.option("--reports <dir>", "post the reports of --pulls as comments, and set the check layers")
 			.option(
 				"--teams <file>",
 				"needed: the members of the owners' teams, as .github/read-teams.sh prints them",
 			)
-			.option(...authorOf("the App that sets checks and comments"))
+			.option(...authorOption)
 			.option(...planOption)
 			.addHelpText("after", approvalsHelp),
 	);
-	const chosen = options.pulls === undefined ? null : parsePulls(options.pulls);
+	const pulls = parsePulls(all ? (options.pulls ?? "[]") : needed("--pulls", options.pulls));
 	const teams = parseTeams(await readFile(needed("--teams", options.teams), "utf8"));
-	const { github, base, finish } = connectWith(options.plan, environment, io.now());
-	// A run that has waited has an older commit than the branch.
-	const tip = await fetchBranch(base);
-	const { owners } = parseOwners(await readAt(".", tip, ownersPath));
-	const open = await openPulls(github, base);
-	const isChosen = ({ number }: OpenPull) => chosen?.some((pull) => pull.number === number);
-	const pulls = chosen ? open.filter(isChosen) : partOf(open, io.now());
-	const readMerge = (head: string) =>
-		withMerge(".", tip, head, async ({ changed, obstacle }) => {
-			return { paths: changed.map(({ path }) => path), obstacle };
-		});
-	const run = { github, base, owners, teams, author, isRequesting: chosen !== null, readMerge };
-	if (!chosen) {
-		const unknown = owners ? await unknownOwners(github, owners, teams) : [];
-		// In GitHub Actions these lines become annotations of the file.
-		const isAction = environment.GITHUB_ACTIONS === "true";
-		const sign = isAction ? `::warning file=${ownersPath},title=Owners::` : "warning ";
-		for (const text of unknown) io.print(sign + plain(text));
-		await checkBranch(run, unknown);
-	}
-	await fetchCommits(pulls.map(({ head }) => head.sha));
-	const judgeOne = async (pull: OpenPull) =>
-		((await judgePull(run, pull)) ?? ["has changed meanwhile"]).join("; ");
-	const code = await forEach(pulls, judgeOne, "could not be judged: ", io);
-	await finish();
-	return code;
+	return withGithub(options.plan, environment, io.now(), async (github, base) => {
+		const postReport = async (pull: PullRef) =>
+			post(github, pull, await readReport(reports ?? "", pull), author);
+		const posted = await forEach(reports === undefined ? [] : pulls, postReport, "", io);
+		// A run that has waited has an older commit than the branch.
+		const tip = await fetchBranch(base);
+		const { owners } = parseOwners(await readAt(".", tip, ownersPath));
+		const readMerge = (head: string) =>
+			withMerge(".", tip, head, async ({ changed, obstacle }) => {
+				return { paths: changed.map(({ path }) => path), obstacle };
+			});
+		const run = { github, base, owners, teams, author, isRequesting: !all, readMerge };
+		if (all) {
+			const unknown = owners ? await unknownOwners(github, owners, teams) : [];
+			// In GitHub Actions these lines become annotations of the file.
+			const isAction = environment.GITHUB_ACTIONS === "true";
+			const sign = isAction ? `::warning file=${ownersPath},title=Owners::` : "warning ";
+			for (const text of unknown) io.print(sign + plain(text));
+			await checkBranch(run, unknown);
+		}
+		const open = await openPulls(github, base);
+		const isNamed = ({ number }: OpenPull) => pulls.some((pull) => pull.number === number);
+		const chosen = all ? partOf(open, io.now()) : open.filter(isNamed);
+		await fetchCommits(chosen.map(({ head }) => head.sha));
+		const judge = async (pull: OpenPull) =>
+			((await judgePull(run, pull)) ?? ["has changed meanwhile"]).join("; ");
+		return Math.max(posted, await forEach(chosen, judge, "could not be judged: ", io));
+	});
 });
 
-export const runs = { "pull-requests": list, comment, approvals };
+export const runs = { "pull-requests": list, approvals };

@@ -89,7 +89,7 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 			.option("--out <file>", "write the comment for the pull request there")
 			.option(
 				"--report <file>",
-				"write the comment there with its annotations, for npx fragment-publisher comment",
+				"write the comment there with its annotations, for npx fragment-publisher approvals",
 			)
 			.addHelpText("after", help)
 			.action(async ({ head, repo: repository, out, report, ...options }) => {

@@ -5,7 +5,7 @@ import { readConfiguration } from "../../../api/service/settings.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { orNull } from "../../../store/github/client.ts";
-import { checkSettingsOf } from "../setup-github/repository-settings.ts";
+import { checkSettingsOf } from "../github-settings.ts";
 
 const help = `
 It writes nothing. GITHUB_TOKEN: a token of a person who administers the repository, such as that of gh auth token; never write

@@ -3,19 +3,25 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { marker, maxCommentLength } from "../../../extensions/review/comment.ts";
 import { parseReport, type Report } from "../../../extensions/review/report.ts";
-import { exits, runScript, warns } from "../../helpers/process.ts";
-import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
+import { exits, root, runScript, warns } from "../../helpers/process.ts";
+import { freshSuite, Repository, temporaryFolder } from "../../helpers/world.ts";
 import { bot, type ReviewPeer, startReviewPeer } from "./approvals/review-peer.ts";
 
-const head = "a".repeat(40);
 const layer = "layers/ab/abc.json";
 const problem = { file: layer, line: 3, text: "/en/layer: is missing" };
 const listed = (...names: string[]) => names.map((filename) => ({ filename, status: "modified" }));
 let peer: ReviewPeer;
 let folder: string;
+let repository: Repository;
+let head: string;
 
 const test = freshSuite("what is said at a pull request", async (use) => {
 	folder = use(await temporaryFolder()).path;
+	await writeFile(join(folder, "teams.json"), "{}");
+	repository = use(new Repository({ "layers/owners.json": '{"operators":["@boss#1"],"layers":{}}' }));
+	repository.git("remote", "add", "origin", ".");
+	repository.propose({ [layer]: "{}" });
+	head = repository.git("rev-parse", "head").trim();
 	peer = use(await startReviewPeer());
 	const files = listed(layer);
 	const pull = { author: "carl", from: "carl:change", base: "main", sha: head, files, reviews: [] };
@@ -27,13 +33,18 @@ function report(comment: string, more: object = {}): Report {
 	return { conclusion: "failure", comment, annotations, ...more };
 }
 
-/** Runs `npx fragment-publisher comment` as the workflow does. */
-async function comment(text: string | object | null, pulls: object = [{ number: 1, head }], author = bot) {
+function approvals(...words: string[]) {
+	process.chdir(repository.path);
+	const teams = join(folder, "teams.json");
+	const run = runScript("approvals", ["--reports", folder, "--teams", teams, ...words], peer.env);
+	return run.finally(() => process.chdir(root));
+}
+
+async function post(text: string | object | null, pulls: object = [{ number: 1, head }], author = bot) {
 	const path = join(folder, "review-1.json");
 	await rm(path, { force: true });
 	if (text !== null) await writeFile(path, JSON.stringify(typeof text === "string" ? report(text) : text));
-	const words = ["--pulls", JSON.stringify(pulls), "--reports", folder, "--author", author];
-	return runScript("comment", words, peer.env);
+	return approvals("--pulls", JSON.stringify(pulls), "--author", author);
 }
 
 test("one comment is posted, edited, and left alone if it is the same; those of others stay", async () => {
@@ -43,39 +54,45 @@ test("one comment is posted, edited, and left alone if it is the same; those of 
 		["second", "edited"],
 		["second", "unchanged"],
 	])
-		assert.match((await comment(`${marker}\n${text}\n`)).stdout, `#1: ${done}`);
-	const texts = peer.comments.map(({ body }) => body);
+		assert.match((await post(`${marker}\n${text}\n`)).stdout, `#1: ${done}`);
+	const texts = peer.comments.map(({ body }) => body).filter((body) => body.startsWith(marker));
 	assert.equal(texts, [`${marker}\nforged\n`, `${marker}\nsecond\n`]);
 });
 
 test("the check layers has the text, and an annotation at the line of a problem; without a report it says so", async () => {
-	await comment(`${marker}\nsecond\n`);
-	const [check] = peer.checks;
+	await post(`${marker}\nsecond\n`);
+	const checks = () => peer.checks.filter(({ name }) => name === "layers");
+	const [check] = checks();
 	assert.equal([check?.name, check?.conclusion, check?.head_sha], ["layers", "failure", head]);
 	assert.is(check?.output.title, "something has to be corrected: see the comment");
 	assert.is(check?.output.summary, `${marker}\nsecond\n`);
 	const place = { path: layer, start_line: 3, end_line: 3, annotation_level: "failure" };
 	assert.equal(check?.output.annotations, [{ ...place, title: "Layer", message: problem.text }]);
-	await comment(`${marker}\nsecond\n`);
-	assert.is(peer.checks.length, 1, "nothing has changed");
-	await comment(report(`${marker}\nsecond\n`, { conclusion: "success", annotations: [] }));
-	assert.is(peer.checks[1]?.conclusion, "success");
-	const { stdout } = await exits(comment(null), 0);
-	assert.is(stdout, "#1: could not be checked\n");
-	assert.equal([peer.checks[2]?.conclusion, peer.comments.length], ["failure", 1]);
+	await post(`${marker}\nsecond\n`);
+	assert.is(checks().length, 1, "nothing has changed");
+	await post(report(`${marker}\nsecond\n`, { conclusion: "success", annotations: [] }));
+	assert.is(checks()[1]?.conclusion, "success");
+	const texts = peer.comments.length;
+	const { stdout } = await exits(post(null), 0);
+	assert.match(stdout, /^#1: could not be checked\n/);
+	assert.equal([checks()[2]?.conclusion, peer.comments.length], ["failure", texts]);
 });
 
-const writes = () => peer.requests.filter((request) => !request.startsWith("GET "));
+/** What was posted of a report; the check of the owners does not depend on it. */
+const posted = () => [
+	...peer.checks.filter(({ name }) => name === "layers"),
+	...peer.comments.filter(({ body }) => body.startsWith(marker)),
+];
 
 test("nothing is posted for an older commit or a closed pull request, and the others get their comments", async () => {
 	const text = `${marker}\nx\n`;
-	assert.match((await comment(text, [{ number: 1, head: "1".repeat(40) }])).stdout, "nothing posted");
+	assert.match((await post(text, [{ number: 1, head: "1".repeat(40) }])).stdout, "nothing posted");
 	Object.assign(peer.pulls[0] ?? {}, { isClosed: true });
-	assert.match((await comment(text)).stdout, "#1: nothing posted: it has changed meanwhile");
-	assert.equal(writes(), []);
+	assert.match((await post(text)).stdout, "#1: nothing posted: it has changed meanwhile");
+	assert.equal(posted(), []);
 	Object.assign(peer.pulls[0] ?? {}, { isClosed: false });
 	peer.answers.push({ path: /pulls\/99$/, status: 404, message: "Not Found" });
-	const { code, stdout, stderr } = await comment(
+	const { code, stdout, stderr } = await post(
 		text,
 		[99, 1].map((number) => ({ number, head })),
 	);
@@ -92,19 +109,19 @@ const refused: [string, object, RegExp][] = [
 
 test("a report that no review can have written is refused, and nothing is posted", async () => {
 	for (const [what, json, error] of refused) {
-		const { stderr } = await exits(comment(json), 2);
+		const { stderr } = await exits(post(json), 2);
 		assert.match(stderr, error, what);
 	}
-	assert.equal(writes(), []);
+	assert.equal(posted(), []);
 	assert.not.throws(() => parseReport(JSON.stringify(report(`${marker}\nRéseau 😀\n\n- x\n`))));
 });
 
 test("without a token nothing is asked, and no output has the token", async () => {
-	const words = ["--pulls", "[]", "--reports", folder];
-	await warns(runScript("comment", words, { GITHUB_REPOSITORY: "maps/layers" }), 2, /GITHUB_TOKEN/);
+	peer.env.GITHUB_TOKEN = "";
+	await warns(approvals("--pulls", "[]"), 2, /GITHUB_TOKEN/);
 	peer.env.GITHUB_TOKEN = "a-secret-token";
 	peer.answers.push({ path: /./, status: 401, message: "Bad credentials" });
-	const { stdout, stderr } = await comment(`${marker}\n`);
+	const { stdout, stderr } = await post(`${marker}\n`);
 	assert.not.match(stdout + stderr, "a-secret-token");
 });
 

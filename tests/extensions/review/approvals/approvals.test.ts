@@ -381,7 +381,7 @@ test("the command judges the merges of its own clone, by the owners of the branc
 	// One that cannot be judged keeps its check, and the others are judged.
 	peer.checks.length = 0;
 	peer.answers.push({ path: /pulls\/1\/reviews$/, status: 403, message: "suspended" });
-	const { stdout, stderr } = await exits(command(), 2);
+	const { stdout, stderr } = await exits(command("--all"), 2);
 	assert.match(stderr, /^#1: could not be judged: .*suspended$/m);
 	assert.match(
 		stdout,

@@ -1,4 +1,4 @@
-import { type JsonServer, startJsonServer } from "../../../scripts/json-server.ts";
+import { type JsonServer, startJsonServer } from "../../scripts/json-server.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: GitHub's values
 export type Json = any;

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { type Ended, exits, prints, root, runScript, warns } from "../../../helpers/process.ts";
-import { freshSuite, Repository } from "../../../helpers/world.ts";
+import { type Ended, exits, prints, root, runScript, warns } from "../../helpers/process.ts";
+import { freshSuite, Repository } from "../../helpers/world.ts";
 import { type Json, type SettingsPeer, startSettingsPeer } from "./settings-peer.ts";
 
 const token = "the-token-of-the-test";

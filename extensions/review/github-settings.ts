@@ -1,0 +1,249 @@
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
+import { accountOf, allOwners, ownersPath, parseOwners } from "../../registry/owners.ts";
+import { readIfThere, readTextIfThere } from "../../store/files/files.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the members are GitHub's, and each check compares those it names
+type Json = any;
+
+interface Target {
+	/** `owner/name`. */
+	repository: string;
+	/** The branch of the layers. */
+	branch: string;
+	/** Reads a path below the repository; null where GitHub answers 404. */
+	get: (path: string) => Promise<Json>;
+	/** @param problem false if there is none @param line the command that sets it right; none where a person has to decide */
+	check: (what: string, problem: string | false, line?: string) => void;
+}
+
+interface Look extends Target {
+	/** `published.env` of this clone. It is reviewed, which a variable of the repository is not. */
+	published: ReadonlyMap<string, string>;
+}
+
+async function variablesOf({ get }: Look): Promise<Map<string, string>> {
+	const list: Json[] = (await get("/actions/variables?per_page=30"))?.variables ?? [];
+	return new Map(list.map(({ name, value }) => [name, `${value}`]));
+}
+
+async function checkRepository({ get, check, repository, branch }: Look): Promise<void> {
+	const { archived, fork, default_branch, private: isPrivate } = await get("");
+	const isFork = fork && "GitHub runs no schedules in a fork";
+	const use = archived ? "nothing can be written to an archive" : isFork;
+	check("repository", use && `${use}: make another one`);
+	const isElsewhere = default_branch !== branch;
+	const line = `gh repo edit ${repository} --default-branch ${branch}`;
+	check("default branch", isElsewhere && `is ${default_branch}; or set GITHUB_BRANCH for the service`, line);
+	const plans = "needs GitHub Pro, Team or Enterprise for rulesets and for secrets of environments";
+	check("private repository", isPrivate && (await get("/rulesets")) === null && plans);
+	for (const { name, state } of (await get("/actions/workflows?per_page=100"))?.workflows ?? [])
+		check(
+			`workflow ${name}`,
+			state === "disabled_inactivity" && "was disabled by GitHub after 60 days without activity",
+			`gh workflow enable ${JSON.stringify(name)} --repo ${repository}`,
+		);
+}
+
+/** A file of deploy/github. */
+function readTarget(name: string): Promise<string> {
+	return readFile(fileURLToPath(new URL(`../../deploy/github/${name}.json`, import.meta.url)), "utf8");
+}
+
+/** Below the repository, with the method and the file of deploy/github that set them. */
+const files: [what: string, method: string, path: string, file: string][] = [
+	["settings of the repository", "PATCH", "", "repository"],
+	["actions that may run", "PUT", "/actions/permissions", "actions"],
+	["actions of others", "PUT", "/actions/permissions/selected-actions", "selected-actions"],
+	["the workflows' own token", "PUT", "/actions/permissions/workflow", "token"],
+	["environment review", "PUT", "/environments/review", "environment"],
+	["environment production", "PUT", "/environments/production", "environment"],
+];
+
+async function checkFiles({ get, check, repository }: Look): Promise<void> {
+	for (const [what, method, path, file] of files) {
+		const [value, target] = [await get(path), JSON.parse(await readTarget(file))];
+		const names = Object.keys(target).filter((name) => !has(value?.[name], target[name]));
+		const line = `gh api --method ${method} repos/${repository}${path} --input deploy/github/${file}.json`;
+		check(what, names.length > 0 && `${names.join(", ")} must be as in ${file}.json`, line);
+	}
+}
+
+/** The type of a rule, the name of a check, or the value. */
+const identityOf = (value: Json) => JSON.stringify(value?.type ?? value?.context ?? value);
+
+/** Whether GitHub's value has all of a file's. What the file leaves off (false, 0, an empty list) may be on. */
+function has(value: Json, target: Json): boolean {
+	if (target === false || target === 0) return true;
+	if (Array.isArray(target))
+		return target.every((part) =>
+			[value ?? []]
+				.flat()
+				.some((element: Json) => identityOf(element) === identityOf(part) && has(element, part)),
+		);
+	if (typeof target !== "object" || target === null) return value === target;
+	return Object.entries(target).every(([name, part]) => has(value?.[name], part));
+}
+
+/** An environment gives its secrets to the branch, and to no other branch or tag. */
+async function checkEnvironments({ get, check, repository, branch }: Look): Promise<void> {
+	for (const environment of ["review", "production"]) {
+		const path = `/environments/${environment}/deployment-branch-policies`;
+		const policies: Json[] = (await get(`${path}?per_page=100`))?.branch_policies ?? [];
+		// A tag of the branch's name is another ref.
+		const others = policies.filter(({ name, type = "branch" }) => name !== branch || type !== "branch");
+		const isMissing = others.length === policies.length;
+		const add = `gh api --method POST repos/${repository}${path} -f name=${branch}`;
+		check(`branch of the environment ${environment}`, isMissing && `${branch} is missing`, add);
+		for (const { id, name, type = "branch" } of others)
+			check(
+				`environment ${environment}`,
+				`gives its secrets to the ${type} ${name}, too`,
+				`gh api --method DELETE repos/${repository}${path}/${id}`,
+			);
+	}
+}
+
+/** What the workflows read of `published.env`. */
+const settable =
+	`HOSTING PUBLIC_URL CLOUDFLARE_ACCOUNT_ID WORKERS_PLAN OBJECTS_ENDPOINT OBJECTS_BUCKET OBJECTS_REGION BASE_PATH
+	METADATA_URL CATALOGUE_URL MAP_WKID TARGETS V2_MAP_SERVER SITE SITE_NAME_EN SITE_NAME_FR SITE_CONTACT SITE_TERMS_EN
+	SITE_TERMS_FR SITE_SIGNATURE SITE_THEME BASE_MAP BASE_MAP_ATTRIBUTION REPOSITORY_URL`.split(/\s+/);
+
+/** What each HOSTING needs: further settings, and secrets of the environment `production`. */
+const hostings: Readonly<Record<string, { settings: string[]; secrets: string[] }>> = {
+	workers: { settings: ["PUBLIC_URL", "CLOUDFLARE_ACCOUNT_ID"], secrets: ["CLOUDFLARE_API_TOKEN"] },
+	objects: {
+		settings: ["PUBLIC_URL", "OBJECTS_ENDPOINT", "OBJECTS_BUCKET"],
+		secrets: ["OBJECTS_ACCESS_KEY_ID", "OBJECTS_SECRET_ACCESS_KEY"],
+	},
+	none: { settings: ["PUBLIC_URL"], secrets: [] },
+};
+
+async function checkPublished(look: Look): Promise<void> {
+	const { check, repository, published } = look;
+	const hosting = hostings[published.get("HOSTING") ?? ""];
+	check("setting HOSTING", !hosting && "published.env: must be workers, objects or none");
+	for (const name of hosting?.settings ?? [])
+		check(`setting ${name}`, !published.get(name) && "published.env: is missing");
+	for (const name of published.keys())
+		check(`setting ${name}`, !settable.includes(name) && "published.env: no workflow reads it");
+	for (const name of (await variablesOf(look)).keys())
+		check(
+			`variable ${name}`,
+			settable.includes(name) && "is not read: published.env has the settings",
+			`gh variable delete ${name} --repo ${repository}`,
+		);
+}
+
+async function checkSecrets({ get, check, repository, published }: Look): Promise<void> {
+	const namesOf = async (path: string): Promise<string[]> =>
+		((await get(`${path}/secrets?per_page=100`))?.secrets ?? []).map(({ name }: Json) => name);
+	const hosting = published.get("HOSTING") ?? "";
+	const deploys = hosting === "objects" && published.get("CLOUDFLARE_ACCOUNT_ID");
+	const secrets = {
+		review: ["WORKFLOW_APP_PRIVATE_KEY"],
+		production: [...(hostings[hosting]?.secrets ?? []), ...(deploys ? ["CLOUDFLARE_API_TOKEN"] : [])],
+	};
+	const open = await namesOf("/actions");
+	for (const [environment, names] of Object.entries(secrets)) {
+		const present = await namesOf(`/environments/${environment}`);
+		for (const name of names) {
+			const set = `gh secret set ${name} --env ${environment} --repo ${repository} < FILE`;
+			check(`secret ${name}`, !present.includes(name) && "is not set", set);
+			const remove = `gh secret delete ${name} --repo ${repository}`;
+			const problem = "everyone who may push a branch can read it; it belongs in the environment only";
+			check(`secret ${name} of the repository`, open.includes(name) && problem, remove);
+		}
+	}
+}
+
+const appVariables: [name: string, rule: RegExp, problem: string, value: string][] = [
+	["SERVICE_APP_ID", /^\d+$/, "must be the App's id", '"$(gh api apps/maps-service --jq .id)"'],
+	["WORKFLOW_APP_ID", /^\d+$/, "must be the App's id", '"$(gh api apps/maps-workflows --jq .id)"'],
+	["WORKFLOW_APP_LOGIN", /\[bot\]$/, "must be the login of the workflows' App", "'maps-workflows[bot]'"],
+];
+
+/** An administrator (role 5) merges pull requests that no one else can approve. */
+const loneOperator = '{ "actor_id": 5, "actor_type": "RepositoryRole", "bypass_mode": "pull_request" }';
+
+/** Whether one person is the only owner in this clone's owners file. A team is not one person. */
+async function hasLoneOperator(): Promise<boolean> {
+	const { owners } = parseOwners(await readIfThere(ownersPath));
+	const ids = (owners ? allOwners(owners) : []).map((owner) => accountOf(owner)?.id);
+	return ids[0] !== undefined && new Set(ids).size === 1;
+}
+
+async function checkRulesets(look: Look): Promise<void> {
+	const { get, check, repository, branch } = look;
+	const variables = await variablesOf(look);
+	for (const [name, rule, problem, value] of appVariables) {
+		const set = `gh variable set ${name} --repo ${repository} --body ${value}`;
+		check(`variable ${name}`, !rule.test(variables.get(name) ?? "") && problem, set);
+	}
+	const [service = "", workflow = ""] = appVariables.map(([name]) => variables.get(name));
+	const isSame = service !== "" && service === workflow;
+	check("two Apps", isSame && "are one: no workflow may hold the service's key");
+	const all: Json[] = (await get("/rulesets?includes_parents=false&per_page=100")) ?? [];
+	for (const file of ["layers", "own-branches", "tags"]) {
+		const addition = file === "layers" && (await hasLoneOperator()) ? `${loneOperator},` : "";
+		const text = (await readTarget(file))
+			.replaceAll('"SERVICE_APP"', service || "0")
+			.replaceAll('"WORKFLOW_APP"', workflow || "0")
+			.replace('"bypass_actors": [', `$&${addition}`);
+		const target = JSON.parse(text);
+		const id = all.find(({ name }) => name === target.name)?.id;
+		const script = `s/"SERVICE_APP"/${service || "ID"}/; s/"WORKFLOW_APP"/${workflow || "ID"}/`;
+		const filled = addition === "" ? script : `${script}; s/"bypass_actors": \\[/&${addition}/`;
+		const [method, path] = id === undefined ? ["POST", ""] : ["PUT", `/${id}`];
+		const line = `sed '${filled}' deploy/github/${file}.json | gh api --method ${method} repos/${repository}/rulesets${path} --input -`;
+		const problem = id === undefined ? "is missing" : weaknessOf(await get(`/rulesets/${id}`), target);
+		check(`ruleset ${target.name}`, problem, line);
+	}
+	// Rules of other rulesets (also the organisation's) and of branch protection would stop the service.
+	const serviceRules = all.find(({ name }) => name === "branches of the service")?.id;
+	for (const name of ["register/example", "repair/example", "refresh"]) {
+		const rules: Json[] = (await get(`/rules/branches/${encodeURIComponent(name)}`)) ?? [];
+		const types = rules.filter(({ ruleset_id }) => ruleset_id !== serviceRules).map(({ type }) => type);
+		const how = "exclude refs/heads/register/**, refs/heads/repair/* and refs/heads/refresh from the ruleset";
+		check(`other rules of ${name}`, types.length > 0 && `are ${types.join(", ")}: ${how}`);
+	}
+	const protection = await get(`/branches/${encodeURIComponent(branch)}/protection`);
+	check(`older protection of ${branch}`, protection !== null && "knows no bypass of Apps: remove it");
+}
+
+/** A further rule does no harm, a further bypass or exclusion does. @returns false if the ruleset is not weaker */
+function weaknessOf(ruleset: Json, target: Json): string | false {
+	const actors = (list: Json[]) => list.map((actor) => `${actor.actor_type} ${actor.actor_id}`).sort();
+	const [present, expected] = [actors(ruleset.bypass_actors ?? []), actors(target.bypass_actors)];
+	const weak = Object.keys(target).filter((name) => {
+		if (name === "bypass_actors") return !isDeepStrictEqual(present, expected);
+		if (name === "conditions") return !isDeepStrictEqual(ruleset[name], target[name]);
+		return !has(ruleset[name], target[name]);
+	});
+	const others = present.filter((actor) => !expected.includes(actor));
+	const bypass = others.map((actor) => `; ${actor} may pass it without an owner`).join("");
+	return weak.length > 0 && `is weaker in ${weak.join(", ")}${bypass}; the line replaces it whole`;
+}
+
+/** Compares a repository with deploy/github and docs/production.md. Nothing is written. */
+export async function checkSettingsOf(target: Target): Promise<void> {
+	const { repository, get, check } = target;
+	if ((await get("")) === null) {
+		const line = `gh repo create ${repository} --public --source . --remote layers --push`;
+		return check("repository", "GitHub shows none to this token", line);
+	}
+	const matches = ((await readTextIfThere("published.env")) ?? "").matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm);
+	const published = new Map(Array.from(matches, ([, name = "", value = ""]) => [name, value]));
+	const look = { ...target, published };
+	for (const [what, inspect] of [
+		["repository", checkRepository],
+		["settings", checkFiles],
+		["environments", checkEnvironments],
+		["published", checkPublished],
+		["secrets", checkSecrets],
+		["rulesets", checkRulesets],
+	] as const)
+		await inspect(look).catch((error: Error) => check(what, `cannot be read: ${error.message}`));
+}
