@@ -4,15 +4,7 @@ import type { Receipt } from "../registry/schemas/answers.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { readableAt } from "../registry/targets/table.ts";
-import {
-	type Problem,
-	prefersFrench,
-	problemAt,
-	type Text,
-	textIn,
-	textOf,
-	textsOf,
-} from "../registry/texts.ts";
+import { type Problem, problemAt, type Text, textIn, textOf, textsOf } from "../registry/texts.ts";
 import { matchesEtag } from "../store/hashes.ts";
 import type { Commit, Refusal, Store } from "../store/store.ts";
 
@@ -149,6 +141,18 @@ export function inLanguageOf({ bodyIn, ...reply }: Reply, acceptLanguage: string
 	const headers = isCached ? { ...reply.headers, Vary: "Accept-Language" } : reply.headers;
 	if (!prefersFrench(acceptLanguage)) return { ...reply, headers };
 	return { ...reply, headers: { ...headers, "Content-Language": "fr" }, body: bodyIn("fr") };
+}
+
+/** Whether `Accept-Language` (RFC 9110, section 12.5.4) prefers French to English. */
+function prefersFrench(header: string | null): boolean {
+	const text = (header ?? "").slice(0, 500).replaceAll(/\s/g, "").toLowerCase();
+	const weights = { en: 0, fr: 0 };
+	for (const part of text.split(",")) {
+		const [, lang, weight = "1"] = /^(en|fr)(?:-[a-z0-9-]+)?(?:;q=([0-9.]+))?$/.exec(part) ?? [];
+		if (lang === "en" || lang === "fr") weights[lang] = Math.max(weights[lang], Number(weight) || 0);
+	}
+	const { en, fr } = weights;
+	return fr > en || (fr > 0 && fr === en && text.startsWith("fr"));
 }
 
 function errorsOf(errors: readonly Problem[], hint: Text | undefined, lang: Lang) {

@@ -1,7 +1,7 @@
 import { parseJson } from "../registry/json.ts";
+import { isSenderId, maxClockSkewMs, type PublicName, parseTimestamp } from "../registry/sender.ts";
 import { langs } from "../registry/smallkey.ts";
 import { type Problem, problemAt, type Text, textOf, textsOf } from "../registry/texts.ts";
-import { isSenderId, maxClockSkewMs, type PublicName, parseTimestamp } from "../registry/timestamp.ts";
 import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
 
 const encoder = new TextEncoder();

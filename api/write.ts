@@ -1,9 +1,8 @@
 import { smallkeyProblem } from "../registry/judge.ts";
-import { mayChange } from "../registry/owners.ts";
 import { maxRegistrationBytes } from "../registry/registration.ts";
+import { isReviewName, mayChange, parseTimestamp } from "../registry/sender.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { problemAt, shownValue, textOf } from "../registry/texts.ts";
-import { isReviewName, parseTimestamp } from "../registry/timestamp.ts";
 import { isRefusal, type Refusal } from "../store/store.ts";
 import { methodOf, type WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";

@@ -1,14 +1,7 @@
 import type { FromSchema } from "json-schema-to-ts";
-import { type Bounds, boundsOfExtent } from "./projections.ts";
 import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "./registration.ts";
 import { formats } from "./schemas/definitions.ts";
-import {
-	maxAbstract,
-	maxKeyword,
-	maxKeywords,
-	maxTitle,
-	type description as schema,
-} from "./schemas/description.ts";
+import { maxKeyword, maxKeywords, type description as schema } from "./schemas/description.ts";
 import { validateLangDescription } from "./schemas/validate-description.ts";
 import { type Lang, parseLang } from "./smallkey.ts";
 import { plainText, tryJson } from "./untrusted-text.ts";
@@ -101,26 +94,6 @@ export function drawingRank(description: Description | null): number {
 	const geometry = english && "geometry_type" in english ? english.geometry_type : "";
 	if (geometry === "esriGeometryPolygon") return 0;
 	return geometry === "esriGeometryPoint" ? 2 : middleRank;
-}
-
-/**
- * A service's texts about a layer for the catalogue, without markup, and its bounds in degrees. Null or empty
- * where the service has none, or the description is of another service.
- */
-export function describedFor(
-	{ registration, description }: { registration: Registration; description: Description | null },
-	lang: Lang,
-) {
-	const current = currentDescription(registration, description, lang);
-	const feature = current && "renderer" in current ? current : null;
-	const title = feature ? feature.name : current && "title" in current ? current.title : "";
-	const bounds = current?.bounds as Bounds | undefined;
-	return {
-		title: plainText(title ?? "", maxTitle) || null,
-		description: plainText(current?.abstract ?? "", maxAbstract) || null,
-		keywords: plainKeywords(current?.keywords ?? []),
-		bounds: bounds ?? (feature?.extent ? boundsOfExtent(feature.extent) : null),
-	};
 }
 
 export function plainKeywords(keywords: readonly string[]): string[] {

@@ -1,4 +1,12 @@
-import { type JSONPath, type JSONVisitor, printParseErrorCode, visit } from "jsonc-parser";
+import {
+	getNodePath,
+	type JSONPath,
+	type Node,
+	type ParseError,
+	parseTree,
+	printParseErrorCode,
+	visit,
+} from "jsonc-parser";
 import {
 	type LazyProblem,
 	listProblems,
@@ -103,35 +111,26 @@ function ambiguities(text: string): Problem[] {
 }
 
 /**
- * JSON pointer → line (from 1) of that member or element, a member's name included. Empty where the text is
- * not JSON or is nested too deeply.
+ * The line (from 1) of the member or element at a JSON pointer, a member's name included, or of its nearest ancestor. 1
+ * where the text is not JSON or is nested too deeply.
  */
-export function linesOf(text: string): Map<string, number> {
-	const lines = new Map<string, number>();
-	let isJson = !isNestedBeyond(text, maxDepth);
-	const note = (path: JSONPath, line: number) => {
-		const pointer = pointerOf(path);
-		if (!lines.has(pointer)) lines.set(pointer, line + 1);
-	};
-	const noteValue = (_offset: number, _length: number, line: number, _column: number, path: () => JSONPath) =>
-		note(path(), line);
-	const visitor: JSONVisitor = {
-		onObjectBegin: noteValue,
-		onArrayBegin: noteValue,
-		onLiteralValue: (_value, ...place) => noteValue(...place),
-		onObjectProperty: (name, _offset, _length, line, _column, path) => note([...path(), name], line),
-		onError: () => {
-			isJson = false;
-		},
-	};
-	if (isJson) visit(text, visitor, strictly);
-	return isJson ? lines : new Map();
+export function lineAt(text: string, pointer: string): number {
+	const errors: ParseError[] = [];
+	let node = isNestedBeyond(text, maxDepth) ? undefined : parseTree(text, errors, strictly);
+	if (!node || errors.length > 0) return 1;
+	const placeOf = (value: Node) => pointerOf(getNodePath(value));
+	const isOnTheWay = (value: Node) => `${pointer}/`.startsWith(`${placeOf(value)}/`);
+	// The place of a long name is cut, and so are those below it.
+	for (
+		let next: Node | undefined = node;
+		next && placeOf(node) !== pointer;
+		next = valuesIn(node).find(isOnTheWay)
+	)
+		node = next;
+	const { offset } = node.parent?.type === "property" ? node.parent : node;
+	return text.slice(0, offset).split("\n").length;
 }
 
-/** The line of a pointer's nearest ancestor in `lines`; 1 without one. */
-export function lineAt(lines: ReadonlyMap<string, number>, pointer: string): number {
-	for (let place = pointer; ; place = place.slice(0, place.lastIndexOf("/"))) {
-		const line = lines.get(place);
-		if (line !== undefined || place === "") return line ?? 1;
-	}
+function valuesIn({ type, children = [] }: Node): Node[] {
+	return type === "object" ? children.flatMap((property) => property.children?.[1] ?? []) : children;
 }

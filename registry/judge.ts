@@ -1,7 +1,8 @@
 import { type Description, parseDescription } from "./description.ts";
 import { parseJson } from "./json.ts";
-import { mayChange, ownersPath, parseOwners } from "./owners.ts";
+import { ownersPath, parseOwners } from "./owners.ts";
 import { maxBytesOf, parseRegistration, type Registration } from "./registration.ts";
+import { mayChange } from "./sender.ts";
 import {
 	descriptionPath,
 	fileName,

@@ -2,6 +2,7 @@ import type { FromSchema } from "json-schema-to-ts";
 import { parseJson } from "./json.ts";
 import type { owners as schema } from "./schemas/definitions.ts";
 import { validateOwners } from "./schemas/validate-documents.ts";
+import { matchesGlob } from "./sender.ts";
 import { parseLayerPath } from "./smallkey.ts";
 import {
 	type LazyProblem,
@@ -109,30 +110,4 @@ export function groupByOwners(owners: Owners, paths: Iterable<string>): OwnedPat
 		groups.set(names.join(" "), group);
 	}
 	return [...groups.values()];
-}
-
-/**
- * `*` is any number of characters, `?` exactly one; case-sensitive. Takes at most one step for each pair of
- * characters, where a regular expression could take exponential time.
- */
-export function matchesGlob(glob: string, smallkey: string): boolean {
-	const isAt = (part: string, start: number) =>
-		[...part].every((character, index) => character === "?" || character === smallkey[start + index]);
-	const [first = "", ...parts] = glob.split("*");
-	const last = parts.pop();
-	if (last === undefined) return glob.length === smallkey.length && isAt(glob, 0);
-	if (!isAt(first, 0)) return false;
-	const end = smallkey.length - last.length;
-	let start = first.length;
-	// Each part between two stars is matched at its first occurrence.
-	for (const part of parts) {
-		while (start + part.length <= end && !isAt(part, start)) start += 1;
-		start += part.length;
-	}
-	return start <= end && isAt(last, end);
-}
-
-/** `smallkeys`: null allows all. */
-export function mayChange({ smallkeys }: { smallkeys: readonly string[] | null }, smallkey: string): boolean {
-	return smallkeys?.some((glob) => matchesGlob(glob, smallkey)) ?? true;
 }

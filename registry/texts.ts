@@ -43,18 +43,6 @@ export function textIn(lang: Lang, { place = "", ...text }: Text & { place?: str
 	return place === "" ? rule : `${place}: ${rule}`;
 }
 
-/** Whether `Accept-Language` (RFC 9110, section 12.5.4) prefers French to English. */
-export function prefersFrench(header: string | null): boolean {
-	const text = (header ?? "").slice(0, 500).replaceAll(/\s/g, "").toLowerCase();
-	const weights = { en: 0, fr: 0 };
-	for (const part of text.split(",")) {
-		const [, lang, weight = "1"] = /^(en|fr)(?:-[a-z0-9-]+)?(?:;q=([0-9.]+))?$/.exec(part) ?? [];
-		if (lang === "en" || lang === "fr") weights[lang] = Math.max(weights[lang], Number(weight) || 0);
-	}
-	const { en, fr } = weights;
-	return fr > en || (fr > 0 && fr === en && text.startsWith("fr"));
-}
-
 const maxProblems = 20;
 
 /** As JSON, so that they fit into an answer of 16 kB. */

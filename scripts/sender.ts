@@ -14,8 +14,7 @@ import {
 	sendersPath,
 } from "../api/service/senders-file.ts";
 import { parseSpan, readConfiguration } from "../api/service/settings.ts";
-import { mayChange } from "../registry/owners.ts";
-import { isSenderId } from "../registry/timestamp.ts";
+import { isSenderId, mayChange } from "../registry/sender.ts";
 import { counted, firstOf, plain } from "../registry/untrusted-text.ts";
 import { readPublished } from "../site/process/catalogue-process.ts";
 import { createRun } from "./terminal/command-line.ts";

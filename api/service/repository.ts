@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import pMap from "p-map";
 import { healthPath } from "../../registry/health.ts";
-import { matchesGlob } from "../../registry/owners.ts";
+import { matchesGlob } from "../../registry/sender.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { trailersOf } from "../../store/git/commands/commits.ts";
 import { runGit } from "../../store/git/commands/run.ts";

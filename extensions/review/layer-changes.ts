@@ -1,7 +1,7 @@
 import { copyFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { resolveCommit } from "../../publish/collect.ts";
-import { lineAt, linesOf } from "../../registry/json.ts";
+import { lineAt } from "../../registry/json.ts";
 import {
 	type CheckedLayer,
 	type EditedFile,
@@ -155,7 +155,7 @@ export interface Located {
 function locate({ file, ...problem }: FileProblem, content: string): Located {
 	const { code, place, values } = problem;
 	const pointer = place.startsWith("/") ? place : "";
-	const line = code === "json" ? Number(values[0]) : lineAt(linesOf(content), pointer);
+	const line = code === "json" ? Number(values[0]) : lineAt(content, pointer);
 	return { file, line, text: textIn("en", problem) };
 }
 

@@ -1,5 +1,5 @@
+import { maxClockSkewMs, parseTimestamp } from "../../registry/sender.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import { maxClockSkewMs, parseTimestamp } from "../../registry/timestamp.ts";
 import {
 	type LoggedCommit,
 	type Person,

@@ -3,7 +3,7 @@ import { structuredPatch } from "diff";
 import { clientsWith } from "../../api/service/github.ts";
 import { mapWithProgress } from "../../publish/build.ts";
 import { draftAddress } from "../../registry/draft.ts";
-import { lineAt, linesOf } from "../../registry/json.ts";
+import { lineAt } from "../../registry/json.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { groupByOwners, ownersPath, parseOwners } from "../../registry/owners.ts";
 import { type LangEntry, type Registration, serviceTypeOf } from "../../registry/registration.ts";
@@ -117,14 +117,13 @@ async function askServices(layers: readonly ChangedLayer[], check: CheckServices
 		},
 	);
 	const findingsOf = (state: Finding["state"]): Located[] =>
-		checks.flatMap(({ smallkey, text, findings }) => {
-			const lines = linesOf(findings.length > 0 ? text : "");
-			return findings
+		checks.flatMap(({ smallkey, text: content, findings }) =>
+			findings
 				.filter((finding) => finding.state === state)
 				.map(({ pointer, text }) => {
-					return { file: layerPath(smallkey), line: lineAt(lines, pointer), text: `${pointer}: ${text}` };
-				});
-		});
+					return { file: layerPath(smallkey), line: lineAt(content, pointer), text: `${pointer}: ${text}` };
+				}),
+		);
 	return {
 		/** The registration is wrong: these fail the check. */
 		wrong: findingsOf("wrong"),

@@ -2,7 +2,7 @@ import { Command, type OptionValues } from "@commander-js/extra-typings";
 import { CommanderError, InvalidArgumentError } from "commander";
 import { type Environment, type Io, WrongError } from "../../api/configuration.ts";
 import type { App, Run } from "../../api/service/extensions.ts";
-import { isReviewName, isSenderId } from "../../registry/timestamp.ts";
+import { isReviewName, isSenderId } from "../../registry/sender.ts";
 
 /** Like those of `diff` and `grep` (POSIX, "Exit Status"). */
 export const exitCodes = {

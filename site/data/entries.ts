@@ -1,9 +1,10 @@
 import type { FromSchema } from "json-schema-to-ts";
+import type { Sickness } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
 import type { catalogueChunk, Entry } from "./entry.ts";
 
-export type { Bounds } from "../../registry/projections.ts";
+export type { Bounds } from "../service/projections.ts";
 export type { Entry } from "./entry.ts";
 
 /** A reader ignores an index of another version. */
@@ -60,4 +61,43 @@ export function parseManifest(text: string): Manifest | null {
 export function parseChunk(text: string): Chunk | null {
 	const value = tryJson(text) as Chunk | null;
 	return value?.version === indexVersion && Array.isArray(value.entries) ? value : null;
+}
+
+export const healthReportPath = "index/health.json";
+
+const reportVersion = 3;
+
+export interface HealthReport {
+	version: typeof reportVersion;
+	sick: number;
+	checked: number;
+	unchecked: number;
+	/** Grouped by owners, who can correct them, and host. */
+	groups: HealthGroup[];
+}
+
+interface HealthGroup {
+	/** Names, separated by commas; may be empty. */
+	owner: string;
+	/** With its port; empty where the address has no host. */
+	host: string;
+	layers: SickLayer[];
+}
+
+export interface SickLayer extends Sickness {
+	smallkey: string;
+	title: Record<Lang, string>;
+}
+
+export function healthReportText(checked: number, unchecked: number, groups: HealthGroup[]): string {
+	const sick = groups.reduce((sum, { layers }) => sum + layers.length, 0);
+	const report: HealthReport = { version: reportVersion, sick, checked, unchecked, groups };
+	return `${JSON.stringify(report)}\n`;
+}
+
+/** Null where the text is not a report of this version. */
+export function parseHealthReport(text: string): HealthReport | null {
+	const value = tryJson(text) as HealthReport | null;
+	const isWhole = typeof value?.checked === "number" && Array.isArray(value.groups);
+	return isWhole && value.version === reportVersion ? value : null;
 }

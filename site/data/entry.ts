@@ -1,14 +1,16 @@
 import type { FromSchema } from "json-schema-to-ts";
-import { currentDescription, describedFor } from "../../registry/description.ts";
+import { currentDescription, plainKeywords } from "../../registry/description.ts";
 import { type CauseCode, causes, type Health, sickStates } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
-import type { Bounds } from "../../registry/projections.ts";
 import { isVersion2, kindOf } from "../../registry/registration.ts";
 import { described, document, exactly, list, nullable, string } from "../../registry/schemas/definitions.ts";
+import { maxAbstract, maxTitle } from "../../registry/schemas/description.ts";
+import type { PublicName } from "../../registry/sender.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
-import type { PublicName } from "../../registry/timestamp.ts";
+import { plainText } from "../../registry/untrusted-text.ts";
+import { type Bounds, boundsOfExtent } from "../service/projections.ts";
 
 const both = exactly({ en: string(), fr: string() });
 
@@ -114,6 +116,26 @@ const maxDescriptionLength = 300;
 export interface LayerContent {
 	entry: Omit<Entry, "sender" | "changed" | "health" | "thumbnail">;
 	isChecked: boolean;
+}
+
+/**
+ * A service's texts about a layer for the catalogue, without markup, and its bounds in degrees. Null or empty
+ * where the service has none, or the description is of another service.
+ */
+export function describedFor(
+	{ registration, description }: Pick<CheckedLayer, "registration" | "description">,
+	lang: Lang,
+) {
+	const current = currentDescription(registration, description, lang);
+	const feature = current && "renderer" in current ? current : null;
+	const title = feature ? feature.name : current && "title" in current ? current.title : "";
+	const bounds = current?.bounds as Bounds | undefined;
+	return {
+		title: plainText(title ?? "", maxTitle) || null,
+		description: plainText(current?.abstract ?? "", maxAbstract) || null,
+		keywords: plainKeywords(current?.keywords ?? []),
+		bounds: bounds ?? (feature?.extent ? boundsOfExtent(feature.extent) : null),
+	};
 }
 
 export function contentOf(layer: CheckedLayer, settings: FragmentSettings): LayerContent {

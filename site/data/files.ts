@@ -1,10 +1,4 @@
 import type { Extension } from "../../api/service/extensions.ts";
-import {
-	healthReportPath,
-	healthReportText,
-	parseHealthReport,
-	type SickLayer,
-} from "../../registry/health.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { feedPath, layerFile, listFile } from "../static/addresses.ts";
 import { feedText, feedTitle } from "../static/feed.ts";
@@ -25,9 +19,13 @@ import {
 	chunkOf,
 	chunkPath,
 	type Entry,
+	healthReportPath,
+	healthReportText,
 	indexVersion,
 	type Manifest,
 	manifestPath,
+	parseHealthReport,
+	type SickLayer,
 } from "./entries.ts";
 import { hashOf } from "./output.ts";
 import { type RecentChange, recentPath, recentText } from "./recent.ts";

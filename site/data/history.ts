@@ -1,4 +1,5 @@
 import { healthPath, repairTrailer } from "../../registry/health.ts";
+import { isSenderId, type PublicName } from "../../registry/sender.ts";
 import {
 	descriptionPath,
 	type Lang,
@@ -7,7 +8,6 @@ import {
 	parseSmallkey,
 } from "../../registry/smallkey.ts";
 import { pointerSegment } from "../../registry/texts.ts";
-import { isSenderId, type PublicName } from "../../registry/timestamp.ts";
 import { isObject, tryJson } from "../../registry/untrusted-text.ts";
 import { openCatFile } from "../../store/git/commands/cat-file.ts";
 import {

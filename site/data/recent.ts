@@ -1,5 +1,5 @@
+import type { PublicName } from "../../registry/sender.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import type { PublicName } from "../../registry/timestamp.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
 import type { Entry } from "./entries.ts";
 

@@ -1,11 +1,19 @@
 import type { OtherRoute, Question } from "../../api/context.ts";
 import { answerTagged, type Reply, refuseFile } from "../../api/reply.ts";
 import type { RunningService } from "../../api/service/extensions.ts";
-import { healthReportPath, parseHealthReport } from "../../registry/health.ts";
 import { type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
 import { etagOf } from "../../store/hashes.ts";
-import { chunkCount, chunkOf, type Entry, manifestPath, parseChunk, parseManifest } from "../data/entries.ts";
+import {
+	chunkCount,
+	chunkOf,
+	type Entry,
+	healthReportPath,
+	manifestPath,
+	parseChunk,
+	parseHealthReport,
+	parseManifest,
+} from "../data/entries.ts";
 import { parseRecent, recentPath } from "../data/recent.ts";
 import { layerFile, listFile } from "../static/addresses.ts";
 import { reloadSeconds } from "../static/feed.ts";

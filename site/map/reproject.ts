@@ -1,6 +1,6 @@
 import { register } from "ol/proj/proj4.js";
 import proj4 from "proj4";
-import { projectionOf } from "../../registry/projections.ts";
+import { projectionOf } from "../service/projections.ts";
 
 /** Every service supports it. */
 export const commonWkid = 3857;

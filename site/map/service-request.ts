@@ -43,7 +43,7 @@ function allPlaces(): Place[] {
 /** Converts points of EPSG:3978; only other maps load the code for it. */
 async function projection(): Promise<(at: [number, number]) => number[] | null> {
 	if (settings.mapWkid === 3978) return (at) => at;
-	const { reproject } = await import("../../registry/projections.ts");
+	const { reproject } = await import("../service/projections.ts");
 	return ([x, y]) => {
 		const point = reproject({ wkid: 3978, xmin: x, ymin: y, xmax: x, ymax: y }, settings.mapWkid);
 		return point && [point.xmin, point.ymin];

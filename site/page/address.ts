@@ -64,7 +64,7 @@ export function boxOf(text: string): Box | null {
 
 /** In degrees; the whole earth if a part of the rectangle is outside the projection. */
 export async function boundsOf([xmin, ymin, xmax, ymax]: Box, wkid: number): Promise<Bounds> {
-	const { boundsOfExtent, reproject } = await import("../../registry/projections.ts");
+	const { boundsOfExtent, reproject } = await import("../service/projections.ts");
 	const bounds = boundsOfExtent({ wkid, xmin, ymin, xmax, ymax }) ?? [-180, -90, 180, 90];
 	const pole = reproject({ wkid: 4326, xmin: 0, ymin: 90, xmax: 0, ymax: 90 }, wkid);
 	const hasPole = pole && pole.xmin > xmin && pole.xmax < xmax && pole.ymin > ymin && pole.ymax < ymax;

@@ -1,4 +1,6 @@
 import type { Extent } from "../../registry/generic.ts";
+import { type Document, lacksReference } from "./arcgis.ts";
+import { numberOf, objectOf } from "./decode.ts";
 import {
 	type Bounds,
 	type Box,
@@ -7,9 +9,8 @@ import {
 	degreesOf,
 	projectBox,
 	projectionOf,
-} from "../../registry/projections.ts";
-import { type Document, lacksReference } from "./arcgis.ts";
-import { numberOf, objectOf } from "./decode.ts";
+} from "./projections.ts";
+
 import references from "./references.json" with { type: "json" };
 import type { XmlElement } from "./xml.ts";
 

@@ -1,6 +1,6 @@
-import type { Bounds } from "../../registry/projections.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { boundsIn, type ReferencedBox } from "./boxes.ts";
+import type { Bounds } from "./projections.ts";
 
 export type OgcService = "WMS" | "WMTS";
 

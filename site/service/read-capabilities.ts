@@ -1,5 +1,4 @@
 import type { CauseCode } from "../../registry/health.ts";
-import type { Bounds } from "../../registry/projections.ts";
 import { unionOf } from "./boxes.ts";
 import {
 	type Capabilities,
@@ -18,6 +17,7 @@ import {
 	withEntry,
 	withFormats,
 } from "./layer-members.ts";
+import type { Bounds } from "./projections.ts";
 import { TreeBuilder, UnreadableXml, type XmlElement, XmlReader } from "./xml.ts";
 
 /** Of a large document: characters of layers' texts, and names of other layers. */

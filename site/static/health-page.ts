@@ -1,6 +1,6 @@
-import { causeIn, type HealthReport, mondayOf, type SickLayer } from "../../registry/health.ts";
+import { causeIn, mondayOf } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import type { Entry } from "../data/entries.ts";
+import type { Entry, HealthReport, SickLayer } from "../data/entries.ts";
 import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
 import { healthFolders, publisherAddress, repairAddress, repairPlace } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";

@@ -1,6 +1,5 @@
-import type { HealthReport } from "../../registry/health.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { chunkCount, type Entry, layerAddress } from "../data/entries.ts";
+import { chunkCount, type Entry, type HealthReport, layerAddress } from "../data/entries.ts";
 import { stateOf } from "../search/select.ts";
 import {
 	changesFolders,

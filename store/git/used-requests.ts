@@ -1,6 +1,6 @@
 import { appendFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { maxClockSkewMs, parseTimestamp } from "../../registry/timestamp.ts";
+import { maxClockSkewMs, parseTimestamp } from "../../registry/sender.ts";
 import { readTextIfThere, replaceFile } from "../files/files.ts";
 import { declinedFolder, reviewFolders, serviceIdentity, type UsedRequest } from "../store.ts";
 import { listCommits, personText, readCommits, trailersOf } from "./commands/commits.ts";

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { collectFolder } from "../../publish/collect.ts";
-import { describedFor, isDescribed } from "../../registry/description.ts";
+import { isDescribed } from "../../registry/description.ts";
 import { judgeChange, namesOf } from "../../registry/judge.ts";
 import { langs } from "../../registry/smallkey.ts";
+import { describedFor } from "../../site/data/entry.ts";
 import { readTextIfThere } from "../../store/files/files.ts";
 import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { matchesGlob } from "../../registry/owners.ts";
+import { matchesGlob } from "../../registry/sender.ts";
 import { packageFolders, root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { lineAt, linesOf, parseJson } from "../../registry/json.ts";
+import { lineAt, parseJson } from "../../registry/json.ts";
 import { textsOf } from "../../registry/texts.ts";
 import { test } from "../helpers/suite.ts";
 
@@ -68,15 +68,15 @@ for (const [what, json, ...problems] of documents)
 		assert.equal(problemsOf(json), problems));
 
 test("a JSON pointer has a line", () => {
-	const lines = linesOf('{\n "a": [\n  1,\n  {"b/c": "}{,:\\"",\n   "d":\n 2}],\r\n "e": null}');
+	const content = '{\n "a": [\n  1,\n  {"b/c": "}{,:\\"",\n   "d":\n 2}],\r\n "e": null}';
 	const expected: Record<string, number> = {
 		...{ "": 1, "/a": 2, "/a/0": 3, "/a/1/b~1c": 4, "/a/1/d": 5, "/a/1/missing": 4, "/e": 7, "/e/deeper": 7 },
 	};
-	for (const [pointer, line] of Object.entries(expected)) assert.is(lineAt(lines, pointer), line, pointer);
-	assert.is(lineAt(linesOf('{"a":1,\n"b":2'), "/b"), 1, "what is no JSON has no lines");
+	for (const [pointer, line] of Object.entries(expected)) assert.is(lineAt(content, pointer), line, pointer);
+	assert.is(lineAt('{"a":1,\n"b":2', "/b"), 1, "text that is not JSON has no lines");
 	const text = `{\n"a": 1,\n"${"x".repeat(5000)}": {\n"b": 1,\n"b": 2 } }`;
 	assert.equal(problemsOf(text), [`/${"x".repeat(158)}…: ${twice}`]);
-	assert.is(lineAt(linesOf(text), `/${"x".repeat(158)}…`), 3, "a pointer that was cut");
+	assert.is(lineAt(text, `/${"x".repeat(158)}…`), 3, "a pointer that was cut");
 });
 
 test.run();

@@ -1,18 +1,11 @@
 import * as assert from "uvu/assert";
+import { inLanguageOf, refuseFile } from "../../api/reply.ts";
 import { parseJson } from "../../registry/json.ts";
 import { owners } from "../../registry/schemas/definitions.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
+import { parseTimestamp } from "../../registry/sender.ts";
 import { targetNames } from "../../registry/targets/table.ts";
-import {
-	oneOf,
-	type Problem,
-	prefersFrench,
-	problemAt,
-	textIn,
-	textOf,
-	texts,
-} from "../../registry/texts.ts";
-import { parseTimestamp } from "../../registry/timestamp.ts";
+import { oneOf, type Problem, problemAt, textIn, textOf, texts } from "../../registry/texts.ts";
 import { schemaFiles } from "../../site/data/openapi.ts";
 import { test } from "../helpers/suite.ts";
 
@@ -58,7 +51,10 @@ const headers: [string | null, boolean][] = [
 ];
 
 test("Accept-Language chooses French where it is preferred to English", () => {
-	for (const [header, is] of headers) assert.is(prefersFrench(header), is, `${header}`.slice(0, 40));
+	for (const [header, isFrench] of headers) {
+		const { headers: chosen } = inLanguageOf(refuseFile(), header);
+		assert.is(chosen["Content-Language"] === "fr", isFrench, `${header}`.slice(0, 40));
+	}
 });
 
 const noon = Date.UTC(2026, 2, 4, 12);

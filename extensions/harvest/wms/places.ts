@@ -1,5 +1,4 @@
 import { containsExtent, getCenter, getIntersection, isEmpty, scaleFromCenter } from "ol/extent.js";
-import { type Bounds, reproject } from "../../../registry/projections.ts";
 import { isGeographic, wkidOf } from "../../../site/service/boxes.ts";
 import {
 	boxOf,
@@ -10,6 +9,7 @@ import {
 } from "../../../site/service/capabilities.ts";
 import type { PictureFacts } from "../../../site/service/picture.ts";
 import { scaleOfBox, sideAtScale } from "../../../site/service/picture.ts";
+import { type Bounds, reproject } from "../../../site/service/projections.ts";
 
 /** `boxes`: in the coordinates of a reference. `isSure`: the layer has to be drawn there. */
 export interface Places {

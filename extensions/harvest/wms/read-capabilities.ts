@@ -5,7 +5,6 @@ import type { Ask } from "../../../api/service/net/ask.ts";
 import { Trouble } from "../../../api/service/net/trouble.ts";
 import { type NamedDescription, plainKeywords } from "../../../registry/description.ts";
 import { causeOf } from "../../../registry/health.ts";
-import { degreesOf } from "../../../registry/projections.ts";
 import { maxAbstract, maxTitle } from "../../../registry/schemas/description.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { plainText } from "../../../registry/untrusted-text.ts";
@@ -23,6 +22,7 @@ import {
 	textFor,
 } from "../../../site/service/capabilities.ts";
 import type { Parts } from "../../../site/service/decode.ts";
+import { degreesOf } from "../../../site/service/projections.ts";
 import { NotCapabilities, readCapabilities } from "../../../site/service/read-capabilities.ts";
 import { checkEntries, type Described, orTrouble, quote } from "../finding.ts";
 

@@ -7,7 +7,6 @@ import { clientsWith } from "../../../api/service/github.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { collectSource, type Source } from "../../../publish/collect.ts";
 import { placeFile } from "../../../publish/place-file.ts";
-import { describedFor } from "../../../registry/description.ts";
 import {
 	type CauseCode,
 	type CheckResult,
@@ -22,6 +21,7 @@ import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../../../scripts/validate.ts";
 import { buildOutput } from "../../../site/build/output.ts";
+import { describedFor } from "../../../site/data/entry.ts";
 import { type Proof, type Proofs, proposedFolder } from "../../../site/data/proofs.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";

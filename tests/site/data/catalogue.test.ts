@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import Ajv from "ajv";
 import * as assert from "uvu/assert";
-import { parseHealthReport } from "../../../registry/health.ts";
-import { chunkOf, type Entry } from "../../../site/data/entries.ts";
+import { chunkOf, type Entry, parseHealthReport } from "../../../site/data/entries.ts";
 import { catalogueChunk } from "../../../site/data/entry.ts";
 import type { CatalogueSettings } from "../../../site/data/files.ts";
 import { test } from "../../helpers/suite.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import glob from "fast-glob";
-import { matchesGlob } from "../../../../registry/owners.ts";
+import { matchesGlob } from "../../../../registry/sender.ts";
 
 export interface ActionCall {
 	inputs: Record<string, string>;

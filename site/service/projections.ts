@@ -1,5 +1,5 @@
 import proj4 from "proj4";
-import type { Extent } from "./generic.ts";
+import type { Extent } from "../../registry/generic.ts";
 
 const nad83 = "+ellps=GRS80 +towgs84=0,0,0 +no_defs";
 const wgs84 = "+datum=WGS84 +no_defs";
