@@ -11,7 +11,6 @@ import { layerAddress } from "../../site/data/entries.ts";
 import type { LangProof, Proof, Proofs } from "../../site/data/proofs.ts";
 import { folderPages } from "../../site/http/folder-pages.ts";
 import { Html, html } from "../../site/static/html.ts";
-import { type ProofText, texts } from "./texts.ts";
 
 /** The headless one first, which needs half the processor time. */
 const browserPlaces = [
@@ -101,8 +100,57 @@ export function reportOf(proofs: Proofs, layers: ReadonlyMap<string, Pick<Row, "
 	};
 }
 
+const english = {
+	title: "Proof that the layers draw",
+	"count-one": "{0} of {1} layers draw.",
+	count: "{0} of {1} layers draw.",
+	"unknown-one": "{0} was not drawn by any run yet.",
+	unknown: "{0} were not drawn by any run yet.",
+	"not-drawn": "Layers that do not draw",
+	drawn: "Layers that draw",
+	since: "not drawn since {0}",
+	"last-look": "last look: {0}",
+	last: "the last picture",
+	"features-one": "{0} feature",
+	features: "{0} features",
+	share: "{0}% of the map coloured",
+	picture: "Map of {0}",
+	search: "Search by title, smallkey or owner",
+	owner: "owner: {0}",
+	"only-en": "English only: {0}",
+	"only-fr": "French only: {0}",
+} as const;
+
+type ProofText = keyof typeof english;
+
+const french: Readonly<Record<ProofText, string>> = {
+	title: "Preuve que les couches s’affichent",
+	"count-one": "{0} couche sur {1} s’affiche.",
+	count: "{0} couches sur {1} s’affichent.",
+	"unknown-one": "{0} n’a pas encore été dessinée.",
+	unknown: "{0} n’ont pas encore été dessinées.",
+	"not-drawn": "Couches qui ne s’affichent pas",
+	drawn: "Couches qui s’affichent",
+	since: "pas dessinée depuis le {0}",
+	"last-look": "dernier examen : {0}",
+	last: "la dernière image",
+	"features-one": "{0} entité",
+	features: "{0} entités",
+	share: "{0}\u00a0% de la carte en couleur",
+	picture: "Carte de {0}",
+	search: "Chercher par titre, clé ou responsable",
+	owner: "responsable : {0}",
+	"only-en": "Anglais seulement : {0}",
+	"only-fr": "Français seulement : {0}",
+};
+
+export const proofTexts: Readonly<Record<Lang, Readonly<Record<ProofText, string>>>> = {
+	en: english,
+	fr: french,
+};
+
 function wordsIn(lang: Lang) {
-	const say = (code: ProofText, ...values: (string | number)[]) => filled(texts[lang], { code, values });
+	const say = (code: ProofText, ...values: (string | number)[]) => filled(proofTexts[lang], { code, values });
 	const counted = (count: number, code: Countable<ProofText>, ...others: number[]) =>
 		say(codeFor<ProofText>(lang, count, code), count, ...others);
 	return { say, counted };

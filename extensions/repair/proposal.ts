@@ -10,7 +10,67 @@ import type { Evidence } from "../harvest/agreement.ts";
 import { placeOf } from "../harvest/finding.ts";
 import type { Candidate } from "./candidates.ts";
 import type { Repair } from "./repair.ts";
-import { type RepairText, texts } from "./texts.ts";
+
+const english = {
+	layer: "Layer",
+	choose: "Several places agree alike. Nothing is changed: register the one that is right.",
+	registered: "Registered",
+	"found-place": "Found",
+	same: "the same layer",
+	perhaps: "perhaps the same layer",
+	head: "| | known | found | agrees |",
+	yes: "yes",
+	no: "no",
+	https: "https in place of http",
+	redirect: "the server redirects there permanently",
+	service: "the same service",
+	folder: "another folder of the same server",
+	similar: "a service of a similar name",
+	name: "name",
+	geometry: "geometry",
+	fields: "fields",
+	place: "extent",
+	scale: "scales",
+	symbols: "symbols",
+	count: "features",
+	title: "title",
+	abstract: "abstract",
+	keywords: "keywords",
+} as const;
+
+type RepairText = keyof typeof english;
+
+const french: Readonly<Record<RepairText, string>> = {
+	layer: "Couche",
+	choose: "Plusieurs endroits concordent également. Rien n’est modifié : inscrivez celui qui est juste.",
+	registered: "Inscrit",
+	"found-place": "Trouvé",
+	same: "la même couche",
+	perhaps: "peut-être la même couche",
+	head: "| | connu | trouvé | concorde |",
+	yes: "oui",
+	no: "non",
+	https: "https au lieu de http",
+	redirect: "le serveur y redirige en permanence",
+	service: "le même service",
+	folder: "un autre dossier du même serveur",
+	similar: "un service d’un nom semblable",
+	name: "nom",
+	geometry: "géométrie",
+	fields: "champs",
+	place: "étendue",
+	scale: "échelles",
+	symbols: "symboles",
+	count: "entités",
+	title: "titre",
+	abstract: "résumé",
+	keywords: "mots-clés",
+};
+
+export const repairTexts: Readonly<Record<Lang, Readonly<Record<RepairText, string>>>> = {
+	en: english,
+	fr: french,
+};
 
 /**
  * One proposal for each layer, or for each service whose layers moved together.
@@ -80,7 +140,7 @@ function evidenceOf({ layer, langs }: Repair): string {
 	return hash.digest("hex").slice(0, 16);
 }
 
-const saying = (lang: Lang) => (code: RepairText) => filled(texts[lang], { code, values: [] });
+const saying = (lang: Lang) => (code: RepairText) => filled(repairTexts[lang], { code, values: [] });
 
 export function traitText(trait: Evidence["trait"]): Record<Lang, string> {
 	return { en: saying("en")(trait), fr: saying("fr")(trait) };

@@ -1,5 +1,5 @@
-import { texts as proofTexts } from "../../extensions/prove/texts.ts";
-import { texts as repairTexts } from "../../extensions/repair/texts.ts";
+import { proofTexts } from "../../extensions/prove/report.ts";
+import { repairTexts } from "../../extensions/repair/proposal.ts";
 import { causes } from "../../registry/health.ts";
 import { fragmentTexts } from "../../registry/texts/filled.ts";
 import { texts } from "../../registry/texts.ts";

@@ -1,7 +1,8 @@
 // The process that asks map services and parses their answers, so that an answer can end or block only this process.
 import { clientsWith } from "../../../api/service/github.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
-import type { Harvested, Watched } from "../finding.ts";
+import { causeOf } from "../../../registry/health.ts";
+import { quote } from "../finding.ts";
 import { createHarvestLayer, createWatchLayer } from "../layer.ts";
 import { createReadCapabilities } from "../wms/read-capabilities.ts";
 import { maxLayerMs, type Order, type Report } from "./process.ts";
@@ -16,10 +17,10 @@ const tasks = {
 
 process.on("message", async ({ id, task, registration, before }: Order) => {
 	const signal = AbortSignal.timeout(maxLayerMs);
-	const report: Report = await tasks[task](registration, signal, before).then(
-		(result) => ({ id, result: result as Harvested & Watched }),
-		({ message }: Error) => ({ id, error: message }),
-	);
-	process.send?.(report);
+	const result = await tasks[task](registration, signal, before).catch(({ message }: Error) => {
+		// A fault of this program.
+		return { reason: causeOf("unread", quote(message)), orders: 1 };
+	});
+	process.send?.({ id, result } as Report);
 });
 process.on("disconnect", () => process.exit());

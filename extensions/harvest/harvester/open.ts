@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { repositoryPath } from "../../../api/service/data-dir.ts";
 import type { LayerPart, RunningService, Started } from "../../../api/service/extensions.ts";
 import { isoTime } from "../../../api/service/layer-status.ts";
 import { readHealth } from "../../../api/service/repository.ts";
@@ -19,7 +18,8 @@ import { createNotifier, createWatcher, type Notice } from "./health-checks.ts";
 import { createHarvestProcess } from "./process.ts";
 import { systemTimers } from "./schedule.ts";
 
-type HarvestStates = Pick<Harvester, "stateOf"> & Pick<ReturnType<typeof createWatcher>, "lastCheckOf">;
+export type HarvestStates = Pick<Harvester, "stateOf"> &
+	Pick<ReturnType<typeof createWatcher>, "lastCheckOf">;
 
 /** Adds harvest and health to the status of a layer. @param harvester null if this service does not harvest */
 export function createLayerParts(
@@ -74,56 +74,33 @@ async function againUntil(dataDir: string, nowMs: number, log: Log): Promise<num
 	return untilMs;
 }
 
-export type ServiceHarvester = ReturnType<typeof openHarvester>;
-
-export function openHarvester(
-	service: Pick<RunningService<HarvestSettings>, "configuration" | "store" | "smallkeys" | "log" | "observe">,
-	againUntilMs = 0,
-) {
-	const { configuration, store, smallkeys, log, observe } = service;
-	const { harvest, dataDir, notify: target } = configuration;
-	const now = () => new Date();
-	const notifier = target && createNotifier({ target, now, warn: (line) => log.warn(line) });
-	const child = createHarvestProcess({
-		module: new URL("./child.ts", import.meta.url),
-		environment: childEnvironment(configuration),
-	});
-	const common = {
-		...{ store, now, log, timers: systemTimers, allKeys: smallkeys, everyMs: harvest.every },
-		readHealth: () => readHealth(repositoryPath(dataDir)),
-		notify: notifier?.notify,
-	};
-	const watcher = createWatcher({ ...common, watch: child.watch });
-	const harvester = new Harvester({
-		...{ ...common, harvest: child.harvest, check: watcher.check, againUntilMs, quietMs: 200 },
-		count: (outcome) => observe({ kind: "harvest", outcome }),
-	});
-	harvester.start();
-	return {
-		harvester,
-		lastCheckOf: watcher.lastCheckOf,
-		notify: notifier?.notify,
-		close: async () => {
-			const closed = harvester.close();
-			child.close();
-			await closed;
-			await watcher.close();
-			notifier?.close();
-		},
-	};
-}
-
 export interface HarvestService {
 	notify?: ((notice: Notice) => unknown) | undefined;
 }
 
 /** Only with a repository on this machine. With `HARVEST=off` there is only the status of layers. */
 export async function startHarvest(service: RunningService<HarvestSettings>): Promise<Started> {
-	const { repository, configuration, log } = service;
+	const { repository, configuration, store, smallkeys, now, log, observe } = service;
+	const { harvest, dataDir, notify: target } = configuration;
 	if (repository === null) return { close: () => undefined };
-	if (!configuration.harvest.on) return { layer: createLayerParts(service, null), close: () => undefined };
-	const againUntilMs = await againUntil(configuration.dataDir, Date.now(), log);
-	const { harvester, lastCheckOf, notify, close } = openHarvester(service, againUntilMs);
+	if (!harvest.on) return { layer: createLayerParts(service, null), close: () => undefined };
+	const notifier = target && createNotifier({ target, now, warn: (line) => log.warn(line) });
+	const notify = notifier?.notify;
+	const child = createHarvestProcess({
+		module: new URL("./child.ts", import.meta.url),
+		environment: childEnvironment(configuration),
+	});
+	const common = { store, now, log, timers: systemTimers, allKeys: smallkeys, everyMs: harvest.every };
+	const { check, lastCheckOf, ...watcher } = createWatcher({
+		...{ ...common, notify, watch: child.watch },
+		readHealth: () => readHealth(repository),
+	});
+	const harvester = new Harvester({
+		...{ ...common, harvest: child.harvest, check, quietMs: 200 },
+		againUntilMs: await againUntil(dataDir, now().getTime(), log),
+		count: (outcome) => observe({ kind: "harvest", outcome }),
+	});
+	harvester.start();
 	const stateOf = (smallkey: string) => harvester.stateOf(smallkey);
 	return {
 		provides: { notify },
@@ -132,6 +109,12 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 		lastLook: (smallkey) => lastCheckOf(smallkey)?.at ?? null,
 		refresh: (refresh) => harvester.refresh(refresh),
 		gauges: () => ({ harvestsWaiting: harvester.waiting }),
-		close,
+		close: async () => {
+			const closed = harvester.close();
+			child.close();
+			await closed;
+			await watcher.close();
+			notifier?.close();
+		},
 	};
 }

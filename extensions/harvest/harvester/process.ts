@@ -5,7 +5,7 @@ import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { langs } from "../../../registry/smallkey.ts";
 import { lowerPriority } from "../../../store/git/commands/run.ts";
-import { findingOf, type Harvested, quote, type Watched } from "../finding.ts";
+import { findingOf, type Harvested, type Watched } from "../finding.ts";
 
 /** Of all requests for one layer. */
 export const maxLayerMs = 300_000;
@@ -31,13 +31,15 @@ export interface Order {
 
 type Result = Harvested & Watched;
 
-/** `error`: a fault of this program. */
-export type Report = { id: number } & ({ result: Result } | { error: string });
-
 /** `orders`: how many ended without a result. */
 interface Failure {
 	reason: Cause;
 	orders: number;
+}
+
+export interface Report {
+	id: number;
+	result: Result | Failure;
 }
 
 interface ProcessOptions {
@@ -63,14 +65,11 @@ function startProcess({ module, environment, limits }: ProcessOptions) {
 	let lastId = 0;
 
 	function end(reason: Cause): void {
-		for (const resolve of [...waiting.values()]) resolve({ reason, orders: waiting.size });
+		for (const resolve of waiting.values()) resolve({ reason, orders: waiting.size });
 		child.kill("SIGKILL");
 	}
 
-	child.on("message", (report: Report) => {
-		const failure = "error" in report && { reason: causeOf("unread", quote(report.error)), orders: 1 };
-		waiting.get(report.id)?.(failure || (report as { result: Result }).result);
-	});
+	child.on("message", ({ id, result }: Report) => waiting.get(id)?.(result));
 	child.on("error", () => end(causeOf("process-ended")));
 	child.on("exit", (_code, signal) => {
 		// V8 aborts without memory.
@@ -130,7 +129,6 @@ export function createHarvestProcess(options: ProcessOptions) {
 			const order = { task, registration, before };
 			signal?.throwIfAborted();
 			let result = await runShared(order);
-			signal?.throwIfAborted();
 			if ("reason" in result && result.orders > 1) result = await oneByOne(() => runAlone(order, signal));
 			signal?.throwIfAborted();
 			if (!("reason" in result)) return result;

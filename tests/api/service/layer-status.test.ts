@@ -4,7 +4,7 @@ import type { Client } from "../../../api/context.ts";
 import { clientOf } from "../../../api/node/address.ts";
 import { createReadStatus } from "../../../api/service/layer-status.ts";
 import { findWaiting } from "../../../api/service/repository.ts";
-import { createLayerParts, type ServiceHarvester } from "../../../extensions/harvest/harvester/open.ts";
+import { createLayerParts, type HarvestStates } from "../../../extensions/harvest/harvester/open.ts";
 import { acceptReview, parseReviewer } from "../../../extensions/review/decide.ts";
 import { type Lang, layerPath } from "../../../registry/smallkey.ts";
 import { believedDate } from "../../../store/git/commands/commits.ts";
@@ -14,8 +14,8 @@ import { feature, Local, manual, noon, responseOf, tiles, wms } from "../../help
 import { eventually, gate } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 
-type HarvestState = NonNullable<ReturnType<ServiceHarvester["harvester"]["stateOf"]>>;
-type LastCheck = NonNullable<ReturnType<ServiceHarvester["lastCheckOf"]>>;
+type HarvestState = NonNullable<ReturnType<HarvestStates["stateOf"]>>;
+type LastCheck = NonNullable<ReturnType<HarvestStates["lastCheckOf"]>>;
 
 const test = sharedSuite("status", async (use) => ({ local: use(await Local.open()) }));
 test.after.each(({ local }) => {

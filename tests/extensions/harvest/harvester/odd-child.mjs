@@ -14,7 +14,11 @@ const deeds = {
 		for (;;);
 	},
 	"/exits": () => process.exit(3),
-	"/fails": (id) => process.send({ id, error: "a fault of the program" }),
+	"/fails": (id) =>
+		process.send({
+			id,
+			result: { reason: { code: "unread", values: ["a fault of the program"] }, orders: 1 },
+		}),
 };
 
 process.on("message", ({ id, registration }) => deeds[new URL(registration.en.service_url).pathname](id));

@@ -1,10 +1,11 @@
 import * as assert from "uvu/assert";
+import type { RunningService } from "../../../../api/service/extensions.ts";
 import { createAsk } from "../../../../api/service/net/ask.ts";
 import { createFetch } from "../../../../api/service/net/fetch.ts";
 import { readConfiguration } from "../../../../api/service/settings.ts";
-import { openHarvester } from "../../../../extensions/harvest/harvester/open.ts";
+import { startHarvest } from "../../../../extensions/harvest/harvester/open.ts";
 import { createHarvestLayer } from "../../../../extensions/harvest/layer.ts";
-import { readHarvest } from "../../../../extensions/harvest/settings.ts";
+import { type HarvestSettings, readHarvest } from "../../../../extensions/harvest/settings.ts";
 import { Local } from "../../../helpers/local.ts";
 import { test } from "../../../helpers/suite.ts";
 import { eventually } from "../../../helpers/wait.ts";
@@ -26,14 +27,17 @@ test("a service harvests in a process of its own, commits what it finds, and sto
 		{ DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" },
 		readHarvest,
 	);
-	const { harvester, lastCheckOf, close } = openHarvester({
+	const { lastLook, changed, layer, close } = await startHarvest({
 		...{ configuration, store: local.store, log: logTo([], []), observe: () => undefined },
+		...{ repository: local.repository, now: () => new Date(local.now) },
 		smallkeys: () => local.publication.smallkeys(),
-	});
-	await eventually(() => lastCheckOf("ozone") !== null);
+	} as Partial<RunningService> as RunningService<HarvestSettings>);
+	await eventually(() => lastLook?.("ozone") !== null);
 	await put("gone", "/gone/MapServer/1");
-	harvester.follow("gone");
-	await eventually(() => lastCheckOf("gone")?.state === "wrong");
+	changed?.("", ["gone"]);
+	await eventually(() => lastLook?.("gone") !== null);
+	const status = await layer?.("gone", await local.store.read("gone"));
+	assert.is(status?.("en").health?.state, "wrong");
 	await close();
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
 	const registration = featureAt(peer.origin + mapLayer);
