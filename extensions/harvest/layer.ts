@@ -1,4 +1,3 @@
-import type { Ask } from "../../api/service/net/ask.ts";
 import { Trouble } from "../../api/service/net/trouble.ts";
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import { type Cause, causeOf } from "../../registry/health.ts";
@@ -33,7 +32,7 @@ import {
 import { lookAtWms } from "./wms/look.ts";
 import { type Clients, createReadCapabilities, describeLayers, within } from "./wms/read-capabilities.ts";
 
-const defaultMapWkid = 3978;
+export type ClientOptions = Pick<Clients, "ask" | "mapWkid"> & Partial<Clients>;
 
 /**
  * Never rejects.
@@ -61,8 +60,13 @@ export async function describe(registration: Registration, lang: Lang, clients: 
 	return describeLayers(type === "ogcWms" ? "WMS" : "WMTS", address, names, clients.read, lang);
 }
 
-export function createHarvestLayer(options: Omit<Clients, "read"> & Partial<Clients>): HarvestLayer {
-	const clients: Clients = { read: createReadCapabilities(options.ask), ...options };
+/** @param read given if others share the capabilities */
+export function createHarvestLayer({
+	ask,
+	mapWkid,
+	read = createReadCapabilities(ask),
+}: ClientOptions): HarvestLayer {
+	const clients = { ask, mapWkid, read };
 
 	return async (registration, signal, before = null) => {
 		const harvested: Harvested = { description: {}, partial: new Set(), findings: [] };
@@ -93,15 +97,11 @@ export function createHarvestLayer(options: Omit<Clients, "read"> & Partial<Clie
 
 /** Null if the document has no texts of its own in the language. */
 async function textsOf(registration: Registration, lang: Lang, clients: Clients) {
-	if (!isOgc(registration, lang)) return null;
+	if (!["ogcWms", "ogcWmts"].includes(serviceTypeOf(registration, lang))) return null;
 	const { description } = await describe(registration, lang, clients);
 	if ("renderer" in description) return null;
 	const { title, abstract, keywords } = description;
 	return { ...(title && { title }), ...(abstract && { abstract }), ...(keywords && { keywords }) };
-}
-
-function isOgc(registration: Registration, lang: Lang): boolean {
-	return ["ogcWms", "ogcWmts"].includes(serviceTypeOf(registration, lang));
 }
 
 /**
@@ -109,10 +109,8 @@ function isOgc(registration: Registration, lang: Lang): boolean {
  * @param site address of the catalogue, whose pages have to draw the layer; empty: unknown; null: it does not matter
  */
 export function createWatchLayer(
-	ask: Ask,
+	{ ask, mapWkid, read = createReadCapabilities(ask) }: ClientOptions,
 	site: string | null,
-	read = createReadCapabilities(ask),
-	mapWkid = defaultMapWkid,
 ): WatchLayer {
 	const check = createCheckLayer(ask, read);
 

@@ -36,7 +36,7 @@ export class RepairSearch {
 	readonly #owners = new Map<string, string>();
 
 	constructor(options: SearchOptions, registered: Iterable<CheckedLayer>) {
-		this.#watch = createWatchLayer(options.ask, null, undefined, options.mapWkid);
+		this.#watch = createWatchLayer(options, null);
 		this.#search = new CandidateSearch(options);
 		for (const { smallkey, registration } of registered)
 			for (const lang of langs) this.#owners.set(placeOf(registration, lang), smallkey);

@@ -168,11 +168,11 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 			.addHelpText("after", watchHelp),
 	);
 	const { owners } = parseOwners(await readIfThere(ownersPath));
-	const { network, publicUrl } = readConfiguration(withoutStore(environment));
+	const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(environment));
 	const { ask } = clientsWith(network);
 	const registered = await readLayers({ folder }, [], io);
 	const layers = await readLayers({ folder }, smallkeys, io);
-	const all = await watchAll(layers, ask, publicUrl);
+	const all = await watchAll(layers, { ask, mapWkid }, publicUrl);
 	const week = weekOf(io.now());
 	const states = new Map(all.map((layer) => [layer.smallkey, resultOf(layer)]));
 	const health = await writeHealth(folder, states, registered, io.now());

@@ -9,11 +9,8 @@ import { maxLayerMs, type Order, type Report } from "./process.ts";
 
 const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(process.env));
 const { ask } = clientsWith(network);
-const read = createReadCapabilities(ask);
-const tasks = {
-	harvest: createHarvestLayer({ ask, mapWkid, read }),
-	watch: createWatchLayer(ask, publicUrl, read, mapWkid),
-};
+const clients = { ask, mapWkid, read: createReadCapabilities(ask) };
+const tasks = { harvest: createHarvestLayer(clients), watch: createWatchLayer(clients, publicUrl) };
 
 process.on("message", async ({ id, task, registration, before }: Order) => {
 	const signal = AbortSignal.timeout(maxLayerMs);

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Io } from "../../../api/configuration.ts";
-import type { Ask } from "../../../api/service/net/ask.ts";
 import { mapWithProgress } from "../../../publish/build.ts";
 import { collectSource, type Source } from "../../../publish/collect.ts";
 import { placeFile } from "../../../publish/place-file.ts";
@@ -18,7 +17,7 @@ import { langs } from "../../../registry/smallkey.ts";
 import { plain } from "../../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import type { Watched } from "../finding.ts";
-import { createWatchLayer } from "../layer.ts";
+import { type ClientOptions, createWatchLayer } from "../layer.ts";
 
 /** `createAsk` bounds the requests. */
 export const layersAtOnce = 64;
@@ -50,10 +49,10 @@ export function pathInLayers(path: string): string {
  */
 export async function watchAll(
 	layers: readonly CheckedLayer[],
-	ask: Ask,
+	clients: ClientOptions,
 	site: string,
 ): Promise<(CheckedLayer & Watched)[]> {
-	const watch = createWatchLayer(ask, site);
+	const watch = createWatchLayer(clients, site);
 	const all = await mapWithProgress(layers, "looking at layers", layersAtOnce, async (layer) => {
 		return { ...layer, ...(await watch(layer.registration, undefined, layer.description)) };
 	});

@@ -105,13 +105,13 @@ async function writeReport(
 async function writeStates(
 	folder: string,
 	{ drawn, proofs, all }: { drawn: readonly CheckedLayer[]; proofs: Proofs; all: readonly CheckedLayer[] },
-	ask: Parameters<typeof watchAll>[1],
+	clients: Parameters<typeof watchAll>[1],
 	publicUrl: string,
 	now: Date,
 ): Promise<void> {
 	const states = new Map<string, CheckResult | null>(drawn.map(({ smallkey }) => [smallkey, null]));
 	const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
-	for (const layer of await watchAll(failed, ask, publicUrl))
+	for (const layer of await watchAll(failed, clients, publicUrl))
 		states.set(layer.smallkey, resultOf(layer) ?? unseen(proofs.get(layer.smallkey) ?? { langs: {} }));
 	await writeHealth(folder, states, all, now);
 }
@@ -129,7 +129,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			.addHelpText("after", help),
 	);
 	const configuration = readConfiguration(withoutStore(environment), readProve, readSite, readHarvest);
-	const { browser, publicUrl } = configuration;
+	const { browser, mapWkid, publicUrl } = configuration;
 	needBrowser(browser);
 	const pictures = resolve(out ?? configuration.pictures);
 	const folder = proposed ? join(pictures, proposedFolder) : pictures;
@@ -169,7 +169,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		const report = await writeReport(registered, all, proofs, folder, publicUrl);
 		if ("folder" in registered) {
 			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
-			await writeStates(registered.folder, { drawn, proofs, all }, ask, publicUrl, io.now());
+			await writeStates(registered.folder, { drawn, proofs, all }, { ask, mapWkid }, publicUrl, io.now());
 			io.print(`${healthPath} is written`);
 		}
 		if (configuration.notify && !proposed) {

@@ -28,7 +28,7 @@ async function watch(
 		return typeof feature === "function" ? feature(searchParams) : feature;
 	};
 	const ask = createAsk({ fetch: memoryFetch(answerOf, { asked: requests }), sleep: async () => {} });
-	const { state, findings } = await createWatchLayer(ask, null)(registration, signal);
+	const { state, findings } = await createWatchLayer({ ask, mapWkid: 3978 }, null)(registration, signal);
 	const texts = findings.map(({ pointer, text }) => [pointer, text.replace(/^\S+ /, "")]);
 	return { state, requests, findings: texts };
 }
@@ -105,7 +105,7 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 				? text(document, "text/xml")
 				: json(pathname.endsWith("/query") ? { features: [{}] } : document);
 		const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
-		const { state, findings } = await createWatchLayer(ask, null)(registration);
+		const { state, findings } = await createWatchLayer({ ask, mapWkid: 3978 }, null)(registration);
 		const said = findings[0]?.text.replace(/^\S+ /, "");
 		const expected = words === undefined ? null : document === site ? "down" : "wrong";
 		assert.equal([state, said], [expected, words], `${service_type} ${JSON.stringify(document)}`);

@@ -409,7 +409,7 @@ async function lookAt(
 		return { type: "image/png", body: answer ? drawn : blank };
 	};
 	const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
-	const { state, findings } = await createWatchLayer(ask, site)(registration);
+	const { state, findings } = await createWatchLayer({ ask, mapWkid: 3978 }, site)(registration);
 	const query = Object.fromEntries(new URLSearchParams(pictures[0]));
 	return {
 		state,

@@ -75,7 +75,7 @@ export function runMoves(moves: readonly Move[]): void {
 				harvested.findings.filter(({ lang }) => langsOf.includes(lang)),
 				[],
 			);
-			const watched = await createWatchLayer(server.clients().ask, null)(
+			const watched = await createWatchLayer({ ...server.clients(), mapWkid: 3978 }, null)(
 				repair.registration,
 				undefined,
 				repair.description,

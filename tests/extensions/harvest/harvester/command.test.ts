@@ -189,6 +189,15 @@ test("sick layers are written with the week in which they became sick; without a
 	assert.is(await health(), null);
 });
 
+test("a picture is asked for in the reference of the viewers' map", async () => {
+	const references = "<CRS>EPSG:3978</CRS><CRS>EPSG:3347</CRS>";
+	peer.on("/wms", text(capabilities.replace("<Title>", `${references}<Title>`), "text/xml"));
+	storeWms("roads", "roads");
+	const variables = { HARVEST_ALLOW_PRIVATE: "on", MAP_WKID: "3347" };
+	await runWith(variables, "watch-services");
+	assert.match(peer.asked.find((target) => target.includes("GetMap")) ?? "", "CRS=EPSG%3A3347");
+});
+
 test("layers that are not named keep what is known of them", async () => {
 	serveLayer(peer, { feature: json({ features: [] }) });
 	storeFeature("ozone");
