@@ -6,9 +6,9 @@ import { maxSibling, maxSiblings, maxTitle } from "../../registry/schemas/descri
 import { plainText } from "../../registry/untrusted-text.ts";
 import { addressBelow, type Document } from "../../site/service/arcgis.ts";
 import type { Capabilities } from "../../site/service/capabilities.ts";
-import { isObject, listOf, numberOf, textOf, wordOf } from "../../site/service/decode.ts";
+import { numberOf, textOf, wordOf } from "../../site/service/decode.ts";
 import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
-import { askDocument, askLayer, askLayers, askList } from "./arcgis/answers.ts";
+import { askLayer, askLayers, askList } from "./arcgis/answers.ts";
 import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { type Described, orNull, quote } from "./finding.ts";
 import { type Clients, describeLayers } from "./wms/read-capabilities.ts";
@@ -37,9 +37,6 @@ export async function findAlike(
 }
 
 async function findInArcgis(before: FeatureDescription, address: string, clients: Clients): Promise<Alike[]> {
-	const path = arcgisPath.exec(new URL(address).pathname);
-	if (!path) return [];
-	const number = Number(path[2] ?? -1);
 	const describeAll = async (layers: readonly Document[]): Promise<Alike[]> => {
 		if (layers.length > maxAlike) return [];
 		const alike: Alike[] = [];
@@ -49,12 +46,12 @@ async function findInArcgis(before: FeatureDescription, address: string, clients
 		}
 		return alike;
 	};
-	const document = await orNull(askDocument(addressBelow(address, "/.."), "service", clients.ask));
-	if (!document) return [];
+	const listed = await askLayers(address, clients.ask);
+	if (listed instanceof Trouble) return [];
 	const isNew = ({ id, name }: Document) =>
-		id !== number && !before.siblings?.includes(siblingText(wordOf(id), textOf(name)));
+		wordOf(id) !== numberIn(address) && !before.siblings?.includes(siblingText(wordOf(id), textOf(name)));
 	const isNamesake = (layer: Document) => textOf(layer.name).toLowerCase() === before.name.toLowerCase();
-	const namesakes = listOf(document.layers).filter(isObject).filter(isNew).filter(isNamesake);
+	const namesakes = listed.filter(isNew).filter(isNamesake);
 	const alike = await describeAll(namesakes);
 	if (alike.length > 0 || namesakes.length > maxAlike) return alike;
 	// A renamed layer can be identified only by its document.

@@ -105,8 +105,6 @@ interface PictureOptions {
 	address: string;
 	names: readonly (string | number)[];
 	reference: string;
-	/** Whether to name the last value of a dimension without a default. */
-	hasDimensions?: boolean;
 }
 
 /**
@@ -115,11 +113,11 @@ interface PictureOptions {
  */
 export function pictureRequest(
 	facts: PictureFacts | null,
-	{ address, names, reference, hasDimensions = true }: PictureOptions,
+	{ address, names, reference }: PictureOptions,
 ): PictureRequest {
 	const isOlder = facts?.isOlder ?? false;
 	const format = formatOf(facts?.formats ?? []);
-	const dimensions = hasDimensions ? (facts?.dimensions ?? []) : [];
+	const dimensions = facts?.dimensions ?? [];
 	return {
 		address: addressIn(facts?.address ?? "", address),
 		reference,

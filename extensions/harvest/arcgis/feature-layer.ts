@@ -147,35 +147,32 @@ export async function askAllLayers(address: string, ask: Ask): Promise<Document[
 const mapLayer = /\/MapServer\/(\d+)\/*$/i;
 
 async function askLegend(address: string, ask: Ask, troubles: Trouble[]): Promise<LegendEntry[]> {
-	const url = new URL(address);
-	const layerId = mapLayer.exec(url.pathname)?.[1];
-	if (layerId === undefined) return [];
-	url.pathname = url.pathname.replace(/(?<!\/)\/+\d+\/*$/, "");
-	return readLegend(await askExtra(url.href, "/legend", ask, troubles), Number(layerId));
+	const [, number] = mapLayer.exec(new URL(address).pathname) ?? [];
+	if (number === undefined) return [];
+	return readLegend(await askExtra(address, "/../legend", ask, troubles), Number(number));
 }
 
 async function askCount(address: string, layer: Document, ask: Ask, troubles: Trouble[]) {
 	const [first, second] = queryForms(layer);
 	const count = (query: Record<string, string>) =>
 		orTrouble(askDocument(address, "service", ask, "/query", { ...query, returnCountOnly: "true" }));
-	let answer = await count(first);
+	const answer = await count(first);
 	// Another form of the query is of no use if the service is down.
-	if (answer instanceof Trouble && !(answer.state === "down" && answer.isTemporary))
-		answer = await count(second);
-	if (!(answer instanceof Trouble)) {
-		const features = numberOf(answer.count) ?? -1;
-		return features < 0 ? null : features;
-	}
-	if (answer.isTemporary) troubles.push(new Trouble("down", answer.what));
-	return null;
+	const isDown = answer instanceof Trouble && answer.state === "down" && answer.isTemporary;
+	const last = answer instanceof Trouble && !isDown ? await count(second) : answer;
+	const features = numberOf(orNothing(last, troubles).count) ?? -1;
+	return features < 0 ? null : features;
 }
 
 /** @param troubles gets a temporary failure. A permanent one is ignored, so that the rest is stored. */
-async function askExtra(address: string, path: string, ask: Ask, troubles: Trouble[]): Promise<Document> {
-	const document = await orTrouble(askDocument(address, "service", ask, path));
+function orNothing(document: Document | Trouble, troubles: Trouble[]): Document {
 	if (!(document instanceof Trouble)) return document;
 	if (document.isTemporary) troubles.push(new Trouble("down", document.what));
 	return {};
+}
+
+async function askExtra(address: string, path: string, ask: Ask, troubles: Trouble[]): Promise<Document> {
+	return orNothing(await orTrouble(askDocument(address, "service", ask, path)), troubles);
 }
 
 interface LayerParts {

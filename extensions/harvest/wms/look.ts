@@ -42,18 +42,13 @@ export async function lookAtWms(subject: Subject, ask: Ask): Promise<Look> {
 	const first = await firstPicture(subject, facts, ask);
 	if (!first)
 		return { isDrawn: false, notes: [causeOf("unknown-references", quote(facts.references.join(", ")))] };
-	const { request, places, picture, notes } = first;
-	const [firstBox = [], ...others] = places.boxes;
-	let drawnBox = isBlank(picture) ? null : firstBox;
-	for (const box of others) {
-		if (drawnBox) break;
-		const next = await askPicture(request, box, facts, ask);
-		if (next instanceof Trouble) throw next;
-		if (!isBlank(next)) drawnBox = box;
-	}
-	if (drawnBox) {
+	const { request, places, notes } = first;
+	for (const [at, box] of places.boxes.entries()) {
+		const picture = at === 0 ? first.picture : await askPicture(request, box, facts, ask);
+		if (picture instanceof Trouble) throw picture;
+		if (isBlank(picture)) continue;
 		const names = facts.dimensions.map(({ name }) => name).join(", ");
-		const isNeeded = names !== "" && (await needsDimension(subject, facts, request, drawnBox, ask));
+		const isNeeded = names !== "" && (await needsDimension(subject, facts, request, box, ask));
 		return { isDrawn: true, notes: isNeeded ? [...notes, causeOf("dimension", quote(names))] : notes };
 	}
 	if (places.isSure) throw new Trouble("empty", causeOf("empty-picture", quote(name)));
@@ -129,8 +124,11 @@ async function needsDimension(
 	box: readonly number[],
 	ask: Ask,
 ): Promise<boolean> {
-	const options = { address, names: [name], reference, hasDimensions: false };
-	const picture = await askPicture(pictureRequest({ ...facts, address: place }, options), box, facts, ask);
+	const request = pictureRequest(
+		{ ...facts, address: place, dimensions: [] },
+		{ address, names: [name], reference },
+	);
+	const picture = await askPicture(request, box, facts, ask);
 	return picture instanceof Trouble ? isRefused(picture) : isBlank(picture);
 }
 
