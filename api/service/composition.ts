@@ -131,7 +131,8 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	const gauges = async () => ({
 		layers: publication.size,
 		queue: store.waiting,
-		commitsBehind: await store.branch.commitsBehind(),
+		// A damaged repository must not hide the other gauges, of which `isReady` is one.
+		commitsBehind: await store.branch.commitsBehind().catch(() => null),
 		filesBehind: publication.files.behind,
 		isReady: all.readiness() === null ? 1 : 0,
 		...all.gauges(),

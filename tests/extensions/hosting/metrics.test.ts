@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { observeCommits } from "../../../api/service/composition.ts";
@@ -64,7 +64,7 @@ test("metrics have a port of their own, with one path", async () => {
 	await served.close();
 });
 
-test("a service with METRICS_PORT measures itself, not at the port of publishers and readers", async () => {
+test("a service with METRICS_PORT measures itself, not at the port of publishers and readers, and with a damaged repository", async () => {
 	await using folder = await temporaryFolder();
 	await using server = await serve({ DATA_DIR: folder.path, METRICS_PORT: "0", SITE: "off" });
 	assert.is((await fetch(`${server.url}/metrics`)).status, 404);
@@ -72,6 +72,10 @@ test("a service with METRICS_PORT measures itself, not at the port of publishers
 	const [, metricsUrl = ""] = /^Metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m.exec(server.output()) ?? [];
 	const text = await (await fetch(metricsUrl)).text();
 	assertLines(text, ['requests_total{route="doc",status="404"} 1', "layers 0", "commits_behind 0"]);
+	await writeFile(join(folder.path, "repository.git/refs/heads/main"), "garbage\n");
+	const damaged = await (await fetch(metricsUrl)).text();
+	assertLines(damaged, ["layers 0"]);
+	assert.not.match(damaged, "fragments_commits_behind");
 });
 
 test("the alerts name metrics that there are", async () => {
