@@ -1,7 +1,10 @@
-import { resolve } from "node:path";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { WrongError } from "../api/configuration.ts";
+import { targetNames } from "../registry/targets/table.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
 import { buildOutput, catalogueLine, checkOutput, updateChecksums } from "../site/build/output.ts";
+import { schemaFiles } from "../site/data/openapi.ts";
 import { createRun } from "./terminal/command-line.ts";
 import { nameSource, withSource } from "./validate.ts";
 
@@ -9,7 +12,7 @@ const buildHelp = `
 A wrong file of a folder prevents the whole build. With --repo everything else is built, and a wrong file in its last
 valid form; the exit code is 1 in both cases.`;
 
-export const run = createRun("build", async ({ read, environment, io, extensions }) => {
+const build = createRun("build", async ({ read, environment, io, extensions }) => {
 	const [options] = await read((line) =>
 		withSource(line)
 			.option("--out <dir>", "output folder; the files of removed layers are removed from it", "dist")
@@ -35,3 +38,17 @@ export const run = createRun("build", async ({ read, environment, io, extensions
 	if (problems.length > 0)
 		throw new WrongError(`${count}; those files are served in their last valid form, or not at all`);
 });
+
+const schemas = createRun("schemas", async ({ read, io }) => {
+	const [{ out, url }] = await read((line) =>
+		line
+			.option("--out <dir>", "where to write", "dist/schemas")
+			.option("--url <url>", "where the paths of the service begin", "/"),
+	);
+	await mkdir(out, { recursive: true });
+	const files = schemaFiles(targetNames, url);
+	for (const [name, text] of files) await writeFile(join(out, name), text);
+	io.print(`${counted(files.size, "file")} in ${out}`);
+});
+
+export const runs = { build, schemas };

@@ -109,36 +109,35 @@ async function askAtTerminal(question: string, hidden = false): Promise<string |
 
 export const purposes: readonly Purpose[] = ["publish", "review", "host", "operate", "move", "develop"];
 
-function command(
-	name: string,
+function command<Name extends string>(
+	name: Name,
 	purpose: Purpose,
 	summary: string,
-	load: () => Promise<{ run: Run }>,
+	load: () => Promise<{ runs: Readonly<Record<Name, Run>> }>,
 ): AppCommand {
-	return { name, purpose, summary, load: async () => (await load()).run };
+	return { name, purpose, summary, load: async () => (await load()).runs[name] };
 }
 
-const signed = (name: "put" | "remove" | "sign") => async () => ({
-	run: (await import("./put.ts")).runs[name],
-});
+const put = () => import("./put.ts");
+const build = () => import("./build.ts");
 
 const coreCommands = [
-	command("put", "publish", "register a layer, or change it, by a signed PUT", signed("put")),
+	command("put", "publish", "register a layer, or change it, by a signed PUT", put),
 	command(
 		"register",
 		"publish",
 		"send a folder of registrations to a service, or store it in one commit",
 		() => import("./register.ts"),
 	),
-	command("remove", "publish", "remove layers, each by a signed DELETE", signed("remove")),
-	command("sign", "publish", "print the three headers that sign a request, for curl", signed("sign")),
+	command("remove", "publish", "remove layers, each by a signed DELETE", put),
+	command("sign", "publish", "print the three headers that sign a request, for curl", put),
 	command(
 		"validate",
 		"publish",
 		"check registrations without writing anything",
 		() => import("./validate.ts"),
 	),
-	command("build", "host", "render every fragment as a static file", () => import("./build.ts")),
+	command("build", "host", "render every fragment as a static file", build),
 	command("serve", "operate", "serve on this machine", () => import("./serve.ts")),
 	command(
 		"sender",
@@ -146,12 +145,7 @@ const coreCommands = [
 		"add, change and remove senders, who may publish",
 		() => import("./sender.ts"),
 	),
-	command(
-		"schemas",
-		"develop",
-		"write the JSON Schemas and the OpenAPI document",
-		() => import("./schemas.ts"),
-	),
+	command("schemas", "develop", "write the JSON Schemas and the OpenAPI document", build),
 ];
 
 export function commandsOf(

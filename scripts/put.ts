@@ -1,13 +1,18 @@
 // npx fragment-publisher put, remove and sign
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Io } from "../api/configuration.ts";
+import { type Environment, type Io, Variables } from "../api/configuration.ts";
 import { askService, errorsOf, type ServiceAnswer } from "../api/service/github.ts";
-import { readConfiguration, withoutStore } from "../api/service/settings.ts";
+import { type Configuration, readConfiguration, withoutStore } from "../api/service/settings.ts";
+import { draftAddress } from "../registry/draft.ts";
+import { judgeChange } from "../registry/judge.ts";
+import { warningsOf } from "../registry/registration.ts";
 import type { LayerStatus } from "../registry/schemas/answers.ts";
+import { langs, layerPath, parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
+import { renderLayer, targetPath } from "../registry/targets/table.ts";
+import { textsOf } from "../registry/texts.ts";
 import { plain, tryJson } from "../registry/untrusted-text.ts";
-import { removeMany } from "./send/many.ts";
-import { printDraft, printPreview, readKeys } from "./send/preview-batch.ts";
+import { utf8Of } from "../store/files/files.ts";
 import {
 	explain,
 	findSecret,
@@ -17,6 +22,7 @@ import {
 	sendRequest,
 	signWith,
 } from "./send/request.ts";
+import { removeMany } from "./send/send-batch.ts";
 import { createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
 
 const timeoutMs = 15_000;
@@ -104,6 +110,67 @@ function healthLine({ state, since, at }: LayerStatus["health"]): string {
 
 export function indented(lines: readonly string[] = []): string[] {
 	return lines.map((line) => `  ${line}`);
+}
+
+/**
+ * Prints problems and warnings, and the fragments before the first harvest. `file`: a path for the messages.
+ * @returns exit code: 1 if the registration is wrong
+ */
+function printPreview(
+	{ smallkey, file, body }: { smallkey: string; file: string; body: Uint8Array },
+	configuration: Configuration,
+	io: Io,
+): number {
+	// With an impossible smallkey, the document is judged under another one: all problems are printed at
+	// once.
+	const name = parseSmallkey(smallkey) ?? "any";
+	const edit = { path: layerPath(name), kind: "file", bytes: body } as const;
+	const { layers, problems } = judgeChange(null, [edit], "anyone");
+	const registration = layers.get(name)?.registration;
+	const wrong = textsOf(problems).map((line) => `${file}: ${line}`);
+	if (name !== smallkey) wrong.unshift(`${smallkey}: a smallkey ${smallkeyRule}`);
+	for (const line of wrong) io.warn(plain(line));
+	if (!registration || wrong.length > 0) return exitCodes.wrong;
+	for (const warning of textsOf(warningsOf(registration))) io.warn(plain(`warning: ${file}: ${warning}`));
+	for (const lang of langs) {
+		const texts = renderLayer(configuration.targets, lang, smallkey, registration, null, configuration);
+		for (const [index, target] of configuration.targets.entries()) {
+			const text = texts[index] ?? null;
+			io.print(`/${targetPath(target, lang, smallkey)}`);
+			const shown = text && JSON.stringify(JSON.parse(text), null, 2);
+			io.print(shown ?? "(cannot be expressed there)");
+		}
+	}
+	return exitCodes.done;
+}
+
+/** Prints nothing without `PUBLIC_URL`, or if the registration is too long for an address. */
+async function printDraft(
+	{ smallkey, body }: { smallkey: string; body: Uint8Array },
+	environment: Environment,
+	io: Io,
+): Promise<void> {
+	const variables = new Variables(environment);
+	const publicUrl = variables.address("PUBLIC_URL");
+	variables.check();
+	const address = await draftAddress(publicUrl, { smallkey, text: new TextDecoder().decode(body) });
+	if (address !== null) io.warn(`Try it as a draft: ${address}`);
+}
+
+/**
+ * Smallkeys with white space or commas between them. `warn` gets a line about an unlikely encoding.
+ * @throws {Error} that names the first invalid smallkey
+ */
+export async function readKeys(path: string, warn: (line: string) => void): Promise<string[]> {
+	const bytes = await readFile(path);
+	const utf8 = utf8Of(bytes);
+	if (utf8 !== bytes) warn(`${path}: is in UTF-16, and read so`);
+	const items = utf8.toString().match(/[^\s,]+/g) ?? [];
+	const bad = items.find((item) => parseSmallkey(item) === null);
+	if (bad !== undefined) {
+		throw new Error(`${path}: a smallkey ${smallkeyRule}, not ${JSON.stringify(bad.slice(0, 80))}`);
+	}
+	return [...new Set(items)];
 }
 
 const defaultWaitSeconds = 120;

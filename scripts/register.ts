@@ -1,12 +1,18 @@
+import { join } from "node:path";
 import { type Environment, type Io, WrongError } from "../api/configuration.ts";
+import { putEdits } from "../api/register.ts";
 import { openStore } from "../api/service/data-dir.ts";
 import { readConfiguration } from "../api/service/settings.ts";
+import { mapWithProgress } from "../publish/build.ts";
+import { collectFolder } from "../publish/collect.ts";
+import { judgeChange, type LayerFile, problemLine } from "../registry/judge.ts";
 import type { Registration } from "../registry/registration.ts";
+import { folderOf, isOtherFile } from "../registry/smallkey.ts";
+import { textsOf } from "../registry/texts.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
-import { isRefusal } from "../store/store.ts";
-import { registerMany } from "./send/many.ts";
-import { printComparison } from "./send/preview-batch.ts";
-import { compareWithStore, readBatch, storeBatch } from "./send/send-batch.ts";
+import { type Commit, type Edit, isRefusal, type Meta, type Store } from "../store/store.ts";
+import { compareWithStore, printComparison } from "./send/comparison.ts";
+import { registerMany } from "./send/send-batch.ts";
 import {
 	checkSender,
 	createRun,
@@ -24,7 +30,7 @@ What is stored already is skipped: after an interruption, run the same again. --
 files are accepted, the layers of --owned that the folder does not have. It lists them, and asks. Without --remove-at-most it
 removes at most 10, and at most a tenth of those that match (or 2).`;
 
-export const run = createRun("register", async ({ read, environment, io }) => {
+const register = createRun("register", async ({ read, environment, io }) => {
 	const [options, folder] = await read((line) =>
 		line
 			.argument("<dir>", "a folder of <smallkey>.json, or of <ab>/<smallkey>.json as in layers/")
@@ -116,3 +122,92 @@ async function registerInStore(
 		await close();
 	}
 }
+
+export const maxConcurrent = 32;
+
+/**
+ * `<smallkey>.json`, or `<ab>/<smallkey>.json` as in `layers/`; sorted, with one line for each problem.
+ * @throws {Error} if there is no such folder
+ */
+export async function readBatch(folder: string) {
+	const problems: string[] = [];
+	/** By the path of a layer's file in the repository; with its name in the batch's folder. */
+	const files = new Map<string, LayerFile & { name: string }>();
+	for (const file of collectFolder(folder)) {
+		// Service descriptions are harvested again. A batch does not change owners and health.
+		if (isOtherFile(file.path) || file.path.endsWith(".service.json")) continue;
+		const below = file.path.slice("layers/".length);
+		const path = below.includes("/")
+			? file.path
+			: `layers/${folderOf(below.replace(/\.json$/, ""))}/${below}`;
+		const name = join(folder, below);
+		const duplicate = files.get(path);
+		if (duplicate) problems.push(`${name}: is the same layer as ${duplicate.name}`);
+		else files.set(path, { ...file, path, name });
+	}
+	const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+	const result = judgeChange(null, sorted, "anyone");
+	problems.push(
+		...result.problems.map((problem) =>
+			problemLine({ ...problem, file: files.get(problem.file)?.name ?? problem.file }),
+		),
+	);
+	const layers = [...result.layers].sort(([a], [b]) => (a < b ? -1 : 1));
+	return {
+		registrations: new Map(layers.map(([smallkey, layer]) => [smallkey, layer.registration])),
+		problems,
+	};
+}
+
+interface StoreBatch {
+	sender: string;
+	time: number;
+	review: boolean;
+	reviewName?: string | undefined;
+	partial?: boolean;
+}
+
+interface StoredBatch {
+	changed: number;
+	commit: Commit;
+	refused: string[];
+}
+
+/**
+ * In one commit; without `partial` all or none. Registrations that are stored already are skipped, so that a
+ * batch can be repeated. The errors: why nothing was changed.
+ */
+export async function storeBatch(
+	store: Store,
+	registrations: ReadonlyMap<string, Registration>,
+	{ sender, time, review, reviewName, partial = false }: StoreBatch,
+): Promise<StoredBatch | { errors: string[] }> {
+	let changed = 0;
+	let refused: string[] = [];
+	const meta = batchMeta(`register a batch of ${counted(registrations.size, "layer")}`, sender, time, review);
+	const outcome = await store.change(
+		async (now) => {
+			const decided = await mapWithProgress(
+				registrations,
+				"comparing",
+				maxConcurrent,
+				([smallkey, registration]) => putEdits(now, smallkey, registration, "text"),
+			);
+			const errors = decided.flatMap((edits) => (isRefusal(edits) ? edits.errors : []));
+			if (errors.length > 0 && !partial) return { status: 409, errors };
+			refused = textsOf(errors);
+			const stored = decided.filter((edits): edits is Edit[] => !isRefusal(edits));
+			changed = stored.filter((edits) => edits.length > 0).length;
+			return stored.flat();
+		},
+		{ ...meta, ...(reviewName !== undefined && { reviewName }) },
+	);
+	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { changed, commit: outcome, refused };
+}
+
+export function batchMeta(subject: string, sender: string, time: number, review = false): Meta {
+	const trailers = [["Sender", sender]] as const;
+	return { smallkey: null, author: sender, time, subject, trailers, request: null, review };
+}
+
+export const runs = { register };

@@ -69,7 +69,7 @@ async function askForLayers(dataDir: string, id: string, io: Io): Promise<void> 
 	);
 }
 
-export const run = createRun("sender", async ({ read, environment, io }) => {
+const sender = createRun("sender", async ({ read, environment, io }) => {
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
 	const place = sendersPath(dataDir);
 	const printSender = async (id: string) =>
@@ -210,3 +210,5 @@ function senderLines(sender: Sender, place: string): string[] {
 		...(contact ? [`contact    ${contact}`] : []),
 	];
 }
+
+export const runs = { sender };

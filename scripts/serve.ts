@@ -13,7 +13,7 @@ import { counted } from "../registry/untrusted-text.ts";
 import { versionLine } from "../store/files/version.ts";
 import { createRun } from "./terminal/command-line.ts";
 
-export const run = createRun("serve", async ({ read, environment, io, extensions }) => {
+const serve = createRun("serve", async ({ read, environment, io, extensions }) => {
 	await read((line) =>
 		line
 			.version(versionLine(), "--version", "print the version and its commit")
@@ -132,3 +132,5 @@ function welcome({ url, service, senders, configuration }: Started): string {
 		"",
 	].join("\n");
 }
+
+export const runs = { serve };

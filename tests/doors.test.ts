@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { review } from "../extensions/review/review.ts";
-import { readBatch, storeBatch } from "../scripts/send/send-batch.ts";
+import { readBatch, storeBatch } from "../scripts/register.ts";
 import { judgePush } from "../store/hook/push.ts";
 import { isRefusal } from "../store/store.ts";
 import { feature, Handlers, wms } from "./helpers/handlers.ts";

@@ -9,7 +9,7 @@ import { descriptionPath, langs } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { textsOf } from "../../registry/texts.ts";
 import { counted } from "../../registry/untrusted-text.ts";
-import { batchMeta, maxConcurrent } from "../../scripts/send/send-batch.ts";
+import { batchMeta, maxConcurrent } from "../../scripts/register.ts";
 import { type Commit, type Edit, isRefusal, type Reader, type Refusal } from "../../store/store.ts";
 import { type DumpRecord, type Moved, moveDocument, type NotMoved } from "./document.ts";
 

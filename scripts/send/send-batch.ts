@@ -1,121 +1,123 @@
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pMap from "p-map";
-import type { Io } from "../../api/configuration.ts";
-import { putEdits } from "../../api/register.ts";
-import { mapWithProgress } from "../../publish/build.ts";
-import { collectFolder } from "../../publish/collect.ts";
-import { judgeChange, type LayerFile, problemLine } from "../../registry/judge.ts";
-import type { Registration } from "../../registry/registration.ts";
-import { folderOf, isOtherFile } from "../../registry/smallkey.ts";
-import { textsOf } from "../../registry/texts.ts";
-import { counted, plain } from "../../registry/untrusted-text.ts";
-import { type Commit, type Edit, isRefusal, type Meta, type Reader, type Store } from "../../store/store.ts";
+import { type Environment, type Io, WrongError } from "../../api/configuration.ts";
+import { canonicalText, type Registration } from "../../registry/registration.ts";
+import { counted, firstOf, plain } from "../../registry/untrusted-text.ts";
 import { exitCodes } from "../terminal/command-line.ts";
-import { type Comparison, compareBatch } from "./preview-batch.ts";
-import { createSend, type SenderKey, type SendResult } from "./request.ts";
+import {
+	checkRemoval,
+	compareWithService,
+	printComparison,
+	type RemoveOthers,
+	readOthers,
+} from "./comparison.ts";
+import { createSend, findSecret, type SenderKey, type SendResult } from "./request.ts";
 
-export const maxConcurrent = 32;
-
-/**
- * `<smallkey>.json`, or `<ab>/<smallkey>.json` as in `layers/`; sorted, with one line for each problem.
- * @throws {Error} if there is no such folder
- */
-export async function readBatch(folder: string) {
-	const problems: string[] = [];
-	/** By the path of a layer's file in the repository; with its name in the batch's folder. */
-	const files = new Map<string, LayerFile & { name: string }>();
-	for (const file of collectFolder(folder)) {
-		// Service descriptions are harvested again. A batch does not change owners and health.
-		if (isOtherFile(file.path) || file.path.endsWith(".service.json")) continue;
-		const below = file.path.slice("layers/".length);
-		const path = below.includes("/")
-			? file.path
-			: `layers/${folderOf(below.replace(/\.json$/, ""))}/${below}`;
-		const name = join(folder, below);
-		const duplicate = files.get(path);
-		if (duplicate) problems.push(`${name}: is the same layer as ${duplicate.name}`);
-		else files.set(path, { ...file, path, name });
-	}
-	const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-	const result = judgeChange(null, sorted, "anyone");
-	problems.push(
-		...result.problems.map((problem) =>
-			problemLine({ ...problem, file: files.get(problem.file)?.name ?? problem.file }),
-		),
-	);
-	const layers = [...result.layers].sort(([a], [b]) => (a < b ? -1 : 1));
-	return {
-		registrations: new Map(layers.map(([smallkey, layer]) => [smallkey, layer.registration])),
-		problems,
-	};
-}
-
-interface StoreBatch {
-	sender: string;
-	time: number;
-	review: boolean;
+interface ManyOptions {
+	url: string;
+	/** The name under which the changes wait for a reviewer together. */
 	reviewName?: string | undefined;
-	partial?: boolean;
+	/** By default the first sender of the senders file. */
+	sender?: string | undefined;
+	json?: boolean | undefined;
+	dryRun?: boolean;
 }
 
-interface StoredBatch {
-	changed: number;
-	commit: Commit;
-	refused: string[];
-}
+const maxKeys = 100;
 
 /**
- * In one commit; without `partial` all or none. Registrations that are stored already are skipped, so that a
- * batch can be repeated. The errors: why nothing was changed.
+ * If all were accepted, it then removes what `others` selects.
+ * @param isComplete false if the folder has wrong files: then nothing is removed
+ * @returns exit code: 1 if the service refused a layer, 2 if not all were sent
+ * @throws {WrongError} before anything is sent, if more layers would be removed than `others` allows
  */
-export async function storeBatch(
-	store: Store,
+export async function registerMany(
 	registrations: ReadonlyMap<string, Registration>,
-	{ sender, time, review, reviewName, partial = false }: StoreBatch,
-): Promise<StoredBatch | { errors: string[] }> {
-	let changed = 0;
-	let refused: string[] = [];
-	const meta = batchMeta(`register a batch of ${counted(registrations.size, "layer")}`, sender, time, review);
-	const outcome = await store.change(
-		async (now) => {
-			const decided = await mapWithProgress(
-				registrations,
-				"comparing",
-				maxConcurrent,
-				([smallkey, registration]) => putEdits(now, smallkey, registration, "text"),
-			);
-			const errors = decided.flatMap((edits) => (isRefusal(edits) ? edits.errors : []));
-			if (errors.length > 0 && !partial) return { status: 409, errors };
-			refused = textsOf(errors);
-			const stored = decided.filter((edits): edits is Edit[] => !isRefusal(edits));
-			changed = stored.filter((edits) => edits.length > 0).length;
-			return stored.flat();
-		},
-		{ ...meta, ...(reviewName !== undefined && { reviewName }) },
+	options: ManyOptions,
+	others: (RemoveOthers & { isComplete: boolean }) | null,
+	environment: Environment,
+	io: Io,
+): Promise<number> {
+	const removal = others && (await readOthers(options.url, new Set(registrations.keys()), others.owned));
+	if (options.dryRun) {
+		const comparison = await compareWithService(registrations, options.url, removal?.keys ?? [], io);
+		printComparison(comparison, options.json === true, io);
+	}
+	if (removal && others?.isComplete) checkRemoval(removal, others);
+	if (options.dryRun) return exitCodes.done;
+	const key = await findSecret(options.sender ?? null, environment, io);
+	// One signal for both batches: nothing is removed after an interruption.
+	const interrupted = io.interrupted();
+	const sameIo = { ...io, interrupted: () => interrupted };
+	const encoder = new TextEncoder();
+	const bodies = [...registrations].map(
+		([key, layer]) => [key, encoder.encode(canonicalText(layer))] as const,
 	);
-	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { changed, commit: outcome, refused };
+	const result = await sendBatch(new Map(bodies), options, key, sameIo);
+	const code = codeOf(result);
+	if (!options.json) printRegistered(result, options.url, io);
+	const mayRemove = code === exitCodes.done && others?.isComplete === true && !interrupted.aborted;
+	if (!removal || !others || !mayRemove) {
+		if (options.json) io.print(JSON.stringify(result));
+		if (removal) io.warn("nothing is removed: not all files of the folder are registered");
+		return code;
+	}
+	const { keys } = removal;
+	if (keys.length > 0 && !others.yes) await confirm(keys, options.url, io);
+	const removals = await sendBatch(new Map(keys.map((name) => [name, null])), options, key, sameIo);
+	if (options.json) io.print(JSON.stringify({ ...result, others: removalLists(removals) }));
+	else printRemoved(removals, options.url, io);
+	return codeOf(removals);
 }
 
-export function compareWithStore(
-	store: Reader,
-	registrations: ReadonlyMap<string, Registration>,
-	refuse: (error: string) => void,
-): Promise<Comparison> {
-	return compareBatch(registrations, [], async (smallkey, registration) => {
-		const edits = await putEdits(store, smallkey, registration, "text");
-		if (isRefusal(edits)) {
-			for (const error of textsOf(edits.errors)) refuse(error);
-			return null;
-		}
-		if (edits.length === 0) return "unchanged";
-		return (await store.ids(smallkey)) ? "changed" : "added";
-	});
+/** @returns exit code, as `registerMany` */
+export async function removeMany(
+	smallkeys: readonly string[],
+	options: ManyOptions,
+	environment: Environment,
+	io: Io,
+): Promise<number> {
+	const key = await findSecret(options.sender ?? null, environment, io);
+	const result = await sendBatch(new Map(smallkeys.map((name) => [name, null])), options, key, io);
+	if (options.json) io.print(JSON.stringify(removalLists(result)));
+	else printRemoved(result, options.url, io);
+	return codeOf(result);
 }
 
-export function batchMeta(subject: string, sender: string, time: number, review = false): Meta {
-	const trailers = [["Sender", sender]] as const;
-	return { smallkey: null, author: sender, time, subject, trailers, request: null, review };
+function removalLists({ changed, waiting, refused, unsent }: BatchResult) {
+	return { removed: changed, waiting, refused, unsent };
+}
+
+function printRegistered(result: BatchResult, url: string, io: Io): void {
+	const { changed, unchanged, waiting } = result;
+	const all = counted(Object.values(result).flat().length, "layer");
+	io.print(
+		`${changed.length} changed, ${unchanged.length} as they were${restOf(result)}, of ${all} for ${url}`,
+	);
+	printKeys("changed", changed, io);
+	printKeys("waiting for a reviewer", waiting, io);
+}
+
+function printRemoved(result: BatchResult, url: string, io: Io): void {
+	io.print(`${counted(result.changed.length, "layer")} removed from ${url}${restOf(result)}`);
+	printKeys("removed", result.changed, io);
+	printKeys("waiting for a reviewer", result.waiting, io);
+}
+
+function restOf({ waiting, refused }: BatchResult): string {
+	const waits = waiting.length > 0 ? `, ${waiting.length} waiting for a reviewer` : "";
+	return `${waits}${refused.length > 0 ? `, ${refused.length} refused` : ""}`;
+}
+
+function printKeys(label: string, keys: readonly string[], io: Io): void {
+	if (keys.length > 0) io.print(`${label}: ${firstOf(keys, maxKeys)}`);
+}
+
+async function confirm(keys: readonly string[], url: string, io: Io): Promise<void> {
+	io.warn(`To be removed from ${url}, since the folder does not have them: ${keys.join(" ")}`);
+	const answer = await io.ask(`Remove ${counted(keys.length, "layer")}? Type yes: `);
+	if (answer === null) throw new WrongError("nothing is removed: without a terminal this needs --yes");
+	if (answer.toLowerCase() !== "yes") throw new WrongError("nothing is removed");
 }
 
 const maxRequests = 8;
@@ -126,13 +128,7 @@ const defaultTimes = {
 	noteMs: 5_000,
 };
 
-export interface BatchTarget {
-	url: string;
-	/** The name under which the changes wait for a reviewer together. */
-	reviewName?: string | undefined;
-}
-
-export interface BatchResult {
+interface BatchResult {
 	changed: string[];
 	unchanged: string[];
 	/** On a branch for a reviewer, now or before. */
@@ -147,7 +143,7 @@ export interface BatchResult {
  */
 export async function sendBatch(
 	changes: ReadonlyMap<string, Uint8Array | null>,
-	{ url, reviewName }: BatchTarget,
+	{ url, reviewName }: Pick<ManyOptions, "url" | "reviewName">,
 	key: SenderKey,
 	io: Io,
 	times: Partial<typeof defaultTimes> = {},
@@ -188,6 +184,7 @@ export async function sendBatch(
 
 	const note = setInterval(() => io.warn(progressText(result, changes.size)), noteMs);
 	await pMap(changes, send, { concurrency: maxRequests }).finally(() => clearInterval(note));
+	for (const keys of Object.values(result)) keys.sort();
 	if (result.unsent.length > 0) {
 		const why = interrupted.aborted ? "interrupted" : "the service does not answer, or cannot serve now";
 		io.warn(`${why}: ${counted(result.unsent.length, "layer")} not sent. ${again}`);

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { isVersion2, type Registration } from "../../registry/registration.ts";
-import { readBatch } from "../../scripts/send/send-batch.ts";
+import { readBatch } from "../../scripts/register.ts";
 import { root } from "../helpers/process.ts";
 import { filesIn, folderSuite, writeFiles } from "../helpers/world.ts";
 import { type Catalogue, datasets, energy, french, records, startCatalogue } from "./catalogue-answers.ts";

@@ -10,7 +10,7 @@ import { isSenderId } from "../../../registry/sender.ts";
 import { parseLayerPath, parseSmallkey } from "../../../registry/smallkey.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
-import { readKeys } from "../../../scripts/send/preview-batch.ts";
+import { readKeys } from "../../../scripts/put.ts";
 import { checkSender, createRun, exitCodes, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { listTree } from "../../../store/git/commands/tree.ts";

@@ -1,69 +1,19 @@
-import { readFile } from "node:fs/promises";
 import pMap from "p-map";
-import { type Environment, type Io, Variables, WrongError } from "../../api/configuration.ts";
+import { type Io, WrongError } from "../../api/configuration.ts";
+import { putEdits } from "../../api/register.ts";
 import { askService, errorsOf } from "../../api/service/github.ts";
-import type { Configuration } from "../../api/service/settings.ts";
-import { draftAddress } from "../../registry/draft.ts";
-import { judgeChange } from "../../registry/judge.ts";
-import { canonicalText, type Registration, warningsOf } from "../../registry/registration.ts";
+import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { matchesGlob } from "../../registry/sender.ts";
-import { langs, layerPath, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
-import { renderLayer, targetPath } from "../../registry/targets/table.ts";
+import { parseSmallkey } from "../../registry/smallkey.ts";
 import { textsOf } from "../../registry/texts.ts";
-import { counted, plain, tryJson } from "../../registry/untrusted-text.ts";
+import { counted, tryJson } from "../../registry/untrusted-text.ts";
 import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries.ts";
-import { utf8Of } from "../../store/files/files.ts";
 import { blobId } from "../../store/hashes.ts";
-import { exitCodes } from "../terminal/command-line.ts";
+import { isRefusal, type Reader } from "../../store/store.ts";
 
-/**
- * Prints problems and warnings, and the fragments before the first harvest. `file`: a path for the messages.
- * @returns exit code: 1 if the registration is wrong
- */
-export function printPreview(
-	{ smallkey, file, body }: { smallkey: string; file: string; body: Uint8Array },
-	configuration: Configuration,
-	io: Io,
-): number {
-	// With an impossible smallkey, the document is judged under another one: all problems are printed at
-	// once.
-	const name = parseSmallkey(smallkey) ?? "any";
-	const edit = { path: layerPath(name), kind: "file", bytes: body } as const;
-	const { layers, problems } = judgeChange(null, [edit], "anyone");
-	const registration = layers.get(name)?.registration;
-	const wrong = textsOf(problems).map((line) => `${file}: ${line}`);
-	if (name !== smallkey) wrong.unshift(`${smallkey}: a smallkey ${smallkeyRule}`);
-	for (const line of wrong) io.warn(plain(line));
-	if (!registration || wrong.length > 0) return exitCodes.wrong;
-	for (const warning of textsOf(warningsOf(registration))) io.warn(plain(`warning: ${file}: ${warning}`));
-	for (const lang of langs) {
-		const texts = renderLayer(configuration.targets, lang, smallkey, registration, null, configuration);
-		for (const [index, target] of configuration.targets.entries()) {
-			const text = texts[index] ?? null;
-			io.print(`/${targetPath(target, lang, smallkey)}`);
-			const shown = text && JSON.stringify(JSON.parse(text), null, 2);
-			io.print(shown ?? "(cannot be expressed there)");
-		}
-	}
-	return exitCodes.done;
-}
+type Comparison = Record<"added" | "changed" | "unchanged" | "removed", string[]>;
 
-/** Prints nothing without `PUBLIC_URL`, or if the registration is too long for an address. */
-export async function printDraft(
-	{ smallkey, body }: { smallkey: string; body: Uint8Array },
-	environment: Environment,
-	io: Io,
-): Promise<void> {
-	const variables = new Variables(environment);
-	const publicUrl = variables.address("PUBLIC_URL");
-	variables.check();
-	const address = await draftAddress(publicUrl, { smallkey, text: new TextDecoder().decode(body) });
-	if (address !== null) io.warn(`Try it as a draft: ${address}`);
-}
-
-export type Comparison = Record<"added" | "changed" | "unchanged" | "removed", string[]>;
-
-export async function compareBatch(
+async function compareBatch(
 	registrations: ReadonlyMap<string, Registration>,
 	removed: readonly string[],
 	verbOf: (smallkey: string, registration: Registration) => Promise<keyof Comparison | null>,
@@ -128,20 +78,20 @@ export function printComparison(comparison: Comparison, isJson: boolean, io: Pic
 	);
 }
 
-/**
- * Smallkeys with white space or commas between them. `warn` gets a line about an unlikely encoding.
- * @throws {Error} that names the first invalid smallkey
- */
-export async function readKeys(path: string, warn: (line: string) => void): Promise<string[]> {
-	const bytes = await readFile(path);
-	const utf8 = utf8Of(bytes);
-	if (utf8 !== bytes) warn(`${path}: is in UTF-16, and read so`);
-	const items = utf8.toString().match(/[^\s,]+/g) ?? [];
-	const bad = items.find((item) => parseSmallkey(item) === null);
-	if (bad !== undefined) {
-		throw new Error(`${path}: a smallkey ${smallkeyRule}, not ${JSON.stringify(bad.slice(0, 80))}`);
-	}
-	return [...new Set(items)];
+export function compareWithStore(
+	store: Reader,
+	registrations: ReadonlyMap<string, Registration>,
+	refuse: (error: string) => void,
+): Promise<Comparison> {
+	return compareBatch(registrations, [], async (smallkey, registration) => {
+		const edits = await putEdits(store, smallkey, registration, "text");
+		if (isRefusal(edits)) {
+			for (const error of textsOf(edits.errors)) refuse(error);
+			return null;
+		}
+		if (edits.length === 0) return "unchanged";
+		return (await store.ids(smallkey)) ? "changed" : "added";
+	});
 }
 
 export interface RemoveOthers {
@@ -151,17 +101,15 @@ export interface RemoveOthers {
 	maxRemoved: number | undefined;
 }
 
-interface Removal {
-	keys: string[];
-	matching: number;
-}
-
 const maxFew = 10;
 const maxShare = 0.1;
 const minLimit = 2;
 
 /** A folder that a script has left empty must not empty a catalogue. @throws {WrongError} */
-export function checkRemoval({ keys, matching }: Removal, { owned, maxRemoved }: RemoveOthers): void {
+export function checkRemoval(
+	{ keys, matching }: Awaited<ReturnType<typeof readOthers>>,
+	{ owned, maxRemoved }: RemoveOthers,
+): void {
 	const few = Math.min(maxFew, Math.max(minLimit, Math.floor(matching * maxShare)));
 	const max = maxRemoved ?? few;
 	if (keys.length <= max) return;
@@ -198,11 +146,7 @@ async function readCatalogueKeys(url: string, option: string): Promise<string[]>
  * The smallkeys of a service's catalogue that match a glob and are not `kept`. @throws {Error} as
  * `readCatalogueKeys`
  */
-export async function readOthers(
-	url: string,
-	kept: ReadonlySet<string>,
-	owned: readonly string[],
-): Promise<Removal> {
+export async function readOthers(url: string, kept: ReadonlySet<string>, owned: readonly string[]) {
 	const keys = await readCatalogueKeys(url, "--remove-others");
 	const matching = keys.filter(
 		(key) => parseSmallkey(key) !== null && owned.some((glob) => matchesGlob(glob, key)),
