@@ -56,7 +56,6 @@ export type Route =
 	| { kind: "status"; segment: string }
 	| { kind: "version" | "healthz" | "readyz" }
 	| { kind: "other"; route: OtherRoute }
-	// Decided by the method and the target alone.
 	| { kind: "refused" | "preflight"; reply: Reply };
 
 /**

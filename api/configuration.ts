@@ -18,7 +18,6 @@ export interface Io {
 	interrupted(): AbortSignal;
 }
 
-/** Ends a command with its message and exit code 1. */
 export class WrongError extends Error {}
 
 export class Variables {
@@ -108,7 +107,6 @@ export function readServing(variables: Variables, docsMaxKeys: { fallback: numbe
 	};
 }
 
-/** Null if the layers are on this machine. */
 export function readGitHub(variables: Variables) {
 	const repository = variables.matching("GITHUB_REPOSITORY", "", /^[\w.-]+\/[\w.-]+$/, "owner/name");
 	if (repository === "") return null;

@@ -54,24 +54,20 @@ export type ReadStatus = (
 
 export interface Question {
 	method: string;
-	/** Below the base path, with its query. */
 	path: string;
 	basePath: string;
 	ifNoneMatch: string | null;
 	acceptEncoding: string;
 	/** The absolute address of the request; null if unknown, so that links are relative. */
 	address: string | null;
-	/** For limits; empty: not limited. */
 	client: Client;
 }
 
 export interface OtherRoute {
 	name: string;
-	/** What bounds the work for one request, since anyone may send it. */
 	bound: string;
 	/** Answers only what no other route does, and never another method. */
 	isFallback?: boolean;
-	/** @param path below the base path, with its query */
 	matches: (path: string) => boolean;
 	answer: (question: Question) => Promise<Reply> | Reply;
 }
@@ -94,7 +90,6 @@ export interface Context {
 /** Limits writes, never reads. Returns the seconds to wait; 0 if the write is allowed. */
 export interface WriteLimiter {
 	address(address: string): number | Promise<number>;
-	/** Takes further tokens from an address whose write had a wrong signature. */
 	punish(address: string): void;
 	/**
 	 * After the signature is verified, so that no other client can use up a sender's tokens. A repeated
@@ -130,10 +125,6 @@ interface Allowance {
 	burst: number;
 }
 
-/**
- * A bucket of tokens for each address and sender, of which a write takes one, and a bucket of bytes for each
- * sender.
- */
 export class TokenBuckets implements WriteLimiter {
 	readonly #buckets = new Map<string, { tokens: number; timeMs: number }>();
 

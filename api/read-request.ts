@@ -24,7 +24,6 @@ export interface ReadSettings {
 const maxItems = 1000;
 const maxTargetLength = 16_000;
 
-/** Dotted JavaScript identifiers of ASCII letters, digits, `_` and `$`. */
 const callbackPattern = /^[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*$/;
 const maxCallbackLength = 128;
 

@@ -53,7 +53,6 @@ export function answerRead(
 	return replyWith(request, fragments, ifNoneMatch);
 }
 
-/** Null if the fragments are larger than any answer. @param begun an item whose fragment is being read */
 async function readAll(
 	items: readonly string[],
 	folder: string,

@@ -19,7 +19,6 @@ export interface RequestedChange {
 	/** The commit's: `register 23ax5t (wms)`. */
 	subject: string;
 	edits: Edits;
-	/** After `edits`; null for a removal. */
 	registration: () => Registration | null;
 }
 
@@ -118,13 +117,11 @@ function updateParser(kind: "any layer" | "features", updateOf: (members: Member
 	};
 }
 
-/** `{"fr": {"service_name": "…"}}` */
 const parseUpdate = updateParser("any layer", ({ en = {}, fr = {}, ...whole }) => {
 	if (!isObject(en)) return problemAt("/en", "object");
 	return isObject(fr) ? { en, fr, whole } : problemAt("/fr", "object");
 });
 
-/** Members for both languages, or exactly `{"en": {…}, "fr": {…}}`. */
 const parseUpdateFeature = updateParser("features", (members) => {
 	const { en, fr } = members;
 	const isByLang = Object.keys(members).length === langs.length && isObject(en) && isObject(fr);
@@ -166,7 +163,6 @@ function requestUpdate(
 }
 
 interface ChangeKind {
-	/** Judges what needs no store. */
 	parse(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal;
 	status: number;
 	/** Without it, and while the change waits for a reviewer, the body is the receipt. */
@@ -174,10 +170,7 @@ interface ChangeKind {
 }
 
 export const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, ChangeKind>> = {
-	/**
-	 * PUT <base>/register/<smallkey>, /v1/register/… and /v2/register/… (specification, "Write: register a
-	 * layer").
-	 */
+	/** PUT <base>/register/<smallkey>, /v1/register/… and /v2/register/… (specification, "Write: register a layer"). */
 	register: { parse: parseRegister, status: 201 },
 	/** DELETE <base>/register/<smallkey>, /v1/register/… and /v2/register/…, with an empty body. */
 	remove: { parse: parseRemove, status: 204 },

@@ -28,7 +28,6 @@ export interface Reply {
 export const fragmentHeaders = {
 	"Content-Type": "application/json; charset=utf-8",
 	"Access-Control-Allow-Origin": "*",
-	// Pages of other sites may read these headers.
 	"Access-Control-Expose-Headers": "ETag, Date",
 	// For a minute, another one while a cache fetches it again, and longer while the origin is down (RFC
 	// 5861).
@@ -69,7 +68,6 @@ const encoder = new TextEncoder();
 
 export const emptyBody = new Uint8Array(0);
 
-/** 304 if the request names the tag (RFC 9110, section 13.1.2), else 200. */
 export function answerTagged(
 	headers: Record<string, string> & { ETag: string },
 	ifNoneMatch: string | null,

@@ -7,7 +7,6 @@ import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
 const encoder = new TextEncoder();
 
 export interface Sender {
-	/** 1 to 64 of A-Z a-z 0-9 . _ -, so that commits can contain it. */
 	id: string;
 	/** Shared with the publisher; never logged. */
 	secret: string;
@@ -22,9 +21,7 @@ export interface Sender {
 
 export type Senders = ReadonlyMap<string, Sender>;
 
-/** In this order (specification, "Signature computation"). */
 interface Signed {
-	/** The request target as it arrived, without a query: `/v1/register/23ax5t`. */
 	path: string;
 	sender: string;
 	timestamp: string;
@@ -35,7 +32,6 @@ export function messageOf({ path, sender, timestamp, body }: Signed): Uint8Array
 	return joined(path + sender + timestamp, body);
 }
 
-/** HMAC-SHA-256, for the `Authorization` header: 43 characters of URL-safe base64 without padding. */
 export function sign(secret: string, signed: Signed): Promise<string> {
 	return signMessage(secret, messageOf(signed));
 }
@@ -60,7 +56,6 @@ function sameText(expected: string, text: string): boolean {
 	return difference === 0;
 }
 
-/** 32 bytes in URL-safe base64 without padding. */
 const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
 
 /** What is wrong with the form of a signature; it reveals nothing of a secret. */
@@ -81,7 +76,6 @@ function mistakeOf(text: string): Text {
 	return text.length === 43 ? textOf("signature-other") : textOf("signature-length", text.length);
 }
 
-/** The hash of a signature is the trailer `Request` of its commit. */
 export async function sha256Hex(text: string): Promise<string> {
 	return hexOf(await hashes.sha256(encoder.encode(text)));
 }

@@ -18,7 +18,6 @@ export interface Write extends Conditions {
 	timestamp: string;
 	signature: string;
 	encoding: string;
-	/** Not signed: the name under which changes of a sender wait for a reviewer together. */
 	review: string;
 	length: number | null;
 }
@@ -111,7 +110,6 @@ const tooLarge: Refusal = {
 	errors: [/* @__PURE__ */ problemAt("", "body-size", maxRegistrationBytes)],
 };
 
-/** The signature covers the uncompressed bytes. */
 function judgeEncoding({ encoding }: Write): Refusal | null {
 	if (/^(?:identity)?$/i.test(encoding)) return null;
 	return { status: 415, errors: [problemAt("Content-Encoding", "encoding", shownValue(encoding))] };
@@ -136,7 +134,6 @@ async function verifyWrite(
 	return { sender, request };
 }
 
-/** What needs neither the body nor a hash, so that an invalid request costs little. */
 function judgeHead(write: Write, context: Context): Refusal | null {
 	const { sender, timestamp, signature } = write;
 	if (shapeHint(signature) !== null || sender === "" || timestamp === "") return unauthorized(write, context);
@@ -203,7 +200,6 @@ function parseChange(
 
 const dayMs = 86_400_000;
 
-/** `…/all` or `…/<days>`, at v2 followed by a limit. */
 const refreshPath = /\/(?:update|refresh)\/(?:(all)|(\d{1,5}))(?:\/([1-9]\d{0,6}))?$/;
 
 /**

@@ -13,7 +13,6 @@ export type LangDescription = NonNullable<Description["en"]>;
 
 export type FeatureDescription = Extract<LangDescription, { renderer: unknown }>;
 
-/** The layers of an OGC service that a registration names. */
 export type NamedDescription = Extract<LangDescription, { layers: unknown }>;
 
 export type Field = FeatureDescription["fields"][number];

@@ -37,7 +37,6 @@ export async function draftAddress(publicUrl: string, draft: Draft): Promise<str
 	return `${publicUrl.replace(/(?<!\/)\/+$/, "")}/?page=draft#draft=${packed}`;
 }
 
-/** Null where the link is truncated, invalid or too large. */
 export async function unpackDraft(link: string): Promise<Draft | null> {
 	if (link.length > maxReadLength || !/^[A-Za-z0-9_-]+$/.test(link)) return null;
 	try {

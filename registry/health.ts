@@ -39,13 +39,11 @@ export interface Sickness {
 	/** Of the last finding; an earlier version stored neither `code` nor `values`. */
 	code?: CauseCode;
 	values?: readonly string[];
-	/** A repair waits for a decision on a branch `repair/…`. */
 	repair?: true;
 }
 
 export type CheckResult = Omit<Sickness, "since" | "repair">;
 
-/** By smallkey; healthy layers are not listed. */
 export type Health = ReadonlyMap<string, Sickness>;
 
 /** Most layers in the file; those that have been sick longest are kept. */
@@ -76,7 +74,6 @@ export function checkResult(state: SickState, cause: Cause): CheckResult {
 	return { state, cause: text, code: cause.code, ...(values.length > 0 && { values }) };
 }
 
-/** Why a layer is sick; in English if no code is stored. `texts`: those of the language. */
 export function causeIn(
 	lang: Lang,
 	texts: CauseTexts,
@@ -148,7 +145,6 @@ export function updateHealth(
 	return after;
 }
 
-/** Names a repaired layer in a commit of `layers/health.json`. */
 export const repairTrailer = "Repair-Proposed";
 
 /**

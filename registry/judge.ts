@@ -136,7 +136,6 @@ function judgeFile(edit: EditedFile, rules: Rules) {
 	return registration ? { ...result, registration } : refuse(problems);
 }
 
-/** Outside `layers/` any name of visible characters is accepted. */
 function judgePlace(path: string, isRemoved: boolean): FileProblem | null {
 	if (isRemoved) return path === ownersPath ? problemOf(path, "owners-removed") : null;
 	if (isOtherFile(path)) return null;

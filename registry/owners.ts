@@ -26,7 +26,6 @@ export interface Owners {
 	operators: string[];
 	/** General rules before specific ones: the last match applies. */
 	rules: OwnerRule[];
-	/** Sender → the people who have its secret, and cannot approve what it sends. */
 	senders: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -73,7 +72,6 @@ export const hasNoId = (owner: string) => !/[/#]/.test(owner);
 
 export const nameOf = (owner: string) => owner.replace(/#\d+$/, "");
 
-/** Null for a team, and for a login without an id. */
 export function accountOf(owner: string): Account | null {
 	const [, login = "", id] = /^@([^/#]+)#(\d+)$/.exec(owner) ?? [];
 	return id === undefined ? null : { login, id: Number(id) };

@@ -66,7 +66,6 @@ export type LangNode = Registration2[Lang];
 
 export type ServiceType = LangNode["service_type"];
 
-/** The answers to GetFeatureInfo that RAMP reads. */
 export const readInfoTypes: ReadonlySet<string> = new Set(["text/html", "text/plain", "application/json"]);
 
 export function serviceTypeOf(registration: Registration, lang: Lang): ServiceType {
@@ -93,7 +92,6 @@ export function harvestedLangs(registration: Registration): Lang[] {
 	});
 }
 
-/** Names of layers in an OGC service; empty for any other service. */
 export function namedLayers(registration: Registration, lang: Lang): readonly string[] {
 	const type = serviceTypeOf(registration, lang);
 	if (type !== "ogcWms" && type !== "ogcWmts") return [];
@@ -168,9 +166,6 @@ function* oddQuery(address: string, { search }: URL): Generator<Text> {
 const privateHost =
 	/^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.[\d.]+$|^::1?$|^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:|^::ffff:/;
 
-/**
- * What is accepted but probably not intended: for the receipt, `validate` and the review. Makes no requests.
- */
 export function warningsOf(registration: Registration): Problem[] {
 	const isSame = shownLayersOf(registration, "en") === shownLayersOf(registration, "fr");
 	return [

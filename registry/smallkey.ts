@@ -37,7 +37,6 @@ export function layerPath(smallkey: string): string {
 	return `layers/${folderOf(smallkey)}/${smallkey}.json`;
 }
 
-/** `layers/23/23ax5t.service.json` */
 export function descriptionPath(smallkey: string): string {
 	return `layers/${folderOf(smallkey)}/${smallkey}.service.json`;
 }
@@ -46,7 +45,6 @@ export function fileName(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Null for any other path, and for a wrong folder. */
 export function parseLayerPath(
 	path: string,
 ): { smallkey: string; kind: "registration" | "description" } | null {

@@ -63,7 +63,6 @@ export function textsOf(problems: readonly Problem[], lang: Lang = "en"): string
 
 export type LazyProblem = () => readonly [pointer: string, rule: Text];
 
-/** At most 20 problems and a count of the others: at most 16 kB as JSON. */
 export function listProblems(all: readonly LazyProblem[]): Problem[] {
 	const problems: Problem[] = [];
 	let bytes = 0;
@@ -115,7 +114,6 @@ export function shownValue(value: unknown): string | Text {
 	return safe.length > maxValueLength ? `${cut(safe, maxValueLength - 1)}…` : safe;
 }
 
-/** `toWellFormed` replaces half a surrogate pair. */
 function cut(text: string, length: number): string {
 	return text.slice(0, length).toWellFormed();
 }
@@ -152,7 +150,6 @@ function isRepeated({ keyword, params }: ErrorObject): boolean {
 	return keyword === "if" || keyword === "propertyNames";
 }
 
-/** A schema's `onlyOnWrite` applies to these of its rules. */
 const onlyOnWrite = ["maxLength", "pattern", "not"];
 
 function isOnlyOnWrite({ keyword, parentSchema }: ErrorObject): boolean {

@@ -2,7 +2,6 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Null where the text is not JSON. */
 export function tryJson(text: string): unknown {
 	try {
 		return JSON.parse(text);
@@ -99,7 +98,6 @@ const tags = /<[a-z/!][^<>]*>/gi;
 /** Character references of HTML: by name, or by a decimal or hexadecimal number. */
 const references = /&(?:([a-z]{2,8})|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi;
 
-/** Those that services in English and French use. */
 const characters: ReadonlyMap<string, string> = new Map(
 	Object.entries({
 		...{ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", rsquo: "’", lsquo: "‘" },

@@ -13,7 +13,6 @@ const closing = `
 <command> --help lists its options.
 Exit codes: 0 done, 1 something is wrong or refused, 2 the command could not look.`;
 
-/** In the order of their start. */
 export const allExtensions: App["extensions"] = [
 	createSite({ worker: new URL("./catalogue.ts", import.meta.url) }),
 	...extensions,
@@ -39,7 +38,6 @@ const runProgram = withErrors(async (argv, _environment, io, app) => {
 	return exitCodes.done;
 });
 
-/** @param all the extensions @throws {Error} if the command cannot be loaded */
 export async function run(
 	argv: readonly string[],
 	environment: Parameters<Run>[1],

@@ -1,4 +1,3 @@
-// npx fragment-publisher put, remove and sign
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Environment, type Io, Variables } from "../api/configuration.ts";

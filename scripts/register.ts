@@ -131,7 +131,6 @@ export const maxConcurrent = 32;
  */
 export async function readBatch(folder: string) {
 	const problems: string[] = [];
-	/** By the path of a layer's file in the repository; with its name in the batch's folder. */
 	const files = new Map<string, LayerFile & { name: string }>();
 	for (const file of collectFolder(folder)) {
 		// Service descriptions are harvested again. A batch does not change owners and health.

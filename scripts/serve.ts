@@ -59,7 +59,6 @@ const serve = createRun("serve", async ({ read, environment, io, extensions }) =
 		});
 		const url = await listen(server, configuration, "PORT, HOST", ". Set others; PORT=0 is any free port");
 		io.print(welcome({ url, service, senders: configured, configuration }));
-		// Accepted requests are still answered after an interruption.
 		if (!interrupted.aborted) await once(interrupted, "abort");
 		io.warn("Ending: what was accepted is answered and stored first. Once more ends it at once.");
 		await end();
@@ -98,7 +97,6 @@ function shellWord(text: string): string {
 	return /^[A-Za-z0-9/._-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** After the start: addresses, senders and a first command, without secrets. */
 function welcome({ url, service, senders, configuration }: Started): string {
 	const { place, created } = senders;
 	const { isTrial } = configuration;

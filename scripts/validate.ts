@@ -42,10 +42,6 @@ interface SourceOptions {
 	ref?: string | undefined;
 }
 
-/**
- * @returns the source, and its name for messages: `layers/ of this checkout`
- * @throws {Error} if the options contradict each other
- */
 export function nameSource({ layers, repo, ref }: SourceOptions): { source: Source; name: string } {
 	if (ref !== undefined && repo === undefined) throw new Error("--ref: is for --repo");
 	if (repo !== undefined) {
@@ -114,7 +110,6 @@ function checkAlone(file: NamedFile): Checked {
 	return { problems: withName(problems), warnings: withName(warnings) };
 }
 
-/** By the rules of a build; owners by those of writes, since a build does not read them. */
 function checkAll(files: readonly LayerFile[]): Checked {
 	const owners = files.filter(({ path }) => path === ownersPath);
 	const stored = judgeChange(namesOf(files), files, "stored");

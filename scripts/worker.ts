@@ -28,7 +28,6 @@ const noRecords = {
 	answer: async () => refuseFile(),
 };
 
-/** @param log gets a line for each write and each refusal */
 export function createSiteWorker(log: (fields: object) => void) {
 	return createWorker(log, (bindings) => [noRecords, ...catalogueRoutes(() => catalogueOf(bindings))]);
 }

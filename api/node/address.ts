@@ -12,7 +12,6 @@ import { answerWrite, type WriteBody, writeHeaders } from "../write.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Ranges, each with the length of its prefix in bits, whose `X-Forwarded-For` is trusted. */
 export type TrustedProxies = [Address, number][];
 
 /** In bits: a wider range would include a large part of the internet. */
@@ -81,10 +80,6 @@ function limitedAs(client: Address): { counted: string; shares: Client } {
 
 const hostPattern = /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/**
- * `https://layers.example.ca`, as the client sees it. Null where the request does not say it: an untrusted
- * proxy forwarded it, or a trusted one without `X-Forwarded-Proto`.
- */
 export function originOf({ headers, socket }: IncomingMessage, trusted: TrustedProxies): string | null {
 	const { host = "", "x-forwarded-proto": scheme } = headers;
 	if (!hostPattern.test(host) || !URL.canParse(`http://${host}`)) return null;
@@ -97,9 +92,6 @@ export function originOf({ headers, socket }: IncomingMessage, trusted: TrustedP
 	return isTrusted && (scheme === "http" || scheme === "https") ? `${scheme}://${host}` : null;
 }
 
-/**
- * From the connection's address back through `X-Forwarded-For`, to the first one that is no trusted proxy's.
- */
 function findClient(peer: Address, forwarded: string, trusted: TrustedProxies): Address {
 	const parts = forwarded.slice(-maxForwardedLength).split(",");
 	if (forwarded.length > maxForwardedLength) parts.shift();
@@ -133,7 +125,6 @@ export function answerGone(): Reply {
 	return { status: clientGone, headers: {}, body: emptyBody };
 }
 
-/** 512 of the largest bodies. */
 const defaultHeldBytes = 32 * 1024 * 1024;
 const maxBodies = 4_096;
 
@@ -144,7 +135,6 @@ const noRoom: Refusal = {
 	retryAfter: 1,
 };
 
-/** @param maxHeldBytes of bodies in memory, including those of writes that are being made */
 export function createWriter(context: Context, timeoutMs: number, maxHeldBytes = defaultHeldBytes) {
 	const bodies = new Room(maxBodies);
 	const bytes = new Room(maxHeldBytes);
@@ -198,7 +188,6 @@ function readBody(request: IncomingMessage, timeoutMs: number, room: Holding): P
 		const chunks: Buffer[] = [];
 		let length = 0;
 		let isDiscarded = false;
-		/** The rest may take long to arrive. */
 		const discard = (body: WriteBody | Reply) => {
 			isDiscarded = true;
 			chunks.length = 0;

@@ -12,7 +12,6 @@ import { countedLog } from "./log.ts";
 export const defaultTimes = {
 	headTimeoutMs: 10_000,
 	bodyTimeoutMs: 20_000,
-	/** In addition to the time at `readerBytesPerSecond`. */
 	readerTimeoutMs: 30_000,
 	readerBytesPerSecond: 64_000,
 	/** Of the answer to a wrong signature, or to a write that exceeds a limit. */
@@ -75,7 +74,6 @@ export class Exchange {
 		return this.#clientOnce;
 	}
 
-	/** Called once the earlier requests of the connection are answered. */
 	answer(): void {
 		const { method = "GET", url = "/" } = this.request;
 		const { context } = this.server;
@@ -160,7 +158,6 @@ export class Exchange {
 		server.measure?.(this.#route, reply.status, performance.now() - this.#startMs, this.#answer.reason);
 	}
 
-	/** After the end of the exchange. No secret, no signature. */
 	describe(id: string) {
 		const { method = "", url = "", headers } = this.request;
 		const { reason, cause } = this.#answer;

@@ -27,10 +27,6 @@ function writeWaiting(): void {
 
 const countErrorsMs = 1_000;
 
-/**
- * Requests can cause many errors: those from one place in the code within `windowMs` share one line, with
- * their number.
- */
 export function countedErrors(write: (line: { error: string; repeated?: number }) => void, windowMs: number) {
 	// The place is the stack without the message, which may vary; the message if there is no stack.
 	const placeOf = ({ error }: { error: string }) => error.match(/^ {4}at .*$/gm)?.join("\n") ?? error;

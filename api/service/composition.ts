@@ -28,7 +28,6 @@ import type { Configuration } from "./settings.ts";
 export interface Service {
 	context: Context;
 	file: ReadFragment;
-	/** For the text after the start: `the branch main of /data/repository.git`. */
 	place: string;
 	has: ((smallkey: string) => boolean) | null;
 	layers: () => number;
@@ -77,7 +76,6 @@ export function withExtensions(started: readonly Started[], state: () => string 
 			return null;
 		},
 		welcome: (base: string) => started.flatMap(({ welcome }) => welcome?.(base) ?? []),
-		/** For the context: the routes of the later extensions come first. */
 		members: (): Pick<Context, "routes" | "refresh"> => {
 			const refresh = started.find((part) => part.refresh)?.refresh;
 			const routes = started.toReversed().flatMap((part) => part.routes ?? []);
@@ -108,7 +106,6 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		() => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState(),
 	);
 	let announced: Promise<unknown> = Promise.resolve();
-	/** Tells the extensions of a range, after those before it. */
 	const announce = async ({ to, changes }: CommitRange) => {
 		// The store reads the new state only once the range is published.
 		await nextTurn();
@@ -183,7 +180,6 @@ export async function closeAll(parts: readonly (() => unknown)[]): Promise<void>
 	if (failures.length > 0) throw failures[0];
 }
 
-/** Reports each commit that the store makes. */
 export function observeCommits<S extends Store>(store: S, observe: (event: Observed) => void): S {
 	const change = store.change.bind(store);
 	store.change = async (edits, meta) => {

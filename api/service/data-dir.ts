@@ -18,7 +18,6 @@ const checkoutLayers = "layers";
 
 const readme = new URL("repository.md", import.meta.url);
 
-/** A README, and in a trial the examples of this checkout. */
 export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise<Edit[]> {
 	const files = isTrial && existsSync(checkoutLayers) ? collectFolder(checkoutLayers) : [];
 	const layers = files.filter(({ kind }) => kind === "file");
@@ -46,11 +45,6 @@ const patientLimits = { silenceMs: 300_000 };
 /** A batch of thousands may reach GitHub's hourly limits. */
 const batchLimits = { requestMs: 60_000, waitMs: 60_000, raceMs: 300_000, batchMs: 3_600_000 };
 
-/**
- * For a script, on GitHub or on this machine. `place`, for messages: `the branch main of
- * /data/repository.git`.
- * @throws {Error} if a service uses the local store
- */
 export async function openStore(configuration: Configuration) {
 	const { github, dataDir } = configuration;
 	const now = () => new Date();
@@ -87,7 +81,6 @@ export async function openStore(configuration: Configuration) {
 	}
 }
 
-/** @throws {Error} that names the setting, if the folder cannot be created */
 export async function makeDataDir(folder: string): Promise<void> {
 	try {
 		await makeFolder(folder);
@@ -166,7 +159,6 @@ export function createDisk(
 		await check();
 	}
 
-	/** `state`: the problem in one line, or null. */
 	return { check, start, state: () => problem, stop: () => clearInterval(timer) };
 }
 

@@ -25,9 +25,7 @@ export interface Command {
 	load: () => Promise<Run>;
 }
 
-/** A file of the catalogue. */
 export interface ExtensionFile {
-	/** Below the site. */
 	path: string;
 	/** The entries that it is made from: the text is made only if one of them has changed. Absent: always. */
 	from?: readonly object[];
@@ -50,11 +48,9 @@ export interface Extension {
 	 * The files that it adds to a catalogue without a service. `chunks`: all entries in their parts, in order.
 	 */
 	files?(chunks: readonly (readonly object[])[], publicUrl: string): Iterable<ExtensionFile>;
-	/** @throws {Error} that ends the start */
 	start?(service: RunningService): Promise<Started> | Started;
 }
 
-/** For the status of a layer; merged over the members of earlier extensions. */
 export type LayerPart = (lang: Lang) => Partial<Omit<LayerStatus, "harvest" | "health">> & {
 	harvest?: Partial<LayerStatus["harvest"]>;
 	health?: Partial<LayerStatus["health"]>;
@@ -93,7 +89,6 @@ export interface RunningService<Settings extends object = object> {
 	configuration: Configuration & Settings;
 	senders: Senders;
 	store: Store;
-	/** Bare; null if the layers are on GitHub. */
 	repository: string | null;
 	tip: () => string | null;
 	out: string;

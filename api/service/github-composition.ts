@@ -59,7 +59,6 @@ export async function openGithubService(
 			...{ now, log, readiness: all.readiness, commit: readCommit() },
 			...all.members(),
 		},
-		// Another process writes the files.
 		file: (folder, smallkey) => readFragmentFile(join(out, folder, smallkey)),
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build writes`,
 		has: null,

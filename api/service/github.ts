@@ -19,7 +19,6 @@ export interface ServiceAnswer {
 	ok: boolean;
 	status: number;
 	text: string;
-	/** The header `Date`; null where it is missing or wrong. */
 	date: Date | null;
 	etag: string | null;
 }
@@ -60,13 +59,11 @@ const scriptTimeoutMs = 30 * 60_000;
 /** A recursive tree of 100,000 entries has about 20 MB. */
 const maxBytes = 64_000_000;
 
-/** Private addresses are allowed, since the operator chooses the API's address. */
 export function fetchFromGithub({ network }: Configuration): typeof fetch {
 	const { httpsProxy, noProxy } = network;
 	return createFetch({ allowPrivate: true, timeoutMs: requestTimeoutMs, maxBytes, httpsProxy, noProxy });
 }
 
-/** For a script, whose time limit starts now. @throws {Error} if no repository is configured */
 export function connectToGithub(
 	configuration: Configuration,
 	fetch = fetchFromGithub(configuration),

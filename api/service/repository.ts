@@ -38,13 +38,11 @@ export async function readHealth(repository: string, commit = servedRef): Promis
 	return (await readAt(repository, commit, healthPath))?.toString("utf8") ?? null;
 }
 
-/** Null if the commit has no such file. @throws {Error} if git fails */
 export async function readAt(repository: string, commit: string, path: string): Promise<Buffer | null> {
 	const entry = await runGit(repository, ["ls-tree", commit, "--", path]);
 	return entry.length === 0 ? null : runGit(repository, ["cat-file", "blob", `${commit}:${path}`]);
 }
 
-/** On a branch of its own; waits for a reviewer or was declined. */
 export type Review = Awaited<ReturnType<typeof readReviews>>[number];
 
 const format =
@@ -68,7 +66,6 @@ function nameOf(path: string): string {
 	return second.startsWith("review.") ? `${first}/${second}` : first;
 }
 
-/** Since the commit has left the served branch. @throws {GitFailure} */
 async function changedLayers(
 	repository: string,
 	commit: string,
@@ -103,7 +100,6 @@ export async function readReviews(
 		const [reason = ""] = body.split("\n");
 		const [main = null] = trailersOf(`${subject}\n\n${body}`, mainTrailer);
 		return {
-			/** `register/23ax5t`; for a declined review `declined/register/23ax5t/0123456789ab`. */
 			branch: ref.slice("refs/heads/".length),
 			/** `23ax5t`; of several layers `<sender>.batch` or `<sender>+review.<name>`. */
 			name: nameOf(ref.slice(heads.length)),
@@ -111,7 +107,6 @@ export async function readReviews(
 			commit,
 			author,
 			mail,
-			/** Of that commit, in milliseconds since 1970. */
 			timeMs: Number(seconds) * 1_000,
 			subject,
 			reason,
@@ -141,7 +136,6 @@ export async function readReviewedLayers(repository: string, limitMs: number): P
 	return new Set((await pMap(refs, layersOf, { concurrency: maxProcesses })).flat());
 }
 
-/** `word`: its branch, its name, or the name that its sender gave it. */
 function isNamed({ branch, name }: Review, word: string): boolean {
 	return branch === word || name === word || name.split(/[+/]/).at(-1) === `review.${word}`;
 }

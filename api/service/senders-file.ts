@@ -18,14 +18,12 @@ export function sendersPath(dataDir: string): string {
 
 export const firstSender = "publisher";
 
-/** `place`: `SENDERS`, or the file's path. */
 interface SendersSource {
 	text: string;
 	senders: Senders;
 	place: string;
 }
 
-/** From `SENDERS`, otherwise from the senders file; null if there is neither. */
 async function findSenders(env: Environment, dataDir: string): Promise<SendersSource | null> {
 	if (env.SENDERS) return { text: env.SENDERS, senders: parseVariable(env.SENDERS), place: "SENDERS" };
 	const place = sendersPath(dataDir);
@@ -86,7 +84,6 @@ export async function changeSenders(
 	}
 }
 
-/** A warning if other users may read the secrets. @param place of the senders */
 export function warnOfReaders(place: string): string | null {
 	const mode = place === "SENDERS" ? 0 : (statSync(place, { throwIfNoEntry: false })?.mode ?? 0);
 	if ((mode & 0o077) === 0) return null;
@@ -146,7 +143,6 @@ function entryOf(fields: SenderFields): SenderEntry {
 	return isAlone && typeof key === "string" ? key : fields;
 }
 
-/** With a random secret. @throws {WrongError} if the id exists */
 export async function addSender(dataDir: string, id: string, fields: SenderFields): Promise<void> {
 	await changeSenders(dataDir, (entries) => {
 		if (Object.hasOwn(entries, id)) throw senderExists(dataDir, id);

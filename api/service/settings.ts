@@ -9,7 +9,6 @@ export { parseSpan } from "../configuration.ts";
 
 export type NetworkSettings = ReturnType<typeof readNetwork>;
 
-/** Read once (docs/settings.md). */
 export type Configuration = ReturnType<typeof readCore>;
 
 type ReadSettings = (variables: Variables) => object;
@@ -28,10 +27,6 @@ function isTrial({ DATA_DIR, GITHUB_REPOSITORY, NODE_ENV }: Environment): boolea
 	return !isOtherFolder && !GITHUB_REPOSITORY && NODE_ENV !== "production";
 }
 
-/**
- * @param more reads the settings of extensions
- * @throws {Error} with a line for each bad variable
- */
 export function readConfiguration<Readers extends readonly ReadSettings[]>(
 	env: Environment,
 	...more: Readers
@@ -91,7 +86,6 @@ export function withoutStore(env: Environment): Environment {
 	return { ...env, GITHUB_REPOSITORY: undefined };
 }
 
-/** An error does not repeat the address, because it may contain a password. */
 function readProxy(variables: Variables): string {
 	const text = variables.text("HTTPS_PROXY", "");
 	if (text === "" || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;

@@ -1,7 +1,6 @@
 import type { Fragment } from "../../registry/targets/facts.ts";
 import { etagOf } from "../../store/hashes.ts";
 
-/** Bindings, and the variables of the configuration. */
 export interface Bindings {
 	/** The build, as Cloudflare serves it (Workers, "Static assets", binding). */
 	ASSETS?: { fetch(address: string): Promise<Response> };
@@ -12,10 +11,6 @@ export interface Bindings {
 	[variable: string]: unknown;
 }
 
-/**
- * Null if the build has no such file; rejects if the hosting fails. @throws {Error} that names the missing
- * binding
- */
 export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promise<Fragment | null> {
 	if (!ASSETS && !OBJECTS) throw new Error("the binding ASSETS (or OBJECTS) is missing: see wrangler.jsonc");
 	return async (file) => {

@@ -15,7 +15,6 @@ const maxBatch = 4;
 
 const retryWithoutStore = 3600;
 
-/** @throws {Error} with a line for each bad variable */
 export function readSettings(bindings: Bindings): ReadSettings {
 	const variables = new Variables(bindings as Environment);
 	const settings = readServing(variables, docsMaxKeys);
@@ -23,7 +22,6 @@ export function readSettings(bindings: Bindings): ReadSettings {
 	return settings;
 }
 
-/** @throws {Error} with a line for each bad variable */
 export function makeContext(bindings: Bindings, log: Context["log"]): Context {
 	const env = bindings as Environment;
 	const variables = new Variables(env);

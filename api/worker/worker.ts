@@ -96,7 +96,6 @@ function once<T>(make: (bindings: Bindings) => T): (bindings: Bindings) => T {
 	};
 }
 
-/** Writes, and answers from 400 up, without signatures. Sets the answer's id. */
 function logAnswer(request: Request, target: string, reply: Reply, log: (fields: object) => void): void {
 	const isWrite = isWriteMethod(request.method);
 	if (reply.status < 400 && !isWrite) return;
@@ -123,7 +122,6 @@ async function readBody(request: Request): Promise<WriteBody> {
 	return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
 }
 
-/** The engine omits the body for HEAD. Pieces are sent as the client reads them. */
 function toResponse({ status, headers, body }: Reply): Response {
 	if (body.length === 0) return new Response(null, { status, headers });
 	if (body instanceof Uint8Array) return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });

@@ -2,7 +2,6 @@ import type { FromSchema } from "json-schema-to-ts";
 import { sickStates } from "../health.ts";
 import { document, having, list, nullable, string } from "./definitions.ts";
 
-/** Without the index signature for further members. */
 type Declared<T> = T extends object
 	? T extends readonly unknown[]
 		? T

@@ -19,7 +19,6 @@ export const maxAbstract = 2000;
 export const maxKeywords = 20;
 export const maxKeyword = 100;
 
-/** Most siblings or services, and most characters of each. */
 export const maxSiblings = 100;
 export const maxSibling = 100;
 
@@ -55,7 +54,6 @@ const scales = { min_scale: ref("scale"), max_scale: ref("scale") } as const;
 
 const otherFeatures = nullable(ref("drawing"), "The symbol of every other feature, or null.");
 
-/** What harvesting writes to layers/<ab>/<smallkey>.service.json, independent of any viewer. */
 export const description = document("description", "What was harvested from the services behind a layer", {
 	type: "object",
 	properties: { en: ref("lang"), fr: ref("lang") },

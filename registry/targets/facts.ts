@@ -20,7 +20,6 @@ import type { Lang } from "../smallkey.ts";
 import { escapeMarkup } from "../untrusted-text.ts";
 
 export interface Fragment {
-	/** UTF-8 JSON. */
 	body: Uint8Array;
 	/** Strong (RFC 9110, section 8.8.3). */
 	etag: string;
@@ -54,7 +53,6 @@ export interface Target {
 	envelope?: Envelope;
 	/** `<path>?lang=<lang>&id=<smallkey>,<smallkey>`. Unknown keys are left out. */
 	queryDoor?: { path: string; envelope(lang: Lang): Envelope };
-	/** In drawing order: `<docs>/<lang>/<smallkeys>/sort`. */
 	canSort?: true;
 	/**
 	 * The JSON for an unknown key in an answer of several layers; null: left out.
@@ -70,21 +68,18 @@ export interface Target {
 	isUnlisted?(body: Uint8Array): boolean;
 }
 
-/** Null where the target cannot express the layer. */
 export type Render = (layer: LayerFacts) => object | null;
 
 export interface FragmentSettings {
 	/** `{0}` is a metadata record's uuid; empty: a uuid gives no address. */
 	metadataUrl: string;
 	catalogueUrl: string;
-	/** Spatial reference of the viewers' map; by default 3978. */
 	mapWkid?: number;
 	/**
 	 * The `layerType` of one layer of a MapServer in v2; by default `esriDynamic`, which every viewer of v2
 	 * draws.
 	 */
 	mapServerType?: MapServerType;
-	/** Names of the targets that are built and served; by default all. */
 	targets?: readonly string[];
 }
 
@@ -100,7 +95,6 @@ type Entries = readonly (string | number)[];
 
 export interface LayerFacts {
 	lang: Lang;
-	/** In viewers: `rcs.<smallkey>.<lang>`. */
 	id: string;
 	type: ServiceType;
 	/** Without a slash at the end (ArcGIS) or a lone `?` (OGC). */
@@ -117,7 +111,6 @@ export interface LayerFacts {
 	service: ServiceFacts;
 	/** Without the geometry, which is not a column of a table. */
 	columns: readonly Field[];
-	/** The registration's address and layer for v2 alone. */
 	forV2: { service_url?: string; layer?: string };
 	settings: FragmentSettings;
 }
@@ -173,7 +166,6 @@ function entriesOf(registration: Registration, lang: Lang, harvested: LangDescri
 	return harvested && "entries" in harvested ? harvested.entries : [];
 }
 
-/** For a layer without a registered name. `title`: of a whole service. */
 function serviceName(
 	type: ServiceType,
 	url: string,
@@ -232,7 +224,6 @@ function nameField(columns: readonly Field[], names: readonly (string | undefine
 	return (text ?? columns[0])?.name ?? "";
 }
 
-/** Undefined without a template or a uuid. */
 function fill(template: string, metadata: Members["metadata"]): string | undefined {
 	if (!metadata?.uuid || !template) return undefined;
 	return template.replaceAll("{0}", encodeURIComponent(metadata.uuid));

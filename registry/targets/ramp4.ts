@@ -11,7 +11,6 @@ export const ramp4: Target = {
 	absent: () => null,
 };
 
-/** RAMP4 has no tiled OGC services, and needs sublayers. */
 export const renderRamp4: Render = (layer) => {
 	const { id, url, name, entries } = layer;
 	switch (layer.type) {

@@ -40,12 +40,10 @@ export function targetOf(name: TargetName): Target {
 	return target;
 }
 
-/** Also the path of its file: `v0.9/doc/en/23ax5t`. */
 export function targetPath(name: TargetName, lang: Lang, smallkey: string): string {
 	return `${targetOf(name).doc}/${lang}/${smallkey}`;
 }
 
-/** JSON on one line; null where the target cannot express the layer. */
 export function renderAt(name: TargetName, layer: LayerFacts): string | null {
 	const render = renders[targets.indexOf(targetOf(name))] as Render;
 	const fragment = render(layer);

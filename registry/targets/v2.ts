@@ -23,7 +23,6 @@ export const v2: Target = {
 	isUnlisted: isOgcWmts,
 };
 
-/** Null where neither FGPV nor GeoView draws the layer. */
 export const renderV2: Render = (layer) => {
 	const { service_url: address, layer: name } = layer.forV2;
 	const url = address === undefined ? layer.url : addressOf(layer.type, address);
@@ -42,7 +41,6 @@ function isOgcWmts(body: Uint8Array): boolean {
 
 type Members = (layer: LayerFacts) => object;
 
-/** An `esriFeatureServer` is rendered as an `esriFeature`. */
 const kinds: Readonly<Record<Exclude<ServiceType, "esriFeatureServer">, Members>> = {
 	ogcWms: ogcMembers,
 	ogcWmts: ogcMembers,

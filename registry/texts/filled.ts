@@ -41,7 +41,6 @@ export function filled<Code extends string>(
 	});
 }
 
-/** The code `changes`, where there are texts for `changes` and for `changes-one`. */
 export type Countable<Code extends string> = Code extends `${infer Several}-one` ? Several : never;
 
 /** The code of the text for a number: `changes`, or for one `changes-one`. In French, zero is as one. */

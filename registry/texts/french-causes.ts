@@ -1,7 +1,6 @@
 import type { englishCauses } from "./english-causes.ts";
 
 export const frenchCauses: Readonly<Record<keyof typeof englishCauses, string>> = {
-	// The way to the service.
 	"name-unknown": "son nom d’hôte est introuvable",
 	"name-unknown-now": "son nom d’hôte est introuvable pour l’instant",
 	refused: "refuse la connexion",
@@ -24,7 +23,6 @@ export const frenchCauses: Readonly<Record<keyof typeof englishCauses, string>> 
 	"asked-often": "a reçu le nombre maximal de requêtes pour une journée",
 	"host-failed": "n’a pas été vérifié, car son hôte a fait défaut pour une autre adresse : {0}",
 	unfinished: "n’a pas pu être vérifié entièrement",
-	// The answer.
 	status: "répond par le statut {0}",
 	"arcgis-error": "répond par l’erreur ArcGIS {0} : {1}",
 	"arcgis-uncoded": "répond par une erreur ArcGIS sans code : {0}",
@@ -38,7 +36,6 @@ export const frenchCauses: Readonly<Record<keyof typeof englishCauses, string>> 
 	"read-slow": "a envoyé un document qui demande plus de {0}\u00a0s pour être lu",
 	unread: "a envoyé un document qui ne peut pas être lu : {0}",
 	"process-ended": "a envoyé un document qui met fin au processus qui le lit",
-	// What is registered.
 	"no-layer": "n’a pas de couche {0} parmi ses {1}",
 	"no-layers": "n’a pas de couches",
 	"fewer-layers": "n’a pas {0} autres de ses couches",
@@ -61,7 +58,6 @@ export const frenchCauses: Readonly<Record<keyof typeof englishCauses, string>> 
 	"no-query": "ne peut pas être interrogé sur {0}",
 	"no-query-format": "n’offre pas {0} pour les interrogations, seulement : {1}",
 	"no-legend-format": "n’offre pas {0} pour les légendes, seulement : {1}",
-	// What is seen.
 	"no-features": "n’a pas d’entités",
 	"not-features": "répond à une interrogation par autre chose qu’une liste d’entités",
 	"no-queries": "ne peut pas être interrogé pour ses entités, seulement pour : {0}",

@@ -1,7 +1,6 @@
 import type { english } from "./english.ts";
 
 export const french: Readonly<Record<keyof typeof english, string>> = {
-	// Members of a registration, by JSON Schema's keywords.
 	required: "est requis",
 	additionalProperties: "n’est pas un membre connu",
 	misspelt: "n’est pas un membre connu : vouliez-vous dire {0}?",
@@ -10,7 +9,6 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	maxLength: "doit avoir au plus {0} caractères",
 	minLength: "ne doit pas être vide",
 	minimum: "doit être au moins {0}, et non {1}",
-	// Rules of a schema whose `code` names the text.
 	address: "doit être une adresse http ou https, et non {0}",
 	markup:
 		"ne doit pas contenir < devant une lettre, / ou !, que les visualiseurs interprètent comme du balisage : {0}",
@@ -31,7 +29,6 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"owner-id":
 		"{0} doit avoir le numéro du compte, comme dans @ada#123 : npx fragment-publisher owners l’écrit",
 	"sender-name": "doit être le nom d’un expéditeur : 1 à 64 caractères A-Z a-z 0-9 . _ -, et non {0}",
-	// Addresses of services.
 	"address-credentials": "ne doit contenir ni nom d’utilisateur ni mot de passe",
 	"address-characters":
 		"doit être encodé en pourcentage pour les caractères que la RFC 3986 ne permet pas : {0}",
@@ -41,7 +38,6 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"kind-operation": "doit être l’adresse d’une couche ou d’un service, sans /{0} : {1}",
 	"kind-service":
 		"ne doit pas se terminer par le numéro d’une couche : les couches d’un service entier sont nommées dans scrape_only",
-	// Warnings about what is accepted but probably not intended.
 	"odd-feature": "n’est pas l’adresse d’une couche d’un MapServer ou d’un FeatureServer",
 	"odd-service": "n’est pas l’adresse d’un MapServer ou d’un FeatureServer",
 	"query-empty": "se termine par ?, qui est omis : les visualiseurs ajoutent le leur",
@@ -62,7 +58,6 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"name-of-other":
 		"est absent, et /{0} en a un : dans cette langue, les visualiseurs montrent le nom que le service donne à la couche",
 	"same-service": "est celle de /en : la couche est donc la même dans les deux langues",
-	// Documents.
 	"utf-8": "le document doit être en UTF-8",
 	"byte-order-mark": "le document ne doit pas commencer par un indicateur d’ordre des octets",
 	depth: "le document ne doit pas avoir plus de {0} niveaux",
@@ -76,7 +71,6 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"size-of-document": "le document doit avoir au plus {0} octets",
 	"more-problems": "le document a {0} autres problèmes",
 	"more-problems-one": "le document a 1 autre problème",
-	// Syntax errors, by jsonc-parser's names of them. The texts follow a line and a column.
 	InvalidSymbol: "n’est ni de la ponctuation ni une valeur de JSON",
 	InvalidNumberFormat: "n’est pas un nombre de JSON",
 	PropertyNameExpected: "doit être le nom d’un membre entre guillemets doubles",
@@ -92,7 +86,6 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	InvalidUnicode: "doit avoir quatre chiffres hexadécimaux après chaque \\u",
 	InvalidEscapeCharacter: "ne doit avoir après une barre oblique inversée que des caractères permis par JSON",
 	InvalidCharacter: "doit avoir ses caractères de contrôle échappés",
-	// Files under layers/, their names and their owners.
 	smallkey: "doit être de 1 à 64 caractères A-Z a-z 0-9 _ - + =, et non {0}",
 	owner: "l’expéditeur {0} ne peut modifier que ces clés : {1}; pas {2}",
 	"owners-removed": "ne doit pas être supprimé",
@@ -105,7 +98,6 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	size: "doit avoir au plus {0} octets",
 	description: "doit être une description de service, telle que npx fragment-publisher harvest l’écrit",
 	orphan: "décrit une couche qui n’est pas à {0}",
-	// Requests.
 	"body-size": "le corps doit avoir au plus {0} octets",
 	"body-empty": "le corps doit être vide",
 	more: "et {0} autres",
@@ -160,27 +152,23 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"no-form": "{0}, {1} : cette cible ne peut pas présenter la couche, et répond 404",
 	"no-form-yet": "{0}, {1} : cette cible ne peut pas présenter la couche avant sa moisson, et répond 404",
 	"no-layer": "est conservé, mais n’est pas une couche : celles-ci sont dans layers/",
-	// Searches of the catalogue's records.
 	parameter: "n’a pas de paramètre {0}",
 	phrases: "doit avoir au plus {0} expressions, et {1} caractères",
 	"a-box": "quatre ou six nombres, le sud avant le nord",
 	"a-time": "un moment ou un intervalle",
 	"no-such-layer": "il n’y a pas de telle couche",
 	"no-resource": "il n’y a pas de telle ressource",
-	// Why layers cannot be changed now.
 	busy: "le service est occupé : réessayez dans quelques secondes",
 	"read-only":
 		"ce service ne peut pas faire cette modification en ce moment : avisez son exploitant, qui en trouvera la raison dans le journal",
 	"disk-full": "le disque de ce service est plein : avisez son exploitant",
 	github: "GitHub ne répond pas à ce service : renvoyez la même requête dans une minute",
 	"branch-moved": "d’autres ont modifié les couches au même moment : renvoyez la même requête",
-	// General texts.
 	minItems: "doit avoir au moins {0}",
 	maxItems: "doit avoir au plus {0}",
 	method: "doit être {0}, et non {1}",
 	enum: "doit être {0}, et non {1}",
 	type: "doit être {0}, et non {1}",
-	// Values of other texts.
 	"entries-one": "1 élément",
 	entries: "{0} éléments",
 	"a-string": "un texte",
@@ -197,7 +185,6 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	none: "aucune",
 	symlink: "lien symbolique",
 	submodule: "sous-module ou autre",
-	// What the catalogue shows of pictures.
 	"proof-no-picture": "pas d’image",
 	"proof-before": "avant",
 	"proof-after": "après",

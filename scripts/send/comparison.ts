@@ -142,10 +142,6 @@ async function readCatalogueKeys(url: string, option: string): Promise<string[]>
 	return parts.flatMap(({ entries }) => entries.map(({ smallkey }) => smallkey));
 }
 
-/**
- * The smallkeys of a service's catalogue that match a glob and are not `kept`. @throws {Error} as
- * `readCatalogueKeys`
- */
 export async function readOthers(url: string, kept: ReadonlySet<string>, owned: readonly string[]) {
 	const keys = await readCatalogueKeys(url, "--remove-others");
 	const matching = keys.filter(

@@ -18,7 +18,6 @@ interface PublisherRequest {
 	sender?: string | undefined;
 	/** The ETag of the registration that is to be changed, in quotes, or `*`. */
 	ifMatch?: string | undefined;
-	/** The name under which changes of this sender wait for a reviewer together. */
 	reviewName?: string | undefined;
 }
 
@@ -145,7 +144,6 @@ export function explain(request: SignedRequest): string[] {
 const sendTimeoutMs = 120_000;
 
 export interface SendResult {
-	/** 1 if the service refuses the request, 2 if it cannot serve it now. */
 	code: number;
 	receipt: unknown;
 	lines: string[];
@@ -153,7 +151,6 @@ export interface SendResult {
 	serviceTime: Date | null;
 }
 
-/** Prints the receipt or the errors. @returns exit code @throws like `exchange` */
 export async function sendRequest(
 	request: PublisherRequest,
 	environment: Environment,
@@ -193,7 +190,6 @@ function clockText(differenceMs: number): string {
 	return `this machine's clock is ${seconds} ${side} the service's: signed again with the service's time`;
 }
 
-/** @throws {Error} if nothing answers, or the answer is not a service's */
 export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs): Promise<SendResult> {
 	const { method, body, smallkey, ifMatch, reviewName } = request;
 	const address = new URL(request.url).origin + request.target;

@@ -15,7 +15,6 @@ import { createSend, findSecret, type SenderKey, type SendResult } from "./reque
 
 interface ManyOptions {
 	url: string;
-	/** The name under which the changes wait for a reviewer together. */
 	reviewName?: string | undefined;
 	/** By default the first sender of the senders file. */
 	sender?: string | undefined;
@@ -70,7 +69,6 @@ export async function registerMany(
 	return codeOf(removals);
 }
 
-/** @returns exit code, as `registerMany` */
 export async function removeMany(
 	smallkeys: readonly string[],
 	options: ManyOptions,

@@ -110,7 +110,6 @@ export function parseUrl(text: string): string {
 	throw new InvalidArgumentError("It must be an http or https address.");
 }
 
-/** @throws {InvalidArgumentError} unless the text can be part of a branch's name */
 export function parseReviewName(text: string): string {
 	if (isReviewName(text)) return text;
 	throw new InvalidArgumentError(

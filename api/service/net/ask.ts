@@ -16,7 +16,6 @@ interface Outcome {
 	answer: Answer;
 	attempts?: number;
 	pauseMs?: number;
-	/** `dead`: no connection can be made. `doubtful`: the host may be failing. */
 	host?: "dead" | "doubtful";
 }
 
@@ -33,7 +32,6 @@ const maxYieldMs = 1_800_000;
 
 interface Failed {
 	failures: number;
-	/** Not asked before this time, in milliseconds since 1970. */
 	untilMs: number;
 	answer: Trouble;
 	hanging: Map<string, Trouble>;
@@ -119,7 +117,6 @@ function notAsked({ what, isTemporary }: Trouble): Trouble {
 /** Nothing is at the address; any other refusal may be temporary. */
 const missing = new Set([404, 410]);
 
-/** @throws {Error} for a fault of this program */
 async function askOnce(
 	fetch: GuardedFetch,
 	address: string,

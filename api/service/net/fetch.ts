@@ -21,7 +21,6 @@ export type Take = (
 	contentType: string,
 ) => Promise<void>;
 
-/** The body of a 2xx answer goes to `take`; the answer then has none. */
 interface GuardedInit extends RequestInit {
 	take?: Take | undefined;
 }
@@ -108,7 +107,6 @@ function createLimit(timeoutMs: number) {
 	let timer = timerIn(timeoutMs);
 	return {
 		signal: controller.signal,
-		/** Milliseconds beyond the limit, counted from the start. */
 		extend: (moreMs: number) => {
 			clearTimeout(timer);
 			timer = timerIn(start + timeoutMs + moreMs - performance.now());
@@ -117,7 +115,6 @@ function createLimit(timeoutMs: number) {
 	};
 }
 
-/** A large body has more time, but not a slow one. */
 async function takeParts(
 	answer: Response,
 	url: URL,
@@ -219,7 +216,6 @@ function clientOf(undici: typeof import("undici"), options: FetchOptions) {
 	return { dispatcherFor, undiciFetch };
 }
 
-/** The list has curl's format. */
 export function isExempt(url: URL, noProxy: string): boolean {
 	const port = url.port || (url.protocol === "https:" ? "443" : "80");
 	const host = url.hostname.toLowerCase().replace(/^\[|\]$/g, "");

@@ -20,9 +20,6 @@ export function isPublicAddress(text: string): boolean {
 	return address.toString() !== azureMetadata;
 }
 
-/**
- * @param host of a URL; a name is accepted @throws {FetchFailure} if it is an IP address that is not public
- */
 export function checkLiteral(host: string): void {
 	const text = host.replace(/^\[|\]$/g, "");
 	if (ipaddr.isValid(text) && !isPublicAddress(text)) throw addressRefused(host);
@@ -66,7 +63,6 @@ export function createLookup(resolve: Resolve = resolveByDns) {
  */
 export type FailureReason = "address" | "time" | "size" | "redirect" | "connect" | "network" | "limit";
 
-/** The message is one line that a publisher understands. */
 export class FetchFailure extends Error {
 	override readonly name = "FetchFailure";
 
@@ -79,7 +75,6 @@ export class FetchFailure extends Error {
 	}
 }
 
-/** @param signal the request's own signal; if it has aborted, its reason is returned */
 export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	if (error instanceof FetchFailure) return error;
 	if (signal.aborted) return signal.reason;
@@ -112,7 +107,6 @@ const meanings: ReadonlyMap<string, readonly [FailureReason, CauseCode]> = new M
 interface TroubleFacts {
 	status?: number | null;
 	tooLarge?: boolean;
-	/** A later attempt may succeed. By default, the state and the other facts decide. */
 	isTemporary?: boolean;
 }
 
