@@ -97,7 +97,7 @@ export async function putEdits(
 	return edits;
 }
 
-function parseStored(layer: Layer | null): Registration | null {
+export function parseStored(layer: Layer | null): Registration | null {
 	return layer && parseRegistration(new TextEncoder().encode(layer.registration), "stored").registration;
 }
 

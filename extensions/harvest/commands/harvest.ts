@@ -21,9 +21,15 @@ import { ifThere, readIfThere, readTextIfThere } from "../../../store/files/file
 import { runGit } from "../../../store/git/commands/run.ts";
 import { createCheckLayer, type LayerFacts } from "../check-layer.ts";
 import { type Finding, isSick, mergeDescription, quote, resultOf } from "../finding.ts";
-import { layersAtOnce, pathInLayers, readLayers, watchAll, writeHealth } from "../harvester/layers.ts";
+import {
+	layersAtOnce,
+	pathInLayers,
+	readLayers,
+	refreshText,
+	watchAll,
+	writeHealth,
+} from "../harvester/layers.ts";
 import { createHarvestLayer } from "../layer.ts";
-import { refreshText } from "../refresh-text.ts";
 
 const smallkeysArgument = ["[smallkey...]", "which layers; all where none is named"] as const;
 

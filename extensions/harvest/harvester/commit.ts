@@ -1,5 +1,6 @@
+import { parseStored } from "../../../api/register.ts";
 import { type Description, descriptionText, parseDescription } from "../../../registry/description.ts";
-import { harvestedLangs, parseRegistration, type Registration } from "../../../registry/registration.ts";
+import { harvestedLangs, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import {
@@ -18,13 +19,9 @@ export function descriptionOf({ description }: Layer): Description | null {
 	return description === null ? null : parseDescription(description);
 }
 
-export function registrationOf({ registration }: Layer): Registration | null {
-	return parseRegistration(new TextEncoder().encode(registration), "stored").registration;
-}
-
 /** Null if the layer is not harvested, or its registration is invalid. */
-export function harvestedOf(layer: Layer): Registration | null {
-	const registration = registrationOf(layer);
+export function harvestedOf(layer: Layer | null): Registration | null {
+	const registration = parseStored(layer);
 	return registration && harvestedLangs(registration).length > 0 ? registration : null;
 }
 
@@ -53,7 +50,7 @@ export interface HarvestEnd {
 }
 
 /** `waiting`: queued, running, or not committed yet. */
-export type HarvestState = { state: "waiting" } | Omit<HarvestEnd, "failures">;
+export type HarvestState = { state: "waiting" } | HarvestEnd;
 
 /** A line of the log for each group: the number of each outcome, and findings in English by smallkey. */
 export type HarvestLine = { harvested: number; findings?: Record<string, string[]> } & Partial<
@@ -138,8 +135,12 @@ async function commitGroup(
 
 async function editOf({ smallkey, registration, harvested }: HarvestResult, reader: Reader) {
 	const layer = await reader.read(smallkey);
-	const current = layer && harvestedOf(layer);
-	if (!current || langs.some((lang) => current[lang].service_url !== registration[lang].service_url))
+	const current = harvestedOf(layer);
+	if (
+		!layer ||
+		!current ||
+		langs.some((lang) => current[lang].service_url !== registration[lang].service_url)
+	)
 		return "dropped";
 	const merged = mergeDescription(current, harvested, layer.description);
 	const text = merged && descriptionText(merged);

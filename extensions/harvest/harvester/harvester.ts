@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Refresh } from "../../../api/context.ts";
+import { parseStored } from "../../../api/register.ts";
 import { eachInSlices } from "../../../publish/file-writer.ts";
 import { isDescribed } from "../../../registry/description.ts";
-import { harvestedLangs } from "../../../registry/registration.ts";
 import { textIn, textOf } from "../../../registry/texts.ts";
 import type { Log, Store } from "../../../store/store.ts";
 import { type FindingLine, findingLine } from "../finding.ts";
@@ -14,8 +14,8 @@ import {
 	type HarvestLine,
 	type HarvestResult,
 	type HarvestState,
+	harvestedOf,
 	type Outcome,
-	registrationOf,
 } from "./commit.ts";
 import { HostQueue, nextMoment, type Schedule } from "./schedule.ts";
 
@@ -75,9 +75,7 @@ export class Harvester {
 
 	/** Null if the layer was not harvested since the start. */
 	stateOf(smallkey: string): HarvestState | null {
-		if (this.#isBusy(smallkey)) return { state: "waiting" };
-		const { failures: _, ...end } = this.#ends.get(smallkey) ?? {};
-		return "state" in end ? (end as HarvestState) : null;
+		return this.#isBusy(smallkey) ? { state: "waiting" } : (this.#ends.get(smallkey) ?? null);
 	}
 
 	/** Queues a layer before all others. Returns immediately. */
@@ -160,8 +158,8 @@ export class Harvester {
 		if (signal.aborted) return;
 		try {
 			const layer = await this.#options.store.read(smallkey);
-			const registration = layer && registrationOf(layer);
-			if (!registration) {
+			const registration = parseStored(layer);
+			if (!layer || !registration) {
 				this.#waiting.delete(smallkey);
 				this.#ends.delete(smallkey);
 				return;
@@ -202,9 +200,9 @@ export class Harvester {
 
 	async #harvestLayer(smallkey: string): Promise<HarvestResult | null> {
 		const layer = await this.#options.store.read(smallkey);
-		const registration = layer && registrationOf(layer);
-		if (!registration) this.#ends.delete(smallkey);
-		if (!registration || harvestedLangs(registration).length === 0) return null;
+		if (!parseStored(layer)) this.#ends.delete(smallkey);
+		const registration = harvestedOf(layer);
+		if (!layer || !registration) return null;
 		const { signal } = this.#ending;
 		const harvested = await this.#options.harvest(registration, signal, descriptionOf(layer));
 		return { smallkey, registration, harvested };

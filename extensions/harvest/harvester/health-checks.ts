@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
+import { parseStored } from "../../../api/register.ts";
 import { sign } from "../../../api/senders.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
 import {
@@ -18,7 +19,7 @@ import { textsOf } from "../../../registry/texts.ts";
 import { isRefusal, type Log, type Meta, type Store } from "../../../store/store.ts";
 import { type FindingLine, findingLine, resultOf } from "../finding.ts";
 import type { WatchLayer } from "../layer.ts";
-import { descriptionOf, registrationOf, serviceMeta } from "./commit.ts";
+import { descriptionOf, serviceMeta } from "./commit.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** What an operator is notified of (docs/repair.md). */
@@ -150,8 +151,8 @@ export function createWatcher(options: WatcherOptions) {
 	async function check(smallkey: string, signal: AbortSignal): Promise<void> {
 		try {
 			const layer = await store.read(smallkey);
-			const registration = layer && registrationOf(layer);
-			if (!registration || signal.aborted) return;
+			const registration = parseStored(layer);
+			if (!layer || !registration || signal.aborted) return;
 			const watched = await watch(registration, signal, descriptionOf(layer));
 			const findings = watched.findings.map((finding) => findingLine(registration, finding));
 			lastChecks.set(smallkey, { state: watched.state, at: now().getTime(), findings });

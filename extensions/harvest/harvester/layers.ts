@@ -11,12 +11,14 @@ import {
 	parseHealth,
 	updateHealth,
 	weekOf,
+	weeksSince,
 } from "../../../registry/health.ts";
 import { type CheckedLayer, judgeChange, namesOf, problemLine } from "../../../registry/judge.ts";
-import { langs } from "../../../registry/smallkey.ts";
-import { plain } from "../../../registry/untrusted-text.ts";
+import { nameOf, type Owners, ownersOf } from "../../../registry/owners.ts";
+import { langs, layerPath } from "../../../registry/smallkey.ts";
+import { code, counted, linesWithin, plain } from "../../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
-import type { Watched } from "../finding.ts";
+import type { Finding, Watched } from "../finding.ts";
 import { type ClientOptions, createWatchLayer } from "../layer.ts";
 
 /** `createAsk` bounds the requests. */
@@ -83,4 +85,76 @@ export async function writeHealth(
 	const text = healthText(health);
 	placeFile(folder, path, text === null ? null : Buffer.from(text));
 	return health;
+}
+
+/** GitHub accepts 65,536 characters. */
+const maxBodyLength = 60_000;
+
+const minNamedWeeks = 3;
+
+interface LayerHealth {
+	smallkey: string;
+	findings: readonly Finding[];
+	changed: boolean;
+}
+
+interface Notable extends LayerHealth {
+	owners: string;
+	weeks: number;
+}
+
+/** The weekly pull request's text. */
+export function refreshText(
+	layers: readonly LayerHealth[],
+	{ health, week }: { health: Health; week: string },
+	owners: Owners | null,
+): string {
+	const all = layers.filter(({ changed, findings }) => changed || findings.length > 0);
+	const notable = all.map((layer): Notable => {
+		const sickness = health.get(layer.smallkey);
+		const weeks = sickness ? weeksSince(sickness.since, week) : 0;
+		const names = owners && ownersOf(owners, layerPath(layer.smallkey)).map(nameOf).map(code).join(" or ");
+		return { ...layer, owners: names ?? "no known owner", weeks };
+	});
+	const changed = notable.filter((layer) => layer.changed).length;
+	const sick = notable.filter(({ findings }) => findings.length > 0).length;
+	const checked = `${counted(layers.length, "layer")} checked: ${changed} service descriptions changed`;
+	const isLongDown = ({ smallkey, weeks }: Notable) =>
+		health.get(smallkey)?.state === "down" && weeks >= minNamedWeeks;
+	const groups = [...new Set(notable.map((layer) => layer.owners))].sort();
+	const lines = [
+		`${checked}, ${counted(sick, "layer")} with findings.`,
+		"",
+		...longDown(notable.filter(isLongDown)),
+		...groups.flatMap((names) =>
+			table(
+				names,
+				notable.filter((layer) => layer.owners === names),
+			),
+		),
+	];
+	// Each line is complete in itself, so the text is well formed wherever it ends.
+	const closing = () => ["", "The rest has no room here: see the changed files."];
+	return linesWithin(lines, maxBodyLength, closing).join("\n").trimEnd();
+}
+
+function longDown(layers: readonly Notable[]): string[] {
+	if (layers.length === 0) return [];
+	const items = layers.map(({ smallkey, findings, owners, weeks }) => {
+		const reasons = findings.filter(({ state }) => state === "down").map(({ text }) => code(text));
+		return `- ${code(smallkey)}, of ${owners}: ${weeks} weeks in a row: ${reasons.join(", ")}`;
+	});
+	return [`### Services that have been down for ${minNamedWeeks} weeks and more`, "", ...items, ""];
+}
+
+function table(names: string, layers: readonly Notable[]): string[] {
+	const rows = layers.map(({ smallkey, findings, changed, weeks }) => {
+		const states = langs.map((lang) => {
+			const ofLang = findings.filter((finding) => finding.lang === lang);
+			return ofLang.map(({ state, text }) => `${state}: ${code(text)}`).join(", ") || "well";
+		});
+		return `| ${[code(smallkey), changed ? "changed" : "", ...states, weeks || ""].join(" | ")} |`;
+	});
+	const head = ["| layer | description | en | fr | weeks sick |", "|---|---|---|---|---|"];
+	return [`### ${names}`, "", ...head, ...rows, ""];
 }

@@ -164,7 +164,7 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	assert.equal(await read("roads"), [{ state: "none" }, { state: "unknown" }]);
 	const [en, fr] = ["/en/service_url: answers 404", "/en/service_url: répond 404"] as const;
 	const findings = [{ en, fr }];
-	state = { state: "failed", at: noon, findings, nextTry: noon + 60_000 };
+	state = { state: "failed", at: noon, findings, nextTry: noon + 60_000, failures: 1 };
 	lastCheck = { state: "down", at: noon, findings };
 	const at = "2026-03-04T12:00:00Z";
 	assert.equal(await read(), [
@@ -186,7 +186,7 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	lastCheck = null;
 	assert.equal((await read())[1], { state: "down", since: "2026-W09" });
 	lastCheck = { state: null, at: noon, findings: [] };
-	state = { state: "done", at: noon, findings: [], nextTry: noon };
+	state = { state: "done", at: noon, findings: [], nextTry: noon, failures: 0 };
 	assert.equal(await read(), [
 		{ state: "done", at, findings: [], next_try: at },
 		{ state: "well", at, findings: [] },

@@ -114,7 +114,13 @@ test("a layer is served in its generic form at once, and enriched by a commit of
 		["fragment-publisher", "harvest ozone", ["layers/oz/ozone.service.json"]],
 	);
 	const nextTry = nextMoment("ozone", handlers.now, 7 * day);
-	assert.equal(harvester.stateOf("ozone"), { state: "done", at: handlers.now, findings: [], nextTry });
+	assert.equal(harvester.stateOf("ozone"), {
+		state: "done",
+		at: handlers.now,
+		findings: [],
+		nextTry,
+		failures: 0,
+	});
 	harvester.follow("ozone");
 	await scene.stored(2);
 	assert.equal([lines[1], commits.length], [{ harvested: 1, unchanged: 1 }, 2]);
@@ -232,7 +238,7 @@ test("a service that is down is tried again, later and later, until its layer is
 		en: `/${lang}/service_url: ${host}${mapLayer} answers with status 503`,
 		fr: `/${lang}/service_url: ${host}${mapLayer} répond par le statut 503`,
 	}));
-	const last = { state: "failed", at: handlers.now, findings, nextTry: handlers.now + 480_000 };
+	const last = { state: "failed", at: handlers.now, findings, nextTry: handlers.now + 480_000, failures: 4 };
 	assert.equal(harvester.stateOf("ozone"), last);
 	scene.serve();
 	await scene.follow("ozone", feature(mapLayer, { service_name: "round 5" }));
