@@ -3,7 +3,7 @@ import { smallkeyRule } from "../smallkey.ts";
 /**
  * Code → the text of each rule that a registration, a file or a request can break, and of each warning. `{0}`, `{1}` and so
  * on stand for values. In an error, the text follows its place: a JSON pointer, a header or a word such as `smallkey`. The texts of the
- * rules for new smallkeys are in `key-rules.ts`, beside these rules.
+ * rules for new smallkeys are in `smallkey.ts`, beside these rules.
  */
 export const english = {
 	// Members of a registration, by JSON Schema's keywords.

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { parseRegistration } from "../../registry/registration.ts";
-import { registration2 } from "../../registry/schemas/registration.ts";
+import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { manual } from "../helpers/local.ts";
 import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
@@ -30,6 +30,28 @@ test("the registrations of the pages are right, with one of each kind of service
 		);
 	for (const text of texts) {
 		assert.equal(parseRegistration(new TextEncoder().encode(text), "written").problems, []);
+	}
+});
+
+/** The names of all members of a schema and of what it refers to. */
+function memberNames(node: unknown): string[] {
+	if (typeof node !== "object" || node === null) return [];
+	return Object.entries(node).flatMap(([name, value]) => [
+		...(name === "properties" ? Object.keys(value) : []),
+		...memberNames(value),
+	]);
+}
+
+test("the pages of the registration have each member, in both languages", async () => {
+	const names = [...new Set([registration1, registration2].flatMap(memberNames))];
+	assert.ok(names.length > 20, String(names));
+	for (const path of ["docs/registration.md", "docs/fr/registration.md"]) {
+		const text = await readFile(join(root, path), "utf8");
+		assert.equal(
+			names.filter((name) => !text.includes(`\`${name}\``)),
+			[],
+			path,
+		);
 	}
 });
 
