@@ -28,7 +28,6 @@ interface SecretFile {
 	path: string;
 }
 
-/** Parses `NAME=FILE`, and appends it. */
 export function parseSecretFile(text: string, before: SecretFile[] = []): SecretFile[] {
 	const [, name, path] = /^([A-Z_]+)=(.+)$/.exec(text) ?? [];
 	if (name === undefined || path === undefined || !secretNames.includes(name))
@@ -97,7 +96,6 @@ export const configurations = {
 	objects: join(root, "deploy/workers/objects.jsonc"),
 };
 
-/** Fragments are static assets, or objects of a bucket. */
 export type Hosting = keyof typeof configurations;
 
 /** @returns the exit code of a process, or the signal that ended it */
@@ -144,12 +142,10 @@ export function spawnWrangler(
 }
 
 interface Deployment {
-	/** Path of the worker's bundle. */
 	worker: string;
 	/** The folder of static assets; null for a worker that reads the bucket OBJECTS_BUCKET. */
 	assets: string | null;
 	secrets?: ReadonlyMap<string, string>;
-	/** Options of wrangler. */
 	further?: readonly string[];
 }
 
@@ -181,7 +177,6 @@ export function deployWorker(
 	});
 }
 
-/** Also in wrangler.jsonc. */
 export const bundlePath = join(root, "deploy/workers/dist/worker.js");
 
 /** Removes unused routes of octokit, which would be a third of the worker. */
@@ -203,7 +198,6 @@ const usedRoutes: Plugin = {
 
 type Routes = Record<string, Record<string, unknown>>;
 
-/** Of the store's code: `rest.git.createTree`. */
 async function readUsedRoutes(): Promise<Set<string>> {
 	const files = await glob("store/github/**", { cwd: root, absolute: true });
 	const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));

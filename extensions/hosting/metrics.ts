@@ -10,12 +10,10 @@ import type { Log } from "../../store/store.ts";
 /** Upper bounds of the histogram of answers, in seconds; RAMP 4.0.x gives up after 2 s. */
 const answerBounds = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 
-/** Upper bounds of the histogram of git's times, in seconds. */
 const gitBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 const prefix = "fragments_";
 
-/** Of one running service, in the text format of Prometheus. */
 export function createMetrics() {
 	const registry = new Registry();
 	const registers = [registry];

@@ -169,7 +169,6 @@ function rendererOf(value: unknown): Renderer {
 	return generic;
 }
 
-/** In place of symbols that no viewer accepts. */
 const generic: Renderer = { type: "simple", label: "", image: genericImage };
 
 function uniqueOf(symbology: Json): Renderer | null {

@@ -28,7 +28,6 @@ import {
 	type PayloadType,
 } from "./description.ts";
 
-/** A document that cannot be imported, and why. */
 export interface NotMoved {
 	key: string;
 	reason: string;
@@ -76,7 +75,6 @@ export function readDump(bytes: Buffer): DumpRecord[] {
 	});
 }
 
-/** The document of an element; null if it is deleted. */
 function documentOf(element: unknown, place: number): Json | null {
 	if (!isObject(element)) throw new DumpError(`holds something else than documents, at number ${place}`);
 	const isRow = !("_id" in element) && ("doc" in element || "value" in element);
@@ -127,7 +125,6 @@ export function moveDocument(document: Json, settings: FragmentSettings): Moved 
 	return { smallkey, registration, description: isUsable ? description : null };
 }
 
-/** Characters shown of the key of a document that cannot be imported. */
 const maxKeyLength = 100;
 
 export function shortened(key: string): string {
@@ -139,7 +136,6 @@ export function keyOf(document: Json): string {
 	return textOf(document._id) || textOf(document.key) || textOf(objectOf(document.data).key);
 }
 
-/** Not checked yet; null if its type is unknown. */
 function payload1({ data, type: kind }: Json, nodes: Nodes, settings: FragmentSettings) {
 	const { request } = objectOf(data);
 	const isRequested = isObject(request);
@@ -182,7 +178,6 @@ function followNode(entry: Json, node: Json, type: PayloadType): void {
 	if (Number.isInteger(node.maxAllowableOffset)) entry.max_allowable_offset = node.maxAllowableOffset;
 }
 
-/** Not checked yet. */
 function payload2(document: Json, nodes: Nodes, settings: FragmentSettings) {
 	const request = objectOf(document.request);
 	const entryOf = (lang: Lang) => {
@@ -196,7 +191,6 @@ function payload2(document: Json, nodes: Nodes, settings: FragmentSettings) {
 	return { version: "2.0", en: entryOf("en"), fr: entryOf("fr") };
 }
 
-/** The node that was served at v2. */
 function servedIn(document: Json, lang: Lang): Json {
 	return nodeOf(objectOf(document.layer_config)[lang]) ?? {};
 }

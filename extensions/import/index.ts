@@ -15,7 +15,6 @@ const commands: readonly Command[] = [
 	},
 ];
 
-/** Imports the layers of an older service, and compares two services. */
 export const importing: Extension = {
 	name: "import",
 	commands,

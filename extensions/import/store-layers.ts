@@ -13,7 +13,6 @@ import { batchMeta, maxConcurrent } from "../../scripts/register.ts";
 import { type Commit, type Edit, isRefusal, type Reader, type Refusal } from "../../store/store.ts";
 import { type DumpRecord, type Moved, moveDocument, type NotMoved } from "./document.ts";
 
-/** A layer, and which document of the dump it is, from 1. */
 type Move = Moved & { place: number };
 
 export interface Moves {
@@ -23,11 +22,9 @@ export interface Moves {
 	documents: number;
 }
 
-/** Converts every document to a layer, or to the reason why that is not possible. */
 export function collectMoves(records: readonly DumpRecord[], settings: FragmentSettings): Moves {
 	const moves: Moves = { layers: new Map(), notMoved: [], documents: records.length };
 	const { layers, notMoved } = moves;
-	/** Lower-case smallkey → its first spelling. */
 	const spellings = new Map<string, string>();
 	for (const { document, place } of records) {
 		const moved = moveDocument(document, settings);
@@ -60,7 +57,6 @@ export interface Stored {
 	same: number;
 	/** Layers that the store refuses, such as a smallkey that differs only in case from a stored one. */
 	notMoved: NotMoved[];
-	/** Null if there was nothing to write. */
 	commit: Commit | null;
 }
 

@@ -3,7 +3,6 @@ import type { SiteService } from "../../site/extension.ts";
 import { recordsFiles } from "./records.ts";
 import { recordsRoutes } from "./routes.ts";
 
-/** The catalogue as records of the OGC API. */
 export const records: Extension = {
 	name: "records",
 	files: recordsFiles,

@@ -46,7 +46,6 @@ export function parseItemsQuery(query: string): ItemsQuery | Problem {
 		if (!isValid || must === undefined) return problemAt("query", "parameter", quote(name));
 		if (!isValid(value)) return problemAt(name, "type", must, quote(value));
 	}
-	/** The items of a list; null if there are none. */
 	const itemsOf = (name: string) => {
 		const items = (given.get(name) ?? "").split(",").filter((item) => item.trim() !== "");
 		return items.length > 0 ? new Set(items) : null;

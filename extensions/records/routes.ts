@@ -32,7 +32,6 @@ const maxKeptEntries = 1_000_000;
  */
 export function createSearch() {
 	const room = new Room(maxSearches);
-	/** Made by the first search. */
 	const texts = new WeakMap<Entry, string>();
 	const results = new LRUCache<string, readonly Entry[]>({
 		maxSize: maxKeptEntries,
@@ -91,7 +90,6 @@ const openApiType = "application/vnd.oai.openapi+json;version=3.0";
 const queries = ["q", "bbox", "ids", "type", "datetime", "limit", "offset"];
 const items = "collections/layers/items";
 
-/** Path → summary. */
 const operations = {
 	conformance: "What the API conforms to",
 	collections: "The only collection",
@@ -113,7 +111,6 @@ function openApi(api: string): object {
 	return { openapi: "3.0.3", info, servers: [{ url: api.slice(0, -1) }], paths: Object.fromEntries(paths) };
 }
 
-/** The first segments of the OGC API. */
 const segments: ReadonlySet<string> = new Set(["collections", "conformance", "ogc"]);
 
 /** GET <base>/ogc/…, /conformance and /collections… (OGC API Records). */

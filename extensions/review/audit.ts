@@ -28,7 +28,6 @@ export interface AuditOptions {
 	nowMs: number;
 }
 
-/** One event, as a few lines of text. */
 interface AuditEntry {
 	dateMs: number;
 	lines: string[];
@@ -135,12 +134,10 @@ function proposedLines({ id, dateMs, provenance }: Commit): string[] {
 	return [`  proposed ${id.slice(0, 12)} of ${timeText(dateMs)}`, ...lines];
 }
 
-/** `2026-03-04 12:00:00` in UTC */
 function timeText(timeMs: number): string {
 	return new Date(timeMs).toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** Commits of a review that are shown. */
 const maxProposed = 10;
 
 /** The newest commits of a waiting review, with their authors. */

@@ -18,7 +18,6 @@ export const marker = "<!-- fragment-publisher: review -->";
 /** Characters of a comment: GitHub accepts 65,536. */
 export const maxCommentLength = 65_000;
 
-/** Characters of one list, so that all lists fit into a comment. */
 const maxListLength = 10_000;
 
 /** Characters of the table of a large change, in which 300 layers have room, and of a name in it. */
@@ -28,7 +27,6 @@ const maxNameLength = 40;
 /** Characters reserved for the closing line. */
 const closingLength = 200;
 
-/** Characters shown of one line of a difference. */
 const maxLineLength = 300;
 
 /**

@@ -8,9 +8,7 @@ import { readIfThere, readTextIfThere } from "../../store/files/files.ts";
 type Json = any;
 
 interface Target {
-	/** `owner/name`. */
 	repository: string;
-	/** The branch of the layers. */
 	branch: string;
 	/** Reads a path below the repository; null where GitHub answers 404. */
 	get: (path: string) => Promise<Json>;
@@ -46,12 +44,10 @@ async function checkRepository({ get, check, repository, branch }: Look): Promis
 		);
 }
 
-/** A file of deploy/github. */
 function readTarget(name: string): Promise<string> {
 	return readFile(fileURLToPath(new URL(`../../deploy/github/${name}.json`, import.meta.url)), "utf8");
 }
 
-/** Below the repository, with the method and the file of deploy/github that set them. */
 const files: [what: string, method: string, path: string, file: string][] = [
 	["settings of the repository", "PATCH", "", "repository"],
 	["actions that may run", "PUT", "/actions/permissions", "actions"],
@@ -105,7 +101,6 @@ async function checkEnvironments({ get, check, repository, branch }: Look): Prom
 	}
 }
 
-/** What the workflows read of `published.env`. */
 const settable =
 	`HOSTING PUBLIC_URL CLOUDFLARE_ACCOUNT_ID WORKERS_PLAN OBJECTS_ENDPOINT OBJECTS_BUCKET OBJECTS_REGION BASE_PATH
 	METADATA_URL CATALOGUE_URL MAP_WKID TARGETS V2_MAP_SERVER SITE SITE_NAME_EN SITE_NAME_FR SITE_CONTACT SITE_TERMS_EN

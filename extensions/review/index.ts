@@ -55,7 +55,6 @@ const commands: readonly Command[] = [
 	},
 ];
 
-/** Pull requests, waiting changes and their approval, and who changed what. */
 export const review: Extension = {
 	name: "review",
 	commands,

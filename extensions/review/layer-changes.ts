@@ -25,9 +25,7 @@ import {
 	sizesOf,
 } from "../../store/git/commands/tree.ts";
 
-/** What merging a head into a base changes on the base. */
 interface Merge {
-	/** A repository that has all of its objects. */
 	repository: string;
 	/** In git's order. If it cannot be merged: what the head changes since its merge base. */
 	changed: PathChange[];
@@ -120,7 +118,6 @@ async function changesOf({ repository, changed, obstacle }: Merge, baseId: strin
 		layers: layers.map(({ path }) => path),
 		/** All other paths, in git's order. */
 		outside: changed.filter((change) => !isLayers(change)).map(({ path }) => path),
-		/** Of all layers' files on the base. */
 		names: namesOf(listed),
 		/** The owners file and the files of the changed layers: `before` on the base, `after` with the head merged. */
 		before,
@@ -143,7 +140,6 @@ async function readFiles(repository: string, listed: readonly PathChange[]): Pro
 	return new Map(files.map((file) => [file.path, file]));
 }
 
-/** A problem, or a finding about a service, at a line of a file. */
 export interface Located {
 	file: string;
 	/** From 1. */

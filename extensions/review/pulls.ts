@@ -15,7 +15,6 @@ export interface OpenPull {
 /** A pull request and its reviewed commit: the jobs of the workflow `layers` pass these on as JSON. */
 export interface PullRef {
 	number: number;
-	/** Id of the newest commit. */
 	head: string;
 }
 
@@ -88,7 +87,6 @@ export function isOwnBranch(branch: string): boolean {
 	return isReviewBranch(branch) || branch === "refresh";
 }
 
-/** Not from a fork. */
 export function isOfRepository({ repo }: Github, { head }: OpenPull): boolean {
 	return head.repo?.full_name.toLowerCase() === `${repo.owner}/${repo.repo}`.toLowerCase();
 }
@@ -96,7 +94,6 @@ export function isOfRepository({ repo }: Github, { head }: OpenPull): boolean {
 /** For what a pull request changes; `service`: the service or a workflow opened it. Other labels stay as they are. */
 const labels = ["layer", "removal", "code", "service"] as const;
 
-/** Sets the labels that fit a pull request. @returns their names */
 export async function labelPull(github: Github, pull: OpenPull): Promise<string[]> {
 	const { rest, repo, paginate } = github;
 	const issue = { ...repo, issue_number: pull.number };
@@ -152,7 +149,6 @@ export async function writeComment(
 interface CheckRun {
 	name: string;
 	conclusion: "success" | "failure";
-	/** One line. */
 	title: string;
 	/** Markdown, for the check's own page. */
 	summary: string;

@@ -3,7 +3,6 @@ import { marker, maxCommentLength } from "./comment.ts";
 import type { Located } from "./layer-changes.ts";
 import { isWrong, type LayerChange, layerRows, maxDetailed, type Review, servicesOf } from "./review.ts";
 
-/** A remark at a line of *Files changed*. */
 export interface Annotation extends Located {
 	level: "error" | "warning";
 	title: string;

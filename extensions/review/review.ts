@@ -15,19 +15,16 @@ import type { Finding } from "../harvest/finding.ts";
 import { type ChangedLayer, checkChanges, type Located, readChanges } from "./layer-changes.ts";
 
 interface ReviewOptions {
-	/** Path of a git repository; nothing of it is checked out. */
 	repository: string;
 	/** The commit that the change would be merged into. The owners are read from it. */
 	base: string;
 	head: string;
-	/** `publicUrl` is for links to drafts. */
 	settings: FragmentSettings & { publicUrl?: string };
 	check: CheckServices;
 }
 
 export type LayerChange = Awaited<ReturnType<typeof layerChange>>;
 
-/** None if the layer is removed or wrong. */
 export function servicesOf({ after }: ChangedLayer): { lang: Lang; address: string }[] {
 	return after ? langs.map((lang) => ({ lang, address: after.registration[lang].service_url })) : [];
 }
@@ -37,7 +34,6 @@ export type Review = Awaited<ReturnType<typeof review>>;
 /** Layers whose fragments are rendered: a comment has no room for more. */
 const maxRendered = 100;
 
-/** Characters of a draft's address in a comment. */
 const maxDraftLength = 4_000;
 
 export function isWrong({ problems, services, obstacle }: Review): boolean {
@@ -55,7 +51,6 @@ export async function review({ repository, base, head, settings, check }: Review
 		/** Why it cannot be merged; null if it can. */
 		obstacle: changes.obstacle,
 		problems,
-		/** What is accepted, but probably not meant. */
 		warnings,
 		services: await askServices(layers, check),
 		/** Sorted by smallkey. */
@@ -64,7 +59,6 @@ export async function review({ repository, base, head, settings, check }: Review
 		),
 		/** Who has to approve what; null if the owners file of the base is missing or invalid. */
 		approvals: owners && groupByOwners(owners, [...changes.outside, ...changes.layers]),
-		/** Changed files outside `layers/`. */
 		outside: changes.outside,
 	};
 }
@@ -84,7 +78,6 @@ async function layerChange(layer: ChangedLayer, settings: ReviewOptions["setting
 /** Asks the services behind a layer; never rejects. */
 export type CheckServices = (layer: CheckedLayer) => Promise<{ findings: Finding[] }>;
 
-/** For all services of a change. */
 const maxAskingMs = 8 * 60_000;
 
 /** Services without an answer in time are reported as down. */
@@ -129,14 +122,12 @@ async function askServices(layers: readonly ChangedLayer[], check: CheckServices
 		wrong: findingsOf("wrong"),
 		/** Their server is down or odd: these never block. */
 		down: findingsOf("down"),
-		/** Smallkeys of the layers beyond `maxAsked`. */
 		unasked: touched.slice(maxAsked).map(({ smallkey }) => smallkey),
 	};
 }
 
 function touchedLangs({ before, after }: ChangedLayer): Lang[] {
 	if (!after) return [];
-	/** What the requests to a service depend on, as a comparable text. */
 	const requestOf = (registration: Registration, lang: Lang) => {
 		const { service_url, layer }: LangEntry = registration[lang];
 		return JSON.stringify([serviceTypeOf(registration, lang), service_url, layer]);
@@ -198,14 +189,12 @@ function differences(before: string[], after: string[]): string[] {
 /** Layers of a change up to which each is shown with its fragments; of a larger one a table shows all layers. */
 export const maxDetailed = 20;
 
-/** What a reviewer has to look at first. */
 const states = ["to correct", "wrong service", "service down", "odd", ""] as const;
 const verbs: readonly LayerChange["verb"][] = ["wrong", "changed", "removed", "added"];
 
 interface LayerRow extends Pick<LayerChange, "smallkey" | "verb"> {
 	/** Empty if nothing is wrong or odd. */
 	state: (typeof states)[number];
-	/** Its English name or layer, or empty. */
 	name: string;
 	layer: LayerChange;
 }

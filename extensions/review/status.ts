@@ -108,7 +108,6 @@ function createHasReview(repository: string): (smallkey: string) => Promise<bool
 	};
 }
 
-/** The newest change of a layer that waits for a review, or null. */
 async function reviewOf(repository: string, smallkey: string): Promise<LayerStatus["review"]> {
 	const newest = (await readReviews(repository, "waiting", smallkey, historyMs)).at(-1);
 	return newest ? { branch: newest.branch, commit: newest.commit, since: isoTime(newest.timeMs) } : null;

@@ -48,7 +48,6 @@ export async function isEngineInstalled(): Promise<boolean> {
 	return locked === present;
 }
 
-/** About 200 MB. */
 async function installEngine(): Promise<void> {
 	if (await isEngineInstalled()) return;
 	console.log("Installing Cloudflare's tool chain in deploy/workers (once)");
@@ -60,7 +59,6 @@ async function done(what: string, command: string, args: string[], options: Spaw
 	if (code !== 0) throw new Error(`${what}: ended with ${code}`);
 }
 
-/** Copies a build into the local runtime's bucket. */
 async function fillLocalBucket(configuration: string, persist: string, dist: string, env: NodeJS.ProcessEnv) {
 	const list = `${configuration}.objects`;
 	await writeFile(list, JSON.stringify(filesBelow(dist).filter((path) => !isCompanion(path))));

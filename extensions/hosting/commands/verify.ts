@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Option } from "@commander-js/extra-typings";
 import glob from "fast-glob";
 import pMap from "p-map";
+import type { Io } from "../../../api/configuration.ts";
 import { fragmentHeaders } from "../../../api/reply.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { build, progress } from "../../../publish/build.ts";
@@ -23,8 +24,7 @@ import { diffTree } from "../../../store/git/commands/tree.ts";
 
 const slots = slotsOf({ targets: targetNames });
 
-/** The paths, in every target, of a smallkey that is most likely not registered anywhere. */
-const missingPaths = slots.filter(({ lang }) => lang === "en").map((slot) => slotPath(slot, "=verify=none="));
+const pathsOf = (smallkey: string) => slots.map((slot) => slotPath(slot, smallkey));
 
 /** Start pages and lists of pieces: every build changes them, so a sample has them all. */
 const leading =
@@ -37,52 +37,22 @@ function sample<T>(items: readonly T[], maxItems: number): T[] {
 	return Array.from({ length: maxItems }, (_, index) => itemAt(index));
 }
 
-/** Most fragments of changed layers, and most of removed ones. */
 const maxChanged = 2_000;
 
-/**
- * Chooses what is requested: all changed layers, and a sample of the rest.
- * @param fragments of the build: `v0.9/doc/en/23ax5t`
- * @param changed smallkeys; one without a fragment in the build was removed
- * @param maxSampled of the other fragments, and of the catalogue's files
- * @returns `gone`: paths that must be 404
- */
-export function choosePaths(
-	fragments: readonly string[],
-	changed: ReadonlySet<string>,
-	maxSampled: number,
-	files: readonly string[] = [],
-) {
-	const keyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
-	const isChanged = (path: string) => changed.has(keyOf(path));
-	const isLeading = (path: string) => leading.test(path);
-	const keys = new Set(fragments.map(keyOf));
-	const gone = [...changed].filter((key) => !keys.has(key));
-	const gonePaths = gone.flatMap((key) => slots.map((slot) => slotPath(slot, key)));
-	const others = fragments.filter((path) => !isChanged(path));
-	const otherFiles = files.filter((path) => !isLeading(path));
-	return {
-		changed: sample(fragments.filter(isChanged), maxChanged),
-		sampled: sample(others, maxSampled),
-		files: [...files.filter(isLeading), ...sample(otherFiles, maxSampled)],
-		gone: [...sample(gonePaths, maxChanged), ...missingPaths],
-	};
-}
-
 /** The smallkeys of layers whose files differ between two commits. @throws {Error} if there is no such commit */
-export async function changedKeys(repository: string, from: string, to: string): Promise<Set<string>> {
+async function changedKeys(repository: string, from: string, to: string): Promise<Set<string>> {
 	const [before, after] = [await resolveCommit(repository, from), await resolveCommit(repository, to)];
 	const changes = await diffTree(repository, before, after, "layers");
-	const names = changes.map(({ path }) => parseLayerPath(path));
-	return new Set(names.flatMap((name) => (name ? [name.smallkey] : [])));
+	return new Set(changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []));
 }
 
 const maxConcurrent = 16;
 const timeoutMs = 15_000;
 const maxAttempts = 3;
 
-/** Repeats a request if the network or the server fails. @param path percent-encoded, so that no server reads a + as a space */
+/** Repeats a request if the network or the server fails. */
 async function ask(address: string, path: string, condition: Record<string, string> = {}) {
+	// Percent-encoded, so that no server reads a + as a space.
 	const url = `${address}/${path.split("/").map(encodeURIComponent).join("/")}`;
 	// Bypasses caches that obey the header (RFC 9111, section 5.2.1).
 	const headers = { "Cache-Control": "no-cache", ...condition };
@@ -136,107 +106,127 @@ async function compareGone(address: string, path: string): Promise<string | null
 	return status === 404 ? null : `answers ${status}, where 404 is right: no layer is there`;
 }
 
-function messageOf({ message, cause }: Error): string {
-	return cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message;
+const pauseMs = 1_000;
+const defaultSample = 500;
+
+interface Target {
+	/** With the base path, without a `/` at the end. */
+	address: string;
+	/** Folder of the build. */
+	dist: string;
+	/** Changed between two commits; without a fragment in the build: removed. */
+	changed: ReadonlySet<string> | null;
+	/** Paths of the catalogue's files. */
+	files: readonly string[];
+	/** Most fragments of unchanged layers, and most files. */
+	maxSampled: number;
+	untilMs: number;
+	io: Io;
 }
 
 /**
  * Compares a hosting with the build: status, type and body of each path, 304 to a conditional request with its `ETag`, and
- * 404 for what is `gone`.
- * @param address with the base path, without a `/` at the end
- * @returns the differences, sorted by path
+ * 404 for what is gone and for a smallkey that is most likely not registered anywhere.
  */
-export async function findDifferences(
-	address: string,
-	dist: string,
-	paths: readonly string[],
-	gone: ReadonlySet<string>,
-	tick = () => {},
-): Promise<{ path: string; text: string }[]> {
-	const differences: { path: string; text: string }[] = [];
-	const check = async (path: string) => {
-		const checking = gone.has(path) ? compareGone(address, path) : compare(address, path, dist);
-		const text = await checking.catch(messageOf);
-		if (text !== null) differences.push({ path, text });
-		tick();
+async function verify({ address, dist, changed, files, maxSampled, untilMs, io }: Target): Promise<number> {
+	const names = await glob(
+		slots.map((slot) => `${slotFolder(slot)}/*`),
+		{ cwd: dist },
+	);
+	const fragments = names.filter((path) => !isCompanion(path)).sort();
+	if (fragments.length === 0)
+		throw new Error(
+			`${dist}: has no fragments; npx fragment-publisher build makes them, and --repo needs none`,
+		);
+	const keyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+	const isChanged = (path: string) => changed?.has(keyOf(path)) ?? false;
+	const keys = new Set(fragments.map(keyOf));
+	const removed = [...(changed ?? [])].filter((key) => !keys.has(key));
+	const gone = new Set([...sample(removed.flatMap(pathsOf), maxChanged), ...pathsOf("=verify=none=")]);
+	const chosen = [
+		...sample(fragments.filter(isChanged), maxChanged),
+		...sample(
+			fragments.filter((path) => !isChanged(path)),
+			maxSampled,
+		),
+	];
+	const chosenFiles = [
+		...files.filter((path) => leading.test(path)),
+		...sample(
+			files.filter((path) => !leading.test(path)),
+			maxSampled,
+		),
+	];
+	const ofFiles =
+		files.length > 0 ? ` and ${chosenFiles.length} of ${files.length} files of the catalogue` : "";
+	const ofAll = `${chosen.length} of ${fragments.length} fragments${ofFiles}`;
+	io.warn(plain(`Asking for ${ofAll}${changed ? ` (${changed.size} changed layers)` : ""}`));
+
+	/** @returns the differences, by path */
+	const findDifferences = async (paths: readonly string[], tick = () => {}) => {
+		const differences = new Map<string, string>();
+		const check = async (path: string) => {
+			const checking = gone.has(path) ? compareGone(address, path) : compare(address, path, dist);
+			const text = await checking.catch(({ message, cause }: Error) =>
+				cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message,
+			);
+			if (text !== null) differences.set(path, text);
+			tick();
+		};
+		await pMap(paths, check, { concurrency: maxConcurrent });
+		return differences;
 	};
-	await pMap(paths, check, { concurrency: maxConcurrent });
-	return differences.sort((a, b) => (a.path < b.path ? -1 : 1));
+	const paths = [...chosen, ...chosenFiles, ...gone];
+	const bar = progress(paths.length, "verifying");
+	let differences = await findDifferences(paths, () => bar.tick());
+	bar.stop();
+	// A CDN updates late.
+	while (differences.size > 0 && Date.now() < untilMs) {
+		await sleep(pauseMs);
+		differences = await findDifferences([...differences.keys()]);
+	}
+	for (const path of [...differences.keys()].sort()) io.warn(plain(`${path}: ${differences.get(path)}`));
+	io.print(`${ofAll} checked: ${differences.size === 0 ? "all as built" : `${differences.size} differ`}`);
+	return differences.size === 0 ? exitCodes.done : exitCodes.wrong;
 }
 
-const pauseMs = 1_000;
-const defaultSample = 500;
-
 export const run = createRun("verify", async ({ read, environment, io }) => {
-	const [{ repo, ref, sample = defaultSample, all = false, since, wait = 0, dist: built }, address] =
-		await read((line) =>
-			line
-				.argument("<url>", "the service with its base path, such as https://fragments.example", parseUrl)
-				.option(
-					"--sample <n>",
-					`how many fragments are checked beside the changed ones, and files of the catalogue, spread over all (${defaultSample})`,
-					parseCount,
-				)
-				.addOption(
-					new Option("--all", "check every fragment, and every file of the catalogue").conflicts("sample"),
-				)
-				.option(
-					"--since <commit>",
-					"also check every layer that has changed since then, and that removed ones are gone",
-				)
-				.option(
-					"--wait <seconds>",
-					"how long differences are checked again, until there are none",
-					parseCount,
-				)
-				.addOption(new Option("--dist <dir>", "the build to compare with").default("dist").conflicts("repo"))
-				.addOption(repoOption)
-				.addOption(refOption),
-		);
-
-	/** @param files paths of the catalogue's files */
-	async function verify(dist: string, repository: string, commit: string, files: readonly string[]) {
-		const names = await glob(
-			slots.map((slot) => `${slotFolder(slot)}/*`),
-			{ cwd: dist },
-		);
-		const fragments = names.filter((path) => !isCompanion(path)).sort();
-		if (fragments.length === 0)
-			throw new Error(
-				`${dist}: has no fragments; npx fragment-publisher build makes them, and --repo needs none`,
-			);
-		const keys = since ? await changedKeys(repository, since, commit) : new Set<string>();
-		const chosen = choosePaths(fragments, keys, all ? Number.POSITIVE_INFINITY : sample, files);
-		const count = chosen.changed.length + chosen.sampled.length;
-		const ofFiles =
-			files.length > 0 ? ` and ${chosen.files.length} of ${files.length} files of the catalogue` : "";
-		const ofAll = `${count} of ${fragments.length} fragments${ofFiles}`;
-		const changes = since ? ` (${keys.size} changed layers)` : "";
-		io.warn(plain(`Asking for ${ofAll}${changes}`));
-		let paths = [...chosen.changed, ...chosen.sampled, ...chosen.files, ...chosen.gone];
-		const gone = new Set(chosen.gone);
-		const bar = progress(paths.length, "verifying");
-		const until = Date.now() + wait * 1000;
-		let differences = await findDifferences(address, dist, paths, gone, () => bar.tick());
-		bar.stop();
-		// A CDN updates late.
-		while (differences.length > 0 && Date.now() < until) {
-			await sleep(pauseMs);
-			paths = differences.map(({ path }) => path);
-			differences = await findDifferences(address, dist, paths, gone);
-		}
-		for (const { path, text } of differences) io.warn(plain(`${path}: ${text}`));
-		const outcome = differences.length === 0 ? "all as built" : `${differences.length} differ`;
-		io.print(`${ofAll} checked: ${outcome}`);
-		return differences.length === 0 ? exitCodes.done : exitCodes.wrong;
-	}
-
+	const [
+		{ repo, ref, sample: maxSampled = defaultSample, all = false, since, wait = 0, dist: built },
+		address,
+	] = await read((line) =>
+		line
+			.argument("<url>", "the service with its base path, such as https://fragments.example", parseUrl)
+			.option(
+				"--sample <n>",
+				`how many fragments are checked beside the changed ones, and files of the catalogue, spread over all (${defaultSample})`,
+				parseCount,
+			)
+			.addOption(
+				new Option("--all", "check every fragment, and every file of the catalogue").conflicts("sample"),
+			)
+			.option(
+				"--since <commit>",
+				"also check every layer that has changed since then, and that removed ones are gone",
+			)
+			.option("--wait <seconds>", "how long differences are checked again, until there are none", parseCount)
+			.addOption(new Option("--dist <dir>", "the build to compare with").default("dist").conflicts("repo"))
+			.addOption(repoOption)
+			.addOption(refOption),
+	);
+	const verifyBuild = async (dist: string, repository: string, commit: string, files: readonly string[]) =>
+		verify({
+			...{ address, dist, files, io },
+			changed: since ? await changedKeys(repository, since, commit) : null,
+			maxSampled: all ? Number.POSITIVE_INFINITY : maxSampled,
+			untilMs: Date.now() + wait * 1000,
+		});
 	if (repo === undefined) {
 		if (ref !== undefined) throw new Error("--ref: is for --repo");
 		const dist = resolve(built);
 		io.warn(`Comparing ${address} with the build in ${dist}`);
 		// A build without --repo is a build of this checkout.
-		return verify(dist, ".", "HEAD", presentFiles(dist).sort());
+		return verifyBuild(dist, ".", "HEAD", presentFiles(dist).sort());
 	}
 	const { source, name } = nameSource({ repo, ref });
 	io.warn(`Comparing ${address} with a build of ${name}`);
@@ -246,6 +236,6 @@ export const run = createRun("verify", async ({ read, environment, io }) => {
 		const { problems, written } = await build(source, dist, configuration);
 		if (!written) throw new Error(problems.map(plain).join("\n"));
 		// The catalogue is not compared: it depends on more than the commit, such as the senders' names and the page's address.
-		return verify(dist, repo, ref ?? "refs/heads/main", []);
+		return verifyBuild(dist, repo, ref ?? "refs/heads/main", []);
 	});
 });

@@ -20,7 +20,6 @@ import { type Json, objectOf, textOf } from "../compare/differences.ts";
 import { DumpError, keyOf, type NotMoved, readDump, readDumpFile, shortened } from "../document.ts";
 import { collectMoves, type Moves, type Stored, storeLayers } from "../store-layers.ts";
 
-/** @throws {WrongError} if the dump cannot be read */
 async function readRecords(path: string, maxBytes?: number) {
 	try {
 		return readDump(await readDumpFile(path, maxBytes));
@@ -30,7 +29,6 @@ async function readRecords(path: string, maxBytes?: number) {
 	}
 }
 
-/** About ten thousand senders. */
 const maxSendersBytes = 10_000_000;
 
 /**
@@ -40,7 +38,6 @@ const maxSendersBytes = 10_000_000;
  */
 async function readSendersDump(path: string, dataDir: string) {
 	const text = (await readTextIfThere(sendersPath(dataDir))) ?? "{}";
-	/** Secret → the sender that has it. */
 	const owners = new Map<string, string>();
 	for (const [id, entry] of Object.entries(JSON.parse(text)))
 		owners.set(textOf(objectOf(entry).key ?? entry), id);

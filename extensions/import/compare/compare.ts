@@ -8,7 +8,6 @@ import { counted, firstOf } from "../../../registry/untrusted-text.ts";
 import { parseAnswer } from "../../../site/service/decode.ts";
 import { differences, type Json, nodeIn } from "./differences.ts";
 
-/** A layer's node, null if there is none, or why it cannot be read. */
 type Read = { node: Json | null } | { failure: string };
 
 /** The targets of the older service; each release served at most two of them. */
@@ -19,7 +18,6 @@ type ComparedTarget = (typeof comparedTargets)[number];
 const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 3_000_000 });
 const maxAttempts = 3;
 
-/** A complete answer, or why it is not read. */
 type Answer = { status: number; bytes: Uint8Array } | { tooLarge: string };
 
 /** @throws {Error} if the service cannot be reached */
@@ -52,7 +50,6 @@ const maxFailures = 40;
 class LayerReader {
 	#failures = 0;
 
-	/** @param docs as `docsOf` returns it */
 	constructor(readonly docs: string) {}
 
 	async read(lang: Lang, smallkeys: readonly string[]): Promise<Read[]> {
@@ -92,7 +89,6 @@ type Class = "relevant" | "cosmetic" | "missing" | "unreadable";
 
 interface Finding {
 	class: Class;
-	/** What differs, in words that name no single layer. */
 	kind: string;
 	targets: Set<ComparedTarget>;
 	smallkeys: Set<string>;
@@ -200,7 +196,6 @@ const titles: Readonly<Record<Class, string>> = {
 	unreadable: "Not compared: layers that the older service cannot serve itself",
 };
 
-/** The result as lines of a table, by kind, the most frequent first. */
 export function reportLines(
 	{ findings, targets, unknown, onlyNow }: Awaited<ReturnType<typeof compareServices>>,
 	smallkeys: readonly string[],
@@ -224,7 +219,6 @@ export function reportLines(
 	return lines;
 }
 
-/** A line of a table: a count and its text. */
 export function row(count: number, text: string): string {
 	return `${String(count).padStart(8)}  ${text}`;
 }

@@ -7,7 +7,6 @@ export { isObject, listOf, objectOf };
 
 export type Json = Record<string, unknown>;
 
-/** `""` for anything but a string. */
 export function textOf(value: unknown): string {
 	return typeof value === "string" ? value : "";
 }
@@ -107,12 +106,10 @@ function sameEntries(before: unknown, now: unknown): boolean {
 	return isDeepStrictEqual(entryNames(before), entryNames(now));
 }
 
-/** Of a node's `layerEntries`. */
 export function entryNames(entries: unknown): unknown[] {
 	return listOf(entries).map((entry) => objectOf(entry).id ?? objectOf(entry).index);
 }
 
-/** Whether two extents may be equal in different spatial references. */
 function isProjected(before: unknown, now: unknown): boolean {
 	const sides = ["xmin", "ymin", "xmax", "ymax"];
 	if (!sides.every((side) => Number.isFinite(objectOf(now)[side]))) return false;
@@ -128,7 +125,6 @@ function sameMembers(before: unknown, now: unknown): boolean {
 	return isDeepStrictEqual(Object.fromEntries(spelled), now);
 }
 
-/** The English titles of the viewer's own columns → the French ones. */
 const fixedTitles = new Map<string, string>(
 	(["column-icon", "column-details"] as const).map((code) => [
 		fragmentTexts.en[code],
@@ -153,7 +149,6 @@ function gridDifferences(before: Json[], now: Json[]): Difference[] {
 	});
 }
 
-/** Of a symbology. */
 const classLists = ["valueMaps", "rangeMaps"];
 
 function symbologyDifferences(before: Json, now: Json): Difference[] {
@@ -166,7 +161,6 @@ function symbologyDifferences(before: Json, now: Json): Difference[] {
 	return [...symbolDifferences(before, now), ...inner];
 }
 
-/** Of a symbology, or of one of its classes. */
 function symbolDifferences(before: Json, now: Json): Difference[] {
 	const names = memberNames(before, now).filter((name) => !classLists.includes(name));
 	return names.flatMap((name) =>
@@ -174,7 +168,6 @@ function symbolDifferences(before: Json, now: Json): Difference[] {
 	);
 }
 
-/** The members in which the two forms of a layer of a MapServer differ at v2. */
 const mapServerMembers = ["layerType", "url", "layerEntries", "nameField"];
 
 /** Whether two nodes of v2 name the same layer of a MapServer, one as `esriDynamic` and the other as `esriFeature`. */

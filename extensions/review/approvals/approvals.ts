@@ -87,7 +87,6 @@ function nextStep(base: string, branch: string | null): string {
 	return `**Next:** press *Resolve conflicts* below, or merge \`${base}\` into your branch, and push.`;
 }
 
-/** Accounts are ids. */
 export interface Proposal {
 	/** What it adds, changes, removes and renames, and that needs an approval: a renamed file by both of its names. */
 	paths: string[];
@@ -136,7 +135,6 @@ function judgement(state: "success" | "failure", text: string, groups: ApprovalG
 	return { state, description: isLong ? `${text.slice(0, maxDescriptionLength - 1)}…` : text, groups };
 }
 
-/** Each once: a team's members, and those that are named. */
 export function accountsOf(owners: readonly string[], teams: Teams): Account[] {
 	const all = owners.flatMap((owner) =>
 		isTeam(owner) ? (teams.get(owner) ?? []) : (accountOf(owner) ?? []),

@@ -48,7 +48,6 @@ interface ApprovalRun extends StateSource {
 	/** The owners file of the branch; null if it is missing or invalid. */
 	owners: Owners | null;
 	teams: Teams;
-	/** Whether owners are asked for a review. */
 	isRequesting: boolean;
 }
 
@@ -160,7 +159,6 @@ async function mergeApproved(
 	return true;
 }
 
-/** Such as `Sender: energy`. */
 const trailer = /^[A-Za-z][A-Za-z-]*: \S/;
 
 function trailersIn(message: string): string[] {
@@ -187,7 +185,6 @@ export function parseTeams(text: string): Teams {
 	return new Map(teams);
 }
 
-/** The owners who can never approve, each with the reason. */
 export async function unknownOwners({ rest }: Github, owners: Owners, teams: Teams): Promise<string[]> {
 	const unknown: string[] = [];
 	for (const [team, members] of teams) {

@@ -23,7 +23,6 @@ const decisions = ["APPROVED", "CHANGES_REQUESTED", "DISMISSED"];
 
 export interface StateSource {
 	github: Github;
-	/** The branch that the pull requests are for. */
 	base: string;
 	/** Login of the workflows' App, which sets checks and writes comments. */
 	author: string;
@@ -41,7 +40,6 @@ export interface PullState extends Proposal {
 	isMergeable: boolean | null;
 	/** Whose last decision, on any commit, asks for changes. */
 	objectors: ReadonlySet<number>;
-	/** Who has reviewed this commit. */
 	reviewers: ReadonlySet<number>;
 	/** Texts of its commits, the oldest first. */
 	messages: string[];
@@ -49,7 +47,6 @@ export interface PullState extends Proposal {
 
 type Review = Awaited<ReturnType<Github["rest"]["pulls"]["listReviews"]>>["data"][number];
 
-/** Of each reviewer. */
 function lastDecisions(reviews: readonly Review[]): Review[] {
 	const deciding = reviews.filter(({ state }) => decisions.includes(state));
 	return [...new Map(deciding.map((review) => [review.user?.id, review])).values()];

@@ -103,7 +103,6 @@ const unable = {
 		"The workflow `layers` has failed; its log says why. It looks again each hour, and with the next push.",
 };
 
-/** @returns what was done, in words */
 async function post(github: Github, pull: PullRef, report: Report | null, author: string): Promise<string> {
 	const { rest, repo } = github;
 	const shown = (await rest.pulls.get({ ...repo, pull_number: pull.number })).data;

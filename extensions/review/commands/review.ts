@@ -44,7 +44,6 @@ const help = `
 Without a verb it compares two commits, as for a pull request. The verbs are for the changes that wait in the repository
 of a service on this machine; a review is named by its key, its name or its branch. A map server that is down blocks nothing.`;
 
-/** Finds the repository of a service, and reads the settings of this machine. */
 async function open(repo: string | undefined, environment: Environment) {
 	const settings = readConfiguration(withoutStore(environment), readSite);
 	const { path: repository, name } = await findRepository(repo, settings.dataDir);

@@ -8,7 +8,6 @@ import { readTextIfThere } from "../../../store/files/files.ts";
 const failureHelp = `
 A failed run notifies only the person who pushed, and no one where that was a bot. An issue reaches all watchers.`;
 
-/** Longest text of `--about`, in characters. */
 const maxDetailsLength = 20_000;
 
 export const run = createRun("tell-failure", async ({ read, environment, io }) => {
