@@ -25,33 +25,33 @@ const commands: readonly Command[] = [
 		name: "owners",
 		purpose: "review",
 		summary: "write the ids of GitHub accounts into layers/owners.json",
-		load: async () => (await import("./commands/owners.ts")).run,
+		load: async () => (await import("./commands/github-tools.ts")).runs.owners,
 	},
 	{
 		name: "setup-github",
 		purpose: "host",
 		summary:
 			"print each setting of a repository on GitHub that differs from what production needs, with the line that sets it",
-		load: async () => (await import("./commands/setup-github.ts")).run,
+		load: async () => (await import("./commands/github-tools.ts")).runs["setup-github"],
 	},
 	{
 		name: "status",
 		purpose: "operate",
 		summary:
 			"show the status of a layer, or of the whole catalogue: sick layers, missing harvests, waiting reviews, disk space",
-		load: async () => (await import("./commands/status.ts")).runs.status,
+		load: async () => (await import("./status.ts")).run,
 	},
 	{
 		name: "audit",
 		purpose: "operate",
 		summary: "show who changed a layer, when and how, and what it changed for viewers",
-		load: async () => (await import("./commands/status.ts")).runs.audit,
+		load: async () => (await import("./commands/audit.ts")).run,
 	},
 	{
 		name: "tell-failure",
 		purpose: "operate",
 		summary: "keep one issue open for as long as a workflow fails",
-		load: async () => (await import("./commands/tell-failure.ts")).run,
+		load: async () => (await import("./commands/github-tools.ts")).runs["tell-failure"],
 	},
 ];
 

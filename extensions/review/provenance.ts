@@ -10,6 +10,7 @@ import {
 import { repairedTrailer } from "../../store/git/review-branches.ts";
 import { authorMail, serviceAuthor } from "../../store/store.ts";
 
+/** How a commit arrived. */
 export interface Provenance {
 	/** Whether the commit names a sender whose request it cannot be: the person who pushed it wrote that. */
 	isForged: boolean;

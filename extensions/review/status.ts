@@ -1,8 +1,18 @@
+// npx fragment-publisher status: how the layers of a repository are, from git alone
 import { statfs } from "node:fs/promises";
+import { dirname } from "node:path";
 import pLimit from "p-limit";
 import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { gitInTime, historyMs, isoTime } from "../../api/service/layer-status.ts";
-import { readHealth, readReviewedLayers, readReviews, servedRef } from "../../api/service/repository.ts";
+import { isFolderLocked } from "../../api/service/lock.ts";
+import {
+	findRepository,
+	readHealth,
+	readReviewedLayers,
+	readReviews,
+	servedRef,
+} from "../../api/service/repository.ts";
+import { readConfiguration, withoutStore } from "../../api/service/settings.ts";
 import { collectCommit, resolveCommit } from "../../publish/collect.ts";
 import { isDescribed } from "../../registry/description.ts";
 import { parseHealth } from "../../registry/health.ts";
@@ -10,8 +20,9 @@ import { judgeChange, namesOf, problemLine } from "../../registry/judge.ts";
 import { harvestedLangs } from "../../registry/registration.ts";
 import type { LayerStatus } from "../../registry/schemas/answers.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { counted } from "../../registry/untrusted-text.ts";
-import { indented } from "../../scripts/put.ts";
+import { counted, plain } from "../../registry/untrusted-text.ts";
+import { indented, printStatus } from "../../scripts/put.ts";
+import { createRun, parseUrl } from "../../scripts/terminal/command-line.ts";
 import { gitText } from "../../store/git/commands/run.ts";
 import { isStale, staleText } from "./decide.ts";
 
@@ -20,7 +31,7 @@ import { isStale, staleText } from "./decide.ts";
  * @param isServed whether a service runs on the repository
  * @throws {Error} if git fails
  */
-export async function overviewLines(repository: string, isServed: boolean): Promise<string[]> {
+async function overviewLines(repository: string, isServed: boolean): Promise<string[]> {
 	const commit = await resolveCommit(repository, servedRef);
 	const neverHarvested: string[] = [];
 	const [files, healthText, reviews, { bavail, bsize, blocks }] = await Promise.all([
@@ -124,3 +135,31 @@ async function declinedOf(repository: string, smallkey: string): Promise<LayerSt
 	const commit = await gitText(repository, ["rev-parse", `${newest.commit}^`], { limitMs: historyMs });
 	return { commit, at: isoTime(newest.timeMs), reason: newest.reason };
 }
+
+export const repoWords = [
+	"--repo <dir>",
+	"a git repository instead of that of DATA_DIR, or of this checkout",
+] as const;
+
+export const run = createRun("status", async ({ read, environment, io }) => {
+	const [{ repo, url }, smallkey] = await read((line) =>
+		line
+			.argument("[smallkey]", "how this layer is, as the service at --url says; without it, how all are")
+			.option(
+				"--url <url>",
+				"with a smallkey: the service with its base path (http://127.0.0.1:8080)",
+				parseUrl,
+			)
+			.option(...repoWords),
+	);
+	if (smallkey !== undefined) {
+		if (repo !== undefined) throw new Error("--repo: is for all layers; a service knows how one is");
+		return printStatus({ url: url ?? "http://127.0.0.1:8080", smallkey }, io);
+	}
+	if (url !== undefined)
+		throw new Error("--url: is for one layer: npx fragment-publisher status <smallkey> --url <url>");
+	const { dataDir } = readConfiguration(withoutStore(environment));
+	const { path, name } = await findRepository(repo, dataDir);
+	io.warn(`Looking at the branch main of ${name}`);
+	for (const text of await overviewLines(path, await isFolderLocked(dirname(path)))) io.print(plain(text));
+});

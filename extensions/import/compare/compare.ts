@@ -8,6 +8,7 @@ import { counted, firstOf } from "../../../registry/untrusted-text.ts";
 import { parseAnswer } from "../../../site/service/decode.ts";
 import { differences, type Json, nodeIn } from "./differences.ts";
 
+/** `node`: null if the service has no such layer; `failure`: why it cannot be read. */
 type Read = { node: Json | null } | { failure: string };
 
 /** The targets of the older service; each release served at most two of them. */
@@ -18,16 +19,18 @@ type ComparedTarget = (typeof comparedTargets)[number];
 const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 3_000_000 });
 const maxAttempts = 3;
 
-type Answer = { status: number; bytes: Uint8Array } | { tooLarge: string };
-
-/** @throws {Error} if the service cannot be reached */
-async function ask(address: string): Promise<Answer> {
+/** `failure`: why its elements are not those that were asked for. @throws {Error} if the service cannot be reached */
+async function ask(address: string): Promise<{ status: number; elements: unknown; failure: string }> {
 	for (let attempt = 1; ; attempt += 1) {
 		try {
 			const answer = await fetchAnswer(address, { redirect: "manual" });
-			return { status: answer.status, bytes: new Uint8Array(await answer.arrayBuffer()) };
+			const { status } = answer;
+			const bytes = new Uint8Array(await answer.arrayBuffer());
+			if (status !== 200) return { status, elements: null, failure: `answers ${status}` };
+			return { status, elements: parseAnswer(bytes), failure: "answers without a list of one layer" };
 		} catch (cause) {
-			if (cause instanceof FetchFailure && cause.reason === "size") return { tooLarge: cause.message };
+			if (cause instanceof FetchFailure && cause.reason === "size")
+				return { status: 200, elements: null, failure: cause.message };
 			if (attempt === maxAttempts) throw new Error(address, { cause });
 		}
 	}
@@ -37,8 +40,8 @@ async function ask(address: string): Promise<Answer> {
 async function docsOf(service: string, target: ComparedTarget, smallkey: string): Promise<string | null> {
 	const { docs, aliases } = targetOf(target);
 	for (const path of [docs, ...aliases.map((alias) => alias.docs)]) {
-		const answer = await ask(`${service}/${path}/en/${encodeURIComponent(smallkey)}`);
-		if (!("status" in answer) || answer.status !== 404) return `${service}/${path}`;
+		const { status } = await ask(`${service}/${path}/en/${encodeURIComponent(smallkey)}`);
+		if (status !== 404) return `${service}/${path}`;
 	}
 	return null;
 }
@@ -46,42 +49,28 @@ async function docsOf(service: string, target: ComparedTarget, smallkey: string)
 /** Layers in a row that cannot be read, after which a service is no longer asked: each one is a request of its own. */
 const maxFailures = 40;
 
-/** Reads layers of one service and target. @throws {Error} after too many failures */
-class LayerReader {
-	#failures = 0;
-
-	constructor(readonly docs: string) {}
-
-	async read(lang: Lang, smallkeys: readonly string[]): Promise<Read[]> {
-		const answer = await ask(`${this.docs}/${lang}/${smallkeys.map(encodeURIComponent).join(",")}`);
-		const elements = "status" in answer && answer.status === 200 ? parseAnswer(answer.bytes) : null;
+/** Returns a function that reads layers of one service and target. It throws after too many failures. */
+function createReader(docs: string) {
+	let failures = 0;
+	return async function read(lang: Lang, smallkeys: readonly string[]): Promise<Read[]> {
+		const { elements, failure } = await ask(`${docs}/${lang}/${smallkeys.map(encodeURIComponent).join(",")}`);
 		const isAlone = smallkeys.length === 1;
 		// v2 answers an empty list for a single unknown key.
 		const nodes = isAlone && Array.isArray(elements) && elements.length === 0 ? [null] : elements;
 		if (Array.isArray(nodes) && nodes.length === smallkeys.length) {
-			this.#failures = 0;
+			failures = 0;
 			return nodes.map((element) => ({ node: nodeIn(element) }));
 		}
-		if (isAlone) return [this.#fail(answer)];
-		// One failing layer must not hide the others, so each half is read by itself.
-		const half = Math.ceil(smallkeys.length / 2);
-		const first = await this.read(lang, smallkeys.slice(0, half));
-		return [...first, ...(await this.read(lang, smallkeys.slice(half)))];
-	}
-
-	#fail(answer: Answer): Read {
-		const failure =
-			"tooLarge" in answer
-				? answer.tooLarge
-				: answer.status === 200
-					? "answers without a list of one layer"
-					: `answers ${answer.status}`;
-		this.#failures += 1;
-		if (this.#failures < maxFailures) return { failure };
-		throw new Error(
-			`${this.docs}: ${this.#failures} layers in a row cannot be read, the last one: ${failure}`,
-		);
-	}
+		if (!isAlone) {
+			// One failing layer must not hide the others, so each half is read by itself.
+			const half = Math.ceil(smallkeys.length / 2);
+			const first = await read(lang, smallkeys.slice(0, half));
+			return [...first, ...(await read(lang, smallkeys.slice(half)))];
+		}
+		failures += 1;
+		if (failures < maxFailures) return [{ failure }];
+		throw new Error(`${docs}: ${failures} layers in a row cannot be read, the last one: ${failure}`);
+	};
 }
 
 /** `relevant`: a viewer draws or requests something else. `missing`: only the older service has the layer. */
@@ -106,14 +95,14 @@ class Comparison {
 	add(kindOf: Class, text: string, target: ComparedTarget, smallkey: string): void {
 		const isListed = this.findings.size < maxKinds || this.findings.has(`${kindOf} ${text}`);
 		const kind = isListed ? text : "another difference";
-		const name = `${kindOf} ${kind}`;
-		const finding = this.findings.get(name) ?? {
+		const { findings } = this;
+		const finding = findings.get(`${kindOf} ${kind}`) ?? {
 			...{ class: kindOf, kind },
 			...{ targets: new Set(), smallkeys: new Set() },
 		};
 		finding.targets.add(target);
 		finding.smallkeys.add(smallkey);
-		this.findings.set(name, finding);
+		findings.set(`${kindOf} ${kind}`, finding);
 	}
 
 	compare(target: ComparedTarget, smallkey: string, before: Read, now: Read): void {
@@ -164,11 +153,11 @@ export async function compareServices(
 				comparison.add("relevant", "the version is not served", target, smallkey);
 			continue;
 		}
-		const [old, fresh] = [new LayerReader(docs), new LayerReader(docsNow)];
+		const [readOld, readFresh] = [createReader(docs), createReader(docsNow)];
 		const compareBatch = async ({ lang, keys }: (typeof batches)[number]) => {
-			const [some, others] = await Promise.all([old.read(lang, keys), fresh.read(lang, keys)]);
+			const [old, fresh] = await Promise.all([readOld(lang, keys), readFresh(lang, keys)]);
 			for (const [index, smallkey] of keys.entries())
-				comparison.compare(target, smallkey, some[index] as Read, others[index] as Read);
+				comparison.compare(target, smallkey, old[index] as Read, fresh[index] as Read);
 			tick(keys.length);
 		};
 		await pMap(batches, compareBatch, { concurrency: maxConcurrent });

@@ -20,7 +20,6 @@ import { trailersOf } from "../../../store/git/commands/commits.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { repairedTrailer } from "../../../store/git/review-branches.ts";
 import { repairBranch } from "../../../store/store.ts";
-import { proposalLines } from "../audit.ts";
 import { linksInto, noLinks, renderComment } from "../comment.ts";
 import {
 	acceptReview,
@@ -39,6 +38,7 @@ import { conflictObstacle } from "../layer-changes.ts";
 import { annotationsOf, changeLines, obstacleLines, remarkLine, reportOf, summaryLine } from "../report.ts";
 import { type CheckServices, createCheckServices, isWrong, review } from "../review.ts";
 import { reviewLines } from "../status.ts";
+import { proposalLines } from "./audit.ts";
 
 const help = `
 Without a verb it compares two commits, as for a pull request. The verbs are for the changes that wait in the repository
@@ -144,7 +144,7 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 				const isRepair = branch.startsWith(repairBranch(""));
 				printAll([
 					`${branch} at commit ${commit}`,
-					...(await proposalLines(repository, commit)),
+					...(await proposalLines(repository, commit, io.now().getTime())),
 					...(isRepair ? await repairLines(repository, settings.pictures, commit) : []),
 					...changeLines(outcome),
 					summaryLine(outcome),

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import type { PlannedRequest } from "../../../extensions/review/plan.ts";
+import type { PlannedRequest } from "../../../extensions/review/commands/github.ts";
 import { cleanEnvironment, root } from "../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 import { bot, type ReviewPeer, startReviewPeer } from "./approvals/review-peer.ts";
