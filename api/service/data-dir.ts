@@ -43,7 +43,7 @@ const commandLog: Log = {
 const patientLimits = { silenceMs: 300_000 };
 
 /** A batch of thousands may reach GitHub's hourly limits. */
-const batchLimits = { requestMs: 60_000, waitMs: 60_000, raceMs: 300_000, batchMs: 3_600_000 };
+const batchLimits = { requestMs: 60_000, waitMs: 60_000, batchMs: 3_600_000 };
 
 export async function openStore(configuration: Configuration) {
 	const { github, dataDir } = configuration;

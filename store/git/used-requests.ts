@@ -12,8 +12,8 @@ const maxRanges = 64;
 /** Without a log, the commits of so many milliseconds are read: longer than a signature is valid. */
 const recentMs = 300_000;
 
-/** `<request> <method> <outcome> <time>`, `forgotten <fromMs> <toMs>`, or `head <commit>`. */
-const linePattern = /^(?:(\w{64}) (\S*) (\w+) (\d+)|forgotten (-?\d+) (-?\d+)|head (\w{40,64}))$/;
+/** `<request> <method> <outcome> <time>`, where `?` is an unknown method; `forgotten <fromMs> <toMs>`; or `head <commit>`. */
+const linePattern = /^(?:(\w{64}) (\S+) (\w+) (\d+)|forgotten (-?\d+) (-?\d+)|head (\w{40,64}))$/;
 
 export type UsedRequests = Awaited<ReturnType<typeof openUsedRequests>>;
 
@@ -95,7 +95,8 @@ export async function openUsedRequests(
 	await mkdir(dirname(path), { recursive: true });
 	// A power cut may have cut the last line off.
 	for (const line of ((await readTextIfThere(path)) ?? "").split("\n").slice(0, -1)) {
-		const [, request, method = "", text = "", time, from, to, commit] = linePattern.exec(line) ?? [];
+		const [, request, name, text = "", time, from, to, commit] = linePattern.exec(line) ?? [];
+		const method = name === undefined || name === "?" ? "" : name;
 		const outcome = text.length === 3 ? Number(text) : text;
 		if (request) note([{ request, method, outcome, time: Number(time) }]);
 		if (from) forgotten.push([Number(from), Number(to)]);
@@ -120,7 +121,7 @@ export async function openUsedRequests(
 }
 
 function lineOf({ request, method, outcome, time }: UsedRequest): string {
-	return `${request} ${method} ${outcome} ${Math.floor(time)}`;
+	return `${request} ${method || "?"} ${outcome} ${Math.floor(time)}`;
 }
 
 /**

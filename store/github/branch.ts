@@ -137,18 +137,31 @@ function once<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T>
 /** With about 200 files or 2.5 MB at once GitHub times out: 502, or 422 "Sorry, your request timed out". */
 const maxTree = { bytes: 1_000_000, files: 100 };
 
-/** Writes a tree, `base` with the edits, in equal portions if it is too large for one request. @returns its id */
+/** Writes a tree, `base` with the edits, in portions that halve where GitHub times out. @returns its id */
 async function writeTree(github: Github, base: string, edits: readonly Edit[]): Promise<string> {
-	const bytes = edits.reduce((sum, { text }) => sum + 2 * (text?.length ?? 0), 0);
-	const needed = Math.ceil(Math.max(edits.length / maxTree.files, bytes / maxTree.bytes, 1));
-	const portions = Math.min(edits.length, needed);
-	const tree = portions === 1 ? await createTree(github, base, edits) : null;
-	if (tree !== null) return tree;
-	const size = Math.ceil(edits.length / Math.max(2, portions));
-	let result = base;
-	for (let start = 0; start < edits.length; start += size)
-		result = await writeTree(github, result, edits.slice(start, start + size));
-	return result;
+	let tree = base;
+	let maxFiles = maxTree.files;
+	for (let rest = edits; rest.length > 0; ) {
+		const portion = portionOf(rest, maxFiles);
+		const written = await createTree(github, tree, portion);
+		if (written === null) {
+			maxFiles = Math.ceil(portion.length / 2);
+			continue;
+		}
+		tree = written;
+		rest = rest.slice(portion.length);
+	}
+	return tree;
+}
+
+/** The first edits, at least one, that one request may have. */
+function portionOf(edits: readonly Edit[], maxFiles: number): readonly Edit[] {
+	let bytes = 0;
+	const count = edits.findIndex(({ text }, index) => {
+		bytes += 2 * (text?.length ?? 0);
+		return index === maxFiles || (index > 0 && bytes > maxTree.bytes);
+	});
+	return count < 0 ? edits : edits.slice(0, count);
 }
 
 /** @returns null if GitHub times out, and the tree can be written in portions */
@@ -209,9 +222,10 @@ export async function commitEach(
 	const tips: Tip[] = [head];
 	for await (const { tree, meta, started } of pMapIterable(steps, writeStep, options)) {
 		const tip = tips.at(-1) as Tip;
-		if (tip !== head && !hasTime()) break;
 		const isSame = tree === tip.tree;
 		tips.push(isSame ? tip : { commit: await commitTree(github, tip.commit, tree, meta, started), tree });
+		// A tree that GitHub does not write in time would take the commits before it along.
+		if (tips.at(-1) !== head && !hasTime()) break;
 	}
 	return tips;
 }

@@ -1,9 +1,11 @@
-import { open, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import { layerPath } from "../../registry/smallkey.ts";
 import { isRefusal, type Meta, usedBefore } from "../../store/store.ts";
 import { noon } from "../helpers/local.ts";
 import { freshSuite, temporaryFolder } from "../helpers/world.ts";
+import { metaOf } from "./contract.ts";
 import { committed, TestRepository } from "./git-store.ts";
 
 const minuteMs = 60_000;
@@ -121,6 +123,30 @@ test("a line that a power cut has cut off spoils no other line", async ({ world 
 	assert.is(await remember(world, noon, cut), true);
 	assert.is(await remember(world, noon - 7), false, "forgotten");
 	assert.equal(await readdir(join(world.folder, "requests")), ["requests.log"]);
+});
+
+test("a repeat of a request whose method is not known is answered like the first, after restarts too", async ({
+	world,
+}) => {
+	const edits = async () => ((await world.store.read("k")) ? [] : [{ path: layerPath("k"), text: "1\n" }]);
+	const meta = { ...metaOf("k", { time: noon }), method: "PUT" };
+	const change = () => committed(world.store.change(edits, meta));
+	const commit = await change();
+	// Without the log, the request is read from the commit.
+	await world.store.close();
+	await rm(logOf(world));
+	await world.open();
+	for (let starts = 0; starts < 2; starts += 1) {
+		world.now = noon + starts * (minuteMs + 1);
+		await remember(world, world.now);
+		assert.match(
+			await readFile(logOf(world), "utf8"),
+			new RegExp(`^${meta.request} \\S+ ${commit} \\d+$`, "m"),
+		);
+		assert.is(await change(), commit);
+		await world.restart();
+	}
+	assert.is(await change(), commit);
 });
 
 test("what is signed ahead of the clock is kept until its own time is over", async ({ world }) => {

@@ -142,9 +142,27 @@ test("a large change is one commit of a tree in portions, smaller ones where Git
 	const before = (await peer.commits()).length;
 	const store = peer.store(pausingClock());
 	const requests = await requestsOf(peer, () => store.change(async () => edits, meta));
-	assert.ok(requests.filter((request) => request === "POST /git/trees").length > 4);
+	// 100 and 50 files time out, then six portions of 25 at most are written.
+	assert.is(requests.filter((request) => request === "POST /git/trees").length, 8);
 	assert.is((await peer.commits()).length, before + 1);
 	for (const at of [0, 129]) assert.is(await peer.file(edits[at]?.path ?? ""), "1\n");
+});
+
+test("changes for which no time is left follow in a later batch, and do not hold up those before them", async ({
+	peer,
+}) => {
+	const clock = pausingClock();
+	fault(peer, "POST", /\/git\/commits$/, { kind: "meanwhile", run: () => clock.sleep(16_000) }, 1);
+	const body = (text: string) => text.includes("after-time");
+	peer.proxy.faults.push({ method: "POST", path: /trees$/, body, times: 4, effect: { kind: "silence" } });
+	const store = peer.store({ ...clock, limits: { batchMs: 20_000 } });
+	const changes = ["in-time", "after-time"].map((key) => put(store, key, "1\n"));
+	const first = await changes[0];
+	assert.is((await peer.commits())[0]?.sha, first?.commit);
+	peer.proxy.faults.length = 0;
+	await changes[1]?.catch((error) => assertBusy(error, "github"));
+	await put(store, "after-time", "1\n");
+	assert.is(await peer.file(layerPath("after-time")), "1\n");
 });
 
 test("an empty repository is an empty catalogue; the first change makes the branch, once", async () => {
