@@ -9,9 +9,8 @@ export const faultSections = /** @type {const} */ ({
 });
 
 /**
- * A fault and what was seen of it: what was broken, what readers got during and after it, what publishers or pushers got,
- * and the lines of the log or the output of a refused start.
- * @typedef {{ section: keyof typeof faultSections, fault: string, reader: string, publisher: string, log: readonly string[] }} SeenFault
+ * A fault and what was seen of it: what was broken, what readers got during and after it, what publishers or pushers got.
+ * @typedef {{ section: keyof typeof faultSections, fault: string, reader: string, publisher: string }} SeenFault
  */
 
 /** One row of the table, in Markdown. @param faults those of which all this was seen */

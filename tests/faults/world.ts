@@ -1,15 +1,18 @@
 import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { GitDamage, GitFailure, runGit } from "../../store/git/commands/run.ts";
-import { reasonOf } from "../../store/git/health.ts";
+import { runGit } from "../../store/git/commands/run.ts";
 import { wms } from "../helpers/local.ts";
 import { ServerProcess } from "../helpers/process.ts";
 import { signed } from "../helpers/signed.ts";
+import { noteRow } from "../helpers/suite.ts";
 import { eventually } from "../helpers/wait.ts";
 import { temporaryFolder } from "../helpers/world.ts";
-import { noteFault } from "./row.ts";
-import type { SeenFault } from "./table.mjs";
+import type { SeenFault, SeenLoss } from "./table.mjs";
+
+export const noteFault = (fault: SeenFault): void => noteRow(fault);
+
+export const noteLoss = (loss: SeenLoss): void => noteRow(loss);
 
 export const secret = "a publisher's secret";
 
@@ -20,7 +23,6 @@ export class World implements AsyncDisposable {
 	readonly senders = JSON.stringify({ faults: secret });
 	/** What the last receipt said of the files: they may also be behind on a machine that has much to do. */
 	warned: string[] = [];
-	#loggedBefore = 0;
 
 	private constructor(
 		readonly folder: string,
@@ -57,20 +59,15 @@ export class World implements AsyncDisposable {
 	async start(): Promise<void> {
 		const env = { DATA_DIR: this.folder, SENDERS: this.senders, ...this.env };
 		this.server = await ServerProcess.start(env);
-		this.#loggedBefore = 0;
 	}
 
-	async refusedStart(): Promise<string[]> {
-		const said = await this.start().then(
+	async refusedStart(reason: RegExp): Promise<void> {
+		const refusal = await this.start().then(
 			() => "",
 			(error: Error) => error.message,
 		);
-		assert.match(said, /^ended with 2: /);
-		const lines = said
-			.replace(/^ended with 2: /, "")
-			.split("\n")
-			.filter(Boolean);
-		return lines.map((line) => this.#mask(line));
+		assert.match(refusal, /^ended with 2: /);
+		assert.match(refusal, reason);
 	}
 
 	async stop(): Promise<void> {
@@ -129,22 +126,12 @@ export class World implements AsyncDisposable {
 		return `${answer.status} ${(await answer.text()).trim()}`;
 	}
 
-	log(): string[] {
-		const lines = this.server.log.slice(this.#loggedBefore);
-		this.#loggedBefore += lines.length;
-		const texts = lines.flatMap(({ warning, error }) => {
-			if (error !== undefined) return [this.#mask(errorKind(String(error)))];
-			return warning === undefined ? [] : [this.#mask(String(warning).split("\n")[0] as string)];
-		});
-		return [...new Set(texts)];
-	}
-
 	async note(
 		section: SeenFault["section"],
 		fault: string,
-		seen: Omit<SeenFault, "section" | "fault" | "log"> & { log?: string[] },
+		seen: Pick<SeenFault, "reader" | "publisher">,
 	): Promise<void> {
-		noteFault({ section, fault, log: this.log(), ...seen });
+		noteFault({ section, fault, ...seen });
 		await this.check();
 	}
 
@@ -165,21 +152,4 @@ export class World implements AsyncDisposable {
 		await this.server?.kill(true).catch(() => undefined);
 		await this.remove();
 	}
-
-	#mask(text: string): string {
-		return text
-			.replaceAll(this.folder, "DATA_DIR")
-			.replaceAll(/\b[0-9a-f]{40,64}\b/g, "<id>")
-			.replaceAll(/\bof \d+ layers\b/g, "of … layers")
-			.replaceAll(/tmp_[a-z]+_\w+/g, "tmp_…")
-			.replaceAll(/\.dist\.\d+\.\d+\.tmp/g, ".dist.….tmp");
-	}
-}
-
-/** What kind of error a line of the log tells: its own words differ with the moment. */
-function errorKind(error: string): string {
-	const failure = error.startsWith("GitDamage") ? new GitDamage(error) : new GitFailure(error);
-	if (reasonOf(failure) === "git failed")
-		return `an error: ${error.split("\n")[0]?.replaceAll(/[0-9a-f]{40}/g, "<id>")}`;
-	return `an error: ${reasonOf(failure)}`;
 }
