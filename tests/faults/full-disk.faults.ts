@@ -70,7 +70,7 @@ test("full during a repack", async ({ disk, world }) => {
 	}
 	for (let turn = 0; turn < 60; turn += 1) await world.put("three", `turn ${turn}`);
 	await disk.fill();
-	await eventually(() => /repack.*No space left on device/.test(world.server.output));
+	await eventually(() => /"error":"GitFailure: git repack/.test(world.server.output));
 	const heard = await world.put("four");
 	const reader = await world.readAll();
 	await disk.free();
