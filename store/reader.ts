@@ -93,8 +93,14 @@ function noteSpelling(known: Map<string, Set<string>> | undefined, name: string,
 	else spellings.delete(smallkey);
 }
 
+/** The kind of file that a mode of git means. Only plain files can be layers. */
+export function kindOfMode(mode: string): "file" | "symlink" | "other" {
+	if (mode === "100644" || mode === "100755") return "file";
+	return mode === "120000" ? "symlink" : "other";
+}
+
 function isPlain({ mode }: FileEntry): boolean {
-	return mode.startsWith("100");
+	return kindOfMode(mode) === "file";
 }
 
 /** The folder under `layers/` and the name of a path such as `layers/23/23ax5t.json`; the folder is `""` for other paths. */

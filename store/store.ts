@@ -120,6 +120,11 @@ export interface Store extends Reader {
 	remember(used: UsedRequest): Promise<boolean>;
 }
 
+/** The use of a change's request. @param outcome see `UsedRequest` @returns empty if the change is not signed */
+export function usesOf({ request, method = "-", time }: Meta, outcome: string | number): UsedRequest[] {
+	return request === null ? [] : [{ request, method, time, outcome }];
+}
+
 /** How long a request is remembered for its key, in milliseconds: longer than a signature is valid. */
 export const requestMemoryMs = 300_000;
 

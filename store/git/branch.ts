@@ -14,7 +14,6 @@ import { branchName, measured, type StoreBase } from "./writer.ts";
 const walk = ["log", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--format=%H"];
 
 const limitMs = 5_000;
-
 const niceness = 5;
 
 /**
@@ -23,53 +22,54 @@ const niceness = 5;
  */
 export function openLastCommits(repository: string, log: Log) {
 	const last = new Map<string, string>();
-	let changed: Set<string> | null = null;
 	let hasBegun = false;
 
-	/** Notes that commits have changed paths. @param commit the last commit of all of them; null: git is asked again */
-	function note(changes: readonly { path: string }[], commit: string | null): void {
-		for (const { path } of changes) {
-			const name = parseLayerPath(path);
-			if (name?.kind !== "registration") continue;
-			changed?.add(name.smallkey);
-			if (commit) last.set(name.smallkey, commit);
-			else last.delete(name.smallkey);
-		}
-	}
-
-	async function readAll(tip: string): Promise<void> {
-		changed = new Set();
+	/** @param isNewer whether the commits are newer than those that are known */
+	async function read(range: string, isNewer: boolean): Promise<void> {
+		const changed = new Map<string, string>();
 		let commit = "";
-		const words = [...walk, "--root", "--name-only", "-z", tip, "--", "layers"];
+		const words = [...walk, "--root", "--name-only", "-z", range, "--", "layers"];
 		// `<id>\0\n<path>\0<path>\0` of each commit, the newest first; only a path has a slash.
 		for await (const fields of readRecords(repository, words, "\0", { niceness })) {
 			for (const text of fields.map((field) => field.trim())) {
 				if (text !== "" && !text.includes("/")) commit = text;
 				const name = parseLayerPath(text);
-				if (name?.kind !== "registration" || changed.has(name.smallkey)) continue;
-				if (!last.has(name.smallkey)) last.set(name.smallkey, commit);
+				if (name?.kind === "registration" && !changed.has(name.smallkey)) changed.set(name.smallkey, commit);
 			}
 		}
-		changed = null;
+		for (const [smallkey, id] of changed) if (isNewer || !last.has(smallkey)) last.set(smallkey, id);
 	}
 
-	/**
-	 * Finds the last commit of the served branch that changed a layer's registration; null if none has.
-	 * @param tip a commit of the served branch
-	 * @throws {GitFailure}
-	 */
-	async function find(smallkey: string, tip: string): Promise<string | null> {
-		const kept = last.get(smallkey);
-		if (kept) return kept;
-		// Without `--no-patch` git prints the patch of a merge.
-		const words = [...walk, "-1", "--no-patch", tip, "--", layerPath(smallkey)];
-		const commit = await gitText(repository, words, { limitMs });
-		if (!hasBegun) readAll(tip).catch(log.error);
-		hasBegun = true;
-		return commit || null;
-	}
+	return {
+		/** Notes a new commit of the served branch. */
+		note(edits: readonly { path: string }[], commit: string): void {
+			for (const { path } of edits) {
+				const name = parseLayerPath(path);
+				if (name?.kind === "registration") last.set(name.smallkey, commit);
+			}
+		},
 
-	return { find, note };
+		/** Reads pushed commits. @throws {GitFailure} */
+		async follow(from: string, to: string): Promise<void> {
+			if (hasBegun || last.size > 0) await read(`${from}..${to}`, true);
+		},
+
+		/**
+		 * The last commit that changed a layer's registration; null if none has.
+		 * @param tip a commit of the served branch
+		 * @throws {GitFailure}
+		 */
+		async find(smallkey: string, tip: string): Promise<string | null> {
+			const kept = last.get(smallkey);
+			if (kept) return kept;
+			// Without `--no-patch` git prints the patch of a merge.
+			const words = [...walk, "-1", "--no-patch", tip, "--", layerPath(smallkey)];
+			const commit = await gitText(repository, words, { limitMs });
+			if (!hasBegun) read(tip, false).catch(log.error);
+			hasBegun = true;
+			return commit || null;
+		},
+	};
 }
 
 export interface CommitRange {
@@ -102,16 +102,14 @@ export function openBranch(
 	catFile: Pick<CatFile, "read">,
 	tip: string,
 	requests: Pick<UsedRequests, "readCommitted">,
+	lastCommits: Pick<ReturnType<typeof openLastCommits>, "follow">,
 	publishRange: Publish,
 ) {
 	const { repository, log } = base;
 	let commit = tip;
-	/** Why commits of the branch are not published yet, in a few words; null if all are published. */
 	let behind: string | null = null;
 
 	const readerAt = (at: string): CommitReader => openReader(catFile, at);
-
-	const firstRange = (): Promise<CommitRange> => rangeBetween(null, commit);
 
 	/**
 	 * The range from an earlier commit to the published one.
@@ -122,32 +120,30 @@ export function openBranch(
 		if ((await catFile.read(earlier)) === null) return null;
 		if (!(await isDescendant(repository, earlier, commit))) throw new NotDescendant(earlier, commit);
 		const range = await rangeBetween(earlier, commit);
-		// The range may have commits that were pushed while the service was down.
+		// Commits may have been pushed while the service was down.
 		report(range);
 		return range;
 	}
 
 	/**
-	 * Publishes commits that other processes have pushed. @returns whether there were any
+	 * Publishes commits that other processes have pushed.
 	 * @throws {NotDescendant} if the branch has gone back or aside: a standby does not follow a service that lost its layers
 	 */
-	async function follow(): Promise<boolean> {
+	async function follow(): Promise<void> {
 		try {
 			const head = await readTip();
-			const isMoved = head !== commit;
-			if (isMoved) {
+			if (head !== commit) {
 				behind = "a push is being published";
 				if (!(await isDescendant(repository, commit, head))) throw new NotDescendant(commit, head);
 				await measured(base, "push", async () => {
 					const range = await rangeBetween(commit, head);
-					// Its commits may carry out signed requests.
 					await requests.readCommitted(head);
+					await lastCommits.follow(commit, head);
 					await publish(range);
 					report(range);
 				});
 			}
 			behind = null;
-			return isMoved;
 		} catch (error) {
 			behind = `a push cannot be served: ${reasonOf(error)}`;
 			throw error;
@@ -171,7 +167,7 @@ export function openBranch(
 		return published;
 	}
 
-	/** Id of the branch's last commit. @throws {GitDamage} if the branch was removed, or its commit is missing */
+	/** @throws {GitDamage} if the branch was removed, or its commit is missing */
 	async function readTip(): Promise<string> {
 		const head = await catFile.read(`refs/heads/${branchName}`);
 		if (head?.type !== "commit") throw new GitDamage(`refs/heads/${branchName} is gone, or names no commit`);
@@ -185,21 +181,19 @@ export function openBranch(
 	}
 
 	function report(range: CommitRange & { from: string }): void {
-		void describePush(repository, range).then(
-			(push) => push && log.info({ push }),
-			(error) => log.error(error),
-		);
+		void describePush(repository, range).then((push) => push && log.info({ push }), log.error);
 	}
 
 	return {
 		get commit() {
 			return commit;
 		},
+		/** Why commits of the branch are not published yet, in a few words; null if all are published. */
 		get behind() {
 			return behind;
 		},
 		readerAt,
-		firstRange,
+		firstRange: (): Promise<CommitRange> => rangeBetween(null, commit),
 		rangeSince,
 		follow,
 		commitsBehind,
@@ -208,13 +202,13 @@ export function openBranch(
 	};
 }
 
-/** How many commits are read, and how many commits and people are listed. The history has the others. */
+/** How many commits are read, and how many commits and people are listed. */
 const maxCommits = 1_000;
 const maxListed = 10;
 
 const maxName = 100;
 
-/** Describes commits that other processes have pushed, for a line of the log; null if the service has made all of them. */
+/** Describes pushed commits for a line of the log; null if the service has made all of them. */
 async function describePush(repository: string, { from, to, changes }: CommitRange & { from: string }) {
 	if (from === to) return null;
 	const ids = await listCommits(repository, [`${from}..${to}`]);

@@ -36,10 +36,7 @@ export interface GitStoreOptions
 	extends Pick<StoreBase, "repository" | "log">,
 		Partial<Pick<StoreBase, "sync" | "measure">> {
 	now: () => Date;
-	/**
-	 * Publishes a range of commits. The range's changes are answered after that. It gets pushed commits, too, in the order
-	 * of the branch. After a failure it gets the same range again.
-	 */
+	/** Gets pushed commits, too, in the order of the branch, and after a failure the same range again. */
 	publish: Publish;
 	limits?: Partial<StoreLimits>;
 	guard?: Guard | undefined;
@@ -48,10 +45,10 @@ export interface GitStoreOptions
 export type GitStore = Awaited<ReturnType<typeof openGitStore>>;
 
 /**
- * Opens the repository, and removes files that a killed writer left. On first use, the repository is made and seeded. One
- * loop takes all waiting changes as a group, judges each of them, and starts one `git fast-import`, which stores the group
- * as one pack with a commit for each change, and moves the branch; then it publishes and answers. Other processes may push
- * to the repository at any time. A git process that hangs is ended, and its changes are refused for now.
+ * Opens the repository. One loop takes all waiting changes as a group, judges each of them, and starts one `git fast-import`,
+ * which stores the group as one pack with a commit for each change, and moves the branch; then it publishes and answers.
+ * Other processes may push to the repository at any time. A git process that hangs is ended, and its changes are refused
+ * for now.
  * @param seed returns the files of the first commit; called only if the branch has no commit
  * @throws {Error} if git is missing or too old, or the repository cannot be used
  */
@@ -63,16 +60,11 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 	await openRepository(base, guard);
 	const catFile = openCatFile(repository, limits.silenceMs);
 	const lastCommits = openLastCommits(repository, log);
-	const publish: Publish = async (range) => {
-		const published = await options.publish(range);
-		lastCommits.note(range.changes, null);
-		return published;
-	};
 	try {
 		const head = await startTask(repository, () => readHead(repository, catFile));
 		const tip = head ?? (await commitSeed(base, await seed()));
 		const requests = await openUsedRequests(base, tip);
-		const branch = openBranch(base, catFile, tip, requests, publish);
+		const branch = openBranch(base, catFile, tip, requests, lastCommits, options.publish);
 		const health = new WriteHealth(repository, log);
 		return storeOf({ ...base, catFile, branch, requests, health, lastCommits });
 	} catch (error) {
@@ -129,7 +121,6 @@ function storeOf(context: StoreContext) {
 		return isFirst;
 	}
 
-	/** Finishes the waiting changes, then ends git's processes. A git that hangs is ended after its time limit. */
 	async function close(): Promise<void> {
 		isClosed = true;
 		clearInterval(timer);
@@ -150,7 +141,6 @@ function storeOf(context: StoreContext) {
 		working = null;
 	}
 
-	/** Publishes pushed commits, and starts maintenance. After a failure it checks whether changes can be made again. */
 	async function poll(): Promise<void> {
 		isPollDue = false;
 		probeAtMs = performance.now() + limits.probeMs;

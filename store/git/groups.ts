@@ -1,25 +1,24 @@
 import { folderOf } from "../../registry/smallkey.ts";
-import { type Problem, problemAt } from "../../registry/texts.ts";
+import type { Problem } from "../../registry/texts.ts";
 import {
 	type Commit,
 	type Edit,
 	type Edits,
 	isRefusal,
-	judgeRepeat,
 	type Meta,
 	type Refusal,
 	reviewBranch,
 	StoreBusy,
 	type UsedRequest,
+	usesOf,
 	waitsOf,
 } from "../store.ts";
 import type { Branch, openLastCommits } from "./branch.ts";
 import type { CatFile, CommitReader } from "./commands/cat-file.ts";
 import { isAncestor } from "./commands/commits.ts";
 import { GitFailure, GitTimeout } from "./commands/run.ts";
-import type { PathChange } from "./commands/tree.ts";
+import { changesOf } from "./commands/tree.ts";
 import { DiskTimeout, type WriteHealth } from "./health.ts";
-import { clearLeftovers } from "./repository.ts";
 import { findTwin, senderOf } from "./review-branches.ts";
 import type { UsedRequests } from "./used-requests.ts";
 import { BranchHeld, branchName, GroupImport, measured, type StoreBase } from "./writer.ts";
@@ -27,9 +26,6 @@ import { BranchHeld, branchName, GroupImport, measured, type StoreBase } from ".
 /** How often a group is judged that another process has overtaken, and one on which git failed. */
 const maxMoves = 20;
 const maxFailures = 2;
-
-/** Edits after which the groups' shared reader is replaced: it keeps their texts in memory. */
-const maxReaderEdits = 2_000;
 
 export interface StoreContext extends StoreBase {
 	catFile: CatFile;
@@ -39,21 +35,37 @@ export interface StoreContext extends StoreBase {
 	lastCommits: ReturnType<typeof openLastCommits>;
 }
 
+export interface Pending {
+	edits: Edits;
+	meta: Meta;
+	resolve: (outcome: Commit | Refusal) => void;
+	reject: (error: unknown) => void;
+}
+
+interface Judged {
+	pending: Pending;
+	meta: Meta;
+	/** Empty if nothing changes. */
+	edits: Edit[];
+	refusal: Refusal | null;
+	/** Id of its commit, once it is made. */
+	commit?: string;
+}
+
 interface Target {
 	name: string;
 	base: string;
+	/** The state before the group, to which the edits of the group are added. */
 	reader: CommitReader;
 	/** Whether the branch has a change of the same sender that waits for review. */
 	isWaiting: boolean;
-	/** Why a change cannot be made there: another one waits for review. Null: it can be. */
+	/** Refuses a change while another one waits for review. */
 	held: (meta: Meta) => Promise<Refusal | null>;
 }
 
 /** Writes changes to their branches, and answers them. To be called for one group at a time. */
 export class GroupWriter {
 	readonly #import: GroupImport;
-	/** The state for the next group, and the number of uncommitted edits in its reader: for row `put-alone`. */
-	#shared: { reader: CommitReader; commit: string; edits: number } | null = null;
 
 	constructor(readonly context: StoreContext) {
 		this.#import = new GroupImport(context);
@@ -61,7 +73,6 @@ export class GroupWriter {
 
 	/** All changes for one branch are a group. Two senders may send the same layer for review: these are two groups. */
 	async write(changes: readonly Pending[]): Promise<void> {
-		const { health } = this.context;
 		const groups = new Map<string, { name: string; group: Pending[] }>();
 		for (const change of changes) {
 			const { meta } = change;
@@ -72,25 +83,21 @@ export class GroupWriter {
 			groups.set(key, entry);
 		}
 		let failure: unknown = null;
-		const sorted = [...groups.values()].sort(
-			(a, b) => Number(b.name === branchName) - Number(a.name === branchName),
-		);
-		for (const { name, group } of sorted)
+		for (const { name, group } of groups.values())
 			await (failure ? Promise.reject(failure) : this.#writeTo(name, group)).catch((busy) => {
 				// What fails for one branch would fail for all, each after its time limit.
-				if (health.reason !== null) failure = busy;
+				if (this.context.health.reason !== null) failure = busy;
 				for (const { reject } of group) reject(busy);
 			});
 	}
 
-	/** Writes a group to a branch, and answers it. @throws {StoreBusy} if that fails: nothing of it was answered */
-	async #writeTo(name: string, changes: readonly Pending[]): Promise<void> {
-		const { health, catFile, repository } = this.context;
+	/** @throws {StoreBusy} if the group cannot be written: nothing of it was answered */
+	async #writeTo(name: string, group: readonly Pending[]): Promise<void> {
+		const { health, catFile } = this.context;
 		for (let attempt = 1; ; attempt += 1) {
 			try {
-				return await this.#tryTo(name, changes);
+				return await this.#tryTo(name, group);
 			} catch (error) {
-				this.#shared = null;
 				const isHeld = error instanceof BranchHeld;
 				const busy = isHeld
 					? new StoreBusy(
@@ -101,55 +108,46 @@ export class GroupWriter {
 					: health.failed(error);
 				const isLast = attempt >= (isHeld ? maxMoves : maxFailures);
 				if (isLast || [StoreBusy, GitTimeout, DiskTimeout].some((type) => error instanceof type)) throw busy;
-				if (isHeld) continue;
-				void catFile.renew();
-				await clearLeftovers(repository).catch(() => undefined);
+				if (!isHeld) void catFile.renew();
 			}
 		}
 	}
 
 	/** The group may be on the branch although this fails. Then the next attempt finds its requests, or that nothing changes. */
-	async #tryTo(name: string, changes: readonly Pending[]): Promise<void> {
-		const { branch, requests } = this.context;
+	async #tryTo(name: string, group: readonly Pending[]): Promise<void> {
+		const { branch, requests, lastCommits } = this.context;
 		await branch.follow();
 		if (this.#import.isUncertain) {
 			await this.#import.persist();
 			await requests.readCommitted();
 		}
-		const target =
-			name === branchName ? this.#servedTarget() : await this.#reviewTarget(name, changes[0]?.meta);
-		const judged = await judgeGroup(changes, target, this.context);
+		const isServed = name === branchName;
+		const target = isServed ? this.#servedTarget() : await this.#reviewTarget(name, group[0]?.meta);
+		const judged = await judgeGroup(group, target, this.context);
 		const changed = judged.filter(({ edits }) => edits.length > 0);
 		if (changed.length === 0) return this.#answer(target, judged, target.base);
 		const task = () => this.#import.importGroup(name, target.base, changed);
 		const ids = await measured(this.context, "checkpoint", task);
 		for (const [index, change] of changed.entries()) change.commit = ids[index] as string;
 		const to = ids.at(-1) as string;
-		requests.noteCommitted(usesOf(changed, to), name === branchName ? to : undefined);
+		requests.noteCommitted(changed.flatMap(useOf(to)), isServed ? to : undefined);
 		const persisted = this.#import.persist();
 		persisted.catch(() => undefined);
-		const warnings = name === branchName ? await this.#publish(target, changed, to) : [];
+		let warnings: Problem[] = [];
+		if (isServed) {
+			const changes = changesOf(changed.flatMap(({ edits }) => edits));
+			const range = { from: target.base, to, changes, at: target.reader, isPushed: false };
+			({ warnings } = await branch.publish(range));
+			for (const { edits, commit = to } of changed) lastCommits.note(edits, commit);
+		}
 		await persisted;
 		await this.#answer(target, judged, to, warnings);
 	}
 
-	async #publish({ base, reader }: Target, changed: readonly Judged[], to: string): Promise<Problem[]> {
-		const { branch, lastCommits } = this.context;
-		const edits = changed.flatMap((change) => change.edits);
-		const changes = changesOf(edits);
-		const { warnings } = await branch.publish({ from: base, to, changes, at: reader, isPushed: false });
-		for (const { edits: written, commit } of changed) lastCommits.note(written, commit);
-		if (this.#shared) this.#shared = { reader, commit: to, edits: this.#shared.edits + edits.length };
-		return warnings;
-	}
-
 	#servedTarget(): Target {
 		const { branch } = this.context;
-		const { commit } = branch;
-		if (this.#shared?.commit !== commit || this.#shared.edits > maxReaderEdits)
-			this.#shared = { reader: branch.readerAt(commit), commit, edits: 0 };
-		const { reader } = this.#shared;
-		return { name: branchName, base: commit, reader, isWaiting: false, held: async () => null };
+		const reader = branch.readerAt(branch.commit);
+		return { name: branchName, base: branch.commit, reader, isWaiting: false, held: async () => null };
 	}
 
 	async #reviewTarget(name: string, meta: Meta | undefined): Promise<Target> {
@@ -168,28 +166,32 @@ export class GroupWriter {
 	}
 
 	/** Answers a group whose commits are on the disk. @param to its last commit; that of the target if it has none */
-	async #answer(
-		{ name, isWaiting, base, reader }: Target,
-		judged: readonly Judged[],
-		to: string,
-		warnings: Problem[] = [],
-	): Promise<void> {
-		const { branch, requests, health } = this.context;
-		const unchanged = judged.filter(({ edits }) => edits.length === 0);
-		await requests.keep(usesOf(unchanged, to));
-		if (to !== base && health.reason !== null) health.recovered();
-		const isReview = name !== branchName;
-		const published = { warnings, published: warnings.length === 0 };
-		for (const { pending, meta, refusal, commit, edits } of judged) {
-			const changed = edits.length > 0;
-			const waits = isReview && (changed || (isWaiting && (await this.#isProposed(meta, reader))));
-			const more = waits ? { branch: name } : changed ? published : {};
-			const resolve = (id: string) => pending.resolve(refusal ?? { commit: id, changed, ...more });
-			const isStored = !refusal && !changed && !waits && meta.smallkey !== null;
-			if (isStored)
-				void this.#lastCommitOf(meta.smallkey as string, isReview ? branch.commit : to).then(resolve);
-			else resolve(commit ?? to);
+	async #answer(target: Target, judged: Judged[], to: string, warnings: Problem[] = []): Promise<void> {
+		const { requests, health } = this.context;
+		await requests.keep(judged.filter(({ edits }) => edits.length === 0).flatMap(useOf(to)));
+		if (to !== target.base) health.recovered();
+		for (const change of judged) {
+			const { resolve, reject } = change.pending;
+			const answer = this.#resultOf(change, target, to, warnings);
+			void answer.then(resolve, (error) => reject(health.failed(error)));
 		}
+	}
+
+	async #resultOf(
+		{ meta, edits, refusal, commit = "" }: Judged,
+		{ name, isWaiting, reader }: Target,
+		to: string,
+		warnings: Problem[],
+	): Promise<Commit | Refusal> {
+		if (refusal) return refusal;
+		const isServed = name === branchName;
+		if (edits.length > 0) {
+			const published = { warnings, published: warnings.length === 0 };
+			return { commit, changed: true, ...(isServed ? published : { branch: name }) };
+		}
+		if (isWaiting && (await this.#isProposed(meta, reader)))
+			return { commit: to, changed: false, branch: name };
+		return { commit: await this.#lastCommitOf(meta, isServed ? to : null), changed: false };
 	}
 
 	/** Whether the state of a review differs from the served one in a layer. A commit of no single layer always does. */
@@ -200,39 +202,18 @@ export class GroupWriter {
 		return (await reader.ids(smallkey))?.registration !== served?.registration;
 	}
 
-	async #lastCommitOf(smallkey: string, tip: string): Promise<string> {
-		const { lastCommits, log } = this.context;
+	async #lastCommitOf({ smallkey }: Meta, served: string | null): Promise<string> {
+		const { branch, lastCommits, log } = this.context;
+		const tip = served ?? branch.commit;
+		if (smallkey === null) return tip;
 		return (await lastCommits.find(smallkey, tip).catch((error) => log.error(error))) ?? tip;
 	}
 }
 
-function changesOf(edits: readonly Edit[]): PathChange[] {
-	const modes = new Map(edits.map(({ path, text }) => [path, text === null ? null : "100644"]));
-	const sorted = [...modes].sort(([a], [b]) => (a < b ? -1 : 1));
-	return sorted.map(([path, mode]) => ({ path, mode, id: null }));
-}
-
-export interface Pending {
-	edits: Edits;
-	meta: Meta;
-	resolve: (outcome: Commit | Refusal) => void;
-	reject: (error: unknown) => void;
-}
-
-interface Judged {
-	pending: Pending;
-	meta: Meta;
-	edits: Edit[];
-	refusal: Refusal | null;
-	/** Id of the commit with the requested state; null for the branch's last commit, or if there is no commit yet. */
-	commit: string | null;
-}
-
 /**
- * Judges the changes of a group in their order, each on the state after the ones before it. If the function of a change
- * throws, the change is rejected and left out of the results.
+ * Judges the changes of a group in their order, each on the state after the ones before it. A change whose function throws
+ * is rejected and left out.
  * @param group no two of them have the same signed request
- * @param target its reader has the state before the group, to which the edits of the group are added
  */
 async function judgeGroup(
 	group: readonly Pending[],
@@ -248,9 +229,10 @@ async function judgeGroup(
 		try {
 			const proposed = await edits(reader);
 			const refusal = isRefusal(proposed) || proposed.length === 0 ? null : await held(meta);
-			const result = judge(meta, refusal ?? proposed, requests);
-			judged.push({ pending, meta, edits: [], refusal: null, commit: null, ...result });
-			reader.overlay(result.edits ?? []);
+			const outcome = requests.judge(meta, refusal ?? proposed);
+			const result = isRefusal(outcome) ? { edits: [], refusal: outcome } : { edits: outcome, refusal: null };
+			judged.push({ pending, meta, ...result });
+			reader.overlay(result.edits);
 		} catch (error) {
 			pending.reject(error instanceof GitFailure ? health.failed(error) : error);
 		}
@@ -258,30 +240,7 @@ async function judgeGroup(
 	return judged;
 }
 
-/** The signed requests among judged changes. @param tip the commit of changes without a commit of their own */
-function usesOf(judged: readonly Judged[], tip: string): UsedRequest[] {
-	return judged.flatMap(({ meta: { request, method = "-", time }, refusal, commit }) =>
-		request === null ? [] : [{ request, method, time, outcome: refusal?.status ?? commit ?? tip }],
-	);
+/** @param tip the commit of a change without a commit of its own */
+function useOf(tip: string): (change: Judged) => UsedRequest[] {
+	return ({ meta, refusal, commit = tip }) => usesOf(meta, refusal?.status ?? commit);
 }
-
-function judge(
-	{ request, method = "-", time }: Meta,
-	outcome: Edit[] | Refusal,
-	requests: UsedRequests,
-): Partial<Pick<Judged, "edits" | "refusal" | "commit">> {
-	const first = request === null ? null : requests.find(request);
-	if (first) {
-		const refusal = judgeRepeat(first, method, outcome);
-		return refusal ? { refusal } : { commit: String(first.outcome) };
-	}
-	if (isRefusal(outcome)) return { refusal: outcome };
-	if (request !== null && outcome.length > 0 && requests.isForgotten(time)) return { refusal: mayBeUsed };
-	return { edits: outcome };
-}
-
-const mayBeUsed: Refusal = {
-	status: 401,
-	reason: "used before",
-	errors: [problemAt("TimeStamp", "clock")],
-};

@@ -8,7 +8,7 @@ export class DiskTimeout extends Error {
 
 const retryAfterSeconds = 5;
 
-/** `reason`: a few English words without a path, for the log and `/readyz`. */
+/** `reason`: a few English words without a path. */
 type Cause = readonly [code: BusyCode, reason: string];
 
 const fullDisk: Cause = ["disk-full", "there is no room on the disk"];
@@ -47,7 +47,7 @@ function isOfDisk(cause: Cause): boolean {
 	return cause === fullDisk || cause === readOnlyDisk;
 }
 
-/** Why the disk cannot be written, in a few words; null for any other failure. */
+/** @returns null if the disk can be written */
 export function diskReasonOf(error: unknown): string | null {
 	const cause = causeOf(error);
 	return isOfDisk(cause) ? cause[1] : null;
@@ -63,7 +63,7 @@ function plainLineOf(error: unknown, cause: Cause, repository: string): string |
 	return isOfDisk(cause) ? `layers cannot be changed: ${cause[1]}` : null;
 }
 
-/** Tracks whether changes can be made now, from the results of the last ones. A repeated failure is logged once. */
+/** A repeated failure is logged once: it may come several times a second. */
 export class WriteHealth {
 	#cause: Cause | null = null;
 	#logged = "";
@@ -75,7 +75,7 @@ export class WriteHealth {
 		readonly log: Log,
 	) {}
 
-	/** Records a failure. @returns the error for the waiting changes */
+	/** @returns the error for the waiting changes */
 	failed(error: unknown): StoreBusy {
 		// A single change cannot be made: nothing is broken.
 		if (error instanceof StoreBusy) return error;
@@ -84,7 +84,6 @@ export class WriteHealth {
 		const cause = this.#cause !== null && next === gitFailed ? this.#cause : next;
 		const line = plainLineOf(error, cause, this.repository);
 		const text = line ?? String(error);
-		// A lasting failure may repeat several times a second.
 		if (text !== this.#logged) line === null ? this.log.error(error) : this.log.warn(line);
 		[this.#cause, this.#logged, this.reason] = [cause, text, cause[1]];
 		return new StoreBusy(cause[0], retryAfterSeconds, cause[1]);

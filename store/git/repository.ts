@@ -15,8 +15,7 @@ import { branchName, measured, type StoreBase } from "./writer.ts";
 export type Guard = (repository: string) => Promise<boolean>;
 
 /**
- * Makes a bare repository if there is none, sets it up, and removes files that a killed writer left. An existing
- * repository can be opened on a full or read-only disk, too.
+ * Makes a bare repository, or opens the one that is there, on a full or read-only disk, too.
  * @param guard without it, git itself refuses every forced push and every deletion
  * @throws {Error} if the repository cannot be made or used
  */
@@ -53,7 +52,7 @@ async function checkRights(repository: string): Promise<void> {
 
 /**
  * Removes what killed git processes left: reports of crashes, incomplete packs, and the `.keep` files that
- * exclude a pack of fast-import from repacks. To be called while the service runs no other git.
+ * exclude a pack of fast-import from repacks. To be called while the service runs no other git that writes.
  */
 export async function clearLeftovers(repository: string): Promise<void> {
 	const packs = join(repository, "objects", "pack");
@@ -98,11 +97,8 @@ async function checkVersion(): Promise<void> {
 	if (major < 2 || (major === 2 && minor < 36)) throw new Error(`git: must be 2.36 or newer, not ${text}`);
 }
 
-/**
- * Settings of the repository, each with its values (git-config(1)). Acknowledged commits survive a power cut, git never
- * runs maintenance beside the writer, and pushes are restricted.
- */
-const settings: readonly [name: string, ...values: string[]][] = [
+/** git-config(1) */
+const settings: readonly [name: string, value: string][] = [
 	["core.fsync", "committed"],
 	["core.fsyncmethod", "fsync"],
 	["gc.auto", "0"],
@@ -117,27 +113,21 @@ const settings: readonly [name: string, ...values: string[]][] = [
 	["core.hookspath", "hooks"],
 	// A push stays one pack: loose objects are spread over folders that are not synced.
 	["receive.unpacklimit", "1"],
-	// Branches only: a pushed refs/replace/* would change what every git reads.
-	["transfer.hiderefs", "refs", "!refs/heads"],
+	// A pushed refs/replace/* would change what every git reads.
+	["transfer.hiderefs", "refs/replace"],
 ];
 
 /** Without the hook, git refuses all forced pushes and deletions; the hook refuses those of the service's branches. */
 const guarded = ["receive.denydeletes", "receive.denynonfastforwards"];
 
-/**
- * Applies the settings to a repository. A correct setting is not written again.
- * @param isGuarded whether the repository's hook judges pushes
- */
+/** @param isGuarded whether the repository's hook judges pushes */
 async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
-	const output = await gitText(repository, ["config", "--local", "--list", "-z"]);
-	// `<name>\n<value>`; a name without a value means true.
-	const records = output.split("\0").map((record) => record.split(/\n(.*)/s));
-	const refusals = guarded.map((name) => (isGuarded ? [name] : [name, "true"]));
-	for (const [name = "", ...values] of [...settings, ...refusals]) {
-		const present = records.flatMap(([other, value = "true"]) => (other === name ? [value] : []));
-		if (String(present) === String(values)) continue;
-		if (present.length > 0) await runGit(repository, ["config", "--unset-all", name]);
-		for (const value of values) await runGit(repository, ["config", "--add", name, value]);
+	// `<name>\n<value>\0`
+	const present = (await gitText(repository, ["config", "--local", "--list", "-z"])).split("\0");
+	const refusals = guarded.map((name) => [name, String(!isGuarded)] as const);
+	for (const [name, value] of [...settings, ...refusals]) {
+		const last = present.findLast((record) => record.startsWith(`${name}\n`));
+		if (last !== `${name}\n${value}`) await runGit(repository, ["config", "--replace-all", name, value]);
 	}
 }
 

@@ -1,26 +1,41 @@
 import { appendFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { maxClockSkewMs, parseTimestamp } from "../../registry/sender.ts";
+import { problemAt } from "../../registry/texts.ts";
 import { readTextIfThere, replaceFile } from "../files/files.ts";
-import { declinedFolder, reviewFolders, serviceIdentity, type UsedRequest } from "../store.ts";
+import {
+	declinedFolder,
+	type Edit,
+	isRefusal,
+	judgeRepeat,
+	type Meta,
+	type Refusal,
+	requestMemoryMs,
+	reviewFolders,
+	serviceIdentity,
+	type UsedRequest,
+} from "../store.ts";
 import { listCommits, personText, readCommits, trailersOf } from "./commands/commits.ts";
 import type { StoreBase } from "./writer.ts";
 
 const minuteMs = 60_000;
 const maxRanges = 64;
 
-/** Without a log, the commits of so many milliseconds are read: longer than a signature is valid. */
-const recentMs = 300_000;
-
 /** `<request> <method> <outcome> <time>`, where `?` is an unknown method; `forgotten <fromMs> <toMs>`; or `head <commit>`. */
 const linePattern = /^(?:(\w{64}) (\S+) (\w+) (\d+)|forgotten (-?\d+) (-?\d+)|head (\w{40,64}))$/;
+
+const mayBeUsed: Refusal = {
+	status: 401,
+	reason: "used before",
+	errors: [problemAt("TimeStamp", "clock")],
+};
 
 export type UsedRequests = Awaited<ReturnType<typeof openUsedRequests>>;
 
 /**
- * Signed requests that have a final answer, so that nobody can repeat one: those that changed nothing in a log beside the
- * repository, which is begun anew each minute; all others in the trailers of commits. A request is forgotten once its
- * timestamp is too old. The times of forgotten ones are kept, so that none becomes usable if the clock is set back.
+ * Signed requests that have a final answer: those that changed nothing in a log beside the repository, which is begun anew
+ * each minute; all others in the trailers of commits. The times of forgotten requests are kept, so that none can be
+ * repeated if the clock is set back.
  * @param tip the last commit of the branch
  */
 export async function openUsedRequests(
@@ -40,7 +55,7 @@ export async function openUsedRequests(
 		for (const use of added) if (!uses.has(use.request)) uses.set(use.request, use);
 	}
 
-	/** Adds a time to a range of at most a minute's gaps. Of too many ranges, the oldest are joined. */
+	/** Adds a time to the ranges. Of too many ranges, the oldest are joined. */
 	function forget(ms: number): void {
 		const near = forgotten.findIndex(([from, to]) => from - minuteMs <= ms && ms <= to + minuteMs);
 		const [[from, to] = [ms, ms]] = near < 0 ? [] : forgotten.splice(near, 1);
@@ -61,7 +76,7 @@ export async function openUsedRequests(
 		return [`head ${head}`, ...ranges, ...[...uses.values()].map(lineOf)];
 	}
 
-	/** Writes requests to the disk, and then notes them. @throws {Error} if that fails */
+	/** Notes requests once they are on the disk. @throws {Error} if they cannot be written */
 	function write(added: readonly UsedRequest[]): Promise<void> {
 		const writing = written.then(async () => {
 			const lines = added.map(lineOf);
@@ -79,7 +94,7 @@ export async function openUsedRequests(
 		return writing;
 	}
 
-	/** Notes requests whose commits are on a branch. @param to see `head` */
+	/** @param added requests whose commits are on a branch */
 	function noteCommitted(added: readonly UsedRequest[], to = head): void {
 		note(added);
 		head = to;
@@ -90,6 +105,26 @@ export async function openUsedRequests(
 	/** Notes the requests of commits that other processes have brought, or that an interrupted group has made. */
 	async function readCommitted(to = head): Promise<void> {
 		noteCommitted(await readRequests(repository, head, now()), to);
+	}
+
+	const find = (request: string | null) => uses.get(request ?? "") ?? null;
+
+	/** Whether requests of this time are forgotten, so that they may have been used. */
+	const isForgotten = (ms: number) =>
+		forgotten.some(([from, to]) => from <= Math.floor(ms) && Math.floor(ms) <= to);
+
+	/** @returns no edits for a repeated request that changes nothing now */
+	function judge({ request, method = "-", time }: Meta, outcome: Edit[] | Refusal): Edit[] | Refusal {
+		const first = find(request);
+		if (first) return judgeRepeat(first, method, outcome) ?? [];
+		const isChange = !isRefusal(outcome) && outcome.length > 0;
+		return isChange && request !== null && isForgotten(time) ? mayBeUsed : outcome;
+	}
+
+	/** Keeps requests that changed nothing. @throws {Error} if they cannot be written */
+	async function keep(added: readonly UsedRequest[]): Promise<void> {
+		const first = added.filter(({ request }) => !uses.has(request));
+		if (first.length > 0) await write(first);
 	}
 
 	await mkdir(dirname(path), { recursive: true });
@@ -104,20 +139,7 @@ export async function openUsedRequests(
 	}
 	await readCommitted(tip);
 	await written;
-	return {
-		find: (request: string) => uses.get(request) ?? null,
-		/** Whether requests that were signed at this time are forgotten: they may have been used. */
-		isForgotten: (ms: number) =>
-			forgotten.some(([from, to]) => from <= Math.floor(ms) && Math.floor(ms) <= to),
-		noteCommitted,
-		readCommitted,
-		/** Keeps requests that changed nothing. @throws {Error} if they cannot be written */
-		async keep(added: readonly UsedRequest[]): Promise<void> {
-			const first = added.filter(({ request }) => !uses.has(request));
-			if (first.length > 0) await write(first);
-		},
-		close: () => written,
-	};
+	return { find, isForgotten, judge, noteCommitted, readCommitted, keep, close: () => written };
 }
 
 function lineOf({ request, method, outcome, time }: UsedRequest): string {
@@ -125,13 +147,12 @@ function lineOf({ request, method, outcome, time }: UsedRequest): string {
 }
 
 /**
- * Reads the signed requests of the service's own commits on the branch and on those of reviews. A pusher can write the same
- * trailer, but the hook refuses commits that name the service as the committer.
+ * Reads the signed requests of the service's own commits: the hook refuses pushed ones that name it as the committer.
  * @param since only commits outside the history of this commit are read; null: the recent ones
  */
 async function readRequests(repository: string, since: string | null, nowMs: number): Promise<UsedRequest[]> {
 	const reviews = [...reviewFolders, declinedFolder].map((folder) => `--glob=refs/heads/${folder}`);
-	const range = since ? `^${since}` : `--since=${Math.floor((nowMs - recentMs) / 1_000)}`;
+	const range = since ? `^${since}` : `--since=${Math.floor((nowMs - requestMemoryMs) / 1_000)}`;
 	const ids = await listCommits(repository, ["--ignore-missing", ...reviews, "refs/heads/main", range]);
 	const used: UsedRequest[] = [];
 	for await (const { id, author, committer, message } of readCommits(repository, ids)) {

@@ -15,7 +15,7 @@ import { DiskTimeout } from "./health.ts";
 
 export const branchName = "main";
 
-/** Limits of a local store. Times are in milliseconds, by the monotonic clock. */
+/** By the monotonic clock. */
 export const defaultLimits = {
 	/** Longest time of a git process that writes a group, longest silence of one that reads, and longest sync. */
 	silenceMs: 15_000,
@@ -53,7 +53,7 @@ export async function measured<T>({ measure }: StoreBase, operation: GitOperatio
 /** Errors of folders that cannot be synced by themselves: network file systems, Windows, a parent of another user. */
 const unsupported = ["EACCES", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
 
-/** Syncs a file, or the names in a folder: git syncs its files, but not the folders in which it renames them (fsync(2)). */
+/** Syncs a file, or the names in a folder. */
 export async function syncPath(path: string): Promise<void> {
 	try {
 		await using file = await open(path, "r");
@@ -81,19 +81,18 @@ interface ImportedCommit {
 	edits: readonly Edit[];
 }
 
-/** --done: an incomplete stream changes nothing. */
+/** `--done`: an incomplete stream changes nothing. */
 const importArgs = ["fast-import", "--quiet", "--done"];
 
 /**
- * unpackLimit=1: the commits stay one pack. compression=1: better compression is not worth its time, since a repack
- * replaces most objects by deltas. fsync: also where the repository's own settings are damaged.
+ * `unpackLimit`: the commits stay one pack. `compression`: a repack replaces most objects by deltas. `fsync`: also where
+ * the repository's own settings are damaged.
  */
 const importConfig = ["fastimport.unpackLimit=1", "pack.compression=1", "core.fsync=committed"];
 
 /**
- * The commands of git fast-import that make one commit of a branch and print its id, in pieces. At the end, git moves the
- * branch if that is a step forward, and exits with 1 otherwise.
- * @param from its parent; null: the commit before it; without one, the commit has no parent
+ * The commands of git-fast-import(1) that make one commit of a branch and print its id, in pieces.
+ * @param from its parent; null: the commit before it, if there is one
  */
 function commitCommands(branch: string, from: string | null, commit: ImportedCommit): string[] {
 	const { author, committer, message, edits } = commit;
@@ -105,7 +104,6 @@ function commitCommands(branch: string, from: string | null, commit: ImportedCom
 	return [head + (from === null ? "" : `from ${from}\n`), ...files, "\nget-mark :1\n"];
 }
 
-/** The length in bytes, then the bytes (git-fast-import(1), "data"). */
 function data(text: string): string {
 	return `data ${Buffer.byteLength(text)}\n${text}\n`;
 }
@@ -116,19 +114,17 @@ export function importCommit(
 	from: string | null,
 	commit: ImportedCommit,
 ): Promise<string> {
-	// A branch that is forgotten in the end.
 	const branch = "refs/pending";
 	const input = [...commitCommands(branch, from, commit), `reset ${branch}\n\ndone\n`];
 	return gitText(repository, importArgs, { input, config: importConfig });
 }
 
-/** The branch does not have the commit on which a group was built, or another process holds its lock. */
 export class BranchHeld extends GitFailure {
 	override name = "BranchHeld";
 }
 
 export class GroupImport {
-	/** Folders with names that may not be on the disk yet: of the last group, or of failed ones. */
+	/** Git syncs its files, but not the folders in which it renames them (fsync(2)). */
 	readonly #unsynced = new Set<string>();
 
 	constructor(readonly base: StoreBase) {}
@@ -167,7 +163,6 @@ export class GroupImport {
 		return output.split("\n");
 	}
 
-	/** Syncs the names that git has made: it syncs files, but not folders. */
 	async persist(): Promise<void> {
 		for (const folder of this.#unsynced) {
 			await this.base.sync(folder);
@@ -195,8 +190,8 @@ export class GroupImport {
 	}
 
 	/**
-	 * Removes a lock that a killed process left: it stays the same file for longer than git ever holds one. Its modification
-	 * time does not help, because the system's clock may have been changed.
+	 * Removes a lock that stays the same file for longer than git ever holds one. Its time does not help: the system's clock may
+	 * have been changed.
 	 */
 	async #clearLock(path: string): Promise<void> {
 		const { log, limits } = this.base;
@@ -214,7 +209,6 @@ export class GroupImport {
 	}
 }
 
-/** `jstest <jstest@sender.invalid> 1772625600 +0000` */
 function personAt(name: string, timeMs: number): string {
 	return `${name} <${authorMail(name)}> ${Math.floor(timeMs / 1000)} +0000`;
 }

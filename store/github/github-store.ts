@@ -11,6 +11,7 @@ import {
 	type Store,
 	StoreBusy,
 	type UsedRequest,
+	usesOf,
 } from "../store.ts";
 import { Heads, noFiles, readHead } from "./branch.ts";
 import { authorizeWith, type Connection, type Credentials, connect, GithubBusy } from "./client.ts";
@@ -58,9 +59,7 @@ export function githubStore(options: GithubOptions): Store {
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		const outcome = await queue.add({ edits, meta, started: now() });
-		const { request, method = "-", time } = meta;
-		const answer = isRefusal(outcome) ? outcome.status : outcome.commit;
-		if (request !== null) used.note({ request, method, time, outcome: answer });
+		usesOf(meta, isRefusal(outcome) ? outcome.status : outcome.commit).forEach(used.note);
 		return outcome;
 	}
 
@@ -75,7 +74,7 @@ export function githubStore(options: GithubOptions): Store {
 		ids: async (smallkey) => (await readNow()).ids(smallkey),
 		keys: async (folder, like) => (await readNow()).keys(folder, like),
 		change,
-		remember: async (request) => used.note(request),
+		remember: async (use) => used.note(use),
 	};
 }
 
@@ -103,7 +102,7 @@ class UsedRequests {
 	find = (request: string | null) => this.#uses.get(request ?? "");
 
 	/** @returns whether the request is new */
-	note(use: UsedRequest): boolean {
+	note = (use: UsedRequest): boolean => {
 		for (const [request, { time }] of this.#uses) {
 			if (time + requestMemoryMs >= this.now().getTime()) break;
 			this.#uses.delete(request);
@@ -111,7 +110,7 @@ class UsedRequests {
 		const isNew = !this.#uses.has(use.request);
 		if (isNew) this.#uses.set(use.request, use);
 		return isNew;
-	}
+	};
 }
 
 interface QueuedChange extends Change {

@@ -1,5 +1,5 @@
 import type { LayerFile } from "../../../registry/judge.ts";
-import { type FileEntry, type Folder, readerOf } from "../../reader.ts";
+import { type FileEntry, type Folder, kindOfMode, readerOf } from "../../reader.ts";
 import {
 	defaultSilenceMs,
 	GitDamage,
@@ -222,12 +222,6 @@ export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
 	}
 
 	return { ...reader, folder, file };
-}
-
-/** The kind of file that a mode of git means. Only plain files can be layers. */
-export function kindOfMode(mode: string): "file" | "symlink" | "other" {
-	if (mode === "100644" || mode === "100755") return "file";
-	return mode === "120000" ? "symlink" : "other";
 }
 
 const folderMode = "40000";

@@ -1,4 +1,6 @@
-import { kindOfMode, readObjects, readSizes } from "./cat-file.ts";
+import { kindOfMode } from "../../reader.ts";
+import type { Edit } from "../../store.ts";
+import { readObjects, readSizes } from "./cat-file.ts";
 import { readRecords } from "./run.ts";
 
 interface CommittedFile {
@@ -43,6 +45,13 @@ export interface PathChange {
 	path: string;
 	mode: string | null;
 	id: string | null;
+}
+
+/** The changes of edits, sorted by path. */
+export function changesOf(edits: readonly Edit[]): PathChange[] {
+	const modes = new Map(edits.map(({ path, text }) => [path, text === null ? null : "100644"]));
+	const sorted = [...modes].sort(([a], [b]) => (a < b ? -1 : 1));
+	return sorted.map(([path, mode]) => ({ path, mode, id: null }));
 }
 
 /**

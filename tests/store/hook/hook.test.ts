@@ -315,8 +315,8 @@ test("a hook that cannot run refuses every push, with the way out", async ({ loc
 });
 
 test("with the hook git's own refusals go, and without it they come back", async ({ local }) => {
-	const settings = () => local.git("config", "--local", "--get-regexp", "^receive\\.deny").catch(() => "");
-	assert.is(await settings(), "");
+	const settings = () => local.git("config", "--local", "--get-regexp", "^receive\\.deny");
+	assert.is(await settings(), "receive.denydeletes false\nreceive.denynonfastforwards false");
 	await local.stop();
 	local.guard = unguarded;
 	await local.start();
