@@ -72,7 +72,7 @@ export const keyTexts = {
 		"reserved-key": "{0} is a name that Windows keeps for a device: no clone there could check it out",
 	},
 	fr: {
-		"case-twin": "{0} ne diffère que par la casse de {1}, qui est inscrit",
+		"case-twin": "{0} ne diffère que par la casse de {1}, qui est inscrite",
 		"case-twin-here": "{0} ne diffère que par la casse de {1}, que le même changement inscrit",
 		"case-rename":
 			"{0} ne diffère que par la casse de {1}, que le même changement supprime : les cartes qui lisent {1} la perdent",

@@ -13,7 +13,7 @@ import type { Repair } from "./repair.ts";
 
 const english = {
 	layer: "Layer",
-	choose: "Several places agree alike. Nothing is changed: register the one that is right.",
+	choose: "Several places agree equally well. Nothing is changed: register the right one.",
 	registered: "Registered",
 	"found-place": "Found",
 	same: "the same layer",
@@ -42,7 +42,7 @@ type RepairText = keyof typeof english;
 
 const french: Readonly<Record<RepairText, string>> = {
 	layer: "Couche",
-	choose: "Plusieurs endroits concordent également. Rien n’est modifié : inscrivez celui qui est juste.",
+	choose: "Plusieurs endroits conviennent aussi bien. Rien n’est modifié : inscrivez celui qui est juste.",
 	registered: "Inscrit",
 	"found-place": "Trouvé",
 	same: "la même couche",

@@ -161,8 +161,7 @@ export const unableTitle = "could not be checked";
 
 /** The newest check run of each name and App on a commit ("List check runs for a Git reference"). */
 async function readCheckRuns({ rest, repo, paginate }: Github, sha: string) {
-	const listed = paginate(rest.checks.listForRef, { ...repo, ref: sha, filter: "latest", per_page: 100 });
-	return listed;
+	return paginate(rest.checks.listForRef, { ...repo, ref: sha, filter: "latest", per_page: 100 });
 }
 
 type CheckRuns = Awaited<ReturnType<typeof readCheckRuns>>;

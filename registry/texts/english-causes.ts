@@ -76,7 +76,7 @@ export const englishCauses = {
 	dimension: "draws nothing without a value of {0}, for which it names no default",
 	style: "draws nothing without the name of a style, such as {0}",
 	"unknown-references": "is drawn only in references that are not known here: {0}",
-	"map-address": "names {0} for its pictures, from where there are none: {1}",
+	"map-address": "names {0} for its pictures, which sends none: {1}",
 	"no-picture": "answers with no picture",
 	"no-picture-but": "answers with no picture: {0}",
 	"no-map": "answers with something that is no map",

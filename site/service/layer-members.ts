@@ -207,7 +207,7 @@ function copiedTexts(texts: Texts): Texts {
 export function addInnerScales(group: CapabilitiesLayer, { scales, innerScales }: CapabilitiesLayer): void {
 	for (const inner of scales ? [scales] : innerScales) {
 		const isKnown = group.innerScales.some(
-			(keyword) => keyword.smallest === inner.smallest && keyword.largest === inner.largest,
+			({ smallest, largest }) => smallest === inner.smallest && largest === inner.largest,
 		);
 		if (!isKnown && group.innerScales.length < maxOthers) group.innerScales = [...group.innerScales, inner];
 	}

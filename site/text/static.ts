@@ -129,7 +129,7 @@ const pairs = {
 	],
 	"repair-choose": [
 		"Several places match equally well: register the right one",
-		"Plusieurs endroits concordent également : inscrivez le bon",
+		"Plusieurs endroits conviennent aussi bien : inscrivez le bon",
 	],
 	"place-registered": ["{0}, registered", "{0}, inscrit"],
 	"place-proposed": ["{0}, proposed", "{0}, proposé"],

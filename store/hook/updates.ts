@@ -48,7 +48,7 @@ export function findRefProblem({ from, to, ref }: Update): string | null {
 	if (lower === "main") return "differs only in case from the branch main: push it under another name";
 	// Git would find several refs for `main` or `heads/main` (gitrevisions(7)), and then pushes to none of them.
 	if (/^(?:head$|heads\/|refs\/)/.test(lower))
-		return "is a name that git takes for another one's: push it under a plain one";
+		return "is a name that git may take for another branch: push it under another name";
 	const [folder = ""] = lower.split("/");
 	if (
 		[...reviewFolders, declinedFolder].some((name) => name === folder) &&

@@ -52,7 +52,10 @@ test("the commonest mistakes with a signature are named, and a right shape never
 		[`${signature}=`, "has 44 and ends with ="],
 		[standard.toString("base64").slice(0, -1), "has + or /, which are - and _ there"],
 		[standard.toString("hex").toUpperCase(), "is hexadecimal"],
-		[`HMAC-SHA256 ${signature}`, "starts with HMAC-SHA256: there is no word before the signature"],
+		[
+			`HMAC-SHA256 ${signature}`,
+			"starts with HMAC-SHA256: send the signature alone, without a word before it",
+		],
 		[signature.slice(1), "has 42"],
 		["é".repeat(43), "has other characters"],
 		["x".repeat(60_000), "has 60000"],

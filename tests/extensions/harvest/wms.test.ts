@@ -491,7 +491,7 @@ test("what a viewer has to know of a layer that is drawn is a finding, and what 
 			service13(here, { request: at("http://other.example/ows?") }),
 			() => true,
 			null,
-			["names http://other.example/ows? for its pictures, from where there are none: refuses the connection"],
+			["names http://other.example/ows? for its pictures, which sends none: refuses the connection"],
 		],
 		[
 			service13(here + crs("EPSG:3978", "EPSG:4326")),

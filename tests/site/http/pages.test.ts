@@ -69,15 +69,15 @@ test("only a request that accepts a coding gets the compressed copy, with a head
 test("a missing page says so in both languages; before the first build it reloads itself", async (scene) => {
 	const { folder } = scene;
 	const pages = folderPages(folder, false);
-	const wanted = { file: "fr/none.html", root: "../" };
-	const early = await pages.answer(wanted, plain);
+	const missingPage = { file: "fr/none.html", root: "../" };
+	const early = await pages.answer(missingPage, plain);
 	assert.is(early.status, 503);
 	assert.is(early.headers["Content-Type"], "text/html; charset=utf-8");
 	assert.is(early.headers["Retry-After"], "3");
 	assert.match(textOf(early.body), /<meta http-equiv="refresh" content="3">/);
 	const settings = { assets: {}, publicUrl: "", site: {} };
 	await writeFile(join(folder, "pages.json"), JSON.stringify(settings));
-	const missing = await pages.answer(wanted, plain);
+	const missing = await pages.answer(missingPage, plain);
 	const html = textOf(missing.body);
 	assert.is(missing.status, 404);
 	assert.match(html, /<section lang="fr">\n<h1>Cette page n’existe pas<\/h1>/);

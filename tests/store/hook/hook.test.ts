@@ -112,7 +112,11 @@ const refused: [title: string, craft: Craft, text: string][] = [
 		"must not be removed",
 	],
 	["a branch below a review's", asRef("HEAD:refs/heads/register/waits/x"), kept],
-	["a branch HEAD", asRef("HEAD:refs/heads/HEAD"), "is a name that git takes for another one's"],
+	[
+		"a branch HEAD",
+		asRef("HEAD:refs/heads/HEAD"),
+		"is a name that git may take for another branch: push it under another name",
+	],
 	[
 		"the end of a review",
 		asRef(":refs/heads/register/waits"),
