@@ -1,8 +1,9 @@
-// Writes files atomically. Synchronous: for small files this takes a tenth of the time of asynchronous calls.
+// Writes files atomically, synchronously: for small files this takes a tenth of the time of asynchronous calls.
 import {
 	existsSync,
 	mkdirSync,
 	readdirSync,
+	readFile,
 	readFileSync,
 	renameSync,
 	rmSync,
@@ -11,6 +12,7 @@ import {
 } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
 import type { Fragment } from "../registry/targets/facts.ts";
 import { targetNames, targetOf } from "../registry/targets/table.ts";
 import { etagOf } from "../store/hashes.ts";
@@ -73,17 +75,16 @@ export function openFolder(out: string, slots: readonly Slot[]) {
 	};
 }
 
+/** Half the time of `node:fs/promises`. */
+const read = promisify(readFile);
+
 /**
- * Null if it is missing, empty or cannot be read. Synchronous: for a small file this takes a third of the
- * time.
+ * Null if it is missing, empty or cannot be read. Asynchronous: while a disk does not answer, `/healthz` and what is in
+ * memory do.
  */
-export function readFragmentFile(path: string): Fragment | null {
-	try {
-		const body = readFileSync(path);
-		return body.length === 0 ? null : { body, etag: etagOf(body) };
-	} catch {
-		return null;
-	}
+export async function readFragmentFile(path: string): Promise<Fragment | null> {
+	const body = await read(path).catch(() => null);
+	return body && body.length > 0 ? { body, etag: etagOf(body) } : null;
 }
 
 /** A web server looks for them beside a file. */

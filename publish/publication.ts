@@ -182,10 +182,9 @@ export function openPublication(options: {
 		return layers.has(smallkey) || files.isStale(smallkey);
 	}
 
-	function load(slot: string, smallkey: string): Fragment | null | Promise<Fragment | null> {
-		const path = join(out, slot, smallkey);
+	async function load(slot: string, smallkey: string): Promise<Fragment | null> {
 		if (!files.isStale(smallkey)) {
-			const fragment = readFragmentFile(path);
+			const fragment = await readFragmentFile(join(out, slot, smallkey));
 			if (fragment) return { ...fragment, rank: layers.get(smallkey) ?? middleRank };
 			files.mark([smallkey]);
 			files.work();
@@ -196,7 +195,7 @@ export function openPublication(options: {
 	async function renderOne(slot: string, smallkey: string): Promise<Fragment | null> {
 		const layer = await renderStored([smallkey], false).catch(async (error) => {
 			// What the layer was before is better than no answer.
-			const fragment = error instanceof GitFailure ? readFragmentFile(join(out, slot, smallkey)) : null;
+			const fragment = error instanceof GitFailure ? await readFragmentFile(join(out, slot, smallkey)) : null;
 			if (!fragment || tryJson(Buffer.from(fragment.body).toString()) === null) throw error;
 			return fragment;
 		});

@@ -28,7 +28,7 @@ export function createFragmentCache(
 	maxBytes: number,
 	folders: readonly string[],
 	isKnown: (smallkey: string) => boolean,
-	load: ReadFragment,
+	load: (folder: string, smallkey: string) => Promise<Fragment | null>,
 ) {
 	// By smallkey, not by path: a path is made and hashed for each look (row `docs-10` of `npm run bench`).
 	const cache = new LRUCache<string, Fragments>({
@@ -47,25 +47,22 @@ export function createFragmentCache(
 		return isKnown(smallkey) ? (reading.get(`${folder}/${smallkey}`) ?? read(folder, smallkey)) : null;
 	};
 
-	function keep(folder: string, smallkey: string, fragment: Fragment | null): Fragment | null {
+	function keep(folder: string, smallkey: string, fragment: Fragment | null): void {
 		const fragments = [...(cache.get(smallkey) ?? [])];
 		fragments[folders.indexOf(folder)] = fragment;
 		cache.set(smallkey, fragments);
-		return fragment;
 	}
 
-	function read(folder: string, smallkey: string): ReturnType<ReadFragment> {
-		const loaded = load(folder, smallkey);
-		if (!(loaded instanceof Promise)) return keep(folder, smallkey, loaded);
+	function read(folder: string, smallkey: string): Promise<Fragment | null> {
 		const path = `${folder}/${smallkey}`;
-		const isKept = () => reading.get(path) === result && reading.delete(path);
-		const result: Promise<Fragment | null> = loaded.then(
-			(fragment) => (isKept() ? keep(folder, smallkey, fragment) : fragment),
-			(error) => {
-				isKept();
-				throw error;
-			},
-		);
+		const result: Promise<Fragment | null> = load(folder, smallkey)
+			.then((fragment) => {
+				if (reading.get(path) === result) keep(folder, smallkey, fragment);
+				return fragment;
+			})
+			.finally(() => {
+				if (reading.get(path) === result) reading.delete(path);
+			});
 		reading.set(path, result);
 		return result;
 	}

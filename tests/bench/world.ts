@@ -27,7 +27,8 @@ export const environment = {
 export async function run(command: string, args: string[], cwd = root, input = ""): Promise<string> {
 	const options = { cwd, env: environment, timeout: 600_000, maxBuffer: Infinity };
 	const running = promisify(execFile)(command, args, options);
-	running.child.stdin?.end(input);
+	// A command that ends without reading it is no failure.
+	running.child.stdin?.on("error", () => undefined).end(input);
 	return (await running).stdout;
 }
 

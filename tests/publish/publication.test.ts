@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
@@ -74,6 +75,19 @@ test("a file that is missing or empty is rendered when it is read, and written a
 	assert.is((await local.put("three")).status, 201);
 	await local.filesIdle();
 	assert.is(await inFile(file("one", "fr")), "one", "a change finds that all files are gone");
+});
+
+test("while a file cannot be read, all others are, and the service is well", async () => {
+	await local.put("two", wms("two"));
+	// Nothing writes into the pipe: its reader waits, as for a disk that does not answer.
+	await restart(async () => {
+		await rm(file("one"));
+		execFileSync("mkfifo", [file("one")]);
+	});
+	const waiting = read("one");
+	assert.equal([await status("two"), (await local.get("/healthz")).status], [200, 200]);
+	await writeFile(file("one"), '{"layerName":"late"}');
+	assert.is(await waiting, "late");
 });
 
 test("files that cannot be written refuse nothing, are reported once, and are tried again", async () => {
