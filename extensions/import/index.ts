@@ -5,13 +5,13 @@ const commands: readonly Command[] = [
 		name: "import",
 		purpose: "move",
 		summary: "import the layers and senders of an older service from a dump of its database",
-		load: async () => (await import("./commands/import.ts")).runs.import,
+		load: async () => (await import("./commands/import.ts")).run,
 	},
 	{
 		name: "compare",
 		purpose: "move",
 		summary: "show the differences of the same layers on two services",
-		load: async () => (await import("./commands/import.ts")).runs.compare,
+		load: async () => (await import("./compare/compare.ts")).run,
 	},
 ];
 

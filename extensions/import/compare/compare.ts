@@ -1,19 +1,28 @@
+// npx fragment-publisher compare: shows the differences of the same layers on two services
+import { existsSync } from "node:fs";
 import pMap from "p-map";
+import { repositoryPath } from "../../../api/service/data-dir.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
 import { FetchFailure } from "../../../api/service/net/trouble.ts";
-import { type Lang, langs } from "../../../registry/smallkey.ts";
-import type { TargetName } from "../../../registry/targets/facts.ts";
+import { servedRef } from "../../../api/service/repository.ts";
+import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
+import { progress } from "../../../publish/build.ts";
+import { type Lang, langs, parseLayerPath, parseSmallkey } from "../../../registry/smallkey.ts";
 import { targetOf } from "../../../registry/targets/table.ts";
-import { counted, firstOf } from "../../../registry/untrusted-text.ts";
+import { counted, firstOf, plain } from "../../../registry/untrusted-text.ts";
+import { readKeys } from "../../../scripts/put.ts";
+import { createRun, exitCodes, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { parseAnswer } from "../../../site/service/decode.ts";
-import { differences, type Json, nodeIn } from "./differences.ts";
-
-/** `node`: null if the service has no such layer; `failure`: why it cannot be read. */
-type Read = { node: Json | null } | { failure: string };
-
-/** The targets of the older service; each release served at most two of them. */
-export const comparedTargets = ["v0.9", "v1", "v2"] as const satisfies readonly TargetName[];
-type ComparedTarget = (typeof comparedTargets)[number];
+import { listTree } from "../../../store/git/commands/tree.ts";
+import { keyOf, readDump, readDumpFile } from "../document.ts";
+import {
+	type ComparedTarget,
+	Comparison,
+	comparedTargets,
+	type Finding,
+	nodeIn,
+	type Read,
+} from "./differences.ts";
 
 /** A description has at most 2 MB, and a batch that is larger is halved. */
 const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 3_000_000 });
@@ -40,8 +49,8 @@ async function ask(address: string): Promise<{ status: number; elements: unknown
 async function docsOf(service: string, target: ComparedTarget, smallkey: string): Promise<string | null> {
 	const { docs, aliases } = targetOf(target);
 	for (const path of [docs, ...aliases.map((alias) => alias.docs)]) {
-		const { status } = await ask(`${service}/${path}/en/${encodeURIComponent(smallkey)}`);
-		if (status !== 404) return `${service}/${path}`;
+		const address = `${service}/${path}`;
+		if ((await ask(`${address}/en/${encodeURIComponent(smallkey)}`)).status !== 404) return address;
 	}
 	return null;
 }
@@ -73,50 +82,6 @@ function createReader(docs: string) {
 	};
 }
 
-/** `relevant`: a viewer draws or requests something else. `missing`: only the older service has the layer. */
-type Class = "relevant" | "cosmetic" | "missing" | "unreadable";
-
-interface Finding {
-	class: Class;
-	kind: string;
-	targets: Set<ComparedTarget>;
-	smallkeys: Set<string>;
-}
-
-/** Kinds of difference that are listed: their texts have names that a service chooses. */
-const maxKinds = 1_000;
-
-/** What was found so far, and the smallkeys with a layer on the older service, and on the newer one. */
-class Comparison {
-	readonly findings = new Map<string, Finding>();
-	readonly old = new Set<string>();
-	readonly fresh = new Set<string>();
-
-	add(kindOf: Class, text: string, target: ComparedTarget, smallkey: string): void {
-		const isListed = this.findings.size < maxKinds || this.findings.has(`${kindOf} ${text}`);
-		const kind = isListed ? text : "another difference";
-		const { findings } = this;
-		const finding = findings.get(`${kindOf} ${kind}`) ?? {
-			...{ class: kindOf, kind },
-			...{ targets: new Set(), smallkeys: new Set() },
-		};
-		finding.targets.add(target);
-		finding.smallkeys.add(smallkey);
-		findings.set(`${kindOf} ${kind}`, finding);
-	}
-
-	compare(target: ComparedTarget, smallkey: string, before: Read, now: Read): void {
-		if ("failure" in before || before.node) this.old.add(smallkey);
-		if ("failure" in before) return this.add("unreadable", before.failure, target, smallkey);
-		if ("failure" in now) return this.add("relevant", now.failure, target, smallkey);
-		if (now.node) this.fresh.add(smallkey);
-		if (!before.node) return;
-		if (!now.node) return this.add("missing", "not there", target, smallkey);
-		for (const [kind, isRelevant] of differences(before.node, now.node))
-			this.add(isRelevant ? "relevant" : "cosmetic", kind, target, smallkey);
-	}
-}
-
 /** Layers of one request: their list fits into an address, and few requests find a layer that fails. */
 const batchSize = 20;
 
@@ -127,10 +92,9 @@ const maxConcurrent = 4;
  * Reads the same layers from two services, in each target that the older one serves and in both languages.
  * @param before address of the older service, without a slash at its end; `now` likewise
  * @param tick called after each batch with its number of layers, once for each target and language
- * @returns `unknown`: smallkeys without a layer on either service; `onlyNow`: with a layer only on the newer one
  * @throws {Error} if a service cannot be reached or read, or the older one serves none of the targets
  */
-export async function compareServices(
+async function compareServices(
 	before: string,
 	now: string,
 	smallkeys: readonly string[],
@@ -164,32 +128,27 @@ export async function compareServices(
 	}
 	if (targets.length === 0)
 		throw new Error(`${before}: serves none of ${comparedTargets.join(", ")} below this address`);
-	const findings = [...comparison.findings.values()];
-	const listed = new Set(findings.flatMap((finding) => [...finding.smallkeys]));
-	const others = smallkeys.filter((key) => !comparison.old.has(key) && !listed.has(key));
-	return {
-		findings: findings.sort((a, b) => b.smallkeys.size - a.smallkeys.size || (a.kind < b.kind ? -1 : 1)),
-		targets,
-		unknown: others.filter((key) => !comparison.fresh.has(key)),
-		onlyNow: others.filter((key) => comparison.fresh.has(key)),
-	};
+	return { targets, comparison };
 }
 
 /** Smallkeys that are listed for each kind, unless all are requested. */
 const maxNamed = 3;
 
-const titles: Readonly<Record<Class, string>> = {
+const titles: Readonly<Record<Finding["class"], string>> = {
 	relevant: "Viewer-relevant: layers that a viewer would draw or ask otherwise",
 	missing: "Missing: layers that the new service does not have",
 	cosmetic: "Cosmetic: layers in which no viewer sees a difference, or a better one",
 	unreadable: "Not compared: layers that the older service cannot serve itself",
 };
 
-export function reportLines(
-	{ findings, targets, unknown, onlyNow }: Awaited<ReturnType<typeof compareServices>>,
+function reportLines(
+	{ targets, comparison }: Awaited<ReturnType<typeof compareServices>>,
 	smallkeys: readonly string[],
 	namesAll: boolean,
 ): string[] {
+	const findings = [...comparison.findings.values()].sort(
+		(a, b) => b.smallkeys.size - a.smallkeys.size || (a.kind < b.kind ? -1 : 1),
+	);
 	const namesOf = (keys: Iterable<string>) =>
 		firstOf([...keys].sort(), namesAll ? Number.POSITIVE_INFINITY : maxNamed);
 	const lines = [`${counted(smallkeys.length, "layer")} read at ${targets.join(", ")}, in both languages`];
@@ -201,8 +160,11 @@ export function reportLines(
 			);
 		if (rows.length > 0) lines.push("", title, ...rows);
 	}
-	const others = new Set([...unknown, ...onlyNow, ...findings.flatMap((finding) => [...finding.smallkeys])]);
-	lines.push("", row(smallkeys.length - others.size, "the same in both"));
+	const listed = new Set(findings.flatMap((finding) => [...finding.smallkeys]));
+	const others = smallkeys.filter((key) => !comparison.old.has(key) && !listed.has(key));
+	const onlyNow = others.filter((key) => comparison.fresh.has(key));
+	const unknown = others.filter((key) => !comparison.fresh.has(key));
+	lines.push("", row(smallkeys.length - others.length - listed.size, "the same in both"));
 	if (onlyNow.length > 0) lines.push(row(onlyNow.length, `only in the new service: ${namesOf(onlyNow)}`));
 	if (unknown.length > 0) lines.push(row(unknown.length, `in neither: ${namesOf(unknown)}`));
 	return lines;
@@ -211,3 +173,46 @@ export function reportLines(
 export function row(count: number, text: string): string {
 	return `${String(count).padStart(8)}  ${text}`;
 }
+
+/**
+ * From a list or a dump of the older service's database, or without a path those of the data folder.
+ * @throws {Error} as `readKeys` does, and if the data folder has no repository
+ */
+async function readSmallkeys(path: string | undefined, dataDir: string, warn: (line: string) => void) {
+	if (path === undefined) {
+		const repository = repositoryPath(dataDir);
+		if (!existsSync(repository))
+			throw new Error(`--keys: is needed: there is no repository at ${repository}`);
+		const names = (await listTree(repository, servedRef, "layers")).map(({ path }) => parseLayerPath(path));
+		return names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : []));
+	}
+	const bytes = await readDumpFile(path);
+	if (!/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) return readKeys(path, warn);
+	const keys = readDump(bytes).map(({ document }) => parseSmallkey(keyOf(document)));
+	return [...new Set(keys.filter((key) => key !== null))];
+}
+
+const compareHelp = `
+An address is the part before /v1/docs/… or /v2/docs/…; nothing is written to either service.
+Without --keys the layers of the repository in DATA_DIR are read.
+Ends with 1 where a viewer would draw or ask a layer otherwise, or it is missing, or the older service cannot serve it.`;
+
+export const run = createRun("compare", async ({ read, environment, io }) => {
+	const [{ keys: path, all }, old, now] = await read((line) =>
+		line
+			.argument("<old>", "the older service, such as http://rcs.example", parseUrl)
+			.argument("<new>", "this one, with its base path", parseUrl)
+			.option("--keys <file>", "a file of smallkeys with spaces, commas or lines between them, or the dump")
+			.option("--all", "name all smallkeys of each kind, not three of them", false)
+			.addHelpText("after", compareHelp),
+	);
+	const { dataDir } = readConfiguration(withoutStore(environment));
+	const smallkeys = await readSmallkeys(path, dataDir, io.warn);
+	if (smallkeys.length === 0) throw new Error(`${path ?? dataDir}: holds no smallkeys to compare`);
+	io.warn(`Comparing ${counted(smallkeys.length, "layer")} of ${old} with ${now}`);
+	const bar = progress(smallkeys.length * comparedTargets.length * 2, "comparing");
+	const result = await compareServices(old, now, smallkeys, bar.tick).finally(() => bar.stop());
+	for (const text of reportLines(result, smallkeys, all)) io.print(plain(text));
+	const findings = [...result.comparison.findings.values()];
+	return findings.every((finding) => finding.class === "cosmetic") ? exitCodes.done : exitCodes.wrong;
+});
