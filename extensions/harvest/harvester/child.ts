@@ -21,3 +21,4 @@ process.on("message", async ({ id, task, registration, before }: Order) => {
 	process.send?.({ id, result } as Report);
 });
 process.on("disconnect", () => process.exit());
+process.send?.("ready");

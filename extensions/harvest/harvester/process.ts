@@ -69,14 +69,20 @@ function startProcess({ module, environment, limits }: ProcessOptions) {
 		child.kill("SIGKILL");
 	}
 
+	const ready = new Promise((resolve, reject) => {
+		child.once("message", resolve);
+		child.on("error", reject);
+		child.once("exit", (code, signal) => reject(new Error(`the harvest's process ended: ${signal ?? code}`)));
+	});
 	child.on("message", ({ id, result }: Report) => waiting.get(id)?.(result));
-	child.on("error", () => end(causeOf("process-ended")));
 	child.on("exit", (_code, signal) => {
 		// V8 aborts without memory.
 		end(signal === "SIGABRT" ? causeOf("memory", maxHeapMb) : causeOf("process-ended"));
 	});
 
+	/** Rejects if the process does not start. */
 	async function run(order: Omit<Order, "id">): Promise<Result | Failure> {
+		await ready;
 		lastId += 1;
 		const id = lastId;
 		const timer = setTimeout(() => end(causeOf("read-slow", timeoutMs / 1000)), timeoutMs);
@@ -109,7 +115,10 @@ export function createHarvestProcess(options: ProcessOptions) {
 		// A process that was ended stays connected until its `exit`.
 		if (!shared?.child.connected || shared.child.killed) shared = startProcess(options);
 		const { run, child, waiting } = shared;
-		const result = await run(order);
+		const result = await run(order).catch((error) => {
+			if (shared?.child === child) shared = null;
+			throw error;
+		});
 		clearTimeout(idle);
 		if (waiting.size === 0) idle = setTimeout(() => child.kill("SIGKILL"), idleMs);
 		return result;
@@ -122,7 +131,7 @@ export function createHarvestProcess(options: ProcessOptions) {
 		return run(order).finally(() => child.kill("SIGKILL"));
 	}
 
-	/** Rejects only if its signal aborts. */
+	/** Rejects if its signal aborts, or no process can be started. */
 	const taskOf =
 		(task: Order["task"]) =>
 		async (registration: Registration, signal?: AbortSignal, before: Description | null = null) => {

@@ -23,3 +23,4 @@ const deeds = {
 
 process.on("message", ({ id, registration }) => deeds[new URL(registration.en.service_url).pathname](id));
 process.on("disconnect", () => process.exit());
+process.send("ready");

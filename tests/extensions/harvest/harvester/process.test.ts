@@ -4,29 +4,19 @@ import { test } from "../../../helpers/suite.ts";
 import { eventually } from "../../../helpers/wait.ts";
 import { featureAt } from "../../../viewer/viewer.ts";
 
-function open(limits: object = {}) {
+function open(limits: object = {}, file = "odd-child.mjs") {
 	const { PATH } = process.env;
-	const module = new URL("odd-child.mjs", import.meta.url);
+	const module = new URL(file, import.meta.url);
 	const { harvest, watch, close } = createHarvestProcess({ module, environment: { PATH }, limits });
 	const at = (path: string) => featureAt(`http://map.example${path}`);
 	const textsOf = async (path: string) => (await harvest(at(path))).findings.map(({ text }) => text);
 	return { at, harvest, watch, textsOf, [Symbol.dispose]: close };
 }
 
-/** Far above the time in which a process starts on this machine, however busy it is. */
-async function longLimit(): Promise<number> {
-	using processes = open();
-	const start = performance.now();
-	await processes.textsOf("/good");
-	return 1_000 * Math.ceil(1 + (performance.now() - start) / 400);
-}
-
-const timeoutMs = await longLimit();
-
 for (const [path, words, limits] of [
 	["/exits", "sent a document that ends the process that reads it"],
 	["/eats", "sent a document that takes more than 24 MB to be read", { maxHeapMb: 24 }],
-	["/loops", `sent a document that takes more than ${timeoutMs / 1_000} s to be read`, { timeoutMs }],
+	["/loops", "sent a document that takes more than 2 s to be read", { timeoutMs: 2_000 }],
 	["/fails", "sent a document that cannot be read: a fault of the program"],
 ] as const) {
 	test(`${path}: a layer that ${words} has the finding alone, and the other is harvested`, async () => {
@@ -39,7 +29,7 @@ for (const [path, words, limits] of [
 }
 
 test("a process that was ended for one layer is not used for the next", async () => {
-	using processes = open({ timeoutMs });
+	using processes = open({ timeoutMs: 1_000 });
 	const { textsOf } = processes;
 	const [odd, next] = [await textsOf("/loops"), await textsOf("/good")];
 	assert.match(odd.join(), "s to be read");
@@ -63,13 +53,25 @@ test("the process is kept for further layers, and ended when it is idle", async 
 	assert.is.not((await textsOf("/good"))[0], first);
 });
 
+test("a process that does not start is no fault of the service that is asked", async () => {
+	using processes = open({}, "none.mjs");
+	for (const path of ["/good", "/good"])
+		assert.is(
+			await processes.harvest(processes.at(path)).catch(({ message }) => message),
+			"the harvest's process ended: 1",
+		);
+});
+
 test("the end of the service ends a harvest", async () => {
 	const { at, harvest, [Symbol.dispose]: close } = open();
 	const ending = new AbortController();
-	const running = harvest(at("/loops"), ending.signal).catch(({ message }) => message);
+	const running = harvest(at("/loops"), ending.signal).then(
+		() => "harvested",
+		() => "ended",
+	);
 	ending.abort(new Error("the service ends"));
 	close();
-	assert.is(await running, "the service ends");
+	assert.is(await running, "ended");
 });
 
 test.run();
