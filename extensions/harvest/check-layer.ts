@@ -183,7 +183,7 @@ async function arcgisContents(
 	const layers = listOf(document.layers).filter(isObject);
 	const tables = listOf(document.tables).filter(isObject);
 	const ids = new Set([...layers, ...tables].map(({ id }) => id));
-	// A picture may have all of a group.
+	// A MapServer draws a whole group as one picture.
 	const groups = type === "esriFeatureServer" ? layers.filter(isGroup) : [];
 	const odd = new Map<unknown, CauseCode>([
 		...tables.map(({ id }) => [id, "table"] as const),

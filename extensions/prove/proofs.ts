@@ -122,6 +122,8 @@ class Drawing {
 			await Promise.all(layers.map((layer) => inTurn(layer, () => draw(layer))));
 		} finally {
 			await browser.close();
+			// A killed run loses only the layers of its last browser.
+			writeProofs(this.options.folder, this.proofs);
 		}
 		return { failed, waiting };
 	}
@@ -147,8 +149,6 @@ class Drawing {
 			langs: Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest])),
 			...(picture !== undefined && { picture }),
 		});
-		// A killed run loses no layer.
-		writeProofs(folder, this.proofs);
 		this.tick();
 	}
 }

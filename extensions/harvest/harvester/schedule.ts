@@ -66,7 +66,7 @@ export class HostQueue {
 		return sizes.reduce((sum, size) => sum + size, this.#running.size);
 	}
 
-	/** Forgets what waits, and waits for what runs. */
+	/** Drops the waiting smallkeys, and waits for the running ones. */
 	async close(): Promise<void> {
 		this.#urgent.clear();
 		this.#ordinary.clear();

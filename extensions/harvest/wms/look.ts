@@ -67,7 +67,7 @@ interface FirstPicture {
 /** `note`: what a viewer has to know if this way has a picture. */
 type Variant = [facts: PictureFacts, reference: string, note?: Cause];
 
-/** The best first; the last as every server of WMS 1.1.1 is asked. */
+/** Ways to ask, the best first. Every server of WMS 1.1.1 knows the last one. */
 function variantsOf({ layer, mapWkid }: Subject, facts: PictureFacts): Variant[] {
 	const references = referencesFor(facts, mapWkid).slice(0, maxReferences);
 	const variants = references.map((reference): Variant => [facts, reference]);

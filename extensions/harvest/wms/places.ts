@@ -25,7 +25,7 @@ const parts = [1, 1 / 10, 1 / 100];
 
 const maxBoxes = 4;
 
-/** Degrees of a box that services write which do not know where a layer is. */
+/** Degrees. Some services write such a box when they do not know where a layer is. */
 const wholeEarth = 350;
 
 /** Degrees: a point has no sides. */

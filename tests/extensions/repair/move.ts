@@ -104,7 +104,7 @@ const lists = new Set(["extent", "box"]);
 const numbers = new Set(["colour", "features", "scale"]);
 
 function memberValue(name: string, text: string): unknown {
-	if (lists.has(name)) return text === "none" ? null : text.split(" ").map(Number);
+	if (lists.has(name)) return text.split(" ").map(Number);
 	if (name === "fields") return text.replace("ALL", stationFields.join(" ")).split(" ");
 	return numbers.has(name) ? Number(text) : text;
 }
@@ -141,7 +141,7 @@ export function A(text: string, root?: string): Host {
 }
 
 /** A WMS in words: `/ows: rivers@hydro:rivers(title=Watercourses), woods` */
-export function W(text: string, version?: "1.3.0"): Host {
+export function W(text: string): Host {
 	const [path = "", ...layers] = text.split(": ");
 	const all = layers.join(": ").split(", ");
 	return wms(
@@ -150,7 +150,6 @@ export function W(text: string, version?: "1.3.0"): Host {
 			const [, kind = "", name, members] = /^(\w+)(?:@([\w:]+))?(?:\((.*)\))?$/.exec(word) ?? [];
 			return { ...kindOf(wmsKinds, kind, word), ...(name && { name }), ...membersOf(members) };
 		}),
-		version,
 	);
 }
 

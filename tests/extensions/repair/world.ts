@@ -95,35 +95,24 @@ export interface WmsLayer {
 	name: string;
 	title: string;
 	abstract?: string;
-	/** null: the service does not say where it lies. */
-	box?: number[] | null;
+	box?: number[];
 	scale?: number;
 }
-
-/** The box and the scale of a layer. 01-068r3, section 7.1.4.5.8: a hint is the diagonal of a pixel of 0.28 mm in metres. */
-const boxAndScale = {
-	"1.1.1": ([west, south, east, north]: number[], scale = 0) =>
-		`${west === undefined ? "" : `<LatLonBoundingBox minx="${west}" miny="${south}" maxx="${east}" maxy="${north}"/>`}
-${scale ? `<ScaleHint min="0" max="${scale * 0.00028 * Math.SQRT2}"/>` : ""}`,
-	"1.3.0": ([west, south, east, north]: number[], scale = 0) =>
-		`${west === undefined ? "" : `<EX_GeographicBoundingBox><westBoundLongitude>${west}</westBoundLongitude><eastBoundLongitude>${east}</eastBoundLongitude><southBoundLatitude>${south}</southBoundLatitude><northBoundLatitude>${north}</northBoundLatitude></EX_GeographicBoundingBox>`}
-${scale ? `<MaxScaleDenominator>${scale}</MaxScaleDenominator>` : ""}`,
-};
-
-const roots = { "1.1.1": "WMT_MS_Capabilities", "1.3.0": "WMS_Capabilities" };
 
 const noLayer: MemoryAnswer = {
 	type: "text/xml",
 	body: '<ServiceExceptionReport><ServiceException code="LayerNotDefined"/></ServiceExceptionReport>',
 };
 
-export function wms(path: string, layers: readonly WmsLayer[], version: keyof typeof roots = "1.1.1"): Host {
-	const texts = layers.map(({ name, title, abstract = "", box = [-80, 40, -60, 50], scale }) => {
-		const about = `<Name>${name}</Name><Title>${title}</Title><Abstract>${abstract}</Abstract>`;
-		return `<Layer queryable="1">${about}${boxAndScale[version](box ?? [], scale)}</Layer>`;
+export function wms(path: string, layers: readonly WmsLayer[]): Host {
+	const texts = layers.map(({ name, title, abstract = "", box = [-80, 40, -60, 50], scale = 0 }) => {
+		const [west, south, east, north] = box;
+		// 01-068r3, section 7.1.4.5.8: the diagonal of a pixel of 0.28 mm in metres.
+		const hint = scale * 0.00028 * Math.SQRT2;
+		return `<Layer queryable="1"><Name>${name}</Name><Title>${title}</Title><Abstract>${abstract}</Abstract>
+<LatLonBoundingBox minx="${west}" miny="${south}" maxx="${east}" maxy="${north}"/><ScaleHint min="0" max="${hint}"/></Layer>`;
 	});
-	const root = roots[version];
-	const capabilities = `<${root}><Capability><Layer><Title>All</Title>${texts.join("")}</Layer></Capability></${root}>`;
+	const capabilities = `<WMT_MS_Capabilities><Capability><Layer><Title>All</Title>${texts.join("")}</Layer></Capability></WMT_MS_Capabilities>`;
 	return ({ pathname, searchParams }) => {
 		if (pathname !== path) return null;
 		const query = new Map([...searchParams].map(([name, value]) => [name.toUpperCase(), value]));

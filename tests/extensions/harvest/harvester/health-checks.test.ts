@@ -20,7 +20,6 @@ let handlers: Handlers;
 let watcher: ReturnType<typeof createWatcher>;
 let timers: HeldTimers;
 let states: Map<string, SickState | null>;
-let looked: string[];
 let failing: Error | null;
 let noticed: Notice[];
 
@@ -28,7 +27,6 @@ test.before.each(async () => {
 	handlers = new Handlers();
 	timers = new HeldTimers();
 	states = new Map();
-	looked = [];
 	failing = null;
 	noticed = [];
 	watcher = createWatcher({
@@ -56,7 +54,6 @@ function missing(layer: string) {
 
 function watched(registration: Registration): Watched {
 	const { layer = "" } = registration.en as { layer?: string };
-	looked.push(layer);
 	const state = states.get(layer) ?? null;
 	const what = causeOf("no-layer", layer, 2);
 	const findings = state ? [{ state, lang: "en" as const, pointer: "/en/layer", what, text: layer }] : [];
@@ -142,12 +139,6 @@ test("an unchanged state makes no commit, and a layer that is well or removed is
 	timers.run(collectMs);
 	await eventually(async () => (await health()) === null);
 	assert.equal(handlers.reported, []);
-});
-
-test("files that are not layers are not checked", async () => {
-	await look("nothing", "__proto__");
-	assert.equal(looked, []);
-	assert.is(timers.waiting.length, 0);
 });
 
 test("a state that cannot be stored is stored with the next one, or at the end", async () => {

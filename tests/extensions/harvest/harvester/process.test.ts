@@ -29,7 +29,7 @@ for (const [path, words, limits] of [
 }
 
 test("a process that was ended for one layer is not used for the next", async () => {
-	using processes = open({ timeoutMs: 1_000 });
+	using processes = open({ timeoutMs: 2_000 });
 	const { textsOf } = processes;
 	const [odd, next] = [await textsOf("/loops"), await textsOf("/good")];
 	assert.match(odd.join(), "s to be read");
