@@ -8,13 +8,15 @@ import PinchZoom from "ol/interaction/PinchZoom.js";
 import ImageLayer from "ol/layer/Image.js";
 import OlMap from "ol/Map.js";
 import type MapBrowserEvent from "ol/MapBrowserEvent.js";
+import Overlay from "ol/Overlay.js";
+import { transform } from "ol/proj.js";
 import ImageStatic from "ol/source/ImageStatic.js";
 import View from "ol/View.js";
 import { layerExtent } from "../../registry/generic.ts";
-import { land, settings } from "../page/page.ts";
+import { land, lang, settings, t } from "../page/page.ts";
 import type { Box } from "./drawable.ts";
-import { t } from "./map-texts.ts";
-import { projectionOf, resolutions } from "./pictures.ts";
+import { projectionOf, resolutions, tileLayer } from "./pictures.ts";
+import places from "./places.json";
 
 export type BaseMap = ReturnType<typeof openBaseMap>;
 
@@ -69,12 +71,51 @@ function isDrag({ originalEvent, activePointers }: MapBrowserEvent): boolean {
 
 /** Both backgrounds are in EPSG:3978; other maps reproject them. */
 async function addBackground(map: OlMap, signal: AbortSignal): Promise<void> {
-	if (settings.mapWkid !== 3978) (await import("./reproject.ts")).registerProjections(settings.mapWkid);
-	const background =
-		settings.baseMap === "" ? landLayer(signal) : (await import("./pictures.ts")).tileLayer(settings.baseMap);
-	map.getLayers().insertAt(0, background);
+	if (settings.mapWkid !== 3978) await registerProjections(settings.mapWkid);
+	const hasTiles = settings.baseMap !== "";
+	map.getLayers().insertAt(0, hasTiles ? tileLayer(settings.baseMap) : landLayer(signal));
 	// Tiles show names already.
-	if (settings.baseMap === "") await (await import("./service-request.ts")).addPlaces(map);
+	if (!hasTiles) addPlaces(map);
+}
+
+/** Every service supports it. */
+export const commonWkid = 3857;
+
+/** For reprojecting pictures, beside EPSG:3978 and `commonWkid`; only then is the code for it loaded. */
+export async function registerProjections(...wkids: number[]): Promise<void> {
+	const [{ register }, { default: proj4 }, projections] = await Promise.all([
+		import("ol/proj/proj4.js"),
+		import("proj4"),
+		import("../service/projections.ts"),
+	]);
+	for (const wkid of [3978, ...wkids]) proj4.defs(`EPSG:${wkid}`, projections.projectionOf(wkid) ?? "");
+	register(proj4);
+}
+
+/** Metres per pixel up to which names of a kind are shown in full. */
+const maxResolution = { provinces: 5_500, waters: 12_000, capitals: 5_500, towns: 2_500 };
+
+/** In metres of EPSG:3978, with the text at small scales. */
+type Place = [x: number, y: number, en: string, fr?: string, short?: string];
+
+function addPlaces(map: OlMap): void {
+	const view = map.getView();
+	for (const [kind, rows] of Object.entries(places as unknown as Record<keyof typeof places, Place[]>))
+		for (const [x, y, en, fr = en, short = ""] of rows) {
+			const position = transform([x, y], projectionOf(3978), view.getProjection());
+			if (!position.every(Number.isFinite)) continue;
+			const element = document.createElement("span");
+			element.className = `placename ${kind}`;
+			element.ariaHidden = "true";
+			const write = () => {
+				const isFull = (view.getResolution() ?? 1) <= maxResolution[kind as keyof typeof places];
+				element.textContent = isFull ? (lang === "fr" ? fr : en) : short;
+			};
+			write();
+			view.on("change:resolution", write);
+			const positioning = kind === "capitals" || kind === "towns" ? "center-left" : "center-center";
+			map.addOverlay(new Overlay({ element, position, positioning, stopEvent: false }));
+		}
 }
 
 function landLayer(signal: AbortSignal): ImageLayer<ImageStatic> {

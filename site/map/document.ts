@@ -1,5 +1,5 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import { settings } from "../page/page.ts";
+import { settings, t } from "../page/page.ts";
 import { capabilitiesAddress } from "../service/address.ts";
 import { readDocument } from "../service/arcgis.ts";
 import { wkidOf } from "../service/boxes.ts";
@@ -8,7 +8,6 @@ import type { PictureFacts } from "../service/picture.ts";
 import { pictureFactsOf, referencesFor } from "../service/picture.ts";
 import { exceptionIn, NotCapabilities, readCapabilities } from "../service/read-capabilities.ts";
 import type { Drawable } from "./drawable.ts";
-import { t } from "./map-texts.ts";
 import { ask, askBytes, askJson, blockedReason, oneLine, ServiceFailed } from "./service-request.ts";
 
 export async function findPictureError(address: string): Promise<ServiceFailed> {
@@ -84,6 +83,5 @@ export async function readPictures(
 	const address = facts.address === "" || blockedReason(facts.address) ? "" : facts.address;
 	const wkids = referencesFor(facts, settings.mapWkid).flatMap((reference) => wkidOf(reference) ?? []);
 	const wkid = wkids[0] ?? settings.mapWkid;
-	if (wkid !== settings.mapWkid) (await import("./reproject.ts")).registerProjections(settings.mapWkid, wkid);
 	return { facts: { ...facts, address }, wkid };
 }

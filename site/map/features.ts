@@ -8,9 +8,8 @@ import Fill from "ol/style/Fill.js";
 import Icon from "ol/style/Icon.js";
 import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
-import { settings } from "../page/page.ts";
+import { settings, t } from "../page/page.ts";
 import type { Box, Drawable, LayerSymbol, Symbology } from "./drawable.ts";
-import { t } from "./map-texts.ts";
 import { askJson } from "./service-request.ts";
 
 const maxFeatures = 1_000;

@@ -4,12 +4,19 @@ import Collection from "ol/Collection.js";
 import LayerGroup from "ol/layer/Group.js";
 import type { CauseCode } from "../../registry/health.ts";
 import type { Content } from "../page/dom.ts";
-import { settings } from "../page/page.ts";
+import { plural, settings, t } from "../page/page.ts";
 import type { PictureFacts } from "../service/picture.ts";
-import { type BaseMap, canadaBox, mapFrame, opacitySlider, openBaseMap } from "./base.ts";
+import {
+	type BaseMap,
+	canadaBox,
+	commonWkid,
+	mapFrame,
+	opacitySlider,
+	openBaseMap,
+	registerProjections,
+} from "./base.ts";
 import { type Drawable, drawnScale } from "./drawable.ts";
 import type { Features } from "./features.ts";
-import { plural, t } from "./map-texts.ts";
 import { featureInfo, legendPicture, type Pictures, pictureInfo, pictureLayer } from "./pictures.ts";
 import { blockedReason, ServiceFailed, timeoutMs } from "./service-request.ts";
 
@@ -143,13 +150,15 @@ export class LayerMap {
 		const pictures = facts === null ? await readPictures(this.drawable, this.signal) : null;
 		if (this.signal.aborted) return;
 		// Most services draw without their capabilities, which are not read for nothing.
-		if (pictures) return this.#drawPictures(pictures.wkid, pictures.facts);
+		if (pictures) {
+			if (pictures.wkid !== settings.mapWkid) await registerProjections(settings.mapWkid, pictures.wkid);
+			return this.#drawPictures(pictures.wkid, pictures.facts);
+		}
 		const isReference = /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.message);
 		const { mapWkid } = settings;
 		if (!isReference) return this.#fail(failure);
-		const { commonWkid, registerProjections } = await import("./reproject.ts");
 		if (wkid === commonWkid) return this.#fail(failure, "reference");
-		registerProjections(mapWkid);
+		await registerProjections(mapWkid);
 		this.#drawPictures(commonWkid, facts);
 	}
 

@@ -7,11 +7,10 @@ import Fill from "ol/style/Fill.js";
 import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
 import type { Bounds, Entry } from "../data/entries.ts";
-import { settings } from "../page/page.ts";
+import { settings, t } from "../page/page.ts";
 import { reproject } from "../service/projections.ts";
 import { canadaBox, mapFrame, openBaseMap } from "./base.ts";
 import type { Box } from "./drawable.ts";
-import { t } from "./map-texts.ts";
 
 export interface Overview {
 	show(view: Box | null): void;

@@ -10,9 +10,9 @@ import TileGrid from "ol/tilegrid/TileGrid.js";
 import type View from "ol/View.js";
 import { tryJson } from "../../registry/untrusted-text.ts";
 import { breakable, type Content, outside } from "../page/dom.ts";
+import { t } from "../page/page.ts";
 import { type PictureFacts, pictureRequest } from "../service/picture.ts";
 import type { Drawable } from "./drawable.ts";
-import { t } from "./map-texts.ts";
 import { ask, ServiceFailed } from "./service-request.ts";
 
 export function tileLayer(url: string): TileLayer<XYZ> {

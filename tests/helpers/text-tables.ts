@@ -5,10 +5,8 @@ import { fragmentTexts } from "../../registry/texts/filled.ts";
 import { texts } from "../../registry/texts.ts";
 import { english } from "../../site/text/english.ts";
 import { englishDrafts } from "../../site/text/english-drafts.ts";
-import { englishMaps } from "../../site/text/english-maps.ts";
 import { french } from "../../site/text/french.ts";
 import { frenchDrafts } from "../../site/text/french-drafts.ts";
-import { frenchMaps } from "../../site/text/french-maps.ts";
 import { staticTexts } from "../../site/text/static.ts";
 
 interface TextTable {
@@ -25,7 +23,6 @@ export const textTables: readonly TextTable[] = [
 	{ name: "repairs", ...repairTexts },
 	{ name: "proofs", ...proofTexts },
 	{ name: "pages", en: english, fr: french },
-	{ name: "maps", en: englishMaps, fr: frenchMaps },
 	{ name: "drafts", en: englishDrafts, fr: frenchDrafts },
 	{ name: "pages without a script", ...staticTexts },
 ];
