@@ -1,4 +1,5 @@
 import { html, type TemplateResult } from "lit-html";
+import { sign } from "../../api/senders.ts";
 import { parseRegistration, type Registration, warningsOf } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { renderLayer } from "../../registry/targets/table.ts";
@@ -9,25 +10,6 @@ import { bothLanguages, type Drawables } from "../page/drawables.ts";
 import { lang, pageTexts, settings } from "../page/page.ts";
 import { translator } from "../text/translate.ts";
 
-const encoder = new TextEncoder();
-
-/** HMAC-SHA-256 of path, sender, timestamp and body in URL-safe base64 without padding (specification, "Signature computation"). */
-async function sign(
-	secret: string,
-	path: string,
-	sender: string,
-	timestamp: string,
-	body: string,
-): Promise<string> {
-	const algorithm = { name: "HMAC", hash: "SHA-256" };
-	const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["sign"]);
-	const digest = await crypto.subtle.sign("HMAC", key, encoder.encode(path + sender + timestamp + body));
-	return btoa(String.fromCharCode(...new Uint8Array(digest)))
-		.replaceAll("+", "-")
-		.replaceAll("/", "_")
-		.replaceAll("=", "");
-}
-
 export async function sendSigned(
 	address: URL,
 	sender: string,
@@ -36,11 +18,13 @@ export async function sendSigned(
 	{ now, lang }: { now: Date; lang: Lang },
 ) {
 	const timestamp = now.toISOString();
+	const path = address.pathname;
+	const signed = { path, sender, timestamp, body: new TextEncoder().encode(body) };
 	const response = await fetch(address, {
 		method: "PUT",
 		body,
 		headers: {
-			Authorization: await sign(secret, address.pathname, sender, timestamp, body),
+			Authorization: await sign(secret, signed),
 			TimeStamp: timestamp,
 			Sender: sender,
 			"Content-Type": "application/json",

@@ -2,7 +2,7 @@ import { html, type TemplateResult } from "lit-html";
 import type { Draft } from "../../registry/draft.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { type Content, copyBox, field, textIn } from "../page/dom.ts";
-import { currentState, lang, now, refresh, root, settings, stateLink } from "../page/page.ts";
+import { currentState, lang, refresh, root, settings, stateLink } from "../page/page.ts";
 import { renewCatalogue } from "../search/loaded-catalogue.ts";
 import { type checkDraft, curlCommand, plural, problemList, sendSigned, t } from "./check.ts";
 import { allowedIn } from "./proposals.ts";
@@ -109,7 +109,7 @@ export class RegisterPanel {
 		this.#answer = t("sending");
 		refresh();
 		this.#answer = await sendSigned(address, sender.value.trim(), secret.value, text, {
-			now: now(),
+			now: new Date(),
 			lang,
 		}).then(
 			async (answer) => {

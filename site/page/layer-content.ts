@@ -12,9 +12,9 @@ import {
 	titleOf,
 } from "../search/select.ts";
 import { publisherAddress, repairPlace } from "../static/addresses.ts";
+import type { SiteSettings } from "../static/html.ts";
 import { type Html, html, type Part } from "../static/markup.ts";
 import type { Translator } from "../text/translate.ts";
-import type { SiteSettings } from "./page-settings.ts";
 
 interface LayerContext {
 	lang: Lang;

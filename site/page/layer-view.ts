@@ -20,6 +20,7 @@ import {
 	addressOfState,
 	copyText,
 	givenEntry,
+	isEmbed,
 	lang,
 	problemBox,
 	readFile,
@@ -71,20 +72,31 @@ export class LayerView implements View {
 	}
 
 	content(state: State): TemplateResult {
+		if (isEmbed) return this.#embedded(state);
 		const back = html`<span aria-hidden="true">← </span>${t("back-to-layers")}`;
-		const retry = () => {
-			renewCatalogue();
-			void this.#load(() => catalogue.find(this.smallkey));
-		};
 		const title = this.#layer === null ? t("no-such-layer", this.smallkey) : this.title;
 		return html`<article class="layer" aria-busy=${this.#isReading ? "true" : nothing}>
 			<p class="back">${stateLink({ ...state, layer: "" }, back)}</p>
 			<header class="layerhead"><h1 tabindex="-1">${breakable(title)}</h1>
 				${this.#layer === null ? this.#missing(state) : (this.#layer?.head ?? "")}</header>
-			${problemBox(this.#problems, retry)}
+			${problemBox(this.#problems, this.#retry)}
 			<div class="layerbody">${this.#layer ? this.#body(this.#layer) : ""}</div>
 		</article>`;
 	}
+
+	/** In a frame of another page. */
+	#embedded(state: State): TemplateResult {
+		return html`<article class="layer">
+			<h1><a href=${addressOfState(state)} target="_blank" rel="noopener">${breakable(this.title)}</a></h1>
+			${problemBox(this.#problems, this.#retry)}
+			${this.#layer?.map.element ?? ""}${this.#answer}
+		</article>`;
+	}
+
+	readonly #retry = (): void => {
+		renewCatalogue();
+		void this.#load(() => catalogue.find(this.smallkey));
+	};
 
 	#set(entry: Entry | null, drawables: Drawables): Layer {
 		this.#layer?.map.close();
@@ -180,41 +192,4 @@ function elementOf({ text }: Html): HTMLElement {
 	const element = part("");
 	element.innerHTML = text;
 	return element;
-}
-
-export class EmbedView implements View {
-	readonly title: string;
-	readonly #answer = part("info");
-	#map: MapPanel | null = null;
-	#problems: string[] = [];
-
-	constructor(
-		readonly smallkey: string,
-		readonly signal: AbortSignal,
-	) {
-		this.title = givenEntry?.title[lang] || smallkey;
-		void this.#open();
-	}
-
-	async #open(): Promise<void> {
-		const problems: string[] = [];
-		const note = (error: unknown) => {
-			problems.push(problemOf(error));
-			return null;
-		};
-		const drawables = await readDrawables(this.smallkey, this.signal, note);
-		this.#problems = problems;
-		this.#map = mapPanel(drawables, this.#answer);
-		refresh();
-		this.#map.open();
-	}
-
-	content(state: State): TemplateResult {
-		const page = addressOfState(state);
-		return html`<article class="layer">
-			<h1><a href=${page} target="_blank" rel="noopener">${breakable(this.title)}</a></h1>
-			${problemBox(this.#problems, () => location.reload())}
-			${this.#map?.element ?? ""}${this.#answer}
-		</article>`;
-	}
 }

@@ -15,8 +15,8 @@ let closing = new AbortController();
 
 async function openView(state: State, left: string, signal: AbortSignal): Promise<View> {
 	if (state.layer !== "") {
-		const { EmbedView, LayerView } = await import("./layer-view.ts");
-		return new (isEmbed ? EmbedView : LayerView)(state.layer, signal);
+		const { LayerView } = await import("./layer-view.ts");
+		return new LayerView(state.layer, signal);
 	}
 	if (state.page === "layers") return new ListView(left, signal);
 	const { DraftView } = await import("../draft/draft-view.ts");

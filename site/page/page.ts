@@ -1,9 +1,9 @@
 import { html, type TemplateResult } from "lit-html";
 import { type Lang, parseLang } from "../../registry/smallkey.ts";
 import { chunksFolder, type Entry } from "../data/entries.ts";
+import type { SiteSettings } from "../static/html.ts";
 import { translator } from "../text/translate.ts";
 import { readState, type State, writeState } from "./address.ts";
-import type { SiteSettings } from "./page-settings.ts";
 
 // Read before the page waits for anything: *Back* could change the address meanwhile, and with it all
 // relative addresses.
@@ -51,10 +51,6 @@ export const workerAddress = addressIn("worker");
 export const givenEntry = JSON.parse(document.getElementById("entry")?.textContent ?? "null") as Entry | null;
 
 export const isEmbed = main.matches(".embed");
-
-export function now(): Date {
-	return new Date();
-}
 
 export function currentState(): State {
 	return readState(location);

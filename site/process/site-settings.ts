@@ -8,8 +8,7 @@ import type { PublicName } from "../../registry/sender.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { ifThereSync } from "../../store/files/files.ts";
-import type { OperatorSettings, SiteSettings as SiteOptions } from "../page/page-settings.ts";
-import type { Signature } from "../static/html.ts";
+import type { OperatorSettings, Signature, SiteSettings as SiteOptions } from "../static/html.ts";
 
 /** Most bytes of the operator's styles, and of the signature. */
 const maxFileBytes = 100_000;

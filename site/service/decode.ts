@@ -203,9 +203,20 @@ export async function* unzipped(parts: Parts): AsyncGenerator<Uint8Array> {
 }
 
 async function* inflated(parts: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-	const stream = new DecompressionStream("gzip");
-	const reader = stream.readable.getReader();
-	const failure = writeAll(parts, stream.writable.getWriter());
+	let failure: unknown = null;
+	const source = new ReadableStream<BufferSource>({
+		async pull(controller) {
+			try {
+				const { done, value } = await parts.next();
+				if (done) controller.close();
+				else controller.enqueue(value as Uint8Array<ArrayBuffer>);
+			} catch (error) {
+				failure = error;
+				controller.error(error);
+			}
+		},
+	});
+	const reader = source.pipeThrough(new DecompressionStream("gzip")).getReader();
 	let bytes = 0;
 	try {
 		for (let next = await reader.read(); !next.done; next = await reader.read()) {
@@ -215,29 +226,8 @@ async function* inflated(parts: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint
 		}
 	} catch {
 		// The parts may have failed; otherwise they are not gzip, or are cut off.
-		throw (await failure) ?? new BrokenParts();
+		throw failure ?? new BrokenParts();
 	} finally {
 		reader.cancel().catch(() => undefined);
-	}
-}
-
-/** Never rejects. @returns why the parts failed; null if they did not, or the writer did */
-async function writeAll(
-	parts: AsyncGenerator<Uint8Array>,
-	writer: WritableStreamDefaultWriter<BufferSource>,
-): Promise<unknown> {
-	try {
-		for (let next = await parts.next(); !next.done; next = await parts.next()) {
-			const isWritten = await writer.write(next.value as Uint8Array<ArrayBuffer>).then(
-				() => true,
-				() => false,
-			);
-			if (!isWritten) return null;
-		}
-		await writer.close().catch(() => undefined);
-		return null;
-	} catch (error) {
-		await writer.abort(error).catch(() => undefined);
-		return error;
 	}
 }

@@ -206,9 +206,9 @@ function copiedTexts(texts: Texts): Texts {
 
 export function addInnerScales(group: CapabilitiesLayer, { scales, innerScales }: CapabilitiesLayer): void {
 	for (const inner of scales ? [scales] : innerScales) {
-		const isKnown = group.innerScales.some(
+		const isListed = group.innerScales.some(
 			({ smallest, largest }) => smallest === inner.smallest && largest === inner.largest,
 		);
-		if (!isKnown && group.innerScales.length < maxOthers) group.innerScales = [...group.innerScales, inner];
+		if (!isListed && group.innerScales.length < maxOthers) group.innerScales = [...group.innerScales, inner];
 	}
 }

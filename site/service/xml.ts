@@ -139,14 +139,13 @@ export class XmlReader {
 
 	#readTag(tag: string): void {
 		const isEnd = tag.startsWith("/");
-		const from = isEnd ? 1 : 0;
-		const end = endOf(notInName, tag, from);
-		const name = localName(tag.slice(from, end));
+		const [written = ""] = /^[^\s/>=]+/.exec(isEnd ? tag.slice(1) : tag) ?? [];
+		const name = localName(written);
 		if (name === "") return;
 		if (isEnd) return this.#close(name);
 		if (this.path.length >= maxDepth) throw new UnreadableXml();
 		this.path.push(name);
-		this.#handler.open(name, attributesOf(tag.slice(end)));
+		this.#handler.open(name, attributesOf(tag.slice(written.length)));
 		if (tag.endsWith("/")) this.#close(name);
 	}
 
@@ -185,34 +184,17 @@ function typeEnd(text: string, from: number): number {
 	return -1;
 }
 
-const notInName = /[\s/>=]/g;
-const notSpace = /\S/g;
-
-/** The length of the text without a match. */
-function endOf(pattern: RegExp, text: string, from: number): number {
-	pattern.lastIndex = from;
-	return pattern.exec(text)?.index ?? text.length;
-}
-
 function localName(name: string): string {
 	return name.slice(name.indexOf(":") + 1);
 }
 
+/** A name is read once, also without a value, so that the time is that of the tag's length. */
+const attribute = /([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?/g;
+
 function attributesOf(text: string): Record<string, string> {
 	const attributes: Record<string, string> = {};
-	for (let at = endOf(notSpace, text, 0); at < text.length; at = endOf(notSpace, text, at)) {
-		const nameEnd = endOf(notInName, text, at);
-		const equals = endOf(notSpace, text, nameEnd);
-		const name = localName(text.slice(at, nameEnd));
-		const start = endOf(notSpace, text, equals + 1);
-		const quote = text[start];
-		at = Math.max(nameEnd, at + 1);
-		if (text[equals] !== "=" || (quote !== '"' && quote !== "'")) continue;
-		const end = text.indexOf(quote, start + 1);
-		if (end < 0) break;
-		if (name !== "__proto__") attributes[name] = expanded(text.slice(start + 1, end));
-		at = end + 1;
-	}
+	for (const [, name = "", double, value = double] of text.matchAll(attribute))
+		if (value !== undefined && localName(name) !== "__proto__") attributes[localName(name)] = expanded(value);
 	return attributes;
 }
 

@@ -1,7 +1,6 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import { manifestPath } from "../data/entries.ts";
 import { recentPath } from "../data/recent.ts";
-import type { SiteSettings } from "../page/page-settings.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
 import {
 	type Assets,
@@ -9,6 +8,7 @@ import {
 	html,
 	type PageSettings,
 	type Part,
+	type SiteSettings,
 	scriptData,
 	siteName,
 	textsIn,

@@ -1,6 +1,5 @@
 import { targetNames } from "../../../registry/targets/table.ts";
-import type { SiteSettings } from "../../../site/page/page-settings.ts";
-import type { PageSettings } from "../../../site/static/html.ts";
+import type { PageSettings, SiteSettings } from "../../../site/static/html.ts";
 
 /** A site of which nothing was said. */
 export const plainSettings: SiteSettings = {
