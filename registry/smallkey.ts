@@ -7,6 +7,8 @@ export const langs = ["en", "fr"] as const;
 
 export type Lang = (typeof langs)[number];
 
+export const otherLang: Readonly<Record<Lang, Lang>> = { en: "fr", fr: "en" };
+
 export function parseSmallkey(text: string): string | null {
 	return smallkeyPattern.test(text) ? text : null;
 }

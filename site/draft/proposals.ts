@@ -1,5 +1,5 @@
 import { arcgisPath, operationOf } from "../../registry/addresses.ts";
-import { judgeKey, type Lang, parseSmallkey } from "../../registry/smallkey.ts";
+import { judgeKey, type Lang, otherLang, parseSmallkey } from "../../registry/smallkey.ts";
 import { textIn, textOf } from "../../registry/texts.ts";
 import { fold, isStopWord } from "../search/words.ts";
 
@@ -62,7 +62,7 @@ export function twinAddresses(address: string, from: Lang, languages: readonly s
 	const code = languages.find(isOther);
 	if (code !== undefined) twins.push(withParameter(address, "language", code));
 	// Many services choose a language by this parameter.
-	if (twins.length === 0) twins.push(withParameter(address, "lang", from === "en" ? "fr" : "en"));
+	if (twins.length === 0) twins.push(withParameter(address, "lang", otherLang[from]));
 	return twins;
 }
 

@@ -1,5 +1,5 @@
 import { html, render, type TemplateResult } from "lit-html";
-import { type Lang, langs } from "../../registry/smallkey.ts";
+import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { capabilitiesAddress } from "../service/address.ts";
@@ -43,7 +43,7 @@ export type MapPanel = ReturnType<typeof mapPanel>;
 /** Call `open` once the element is in the page. @param answer element for the answers to clicks; below the map without one */
 export function mapPanel(drawables: Drawables, answer?: HTMLElement) {
 	const { en, fr } = drawables;
-	const first = drawables[lang] ? lang : lang === "en" ? "fr" : "en";
+	const first = drawables[lang] ? lang : otherLang[lang];
 	const place = part("mapplace");
 	const answerPlace = answer ?? part("info");
 	let closing = new AbortController();

@@ -1,5 +1,5 @@
 import { causeIn, mondayOf } from "../../registry/health.ts";
-import { type Lang, layerPath } from "../../registry/smallkey.ts";
+import { type Lang, layerPath, otherLang } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import {
 	addressOf,
@@ -25,7 +25,7 @@ interface LayerContext {
 
 export function layerHead(entry: Entry, { lang, texts }: LayerContext): Html {
 	const { smallkey, type, title, health } = entry;
-	const other = lang === "en" ? "fr" : "en";
+	const other = otherLang[lang];
 	const second = title[other] !== titleOf(entry, lang) && title[other];
 	const description = entry.description?.[lang];
 	return html`${second && html`<p class="second" lang="${other}">${second}</p>`}

@@ -1,5 +1,6 @@
 import { render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
+import { otherLang } from "../../registry/smallkey.ts";
 import { readState, type State } from "./address.ts";
 import { warning } from "./dom.ts";
 import { ListView } from "./list-view.ts";
@@ -72,7 +73,7 @@ function refresh(): void {
 	const title = view?.title ?? siteName;
 	document.title = title === siteName ? title : `${title} – ${siteName}`;
 	const other = document.querySelector<HTMLAnchorElement>("a[hreflang]");
-	if (other) other.href = addressOfState(state, lang === "en" ? "fr" : "en") + location.hash;
+	if (other) other.href = addressOfState(state, otherLang[lang]) + location.hash;
 	for (const link of menu) {
 		const isHere = link.dataset.page === state.page && state.layer === "";
 		link.ariaCurrent = isHere ? "page" : null;

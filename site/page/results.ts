@@ -1,6 +1,7 @@
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { repeat } from "lit-html/directives/repeat.js";
+import { otherLang } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { hostsOf, type Sort, senderOf, sorts, stateOf, titleOf } from "../search/select.ts";
@@ -72,7 +73,7 @@ function countText({ hits: { length: hits }, isComplete }: Results): Content {
 }
 
 function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateResult {
-	const other = lang === "en" ? "fr" : "en";
+	const other = otherLang[lang];
 	const { smallkey, thumbnail } = entry;
 	const link = stateLink({ ...state, layer: smallkey }, marked(titleOf(entry, lang), words));
 	const second = entry.title[other] !== entry.title[lang] ? entry.title[other] : "";

@@ -1,15 +1,14 @@
-import type { Lang } from "../../registry/smallkey.ts";
+import { type Lang, otherLang } from "../../registry/smallkey.ts";
 import type { FieldChange, RecentChange } from "../data/recent.ts";
 import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
 import { changesFolders, feedPath, publisherAddress, publisherFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
-import { type Html, html, type Part, textsIn } from "./html.ts";
+import { type Html, html, type Part, root, textsIn } from "./html.ts";
 import { layerHref } from "./layer-page.ts";
 import { type Lists, layerOf } from "./publishers.ts";
 
-const root = "../../";
-
-type ListOptions = Lists & { level: 2 | 3; isOnePublisher: boolean };
+/** A page of one publisher has its name and no others, and the changes below a heading. */
+type ListOptions = Lists & { isOnePublisher: boolean };
 
 export function changesHtml(lang: Lang, lists: Lists): string {
 	const { changes, settings } = lists;
@@ -22,10 +21,10 @@ export function changesHtml(lang: Lang, lists: Lists): string {
 		here: "changes",
 		head: html`<link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">\n`,
 		hasTables: true,
-		other: `${root}${changesFolders[lang === "en" ? "fr" : "en"]}/`,
+		other: `${root}${changesFolders[otherLang[lang]]}/`,
 		content: html`<h1>${t("changes")}</h1>
 <p class="links"><a href="${root}${feedPath}">${t("feed")}</a> <a href="${root}${publisherFolders[lang]}/">${t("all-publishers")}</a></p>
-${isEmpty ? html`<p>${t("no-changes")}</p>` : html`${narrowForm(lang, lists)}\n${changeList(lang, changes, root, { ...lists, level: 2, isOnePublisher: false })}`}`,
+${isEmpty ? html`<p>${t("no-changes")}</p>` : html`${narrowForm(lang, lists)}\n${changeList(lang, changes, { ...lists, isOnePublisher: false })}`}`,
 	});
 }
 
@@ -51,12 +50,7 @@ ${choice("host", t("service-host"), hosts)}
 <p class="count" role="status" data-one="${t("change-count-one", "{0}")}" data-several="${t("change-count", "{0}")}"></p></form>`;
 }
 
-export function changeList(
-	lang: Lang,
-	changes: readonly RecentChange[],
-	root: string,
-	lists: ListOptions,
-): Html {
+export function changeList(lang: Lang, changes: readonly RecentChange[], lists: ListOptions): Html {
 	const days = new Map<string, RecentChange[]>();
 	for (const change of changes) {
 		const day = change.date.slice(0, 10);
@@ -65,16 +59,16 @@ export function changeList(
 	const dayText = (day: string) =>
 		new Date(day).toLocaleDateString(`${lang}-CA`, { dateStyle: "long", timeZone: "UTC" });
 	const heading = (day: string) =>
-		lists.level === 2 ? html`<h2>${dayText(day)}</h2>` : html`<h3>${dayText(day)}</h3>`;
+		lists.isOnePublisher ? html`<h3>${dayText(day)}</h3>` : html`<h2>${dayText(day)}</h2>`;
 	return html`${[...days].map(
 		([day, dayChanges]) => html`<section class="day">${heading(day)}
 <ul class="changes">
-${dayChanges.map((change) => item(lang, change, root, lists))}</ul></section>
+${dayChanges.map((change) => item(lang, change, lists))}</ul></section>
 `,
 	)}`;
 }
 
-function item(lang: Lang, { commit, date, what }: RecentChange, root: string, lists: ListOptions): Html {
+function item(lang: Lang, { commit, date, what }: RecentChange, lists: ListOptions): Html {
 	const { t, plural } = textsIn[lang];
 	const { entryOf, settings, isOnePublisher } = lists;
 	const { repository } = settings.site;
@@ -91,7 +85,7 @@ function item(lang: Lang, { commit, date, what }: RecentChange, root: string, li
 	const publisher = layer ? senderOf(layer, lang) : "";
 	const slug = layer ? slugOf(layer) : null;
 	const hosts = layer ? hostsOf(layer) : [];
-	const name = isThere ? html`<a href="${layerHref(root, lang, smallkey, settings)}">${title}</a>` : title;
+	const name = isThere ? html`<a href="${layerHref(lang, smallkey, settings)}">${title}</a>` : title;
 	const by =
 		!isOnePublisher &&
 		publisher &&

@@ -1,4 +1,4 @@
-import { type Lang, langs } from "../../registry/smallkey.ts";
+import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import type { FieldChange, RecentChange } from "../data/recent.ts";
 import { feedPath, repairAddress } from "./addresses.ts";
@@ -24,7 +24,7 @@ function sectionHtml(kind: ErrorKind, lang: Lang, home: string): Html {
 }
 
 export function noPageHtml(lang: Lang, root: string, pages: PageSettings): string {
-	const other = lang === "en" ? "fr" : "en";
+	const other = otherLang[lang];
 	return frameHtml(pages, {
 		...{ lang, root, other: null },
 		title: textsIn[lang].t("no-page"),

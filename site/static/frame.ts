@@ -1,4 +1,4 @@
-import type { Lang } from "../../registry/smallkey.ts";
+import { type Lang, otherLang } from "../../registry/smallkey.ts";
 import { manifestPath } from "../data/entries.ts";
 import { recentPath } from "../data/recent.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
@@ -53,7 +53,6 @@ export function frameHtml(
 	const { assets, site } = pages;
 	const { t } = textsIn[lang];
 	const name = siteName(site, lang);
-	const otherLang = lang === "en" ? "fr" : "en";
 	const home = `${root}${lang}/`;
 	const item = (page: string, query: string, text: string) =>
 		html`<li><a href="${home}${query}" data-page="${page}">${text}</a></li>`;
@@ -61,7 +60,7 @@ export function frameHtml(
 	const page = (name: Frame["here"], text: string) =>
 		html`<li><a href="${home}${name}/"${name === here && current}>${text}</a></li>`;
 	const language = html`
-<a class="language" href="${other}" hreflang="${otherLang}" lang="${otherLang}">${t("other-language")}</a>`;
+<a class="language" href="${other}" hreflang="${otherLang[lang]}" lang="${otherLang[lang]}">${t("other-language")}</a>`;
 	const french = lang === "fr" ? "fr/" : "";
 	const full = title === null ? name : `${title} · ${name}`;
 	const body = html`<a class="skip" href="#main">${t("skip")}</a>
@@ -134,7 +133,7 @@ export function catalogueHtml(lang: Lang, pages: PageSettings): string {
 ${alternates("../")}
 ${publicUrl && search}<link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
 ${scriptHead(lang, "../", assets, site)}`,
-		other: `../${lang === "en" ? "fr" : "en"}/`,
+		other: `../${otherLang[lang]}/`,
 		attributes: scriptAttributes("../", assets),
 		content: html`<noscript><h1>${name}</h1><p>${t("catalogue-needs-script")} <a href="../${listFolders[lang]}/">${t("plain-list-of-all")}</a>.</p></noscript>`,
 	});

@@ -1,10 +1,10 @@
 import { causeIn, mondayOf } from "../../registry/health.ts";
-import type { Lang } from "../../registry/smallkey.ts";
+import { type Lang, otherLang } from "../../registry/smallkey.ts";
 import type { Entry, HealthReport, SickLayer } from "../data/entries.ts";
 import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
 import { healthFolders, publisherAddress, repairAddress, repairPlace } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
-import { type Html, html, type PageSettings, type Part, textsIn } from "./html.ts";
+import { type Html, html, type PageSettings, type Part, root, textsIn } from "./html.ts";
 import { layerHref } from "./layer-page.ts";
 import type { Lists } from "./publishers.ts";
 
@@ -19,8 +19,6 @@ export function sickOf(entry: Entry, owner = ""): SickRow {
 	if (!health) throw new Error(`${smallkey}: has no problem`);
 	return { smallkey, title, ...health, ...(sender && { sender }), hosts: hostsOf(entry), owner };
 }
-
-const root = "../../";
 
 /** `index/health.json` has all layers. */
 const maxRows = 2_000;
@@ -49,11 +47,11 @@ export function healthHtml(
 		title: t("health-title"),
 		here: "health",
 		hasTables: true,
-		other: `${root}${healthFolders[lang === "en" ? "fr" : "en"]}/`,
+		other: `${root}${healthFolders[otherLang[lang]]}/`,
 		content: html`<h1>${t("health-title")}</h1>
 <p>${t("health-intro")}</p>
 <p>${report ? facts.filter(Boolean).join(" ") : t("no-health-report")}</p>
-${settings.site.canSend && html`<p><a href="${root}${repairAddress(lang)}">${t("all-repairs")}</a></p>\n`}${sick.length > 0 && html`${causeCounts(lang, sick)}\n${sickTable(lang, sick, { root, settings, lastLook, isOnePublisher: false })}`}`,
+${settings.site.canSend && html`<p><a href="${root}${repairAddress(lang)}">${t("all-repairs")}</a></p>\n`}${sick.length > 0 && html`${causeCounts(lang, sick)}\n${sickTable(lang, sick, { settings, lastLook, isOnePublisher: false })}`}`,
 	});
 }
 
@@ -85,17 +83,12 @@ function causeText(lang: Lang, sickness: SickLayer): Part {
 
 type Column<Row> = readonly [name: string, cell: (row: Row) => Part];
 
-interface TableOptions {
-	root: string;
-	settings: PageSettings;
-}
-
 /** A row for each layer, with its title first. */
 export function layerTable<Row extends Pick<Entry, "smallkey" | "title">>(
 	lang: Lang,
 	rows: readonly Row[],
 	columns: readonly Column<Row>[],
-	{ root, settings }: TableOptions,
+	settings: PageSettings,
 ): Html {
 	const { t } = textsIn[lang];
 	const heads = [t("layer"), ...columns.map(([name]) => name)];
@@ -103,7 +96,7 @@ export function layerTable<Row extends Pick<Entry, "smallkey" | "title">>(
 		const cells = columns.map(
 			([name, cell]) => html`<td data-label="${name}${t("colon")}">${cell(row) || "–"}</td>`,
 		);
-		const href = layerHref(root, lang, row.smallkey, settings);
+		const href = layerHref(lang, row.smallkey, settings);
 		return html`<tr><th scope="row"><a href="${href}">${titleOf(row, lang)}</a></th>${cells}</tr>\n`;
 	});
 	return html`<table class="sick sortable"><thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
@@ -115,10 +108,9 @@ ${lines}</tbody></table>`;
 export function sickTable(
 	lang: Lang,
 	rows: readonly SickRow[],
-	options: TableOptions & { lastLook: Lists["lastLook"]; isOnePublisher: boolean },
+	{ settings, lastLook, isOnePublisher }: Pick<Lists, "settings" | "lastLook"> & { isOnePublisher: boolean },
 ): Html {
 	const { t, stateText } = textsIn[lang];
-	const { root, settings, lastLook, isOnePublisher } = options;
 	const { site } = settings;
 	const publisherLink = (row: SickRow) => {
 		const slug = slugOf(row);
@@ -142,7 +134,7 @@ export function sickTable(
 	];
 	const shown = columns.filter((column) => column !== false);
 	return html`${rows.length > maxRows && html`<p>${t("first-rows", maxRows)}</p>`}
-${layerTable(lang, longestFirst(rows).slice(0, maxRows), shown, options)}`;
+${layerTable(lang, longestFirst(rows).slice(0, maxRows), shown, settings)}`;
 }
 
 /** @param time in milliseconds since 1970, or in ISO 8601 */

@@ -94,4 +94,7 @@ export function siteName({ name }: Pick<SiteSettings, "name">, lang: Lang): stri
 	return name?.[lang] ?? textsIn[lang].t("map-layers");
 }
 
+/** From the pages in a folder of their language to the site's root. */
+export const root = "../../";
+
 export const pageSettingsPath = "pages.json";

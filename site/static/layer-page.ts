@@ -1,4 +1,4 @@
-import { type Lang, langs } from "../../registry/smallkey.ts";
+import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import { targetPath } from "../../registry/targets/table.ts";
 import { type Entry, type LayerPage, layerAddress } from "../data/entries.ts";
@@ -6,9 +6,16 @@ import { type Snippet, snippetsOf } from "../data/snippets.ts";
 import { layerFacts, layerHead } from "../page/layer-content.ts";
 import { addressOf, senderOf, titleOf } from "../search/select.ts";
 import { embedHtml, frameHtml, scriptAttributes, scriptHead } from "./frame.ts";
-import { type Html, html, type PageSettings, type Part, scriptData, siteName, textsIn } from "./html.ts";
-
-const root = "../../";
+import {
+	type Html,
+	html,
+	type PageSettings,
+	type Part,
+	root,
+	scriptData,
+	siteName,
+	textsIn,
+} from "./html.ts";
 
 /** Without a script the page has everything but the map, which `site/page/layer-view.ts` adds. Pure. */
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
@@ -29,7 +36,7 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 		head: html`${headHtml(entry, lang, settings)}
 ${scriptHead(lang, root, assets, site, assets.layerImports)}
 <script type="application/json" id="entry">${scriptData(entry)}</script>`,
-		other: root + layerAddress(lang === "en" ? "fr" : "en", smallkey),
+		other: root + layerAddress(otherLang[lang], smallkey),
 		attributes: scriptAttributes(root, assets),
 		content: html`<article class="layer">
 <p class="back"><a href="${root}${lang}/"><span aria-hidden="true">← </span>${t("back-to-layers")}</a></p>
@@ -57,8 +64,7 @@ export function layerEmbedHtml(lang: Lang, entry: Entry, settings: PageSettings)
 	});
 }
 
-/** @param root relative address of the site's root */
-export function layerHref(root: string, lang: Lang, smallkey: string, { site }: PageSettings): string {
+export function layerHref(lang: Lang, smallkey: string, { site }: PageSettings): string {
 	const query = `${lang}/?layer=${encodeURIComponent(smallkey)}`;
 	return root + (site.hasLayerPages ? layerAddress(lang, smallkey) : query);
 }

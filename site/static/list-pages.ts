@@ -1,4 +1,4 @@
-import { type Lang, langs } from "../../registry/smallkey.ts";
+import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
 import { chunkCount, type Entry, type HealthReport, layerAddress } from "../data/entries.ts";
 import { stateOf } from "../search/select.ts";
 import {
@@ -13,7 +13,7 @@ import {
 import { changeList, changesHtml } from "./changes-page.ts";
 import { frameHtml } from "./frame.ts";
 import { dayHtml, healthHtml, layerTable, sickOf, sickTable } from "./health-page.ts";
-import { html, type PageSettings, siteName, textsIn } from "./html.ts";
+import { html, type PageSettings, root, siteName, textsIn } from "./html.ts";
 import {
 	byTitle,
 	type Lists,
@@ -83,8 +83,6 @@ const maxRows = 1_000;
 
 const maxChanges = 50;
 
-const root = "../../";
-
 function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists: Lists): string {
 	const { settings, lastLook } = lists;
 	const { t, plural, typeText, stateText } = textsIn[lang];
@@ -109,7 +107,7 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists
 		root,
 		title: name,
 		hasTables: true,
-		other: root + publisherAddress(lang === "en" ? "fr" : "en", slug),
+		other: root + publisherAddress(otherLang[lang], slug),
 		content: html`<h1>${name}</h1>
 <p>${facts.filter(Boolean).join(", ")}.</p>
 <p class="links"><a href="${root}${publisherTable(slug)}" download>${t("table-csv")}</a> <a href="${root}${publisherFolders[lang]}/">${t("all-publishers")}</a></p>
@@ -118,14 +116,14 @@ ${
 	html`<h2>${t("what-is-wrong")}</h2>\n${sickTable(
 		lang,
 		sick.map((entry) => sickOf(entry)),
-		{ root, settings, lastLook, isOnePublisher: true },
+		{ settings, lastLook, isOnePublisher: true },
 	)}`
 }
 <h2>${t("layers")}</h2>
 ${layers.length > maxRows && html`<p>${t("first-of-table", maxRows)}</p>`}
-${layerTable(lang, sorted.slice(0, maxRows), columns, { root, settings })}
+${layerTable(lang, sorted.slice(0, maxRows), columns, settings)}
 <h2>${t("changes")}</h2>
-${recent.length === 0 ? html`<p>${t("no-own-changes")}</p>` : changeList(lang, recent.slice(0, maxChanges), root, { ...lists, level: 3, isOnePublisher: true })}`,
+${recent.length === 0 ? html`<p>${t("no-own-changes")}</p>` : changeList(lang, recent.slice(0, maxChanges), { ...lists, isOnePublisher: true })}`,
 	});
 }
 
@@ -142,7 +140,7 @@ function publishersHtml(lang: Lang, { publishers, settings }: ListData): string 
 		lang,
 		root,
 		title: t("publishers"),
-		other: `${root}${publisherFolders[lang === "en" ? "fr" : "en"]}/`,
+		other: `${root}${publisherFolders[otherLang[lang]]}/`,
 		content: html`<h1>${t("publishers")}</h1>
 ${rows.length === 0 ? html`<p>${t("no-publishers")}</p>` : html`<ul class="plain">\n${rows}</ul>`}`,
 	});

@@ -1,5 +1,5 @@
 import { causeIn, causes } from "../../registry/health.ts";
-import type { Lang } from "../../registry/smallkey.ts";
+import { type Lang, otherLang } from "../../registry/smallkey.ts";
 import { chunkOf, type Entry, layerAddress } from "../data/entries.ts";
 import type { ChangeDetail, RecentChange } from "../data/recent.ts";
 import { addressOf, layersIn, senderOf, slugOf, stateOf, titleOf } from "../search/select.ts";
@@ -51,7 +51,7 @@ export function listHtml(
 	if (!shown) return null;
 	const { t, plural } = textsIn[lang];
 	const root = "../".repeat(listFolders[lang].split("/").length);
-	const other = lang === "en" ? "fr" : "en";
+	const other = otherLang[lang];
 	const at = (number: number, text: string, rel?: string) =>
 		html`<a href="${root}${listFile(lang, number)}"${rel && html` rel="${rel}"`}>${text}</a> `;
 	const others = pages.map((_, index) =>
