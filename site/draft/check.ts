@@ -8,16 +8,11 @@ import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { type Content, copyBox, copyButton } from "../page/dom.ts";
 import { bothLanguages, type Drawables } from "../page/drawables.ts";
 import { lang, pageTexts, settings } from "../page/page.ts";
+import { draftTexts } from "../text/drafts.ts";
 import { translator } from "../text/translate.ts";
 
-export async function sendSigned(
-	address: URL,
-	sender: string,
-	secret: string,
-	body: string,
-	{ now, lang }: { now: Date; lang: Lang },
-) {
-	const timestamp = now.toISOString();
+export async function sendSigned(address: URL, sender: string, secret: string, body: string) {
+	const timestamp = new Date().toISOString();
 	const path = address.pathname;
 	const signed = { path, sender, timestamp, body: new TextEncoder().encode(body) };
 	const response = await fetch(address, {
@@ -58,7 +53,7 @@ export interface PlacedProblem {
 	lang: Lang;
 }
 
-function placedProblem({ place, ...text }: Problem, lang: Lang): PlacedProblem {
+function placedProblem({ place, ...text }: Problem): PlacedProblem {
 	const pointer = place.startsWith("/") ? place : "";
 	return { pointer, text: textIn(lang, { ...text, place: pointer ? "" : place }), lang };
 }
@@ -81,12 +76,7 @@ printf %s "$BODY" | curl --silent --show-error --request PUT --data-binary @- --
 `;
 }
 
-const draftTexts =
-	lang === "fr"
-		? (await import("../text/french-drafts.ts")).frenchDrafts
-		: (await import("../text/english-drafts.ts")).englishDrafts;
-
-export const { t, plural } = translator(lang, { ...pageTexts, ...draftTexts });
+export const { t, plural } = translator(lang, { ...pageTexts, ...draftTexts[lang] });
 
 export function draftResult(
 	fragments: ReturnType<typeof draftFragments>,
@@ -114,8 +104,8 @@ export function checkDraft(text: string) {
 	const { registration, problems } = parseRegistration(new TextEncoder().encode(text), "written");
 	return {
 		registration,
-		problems: problems.map((problem) => placedProblem(problem, lang)),
-		warnings: (registration ? warningsOf(registration) : []).map((problem) => placedProblem(problem, lang)),
+		problems: problems.map(placedProblem),
+		warnings: (registration ? warningsOf(registration) : []).map(placedProblem),
 	};
 }
 

@@ -2,7 +2,7 @@ import { html, type TemplateResult } from "lit-html";
 import type { Draft } from "../../registry/draft.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { type Content, copyBox, field, textIn } from "../page/dom.ts";
-import { currentState, lang, refresh, root, settings, stateLink } from "../page/page.ts";
+import { currentState, refresh, root, settings, stateLink } from "../page/page.ts";
 import { renewCatalogue } from "../search/loaded-catalogue.ts";
 import { type checkDraft, curlCommand, plural, problemList, sendSigned, t } from "./check.ts";
 import { allowedIn } from "./proposals.ts";
@@ -108,10 +108,7 @@ export class RegisterPanel {
 		if (empty) return empty.focus();
 		this.#answer = t("sending");
 		refresh();
-		this.#answer = await sendSigned(address, sender.value.trim(), secret.value, text, {
-			now: new Date(),
-			lang,
-		}).then(
+		this.#answer = await sendSigned(address, sender.value.trim(), secret.value, text).then(
 			async (answer) => {
 				const globs = answer.status === 403 ? allowedIn(answer.errors) : [];
 				if (globs.length === 0) return answerContent(answer, smallkey);
@@ -152,8 +149,7 @@ function answerContent(
 	// The fragments are published at once, the catalogue within a second.
 	setTimeout(() => renewCatalogue(), catalogueDelayMs);
 	const state = { ...currentState(), page: "layers" as const, layer: smallkey };
-	const review = t("needs-review");
-	const next = isReviewed ? review : stateLink(state, t("open-layer"));
+	const next = isReviewed ? t("needs-review") : stateLink(state, t("open-layer"));
 	return html`<p class="good">${t("accepted", status)}</p>
 		<p>${next}</p>
 		${warnings.length > 0 ? html`<p>${t("worth-knowing")}</p>` : ""}${problemList(warnings)}`;

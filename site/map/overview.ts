@@ -68,20 +68,15 @@ const pointsPerSide = 12;
 
 /** Null if a part of the extent is outside the projection. */
 function ringOf([west, south, east, north]: Bounds): number[][] | null {
-	const corners = [
-		[west, south],
-		[east, south],
-		[east, north],
-		[west, north],
-		[west, south],
-	] as const;
-	const points = corners.slice(1).flatMap(([x, y], side) => {
-		const [fromX, fromY] = corners[side] ?? [x, y];
-		return Array.from({ length: pointsPerSide }, (_, step) => {
-			const share = (step + 1) / pointsPerSide;
-			return [fromX + (x - fromX) * share, fromY + (y - fromY) * share] as const;
-		});
-	});
+	const shares = Array.from({ length: pointsPerSide }, (_, step) => step / pointsPerSide);
+	const [width, height] = [east - west, north - south];
+	const points = [
+		...shares.map((share) => [west + width * share, south] as const),
+		...shares.map((share) => [east, south + height * share] as const),
+		...shares.map((share) => [east - width * share, north] as const),
+		...shares.map((share) => [west, north - height * share] as const),
+		[west, south] as const,
+	];
 	const ring = points.map(([x, y]) => {
 		const point = reproject({ wkid: 4326, xmin: x, ymin: y, xmax: x, ymax: y }, settings.mapWkid);
 		return point && [point.xmin, point.ymin];

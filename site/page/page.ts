@@ -19,11 +19,7 @@ export function addressOfLoaded(relative: string): URL {
 for (const link of document.querySelectorAll<HTMLAnchorElement | HTMLLinkElement>("a[href], link[rel=icon]"))
 	link.setAttribute("href", link.href);
 
-const loaded = await (lang === "fr"
-	? import("../text/french.ts").then(({ french, frenchCauses }) => ({ texts: french, causes: frenchCauses }))
-	: import("../text/english.ts").then(({ english, englishCauses }) => {
-			return { texts: english, causes: englishCauses };
-		}));
+const loaded = await (lang === "fr" ? import("../text/french.ts") : import("../text/english.ts"));
 export const pageTexts = loaded.texts;
 export const texts = { ...translator(lang, pageTexts), causes: loaded.causes };
 export const { t, plural, dayText, stateText, typeText, copyText } = texts;

@@ -153,15 +153,9 @@ export class Selection {
 		return { hits, facets };
 	}
 
-	/** Without sorting all layers. */
 	newest(count: number): Entry[] {
-		let newest: Row[] = [];
-		for (const row of this.#rows) {
-			const last = newest[count - 1];
-			if (row.date === "" || (last && byDate(last, row) < 0)) continue;
-			newest = [...newest, row].sort(byDate).slice(0, count);
-		}
-		return newest.map(({ entry }) => entry);
+		const newest = this.#sorted("changed").slice(0, count);
+		return newest.filter(({ date }) => date !== "").map(({ entry }) => entry);
 	}
 
 	#inOrder(ids: readonly number[] | null, sort: Sort): readonly Row[] {

@@ -20,6 +20,8 @@ export function withParameters(
 	return url.href;
 }
 
+const requestParameters = /^(?:service|request|version)$/i;
+
 const versions: Readonly<Record<OgcService, string>> = { WMS: "1.3.0", WMTS: "1.0.0" };
 
 /**
@@ -40,7 +42,7 @@ export function capabilitiesAddress(
 		// GeoMet reads `layer`, and others read `layers`.
 		...(layer !== undefined && { layer, layers: layer }),
 	};
-	return withParameters(address, query, hasVersion ? /^$/ : /^version$/i);
+	return withParameters(address, query, hasVersion ? undefined : /^version$/i);
 }
 
 /**
@@ -51,10 +53,8 @@ export function restfulAddress(address: string): string | null {
 	const url = new URL(address);
 	if (/\.xml$/i.test(url.pathname)) return null;
 	url.pathname = `${url.pathname.replace(/\/(?:1\.0\.0\/?)?$/, "")}/1.0.0/WMTSCapabilities.xml`;
-	return withParameters(url.href, {}, /^(?:service|request|version)$/i);
+	return withParameters(url.href, {}, requestParameters);
 }
-
-const requestParameters = /^(?:service|request|version)$/i;
 
 export function isSameService(address: string, other: string): boolean {
 	const [a, b] = [address, other].map((text) => withParameters(text, {}, requestParameters));

@@ -102,7 +102,7 @@ function operatorHtml(lang: Lang, { contact = "", terms = null }: Partial<SiteSe
 	return links.length > 0 && html`<p>${links}</p>\n`;
 }
 
-function headOf(root: string, assets: Assets, title: string, more: Part): Html {
+export function headOf(root: string, assets: Assets, title: string, more: Part): Html {
 	return html`<meta http-equiv="Content-Security-Policy" content="${new Html(assets.policy)}">
 <meta name="referrer" content="strict-origin-when-cross-origin">
 <title>${title}</title>
@@ -157,24 +157,6 @@ ${[...imports].map((path) => html`<link rel="modulepreload" href="${root}${path}
 export function scriptAttributes(root: string, assets: Assets): Html {
 	const { landLight, landDark, worker } = assets;
 	return html` data-root="${root}" data-land-light="${root}${landLight}" data-land-dark="${root}${landDark}" data-worker="${root}${worker}"`;
-}
-
-/** For frames of other sites. @param page its layer's page below the site's root */
-export function embedHtml(
-	lang: Lang,
-	root: string,
-	{ assets, publicUrl, site }: PageSettings,
-	{ title, page, data }: { title: string; page: string; data: Html },
-): string {
-	const { t } = textsIn[lang];
-	const head = html`${headOf(root, assets, title, scriptHead(lang, root, assets, site, assets.layerImports))}
-<meta name="robots" content="noindex">
-<link rel="canonical" href="${publicUrl || root}${page}">
-<script type="application/json" id="entry">${data}</script>`;
-	const body = html`<main id="main" class="embed"${scriptAttributes(root, assets)}>
-<noscript><p>${t("map-needs-script")} <a href="${root}${page}" target="_blank">${title}</a></p></noscript>
-</main>`;
-	return documentHtml(lang, head, body);
 }
 
 /** `index.html`: its script chooses the browser's language; without a script the page is two links. */

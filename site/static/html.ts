@@ -1,8 +1,8 @@
 import { causes } from "../../registry/health.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
-import { english } from "../text/english.ts";
-import { french } from "../text/french.ts";
+import { texts as english } from "../text/english.ts";
+import { texts as french } from "../text/french.ts";
 import { type StaticCode, staticTexts } from "../text/static.ts";
 import { translator } from "../text/translate.ts";
 import { type Html, html, type Part } from "./markup.ts";

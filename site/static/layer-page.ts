@@ -5,7 +5,7 @@ import { type Entry, type LayerPage, layerAddress } from "../data/entries.ts";
 import { type Snippet, snippetsOf } from "../data/snippets.ts";
 import { layerFacts, layerHead } from "../page/layer-content.ts";
 import { addressOf, senderOf, titleOf } from "../search/select.ts";
-import { embedHtml, frameHtml, scriptAttributes, scriptHead } from "./frame.ts";
+import { documentHtml, frameHtml, headOf, scriptAttributes, scriptHead } from "./frame.ts";
 import {
 	type Html,
 	html,
@@ -55,13 +55,18 @@ ${snippets}</noscript>
 	});
 }
 
-export function layerEmbedHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
+/** For frames of other sites. */
+export function layerEmbedHtml(lang: Lang, entry: Entry, { assets, publicUrl, site }: PageSettings): string {
 	const title = titleOf(entry, lang);
-	return embedHtml(lang, root, settings, {
-		title,
-		page: layerAddress(lang, entry.smallkey),
-		data: scriptData(entry),
-	});
+	const page = layerAddress(lang, entry.smallkey);
+	const head = html`${headOf(root, assets, title, scriptHead(lang, root, assets, site, assets.layerImports))}
+<meta name="robots" content="noindex">
+<link rel="canonical" href="${publicUrl || root}${page}">
+<script type="application/json" id="entry">${scriptData(entry)}</script>`;
+	const body = html`<main id="main" class="embed"${scriptAttributes(root, assets)}>
+<noscript><p>${textsIn[lang].t("map-needs-script")} <a href="${root}${page}" target="_blank">${title}</a></p></noscript>
+</main>`;
+	return documentHtml(lang, head, body);
 }
 
 export function layerHref(lang: Lang, smallkey: string, { site }: PageSettings): string {

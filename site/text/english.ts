@@ -1,7 +1,7 @@
 // The causes of sickness are loaded with the texts of pages.
-export { englishCauses } from "../../registry/texts/english-causes.ts";
+export { englishCauses as causes } from "../../registry/texts/english-causes.ts";
 
-export const english = {
+export const texts = {
 	map: "Map",
 	"fragments-unread": "The fragments of this layer could not be read, so there is nothing to draw.",
 	"map-failed": "The map could not be loaded. Everything else on this page works.",

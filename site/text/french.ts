@@ -1,9 +1,9 @@
-import type { english } from "./english.ts";
+import type { texts as english } from "./english.ts";
 
 // The causes of sickness are loaded with the texts of pages.
-export { frenchCauses } from "../../registry/texts/french-causes.ts";
+export { frenchCauses as causes } from "../../registry/texts/french-causes.ts";
 
-export const french: Readonly<Record<keyof typeof english, string>> = {
+export const texts: Readonly<Record<keyof typeof english, string>> = {
 	map: "Carte",
 	"fragments-unread": "Les fragments de cette couche n’ont pas pu être lus : il n’y a rien à dessiner.",
 	"map-failed": "La carte n’a pas pu être chargée. Tout le reste de cette page fonctionne.",

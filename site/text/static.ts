@@ -1,7 +1,7 @@
-import type { Lang } from "../../registry/smallkey.ts";
+import { textsOf } from "./translate.ts";
 
 /** Texts of the pages without a script: English, French. */
-const pairs = {
+export const staticTexts = textsOf({
 	"map-needs-script": ["The map needs JavaScript.", "La carte a besoin de JavaScript."],
 	skip: ["Skip to the content", "Passer au contenu"],
 	"main-menu": ["Main", "Principal"],
@@ -157,17 +157,6 @@ const pairs = {
 	"layer-page": ["The layer’s page", "La page de la couche"],
 	example: ["Example", "Exemple"],
 	table: ["Table", "Tableau"],
-} as const;
+});
 
-export type StaticCode = keyof typeof pairs;
-
-const textsOf = (at: 0 | 1) =>
-	Object.fromEntries(Object.entries(pairs).map(([code, texts]) => [code, texts[at]])) as Record<
-		StaticCode,
-		string
-	>;
-
-export const staticTexts: Readonly<Record<Lang, Readonly<Record<StaticCode, string>>>> = {
-	en: textsOf(0),
-	fr: textsOf(1),
-};
+export type StaticCode = keyof (typeof staticTexts)["en"];

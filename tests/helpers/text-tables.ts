@@ -3,10 +3,9 @@ import { repairTexts } from "../../extensions/repair/proposal.ts";
 import { causes } from "../../registry/health.ts";
 import { fragmentTexts } from "../../registry/texts/filled.ts";
 import { texts } from "../../registry/texts.ts";
-import { english } from "../../site/text/english.ts";
-import { englishDrafts } from "../../site/text/english-drafts.ts";
-import { french } from "../../site/text/french.ts";
-import { frenchDrafts } from "../../site/text/french-drafts.ts";
+import { draftTexts } from "../../site/text/drafts.ts";
+import { texts as english } from "../../site/text/english.ts";
+import { texts as french } from "../../site/text/french.ts";
 import { staticTexts } from "../../site/text/static.ts";
 
 interface TextTable {
@@ -23,6 +22,6 @@ export const textTables: readonly TextTable[] = [
 	{ name: "repairs", ...repairTexts },
 	{ name: "proofs", ...proofTexts },
 	{ name: "pages", en: english, fr: french },
-	{ name: "drafts", en: englishDrafts, fr: frenchDrafts },
+	{ name: "drafts", ...draftTexts },
 	{ name: "pages without a script", ...staticTexts },
 ];
