@@ -48,6 +48,10 @@ export const givenEntry = JSON.parse(document.getElementById("entry")?.textConte
 
 export const isEmbed = main.matches(".embed");
 
+export function now(): Date {
+	return new Date();
+}
+
 export function currentState(): State {
 	return readState(location);
 }
