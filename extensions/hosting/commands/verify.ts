@@ -14,7 +14,7 @@ import { isCompanion } from "../../../publish/place-file.ts";
 import { slotFolder, slotPath, slotsOf } from "../../../publish/rendered.ts";
 import { parseLayerPath } from "../../../registry/smallkey.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
-import { plain } from "../../../registry/untrusted-text.ts";
+import { firstOf, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, parseCount, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { nameSource, refOption, repoOption } from "../../../scripts/validate.ts";
 import { presentFiles } from "../../../site/data/output.ts";
@@ -107,6 +107,8 @@ async function compareGone(address: string, path: string): Promise<string | null
 }
 
 const pauseMs = 1_000;
+/** Paths that are named of those with the same difference. */
+const maxNamed = 3;
 const defaultSample = 500;
 
 interface Target {
@@ -185,7 +187,10 @@ async function verify({ address, dist, changed, files, maxSampled, untilMs, io }
 		await sleep(pauseMs);
 		differences = await findDifferences([...differences.keys()]);
 	}
-	for (const path of [...differences.keys()].sort()) io.warn(plain(`${path}: ${differences.get(path)}`));
+	const sorted = [...differences].sort();
+	const byText = new Map(sorted.map(([, text]): [string, string[]] => [text, []]));
+	for (const [path, text] of sorted) byText.get(text)?.push(path);
+	for (const [text, all] of byText) io.warn(plain(`${firstOf(all, maxNamed)}: ${text}`));
 	io.print(`${ofAll} checked: ${differences.size === 0 ? "all as built" : `${differences.size} differ`}`);
 	return differences.size === 0 ? exitCodes.done : exitCodes.wrong;
 }

@@ -115,6 +115,15 @@ test("every difference is named, and the exit code is 1", async (scene) => {
 	}
 });
 
+test("a difference of many paths is one line", async (scene) => {
+	scene.spoil = (_path, response) => {
+		response.socket?.destroy();
+		return true;
+	};
+	const { stderr } = await prints(verify(scene), 1, /fragments checked: \d+ differ\n/);
+	assert.match(stderr, /(?:\n\S+ \S+ \S+ and \d+ more: fetch failed: .+\n)$/);
+});
+
 test("--since asks for changed and removed layers, and a sample of the rest", async (scene) => {
 	using repository = new Repository({ "layers/no/notes.txt": "none" });
 	const change = { "layers/23/23ax5t.json": "changed", "layers/go/gone.json": "removed" };
