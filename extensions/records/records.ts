@@ -4,7 +4,7 @@ import { type Problem, problemAt, type Text, textOf } from "../../registry/texts
 import { type Bounds, type Entry, layerAddress } from "../../site/data/entries.ts";
 import { addressOf, allKeywords, intersects, layersIn, senderOf, titleOf } from "../../site/search/select.ts";
 import { fold } from "../../site/search/words.ts";
-import { inBoth } from "../../site/static/html.ts";
+import { inBoth } from "../../site/text/static.ts";
 
 /** A filter that is null accepts every record. */
 export interface ItemsQuery {

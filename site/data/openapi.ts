@@ -7,15 +7,9 @@ import type { Target, TargetName } from "../../registry/targets/facts.ts";
 import { targets } from "../../registry/targets/table.ts";
 import { type TextCode, texts } from "../../registry/texts.ts";
 import { readVersion } from "../../store/files/version.ts";
-import { frameHtml } from "../static/frame.ts";
-import {
-	contentsHtml,
-	html,
-	type PageSettings,
-	type Part,
-	type StaticText,
-	textsIn,
-} from "../static/html.ts";
+import { contentsHtml, frameHtml } from "../static/frame.ts";
+import { html, type PageSettings, type Part } from "../static/html.ts";
+import { type StaticText, textsIn } from "../text/static.ts";
 import { catalogueChunk } from "./entry.ts";
 
 const folder = new URL("../../registry/schemas/", import.meta.url);

@@ -12,8 +12,7 @@ import {
 	titleOf,
 } from "../search/select.ts";
 import { publisherAddress, repairPlace } from "../static/addresses.ts";
-import type { SiteSettings } from "../static/html.ts";
-import { type Html, html, type Part } from "../static/markup.ts";
+import { type Html, html, type Part, type SiteSettings } from "../static/html.ts";
 import type { Translator } from "../text/translate.ts";
 
 interface LayerContext {

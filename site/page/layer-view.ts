@@ -3,7 +3,7 @@ import type { Lang } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import { snippetsOf } from "../data/snippets.ts";
 import { catalogue, problemOf, renewCatalogue } from "../search/loaded-catalogue.ts";
-import type { Html } from "../static/markup.ts";
+import type { Html } from "../static/html.ts";
 import type { State } from "./address.ts";
 import { breakable, copyBox, copyButton, part, select } from "./dom.ts";
 import {

@@ -1,9 +1,10 @@
 import { type Lang, otherLang } from "../../registry/smallkey.ts";
 import type { FieldChange, RecentChange } from "../data/recent.ts";
 import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
+import { textsIn } from "../text/static.ts";
 import { changesFolders, feedPath, publisherAddress, publisherFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
-import { type Html, html, type Part, root, textsIn } from "./html.ts";
+import { type Html, html, type Part, root } from "./html.ts";
 import { layerHref } from "./layer-page.ts";
 import { type Lists, layerOf } from "./publishers.ts";
 

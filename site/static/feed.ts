@@ -1,9 +1,10 @@
 import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import type { FieldChange, RecentChange } from "../data/recent.ts";
+import { inBoth, textsIn } from "../text/static.ts";
 import { feedPath, repairAddress } from "./addresses.ts";
 import { documentHtml, frameHtml } from "./frame.ts";
-import { escapeHtml, type Html, html, inBoth, type PageSettings, textsIn } from "./html.ts";
+import { escapeHtml, type Html, html, type PageSettings } from "./html.ts";
 
 export type ErrorKind = "no-page" | "building";
 

@@ -1,6 +1,7 @@
 import { type Lang, otherLang } from "../../registry/smallkey.ts";
 import { manifestPath } from "../data/entries.ts";
 import { recentPath } from "../data/recent.ts";
+import { siteName, textsIn } from "../text/static.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
 import {
 	type Assets,
@@ -10,8 +11,6 @@ import {
 	type Part,
 	type SiteSettings,
 	scriptData,
-	siteName,
-	textsIn,
 } from "./html.ts";
 
 /**
@@ -109,6 +108,11 @@ export function headOf(root: string, assets: Assets, title: string, more: Part):
 <link rel="stylesheet" href="${root}${assets.styles}">
 ${assets.theme && html`<link rel="stylesheet" href="${root}${assets.theme}">\n`}<link rel="icon" type="image/svg+xml" href="${root}${assets.icon}">
 ${more}`;
+}
+
+export function contentsHtml(parts: readonly { id: string; text: Part }[], lang: Lang): Html {
+	const items = parts.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>\n`);
+	return html`<nav class="contents" aria-label="${textsIn[lang].t("on-this-page")}"><ul class="columns">\n${items}</ul></nav>`;
 }
 
 function alternates(root: string): Html {

@@ -2,9 +2,10 @@ import { causeIn, mondayOf } from "../../registry/health.ts";
 import { type Lang, otherLang } from "../../registry/smallkey.ts";
 import type { Entry, HealthReport, SickLayer } from "../data/entries.ts";
 import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
+import { textsIn } from "../text/static.ts";
 import { healthFolders, publisherAddress, repairAddress, repairPlace } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
-import { type Html, html, type PageSettings, type Part, root, textsIn } from "./html.ts";
+import { type Html, html, type PageSettings, type Part, root } from "./html.ts";
 import { layerHref } from "./layer-page.ts";
 import type { Lists } from "./publishers.ts";
 

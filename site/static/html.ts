@@ -1,24 +1,42 @@
-import { causes } from "../../registry/health.ts";
-import { type Lang, langs } from "../../registry/smallkey.ts";
+import type { Lang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
-import { texts as english } from "../text/english.ts";
-import { texts as french } from "../text/french.ts";
-import { type StaticCode, staticTexts } from "../text/static.ts";
-import { translator } from "../text/translate.ts";
-import { type Html, html, type Part } from "./markup.ts";
 
-export { escapeHtml, Html, html, type Part, scriptData } from "./markup.ts";
-
-export const textsIn = {
-	en: { ...translator("en", { ...english, ...staticTexts.en }), causes: causes.en },
-	fr: { ...translator("fr", { ...french, ...staticTexts.fr }), causes: causes.fr },
+const escapes: Readonly<Record<string, string>> = {
+	"&": "&amp;",
+	"<": "&lt;",
+	">": "&gt;",
+	'"': "&quot;",
+	"'": "&#39;",
 };
 
-export type StaticText = keyof typeof english | StaticCode;
+export function escapeHtml(text: string): string {
+	return text.replace(/[&<>"']/g, (sign) => escapes[sign] ?? "");
+}
 
-/** A text in both languages, for what exists only once. */
-export function inBoth(code: StaticText, ...values: readonly string[]): string {
-	return langs.map((lang) => textsIn[lang].t(code, ...values)).join(" · ");
+/** Text that is HTML already and is not escaped again. */
+export class Html {
+	constructor(readonly text: string) {}
+}
+
+/** Texts are escaped. Null, undefined and false render nothing. */
+export type Part = Html | string | number | null | undefined | false | readonly Part[];
+
+/** Template tag that escapes texts. Attributes must be in double quotes. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+	let text = strings[0] as string;
+	for (const [at, part] of parts.entries()) text += textOf(part) + strings[at + 1];
+	return new Html(text);
+}
+
+function textOf(part: Part): string {
+	if (part instanceof Html) return part.text;
+	if (Array.isArray(part)) return part.map(textOf).join("");
+	return part === null || part === undefined || part === false ? "" : escapeHtml(String(part));
+}
+
+/** Without `<`, so that it cannot end the `script` element. */
+export function scriptData(value: object): Html {
+	return new Html(JSON.stringify(value).replaceAll("<", "\\u003c"));
 }
 
 export interface OperatorSettings {
@@ -83,15 +101,6 @@ export interface PageSettings {
 	/** With a slash at its end; empty if unknown. */
 	publicUrl: string;
 	site: SiteSettings;
-}
-
-export function contentsHtml(parts: readonly { id: string; text: Part }[], lang: Lang): Html {
-	const items = parts.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>\n`);
-	return html`<nav class="contents" aria-label="${textsIn[lang].t("on-this-page")}"><ul class="columns">\n${items}</ul></nav>`;
-}
-
-export function siteName({ name }: Pick<SiteSettings, "name">, lang: Lang): string {
-	return name?.[lang] ?? textsIn[lang].t("map-layers");
 }
 
 /** From the pages in a folder of their language to the site's root. */

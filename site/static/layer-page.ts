@@ -5,17 +5,9 @@ import { type Entry, type LayerPage, layerAddress } from "../data/entries.ts";
 import { type Snippet, snippetsOf } from "../data/snippets.ts";
 import { layerFacts, layerHead } from "../page/layer-content.ts";
 import { addressOf, senderOf, titleOf } from "../search/select.ts";
+import { siteName, textsIn } from "../text/static.ts";
 import { documentHtml, frameHtml, headOf, scriptAttributes, scriptHead } from "./frame.ts";
-import {
-	type Html,
-	html,
-	type PageSettings,
-	type Part,
-	root,
-	scriptData,
-	siteName,
-	textsIn,
-} from "./html.ts";
+import { type Html, html, type PageSettings, type Part, root, scriptData } from "./html.ts";
 
 /** Without a script the page has everything but the map, which `site/page/layer-view.ts` adds. Pure. */
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {

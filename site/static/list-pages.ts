@@ -1,6 +1,7 @@
 import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
 import { chunkCount, type Entry, type HealthReport, layerAddress } from "../data/entries.ts";
 import { stateOf } from "../search/select.ts";
+import { siteName, textsIn } from "../text/static.ts";
 import {
 	changesFolders,
 	healthFolders,
@@ -13,7 +14,7 @@ import {
 import { changeList, changesHtml } from "./changes-page.ts";
 import { frameHtml } from "./frame.ts";
 import { dayHtml, healthHtml, layerTable, sickOf, sickTable } from "./health-page.ts";
-import { html, type PageSettings, root, siteName, textsIn } from "./html.ts";
+import { html, type PageSettings, root } from "./html.ts";
 import {
 	byTitle,
 	type Lists,

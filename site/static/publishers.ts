@@ -4,9 +4,10 @@ import { chunkOf, type Entry, layerAddress } from "../data/entries.ts";
 import type { ChangeDetail, RecentChange } from "../data/recent.ts";
 import { addressOf, layersIn, senderOf, slugOf, stateOf, titleOf } from "../search/select.ts";
 import { sortKey } from "../search/words.ts";
+import { textsIn } from "../text/static.ts";
 import { listFile, listFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
-import { type Html, html, type PageSettings, textsIn } from "./html.ts";
+import { type Html, html, type PageSettings } from "./html.ts";
 import { fragmentLinks } from "./layer-page.ts";
 
 interface Titled {

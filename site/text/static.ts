@@ -1,4 +1,9 @@
-import { textsOf } from "./translate.ts";
+import { causes } from "../../registry/health.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import type { SiteSettings } from "../static/html.ts";
+import { texts as english } from "./english.ts";
+import { texts as french } from "./french.ts";
+import { textsOf, translator } from "./translate.ts";
 
 /** Texts of the pages without a script: English, French. */
 export const staticTexts = textsOf({
@@ -159,4 +164,18 @@ export const staticTexts = textsOf({
 	table: ["Table", "Tableau"],
 });
 
-export type StaticCode = keyof (typeof staticTexts)["en"];
+export const textsIn = {
+	en: { ...translator("en", { ...english, ...staticTexts.en }), causes: causes.en },
+	fr: { ...translator("fr", { ...french, ...staticTexts.fr }), causes: causes.fr },
+};
+
+export type StaticText = keyof typeof english | keyof (typeof staticTexts)["en"];
+
+/** A text in both languages, for what exists only once. */
+export function inBoth(code: StaticText, ...values: readonly string[]): string {
+	return langs.map((lang) => textsIn[lang].t(code, ...values)).join(" · ");
+}
+
+export function siteName({ name }: Pick<SiteSettings, "name">, lang: Lang): string {
+	return name?.[lang] ?? textsIn[lang].t("map-layers");
+}

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { textsIn } from "../../site/static/html.ts";
+import { textsIn } from "../../site/text/static.ts";
 import { translator } from "../../site/text/translate.ts";
 import { englishWords } from "../helpers/french.ts";
 import { test } from "../helpers/suite.ts";

@@ -4,8 +4,9 @@ import { fileURLToPath } from "node:url";
 import glob from "fast-glob";
 import { Marked, type Tokens } from "marked";
 import type { Lang } from "../../../registry/smallkey.ts";
-import { frameHtml } from "../../static/frame.ts";
-import { contentsHtml, escapeHtml, Html, html, type PageSettings, textsIn } from "../../static/html.ts";
+import { contentsHtml, frameHtml } from "../../static/frame.ts";
+import { escapeHtml, Html, html, type PageSettings } from "../../static/html.ts";
+import { textsIn } from "../../text/static.ts";
 
 const contentsName = "README.md";
 
