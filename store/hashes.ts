@@ -1,4 +1,3 @@
-/** The hashes of a write. The input is small: at most 64 KiB. */
 export interface Hashes {
 	sha1(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
 	sha256(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
@@ -11,7 +10,6 @@ async function digest(algorithm: string, bytes: Uint8Array): Promise<Uint8Array>
 	return new Uint8Array(await crypto.subtle.digest(algorithm, bytes as BufferSource));
 }
 
-/** The hashes of the Web Cryptography API, which every engine has. */
 export const webHashes: Hashes = {
 	sha1: (bytes) => digest("SHA-1", bytes),
 	sha256: (bytes) => digest("SHA-256", bytes),
@@ -45,7 +43,7 @@ export function hexOf(bytes: Uint8Array): string {
 	return pairs.join("");
 }
 
-/** Bytes in the URL-safe alphabet of RFC 4648, section 5, without padding. */
+/** RFC 4648, section 5, without padding. */
 export function base64url(bytes: Uint8Array): string {
 	return btoa(String.fromCharCode(...bytes))
 		.replaceAll("+", "-")
@@ -53,7 +51,7 @@ export function base64url(bytes: Uint8Array): string {
 		.replaceAll("=", "");
 }
 
-/** A file's id in git: SHA-1 in hex of `blob <number of bytes>\0` and the text in UTF-8 (Pro Git, "Git Objects"). */
+/** A file's id in git: SHA-1 in hex of `blob <bytes>\0` and the text in UTF-8 (Pro Git, "Git Objects"). */
 export async function blobId(text: string): Promise<string> {
 	const bytes = new TextEncoder().encode(text);
 	return hexOf(await hashes.sha1(joined(`blob ${bytes.length}\0`, bytes)));

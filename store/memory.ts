@@ -1,6 +1,6 @@
 import { folderOf } from "../registry/smallkey.ts";
 import { blobId, hashes, hexOf } from "./hashes.ts";
-import { type Folder, readerOf } from "./reader.ts";
+import { isProposed, readerOf, refuseTwin } from "./reader.ts";
 import {
 	type Commit,
 	commitMessage,
@@ -12,8 +12,8 @@ import {
 	type Refusal,
 	reviewBranch,
 	type Store,
-	twinWaits,
 	type UsedRequest,
+	usesOf,
 	waitsOf,
 } from "./store.ts";
 
@@ -29,17 +29,15 @@ interface Branch {
 	author: string;
 }
 
-const main = "main";
-
 /**
  * Layers in memory, with the promises of `Store` and a list of commits: no git, nothing durable.
  * @param files the first files: path → text
  */
 export function memoryStore(files: Readonly<Record<string, string>> = {}) {
-	const branches = new Map<string, Branch>();
+	const reviews = new Map<string, Branch>();
 	const served: Branch = { files: new Map(Object.entries(files)), commit: "", author: "" };
-	branches.set(main, served);
 	const commits: MemoryCommit[] = [];
+	/** Path → id. */
 	const lastCommits = new Map<string, string>();
 	const used = new Map<string, UsedRequest>();
 	let queue: Promise<unknown> = Promise.resolve();
@@ -48,13 +46,12 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		const snapshot = new Map(stored);
 		return readerOf({
 			folder: async (folder) => {
-				const entries: [string, { mode: string; id: string }][] = [];
-				for (const [path, text] of snapshot) {
-					const [top, name = "", file] = path.split("/");
-					if (top === "layers" && name === folder && file !== undefined)
-						entries.push([file, { mode: "100644", id: await blobId(text) }]);
-				}
-				return new Map(entries) as Folder;
+				const start = `layers/${folder}/`;
+				const inside = [...snapshot].filter(([path]) => path.startsWith(start));
+				const entries = inside.map(async ([path, text]) => {
+					return [path.slice(start.length), { mode: "100644", id: await blobId(text) }] as const;
+				});
+				return new Map(await Promise.all(entries));
 			},
 			text: async (_id, path) => snapshot.get(path) as string,
 		});
@@ -67,61 +64,53 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		return id;
 	}
 
-	async function twinRefusal(smallkey: string | null, base: Branch): Promise<Refusal | null> {
-		if (smallkey === null || (await readerAt(base).ids(smallkey)) !== null) return null;
-		for (const [name, other] of branches) {
-			const spellings = name === main ? [] : await readerAt(other).keys(folderOf(smallkey), smallkey);
-			const twin = spellings.find((spelling) => spelling !== smallkey);
-			if (twin !== undefined) return twinWaits(smallkey, twin);
-		}
-		return null;
+	async function spellings(smallkey: string): Promise<string[]> {
+		const keys = [...reviews.values()].map((review) => readerAt(review).keys(folderOf(smallkey), smallkey));
+		return (await Promise.all(keys)).flat();
 	}
 
-	/** Whether the state of a review differs from the served one in a layer. */
-	async function differs(smallkey: string | null, review: Branch): Promise<boolean> {
-		if (smallkey === null) return true;
-		const ids = await Promise.all([review, served].map((state) => readerAt(state).ids(smallkey)));
-		return ids[0]?.registration !== ids[1]?.registration;
+	function remember(use: UsedRequest): boolean {
+		const isFirst = !used.has(use.request);
+		if (isFirst) used.set(use.request, use);
+		return isFirst;
 	}
 
 	async function make(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		const { request, method = "-", time, review, author } = meta;
-		const name = review ? reviewBranch(meta) : main;
-		const waiting = review ? branches.get(name) : undefined;
+		const { smallkey, author } = meta;
+		const name = meta.review ? reviewBranch(meta) : "main";
+		const waiting = reviews.get(name);
 		const isHeld = waiting !== undefined && waiting.author !== author;
 		const base = waiting && !isHeld ? waiting : served;
 		const proposed = await edits(readerAt(base));
-		const held = isHeld ? waitsOf(waiting.author) : review ? await twinRefusal(meta.smallkey, base) : null;
-		const outcome = held && !isRefusal(proposed) && proposed.length > 0 ? held : proposed;
-		const first = request === null ? undefined : used.get(request);
-		const use = (result: string | number) => {
-			if (request !== null && !first) used.set(request, { request, method, time, outcome: result });
-		};
-		const repeated = first ? judgeRepeat(first, method, outcome) : null;
-		const refusal = repeated ?? (!first && isRefusal(outcome) ? outcome : null);
-		if (refusal) {
-			use(refusal.status);
-			return refusal;
+		const refuse = () => (isHeld ? waitsOf(waiting.author) : refuseTwin(smallkey, readerAt(base), spellings));
+		const isChange = !isRefusal(proposed) && proposed.length > 0;
+		const held = meta.review && isChange ? await refuse() : null;
+		const first = used.get(meta.request ?? "");
+		const repeated = first && (judgeRepeat(first, meta.method ?? "-", held ?? proposed) ?? []);
+		const outcome = repeated ?? held ?? proposed;
+		if (isRefusal(outcome)) {
+			usesOf(meta, outcome.status).forEach(remember);
+			return outcome;
 		}
-		const isProposed = waiting && !isHeld && (await differs(meta.smallkey, waiting));
-		const waits = isProposed ? { branch: name } : {};
-		if (first || isRefusal(outcome) || outcome.length === 0) {
-			const paths = [...lastCommits].filter(([path]) => path.endsWith(`/${meta.smallkey}.json`));
-			const last = base === served ? (paths.at(-1)?.[1] ?? base.commit) : base.commit;
-			use(last);
-			return { commit: first ? String(first.outcome) : last, changed: false, ...waits };
+		if (outcome.length === 0) {
+			const last = [...lastCommits].findLast(([path]) => path.endsWith(`/${smallkey}.json`));
+			const id = base === served && last ? last[1] : base.commit;
+			usesOf(meta, id).forEach(remember);
+			const isWaiting = base !== served && (await isProposed(smallkey, readerAt(base), readerAt(served)));
+			return { commit: id, changed: false, ...(isWaiting && { branch: name }) };
 		}
 		const id = await commit(name, outcome, meta);
-		use(id);
-		const target = review && base === served ? { files: new Map(served.files), commit: id, author } : base;
+		usesOf(meta, id).forEach(remember);
+		const target =
+			meta.review && base === served ? { ...served, files: new Map(served.files), author } : base;
 		target.commit = id;
 		for (const { path, text } of outcome) {
 			if (text === null) target.files.delete(path);
 			else target.files.set(path, text);
 			if (target === served) lastCommits.set(path, id);
 		}
-		branches.set(name, target);
-		return { commit: id, changed: true, ...(review ? { branch: name } : {}) };
+		if (meta.review) reviews.set(name, target);
+		return { commit: id, changed: true, ...(meta.review && { branch: name }) };
 	}
 
 	function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
@@ -136,11 +125,7 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		ids: (smallkey) => readerAt(served).ids(smallkey),
 		keys: (folder, like) => readerAt(served).keys(folder, like),
 		change,
-		remember: async (request) => {
-			const isFirst = !used.has(request.request);
-			if (isFirst) used.set(request.request, request);
-			return isFirst;
-		},
+		remember: async (use) => remember(use),
 	};
 	return { ...store, commits, files: served.files as ReadonlyMap<string, string> };
 }

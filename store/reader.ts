@@ -1,9 +1,9 @@
 import { descriptionPath, layerPath, parseSmallkey } from "../registry/smallkey.ts";
 import { blobId } from "./hashes.ts";
-import type { Edit, Layer, LayerIds } from "./store.ts";
+import { type Edit, type Layer, type LayerIds, type Reader, type Refusal, twinWaits } from "./store.ts";
 
 export interface FileEntry {
-	/** `100644` or `100755` if it is a plain file. */
+	/** Git's: `100644` or `100755` for a plain file. */
 	mode: string;
 	id: string;
 }
@@ -12,57 +12,56 @@ export type Folder = ReadonlyMap<string, FileEntry>;
 
 /** The files under `layers/` of one commit. */
 export interface CommitFiles {
-	/** A folder under `layers/`; empty if it does not exist. */
+	/** Empty if the folder does not exist. */
 	folder(folder: string): Promise<Folder>;
 	text(id: string, path: string): Promise<string>;
 }
 
-/** Returns a reader of the state at one commit, with later edits that are not committed yet. */
+/** Reads the state at one commit, with later edits that are not committed yet. */
 export function readerOf(files: CommitFiles) {
 	/** Folder → name → new text, or null if the file is removed. */
 	const changed = new Map<string, Map<string, string | null>>();
 
 	/** Folder → lower-case smallkey → its spellings. */
-	const spelt = new Map<string, Map<string, Set<string>>>();
+	const spellings = new Map<string, Map<string, Set<string>>>();
 
 	function overlay(edits: readonly Edit[]): void {
 		for (const { path, text } of edits) {
 			const [folder, name] = splitPath(path);
 			const names = changed.get(folder) ?? new Map<string, string | null>();
 			changed.set(folder, names.set(name, text));
-			noteSpelling(spelt.get(folder), name, text !== null);
+			noteSpelling(spellings.get(folder), name, text !== null);
 		}
 	}
 
 	async function read(smallkey: string): Promise<Layer | null> {
-		const paths = [layerPath(smallkey), descriptionPath(smallkey)];
-		const [registration = null, description = null] = await Promise.all(paths.map(textOf));
+		const [registration = null, description = null] = await Promise.all(pathsOf(smallkey).map(textOf));
 		return registration === null ? null : { registration, description };
 	}
 
 	async function ids(smallkey: string): Promise<LayerIds | null> {
-		const paths = [layerPath(smallkey), descriptionPath(smallkey)];
-		const [registration = null, description = null] = await Promise.all(paths.map(idOf));
+		const [registration = null, description = null] = await Promise.all(pathsOf(smallkey).map(idOf));
+		if (registration === null) return null;
 		// A changed registration is always written in the canonical form.
 		const isCanonical = typeof (await find(layerPath(smallkey))) === "string";
-		return registration === null ? null : { registration, description, isCanonical };
+		return { registration, description, isCanonical };
 	}
 
 	async function keys(folder: string, like?: string): Promise<string[]> {
-		const known = spelt.get(folder) ?? (await readSpellings(folder));
-		const found = like === undefined ? [...known.values()] : [known.get(like.toLowerCase()) ?? []];
-		return found.flatMap((spellings) => [...spellings]).sort();
+		const all = spellings.get(folder) ?? (await readSpellings(folder));
+		const sets = like === undefined ? [...all.values()] : [all.get(like.toLowerCase()) ?? []];
+		return sets.flatMap((set) => [...set]).sort();
 	}
 
 	async function readSpellings(folder: string): Promise<Map<string, Set<string>>> {
-		const known = new Map<string, Set<string>>();
-		for (const name of (await files.folder(folder)).keys()) noteSpelling(known, name, true);
-		for (const [name, text] of changed.get(folder) ?? []) noteSpelling(known, name, text !== null);
-		spelt.set(folder, known);
-		return known;
+		const all = new Map<string, Set<string>>();
+		for (const name of (await files.folder(folder)).keys()) noteSpelling(all, name, true);
+		for (const [name, text] of changed.get(folder) ?? []) noteSpelling(all, name, text !== null);
+		spellings.set(folder, all);
+		return all;
 	}
 
-	/** The new text of a changed file, or the entry of an unchanged one; null if the file does not exist. */
+	/** The new text of a changed file, or the entry of an unchanged one. */
 	async function find(path: string): Promise<string | FileEntry | null> {
 		const [folder, name] = splitPath(path);
 		const text = changed.get(folder)?.get(name);
@@ -70,26 +69,30 @@ export function readerOf(files: CommitFiles) {
 	}
 
 	async function textOf(path: string): Promise<string | null> {
-		const found = await find(path);
-		if (found === null || typeof found === "string") return found;
-		return isPlain(found) ? files.text(found.id, path) : null;
+		const file = await find(path);
+		if (file === null || typeof file === "string") return file;
+		return isPlain(file) ? files.text(file.id, path) : null;
 	}
 
 	async function idOf(path: string): Promise<string | null> {
-		const found = await find(path);
-		if (typeof found === "string") return blobId(found);
-		return found && isPlain(found) ? found.id : null;
+		const file = await find(path);
+		if (typeof file === "string") return blobId(file);
+		return file && isPlain(file) ? file.id : null;
 	}
 
 	return { overlay, read, ids, keys, find };
 }
 
-function noteSpelling(known: Map<string, Set<string>> | undefined, name: string, isStored: boolean): void {
+function pathsOf(smallkey: string): string[] {
+	return [layerPath(smallkey), descriptionPath(smallkey)];
+}
+
+function noteSpelling(all: Map<string, Set<string>> | undefined, name: string, isStored: boolean): void {
 	const smallkey = name.endsWith(".json") ? parseSmallkey(name.slice(0, -".json".length)) : null;
-	if (!known || smallkey === null) return;
+	if (!all || smallkey === null) return;
 	const lower = smallkey.toLowerCase();
-	const spellings = known.get(lower) ?? new Set();
-	if (isStored) known.set(lower, spellings.add(smallkey));
+	const spellings = all.get(lower) ?? new Set();
+	if (isStored) all.set(lower, spellings.add(smallkey));
 	else spellings.delete(smallkey);
 }
 
@@ -103,8 +106,30 @@ function isPlain({ mode }: FileEntry): boolean {
 	return kindOfMode(mode) === "file";
 }
 
-/** The folder under `layers/` and the name of a path such as `layers/23/23ax5t.json`; the folder is `""` for other paths. */
+/** The folder under `layers/` and the name of a path; the folder is `""` for other paths. */
 function splitPath(path: string): [folder: string, name: string] {
 	const [, folder = "", name = path] = /^layers\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
 	return [folder, name];
+}
+
+/** Whether a review differs from the served state in a layer. A change of no single layer always does. */
+export async function isProposed(smallkey: string | null, review: Reader, served: Reader): Promise<boolean> {
+	if (smallkey === null) return true;
+	const [proposed, stored] = await Promise.all([review.ids(smallkey), served.ids(smallkey)]);
+	return proposed?.registration !== stored?.registration;
+}
+
+/**
+ * Refuses a new smallkey while another spelling waits for review: only one of them can be accepted.
+ * @param waiting smallkeys that wait, at least all spellings of this one
+ */
+export async function refuseTwin(
+	smallkey: string | null,
+	now: Reader,
+	waiting: (smallkey: string) => Promise<string[]>,
+): Promise<Refusal | null> {
+	if (smallkey === null || (await now.ids(smallkey)) !== null) return null;
+	const isTwin = (other: string) => other !== smallkey && other.toLowerCase() === smallkey.toLowerCase();
+	const twin = (await waiting(smallkey)).find(isTwin);
+	return twin === undefined ? null : twinWaits(smallkey, twin);
 }

@@ -13,11 +13,9 @@ interface Lock {
 }
 
 /**
- * Locks a folder by a listening Unix socket, which the system closes when its process ends: a killed process never blocks
- * the next start, not even in another container.
- * @param activity what the holder does, for messages
+ * Locks a folder by a listening Unix socket, which the system closes with its process: a killed process blocks no start, not
+ * even in another container.
  * @param waiting gets a line before a wait
- * @throws {Error} if another process holds the lock for longer than `maxWaitMs`
  */
 export async function lockFolder(
 	folder: string,
@@ -38,7 +36,7 @@ export async function lockFolder(
 	}
 }
 
-/** Why a disk cannot be written: a service still reads there, and two cannot damage anything. @throws {Error} otherwise */
+/** On such a disk, two services cannot damage anything. @throws {Error} for any other reason */
 function whyUnwritable(error: NodeJS.ErrnoException, folder: string): string {
 	const { code = "" } = error;
 	if (code === "EACCES" || code === "EPERM")
@@ -68,7 +66,6 @@ export async function isFolderLocked(folder: string): Promise<boolean> {
 	return isHeld(path, await numbersOf(path).catch(() => []));
 }
 
-/** Relative if that is shorter. @throws {Error} if it is too long for a socket */
 function socketPath(folder: string, name: string): string {
 	const path = join(folder, name);
 	const near = relative(process.cwd(), path);
@@ -79,9 +76,8 @@ function socketPath(folder: string, name: string): string {
 }
 
 /**
- * Listens at `<path>.<number>`; null if another process does. A number is taken while all lower ones are dead, and only
- * once: link(2) replaces no file, and that of the highest number stays. So of two processes that find a dead lock, one gets
- * the next number, and the other one finds it alive.
+ * Listens at `<path>.<number>`; null if another process does. A number is taken only once, since link(2) replaces no file,
+ * and the highest one stays. So of two processes that find a dead lock, one gets the next number.
  */
 async function tryLock(path: string): Promise<Lock | null> {
 	const numbers = await numbersOf(path);
@@ -94,7 +90,6 @@ async function tryLock(path: string): Promise<Lock | null> {
 	let isTaken = false;
 	try {
 		await files.link(temporary, `${path}.${number}`);
-		// A number that was taken and removed since the first look has a higher one after it.
 		isTaken = (await numbersOf(path)).at(-1) === number;
 		for (const old of isTaken ? numbers : [number]) await files.rm(`${path}.${old}`, { force: true });
 	} catch (error) {
@@ -113,16 +108,18 @@ async function numbersOf(path: string): Promise<number[]> {
 	return numbers.filter((number) => number > 0).sort((a, b) => a - b);
 }
 
-/** At one of the numbers, or, of version 0.1.0, at the path itself. @throws {Error} if one cannot be reached */
+/** Version 0.1.0 listens at the path itself. @throws {Error} if a socket cannot be reached */
 async function isHeld(path: string, numbers: readonly number[]): Promise<boolean> {
-	const sockets = [path, ...numbers.map((number) => `${path}.${number}`)].map(async (socketPath) => {
-		const socket = connect(socketPath);
-		const error = await once(socket, "connect").catch((reason: NodeJS.ErrnoException) => reason);
+	for (const name of [path, ...numbers.map((number) => `${path}.${number}`)]) {
+		const socket = connect(name);
+		const error = await once(socket, "connect").then(
+			() => null,
+			(reason: NodeJS.ErrnoException) => reason,
+		);
 		socket.destroy();
-		if (Array.isArray(error)) return true;
-		// There is none, or it was closed before or while this process connected.
-		if (["ENOENT", "ECONNREFUSED", "ECONNRESET"].includes(error.code ?? "")) return false;
-		throw new Error(`DATA_DIR: cannot lock it with ${path}: ${error.message}`);
-	});
-	return (await Promise.all(sockets)).includes(true);
+		if (error === null) return true;
+		if (!["ENOENT", "ECONNREFUSED", "ECONNRESET"].includes(error.code ?? ""))
+			throw new Error(`DATA_DIR: cannot lock it with ${path}: ${error.message}`);
+	}
+	return false;
 }

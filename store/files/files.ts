@@ -4,7 +4,7 @@ import { type FileHandle, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** Runs a task with the path of a new folder. Only this user may read the folder; it is removed after the task. */
+/** Only this user may read the folder, which is removed after the task. */
 export async function withTemporaryFolder<T>(prefix: string, task: (path: string) => Promise<T>): Promise<T> {
 	const path = await mkdtemp(join(tmpdir(), prefix));
 	try {
@@ -18,10 +18,7 @@ function isMissing(error: unknown): boolean {
 	return (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
-/**
- * The result of a file system call; null if the path does not exist.
- * @throws {Error} with the path, and the reason as cause, for any other failure, such as of the disk or of permissions
- */
+/** @returns null if the path does not exist @throws {Error} with the path, and any other failure as cause */
 export async function ifThere<T>(path: string, call: Promise<T>): Promise<T | null> {
 	return call.catch((error: Error) => {
 		if (isMissing(error)) return null;
@@ -52,15 +49,14 @@ const marks = new Map([
 	["feff", "utf-16be"],
 ]);
 
-/** A file's bytes in UTF-8: Windows PowerShell writes UTF-16, with a byte order mark, where it redirects an output. */
+/** Windows PowerShell writes UTF-16, with a byte order mark, where it redirects an output. */
 export function utf8Of(bytes: Buffer): Buffer {
 	const encoding = marks.get(bytes.toString("hex", 0, 2));
 	return encoding === undefined ? bytes : Buffer.from(new TextDecoder(encoding).decode(bytes));
 }
 
 /**
- * Lists the files below a folder, as relative paths with slashes, unordered. Faster than Node's recursive `readdir`,
- * which calls `stat` for each name.
+ * Relative paths with slashes, unordered. Faster than Node's recursive `readdir`, which calls `stat` for each name.
  * @throws {Error} if the folder does not exist
  */
 export function filesBelow(folder: string): string[] {
@@ -74,9 +70,8 @@ export function filesBelow(folder: string): string[] {
 export type FileCalls = Pick<typeof promises, "open" | "rename" | "rm" | "stat">;
 
 /**
- * Replaces the content of a file atomically: a temporary file beside it is written and synced, and then renamed. The file
- * keeps its owner, and its mode unless all users have rights; its mode is 0600 then. A new file gets the owner of its
- * folder and mode 0600. So root can change the file of a service that runs as another user.
+ * Replaces a file atomically and durably. It keeps its owner, and its mode unless all users have rights: then it gets 0600. A
+ * new file gets the owner of its folder, and 0600. So root can change the file of a service that runs as another user.
  * @param mode of a file that belongs to this user, regardless of the umask
  * @throws {Error} if the file cannot be written or given to its owner; the old file stays
  */
@@ -96,7 +91,6 @@ export async function replaceFile(
 		const what = "there is no room on the disk, and the file stays as it was";
 		throw Object.assign(new Error(`${path}: ${what}`, { cause: error }), { code: "ENOSPC" });
 	}
-	// Syncing the folder makes the new name durable.
 	await using folder = await calls.open(dirname(path), "r");
 	await folder.sync();
 
@@ -109,7 +103,7 @@ export async function replaceFile(
 	}
 }
 
-/** Gives a new file to the owner of the file that it replaces, or of its folder. @returns the mode that it has to get */
+/** @returns the mode that the file has to get */
 async function keepOwner(file: FileHandle, path: string, calls: FileCalls): Promise<number> {
 	const before = await ifThere(path, calls.stat(path));
 	const { uid, gid } = before ?? (await calls.stat(dirname(path)));

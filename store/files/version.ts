@@ -14,18 +14,16 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const commitLength = 12;
 
-let known: string | null | undefined;
+let commit: string | null | undefined;
 
-/**
- * The first digits of the commit of this code, read once per process: from commit.txt, into which `git archive` writes it, or
- * from the checkout; null for a copy of the files without either.
- */
+/** The first digits of the commit of this code; null for a copy of the files. */
 export function readCommit(): string | null {
-	if (known === undefined) known = findCommit();
-	return known;
+	if (commit === undefined) commit = findCommit();
+	return commit;
 }
 
 function findCommit(): string | null {
+	// `git archive` writes the commit there.
 	const archived = readFileSync(new URL("commit.txt", import.meta.url), "utf8").trim();
 	if (/^[0-9a-f]{40,64}$/.test(archived)) return archived.slice(0, commitLength);
 	// Without this check, git would find the repository of a project that has this one as a package.
@@ -40,7 +38,7 @@ function findCommit(): string | null {
 	}
 }
 
-/** Version and commit: `0.2.0 1a2b3c4d5e6f`. */
+/** `0.2.0 1a2b3c4d5e6f` */
 export function versionLine(version = readVersion(), commit = readCommit()): string {
 	return commit === null ? version : `${version} ${commit}`;
 }
@@ -55,13 +53,11 @@ const filesOf = (checkout: string, folder: string) =>
 
 /**
  * A hash of all code, the guide's pages and the versions of the packages, as `files` in package.json names them, without
- * what is built from them (`dist`): SHA-256 in hex. Output with another stamp is rendered again. The modules of a running
- * process do not change, so the stamp is computed once.
- * @param checkout folder of the project
+ * what is built from them (`dist`): SHA-256 in hex. Output with another stamp is rendered again.
  */
 export function codeStamp(checkout = root): string {
-	const known = stamps.get(checkout);
-	if (known !== undefined) return known;
+	const earlier = stamps.get(checkout);
+	if (earlier !== undefined) return earlier;
 	const { files } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")) as { files: string[] };
 	const paths = files.flatMap((name) => (name.endsWith(".md") ? [name] : filesOf(checkout, name)));
 	const hash = createHash("sha256");

@@ -1,5 +1,6 @@
 import { folderOf } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
+import { isProposed, refuseTwin } from "../reader.ts";
 import {
 	type Commit,
 	type Edit,
@@ -19,7 +20,7 @@ import { isAncestor } from "./commands/commits.ts";
 import { GitFailure, GitTimeout } from "./commands/run.ts";
 import { changesOf } from "./commands/tree.ts";
 import { DiskTimeout, type WriteHealth } from "./health.ts";
-import { findTwin, senderOf } from "./review-branches.ts";
+import { senderOf, waitingSpellings } from "./review-branches.ts";
 import type { UsedRequests } from "./used-requests.ts";
 import { BranchHeld, branchName, GroupImport, measured, type StoreBase } from "./writer.ts";
 
@@ -160,8 +161,9 @@ export class GroupWriter {
 		const isWaiting = waits && !isHeld;
 		const base = isWaiting ? from : commit;
 		const reader = branch.readerAt(base);
+		const spellings = (smallkey: string) => waitingSpellings(branch, repository, smallkey);
 		const held = async ({ smallkey }: Meta) =>
-			isHeld ? waitsOf(sender) : findTwin(branch, repository, smallkey, reader);
+			isHeld ? waitsOf(sender) : refuseTwin(smallkey, reader, spellings);
 		return { name, base, reader, isWaiting, held };
 	}
 
@@ -189,17 +191,10 @@ export class GroupWriter {
 			const published = { warnings, published: warnings.length === 0 };
 			return { commit, changed: true, ...(isServed ? published : { branch: name }) };
 		}
-		if (isWaiting && (await this.#isProposed(meta, reader)))
+		const { branch } = this.context;
+		if (isWaiting && (await isProposed(meta.smallkey, reader, branch.readerAt(branch.commit))))
 			return { commit: to, changed: false, branch: name };
 		return { commit: await this.#lastCommitOf(meta, isServed ? to : null), changed: false };
-	}
-
-	/** Whether the state of a review differs from the served one in a layer. A commit of no single layer always does. */
-	async #isProposed({ smallkey }: Meta, reader: CommitReader): Promise<boolean> {
-		if (smallkey === null) return true;
-		const { branch } = this.context;
-		const served = await branch.readerAt(branch.commit).ids(smallkey);
-		return (await reader.ids(smallkey))?.registration !== served?.registration;
 	}
 
 	async #lastCommitOf({ smallkey }: Meta, served: string | null): Promise<string> {

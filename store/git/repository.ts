@@ -7,11 +7,7 @@ import { GitFailure, gitText, runGit } from "./commands/run.ts";
 import { diskReasonOf } from "./health.ts";
 import { branchName, measured, type StoreBase } from "./writer.ts";
 
-/**
- * Installs the hook that judges pushes into a repository.
- * @returns false if the hook cannot run there
- * @throws {Error} if the hook cannot be written
- */
+/** Installs the hook that judges pushes. @returns false if the hook cannot run there */
 export type Guard = (repository: string) => Promise<boolean>;
 
 /**
@@ -41,7 +37,7 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 	}
 }
 
-/** @throws {Error} if the repository belongs to another user, such as root after restoring a backup */
+/** The repository may belong to another user, such as root after restoring a backup. */
 async function checkRights(repository: string): Promise<void> {
 	const denied = await access(repository, constants.W_OK).catch((error: NodeJS.ErrnoException) => error.code);
 	if (denied !== "EACCES") return;
@@ -66,7 +62,7 @@ export async function clearLeftovers(repository: string): Promise<void> {
 	}
 }
 
-/** Writes the two files without layers again, without which git recognizes no repository, where they are damaged. */
+/** Without these two files git recognizes no repository; `git init` writes them again. */
 async function repairFiles({ repository, log }: StoreBase): Promise<void> {
 	for (const [name, pattern] of [
 		["HEAD", /^(?:ref: refs\/\S+|[0-9a-f]{40,64})\s*$/],
@@ -88,7 +84,7 @@ async function syncNew({ repository, sync }: StoreBase): Promise<void> {
 	}
 }
 
-/** Checks git's version: an older one would silently ignore `core.fsync`. @throws {Error} */
+/** An older git would silently ignore `core.fsync`. */
 async function checkVersion(): Promise<void> {
 	const text = await gitText(".", ["--version"]).catch((error: Error) => {
 		throw new Error(`git: must be 2.36 or newer, and in PATH: ${error.message}`);
@@ -105,7 +101,7 @@ const settings: readonly [name: string, value: string][] = [
 	["maintenance.auto", "false"],
 	["receive.autogc", "false"],
 	["receive.fsckobjects", "true"],
-	// A larger pack is refused during its transfer; 100,000 layers take about 40 MB.
+	// 100,000 layers take about 40 MB.
 	["receive.maxinputsize", "268435456"],
 	// A larger file is neither unpacked in memory nor stored as a delta.
 	["core.bigfilethreshold", "8388608"],
@@ -154,16 +150,12 @@ export async function startTask<T>(repository: string, task: () => Promise<T>): 
 
 const maxQuoted = 60;
 
-/**
- * Reads the id of the branch's last commit; null if the repository has no such branch yet.
- * @throws {Error} with advice if the branch exists, and names no commit or a missing one
- */
+/** @returns null if the branch does not exist yet @throws {Error} with advice if it names no commit or a missing one */
 export async function readHead(repository: string, catFile: CatFile): Promise<string | null> {
 	const head = await catFile.read(`refs/heads/${branchName}`);
 	if (head?.type === "commit") return head.id;
 	const text = await readRef(repository);
 	if (text === null) return null;
-	// Without this check, a start would treat a repository with a broken branch as an empty one.
 	throw new Error(
 		[
 			`${join(repository, "refs/heads", branchName)}: must name a commit of the repository, and says`,
@@ -173,7 +165,7 @@ export async function readHead(repository: string, catFile: CatFile): Promise<st
 	);
 }
 
-/** The text of the served branch in its own file or in `packed-refs`; null if neither has it (gitrepository-layout(5)). */
+/** The text of the served branch in its own file or in `packed-refs` (gitrepository-layout(5)). */
 export async function readRef(repository: string): Promise<string | null> {
 	const read = (name: string) =>
 		readFile(join(repository, name), "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -193,8 +185,8 @@ const niceness = 5;
 const busyFactor = 4;
 
 /**
- * Returns git's maintenance of the repository. Each group of commits and each push leaves a pack, and with a commit graph
- * the last commit of a layer is found in 0.01 s in place of 0.1 to 0.8 s (40,000 commits).
+ * Each group of commits and each push leaves a pack. With a commit graph the last commit of a layer is found in 0.01 s in
+ * place of 0.1 to 0.8 s (40,000 commits).
  * @param after runs after a repack: processes may keep packs open that it has removed
  */
 export function createMaintenance(base: StoreBase, after: () => Promise<void>) {

@@ -1,24 +1,14 @@
 import { descriptionPath, folderOf, layerPath } from "../../registry/smallkey.ts";
 import { counted } from "../../registry/untrusted-text.ts";
-import {
-	authorOf,
-	declinedFolder,
-	type Edit,
-	mainTrailer,
-	type Refusal,
-	repairBranch,
-	serviceIdentity,
-	twinWaits,
-} from "../store.ts";
+import { authorOf, declinedFolder, type Edit, mainTrailer, repairBranch, serviceIdentity } from "../store.ts";
 import type { Branch } from "./branch.ts";
-import type { CommitReader } from "./commands/cat-file.ts";
 import { listCommits, personText, readCommits, trailersOf } from "./commands/commits.ts";
 import { gitText, runGit } from "./commands/run.ts";
 import { importCommit } from "./writer.ts";
 
 const maxReviewCommits = 100;
 
-/** The sender of the newest change of a review. @param served the published commit @returns null if no sender made it */
+/** The sender of the newest change of a review. @param served the published commit */
 export async function senderOf(repository: string, served: string, review: string): Promise<string | null> {
 	const words = ["--topo-order", `--max-count=${maxReviewCommits}`, `${served}..${review}`];
 	for await (const { author, committer } of readCommits(repository, await listCommits(repository, words)))
@@ -26,32 +16,24 @@ export async function senderOf(repository: string, served: string, review: strin
 	return null;
 }
 
-/** The refusal of a new smallkey of which another spelling waits for review, or null. @param reader the state without it */
-export async function findTwin(
+/** The spellings of a smallkey that wait for review. */
+export async function waitingSpellings(
 	branch: Pick<Branch, "commit" | "readerAt">,
 	repository: string,
-	smallkey: string | null,
-	reader: CommitReader,
-): Promise<Refusal | null> {
-	if (smallkey === null || (await reader.ids(smallkey)) !== null) return null;
-	const words = [
-		"--ignore-case",
-		`--no-merged=${branch.commit}`,
-		"--format=%(objectname) %(refname:lstrip=3)",
-	];
-	const folder = "refs/heads/register/";
-	const refs = ["*.*", "*/review.*", smallkey].map((name) => `${folder}${name}`);
-	for (const line of (await gitText(repository, ["for-each-ref", ...words, ...refs])).split("\n")) {
+	smallkey: string,
+): Promise<string[]> {
+	const format = "--format=%(objectname) %(refname:lstrip=3)";
+	const refs = ["*.*", "*/review.*", smallkey].map((name) => `refs/heads/register/${name}`);
+	const words = ["for-each-ref", "--ignore-case", `--no-merged=${branch.commit}`, format, ...refs];
+	const lines = (await gitText(repository, words)).split("\n").filter(Boolean);
+	const spellings = lines.map(async (line) => {
 		const [commit = "", name = ""] = line.split(" ");
-		const isOfMany = name.includes(".");
-		const spellings = isOfMany ? await branch.readerAt(commit).keys(folderOf(smallkey), smallkey) : [name];
-		const other = spellings.find((spelling) => spelling !== "" && spelling !== smallkey);
-		if (other !== undefined) return twinWaits(smallkey, other);
-	}
-	return null;
+		return name.includes(".") ? branch.readerAt(commit).keys(folderOf(smallkey), smallkey) : [name];
+	});
+	return (await Promise.all(spellings)).flat();
 }
 
-/** Names of the trailers of a proposal's commit: the first two for every layer, the last one for each place to choose from. */
+/** Trailers of a proposal's commit: the first two for every layer, the last one for each place to choose from. */
 export const repairedTrailer = "Repairs";
 const evidenceTrailer = "Evidence";
 const sureTrailer = "Certainty";
@@ -74,7 +56,7 @@ export interface Proposal {
 
 export type OpenRepair = Awaited<ReturnType<typeof readOpen>>[number];
 
-/** Reads the proposals that wait in a repository. @param base the branch or commit into which they would be merged */
+/** Reads the proposals that wait. @param base the branch or commit into which they would be merged */
 export async function readOpen(repository: string, base: string) {
 	const format = "--format=%(refname:lstrip=2)%00%(objectname)%00%(committerdate:unix)%00%(contents)%01";
 	const folder = `refs/heads/${repairBranch("")}`;
@@ -85,8 +67,8 @@ export async function readOpen(repository: string, base: string) {
 		const valuesOf = (name: string) => trailersOf(message, name);
 		const [smallkeys, evidence] = [valuesOf(repairedTrailer), valuesOf(evidenceTrailer)];
 		const [subject = ""] = message.split("\n");
-		const named = valuesOf(sureTrailer).find((one) => one === "same" || one === "choose");
-		const sure = (named ?? "perhaps") as Proposal["sure"];
+		const certainty = valuesOf(sureTrailer).find((value) => value === "same" || value === "choose");
+		const sure = (certainty ?? "perhaps") as Proposal["sure"];
 		const timeMs = Number(seconds) * 1_000;
 		return { branch, commit, timeMs, smallkeys, subject, sure, evidence, choices: valuesOf(choiceTrailer) };
 	});
@@ -104,8 +86,8 @@ export async function isStale(
 }
 
 /**
- * Reads the evidence of declined proposals: their commits stay on branches under `declined/`. A proposal whose layer had
- * changed before it was declined could not be accepted, so that its decline says nothing about the evidence.
+ * The evidence of declined proposals. One whose layer had changed before could not be accepted, so that its decline says
+ * nothing about the evidence.
  */
 export async function declinedEvidence(repository: string): Promise<Set<string>> {
 	const folder = `refs/heads/${declinedFolder}/${repairBranch("")}`;
@@ -114,7 +96,7 @@ export async function declinedEvidence(repository: string): Promise<Set<string>>
 	const evidence: string[] = [];
 	for (const record of output.toString("utf8").split("\x01\n").filter(Boolean)) {
 		const [last = "", words = ""] = record.split("\0");
-		// On GitHub it is the head of the pull request that was closed; on one machine a commit upon it says who declined it.
+		// The head of a closed pull request on GitHub; on one machine, a commit upon it says who declined it.
 		const isProposal = trailersOf(words, evidenceTrailer).length > 0;
 		const proposal = isProposal ? last : `${last}^`;
 		const message = (await runGit(repository, ["show", "-s", "--format=%B", proposal])).toString("utf8");
@@ -144,7 +126,7 @@ export async function writeProposal(
 	await runGit(repository, ["update-ref", `refs/heads/${branch}`, commit, before?.commit ?? ""]);
 }
 
-/** The message of a proposal's commit, with trailers that later runs read. @param text the evidence, if it is included */
+/** @param text the evidence, if it is included */
 export function messageOf(
 	proposal: Pick<Proposal, "subject" | "smallkeys" | "evidence" | "sure" | "choices">,
 	text = "",

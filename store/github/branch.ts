@@ -11,7 +11,6 @@ export interface Head {
 	files: CommitFiles;
 }
 
-/** In a quiet repository the replay guard needs no other commits. */
 export const recentCommits = 20;
 
 export type PastCommit = Awaited<ReturnType<Github["rest"]["repos"]["listCommits"]>>["data"][number];
@@ -55,16 +54,15 @@ export class Heads {
 	}
 }
 
-/** The contents API does not say that a folder has more. */
+/** The contents API lists no more. */
 const maxListed = 1000;
 
 /** After so many folders all are read at once. */
 const maxFoldersListed = 40;
 
-/** The files of a repository without commits. */
 export const noFiles: CommitFiles = { folder: async () => new Map(), text: async () => "" };
 
-/** The files of one commit. Each folder and file is read once. @param root the id of the commit's tree */
+/** Each folder and file is read once. @param root the id of the commit's tree */
 function filesAt({ rest, repo }: Github, commit: string, root: string): CommitFiles {
 	let listed = 0;
 	let all: Promise<ReadonlyMap<string, Folder> | null> | null = null;
@@ -187,7 +185,7 @@ function authorship(meta: Meta, now: Date) {
 	return { message: commitMessage(meta), author, committer: personAt(serviceAuthor, now) };
 }
 
-/** Makes a commit, on no branch yet. The same arguments give the same commit. @returns its id */
+/** The same arguments give the same commit, on no branch yet. @returns its id */
 async function commitTree(
 	{ rest, repo }: Github,
 	parent: string,
@@ -228,25 +226,6 @@ export async function commitEach(
 		if (tips.at(-1) !== head && !hasTime()) break;
 	}
 	return tips;
-}
-
-/**
- * @param isNew whether the branch is made; one of this name that is left from earlier is replaced
- * @throws {Refused} if another writer has moved the branch in the meantime
- */
-export async function moveBranch(github: Github, branch: string, sha: string, isNew: boolean): Promise<void> {
-	const { rest, repo } = github;
-	const ref = `heads/${branch}`;
-	if (!isNew) return void (await rest.git.updateRef({ ...repo, ref, sha, force: false }));
-	await rest.git.createRef({ ...repo, ref: `refs/${ref}`, sha }).catch((error: unknown) => {
-		const words = error instanceof Refused ? error.words : "";
-		if (/already exists/i.test(words)) return rest.git.updateRef({ ...repo, ref, sha, force: true });
-		// A branch `a` forbids a branch `a/b`, and a rule of the repository may forbid it.
-		if (!/reference update failed/i.test(words)) throw error;
-		const parent = branch.slice(0, branch.lastIndexOf("/"));
-		const why = `a branch ${parent} may be in the way, to be renamed or removed, or a rule`;
-		throw new GithubBusy(300, `GitHub does not make the branch ${branch}: ${words}: ${why}`, "read-only");
-	});
 }
 
 export function emptyRepository(): StoreBusy {

@@ -7,7 +7,7 @@ export interface Github extends Pick<Octokit, "rest" | "paginate" | "request"> {
 }
 
 export interface Connection {
-	/** `owner/name`. */
+	/** `owner/name` */
 	repository: string;
 	/** `https://api.github.com`, or that of a GitHub Enterprise Server. */
 	apiUrl: string;
@@ -19,11 +19,10 @@ export interface Connection {
 
 export interface Authorization {
 	header(github: Github): Promise<string>;
-	/** Drops a token that GitHub no longer accepts; false if there is no way to get another one. */
+	/** Drops a token that GitHub no longer accepts. @returns whether another one can be made */
 	forget(): boolean;
 }
 
-/** GitHub cannot be used now. */
 export class GithubBusy extends StoreBusy {
 	/** @param seconds up to twice as many, so that publishers do not return together @param reason without a secret */
 	constructor(seconds: number, reason: string, code: BusyCode = "github") {
@@ -41,7 +40,6 @@ const raceWords =
 /** A 409 that is no race. */
 const finalWords = /repository is empty|rule violation|protected|through a pull request|required|restricted/i;
 
-/** GitHub has refused a request. */
 export class Refused extends Error {
 	constructor(
 		readonly status: number,
@@ -57,7 +55,7 @@ export class Refused extends Error {
 	}
 }
 
-/** The data of an answer, or null if it is 404. */
+/** @returns null for 404 */
 export async function orNull<T>(answer: Promise<{ data: T }>): Promise<T | null> {
 	const result = await answer.catch((error: unknown) => {
 		if (error instanceof Refused && error.status === 404 && !error.isRace) return null;
@@ -69,7 +67,7 @@ export async function orNull<T>(answer: Promise<{ data: T }>): Promise<T | null>
 const maxAttempts = 4;
 const defaultRetryAfterSeconds = 15;
 
-/** "Wait for at least one minute" (GitHub, "Rate limits for the REST API"). */
+/** GitHub, "Rate limits for the REST API": "wait for at least one minute". */
 const defaultPauseMs = 60_000;
 
 const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
@@ -234,7 +232,7 @@ export function pkcs8Of(privateKey: string): string {
 	}
 }
 
-/** A tag, the length in two bytes, and the content, a character for each byte (X.690, section 8.1). */
+/** A tag, the length in two bytes, and the content, as bytes (X.690, section 8.1). */
 function derValue(tag: string, content: string): string {
 	const { length } = content;
 	return `${tag}\x82${String.fromCharCode(length >> 8, length & 255)}${content}`;

@@ -18,8 +18,8 @@ import { authorizeWith, type Connection, type Credentials, connect, GithubBusy }
 import { type Batch, type Change, failing, makeTogether, type Outcome } from "./group.ts";
 
 /**
- * Longest times of a request, of a change's wait for the changes before it, and of a batch. A publisher gets an answer
- * within the sum of the last two, since proxies wait a minute at most.
+ * Longest times of a request, of a change's wait for the changes before it, and of a batch. Proxies wait a minute at most
+ * for an answer, which takes the sum of the last two.
  */
 const defaultLimits = { requestMs: 4_000, waitMs: 25_000, batchMs: 20_000 };
 
@@ -27,16 +27,15 @@ export interface GithubOptions
 	extends Pick<Connection, "repository" | "now">,
 		Partial<Pick<Connection, "apiUrl" | "fetch" | "sleep">> {
 	auth: Credentials;
-	/** By default `main`. */
 	branch?: string;
-	/** Most changes for which the branch is moved once: an engine may allow few requests. */
+	/** Changes for which the branch is moved once: an engine may allow few requests. */
 	maxBatch?: number;
 	limits?: Partial<typeof defaultLimits>;
 }
 
 /**
- * The layers in a repository on GitHub. A change is a commit on the branch, or a pull request. Waiting changes become
- * commits on top of each other, and the branch is moved once for all of them. An empty repository is an empty catalogue.
+ * The layers in a repository on GitHub. Waiting changes become commits on top of each other, and the branch is moved once
+ * for all of them. An empty repository is an empty catalogue.
  * @throws {Error} if an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
@@ -93,7 +92,7 @@ async function makeChanges(batch: Batch, make: (part: Batch) => Promise<Outcome[
 	}
 }
 
-/** The requests that this process has answered, in the order of their first use. Commits are in the history, too. */
+/** The requests that this process has answered, in the order of their first use. */
 class UsedRequests {
 	readonly #uses = new Map<string, UsedRequest>();
 
@@ -114,7 +113,7 @@ class UsedRequests {
 }
 
 interface QueuedChange extends Change {
-	/** When it stops waiting, in milliseconds since 1970. */
+	/** The end of its wait, in milliseconds since 1970. */
 	until: number;
 	outcome: Outcome | null;
 }
@@ -125,9 +124,9 @@ function groupOf({ meta }: Change): string {
 }
 
 /**
- * Makes changes in batches, in the order of their arrival. Each batch is run by the caller of its first change: on Workers,
- * work belongs to one request. Workers may cancel that request, and its batch then never ends; after `batchMs` another caller
- * runs the next one.
+ * Makes changes in batches, in the order of their arrival. Each batch is run by the caller of its first change, since work
+ * belongs to one request on Workers. These may cancel that request, and its batch then never ends; after `batchMs` another
+ * caller runs the next one.
  */
 class Queue {
 	#waiting: QueuedChange[] = [];
@@ -179,7 +178,6 @@ class Queue {
 	}
 }
 
-/** Resolves at the end of a task, or after some time. */
 async function within(task: Promise<void>, ms: number): Promise<void> {
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	const timeout = new Promise<void>((resolve) => {

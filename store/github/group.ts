@@ -20,14 +20,13 @@ import {
 	type Head,
 	type Heads,
 	makeFirstCommit,
-	moveBranch,
 	noFiles,
 	type PastCommit,
 	recentCommits,
 	type Tip,
 } from "./branch.ts";
 import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
-import { findReview, isProposed, joinMetas, type Review, showReview } from "./review.ts";
+import { findReview, joinMetas, moveBranch, type Review, showReview, waits } from "./review.ts";
 
 export interface Change {
 	edits: Edits;
@@ -38,7 +37,7 @@ export interface Change {
 /** Changes of one branch, which is moved once for them. */
 export interface Batch {
 	changes: Change[];
-	/** When the batch must have ended, in milliseconds since 1970. */
+	/** Its end, in milliseconds since 1970. */
 	until: number;
 	/** Adds the changes that wait now. */
 	fill(): void;
@@ -52,7 +51,7 @@ export interface BatchContext extends Pick<Connection, "now" | "sleep"> {
 	firstUse: (request: string | null) => UsedRequest | undefined;
 }
 
-/** The answer to a sender; throws the error that `edits` threw. */
+/** Throws the error that `edits` threw. */
 export type Outcome = () => Commit | Refusal;
 
 export function failing(error: unknown): () => never {
@@ -121,7 +120,7 @@ async function attempt(context: BatchContext, batch: Batch, earlier: EarlierComm
 	const { tip, outcomes, edits, last } = commits;
 	if (!review || !last || (!open && tip === main.commit)) return outcomes;
 	const { html_url } = await showReview(context, review, main, edits, last);
-	const isWaiting = await Promise.all(batch.changes.map(({ meta }) => isProposed(review, main, meta)));
+	const isWaiting = await Promise.all(batch.changes.map(({ meta }) => waits(review, main, meta)));
 	return outcomes.map((outcome, index) => () => {
 		const result = outcome();
 		if (isRefusal(result) || !(result.changed || isWaiting[index])) return result;
@@ -152,10 +151,11 @@ async function decide(
 	const state = readerOf(head.files);
 	const isUsed = ({ meta }: Change) => wasUsed(github, head, meta, now());
 	// All requests to GitHub are made at once; what they read is kept.
-	const early = changes.map(async (change) => {
-		return changesSomething(await decideAlone(context, change, state, review)) ? isUsed(change) : null;
-	});
-	const used = await Promise.all(early);
+	const used = await Promise.all(
+		changes.map(async (change) => {
+			return changesSomething(await decideAlone(context, change, state, review)) ? isUsed(change) : null;
+		}),
+	);
 	const requests = new Set<string | null>();
 	const decisions: Decision[] = [];
 	for (const [index, change] of changes.entries()) {
@@ -232,9 +232,8 @@ async function makeCommits(
 	const edits = steps.flatMap((step) => step.edits);
 	const last = changes.findLast((_, index) => Array.isArray(decisions[index]))?.meta ?? null;
 	const isJoined = last?.reviewName !== undefined;
-	const joined = steps
-		.slice(0, 1)
-		.map((step) => ({ ...step, meta: joinMetas(steps.map(({ meta }) => meta)), edits }));
+	const meta = joinMetas(steps.map((step) => step.meta));
+	const joined = steps.slice(0, 1).map((step) => ({ ...step, meta, edits }));
 	const hasTime = () => context.now().getTime() < until - reserveMs;
 	const tips = await commitEach(context.github, hasTime, head, isJoined ? joined : steps);
 	const outcomes: Outcome[] = [];

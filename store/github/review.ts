@@ -1,7 +1,7 @@
 import { folderOf } from "../../registry/smallkey.ts";
 import { pointerSegment } from "../../registry/texts.ts";
 import { code, linesWithin, tryJson } from "../../registry/untrusted-text.ts";
-import { readerOf } from "../reader.ts";
+import { isProposed, readerOf, refuseTwin } from "../reader.ts";
 import {
 	authorOf,
 	type Edit,
@@ -10,11 +10,10 @@ import {
 	type Reader,
 	type Refusal,
 	reviewBranch,
-	twinWaits,
 	waitsOf,
 } from "../store.ts";
 import { type Head, type Heads, readHead } from "./branch.ts";
-import type { Github } from "./client.ts";
+import { type Github, GithubBusy, Refused } from "./client.ts";
 
 interface Place {
 	github: Github;
@@ -27,11 +26,11 @@ export interface Review {
 	open: Awaited<ReturnType<typeof listPullRequests>>[number] | null;
 	/** The state on which changes are made. */
 	base: Head;
-	/** Refuses a change while another one waits for review. @param now the state without the change */
+	/** Refuses a change while another one waits. @param now the state without the change */
 	refuse(meta: Meta, now: Reader): Promise<Refusal | null>;
 }
 
-/** Lists the open pull requests of branches of this repository. */
+/** The open pull requests of branches of this repository. */
 async function listPullRequests({ github: { rest, repo, paginate }, branch }: Place) {
 	const pulls = await paginate(rest.pulls.list, { ...repo, state: "open", base: branch, per_page: 100 });
 	return pulls.filter(({ head, base }) => head.repo?.full_name === base.repo.full_name);
@@ -45,8 +44,11 @@ export async function findReview(place: Place & { heads: Heads }, main: Head, me
 	const sender = meta.smallkey === null || meta.reviewName !== undefined ? null : senderOf(base, main);
 	if (sender !== null && sender !== meta.author)
 		return { name, open: null, base: main, refuse: async () => waitsOf(sender) };
-	const refs = pulls.map(({ head }) => head.ref);
-	return { name, open, base, refuse: refuseTwins(place.github, refs) };
+	const spellings = spellingsOn(
+		place.github,
+		pulls.map(({ head }) => head.ref),
+	);
+	return { name, open, base, refuse: ({ smallkey }, now) => refuseTwin(smallkey, now, spellings) };
 }
 
 /** The sender of the newest change of a review; null if none of its newest commits is a sender's. */
@@ -59,21 +61,37 @@ function senderOf(base: Head, main: Head): string | null {
 
 const folder = "register/";
 
-/** Refuses a new smallkey of which another spelling waits on one of these branches. */
-function refuseTwins(github: Github, refs: readonly string[]): Review["refuse"] {
+/** Reads the smallkeys that wait on branches. */
+function spellingsOn(github: Github, refs: readonly string[]) {
 	const names = refs.filter((ref) => ref.startsWith(folder)).map((ref) => ref.slice(folder.length));
 	const groups = names.filter((name) => name.includes(".") && isReviewBranch(folder + name));
-	let reading: Promise<(Head | null)[]> | null = null;
-	return async ({ smallkey }, now) => {
-		if (smallkey === null || (await now.ids(smallkey)) !== null) return null;
-		reading ??= Promise.all(groups.map((name) => readHead(github, folder + name)));
-		const spellings = (await reading).map(async (head) => {
+	let heads: Promise<(Head | null)[]> | null = null;
+	return async (smallkey: string) => {
+		heads ??= Promise.all(groups.map((name) => readHead(github, folder + name)));
+		const keys = (await heads).map((head) => {
 			return head ? readerOf(head.files).keys(folderOf(smallkey), smallkey) : [];
 		});
-		const isTwin = (other: string) => other !== smallkey && other.toLowerCase() === smallkey.toLowerCase();
-		const twin = [...names, ...(await Promise.all(spellings)).flat()].find(isTwin);
-		return twin === undefined ? null : twinWaits(smallkey, twin);
+		return [...names, ...(await Promise.all(keys)).flat()];
 	};
+}
+
+/**
+ * @param isNew whether the branch is made; one of this name that is left from earlier is replaced
+ * @throws {Refused} if another writer has moved the branch in the meantime
+ */
+export async function moveBranch(github: Github, branch: string, sha: string, isNew: boolean): Promise<void> {
+	const { rest, repo } = github;
+	const ref = `heads/${branch}`;
+	if (!isNew) return void (await rest.git.updateRef({ ...repo, ref, sha, force: false }));
+	await rest.git.createRef({ ...repo, ref: `refs/${ref}`, sha }).catch((error: unknown) => {
+		const words = error instanceof Refused ? error.words : "";
+		if (/already exists/i.test(words)) return rest.git.updateRef({ ...repo, ref, sha, force: true });
+		// A branch `a` forbids a branch `a/b`, and a rule of the repository may forbid it.
+		if (!/reference update failed/i.test(words)) throw error;
+		const parent = branch.slice(0, branch.lastIndexOf("/"));
+		const why = `a branch ${parent} may be in the way, to be renamed or removed, or a rule`;
+		throw new GithubBusy(300, `GitHub does not make the branch ${branch}: ${words}: ${why}`, "read-only");
+	});
 }
 
 /** Opens the pull request of a review, or writes its text where it differs: an earlier attempt may have ended before. */
@@ -96,11 +114,8 @@ export async function showReview(
 }
 
 /** Whether a layer that a change leaves as it is waits. */
-export async function isProposed({ open, base }: Review, main: Head, { smallkey }: Meta): Promise<boolean> {
-	if (!open || smallkey === null) return open !== null;
-	const states = [main, base].map(({ files }) => readerOf(files).ids(smallkey));
-	const [served, proposed] = await Promise.all(states);
-	return served?.registration !== proposed?.registration;
+export async function waits({ open, base }: Review, main: Head, { smallkey }: Meta): Promise<boolean> {
+	return open !== null && isProposed(smallkey, readerOf(base.files), readerOf(main.files));
 }
 
 /** For one commit of several requests of a sender. */
@@ -124,7 +139,7 @@ async function textOf(meta: Meta, edits: readonly Edit[], served: Reader, propos
 	return { title: subject, body };
 }
 
-/** A table of what changes, member by member. Null: there is no layer. */
+/** A table of what changes, member by member. @param before null: a new layer @param after null: a removed one */
 export function layerBody(author: string, smallkey: string, before: string | null, after: string | null) {
 	const verb = after === null ? "removes" : before === null ? "registers" : "changes";
 	const intro = `The sender ${code(author)} ${verb} the layer ${code(smallkey)}.`;

@@ -11,16 +11,14 @@ const script = join(root, "store/hook/pre-receive.sh");
 
 const mark = "# The hook of fragment-publisher,";
 
-/** The bundled judge of a push, beside the hook that runs it. */
 const bundleName = "fragment-publisher.mjs";
 
 /** The bundle that the package and the image bring; a checkout has none. */
 export const builtBundle = join(root, "store/hook/dist", bundleName);
 
 /**
- * Installs the hook that judges pushes into a repository. A correct file is not written again. A hook that is not this
- * project's is renamed to `pre-receive.local`, which runs after it. If the hook cannot be written, as on a full disk, the
- * old one stays, and the service starts all the same.
+ * Installs the hook that judges pushes. Another one is renamed to `pre-receive.local`, which runs after it. If the hook cannot
+ * be written, as on a full disk, the old one stays, and the service starts all the same.
  * @param node the absolute path of the Node that runs the hook
  * @returns whether the hook can run there: git silently skips a hook that is not executable
  */
@@ -36,7 +34,7 @@ export async function installHook(
 		);
 	});
 	const hookPath = join(folder, "pre-receive");
-	// If the hook cannot be read, the warning above has the reason, and it cannot be recognized as this project's.
+	// The warning above has the reason.
 	const hook = await readTextIfThere(hookPath).catch(() => null);
 	const isOwn = hook?.includes(mark) && (await succeeds(lstat(join(folder, bundleName))));
 	if (!isOwn) return false;
@@ -46,7 +44,7 @@ export async function installHook(
 	return isRunnable;
 }
 
-/** Writes the files of the hook that are missing or outdated, whole: an incomplete hook would accept every push. */
+/** Files are written whole: an incomplete hook would accept every push. */
 async function update(folder: string, warn: Log["warn"], node: string): Promise<void> {
 	await mkdir(folder, { recursive: true });
 	await renameForeign(folder, warn);
@@ -86,7 +84,7 @@ async function succeeds(call: Promise<unknown>): Promise<boolean> {
 	);
 }
 
-/** Without this check, an older Node would end with an error that does not show the reason. */
+/** An older Node would end with an error that does not show the reason. */
 const checkNode = [
 	'if (Number(process.versions.node.split(".")[0]) < 20) {',
 	'	console.error("refused, because it could not be checked: Node must be 20.11 or newer, not " + process.version);',
@@ -98,7 +96,7 @@ function stampLine(): string {
 	return `// ${codeStamp()}\n`;
 }
 
-/** Bundles the judge of a push into one file that needs only Node. @returns its text */
+/** @returns the judge of a push in one file that needs only Node */
 export async function bundleHook(): Promise<string> {
 	// Imported on demand: these imports take longer than the rest of a start.
 	const { build } = await import("esbuild");

@@ -1,4 +1,4 @@
-// The program that the repository's pre-receive hook runs, as a bundle. It judges a push; exit code 1 refuses it.
+// The program of the repository's pre-receive hook, as a bundle. Exit code 1 refuses a push.
 import { text } from "node:stream/consumers";
 import { visible } from "../../registry/untrusted-text.ts";
 import { judgePush, type Verdict } from "./push.ts";

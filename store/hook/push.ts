@@ -30,17 +30,13 @@ import {
 	type Update,
 } from "./updates.ts";
 
-/** Up to this number of folders, only these folders are listed; above it, all of `layers/` is. */
+/** Of more folders, all of `layers/` is listed. */
 const maxFolders = 200;
 
 /** Bytes of files that are in memory at once: a push may have gigabytes. */
 const maxPortionBytes = 16 << 20;
 
-/**
- * Judges only the files that differ between two commits, by the rules for written layers, like a PUT and a pull request.
- * @param from the commit of the branch; null if the branch does not exist
- * @returns the number of changed layer files; the problems; and the warnings: what is accepted, but looks like a mistake
- */
+/** @param from the commit of the branch; null if the branch does not exist */
 async function judgeCommits(repository: string, from: string | null, to: string) {
 	const changes = await (from === null ? listTree(repository, to, []) : diffTree(repository, from, to, ":/"));
 	const layers = changes.filter(({ path }) => parseLayerPath(path) !== null);
@@ -57,7 +53,9 @@ async function judgeCommits(repository: string, from: string | null, to: string)
 		// Not by a spread, which has a limit of arguments: a push may have 100,000 wrong files.
 		for (const problem of judged.problems) problems.push(problem);
 		for (const [smallkey, { registration }] of judged.layers)
-			warnings.push(...warningsOf(registration).map((one) => ({ ...one, file: layerPath(smallkey) })));
+			warnings.push(
+				...warningsOf(registration).map((warning) => ({ ...warning, file: layerPath(smallkey) })),
+			);
 	}
 	return { layerFiles: layers.length, problems, warnings };
 }
@@ -72,10 +70,7 @@ async function namesAt(
 	return namesOf(folders.length === 0 ? [] : await listTree(repository, commit, where));
 }
 
-/**
- * Reads changed files for the judge, in portions that have all files of a smallkey in any spelling. Files outside
- * `layers/`, and files over their limit, are not read.
- */
+/** Portions have all files of a smallkey in any spelling. Files outside `layers/`, or over their limit, are not read. */
 async function* readPortions(
 	repository: string,
 	changes: readonly PathChange[],
@@ -107,7 +102,6 @@ async function* readPortions(
 
 const isWritten = ({ mode }: PathChange) => mode !== null;
 
-/** Groups changes by the smallkey in lower case, or by the path of a file that is no layer's. */
 function groupsOf(changes: readonly PathChange[]): Iterable<PathChange[]> {
 	const groups = new Map<string, PathChange[]>();
 	for (const change of changes) {
@@ -129,10 +123,7 @@ const maxLineLength = 1_000;
 const maxProblems = 50;
 const maxWarnings = 10;
 
-/**
- * Judges a push before any ref is moved. The push is accepted or refused as a whole.
- * @param quarantine null if the push brings no objects
- */
+/** A push is accepted or refused as a whole. @param quarantine null if it brings no objects */
 export async function judgePush(
 	repository: string,
 	quarantine: Quarantine | null,
@@ -176,11 +167,11 @@ function refusal(lines: readonly string[]): Verdict {
 	return { isAccepted: false, lines: forTerminal(["refused, and nothing was changed:", ...lines]) };
 }
 
-function linesOf(found: readonly FileProblem[], max: number): string[] {
-	const sorted = found.toSorted((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1));
+function linesOf(problems: readonly FileProblem[], max: number): string[] {
+	const sorted = problems.toSorted((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1));
 	const lines = sorted.slice(0, max).map(problemLine);
-	const hidden = found.length - lines.length;
-	const files = new Set(found.map(({ file }) => file)).size;
+	const hidden = problems.length - lines.length;
+	const files = new Set(problems.map(({ file }) => file)).size;
 	if (hidden > 0) lines.push(`and ${hidden} more, in ${counted(files, "file")} in all`);
 	return lines;
 }
@@ -192,24 +183,17 @@ function forTerminal(lines: readonly string[]): string[] {
 	});
 }
 
-/**
- * Limits of a push: bytes of one object, of a commit or tag, and of all objects, unpacked; and the number of objects. A
- * pack of kilobytes can contain gigabytes as deltas, and accepted objects slow down every later command of git.
- */
+/** Bytes of one object, of a commit or tag, and of all objects, unpacked: a pack of kilobytes may have gigabytes as deltas. */
 const maxBytes = 64 << 20;
 const maxCommitBytes = 1 << 20;
 const maxTotalBytes = 4 * 2 ** 30;
 const maxObjects = 2_000_000;
 
-/**
- * Checks the objects of a push against the limits. Git reads their sizes without unpacking them.
- * @param quarantine the folder with the pushed objects
- * @returns the reason to refuse the push, or null
- */
+/** Git reads the sizes without unpacking. @param quarantine the folder with the pushed objects */
 async function findTooLarge(repository: string, quarantine: string): Promise<string | null> {
 	const format = "--batch-check=%(objectname) %(objecttype) %(objectsize)";
 	const args = ["cat-file", "--batch-all-objects", "--unordered", format];
-	// Lists only the pushed objects, not those of the repository itself.
+	// Without the objects of the repository itself.
 	const environment = { GIT_OBJECT_DIRECTORY: quarantine, GIT_ALTERNATE_OBJECT_DIRECTORIES: "" };
 	let objects = 0;
 	let total = 0;

@@ -3,7 +3,7 @@ import { type GitObject, readObjects } from "../git/commands/cat-file.ts";
 import { headerLines, listCommits, maxAheadMs, parseCommit } from "../git/commands/commits.ts";
 import { authorMail, declinedFolder, isReviewBranch, reviewFolders, serviceAuthor } from "../store.ts";
 
-/** A ref that a push would change, as git passes it to a hook (githooks(5), "pre-receive"). */
+/** githooks(5), "pre-receive" */
 export interface Update {
 	from: string | null;
 	to: string | null;
@@ -15,7 +15,7 @@ export const servedRef = "refs/heads/main";
 
 const branches = "refs/heads/";
 
-/** Parses the input of the hook: a line `<from> <to> <ref>` for each ref. */
+/** @param text a line `<from> <to> <ref>` for each ref */
 export function parseUpdates(text: string): Update[] {
 	const lines = text.split("\n").filter(Boolean);
 	return lines.map((line) => {
@@ -24,12 +24,12 @@ export function parseUpdates(text: string): Update[] {
 	});
 }
 
-/** The id of a commit; null for zeros, which git writes if there is none. */
+/** Git writes zeros for a ref that is new or removed. */
 function commitOf(id: string): string | null {
 	return /^0+$/.test(id) ? null : id;
 }
 
-/** Whether a ref is the service's: it only moves forward, and the service has written or accepted all its commits. */
+/** Whether a ref only moves forward, and has only commits that the service has written or accepted. */
 export function isServices(ref: string): boolean {
 	return ref === servedRef || isReviewRef(ref);
 }
@@ -60,13 +60,12 @@ export function findRefProblem({ from, to, ref }: Update): string | null {
 }
 
 /**
- * Why a commit that is new to the service's branches must be refused; null if none must. After a crash, the service
- * recognizes its own commits by their committer, and reads from them which signed requests it has carried out.
+ * Why commits that are new to the service's branches must be refused, or null. After a crash, the service recognizes its own
+ * commits by their committer, and reads from them which signed requests it has carried out.
  */
 export async function findCommitProblem(repository: string, to: string): Promise<string | null> {
 	const reviews = reviewFolders.map((folder) => `--glob=refs/heads/${folder}/*`);
-	const known = ["--not", "--ignore-missing", servedRef, ...reviews];
-	const ids = await listCommits(repository, [to, ...known]);
+	const ids = await listCommits(repository, [to, "--not", "--ignore-missing", servedRef, ...reviews]);
 	for await (const commits of readObjects(repository, "commit", ids)) {
 		for (const commit of commits) {
 			const problem = findAmbiguity(commit) ?? findForgery(commit) ?? findFuture(commit, Date.now());
@@ -76,10 +75,7 @@ export async function findCommitProblem(repository: string, to: string): Promise
 	return null;
 }
 
-/**
- * Why a push must not move the served branch along commits of a review; null if it does not. The commit of a merge says who
- * has accepted a review: a fast-forward has none.
- */
+/** The commit of a merge says who has accepted a review: a fast-forward has none. */
 export async function findUnmerged({ from, to, ref }: Update, repository: string): Promise<string | null> {
 	if (ref !== servedRef || from === null || to === null) return null;
 	const ids = await listCommits(repository, ["--first-parent", to, `^${from}`]);
@@ -92,7 +88,7 @@ export async function findUnmerged({ from, to, ref }: Update, repository: string
 	return null;
 }
 
-/** Why git and the service might read a commit differently; null if they cannot. */
+/** Why git and the service might read a commit differently, or null. */
 function findAmbiguity({ body }: GitObject): string | null {
 	const lines = headerLines(body);
 	for (const name of ["author", "committer"]) {
@@ -105,7 +101,7 @@ function findAmbiguity({ body }: GitObject): string | null {
 	return isUtf8(body) ? null : "must be in UTF-8, and is not";
 }
 
-/** The problem of a commit with a date in the future, which would lead every feed until then; null for any other. */
+/** A commit with a date in the future would lead every feed until then. */
 function findFuture(commit: GitObject, nowMs: number): string | null {
 	const { author, committer } = parseCommit(commit);
 	const latestMs = Math.max(author.timeMs, committer.timeMs);

@@ -7,7 +7,6 @@ import {
 	GitKilled,
 	GitTimeout,
 	gitOutput,
-	runGit,
 	startGit,
 } from "./run.ts";
 
@@ -18,8 +17,8 @@ export interface GitObject {
 }
 
 /**
- * Returns a function that adds output of `git cat-file --batch`, and returns the objects that are complete now, as views of
- * it: `<id> <type> <size>`, line break, content, line break. Any other line, such as `<name> missing`, is null.
+ * @returns adds output of `git cat-file --batch`, and returns the objects that are complete now, as views of it: `<id> <type>
+ * <size>`, line break, content, line break. Any other line, such as `<name> missing`, is null.
  */
 function objectsFrom(): (data: Buffer) => (GitObject | null)[] {
 	let chunks: Buffer[] = [];
@@ -56,11 +55,7 @@ const batchConfig = ["core.deltaBaseCacheLimit=16m"];
 /** A long-lived `git cat-file --batch`: starting git for each read would take 6 ms (row `put-alone`). */
 export type CatFile = ReturnType<typeof openCatFile>;
 
-/**
- * Opens a `git cat-file --batch`, which starts with the first read, and again where it has ended. It reads one object at a
- * time, so that a broken object, at which git ends, fails no other read.
- * @param silenceMs longest time until an answer continues, in milliseconds
- */
+/** Reads one object at a time, so that a broken object, at which git ends, fails no other read. */
 export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
 	let git: ReturnType<typeof startGit> | null = null;
 	let last: Promise<unknown> = Promise.resolve();
@@ -85,7 +80,7 @@ export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
 				if (object !== undefined) return object && { ...object, body: Buffer.from(object.body) };
 			}
 		} catch {
-			// The output was closed: git has ended.
+			// Git has ended.
 		} finally {
 			clearTimeout(timer);
 		}
@@ -102,10 +97,7 @@ export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
 		return result;
 	}
 
-	/**
-	 * Ends the process. Git never retries an object that it has found to be broken, and keeps packs open that a repack has
-	 * removed.
-	 */
+	/** Git never retries an object that it has found to be broken, and keeps packs open that a repack has removed. */
 	async function renew(): Promise<void> {
 		git?.kill();
 		await git?.ended;
@@ -114,8 +106,7 @@ export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
 
 	return {
 		/**
-		 * Reads the object of an id, a ref or `<commit>:<path>`, in the order of the calls; null if there is none. A name must
-		 * not have a line break.
+		 * @param name an id, a ref or `<commit>:<path>`, without a line break
 		 * @throws {GitTimeout} if git is silent for too long; the next read starts another process
 		 */
 		read: (name: string) =>
@@ -134,25 +125,7 @@ export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
 	};
 }
 
-/** The sizes of objects in bytes: id → size, without reading their content. Missing objects are left out. */
-export async function readSizes(
-	repository: string,
-	ids: Iterable<string>,
-): Promise<ReadonlyMap<string, number>> {
-	const unique = [...new Set(ids)];
-	if (unique.length === 0) return new Map();
-	const args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
-	const output = await runGit(repository, args, { input: `${unique.join("\n")}\n` });
-	// `<id> missing` has no size.
-	const sizes = output.toString("latin1").matchAll(/^(\w+) (\d+)$/gm);
-	return new Map(Array.from(sizes, ([, id = "", size]) => [id, Number(size)]));
-}
-
-/**
- * Reads objects of one type by their ids, in that order, in portions as they arrive. For many objects this takes a
- * fraction of the time of single reads: git writes its answers in large blocks (`git cat-file --batch --buffer`).
- * @throws {GitFailure} if the repository does not have one of the objects, or git ends early
- */
+/** Yields objects in the order of their ids, in portions as they arrive. @throws {GitFailure} if one of them is missing */
 export async function* readObjects(
 	repository: string,
 	type: "blob" | "commit",
@@ -172,7 +145,6 @@ export async function* readObjects(
 	}
 }
 
-/** Reads the state at one commit, with later edits that are not committed yet. Each folder is read once. */
 export type CommitReader = ReturnType<typeof openReader>;
 
 export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
@@ -182,17 +154,16 @@ export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
 	const reader = readerOf({ folder, text: textOf });
 
 	async function file(path: string): Promise<LayerFile | null> {
-		const found = await reader.find(path);
-		if (found === null) return null;
-		if (typeof found === "string") return { path, kind: "file", bytes: Buffer.from(found) };
-		const kind = kindOfMode(found.mode);
-		if (kind !== "file") return { path, kind, bytes: new Uint8Array(0) };
-		return { path, kind, bytes: (await object(found.id, "blob", path)).body };
+		const entry = await reader.find(path);
+		if (entry === null) return null;
+		if (typeof entry === "string") return { path, kind: "file", bytes: Buffer.from(entry) };
+		const kind = kindOfMode(entry.mode);
+		return { path, kind, bytes: kind === "file" ? (await object(entry.id, "blob", path)).body : Buffer.of() };
 	}
 
 	function folder(name: string): Promise<Folder> {
-		const known = folders.get(name);
-		if (known) return known;
+		const earlier = folders.get(name);
+		if (earlier) return earlier;
 		layers ??= readLayers();
 		const reading = layers.then((all) => readTree(all.get(name), `layers/${name}`));
 		folders.set(name, reading);
@@ -216,9 +187,9 @@ export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
 	}
 
 	async function object(id: string, type: string, path: string): Promise<GitObject> {
-		const found = await catFile.read(id);
-		if (found?.type !== type) throw new GitDamage(`${type} ${id} of ${path} is missing`);
-		return found;
+		const read = await catFile.read(id);
+		if (read?.type !== type) throw new GitDamage(`${type} ${id} of ${path} is missing`);
+		return read;
 	}
 
 	return { ...reader, folder, file };
@@ -226,12 +197,9 @@ export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
 
 const folderMode = "40000";
 
-/**
- * Parses a tree object: name → entry, in its order. Each entry is `<mode> <name>\0<id>`, with the id in bytes
- * (Pro Git, "Git Objects").
- */
-function parseTree({ id, body }: GitObject): Map<string, { mode: string; id: string }> {
-	const entries = new Map<string, { mode: string; id: string }>();
+/** Each entry is `<mode> <name>\0<id>`, with the id in bytes (Pro Git, "Git Objects"). */
+function parseTree({ id, body }: GitObject): Folder {
+	const entries = new Map<string, FileEntry>();
 	for (let start = 0; start < body.length; ) {
 		const space = body.indexOf(0x20, start);
 		const end = body.indexOf(0, space);

@@ -12,19 +12,18 @@ export interface RawCommit {
 export interface Person {
 	name: string;
 	mail: string;
-	/** Milliseconds since 1970; 0 if the commit has no valid time. */
+	/** 0 if the commit has no valid time. */
 	timeMs: number;
 }
 
-/** `Ada <ada@example.org>` */
 export function personText({ name, mail }: Person): string {
 	return `${name} <${mail}>`;
 }
 
 /**
- * Reads commits by their ids, in that order. `git log --format` would convert a commit by its `encoding` header, which
- * can change or delete the names in it.
- * @throws {GitFailure} if the repository does not have one of the commits
+ * Reads commits in the order of their ids. `git log --format` would convert a commit by its `encoding` header, which can
+ * change or delete the names in it.
+ * @throws {GitDamage} if one of them is missing
  */
 export async function* readCommits(repository: string, ids: readonly string[]): AsyncGenerator<RawCommit> {
 	for await (const commits of readObjects(repository, "commit", ids)) yield* commits.map(parseCommit);
@@ -34,21 +33,21 @@ export async function* readCommits(repository: string, ids: readonly string[]): 
 export const maxAheadMs = 86_400_000;
 
 /**
- * When a commit was made, as far as its date can be believed, since a pushed commit may have any date: not before its
- * parent, not after now, and no later than its parent if the date is too far ahead.
- * @param parentMs the same of its first parent; 0 without one
+ * When a commit was made, since a pushed commit may have any date: not before its parent, not after now, and no later than
+ * its parent if the date is too far ahead.
+ * @param parentMs the same of its first parent; 0 without a parent
  */
-export function believedMs(ownMs: number, parentMs: number, nowMs: number): number {
-	return ownMs > nowMs + maxAheadMs ? parentMs : Math.min(nowMs, Math.max(ownMs, parentMs));
+export function believedMs(dateMs: number, parentMs: number, nowMs: number): number {
+	return dateMs > nowMs + maxAheadMs ? parentMs : Math.min(nowMs, Math.max(dateMs, parentMs));
 }
 
 const maxParents = 100;
 
-/** The believed time of a commit in milliseconds, from its date and those of the commits before it. @throws {GitFailure} */
+/** @throws {GitFailure} */
 export async function believedDate(repository: string, commit: string, nowMs: number): Promise<number> {
 	const words = ["log", "--first-parent", `--max-count=${maxParents}`, "--format=%ct", commit];
 	const seconds = (await gitText(repository, words)).split("\n").map(Number);
-	return seconds.reduceRight((parentMs, own) => believedMs(own * 1_000, parentMs, nowMs), 0);
+	return seconds.reduceRight((parentMs, date) => believedMs(date * 1_000, parentMs, nowMs), 0);
 }
 
 export interface LoggedCommit extends RawCommit {
@@ -57,10 +56,9 @@ export interface LoggedCommit extends RawCommit {
 }
 
 /**
- * Reads the commits that `git log` lists, in its order. A merge has files only with `--first-parent
- * --diff-merges=first-parent`.
+ * Reads the commits that git-log(1) lists. A merge has files only with `--first-parent --diff-merges=first-parent`.
  * @param args the range, and options before it
- * @throws {GitFailure} if there is no such range
+ * @throws {GitFailure}
  */
 export async function* readLog(repository: string, args: readonly string[]): AsyncGenerator<LoggedCommit> {
 	const words = ["log", "--format=%H", "--raw", "-z", "--no-renames", "--root", ...args];
@@ -86,17 +84,14 @@ export async function isShallow(repository: string): Promise<boolean> {
 	return (await gitText(repository, ["rev-parse", "--is-shallow-repository"])) === "true";
 }
 
-/** Ids of the commits that `git rev-list` lists, in its order. @throws {GitFailure} if a named commit does not exist */
+/** @param args of git-rev-list(1) @throws {GitFailure} if a named commit does not exist */
 export async function listCommits(repository: string, args: string[]): Promise<string[]> {
 	const listed: string[] = [];
 	for await (const ids of readRecords(repository, ["rev-list", ...args], "\n")) listed.push(...ids);
 	return listed;
 }
 
-/**
- * Whether a commit has another one in its history.
- * @throws {GitFailure} if either of them is missing, or git fails
- */
+/** @throws {GitFailure} if either commit is missing, or git fails */
 export async function isDescendant(repository: string, earlier: string, later: string): Promise<boolean> {
 	if (earlier === later) return true;
 	// `git rev-list` stops early where dates of commits go back. `--is-ancestor` ends with 1 for no.
@@ -110,7 +105,7 @@ export async function isDescendant(repository: string, earlier: string, later: s
 	);
 }
 
-/** The same; false also if either of them is missing. @throws {GitTimeout} if git does not answer */
+/** False also if either commit is missing. @throws {GitTimeout} */
 export function isAncestor(repository: string, earlier: string, later: string): Promise<boolean> {
 	return isDescendant(repository, earlier, later).catch((error) => {
 		if (error instanceof GitTimeout) throw error;
@@ -118,7 +113,7 @@ export function isAncestor(repository: string, earlier: string, later: string): 
 	});
 }
 
-/** The lines of a commit's header. A continuation line, such as in a signature, starts with a space. */
+/** A continuation line, such as in a signature, starts with a space. */
 export function headerLines(body: Buffer): string[] {
 	const end = body.indexOf("\n\n");
 	return body.toString("utf8", 0, end < 0 ? body.length : end).split("\n");

@@ -27,7 +27,7 @@ export class GitTimeout extends GitFailure {
 	}
 }
 
-/** Another process has ended git. The same request can be repeated. */
+/** Another process has ended git: the same request can be repeated. */
 export class GitKilled extends GitFailure {
 	override name = "GitKilled";
 }
@@ -36,17 +36,16 @@ export class GitDamage extends GitFailure {
 	override name = "GitDamage";
 }
 
-/** The served branch has moved to a commit that does not have the served one in its history: it went back, or was replaced. */
+/** The served branch went back, or was replaced. */
 export class NotDescendant extends GitFailure {
 	override name = "NotDescendant";
 
-	/** @param served the commit that is served; @param found the commit that the branch is at */
 	constructor(
 		readonly served: string,
-		readonly found: string,
+		tip: string,
 	) {
 		super(
-			`the branch main is at ${found.slice(0, 12)}, which does not have ${served.slice(0, 12)}, the last commit served, in its history`,
+			`the branch main is at ${tip.slice(0, 12)}, which does not have ${served.slice(0, 12)}, the last commit served, in its history`,
 		);
 	}
 }
@@ -60,14 +59,13 @@ export interface Quarantine {
 
 const quarantines = new AsyncLocalStorage<Quarantine>();
 
-/** Runs a task whose git processes read the pushed objects, too. */
 export function withQuarantine<T>(quarantine: Quarantine, task: () => Promise<T>): Promise<T> {
 	return quarantines.run(quarantine, task);
 }
 
 /**
- * The environment of every git process. It has no secret of the service and no `GIT_*` variable of its surroundings, which
- * may name another repository, and excludes the operator's own git settings. The repository's own still apply.
+ * No secret of the service, no `GIT_*` variable of its surroundings, which may name another repository, and none of the
+ * operator's git settings. The repository's own still apply.
  */
 function environment(): NodeJS.ProcessEnv {
 	return {
@@ -85,35 +83,27 @@ function environment(): NodeJS.ProcessEnv {
 	};
 }
 
-/**
- * Lowers the priority of a process that was just started, from 0 to 19 below that of this process. A failure has no
- * consequence: a filter of system calls, as systemd and containers have it, may forbid setpriority(2).
- */
+/** @param niceness 0 to 19 below the priority of this process */
 export function lowerPriority(pid: number, niceness: number): void {
 	try {
 		setPriority(pid, Math.min(getPriority() + niceness, 19));
 	} catch {
-		// The process works at the same priority.
+		// A filter of system calls, as systemd and containers have it, may forbid setpriority(2).
 	}
 }
 
 interface RunOptions {
-	/** Its standard input, perhaps in pieces: together they may be longer than the longest possible string. */
+	/** In pieces: together they may be longer than the longest possible string. */
 	input?: string | Uint8Array | readonly string[];
 	limitMs?: number;
 	environment?: Readonly<Record<string, string>>;
-	/** Settings for this command only: `pack.compression=1`. */
+	/** `pack.compression=1` */
 	config?: readonly string[];
 	niceness?: number;
 	signal?: AbortSignal;
 }
 
-/**
- * Runs git in a repository, without a shell.
- * @returns its standard output
- * @throws {GitTimeout} if it takes too long
- * @throws {GitFailure} with git's error output if it exits with another code than 0
- */
+/** @returns git's standard output @throws {GitTimeout | GitFailure} with git's error output */
 export async function runGit(repository: string, args: string[], options: RunOptions = {}): Promise<Buffer> {
 	const { limitMs = defaultCommandMs } = options;
 	const printed: Buffer[] = [];
@@ -127,10 +117,9 @@ export async function gitText(...command: Parameters<typeof runGit>): Promise<st
 }
 
 /**
- * Runs git and yields its output as it arrives. When the loop over the output ends, so does the process.
- * @param options without `limitMs`, git may take any time, as long as it is not silent for `silenceMs` milliseconds
- * @throws {GitTimeout} if git takes too long, or is silent for too long
- * @throws {GitFailure} with git's error output if it exits with another code than 0
+ * Yields git's output as it arrives. When the loop over the output ends, so does the process.
+ * @param options without `limitMs`, git may take any time, as long as it is not silent for `silenceMs`
+ * @throws {GitTimeout | GitFailure} with git's error output
  */
 export async function* gitOutput(
 	repository: string,
@@ -168,11 +157,7 @@ export async function* gitOutput(
 	}
 }
 
-/**
- * Runs git and yields the records of its output, in portions as they arrive.
- * @param separator the end of each record
- * @throws {GitFailure} like `gitOutput`
- */
+/** Yields the records of git's output, in portions as they arrive. @throws {GitTimeout | GitFailure} */
 export async function* readRecords(
 	repository: string,
 	args: string[],
@@ -189,9 +174,8 @@ export async function* readRecords(
 }
 
 /**
- * Starts git in a repository, without a shell.
- * @returns its pipes; `ended`: why it has ended, null if its exit code is 0; and `kill`, which ends it with its child
- * processes, even stopped ones
+ * @returns its pipes; `ended`: null if its exit code is 0; and `kill`, which ends it with its child processes, even stopped
+ * ones
  * @throws {GitFailure} if it cannot be started
  */
 export function startGit(
@@ -211,7 +195,6 @@ export function startGit(
 	child.on("error", () => undefined);
 	const { pid, stdin, stdout } = child;
 	if (pid === undefined) throw new GitFailure("git could not be started");
-	// The processes that git starts inherit the priority.
 	if (niceness > 0) lowerPriority(pid, niceness);
 	let complaint = "";
 	child.stderr.on("data", (data: Buffer) => {

@@ -1,7 +1,7 @@
 import { kindOfMode } from "../../reader.ts";
 import type { Edit } from "../../store.ts";
-import { readObjects, readSizes } from "./cat-file.ts";
-import { readRecords } from "./run.ts";
+import { readObjects } from "./cat-file.ts";
+import { readRecords, runGit } from "./run.ts";
 
 interface CommittedFile {
 	path: string;
@@ -10,7 +10,7 @@ interface CommittedFile {
 }
 
 /**
- * Reads the files of tree entries, in the same order. Links and submodules get empty content.
+ * Reads files in the order of their entries. Links and submodules get empty content.
  * @param standIn the number of zero bytes that stand for the content of an entry; null: the content is read
  */
 export async function readEntries(
@@ -31,10 +31,14 @@ export async function readEntries(
 	});
 }
 
-/** The sizes of the plain files among tree entries, in bytes, without reading them: id → size. */
-export function sizesOf(repository: string, entries: readonly PathChange[]) {
-	const ids = entries.filter(isPlain).map(({ id }) => id as string);
-	return readSizes(repository, ids);
+/** The sizes of plain files in bytes, without reading them: id → size. */
+export async function sizesOf(repository: string, entries: readonly PathChange[]) {
+	const ids = new Set(entries.filter(isPlain).map(({ id }) => id));
+	const args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
+	const output = await runGit(repository, args, { input: [...ids].map((id) => `${id}\n`) });
+	// `<id> missing` has no size.
+	const sizes = output.toString("latin1").matchAll(/^(\w+) (\d+)$/gm);
+	return new Map(Array.from(sizes, ([, id = "", size]) => [id, Number(size)]));
 }
 
 function isPlain({ mode, id }: PathChange): boolean {
@@ -47,7 +51,6 @@ export interface PathChange {
 	id: string | null;
 }
 
-/** The changes of edits, sorted by path. */
 export function changesOf(edits: readonly Edit[]): PathChange[] {
 	const modes = new Map(edits.map(({ path, text }) => [path, text === null ? null : "100644"]));
 	const sorted = [...modes].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -55,8 +58,8 @@ export function changesOf(edits: readonly Edit[]): PathChange[] {
 }
 
 /**
- * Lists the paths under `folder` that differ between two commits, sorted by path. They are parsed while git prints them,
- * so that a hundred thousand paths do not block the event loop.
+ * The paths under a folder that differ between two commits, sorted. They are parsed while git prints them, so that a hundred
+ * thousand paths do not block the event loop.
  */
 export async function diffTree(
 	repository: string,
@@ -67,7 +70,7 @@ export async function diffTree(
 	const args = ["diff-tree", "-r", "-z", "--no-renames", from, to, "--", folder];
 	const changes: PathChange[] = [];
 	let head = "";
-	// git's raw diff format with `-z`: `:<mode> <mode> <id> <id> <status>\0<path>\0`.
+	// `:<mode> <mode> <id> <id> <status>\0<path>\0`
 	for await (const texts of readRecords(repository, args)) {
 		for (const text of texts) {
 			if (head === "") {
@@ -82,7 +85,7 @@ export async function diffTree(
 	return changes;
 }
 
-/** Lists all paths of a commit under one or more folders, as changes from nothing, sorted by path. */
+/** All paths of a commit under folders, as changes from nothing, sorted. */
 export async function listTree(
 	repository: string,
 	commit: string,
@@ -104,11 +107,7 @@ export async function listTree(
 const maxPaths = 500_000;
 const maxPathBytes = 64 << 20;
 
-/**
- * Checks whether a commit has too many files to compare: `diff-tree` keeps all paths in memory before it prints the first
- * one. `ls-tree` keeps none.
- * @returns the reason to refuse the commit, or null
- */
+/** `diff-tree` keeps all paths in memory, and `ls-tree` none. @returns the reason to refuse a commit, or null */
 export async function findTooMany(repository: string, commit: string): Promise<string | null> {
 	let paths = 0;
 	let bytes = 0;
