@@ -2,12 +2,7 @@ export { quote } from "../../site/service/decode.ts";
 
 import { Trouble } from "../../api/service/net/trouble.ts";
 import { isBlockedOn } from "../../registry/addresses.ts";
-import {
-	currentDescription,
-	type Description,
-	type LangDescription,
-	parseDescription,
-} from "../../registry/description.ts";
+import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import {
 	type Cause,
 	type CheckResult,
@@ -96,11 +91,13 @@ export async function eachService<T>(
 	registration: Registration,
 	langs: readonly Lang[],
 	task: (lang: Lang) => Promise<T>,
+	isSeparate = (_lang: Lang) => false,
 ): Promise<[Lang, T][]> {
 	const results = new Map<string, Promise<T>>();
 	const pairs: [Lang, T][] = [];
 	for (const lang of langs) {
-		const service = `${serviceTypeOf(registration, lang)} ${placeOf(registration, lang)}`;
+		const type = serviceTypeOf(registration, lang);
+		const service = `${isSeparate(lang) ? lang : ""} ${type} ${placeOf(registration, lang)}`;
 		const result = results.get(service) ?? task(lang);
 		results.set(service, result);
 		pairs.push([lang, await result]);
@@ -147,9 +144,8 @@ export interface Harvested {
 export function mergeDescription(
 	registration: Registration,
 	harvested: Harvested,
-	stored: string | null,
+	previous: Description | null,
 ): Description | null {
-	const previous = stored === null ? null : parseDescription(stored);
 	const merged: Description = {};
 	for (const lang of harvestedLangs(registration)) {
 		const before = currentDescription(registration, previous, lang);

@@ -77,31 +77,23 @@ export function createHarvestLayer({
 			if (serviceTypeOf(registration, lang) === "ogcWmts") return described;
 			return { ...described, description: await withSiblings(described.description, ending) };
 		};
-		const answers = await eachService(registration, harvestedLangs(registration), (lang) =>
-			orTrouble(describeOwn(lang)),
+		// A document of OGC may have texts in each language.
+		const hasTexts = (lang: Lang) => serviceTypeOf(registration, lang).startsWith("ogc");
+		const answers = await eachService(
+			registration,
+			harvestedLangs(registration),
+			(lang) => orTrouble(describeOwn(lang)),
+			hasTexts,
 		);
-		const [first] = answers;
 		for (const [lang, answer] of answers) {
 			const trouble = answer instanceof Trouble ? answer : answer.missing;
 			if (trouble) harvested.findings.push(findingOf(registration, lang, trouble));
 			if (answer instanceof Trouble) continue;
-			// A service that both languages share may have texts of each.
-			const isShared = first !== undefined && lang !== first[0] && answer === first[1];
-			const texts = isShared && (await orNull(textsOf(registration, lang, ending)));
-			harvested.description[lang] = texts ? { ...answer.description, ...texts } : answer.description;
+			harvested.description[lang] = answer.description;
 			if (trouble) harvested.partial.add(lang);
 		}
 		return harvested;
 	};
-}
-
-/** Null if the document has no texts of its own in the language. */
-async function textsOf(registration: Registration, lang: Lang, clients: Clients) {
-	if (!["ogcWms", "ogcWmts"].includes(serviceTypeOf(registration, lang))) return null;
-	const { description } = await describe(registration, lang, clients);
-	if ("renderer" in description) return null;
-	const { title, abstract, keywords } = description;
-	return { ...(title && { title }), ...(abstract && { abstract }), ...(keywords && { keywords }) };
 }
 
 /**

@@ -50,14 +50,15 @@ function printFindings(
 	layers: readonly { smallkey: string; findings: readonly Finding[] }[],
 	titles: Partial<Record<Finding["state"], string>>,
 	io: Io,
-	noteOf = (_smallkey: string, _state: Finding["state"]) => "",
+	noteOf = (_smallkey: string, _state: string) => "",
 ): number {
 	for (const [state, title] of Object.entries(titles)) {
-		const lines = layers.flatMap(({ smallkey, findings }) => {
-			const ofState = findings.filter((finding) => finding.state === state);
-			const end = noteOf(smallkey, state as Finding["state"]);
-			return ofState.map(({ pointer, text }) => plain(`  ${layerPath(smallkey)}: ${pointer}: ${text}${end}`));
-		});
+		const lines = layers.flatMap(({ smallkey, findings }) =>
+			findings
+				.filter((finding) => finding.state === state)
+				.map(({ pointer, text }) => `${pointer}: ${text}${noteOf(smallkey, state)}`)
+				.map((line) => plain(`  ${layerPath(smallkey)}: ${line}`)),
+		);
 		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
 	}
 	const isWrong = layers.some(({ findings }) => findings.some(({ state }) => state === "wrong"));
@@ -90,7 +91,7 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 		const harvested = await ask(registration, undefined, description);
 		const path = pathInLayers(descriptionPath(smallkey));
 		const before = await readTextIfThere(join(folder, path));
-		const merged = mergeDescription(registration, harvested, before);
+		const merged = mergeDescription(registration, harvested, description);
 		const text = merged && descriptionText(merged);
 		const changed = text !== null && text !== before;
 		if (changed) placeFile(folder, path, Buffer.from(text));

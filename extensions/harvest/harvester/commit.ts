@@ -142,7 +142,7 @@ async function editOf({ smallkey, registration, harvested }: HarvestResult, read
 		langs.some((lang) => current[lang].service_url !== registration[lang].service_url)
 	)
 		return "dropped";
-	const merged = mergeDescription(current, harvested, layer.description);
+	const merged = mergeDescription(current, harvested, descriptionOf(layer));
 	const text = merged && descriptionText(merged);
 	return text === null || text === layer.description
 		? "unchanged"

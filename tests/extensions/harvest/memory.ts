@@ -90,7 +90,11 @@ export async function harvestFrom(
 	stored: string | null = null,
 ) {
 	const harvested = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
-	const description = mergeDescription(registration, harvested, stored);
+	const description = mergeDescription(
+		registration,
+		harvested,
+		stored === null ? null : parseDescription(stored),
+	);
 	const text = description && descriptionText(description);
 	if (text) assert.equal(parseDescription(text), description, "it is read as it was written");
 	const findings = harvested.findings.map(({ state, pointer, text }) => {

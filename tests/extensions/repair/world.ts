@@ -2,7 +2,7 @@ import { createAsk } from "../../../api/service/net/ask.ts";
 import { mergeDescription } from "../../../extensions/harvest/finding.ts";
 import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
 import { type Clients, type CreateClients, limitRequests } from "../../../extensions/repair/run.ts";
-import { type Description, descriptionText } from "../../../registry/description.ts";
+import type { Description } from "../../../registry/description.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { type MemoryAnswer, memoryFetch } from "../harvest/memory.ts";
 import { drawn } from "../harvest/pictures.ts";
@@ -176,7 +176,6 @@ export class MemoryWorld {
 	async describe(registration: Registration, known: Description | null = null) {
 		const harvest = createHarvestLayer({ ask: this.clients().ask, mapWkid: 3978 });
 		const harvested = await harvest(registration, undefined, known);
-		const stored = known && descriptionText(known);
-		return { harvested, description: mergeDescription(registration, harvested, stored) };
+		return { harvested, description: mergeDescription(registration, harvested, known) };
 	}
 }
