@@ -1,8 +1,8 @@
 // npx fragment-publisher harvest, check-services and watch-services: ask the services behind the layers
-import { stat, utimes, writeFile } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InvalidArgumentError } from "commander";
-import pMap from "p-map";
 import type { Io } from "../../../api/configuration.ts";
 import { clientsWith } from "../../../api/service/github.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
@@ -17,7 +17,7 @@ import { descriptionPath, langs, layerPath, parseLayerPath } from "../../../regi
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { layersOption, nameSource, withSource, workingFolder } from "../../../scripts/validate.ts";
-import { ifThere, readIfThere, readTextIfThere } from "../../../store/files/files.ts";
+import { readIfThere, readTextIfThere } from "../../../store/files/files.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { createCheckLayer, type LayerFacts } from "../check-layer.ts";
 import { type Finding, isSick, mergeDescription, quote, resultOf } from "../finding.ts";
@@ -26,6 +26,7 @@ import {
 	pathInLayers,
 	readLayers,
 	refreshText,
+	selectLayers,
 	watchAll,
 	writeHealth,
 } from "../harvester/layers.ts";
@@ -77,14 +78,14 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	io.warn(`Harvesting into ${folder}`);
 	const { network, mapWkid } = readConfiguration(withoutStore(environment));
 	const ask = createHarvestLayer({ ask: clientsWith(network).ask, mapWkid });
-	const layers = await readLayers({ folder }, smallkeys, io);
+	const layers = selectLayers(await readLayers({ folder }, io), smallkeys);
 	const now = io.now().getTime();
 
-	async function isDue({ smallkey, registration, description }: CheckedLayer): Promise<boolean> {
+	function isDue({ smallkey, registration, description }: CheckedLayer): boolean {
 		if (olderThanMs === undefined || !isDescribed(registration, description)) return true;
 		const path = join(folder, pathInLayers(descriptionPath(smallkey)));
-		const file = await ifThere(path, stat(path));
-		return file === null || now - file.mtimeMs >= olderThanMs;
+		const file = statSync(path, { throwIfNoEntry: false });
+		return file === undefined || now - file.mtimeMs >= olderThanMs;
 	}
 
 	async function harvestOne({ smallkey, registration, description }: CheckedLayer) {
@@ -101,12 +102,10 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	}
 
 	const addressOf = ({ registration }: CheckedLayer) => registration.en.service_url;
-	const harvestable = layers
-		.filter((layer) => harvestedLangs(layer.registration).length > 0)
+	const due = layers
+		.filter((layer) => harvestedLangs(layer.registration).length > 0 && isDue(layer))
 		// Layers of one service share cached capabilities.
 		.sort((a, b) => addressOf(a).localeCompare(addressOf(b)));
-	const areDue = await pMap(harvestable, isDue, { concurrency: layersAtOnce });
-	const due = harvestable.filter((_, index) => areDue[index]);
 	const outcomes = await mapWithProgress(due, "harvesting", layersAtOnce, harvestOne);
 	const changed = outcomes.filter((outcome) => outcome.changed).length;
 	const troubled = outcomes.filter((outcome) => outcome.findings.length > 0).length;
@@ -132,7 +131,7 @@ const checkServices = createRun("check-services", async ({ read, environment, io
 	io.warn(`Asking the services behind ${name}`);
 	const { ask } = clientsWith(readConfiguration(withoutStore(environment)).network);
 	const check = createCheckLayer(ask);
-	const layers = await readLayers(source, smallkeys, io);
+	const layers = selectLayers(await readLayers(source, io), smallkeys);
 	const results = await mapWithProgress(layers, "checking", layersAtOnce, async (layer) => {
 		return { ...layer, ...(await check(layer.registration)) };
 	});
@@ -177,9 +176,8 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 	const { owners } = parseOwners(await readIfThere(ownersPath));
 	const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(environment));
 	const { ask } = clientsWith(network);
-	const registered = await readLayers({ folder }, [], io);
-	const layers = await readLayers({ folder }, smallkeys, io);
-	const all = await watchAll(layers, { ask, mapWkid }, publicUrl);
+	const registered = await readLayers({ folder }, io);
+	const all = await watchAll(selectLayers(registered, smallkeys), { ask, mapWkid }, publicUrl);
 	const week = weekOf(io.now());
 	const states = new Map(all.map((layer) => [layer.smallkey, resultOf(layer)]));
 	const health = await writeHealth(folder, states, registered, io.now());

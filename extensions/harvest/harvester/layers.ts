@@ -24,15 +24,24 @@ import { type ClientOptions, createWatchLayer } from "../layer.ts";
 /** `createAsk` bounds the requests. */
 export const layersAtOnce = 64;
 
-/**
- * All layers, or those that a command names. Wrong files are reported and left out.
- * @throws {Error} if a layer does not exist
- */
-export async function readLayers(source: Source, smallkeys: string[], io: Io): Promise<CheckedLayer[]> {
+/** Wrong files are reported and left out. */
+export async function readLayers(source: Source, io: Io): Promise<CheckedLayer[]> {
 	const files = await collectSource(source);
 	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
-	if (smallkeys.length === 0) return [...layers.values()];
+	return [...layers.values()];
+}
+
+/**
+ * Those that a command names, or all.
+ * @throws {Error} if a layer does not exist
+ */
+export function selectLayers(
+	all: readonly CheckedLayer[],
+	smallkeys: readonly string[],
+): readonly CheckedLayer[] {
+	if (smallkeys.length === 0) return all;
+	const layers = new Map(all.map((layer) => [layer.smallkey, layer]));
 	return smallkeys.map((smallkey) => {
 		const layer = layers.get(smallkey);
 		if (!layer) throw new Error(`${smallkey}: there is no such layer, or its file is wrong`);

@@ -29,7 +29,7 @@ import { listTree, readEntries } from "../../../store/git/commands/tree.ts";
 import { readOpen } from "../../../store/git/review-branches.ts";
 import { resultOf } from "../../harvest/finding.ts";
 import { createNotifier } from "../../harvest/harvester/health-checks.ts";
-import { readLayers, watchAll, writeHealth } from "../../harvest/harvester/layers.ts";
+import { readLayers, selectLayers, watchAll, writeHealth } from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
 import { readProve, runProofs } from "../proofs.ts";
 import { needBrowser, openBrowser, reportHtml, reportOf, serveFolder } from "../report.ts";
@@ -140,9 +140,8 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		if (proposed && "ref" in registered)
 			await writeProposedLayers(registered.repository, registered.ref, temporary);
 		const source = proposed ? { folder: join(temporary, "layers") } : registered;
-		const all = await readLayers(source, [], io);
-		const chosen = smallkeys.length > 0 ? await readLayers(source, smallkeys, io) : all;
-		const layers = chosen.filter(({ smallkey }) => !part || isIn(part, smallkey));
+		const all = await readLayers(source, io);
+		const layers = selectLayers(all, smallkeys).filter(({ smallkey }) => !part || isIn(part, smallkey));
 		io.warn(plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
 		const dist = join(temporary, "dist");
 		// The policy of a site with https requests every service over https, also those that are registered

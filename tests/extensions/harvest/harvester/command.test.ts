@@ -198,13 +198,16 @@ test("a picture is asked for in the reference of the viewers' map", async () => 
 	assert.match(peer.asked.find((target) => target.includes("GetMap")) ?? "", "CRS=EPSG%3A3347");
 });
 
-test("layers that are not named keep what is known of them", async () => {
+test("layers that are not named keep what is known of them, and a wrong file is named once", async () => {
 	serveLayer(peer, { feature: json({ features: [] }) });
 	storeFeature("ozone");
 	storeFeature("parks");
 	await run("watch-services");
 	serveLayer(peer);
-	assert.match((await run("watch-services", "parks")).output, "checked 1 layer: 1 well");
+	writeFiles(folder, { "layers/ba/bad.json": "{" });
+	const { output } = await run("watch-services", "parks");
+	assert.match(output, "checked 1 layer: 1 well");
+	assert.is(output.match(/bad\.json/g)?.length, 1);
 	assert.equal(Object.keys(JSON.parse((await health()) ?? "").sick), ["ozone"]);
 });
 
