@@ -41,7 +41,9 @@ export function findingOf(
 	return { state, lang, pointer: `/${lang}/${member}`, what, text };
 }
 
-export function isSick(finding: Finding): finding is Finding & { state: SickState } {
+export type Sick = Finding & { state: SickState };
+
+export function isSick(finding: Finding): finding is Sick {
 	return finding.state !== "well";
 }
 
@@ -105,21 +107,11 @@ export async function eachService<T>(
 	return pairs;
 }
 
-export interface Watched {
-	/** The worse of both languages; null if nothing is wrong. */
-	state: SickState | null;
-	findings: Finding[];
-}
-
-export function watchedOf(findings: Finding[]): Watched {
-	const state = sickStates.find((state) => findings.some((finding) => finding.state === state)) ?? null;
-	return { state, findings };
-}
-
-/** Null if nothing is wrong. */
-export function resultOf({ state, findings }: Watched): CheckResult | null {
-	const cause = findings.find((finding) => finding.state === state)?.what;
-	return state && (cause ? checkResult(state, cause) : { state });
+/** The worst of both languages; null if nothing is wrong. */
+export function resultOf({ findings }: { findings: readonly Finding[] }): CheckResult | null {
+	const sick = findings.filter(isSick);
+	const [worst] = sickStates.flatMap((state) => sick.filter((finding) => finding.state === state));
+	return worst ? checkResult(worst.state, worst.what) : null;
 }
 
 /** Browsers block http on an https site. @param site null: it does not matter */

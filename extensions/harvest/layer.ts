@@ -26,8 +26,6 @@ import {
 	isSick,
 	orNull,
 	orTrouble,
-	type Watched,
-	watchedOf,
 } from "./finding.ts";
 import { lookAtWms } from "./wms/look.ts";
 import { type Clients, createReadCapabilities, describeLayers, within } from "./wms/read-capabilities.ts";
@@ -46,7 +44,7 @@ type AskServices<T> = (
 
 export type HarvestLayer = AskServices<Harvested>;
 
-export type WatchLayer = AskServices<Watched>;
+export type WatchLayer = AskServices<Pick<Harvested, "findings">>;
 
 export async function describe(registration: Registration, lang: Lang, clients: Clients): Promise<Described> {
 	const { service_url: address } = registration[lang];
@@ -121,7 +119,7 @@ export function createWatchLayer(
 			else findings.push(...notes.map((what) => findingOf(registration, lang, { state: "well", what })));
 		}
 		const blocked = blockedOn(site, registration).filter(({ lang }) => well.includes(lang));
-		return watchedOf([...findings, ...blocked]);
+		return { findings: [...findings, ...blocked] };
 	};
 }
 

@@ -9,7 +9,7 @@ import {
 	serviceTypeOf,
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { eachService, isSick, placeOf, type Watched } from "../harvest/finding.ts";
+import { eachService, isSick, placeOf, type Sick } from "../harvest/finding.ts";
 import { createWatchLayer, type WatchLayer } from "../harvest/layer.ts";
 import { type Candidate, CandidateSearch, type SearchOptions, type Tried, withEntry } from "./candidates.ts";
 
@@ -44,22 +44,23 @@ export class RepairSearch {
 
 	/** `why`: why nothing is proposed for a layer that is still sick. */
 	async find(layer: CheckedLayer): Promise<{ isSick: boolean; repair: Repair | null; why: string | null }> {
-		const watched = await this.#watch(layer.registration, undefined, layer.description);
+		const { findings } = await this.#watch(layer.registration, undefined, layer.description);
+		const sick = findings.filter(isSick);
 		const tried = nothingTried();
-		const repair = await this.#findIn(layer, watched, tried);
-		const isSick = watched.state !== null;
-		return { isSick, repair, why: isSick && !repair ? whyNothing(tried) : null };
+		const repair = await this.#findIn(layer, sick, tried);
+		const why = sick.length > 0 && !repair ? whyNothing(tried) : null;
+		return { isSick: sick.length > 0, repair, why };
 	}
 
 	findTarget(layer: CheckedLayer): Promise<Repair | null> {
-		return this.#findIn(layer, { state: null, findings: [] }, nothingTried());
+		return this.#findIn(layer, [], nothingTried());
 	}
 
-	async #findIn(layer: CheckedLayer, { state, findings }: Watched, tried: Tried): Promise<Repair | null> {
+	/** @param sick findings; without one, only permanent redirects are followed */
+	async #findIn(layer: CheckedLayer, sick: readonly Sick[], tried: Tried): Promise<Repair | null> {
 		const { registration } = layer;
-		const sick = findings.filter(isSick);
 		const stateOf = (lang: Lang) => sick.find((finding) => finding.lang === lang)?.state ?? null;
-		const sickLangs = langs.filter((lang) => state === null || stateOf(lang) !== null);
+		const sickLangs = langs.filter((lang) => sick.length === 0 || stateOf(lang) !== null);
 		const results = await eachService(registration, sickLangs, (lang) =>
 			this.#findLang(layer, lang, stateOf(lang), tried),
 		);

@@ -190,7 +190,8 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 		}));
 		await writeFile(textFile, refreshText(layersHealth, { health, week }, owners));
 	}
-	const count = (state: SickState | null) => all.filter((layer) => layer.state === state).length;
+	const count = (state: SickState | null) =>
+		[...states.values()].filter((result) => (result?.state ?? null) === state).length;
 	io.print(
 		`checked ${counted(all.length, "layer")}: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty, ${count("blocked")} blocked`,
 	);

@@ -155,8 +155,9 @@ export function createWatcher(options: WatcherOptions) {
 			if (!layer || !registration || signal.aborted) return;
 			const watched = await watch(registration, signal, descriptionOf(layer));
 			const findings = watched.findings.map((finding) => findingLine(registration, finding));
-			lastChecks.set(smallkey, { state: watched.state, at: now().getTime(), findings });
-			results.set(smallkey, resultOf(watched));
+			const result = resultOf(watched);
+			lastChecks.set(smallkey, { state: result?.state ?? null, at: now().getTime(), findings });
+			results.set(smallkey, result);
 			timer ??= timers.set(storeLater, collectMs);
 		} catch (error) {
 			if (!signal.aborted) log.error(error);

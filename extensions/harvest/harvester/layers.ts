@@ -18,7 +18,7 @@ import { nameOf, type Owners, ownersOf } from "../../../registry/owners.ts";
 import { langs, layerPath } from "../../../registry/smallkey.ts";
 import { code, counted, linesWithin, plain } from "../../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
-import type { Finding, Watched } from "../finding.ts";
+import { type Finding, resultOf } from "../finding.ts";
 import { type ClientOptions, createWatchLayer } from "../layer.ts";
 
 /** `createAsk` bounds the requests. */
@@ -62,14 +62,14 @@ export async function watchAll(
 	layers: readonly CheckedLayer[],
 	clients: ClientOptions,
 	site: string,
-): Promise<(CheckedLayer & Watched)[]> {
+): Promise<(CheckedLayer & { findings: Finding[] })[]> {
 	const watch = createWatchLayer(clients, site);
 	const all = await mapWithProgress(layers, "looking at layers", layersAtOnce, async (layer) => {
 		return { ...layer, ...(await watch(layer.registration, undefined, layer.description)) };
 	});
 	const addresses = all.flatMap(({ registration }) => langs.map((lang) => registration[lang].service_url));
 	const hosts = new Set(addresses.map((address) => new URL(address).host));
-	if (hosts.size > 1 && all.every(({ state }) => state === "down")) {
+	if (hosts.size > 1 && all.every((layer) => resultOf(layer)?.state === "down")) {
 		const [first] = all[0]?.findings ?? [];
 		throw new Error(`none of ${hosts.size} hosts can be asked from here: ${first?.text}`);
 	}

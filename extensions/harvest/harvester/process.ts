@@ -5,7 +5,7 @@ import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { langs } from "../../../registry/smallkey.ts";
 import { lowerPriority } from "../../../store/git/commands/run.ts";
-import { findingOf, type Harvested, type Watched } from "../finding.ts";
+import { findingOf, type Harvested } from "../finding.ts";
 
 /** Of all requests for one layer. */
 export const maxLayerMs = 300_000;
@@ -29,8 +29,6 @@ export interface Order {
 	before: Description | null;
 }
 
-type Result = Harvested & Watched;
-
 /** `orders`: how many ended without a result. */
 interface Failure {
 	reason: Cause;
@@ -39,7 +37,7 @@ interface Failure {
 
 export interface Report {
 	id: number;
-	result: Result | Failure;
+	result: Harvested | Failure;
 }
 
 interface ProcessOptions {
@@ -61,7 +59,7 @@ function startProcess({ module, environment, limits }: ProcessOptions) {
 		env: environment,
 	});
 	if (child.pid !== undefined) lowerPriority(child.pid, niceness);
-	const waiting = new Map<number, (result: Result | Failure) => void>();
+	const waiting = new Map<number, (result: Harvested | Failure) => void>();
 	let lastId = 0;
 
 	function end(reason: Cause): void {
@@ -81,12 +79,12 @@ function startProcess({ module, environment, limits }: ProcessOptions) {
 	});
 
 	/** Rejects if the process does not start. */
-	async function run(order: Omit<Order, "id">): Promise<Result | Failure> {
+	async function run(order: Omit<Order, "id">): Promise<Harvested | Failure> {
 		await ready;
 		lastId += 1;
 		const id = lastId;
 		const timer = setTimeout(() => end(causeOf("read-slow", timeoutMs / 1000)), timeoutMs);
-		const result = await new Promise<Result | Failure>((resolve) => {
+		const result = await new Promise<Harvested | Failure>((resolve) => {
 			waiting.set(id, resolve);
 			// If the process has just ended, its `exit` follows.
 			child.send({ id, ...order } satisfies Order, () => undefined);
@@ -144,7 +142,7 @@ export function createHarvestProcess(options: ProcessOptions) {
 			// It is not known which language's answer ended the process.
 			const trouble = { state: "down", what: result.reason } as const;
 			const findings = langs.map((lang) => findingOf(registration, lang, trouble));
-			return { description: {}, partial: new Set(), state: "down", findings } satisfies Result;
+			return { description: {}, partial: new Set(), findings } satisfies Harvested;
 		};
 
 	return {

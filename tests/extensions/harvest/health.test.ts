@@ -1,5 +1,6 @@
 import * as assert from "uvu/assert";
 import { createAsk } from "../../../api/service/net/ask.ts";
+import { resultOf } from "../../../extensions/harvest/finding.ts";
 import { createHarvestLayer, createWatchLayer } from "../../../extensions/harvest/layer.ts";
 import { isBlank } from "../../../extensions/harvest/wms/look.ts";
 import type { Registration, Registration2 } from "../../../registry/registration.ts";
@@ -28,9 +29,9 @@ async function watch(
 		return typeof feature === "function" ? feature(searchParams) : feature;
 	};
 	const ask = createAsk({ fetch: memoryFetch(answerOf, { asked: requests }), sleep: async () => {} });
-	const { state, findings } = await createWatchLayer({ ask, mapWkid: 3978 }, null)(registration, signal);
+	const { findings } = await createWatchLayer({ ask, mapWkid: 3978 }, null)(registration, signal);
 	const texts = findings.map(({ pointer, text }) => [pointer, text.replace(/^\S+ /, "")]);
-	return { state, requests, findings: texts };
+	return { state: resultOf({ findings })?.state ?? null, requests, findings: texts };
 }
 
 test("a feature layer is well with a feature, empty without, and down where no query is answered; else it is said", async () => {
@@ -105,7 +106,8 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 				? text(document, "text/xml")
 				: json(pathname.endsWith("/query") ? { features: [{}] } : document);
 		const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
-		const { state, findings } = await createWatchLayer({ ask, mapWkid: 3978 }, null)(registration);
+		const { findings } = await createWatchLayer({ ask, mapWkid: 3978 }, null)(registration);
+		const state = resultOf({ findings })?.state ?? null;
 		const said = findings[0]?.text.replace(/^\S+ /, "");
 		const expected = words === undefined ? null : document === site ? "down" : "wrong";
 		assert.equal([state, said], [expected, words], `${service_type} ${JSON.stringify(document)}`);

@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
 import { type Ask, createAsk } from "../../../api/service/net/ask.ts";
 import { createCheckLayer } from "../../../extensions/harvest/check-layer.ts";
+import { resultOf } from "../../../extensions/harvest/finding.ts";
 import { createWatchLayer } from "../../../extensions/harvest/layer.ts";
 import { parseCapabilities } from "../../../extensions/harvest/wms/read-capabilities.ts";
 import { isDescribed } from "../../../registry/description.ts";
@@ -409,10 +410,10 @@ async function lookAt(
 		return { type: "image/png", body: answer ? drawn : blank };
 	};
 	const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
-	const { state, findings } = await createWatchLayer({ ask, mapWkid: 3978 }, site)(registration);
+	const { findings } = await createWatchLayer({ ask, mapWkid: 3978 }, site)(registration);
 	const query = Object.fromEntries(new URLSearchParams(pictures[0]));
 	return {
-		state,
+		state: resultOf({ findings })?.state ?? null,
 		query,
 		pictures,
 		said: findings.filter(({ lang }) => lang === "en").map(({ text }) => text.replace(/^\S+ /, "")),

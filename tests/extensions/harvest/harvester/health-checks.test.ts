@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { messageOf, verify } from "../../../../api/senders.ts";
-import type { Watched } from "../../../../extensions/harvest/finding.ts";
+import type { Finding } from "../../../../extensions/harvest/finding.ts";
 import {
 	createNotifier,
 	createWatcher,
@@ -52,12 +52,12 @@ function missing(layer: string) {
 	return { cause: `has no layer ${layer} among its 2`, code: "no-layer", values: [layer, "2"] };
 }
 
-function watched(registration: Registration): Watched {
+function watched(registration: Registration): { findings: Finding[] } {
 	const { layer = "" } = registration.en as { layer?: string };
 	const state = states.get(layer) ?? null;
 	const what = causeOf("no-layer", layer, 2);
 	const findings = state ? [{ state, lang: "en" as const, pointer: "/en/layer", what, text: layer }] : [];
-	return { state, findings };
+	return { findings };
 }
 
 async function put(smallkey: string, layer = smallkey): Promise<void> {
