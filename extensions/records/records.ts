@@ -1,3 +1,4 @@
+// OGC API Records 1.0 (OGC 20-004r1): layers as records of the collection `layers`. Pure.
 import type { ExtensionFile } from "../../api/service/extensions.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { type Problem, problemAt, type Text, textOf } from "../../registry/texts.ts";
@@ -106,8 +107,8 @@ export function searchedText(entry: Entry): string {
 	return folded(texts.join("\0"));
 }
 
-/** Whether an entry matches a query. @param text returns its searched text; called only if `q` is given */
-export function isWanted(
+/** @param text returns the searched text of an entry; called only if `q` is given */
+export function isMatch(
 	entry: Entry,
 	{ q, bbox, ids, types }: ItemsQuery,
 	text: (entry: Entry) => string,
@@ -120,8 +121,6 @@ export function isWanted(
 	const searched = text(entry);
 	return q.some((phrase) => searched.includes(phrase));
 }
-
-/** OGC API Records 1.0 (OGC 20-004r1): layers as records of the collection `layers`. Pure. */
 
 /** A link of OGC API (Common, "Link"): `rel`, `href`, and further members. */
 type Link = Readonly<Record<"rel" | "href", string> & Record<string, string>>;

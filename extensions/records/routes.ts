@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import { type Client, type OtherRoute, type Question, Room } from "../../api/context.ts";
 import { answerTagged, machineHeaders, type Reply, refusalCaching, textReply } from "../../api/reply.ts";
 import { eachInSlices } from "../../publish/file-writer.ts";
@@ -12,7 +11,7 @@ import {
 	catalogOf,
 	description,
 	type ItemsQuery,
-	isWanted,
+	isMatch,
 	json,
 	parseItemsQuery,
 	recordOf,
@@ -23,21 +22,10 @@ import {
 /** Most searches that run or wait; they run one after the other. */
 export const maxSearches = 64;
 
-/** Most entries of all results that are kept. */
-const maxKeptEntries = 1_000_000;
-
-/**
- * Searches all entries in slices that let other requests through. Results are kept for their other pages,
- * until the entries change.
- */
+/** Searches all entries in slices that let other requests through. */
 export function createSearch() {
 	const room = new Room(maxSearches);
 	const texts = new WeakMap<Entry, string>();
-	const results = new LRUCache<string, readonly Entry[]>({
-		maxSize: maxKeptEntries,
-		sizeCalculation: ({ length }) => length + 1,
-	});
-	let searched: readonly Entry[] | null = null;
 	let last: Promise<unknown> = Promise.resolve();
 
 	const textOf = (entry: Entry) => {
@@ -46,23 +34,15 @@ export function createSearch() {
 		return text;
 	};
 
-	async function search(entries: readonly Entry[], query: ItemsQuery): Promise<readonly Entry[]> {
-		if (searched !== entries) results.clear();
-		searched = entries;
-		const known = results.get(query.text);
-		if (known) return known;
+	async function search(entries: readonly Entry[], query: ItemsQuery): Promise<Entry[]> {
 		const matches: Entry[] = [];
 		await eachInSlices(entries, (entry) => {
-			if (isWanted(entry, query, textOf)) matches.push(entry);
+			if (isMatch(entry, query, textOf)) matches.push(entry);
 		});
-		results.set(query.text, matches);
 		return matches;
 	}
 
-	/**
-	 * @param load returns all entries: the same array as long as they are the same
-	 * @returns the entries that match, in their order; null if too many searches wait
-	 */
+	/** @returns the entries that match, in their order; null if too many searches wait */
 	return async (load: () => Promise<readonly Entry[]>, query: ItemsQuery, client: Client) => {
 		const held = room.hold(client);
 		if (held.take(1)) return null;
@@ -141,20 +121,20 @@ export function recordsRoutes(catalogue: Catalogue, search = createSearch()): Ot
 	}
 
 	async function answerItems(query: string, site: string, api: string, question: Question): Promise<Reply> {
-		const wanted = parseItemsQuery(query);
-		if ("code" in wanted) return problem(400, wanted);
-		const found = await search(() => catalogue.entries.bySmallkey(), wanted, question.client);
-		if (!found) return problem(503, problemAt("", "busy"), { "Retry-After": "1" });
-		const { limit, offset, text } = wanted;
-		const features = found.slice(offset, offset + limit).map((entry) => recordOf(entry, site));
+		const parsed = parseItemsQuery(query);
+		if ("code" in parsed) return problem(400, parsed);
+		const matches = await search(() => catalogue.entries.bySmallkey(), parsed, question.client);
+		if (!matches) return problem(503, problemAt("", "busy"), { "Retry-After": "1" });
+		const { limit, offset, text } = parsed;
+		const features = matches.slice(offset, offset + limit).map((entry) => recordOf(entry, site));
 		const link = (rel: string, start: number) => {
 			const href = `${api}${items}?${text && `${text}&`}limit=${limit}&offset=${start}`;
 			return { rel, type: geoJson, href };
 		};
 		const links = [link("self", offset), json("collection", `${api}collections/layers`)];
 		if (offset > 0) links.push(link("prev", Math.max(offset - limit, 0)));
-		if (offset + limit < found.length) links.push(link("next", offset + limit));
-		const counts = { numberMatched: found.length, numberReturned: features.length };
+		if (offset + limit < matches.length) links.push(link("next", offset + limit));
+		const counts = { numberMatched: matches.length, numberReturned: features.length };
 		const value = { type: "FeatureCollection", ...counts, features, links };
 		return jsonReply(value, question.ifNoneMatch, geoJson);
 	}

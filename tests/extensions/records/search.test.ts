@@ -28,7 +28,7 @@ test("more than 10 phrases, 200 characters of them, or a long query are refused"
 	assert.is(query(worst).q?.length, 10);
 });
 
-test("the largest search of 20,000 layers lets other requests through; its result is kept until the catalogue changes", async () => {
+test("the largest search of 20,000 layers lets other requests through", async () => {
 	const search = createSearch();
 	let [turns, isOver] = [0, false];
 	const count = () => {
@@ -39,10 +39,7 @@ test("the largest search of 20,000 layers lets other requests through; its resul
 	assert.equal(await search(all, query(worst), []), []);
 	isOver = true;
 	assert.ok(turns > 2, `${turns} turns`);
-	const first = await search(all, query("q=rivers 7&limit=5"), []);
-	assert.is(await search(all, query("q=rivers 7&limit=5&offset=5"), []), first);
-	const changed = entries.slice(0, 8);
-	assert.equal(await search(async () => changed, query("q=rivers 7"), []), [entries[7]]);
+	assert.equal(await search(async () => entries.slice(0, 8), query("q=rivers 7"), []), [entries[7]]);
 });
 
 test("searches wait for each other; too many are refused, and one address leaves room for others", async () => {
@@ -60,7 +57,7 @@ test("searches wait for each other; too many are refused, and one address leaves
 	const flood = Array.from({ length: 100 }, (_, index) => ask(`flood${index}`, "192.0.2.1"));
 	const other = ask("rivers 3", "192.0.2.2");
 	const answers = await Promise.all(flood);
-	assert.is(answers.filter((found) => found !== null).length, maxSearches / 8);
+	assert.is(answers.filter((matches) => matches !== null).length, maxSearches / 8);
 	assert.equal((await other)?.length, 1);
 	assert.is(most, 1, "one at a time");
 	assert.equal(await ask("later", "192.0.2.1"), []);
