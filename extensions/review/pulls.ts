@@ -10,6 +10,7 @@ export interface OpenPull {
 	user: { login: string; id: number } | null;
 	head: { sha: string; ref: string; repo: { full_name: string } | null };
 	requested_reviewers?: { login: string }[] | null;
+	labels: { name: string }[];
 }
 
 /** A pull request and its reviewed commit: the jobs of the workflow `layers` pass these on as JSON. */
@@ -47,16 +48,14 @@ export async function findPulls(
 ): Promise<PullRef[]> {
 	const { head, missing, author, now } = options;
 	const open = await openPulls(github, base);
-	const refs: PullRef[] = [];
-	for (const pull of partOf(
-		open.filter((pull) => head === undefined || pull.head.sha === head),
-		now,
-	)) {
-		const { sha } = pull.head;
-		const run = missing && findCheckRun(await readCheckRuns(github, sha), missing, author);
-		if (!run || run.output.title === unableTitle) refs.push({ number: pull.number, head: sha });
+	const refs = open.map(({ number, head: { sha } }): PullRef => ({ number, head: sha }));
+	const chosen: PullRef[] = [];
+	const matching = refs.filter((pull) => head === undefined || pull.head === head);
+	for (const pull of partOf(matching, now)) {
+		const run = missing && findCheckRun(await readCheckRuns(github, pull.head), missing, author);
+		if (!run || run.output.title === unableTitle) chosen.push(pull);
 	}
-	return refs;
+	return chosen;
 }
 
 /** Parses the output of `npx fragment-publisher pull-requests`. @throws {Error} if it is anything else */
@@ -97,11 +96,7 @@ const labels = ["layer", "removal", "code", "service"] as const;
 export async function labelPull(github: Github, pull: OpenPull): Promise<string[]> {
 	const { rest, repo, paginate } = github;
 	const issue = { ...repo, issue_number: pull.number };
-	const about = { ...repo, pull_number: pull.number, per_page: 100 };
-	const [files, present] = await Promise.all([
-		paginate(rest.pulls.listFiles, about),
-		paginate(rest.issues.listLabelsOnIssue, { ...issue, per_page: 100 }),
-	]);
+	const files = await paginate(rest.pulls.listFiles, { ...repo, pull_number: pull.number, per_page: 100 });
 	const fitting = new Set<(typeof labels)[number]>();
 	for (const { filename, status } of files) {
 		if (!filename.startsWith("layers/")) fitting.add("code");
@@ -109,7 +104,7 @@ export async function labelPull(github: Github, pull: OpenPull): Promise<string[
 			fitting.add(status === "removed" ? "removal" : "layer");
 	}
 	if (isOfRepository(github, pull) && isOwnBranch(pull.head.ref)) fitting.add("service");
-	const names = new Set(present.map(({ name }) => name));
+	const names = new Set(pull.labels.map(({ name }) => name));
 	const missing = [...fitting].filter((name) => !names.has(name));
 	if (missing.length > 0) await rest.issues.addLabels({ ...issue, labels: missing });
 	// Another run or a person may have removed it.
@@ -145,7 +140,6 @@ export async function writeComment(
 	return before ? "edited" : "posted";
 }
 
-/** A check of a commit, as GitHub shows it beside a pull request. */
 interface CheckRun {
 	name: string;
 	conclusion: "success" | "failure";

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { type Files, freshSuite, Repository, wellsService } from "../../helpers/world.ts";
 import { missingRclone, startS3 } from "../hosting/s3-server.ts";
 import { featureFile, nowhere, ownersFile, wmsFile } from "./repository.ts";
-import type { Run } from "./runner/workflow.ts";
+import type { Run } from "./runner/play.ts";
 import { World } from "./runner/world.ts";
 
 let world: World;

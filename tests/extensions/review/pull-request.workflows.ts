@@ -8,7 +8,6 @@ let world: World;
 
 const test = freshSuite("a pull request, as GitHub runs it", async (use) => {
 	world = await World.open({
-		"SECURITY.md": "how to report\n",
 		"layers/owners.json": ownersFile,
 		"layers/aa/aaa.json": wmsFile("a", nowhere),
 		"layers/bb/bbb.json": wmsFile("b", nowhere),
@@ -93,17 +92,6 @@ test("code that a pull request brings is read, and is in no checkout of a job th
 	assert.is(workspaces.length, 4);
 	for (const cwd of workspaces)
 		assert.is(spawnSync("grep", ["-rlF", evil, ".", "--exclude-dir=.git"], { cwd }).status, 1, cwd);
-});
-
-test("a pull request that lists no file, and whose merge would write another one, is never green", async () => {
-	world.hide("SECURITY.md", "no reports, please\n");
-	const pull = world.propose("mallory", "mallory:change", (work) =>
-		work.git("checkout", "-q", "-B", "head", "hiding"),
-	);
-	assert.equal(pull.files, []);
-	await world.settle();
-	assert.equal(world.obstacles(pull), ["layers is failure", "owners is failure"]);
-	assert.match(world.peer.comments[0]?.body ?? "", "It cannot be merged: 2 merge bases");
 });
 
 test.run();

@@ -107,6 +107,7 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			mergeable: pull.mergeable === undefined ? true : pull.mergeable,
 			commits: pull.allCommits ?? commitsOf(pull).length,
 			changed_files: pull.changedFiles ?? pull.files.length,
+			labels: (pull.labels ?? []).map((name) => ({ name })),
 			requested_reviewers: peer.requested
 				.filter((one) => one.number === pull.number)
 				.map((one) => known(one.login)),
@@ -184,7 +185,6 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		},
 		"PATCH /issues/comments/(\\d+)": ([id], body) =>
 			Object.assign(peer.comments.find((one) => one.id === Number(id)) ?? {}, body),
-		"GET /issues/(\\d+)/labels": ([number]) => labelsOf(number),
 		"POST /issues/(\\d+)/labels": ([number], body) => {
 			const pull = pullOf(number);
 			pull.labels = [...(pull.labels ?? []), ...(body.labels as string[])];

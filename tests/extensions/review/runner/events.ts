@@ -1,8 +1,6 @@
 import { parse } from "yaml";
 import type { PeerCheck } from "../approvals/review-peer.ts";
-import { filled } from "./expressions.ts";
-import { play } from "./runner.ts";
-import type { Host, Run, Start, Workflow } from "./workflow.ts";
+import { filled, type Host, play, type Run, type Start, type Workflow } from "./play.ts";
 
 interface Waiting {
 	file: string;

@@ -4,8 +4,8 @@ import glob from "fast-glob";
 import { cleanEnvironment, packageFolders, root } from "../../../helpers/process.ts";
 import type { Files } from "../../../helpers/world.ts";
 import { bot, type PeerCheck } from "../approvals/review-peer.ts";
+import type { Host } from "./play.ts";
 import { makeShims } from "./programs.ts";
-import type { Host } from "./workflow.ts";
 import type { World } from "./world.ts";
 
 const key = "the App's private key";

@@ -6,13 +6,12 @@ import { cleanEnvironment } from "../../../helpers/process.ts";
 import { type Files, Repository } from "../../../helpers/world.ts";
 import type { JsonServer } from "../../../scripts/json-server.ts";
 import { bot, type ReviewPeer, startReviewPeer } from "../approvals/review-peer.ts";
-import { hide } from "../repository.ts";
 import { Events } from "./events.ts";
 import { answerGh, answerMore } from "./github.ts";
 import { makeHost, obstaclesOf, projectFiles } from "./host.ts";
+import type { Host, Run } from "./play.ts";
 import { startPrograms, updateHook } from "./programs.ts";
 import { Pull } from "./pull.ts";
-import type { Host, Run } from "./workflow.ts";
 
 /**
  * A GitHub with one repository, `maps/layers`, that has the workflows of this checkout: what happens there starts them, as
@@ -124,11 +123,6 @@ export class World {
 		this.peer.pulls.push(pull);
 		this.#pullEvent(pull, "pull_request", { action: "opened" });
 		return pull;
-	}
-
-	hide(path: string, content: string): void {
-		hide(this.work, path, content);
-		this.#send("main", "refs/heads/main");
 	}
 
 	rename(pull: Pull, title: string): void {
