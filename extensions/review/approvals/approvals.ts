@@ -52,7 +52,7 @@ function listed(names: readonly string[], max: number): string {
 
 export const askedMarker = "<!-- fragment-publisher: asked -->";
 
-/** A mention reaches owners without write access. */
+/** A mention reaches owners without write access, of whom GitHub accepts no request for a review. */
 export function askingText(logins: readonly string[]): string {
 	const mentions = logins.map((login) => `@${login}`).join(" ");
 	return `${askedMarker}\n${mentions}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;

@@ -13,9 +13,7 @@ import { isReviewBranch } from "../../../store/store.ts";
 import {
 	findCheckRun,
 	findComment,
-	ignoreAnswer,
 	isOfRepository,
-	nullIfRefused,
 	type OpenPull,
 	readComments,
 	setCheckRun,
@@ -39,8 +37,8 @@ import { type PullState, readState, type StateSource } from "./pull-state.ts";
 /** The check that a ruleset requires. */
 const checkName = "owners";
 
-/** People that one run asks for a review: GitHub accepts 15 per pull request. */
-const maxRequests = 10;
+/** People that one run asks for a review. */
+const maxAsked = 10;
 
 type Comments = Awaited<ReturnType<typeof readComments>>;
 
@@ -74,10 +72,7 @@ export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<strin
 	return [`${conclusion}: ${title}`, ...(conflict ? [conflict] : []), ...(isMerged ? ["merged"] : [])];
 }
 
-/**
- * Asks the owners whose approval is missing, each once: by a request for a review where GitHub accepts it, which it does
- * only for people with access, else by a comment that mentions them.
- */
+/** Asks the owners whose approval is missing, each once, unless a person has requested a review of them. */
 async function askOwners(
 	{ rest, repo }: Github,
 	{ number, requested_reviewers }: OpenPull,
@@ -91,20 +86,8 @@ async function askOwners(
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
 	const people = new Map(missing.flatMap(({ canApprove }) => canApprove.map(({ id, login }) => [id, login])));
 	const open = [...people].filter(([id, login]) => !reviewers.has(id) && !logins.has(login.toLowerCase()));
-	const outside: string[] = [];
-	for (const [, login] of open.slice(0, maxRequests)) {
-		// GitHub refuses the answer to a token that may not push: then it is not known.
-		const collaborator = await rest.repos
-			.checkCollaborator({ ...repo, username: login })
-			.catch(nullIfRefused);
-		if (!collaborator) outside.push(login);
-		else
-			await rest.pulls
-				.requestReviewers({ ...repo, pull_number: number, reviewers: [login] })
-				.catch(ignoreAnswer);
-	}
-	if (outside.length > 0)
-		await rest.issues.createComment({ ...repo, issue_number: number, body: askingText(outside) });
+	const body = askingText(open.slice(0, maxAsked).map(([, login]) => login));
+	if (open.length > 0) await rest.issues.createComment({ ...repo, issue_number: number, body });
 }
 
 /** GitHub starts no workflow of a pull request that has a conflict. @returns what was done; null if nothing was */

@@ -15,7 +15,6 @@ let folder: string;
 
 const test = freshSuite(".github/send-plan.sh", async (use) => {
 	peer = use(await startReviewPeer());
-	peer.collaborators.add("ann");
 	for (const from of ["maps:register/abc", "carl:register/abc", "maps:change"]) {
 		const pull = { author: "carl", from, base: "main", sha: head, files: [], reviews: [] };
 		peer.pulls.push({ number: peer.pulls.length + 1, ...pull });
@@ -91,10 +90,11 @@ test("a check that was judged earlier is replaced, also after another App has ma
 	assert.is(peer.checks.at(-1)?.conclusion, "success");
 });
 
-test("what GitHub refuses keeps nothing else from being sent; of a request for a review that is no fault", async () => {
-	const ask = (login: string) => planned("POST", "pulls/1/requested_reviewers", { reviewers: [login] });
+test("what GitHub refuses keeps nothing else from being sent; of a label that is gone that is no fault", async () => {
+	const unlabel = planned("DELETE", "issues/1/labels/code");
+	peer.answers.push({ path: /labels\/code$/, status: 404, message: "Label does not exist" });
 	const comment = planned("POST", "issues/1/comments", { body: "a\n\tb `c` $(d) é" });
-	assert.is((await send([ask("ann"), ask("stranger"), comment])).status, 0);
+	assert.is((await send([unlabel, comment])).status, 0);
 	const texts = peer.comments.map(({ body }) => body);
 	assert.equal(texts, ["a\n\tb `c` $(d) é"]);
 	peer.answers.push({ path: /comments\/99$/, status: 404, message: "Not Found" });

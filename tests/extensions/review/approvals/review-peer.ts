@@ -67,7 +67,6 @@ function createState() {
 		accounts: new Set<string>(),
 		/** Ids of accounts that are not `idOf` their login. */
 		ids: new Map<string, number>(),
-		collaborators: new Set<string>(),
 		checks: [] as PeerCheck[],
 		comments: [] as { number: number; id: number; body: string; author?: string }[],
 		issues: [] as PeerIssue[],
@@ -136,12 +135,6 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			}),
 		"GET /issues/(\\d+)/events": ([number]) =>
 			(pullOf(number).baseChanges ?? []).map((created_at) => ({ event: "base_ref_changed", created_at })),
-		"POST /pulls/(\\d+)/requested_reviewers": ([number], body) => {
-			const [login = ""] = body.reviewers as string[];
-			if (!peer.collaborators.has(login)) return null;
-			peer.requested.push({ number: Number(number), login });
-			return {};
-		},
 		"GET /pulls/(\\d+)/commits": ([number]) =>
 			commitsOf(pullOf(number)).map(({ author, committer, mail = "a@b.example", message = "a commit" }) => {
 				return {
@@ -209,7 +202,6 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		"GET /users/([^/]+)": ([login]) =>
 			accountWhere((one) => one.login.toLowerCase() === login?.toLowerCase()),
 		"GET /user/(\\d+)": ([id]) => accountWhere((one) => one.id === Number(id)),
-		"GET /collaborators/([^/]+)": ([login = ""]) => (peer.collaborators.has(login) ? {} : null),
 		"GET (?:/repos/([^/]+)/layers)?/activity": ([owner = "maps"], _body, query) => {
 			const from = `${owner}:${query.get("ref")?.replace("refs/heads/", "")}`;
 			const pushers = peer.pulls.find((pull) => pull.from === from)?.pushers;
