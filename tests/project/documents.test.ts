@@ -55,6 +55,15 @@ test("every link leads to a page, and to a heading of it", () => {
 	assert.equal(missing(/\]\(((?!\w+:)[^)\s]+)\)/g, isThere), []);
 });
 
+test("every file and folder of the project that a page names is there", () => {
+	const form =
+		/`((?:registry|store|publish|api|site|scripts|extensions|deploy|tests|docs|\.github)\/[\w./-]+)`/g;
+	assert.equal(
+		missing(form, (name) => existsSync(join(root, name))),
+		[],
+	);
+});
+
 test("every command and script that a page names is there", async () => {
 	const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 	assert.equal(
