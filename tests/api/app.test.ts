@@ -11,7 +11,6 @@ import { words } from "../helpers/world.ts";
 
 const settings = { basePath: "", docsMaxKeys: 9, targets: targetNames };
 
-/** What a route comes to, in a few words. */
 function said(method: string, target: string, basePath = ""): string {
 	const route = routeOf(method, target, { ...settings, basePath });
 	if (route.kind !== "refused") return route.kind;
@@ -56,19 +55,14 @@ test("one table of routes, for every engine", () => {
 		["GET /v1/update/all", "405 method: must be POST, not GET, Allow: POST"],
 		["POST /v2/refresh/all?", "400 path: a write must have no query"],
 		["PUT /register/", "write"],
-		["GET /register/a", "405 method: must be PUT or DELETE, not GET, Allow: DELETE, PUT"],
 		["TRACE /v1/register/a", "405 method: must be PUT or DELETE, not TRACE, Allow: DELETE, PUT"],
-		["PUT /register/a?", "400 path: a write must have no query"],
-		["PUT //register/a", literal],
 		["PUT /register/%2e%2e/a", literal],
 		["PUT http://h/register/a", literal],
-		["PUT /register/a\\b", literal],
 		["PUT register/a", literal],
 		[`PUT /v1/updatefeature/${"%41".repeat(64)}`, "write"],
 		[`PUT /register/${"x".repeat(247)}`, tooLong],
 		[`PUT //${"x".repeat(300)}/x`, tooLong],
 		[`POST /v2/refresh/${"x".repeat(60_000)}`, tooLong],
-		["DELETE /v1/v1/register/a", notFound],
 		["POST /registers/a", "404 empty"],
 		["GET /", "404 empty"],
 	];

@@ -8,7 +8,6 @@ const test = freshSuite("writes with a condition", () => ({ handlers: new Handle
 
 const target = "/register/k";
 
-/** The ETag of a registration: its git blob id. */
 async function tagOf(text: string): Promise<string> {
 	const { registration } = parseRegistration(new TextEncoder().encode(text), "written");
 	assert.ok(registration);

@@ -3,7 +3,6 @@ import { type Client, onceEach, Room, TokenBuckets } from "../../api/context.ts"
 import { clientOf } from "../../api/node/address.ts";
 import { test } from "../helpers/suite.ts";
 
-/** Buckets, and their clock, which a test moves. */
 function open(perMinute: number, burst: number, bytesPerDay = 1_000_000) {
 	const clock = { ms: 1_000_000 };
 	return { clock, buckets: new TokenBuckets({ perMinute, burst, bytesPerDay }, () => new Date(clock.ms)) };
@@ -65,7 +64,6 @@ function clientAt(address: string): Client {
 	return clientOf({ socket: { remoteAddress: address }, headers: {} } as never, []).shares;
 }
 
-/** Takes pieces for a client until it is refused. @returns their number, and why there was no more */
 function fill(room: Room, address: string, amount = 1) {
 	for (let taken = 0; ; taken += 1) {
 		const reason = room.hold(clientAt(address)).take(amount);

@@ -1,6 +1,5 @@
 import { type Hashes, hashes } from "../../store/hashes.ts";
 
-/** Calls `note` for each hash that is made while `run` lasts. */
 export async function notingHashes<T>(
 	note: (name: keyof Hashes, bytes: Uint8Array, key?: Uint8Array) => void,
 	run: () => Promise<T>,

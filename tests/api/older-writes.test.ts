@@ -12,7 +12,6 @@ const test = freshSuite("the older service's own writes", async () => {
 	return { handlers, harvests };
 });
 
-/** An update: a target and a body. */
 const update = (target: string, body: unknown): Write => ({
 	target,
 	body: typeof body === "string" ? body : JSON.stringify(body),

@@ -1,46 +1,24 @@
 import * as assert from "uvu/assert";
 import { routeOf } from "../../api/app.ts";
 import { answerRead } from "../../api/read.ts";
-import { smallkeysOf } from "../../api/read-request.ts";
 import type { Reply } from "../../api/reply.ts";
 import type { Fragment, TargetName } from "../../registry/targets/facts.ts";
 import { targetNames } from "../../registry/targets/table.ts";
-import { etagOf } from "../../store/hashes.ts";
 import { partsOf, textOf as text } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";
 import { words } from "../helpers/world.ts";
 
 const encoder = new TextEncoder();
 
-/** Reads a fragment from memory. */
 type Read = (path: string) => Fragment | null;
 
-/** Fragments of v0.9, in both languages: `a` and `B`. */
-const fragments: Read = (path) => {
-	const [target, , smallkey] = partsOf(path);
-	if (target !== "v0.9" || !["a", "B"].includes(smallkey)) return null;
-	const body = encoder.encode(`"${smallkey}"`);
-	return { body, etag: etagOf(body) };
-};
-
-function readFrom(from: Read, target: string, ifNoneMatch: string | null = null, docsMaxKeys = 1000): Reply {
-	const route = routeOf("GET", target, { basePath: "", docsMaxKeys, targets: targetNames });
+function readFrom(from: Read, target: string): Reply {
+	const route = routeOf("GET", target, { basePath: "", docsMaxKeys: 1000, targets: targetNames });
 	if (route.kind === "refused") return route.reply;
 	if (route.kind !== "doc" && route.kind !== "docs") throw new Error(`${target}: ${route.kind}`);
-	return answerRead(route, ifNoneMatch, (folder, key) => from(`${folder}/${key}`)) as Reply;
+	return answerRead(route, null, (folder, key) => from(`${folder}/${key}`)) as Reply;
 }
 
-const read = (target: string, ifNoneMatch: string | null = null) => readFrom(fragments, target, ifNoneMatch);
-
-test("docs answers 414 over the different keys that may be fetched", () => {
-	assert.is(readFrom(fragments, "/v0.9/docs/en/a,B,a,B", null, 2).status, 200);
-	assert.is(readFrom(fragments, "/v0.9/docs/en/a,B,none", null, 2).status, 414);
-	const settings = { basePath: "", docsMaxKeys: 9, targets: targetNames };
-	const route = routeOf("GET", "/v0.9/docs/en/a,B,a,!,", settings);
-	assert.equal(route.kind === "docs" && smallkeysOf(route.items), ["a", "B"]);
-});
-
-/** Fragments of a size for every key: an E2 byte and a separator in each. */
 function sized(bytes: number): Read {
 	// U+22A8 and U+22A9 have two of the bytes of a separator.
 	const head = '{"a":"\u2028’⊨⊩';
@@ -62,14 +40,6 @@ test("docs over 32 MB with repeats is 414 before anything is put together", () =
 	assert.is(script.body.length, 0);
 });
 
-test("a conditional read that is 304 puts no body together", () => {
-	const target = `/v0.9/docs/en/${Array(100).fill("k").join(",")}`;
-	const { ETag } = readFrom(sized(9_000), target).headers;
-	assert.is(readFrom(sized(9_000), target, `"x", W/${ETag}`).status, 304);
-	assert.is(readFrom(sized(9_000), target, `x${ETag}`).status, 200);
-});
-
-/** Answers of a service that has `a` in every target, each with the name and the language as its fragment. */
 function everyTarget(
 	path: string,
 	chosen: readonly TargetName[] = targetNames,
@@ -86,27 +56,6 @@ function everyTarget(
 	return { said, type: reply.headers["Content-Type"] ?? "", etag: reply.headers.ETag ?? "" };
 }
 
-test("each target is read at its own addresses, and has its own element for an unknown key", () => {
-	const at = (path: string) => everyTarget(path).said;
-	assert.is(at("/v0.9/doc/en/a"), '"v0.9 en"');
-	assert.is(at("/doc/en/a"), '"v0.9 en"', "as the older service had it at its root");
-	assert.is(at("/docs/fr/a,x"), '["v0.9 fr",{"error_code":404,"smallkey":"x"}]');
-	assert.is(at("/v1/docs/en/x,a,!"), '[null,"v1 en",null]');
-	assert.is(at("/v2/docs//en/a,x"), '["v2 en",null]', "GeoView's own default address");
-	assert.is(at("/v2/docs/en/x,x"), "[null,null]");
-	assert.is(at("/v2/docs/en/x?callback=f"), "/**/f([]);");
-	assert.is(at("/v1/docs/en/x"), "[null]");
-	assert.is(at("/ramp4/en/a"), '"ramp4 en"');
-	assert.is(at("/ramp4/en/x,a,!"), '["ramp4 en"]');
-	assert.is(at("/ramp4/en/x%2Cx?callback=f"), "/**/f([]);");
-	for (const path of words(`
-		/v2/doc///en/a /v3/doc/en/a /ramp4/en/x /v1/doc/en/x /ramp4/doc/en/a v1/doc/en/a
-	`))
-		assert.is(at(path), "404", path);
-	for (const path of ["/v1/doc//a", "/v1/doc/de/a", "/ramp4/de/a", "/v2/docs//de/a", "/docs/EN/a"])
-		assert.is(at(path), "400", path);
-});
-
 test("TARGETS chooses what is served", () => {
 	const at = (path: string) => everyTarget(path, ["v1"]).said;
 	assert.is(at("/v1/doc/en/a"), '"v1 en"');
@@ -114,9 +63,17 @@ test("TARGETS chooses what is served", () => {
 		assert.is(at(path), "404", path);
 });
 
-test("the portal asks by a query, and its answer is wrapped", () => {
+test("each target has its own element for an unknown key, and the portal's answer to a query is wrapped", () => {
 	const wrap = (rcs: string) => `{"response":{"rcs":${rcs},"gcs":[]}}`;
 	const table: [path: string, answer: string][] = [
+		["/docs/fr/a,x", '["v0.9 fr",{"error_code":404,"smallkey":"x"}]'],
+		["/v1/docs/en/x,a,!", '[null,"v1 en",null]'],
+		["/v2/docs//en/x,x", "[null,null]"],
+		["/v2/docs/en/x?callback=f", "/**/f([]);"],
+		["/ramp4/en/x,a,!", '["ramp4 en"]'],
+		["/v2/doc///en/a", "404"],
+		["/v1/doc//a", "400"],
+		["/docs/EN/a", "400"],
 		["/vcs?lang=fr&id=a,x", wrap('{"fr":["v2 fr"]}')],
 		["/vcs?id=a%2Cx%2Ca&referrer=host.example&lang=fr", wrap('{"fr":["v2 fr","v2 fr"]}')],
 		["/vcs?lang=en&id=a+b", wrap('{"en":[]}')],
@@ -147,21 +104,6 @@ test("v1 has lists in drawing order: lower ranks first, what has none between, e
 	assert.is(list(""), '["point2","line","polygon2","wms",null,"point1","polygon1","line","point2"]');
 	for (const path of words("/v0.9/docs/en/a/sort /v1/doc/en/a/sort /v2/docs/en/a/sort /v1/docs/en/a/other"))
 		assert.is(readFrom(ranked, path).status, 404, path);
-});
-
-test("an answer with an unknown key is cached for 5 seconds, so that no cache hides a new layer", () => {
-	const inEveryTarget: Read = (path) => fragments(`v0.9/doc/en/${partsOf(path)[2]}`);
-	const cachingOf = (path: string) => readFrom(inEveryTarget, path).headers["Cache-Control"];
-	const minute = "public, max-age=60, stale-while-revalidate=60, stale-if-error=86400";
-	for (const path of ["/v0.9/docs/en/a", "/docs/en/a,a", "/v1/docs/en/a?callback=f", "/vcs?lang=en&id=a"])
-		assert.is(cachingOf(path), minute, path);
-	const paths = ["/v0.9/docs/en/a,none", "/v0.9/docs/en/none?callback=f", "/v0.9/docs/en/!", "/docs/fr/a,"];
-	for (const name of ["v1/docs", "v2/docs", "ramp4", "terria"]) paths.push(`/${name}/en/none,a`);
-	paths.push("/v1/docs/en/a,none/sort", "/v2/docs/en/none", "/vcs?lang=en&id=a,none");
-	for (const path of paths) assert.is(cachingOf(path), "public, max-age=5", path);
-	const incomplete = read("/v0.9/docs/en/a,none");
-	const unchanged = read("/v0.9/docs/en/a,none", incomplete.headers.ETag);
-	assert.equal([unchanged.status, unchanged.headers["Cache-Control"]], [304, "public, max-age=5"]);
 });
 
 test.run();

@@ -5,15 +5,12 @@ import { Handlers, manual, type Requests, type Write, wms } from "../helpers/han
 import { Local } from "../helpers/local.ts";
 import { freshSuite, sharedSuite } from "../helpers/world.ts";
 
-/** A service whose state is compared around each refusal. */
 type Service = Requests & { state(): Promise<string>; restart?: () => Promise<void> };
 
-/** A request that is signed now and may be sent again later, as it is. */
 function capture({ now }: Service, write: Omit<Write, "timestamp">): Write {
 	return { ...write, timestamp: new Date(now).toISOString() };
 }
 
-/** Sends a request and checks its status, and that nothing has changed if it is refused. */
 async function expect(service: Service, write: Write, status: number, text = ""): Promise<Response> {
 	const before = await service.state();
 	const answer = await service.write(write);
@@ -22,7 +19,6 @@ async function expect(service: Service, write: Write, status: number, text = "")
 	return answer;
 }
 
-/** A captured request, its first status, what happens then, and its status after that. */
 type Row = [
 	name: string,
 	first: (key: string) => [before: string | null, write: Omit<Write, "timestamp">, status: number],
@@ -78,7 +74,6 @@ const rows: readonly Row[] = [
 	],
 ];
 
-/** Runs a row. The first answer comes again as long as nothing has changed. */
 async function replay(service: Service, key: string, [name, first, later, again]: Row): Promise<void> {
 	const [before, write, status] = first(key);
 	if (before !== null) await service.put(before);
@@ -173,7 +168,6 @@ onDisk(
 		const first = capture(local, { target: at("killed"), body: wms("one") });
 		const base = await local.git("rev-parse", "refs/heads/main");
 		await expect(local, first, 201);
-		/** Removes the ends of all requests from the log, and what the files show: the process was killed before both. */
 		const kill = async () => {
 			await local.stop();
 			await rm(join(local.folder, "dist.served"), { recursive: true, force: true });

@@ -179,7 +179,6 @@ test("a 401 has one text for a wrong signature and an unknown sender, and a hint
 	assert.is(await reasonOf({ headers: { Sender: null } }), "missing header");
 });
 
-/** The status of a write, and the name and length of each hash that it costs. */
 async function costOf(write: HandledWrite, { context }: Handlers): Promise<[number, string[]]> {
 	const calls: string[] = [];
 	const note = (name: string, bytes: Uint8Array) => calls.push(`${name} ${bytes.length}`);

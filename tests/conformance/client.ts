@@ -2,16 +2,13 @@ import { request } from "node:http";
 import { sign } from "../../api/senders.ts";
 import { senders } from "./engine.ts";
 
-/** An answer as it came. */
 export interface Answer {
 	status: number;
 	headers: Record<string, string | undefined>;
-	/** The body as bytes, and as UTF-8. */
 	bytes: Buffer;
 	text: string;
 }
 
-/** What a request says beside its method and target. */
 export interface Words {
 	headers?: Record<string, string>;
 	body?: string | Uint8Array;
@@ -52,21 +49,17 @@ export function ask(origin: string, method: string, target: string, words: Words
 	});
 }
 
-/** What is signed; what is left out is right. */
 export interface Signed {
 	sender?: string;
 	secret?: string;
 	timestamp?: string;
-	/** The path that is signed, where it is not the one that is sent. */
 	path?: string;
-	/** The body that is signed, where it is not the one that is sent. */
 	signedBody?: string;
 	body?: string | Uint8Array;
 	/** Headers over the signed ones; undefined leaves one out. */
 	headers?: Record<string, string | undefined>;
 }
 
-/** The headers of a signed request. */
 export async function signedHeaders(target: string, signed: Signed = {}): Promise<Record<string, string>> {
 	const { sender = "jstest", timestamp = new Date().toISOString(), path = target } = signed;
 	const known = senders[sender as keyof typeof senders];
@@ -79,7 +72,6 @@ export async function signedHeaders(target: string, signed: Signed = {}): Promis
 	);
 }
 
-/** Sends a signed write. */
 export async function write(
 	origin: string,
 	method: string,

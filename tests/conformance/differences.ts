@@ -1,6 +1,5 @@
 import type { Candidate } from "./engine.ts";
 
-/** What engines do before the service's own code runs, by their names in docs/hosting.md. */
 export const differences = {
 	/** URL parsing in front of the worker resolves `..` and `.`, makes `\` a `/`, and cuts at `#`. */
 	"dot segments": ["Workers", "Workers with R2"],
@@ -16,7 +15,6 @@ export const differences = {
 	"preflight of a file": ["Workers"],
 } as const satisfies Record<string, readonly Candidate["name"][]>;
 
-/** Whether an engine has a known difference. */
 export function differs(candidate: Candidate, name: keyof typeof differences): boolean {
 	return (differences[name] as readonly string[]).includes(candidate.name);
 }

@@ -8,7 +8,6 @@ import { assertReadHeaders, assertRefused } from "./reads.ts";
 
 const script = "application/javascript; charset=utf-8";
 
-/** GET docs: several fragments, JSONP, and the limits. */
 export function docsTests(test: Test, candidate: Candidate, engine: () => Engine): void {
 	const get = (target: string) => ask(engine().origin, "GET", target);
 	const missing = (smallkey: string) => ({ error_code: 404, smallkey });

@@ -1,11 +1,8 @@
 import { wmsImage } from "../../registry/generic.ts";
 import { manual } from "../helpers/local.ts";
 
-/** A service under test, known by its address only. */
 export interface Engine {
-	/** Address without a path: `http://127.0.0.1:40123`. */
 	origin: string;
-	/** `DOCS_MAX_KEYS` of it. */
 	docsMaxKeys: number;
 	/** Whether a registration can be read at the moment of its 201. */
 	published: boolean;
@@ -14,7 +11,6 @@ export interface Engine {
 	stop(): Promise<void>;
 }
 
-/** An engine that can be started, or why it cannot be had on this machine. */
 export interface Candidate {
 	/** As in the known differences of docs/hosting.md. */
 	name: "Node" | "Workers" | "Workers with R2" | "nginx";
@@ -23,7 +19,6 @@ export interface Candidate {
 	start(layers: ReadonlyMap<string, string>): Promise<Engine>;
 }
 
-/** The senders of every engine under test. */
 export const senders = {
 	jstest: "test_-k",
 	narrow: { key: "narrow secret, it's", smallkeys: ["ab*", "x?"] },
@@ -37,7 +32,6 @@ const featureServer = {
 	service_url: "https://host.example/FeatureServer",
 };
 
-/** The registrations that every engine serves: a smallkey and the text of its payload. */
 export const layers: ReadonlyMap<string, string> = new Map([
 	["23ax5t", manual],
 	["a+b=c", wms("plus")],
@@ -57,21 +51,17 @@ export const layers: ReadonlyMap<string, string> = new Map([
 	["whole", version2({ service_type: "ogcWms", recursive: true })],
 ]);
 
-/** Those of them that every target can express; the others are of version 2.0. */
 export const plainKeys: readonly string[] = [...layers.keys()].slice(0, -7);
 
-/** A payload of version 2.0 with one node for both languages. */
 function version2(node: object): string {
 	const whole = { service_url: "https://host.example/MapServer", ...node };
 	return JSON.stringify({ version: "2.0", en: whole, fr: whole });
 }
 
-/** The manual's payload with another layer's name, which is the fragment's `displayName` and `layerName`. */
 export function wms(name: string): string {
 	return manual.replaceAll('"limits"', JSON.stringify(name));
 }
 
-/** A feature payload. */
 export function featurePayload(): string {
 	const entry = '{"service_url":"https://host.example/MapServer/1","service_name":"Wells"}';
 	return `{"version":"1.0.0","payload_type":"feature","en":${entry},"fr":${entry}}`;

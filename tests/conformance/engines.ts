@@ -15,7 +15,6 @@ import { startPeer } from "../store/github-peer.ts";
 import { write } from "./client.ts";
 import { type Candidate, type Engine, senders } from "./engine.ts";
 
-/** Starts the Node server, with variables over the tests' own. */
 export async function startNode(
 	layers: ReadonlyMap<string, string>,
 	env: Record<string, string> = {},
@@ -78,14 +77,12 @@ export function printed(child: ChildProcess, pattern: RegExp): Promise<RegExpExe
 	});
 }
 
-/** Ends a child process and waits until it has ended. */
 export async function end(child: ChildProcess): Promise<void> {
 	const closed = new Promise((resolve) => child.once("close", resolve));
 	child.kill("SIGTERM");
 	await closed;
 }
 
-/** Writes a folder of layers and builds it. */
 export async function buildDist(
 	layers: ReadonlyMap<string, string>,
 	folder: string,
@@ -105,7 +102,6 @@ export async function buildDist(
 	return out;
 }
 
-/** `npx fragment-publisher workers` on a build, with variables; its address, and how to end it. */
 export async function startWorkers(dist: string, words: string[], env: Record<string, string>) {
 	const folder = await temporaryFolder();
 	const child = spawn(process.execPath, [...startWords("workers"), "--dist", dist, ...words], {
@@ -131,14 +127,12 @@ const noEngine = (await isEngineInstalled())
 	? null
 	: "workerd is not installed (npm ci --prefix deploy/workers)";
 
-/** The worker in workerd, writing to a GitHub of the test's own. */
 export const workers: Candidate = {
 	name: "Workers",
 	missing: noEngine,
 	start: (layers) => startOnWorkers(layers, []),
 };
 
-/** The same with the fragments as objects of an R2 bucket. */
 export const workersWithBucket: Candidate = {
 	name: "Workers with R2",
 	missing: noEngine,

@@ -7,7 +7,6 @@ import { gitIn, temporaryFolder } from "../helpers/world.ts";
 import type { Candidate, Engine } from "./engine.ts";
 import { end, freePort, startNode } from "./engines.ts";
 
-/** nginx with deploy/nginx.conf, in front of the Node server and its files. */
 export const nginx: Candidate = {
 	name: "nginx",
 	missing: hasNginx() ? null : "nginx is not installed (apt-get install nginx)",
@@ -23,7 +22,6 @@ function hasNginx(): boolean {
 	}
 }
 
-/** Writes a whole configuration around deploy/nginx.conf, with the places that it marks with SET filled in. */
 async function renderNginx(folder: string, port: number, service: string, dist: string): Promise<string> {
 	const site = (await readFile(join(root, "deploy/nginx.conf"), "utf8"))
 		.replace("server 127.0.0.1:8080;", `server ${service};`)
@@ -46,7 +44,6 @@ async function renderNginx(folder: string, port: number, service: string, dist: 
 	return path;
 }
 
-/** Starts nginx on a folder of files, in front of a service. */
 export async function spawnNginx(
 	service: string,
 	dist: string,

@@ -7,7 +7,6 @@ import { Handlers } from "../helpers/handlers.ts";
 import { type Candidate, senders } from "./engine.ts";
 import { conformance } from "./suite.ts";
 
-/** The handlers behind the Node adapter, over a store in memory. */
 const node: Candidate = {
 	name: "Node",
 	missing: null,

@@ -7,7 +7,6 @@ import { type Answer, ask } from "./client.ts";
 import { differs } from "./differences.ts";
 import { type Candidate, type Engine, wmsFragment } from "./engine.ts";
 
-/** Headers of every fragment. An answer with an unknown key is cached briefly, so that no cache hides a new layer. */
 export function assertReadHeaders(
 	answer: Answer,
 	{ type = "application/json; charset=utf-8", hasUnknownKey = false } = {},
@@ -25,7 +24,6 @@ export function assertReadHeaders(
 	assert.match(answer.headers.etag ?? "", /^(?:W\/)?"[^"]+"$/);
 }
 
-/** A refusal of a read: its status, an empty body, and headers that no cache keeps for long. */
 export function assertRefused(answer: Answer, status: number, what: string): void {
 	assert.is(answer.status, status, what);
 	assert.is(answer.text, "", `${what}: the body`);
@@ -33,7 +31,6 @@ export function assertRefused(answer: Answer, status: number, what: string): voi
 	assert.is(answer.headers["access-control-allow-origin"], "*", what);
 }
 
-/** GET doc: one fragment, and every way in which there is none. */
 export function docTests(test: Test, candidate: Candidate, engine: () => Engine): void {
 	const get = (target: string, headers: Record<string, string> = {}) =>
 		ask(engine().origin, "GET", target, { headers });

@@ -10,10 +10,7 @@ const late = /^TimeStamp: must be an ISO 8601 time .*within two minutes of this 
 const notLiteral = "path: must start with one / and hold nothing that a URL parser would change";
 const noPath = "path: must be /register/<smallkey>";
 const missing = (name: string) => `${name}: the header is missing`;
-const _noSmallkey = (given: string) =>
-	`smallkey: must be 1 to 64 of A-Z a-z 0-9 _ - + =, not ${JSON.stringify(given)}`;
 
-/** PUT and DELETE: what is refused, and that nothing is stored then. */
 export function refusalTests(test: Test, candidate: Candidate, engine: () => Engine): void {
 	const { put, assertRead, assertRefusal } = writer(engine);
 

@@ -10,10 +10,8 @@ import { differs } from "./differences.ts";
 import { type Candidate, type Engine, plainKeys } from "./engine.ts";
 import { assertReadHeaders, assertRefused } from "./reads.ts";
 
-/** A smallkey as it stands in a path. */
 const encoded = (smallkey: string) => encodeURIComponent(smallkey);
 
-/** Every target at every address, as its viewers read it. */
 export function targetTests(test: Test, candidate: Candidate, engine: () => Engine): void {
 	const get = (target: string) => ask(engine().origin, "GET", target);
 

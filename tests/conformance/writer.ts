@@ -3,15 +3,12 @@ import { manual } from "../helpers/local.ts";
 import { type Answer, ask, errorsOf, type Signed, write } from "./client.ts";
 import { type Engine, wmsFragment } from "./engine.ts";
 
-/** What is said of a signature that is not genuine. */
 export const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
 
-/** A time that lies some seconds from now, as a publisher writes it. */
 export function at(seconds: number): string {
 	return new Date(Date.now() + seconds * 1000).toISOString();
 }
 
-/** The requests and checks of the write tests, on one engine. */
 export function writer(engine: () => Engine) {
 	return {
 		put: (smallkey: string, signed: Signed = {}, prefix = "") =>
@@ -30,7 +27,6 @@ export function writer(engine: () => Engine) {
 			}
 		},
 
-		/** A refusal: its status, headers, exact errors, and that nothing was stored. */
 		async assertRefusal(
 			status: number,
 			what: string,

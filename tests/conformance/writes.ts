@@ -11,7 +11,6 @@ interface Receipt {
 	published: boolean;
 }
 
-/** PUT and DELETE: what is stored. */
 export function writeTests(test: Test, engine: () => Engine): void {
 	const { put, remove, assertRead, assertRefusal } = writer(engine);
 

@@ -6,14 +6,12 @@ import { temporaryFolder } from "./world.ts";
 
 const run = promisify(execFile);
 
-/** An ordinary clone of the repository. */
 export class Clone implements AsyncDisposable {
 	private constructor(
 		readonly path: string,
 		readonly remove: () => Promise<void>,
 	) {}
 
-	/** Clones a repository into a temporary folder. */
 	static async of(repository: string): Promise<Clone> {
 		const folder = await temporaryFolder();
 		await run("git", ["clone", "-q", repository, folder.path]);
@@ -30,7 +28,6 @@ export class Clone implements AsyncDisposable {
 		return stdout.trim();
 	}
 
-	/** Commits files, a text of null removes one. */
 	async commit(files: Record<string, string | null>, subject = "by hand"): Promise<void> {
 		for (const [path, text] of Object.entries(files)) {
 			const full = join(this.path, path);
@@ -42,7 +39,6 @@ export class Clone implements AsyncDisposable {
 		await this.git("commit", "-qm", subject);
 	}
 
-	/** Whether the repository took the push. */
 	async push(...args: string[]): Promise<boolean> {
 		return this.git("push", "-q", ...args).then(
 			() => true,

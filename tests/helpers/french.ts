@@ -1,6 +1,5 @@
 import * as assert from "uvu/assert";
 
-/** Words that every English sentence of a refusal has one of, and no French one has. */
 export const englishWords =
 	/\b(?:the|must|is|are|was|not|has|have|and|with|of|this|which|than|from|cannot|does|too|that|where)\b/i;
 

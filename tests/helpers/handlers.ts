@@ -17,7 +17,6 @@ import { memoryStore } from "../../store/memory.ts";
 import type { Edit } from "../../store/store.ts";
 import { assertFrench } from "./french.ts";
 
-/** Noon of a day on which all clocks of these tests stand, unless a test moves them. */
 export const noon = Date.UTC(2026, 2, 4, 12, 0, 0);
 
 export const secrets = { jstest: "test_-k", narrow: "narrow secret", careful: "careful secret" };
@@ -29,16 +28,13 @@ export const senders = {
 	careful: { key: secrets.careful, review: true },
 };
 
-/** The manual's own payload. */
 export const manual =
 	'{"version":"1.0.0","payload_type":"wms","en":{"service_url":"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en","layer":"limits"},"fr":{"service_url":"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en","layer":"limits"}}';
 
-/** Where a layer is read that every target can express, as its receipt has it. */
 export function everyPath(smallkey: string): string[] {
 	return targetNames.flatMap((name) => langs.map((lang) => `/${targetPath(name, lang, smallkey)}`));
 }
 
-/** A wms payload whose layer is called `layer`. */
 export function wms(layer: string): string {
 	return manual.replaceAll("limits", layer);
 }
@@ -57,14 +53,12 @@ export const largeWhenStored = JSON.stringify({
 export const feature =
 	'{"version":"1.0.0","payload_type":"feature","en":{"service_url":"https://host.example/MapServer/1"},"fr":{"service_url":"https://host.example/MapServer/1"}}';
 
-/** A registration whose services are not asked what they are. */
 export const tiles = JSON.stringify({
 	version: "2.0",
 	en: { service_type: "esriTile", service_url: "https://host.example/en/MapServer", service_name: "Tiles" },
 	fr: { service_type: "esriTile", service_url: "https://host.example/fr/MapServer", service_name: "Tuiles" },
 });
 
-/** What one write says; what is left out is right. */
 export interface Write {
 	method?: string;
 	target: string;
@@ -76,14 +70,11 @@ export interface Write {
 	headers?: Record<string, string | null>;
 }
 
-/** A service to which tests send signed requests, without a port. */
 export abstract class Requests {
-	/** The service's clock, which tests move. */
 	now = noon;
 	abstract context: Context;
 	abstract readonly file: ReadFragment;
 
-	/** Signs a request and sends it through the routes. Its answer has no English sentence in French. */
 	async write({ method = "PUT", target, ...write }: Write): Promise<Response> {
 		const route = routeOf(method, target, this.context.settings);
 		if (route.kind === "refused") return writtenOf(route.reply);
@@ -110,7 +101,6 @@ export abstract class Requests {
 	}
 }
 
-/** The target, the language and the smallkey of the path of a fragment: `v0.9/doc/en/23ax5t`. */
 export function partsOf(path: string): [target: TargetName, lang: Lang, smallkey: string] {
 	const [smallkey = "", lang = "", ...folders] = path.split("/").reverse();
 	const doc = folders.reverse().join("/");
@@ -118,11 +108,9 @@ export function partsOf(path: string): [target: TargetName, lang: Lang, smallkey
 	return [target?.name ?? "", lang as Lang, smallkey];
 }
 
-/** The service's handlers over a store in memory, and reads of what that stores. */
 export class Handlers extends Requests {
 	readonly store: ReturnType<typeof memoryStore>;
 	context: Context;
-	/** Internal errors, which clients must not see. */
 	readonly reported: unknown[] = [];
 	readonly #rendered = new Map<string, Fragment | null>();
 
@@ -171,13 +159,11 @@ export class Handlers extends Requests {
 		return fragment;
 	};
 
-	/** Changes files as the service itself does. */
 	async commit(...edits: Edit[]): Promise<void> {
 		const meta = { smallkey: null, author: "test", time: this.now, subject: "test", trailers: [] };
 		await this.store.change(async () => edits, { ...meta, request: null, review: false });
 	}
 
-	/** The registration of a smallkey as it is stored; null if none is. */
 	stored(smallkey: string): unknown {
 		return JSON.parse(this.store.files.get(layerPath(smallkey)) ?? "null");
 	}
@@ -187,7 +173,6 @@ export class Handlers extends Requests {
 		return JSON.stringify([this.store.commits, [...this.store.files]]);
 	}
 
-	/** Sends a write, and asserts its status, and that a refused one stores nothing. @returns its answer */
 	async expect(status: number, write: Write): Promise<Response> {
 		const before = await this.state();
 		const answer = await this.write(write);
@@ -197,7 +182,6 @@ export class Handlers extends Requests {
 		return answer;
 	}
 
-	/** Sends a write that must be refused with a text, exactly or as a pattern matches it, among its errors. */
 	async refuses(status: number, write: Write, text: RegExp | string): Promise<void> {
 		const { errors } = (await (await this.expect(status, write)).json()) as { errors: string[] };
 		const matches = (error: string) => (typeof text === "string" ? error === text : text.test(error));
@@ -207,7 +191,6 @@ export class Handlers extends Requests {
 	}
 }
 
-/** A write as the handlers take it, with its body. */
 export type HandledWrite = WriteHead & { body: WriteBody };
 
 function writtenOf(reply: Reply): Response {
@@ -215,13 +198,11 @@ function writtenOf(reply: Reply): Response {
 	return responseOf(reply);
 }
 
-/** Answers a write as the adapters do. */
 export function handleWrite({ body, ...write }: HandledWrite, context: Context): Promise<Reply> {
 	const fail = (error: unknown) => answerFailure(error, "write", context.log);
 	return answerWrite(write, async () => body, context).catch(fail);
 }
 
-/** A write as the handlers take it, signed at a time. */
 export async function signedWrite(write: Write, now: number): Promise<HandledWrite> {
 	const { method = "PUT", target, sender = "jstest", body = "" } = write;
 	const secret = write.secret ?? secrets[sender as keyof typeof secrets] ?? "no such sender";
@@ -240,17 +221,14 @@ export async function signedWrite(write: Write, now: number): Promise<HandledWri
 	};
 }
 
-/** The bytes of a reply's body. */
 export function bytesOf({ body }: Reply): Uint8Array {
 	return body instanceof Uint8Array ? body : Buffer.concat([...body]);
 }
 
-/** The text of a reply's body. */
 export function textOf(reply: Reply): string {
 	return new TextDecoder().decode(bytesOf(reply));
 }
 
-/** A reply as a Response, for what tests ask of one. */
 export function responseOf(reply: Reply): Response {
 	const bytes = bytesOf(reply) as Uint8Array<ArrayBuffer>;
 	return new Response(bytes.length > 0 ? bytes : null, { status: reply.status, headers: reply.headers });

@@ -20,7 +20,6 @@ import { temporaryFolder } from "./world.ts";
 
 export * from "./handlers.ts";
 
-/** Copies layers with their descriptions into the folder `layers` of a folder, as a checkout of the project has them. */
 export async function copyLayers(folder: string): Promise<void> {
 	for (const name of ["layers", "descriptions"]) {
 		const from = fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
@@ -50,7 +49,6 @@ interface SiteParts {
 	writer?: ReturnType<typeof openCatalogue>;
 }
 
-/** What a test gives to its service; without it, the service starts empty. */
 export interface LocalParts {
 	/** The files of the first commit: path → text. */
 	files?: Record<string, string>;
@@ -60,22 +58,18 @@ export interface LocalParts {
 	variables?: Record<string, string>;
 }
 
-/** The service without a port, as it is composed to run: in a temporary folder, with a clock that tests move. */
 export class Local extends Requests {
 	readonly reported: unknown[] = [];
 	readonly warnings: string[] = [];
-	/** Variables over the tests' own, from the next start on. */
 	variables: Record<string, string>;
 	guard: Outside["guard"];
 	/** Bytes that the disk has left, as the service sees it; an error where it cannot be read. */
 	freeBytes: number | Error = 2 ** 40;
-	/** What is wrong with the senders file, as the service sees it. */
 	sendersProblem: string | null = null;
 	readonly log: object[] = [];
 	readonly #remove: () => Promise<void>;
 
 	private constructor(
-		/** `DATA_DIR`. */
 		readonly folder: string,
 		readonly parts: LocalParts,
 		remove: () => Promise<void>,
@@ -86,7 +80,6 @@ export class Local extends Requests {
 		this.#remove = remove;
 	}
 
-	/** The bare repository, and the rendered files. */
 	get repository(): string {
 		return join(this.folder, "repository.git");
 	}
@@ -100,7 +93,6 @@ export class Local extends Requests {
 	store!: GitStore;
 	publication!: Publication;
 	context!: Context;
-	/** The process that writes the catalogue; undefined without one. */
 	catalogue: ReturnType<typeof openCatalogue> | undefined;
 
 	readonly file: ReadFragment = (folder, smallkey) => this.publication.file(folder, smallkey);
@@ -166,12 +158,10 @@ export class Local extends Requests {
 		await this.start();
 	}
 
-	/** Checks the disk now, and not after ten seconds. */
 	async lookAtDisk(): Promise<void> {
 		await this.#service.disk.check();
 	}
 
-	/** Waits until the rendered files are complete, or known to have failed. */
 	async filesIdle(): Promise<void> {
 		await this.publication.files.idle();
 	}
@@ -181,7 +171,6 @@ export class Local extends Requests {
 		await this.#remove();
 	}
 
-	/** Ends it with a block of `await using`, however the block ends. */
 	[Symbol.asyncDispose](): Promise<void> {
 		return this.end();
 	}

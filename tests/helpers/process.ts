@@ -10,23 +10,19 @@ import { run } from "../../scripts/main.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The folders of the project that have packages of their own. */
 export const packageFolders = [".", "deploy/workers", "tests/viewer/terria"];
 
-/** The environment of a process under test: nothing of the tester's configuration. */
 export function cleanEnvironment(env: Record<string, string>): NodeJS.ProcessEnv {
 	const { PATH, HOME, TMPDIR } = process.env;
 	return { PATH, HOME, ...(TMPDIR ? { TMPDIR } : {}), ...env };
 }
 
-/** How a command ended. */
 export interface Ended {
 	code: number;
 	stdout: string;
 	stderr: string;
 }
 
-/** Runs one of the project's commands in this process: no process of its own, which would take a second. */
 export async function runScript(
 	name: string,
 	args: string[],
@@ -49,31 +45,26 @@ export async function runScript(
 	return { code, ...written };
 }
 
-/** Checks with what code a command ends. @returns how it ended */
 export async function exits<T extends Ended>(running: T | Promise<T>, code: number): Promise<T> {
 	const ended = await running;
 	assert.is(ended.code, code, `ends with ${ended.code}, not ${code}\n${ended.stdout}${ended.stderr}`);
 	return ended;
 }
 
-/** A part of what is printed, or a pattern of it; several of them. */
 type Text = string | RegExp | readonly (string | RegExp)[];
 
-/** Checks with what code a command ends, and that it has printed each of some texts. @returns how it ended */
 export async function prints<T extends Ended>(running: T | Promise<T>, code: number, ...texts: Text[]) {
 	const ended = await exits(running, code);
 	for (const text of texts.flat()) assert.match(ended.stdout, text);
 	return ended;
 }
 
-/** As `prints`, of standard error. */
 export async function warns<T extends Ended>(running: T | Promise<T>, code: number, ...texts: Text[]) {
 	const ended = await exits(running, code);
 	for (const text of texts.flat()) assert.match(ended.stderr, text);
 	return ended;
 }
 
-/** The words with which Node starts one of the project's commands. */
 export function startWords(name: string): string[] {
 	return [join(root, "scripts/fragments.cjs"), name];
 }
@@ -94,7 +85,6 @@ export function pathWithNpx(path = process.env.PATH ?? ""): string {
 	return folder + delimiter + path;
 }
 
-/** Runs one of the project's commands in a process of its own, to its end. */
 export async function runScriptProcess(
 	name: string,
 	args: string[],
@@ -125,7 +115,6 @@ export function descendantsOf(ancestor: number): number[] {
 	return [...parents.keys()].filter(isUnder);
 }
 
-/** The ids of the processes under one whose command line has each of some words. */
 export function descendantsWith(ancestor: number, ...words: string[]): number[] {
 	const has = (pid: number) => words.every((word) => commandLine(pid).includes(word));
 	return descendantsOf(ancestor).filter(has);
@@ -143,7 +132,6 @@ function readIfThere(path: string): string {
 	}
 }
 
-/** Sends a signal to a process that may have ended meanwhile. */
 export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
 	try {
 		process.kill(pid, signal);
@@ -152,7 +140,6 @@ export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
 	}
 }
 
-/** A service in a process of its own. */
 export class ServerProcess implements AsyncDisposable {
 	output = "";
 	url = "";
@@ -202,7 +189,6 @@ export class ServerProcess implements AsyncDisposable {
 		return this.#child.pid as number;
 	}
 
-	/** Its log, as JSON lines. */
 	get log(): Record<string, unknown>[] {
 		const lines = this.output.split("\n").filter((line) => line.startsWith("{"));
 		return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -215,12 +201,10 @@ export class ServerProcess implements AsyncDisposable {
 		await this.ended;
 	}
 
-	/** The ids of the git processes under it whose command line has `word`. */
 	gitProcesses(word: string): number[] {
 		return descendantsWith(this.pid, word);
 	}
 
-	/** Ends it; its exit code. */
 	async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
 		this.#child.kill(signal);
 		return this.ended;

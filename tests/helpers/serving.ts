@@ -1,12 +1,9 @@
 import { type Ended, runScript } from "./process.ts";
 import { eventually } from "./wait.ts";
 
-/** A service that this process serves, as `npm start` does. */
 export interface Serving extends AsyncDisposable {
 	url: string;
-	/** Everything that it has printed beside its log. */
 	output: () => string;
-	/** Ends it; how it ended. */
 	end: () => Promise<Ended>;
 }
 

@@ -1,19 +1,12 @@
-/** Where the runner reads what a file of tests has run. */
 export interface Results {
-	/** Suites that were started with `.run()`: a file without one fails. */
 	suites: (() => Promise<void>)[];
-	/** The tests of suites that are not started yet. */
 	waiting: Set<unknown[]>;
 	passed: number;
-	/** Name and reason of each failed test. */
 	failures: { name: string; error: unknown }[];
-	/** What each left-out group of tests needs, in one line. */
 	skipped: string[];
-	/** Rows of generated pages: see `noteRow`. */
 	rows: unknown[];
 }
 
-/** The results of the file that runs in this process; the runner empties it before each file. */
 export const results: Results = {
 	suites: [],
 	waiting: new Set(),
@@ -25,17 +18,14 @@ export const results: Results = {
 
 type Body<T> = (scene: T) => unknown;
 
-/** Tests that run one after another with one scene, started with `.run()`. The interface is that of uvu. */
 export interface Test<T = object> {
 	(name: string, body: Body<T>): void;
 	before: ((body: Body<T>) => void) & { each: (body: Body<T>) => void };
 	after: ((body: Body<T>) => void) & { each: (body: Body<T>) => void };
-	/** Leaves a test out, and says so with its name. */
 	skip: (name: string, body: Body<T>) => void;
 	run: () => void;
 }
 
-/** Starts a suite of tests. The hooks before and after run also around a failed test. */
 export function suite<T extends object = object>(name = ""): Test<T> {
 	let tests: [string, Body<T>][] = [];
 	const hooks: Record<"before" | "after" | "beforeEach" | "afterEach", Body<T>[]> = {
@@ -46,7 +36,6 @@ export function suite<T extends object = object>(name = ""): Test<T> {
 		for (const body of bodies) await body(scene);
 	};
 
-	/** Runs a body and what ends it. @returns whether both succeeded */
 	async function attempt(title: string, body: () => Promise<void>, end: Body<T>[]): Promise<boolean> {
 		const count = results.failures.length;
 		const note = (error: unknown) => void results.failures.push({ name: `${name} ${title}`.trim(), error });
@@ -87,7 +76,6 @@ export function suite<T extends object = object>(name = ""): Test<T> {
 	return Object.assign(test, { before: hook("before"), after: hook("after"), skip: leaveOut, run });
 }
 
-/** The suite of a file that has no suite of its own. */
 let single = suite();
 export const test: Test = Object.assign((name: string, body: Body<object>) => single(name, body), {
 	before: Object.assign((body: Body<object>) => single.before(body), {

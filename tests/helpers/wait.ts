@@ -7,7 +7,6 @@ const quietMs = 60_000;
 const firstPauseMs = 5;
 const longestPauseMs = 100;
 
-/** Waits until a condition holds, however slow the machine is. */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
 	const note = setTimeout(() => console.error(`still waiting until ${condition}`), quietMs);
 	try {
@@ -18,7 +17,6 @@ export async function eventually(condition: () => boolean | Promise<boolean>): P
 	}
 }
 
-/** A promise, and what fulfils it. */
 export function gate(): [passed: Promise<void>, open: () => void] {
 	let open = () => {};
 	const passed = new Promise<void>((resolve) => {

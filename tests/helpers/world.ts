@@ -9,14 +9,10 @@ import { filesBelow } from "../../store/files/files.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { skip, suite, type Test } from "./suite.ts";
 
-/** What tests set up. `await using` ends each of them with its block, however the block ends. */
-
-/** The words of a text. */
 export function words(text: string): string[] {
 	return text.trim().split(/\s+/);
 }
 
-/** A new folder; its end removes it. */
 export interface Folder extends AsyncDisposable {
 	path: string;
 	remove: () => Promise<void>;
@@ -28,10 +24,8 @@ export async function temporaryFolder(): Promise<Folder> {
 	return { path, remove, [Symbol.asyncDispose]: remove };
 }
 
-/** What becomes of files: a text, also as one that may be executed, `null` to remove, or a symbolic link. */
 export type Files = Record<string, string | null | { link: string } | { executable: string }>;
 
-/** Writes files below a folder, with the folders that they need. */
 export function writeFiles(folder: string, files: Files): void {
 	for (const [name, content] of Object.entries(files)) {
 		const path = join(folder, name);
@@ -69,7 +63,6 @@ const environment = {
 	GIT_COMMITTER_EMAIL: "tester@sender.invalid",
 };
 
-/** A git repository with a checkout, in a temporary folder, made with git's own commands. */
 export class Repository implements Disposable {
 	readonly path = mkdtempSync(join(tmpdir(), "publisher-"));
 
@@ -82,12 +75,10 @@ export class Repository implements Disposable {
 		return execFileSync("git", args, { cwd: this.path, env: environment, encoding: "utf8" });
 	}
 
-	/** The commit that is checked out. */
 	get head(): string {
 		return this.git("rev-parse", "HEAD").trim();
 	}
 
-	/** Changes files of the checkout. */
 	write(files: Files): void {
 		writeFiles(this.path, files);
 	}
@@ -99,7 +90,6 @@ export class Repository implements Disposable {
 		this.git("commit", "-q", "--allow-empty", "-m", subject, ...words);
 	}
 
-	/** Commits changes on a new branch `head` off main, and goes back to main. */
 	propose(files: Files): void {
 		this.git("checkout", "-q", "-B", "head", "main");
 		this.commit("a change", files);
@@ -115,14 +105,11 @@ export class Repository implements Disposable {
 	}
 }
 
-/** A server of this process, such as a fake map service. */
 export interface Answering extends AsyncDisposable {
-	/** Its address, without a slash at the end. */
 	origin: string;
 	port: number;
 }
 
-/** Answers requests at a port of 127.0.0.1. Its end closes the connections, too. */
 export async function answering(listener: RequestListener = () => undefined): Promise<Answering> {
 	const server = createServer(listener);
 	// An idle connection may be closed just when a busy machine gets to use it again.
@@ -161,10 +148,8 @@ export function beforeGit(folder: string, lines: readonly string[]): Disposable 
 	};
 }
 
-/** What ends: a disposable value, or a function that ends it. */
 type Ends = AsyncDisposable | Disposable | (() => unknown);
 
-/** Has a value of a suite's scene end with the scene. @returns the value */
 export type Use = <T extends Ends>(value: T) => T;
 
 function createUses(): { use: Use; end: () => Promise<void> } {
@@ -187,7 +172,6 @@ function createUses(): { use: Use; end: () => Promise<void> } {
 // biome-ignore lint/suspicious/noConfusingVoidType: a scene may also be in variables of the test file
 type Open<T> = (use: Use, scene: T) => T | void | Promise<T | void>;
 
-/** A suite of which each test gets a scene of its own. What the scene uses ends after the test, last first. */
 export function freshSuite<T extends object>(name: string, open: Open<T>): Test<T> {
 	const test = suite<T>(name);
 	const { use, end } = createUses();
@@ -198,12 +182,10 @@ export function freshSuite<T extends object>(name: string, open: Open<T>): Test<
 	return test;
 }
 
-/** A suite of which each test gets a new folder. */
 export function folderSuite(name: string): Test<{ folder: string }> {
 	return freshSuite(name, async (use) => ({ folder: use(await temporaryFolder()).path }));
 }
 
-/** A suite whose tests share one scene. What the scene uses ends after the last test, last first. */
 export function sharedSuite<T extends object>(name: string, open: Open<T>): Test<T> {
 	const test = suite<T>(name);
 	const { use, end } = createUses();
@@ -214,7 +196,6 @@ export function sharedSuite<T extends object>(name: string, open: Open<T>): Test
 	return test;
 }
 
-/** Runs suites, or says in one line that they are left out, and what they need. */
 export function runUnless(missing: string | null, ...suites: Pick<Test, "run">[]): void {
 	if (missing !== null) skip(missing);
 	else for (const tests of suites) tests.run();

@@ -132,12 +132,9 @@ export const records = [
 	{ uuid: "empty", resourceTitleObject: { default: "No link" } },
 ];
 
-/** A server of a catalogue on this machine, with what the recipes have asked it. */
 export interface Catalogue extends AsyncDisposable {
 	url: string;
-	/** What it has; a test may change it. */
 	sets: object[];
-	/** Each request: of CKAN its parameters, of GeoNetwork its body. */
 	requests: Record<string, unknown>[];
 	/** Answers the request of this number, from 1, in place of the catalogue; null: the catalogue answers. */
 	instead: (count: number) => Answer | null;
@@ -173,7 +170,6 @@ export async function startCatalogue(sets: object[], pageSize = 1000): Promise<C
 	return catalogue;
 }
 
-/** Of package_search: `fl` for a list, `+id:("…" OR "…")` for some data sets. */
 function ckanAnswer(sets: Values[], { fq, fl, start, rows }: Values, pageSize: number): Answer {
 	const ids = /\+id:\((.*)\)$/.exec(String(fq))?.[1]?.split(" OR ");
 	const matching = ids ? sets.filter(({ id }) => ids.includes(`"${id}"`)) : sets;

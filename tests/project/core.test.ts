@@ -14,10 +14,8 @@ import { test } from "../helpers/suite.ts";
 import { eventually } from "../helpers/wait.ts";
 import { temporaryFolder, writeFiles } from "../helpers/world.ts";
 
-/** The catalogue alone: the list of extensions is empty. */
 const core = [createSite({ worker: new URL("../../scripts/catalogue.ts", import.meta.url) })];
 
-/** Runs a command of the core. @returns its exit code and everything that it printed */
 async function runCore(words: string[], env: Record<string, string>): Promise<[code: number, text: string]> {
 	let text = "";
 	const write = (line: string) => {

@@ -19,10 +19,8 @@ const isCommand = (name: string) => commands.includes(name);
 const names = await glob(["*.md", "docs/**/*.md"], { cwd: root });
 const pages = new Map<string, string>();
 for (const name of names.sort()) pages.set(name, await readFile(join(root, name), "utf8"));
-/** The list of changes names what was there before. */
 const current = [...pages].filter(([name]) => name !== "CHANGELOG.md");
 
-/** What a page names in one form, as `docs/operate.md: name`, if it is not there. */
 function missing(form: RegExp, isThere: (name: string, page: string) => boolean): string[] {
 	let count = 0;
 	const absent = current.flatMap(([page, text]) =>
@@ -35,7 +33,6 @@ function missing(form: RegExp, isThere: (name: string, page: string) => boolean)
 	return absent;
 }
 
-/** The name that GitHub gives to a heading. */
 const anchorOf = (heading: string) =>
 	heading
 		.toLowerCase()
@@ -135,7 +132,6 @@ test("the reading list of README is at most 20 files and 3,000 lines", async () 
 	assert.ok(lines <= 3_000, String(lines));
 });
 
-/** A page, its words with `{0}` for a limit, and the name of the limit in the code. */
 const limits: [page: string, words: string, name: string][] = [
 	["docs/publish.md", "`errors` has the first {0} problems", "maxErrors"],
 	["docs/moving.md", "If {0} layers in a row cannot be read", "maxFailures"],

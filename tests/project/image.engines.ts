@@ -27,7 +27,6 @@ function stepsOf(name: string): string[] {
 const [healthCheck = ""] = stepsOf("HEALTHCHECK");
 const healthCheckWords = JSON.parse(healthCheck.replace(/^CMD /, "")) as string[];
 
-/** The exit code of the health check with these variables. */
 function check(env: Record<string, string>): Promise<number> {
 	return promisify(execFile)(process.execPath, healthCheckWords.slice(1), {
 		env: cleanEnvironment(env),
@@ -37,7 +36,6 @@ function check(env: Record<string, string>): Promise<number> {
 	);
 }
 
-/** What `npm ci --omit=dev` installs, without the registry: links to the packages of the checkout. */
 async function linkPackages(app: string): Promise<void> {
 	const lock = JSON.parse(await readFile(join(app, "package-lock.json"), "utf8")) as {
 		packages: Record<string, { dev?: boolean }>;
@@ -49,7 +47,6 @@ async function linkPackages(app: string): Promise<void> {
 	}
 }
 
-/** Copies what the build's context has of these names, as COPY does. */
 async function copy(names: readonly string[], app: string): Promise<void> {
 	const patterns = names.map((name) => (name === "." ? "**" : name));
 	const files = await glob(patterns, { cwd: root, dot: true, ignore: ["**/node_modules/**", ".git/**"] });

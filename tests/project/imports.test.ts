@@ -5,7 +5,6 @@ import * as assert from "uvu/assert";
 import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 
-/** What a source file imports: project files as paths from the root, everything else as named. Types count, too. */
 async function importsOf(file: string): Promise<string[]> {
 	const text = await readFile(resolve(root, file), "utf8");
 	const names = text.matchAll(
@@ -19,7 +18,6 @@ async function importsOf(file: string): Promise<string[]> {
 
 const ladder = ["registry", "store", "publish", "api", "site", "scripts", "extensions"];
 
-/** The drawing of docs/architecture.md: each room, and the rooms that its arrow names. */
 async function readRooms(): Promise<Map<string, string[]>> {
 	const text = await readFile(resolve(root, "docs/architecture.md"), "utf8");
 	const lines = text.matchAll(/^ {4}([a-z][\w/]*) {2,}\S.*\n(?: {6,}→ ([\w/ ]+)\n)?/gm);
@@ -31,7 +29,6 @@ const files = (await glob(`{${ladder.join(",")}}/**/*.ts`, { cwd: root })).sort(
 const imports = new Map<string, string[]>();
 for (const file of files) imports.set(file, await importsOf(file));
 
-/** The room of a file: the nearest folder above it that has a line of its own; `extensions` has none. */
 function roomOf(file: string): string {
 	const folder = dirname(file);
 	return rooms.has(folder) || !folder.includes("/") ? folder : roomOf(folder);
@@ -131,7 +128,6 @@ test("no files import each other in a circle, types included", () => {
 	assert.equal(circles(), []);
 });
 
-/** What also runs in a worker or a browser. */
 const isWeb = (file: string) =>
 	/^(?:registry|store\/github|api\/worker|site\/(?:page|search|map|draft|static|text|service))\/|^(?:api|store)\/[\w-]+\.ts$/.test(
 		file,

@@ -11,7 +11,6 @@ const bounds: Readonly<Record<string, number>> = {
 	...{ asked: 7, given: 23, own: 4, told: 0, one: 36 },
 };
 
-/** Comments, texts and regular expressions, in which these words are no identifiers. */
 const prose =
 	/\/\*.*?\*\/|\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\$]|\\.|\$(?!\{))*`|(?<=[=(,:[!&|?;] ?)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//gs;
 

@@ -11,7 +11,6 @@ import { test } from "../helpers/suite.ts";
 const page = await readFile(join(root, "docs/publish.md"), "utf8");
 const reference = await readFile(join(root, "docs/registration.md"), "utf8");
 
-/** The fenced blocks of one language, in order. */
 function blocks(language: string, text = page): string[] {
 	const fenced = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms");
 	return [...text.matchAll(fenced)].map((match) => match[1] as string);

@@ -10,7 +10,6 @@ import { sharedSuite, temporaryFolder, writeFiles } from "../helpers/world.ts";
 
 const page = await readFile(join(root, "docs/publish.md"), "utf8");
 
-/** A secret with bytes that a shell or openssl could take for something else. */
 const secret = "a secret: -x $é that is longer than sixteen bytes";
 
 const test = sharedSuite("the clients of docs/publish.md", async (use) => {
@@ -25,7 +24,6 @@ const test = sharedSuite("the clients of docs/publish.md", async (use) => {
 interface Client {
 	language: string;
 	command: string[];
-	/** The text that takes the layer away. */
 	removing: (text: string) => string;
 }
 

@@ -12,7 +12,6 @@ const test = folderSuite("recipes for catalogues");
 
 type Recipe = "ckan" | "geonetwork";
 
-/** Runs a recipe into the folder `out`. @returns its exit code, and its lines without the catalogue's address */
 async function follow(recipe: Recipe, { url }: { url: string }, folder: string) {
 	const words = [
 		join(root, "docs/recipes", `${recipe}.mjs`),
@@ -32,14 +31,12 @@ async function follow(recipe: Recipe, { url }: { url: string }, folder: string) 
 	return { code, report: linesOf(stdout), errors: linesOf(stderr) };
 }
 
-/** The registrations of the folder, as `register` reads it: with no problems. */
 async function layersIn(folder: string): Promise<Record<string, Registration>> {
 	const { registrations, problems } = await readBatch(join(folder, "out"));
 	assert.equal(problems, []);
 	return Object.fromEntries(registrations);
 }
 
-/** What a registration says of address and layer, in both languages, in short. */
 function shortOf(registration: Registration | undefined) {
 	if (!registration) return null;
 	const texts = [registration.en, registration.fr].map((node) => {
@@ -169,7 +166,6 @@ const titles: [object, (string | undefined)[]][] = [
 	[{ title: null }, [undefined, undefined]],
 ];
 
-/** Data sets with each odd form: `l<n>` of the links, `t<n>` of the titles. */
 const odd = [
 	...links.map(([format, language, url], count) => ({
 		...{ id: `l${count}`, title: "T", resources: [{ id: `l${count}`, format, language, url }] },
@@ -180,7 +176,6 @@ const odd = [
 	})),
 ];
 
-/** What the registrations of the odd forms have to be. */
 async function assertOdd(folder: string, report: string[]) {
 	const layers = await layersIn(folder);
 	for (const [count, [, , url, expected]] of links.entries()) {

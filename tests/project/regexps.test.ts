@@ -18,7 +18,6 @@ interface Expression {
 	flags: string;
 }
 
-/** Every regular expression that is written as a literal in a source file. */
 async function literalsOf(place: string): Promise<Expression[]> {
 	const { code } = await transform(await readFile(join(root, place), "utf8"), { loader: "ts" });
 	const literals: Expression[] = [];
@@ -30,7 +29,6 @@ async function literalsOf(place: string): Promise<Expression[]> {
 	return literals;
 }
 
-/** Every pattern in a schema; ajv compiles them with the flag `u`. */
 function patternsOf(schema: unknown): Expression[] {
 	if (typeof schema !== "object" || schema === null) return [];
 	return Object.entries(schema).flatMap(([name, value]) =>
@@ -40,7 +38,6 @@ function patternsOf(schema: unknown): Expression[] {
 	);
 }
 
-/** Why a regular expression may take more than linear time, in words; empty where it does not. */
 function slowness({ place, source, flags }: Expression): string[] {
 	const { reports } = analyse({ source, flags }, { reportTypes: { Move: true, Self: true, Trade: true } });
 	return reports.map(({ type, character }) => `${place}: /${source}/${flags}: ${type} of ${character.pick}`);

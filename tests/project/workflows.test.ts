@@ -45,7 +45,6 @@ function workflow(name: string): Workflow {
 	return workflows.get(`.github/workflows/${name}.yml`) as Workflow;
 }
 
-/** Every job of some workflows, with a name for messages. */
 function jobs(of: ReadonlyMap<string, Workflow> = workflows): [string, Job][] {
 	return Array.from(of, ([path, { jobs }]) =>
 		Object.entries(jobs).map(([name, job]): [string, Job] => [`${basename(path)}: ${name}`, job]),
@@ -162,7 +161,6 @@ test("the App's key enters no process but the action that makes a token of it", 
 	}
 });
 
-/** The job with a key in which packages run, and those: what asks the hosting. */
 const withPackages = ["publish.yml: publish"];
 const beside = ["deploy/workers"];
 

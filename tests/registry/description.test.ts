@@ -28,7 +28,6 @@ const features = {
 	count: null,
 } as const;
 
-/** What is read of a description whose English part is this. */
 function readAs(en: unknown): unknown {
 	return parseDescription(JSON.stringify({ en }))?.en ?? null;
 }

@@ -13,14 +13,12 @@ import { describedAt } from "./targets/samples.ts";
 type LayerArguments = Parameters<typeof renderLayer> extends [unknown, ...infer Rest] ? Rest : never;
 const settings = { metadataUrl: "", catalogueUrl: "" };
 
-/** The fragment of v0.9; those of all other targets have to be accepted by their own readers. */
 function renderFragment(...layer: LayerArguments): string {
 	const texts = renderLayer(targetNames, ...layer);
 	for (const [index, name] of targetNames.entries()) assertAcceptedAt(name, texts[index] as string);
 	return texts[0] as string;
 }
 
-/** The layer in that fragment. */
 function nodeIn(layer: Registration, given: Description | null = null, more = {}, lang: Lang = "en") {
 	return nodeOf(renderFragment(lang, "k", layer, given, { ...settings, ...more }));
 }
@@ -41,7 +39,6 @@ const fields = [
 ];
 const described = { en: { ...describedAt(address).en, fields } } as Description & { en: object };
 
-/** The layer with other facts in its English description. */
 function describedNode(more: object) {
 	return nodeIn(featureAt(address), { en: { ...described.en, ...more } } as Description);
 }

@@ -5,7 +5,6 @@ import { type TextCode, textIn } from "../../registry/texts.ts";
 import { wms } from "../helpers/local.ts";
 import { test } from "../helpers/suite.ts";
 
-/** Judges changes of files in `layers/ab`: a name that is written, or one with a minus that is removed. */
 function judged(stored: string[], ...changes: string[]): [string, string, string][] {
 	const edits = changes.map((change) => ({
 		path: `layers/ab/${change.replace(/^-/, "")}`,

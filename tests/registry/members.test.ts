@@ -15,7 +15,6 @@ import { type Kind, type Member, members, otherMembers, type Reader } from "./me
 
 type Schemas = Readonly<Record<string, object>>;
 
-/** The schemas of the members that a language of each kind of registration may have. */
 const schemasOf: Readonly<Record<Kind, Schemas>> = {
 	wms: without(Object.keys(registration1.definitions.wms.properties)),
 	feature: without(Object.keys(registration1.definitions.feature.properties)),
@@ -54,7 +53,6 @@ test("the members beside the languages are named with the tests that cover them"
 const ajv = new Ajv();
 const settings = { metadataUrl: "", catalogueUrl: "" };
 
-/** A value in one language: texts, addresses, names and numbers differ in French. */
 function valueIn<Value>(lang: Lang, value: Value): Value {
 	if (lang === "en") return value;
 	const french = { member: "membre", Member: "Membre", MEMBER: "MEMBRE", 5417: "5418" };
@@ -63,7 +61,6 @@ function valueIn<Value>(lang: Lang, value: Value): Value {
 	) as Value;
 }
 
-/** A registration of a kind with all its members, each in both languages. */
 function registrationOf(kind: Kind): Registration {
 	const isFirst = kind === "wms" || kind === "feature";
 	const part: Record<string, unknown> = {};
@@ -78,14 +75,12 @@ function registrationOf(kind: Kind): Registration {
 	return { ...outer, en: part, fr: valueIn("fr", part) } as unknown as Registration;
 }
 
-/** The paths of all values that contain a value, below the layer. */
 function placesOf(value: unknown, text: string, path: readonly string[] = []): string[] {
 	if (typeof value !== "object" || value === null)
 		return String(value).includes(text) ? [path.join(".")] : [];
 	return Object.entries(value).flatMap(([name, part]) => placesOf(part, text, [...path, name]));
 }
 
-/** Where a layer begins in the fragment of each target. */
 const start = /^(?:layers\.(?:wms\.|feature\.)?0|catalog\.0)\./;
 
 function assertPlaces({ name, at, value }: Member, reader: Reader, lang: Lang, content: unknown): void {

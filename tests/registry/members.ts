@@ -1,16 +1,12 @@
 import type { TargetName } from "../../registry/targets/facts.ts";
 
-/** Where a member of a registration is seen: the fragment of each target, the entry of the catalogue, the layer's page. */
 export type Reader = TargetName | "entry" | "page";
 
-/** The kinds of registrations whose members are listed. */
 export type Kind = "wms" | "feature" | "ogcWms" | "ogcWmts" | "esriFeature" | "esriMapServer" | "esriImage";
 
 export interface Member {
-	/** Its path below a language. */
 	name: string;
 	kinds: readonly Kind[];
-	/** A value that occurs nowhere else. A text has markup, which is escaped unless it is sent to the service. */
 	value: unknown;
 	/** The path below the layer in each form, such as `metadata.url`; `-` and a reason where it is in none. */
 	at: Readonly<Record<Reader, string>>;
@@ -26,7 +22,6 @@ const noLayers = "- the viewer has no such layers";
 const service = "- the viewer asks the service";
 const viewers = "- viewers read it";
 
-/** A row: a member, and where it is in v0.9 and v1, which differ in spellings of grid columns only, and in the others. */
 function row(name: string, kinds: readonly Kind[], value: unknown, ...places: string[]): Member {
 	const [ramp = "", v2 = ramp, ramp4 = ramp, terria = ramp, entry = viewers, page = viewers] = places;
 	return { name, kinds, value, at: { "v0.9": ramp, v1: ramp, v2, ramp4, terria, entry, page } };
@@ -65,7 +60,6 @@ export const members: readonly Member[] = [
 	row("tolerance", ["esriFeature"], 6841, schema, "tolerance", "mouseTolerance", schema),
 ];
 
-/** Members whose value is no value of a fragment: which tests cover them. */
 export const otherMembers: Readonly<Record<string, string>> = {
 	version: "chooses the form of the registration (registration.test.ts)",
 	payload_type: "chooses the form of the fragment (fragment.test.ts)",

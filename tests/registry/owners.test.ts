@@ -23,7 +23,6 @@ test("a file that is no layer belongs to the operators, whatever rule matches it
 	assert.equal(ownersOf(owners({ "nacei-*": [team("all")] }), layerPath("ozone")), [team("operators")]);
 });
 
-/** Globs that a smallkey matches, from the most general to the one that applies. */
 const precedence: [smallkey: string, globs: string[]][] = [
 	// No fixed character: more ? are more specific, and all of them less than one fixed character.
 	["ab", ["*", "?*", "??", "a*"]],

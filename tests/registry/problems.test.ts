@@ -13,7 +13,6 @@ const valid = {
 	fr: { service_url: "https://h.example/", layer: "b" },
 };
 
-/** The texts of some problems, which are bounded. */
 function boundedTexts(problems: readonly Problem[]): string[] {
 	const texts = textsOf(problems);
 	assert.ok(texts.length > 0 && texts.length <= 21, `${texts.length} problems`);
@@ -26,7 +25,6 @@ function problemsOf(text: string): string[] {
 	return boundedTexts(parseRegistration(encoder.encode(text), "written").problems);
 }
 
-/** A registration with unknown members, each named by its number after a text. */
 function withMembers(count: number, name = ""): string {
 	const members = Array.from({ length: count }, (_, index) => `"${name}${index}":0`);
 	return JSON.stringify(valid).replace('"layer":"a"', `"layer":"a",${members.join()}`);

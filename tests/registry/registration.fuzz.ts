@@ -32,7 +32,6 @@ test("every registration round-trips: nothing is added, nothing is lost, and the
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
-/** Every place of a value. */
 function placesOf(value: Json, path: string[] = []): string[][] {
 	if (typeof value !== "object" || value === null) return [path];
 	return [path, ...Object.entries(value).flatMap(([name, member]) => placesOf(member, [...path, name]))];
@@ -50,7 +49,6 @@ function withValue(value: Json, path: string[], other: Json | undefined): Json |
 	return copy;
 }
 
-/** Registrations with up to three values replaced, taken away or added. */
 const nearlyRegistrations = fc
 	.tuple(
 		registrations,

@@ -26,7 +26,6 @@ function version2(en: object, fr: object = en, more: object = {}): object {
 	return { version: "2.0", ...both({ service_url: "https://h.example/a" }, en, fr), ...more };
 }
 
-/** What is said of a document, or of the text of one. */
 function problemsOf(document: object | string, rules: "written" | "stored" = "written"): string[] {
 	const text = typeof document === "string" ? document : JSON.stringify(document);
 	const { registration, problems } = parseRegistration(new TextEncoder().encode(text), rules);

@@ -1,12 +1,9 @@
 import fc from "fast-check";
 import type { LangEntry, LangNode, Registration1, Registration2 } from "../../registry/registration.ts";
 
-/** Texts of every kind of character, but for lone surrogates. */
 const anyText = fc.string({ unit: "grapheme", maxLength: 40 });
 
-/** Texts that may be written: nothing in them that a viewer would take for markup. */
 const text = anyText.filter((one) => !/<[A-Za-z/!]/.test(one));
-/** What `service_name` may be: empty, or something that is seen on one line. */
 const serviceName = text.filter(
 	(one) => one === "" || (/[^\p{C}\p{Z}\p{DI}\u2800]/u.test(one) && !/\p{Cc}/u.test(one)),
 );
@@ -33,7 +30,6 @@ const metadata = fc.oneof(
 const loadingMode = fc.constantFrom("ondemand" as const, "snapshot" as const);
 const offset = fc.nat();
 
-/** A record whose members but for the required ones may be missing, in any order. */
 function members<T extends object, K extends keyof T>(
 	model: { [Name in keyof T]: fc.Arbitrary<T[Name]> },
 	required: K[],
@@ -90,13 +86,11 @@ function registrationOf(
 	);
 }
 
-/** Every registration of version 1.x that may be written. */
 export const registrations1: fc.Arbitrary<Registration1> = fc.oneof(
 	registrationOf("wms", wmsEntry, fc.oneof(fc.record({ service_url: address }), fc.record({ layer: name }))),
 	registrationOf("feature", featureEntry, fc.record({ service_url: address })),
 );
 
-/** The layers of a service: each of the two members may stand beside the other, and one of them has to name layers. */
 function layersOf<T>(entry: fc.Arbitrary<T>) {
 	const scrape_only = fc.array(entry, { minLength: 1, maxLength: 4 });
 	return fc.oneof(
@@ -152,7 +146,6 @@ const node: fc.Arbitrary<LangNode> = fc.oneof(
 		.map(([one, layers]) => ({ ...one, ...layers })),
 );
 
-/** Every registration of version 2.0 that may be written. */
 export const registrations2: fc.Arbitrary<Registration2> = members(
 	{ version: fc.constant("2.0" as const), en: node, fr: node },
 	["version", "en", "fr"],

@@ -15,7 +15,6 @@ function registered(payload_type: Type, en: string, fr: string): Registration1 {
 	};
 }
 
-/** What is said of an address, in a registration that is well but for it. */
 function saidOf(payload_type: Type, address: string): string[] {
 	const other = payload_type === "wms" ? "https://h.example/fr" : "https://h.example/fr/MapServer/1";
 	const warnings = textsOf(warningsOf(registered(payload_type, address, other)));

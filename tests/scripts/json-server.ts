@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { answering } from "../helpers/world.ts";
 
-/** One request to a server of a test's own. */
 export interface JsonRequest {
 	method: string;
 	path: string;
@@ -10,13 +9,11 @@ export interface JsonRequest {
 	body: Record<string, unknown>;
 }
 
-/** What is answered; a body that is a list comes in pages, as GitHub's do. */
 export interface JsonAnswer {
 	status: number;
 	body: unknown;
 }
 
-/** A server on this machine that speaks JSON, with GitHub's pages. */
 export interface JsonServer extends AsyncDisposable {
 	url: string;
 	close(): Promise<void>;
@@ -53,7 +50,6 @@ export async function startJsonServer(
 /** What a route makes of the groups of its pattern, of a body and a query; null: there is no such thing. */
 type Handler = (groups: string[], body: Record<string, unknown>, query: URLSearchParams) => unknown;
 
-/** Handlers by method and path, as in `GET /pulls/(\d+)`. */
 export type Routes = Record<string, Handler>;
 
 /** Answers from a table. @throws {Error} if no route has the method and the path */

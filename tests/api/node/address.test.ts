@@ -4,7 +4,6 @@ import { clientOf, parseTrustedProxies, type TrustedProxies } from "../../../api
 import { test } from "../../helpers/suite.ts";
 import { words } from "../../helpers/world.ts";
 
-/** The address of a request from `remoteAddress` with a header, where some proxies are trusted. */
 function from(
 	remoteAddress: string,
 	forwarded: string | null,

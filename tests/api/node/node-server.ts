@@ -10,11 +10,8 @@ import { type Commit, isRefusal, type Refusal, type Store } from "../../../store
 import { manual, secrets } from "../../helpers/handlers.ts";
 import { suite, type Test } from "../../helpers/suite.ts";
 
-/** What a test sets otherwise. */
 export type TestOptions = Partial<Omit<NodeOptions, "context">> & { context?: Partial<Context> };
 
-/** A Node server in this process, on a store of the test's own that keeps nothing but smallkeys. */
-/** A route of pages: every path that the core does not answer. */
 export function pageRoute(answer: OtherRoute["answer"]): OtherRoute {
 	return { name: "page", bound: "", isFallback: true, matches: () => true, answer };
 }
@@ -22,14 +19,11 @@ export function pageRoute(answer: OtherRoute["answer"]): OtherRoute {
 export class TestServer {
 	readonly logged: Answered[] = [];
 	readonly reported: unknown[] = [];
-	/** Smallkeys that were stored, in order. */
 	readonly stored: string[] = [];
 	reads = 0;
-	/** What a change waits for before it is stored. */
 	gate: Promise<void> = Promise.resolve();
 	#letGo = () => {};
 	readonly #connections = new Set<Connection>();
-	/** Why `readyz` is 503. */
 	problem: string | null = null;
 	readonly #server: ReturnType<typeof createNodeServer>;
 	static readonly #open = new Set<TestServer>();
@@ -65,7 +59,6 @@ export class TestServer {
 		return server;
 	}
 
-	/** Ends the servers of a test, with their connections. */
 	static async closeAll(): Promise<void> {
 		for (const server of TestServer.#open) {
 			server.#letGo();
@@ -88,7 +81,6 @@ export class TestServer {
 		TestServer.#open.delete(this);
 	}
 
-	/** Has changes wait before they are stored. @returns what lets them go on */
 	hold(): () => void {
 		this.gate = new Promise((resolve) => {
 			this.#letGo = resolve;
@@ -96,7 +88,6 @@ export class TestServer {
 		return this.#letGo;
 	}
 
-	/** The bytes of a signed PUT. */
 	async put(smallkey: string, more = "", secret = secrets.jstest): Promise<string> {
 		const path = `/register/${smallkey}`;
 		const timestamp = new Date().toISOString();
@@ -106,7 +97,6 @@ export class TestServer {
 		return `${head}Sender: jstest\r\nContent-Length: ${body.length}\r\n${more}\r\n${manual}`;
 	}
 
-	/** A connection on which bytes are sent, and what has come on it so far. */
 	connect(bytes = ""): Connection {
 		const connection = new Connection(this.port);
 		this.#connections.add(connection);
@@ -115,7 +105,6 @@ export class TestServer {
 		return connection;
 	}
 
-	/** A connection on which bytes were sent, when it is closed. */
 	async exchange(bytes: string): Promise<Connection> {
 		const connection = this.connect(bytes);
 		await connection.closed;
@@ -152,13 +141,11 @@ export class TestServer {
 	}
 }
 
-/** Settings of a server with pages. */
 export const pageSettings: Context["settings"] = {
 	...{ basePath: "", docsMaxKeys: 1000, targets: [], metadataUrl: "", catalogueUrl: "" },
 	...{ senders: new Map(), site: true },
 };
 
-/** A suite whose servers end with their test. */
 export function serverSuite(name: string): Test {
 	const test = suite(name);
 	test.after.each(() => TestServer.closeAll());
@@ -171,7 +158,6 @@ export function plausibleHead(bodyBytes: number, more = ""): string {
 	return `PUT /register/plausible HTTP/1.1\r\nHost: h\r\n${signed}Content-Length: ${bodyBytes}\r\n${more}\r\n`;
 }
 
-/** A connection that sends bytes as they are. */
 export class Connection {
 	text = "";
 	readonly socket: Socket;
@@ -190,7 +176,6 @@ export class Connection {
 		this.socket.write(bytes, "latin1");
 	}
 
-	/** Statuses of the answers so far, in order. */
 	get statuses(): number[] {
 		return [...this.text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
 	}

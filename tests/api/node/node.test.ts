@@ -15,25 +15,21 @@ const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: h\r\n${m
 const client = "X-Forwarded-For: 192.0.2.1\r\n";
 const publisher = "X-Forwarded-For: 198.51.100.1\r\n";
 
-/** A server that trusts what a test sends as `X-Forwarded-For`. */
 function startTrusting(options: TestOptions = {}): Promise<TestServer> {
 	return TestServer.start({ ...options, trustedProxies: parseTrustedProxies("127.0.0.1") as TrustedProxies });
 }
 
-/** A limiter that allows everything, and whom it was asked to punish. */
 function allowing(waitSeconds = 0) {
 	const punished: string[] = [];
 	const punish = (address: string) => void punished.push(address);
 	return { punished, limiter: { address: () => waitSeconds, sender: () => 0, punish } };
 }
 
-/** Waits for the first answers on a connection. */
 async function answers(connection: { statuses: number[] }, count = 1): Promise<number[]> {
 	await eventually(() => connection.statuses.length >= count);
 	return connection.statuses;
 }
 
-/** The head of a signed PUT, with other headers in the place of its own. */
 async function headOf(server: TestServer, others: Record<string, string | null>): Promise<string> {
 	const [head = ""] = (await server.put("unread")).split("\r\n\r\n", 1);
 	const lines = head.split("\r\n").filter((line) => !((line.split(":", 1)[0] as string) in others));

@@ -7,7 +7,6 @@ import { eventually } from "../../helpers/wait.ts";
 import { freshSuite } from "../../helpers/world.ts";
 import { loosen, objectFile } from "../../store/loose-objects.ts";
 
-/** A service that has ended, whose repository has got a commit since then, without one of its files. */
 const test = freshSuite("a start with a damaged repository", async (use) => {
 	const storeLimits = { probeMs: 50, pollMs: 20 };
 	const local = use(await Local.open({ files: { "layers/on/one.json": wms("one") }, storeLimits }));

@@ -23,7 +23,6 @@ test.after.each(({ local }) => {
 	local.now += 3_600_000;
 });
 
-/** The clock of a service, to the second. */
 const clockOf = ({ now }: Local) => new Date(now).toISOString().replace(".000Z", "Z");
 
 function clientAt(address: string): Client {

@@ -70,7 +70,6 @@ for (const isStale of [false, true]) {
 	});
 }
 
-/** Leaves a socket on which no process listens any more. */
 async function leaveSocket(path: string): Promise<void> {
 	const server = createServer().listen(`${path}.own`);
 	await once(server, "listening");

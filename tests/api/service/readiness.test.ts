@@ -70,17 +70,14 @@ test("a senders file that cannot be read is named; reads and writes go on", asyn
 	assert.is(ready(local), "200 ok\n");
 });
 
-/** Git runs only for writes. */
 const shared = freshSuite("a write", async (use) => {
 	const local = use(await Local.open({ storeLimits: { pollMs: 3_600_000, silenceMs: 2_000 } }));
 	assert.is((await local.put("first")).status, 201);
 	return { local };
 });
 
-/** A hook that git runs before it moves a branch. */
 const hookOf = ({ repository }: Local) => join(repository, "hooks/reference-transaction");
 
-/** Runs a command before git moves a branch, such as one that fails with a message of the system. */
 async function hookWith(local: Local, command: string): Promise<void> {
 	await mkdir(dirname(hookOf(local)), { recursive: true });
 	const lines = ["#!/bin/sh", 'case "$(cat)" in *refs/heads/*) ;; *) exit 0 ;; esac', command, "exit 1", ""];

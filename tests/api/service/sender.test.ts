@@ -27,12 +27,10 @@ async function entries({ path }: Scene): Promise<Record<string, unknown>> {
 	return JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
 }
 
-/** The files of a folder but its locks. */
 async function filesOf(folder: string): Promise<string[]> {
 	return (await readdir(folder)).filter((name) => !name.includes(".lock")).sort();
 }
 
-/** What a refusal leaves as it is. */
 async function state({ folder, path }: Scene): Promise<string> {
 	return JSON.stringify([await filesOf(folder), await readFile(path, "utf8").catch(() => null)]);
 }

@@ -13,7 +13,6 @@ import { allExtensions } from "../../../scripts/main.ts";
 import { root, runScript, warns } from "../../helpers/process.ts";
 import { answering, folderSuite } from "../../helpers/world.ts";
 
-/** The readers of all settings beyond the core's. */
 const readers = allExtensions.flatMap(({ settings }) => settings ?? []);
 
 const test = folderSuite("settings");
@@ -85,7 +84,6 @@ const wrong: [setting: string, env: Record<string, string>, text?: string | RegE
 	["CACHE_MB", { CACHE_MB: "0" }],
 	["LOG_READS", { LOG_READS: "ON" }],
 ];
-/** Any text will do for these. */
 const free = ["BASE_MAP_ATTRIBUTION", "BROWSER_PATH", "GITHUB_BRANCH", "LAST_START", "NO_PROXY", "PICTURES"];
 
 test("each setting that is wrong ends the start and is named, and no secret is", async ({ folder }) => {

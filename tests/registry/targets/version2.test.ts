@@ -14,12 +14,10 @@ import { describedAt, featureServer, mapServer, renderAt, renderText, wmsWith } 
 const wms = "https://host.example/wms";
 const service = "https://host.example/arcgis/rest/services/X/MapServer";
 
-/** A registration of version 2.0 with one node for both languages. */
 function version2(node: LangNode): Registration2 {
 	return { version: "2.0", en: node, fr: node };
 }
 
-/** What a recursive registration's service was found to have. */
 function withEntries(service_url: string, entries: (string | number)[]): Description {
 	return { en: { service_url, entries }, fr: { service_url, entries } };
 }

@@ -12,7 +12,6 @@ import { startPeer } from "../../store/github-peer.ts";
 const folder = await temporaryFolder();
 const dataDir = join(folder.path, "data");
 
-/** Writes the files of a batch. */
 async function batch(files: Record<string, string>): Promise<string> {
 	const path = await mkdtemp(join(folder.path, "batch-"));
 	writeFiles(path, files);

@@ -19,9 +19,7 @@ interface Scene {
 	folder: string;
 	file: string;
 	url: string;
-	/** Answers a request, or leaves it unanswered. */
 	respond: (request: IncomingMessage, response: ServerResponse) => unknown;
-	/** Requests that arrived, with their bodies. */
 	requests: { request: IncomingMessage; body: string }[];
 	answer: Answer | ((request: IncomingMessage) => Answer);
 }
@@ -66,13 +64,11 @@ function signatureOf(body: string, path = "/base/register/my-layer"): Promise<st
 	return sign(secret, { path, sender: "jstest", timestamp, body: new TextEncoder().encode(body) });
 }
 
-/** Writes a folder of registrations. */
 function writeBatch(folder: string, keys: readonly string[]): string {
 	writeFiles(folder, Object.fromEntries(keys.map((key) => [`batch/${key}.json`, manual])));
 	return join(folder, "batch");
 }
 
-/** What arrived: `PUT /base/register/my-layer`, sorted. */
 function sent({ requests }: Scene): string[] {
 	return requests.map(({ request }) => `${request.method} ${request.url}`).sort();
 }
@@ -150,7 +146,6 @@ test("remove takes several layers, and a file of them", async (scene) => {
 	assert.equal(sent(scene), []);
 });
 
-/** Answers like a service with a catalogue of six layers. */
 function answerWithCatalogue({ method, url = "" }: IncomingMessage): Answer {
 	if (method === "PUT") return { status: 201, text: '{"changed":true}' };
 	if (method === "DELETE") return { status: 204, text: "" };

@@ -11,7 +11,6 @@ const test = folderSuite("npx fragment-publisher");
 
 const commands = commandsOf(allExtensions);
 
-/** Runs Node to its end. */
 async function runNode(words: string[]): Promise<Ended> {
 	const options = { cwd: root, env: cleanEnvironment({}) };
 	return promisify(execFile)(process.execPath, words, options).then(

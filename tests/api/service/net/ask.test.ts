@@ -4,7 +4,6 @@ import { FetchFailure, type Trouble } from "../../../../api/service/net/trouble.
 import { causeOf } from "../../../../registry/health.ts";
 import { test } from "../../../helpers/suite.ts";
 
-/** What one request gets: a status, with a wait that the service asks for, or a failure of the connection. */
 type Step = number | [status: number, retryAfter: string] | "refused" | "reset" | "slow";
 
 const failures = {
@@ -13,7 +12,6 @@ const failures = {
 	slow: () => new FetchFailure("time", causeOf("slow", 10)),
 };
 
-/** An ask whose paths answer by their steps, one after the other; its waits take no time. */
 function scripted(steps: Record<string, Step[]>) {
 	const [asked, waits, clock] = [[] as string[], [] as number[], { now: 0 }];
 	const fetch = (async (input: string) => {

@@ -40,7 +40,6 @@ async function assertRefused(
 	assert.match(failure.message, pattern);
 }
 
-/** Resolves every name to these addresses. */
 const resolving =
 	(...addresses: string[]): Resolve =>
 	(_host, _options, done) =>
