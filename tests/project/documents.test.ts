@@ -39,7 +39,7 @@ const anchorOf = (heading: string) =>
 		.replace(/[^\p{L}\p{N} _-]/gu, "")
 		.replaceAll(" ", "-");
 
-test("every link leads to a page, and to a heading of it", () => {
+test("every link leads to a page, and to a heading of it; each source file that a page names is there", () => {
 	const isThere = (link: string, page: string) => {
 		const [path = "", anchor] = link.split("#");
 		const target = path === "" ? page : join(dirname(page), path);
@@ -50,6 +50,11 @@ test("every link leads to a page, and to a heading of it", () => {
 		return anchor === undefined || headings.includes(anchor);
 	};
 	assert.equal(missing(/\]\(((?!\w+:)[^)\s]+)\)/g, isThere), []);
+	const isFile = (name: string) => existsSync(join(root, name));
+	assert.equal(
+		missing(/`((?:api|extensions|publish|registry|scripts|site|store|tests)\/[\w./-]+\.ts)`/g, isFile),
+		[],
+	);
 });
 
 test("every file and folder of the project that a page names is there", () => {
