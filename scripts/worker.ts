@@ -2,7 +2,7 @@
 // docs/hosting.md).
 import { logText } from "../api/context.ts";
 import { refuseFile } from "../api/reply.ts";
-import { type Bindings, filesOf } from "../api/worker/reads.ts";
+import { type Bindings, filesOf } from "../api/worker/bindings.ts";
 import { createWorker } from "../api/worker/worker.ts";
 import { Catalogue, catalogueRoutes } from "../site/http/catalogue-requests.ts";
 

@@ -5,8 +5,7 @@ import type { OtherRoute } from "../context.ts";
 import { answerRead, maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
 import { answerWrite, type WriteBody, writeHeaders } from "../write.ts";
-import { type Bindings, filesOf } from "./reads.ts";
-import { makeContext, readSettings } from "./worker-settings.ts";
+import { type Bindings, filesOf, makeContext, readSettings } from "./bindings.ts";
 
 export function createWorker(
 	log: (fields: object) => void,

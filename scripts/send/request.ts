@@ -190,7 +190,7 @@ function clockText(differenceMs: number): string {
 	return `this machine's clock is ${seconds} ${side} the service's: signed again with the service's time`;
 }
 
-export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs): Promise<SendResult> {
+async function exchange(request: SignedRequest): Promise<SendResult> {
 	const { method, body, smallkey, ifMatch, reviewName } = request;
 	const address = new URL(request.url).origin + request.target;
 	const unsigned = {
@@ -199,7 +199,7 @@ export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs
 	};
 	const headers = { ...request.headers, "Content-Type": "application/json", ...unsigned };
 	const content = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
-	const answer = await askService(address, timeoutMs, { method, headers, ...content });
+	const answer = await askService(address, sendTimeoutMs, { method, headers, ...content });
 	if (answer.ok) {
 		const receipt = tryJson(answer.text);
 		if (answer.text !== "" && receipt === null) throw new Error(`${address}: its answer is not a receipt`);

@@ -12,7 +12,6 @@ interface FetchOptions {
 	noProxy?: string;
 	onRequest?: (url: URL) => void;
 	resolve?: Resolve;
-	connect?: buildConnector.connector;
 }
 
 /** Reads a body while it arrives, so that it is never whole in memory. Rejects only if `parts` does. */
@@ -204,11 +203,11 @@ function afterRedirect(init: RequestInit, status: number, from: URL, to: URL): R
  */
 function clientOf(undici: typeof import("undici"), options: FetchOptions) {
 	const { Agent, ProxyAgent, fetch: undiciFetch } = undici;
-	const { allowPrivate, resolve, connect, timeoutMs = defaultTimeoutMs, noProxy = "" } = options;
+	const { allowPrivate, resolve, timeoutMs = defaultTimeoutMs, noProxy = "" } = options;
 	// A literal address is not looked up; `checkTarget` checks it.
 	const lookup = allowPrivate ? {} : { lookup: createLookup(resolve) };
 	const network = { timeout: Math.min(timeoutMs, maxConnectMs), ...lookup } as buildConnector.BuildOptions;
-	const direct = new Agent({ connect: connect ?? network });
+	const direct = new Agent({ connect: network });
 	const through = (proxy: string | undefined) => (proxy ? new ProxyAgent(proxy) : direct);
 	const [https, http] = [through(options.httpsProxy), through(options.httpProxy)];
 	const dispatcherFor = (url: URL): Dispatcher =>

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { makeContext } from "../../../api/worker/worker-settings.ts";
+import { makeContext } from "../../../api/worker/bindings.ts";
 import { deploymentEnvironment, readSecretFiles } from "../../../extensions/hosting/deployment.ts";
 import { runScript, warns } from "../../helpers/process.ts";
 import { folderSuite } from "../../helpers/world.ts";
