@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { registeredIn } from "../../publish/changed-layers.ts";
 import type { FileTimes } from "../../publish/file-writer.ts";
-import { openPublication } from "../../publish/publication.ts";
+import { openPublication, type Publication } from "../../publish/publication.ts";
 import type { ReadFragment } from "../../registry/targets/facts.ts";
 import { readCommit } from "../../store/files/version.ts";
 import type { CommitRange } from "../../store/git/branch.ts";
@@ -15,13 +15,7 @@ import type { Context } from "../context.ts";
 import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
 import { createDisk, noteStart, refuseEmptyStart, repositoryPath, seed } from "./data-dir.ts";
-import {
-	type Extension,
-	type Observed,
-	type RunningService,
-	type Started,
-	startExtensions,
-} from "./extensions.ts";
+import type { Extension, Gauges, Observed, RunningService, Started } from "./extensions.ts";
 import { createReadStatus } from "./layer-status.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -50,38 +44,70 @@ export interface Outside {
 	guard?: typeof installHook;
 }
 
-/**
- * `started` is filled while the extensions start. `state`: why the core is not ready, in one line; null if it
- * is.
- */
-export function withExtensions(started: readonly Started[], state: () => string | null) {
-	const looks = () => started.flatMap(({ lastLook }) => lastLook ?? []);
-	return {
-		observe: (event: Observed) => {
-			for (const { observe } of started) observe?.(event);
-		},
-		changed: (commit: string, smallkeys: readonly string[]) => {
-			for (const { changed } of started) changed?.(commit, smallkeys);
-		},
-		gauges: () => Object.assign({}, ...started.map(({ gauges }) => gauges?.())),
-		lastLook: () => {
-			const [first] = looks();
-			return first ?? null;
-		},
-		readiness: () => {
-			for (const reason of [state, ...started.map((part) => part.state)]) {
-				const text = reason?.() ?? null;
-				if (text !== null) return text;
-			}
-			return null;
-		},
-		welcome: (base: string) => started.flatMap(({ welcome }) => welcome?.(base) ?? []),
-		members: (): Pick<Context, "routes" | "refresh"> => {
-			const refresh = started.find((part) => part.refresh)?.refresh;
-			const routes = started.toReversed().flatMap((part) => part.routes ?? []);
-			return { routes, ...(refresh && { refresh }) };
-		},
-		close: () => closeAll(started.map(({ close }) => close)),
+/** What the extensions have started, as one part of the service. */
+export class StartedParts {
+	readonly all: Started[] = [];
+
+	/** @param state why the core is not ready, in one line; null if it is */
+	constructor(readonly state: () => string | null) {}
+
+	async start(extensions: readonly Extension[], service: RunningService): Promise<void> {
+		let provided: object = {};
+		for (const { start } of extensions) {
+			const part = await start?.({ ...service, ...provided });
+			if (!part) continue;
+			this.all.push(part);
+			provided = { ...provided, ...part.provides };
+		}
+	}
+
+	readonly observe = (event: Observed): void => {
+		for (const { observe } of this.all) observe?.(event);
+	};
+
+	readonly readiness = (): string | null => {
+		for (const reason of [this.state, ...this.all.map((part) => part.state)]) {
+			const text = reason?.() ?? null;
+			if (text !== null) return text;
+		}
+		return null;
+	};
+
+	readonly lastLook = () => this.all.find((part) => part.lastLook)?.lastLook ?? null;
+
+	readonly welcome = (base: string): string[] => this.all.flatMap((part) => part.welcome?.(base) ?? []);
+
+	readonly close = (): Promise<void> => closeAll(this.all.map(({ close }) => close));
+
+	gaugesWith(core: Gauges): Gauges {
+		const isReady = this.readiness() === null ? 1 : 0;
+		return Object.assign({ ...core, isReady }, ...this.all.map(({ gauges }) => gauges?.()));
+	}
+
+	/** The routes of the later extensions come first. */
+	contextOf({ configuration, senders, store, now, log }: RunningService): Context {
+		const refresh = this.all.find((part) => part.refresh)?.refresh;
+		const routes = this.all.toReversed().flatMap((part) => part.routes ?? []);
+		return {
+			...{ store, now, log, settings: { ...configuration, senders } },
+			...{ readiness: this.readiness, commit: readCommit(), routes, ...(refresh && { refresh }) },
+		};
+	}
+}
+
+/** Publishes each range, and then tells the extensions of it, after those before it. */
+function publishTo({ publish }: Publication, { all }: StartedParts, log: Log) {
+	let announced: Promise<unknown> = Promise.resolve();
+	const announce = async ({ to, changes }: CommitRange) => {
+		// The store reads the new state only once the range is published.
+		await nextTurn();
+		const smallkeys = await registeredIn(changes);
+		for (const { changed } of all) changed?.(to, smallkeys);
+	};
+	return async (range: CommitRange) => {
+		const published = await publish(range);
+		announced = announced.then(() => announce(range)).catch(log.error);
+		return published;
 	};
 }
 
@@ -91,80 +117,60 @@ export function withExtensions(started: readonly Started[], state: () => string 
  */
 export async function openLocal(configuration: Configuration, senders: Senders, outside: Outside = {}) {
 	const { now = () => new Date(), log = serviceLog, extensions = [], sendersState = () => null } = outside;
-	const { guard = installHook, seed: firstFiles = seed } = outside;
+	const { guard = installHook, seed: firstFiles = seed, filesTimes, storeLimits: limits } = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
 	await refuseEmptyStart(configuration);
-	const started: Started[] = [];
-	const { filesTimes, storeLimits: limits } = outside;
 	const publication = openPublication({
 		...{ dataDir, repository, settings: configuration, log, times: filesTimes },
 		maxCacheBytes: configuration.cacheMegabytes * 1_000_000,
 	});
-	const all = withExtensions(
-		started,
+	const parts = new StartedParts(
 		() => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState(),
 	);
-	let announced: Promise<unknown> = Promise.resolve();
-	const announce = async ({ to, changes }: CommitRange) => {
-		// The store reads the new state only once the range is published.
-		await nextTurn();
-		all.changed(to, await registeredIn(changes));
+	const { observe, lastLook, welcome } = parts;
+	const options: Parameters<typeof openGitStore>[0] = {
+		...{ repository, now, publish: publishTo(publication, parts, log), log, limits },
+		measure: (operation, milliseconds) => observe({ kind: "git", operation, milliseconds }),
+		guard: (path) => guard(path, log.warn),
 	};
-	const publish = async (range: CommitRange) => {
-		const published = await publication.publish(range);
-		announced = announced.then(() => announce(range)).catch(log.error);
-		return published;
-	};
-	const measure: NonNullable<Parameters<typeof openGitStore>[0]["measure"]> = (operation, milliseconds) =>
-		all.observe({ kind: "git", operation, milliseconds });
-	const hook = (path: string) => guard(path, log.warn);
-	const options = { repository, now, publish, log, limits, measure, guard: hook };
 	const store = await openGitStore(options, () => firstFiles(configuration));
-	observeCommits(store, all.observe);
+	observeCommits(store, observe);
 	const disk = createDisk(dataDir, outside.freeBytes);
-	const close = () => closeAll([publication.close, () => store.close(), all.close, disk.stop]);
+	const gauges = async () =>
+		parts.gaugesWith({
+			layers: publication.size,
+			queue: store.waiting,
+			// A damaged repository must not hide the other gauges, of which `isReady` is one.
+			commitsBehind: await store.branch.commitsBehind().catch(() => null),
+			filesBehind: publication.files.behind,
+		});
 	const { has, smallkeys, file } = publication;
-	const gauges = async () => ({
-		layers: publication.size,
-		queue: store.waiting,
-		// A damaged repository must not hide the other gauges, of which `isReady` is one.
-		commitsBehind: await store.branch.commitsBehind().catch(() => null),
-		filesBehind: publication.files.behind,
-		isReady: all.readiness() === null ? 1 : 0,
-		...all.gauges(),
-	});
-	const { observe, lastLook } = all;
 	const running: RunningService = {
-		...{ configuration, senders, store, repository, now, log, gauges, observe, lastLook },
+		...{ configuration, senders, store, repository, now, log, gauges, observe, lastLook, smallkeys },
 		tip: () => store.tip,
 		out: join(dataDir, "dist"),
-		smallkeys,
 	};
+	const started = [() => store.close(), parts.close, disk.stop];
 	try {
 		const served = await startTask(repository, () => publication.begin(store.branch));
 		if (served !== store.tip) store.branch.goBackTo(served);
 		await noteStart(configuration, { commit: store.tip, layers: publication.size, now: now() }, log);
 		store.start();
 		await disk.start();
-		await startExtensions(extensions, running, started);
+		await parts.start(extensions, running);
 	} catch (error) {
-		await closeAll([() => store.close(), all.close, disk.stop]);
+		await closeAll(started);
 		throw error;
 	}
+	const status = createReadStatus({ repository, store, has, now, started: parts.all });
 	const service: Service = {
-		context: {
-			store,
-			settings: { ...configuration, senders },
-			...{ now, log, readiness: all.readiness, commit: readCommit() },
-			...all.members(),
-			status: createReadStatus({ repository, store, has, now, started }),
-		},
-		...{ file, has, observe, welcome: all.welcome, close },
+		context: { ...parts.contextOf(running), status },
+		...{ file, has, observe, welcome, close: () => closeAll([publication.close, ...started]) },
 		place: `the branch main of ${repository}`,
 		layers: () => publication.size,
 	};
-	return { ...service, store, publication, disk, started };
+	return { ...service, store, publication, disk, started: parts.all };
 }
 
 /** The last part first, and each one even if another one fails. @throws the first failure */

@@ -99,17 +99,3 @@ export interface RunningService<Settings extends object = object> {
 	observe: (event: Observed) => void;
 	lastLook: () => ((smallkey: string) => number | null) | null;
 }
-
-export async function startExtensions(
-	extensions: readonly Extension[],
-	service: RunningService,
-	started: Started[],
-): Promise<void> {
-	let provided: object = {};
-	for (const { start } of extensions) {
-		const part = await start?.({ ...service, ...provided });
-		if (!part) continue;
-		started.push(part);
-		provided = { ...provided, ...part.provides };
-	}
-}

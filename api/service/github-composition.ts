@@ -3,13 +3,12 @@ import { join, resolve } from "node:path";
 import { readFragmentFile } from "../../publish/place-file.ts";
 import { slotFolder, slotsOf } from "../../publish/rendered.ts";
 import { ifThereSync } from "../../store/files/files.ts";
-import { readCommit } from "../../store/files/version.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
-import { type Outside, observeCommits, type Service, withExtensions } from "./composition.ts";
-import { type RunningService, type Started, startExtensions } from "./extensions.ts";
+import { type Outside, observeCommits, type Service, StartedParts } from "./composition.ts";
+import type { RunningService } from "./extensions.ts";
 import { fetchFromGithub } from "./github.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -26,9 +25,8 @@ export async function openGithubService(
 	const out = resolve("dist");
 	const fetch = fetchFromGithub(configuration);
 	const watched = watchStore(githubStore({ ...github, fetch, now }), () => performance.now());
-	const started: Started[] = [];
-	const all = withExtensions(started, () => watched.state() ?? sendersState());
-	const { observe, lastLook } = all;
+	const parts = new StartedParts(() => watched.state() ?? sendersState());
+	const { observe, lastLook, welcome, close } = parts;
 	const store = observeCommits(watched.store, observe);
 	const layers = () => {
 		const folders = slotsOf(configuration).map((slot) => join(out, slotFolder(slot)));
@@ -36,33 +34,24 @@ export async function openGithubService(
 		return Math.max(...names.map((names) => names.filter((name) => !name.includes(".")).length));
 	};
 	// The queue is known only to GitHub, and the published commits only to the hosting.
-	const gauges = async () => ({
-		layers: layers(),
-		isReady: all.readiness() === null ? 1 : 0,
-		...all.gauges(),
-	});
+	const gauges = async () => parts.gaugesWith({ layers: layers() });
 	const running: RunningService = {
 		...{ configuration, senders, store, repository: null, out, now, log, gauges, observe, lastLook },
 		tip: () => null,
 		smallkeys: () => [],
 	};
 	try {
-		await startExtensions(extensions, running, started);
+		await parts.start(extensions, running);
 	} catch (error) {
-		await all.close();
+		await close();
 		throw error;
 	}
 	return {
-		context: {
-			store,
-			settings: { ...configuration, senders },
-			...{ now, log, readiness: all.readiness, commit: readCommit() },
-			...all.members(),
-		},
+		context: parts.contextOf(running),
 		file: (folder, smallkey) => readFragmentFile(join(out, folder, smallkey)),
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build writes`,
 		has: null,
-		...{ layers, observe, welcome: all.welcome, close: all.close },
+		...{ layers, observe, welcome, close },
 	};
 }
 
