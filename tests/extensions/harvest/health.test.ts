@@ -7,10 +7,9 @@ import type { Registration, Registration2 } from "../../../registry/registration
 import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { layerDocument, mapLayer } from "./arcgis-server.ts";
-import { host, type MemoryAnswer, memoryFetch } from "./memory.ts";
+import { host, json, type MemoryAnswer, memoryFetch } from "./memory.ts";
 import { blank, drawn, picture } from "./pictures.ts";
 
-const json = (value: unknown): MemoryAnswer => ({ type: "application/json", body: JSON.stringify(value) });
 const text = (body: string, type = "text/plain"): MemoryAnswer => ({ body, type });
 
 interface Services {

@@ -12,6 +12,8 @@ export interface MemoryAnswer {
 	location?: string;
 	type?: string;
 	body?: string | Uint8Array;
+	/** In place of type and body. */
+	json?: unknown;
 }
 
 interface MemoryOptions {
@@ -37,7 +39,10 @@ export function memoryFetch(
 			const answer = await answerOf(url, init);
 			if (!answer) throw new FetchFailure("connect", causeOf("refused"));
 			asked.push(url.href);
-			const { status = 200, location, type = "text/plain", body = "" } = answer;
+			const { status = 200, location, json } = answer;
+			const isJson = json !== undefined;
+			const { type = isJson ? "application/json" : "text/plain" } = answer;
+			const { body = isJson ? JSON.stringify(json) : "" } = answer;
 			if (body.length > 5_000_000) throw new FetchFailure("size", causeOf("large", "5,000,000"));
 			if (location === undefined || init.redirect === "manual") {
 				const headers = { "Content-Type": type, ...(location && { Location: location }) };
@@ -50,13 +55,12 @@ export function memoryFetch(
 	}) as typeof fetch;
 }
 
-/** A status, an XML document, an answer as it is, or any other value as JSON. */
-export type Route = number | string | MemoryAnswer | Served;
-type Served = { json: unknown };
+/** A status, an XML document, or an answer as it is. */
+export type Route = number | string | MemoryAnswer;
 
 export const host = "http://maps.example";
 
-export const json = (value: unknown): Served => ({ json: value });
+export const json = (value: unknown): MemoryAnswer => ({ json: value });
 
 /** Routes by path, or by path and query. A test may change them. */
 export function memoryHost(routes: Record<string, Route>) {
@@ -66,8 +70,7 @@ export function memoryHost(routes: Record<string, Route>) {
 		asked.push(pathname + search);
 		const route = routes[pathname + search] ?? routes[pathname] ?? 404;
 		if (typeof route === "number") return { status: route };
-		if (typeof route === "string") return { type: "text/xml", body: route };
-		return "json" in route ? { type: "application/json", body: JSON.stringify(route.json) } : route;
+		return typeof route === "string" ? { type: "text/xml", body: route } : route;
 	};
 	const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
 	return { routes, asked, ask };

@@ -39,6 +39,10 @@ const features = movesOf(
 			"nothing",
 			{ isWell: true },
 		],
+		"a group gets the name and number of a layer, which gets another number": [
+			A("Air: roads#3(name=Stations;type=Group Layer), stations#5"),
+			same(to),
+		],
 		"a layer gets another number and a new field": [A("Air: stations#5(fields=ALL CLOSED)"), perhaps(to)],
 		"a layer gets another number and another name; fields, geometry, extent and symbols stay": [
 			A("Air: lakes, stations#5(name=Measuring stations)"),

@@ -4,7 +4,8 @@ import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
 import { type Clients, type CreateClients, limitRequests } from "../../../extensions/repair/run.ts";
 import type { Description } from "../../../registry/description.ts";
 import type { Registration } from "../../../registry/registration.ts";
-import { type MemoryAnswer, memoryFetch } from "../harvest/memory.ts";
+import { layerDocument as documentOf, marker } from "../harvest/arcgis-server.ts";
+import { json, type MemoryAnswer, memoryFetch } from "../harvest/memory.ts";
 import { drawn } from "../harvest/pictures.ts";
 
 /** Null where it has nothing. */
@@ -26,29 +27,25 @@ export interface WorldLayer {
 	type?: string;
 }
 
-const json = (value: unknown): MemoryAnswer => ({ type: "application/json", body: JSON.stringify(value) });
-
 /** An error of ArcGIS, which has status 200. */
 export const arcgisError = (code: number, message: string) => json({ error: { code, message } });
 const notFound = arcgisError(404, "Service not found");
 
 export const stationFields = ["OBJECTID", "NAME", "CLASS", "KIND", "OPENED"];
 
-function layerDocument(layer: WorldLayer): Record<string, unknown> {
+function layerDocument(layer: WorldLayer): object {
 	const [xmin, ymin, xmax, ymax] = layer.extent ?? [-123, 45, -60, 70];
 	const { id, name, colour = 200, fields = stationFields } = layer;
-	const symbol = { type: "esriSMS", style: "esriSMSCircle", color: [colour, 0, 0, 255], size: 6 };
-	return {
-		...{ currentVersion: 10.81, id, name, type: layer.type ?? "Feature Layer" },
-		...{ geometryType: layer.geometry ?? "esriGeometryPoint", minScale: layer.scale ?? 0, maxScale: 0 },
-		displayField: fields[1] ?? "",
-		extent: { xmin, ymin, xmax, ymax, spatialReference: { wkid: 4269, latestWkid: 4269 } },
-		drawingInfo: { renderer: { type: "simple", label: `symbol ${colour}`, symbol } },
+	return documentOf({
+		...{ id, name, type: layer.type ?? "Feature Layer", displayField: fields[1] ?? "" },
+		...{ geometryType: layer.geometry ?? "esriGeometryPoint", minScale: layer.scale ?? 0 },
+		extent: { xmin, ymin, xmax, ymax, spatialReference: { wkid: 4269 } },
+		drawingInfo: { renderer: { type: "simple", label: `symbol ${colour}`, symbol: marker(colour) } },
 		fields: fields.map((field) => ({
 			...{ name: field, alias: field },
 			type: field === "OBJECTID" ? "esriFieldTypeOID" : "esriFieldTypeString",
 		})),
-	};
+	});
 }
 
 /** Services by path: `Air/Stations/MapServer`. */
