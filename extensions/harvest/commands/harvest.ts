@@ -11,13 +11,12 @@ import { placeFile } from "../../../publish/place-file.ts";
 import { descriptionText, isDescribed } from "../../../registry/description.ts";
 import { type SickState, weekOf, weeksSince } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
-import { ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { harvestedLangs } from "../../../registry/registration.ts";
 import { descriptionPath, langs, layerPath, parseLayerPath } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { layersOption, nameSource, withSource, workingFolder } from "../../../scripts/validate.ts";
-import { readIfThere, readTextIfThere } from "../../../store/files/files.ts";
+import { readTextIfThere } from "../../../store/files/files.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { createCheckLayer, type LayerFacts } from "../check-layer.ts";
 import { type Finding, isSick, mergeDescription, quote, resultOf } from "../finding.ts";
@@ -78,7 +77,8 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	io.warn(`Harvesting into ${folder}`);
 	const { network, mapWkid } = readConfiguration(withoutStore(environment));
 	const ask = createHarvestLayer({ ask: clientsWith(network).ask, mapWkid });
-	const layers = selectLayers(await readLayers({ folder }, io), smallkeys);
+	const { layers: all } = await readLayers({ folder }, io);
+	const layers = selectLayers(all, smallkeys);
 	const now = io.now().getTime();
 
 	function isDue({ smallkey, registration, description }: CheckedLayer): boolean {
@@ -131,7 +131,8 @@ const checkServices = createRun("check-services", async ({ read, environment, io
 	io.warn(`Asking the services behind ${name}`);
 	const { ask } = clientsWith(readConfiguration(withoutStore(environment)).network);
 	const check = createCheckLayer(ask);
-	const layers = selectLayers(await readLayers(source, io), smallkeys);
+	const { layers: all } = await readLayers(source, io);
+	const layers = selectLayers(all, smallkeys);
 	const results = await mapWithProgress(layers, "checking", layersAtOnce, async (layer) => {
 		return { ...layer, ...(await check(layer.registration)) };
 	});
@@ -173,10 +174,9 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 			.option("--text <file>", "write the text of the weekly pull request there")
 			.addHelpText("after", watchHelp),
 	);
-	const { owners } = parseOwners(await readIfThere(ownersPath));
 	const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(environment));
 	const { ask } = clientsWith(network);
-	const registered = await readLayers({ folder }, io);
+	const { layers: registered, owners } = await readLayers({ folder }, io);
 	const all = await watchAll(selectLayers(registered, smallkeys), { ask, mapWkid }, publicUrl);
 	const week = weekOf(io.now());
 	const states = new Map(all.map((layer) => [layer.smallkey, resultOf(layer)]));

@@ -14,7 +14,7 @@ import {
 	weeksSince,
 } from "../../../registry/health.ts";
 import { type CheckedLayer, judgeChange, namesOf, problemLine } from "../../../registry/judge.ts";
-import { nameOf, type Owners, ownersOf } from "../../../registry/owners.ts";
+import { nameOf, type Owners, ownersOf, ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { langs, layerPath } from "../../../registry/smallkey.ts";
 import { code, counted, linesWithin, plain } from "../../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
@@ -24,12 +24,16 @@ import { type ClientOptions, createWatchLayer } from "../layer.ts";
 /** `createAsk` bounds the requests. */
 export const layersAtOnce = 64;
 
-/** Wrong files are reported and left out. */
-export async function readLayers(source: Source, io: Io): Promise<CheckedLayer[]> {
+/** Wrong files are reported and left out. `owners`: null if nobody is named as one. */
+export async function readLayers(
+	source: Source,
+	io: Io,
+): Promise<{ layers: CheckedLayer[]; owners: Owners | null }> {
 	const files = await collectSource(source);
 	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
-	return [...layers.values()];
+	const { owners } = parseOwners(files.find(({ path }) => path === ownersPath)?.bytes);
+	return { layers: [...layers.values()], owners };
 }
 
 /**

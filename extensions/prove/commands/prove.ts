@@ -5,7 +5,6 @@ import { dirname, join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { clientsWith } from "../../../api/service/github.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
-import { collectSource, type Source } from "../../../publish/collect.ts";
 import { placeFile } from "../../../publish/place-file.ts";
 import {
 	type CauseCode,
@@ -15,7 +14,7 @@ import {
 	type SickState,
 } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
-import { nameOf, ownersOf, ownersPath, parseOwners } from "../../../registry/owners.ts";
+import { nameOf, type Owners, ownersOf } from "../../../registry/owners.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
@@ -80,15 +79,12 @@ function unseen({ langs }: Pick<Proof, "langs">): CheckResult | null {
 	return cause && cause.code !== "not-drawable" ? checkResult(stateOf[cause.code] ?? "down", cause) : null;
 }
 
-async function writeReport(
-	source: Source,
-	all: readonly CheckedLayer[],
+function writeReport(
+	{ all, owners }: { all: readonly CheckedLayer[]; owners: Owners | null },
 	proofs: Proofs,
 	folder: string,
 	publicUrl: string,
 ) {
-	const file = (await collectSource(source)).find(({ path }) => path === ownersPath);
-	const { owners } = parseOwners(file?.bytes);
 	const layers = all.map((layer) => {
 		const title = { en: titleOf(layer, "en"), fr: titleOf(layer, "fr") };
 		const names = owners ? ownersOf(owners, layerPath(layer.smallkey)).map(nameOf) : [];
@@ -140,7 +136,8 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		if (proposed && "ref" in registered)
 			await writeProposedLayers(registered.repository, registered.ref, temporary);
 		const source = proposed ? { folder: join(temporary, "layers") } : registered;
-		const all = await readLayers(source, io);
+		const { layers: stored, owners } = await readLayers(registered, io);
+		const all = proposed ? (await readLayers(source, io)).layers : stored;
 		const layers = selectLayers(all, smallkeys).filter(({ smallkey }) => !part || isIn(part, smallkey));
 		io.warn(plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
 		const dist = join(temporary, "dist");
@@ -165,7 +162,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			signal: io.interrupted(),
 			browser: () => openBrowser(browser),
 		}).finally(close);
-		const report = await writeReport(registered, all, proofs, folder, publicUrl);
+		const report = writeReport({ all, owners }, proofs, folder, publicUrl);
 		if ("folder" in registered) {
 			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
 			await writeStates(registered.folder, { drawn, proofs, all }, { ask, mapWkid }, publicUrl, io.now());

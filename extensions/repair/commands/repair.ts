@@ -86,7 +86,7 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 	const outcome = await runRepair({
 		createClients: (onRequest) => clientsWith(network, onRequest),
 		...{ repository, base, mapWkid, maxOpen },
-		layers: await readLayers({ repository, ref: base }, io),
+		layers: (await readLayers({ repository, ref: base }, io)).layers,
 		health: parseHealth(health),
 		now,
 		isDryRun: options.dryRun ?? false,

@@ -33,7 +33,8 @@ const test = sharedSuite<Scene>("proofs of layers", async (use) => {
 	await buildOutput({ folder }, dist, { SITE: "on" });
 	const site = await serveFolder(dist);
 	use(() => site.close());
-	return { site, layers: await readLayers({ folder }, processIo()), temporary: path, folder: "" };
+	const { layers } = await readLayers({ folder }, processIo());
+	return { site, layers, temporary: path, folder: "" };
 });
 test.before.each(async (scene) => {
 	scene.folder = await mkdtemp(join(scene.temporary, "pictures-"));
