@@ -11,13 +11,11 @@ export interface SiteService extends RunningService<SiteSettings> {
 	catalogue?: Catalogue;
 }
 
-export interface SiteOptions {
-	/** Writes the catalogue's files. */
-	worker: URL;
-	limits?: Parameters<typeof openCatalogue>[0]["limits"];
-}
-
-export function createSite({ worker, limits }: SiteOptions) {
+/** @param worker writes the catalogue's files */
+export function createSite({
+	worker,
+	limits,
+}: Pick<Parameters<typeof openCatalogue>[0], "worker" | "limits">) {
 	async function start(service: RunningService<SiteSettings>): Promise<Started> {
 		const { configuration, repository, tip, out, log, senders, lastLook } = service;
 		if (!configuration.site) {

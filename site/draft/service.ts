@@ -1,6 +1,6 @@
 import type { Bounds } from "../data/entries.ts";
 import { askJson, ServiceFailed } from "../map/service-request.ts";
-import { layers as countText, lang } from "../page/page.ts";
+import { layers as countText } from "../page/page.ts";
 import {
 	type Document,
 	documentAddress,
@@ -60,7 +60,7 @@ async function arcgisLayer(layer: Document, service: Document): Promise<ServiceL
 
 async function readWms(url: string, chosen: string): Promise<Service> {
 	const { readLayers } = await import("../map/document.ts");
-	const { layers, languages } = await readLayers(url, chosen, lang);
+	const { layers, languages } = await readLayers(url, chosen);
 	if (layers.length === 0) throw new ServiceFailed(url, "no-map");
 	const isThere = layers.some(({ name }) => name === chosen);
 	const only = layers.length === 1 ? (layers[0]?.name ?? "") : "";

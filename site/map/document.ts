@@ -1,11 +1,9 @@
-import type { Lang } from "../../registry/smallkey.ts";
-import { settings, t } from "../page/page.ts";
+import { lang, settings, t } from "../page/page.ts";
 import { capabilitiesAddress } from "../service/address.ts";
-import { readDocument } from "../service/arcgis.ts";
+import { documentAddress, readDocument } from "../service/arcgis.ts";
 import { wkidOf } from "../service/boxes.ts";
 import { boxOf, type Capabilities, findLayer, textFor } from "../service/capabilities.ts";
-import type { PictureFacts } from "../service/picture.ts";
-import { pictureFactsOf, referencesFor } from "../service/picture.ts";
+import { type PictureFacts, pictureFactsOf, referencesFor } from "../service/picture.ts";
 import { exceptionIn, NotCapabilities, readCapabilities } from "../service/read-capabilities.ts";
 import type { Drawable } from "./drawable.ts";
 import { ask, askBytes, askJson, blockedReason, oneLine, ServiceFailed } from "./service-request.ts";
@@ -40,15 +38,11 @@ async function askCapabilities(
 export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Promise<string> {
 	const blocked = blockedReason(url);
 	if (blocked) return blocked.message;
-	const address = new URL(url);
 	try {
 		if (kind === "wms") await askCapabilities(url, [], signal);
 		else if (kind === "none") await ask(url, signal);
-		else {
-			address.searchParams.set("f", "json");
-			await askJson(address.href, signal);
-		}
-		return t("service-answers", address.host);
+		else await askJson(documentAddress(url), signal);
+		return t("service-answers", new URL(url).host);
 	} catch (error) {
 		if (signal.aborted) return "";
 		if (!(error instanceof ServiceFailed)) throw error;
@@ -57,7 +51,7 @@ export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Pro
 }
 
 /** @throws {ServiceFailed} */
-export async function readLayers(url: string, layerName: string, lang: Lang) {
+export async function readLayers(url: string, layerName: string) {
 	const capabilities = await askCapabilities(url, [layerName]);
 	const layers = [...capabilities.layers].map(([name, layer]) => {
 		const title = textFor(layer.title, lang).replace(/\s+/g, " ");

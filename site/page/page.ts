@@ -12,10 +12,6 @@ export const lang: Lang = parseLang(document.documentElement.lang) ?? "en";
 
 const loadedFrom = location.href.split(/[?#]/)[0];
 
-export function addressOfLoaded(relative: string): URL {
-	return new URL(relative, loadedFrom);
-}
-
 for (const link of document.querySelectorAll<HTMLAnchorElement | HTMLLinkElement>("a[href], link[rel=icon]"))
 	link.setAttribute("href", link.href);
 
@@ -34,7 +30,7 @@ export const settings = JSON.parse(document.getElementById("settings")?.textCont
 export const siteName = settings.name?.[lang] ?? t("map-layers");
 
 function addressIn(name: string): URL {
-	return addressOfLoaded(main.dataset[name] ?? "");
+	return new URL(main.dataset[name] ?? "", loadedFrom);
 }
 
 export const root = addressIn("root");

@@ -69,7 +69,7 @@ const marks = [
 ] as const;
 
 /** The declaration of a document must be in these bytes. */
-export const maxPrologBytes = 1024;
+const maxPrologBytes = 1024;
 
 function decoderOf(label: string | undefined): TextDecoder | null {
 	try {

@@ -25,7 +25,7 @@ export const feedPath = "changes/feed.xml";
 
 export const listFolders: Readonly<Record<Lang, string>> = { en: "list", fr: "list/fr" };
 
-export function layerFile(lang: Lang, smallkey: string, page: LayerPage = "layer"): string {
+export function layerFile(lang: Lang, smallkey: string, page: LayerPage): string {
 	return `${lang}/${page}/${smallkey}.html`;
 }
 

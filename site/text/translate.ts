@@ -3,7 +3,7 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { type Countable, codeFor, filled } from "../../registry/texts/filled.ts";
 import type { texts as english } from "./english.ts";
 
-export type Text = keyof typeof english;
+type Text = keyof typeof english;
 
 type Value = string | number;
 

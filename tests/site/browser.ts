@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { decode } from "fast-png";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { browserPath, openBrowser as openOwn } from "../../extensions/prove/report.ts";
 import { root } from "../helpers/process.ts";
 import { skip, type Test } from "../helpers/suite.ts";
@@ -30,32 +30,13 @@ export interface Window {
 	faults: string[];
 }
 
-export interface WindowOptions {
-	width?: number;
-	height?: number;
-	dark?: boolean;
-	javaScriptEnabled?: boolean;
-	locale?: string;
-	bypassCSP?: boolean;
-	hasTouch?: boolean;
-}
-
 function isLeft({ message }: Error): boolean {
 	return message.startsWith("Failed to fetch dynamically imported module");
 }
 
-export async function openWindow(browser: Browser, options: WindowOptions = {}): Promise<Window> {
-	const { width = 1_200, height = 900, dark = false, javaScriptEnabled = true } = options;
-	const { locale = "en-CA", bypassCSP = false, hasTouch = false } = options;
-	const context = await browser.newContext({
-		viewport: { width, height },
-		colorScheme: dark ? "dark" : "light",
-		reducedMotion: "reduce",
-		javaScriptEnabled,
-		locale,
-		bypassCSP,
-		hasTouch,
-	});
+export async function openWindow(browser: Browser, options: BrowserContextOptions = {}): Promise<Window> {
+	const usual = { viewport: { width: 1_200, height: 900 }, locale: "en-CA" };
+	const context = await browser.newContext({ reducedMotion: "reduce", ...usual, ...options });
 	// Far more than a slow machine needs: the error of a wait that hangs names what it waited for.
 	context.setDefaultTimeout(300_000);
 	const page = await context.newPage();
@@ -72,26 +53,6 @@ export async function openWindow(browser: Browser, options: WindowOptions = {}):
 	return { page, context, faults };
 }
 
-/** The colour of an element's picture at a share of its width and height: red, green, blue. */
-export async function colourAt(page: Page, selector: string, x: number, y: number): Promise<number[]> {
-	const element = page.locator(selector).first();
-	await element.scrollIntoViewIfNeeded();
-	const box = await element.boundingBox();
-	if (!box) throw new Error(`${selector} is not shown`);
-	// A picture of that place alone: the whole element takes a hundred times as long to compress.
-	const [left, top] = [box.x + x * (box.width - 1), box.y + y * (box.height - 1)].map(Math.round);
-	const clip = { x: left as number, y: top as number, width: 1, height: 1 };
-	return [...decode(await page.screenshot({ clip })).data.slice(0, 3)];
-}
-
-export function isNear(
-	colour: readonly number[],
-	[red, green, blue]: readonly [number, number, number],
-): boolean {
-	const [r = 0, g = 0, b = 0] = colour;
-	return Math.max(Math.abs(r - red), Math.abs(g - green), Math.abs(b - blue)) <= 24;
-}
-
 /** Waits for a colour at a share of the map's width and height: pictures of symbols are read before they are used. */
 export async function assertColour(
 	page: Page,
@@ -100,7 +61,16 @@ export async function assertColour(
 	colour: readonly [number, number, number],
 	not = false,
 ): Promise<void> {
-	await eventually(async () => isNear(await colourAt(page, ".map", x, y), colour) !== not);
+	const map = page.locator(".map").first();
+	await eventually(async () => {
+		await map.scrollIntoViewIfNeeded();
+		const box = await map.boundingBox();
+		if (!box) throw new Error("the map is not shown");
+		// A picture of that place alone: the whole element takes a hundred times as long to compress.
+		const [left = 0, top = 0] = [box.x + x * (box.width - 1), box.y + y * (box.height - 1)].map(Math.round);
+		const { data } = decode(await page.screenshot({ clip: { x: left, y: top, width: 1, height: 1 } }));
+		return colour.every((value, at) => Math.abs(value - (data[at] ?? 0)) <= 24) !== not;
+	});
 }
 
 interface Violation {

@@ -135,14 +135,21 @@ for (const [lang, withColours] of [
 
 test("the guide, the plain list and the interface are in order, in both languages and on a narrow screen", async (scene) => {
 	const { browser, world } = scene;
-	for (const [path, width, dark] of [
-		["guide/", 1_200, false],
-		["guide/operate.html", 320, true],
-		["guide/fr/publish.html", 320, false],
-		["list/fr/", 320, true],
-		["schemas/", 320, false],
+	for (const [path, width, colorScheme] of [
+		["guide/", 1_200, "light"],
+		["guide/operate.html", 320, "dark"],
+		["guide/fr/publish.html", 320, "light"],
+		["list/fr/", 320, "dark"],
+		["schemas/", 320, "light"],
 	] as const) {
-		const { page: tab, context, faults } = await openWindow(browser, { width, dark });
+		const {
+			page: tab,
+			context,
+			faults,
+		} = await openWindow(browser, {
+			viewport: { width, height: 900 },
+			colorScheme,
+		});
 		await tab.goto(world.url(path.endsWith("/") ? `${path}index.html` : path));
 		assert.equal(await barriers(tab), [], path);
 		const overflow = await tab.evaluate("document.documentElement.scrollWidth - innerWidth");

@@ -63,7 +63,7 @@ test.after.each(async ({ window, faults }) => {
 
 /** The layout shift of a page until its rows or its map are there (web.dev, "Cumulative Layout Shift"). */
 async function shiftOf(browser: Browser, width: number, address: string, ready: string): Promise<number> {
-	const { page: window, context } = await openWindow(browser, { width, height: 800 });
+	const { page: window, context } = await openWindow(browser, { viewport: { width, height: 800 } });
 	await window.addInitScript(`
 		globalThis.shift = 0;
 		new PerformanceObserver((list) => {

@@ -6,7 +6,7 @@ import { sign } from "../../../api/senders.ts";
 import { Peer } from "../../extensions/harvest/peer.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
-import { colourAt, isNear, openBrowser, openWindow, runInBrowser } from "../browser.ts";
+import { assertColour, openBrowser, openWindow, runInBrowser } from "../browser.ts";
 import { red, sendJson, sendText, serveWms } from "../map-services.ts";
 import { SiteWorld, wmsAt } from "../site-world.ts";
 
@@ -166,7 +166,7 @@ test("a draft of the form is drawn, shared by its address, and proposed without 
 	await fillForm(page, `${maps.origin}/wms`);
 	await page.getByText("The registration is in order.").waitFor();
 	await page.locator('.map[data-state="drawn"]').waitFor();
-	await eventually(async () => isNear(await colourAt(page, ".map", 0.5, 0.5), red));
+	await assertColour(page, 0.5, 0.5, red);
 	await eventually(() => page.url().includes("#draft="));
 	// What was opened or closed stays so while one types.
 	await page.getByText("What viewers would read").click();
