@@ -5,7 +5,7 @@ import { causeOf, checkResult } from "../../registry/health.ts";
 import { Peer } from "../extensions/harvest/peer.ts";
 import { eventually } from "../helpers/wait.ts";
 import { sharedSuite } from "../helpers/world.ts";
-import { assertColour, barriers, openBrowser, openWindow, runInBrowser, type Window } from "./browser.ts";
+import { assertColour, openBrowser, openWindow, runInBrowser, type Window } from "./browser.ts";
 import { blue, green, red, sendJson, serveExport, serveWms } from "./map-services.ts";
 import { SiteWorld, type TestLayer, wmsAt } from "./site-world.ts";
 
@@ -50,7 +50,7 @@ const test = sharedSuite<Context>("the catalogue in a browser", async (use) => {
 	maps.on(`${service("fr")}/3`, sendJson({ ...layer, name: "Campings des parcs" }));
 	for (const lang of ["en", "fr"]) serveExport(maps, service(lang), green);
 	const world = use(await SiteWorld.open(layersOf(maps), { canSend: true }, "/base"));
-	const window = await openWindow(browser, { bypassCSP: true });
+	const window = await openWindow(browser);
 	return { maps, world, window, page: window.page };
 });
 
@@ -206,23 +206,6 @@ test("the root and the pages speak French to those who read it", async ({ window
 	await page.getByText("1 couche", { exact: true }).waitFor();
 	await page.locator(".results").getByText("Le service est en panne").waitFor();
 	await context.close();
-});
-
-test("axe-core finds no barrier on a page, and no page is wider than a phone", async ({ page, world }) => {
-	for (const [path, ready] of [
-		["en/", ".filters[open] .facet"],
-		["fr/layer/schools", '.map[data-state="drawn"]'],
-		["en/?page=draft", "#source"],
-		["en/health/", "thead button"],
-		["list/index.html", "main li a"],
-	] as const) {
-		await page.setViewportSize({ width: 1_200, height: 900 });
-		await page.goto(world.url(path));
-		await page.locator(ready).first().waitFor();
-		assert.equal(await barriers(page), [], path);
-		await page.setViewportSize({ width: 320, height: 640 });
-		assert.ok(Number(await page.evaluate("document.documentElement.scrollWidth")) <= 320, path);
-	}
 });
 
 runInBrowser(test);

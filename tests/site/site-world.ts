@@ -1,4 +1,4 @@
-import { gzipSync } from "node:zlib";
+import type { ServerResponse } from "node:http";
 import type { Description, Renderer } from "../../registry/description.ts";
 import type { Sickness } from "../../registry/health.ts";
 import type { Registration } from "../../registry/registration.ts";
@@ -32,15 +32,6 @@ const settings = { metadataUrl: "", catalogueUrl: "" };
 /** The page's own files and the guide: made once for all tests of a file. */
 let site: Promise<SiteFiles> | undefined;
 
-/** What was compressed: a file of several sites is so once for all tests of a file. */
-const compressed = new Map<string | Uint8Array, Uint8Array>();
-
-function gzipOnce(content: string | Uint8Array): Uint8Array {
-	const bytes = compressed.get(content) ?? gzipSync(content);
-	compressed.set(content, bytes);
-	return bytes;
-}
-
 async function openSite(): Promise<SiteFiles> {
 	const { files, pages } = await buildSite(plainSettings);
 	const api = apiHtml(pages, schemaFiles(pages.site.targets, ".."));
@@ -50,7 +41,6 @@ async function openSite(): Promise<SiteFiles> {
 
 export class SiteWorld implements AsyncDisposable {
 	readonly files = new Map<string, string | Uint8Array>();
-	readonly #ours = new Set<string>();
 
 	private constructor(
 		readonly server: Peer,
@@ -80,7 +70,7 @@ export class SiteWorld implements AsyncDisposable {
 			world.files.set(`${lang}/index.html`, catalogueHtml(lang, pages));
 			world.files.set(`${lang}/absent.html`, noPageHtml(lang, "../", pages));
 		}
-		world.server.server.prependListener("request", (request) => world.#route(request.url ?? ""));
+		world.server.otherwise = (request, response) => world.#answer(request.url ?? "", response);
 		return world;
 	}
 
@@ -107,24 +97,15 @@ export class SiteWorld implements AsyncDisposable {
 		return { ...entry, ...(health !== undefined && { health }), ...more };
 	}
 
-	#route(target: string): void {
-		const path = target.split("?")[0] ?? "";
-		if (this.server.routes.has(path) && !this.#ours.has(path)) return;
-		this.#ours.add(path);
-		this.server.on(path, (request, response) => {
-			const below = decodeURIComponent(path.slice(this.prefix.length + 1));
-			const named = below === "" || below.endsWith("/") ? `${below}index.html` : below;
-			const file = this.files.has(named) ? named : `${named}.html`;
-			const content = path.startsWith(`${this.prefix}/`) ? this.files.get(file) : undefined;
-			if (content === undefined) return void response.writeHead(404).end();
-			const headers = {
-				"Content-Type": typeOf(file),
-				"Cache-Control": pageHeaders(file, false)["Cache-Control"],
-			};
-			if (!/\bgzip\b/.test(request.headers["accept-encoding"] ?? ""))
-				return void response.writeHead(200, headers).end(content);
-			response.writeHead(200, { ...headers, "Content-Encoding": "gzip" }).end(gzipOnce(content));
-		});
+	#answer(target: string, response: ServerResponse): void {
+		const [path = ""] = target.split("?");
+		const below = decodeURIComponent(path.slice(this.prefix.length + 1));
+		const named = below === "" || below.endsWith("/") ? `${below}index.html` : below;
+		const file = this.files.has(named) ? named : `${named}.html`;
+		const content = path.startsWith(`${this.prefix}/`) ? this.files.get(file) : undefined;
+		const { "Cache-Control": control } = pageHeaders(file, false);
+		const headers = { "Content-Type": typeOf(file), "Cache-Control": control };
+		response.writeHead(content === undefined ? 404 : 200, headers).end(content);
 	}
 }
 

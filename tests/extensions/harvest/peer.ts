@@ -6,9 +6,10 @@ import { FetchFailure } from "../../../api/service/net/trouble.ts";
 
 export type Route = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Any path without a route is a plain 404. */
 export class Peer {
 	readonly routes = new Map<string, Route>();
+	/** Answers every path without a route. */
+	otherwise: Route = (_request, response) => void response.writeHead(404).end();
 	readonly asked: string[] = [];
 	readonly #sockets = new Set<Socket>();
 
@@ -53,9 +54,8 @@ export class Peer {
 	#answer(request: IncomingMessage, response: ServerResponse): void {
 		const target = request.url ?? "";
 		this.asked.push(target);
-		const route = this.routes.get(target.split("?")[0] ?? "");
-		if (route) return route(request, response);
-		response.writeHead(404).end();
+		const route = this.routes.get(target.split("?")[0] ?? "") ?? this.otherwise;
+		route(request, response);
 	}
 }
 
