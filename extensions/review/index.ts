@@ -47,12 +47,6 @@ const commands: readonly Command[] = [
 		summary: "show who changed a layer, when and how, and what it changed for viewers",
 		load: async () => (await import("./commands/audit.ts")).run,
 	},
-	{
-		name: "tell-failure",
-		purpose: "operate",
-		summary: "keep one issue open for as long as a workflow fails",
-		load: async () => (await import("./commands/github-tools.ts")).runs["tell-failure"],
-	},
 ];
 
 export const review: Extension = {

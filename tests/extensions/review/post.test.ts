@@ -125,23 +125,4 @@ test("without a token nothing is asked, and no output has the token", async () =
 	assert.not.match(stdout + stderr, "a-secret-token");
 });
 
-test("a workflow that fails has one issue, until it works again; one of another author stays", async () => {
-	const tell = async (results: string) => {
-		const words = ["--workflow", "publish", "--results", results, "--run", `https://run/${results}`];
-		return (await exits(runScript("tell-failure", words, peer.env), 0)).stdout.trim();
-	};
-	const title = "The workflow publish fails";
-	peer.issues.push({ number: 1_001, title, body: "mine", state: "open", user: { login: "carl" } });
-	assert.is(await tell("success skipped"), "nothing to tell");
-	assert.is(await tell("success failure"), "#1002 opened");
-	assert.is(await tell("cancelled"), "#1002 updated");
-	assert.match(peer.issues[1]?.body ?? "", "https://run/cancelled");
-	assert.is(await tell("success success"), "#1002 closed");
-	const states = peer.issues.map((issue) => [issue.title, issue.state]);
-	assert.equal(states, [
-		[title, "open"],
-		[title, "closed"],
-	]);
-});
-
 test.run();

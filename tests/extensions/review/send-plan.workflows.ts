@@ -27,11 +27,15 @@ const test = freshSuite(".github/send-plan.sh", async (use) => {
 async function send(plan: readonly PlannedRequest[]) {
 	const path = join(folder, "plan.json");
 	writeFileSync(path, JSON.stringify(plan));
+	return run(`.github/send-plan.sh ${path}`);
+}
+
+async function run(command: string, RUN = "") {
 	const own = { APP, GH_TOKEN: "x", GITHUB_REPOSITORY: "maps/layers", GITHUB_API_URL: peer.url };
 	const github = { GITHUB_SERVER_URL: "https://github.example", RUNNER_TEMP: folder };
 	const PATH = `${join(folder, "bin")}:${process.env.PATH}`;
-	const env = cleanEnvironment({ ...own, ...github, PATH }) as Record<string, string>;
-	return runJob(root, `.github/send-plan.sh ${path}`, env);
+	const env = cleanEnvironment({ ...own, ...github, PATH, RUN }) as Record<string, string>;
+	return runJob(root, command, env);
 }
 
 const output = { title: "t", summary: "s", annotations: [] };
@@ -102,6 +106,31 @@ test("what GitHub refuses keeps nothing else from being sent; of a label that is
 	assert.is(status, 1);
 	assert.match(output, "PATCH issues/comments/99: GitHub has refused it");
 	assert.is(peer.comments.length, 2);
+});
+
+test("a workflow that fails has one issue, until it works again; one of another author stays", async () => {
+	const details = join(folder, "problems.txt");
+	writeFileSync(details, "layers/x.json: \x1b[31m@maps/operators\n```\n");
+	const tell = async (results: string) => {
+		const { status, output } = await run(
+			`.github/tell-failure.sh publish "${results}" ${details}`,
+			`https://run/${results}`,
+		);
+		assert.is(status, 0, output);
+		return peer.issues.map(({ title, body, state }) => [title, body, state]);
+	};
+	const title = "The workflow publish fails";
+	const other = { number: 1_001, title, body: "mine", state: "open", user: { login: "carl" } };
+	peer.issues.push(other);
+	const closing = "This is closed by the next run that does not fail.";
+	const bodyOf = (results: string) =>
+		`The last run that failed: https://run/${results}\n\n    layers/x.json: [31m@maps/operators\n    \`\`\`\n\n${closing}`;
+	assert.is((await tell("success skipped")).length, 1);
+	assert.equal((await tell("success failure"))[1], [title, bodyOf("success failure"), "open"]);
+	assert.equal((await tell("cancelled"))[1], [title, bodyOf("cancelled"), "open"]);
+	const [first, second, ...more] = await tell("success success");
+	assert.equal([first?.[2], second?.[2], more], ["open", "closed", []]);
+	assert.match(peer.comments[0]?.body ?? "", "It works again: https://run/success success");
 });
 
 test.run();
