@@ -67,7 +67,7 @@ interface PendingCommits {
 	tip: string;
 	/** Of the changes for which there was time. */
 	outcomes: Outcome[];
-	isChanged: boolean;
+	edits: Edit[];
 	/** Of the last change that was accepted. */
 	last: Meta | null;
 }
@@ -117,9 +117,9 @@ async function attempt(context: BatchContext, batch: Batch, earlier: EarlierComm
 			heads.noteMoved(name, commits.tip);
 		}
 	}
-	const { tip, outcomes, isChanged, last } = commits;
+	const { tip, outcomes, edits, last } = commits;
 	if (!review || !last || (!open && tip === main.commit)) return outcomes;
-	const { html_url } = await showReview(context, review, last, isChanged);
+	const { html_url } = await showReview(context, review, main, edits, last);
 	const isWaiting = await Promise.all(batch.changes.map(({ meta }) => waits(review, main, meta)));
 	return outcomes.map((outcome, index) => () => {
 		const result = outcome();
@@ -229,10 +229,10 @@ async function makeCommits(
 		const decision = decisions[index];
 		return changesSomething(decision) ? [{ meta, started, edits: decision }] : [];
 	});
+	const edits = steps.flatMap((step) => step.edits);
 	const last = changes.findLast((_, index) => Array.isArray(decisions[index]))?.meta ?? null;
 	const isJoined = last?.reviewName !== undefined;
 	const meta = joinMetas(steps.map((step) => step.meta));
-	const edits = steps.flatMap((step) => step.edits);
 	const joined = steps.slice(0, 1).map((step) => ({ ...step, meta, edits }));
 	const hasTime = () => context.now().getTime() < until - reserveMs;
 	const tips = await commitEach(context.github, hasTime, head, isJoined ? joined : steps);
@@ -245,5 +245,5 @@ async function makeCommits(
 		const changed = changesSomething(decision) && tip !== tips[count - 1];
 		outcomes.push(Array.isArray(decision) ? () => ({ commit: tip.commit, changed }) : decision);
 	}
-	return { tip: (tips.at(-1) as Tip).commit, outcomes, isChanged: steps.length > 0, last };
+	return { tip: (tips.at(-1) as Tip).commit, outcomes, edits, last };
 }

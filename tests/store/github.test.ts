@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { textsOf } from "../../registry/texts.ts";
 import { githubStore } from "../../store/github/github-store.ts";
+import { layerBody } from "../../store/github/review.ts";
 import {
 	type Edit,
 	isRefusal,
@@ -244,7 +245,8 @@ test("changes for review share one pull request, until it is merged or closed", 
 		[pull?.html_url, pull?.title, pull?.base.ref, others],
 		[first.pullRequest, "again", "main", []],
 	);
-	assert.match(pull?.body ?? "", "<code>jstest</code> asks for a change of the layer <code>review</code>");
+	assert.match(pull?.body ?? "", "| <code>&#47;a</code> | <code>old</code> | <code>newer</code> |");
+	assert.not.match(pull?.body ?? "", /same/);
 	assert.is(await peer.file(layerPath("review")), '{"a":"old","same":1}\n');
 	await peer.api("PATCH", `/pulls/${pull?.number}`, { state: "closed" });
 	const third = await put(store, "review", '{"a":"newest"}\n', review);
@@ -254,7 +256,7 @@ test("changes for review share one pull request, until it is merged or closed", 
 	const edits = async (): Promise<Edit[]> =>
 		[layerPath, descriptionPath].map((pathOf) => ({ path: pathOf("review"), text: null }));
 	await store.change(edits, metaOf("review", review));
-	assert.is(await peer.file(layerPath("review"), "register/review"), null);
+	assert.match((await pulls())[0]?.body ?? "", "<code>jstest</code> removes the layer <code>review</code>");
 	const batch = async () => ["a1", "b2"].map((key) => ({ path: layerPath(key), text: "1\n" }));
 	const outcome = await store.change(batch, metaOf("batch", { smallkey: null, ...review }));
 	assert.is(!isRefusal(outcome) && outcome.branch, "register/jstest.batch");
@@ -287,6 +289,19 @@ test("many changes for one named review are few commits and one pull request, wh
 	assert.equal((await all())[0]?.body, pull?.body);
 	const path = layerPath("many-7");
 	assert.equal([await peer.file(path), await peer.file(path, branch)], [null, "many-7\n"]);
+});
+
+test("a publisher's text is nothing but text in a pull request, of bounded length", () => {
+	const hostile = "@octocat | `x` <script>alert(1)</script> #1 [a](http://evil.example) **b**\n<1>";
+	const body = layerBody("jstest", "x", null, JSON.stringify({ [hostile]: hostile, half: true }));
+	const rows = body.split("\n").filter((line) => line.startsWith("| <code>"));
+	assert.is(rows.length, 2);
+	for (const row of rows)
+		assert.match(row, /^\| <code>[A-Za-z0-9 &#;]*<\/code> \| {2}\| <code>[A-Za-z0-9 &#;]*<\/code> \|$/);
+	const wide = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`m${at}`, "@".repeat(300)]));
+	const long = layerBody("jstest", "x", null, JSON.stringify(wide));
+	assert.ok(long.length < 65_536, String(long.length));
+	assert.match(long, /And \d+ more: see the changed files\.$/);
 });
 
 /** The faults of GitHub that a change survives. */
