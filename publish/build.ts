@@ -13,10 +13,7 @@ import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./ren
 
 const delayMs = 1000;
 
-/**
- * Shows a progress bar on standard error, only on a terminal, and only after a second of work.
- * @returns `tick` adds to the steps done; `stop` removes the bar, and is called in a `finally`
- */
+/** A progress bar on standard error, only on a terminal, and only after a second of work. */
 export function progress(total: number, label: string, screen: NodeJS.WriteStream = process.stderr) {
 	const bar = new SingleBar(
 		{ format: `${label} {bar} {value}/{total}`, stream: screen, clearOnComplete: true, hideCursor: false },
@@ -88,9 +85,8 @@ const maxChanges = 1_000;
 const maxWrong = 200;
 
 /**
- * Validates the layers, and writes their fragments into `out`. Unchanged files are not written again. From a
- * commit, only the layers that have changed since the last build are read. A wrong file of a folder stops the
- * build; of a commit, its last valid form is built.
+ * Validates the layers, and writes their fragments into `out`. From a commit, only the layers that have changed since
+ * the last build are read. A wrong file of a folder stops the build; of a commit, its last valid form is built.
  * @param fresh whether to ignore the manifest of the last build, and to compare every file
  */
 export async function build(
@@ -103,7 +99,8 @@ export async function build(
 	const renderer = rendererStamp(settings);
 	const manifest = fresh ? null : readManifest(out);
 	const earlier = manifest?.renderer === renderer ? manifest : null;
-	const isUsable = "folder" in source ? hasNoProblem : hasFewProblems;
+	const isUsable = (read: Found) =>
+		read.problems.length === 0 || (!("folder" in source) && hasFewProblems(read));
 	const at = await locate(source);
 	const part = earlier && (await readChanges(earlier, at));
 	const found = part && isUsable(part) ? part : await readAll(at);
@@ -113,7 +110,8 @@ export async function build(
 	for (const path of [manifestPath(out), servedManifestPath(out)]) rmSync(path, { force: true });
 	const { same, added, changed, removed } = await write(found, out, settings);
 	const fragments = found.isWhole ? same + added + changed : (earlier?.fragments ?? 0) + added - removed;
-	writeManifest(out, { renderer, commit: versionOf(at), fragments, wrong: wrongFiles(found.problems) });
+	const shown = { renderer, commit: versionOf(at), fragments, wrong: wrongFiles(found.problems) };
+	writeFileSync(manifestPath(out), `${JSON.stringify(shown satisfies Manifest, null, "\t")}\n`);
 	const written = { written: added + changed, removed, unchanged: fragments - added - changed };
 	return { problems, written, layers: at, read: found.layers };
 }
@@ -137,8 +135,8 @@ async function readAll(at: LayersAt): Promise<Found> {
 }
 
 /**
- * The files that differ from the commit of the last build, and the files that were wrong in it. @returns null
- * if the repository does not have that commit, or too many files differ
+ * The files that differ from the commit of the last build, and those that were wrong in it: they are named by each
+ * build. Null if the repository does not have that commit, or too many files differ.
  */
 async function changesSince(
 	{ commit: before, wrong }: Manifest,
@@ -152,13 +150,7 @@ async function changesSince(
 	return [...changes, ...stillWrong.map((path) => ({ path, mode: "100644", id: null }))];
 }
 
-function hasNoProblem({ problems }: Found): boolean {
-	return problems.length === 0;
-}
-
-/** A commit needs a valid layer, unless no file is wrong. */
 function hasFewProblems({ layers, problems }: Found): boolean {
-	if (problems.length === 0) return true;
 	const isValid = [...layers.values()].some((layer) => layer !== null);
 	return isValid && wrongFiles(problems).length <= maxWrong;
 }
@@ -192,16 +184,9 @@ function manifestPath(out: string): string {
 	return `${out}.manifest`;
 }
 
-/**
- * Null if there is none.
- * @throws {Error} if it cannot be read: a build from nothing would hide the fault
- */
-export function readManifest(out: string): Manifest | null {
+/** @throws {Error} if it cannot be read: a build from nothing would hide the fault */
+function readManifest(out: string): Manifest | null {
 	const path = manifestPath(out);
 	const text = existsSync(out) ? ifThereSync(path, () => readFileSync(path, "utf8")) : null;
 	return tryJson(text ?? "") as Manifest | null;
-}
-
-export function writeManifest(out: string, manifest: Manifest): void {
-	writeFileSync(manifestPath(out), `${JSON.stringify(manifest, null, "\t")}\n`);
 }

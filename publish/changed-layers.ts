@@ -12,10 +12,7 @@ import { runGit } from "../store/git/commands/run.ts";
 import { listTree, type PathChange, readEntries } from "../store/git/commands/tree.ts";
 import { eachInSlices } from "./file-writer.ts";
 
-/**
- * Yields the files of all spellings of smallkeys (in lower case), sorted by path, in portions: a list for
- * each smallkey.
- */
+/** Yields, for each of some smallkeys in lower case, the files of all its spellings, sorted by path; in portions. */
 type ReadSpellings = (wanted: ReadonlySet<string>) => AsyncIterable<LayerFile[][]>;
 
 const maxWrong = 1_000;
@@ -100,15 +97,8 @@ const maxFolders = 200;
 const readAtOnce = 4_000;
 const cachedAtOnce = 64;
 
-/**
- * Reads with git processes: suited to many layers. @param all all paths under `layers/`, if they are listed
- * already
- */
-export function commitLayers(
-	repository: string,
-	commit: string,
-	all: readonly PathChange[] | null = null,
-): ReadSpellings {
+/** Reads with git processes: suited to many layers. */
+function commitLayers(repository: string, commit: string, all: readonly PathChange[] | null): ReadSpellings {
 	return async function* (wanted) {
 		const folders = [...new Set([...wanted].map((smallkey) => `layers/${folderOf(smallkey)}/`))];
 		if (folders.length === 0) return;
@@ -123,8 +113,7 @@ export function commitLayers(
 	};
 }
 
-/** Smallkey in lower case → the files of all its spellings. @param files sorted by path */
-export function spellingsIn(files: Iterable<PathChange>): Map<string, PathChange[]> {
+function spellingsIn(files: Iterable<PathChange>): Map<string, PathChange[]> {
 	const groups = new Map<string, PathChange[]>();
 	for (const file of files) {
 		const lower = parseLayerPath(file.path)?.smallkey.toLowerCase();
@@ -153,9 +142,8 @@ export function storeLayers(at: CommitReader): ReadSpellings {
 const maxCommits = 200;
 
 /**
- * Finds the newest valid content of the registration and of the description. Each search ends at the commit
- * that removed the file, so that removed content stays removed.
- * @returns null if the registration has no valid content
+ * Finds the newest valid content of the registration and of the description; null without a valid registration. Each
+ * search ends at the commit that removed the file, so that removed content stays removed.
  */
 export async function findEarlier(
 	repository: string,
@@ -192,24 +180,16 @@ async function* versionsOf(repository: string, lines: readonly string[], path: s
 	}
 }
 
-/** `misplaced`: changes of files that are no layer's. */
+/** The smallkeys of some changes, those whose registrations were written, and the changes of files that are no layer's. */
 export async function namesIn(changes: readonly PathChange[]) {
 	const smallkeys = new Set<string>();
+	const registered: string[] = [];
 	const misplaced: PathChange[] = [];
 	await eachInSlices(changes, (change) => {
 		const name = parseLayerPath(change.path);
-		if (name) smallkeys.add(name.smallkey);
-		else misplaced.push(change);
+		if (!name) return misplaced.push(change);
+		smallkeys.add(name.smallkey);
+		if (name.kind === "registration" && change.mode !== null) registered.push(name.smallkey);
 	});
-	return { smallkeys: [...smallkeys], misplaced };
-}
-
-/** The smallkeys whose registrations some changes wrote. */
-export async function registeredIn(changes: readonly PathChange[]): Promise<string[]> {
-	const smallkeys: string[] = [];
-	await eachInSlices(changes, ({ path, mode }) => {
-		const name = parseLayerPath(path);
-		if (name?.kind === "registration" && mode !== null) smallkeys.push(name.smallkey);
-	});
-	return smallkeys;
+	return { smallkeys: [...smallkeys], registered, misplaced };
 }

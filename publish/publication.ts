@@ -14,7 +14,7 @@ import { GitFailure } from "../store/git/commands/run.ts";
 import type { PathChange } from "../store/git/commands/tree.ts";
 import { etagOf } from "../store/hashes.ts";
 import type { Log } from "../store/store.ts";
-import { findEarlier, namesIn, readRange, registeredIn, storeLayers } from "./changed-layers.ts";
+import { findEarlier, namesIn, readRange, storeLayers } from "./changed-layers.ts";
 import { type FileTimes, openFileWriter, type Rendered } from "./file-writer.ts";
 import { openFolder, readFragmentFile, servedManifestPath } from "./place-file.ts";
 import {
@@ -119,8 +119,9 @@ export function openPublication(options: {
 	async function compareAll(): Promise<void> {
 		const { changes } = await branch.firstRange();
 		serve(branch.commit);
-		for (const smallkey of await registeredIn(changes)) layers.set(smallkey, middleRank);
-		await reportMisplaced((await namesIn(changes)).misplaced);
+		const { registered, misplaced } = await namesIn(changes);
+		for (const smallkey of registered) layers.set(smallkey, middleRank);
+		await reportMisplaced(misplaced);
 		files.compareAll(existsSync(out));
 	}
 

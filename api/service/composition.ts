@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { registeredIn } from "../../publish/changed-layers.ts";
+import { namesIn } from "../../publish/changed-layers.ts";
 import type { FileTimes } from "../../publish/file-writer.ts";
 import { openPublication, type Publication } from "../../publish/publication.ts";
 import type { ReadFragment } from "../../registry/targets/facts.ts";
@@ -101,7 +101,7 @@ function publishTo({ publish }: Publication, { all }: StartedParts, log: Log) {
 	const announce = async ({ to, changes }: CommitRange) => {
 		// The store reads the new state only once the range is published.
 		await nextTurn();
-		const smallkeys = await registeredIn(changes);
+		const smallkeys = (await namesIn(changes)).registered;
 		for (const { changed } of all) changed?.(to, smallkeys);
 	};
 	return async (range: CommitRange) => {
