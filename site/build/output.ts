@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
+import { brotliCompress, gzip } from "node:zlib";
 import pMap from "p-map";
 import type { Environment } from "../../api/configuration.ts";
 import { fragmentHeaders } from "../../api/reply.ts";
@@ -16,10 +16,10 @@ import type { Source } from "../../publish/collect.ts";
 import { isCompanion, placeFile } from "../../publish/place-file.ts";
 import { slotFolder, slotsOf } from "../../publish/rendered.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
-import { targetNames, targetOf } from "../../registry/targets/table.ts";
+import { targetOf } from "../../registry/targets/table.ts";
 import { counted } from "../../registry/untrusted-text.ts";
 import { filesBelow, ifThere } from "../../store/files/files.ts";
-import { catalogueFiles, catalogueFolders, removeCatalogue } from "../data/output.ts";
+import { brotliParams, catalogueFiles, catalogueFolders, removeCatalogue } from "../data/output.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../data/update.ts";
 import { siteGroups } from "../http/site-headers.ts";
 import { catalogueOptions, readSite } from "../process/site-settings.ts";
@@ -29,18 +29,10 @@ const compressedMark = ".compressed";
 /** zlib uses four threads (libuv's pool). */
 const maxConcurrent = 8;
 
-/** Above this size, qualities over 9 take ten times as long, and save a hundredth of the bytes. */
-const largeFileBytes = 16_000;
-
 const codings = new Map<string, (bytes: Uint8Array) => Promise<Buffer>>([
 	[".gz", (bytes) => promisify(gzip)(bytes, { level: 9 })],
-	[".br", (bytes) => promisify(brotliCompress)(bytes, { params: brotliParams(bytes.length) })],
+	[".br", (bytes) => promisify(brotliCompress)(bytes, { params: brotliParams(bytes, 9) })],
 ]);
-
-function brotliParams(bytes: number): Record<number, number> {
-	const quality = bytes > largeFileBytes ? 9 : 11;
-	return { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: bytes };
-}
 
 /**
  * Cloudflare's `_headers` (it gives an asset without an extension no Content-Type) and `.assetsignore`; with
@@ -50,8 +42,8 @@ function brotliParams(bytes: number): Record<number, number> {
 export async function writeHostingFiles(
 	out: string,
 	compress: boolean,
-	targets: readonly TargetName[] = targetNames,
-	site = false,
+	targets: readonly TargetName[],
+	site: boolean,
 ): Promise<void> {
 	placeFile(out, "_headers", Buffer.from(headersFile(targets, site)));
 	placeFile(out, ".assetsignore", Buffer.from(`*.gz\n*.br\n${compressedMark}\n`));

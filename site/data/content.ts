@@ -15,13 +15,19 @@ import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { listCommits } from "../../store/git/commands/commits.ts";
 import { diffTree, listTree, type PathChange, readEntries } from "../../store/git/commands/tree.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
-import { type Entry, type Manifest, parseChunk } from "./entries.ts";
+import {
+	type Entry,
+	type Manifest,
+	parseChunk,
+	parseRecent,
+	type RecentChange,
+	recentPath,
+} from "./entries.ts";
 import { contentOf, contentOfEntry, entryOf, type KnownOfLayer, type LayerContent } from "./entry.ts";
 import type { CatalogueContent, EarlierChunk, OwnersOf } from "./files.ts";
 import { addLastChanges, readHistory, recentChanges, withDetails } from "./history.ts";
 import { hashOf, readerOf, type UsableState } from "./output.ts";
 import type { Thumbnails } from "./proofs.ts";
-import { parseRecent, type RecentChange, recentPath } from "./recent.ts";
 
 /** The catalogue in an output. */
 export interface EarlierCatalogue {

@@ -25,10 +25,12 @@ import {
 	type Manifest,
 	manifestPath,
 	parseHealthReport,
+	type RecentChange,
+	recentPath,
+	recentText,
 	type SickLayer,
 } from "./entries.ts";
 import { hashOf } from "./output.ts";
-import { type RecentChange, recentPath, recentText } from "./recent.ts";
 
 /** A file that is rendered only if what it is made from has changed. */
 export interface DerivedFile {

@@ -19,14 +19,14 @@ import {
 	trailersOf,
 } from "../../store/git/commands/commits.ts";
 import { serviceIdentity } from "../../store/store.ts";
-import type { KnownOfLayer } from "./entry.ts";
 import {
 	type ChangeDetail,
 	type ChangeKind,
 	type FieldChange,
 	maxRecent,
 	type RecentChange,
-} from "./recent.ts";
+} from "./entries.ts";
+import type { KnownOfLayer } from "./entry.ts";
 
 /** The newest commits have details. */
 export interface CommitChanges {

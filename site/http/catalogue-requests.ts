@@ -13,8 +13,9 @@ import {
 	parseChunk,
 	parseHealthReport,
 	parseManifest,
+	parseRecent,
+	recentPath,
 } from "../data/entries.ts";
-import { parseRecent, recentPath } from "../data/recent.ts";
 import { layerFile, listFile } from "../static/addresses.ts";
 import { reloadSeconds } from "../static/feed.ts";
 import { type PageSettings, pageSettingsPath } from "../static/html.ts";

@@ -1,7 +1,6 @@
 import { emptyBody, type Reply, refusalCaching } from "../../api/reply.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
-import { type LayerPage, layerPages } from "../data/entries.ts";
-import { recentPath } from "../data/recent.ts";
+import { type LayerPage, layerPages, recentPath } from "../data/entries.ts";
 import {
 	changesFolders,
 	feedPath,

@@ -1,5 +1,5 @@
 import { type Lang, otherLang } from "../../registry/smallkey.ts";
-import type { FieldChange, RecentChange } from "../data/recent.ts";
+import type { FieldChange, RecentChange } from "../data/entries.ts";
 import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
 import { textsIn } from "../text/static.ts";
 import { changesFolders, feedPath, publisherAddress, publisherFolders } from "./addresses.ts";

@@ -1,6 +1,5 @@
 import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
-import type { Entry } from "../data/entries.ts";
-import type { FieldChange, RecentChange } from "../data/recent.ts";
+import type { Entry, FieldChange, RecentChange } from "../data/entries.ts";
 import { inBoth, textsIn } from "../text/static.ts";
 import { feedPath, repairAddress } from "./addresses.ts";
 import { documentHtml, frameHtml } from "./frame.ts";

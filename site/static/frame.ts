@@ -1,6 +1,5 @@
 import { type Lang, otherLang } from "../../registry/smallkey.ts";
-import { manifestPath } from "../data/entries.ts";
-import { recentPath } from "../data/recent.ts";
+import { manifestPath, recentPath } from "../data/entries.ts";
 import { siteName, textsIn } from "../text/static.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
 import {

@@ -1,7 +1,6 @@
 import { causeIn, causes } from "../../registry/health.ts";
 import { type Lang, otherLang } from "../../registry/smallkey.ts";
-import { chunkOf, type Entry, layerAddress } from "../data/entries.ts";
-import type { ChangeDetail, RecentChange } from "../data/recent.ts";
+import { type ChangeDetail, chunkOf, type Entry, layerAddress, type RecentChange } from "../data/entries.ts";
 import { addressOf, layersIn, senderOf, slugOf, stateOf, titleOf } from "../search/select.ts";
 import { sortKey } from "../search/words.ts";
 import { textsIn } from "../text/static.ts";

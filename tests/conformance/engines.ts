@@ -98,7 +98,7 @@ export async function buildDist(
 	const settings = { metadataUrl: "", catalogueUrl: "", targets };
 	const { problems, written } = await build({ folder: join(folder, "layers") }, out, settings);
 	if (!written) throw new Error(problems.join("\n"));
-	await writeHostingFiles(out, compress, targets);
+	await writeHostingFiles(out, compress, targets, false);
 	return out;
 }
 

@@ -1,8 +1,8 @@
 import { SaxesParser } from "saxes";
 import * as assert from "uvu/assert";
+import { parseRecent, recentPath } from "../../../site/data/entries.ts";
 import { changesFiles } from "../../../site/data/files.ts";
 import { type CommitChanges, recentChanges } from "../../../site/data/history.ts";
-import { parseRecent, recentPath } from "../../../site/data/recent.ts";
 import { feedPath } from "../../../site/static/addresses.ts";
 import { test } from "../../helpers/suite.ts";
 import { commitOf } from "./entries.ts";

@@ -1,7 +1,6 @@
 import * as assert from "uvu/assert";
 import { causeOf, checkResult } from "../../../registry/health.ts";
-import type { Entry } from "../../../site/data/entries.ts";
-import type { RecentChange } from "../../../site/data/recent.ts";
+import type { Entry, RecentChange } from "../../../site/data/entries.ts";
 import { slugOf } from "../../../site/search/select.ts";
 import { listedEntries, renderListPage } from "../../../site/static/list-pages.ts";
 import { test } from "../../helpers/suite.ts";
