@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { LRUCache } from "lru-cache";
 import { etagOf } from "../../store/hashes.ts";
 import { Catalogue, type CatalogueFile, type CatalogueFiles } from "./catalogue-requests.ts";
 
@@ -46,12 +47,9 @@ const maxKeptBytes = 32_000_000;
 
 /** All answers with a file share its bytes. */
 function fileReader(): (path: string) => Promise<CatalogueFile | null> {
-	const kept = new Map<string, { stamp: string; size: number; file: Promise<CatalogueFile> }>();
-	let bytes = 0;
-	const forget = (path: string) => {
-		bytes -= kept.get(path)?.size ?? 0;
-		kept.delete(path);
-	};
+	const kept = new LRUCache<string, { stamp: string; file: Promise<CatalogueFile> }>({
+		maxSize: maxKeptBytes,
+	});
 	return async (path) => {
 		try {
 			const { ino, size, ctimeMs } = await stat(path);
@@ -59,13 +57,10 @@ function fileReader(): (path: string) => Promise<CatalogueFile | null> {
 			const last = kept.get(path);
 			if (last?.stamp === stamp) return await last.file;
 			const file = readFile(path).then((body) => ({ body, etag: etagOf(body) }));
-			forget(path);
-			for (const [oldest] of kept) if (bytes + size > maxKeptBytes) forget(oldest);
-			bytes += size;
-			kept.set(path, { stamp, size, file });
+			kept.set(path, { stamp, file }, { size: size + path.length });
 			return await file;
 		} catch (error) {
-			forget(path);
+			kept.delete(path);
 			return nullWithoutFile(error as Error);
 		}
 	};
