@@ -4,10 +4,10 @@ import { isProposed, readerOf, refuseTwin } from "./reader.ts";
 import {
 	type Commit,
 	commitMessage,
+	decideChange,
 	type Edit,
 	type Edits,
 	isRefusal,
-	judgeRepeat,
 	type Meta,
 	type Refusal,
 	reviewBranch,
@@ -81,13 +81,12 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		const waiting = reviews.get(name);
 		const isHeld = waiting !== undefined && waiting.author !== author;
 		const base = waiting && !isHeld ? waiting : served;
-		const proposed = await edits(readerAt(base));
-		const refuse = () => (isHeld ? waitsOf(waiting.author) : refuseTwin(smallkey, readerAt(base), spellings));
-		const isChange = !isRefusal(proposed) && proposed.length > 0;
-		const held = meta.review && isChange ? await refuse() : null;
-		const first = used.get(meta.request ?? "");
-		const repeated = first && (judgeRepeat(first, meta.method ?? "-", held ?? proposed) ?? []);
-		const outcome = repeated ?? held ?? proposed;
+		const now = readerAt(base);
+		const refuse = async () => {
+			if (isHeld) return waitsOf(waiting.author);
+			return meta.review ? refuseTwin(smallkey, now, spellings) : null;
+		};
+		const outcome = await decideChange({ edits, meta }, now, refuse, used.get(meta.request ?? ""));
 		if (isRefusal(outcome)) {
 			usesOf(meta, outcome.status).forEach(remember);
 			return outcome;
@@ -96,7 +95,7 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 			const last = [...lastCommits].findLast(([path]) => path.endsWith(`/${smallkey}.json`));
 			const id = base === served && last ? last[1] : base.commit;
 			usesOf(meta, id).forEach(remember);
-			const isWaiting = base !== served && (await isProposed(smallkey, readerAt(base), readerAt(served)));
+			const isWaiting = base !== served && (await isProposed(smallkey, now, readerAt(served)));
 			return { commit: id, changed: false, ...(isWaiting && { branch: name }) };
 		}
 		const id = await commit(name, outcome, meta);

@@ -1,6 +1,7 @@
 import { descriptionPath, layerPath, parseSmallkey } from "../registry/smallkey.ts";
+import { problemAt } from "../registry/texts.ts";
 import { blobId } from "./hashes.ts";
-import { type Edit, type Layer, type LayerIds, type Reader, type Refusal, twinWaits } from "./store.ts";
+import type { Edit, Layer, LayerIds, Reader, Refusal } from "./store.ts";
 
 export interface FileEntry {
 	/** Git's: `100644` or `100755` for a plain file. */
@@ -132,4 +133,12 @@ export async function refuseTwin(
 	const isTwin = (other: string) => other !== smallkey && other.toLowerCase() === smallkey.toLowerCase();
 	const twin = (await waiting(smallkey)).find(isTwin);
 	return twin === undefined ? null : twinWaits(smallkey, twin);
+}
+
+export function twinWaits(smallkey: string, other: string): Refusal {
+	return {
+		status: 409,
+		reason: "other case",
+		errors: [problemAt("smallkey", "case-twin-waits", smallkey, other)],
+	};
 }

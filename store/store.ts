@@ -133,17 +133,12 @@ export function waitsOf(sender: string): Refusal {
 	};
 }
 
-/** Of a new smallkey while another spelling waits for review. */
-export function twinWaits(smallkey: string, other: string): Refusal {
-	return {
-		status: 409,
-		reason: "other case",
-		errors: [problemAt("smallkey", "case-twin-waits", smallkey, other)],
-	};
-}
-
 export function isRefusal<T extends object>(outcome: T): outcome is Extract<T, { errors: unknown }> {
 	return "errors" in outcome;
+}
+
+export function changesFiles(outcome: Edit[] | Refusal): outcome is Edit[] {
+	return !isRefusal(outcome) && outcome.length > 0;
 }
 
 /** What a client reads, and a label of the metrics. */
@@ -217,11 +212,23 @@ export function repairBranch(smallkey: string): string {
 }
 
 /**
- * Judges a repeated request, which is used before unless it changes nothing now.
- * @param first how the request was answered the first time
- * @returns null if the request is accepted as before
+ * Decides a change on the state that it meets.
+ * @param refuse refuses a change of files while another one waits for review
+ * @param first the first use of its request: the request is refused now unless it changes nothing
  */
-export function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refusal): Refusal | null {
+export async function decideChange(
+	{ edits, meta }: { edits: Edits; meta: Meta },
+	now: Reader,
+	refuse: (meta: Meta) => Promise<Refusal | null>,
+	first: UsedRequest | undefined,
+): Promise<Edit[] | Refusal> {
+	const proposed = await edits(now);
+	const outcome = (changesFiles(proposed) && (await refuse(meta))) || proposed;
+	return first ? (judgeRepeat(first, meta.method ?? "-", outcome) ?? []) : outcome;
+}
+
+/** @returns null if the request is accepted as before */
+function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refusal): Refusal | null {
 	if (first.method !== "" && first.method !== method) return usedBefore;
 	const wasAccepted = typeof first.outcome === "string";
 	if (isRefusal(outcome)) {

@@ -1,8 +1,10 @@
 import { folderOf } from "../../registry/smallkey.ts";
-import type { Problem } from "../../registry/texts.ts";
+import { type Problem, problemAt } from "../../registry/texts.ts";
 import { isProposed, refuseTwin } from "../reader.ts";
 import {
 	type Commit,
+	changesFiles,
+	decideChange,
 	type Edit,
 	type Edits,
 	isRefusal,
@@ -220,11 +222,11 @@ async function judgeGroup(
 	for (const { smallkey } of group.map(({ meta }) => meta))
 		if (smallkey !== null) reader.folder(folderOf(smallkey)).catch(() => undefined);
 	for (const pending of group) {
-		const { edits, meta } = pending;
+		const { meta } = pending;
+		const { request, time } = meta;
 		try {
-			const proposed = await edits(reader);
-			const refusal = isRefusal(proposed) || proposed.length === 0 ? null : await held(meta);
-			const outcome = requests.judge(meta, refusal ?? proposed);
+			let outcome = await decideChange(pending, reader, held, requests.find(request));
+			if (changesFiles(outcome) && request !== null && requests.isForgotten(time)) outcome = mayBeUsed;
 			const result = isRefusal(outcome) ? { edits: [], refusal: outcome } : { edits: outcome, refusal: null };
 			judged.push({ pending, meta, ...result });
 			reader.overlay(result.edits);
@@ -234,6 +236,12 @@ async function judgeGroup(
 	}
 	return judged;
 }
+
+const mayBeUsed: Refusal = {
+	status: 401,
+	reason: "used before",
+	errors: [problemAt("TimeStamp", "clock")],
+};
 
 /** @param tip the commit of a change without a commit of its own */
 function useOf(tip: string): (change: Judged) => UsedRequest[] {

@@ -1,15 +1,9 @@
 import { appendFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { maxClockSkewMs, parseTimestamp } from "../../registry/sender.ts";
-import { problemAt } from "../../registry/texts.ts";
 import { readTextIfThere, replaceFile } from "../files/files.ts";
 import {
 	declinedFolder,
-	type Edit,
-	isRefusal,
-	judgeRepeat,
-	type Meta,
-	type Refusal,
 	requestMemoryMs,
 	reviewFolders,
 	serviceIdentity,
@@ -23,12 +17,6 @@ const maxRanges = 64;
 
 /** `<request> <method> <outcome> <time>`, where `?` is an unknown method; `forgotten <fromMs> <toMs>`; or `head <commit>`. */
 const linePattern = /^(?:(\w{64}) (\S+) (\w+) (\d+)|forgotten (-?\d+) (-?\d+)|head (\w{40,64}))$/;
-
-const mayBeUsed: Refusal = {
-	status: 401,
-	reason: "used before",
-	errors: [problemAt("TimeStamp", "clock")],
-};
 
 export type UsedRequests = Awaited<ReturnType<typeof openUsedRequests>>;
 
@@ -107,19 +95,11 @@ export async function openUsedRequests(
 		noteCommitted(await readRequests(repository, head, now()), to);
 	}
 
-	const find = (request: string | null) => uses.get(request ?? "") ?? null;
+	const find = (request: string | null) => uses.get(request ?? "");
 
 	/** Whether requests of this time are forgotten, so that they may have been used. */
 	const isForgotten = (ms: number) =>
 		forgotten.some(([from, to]) => from <= Math.floor(ms) && Math.floor(ms) <= to);
-
-	/** @returns no edits for a repeated request that changes nothing now */
-	function judge({ request, method = "-", time }: Meta, outcome: Edit[] | Refusal): Edit[] | Refusal {
-		const first = find(request);
-		if (first) return judgeRepeat(first, method, outcome) ?? [];
-		const isChange = !isRefusal(outcome) && outcome.length > 0;
-		return isChange && request !== null && isForgotten(time) ? mayBeUsed : outcome;
-	}
 
 	/** Keeps requests that changed nothing. @throws {Error} if they cannot be written */
 	async function keep(added: readonly UsedRequest[]): Promise<void> {
@@ -139,7 +119,7 @@ export async function openUsedRequests(
 	}
 	await readCommitted(tip);
 	await written;
-	return { find, isForgotten, judge, noteCommitted, readCommitted, keep, close: () => written };
+	return { find, isForgotten, noteCommitted, readCommitted, keep, close: () => written };
 }
 
 function lineOf({ request, method, outcome, time }: UsedRequest): string {

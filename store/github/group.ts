@@ -2,10 +2,10 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { readerOf } from "../reader.ts";
 import {
 	type Commit,
+	decideChange,
 	type Edit,
 	type Edits,
 	isRefusal,
-	judgeRepeat,
 	type Meta,
 	type Reader,
 	type Refusal,
@@ -177,17 +177,14 @@ function changesSomething(decision: Decision | undefined): decision is Edit[] {
 
 async function decideAlone(
 	{ firstUse }: BatchContext,
-	{ edits, meta }: Change,
+	change: Change,
 	state: Reader,
 	review: Review | null,
 ): Promise<Decision> {
 	try {
-		let outcome = await edits(state);
-		if (review && !isRefusal(outcome) && outcome.length > 0)
-			outcome = (await review.refuse(meta, state)) ?? outcome;
-		const first = firstUse(meta.request);
-		const answer = first ? (judgeRepeat(first, meta.method ?? "-", outcome) ?? []) : outcome;
-		return isRefusal(answer) ? () => answer : answer;
+		const refuse = async () => review?.refuse(change.meta, state) ?? null;
+		const outcome = await decideChange(change, state, refuse, firstUse(change.meta.request));
+		return isRefusal(outcome) ? () => outcome : outcome;
 	} catch (error) {
 		if (error instanceof StoreBusy || error instanceof Refused) throw error;
 		return failing(error);
