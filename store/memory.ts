@@ -37,7 +37,6 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 	const reviews = new Map<string, Branch>();
 	const served: Branch = { files: new Map(Object.entries(files)), commit: "", author: "" };
 	const commits: MemoryCommit[] = [];
-	/** Path → id. */
 	const lastCommits = new Map<string, string>();
 	const used = new Map<string, UsedRequest>();
 	let queue: Promise<unknown> = Promise.resolve();

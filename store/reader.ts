@@ -11,19 +11,14 @@ export interface FileEntry {
 
 export type Folder = ReadonlyMap<string, FileEntry>;
 
-/** The files under `layers/` of one commit. */
 export interface CommitFiles {
-	/** Empty if the folder does not exist. */
 	folder(folder: string): Promise<Folder>;
 	text(id: string, path: string): Promise<string>;
 }
 
-/** Reads the state at one commit, with later edits that are not committed yet. */
 export function readerOf(files: CommitFiles) {
-	/** Folder → name → new text, or null if the file is removed. */
 	const changed = new Map<string, Map<string, string | null>>();
 
-	/** Folder → lower-case smallkey → its spellings. */
 	const spellings = new Map<string, Map<string, Set<string>>>();
 
 	function overlay(edits: readonly Edit[]): void {
@@ -62,7 +57,6 @@ export function readerOf(files: CommitFiles) {
 		return all;
 	}
 
-	/** The new text of a changed file, or the entry of an unchanged one. */
 	async function find(path: string): Promise<string | FileEntry | null> {
 		const [folder, name] = splitPath(path);
 		const text = changed.get(folder)?.get(name);
@@ -107,7 +101,6 @@ function isPlain({ mode }: FileEntry): boolean {
 	return kindOfMode(mode) === "file";
 }
 
-/** The folder under `layers/` and the name of a path; the folder is `""` for other paths. */
 function splitPath(path: string): [folder: string, name: string] {
 	const [, folder = "", name = path] = /^layers\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
 	return [folder, name];

@@ -13,9 +13,7 @@ export interface Layer {
 	description: string | null;
 }
 
-/** Writes a file, or removes it if the text is null. */
 export interface Edit {
-	/** In the repository: `layers/23/23ax5t.json`. */
 	path: string;
 	text: string | null;
 }
@@ -26,7 +24,6 @@ export interface Meta {
 	author: string;
 	/** In milliseconds since 1970. */
 	time: number;
-	/** `register 23ax5t (wms)` */
 	subject: string;
 	trailers: readonly (readonly [string, string])[];
 	/** SHA-256 of the signature's text in hex, which is also the trailer `Request`; null if the change is not signed. */
@@ -41,7 +38,6 @@ export interface Meta {
 export interface Commit {
 	/** Id of the commit that contains the requested state; `""` in a repository without commits. */
 	commit: string;
-	/** False if the requested state was stored already. */
 	changed: boolean;
 	/** False if the files do not have the change yet. */
 	published?: boolean;
@@ -84,7 +80,6 @@ export interface Reader {
 /** Decides what a change does. The store calls it again if another change was made in the meantime. */
 export type Edits = (now: Reader) => Promise<Edit[] | Refusal>;
 
-/** A signed request whose answer is final. */
 export interface UsedRequest extends Pick<Meta, "time"> {
 	request: string;
 	/** `""` if only the request's commit is known. */
@@ -144,7 +139,6 @@ export function changesFiles(outcome: Edit[] | Refusal): outcome is Edit[] {
 /** What a client reads, and a label of the metrics. */
 export type BusyCode = "busy" | "read-only" | "disk-full" | "github" | "branch-moved";
 
-/** Nothing was changed. */
 export class StoreBusy extends Error {
 	override name = "StoreBusy";
 
@@ -170,7 +164,6 @@ export function authorMail(author: string): string {
 	return `${author}${mailDomain}`;
 }
 
-/** @returns null for an address of another kind */
 export function authorOf(mail: string): string | null {
 	return mail.endsWith(mailDomain) ? mail.slice(0, -mailDomain.length) : null;
 }
@@ -181,7 +174,6 @@ export const reviewFolders = ["register", "repair"] as const;
 /** `declined/register/<smallkey>/<commit>` keeps a declined change. */
 export const declinedFolder = "declined";
 
-/** The trailer of a declined review with the served branch's commit at that time. */
 export const mainTrailer = "Main";
 
 /**
@@ -227,7 +219,6 @@ export async function decideChange(
 	return first ? (judgeRepeat(first, meta.method ?? "-", outcome) ?? []) : outcome;
 }
 
-/** @returns null if the request is accepted as before */
 function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refusal): Refusal | null {
 	if (first.method !== "" && first.method !== method) return usedBefore;
 	const wasAccepted = typeof first.outcome === "string";

@@ -38,7 +38,6 @@ function findCommit(): string | null {
 	}
 }
 
-/** `0.2.0 1a2b3c4d5e6f` */
 export function versionLine(version = readVersion(), commit = readCommit()): string {
 	return commit === null ? version : `${version} ${commit}`;
 }

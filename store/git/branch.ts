@@ -41,7 +41,6 @@ export function openLastCommits(repository: string, log: Log) {
 	}
 
 	return {
-		/** Notes a new commit of the served branch. */
 		note(edits: readonly { path: string }[], commit: string): void {
 			for (const { path } of edits) {
 				const name = parseLayerPath(path);
@@ -49,16 +48,10 @@ export function openLastCommits(repository: string, log: Log) {
 			}
 		},
 
-		/** Reads pushed commits. @throws {GitFailure} */
 		async follow(from: string, to: string): Promise<void> {
 			if (hasBegun || last.size > 0) await read(`${from}..${to}`, true);
 		},
 
-		/**
-		 * The last commit that changed a layer's registration; null if none has.
-		 * @param tip a commit of the served branch
-		 * @throws {GitFailure}
-		 */
 		async find(smallkey: string, tip: string): Promise<string | null> {
 			const kept = last.get(smallkey);
 			if (kept) return kept;
@@ -87,7 +80,6 @@ export interface Published {
 	warnings: Problem[];
 }
 
-/** Publishes a range: it can be read once the promise resolves. */
 export type Publish = (range: CommitRange) => Promise<Published>;
 
 export type Branch = ReturnType<typeof openBranch>;
@@ -208,7 +200,6 @@ const maxListed = 10;
 
 const maxName = 100;
 
-/** Describes pushed commits for a line of the log; null if the service has made all of them. */
 async function describePush(repository: string, { from, to, changes }: CommitRange & { from: string }) {
 	if (from === to) return null;
 	const ids = await listCommits(repository, [`${from}..${to}`]);

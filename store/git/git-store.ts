@@ -183,7 +183,6 @@ function storeOf(context: StoreContext) {
 		},
 		/** Why changes cannot be made, or commits of the branch are not served, in a few words; null if neither is so. */
 		state: () => health.reason ?? branch.behind,
-		/** The last commit that changed a layer's registration; null if none has. @throws {GitFailure} */
 		lastCommit: (smallkey: string) => lastCommits.find(smallkey, branch.commit),
 		read: (smallkey: string) => served().read(smallkey),
 		ids: (smallkey: string) => served().ids(smallkey),

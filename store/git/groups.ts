@@ -48,10 +48,8 @@ export interface Pending {
 interface Judged {
 	pending: Pending;
 	meta: Meta;
-	/** Empty if nothing changes. */
 	edits: Edit[];
 	refusal: Refusal | null;
-	/** Id of its commit, once it is made. */
 	commit?: string;
 }
 
@@ -62,7 +60,6 @@ interface Target {
 	reader: CommitReader;
 	/** Whether the branch has a change of the same sender that waits for review. */
 	isWaiting: boolean;
-	/** Refuses a change while another one waits for review. */
 	held: (meta: Meta) => Promise<Refusal | null>;
 }
 
@@ -169,7 +166,6 @@ export class GroupWriter {
 		return { name, base, reader, isWaiting, held };
 	}
 
-	/** Answers a group whose commits are on the disk. @param to its last commit; that of the target if it has none */
 	async #answer(target: Target, judged: Judged[], to: string, warnings: Problem[] = []): Promise<void> {
 		const { requests, health } = this.context;
 		await requests.keep(judged.filter(({ edits }) => edits.length === 0).flatMap(useOf(to)));

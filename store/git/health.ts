@@ -47,7 +47,6 @@ function isOfDisk(cause: Cause): boolean {
 	return cause === fullDisk || cause === readOnlyDisk;
 }
 
-/** @returns null if the disk can be written */
 export function diskReasonOf(error: unknown): string | null {
 	const cause = causeOf(error);
 	return isOfDisk(cause) ? cause[1] : null;
@@ -75,7 +74,6 @@ export class WriteHealth {
 		readonly log: Log,
 	) {}
 
-	/** @returns the error for the waiting changes */
 	failed(error: unknown): StoreBusy {
 		// A single change cannot be made: nothing is broken.
 		if (error instanceof StoreBusy) return error;

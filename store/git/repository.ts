@@ -7,7 +7,6 @@ import { GitFailure, gitText, runGit } from "./commands/run.ts";
 import { diskReasonOf } from "./health.ts";
 import { branchName, measured, type StoreBase } from "./writer.ts";
 
-/** Installs the hook that judges pushes. @returns false if the hook cannot run there */
 export type Guard = (repository: string) => Promise<boolean>;
 
 /**
@@ -116,9 +115,7 @@ const settings: readonly [name: string, value: string][] = [
 /** Without the hook, git refuses all forced pushes and deletions; the hook refuses those of the service's branches. */
 const guarded = ["receive.denydeletes", "receive.denynonfastforwards"];
 
-/** @param isGuarded whether the repository's hook judges pushes */
 async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
-	// `<name>\n<value>\0`
 	const present = (await gitText(repository, ["config", "--local", "--list", "-z"])).split("\0");
 	const refusals = guarded.map((name) => [name, String(!isGuarded)] as const);
 	for (const [name, value] of [...settings, ...refusals]) {

@@ -16,7 +16,6 @@ export async function senderOf(repository: string, served: string, review: strin
 	return null;
 }
 
-/** The spellings of a smallkey that wait for review. */
 export async function waitingSpellings(
 	branch: Pick<Branch, "commit" | "readerAt">,
 	repository: string,
@@ -126,7 +125,6 @@ export async function writeProposal(
 	await runGit(repository, ["update-ref", `refs/heads/${branch}`, commit, before?.commit ?? ""]);
 }
 
-/** @param text the evidence, if it is included */
 export function messageOf(
 	proposal: Pick<Proposal, "subject" | "smallkeys" | "evidence" | "sure" | "choices">,
 	text = "",

@@ -43,7 +43,6 @@ export async function openUsedRequests(
 		for (const use of added) if (!uses.has(use.request)) uses.set(use.request, use);
 	}
 
-	/** Adds a time to the ranges. Of too many ranges, the oldest are joined. */
 	function forget(ms: number): void {
 		const near = forgotten.findIndex(([from, to]) => from - minuteMs <= ms && ms <= to + minuteMs);
 		const [[from, to] = [ms, ms]] = near < 0 ? [] : forgotten.splice(near, 1);
@@ -64,7 +63,6 @@ export async function openUsedRequests(
 		return [`head ${head}`, ...ranges, ...[...uses.values()].map(lineOf)];
 	}
 
-	/** Notes requests once they are on the disk. @throws {Error} if they cannot be written */
 	function write(added: readonly UsedRequest[]): Promise<void> {
 		const writing = written.then(async () => {
 			const lines = added.map(lineOf);
@@ -82,7 +80,6 @@ export async function openUsedRequests(
 		return writing;
 	}
 
-	/** @param added requests whose commits are on a branch */
 	function noteCommitted(added: readonly UsedRequest[], to = head): void {
 		note(added);
 		head = to;
@@ -97,11 +94,9 @@ export async function openUsedRequests(
 
 	const find = (request: string | null) => uses.get(request ?? "");
 
-	/** Whether requests of this time are forgotten, so that they may have been used. */
 	const isForgotten = (ms: number) =>
 		forgotten.some(([from, to]) => from <= Math.floor(ms) && Math.floor(ms) <= to);
 
-	/** Keeps requests that changed nothing. @throws {Error} if they cannot be written */
 	async function keep(added: readonly UsedRequest[]): Promise<void> {
 		const first = added.filter(({ request }) => !uses.has(request));
 		if (first.length > 0) await write(first);

@@ -15,7 +15,6 @@ import { DiskTimeout } from "./health.ts";
 
 export const branchName = "main";
 
-/** By the monotonic clock. */
 export const defaultLimits = {
 	/** Longest time of a git process that writes a group, longest silence of one that reads, and longest sync. */
 	silenceMs: 15_000,
@@ -53,7 +52,6 @@ export async function measured<T>({ measure }: StoreBase, operation: GitOperatio
 /** Errors of folders that cannot be synced by themselves: network file systems, Windows, a parent of another user. */
 const unsupported = ["EACCES", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
 
-/** Syncs a file, or the names in a folder. */
 export async function syncPath(path: string): Promise<void> {
 	try {
 		await using file = await open(path, "r");

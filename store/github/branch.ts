@@ -6,7 +6,6 @@ import { type Github, GithubBusy, orNull, Refused } from "./client.ts";
 export interface Head {
 	commit: string;
 	tree: string;
-	/** The branch's newest commits, this one first. */
 	recent: PastCommit[];
 	files: CommitFiles;
 }
@@ -54,10 +53,8 @@ export class Heads {
 	}
 }
 
-/** The contents API lists no more. */
 const maxListed = 1000;
 
-/** After so many folders all are read at once. */
 const maxFoldersListed = 40;
 
 export const noFiles: CommitFiles = { folder: async () => new Map(), text: async () => "" };
@@ -152,7 +149,6 @@ async function writeTree(github: Github, base: string, edits: readonly Edit[]): 
 	return tree;
 }
 
-/** The first edits, at least one, that one request may have. */
 function portionOf(edits: readonly Edit[], maxFiles: number): readonly Edit[] {
 	let bytes = 0;
 	const count = edits.findIndex(({ text }, index) => {

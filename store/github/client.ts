@@ -7,9 +7,7 @@ export interface Github extends Pick<Octokit, "rest" | "paginate" | "request"> {
 }
 
 export interface Connection {
-	/** `owner/name` */
 	repository: string;
-	/** `https://api.github.com`, or that of a GitHub Enterprise Server. */
 	apiUrl: string;
 	fetch: typeof fetch;
 	now: () => Date;
@@ -55,7 +53,6 @@ export class Refused extends Error {
 	}
 }
 
-/** @returns null for 404 */
 export async function orNull<T>(answer: Promise<{ data: T }>): Promise<T | null> {
 	const result = await answer.catch((error: unknown) => {
 		if (error instanceof Refused && error.status === 404 && !error.isRace) return null;
@@ -86,7 +83,6 @@ export function connect(connection: Connection, authorization: Authorization): (
 	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
 	let pausedUntil = 0;
 
-	/** @returns the time before `until` that a pause leaves */
 	async function waitForPause(until: number): Promise<number> {
 		const pauseMs = Math.max(0, pausedUntil - now().getTime());
 		if (pauseMs > 0 && pausedUntil < until) await sleep(pauseMs);
@@ -160,7 +156,6 @@ function troubleOf(answer: Answer | Error, request: string, now: Date) {
 	return null;
 }
 
-/** @returns null if the answer is not about a rate limit */
 function pauseOf({ status, headers }: Answer, words: string, now: Date): number | null {
 	const seconds = Number(headers["retry-after"] ?? Number.NaN);
 	if (seconds >= 0) return seconds * 1000;
@@ -209,7 +204,6 @@ export function authorizeWith(
 	};
 }
 
-/** A private key (RFC 7468). */
 const pemPattern = /-----BEGIN ((?:RSA )?PRIVATE KEY)-----([A-Za-z0-9+/=\s]+)-----END \1-----/;
 
 /**
@@ -232,7 +226,6 @@ export function pkcs8Of(privateKey: string): string {
 	}
 }
 
-/** A tag, the length in two bytes, and the content, as bytes (X.690, section 8.1). */
 function derValue(tag: string, content: string): string {
 	const { length } = content;
 	return `${tag}\x82${String.fromCharCode(length >> 8, length & 255)}${content}`;

@@ -92,7 +92,6 @@ async function makeChanges(batch: Batch, make: (part: Batch) => Promise<Outcome[
 	}
 }
 
-/** The requests that this process has answered, in the order of their first use. */
 class UsedRequests {
 	readonly #uses = new Map<string, UsedRequest>();
 
@@ -100,7 +99,6 @@ class UsedRequests {
 
 	find = (request: string | null) => this.#uses.get(request ?? "");
 
-	/** @returns whether the request is new */
 	note = (use: UsedRequest): boolean => {
 		for (const [request, { time }] of this.#uses) {
 			if (time + requestMemoryMs >= this.now().getTime()) break;

@@ -34,12 +34,9 @@ export interface Change {
 	started: Date;
 }
 
-/** Changes of one branch, which is moved once for them. */
 export interface Batch {
 	changes: Change[];
-	/** Its end, in milliseconds since 1970. */
 	until: number;
-	/** Adds the changes that wait now. */
 	fill(): void;
 }
 
@@ -47,7 +44,6 @@ export interface BatchContext extends Pick<Connection, "now" | "sleep"> {
 	github: Github;
 	branch: string;
 	heads: Heads;
-	/** How this process answered a request. */
 	firstUse: (request: string | null) => UsedRequest | undefined;
 }
 
@@ -62,7 +58,6 @@ export function failing(error: unknown): () => never {
 
 type Decision = Edit[] | Outcome;
 
-/** The commits of a batch, on no branch yet. */
 interface PendingCommits {
 	tip: string;
 	/** Of the changes for which there was time. */
@@ -140,7 +135,6 @@ async function commitFirst(context: BatchContext, change: Change): Promise<Outco
 	return () => ({ commit, changed });
 }
 
-/** Decides each change on the state that the changes before it leave. */
 async function decide(
 	context: BatchContext,
 	head: Head,
@@ -194,7 +188,6 @@ async function decideAlone(
 /** Of one layer in five minutes. */
 const maxCommits = 100;
 
-/** Whether a change's signature was used in the last five minutes, by this process or another one. */
 async function wasUsed({ rest, repo }: Github, head: Head, meta: Meta, now: Date): Promise<boolean> {
 	const { request, smallkey } = meta;
 	if (request === null) return false;

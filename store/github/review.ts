@@ -24,13 +24,11 @@ interface Place {
 export interface Review {
 	name: string;
 	open: Awaited<ReturnType<typeof listPullRequests>>[number] | null;
-	/** The state on which changes are made. */
 	base: Head;
 	/** Refuses a change while another one waits. @param now the state without the change */
 	refuse(meta: Meta, now: Reader): Promise<Refusal | null>;
 }
 
-/** The open pull requests of branches of this repository. */
 async function listPullRequests({ github: { rest, repo, paginate }, branch }: Place) {
 	const pulls = await paginate(rest.pulls.list, { ...repo, state: "open", base: branch, per_page: 100 });
 	return pulls.filter(({ head, base }) => head.repo?.full_name === base.repo.full_name);
@@ -61,7 +59,6 @@ function senderOf(base: Head, main: Head): string | null {
 
 const folder = "register/";
 
-/** Reads the smallkeys that wait on branches. */
 function spellingsOn(github: Github, refs: readonly string[]) {
 	const names = refs.filter((ref) => ref.startsWith(folder)).map((ref) => ref.slice(folder.length));
 	const groups = names.filter((name) => name.includes(".") && isReviewBranch(folder + name));
@@ -118,7 +115,6 @@ export async function waits({ open, base }: Review, main: Head, { smallkey }: Me
 	return open !== null && isProposed(smallkey, readerOf(base.files), readerOf(main.files));
 }
 
-/** For one commit of several requests of a sender. */
 export function joinMetas(metas: readonly Meta[]): Meta {
 	const first = metas[0] as Meta;
 	if (metas.length === 1) return first;

@@ -96,7 +96,6 @@ function stampLine(): string {
 	return `// ${codeStamp()}\n`;
 }
 
-/** @returns the judge of a push in one file that needs only Node */
 export async function bundleHook(): Promise<string> {
 	// Imported on demand: these imports take longer than the rest of a start.
 	const { build } = await import("esbuild");

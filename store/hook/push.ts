@@ -30,13 +30,11 @@ import {
 	type Update,
 } from "./updates.ts";
 
-/** Of more folders, all of `layers/` is listed. */
 const maxFolders = 200;
 
 /** Bytes of files that are in memory at once: a push may have gigabytes. */
 const maxPortionBytes = 16 << 20;
 
-/** @param from the commit of the branch; null if the branch does not exist */
 async function judgeCommits(repository: string, from: string | null, to: string) {
 	const changes = await (from === null ? listTree(repository, to, []) : diffTree(repository, from, to, ":/"));
 	const layers = changes.filter(({ path }) => parseLayerPath(path) !== null);

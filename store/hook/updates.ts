@@ -15,7 +15,6 @@ export const servedRef = "refs/heads/main";
 
 const branches = "refs/heads/";
 
-/** @param text a line `<from> <to> <ref>` for each ref */
 export function parseUpdates(text: string): Update[] {
 	const lines = text.split("\n").filter(Boolean);
 	return lines.map((line) => {

@@ -43,7 +43,6 @@ export function believedMs(dateMs: number, parentMs: number, nowMs: number): num
 
 const maxParents = 100;
 
-/** @throws {GitFailure} */
 export async function believedDate(repository: string, commit: string, nowMs: number): Promise<number> {
 	const words = ["log", "--first-parent", `--max-count=${maxParents}`, "--format=%ct", commit];
 	const seconds = (await gitText(repository, words)).split("\n").map(Number);
@@ -84,7 +83,6 @@ export async function isShallow(repository: string): Promise<boolean> {
 	return (await gitText(repository, ["rev-parse", "--is-shallow-repository"])) === "true";
 }
 
-/** @param args of git-rev-list(1) @throws {GitFailure} if a named commit does not exist */
 export async function listCommits(repository: string, args: string[]): Promise<string[]> {
 	const listed: string[] = [];
 	for await (const ids of readRecords(repository, ["rev-list", ...args], "\n")) listed.push(...ids);
@@ -135,7 +133,6 @@ export function parseCommit({ id, body }: GitObject): RawCommit {
 
 const maxTimeMs = 8.64e15;
 
-/** Parses `Ada <ada@example.org> 1772625600 +0000`. */
 function parsePerson(text: string): Person {
 	const start = text.indexOf("<");
 	const end = text.indexOf(">", start);
@@ -147,7 +144,6 @@ function parsePerson(text: string): Person {
 	};
 }
 
-/** The first paragraph of a message, in one line. */
 export function subjectOf(message: string): string {
 	const lines = message.trimStart().split("\n");
 	const end = lines.findIndex((line) => line.trim() === "");

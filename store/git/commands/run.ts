@@ -97,7 +97,6 @@ interface RunOptions {
 	input?: string | Uint8Array | readonly string[];
 	limitMs?: number;
 	environment?: Readonly<Record<string, string>>;
-	/** `pack.compression=1` */
 	config?: readonly string[];
 	niceness?: number;
 	signal?: AbortSignal;
@@ -157,7 +156,6 @@ export async function* gitOutput(
 	}
 }
 
-/** Yields the records of git's output, in portions as they arrive. @throws {GitTimeout | GitFailure} */
 export async function* readRecords(
 	repository: string,
 	args: string[],

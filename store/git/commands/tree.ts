@@ -85,7 +85,6 @@ export async function diffTree(
 	return changes;
 }
 
-/** All paths of a commit under folders, as changes from nothing, sorted. */
 export async function listTree(
 	repository: string,
 	commit: string,
