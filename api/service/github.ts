@@ -1,17 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { tryJson } from "../../registry/untrusted-text.ts";
 import { authorizeWith, connect, type Github } from "../../store/github/client.ts";
-import { createAsk } from "./net/ask.ts";
 import { createFetch } from "./net/fetch.ts";
-import type { Configuration, NetworkSettings } from "./settings.ts";
-
-export function clientsWith(
-	{ allowPrivate, httpsProxy, noProxy }: NetworkSettings,
-	onRequest?: (url: URL) => void,
-) {
-	const fetch = createFetch({ allowPrivate, httpsProxy, noProxy, ...(onRequest && { onRequest }) });
-	return { fetch, ask: createAsk({ fetch }) };
-}
+import type { Configuration } from "./settings.ts";
 
 const maxAnswerBytes = 1_000_000;
 

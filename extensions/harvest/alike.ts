@@ -1,4 +1,3 @@
-import { Trouble } from "../../api/service/net/trouble.ts";
 import { arcgisPath } from "../../registry/addresses.ts";
 import type { FeatureDescription, LangDescription, NamedDescription } from "../../registry/description.ts";
 import { causeOf } from "../../registry/health.ts";
@@ -10,6 +9,7 @@ import { numberOf, textOf, wordOf } from "../../site/service/decode.ts";
 import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
 import { askLayer, askLayers, askList } from "./arcgis/answers.ts";
 import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
+import { Trouble } from "./ask.ts";
 import { type Described, orNull, quote } from "./finding.ts";
 import { type Clients, describeLayers } from "./wms/read-capabilities.ts";
 

@@ -1,5 +1,3 @@
-import type { Ask } from "../../api/service/net/ask.ts";
-import { Trouble } from "../../api/service/net/trouble.ts";
 import { fieldNamed } from "../../registry/description.ts";
 import { type Cause, type CauseCode, causeOf } from "../../registry/health.ts";
 import {
@@ -16,6 +14,7 @@ import { findLayer, isUnreadable, legendFormatsOf, textFor } from "../../site/se
 import { isObject, listOf, textOf } from "../../site/service/decode.ts";
 import { askLayer, askService } from "./arcgis/answers.ts";
 import { readField } from "./arcgis/feature-layer.ts";
+import { type Ask, Trouble } from "./ask.ts";
 import { checkEntries, type Finding, findingOf, orTrouble, quote } from "./finding.ts";
 import {
 	type Clients,

@@ -1,6 +1,5 @@
 export { quote } from "../../site/service/decode.ts";
 
-import { Trouble } from "../../api/service/net/trouble.ts";
 import { isBlockedOn } from "../../registry/addresses.ts";
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import {
@@ -19,6 +18,7 @@ import {
 	serviceTypeOf,
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import { Trouble } from "./ask.ts";
 
 export interface Finding {
 	/** `wrong`: the publisher has to act. `down`: the service is down, slow or odd. `empty`: nothing is drawn. `well`: what could not be seen. */

@@ -1,4 +1,3 @@
-import { Trouble } from "../../api/service/net/trouble.ts";
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import { type Cause, causeOf } from "../../registry/health.ts";
 import {
@@ -15,6 +14,7 @@ import { findLayer } from "../../site/service/capabilities.ts";
 import { checkSameLayer, withSiblings } from "./alike.ts";
 import { askLayer, describeArcgisService } from "./arcgis/answers.ts";
 import { describeLayer, lookAtFeatures, sketchLayer } from "./arcgis/feature-layer.ts";
+import { Trouble } from "./ask.ts";
 import { createCheckLayer } from "./check-layer.ts";
 import {
 	blockedOn,

@@ -1,6 +1,6 @@
 import { decode } from "fast-png";
 import type { Browser, Page, Route } from "playwright-core";
-import { FetchFailure } from "../../api/service/net/trouble.ts";
+import { FetchFailure } from "../../api/service/net/failure.ts";
 import { type Cause, type CauseCode, causeOf } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { LangProof } from "../../site/data/proofs.ts";

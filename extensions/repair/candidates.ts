@@ -1,9 +1,9 @@
-import type { Ask } from "../../api/service/net/ask.ts";
 import type { LangDescription } from "../../registry/description.ts";
 import { isVersion2, type Registration, serviceTypeOf } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { agreementOf, type Evidence, hasItsName } from "../harvest/agreement.ts";
 import { type Alike, alikeAt, arcgisPlaceOf, findAlike, knowsAll, numberIn } from "../harvest/alike.ts";
+import type { Ask } from "../harvest/ask.ts";
 import { orNull, placeOf } from "../harvest/finding.ts";
 import { describe } from "../harvest/layer.ts";
 import { isOfOtherLanguage } from "../harvest/names.ts";

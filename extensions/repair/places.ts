@@ -1,10 +1,10 @@
-import { Trouble } from "../../api/service/net/trouble.ts";
 import type { LangDescription } from "../../registry/description.ts";
 import { numberOf } from "../../site/service/decode.ts";
 import { agreementOf, hasItsName } from "../harvest/agreement.ts";
 import { arcgisPlaceOf, findAlike, knowsAll, numberIn } from "../harvest/alike.ts";
 import { askLayers, askList } from "../harvest/arcgis/answers.ts";
 import { describeLayer } from "../harvest/arcgis/feature-layer.ts";
+import { Trouble } from "../harvest/ask.ts";
 import { orNull, orTrouble } from "../harvest/finding.ts";
 import { isCopyOf, seriesStep } from "../harvest/names.ts";
 import { type Clients, describeLayers } from "../harvest/wms/read-capabilities.ts";

@@ -2,8 +2,7 @@ import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
-import type { Answer } from "../../api/service/net/ask.ts";
-import { FetchFailure } from "../../api/service/net/trouble.ts";
+import { FetchFailure } from "../../api/service/net/failure.ts";
 import { mapWithProgress } from "../../publish/build.ts";
 import { causeOf, type Health } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
@@ -17,6 +16,7 @@ import {
 	readOpen,
 	writeProposal,
 } from "../../store/git/review-branches.ts";
+import type { Answer } from "../harvest/ask.ts";
 import type { SearchOptions } from "./candidates.ts";
 import { proposalsOf } from "./proposal.ts";
 import { RepairSearch } from "./repair.ts";

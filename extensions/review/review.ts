@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { structuredPatch } from "diff";
-import { clientsWith } from "../../api/service/github.ts";
 import { mapWithProgress } from "../../publish/build.ts";
 import { draftAddress } from "../../registry/draft.ts";
 import { lineAt } from "../../registry/json.ts";
@@ -10,6 +9,7 @@ import { type LangEntry, type Registration, serviceTypeOf } from "../../registry
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
+import { clientsWith } from "../harvest/ask.ts";
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Finding } from "../harvest/finding.ts";
 import { type ChangedLayer, checkChanges, type Located, readChanges } from "./layer-changes.ts";

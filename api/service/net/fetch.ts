@@ -1,6 +1,6 @@
 import type { buildConnector, Dispatcher } from "undici";
 import { causeOf } from "../../../registry/health.ts";
-import { checkLiteral, createLookup, FetchFailure, type Resolve, toFailure } from "./trouble.ts";
+import { checkLiteral, createLookup, FetchFailure, type Resolve, toFailure } from "./failure.ts";
 
 interface FetchOptions {
 	allowPrivate?: boolean;
@@ -29,7 +29,7 @@ export type GuardedFetch = (input: string | URL | Request, init?: GuardedInit) =
 const defaultTimeoutMs = 10_000;
 
 /**
- * For a body that is taken in parts: a limit in bytes, and the rate that its time limit allows for, in bytes
+ * For a body that is read in parts: a limit in bytes, and the rate that its time limit allows for, in bytes
  * a second.
  */
 const maxTakenBytes = 64_000_000;

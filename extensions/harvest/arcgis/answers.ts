@@ -1,5 +1,3 @@
-import type { Ask } from "../../../api/service/net/ask.ts";
-import { Trouble } from "../../../api/service/net/trouble.ts";
 import { causeOf } from "../../../registry/health.ts";
 import type { ServiceType } from "../../../registry/registration.ts";
 import { maxTitle } from "../../../registry/schemas/description.ts";
@@ -15,6 +13,7 @@ import {
 	serviceTitle,
 } from "../../../site/service/arcgis.ts";
 import { isObject, listOf, objectOf, parseAnswer, textOf } from "../../../site/service/decode.ts";
+import { type Ask, Trouble } from "../ask.ts";
 import { checkEntries, type Described, orTrouble } from "../finding.ts";
 
 /**

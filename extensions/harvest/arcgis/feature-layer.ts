@@ -1,5 +1,3 @@
-import type { Ask } from "../../../api/service/net/ask.ts";
-import { Trouble } from "../../../api/service/net/trouble.ts";
 import type { FeatureDescription, Field } from "../../../registry/description.ts";
 import { type Cause, causeOf } from "../../../registry/health.ts";
 import { maxAbstract } from "../../../registry/schemas/description.ts";
@@ -12,6 +10,7 @@ import {
 } from "../../../site/service/arcgis.ts";
 import { type Area, inDegrees, onMap, readArea } from "../../../site/service/boxes.ts";
 import { isObject, listOf, numberOf, objectOf, quote, textOf } from "../../../site/service/decode.ts";
+import { type Ask, Trouble } from "../ask.ts";
 import { type Described, orTrouble } from "../finding.ts";
 import { askDocument, askLayer, troubleOf } from "./answers.ts";
 import { countClasses, readRenderer } from "./renderer.ts";

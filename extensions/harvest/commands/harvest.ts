@@ -4,7 +4,6 @@ import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InvalidArgumentError } from "commander";
 import type { Io } from "../../../api/configuration.ts";
-import { clientsWith } from "../../../api/service/github.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { mapWithProgress } from "../../../publish/build.ts";
 import { placeFile } from "../../../publish/place-file.ts";
@@ -18,6 +17,7 @@ import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts"
 import { layersOption, nameSource, withSource, workingFolder } from "../../../scripts/validate.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
+import { clientsWith } from "../ask.ts";
 import { createCheckLayer, type LayerFacts } from "../check-layer.ts";
 import { type Finding, isSick, mergeDescription, quote, resultOf } from "../finding.ts";
 import {

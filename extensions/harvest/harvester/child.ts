@@ -1,7 +1,7 @@
 // The process that asks map services and parses their answers, so that an answer can end or block only this process.
-import { clientsWith } from "../../../api/service/github.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { causeOf } from "../../../registry/health.ts";
+import { clientsWith } from "../ask.ts";
 import { quote } from "../finding.ts";
 import { createHarvestLayer, createWatchLayer } from "../layer.ts";
 import { createReadCapabilities } from "../wms/read-capabilities.ts";

@@ -1,6 +1,4 @@
 import { decode, hasPngSignature } from "fast-png";
-import type { Ask } from "../../../api/service/net/ask.ts";
-import { Trouble } from "../../../api/service/net/trouble.ts";
 import { type Cause, causeOf } from "../../../registry/health.ts";
 import { isSameService } from "../../../site/service/address.ts";
 import type { Capabilities, CapabilitiesLayer } from "../../../site/service/capabilities.ts";
@@ -13,6 +11,7 @@ import {
 	referencesFor,
 } from "../../../site/service/picture.ts";
 import { exceptionIn } from "../../../site/service/read-capabilities.ts";
+import { type Ask, Trouble } from "../ask.ts";
 import { quote } from "../finding.ts";
 import { type Places, placesIn } from "./places.ts";
 

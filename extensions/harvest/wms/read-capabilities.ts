@@ -1,8 +1,6 @@
 import { aborted } from "node:util";
 import { LRUCache } from "lru-cache";
 import { createEmpty, extend } from "ol/extent.js";
-import type { Ask } from "../../../api/service/net/ask.ts";
-import { Trouble } from "../../../api/service/net/trouble.ts";
 import { type NamedDescription, plainKeywords } from "../../../registry/description.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { maxAbstract, maxTitle } from "../../../registry/schemas/description.ts";
@@ -24,6 +22,7 @@ import {
 import type { Parts } from "../../../site/service/decode.ts";
 import { degreesOf } from "../../../site/service/projections.ts";
 import { NotCapabilities, readCapabilities } from "../../../site/service/read-capabilities.ts";
+import { type Ask, Trouble } from "../ask.ts";
 import { checkEntries, type Described, orTrouble, quote } from "../finding.ts";
 
 /**

@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import pMap from "p-map";
 import { repositoryPath } from "../../../api/service/data-dir.ts";
+import { FetchFailure } from "../../../api/service/net/failure.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
-import { FetchFailure } from "../../../api/service/net/trouble.ts";
 import { servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { progress } from "../../../publish/build.ts";

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
-import { clientsWith } from "../../../api/service/github.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { placeFile } from "../../../publish/place-file.ts";
 import {
@@ -26,6 +25,7 @@ import { readSite } from "../../../site/process/site-settings.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
 import { listTree, readEntries } from "../../../store/git/commands/tree.ts";
 import { readOpen } from "../../../store/git/review-branches.ts";
+import { clientsWith } from "../../harvest/ask.ts";
 import { resultOf } from "../../harvest/finding.ts";
 import { createNotifier } from "../../harvest/harvester/health-checks.ts";
 import { readLayers, selectLayers, watchAll, writeHealth } from "../../harvest/harvester/layers.ts";

@@ -1,7 +1,6 @@
 // npx fragment-publisher repair
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { clientsWith } from "../../../api/service/github.ts";
 import { findRepository, readHealth, servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
@@ -13,6 +12,7 @@ import { readSite } from "../../../site/process/site-settings.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import { messageOf, type OpenRepair, readOpen } from "../../../store/git/review-branches.ts";
+import { clientsWith } from "../../harvest/ask.ts";
 import { readLayers } from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
 import { runRepair } from "../run.ts";

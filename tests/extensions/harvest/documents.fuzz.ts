@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import * as assert from "uvu/assert";
-import type { Answer, Ask } from "../../../api/service/net/ask.ts";
+import type { Answer, Ask } from "../../../extensions/harvest/ask.ts";
 import { createCheckLayer } from "../../../extensions/harvest/check-layer.ts";
 import { type Harvested, mergeDescription } from "../../../extensions/harvest/finding.ts";
 import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";

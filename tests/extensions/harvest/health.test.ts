@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { createAsk } from "../../../api/service/net/ask.ts";
+import { createAsk } from "../../../extensions/harvest/ask.ts";
 import { resultOf } from "../../../extensions/harvest/finding.ts";
 import { createHarvestLayer, createWatchLayer } from "../../../extensions/harvest/layer.ts";
 import { isBlank } from "../../../extensions/harvest/wms/look.ts";

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
-import { type Ask, createAsk } from "../../../api/service/net/ask.ts";
-import { checkLiteral, FetchFailure } from "../../../api/service/net/trouble.ts";
+import { checkLiteral, FetchFailure } from "../../../api/service/net/failure.ts";
+import { type Ask, createAsk } from "../../../extensions/harvest/ask.ts";
 import { mergeDescription } from "../../../extensions/harvest/finding.ts";
 import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
 import { descriptionText, parseDescription } from "../../../registry/description.ts";

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import * as assert from "uvu/assert";
-import { FetchFailure } from "../../../api/service/net/trouble.ts";
+import { FetchFailure } from "../../../api/service/net/failure.ts";
 
 export type Route = (request: IncomingMessage, response: ServerResponse) => void;
 

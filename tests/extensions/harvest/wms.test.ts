@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
-import { type Ask, createAsk } from "../../../api/service/net/ask.ts";
+import { type Ask, createAsk } from "../../../extensions/harvest/ask.ts";
 import { createCheckLayer } from "../../../extensions/harvest/check-layer.ts";
 import { resultOf } from "../../../extensions/harvest/finding.ts";
 import { createWatchLayer } from "../../../extensions/harvest/layer.ts";

@@ -1,4 +1,4 @@
-import { createAsk } from "../../../api/service/net/ask.ts";
+import { createAsk } from "../../../extensions/harvest/ask.ts";
 import { mergeDescription } from "../../../extensions/harvest/finding.ts";
 import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
 import { type Clients, type CreateClients, limitRequests } from "../../../extensions/repair/run.ts";

@@ -2,9 +2,9 @@ import type { LookupAddress } from "node:dns";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
+import type { FailureReason, FetchFailure } from "../../../../api/service/net/failure.ts";
+import { createLookup, isPublicAddress, type Resolve } from "../../../../api/service/net/failure.ts";
 import { createFetch, isExempt } from "../../../../api/service/net/fetch.ts";
-import type { FailureReason, FetchFailure } from "../../../../api/service/net/trouble.ts";
-import { createLookup, isPublicAddress, type Resolve } from "../../../../api/service/net/trouble.ts";
 import {
 	failureOf,
 	hang,

@@ -1,8 +1,8 @@
 import * as assert from "uvu/assert";
 import type { RunningService } from "../../../../api/service/extensions.ts";
-import { createAsk } from "../../../../api/service/net/ask.ts";
 import { createFetch } from "../../../../api/service/net/fetch.ts";
 import { readConfiguration } from "../../../../api/service/settings.ts";
+import { createAsk } from "../../../../extensions/harvest/ask.ts";
 import { startHarvest } from "../../../../extensions/harvest/harvester/open.ts";
 import { createHarvestLayer } from "../../../../extensions/harvest/layer.ts";
 import { type HarvestSettings, readHarvest } from "../../../../extensions/harvest/settings.ts";

@@ -1,6 +1,6 @@
 import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import ipaddr from "ipaddr.js";
-import { type Cause, type CauseCode, causeOf, causeText, type SickState } from "../../../registry/health.ts";
+import { type Cause, type CauseCode, causeOf, causeText } from "../../../registry/health.ts";
 
 /** Metadata and DNS: in a public range, but it answers only inside Azure's network. */
 const azureMetadata = "168.63.129.16";
@@ -103,40 +103,3 @@ const meanings: ReadonlyMap<string, readonly [FailureReason, CauseCode]> = new M
 	["UNABLE_TO_VERIFY_LEAF_SIGNATURE", ["network", "certificate-unsigned"]],
 	["ERR_TLS_CERT_ALTNAME_INVALID", ["network", "certificate-other"]],
 ]);
-
-interface TroubleFacts {
-	status?: number | null;
-	tooLarge?: boolean;
-	isTemporary?: boolean;
-}
-
-/**
- * There is no usable answer, or a service cannot be described completely. The message is the cause in
- * English: `answers with status 404`.
- */
-export class Trouble extends Error {
-	readonly ok = false;
-	override readonly name = "Trouble";
-	readonly status: number | null;
-	readonly tooLarge: boolean;
-	readonly isTemporary: boolean;
-
-	constructor(
-		readonly state: SickState,
-		readonly what: Cause,
-		{ status = null, tooLarge = false, isTemporary }: TroubleFacts = {},
-	) {
-		super(causeText("en", what));
-		this.status = status;
-		this.tooLarge = tooLarge;
-		this.isTemporary = isTemporary ?? (state === "down" && !tooLarge && !isRefusal(status));
-	}
-}
-
-/** The service was slow or busy (RFC 9110 section 15.5.9, RFC 6585 section 4). */
-const temporaryRefusals = new Set([408, 429]);
-
-function isRefusal(status: number | null): boolean {
-	if (status === null || temporaryRefusals.has(status)) return false;
-	return (status >= 400 && status < 500) || status === 501;
-}

@@ -1,8 +1,46 @@
 import { setTimeout } from "node:timers/promises";
 import pLimit from "p-limit";
-import { causeOf } from "../../../registry/health.ts";
-import type { GuardedFetch, Take } from "./fetch.ts";
-import { FetchFailure, Trouble } from "./trouble.ts";
+import { FetchFailure } from "../../api/service/net/failure.ts";
+import { createFetch, type GuardedFetch, type Take } from "../../api/service/net/fetch.ts";
+import type { NetworkSettings } from "../../api/service/settings.ts";
+import { type Cause, causeOf, causeText, type SickState } from "../../registry/health.ts";
+
+interface TroubleFacts {
+	status?: number | null;
+	tooLarge?: boolean;
+	isTemporary?: boolean;
+}
+
+/**
+ * There is no usable answer, or a service cannot be described completely. The message is the cause in
+ * English: `answers with status 404`.
+ */
+export class Trouble extends Error {
+	readonly ok = false;
+	override readonly name = "Trouble";
+	readonly status: number | null;
+	readonly tooLarge: boolean;
+	readonly isTemporary: boolean;
+
+	constructor(
+		readonly state: SickState,
+		readonly what: Cause,
+		{ status = null, tooLarge = false, isTemporary }: TroubleFacts = {},
+	) {
+		super(causeText("en", what));
+		this.status = status;
+		this.tooLarge = tooLarge;
+		this.isTemporary = isTemporary ?? (state === "down" && !tooLarge && !isRefusal(status));
+	}
+}
+
+/** The service was slow or busy (RFC 9110 section 15.5.9, RFC 6585 section 4). */
+const temporaryRefusals = new Set([408, 429]);
+
+function isRefusal(status: number | null): boolean {
+	if (status === null || temporaryRefusals.has(status)) return false;
+	return (status >= 400 && status < 500) || status === 501;
+}
 
 export type Answer = { ok: true; bytes: Uint8Array; type: string } | Trouble;
 
@@ -97,6 +135,14 @@ export function createAsk({
 		hosts.set(host, oneByOne);
 		return oneByOne(() => askHost(address, origin, signal, take));
 	};
+}
+
+export function clientsWith(
+	{ allowPrivate, httpsProxy, noProxy }: NetworkSettings,
+	onRequest?: (url: URL) => void,
+) {
+	const fetch = createFetch({ allowPrivate, httpsProxy, noProxy, ...(onRequest && { onRequest }) });
+	return { fetch, ask: createAsk({ fetch }) };
 }
 
 function answerFrom({ untilMs, answer, hanging, skipped }: Failed, address: string, nowMs: number) {
