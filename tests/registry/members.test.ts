@@ -37,7 +37,7 @@ for (const kind of kinds)
 	test(`every member of ${kind} has its row: where each viewer and page has it, or why not`, () => {
 		const ofKind = members.filter((member) => member.kinds.includes(kind));
 		const names = Object.keys(schemasOf[kind]).flatMap((name) =>
-			name === "metadata" ? metadataNames.map((one) => `metadata.${one}`) : [name],
+			name === "metadata" ? metadataNames.map((member) => `metadata.${member}`) : [name],
 		);
 		const expected = names.filter((name) => !(name in otherMembers));
 		// The address of a whole service is a part of those of its layers.

@@ -38,15 +38,15 @@ export function describedAt(service_url: string): Description {
 	return { en: lang, fr: lang };
 }
 
-interface Given {
+interface RenderOptions {
 	lang?: Lang;
 	description?: Description;
 	settings?: Partial<FragmentSettings>;
 }
 
-export function renderText(target: Target, registration: Registration, given: Given = {}): string | null {
-	const settings = { metadataUrl: "", catalogueUrl: "", ...given.settings };
-	const { lang = "en", description = null } = given;
+export function renderText(target: Target, registration: Registration, options: RenderOptions = {}): string | null {
+	const settings = { metadataUrl: "", catalogueUrl: "", ...options.settings };
+	const { lang = "en", description = null } = options;
 	return render(target.name, layerFacts(lang, "k", registration, description, settings));
 }
 
@@ -54,10 +54,10 @@ export function renderText(target: Target, registration: Registration, given: Gi
 export function renderAt(
 	target: Target,
 	registration: Registration,
-	given: Given = {},
+	options: RenderOptions = {},
 	// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
 ): any {
-	const text = renderText(target, registration, given);
+	const text = renderText(target, registration, options);
 	if (text === null) return null;
 	assert.not.match(text, /\n/);
 	assertAcceptedAt(target.name, text);
