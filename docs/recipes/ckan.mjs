@@ -1,8 +1,8 @@
 // From the WMS and ArcGIS resources of a CKAN catalogue to a folder for `npx fragment-publisher register`.
 // node docs/recipes/ckan.mjs https://open.canada.ca/data 'organization:nrcan-rncan' my-layers nrcan-
-// Each run reads what has changed since the last one, removes what is gone, and prints what is left out and why.
-// Exit code 0: the folder is complete; 1: an error, and the folder is as it was, or `register` refuses it. To read
-// everything again, remove the folder and my-layers.state.json. Tried with recorded answers only.
+// Each run writes what has changed, removes what is gone, and prints what is left out and why.
+// Exit code 0: the folder is complete; 1: an error, and the folder is as it was, or `register` refuses it. Tried with
+// recorded answers only.
 // The interface: https://docs.ckan.org/en/2.11/api/ (package_search). Languages as in open.canada.ca's schema:
 // https://github.com/open-data/ckanext-canada
 import { ask, readCommand, run } from "./catalogue.mjs";
@@ -36,11 +36,11 @@ function linksOf({ resources }, prefix) {
 }
 
 /** All data sets that match. @throws a sentence if they change while they are read, since one may be missing */
-async function search(catalogue, fq, parameters) {
+async function search(catalogue, filter) {
 	const datasets = new Map();
 	let [start, total] = [0, null];
 	do {
-		const query = new URLSearchParams([["fq", fq], ["sort", "id asc"], ["start", start], ...parameters]);
+		const query = new URLSearchParams({ fq: filter, sort: "id asc", start, rows: 100 });
 		const { result } = await ask(`${catalogue}/api/3/action/package_search?${query}`);
 		const { count, results } = result ?? {};
 		if (!Array.isArray(results)) throw new Error(`${catalogue}: does not answer as CKAN`);
@@ -57,24 +57,12 @@ async function search(catalogue, fq, parameters) {
 
 await run(async () => {
 	const { catalogue, filter, folder, prefix } = readCommand("ckan");
-	const list = async () => {
-		const fields = [
-			["rows", 1000],
-			["fl", "id"],
-			["fl", "metadata_modified"],
-		];
-		const datasets = await search(catalogue, filter, fields);
-		return datasets.map(({ id, metadata_modified }) => ({ id, date: metadata_modified }));
-	};
-	const read = async (ids) => {
-		const fq = ids ? `+(${filter}) +id:(${ids.map((id) => `"${id}"`).join(" OR ")})` : filter;
-		const datasets = await search(catalogue, fq, [["rows", 100]]);
+	await updateFolder(folder, `${catalogue} ${filter} ${prefix}`, async () => {
+		const datasets = await search(catalogue, filter);
 		return datasets.map((dataset) => ({
-			id: dataset.id,
 			links: linksOf(dataset, prefix),
 			titleIn: (lang) => titleIn(lang, dataset),
 			metadata: { catalogue_url: `${catalogue}/dataset/${dataset.id}` },
 		}));
-	};
-	await updateFolder(folder, `${catalogue} ${filter} ${prefix}`, { list, read });
+	});
 });

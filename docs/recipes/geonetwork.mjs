@@ -1,8 +1,8 @@
 // From the WMS and ArcGIS links of a GeoNetwork 4 catalogue to a folder for `npx fragment-publisher register`.
 // node docs/recipes/geonetwork.mjs https://catalogue.example/geonetwork 'groupOwner:12' my-layers energy-
-// Each run reads what has changed since the last one, removes what is gone, and prints what is left out and why.
-// Exit code 0: the folder is complete; 1: an error, and the folder is as it was, or `register` refuses it. To read
-// everything again, remove the folder and my-layers.state.json. Tried with recorded answers only.
+// Each run writes what has changed, removes what is gone, and prints what is left out and why.
+// Exit code 0: the folder is complete; 1: an error, and the folder is as it was, or `register` refuses it. Tried with
+// recorded answers only.
 // The interface: https://docs.geonetwork-opensource.org/4.2/api/search/ (search/records/_search)
 import { createHash } from "node:crypto";
 import { ask, readCommand, run } from "./catalogue.mjs";
@@ -38,13 +38,15 @@ function linksOf({ uuid, link = [] }, prefix) {
 	}));
 }
 
+const fields = ["uuid", "resourceTitleObject", "link"];
+
 /** All records that match. `from` ends at 10,000 records, `search_after` does not. @throws a sentence if some are missing */
-async function search(catalogue, filter, size, fields) {
+async function search(catalogue, filter) {
 	const headers = { "Content-Type": "application/json", Accept: "application/json" };
-	const query = { bool: { filter: [...filter, { term: { isTemplate: "n" } }] } };
+	const query = { bool: { filter: [{ query_string: { query: filter } }, { term: { isTemplate: "n" } }] } };
 	const records = [];
 	for (let after, total = 1; records.length < total; ) {
-		const body = { size, query, sort: [{ uuid: "asc" }], track_total_hits: true, _source: fields };
+		const body = { size: 500, query, sort: [{ uuid: "asc" }], track_total_hits: true, _source: fields };
 		if (after) body.search_after = after;
 		const options = { method: "POST", headers, body: JSON.stringify(body) };
 		const answer = await ask(`${catalogue}/srv/api/search/records/_search`, options);
@@ -61,24 +63,12 @@ async function search(catalogue, filter, size, fields) {
 
 await run(async () => {
 	const { catalogue, filter, folder, prefix } = readCommand("geonetwork");
-	const matching = { query_string: { query: filter } };
-	const list = async () => {
-		const records = await search(catalogue, [matching], 1000, ["uuid", "indexingDate", "changeDate"]);
-		// Not every edit changes the date of the record, but each is indexed.
-		return records.map(({ uuid, indexingDate, changeDate }) => ({
-			id: uuid,
-			date: indexingDate ?? changeDate,
-		}));
-	};
-	const read = async (ids) => {
-		const chosen = ids ? [matching, { terms: { uuid: ids } }] : [matching];
-		const records = await search(catalogue, chosen, 100, ["uuid", "resourceTitleObject", "link"]);
+	await updateFolder(folder, `${catalogue} ${filter} ${prefix}`, async () => {
+		const records = await search(catalogue, filter);
 		return records.map((record) => ({
-			id: record.uuid,
 			links: linksOf(record, prefix),
 			titleIn: (lang) => textIn(lang, record, "resourceTitle"),
 			metadata: { uuid: record.uuid },
 		}));
-	};
-	await updateFolder(folder, `${catalogue} ${filter} ${prefix}`, { list, read });
+	});
 });

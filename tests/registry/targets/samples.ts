@@ -44,7 +44,11 @@ interface RenderOptions {
 	settings?: Partial<FragmentSettings>;
 }
 
-export function renderText(target: Target, registration: Registration, options: RenderOptions = {}): string | null {
+export function renderText(
+	target: Target,
+	registration: Registration,
+	options: RenderOptions = {},
+): string | null {
 	const settings = { metadataUrl: "", catalogueUrl: "", ...options.settings };
 	const { lang = "en", description = null } = options;
 	return render(target.name, layerFacts(lang, "k", registration, description, settings));
