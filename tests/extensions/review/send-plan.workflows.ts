@@ -5,8 +5,7 @@ import type { PlannedRequest } from "../../../extensions/review/commands/github.
 import { cleanEnvironment, root } from "../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 import { bot, type ReviewPeer, startReviewPeer } from "./approvals/review-peer.ts";
-import { runJob } from "./origin.ts";
-import { makeShims, startPrograms } from "./runner/programs.ts";
+import { makeShims, runBash, startPrograms } from "./runner/programs.ts";
 
 const APP = bot.replace("[bot]", "");
 const [head, time] = ["a".repeat(40), "2026-03-04T12:00:00.000Z"];
@@ -31,11 +30,11 @@ async function send(plan: readonly PlannedRequest[]) {
 }
 
 async function run(command: string, RUN = "") {
-	const own = { APP, GH_TOKEN: "x", GITHUB_REPOSITORY: "maps/layers", GITHUB_API_URL: peer.url };
+	const variables = { APP, GH_TOKEN: "x", GITHUB_REPOSITORY: "maps/layers", GITHUB_API_URL: peer.url };
 	const github = { GITHUB_SERVER_URL: "https://github.example", RUNNER_TEMP: folder };
 	const PATH = `${join(folder, "bin")}:${process.env.PATH}`;
-	const env = cleanEnvironment({ ...own, ...github, PATH, RUN }) as Record<string, string>;
-	return runJob(root, command, env);
+	const env = cleanEnvironment({ ...variables, ...github, PATH, RUN });
+	return runBash(root, ["-eo", "pipefail"], command, env);
 }
 
 const output = { title: "t", summary: "s", annotations: [] };
@@ -71,8 +70,10 @@ for (const number of [2, 3])
 test("merges the service's branch once the newest check owners is green", async () => {
 	const { status, output } = await send([check("success"), merge(1)]);
 	assert.is(status, 0, output);
-	const found = peer.pulls.map(({ merged }) => merged ?? false);
-	assert.equal(found, [true, false, false]);
+	assert.equal(
+		peer.pulls.map(({ merged }) => merged ?? false),
+		[true, false, false],
+	);
 });
 
 test("a check that was judged later stays, and nothing is merged past it", async () => {

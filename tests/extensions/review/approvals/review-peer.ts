@@ -88,8 +88,8 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 	const peer = createState();
 	const pullOf = (number?: string) => peer.pulls.find((pull) => pull.number === Number(number)) as PeerPull;
 	const commitsOf = ({ commits, author }: PeerPull) => commits ?? [{ author, committer: author }];
-	const known = (login: string) => ({ login, id: peer.ids.get(login) ?? idOf(login) });
-	const account = (login: string | null) => (login === null ? null : known(login));
+	const accountOf = (login: string) => ({ login, id: peer.ids.get(login) ?? idOf(login) });
+	const account = (login: string | null) => (login === null ? null : accountOf(login));
 	const shown = (pull: PeerPull | undefined) =>
 		pull && {
 			number: pull.number,
@@ -108,11 +108,11 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			changed_files: pull.changedFiles ?? pull.files.length,
 			labels: (pull.labels ?? []).map((name) => ({ name })),
 			requested_reviewers: peer.requested
-				.filter((one) => one.number === pull.number)
-				.map((one) => known(one.login)),
+				.filter(({ number }) => number === pull.number)
+				.map(({ login }) => accountOf(login)),
 		};
 	const accountWhere = (isIt: (account: { login: string; id: number }) => boolean) =>
-		[...peer.accounts].map(known).find(isIt) ?? null;
+		[...peer.accounts].map(accountOf).find(isIt) ?? null;
 	const labelsOf = (number?: string) => (pullOf(number).labels ?? []).map((name) => ({ name }));
 	const routes: Routes = {
 		"GET /pulls": (_groups, _body, query) =>
@@ -177,7 +177,7 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			return { id: peer.comments.push({ number: Number(number), id, body: String(body.body) }) };
 		},
 		"PATCH /issues/comments/(\\d+)": ([id], body) =>
-			Object.assign(peer.comments.find((one) => one.id === Number(id)) ?? {}, body),
+			Object.assign(peer.comments.find((comment) => comment.id === Number(id)) ?? {}, body),
 		"POST /issues/(\\d+)/labels": ([number], body) => {
 			const pull = pullOf(number);
 			pull.labels = [...(pull.labels ?? []), ...(body.labels as string[])];
@@ -196,16 +196,16 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			return { number };
 		},
 		"PATCH /issues/(\\d+)": ([number], body) =>
-			Object.assign(peer.issues.find((one) => one.number === Number(number)) ?? {}, body),
+			Object.assign(peer.issues.find((issue) => issue.number === Number(number)) ?? {}, body),
 		"GET /orgs/([^/]+/)teams/([^/]+)/members": ([org, team]) =>
-			peer.teams.get(`${org}${team}`)?.map(known) ?? null,
+			peer.teams.get(`${org}${team}`)?.map(accountOf) ?? null,
 		"GET /users/([^/]+)": ([login]) =>
-			accountWhere((one) => one.login.toLowerCase() === login?.toLowerCase()),
-		"GET /user/(\\d+)": ([id]) => accountWhere((one) => one.id === Number(id)),
+			accountWhere((account) => account.login.toLowerCase() === login?.toLowerCase()),
+		"GET /user/(\\d+)": ([id]) => accountWhere((account) => account.id === Number(id)),
 		"GET (?:/repos/([^/]+)/layers)?/activity": ([owner = "maps"], _body, query) => {
 			const from = `${owner}:${query.get("ref")?.replace("refs/heads/", "")}`;
 			const pushers = peer.pulls.find((pull) => pull.from === from)?.pushers;
-			return pushers?.map((actor) => ({ activity_type: "push", actor: known(actor) })) ?? null;
+			return pushers?.map((actor) => ({ activity_type: "push", actor: accountOf(actor) })) ?? null;
 		},
 	};
 
@@ -214,7 +214,7 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		peer.requests.push(`${method} ${path}`);
 		const more = peer.extra?.(request);
 		if (more) return more;
-		const fault = peer.answers.find((one) => one.path.test(path));
+		const fault = peer.answers.find((answer) => answer.path.test(path));
 		if (fault) return { status: fault.status, body: { message: fault.message } };
 		return answerFrom(routes, { ...request, path: path.replace("/repos/maps/layers", "") });
 	});

@@ -20,22 +20,22 @@ const needed: readonly (readonly [RegExp, ...string[]])[] = [
 function refusalOf(path: string, authorization = ""): string | null {
 	const [, permissions] = /^(?:Bearer|token) token-of-a-run(?:\.(.*))?$/.exec(authorization) ?? [];
 	const isOfJob = authorization.includes("token-of-a-run");
-	const [, ...one] = needed.find(([pattern]) => pattern.test(path)) ?? [];
+	const [, ...names] = needed.find(([pattern]) => pattern.test(path)) ?? [];
 	const given = (permissions ?? "").split(".");
-	const isGranted = !isOfJob || one.length === 0 || one.some((name) => given.includes(name));
+	const isGranted = !isOfJob || names.length === 0 || names.some((name) => given.includes(name));
 	return isGranted ? null : "Resource not accessible by integration";
 }
 
 /** What GitHub answers to requests that the server for reviews does not judge; null for all others. */
 export function answerMore(world: World, { method, path, headers, body }: JsonRequest): JsonAnswer | null {
-	const own = path.replace("/repos/maps/layers", "");
+	const below = path.replace("/repos/maps/layers", "");
 	// A run's own token may write issues, and nothing else.
 	const mayWrite = /^(?:Bearer|token) token-of-the-app-\d+$/.test(headers.authorization ?? "");
-	if (method !== "GET" && !own.startsWith("/issues") && !mayWrite)
+	if (method !== "GET" && !below.startsWith("/issues") && !mayWrite)
 		return { status: 403, body: { message: "Resource not accessible by integration" } };
-	const refusal = refusalOf(own, headers.authorization);
+	const refusal = refusalOf(below, headers.authorization);
 	if (refusal !== null) return { status: 403, body: { message: refusal } };
-	const merged = /^\/pulls\/(\d+)\/merge$/.exec(own)?.[1];
+	const merged = /^\/pulls\/(\d+)\/merge$/.exec(below)?.[1];
 	const pull = world.pulls.find(({ number }) => number === Number(merged));
 	if (!pull) return null;
 	const { sha, merge_method: how, commit_title: title, commit_message: message } = body;

@@ -16,7 +16,7 @@ export function makeHost({ bare, folder, peer, variables }: World, programs: str
 	let tokens = 0;
 	const quiet = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1", npm_config_loglevel: "error" };
 	// The services of the tests are on this machine.
-	const own = { GITHUB_API_URL: peer.url, HARVEST_ALLOW_PRIVATE: "on" };
+	const services = { GITHUB_API_URL: peer.url, HARVEST_ALLOW_PRIVATE: "on" };
 	const PATH = `${makeShims(folder, programs)}:${process.env.PATH}`;
 	return {
 		defaultBranch: "main",
@@ -25,7 +25,7 @@ export function makeHost({ bare, folder, peer, variables }: World, programs: str
 		variables,
 		secrets: { review: { WORKFLOW_APP_PRIVATE_KEY: key }, production: {} },
 		token: runToken,
-		environment: { ...cleanEnvironment({}), PATH, ...own, ...quiet },
+		environment: { ...cleanEnvironment({}), PATH, ...services, ...quiet },
 		appSlug: bot.replace("[bot]", ""),
 		isSecret: (text) => text !== "" && (text.includes(key) || /token-of-the-app-\d+/.test(text)),
 		createToken: (app, secret, permissions) => {
@@ -59,8 +59,8 @@ export function obstaclesOf(sha: string, checks: readonly PeerCheck[], appSlug: 
 
 /** What the main branch has of this checkout: the workflows and their scripts. CI itself is not played: it passes. */
 export async function projectFiles(): Promise<Files> {
-	const own = await glob([".github/**", "deploy/fill-bucket.sh"], { cwd: root, dot: true });
-	const copied = own.map((path): [string, Files[string]] => {
+	const paths = await glob([".github/**", "deploy/fill-bucket.sh"], { cwd: root, dot: true });
+	const copied = paths.map((path): [string, Files[string]] => {
 		const text = readFileSync(join(root, path), "utf8");
 		return [path, path.endsWith(".sh") ? { executable: text } : text];
 	});

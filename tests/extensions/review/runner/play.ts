@@ -1,15 +1,14 @@
-import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { type ActionCall, actions } from "./actions.ts";
 import { tokenWith } from "./github.ts";
+import { runBash } from "./programs.ts";
 
 type Texts = Record<string, unknown>;
 
 interface Step {
 	id?: string;
-	name?: string;
 	if?: string;
 	uses?: string;
 	run?: string;
@@ -35,7 +34,6 @@ export interface Workflow {
 	on: Record<string, Texts | null>;
 	env?: Texts;
 	concurrency?: { group: string };
-	permissions?: Record<string, string>;
 	jobs: Record<string, Job>;
 }
 
@@ -64,40 +62,22 @@ export interface Host
 	isSecret: (text: string) => boolean;
 }
 
-interface PlayedJob {
-	name: string;
-	result: Result;
-	outputs: Record<string, string>;
-	/** What its commands have printed, and why it failed. */
-	log: string;
-	/** Empty where it did not run. */
-	workspace: string;
-}
-
 /** A run of one workflow: its jobs by their ids. */
 export interface Run {
 	workflow: Workflow;
 	start: Start;
 	conclusion: Result;
-	jobs: Record<string, PlayedJob>;
+	jobs: Record<string, Awaited<ReturnType<typeof playJob>>>;
 	artifacts: Map<string, string>;
 }
 
 /** The contexts of an expression: `github`, `needs`, `steps`, … */
 type Contexts = Record<string, unknown>;
 
-/** Functions by their name in lower case: what a job or a step knows of those before it. */
-type Functions = Record<string, (...args: unknown[]) => unknown>;
+/** What a job or a step knows of those before it. */
+type Functions = Record<string, () => boolean>;
 
-const common: Functions = {
-	join: (list, separator) => (list as unknown[]).map(textOf).join(String(separator)),
-};
-
-/** The texts, paths, functions and signs of the workflows' expressions; paths are `needs.*.result`. */
-const token =
-	/\s*(?:'((?:[^']|'')*)'|([a-z_][\w-]*(?:\.(?:[\w-]+|\*))*)(\s*\()?|(&&|\|\||[=!]=|[!(),]|\d+))/giy;
-
-/** A value at a path; "" where nothing is there, which is what an expression compares it with. */
+/** A value at a path such as `needs.*.result`; "" where nothing is there, which is what an expression compares it with. */
 function valueAt(path: string, contexts: Contexts): unknown {
 	const [name = "", ...names] = path.split(".");
 	if (!(name in contexts)) throw new Error(`${path}: there is no context ${name} here`);
@@ -108,159 +88,42 @@ function valueAt(path: string, contexts: Contexts): unknown {
 	}, contexts[name]);
 }
 
-/**
- * The value of an expression of GitHub Actions, without the `${{ }}` around it: its signs are those of JavaScript, and each
- * text, path and function becomes a value of a list.
- * @throws {Error} for what the workflows do not use
- */
+/** The value of an expression of GitHub Actions: but for its paths it is one of JavaScript. */
 function evaluate(source: string, contexts: Contexts, functions: Functions = {}): unknown {
-	const values: unknown[] = [];
-	const listed = (value: unknown) => `values[${values.push(value) - 1}]`;
-	let code = "";
-	token.lastIndex = 0;
-	while (source.slice(token.lastIndex).trim() !== "") {
-		const [, text, path, call, sign] = token.exec(source) ?? [];
-		if (text !== undefined) code += listed(text.replaceAll("''", "'"));
-		else if (path !== undefined && call !== undefined) {
-			const called = functions[path.toLowerCase()] ?? common[path.toLowerCase()];
-			if (!called) throw new Error(`${source}: there is no function ${path} here`);
-			code += `${listed(called)}(`;
-		} else if (path !== undefined) code += listed(path === "true" ? true : valueAt(path, contexts));
-		else if (sign !== undefined) code += sign;
-		else throw new Error(`${source}: is no expression`);
-	}
-	return new Function("values", `return ${code}`)(values);
+	const code = source.replace(/'[^']*'|[a-z_][\w-]*(?:\.(?:[\w-]+|\*))+/gi, (part) =>
+		part.startsWith("'") ? part : JSON.stringify(valueAt(part, contexts)),
+	);
+	const all = { ...functions, join: (texts: unknown[], separator: string) => texts.join(separator) };
+	return new Function(...Object.keys(all), `return ${code}`)(...Object.values(all));
 }
 
-function textOf(value: unknown): string {
-	return value === null || value === undefined ? "" : String(value);
-}
+const textOf = (value: unknown) => (value === null || value === undefined ? "" : String(value));
 
 /** A text of a workflow with the values of its expressions. A text that is one expression has that value, of any kind. */
-export function filled(text: unknown, contexts: Contexts, functions?: Functions): unknown {
+export function filled(text: unknown, contexts: Contexts): unknown {
 	if (typeof text !== "string") return text;
 	const whole = /^\$\{\{((?:(?!\}\}).)*)\}\}$/s.exec(text)?.[1];
-	if (whole !== undefined) return evaluate(whole, contexts, functions);
-	return text.replace(/\$\{\{(.*?)\}\}/gs, (_all, inner) => textOf(evaluate(inner, contexts, functions)));
+	if (whole !== undefined) return evaluate(whole, contexts);
+	return text.replace(/\$\{\{(.*?)\}\}/gs, (_all, inner) => textOf(evaluate(inner, contexts)));
 }
 
-/** Whether an `if` holds. Without a function that asks for the status, `success()` is meant (GitHub, "Status check functions"). */
-function isMet(condition: unknown, contexts: Contexts, functions: Functions): boolean {
+const valuesOf = (texts: Texts, contexts: Contexts): Record<string, string> =>
+	Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, textOf(filled(text, contexts))]));
+
+/**
+ * Whether an `if` holds. Without a function that asks for the status, `success()` is meant (GitHub, "Status check functions").
+ * @param results of what was before
+ */
+function isMet(condition: unknown, contexts: Contexts, results: readonly Result[]): boolean {
+	const functions: Functions = {
+		success: () => results.every((result) => result === "success"),
+		failure: () => results.includes("failure"),
+		cancelled: () => false,
+		always: () => true,
+	};
 	const source = String(condition ?? "success()").replace(/^\$\{\{(.*)\}\}$/s, "$1");
 	const asks = /\b(?:success|failure|cancelled|always)\s*\(/.test(source);
 	return Boolean(evaluate(asks ? source : `success() && (${source})`, contexts, functions));
-}
-
-/** How a job, or a step before, has ended. */
-const statusOf = (results: readonly Result[]): Functions => ({
-	success: () => results.every((result) => result === "success"),
-	failure: () => results.includes("failure"),
-	cancelled: () => false,
-	always: () => true,
-});
-
-/** The steps of one job, on a machine of its own. */
-class JobSteps {
-	readonly workspace: string;
-	readonly contexts: Contexts;
-	log = "";
-	#isFailed = false;
-	readonly #steps: Record<string, { outputs: Record<string, string> }> = {};
-
-	constructor(
-		readonly run: Run,
-		readonly host: Host,
-		contexts: Contexts,
-		job: Job,
-	) {
-		this.workspace = mkdtempSync(join(host.folder, "job-"));
-		const isTrusted = run.start.ref === `refs/heads/${host.defaultBranch}`;
-		const secrets = isTrusted ? (host.secrets[job.environment?.name ?? ""] ?? {}) : {};
-		const env = { ...run.workflow.env, ...job.env };
-		const all = { ...contexts, secrets, steps: this.#steps };
-		this.contexts = { ...all, env: valuesOf(env, all) };
-	}
-
-	async play(steps: readonly Step[]): Promise<Result> {
-		for (const step of steps) await this.#playStep(step);
-		return this.#isFailed ? "failure" : "success";
-	}
-
-	async #playStep(step: Step): Promise<void> {
-		const status = statusOf([this.#isFailed ? "failure" : "success"]);
-		const stepEnv = valuesOf(step.env ?? {}, this.contexts);
-		const contexts = { ...this.contexts, env: { ...(this.contexts.env as Texts), ...stepEnv } };
-		const id = step.id ?? `#${Object.keys(this.#steps).length}`;
-		this.#steps[id] = { outputs: {} };
-		if (!isMet(step.if, contexts, status)) return;
-		try {
-			this.#steps[id] = { outputs: await this.#do(step, contexts) };
-		} catch (error) {
-			this.log += `##[error]${(error as Error).message}\n`;
-			if (step["continue-on-error"] !== true) this.#isFailed = true;
-		}
-	}
-
-	async #do(step: Step, contexts: Contexts): Promise<Record<string, string>> {
-		if (step.run !== undefined) return this.#bash(step.run, step.shell, contexts);
-		const [name = "", commit] = (step.uses ?? "").split("@");
-		if (name.startsWith("./")) {
-			const file = join(this.workspace, name, "action.yml");
-			if (!existsSync(file)) throw new Error(`Can't find 'action.yml' under '${name}'`);
-			const { runs } = parse(readFileSync(file, "utf8")) as { runs: { steps: Step[] } };
-			for (const inner of runs.steps) await this.#do(inner, contexts);
-			return {};
-		}
-		const action = actions[name];
-		if (!action || !/^[0-9a-f]{40}$/.test(commit ?? "")) throw new Error(`${step.uses}: is not played`);
-		const { run, host, workspace } = this;
-		const { ref, sha } = run.start;
-		const inputs = valuesOf(step.with ?? {}, contexts);
-		return action({ ...host, inputs, workspace, ref, sha, artifacts: run.artifacts });
-	}
-
-	/** GitHub's own words: `bash -e {0}`, and with `shell: bash` also `-o pipefail` (GitHub, "Workflow syntax", `shell`). */
-	async #bash(script: string, shell: string | undefined, contexts: Contexts) {
-		const { host, workspace } = this;
-		const files = mkdtempSync(join(host.folder, "step-"));
-		const [output, later] = [join(files, "output"), join(files, "env")];
-		for (const file of [output, later]) writeFileSync(file, "");
-		const options = shell === "bash" ? ["-eo", "pipefail"] : ["-e"];
-		const github = contexts.github as Record<string, unknown>;
-		const env = {
-			...host.environment,
-			...{ CI: "true", GITHUB_ACTIONS: "true", GITHUB_REPOSITORY: String(github.repository) },
-			...{ GITHUB_SERVER_URL: String(github.server_url), RUNNER_TEMP: files },
-			...{ GITHUB_OUTPUT: output, GITHUB_ENV: later },
-			GITHUB_STEP_SUMMARY: join(files, "summary.md"),
-			...(contexts.env as Record<string, string>),
-		};
-		const child = spawn("bash", [...options, "-c", script], {
-			cwd: workspace,
-			env,
-			stdio: ["ignore", "pipe", "pipe"],
-		});
-		for (const stream of [child.stdout, child.stderr])
-			stream.on("data", (data) => {
-				this.log += data;
-			});
-		const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
-		if (code !== 0) throw new Error(`Process completed with exit code ${code}.`);
-		Object.assign(this.contexts.env as Texts, parseOutputs(readFileSync(later, "utf8")));
-		return parseOutputs(readFileSync(output, "utf8"));
-	}
-}
-
-function valuesOf(texts: Texts, contexts: Contexts): Record<string, string> {
-	return Object.fromEntries(
-		Object.entries(texts).map(([name, text]) => [name, textOf(filled(text, contexts))]),
-	);
-}
-
-/** What a step has written to `GITHUB_OUTPUT`; the workflows write one line for each output. */
-function parseOutputs(text: string): Record<string, string> {
-	const lines = text.split("\n").filter(Boolean);
-	return Object.fromEntries(lines.map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]));
 }
 
 /** Plays an event through the jobs of a workflow, each after those that it needs; of a matrix only one job. */
@@ -285,9 +148,7 @@ export async function play(workflow: Workflow, start: Start, host: Host): Promis
 	return run;
 }
 
-function needsOf({ jobs }: Workflow, id: string): string[] {
-	return [jobs[id]?.needs ?? []].flat();
-}
+const needsOf = ({ jobs }: Workflow, id: string): string[] => [jobs[id]?.needs ?? []].flat();
 
 /** All jobs before one: `success()` asks for all of them (actions/runner, issue 491). */
 function ancestorsOf(workflow: Workflow, id: string): string[] {
@@ -295,7 +156,6 @@ function ancestorsOf(workflow: Workflow, id: string): string[] {
 }
 
 function contextsOf({ workflow, start, jobs }: Run, id: string, host: Host): Contexts {
-	const { permissions = workflow.permissions ?? {} } = workflow.jobs[id] as Job;
 	const { pull_request: pull } = start.payload as { pull_request?: Record<string, { ref: string }> };
 	const github = {
 		event_name: start.event,
@@ -308,28 +168,100 @@ function contextsOf({ workflow, start, jobs }: Run, id: string, host: Host): Con
 		server_url: "https://github.example",
 		run_id: 1,
 		run_attempt: start.attempt ?? 1,
-		token: tokenWith(host.token, permissions),
+		token: tokenWith(host.token, workflow.jobs[id]?.permissions ?? {}),
 	};
 	const needs = Object.fromEntries(needsOf(workflow, id).map((needed) => [needed, jobs[needed]]));
 	return { github, vars: host.variables, needs, matrix: {} };
 }
 
-async function playJob(run: Run, id: string, host: Host): Promise<PlayedJob> {
-	const job = run.workflow.jobs[id] as Job;
-	const contexts = contextsOf(run, id, host);
-	const before = ancestorsOf(run.workflow, id);
-	const status = statusOf(before.map((needed) => run.jobs[needed]?.result ?? "skipped"));
-	const played: PlayedJob = { name: id, result: "skipped", outputs: {}, log: "", workspace: "" };
-	played.name = textOf(filled(job.name ?? id, contexts, status));
-	if (!isMet(job.if, contexts, status)) return played;
-	const steps = new JobSteps(run, host, contexts, job);
-	played.result = await steps.play(job.steps);
-	played.log = steps.log;
-	played.workspace = steps.workspace;
-	for (const [name, text] of Object.entries(job.outputs ?? {})) {
-		const value = textOf(filled(text, steps.contexts));
-		// A text with a secret in it is not handed on (actions/runner, `JobExtension`).
-		if (!host.isSecret(value)) played.outputs[name] = value;
+async function playJob(run: Run, id: string, host: Host) {
+	const { workflow, start, jobs } = run;
+	const job = workflow.jobs[id] as Job;
+	const outer = contextsOf(run, id, host);
+	const played = {
+		name: textOf(filled(job.name ?? id, outer)),
+		result: "skipped" as Result,
+		outputs: {} as Record<string, string>,
+		/** What its commands have printed, and why it failed. */
+		log: "",
+		/** Empty where it did not run. */
+		workspace: "",
+	};
+	const before = ancestorsOf(workflow, id).map((needed) => jobs[needed]?.result ?? "skipped");
+	if (!isMet(job.if, outer, before)) return played;
+	played.result = "success";
+	played.workspace = mkdtempSync(join(host.folder, "job-"));
+	const isTrusted = start.ref === `refs/heads/${host.defaultBranch}`;
+	const secrets = isTrusted ? (host.secrets[job.environment?.name ?? ""] ?? {}) : {};
+	const steps: Record<string, { outputs: Record<string, string> }> = {};
+	const contexts: Contexts = { ...outer, secrets, steps };
+	const jobEnv = valuesOf({ ...workflow.env, ...job.env }, contexts);
+	contexts.env = jobEnv;
+
+	const perform = async (step: Step, env: Record<string, string>): Promise<Record<string, string>> => {
+		const { workspace } = played;
+		if (step.run !== undefined) {
+			const files = mkdtempSync(join(host.folder, "step-"));
+			const options = step.shell === "bash" ? ["-eo", "pipefail"] : ["-e"];
+			const { status, output, outputs, later } = await runStep(step.run, options, workspace, {
+				...host.environment,
+				...{ CI: "true", GITHUB_ACTIONS: "true", GITHUB_REPOSITORY: "maps/layers" },
+				...{ GITHUB_SERVER_URL: "https://github.example", RUNNER_TEMP: files, ...env },
+			});
+			played.log += output;
+			if (status !== 0) throw new Error(`Process completed with exit code ${status}.`);
+			Object.assign(jobEnv, later);
+			return outputs;
+		}
+		const [name = "", commit] = (step.uses ?? "").split("@");
+		if (name.startsWith("./")) {
+			const file = join(workspace, name, "action.yml");
+			if (!existsSync(file)) throw new Error(`Can't find 'action.yml' under '${name}'`);
+			const { runs } = parse(readFileSync(file, "utf8")) as { runs: { steps: Step[] } };
+			for (const inner of runs.steps) await perform(inner, env);
+			return {};
+		}
+		const action = actions[name];
+		if (!action || !/^[0-9a-f]{40}$/.test(commit ?? "")) throw new Error(`${step.uses}: is not played`);
+		const inputs = valuesOf(step.with ?? {}, contexts);
+		const { ref, sha } = start;
+		return action({ ...host, inputs, workspace, ref, sha, artifacts: run.artifacts });
+	};
+
+	for (const [index, step] of job.steps.entries()) {
+		const env = { ...jobEnv, ...valuesOf(step.env ?? {}, contexts) };
+		const outputs = {};
+		steps[step.id ?? `#${index}`] = { outputs };
+		if (!isMet(step.if, { ...contexts, env }, [played.result])) continue;
+		try {
+			Object.assign(outputs, await perform(step, env));
+		} catch (error) {
+			played.log += `##[error]${(error as Error).message}\n`;
+			if (step["continue-on-error"] !== true) played.result = "failure";
+		}
 	}
+	// A text with a secret in it is not handed on (actions/runner, `JobExtension`).
+	for (const [name, value] of Object.entries(valuesOf(job.outputs ?? {}, contexts)))
+		if (!host.isSecret(value)) played.outputs[name] = value;
 	return played;
+}
+
+/** What a step has written to `GITHUB_OUTPUT` or `GITHUB_ENV`; the workflows write one line for each value. */
+function parseOutputs(file: string): Record<string, string> {
+	const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
+	return Object.fromEntries(lines.map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]));
+}
+
+/** Runs a script with GitHub's own words: `bash -e`, and with `shell: bash` also `-o pipefail` ("Workflow syntax", `shell`). */
+async function runStep(script: string, options: string[], cwd: string, env: NodeJS.ProcessEnv) {
+	const folder = env.RUNNER_TEMP as string;
+	const [output, later, summary] = ["output", "env", "summary.md"].map((name) => join(folder, name)) as [
+		string,
+		string,
+		string,
+	];
+	for (const file of [output, later]) writeFileSync(file, "");
+	const files = { GITHUB_OUTPUT: output, GITHUB_ENV: later, GITHUB_STEP_SUMMARY: summary };
+	const ended = await runBash(cwd, options, script, { ...env, ...files });
+	return { ...ended, outputs: parseOutputs(output), later: parseOutputs(later) };
 }

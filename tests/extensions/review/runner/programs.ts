@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -124,6 +124,18 @@ async function gh({ cwd, env, words, input }: Call, answer: AnswerGh): Promise<E
 	}
 	const stdout = execFileSync("jq", ["--raw-output", program], { input: text, encoding: "utf8" });
 	return { code: 0, stdout, stderr: "" };
+}
+
+/** Runs commands in bash. @returns its output and errors together */
+export async function runBash(cwd: string, options: string[], script: string, env: NodeJS.ProcessEnv) {
+	const child = spawn("bash", [...options, "-c", script], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+	let output = "";
+	for (const stream of [child.stdout, child.stderr])
+		stream.on("data", (data) => {
+			output += data;
+		});
+	const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
+	return { status, output };
 }
 
 /** Starts what the programs of the jobs call. */

@@ -43,9 +43,9 @@ export class Pull implements PeerPull {
 	/** Each commit with its author's name as a login. */
 	get commits() {
 		const log = this.git("log", "--format=%an%x00%cn%x00%B%x01", `${this.#base}..${this.sha}`);
-		const all = log.split("\u0001").filter((one) => one.trim() !== "");
-		return all.reverse().map((one) => {
-			const [author = "", committer = "", message = ""] = one.trim().split("\0");
+		const records = log.split("\u0001").filter((text) => text.trim() !== "");
+		return records.reverse().map((record) => {
+			const [author = "", committer = "", message = ""] = record.trim().split("\0");
 			return { author, committer, message };
 		});
 	}

@@ -2,16 +2,22 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parse } from "yaml";
 import { cleanEnvironment } from "../../../helpers/process.ts";
 import { type Files, Repository } from "../../../helpers/world.ts";
 import type { JsonServer } from "../../../scripts/json-server.ts";
 import { bot, type ReviewPeer, startReviewPeer } from "../approvals/review-peer.ts";
-import { Events } from "./events.ts";
 import { answerGh, answerMore } from "./github.ts";
 import { makeHost, obstaclesOf, projectFiles } from "./host.ts";
-import type { Host, Run } from "./play.ts";
+import { filled, type Host, play, type Run, type Start, type Workflow } from "./play.ts";
 import { startPrograms, updateHook } from "./programs.ts";
 import { Pull } from "./pull.ts";
+
+interface Waiting {
+	file: string;
+	workflow: Workflow;
+	start: Start;
+}
 
 /**
  * A GitHub with one repository, `maps/layers`, that has the workflows of this checkout: what happens there starts them, as
@@ -31,7 +37,8 @@ export class World {
 		REPAIR: "off",
 	};
 	readonly host: Host;
-	readonly #events: Events;
+	readonly runs: Run[] = [];
+	#waiting: Waiting[] = [];
 
 	private constructor(
 		readonly peer: ReviewPeer,
@@ -46,7 +53,6 @@ export class World {
 		writeFileSync(join(this.bare, "tokens"), "");
 		peer.extra = (request) => answerMore(this, request);
 		this.host = makeHost(this, programs.url);
-		this.#events = new Events(git, this.host, peer.checks);
 	}
 
 	/** @param files the layers, and whatever else the main branch has beside the workflows */
@@ -86,7 +92,7 @@ export class World {
 	pushed(branch: string): void {
 		const payload = { repository: { default_branch: "main" } };
 		const sha = this.git("rev-parse", `refs/heads/${branch}`);
-		this.#events.fire({ event: "push", ref: `refs/heads/${branch}`, sha, payload });
+		this.#fire({ event: "push", ref: `refs/heads/${branch}`, sha, payload });
 	}
 
 	/** Opens a pull request. @param from `owner:branch` @param change its files, or what makes its head of the branch main */
@@ -152,16 +158,77 @@ export class World {
 	begin(name: string, event = "schedule"): void {
 		const sha = this.git("rev-parse", "refs/heads/main");
 		const payload = { repository: { default_branch: "main" } };
-		this.#events.fire({ event, ref: "refs/heads/main", sha, payload }, [`${name}.yml`]);
+		this.#fire({ event, ref: "refs/heads/main", sha, payload }, [`${name}.yml`]);
 	}
 
-	get runs(): readonly Run[] {
-		return this.#events.runs;
+	/** Starts a run again, with its old commit and event. */
+	again({ workflow, start }: Run): void {
+		const file = `${workflow.name.replaceAll(" ", "-")}.yml`;
+		this.#waiting.push({ file, workflow, start: { ...start, attempt: (start.attempt ?? 1) + 1 } });
 	}
 
-	again = (run: Run) => this.#events.again(run);
+	/** Plays all that waits: runs of one concurrency group in their order, others at the same time. */
+	async settle(): Promise<void> {
+		while (this.#waiting.length > 0) {
+			const round = this.#waiting;
+			this.#waiting = [];
+			const groups = new Map<string, Waiting[]>();
+			for (const waiting of round) {
+				const group = `${groupOf(waiting)}`;
+				groups.set(group, [...(groups.get(group) ?? []), waiting]);
+			}
+			const playGroup = async (group: Waiting[]) => {
+				for (const waiting of group) await this.#play(waiting);
+			};
+			await Promise.all([...groups.values()].map(playGroup));
+		}
+	}
 
-	settle = () => this.#events.settle();
+	async #play({ workflow, start }: Waiting): Promise<void> {
+		const run = await play(workflow, start, this.host);
+		this.runs.push(run);
+		const { pull_request: pull } = start.payload as {
+			pull_request?: { head: { sha: string; ref: string; repo: object } };
+		};
+		for (const { name, result } of start.event === "pull_request" ? Object.values(run.jobs) : []) {
+			const output = { title: "", summary: "", annotations: [] };
+			const head_sha = pull?.head.sha ?? "";
+			const id = this.peer.checks.length + 1;
+			this.peer.checks.push({ id, head_sha, name, conclusion: result, output, app: "github-actions" });
+		}
+		const followers = start.event === "workflow_run" ? [] : this.#workflows("refs/heads/main");
+		for (const [name, next] of followers) {
+			const on = next.on.workflow_run as { workflows?: string[] } | undefined;
+			if (!on?.workflows?.includes(workflow.name)) continue;
+			const workflow_run = {
+				...{ conclusion: run.conclusion, event: start.event },
+				...{ head_sha: pull?.head.sha, head_branch: pull?.head.ref, head_repository: pull?.head.repo },
+			};
+			const sha = this.git("rev-parse", "refs/heads/main");
+			const payload = { workflow_run, repository: { default_branch: "main" } };
+			this.#fire({ event: "workflow_run", ref: "refs/heads/main", sha, payload }, [name]);
+		}
+	}
+
+	/** The workflows of a commit, by the names of their files. */
+	#workflows(commit: string): [string, Workflow][] {
+		const names = this.git("ls-tree", "--name-only", `${commit}:.github/workflows`).split("\n");
+		return names.map((name) => [name, parse(this.git("show", `${commit}:.github/workflows/${name}`))]);
+	}
+
+	/** Notes the workflows that an event starts, from the commit that GitHub takes them from. */
+	#fire(start: Start, only?: readonly string[]): void {
+		for (const [file, workflow] of this.#workflows(start.sha)) {
+			if (only && !only.includes(file)) continue;
+			if (!(start.event in workflow.on)) continue;
+			const on = workflow.on[start.event] as null | Record<string, string[]>;
+			const action = start.payload.action as string | undefined;
+			if (on?.types && action && !on.types.includes(action)) continue;
+			// Nothing that is played has the tags of `release`, the paths of `packages`, or pushes code past `check`.
+			if (on?.tags || on?.paths || on?.["paths-ignore"]) continue;
+			this.#waiting.push({ file, workflow, start });
+		}
+	}
 
 	last(name: string): Run {
 		const run = this.runs.findLast(({ workflow }) => workflow.name === name);
@@ -184,7 +251,7 @@ export class World {
 		const payload = { ...more, number: pull.number, pull_request, repository: { default_branch: "main" } };
 		const sha = pull.mergeSha;
 		// GitHub runs nothing of a pull request with a conflict.
-		if (sha) this.#events.fire({ event, ref: `refs/pull/${pull.number}/merge`, sha, payload });
+		if (sha) this.#fire({ event, ref: `refs/pull/${pull.number}/merge`, sha, payload });
 	}
 
 	/** Merges by squash. @param text of the commit, if it is not GitHub's own @returns the commit */
@@ -200,4 +267,12 @@ export class World {
 	#send(from: string, to: string): void {
 		this.git("fetch", "-q", this.work.path, `+refs/heads/${from}:${to}`);
 	}
+}
+
+/** Runs of one group are played one after the other; a run without a group has one of its own. */
+function groupOf({ workflow, start, file }: Waiting): unknown {
+	const group = workflow.concurrency?.group;
+	const { ref, payload } = start;
+	if (group === undefined) return `${file} ${JSON.stringify(payload)}`;
+	return filled(group, { github: { ref, event: payload } });
 }
