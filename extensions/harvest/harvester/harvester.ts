@@ -3,6 +3,7 @@ import type { Refresh } from "../../../api/context.ts";
 import { parseStored } from "../../../api/register.ts";
 import { eachInSlices } from "../../../publish/file-writer.ts";
 import { isDescribed } from "../../../registry/description.ts";
+import { harvestedLangs } from "../../../registry/registration.ts";
 import { textIn, textOf } from "../../../registry/texts.ts";
 import type { Log, Store } from "../../../store/store.ts";
 import { type FindingLine, findingLine } from "../finding.ts";
@@ -14,7 +15,6 @@ import {
 	type HarvestLine,
 	type HarvestResult,
 	type HarvestState,
-	harvestedOf,
 	type Outcome,
 } from "./commit.ts";
 import { HostQueue, nextMoment, type Schedule } from "./schedule.ts";
@@ -24,7 +24,7 @@ interface HarvesterOptions extends Schedule {
 	harvest: HarvestLayer;
 	log: Log;
 	/** Called after each layer, harvested or not, before the next layer of the same host. */
-	check?: (smallkey: string, signal: AbortSignal) => Promise<void>;
+	check?: (smallkey: string, ...layer: Parameters<HarvestLayer>) => Promise<void>;
 	/** Until then each layer is harvested once a day: its description may follow earlier rules. */
 	againUntilMs?: number;
 	/** A harvest starts when no layer was written in this time: writes come first. */
@@ -175,19 +175,29 @@ export class Harvester {
 	}
 
 	async #visit(smallkey: string): Promise<void> {
+		const { store, harvest, check } = this.#options;
 		const { signal } = this.#ending;
 		await this.#pauseForWrites();
 		this.#waiting.delete(smallkey);
 		this.#running.add(smallkey);
 		try {
-			const result = await this.#harvestLayer(smallkey);
-			if (signal.aborted) return;
-			if (result) this.#groups.add(result);
-			else this.#running.delete(smallkey);
+			const layer = await store.read(smallkey);
+			const registration = parseStored(layer);
+			if (!layer || !registration) {
+				this.#running.delete(smallkey);
+				this.#ends.delete(smallkey);
+				return;
+			}
+			const before = descriptionOf(layer);
+			if (harvestedLangs(registration).length > 0) {
+				const harvested = await harvest(registration, signal, before);
+				if (signal.aborted) return;
+				this.#groups.add({ smallkey, registration, harvested });
+			} else this.#running.delete(smallkey);
+			await check?.(smallkey, registration, signal, before);
 		} catch (error) {
 			this.#fail([{ smallkey }], error);
 		}
-		if (!signal.aborted) await this.#options.check?.(smallkey, signal);
 	}
 
 	async #pauseForWrites(): Promise<void> {
@@ -196,16 +206,6 @@ export class Harvester {
 		const restMs = () => Math.min(this.#writtenMs + (this.#options.quietMs ?? 0), maxMs) - performance.now();
 		while (restMs() > 0 && !signal.aborted)
 			await sleep(restMs(), undefined, { signal }).catch(() => undefined);
-	}
-
-	async #harvestLayer(smallkey: string): Promise<HarvestResult | null> {
-		const layer = await this.#options.store.read(smallkey);
-		if (!parseStored(layer)) this.#ends.delete(smallkey);
-		const registration = harvestedOf(layer);
-		if (!layer || !registration) return null;
-		const { signal } = this.#ending;
-		const harvested = await this.#options.harvest(registration, signal, descriptionOf(layer));
-		return { smallkey, registration, harvested };
 	}
 
 	#fail(layers: readonly { smallkey: string }[], error: unknown): void {

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
-import { parseStored } from "../../../api/register.ts";
 import { sign } from "../../../api/senders.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
 import {
@@ -19,7 +18,7 @@ import { textsOf } from "../../../registry/texts.ts";
 import { isRefusal, type Log, type Meta, type Store } from "../../../store/store.ts";
 import { type FindingLine, findingLine, resultOf } from "../finding.ts";
 import type { WatchLayer } from "../layer.ts";
-import { descriptionOf, serviceMeta } from "./commit.ts";
+import { serviceMeta } from "./commit.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** What an operator is notified of (docs/repair.md). */
@@ -142,25 +141,24 @@ const collectMs = 600_000;
 
 /** Checks whether a viewer can show the layers of a running service, and stores which are sick. */
 export function createWatcher(options: WatcherOptions) {
-	const { store, watch, now, allKeys, timers, log } = options;
+	const { watch, now, allKeys, timers, log } = options;
 	const lastChecks = new Map<string, LastCheck>();
 	let results = new Map<string, CheckResult | null>();
 	let timer: unknown = null;
 	let storing: Promise<void> = Promise.resolve();
 
-	async function check(smallkey: string, signal: AbortSignal): Promise<void> {
+	async function check(smallkey: string, ...layer: Parameters<WatchLayer>): Promise<void> {
+		const [registration, signal] = layer;
+		if (signal?.aborted) return;
 		try {
-			const layer = await store.read(smallkey);
-			const registration = parseStored(layer);
-			if (!layer || !registration || signal.aborted) return;
-			const watched = await watch(registration, signal, descriptionOf(layer));
+			const watched = await watch(...layer);
 			const findings = watched.findings.map((finding) => findingLine(registration, finding));
 			const result = resultOf(watched);
 			lastChecks.set(smallkey, { state: result?.state ?? null, at: now().getTime(), findings });
 			results.set(smallkey, result);
 			timer ??= timers.set(storeLater, collectMs);
 		} catch (error) {
-			if (!signal.aborted) log.error(error);
+			if (!signal?.aborted) log.error(error);
 		}
 	}
 

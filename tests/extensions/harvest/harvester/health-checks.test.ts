@@ -1,4 +1,5 @@
 import * as assert from "uvu/assert";
+import { parseStored } from "../../../../api/register.ts";
 import { messageOf, verify } from "../../../../api/senders.ts";
 import type { Finding } from "../../../../extensions/harvest/finding.ts";
 import {
@@ -70,7 +71,10 @@ async function health(): Promise<string | null> {
 }
 
 async function look(...smallkeys: string[]): Promise<void> {
-	for (const smallkey of smallkeys) await watcher.check(smallkey, new AbortController().signal);
+	for (const smallkey of smallkeys) {
+		const registration = parseStored(await handlers.store.read(smallkey));
+		if (registration) await watcher.check(smallkey, registration);
+	}
 }
 
 test("the states of all layers are stored in one commit that names the sick ones", async () => {
