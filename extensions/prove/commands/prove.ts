@@ -1,10 +1,11 @@
 // npx fragment-publisher prove
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { placeFile } from "../../../publish/place-file.ts";
+import { descriptionText } from "../../../registry/description.ts";
 import {
 	type CauseCode,
 	type CheckResult,
@@ -12,9 +13,10 @@ import {
 	healthPath,
 	type SickState,
 } from "../../../registry/health.ts";
-import type { CheckedLayer } from "../../../registry/judge.ts";
+import { type CheckedLayer, judgeChange, type LayerFile, namesOf } from "../../../registry/judge.ts";
 import { nameOf, type Owners, ownersOf } from "../../../registry/owners.ts";
-import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
+import { canonicalText } from "../../../registry/registration.ts";
+import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../../../scripts/validate.ts";
@@ -33,15 +35,23 @@ import { readHarvest } from "../../harvest/settings.ts";
 import { readProve, runProofs } from "../proofs.ts";
 import { needBrowser, openBrowser, reportHtml, reportOf, serveFolder } from "../report.ts";
 
-/** @param folder in which `layers` is created */
-async function writeProposedLayers(repository: string, ref: string, folder: string): Promise<void> {
-	await mkdir(join(folder, "layers"), { recursive: true });
+/** As they would be. */
+async function readProposed(repository: string, ref: string): Promise<CheckedLayer[]> {
+	const files: LayerFile[] = [];
 	for (const { commit, smallkeys } of await readOpen(repository, ref)) {
 		const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
-		for (const { path, bytes } of await readEntries(repository, await listTree(repository, commit, paths))) {
-			await mkdir(dirname(join(folder, path)), { recursive: true });
-			await writeFile(join(folder, path), bytes);
-		}
+		files.push(...(await readEntries(repository, await listTree(repository, commit, paths))));
+	}
+	return [...judgeChange(namesOf(files), files, "stored").layers.values()];
+}
+
+/** Valid layers: of a folder with a wrong file, a build writes nothing. */
+async function writeLayers(layers: readonly CheckedLayer[], folder: string): Promise<void> {
+	await mkdir(join(folder, "layers"), { recursive: true });
+	for (const { smallkey, registration, description } of layers) {
+		await mkdir(join(folder, "layers", folderOf(smallkey)), { recursive: true });
+		await writeFile(join(folder, layerPath(smallkey)), canonicalText(registration));
+		if (description) await writeFile(join(folder, descriptionPath(smallkey)), descriptionText(description));
 	}
 }
 
@@ -129,23 +139,21 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 	needBrowser(browser);
 	const pictures = resolve(out ?? configuration.pictures);
 	const folder = proposed ? join(pictures, proposedFolder) : pictures;
-	const { source: registered, name } = nameSource(options);
-	if (proposed && "folder" in registered) throw new Error("--proposed: is for --repo");
+	const { source, name } = nameSource(options);
+	if (proposed && "folder" in source) throw new Error("--proposed: is for --repo");
 	await mkdir(folder, { recursive: true });
 	await withTemporaryFolder("fp-prove-", async (temporary) => {
-		if (proposed && "ref" in registered)
-			await writeProposedLayers(registered.repository, registered.ref, temporary);
-		const source = proposed ? { folder: join(temporary, "layers") } : registered;
-		const { layers: stored, owners } = await readLayers(registered, io);
-		const all = proposed ? (await readLayers(source, io)).layers : stored;
+		const { layers: stored, owners } = await readLayers(source, io);
+		const isProposed = proposed && "ref" in source;
+		const all = isProposed ? await readProposed(source.repository, source.ref) : stored;
 		const layers = selectLayers(all, smallkeys).filter(({ smallkey }) => !part || isIn(part, smallkey));
 		io.warn(plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
 		const dist = join(temporary, "dist");
 		// The policy of a site with https requests every service over https, also those that are registered
 		// with http.
 		const plainSite = { ...environment, SITE: "on", BASE_MAP: undefined, PUBLIC_URL: undefined };
-		const { problems } = await buildOutput(source, dist, plainSite);
-		for (const problem of problems) io.warn(plain(problem));
+		await writeLayers(all, temporary);
+		await buildOutput({ folder: join(temporary, "layers") }, dist, plainSite);
 		const { address, close } = await serveFolder(dist);
 		const { ask, fetch } = clientsWith(configuration.network);
 		const day = io.now().toISOString().slice(0, 10);
@@ -163,9 +171,9 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			browser: () => openBrowser(browser),
 		}).finally(close);
 		const report = writeReport({ all, owners }, proofs, folder, publicUrl);
-		if ("folder" in registered) {
+		if ("folder" in source) {
 			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
-			await writeStates(registered.folder, { drawn, proofs, all }, { ask, mapWkid }, publicUrl, io.now());
+			await writeStates(source.folder, { drawn, proofs, all }, { ask, mapWkid }, publicUrl, io.now());
 			io.print(`${healthPath} is written`);
 		}
 		if (configuration.notify && !proposed) {

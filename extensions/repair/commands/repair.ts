@@ -1,6 +1,7 @@
 // npx fragment-publisher repair
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import type { Environment } from "../../../api/configuration.ts";
 import { findRepository, readHealth, servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
@@ -38,6 +39,14 @@ async function noteRepairs(file: string, before: string | null, open: readonly O
 	if (text === before) return;
 	if (text === null) await rm(file, { force: true });
 	else await writeFile(file, text);
+}
+
+/** Where GitHub serves the files of the branch `pictures`. */
+function picturesAddress({
+	GITHUB_SERVER_URL = "https://github.com",
+	GITHUB_REPOSITORY = "",
+}: Environment): string {
+	return `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
 }
 
 export const run = createRun("repair", async ({ read, environment, io }) => {
@@ -95,28 +104,23 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 	for (const branch of outcome.withdrawn)
 		io.print(plain(`${branch}: withdrawn, since it is of no use any more`));
 	for (const { smallkey, why } of outcome.silent) io.print(plain(`${smallkey}: nothing is proposed: ${why}`));
-	const { out } = options;
+	const { checked, proposed, withdrawn, postponed } = outcome;
 	if (options.health !== undefined && !options.dryRun)
 		await noteRepairs(options.health, health, await readOpen(repository, base), now);
-	if (out !== undefined) {
-		const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = environment;
-		// GitHub serves the files of the branch `pictures` there.
-		const address = `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
-		for (const proposal of outcome.proposed) {
-			const { branch, smallkeys } = proposal;
-			const patch = await runGit(repository, ["diff", "--binary", base, `refs/heads/${branch}`]);
-			const drawn = await picturesMarkdown(smallkeys, pictures, address);
-			const folder = join(out, branch);
+	if (options.out !== undefined) {
+		for (const proposal of proposed) {
+			const folder = join(options.out, proposal.branch);
 			await mkdir(folder, { recursive: true });
-			await writeFile(join(folder, "repair.patch"), patch);
+			const drawn = await picturesMarkdown(proposal.smallkeys, pictures, picturesAddress(environment));
+			await writeFile(join(folder, "text.md"), `${proposal.markdown}\n${drawn}\n`);
 			// GitHub interprets words in a commit's message as commands, such as those that close an issue.
 			await writeFile(join(folder, "message.txt"), messageOf(proposal));
-			await writeFile(join(folder, "text.md"), `${proposal.markdown}\n${drawn}\n`);
+			const words = ["diff", "--binary", base, `refs/heads/${proposal.branch}`];
+			await writeFile(join(folder, "repair.patch"), await runGit(repository, words));
 		}
-		await mkdir(out, { recursive: true });
-		await writeFile(join(out, "withdrawn.txt"), outcome.withdrawn.map((branch) => `${branch}\n`).join(""));
+		await mkdir(options.out, { recursive: true });
+		await writeFile(join(options.out, "withdrawn.txt"), withdrawn.map((branch) => `${branch}\n`).join(""));
 	}
-	const { checked, proposed, postponed } = outcome;
 	const rest = postponed > 0 ? `, ${postponed} postponed: too many wait` : "";
 	io.print(
 		`${counted(checked, "sick layer")} checked, ${counted(proposed.length, "repair")} proposed${rest}`,

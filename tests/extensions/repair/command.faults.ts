@@ -1,16 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { createFetch } from "../../../api/service/net/fetch.ts";
-import { drawLayer } from "../../../extensions/prove/draw.ts";
-import { browserPath, serveFolder } from "../../../extensions/prove/report.ts";
+import { browserPath } from "../../../extensions/prove/report.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
-import { buildOutput } from "../../../site/build/output.ts";
 import { Local, noon } from "../../helpers/local.ts";
 import { exits, prints, runScript, warns } from "../../helpers/process.ts";
-import { freshSuite, gitIn } from "../../helpers/world.ts";
-import { openBrowser } from "../../site/browser.ts";
+import { freshSuite, gitIn, writeFiles } from "../../helpers/world.ts";
 import { Peer } from "../harvest/peer.ts";
 import { oddService, serveOdd } from "./odd-service.ts";
 
@@ -65,18 +61,12 @@ browserTest(
 		assert.is((await readFile(picture)).toString("latin1", 8, 12), "WEBP");
 		await exits(accept(local, env), 0);
 		await prints(runScript("audit", ["moved"], env), 0, own);
-		const dist = join(local.folder, "proof");
-		await buildOutput({ repository: local.repository, ref: "main" }, dist, { SITE: "on" });
-		const site = await serveFolder(dist);
-		const browser = await openBrowser();
-		try {
-			const fetch = createFetch({ allowPrivate: true });
-			const drawn = await drawLayer({ browser, site: site.address, fetch }, "moved", "en");
-			assert.equal([drawn.features, drawn.cause], [1, undefined]);
-		} finally {
-			await browser.close();
-			site.close();
-		}
+		const folder = join(local.folder, "checkout/layers");
+		await gitIn(folder)("pull", "-q", "origin", "main");
+		writeFiles(folder, { "ba/bad.json": "{" });
+		const { stdout, stderr } = await runScript("prove", ["--layers", folder], env);
+		assert.match(stdout, "1 of 1 layer draw, 0 not checked yet");
+		assert.is(stderr.match(/bad\.json/g)?.length, 1, "a wrong file keeps no other layer from being drawn");
 	},
 );
 
