@@ -7,7 +7,7 @@ import { tryJson } from "../registry/untrusted-text.ts";
 import { ifThereSync } from "../store/files/files.ts";
 import { diffTree, type PathChange } from "../store/git/commands/tree.ts";
 import { readServed } from "./changed-layers.ts";
-import { type LayersAt, locate, type Source, versionOf } from "./collect.ts";
+import { type CommitAt, type LayersAt, locate, type Source, versionOf } from "./collect.ts";
 import { openFolder, servedManifestPath } from "./place-file.ts";
 import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
 
@@ -102,10 +102,13 @@ export async function build(
 	const isUsable = (read: Found) =>
 		read.problems.length === 0 || (!("folder" in source) && hasFewProblems(read));
 	const at = await locate(source);
-	const part = earlier && (await readChanges(earlier, at));
+	const part = earlier && "commit" in at ? await readChanges(earlier, at) : null;
 	const found = part && isUsable(part) ? part : await readAll(at);
 	const problems = found.problems.map(problemLine);
-	if (!isUsable(found)) return { problems, written: null, layers: at, read: found.layers };
+	const result = { problems, layers: at, read: found.layers };
+	if (!isUsable(found)) return { ...result, written: null };
+	if (earlier?.commit === versionOf(at))
+		return { ...result, written: { written: 0, removed: 0, unchanged: earlier.fragments } };
 	// Only a complete output has a manifest.
 	for (const path of [manifestPath(out), servedManifestPath(out)]) rmSync(path, { force: true });
 	const { same, added, changed, removed } = await write(found, out, settings);
@@ -113,20 +116,14 @@ export async function build(
 	const shown = { renderer, commit: versionOf(at), fragments, wrong: wrongFiles(found.problems) };
 	writeFileSync(manifestPath(out), `${JSON.stringify(shown satisfies Manifest, null, "\t")}\n`);
 	const written = { written: added + changed, removed, unchanged: fragments - added - changed };
-	return { problems, written, layers: at, read: found.layers };
+	return { ...result, written };
 }
 
 /** Null if all layers have to be read. */
-async function readChanges(earlier: Manifest, at: LayersAt): Promise<Found | null> {
-	if ("files" in at) {
-		const isSame = earlier.commit === at.hash;
-		return isSame ? { layers: new Map(), problems: [], isWhole: false } : null;
-	}
-	const { repository, commit } = at;
+async function readChanges(earlier: Manifest, { repository, commit }: CommitAt): Promise<Found | null> {
 	const changed = await changesSince(earlier, repository, commit);
 	if (!changed) return null;
-	const range = await readServed(repository, commit, changed, (layer) => layer);
-	return { ...range, isWhole: false };
+	return { ...(await readServed(repository, commit, changed, (layer) => layer)), isWhole: false };
 }
 
 async function readAll(at: LayersAt): Promise<Found> {

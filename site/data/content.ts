@@ -3,13 +3,7 @@ import type { ReadLayers } from "../../publish/build.ts";
 import { readServed } from "../../publish/changed-layers.ts";
 import type { CommitAt, LayersAt } from "../../publish/collect.ts";
 import { type Health, healthPath, parseHealth } from "../../registry/health.ts";
-import {
-	type CheckedLayer,
-	judgeChange,
-	type LayerFile,
-	namesOf,
-	problemLine,
-} from "../../registry/judge.ts";
+import type { CheckedLayer, LayerFile } from "../../registry/judge.ts";
 import { nameOf, ownersOf, ownersPath, parseOwners } from "../../registry/owners.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { listCommits } from "../../store/git/commands/commits.ts";
@@ -62,26 +56,20 @@ interface ReadOptions {
 	thumbnails: Thumbnails;
 	/** Entries of it stay if their layers have not changed; null if all layers have to be read. */
 	before: EarlierCatalogue | null;
+	/** Layers that are read already: all of a folder without a commit. */
 	read: ReadLayers;
 }
 
 type Content = CatalogueContent & { owners: OwnersOf; dateMs: number };
 
-/**
- * Reads all layers, their history and the owners.
- * @throws {Error} if a file of a folder is wrong
- */
+/** Reads all layers, their history and the owners. */
 export async function readContent(layers: LayersAt, given: ReadOptions): Promise<Content> {
 	return "files" in layers ? contentOfFiles(layers.files, given) : contentAt(layers, given);
 }
 
 function contentOfFiles(files: readonly LayerFile[], { options, thumbnails, read }: ReadOptions): Content {
 	const { health, owners } = parseReviewers(files);
-	const judged =
-		read.size > 0 ? { layers: read, problems: [] } : judgeChange(namesOf(files), files, "stored");
-	const [problem] = judged.problems;
-	if (problem) throw new Error(problemLine(problem));
-	const entries = [...judged.layers.values()].flatMap((layer) => {
+	const entries = [...read.values()].flatMap((layer) => {
 		const thumbnail = thumbnails.get(layer?.smallkey ?? "")?.path;
 		return layer ? entryOf(contentOf(layer, options.fragments), { thumbnail }, health) : [];
 	});
