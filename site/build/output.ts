@@ -73,10 +73,7 @@ function headersRule(path: string, headers: Readonly<Record<string, string>>): s
 	return `${path}\n${lines.join("")}`;
 }
 
-/**
- * Writes missing compressed copies, and removes those of removed files. Copies are never outdated:
- * `placeFile` removes the copies of a file that it changes.
- */
+/** Copies are never outdated: `placeFile` removes those of a file that it changes. */
 async function syncCompanions(
 	out: string,
 	folder: string,

@@ -115,10 +115,7 @@ function recoveredLayers(entries: Iterable<Entry>, health: Health): PathChange[]
 	return recovered.map(({ smallkey }) => ({ path: layerPath(smallkey), mode: "100644", id: null }));
 }
 
-/**
- * Reads layers, unless they are read already.
- * @param changed null: all
- */
+/** Smallkey → layer; null if it is not served. @param changed null: all */
 async function readChanged(
 	{ repository, commit }: CommitAt,
 	changed: readonly PathChange[] | null,
@@ -159,17 +156,13 @@ async function historyAt(
 	return { last, changes: recentChanges(detailed, before?.changes), dateMs: history.dateMs };
 }
 
-/** Whether a commit is among the first parents of a later one. */
 async function isOnBranch(repository: string, earlier: string, later: string): Promise<boolean> {
 	const words = ["--first-parent", "--parents", "--reverse", `${earlier}..${later}`];
 	const [oldest = ""] = await listCommits(repository, words).catch(() => []);
 	return oldest.split(" ")[1] === earlier;
 }
 
-/**
- * Parses the health and the owners, which reviewers keep in files under `layers/`.
- * @param files some of the layers' files; only plain files have bytes
- */
+/** What reviewers keep beside the layers. @param files only plain files have bytes */
 function parseReviewers(files: readonly LayerFile[]): { health: Health; owners: OwnersOf } {
 	const bytesOf = (path: string) => files.find((file) => file.path === path)?.bytes;
 	const { owners } = parseOwners(bytesOf(ownersPath));

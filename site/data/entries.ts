@@ -142,7 +142,7 @@ export function recentText(changes: readonly RecentChange[]): string {
 	return `{"version":${recentVersion},"changes":[\n${lines.join(",\n")}\n]}\n`;
 }
 
-/** Null if the text is of no or another version. */
+/** Null if the text is not of this version. */
 export function parseRecent(text: string | null): RecentChange[] | null {
 	const value = tryJson(text ?? "") as { version?: number; changes?: RecentChange[] } | null;
 	return value?.version === recentVersion && Array.isArray(value.changes) ? value.changes : null;

@@ -33,7 +33,7 @@ import {
 import { hashOf } from "./output.ts";
 
 /** A file that is rendered only if what it is made from has changed. */
-export interface DerivedFile {
+interface DerivedFile {
 	/** The entries and numbers that the text depends on, beside the options. */
 	from: readonly unknown[];
 	text: () => string | null;
@@ -50,16 +50,13 @@ export function areSame(before: readonly unknown[] | undefined, after: readonly 
 }
 
 /** Most layers for which a build writes their pages. */
-export const maxLayerPages = 2_000;
+const maxLayerPages = 2_000;
 
 export type OwnersOf = (smallkey: string) => readonly string[];
 
 export interface CatalogueSettings {
 	pages: PageSettings;
-	/**
-	 * Whether a service renders the layer pages, the plain list and the records on request. If not, they are
-	 * files.
-	 */
+	/** Whether a service renders the layer pages, the plain list and the records on request; else they are files. */
 	isServed: boolean;
 	commit: string | null;
 	owners: OwnersOf;
@@ -137,9 +134,8 @@ export function derivedFiles(
 }
 
 /**
- * The index of all layers.
- * @returns its files without the chunks that are the same, the layers of each chunk in the order of their
- * smallkeys, and the manifest
+ * The index of all layers: its files without the chunks that are the same, and the layers of each chunk, sorted by
+ * smallkey.
  */
 export function indexFiles(
 	entries: Iterable<Entry>,

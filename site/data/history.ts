@@ -153,7 +153,7 @@ function changesOf({ commit, date, layers, repairs = [] }: CommitChanges): Recen
 const maxFields = 30;
 const maxValueLength = 200;
 
-/** Adds what the newest changes changed, from the files before and after each commit. */
+/** Reads what the newest changes changed. */
 export async function withDetails(
 	repository: string,
 	history: readonly HistoryCommit[],

@@ -19,9 +19,8 @@ function readJson<T>(name: string): T {
 }
 
 /**
- * The JSON Schemas and the OpenAPI document, by their names in the folder `schemas`. A schema's name is its
- * `$id`.
- * @param url the server's URL, to which the paths are appended; may be relative
+ * The JSON Schemas and the OpenAPI document, by their names in the folder `schemas`: of a schema its `$id`.
+ * @param url of the server, before the paths; may be relative
  */
 export function schemaFiles(served: readonly TargetName[], url: string): Map<string, string> {
 	const names = readdirSync(folder).filter((name) => name.endsWith(".schema.json"));

@@ -40,7 +40,7 @@ export const catalogueFiles: readonly string[] = [
 ];
 
 /** What a catalogue was made from: `<out>.catalogue`, beside the output. */
-export interface CatalogueState {
+interface CatalogueState {
 	stamp: string;
 	/** Of a folder without a commit, the hash of its files. */
 	commit: string;
@@ -77,10 +77,7 @@ function indexHash(out: string): string {
 	return hashOf(readerOf(out)(manifestPath) ?? "");
 }
 
-/**
- * Null if there is no complete catalogue.
- * @throws {Error} if the file cannot be read: a build from nothing would hide the fault
- */
+/** @throws {Error} if the file cannot be read: a build from nothing would hide the fault */
 function readState(out: string): CatalogueState | null {
 	const path = statePath(out);
 	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
@@ -108,8 +105,8 @@ export function presentFiles(out: string): string[] {
 	return [...beside, ...catalogueFolders.flatMap((folder) => filesIn(out, folder))];
 }
 
-/** Without compressed copies; empty if there is no such folder. */
-export function filesIn(out: string, folder: string): string[] {
+/** Without compressed copies. */
+function filesIn(out: string, folder: string): string[] {
 	const path = join(out, folder);
 	const names = ifThereSync(path, () => readdirSync(path)) ?? [];
 	// Every file of the catalogue has an extension, and no folder has one. A stat of each would take too long.

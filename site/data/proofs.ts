@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Cause } from "../../registry/health.ts";
 import { folderOf, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
@@ -27,20 +27,18 @@ export function picturesStamp(folder: string): string {
 /** Accepts `<ab>/<smallkey>.<hash>.webp`. */
 const pictureFile = /^[^/\\]{1,2}\/[A-Za-z0-9_+=-]{1,64}\.([0-9a-f]{2})([0-9a-f]{10})\.webp$/;
 
-/** Of layers whose files exist; empty if `proofs.json` cannot be parsed. */
-export function readThumbnails(folder: string): Thumbnails {
-	const text = ifThereSync(folder, () => readFileSync(join(folder, proofsFile), "utf8"));
-	const proofs = tryJson(text ?? "") as { layers?: Record<string, { picture?: string } | null> } | null;
-	const found = Object.entries(proofs?.layers ?? {}).flatMap(([smallkey, proof]) => {
-		const [name, start, rest] = pictureFile.exec(proof?.picture ?? "") ?? [];
-		const file = join(folder, name ?? "");
-		if (name === undefined || !existsSync(file)) return [];
+/** Of layers whose pictures exist. */
+export async function readThumbnails(folder: string): Promise<Thumbnails> {
+	const thumbnails = [...(await readProofs(folder))].flatMap(([smallkey, { picture = "" }]) => {
+		const [name = "", start, rest] = pictureFile.exec(picture) ?? [];
+		const file = join(folder, name);
+		if (name === "" || !existsSync(file)) return [];
 		return [[smallkey, { file, path: `${thumbnailFolder}/${start}/${rest}.webp` }] as const];
 	});
-	return new Map(found);
+	return new Map(thumbnails);
 }
 
-/** Removes all other thumbnails. */
+/** Removes all others. */
 export function placeThumbnails(out: string, thumbnails: Thumbnails, entries: readonly Entry[]) {
 	const paths = new Set(entries.flatMap(({ thumbnail }) => thumbnail ?? []));
 	for (const { file, path } of thumbnails.values()) {
@@ -49,16 +47,14 @@ export function placeThumbnails(out: string, thumbnails: Thumbnails, entries: re
 		mkdirSync(dirname(place), { recursive: true });
 		copyFileSync(file, place);
 	}
-	for (const path of thumbnailsIn(out)) if (!paths.has(path)) rmSync(join(out, path), { force: true });
-}
-
-export function thumbnailsIn(out: string): string[] {
 	const names = ifThereSync(out, () => readdirSync(join(out, thumbnailFolder), { recursive: true })) ?? [];
-	const pictures = names.map(String).filter((name) => name.endsWith(".webp"));
-	return pictures.map((name) => `${thumbnailFolder}/${name.replaceAll("\\", "/")}`);
+	for (const name of names.map(String)) {
+		const path = `${thumbnailFolder}/${name.replaceAll("\\", "/")}`;
+		if (name.endsWith(".webp") && !paths.has(path)) rmSync(join(out, path), { force: true });
+	}
 }
 
-/** The result of drawing a layer in one language, without its picture. */
+/** The result of drawing a layer in one language. */
 export interface LangProof {
 	/** Absent if a part of the layer is visible. */
 	cause?: Cause;
@@ -78,6 +74,7 @@ export interface Proof {
 	picture?: string;
 }
 
+/** By smallkey. */
 export type Proofs = Map<string, Proof>;
 
 export const proofsVersion = 1;
@@ -87,7 +84,7 @@ export async function readProofs(folder: string): Promise<Proofs> {
 	const text = await readTextIfThere(join(folder, proofsFile)).catch(() => null);
 	const value = tryJson(text ?? "") as { version: number; layers: Record<string, Proof> } | null;
 	const layers = value?.version === proofsVersion ? Object.entries(value.layers ?? {}) : [];
-	return new Map(layers.filter(([smallkey]) => parseSmallkey(smallkey) !== null));
+	return new Map(layers.filter(([smallkey, proof]) => parseSmallkey(smallkey) !== null && proof));
 }
 
 /** @param hash of its content; absent if the name is fixed */

@@ -28,11 +28,7 @@ export function bundlesOfPage(): ReturnType<typeof bundlePage> {
 
 export type SiteFiles = Awaited<ReturnType<typeof buildSite>>;
 
-/**
- * Bundles the page and renders its HTML.
- * @param publicUrl with a slash at its end; empty if unknown
- * @returns files by path below the site's root, and what other pages need
- */
+/** Bundles the page and renders its HTML. @param publicUrl with a slash at its end; empty if unknown */
 export async function buildSite(
 	site: SiteSettings,
 	publicUrl = "",

@@ -49,7 +49,7 @@ export async function updateCatalogue(
 	const last = parseManifest(readerOf(out)(manifestPath) ?? "");
 	if (existing && existing.commit === version)
 		return { how: "nothing", layers: last?.layers ?? 0, written: 0, removed: 0 };
-	const thumbnails = readThumbnails(options.pictures);
+	const thumbnails = await readThumbnails(options.pictures);
 	// Imported on demand: a running service needs the bundler only at its first start. It ends before the layers are read,
 	// since both take memory: row `push-memory` of `npm run bench`.
 	const stamp = catalogueStamp(options);

@@ -30,7 +30,7 @@ export function folderPages(
 	return new Catalogue({ find, text, headers, isSecure, isLive: true, lastLook });
 }
 
-/** In characters: no browser sends a longer one. */
+/** No browser sends more characters. */
 const maxAcceptLength = 1_000;
 
 /** Whether an `Accept-Encoding` names a coding, with a weight other than 0 (RFC 9110, section 12.5.3). */

@@ -13,9 +13,8 @@ import type { CatalogueOrder, CatalogueReport } from "../data/update.ts";
 import type { CatalogueOptions } from "./site-settings.ts";
 
 /**
- * What each sender has published: the layers that it registered last, and its changes that wait for a
- * reviewer.
- * @returns by id; null if there is no repository with its whole history
+ * The layers that each sender registered last, and its changes that wait for a reviewer, by its id; null if there is no
+ * repository with its whole history.
  */
 export async function readPublished(dataDir: string): Promise<ReadonlyMap<string, Published> | null> {
 	const repository = repositoryPath(dataDir);
