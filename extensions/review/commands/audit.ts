@@ -63,17 +63,22 @@ async function readHistory(repository: string, paths: readonly string[], nowMs: 
 				if (!first.has(request)) first.set(request, id);
 		}
 	};
-	const read = async (tips: string) => {
-		await note(tips);
+	const list = async (tips: string) => {
 		const words = ["--topo-order", "--full-history", "--full-diff", "--diff-merges=first-parent"];
-		const commits: Commit[] = [];
-		for await (const logged of readLog(repository, [...words, "--end-of-options", tips, "--", ...paths])) {
+		const range = [...words, "--end-of-options", tips, "--", ...paths];
+		const listed: LoggedCommit[] = [];
+		for await (const commit of readLog(repository, range)) listed.push(commit);
+		return listed;
+	};
+	const read = async (tips: string): Promise<Commit[]> => {
+		// Each of them walks through the whole history.
+		const [listed] = await Promise.all([list(tips), note(tips)]);
+		return listed.map((logged) => {
 			const files = logged.files.filter(({ path }) => path.startsWith("layers/"));
 			const commit = { ...logged, files };
 			const dateMs = dates.get(commit.id) ?? 0;
-			commits.push({ ...commit, dateMs, provenance: judgeProvenance(commit, first) });
-		}
-		return commits;
+			return { ...commit, dateMs, provenance: judgeProvenance(commit, first) };
+		});
 	};
 	return { served: await read(servedRef), read };
 }
