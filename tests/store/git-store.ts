@@ -9,16 +9,6 @@ import { type Commit, isRefusal, type Log, type Meta, type Refusal } from "../..
 import { wms } from "../helpers/local.ts";
 import { metaOf } from "./contract.ts";
 
-export function optionsIn(folder: string, parts: Partial<GitStoreOptions> = {}): GitStoreOptions {
-	return {
-		repository: join(folder, "repository.git"),
-		now: () => new Date(),
-		publish: async () => ({ warnings: [] }),
-		log: logTo([]),
-		...parts,
-	};
-}
-
 export function logTo(reported: unknown[], lines: object[] = []): Log {
 	return {
 		info: (fields) => lines.push(fields),
@@ -27,10 +17,14 @@ export function logTo(reported: unknown[], lines: object[] = []): Log {
 	};
 }
 
+const publishNothing: Publish = async () => ({ warnings: [] });
+
 export type TestStore = GitStore & AsyncDisposable;
 
 export async function openEmpty(folder: string, parts: Partial<GitStoreOptions> = {}): Promise<TestStore> {
-	const store = await openGitStore(optionsIn(folder, parts), async () => []);
+	const repository = join(folder, "repository.git");
+	const options = { repository, now: () => new Date(), publish: publishNothing, log: logTo([]), ...parts };
+	const store = await openGitStore(options, async () => []);
 	return Object.assign(store, { [Symbol.asyncDispose]: () => store.close() });
 }
 
@@ -53,8 +47,6 @@ export async function committed(change: Promise<Commit | Refusal>): Promise<stri
 export async function git(folder: string, ...args: string[]): Promise<string> {
 	return (await runGit(join(folder, "repository.git"), args)).toString("utf8").trim();
 }
-
-const publishNothing: Publish = async () => ({ warnings: [] });
 
 export class TestRepository implements AsyncDisposable {
 	now: number | null = null;

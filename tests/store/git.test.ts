@@ -11,7 +11,7 @@ import { descendantsWith, signalIfThere } from "../helpers/process.ts";
 import { eventually, gate } from "../helpers/wait.ts";
 import { sharedSuite, temporaryFolder, words } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
-import { committed, openEmpty, TestRepository } from "./git-store.ts";
+import { committed, TestRepository } from "./git-store.ts";
 
 const made: string[] = [];
 
@@ -325,11 +325,6 @@ test("an end comes although git hangs, and those who wait are refused", async ({
 	assert.instance(await outcomeOf(world.put("process", "late")), StoreBusy);
 	await eventually(() => descendantsWith(process.pid, world.folder).length === 0);
 	await world.restart();
-});
-
-test("a git that is too old is a start that says so", async ({ world }) => {
-	using _ = await replaceGit(world, 'echo "git version 2.35.9"');
-	assert.match(String(await outcomeOf(openEmpty(world.folder))), "2.36 or newer, not git version 2.35.9");
 });
 
 test("a start keeps everything, and removes what a killed writer left", async ({ world }) => {

@@ -284,7 +284,8 @@ test("of thousands of problems the first are shown, and a pack over the bound do
 	await local.git("config", "receive.maxInputSize", bound);
 	await pusher.reset();
 	assert.match((await pusher.push("HEAD:refs/tags/x")).screen, "only branches may be pushed");
-	await pusher.commitEntry(".GIT/config", "100644", await pusher.blob("x"));
+	const folder = await pusher.tree([["100644", await pusher.blob("x"), "config"]]);
+	await pusher.commitTree(await pusher.tree([["040000", folder, ".GIT"]]));
 	assert.match((await pusher.push()).screen, "hasDotgit");
 	assert.is(await local.state(), before);
 });

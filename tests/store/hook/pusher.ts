@@ -34,15 +34,18 @@ export class Pusher implements AsyncDisposable {
 		return { isAccepted: code === 0, screen: errors };
 	}
 
+	/** Commits a file, link, submodule or folder beside those of HEAD, whatever its path is. */
 	async commitEntry(path: string | Buffer, mode: string, id: string): Promise<void> {
-		const names: Buffer[] = [];
-		let rest = Buffer.from(path);
-		for (let end = rest.indexOf("/"); end >= 0; end = rest.indexOf("/")) {
-			names.push(rest.subarray(0, end));
-			rest = rest.subarray(end + 1);
-		}
-		const tree = await this.#place("HEAD^{tree}", [...names, rest], mode, id);
-		await this.commitTree(tree);
+		const quoted = Buffer.from(path)
+			.toString("latin1")
+			.replace(/[^ !#-[\]-~]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
+		const head = await this.clone.git("rev-parse", "HEAD");
+		const lines = [
+			...["commit refs/heads/crafted", "committer Ada <ada@example.org> 1772625600 +0000", "data 7\nby hand"],
+			...[`from ${head}`, `M ${mode} ${id} "${quoted}"`, "done\n"],
+		];
+		await this.#text(["fast-import", "--quiet", "--force", "--done"], lines.join("\n"));
+		await this.clone.git("update-ref", "HEAD", "refs/heads/crafted");
 	}
 
 	async commitTree(
@@ -66,23 +69,10 @@ export class Pusher implements AsyncDisposable {
 	}
 
 	tree(entries: readonly (readonly [mode: string, id: string, name: string])[]): Promise<string> {
-		return this.#makeTree(entries.map(([mode, id, name]) => entryOf(mode, id, Buffer.from(name))));
-	}
-
-	async #place(tree: string, names: readonly Buffer[], mode: string, id: string): Promise<string> {
-		const [name = Buffer.alloc(0), ...below] = names;
-		const { output } = await this.#git(["ls-tree", "-z", tree]);
-		const records = splitRecords(output).filter((record) => !nameOf(record).equals(name));
-		if (below.length === 0) return this.#makeTree([...records, entryOf(mode, id, name)]);
-		const known = splitRecords(output).find((record) => nameOf(record).equals(name));
-		const subtree = known?.toString("latin1").split(/[ \t]/)[2] ?? (await this.#makeTree([]));
-		const changed = await this.#place(subtree, below, mode, id);
-		return this.#makeTree([...records, entryOf("040000", changed, name)]);
-	}
-
-	#makeTree(records: readonly Buffer[]): Promise<string> {
-		const input = Buffer.concat(records.flatMap((record) => [record, Buffer.of(0)]));
-		return this.#text(["mktree", "-z", "--missing"], input);
+		const lines = entries.map(
+			([mode, id, name]) => `${mode} ${mode === "040000" ? "tree" : "blob"} ${id}\t${name}\0`,
+		);
+		return this.#text(["mktree", "-z"], lines.join(""));
 	}
 
 	async #text(
@@ -111,21 +101,4 @@ export class Pusher implements AsyncDisposable {
 		const [output, errors] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
 		return { code: await ended, output, errors: errors.toString("utf8") };
 	}
-}
-
-function entryOf(mode: string, id: string, name: Buffer): Buffer {
-	const type = mode === "040000" ? "tree" : mode === "160000" ? "commit" : "blob";
-	return Buffer.concat([Buffer.from(`${mode} ${type} ${id}\t`), name]);
-}
-
-function splitRecords(output: Buffer): Buffer[] {
-	const records: Buffer[] = [];
-	for (let start = 0, end = output.indexOf(0); end >= 0; start = end + 1, end = output.indexOf(0, start)) {
-		records.push(output.subarray(start, end));
-	}
-	return records;
-}
-
-function nameOf(record: Buffer): Buffer {
-	return record.subarray(record.indexOf(0x09) + 1);
 }
