@@ -44,7 +44,6 @@ test("systemd and Docker start what npm start does, and cut off nothing that is 
 
 test("the worker is within its limits, makes no code from text, and asks for nothing of Node", async () => {
 	for (const [entry, limit] of [
-		["api/worker/bindings.ts", 5_000],
 		["api/worker/worker.ts", 100_000],
 		["scripts/worker.ts", 150_000],
 	] as const) {
