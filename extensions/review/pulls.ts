@@ -71,7 +71,7 @@ export function parsePulls(text: string): PullRef[] {
 }
 
 /** Ignores that GitHub refuses a request with 404, 409 or 422. @throws {Error} if it did not answer, or failed */
-export function ignoreAnswer(error: unknown): void {
+function ignoreAnswer(error: unknown): void {
 	if (!(error instanceof Refused) || error.status === 401 || error.status === 403) throw error;
 }
 

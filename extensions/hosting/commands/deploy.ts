@@ -48,9 +48,9 @@ export async function isEngineInstalled(): Promise<boolean> {
 	return locked === present;
 }
 
-async function installEngine(): Promise<void> {
+async function installEngine(io: Io): Promise<void> {
 	if (await isEngineInstalled()) return;
-	console.log("Installing Cloudflare's tool chain in deploy/workers (once)");
+	io.print("Installing Cloudflare's tool chain in deploy/workers (once)");
 	await done("npm ci in deploy/workers", "npm", ["ci", "--omit=dev"], { cwd: engineFolder });
 }
 
@@ -145,7 +145,7 @@ const deploy = createRun("deploy", async ({ read, environment, io, extensions })
 	}
 	await buildWorker();
 	if (options.prepare) return exitCodes.done;
-	await installEngine();
+	await installEngine(io);
 	if (options.dryRun) further.unshift("--dry-run");
 	const assets = options.objects ? null : dist;
 	const isDone = await deployWorker({ worker: bundlePath, assets, secrets, further }, environment);
@@ -200,7 +200,7 @@ const workers = createRun("workers", async ({ read, environment, io, extensions 
 	await checkPort(configuration);
 	const dist = resolve(options.dist ?? "dist");
 	const persisted = join(dataDir, "workers");
-	await installEngine();
+	await installEngine(io);
 	if (options.dist === undefined) await buildFolder(options.layers, dist, environment, { extensions });
 	await buildWorker();
 	// Without SENDERS the worker gets the senders of this machine's service.

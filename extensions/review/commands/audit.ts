@@ -11,6 +11,7 @@ import {
 } from "../../../registry/smallkey.ts";
 import { counted, firstOf, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
+import { historyCommit } from "../../../site/data/history.ts";
 import {
 	believedMs,
 	isShallow,
@@ -155,17 +156,11 @@ export async function proposalLines(repository: string, commit: string, nowMs: n
 const maxKeys = 5;
 
 /** What a commit did: `removed`, of one layer; otherwise `added a b, removed c`. */
-function changesText({ files }: Commit, smallkey: string | null): string {
-	const verbs = new Map<string, string>();
-	for (const { path, status } of files) {
-		const name = parseLayerPath(path);
-		if (name?.kind === "registration")
-			verbs.set(name.smallkey, status === "A" ? "added" : status === "D" ? "removed" : "changed");
-		else if (name && !verbs.has(name.smallkey)) verbs.set(name.smallkey, "changed");
-	}
-	if (smallkey !== null) return verbs.get(smallkey) ?? "changed";
+function changesText(commit: Commit, smallkey: string | null): string {
+	const { layers } = historyCommit(commit);
+	if (smallkey !== null) return layers.find((layer) => layer.smallkey === smallkey)?.kind ?? "changed";
 	const parts = ["added", "changed", "removed"].flatMap((verb) => {
-		const keys = [...verbs].flatMap(([key, done]) => (done === verb ? [key] : []));
+		const keys = layers.flatMap((layer) => (layer.kind === verb ? layer.smallkey : []));
 		return keys.length > 0 ? [`${verb} ${firstOf(keys, maxKeys)}`] : [];
 	});
 	return parts.join(", ") || "changed no layer";
