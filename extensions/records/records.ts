@@ -1,7 +1,7 @@
 // OGC API Records 1.0 (OGC 20-004r1): layers as records of the collection `layers`. Pure.
 import type { ExtensionFile } from "../../api/service/extensions.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { type Problem, problemAt, type Text, textOf } from "../../registry/texts.ts";
+import { type Problem, problemAt, shownValue, type Text, textOf } from "../../registry/texts.ts";
 import { type Bounds, type Entry, layerAddress } from "../../site/data/entries.ts";
 import { addressOf, allKeywords, intersects, layersIn, senderOf, titleOf } from "../../site/search/select.ts";
 import { fold } from "../../site/search/words.ts";
@@ -44,8 +44,8 @@ export function parseItemsQuery(query: string): ItemsQuery | Problem {
 	const given = new URLSearchParams(query);
 	for (const [name, value] of given) {
 		const [isValid, must] = rules.get(name) ?? [];
-		if (!isValid || must === undefined) return problemAt("query", "parameter", quote(name));
-		if (!isValid(value)) return problemAt(name, "type", must, quote(value));
+		if (!isValid || must === undefined) return problemAt("query", "parameter", shownValue(name));
+		if (!isValid(value)) return problemAt(name, "type", must, shownValue(value));
 	}
 	const itemsOf = (name: string) => {
 		const items = (given.get(name) ?? "").split(",").filter((item) => item.trim() !== "");
@@ -79,10 +79,6 @@ function isTime(text: string): boolean {
 	return parts.length <= 2 && parts.every((part) => isOpen(part) || isDate(part));
 }
 
-function quote(text: string): string {
-	return JSON.stringify(text.slice(0, 100));
-}
-
 /** Four numbers, or six with heights; west may be greater than east (OGC API Features, "bbox"). */
 function parseBbox(text: string): Bounds | null {
 	const numbers = text.split(",").map((part) => (/^\s*[+-]?\d/.test(part) ? Number(part) : Number.NaN));
@@ -99,27 +95,34 @@ function folded(text: string): string {
 		.replace(/\s+/g, " ");
 }
 
-export function searchedText(entry: Entry): string {
+/** Made by the first search. */
+const searchedTexts = new WeakMap<Entry, string>();
+
+function searchedText(entry: Entry): string {
+	const made = searchedTexts.get(entry);
+	if (made !== undefined) return made;
 	const { smallkey, title, description: about } = entry;
 	const senders = langs.map((lang) => senderOf(entry, lang));
-	const words = [...allKeywords(entry), ...senders];
-	const texts = [smallkey, title.en, title.fr, about?.en ?? "", about?.fr ?? "", ...words];
-	return folded(texts.join("\0"));
+	const texts = [
+		smallkey,
+		title.en,
+		title.fr,
+		about?.en ?? "",
+		about?.fr ?? "",
+		...allKeywords(entry),
+		...senders,
+	];
+	const text = folded(texts.join("\0"));
+	searchedTexts.set(entry, text);
+	return text;
 }
 
-/** @param text returns the searched text of an entry; called only if `q` is given */
-export function isMatch(
-	entry: Entry,
-	{ q, bbox, ids, types }: ItemsQuery,
-	text: (entry: Entry) => string,
-): boolean {
+export function isMatch(entry: Entry, { q, bbox, ids, types }: ItemsQuery): boolean {
 	if (ids && !ids.has(entry.smallkey)) return false;
 	if (types && !types.has(entry.type)) return false;
 	// A record without a geometry matches every box (OGC API Features 1.0.1, /req/core/fc-bbox-response, C).
 	if (bbox && entry.bounds && !intersects(entry.bounds, bbox)) return false;
-	if (q === null) return true;
-	const searched = text(entry);
-	return q.some((phrase) => searched.includes(phrase));
+	return q?.some((phrase) => searchedText(entry).includes(phrase)) ?? true;
 }
 
 /** A link of OGC API (Common, "Link"): `rel`, `href`, and further members. */

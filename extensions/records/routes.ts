@@ -15,7 +15,6 @@ import {
 	json,
 	parseItemsQuery,
 	recordOf,
-	searchedText,
 	title,
 } from "./records.ts";
 
@@ -25,28 +24,19 @@ export const maxSearches = 64;
 /** Searches all entries in slices that let other requests through. */
 export function createSearch() {
 	const room = new Room(maxSearches);
-	const texts = new WeakMap<Entry, string>();
 	let last: Promise<unknown> = Promise.resolve();
-
-	const textOf = (entry: Entry) => {
-		const text = texts.get(entry) ?? searchedText(entry);
-		texts.set(entry, text);
-		return text;
-	};
-
-	async function search(entries: readonly Entry[], query: ItemsQuery): Promise<Entry[]> {
-		const matches: Entry[] = [];
-		await eachInSlices(entries, (entry) => {
-			if (isMatch(entry, query, textOf)) matches.push(entry);
-		});
-		return matches;
-	}
 
 	/** @returns the entries that match, in their order; null if too many searches wait */
 	return async (load: () => Promise<readonly Entry[]>, query: ItemsQuery, client: Client) => {
 		const held = room.hold(client);
 		if (held.take(1)) return null;
-		const result = last.then(async () => search(await load(), query));
+		const result = last.then(async () => {
+			const matches: Entry[] = [];
+			await eachInSlices(await load(), (entry) => {
+				if (isMatch(entry, query)) matches.push(entry);
+			});
+			return matches;
+		});
 		last = result.catch(() => undefined);
 		return result.finally(held.end);
 	};
