@@ -1,5 +1,5 @@
 import type { Command, Extension } from "../../api/service/extensions.ts";
-import { readProve } from "./proofs.ts";
+import { readProve } from "./browser.ts";
 
 const commands: readonly Command[] = [
 	{

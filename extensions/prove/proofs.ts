@@ -3,7 +3,6 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import type { Browser } from "playwright-core";
-import type { Variables } from "../../api/configuration.ts";
 import { progress } from "../../publish/build.ts";
 import { placeFile } from "../../publish/place-file.ts";
 import { causeOf } from "../../registry/health.ts";
@@ -12,10 +11,6 @@ import { folderOf, type Lang, langs } from "../../registry/smallkey.ts";
 import { type Proofs, pictureName, proofsFile, proofsVersion, readProofs } from "../../site/data/proofs.ts";
 import { blockedOn, placeOf, quote } from "../harvest/finding.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
-
-export function readProve(variables: Variables): { browser: string } {
-	return { browser: variables.text("BROWSER_PATH", "") };
-}
 
 function writeProofs(folder: string, proofs: Proofs): void {
 	const lines = [...proofs]

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { decode } from "fast-png";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { browserPath, openBrowser as openOwn } from "../../extensions/prove/report.ts";
+import { browserPath, openBrowser as openOwn } from "../../extensions/prove/browser.ts";
 import { root } from "../helpers/process.ts";
 import { skip, type Test } from "../helpers/suite.ts";
 import { eventually } from "../helpers/wait.ts";

@@ -32,8 +32,9 @@ import { resultOf } from "../../harvest/finding.ts";
 import { createNotifier } from "../../harvest/harvester/health-checks.ts";
 import { readLayers, selectLayers, watchAll, writeHealth } from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
-import { readProve, runProofs } from "../proofs.ts";
-import { needBrowser, openBrowser, reportHtml, reportOf, serveFolder } from "../report.ts";
+import { needBrowser, openBrowser, readProve } from "../browser.ts";
+import { runProofs } from "../proofs.ts";
+import { reportHtml, reportOf, serveFolder } from "../report.ts";
 
 /** As they would be. */
 async function readProposed(repository: string, ref: string): Promise<CheckedLayer[]> {

@@ -3,12 +3,9 @@ import { join } from "node:path";
 import { encode } from "fast-png";
 import * as assert from "uvu/assert";
 import { readLayers } from "../../../extensions/harvest/harvester/layers.ts";
+import { browserPath, openBrowser as openLimitedBrowser } from "../../../extensions/prove/browser.ts";
 import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
-import {
-	browserPath,
-	openBrowser as openLimitedBrowser,
-	serveFolder,
-} from "../../../extensions/prove/report.ts";
+import { serveFolder } from "../../../extensions/prove/report.ts";
 import { causeOf } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { processIo } from "../../../scripts/main.ts";

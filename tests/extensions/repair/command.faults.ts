@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { browserPath } from "../../../extensions/prove/report.ts";
+import { browserPath } from "../../../extensions/prove/browser.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { Local, noon } from "../../helpers/local.ts";
