@@ -53,6 +53,9 @@ const everyMs = 86_400_000;
 
 const maxSearchMs = 7_200_000;
 
+/** Above it, Node ends the search. It prints a line for each of at most 5,000 sick layers. */
+const maxOutputBytes = 10_000_000;
+
 /**
  * @param options `search` runs `npx fragment-publisher repair`
  * @returns a function that ends this, with a running search
@@ -110,8 +113,9 @@ export function startRepairs(
 function searchProcess(configuration: Configuration) {
 	const env = childEnvironment(configuration);
 	const command = fileURLToPath(new URL("../../scripts/fragments.cjs", import.meta.url));
+	const limits = { timeout: maxSearchMs, maxBuffer: maxOutputBytes };
 	return (signal: AbortSignal) =>
-		promisify(execFile)(process.execPath, [command, "repair"], { env, signal, timeout: maxSearchMs });
+		promisify(execFile)(process.execPath, [command, "repair"], { env, signal, ...limits });
 }
 
 export type RepairingService = RunningService<HarvestSettings & SiteService["configuration"]> &
