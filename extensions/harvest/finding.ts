@@ -41,9 +41,9 @@ export function findingOf(
 	return { state, lang, pointer: `/${lang}/${member}`, what, text };
 }
 
-export type Sick = Finding & { state: SickState };
+export type SickFinding = Finding & { state: SickState };
 
-export function isSick(finding: Finding): finding is Sick {
+export function isSick(finding: Finding): finding is SickFinding {
 	return finding.state !== "well";
 }
 

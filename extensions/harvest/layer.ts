@@ -3,6 +3,8 @@ import { type Cause, causeOf } from "../../registry/health.ts";
 import {
 	harvestedLangs,
 	isVersion2,
+	type LangEntry,
+	type LangNode,
 	namedLayers,
 	type Registration,
 	serviceTypeOf,
@@ -125,15 +127,13 @@ export function createWatchLayer(
 
 /** Null if viewers draw pictures, or several layers. */
 function featuresAt(registration: Registration, lang: Lang): string | null {
-	const { service_url: address, scrape_only: entries = [] } = registration[lang] as FeatureEntry;
+	const entry: LangEntry | LangNode = registration[lang];
 	const type = serviceTypeOf(registration, lang);
-	if (type === "esriFeature") return address;
-	return type === "esriFeatureServer" && entries.length === 1
-		? layerAddress(address, entries[0] ?? "")
-		: null;
+	if (type === "esriFeature") return entry.service_url;
+	if (type !== "esriFeatureServer" || !("scrape_only" in entry)) return null;
+	const [id, second] = entry.scrape_only ?? [];
+	return id === undefined || second !== undefined ? null : layerAddress(entry.service_url, id);
 }
-
-type FeatureEntry = { service_url: string; scrape_only?: readonly (string | number)[] };
 
 /**
  * Looks at a layer as a viewer does.

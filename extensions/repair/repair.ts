@@ -9,7 +9,7 @@ import {
 	serviceTypeOf,
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { eachService, isSick, placeOf, type Sick } from "../harvest/finding.ts";
+import { eachService, isSick, placeOf, type SickFinding } from "../harvest/finding.ts";
 import { createWatchLayer, type WatchLayer } from "../harvest/layer.ts";
 import { type Candidate, CandidateSearch, type SearchOptions, type Tried, withEntry } from "./candidates.ts";
 
@@ -57,7 +57,7 @@ export class RepairSearch {
 	}
 
 	/** @param sick findings; without one, only permanent redirects are followed */
-	async #findIn(layer: CheckedLayer, sick: readonly Sick[], tried: Tried): Promise<Repair | null> {
+	async #findIn(layer: CheckedLayer, sick: readonly SickFinding[], tried: Tried): Promise<Repair | null> {
 		const { registration } = layer;
 		const stateOf = (lang: Lang) => sick.find((finding) => finding.lang === lang)?.state ?? null;
 		const sickLangs = langs.filter((lang) => sick.length === 0 || stateOf(lang) !== null);

@@ -111,7 +111,7 @@ interface LayerHealth {
 	changed: boolean;
 }
 
-interface Notable extends LayerHealth {
+interface NotableLayer extends LayerHealth {
 	owners: string;
 	weeks: number;
 }
@@ -123,7 +123,7 @@ export function refreshText(
 	owners: Owners | null,
 ): string {
 	const all = layers.filter(({ changed, findings }) => changed || findings.length > 0);
-	const notable = all.map((layer): Notable => {
+	const notable = all.map((layer): NotableLayer => {
 		const sickness = health.get(layer.smallkey);
 		const weeks = sickness ? weeksSince(sickness.since, week) : 0;
 		const names = owners && ownersOf(owners, layerPath(layer.smallkey)).map(nameOf).map(code).join(" or ");
@@ -132,7 +132,7 @@ export function refreshText(
 	const changed = notable.filter((layer) => layer.changed).length;
 	const sick = notable.filter(({ findings }) => findings.length > 0).length;
 	const checked = `${counted(layers.length, "layer")} checked: ${changed} service descriptions changed`;
-	const isLongDown = ({ smallkey, weeks }: Notable) =>
+	const isLongDown = ({ smallkey, weeks }: NotableLayer) =>
 		health.get(smallkey)?.state === "down" && weeks >= minNamedWeeks;
 	const groups = [...new Set(notable.map((layer) => layer.owners))].sort();
 	const lines = [
@@ -151,7 +151,7 @@ export function refreshText(
 	return linesWithin(lines, maxBodyLength, closing).join("\n").trimEnd();
 }
 
-function longDown(layers: readonly Notable[]): string[] {
+function longDown(layers: readonly NotableLayer[]): string[] {
 	if (layers.length === 0) return [];
 	const items = layers.map(({ smallkey, findings, owners, weeks }) => {
 		const reasons = findings.filter(({ state }) => state === "down").map(({ text }) => code(text));
@@ -160,7 +160,7 @@ function longDown(layers: readonly Notable[]): string[] {
 	return [`### Services that have been down for ${minNamedWeeks} weeks and more`, "", ...items, ""];
 }
 
-function table(names: string, layers: readonly Notable[]): string[] {
+function table(names: string, layers: readonly NotableLayer[]): string[] {
 	const rows = layers.map(({ smallkey, findings, changed, weeks }) => {
 		const states = langs.map((lang) => {
 			const ofLang = findings.filter((finding) => finding.lang === lang);
