@@ -96,7 +96,7 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists
 	] as const;
 	const sick = layers.filter(({ health }) => health);
 	const repairs = sick.filter(({ health }) => health?.repair).length;
-	const sorted = byTitle(layers, lang).map(({ entry }) => entry);
+	const sorted = byTitle(layers, lang);
 	const recent = lists.changes.filter((change) => slugOfChange(change, lists) === slug);
 	const facts = [
 		plural(layers.length, "layer-count"),

@@ -9,16 +9,11 @@ import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings } from "./html.ts";
 import { fragmentLinks } from "./layer-page.ts";
 
-interface Titled {
-	entry: Entry;
-	order: string;
-}
-
 /** Equal titles by smallkey. */
-export function byTitle(entries: readonly Entry[], lang: Lang): Titled[] {
+export function byTitle(entries: readonly Entry[], lang: Lang): Entry[] {
 	const orderOf = (entry: Entry) => `${sortKey(titleOf(entry, lang))}\0${entry.smallkey}`;
 	const list = entries.map((entry) => ({ entry, order: orderOf(entry) }));
-	return list.sort((a, b) => (a.order < b.order ? -1 : 1));
+	return list.sort((a, b) => (a.order < b.order ? -1 : 1)).map(({ entry }) => entry);
 }
 
 /** Except the last page of the plain list; the average is some 160. */
@@ -28,10 +23,10 @@ const layersPerPage = { least: 100, most: 400 };
  * At least one page. Certain smallkeys end a page, so that a layer that is added or removed changes a page or
  * two, not all pages after it.
  */
-export function pagesOf(list: readonly Titled[]): Entry[][] {
+export function pagesOf(list: readonly Entry[]): Entry[][] {
 	const pages: Entry[][] = [];
 	let page: Entry[] = [];
-	for (const { entry } of list) {
+	for (const entry of list) {
 		if (page.length === 0) pages.push(page);
 		const length = page.push(entry);
 		const isFull = length >= layersPerPage.least && chunkOf(entry.smallkey) === 0;
@@ -61,16 +56,9 @@ export function listHtml(
 	const previous = page > 1 && at(page - 1, t("previous-page"), "prev");
 	const next = page < pages.length && at(page + 1, t("next-page"), "next");
 	// Only the first page has the number: one more layer would change all pages.
-	const count = () =>
-		t(
-			"by-title",
-			plural(
-				pages.reduce((sum, { length }) => sum + length, 0),
-				"layer-count",
-			),
-		);
+	const count = () => plural(pages.flat().length, "layer-count");
 	const content = html`<h1>${t("all-layers")}</h1>
-${page === 1 && html`<p>${shown.length === 0 ? t("no-layers-yet") : count()}</p>`}
+${page === 1 && html`<p>${shown.length === 0 ? t("no-layers-yet") : t("by-title", count())}</p>`}
 ${shown.length > 0 && html`<ul class="plain">\n${rows}</ul>`}
 ${
 	pages.length > 1 &&
@@ -175,7 +163,7 @@ function tableRow(entry: Entry): Record<string, string> {
  * spreadsheet would take for a formula gets an apostrophe in front (OWASP, "CSV Injection").
  */
 export function publisherCsv(layers: readonly Entry[]): string {
-	const rows = byTitle(layers, "en").map(({ entry }) => tableRow(entry));
+	const rows = byTitle(layers, "en").map(tableRow);
 	const cell = (text: string) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
 	const lines = [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))];
 	return `\ufeff${lines.map((cells) => cells.map(cell).join(",")).join("\r\n")}\r\n`;

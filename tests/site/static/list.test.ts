@@ -20,7 +20,7 @@ test("every layer is on one page of the list, which leads to the others and to t
 	);
 	assert.equal(
 		keys,
-		sorted.map(({ entry }) => entry.smallkey),
+		sorted.map(({ smallkey }) => smallkey),
 	);
 	for (const part of [
 		'<a href="../../list/fr/index.html" rel="prev">Page précédente</a>',
