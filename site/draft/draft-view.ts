@@ -53,36 +53,23 @@ export class DraftView implements View {
 		const { registration } = this.#checked;
 		const problems = this.#shownProblems();
 		const smallkey = parseSmallkey(this.#key);
-		const change = () => void this.#onChange();
-		const isKeyWrong = this.#key !== "" && smallkey === null && this.#left.has("key");
-		const key = html`<input type="text" id="key" autocomplete="off" spellcheck="false" maxlength="64"
-			aria-describedby="keynote" aria-invalid=${isKeyWrong} .value=${live(this.#key)}
-			@input=${this.#onInput} @change=${change}>`;
-		const keyNote = html`<p class="hint" id="keynote" role="status">${this.#keyNote}</p>`;
-		const text = html`<textarea id="text" rows="16" spellcheck="false" autocomplete="off" autocapitalize="off"
-			aria-describedby="verdict" aria-invalid=${this.#left.has("text") && problems.length > 0}
-			.value=${live(this.#text)} @input=${this.#onInput} @change=${change}></textarea>`;
-		const changeText = (text: string) => {
-			this.#text = text;
-			change();
-		};
 		const toggle = (isOpen: boolean) => {
 			this.#isOpen = isOpen;
 			refresh();
 		};
-		const leave = ({ target }: Event) => {
-			this.#left.add((target as HTMLElement).id);
-			// A field that a render removes loses the focus in the middle of it.
-			queueMicrotask(() => void this.#judgeKey(this.#serial));
-		};
 		const files = fileChoice(
 			(file) => void this.#openFile(file),
-			() => changeText(example),
+			() => this.#setText(example),
 		);
-		const form = new DraftForm(() => this.#formText, !isInForm(this.#text), problems, changeText);
+		const form = new DraftForm(
+			() => this.#formText,
+			!isInForm(this.#text),
+			problems,
+			(text) => this.#setText(text),
+		);
 		const stored = registration && canonicalText(registration);
 		const canRegister = smallkey !== null && stored !== null;
-		return html`<div class="draft" @focusout=${leave} @dragover=${this.#onFileEvent} @dragleave=${this.#onFileEvent} @drop=${this.#onFileEvent} @paste=${this.#onFileEvent}>
+		return html`<div class="draft" @focusout=${this.#onLeave} @dragover=${this.#onFileEvent} @dragleave=${this.#onFileEvent} @drop=${this.#onFileEvent} @paste=${this.#onFileEvent}>
 			<h1 tabindex="-1">${t("try-draft")}</h1>
 			<p>${t("draft-stays")}</p>
 			${this.#box.content(files)}
@@ -90,10 +77,10 @@ export class DraftView implements View {
 			<div class="twocolumns">
 				<div class="draftfields">
 					${form.titles()}
-					${field("key", t("smallkey"), key, keyNote)}
+					${this.#keyField(smallkey)}
 					${verdict(this.#checked, problems)}
 					<details><summary>${t("addresses-and-layers")}</summary>${form.rest()}</details>
-					<details><summary>${t("whole-registration")}</summary>${field("text", t("registration-json"), text)}</details>
+					<details><summary>${t("whole-registration")}</summary>${this.#textField(problems.length > 0)}</details>
 				</div>
 				<div class="result">${this.#drawn?.map.element ?? html`<p class="hint place">${t("map-place")}</p>`}</div>
 			</div>
@@ -103,6 +90,33 @@ export class DraftView implements View {
 		</div>`;
 	}
 
+	#keyField(smallkey: string | null): TemplateResult {
+		const isWrong = this.#key !== "" && smallkey === null && this.#left.has("key");
+		const key = html`<input type="text" id="key" autocomplete="off" spellcheck="false" maxlength="64"
+			aria-describedby="keynote" aria-invalid=${isWrong} .value=${live(this.#key)}
+			@input=${this.#onInput} @change=${this.#onChange}>`;
+		const note = html`<p class="hint" id="keynote" role="status">${this.#keyNote}</p>`;
+		return field("key", t("smallkey"), key, note);
+	}
+
+	#textField(isWrong: boolean): TemplateResult {
+		const text = html`<textarea id="text" rows="16" spellcheck="false" autocomplete="off" autocapitalize="off"
+			aria-describedby="verdict" aria-invalid=${this.#left.has("text") && isWrong}
+			.value=${live(this.#text)} @input=${this.#onInput} @change=${this.#onChange}></textarea>`;
+		return field("text", t("registration-json"), text);
+	}
+
+	#setText(text: string): void {
+		this.#text = text;
+		void this.#onChange();
+	}
+
+	readonly #onLeave = ({ target }: Event): void => {
+		this.#left.add((target as HTMLElement).id);
+		// A field that a render removes loses the focus in the middle of it.
+		queueMicrotask(() => void this.#judgeKey(this.#serial));
+	};
+
 	#shownProblems() {
 		const { problems } = this.#checked;
 		if (this.#left.has("text")) return problems;
@@ -110,9 +124,8 @@ export class DraftView implements View {
 	}
 
 	#fill(layer: DraftLayer): void {
-		this.#text = registrationText(layer);
 		this.#left.delete("text");
-		void this.#onChange();
+		this.#setText(registrationText(layer));
 		const titles = layer.lang === "en" ? [layer.address, layer.twin] : [layer.twin, layer.address];
 		void this.#proposeKey([], titles.find((address) => address?.title)?.title);
 	}
@@ -133,9 +146,8 @@ export class DraftView implements View {
 	}
 
 	#open(text: string): void {
-		this.#text = text;
 		this.#left.add("text");
-		void this.#onChange();
+		this.#setText(text);
 	}
 
 	async #openAddress(): Promise<void> {
@@ -179,7 +191,7 @@ export class DraftView implements View {
 	}
 
 	/** Checks a changed draft and writes it into the address. */
-	async #onChange(): Promise<void> {
+	readonly #onChange = async (): Promise<void> => {
 		if (this.signal.aborted) return;
 		this.#notice = "";
 		this.#check();
@@ -190,7 +202,7 @@ export class DraftView implements View {
 		history.replaceState(null, "", `#draft=${link}`);
 		// The link to the other language contains the draft.
 		refresh();
-	}
+	};
 
 	#check(): void {
 		this.#serial += 1;

@@ -175,23 +175,10 @@ export class ListView implements View {
 			box && boundsOf(box, settings.mapWkid),
 		]);
 		if (serial !== this.#serial) return;
-		const chosen = catalogue.selection.select(match?.ids ?? null, { ...state, bounds });
-		const { isComplete, problems } = catalogue;
-		this.#chosen = chosen;
 		this.#isSearching = false;
-		// An earlier answer of the same text stays until there is a better one.
-		const isBetter =
-			chosen.hits.length >= this.#results.hits.length || !isSameSearch(this.#results.state, state);
-		this.#isBusy = !isComplete && problems.length === 0 && (chosen.hits.length === 0 || !isBetter);
-		if (!this.#isBusy) {
-			const isRead = document.activeElement?.closest(".results") != null;
-			const isNew =
-				!isRead && (!isSameSearch(this.#results.state, state) || state.n === this.#results.state.n);
-			const drawn = isNew ? serial : this.#results.serial;
-			const words = new Set(match?.words);
-			this.#results = { state, hits: chosen.hits, words, isComplete: wasComplete, serial: drawn };
-			this.#filters.list(chosen.hits.slice(0, state.n));
-		}
+		this.#chosen = catalogue.selection.select(match?.ids ?? null, { ...state, bounds });
+		const { isComplete } = catalogue;
+		this.#showChosen(this.#chosen, { state, words: new Set(match?.words), isComplete: wasComplete, serial });
 		if (isComplete)
 			whenIdle(() => {
 				catalogue.prepareSearch();
@@ -200,6 +187,20 @@ export class ListView implements View {
 		refresh();
 		if (this.#isOutdated) this.#showLoaded();
 		if (this.#focused !== "" && (focusOn(this.#focused) || isComplete)) this.#focused = "";
+	}
+
+	/** An earlier answer of the same text stays until there is a better one. */
+	#showChosen({ hits }: Chosen, search: Omit<Results, "hits">): void {
+		const { isComplete, problems } = catalogue;
+		const { state } = search;
+		const isSame = isSameSearch(this.#results.state, state);
+		const isBetter = hits.length >= this.#results.hits.length || !isSame;
+		this.#isBusy = !isComplete && problems.length === 0 && (hits.length === 0 || !isBetter);
+		if (this.#isBusy) return;
+		const isRead = document.activeElement?.closest(".results") != null;
+		const isNew = !isRead && (!isSame || state.n === this.#results.state.n);
+		this.#results = { ...search, hits, serial: isNew ? search.serial : this.#results.serial };
+		this.#filters.list(hits.slice(0, state.n));
 	}
 
 	#home(state: State): Content {
