@@ -2,12 +2,22 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { buildOutput } from "../../../site/build/output.ts";
+import { filesBelow } from "../../../store/files/files.ts";
 import { wms } from "../../helpers/handlers.ts";
-import { freshSuite, Repository } from "../../helpers/world.ts";
+import { prints, runScript, warns } from "../../helpers/process.ts";
+import { freshSuite, Repository, writeFiles } from "../../helpers/world.ts";
 
-const test = freshSuite("source of a build", (use) => {
+const test = freshSuite("the output of a build", (use) => {
 	const repository = use(new Repository({ "layers/ab/abc.json": wms("rivers") }));
 	return { repository, folder: repository.path, commit: repository.head };
+});
+
+const build = (folder: string, out: string) =>
+	runScript("build", ["--layers", join(folder, "layers"), "--out", out]);
+
+const pick = ({ written, catalogue }: Awaited<ReturnType<typeof buildOutput>>) => ({
+	written,
+	how: catalogue?.how,
 });
 
 const environment = (folder: string) => ({ DATA_DIR: join(folder, "data") });
@@ -49,9 +59,38 @@ test("a folder with uncommitted changes is rendered again once a file differs, a
 	assert.match(problems.join(), "layers/cd/cde.json");
 });
 
-const pick = ({ written, catalogue }: Awaited<ReturnType<typeof buildOutput>>) => ({
-	written,
-	how: catalogue?.how,
+test("a broken registration and a foreign folder are refused, and nothing is written", async ({ folder }) => {
+	const out = join(folder, "foreign");
+	writeFiles(folder, { "layers/ab/abd.json": "{}" });
+	await warns(build(folder, out), 1, /layers\/ab\/abd\.json: .*is missing/);
+	writeFiles(folder, { "layers/ab/abd.json": null, "foreign/thesis.txt": "mine" });
+	await warns(build(folder, out), 2, /thesis\.txt is from no build/);
+	assert.equal(filesBelow(out), ["thesis.txt"]);
+});
+
+test("a build writes the page, the index, the list and every fragment, and nothing again that is the same", async ({
+	repository,
+	folder,
+}) => {
+	const out = join(folder, "out");
+	repository.commit("reviewers", {
+		"layers/owners.json": '{"operators":["@org/all"],"layers":{"ab*":["@org/ab"]}}',
+		"layers/health.json": '{"sick":{"abc":{"state":"down","since":"2026-W09"}}}',
+	});
+	await prints(build(folder, out), 0, /^1 layer in the catalogue: \d+ files written, 0 removed$/m);
+	const names = new Set(filesBelow(out));
+	for (const path of [
+		...["index.html", "en/index.html", "list/index.html", "list/fr/index.html", "en/layer/abc.html"],
+		...["fr/layer/abc.html", "records/index.json", "robots.txt", "site.json", "schemas/openapi.json"],
+		...["schemas/registration.schema.json", "schemas/index.html", "v0.9/doc/en/abc", "ramp4/fr/abc"],
+	])
+		assert.ok(names.has(path), path);
+	const read = (path: string) => readFile(join(out, path), "utf8");
+	assert.is(JSON.parse(await read("index/health.json")).groups[0].owner, "@org/ab");
+	assert.is(JSON.parse(await read("index/index.json")).layers, 1);
+	const linked = [...(await read("schemas/index.html")).matchAll(/href="([^"/#]+\.json)"/g)];
+	assert.ok(linked.length > 5);
+	for (const [, name] of linked) assert.ok(names.has(`schemas/${name}`), name);
 });
 
 test.run();
