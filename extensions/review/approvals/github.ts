@@ -126,8 +126,10 @@ async function mergeApproved(
 	const { sha, ref } = pull.head;
 	if (!isOfRepository(github, pull) || !isReviewBranch(ref)) return false;
 	if (state !== "success" || groups.length === 0) return false;
-	const people = owners ? accountsOf([...allOwners(owners)], teams) : [];
-	if (people.some(({ id }) => objectors.has(id))) return false;
+	const all = owners ? allOwners(owners) : [];
+	if (accountsOf(all, teams).some(({ id }) => objectors.has(id))) return false;
+	// Who objects can be a member of a team that GitHub does not show.
+	if (objectors.size > 0 && all.some((owner) => isTeam(owner) && !teams.get(owner))) return false;
 	if (findCheckRun(runs, "layers", author)?.conclusion !== "success") return false;
 	if (!runs.some(({ name, app }) => name === "check" && app?.slug === "github-actions")) return false;
 	// The check of this run was made after they were read.

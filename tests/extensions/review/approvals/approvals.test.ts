@@ -332,6 +332,15 @@ for (const [what, parts, checks] of unmerged)
 		assert.not.ok(peer.requests.some((request) => request.endsWith("/merge")));
 	});
 
+test("an objection of someone who is no owner counts only while members of a team are not known", async () => {
+	const objection = { ...approval("stranger", older), state: "CHANGES_REQUESTED" };
+	const pull = proposeReady({ reviews: [objection, approval("bob")] });
+	peer.teams.delete("maps/energy");
+	assert.equal(await judge(), [isApproved]);
+	peer.teams.set("maps/energy", ["eve"]);
+	assert.equal([await judge(), pull.merged], [[`${isApproved}; merged`], true]);
+});
+
 test("without the checks of the ruleset, each by its App, nothing is merged", async () => {
 	const pull = proposeReady();
 	const checks = peer.checks.splice(0);
