@@ -107,9 +107,9 @@ export async function replaceFile(
 async function keepOwner(file: FileHandle, path: string, calls: FileCalls): Promise<number> {
 	const before = await ifThere(path, calls.stat(path));
 	const { uid, gid } = before ?? (await calls.stat(dirname(path)));
-	const made = await file.stat();
+	const created = await file.stat();
 	// Only an existing file has to keep its group: others may read it through the group.
-	if (made.uid !== uid || (before && made.gid !== gid)) await giveTo(file, uid, gid, path);
+	if (created.uid !== uid || (before && created.gid !== gid)) await giveTo(file, uid, gid, path);
 	return before && (before.mode & 0o007) === 0 ? before.mode & 0o770 : 0o600;
 }
 

@@ -1,7 +1,7 @@
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
 import { visible } from "../../registry/untrusted-text.ts";
-import { type Log, serviceIdentity } from "../store.ts";
+import { type Edit, type Log, serviceIdentity } from "../store.ts";
 import { type CatFile, type CommitReader, openReader } from "./commands/cat-file.ts";
 import { isDescendant, listCommits, personText, readCommits } from "./commands/commits.ts";
 import { GitDamage, gitText, NotDescendant, readRecords } from "./commands/run.ts";
@@ -53,8 +53,8 @@ export function openLastCommits(repository: string, log: Log) {
 		},
 
 		async find(smallkey: string, tip: string): Promise<string | null> {
-			const kept = last.get(smallkey);
-			if (kept) return kept;
+			const noted = last.get(smallkey);
+			if (noted) return noted;
 			// Without `--no-patch` git prints the patch of a merge.
 			const words = [...walk, "-1", "--no-patch", tip, "--", layerPath(smallkey)];
 			const commit = await gitText(repository, words, { limitMs });
@@ -74,6 +74,12 @@ export interface CommitRange {
 	at: CommitReader;
 	/** Whether other processes have pushed commits of it. */
 	isPushed: boolean;
+}
+
+export function changesOf(edits: readonly Edit[]): PathChange[] {
+	const modes = new Map(edits.map(({ path, text }) => [path, text === null ? null : "100644"]));
+	const sorted = [...modes].sort(([a], [b]) => (a < b ? -1 : 1));
+	return sorted.map(([path, mode]) => ({ path, mode, id: null }));
 }
 
 export interface Published {

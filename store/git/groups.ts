@@ -16,11 +16,10 @@ import {
 	usesOf,
 	waitsOf,
 } from "../store.ts";
-import type { Branch, openLastCommits } from "./branch.ts";
+import { type Branch, changesOf, type openLastCommits } from "./branch.ts";
 import type { CatFile, CommitReader } from "./commands/cat-file.ts";
 import { isAncestor } from "./commands/commits.ts";
 import { GitFailure, GitTimeout } from "./commands/run.ts";
-import { changesOf } from "./commands/tree.ts";
 import { DiskTimeout, type WriteHealth } from "./health.ts";
 import { senderOf, waitingSpellings } from "./review-branches.ts";
 import type { UsedRequests } from "./used-requests.ts";
@@ -169,7 +168,7 @@ export class GroupWriter {
 	async #answer(target: Target, judged: Judged[], to: string, warnings: Problem[] = []): Promise<void> {
 		const { requests, health } = this.context;
 		await requests.keep(judged.filter(({ edits }) => edits.length === 0).flatMap(useOf(to)));
-		if (to !== target.base) health.recovered();
+		if (to !== target.base && health.reason !== null) health.recovered();
 		for (const change of judged) {
 			const { resolve, reject } = change.pending;
 			const answer = this.#resultOf(change, target, to, warnings);

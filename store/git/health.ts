@@ -88,7 +88,6 @@ export class WriteHealth {
 	}
 
 	recovered(): void {
-		if (this.reason === null) return;
 		this.log.warn(`layers can be changed again, after: ${this.reason}`);
 		[this.#cause, this.#logged, this.reason] = [null, "", null];
 	}

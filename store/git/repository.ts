@@ -10,7 +10,7 @@ import { branchName, measured, type StoreBase } from "./writer.ts";
 export type Guard = (repository: string) => Promise<boolean>;
 
 /**
- * Makes a bare repository, or opens the one that is there, on a full or read-only disk, too.
+ * Makes a bare repository, or opens an existing one, on a full or read-only disk, too.
  * @param guard without it, git itself refuses every forced push and every deletion
  * @throws {Error} if the repository cannot be made or used
  */

@@ -51,24 +51,24 @@ test("`DATA_DIR/dist` is deleted before a start", async ({ world }) => {
 
 test("`DATA_DIR/dist` is deleted while it runs", async ({ world }) => {
 	await rm(join(world.folder, "dist"), { recursive: true });
-	const heard = await world.put("three");
+	const answer = await world.put("three");
 	await world.untilWritten();
 	const reader = `${await world.readAll()}; the files with the next change`;
 	const fault = "`DATA_DIR/dist` is deleted while it runs";
-	await world.note("derived", fault, { reader, publisher: heard });
+	await world.note("derived", fault, { reader, publisher: answer });
 });
 
 test("`DATA_DIR/dist` cannot be written", async ({ world }) => {
 	await rename(join(world.folder, "dist"), join(world.folder, "aside"));
 	await writeFile(join(world.folder, "dist"), "in the way");
-	const heard = `${await world.put("three")}, ${world.warned.length > 0 ? "with a warning" : "without a warning"}`;
+	const answer = `${await world.put("three")}, ${world.warned.length > 0 ? "with a warning" : "without a warning"}`;
 	const reader = `${await world.readAll()}; the files are behind`;
 	assert.match(await world.readiness(), "503 ");
 	await rm(join(world.folder, "dist"));
 	await world.untilWritten("three");
 	await eventually(() => world.server.output.includes("are current again"));
 	const fault = "`DATA_DIR/dist` cannot be written, while it runs";
-	await world.note("derived", fault, { reader, publisher: heard });
+	await world.note("derived", fault, { reader, publisher: answer });
 });
 
 test.run();

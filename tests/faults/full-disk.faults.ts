@@ -22,12 +22,12 @@ const ways = [
 for (const [what, use] of ways) {
 	test(`${what} during a PUT`, async ({ disk, world }) => {
 		await use(disk);
-		const heard = await world.put("three");
+		const refusal = await world.put("three");
 		const reader = await world.readAll();
 		assert.match(await world.readiness(), /^503 /);
 		await disk.free();
 		const last = await world.putAtLast("three");
-		const publisher = `${heard}; once there is room: ${last}`;
+		const publisher = `${refusal}; once there is room: ${last}`;
 		await world.note("disk", `${what} during a PUT`, { reader, publisher });
 	});
 
@@ -36,10 +36,10 @@ for (const [what, use] of ways) {
 		await use(disk);
 		await world.start();
 		const reader = await world.readAll();
-		const heard = await world.put("three");
+		const refusal = await world.put("three");
 		await disk.free();
 		const last = await world.putAtLast("three");
-		const publisher = `${heard}; once there is room: ${last}`;
+		const publisher = `${refusal}; once there is room: ${last}`;
 		await world.note("disk", `${what} at a start`, { reader, publisher });
 	});
 }
@@ -48,14 +48,14 @@ test("full during a push", async ({ disk, world }) => {
 	const clone = await Clone.of(world.repository);
 	await clone.commit({ "layers/pu/pushed.json": wms("pushed") });
 	await disk.fill();
-	const heard = await clone.push().then(String);
+	const refusal = await clone.push().then(String);
 	const reader = await world.readAll();
 	assert.is(await world.read("pushed"), "404");
 	await disk.free();
 	const last = await clone.push().then(String);
 	world.acknowledged.set("pushed", "pushed");
 	await eventually(async () => (await world.read("pushed")) === "pushed");
-	const publisher = `the push is ${words(heard)}; once there is room, it is ${words(last)}`;
+	const publisher = `the push is ${words(refusal)}; once there is room, it is ${words(last)}`;
 	noteFault({ section: "disk", fault: "full during a push", reader, publisher });
 	await clone.remove();
 	await world.check();
@@ -71,11 +71,11 @@ test("full during a repack", async ({ disk, world }) => {
 	for (let turn = 0; turn < 60; turn += 1) await world.put("three", `turn ${turn}`);
 	await disk.fill();
 	await eventually(() => /"error":"GitFailure: git repack/.test(world.server.output));
-	const heard = await world.put("four");
+	const refusal = await world.put("four");
 	const reader = await world.readAll();
 	await disk.free();
 	const last = await world.putAtLast("four");
-	const publisher = `${heard}; once there is room: ${last}`;
+	const publisher = `${refusal}; once there is room: ${last}`;
 	await world.note("disk", "full during a repack", { reader, publisher });
 });
 
@@ -95,10 +95,10 @@ test("read-only at a start", async ({ disk, world }) => {
 	await disk.setReadOnly(true);
 	await world.start();
 	const reader = await world.readAll();
-	const heard = await world.put("three");
+	const refusal = await world.put("three");
 	await disk.setReadOnly(false);
 	const last = await world.putAtLast("three");
-	const publisher = `${heard}; once it may be written: ${last}`;
+	const publisher = `${refusal}; once it may be written: ${last}`;
 	await world.note("disk", "read-only at a start", { reader, publisher });
 });
 

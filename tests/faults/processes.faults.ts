@@ -43,10 +43,10 @@ for (const [command, send] of [
 
 	test(`git ${command} is stopped`, async ({ world }) => {
 		await send(world, "STOP");
-		const heard = await world.put("three");
+		const refusal = await world.put("three");
 		const reader = await world.readAll();
 		const last = await world.putAtLast("three");
-		const publisher = `${heard}; then ${last}`;
+		const publisher = `${refusal}; then ${last}`;
 		await world.note("processes", `\`git ${command}\` is stopped and hangs`, { reader, publisher });
 	});
 }

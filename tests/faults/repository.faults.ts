@@ -32,12 +32,12 @@ for (const [fault, name, harm, which] of objects)
 		const whole = await readFile(path);
 		await harm(path);
 		await world.start();
-		const heard = await world.put("one", "other");
+		const refusal = await world.put("one", "other");
 		const others = await world.put("three");
 		const reader = await world.readAll();
 		await writeFile(path, whole);
 		const last = await world.putAtLast("one");
-		const publisher = `of ${which} ${heard}; of others ${others}; then ${last}`;
+		const publisher = `of ${which} ${refusal}; of others ${others}; then ${last}`;
 		await world.note("repository", fault, { reader, publisher });
 	});
 
@@ -90,11 +90,11 @@ test("a corrupt pack while it runs", async ({ world }) => {
 	}
 	// A running process knows the packs that it has opened: another one comes.
 	for (const pid of world.server.gitProcesses("cat-file")) process.kill(pid, "SIGKILL");
-	const heard = await world.put("one", "other");
+	const refusal = await world.put("one", "other");
 	const reader = await world.readAll();
 	for (const [name, bytes] of wholes) await writeFile(join(folder, name), bytes);
 	const last = await world.putAtLast("one");
-	const publisher = `${heard}; then ${last}`;
+	const publisher = `${refusal}; then ${last}`;
 	await world.note("repository", "all packs cut off, while it runs", { reader, publisher });
 });
 
@@ -124,13 +124,13 @@ for (const [name, text] of [
 ] as const)
 	test(`${name} is garbage while it runs`, async ({ world }) => {
 		await writeFile(join(world.repository, name), text);
-		const heard = await world.put("three");
+		const refusal = await world.put("three");
 		await eventually(async () => (await world.readiness()).startsWith("503 "));
 		const readiness = await world.readiness();
 		const reader = await world.readAll();
 		await world.stop();
 		await world.start();
-		const publisher = `${heard}; \`/readyz\` ${readiness}; after a restart: ${await world.put("four")}`;
+		const publisher = `${refusal}; \`/readyz\` ${readiness}; after a restart: ${await world.put("four")}`;
 		await world.note("repository", `\`${name}\` is garbage, while it runs`, { reader, publisher });
 	});
 

@@ -87,12 +87,12 @@ export class World implements AsyncDisposable {
 	}
 
 	async putAtLast(smallkey: string): Promise<string> {
-		let heard = "";
+		let last = "";
 		await eventually(async () => {
-			heard = await this.put(smallkey, `${smallkey} at last`);
-			return heard.startsWith("201");
+			last = await this.put(smallkey, `${smallkey} at last`);
+			return last.startsWith("201");
 		});
-		return heard;
+		return last;
 	}
 
 	async read(smallkey: string): Promise<string> {

@@ -1,5 +1,4 @@
 import { kindOfMode } from "../../reader.ts";
-import type { Edit } from "../../store.ts";
 import { readObjects } from "./cat-file.ts";
 import { readRecords, runGit } from "./run.ts";
 
@@ -49,12 +48,6 @@ export interface PathChange {
 	path: string;
 	mode: string | null;
 	id: string | null;
-}
-
-export function changesOf(edits: readonly Edit[]): PathChange[] {
-	const modes = new Map(edits.map(({ path, text }) => [path, text === null ? null : "100644"]));
-	const sorted = [...modes].sort(([a], [b]) => (a < b ? -1 : 1));
-	return sorted.map(([path, mode]) => ({ path, mode, id: null }));
 }
 
 /**

@@ -74,17 +74,11 @@ const two = "layers/tw/two.json";
 const kept = "is a name that the service keeps for reviews";
 
 const refused: [title: string, craft: Craft, text: string][] = [
-	["a wrong registration", commits({ [two]: "[]" }), `${two}: the document: must be an object`],
 	["a folder Layers", commits({ "Layers/tw/two.json": wms("two") }), "must be in layers, in lower case"],
 	[
 		"a key in other case",
 		commits({ "layers/on/ONE.json": wms("two") }),
 		"ONE differs only in case from one, which is registered",
-	],
-	[
-		"a service description without its layer",
-		commits({ "layers/fe/feature.json": null }),
-		"describes a layer that is not at layers/fe/feature.json",
 	],
 	[
 		"a link to a file of the machine",
