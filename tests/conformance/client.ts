@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { sign } from "../../api/senders.ts";
+import { signedHeaders } from "../helpers/signed.ts";
 import { senders } from "./engine.ts";
 
 export interface Answer {
@@ -60,16 +60,14 @@ export interface Signed {
 	headers?: Record<string, string | undefined>;
 }
 
-export async function signedHeaders(target: string, signed: Signed = {}): Promise<Record<string, string>> {
-	const { sender = "jstest", timestamp = new Date().toISOString(), path = target } = signed;
-	const known = senders[sender as keyof typeof senders];
-	const secret = signed.secret ?? (typeof known === "string" ? known : (known?.key ?? "of nobody"));
-	const bytes = Buffer.from(signed.signedBody ?? signed.body ?? "");
-	const Authorization = await sign(secret, { path, sender, timestamp, body: bytes });
-	const headers = { Authorization, TimeStamp: timestamp, Sender: sender, ...signed.headers };
-	return Object.fromEntries(
-		Object.entries(headers).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
-	);
+async function headersOf(target: string, signed: Signed): Promise<Record<string, string>> {
+	const { sender = "jstest", timestamp, path = target } = signed;
+	const entry = senders[sender as keyof typeof senders];
+	const secret = signed.secret ?? (typeof entry === "string" ? entry : (entry?.key ?? "of nobody"));
+	const signer = { sender, secret, timestamp };
+	const headers = await signedHeaders(path, signed.signedBody ?? signed.body ?? "", signer);
+	const all = Object.entries({ ...headers, ...signed.headers });
+	return Object.fromEntries(all.flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])));
 }
 
 export async function write(
@@ -79,7 +77,7 @@ export async function write(
 	signed: Signed = {},
 ): Promise<Answer> {
 	const { body } = signed;
-	return ask(origin, method, target, { headers: await signedHeaders(target, signed), body });
+	return ask(origin, method, target, { headers: await headersOf(target, signed), body });
 }
 
 /** The errors of a refusal. @throws {Error} where the body is not `{"errors": [text, …]}` */

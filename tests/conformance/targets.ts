@@ -33,17 +33,19 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 		for (const { name, doc, docs, absent, envelope } of targets) {
 			assertRefused(await get(`/${doc}/en/none`), 404, name);
 			assertRefused(await get(`/${doc}/de/23ax5t`), 400, name);
-			const one = (await get(`/${doc}/en/23ax5t`)).text;
-			const known = envelope ? JSON.stringify(Object.values(JSON.parse(one))[0]).slice(1, -1) : one;
+			const { text } = await get(`/${doc}/en/23ax5t`);
+			const fragment = envelope ? JSON.stringify(Object.values(JSON.parse(text))[0]).slice(1, -1) : text;
 			const [open, close] = envelope ? [`${envelope.open}[`, `]${envelope.close}`] : ["[", "]"];
 			const answer = await get(`/${docs}/en/none,23ax5t,not%20a%20key`);
 			assert.is(answer.status, 200, name);
 			assertReadHeaders(answer, { hasUnknownKey: true });
-			const elements = [absent("none", 3), known, absent("not a key", 3)].filter((one) => one !== null);
+			const elements = [absent("none", 3), fragment, absent("not a key", 3)].filter(
+				(element) => element !== null,
+			);
 			assert.is(answer.text, open + elements.join(",") + close, name);
 			const script = await get(`/${docs}/en/none,23ax5t?callback=a.b`);
 			assertReadHeaders(script, { type: "application/javascript; charset=utf-8", hasUnknownKey: true });
-			const two = [absent("none", 2), known].filter((one) => one !== null);
+			const two = [absent("none", 2), fragment].filter((element) => element !== null);
 			assert.is(script.text, `/**/a.b(${open}${two.join(",")}${close});`, name);
 		}
 	});

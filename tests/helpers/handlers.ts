@@ -4,7 +4,7 @@ import { readServing, Variables } from "../../api/configuration.ts";
 import type { Context } from "../../api/context.ts";
 import { answerRead } from "../../api/read.ts";
 import type { Reply } from "../../api/reply.ts";
-import { parseSenders, sign } from "../../api/senders.ts";
+import { parseSenders } from "../../api/senders.ts";
 import { answerWrite, type WriteBody, type Write as WriteHead, writeHeaders } from "../../api/write.ts";
 import { drawingRank } from "../../registry/description.ts";
 import { judgeChange, namesOf } from "../../registry/judge.ts";
@@ -16,6 +16,7 @@ import { etagOf } from "../../store/hashes.ts";
 import { memoryStore } from "../../store/memory.ts";
 import type { Edit } from "../../store/store.ts";
 import { assertFrench } from "./french.ts";
+import { signedHeaders } from "./signed.ts";
 
 export const noon = Date.UTC(2026, 2, 4, 12, 0, 0);
 
@@ -206,10 +207,10 @@ export function handleWrite({ body, ...write }: HandledWrite, context: Context):
 export async function signedWrite(write: Write, now: number): Promise<HandledWrite> {
 	const { method = "PUT", target, sender = "jstest", body = "" } = write;
 	const secret = write.secret ?? secrets[sender as keyof typeof secrets] ?? "no such sender";
-	const timestamp = write.timestamp ?? new Date(now).toISOString();
+	const { timestamp = new Date(now).toISOString() } = write;
 	const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
-	const signature = await sign(secret, { path: target, sender, timestamp, body: bytes });
-	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp, ...write.headers };
+	const signed = await signedHeaders(target, bytes, { sender, secret, timestamp });
+	const headers: Record<string, string | null> = { ...signed, ...write.headers };
 	const texts = new Map(Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text]));
 	return {
 		action: method === "DELETE" ? "remove" : "register",

@@ -1,17 +1,22 @@
 import { sign } from "../../api/senders.ts";
 
-/** A request that is signed now, for `fetch`. @param more who signs it, and its method */
-export async function signed(
-	path: string,
-	text: string,
-	more: { sender?: string; secret?: string; method?: string } = {},
-) {
-	const { sender = "jstest", secret = "test_-k", method = "PUT" } = more;
-	const timestamp = new Date().toISOString();
-	const body = new TextEncoder().encode(text);
+interface Signer {
+	sender?: string | undefined;
+	secret?: string | undefined;
+	timestamp?: string | undefined;
+}
+
+/** The headers of a request that jstest signs now, or whoever is named. */
+export async function signedHeaders(path: string, text: string | Uint8Array, signer: Signer = {}) {
+	const { sender = "jstest", secret = "test_-k", timestamp = new Date().toISOString() } = signer;
+	const body = typeof text === "string" ? new TextEncoder().encode(text) : text;
 	const Authorization = await sign(secret, { path, sender, timestamp, body });
-	return {
-		...{ method, body: text === "" ? null : text },
-		headers: { Authorization, TimeStamp: timestamp, Sender: sender },
-	};
+	return { Authorization, TimeStamp: timestamp, Sender: sender };
+}
+
+/** A request for `fetch`. */
+export async function signed(path: string, text: string, more: Signer & { method?: string } = {}) {
+	const { method = "PUT", ...signer } = more;
+	const headers = await signedHeaders(path, text, signer);
+	return { method, body: text === "" ? null : text, headers };
 }

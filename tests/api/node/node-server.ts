@@ -2,18 +2,25 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Context, OtherRoute } from "../../../api/context.ts";
 import type { Answered, NodeOptions } from "../../../api/node/exchange.ts";
 import { createNodeServer } from "../../../api/node/serve.ts";
-import { parseSenders, sign } from "../../../api/senders.ts";
+import { parseSenders } from "../../../api/senders.ts";
 import type { ReadFragment } from "../../../registry/targets/facts.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
 import { etagOf } from "../../../store/hashes.ts";
 import { type Commit, isRefusal, type Refusal, type Store } from "../../../store/store.ts";
 import { manual, secrets } from "../../helpers/handlers.ts";
+import { signedHeaders } from "../../helpers/signed.ts";
 import { suite, type Test } from "../../helpers/suite.ts";
 
 export type TestOptions = Partial<Omit<NodeOptions, "context">> & { context?: Partial<Context> };
 
 export function pageRoute(answer: OtherRoute["answer"]): OtherRoute {
 	return { name: "page", bound: "", isFallback: true, matches: () => true, answer };
+}
+
+export function linesOf(headers: Record<string, string>): string {
+	return Object.entries(headers)
+		.map((header) => `${header.join(": ")}\r\n`)
+		.join("");
 }
 
 export class TestServer {
@@ -90,11 +97,8 @@ export class TestServer {
 
 	async put(smallkey: string, more = "", secret = secrets.jstest): Promise<string> {
 		const path = `/register/${smallkey}`;
-		const timestamp = new Date().toISOString();
-		const body = new TextEncoder().encode(manual);
-		const signature = await sign(secret, { path, sender: "jstest", timestamp, body });
-		const head = `PUT ${path} HTTP/1.1\r\nHost: h\r\nAuthorization: ${signature}\r\nTimeStamp: ${timestamp}\r\n`;
-		return `${head}Sender: jstest\r\nContent-Length: ${body.length}\r\n${more}\r\n${manual}`;
+		const head = linesOf(await signedHeaders(path, manual, { secret }));
+		return `PUT ${path} HTTP/1.1\r\nHost: h\r\n${head}Content-Length: ${manual.length}\r\n${more}\r\n${manual}`;
 	}
 
 	connect(bytes = ""): Connection {

@@ -2,11 +2,17 @@ import * as assert from "uvu/assert";
 import { type Question, TokenBuckets } from "../../../api/context.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import type { Answered } from "../../../api/node/exchange.ts";
-import { sign } from "../../../api/senders.ts";
 import { StoreBusy } from "../../../store/store.ts";
-import { secrets } from "../../helpers/handlers.ts";
+import { signedHeaders } from "../../helpers/signed.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { pageRoute, plausibleHead, serverSuite, type TestOptions, TestServer } from "./node-server.ts";
+import {
+	linesOf,
+	pageRoute,
+	plausibleHead,
+	serverSuite,
+	type TestOptions,
+	TestServer,
+} from "./node-server.ts";
 
 const test = serverSuite("the Node server");
 
@@ -132,13 +138,9 @@ test("a write whose client has closed its side gets its answer; one whose body i
 	cut.socket.end((await server.put("cut")).slice(0, -10));
 	await cut.closed;
 	// Its signature fits an empty body.
-	const timestamp = new Date().toISOString();
-	const signed = { path: "/register/late", sender: "jstest", timestamp, body: new Uint8Array(0) };
-	const signature = await sign(secrets.jstest, signed);
+	const head = linesOf(await signedHeaders("/register/late", ""));
 	const removal = server.connect();
-	removal.socket.end(
-		`DELETE /register/late HTTP/1.1\r\nHost: h\r\nAuthorization: ${signature}\r\nTimeStamp: ${timestamp}\r\nSender: jstest\r\nContent-Length: 5\r\n\r\n`,
-	);
+	removal.socket.end(`DELETE /register/late HTTP/1.1\r\nHost: h\r\n${head}Content-Length: 5\r\n\r\n`);
 	await removal.closed;
 	await eventually(() => server.logged.length === 3);
 	// A write that was made nevertheless would be stored by now, behind this one.
