@@ -9,7 +9,6 @@ import {
 	type Layer,
 	type Reader,
 	type Store,
-	StoreBusy,
 	serviceAuthor,
 } from "../../../store/store.ts";
 import { type FindingLine, type Harvested, mergeDescription } from "../finding.ts";
@@ -61,57 +60,43 @@ export type HarvestLine = { harvested: number; findings?: Record<string, string[
 const groupMs = 1_000;
 const maxGroup = 50;
 
-interface GroupOptions extends Pick<Schedule, "timers" | "now"> {
-	store: Store;
-	done: (outcomes: ReadonlyMap<HarvestResult, Outcome>) => void;
-	failed: (results: readonly HarvestResult[], error: unknown) => void;
-}
-
-/** Commits the results of harvests in groups. */
+/** Gathers results in groups. */
 export class Groups {
-	readonly #options: GroupOptions;
+	readonly #timers: Schedule["timers"];
+	readonly #commit: (results: readonly HarvestResult[]) => Promise<void>;
 	#group = new Map<string, HarvestResult>();
 	#timer: unknown;
 	#committing: Promise<void> = Promise.resolve();
 
-	constructor(options: GroupOptions) {
-		this.#options = options;
+	/** @param commit must not reject */
+	constructor(timers: Schedule["timers"], commit: (results: readonly HarvestResult[]) => Promise<void>) {
+		this.#timers = timers;
+		this.#commit = commit;
 	}
 
 	add(result: HarvestResult): void {
 		const group = this.#group;
-		if (group.size === 0) this.#timer = this.#options.timers.set(() => this.#commit(), groupMs);
+		if (group.size === 0) this.#timer = this.#timers.set(() => this.#end(), groupMs);
 		group.set(result.smallkey, result);
-		if (group.size >= maxGroup) this.#commit();
+		if (group.size >= maxGroup) this.#end();
 	}
 
 	close(): Promise<void> {
-		this.#commit();
+		this.#end();
 		return this.#committing;
 	}
 
-	#commit(): void {
-		this.#options.timers.clear(this.#timer);
+	#end(): void {
+		this.#timers.clear(this.#timer);
 		const results = [...this.#group.values()];
 		this.#group = new Map();
-		if (results.length > 0) this.#committing = this.#committing.then(() => this.#commitAll(results));
-	}
-
-	async #commitAll(results: readonly HarvestResult[]): Promise<void> {
-		const { done, failed } = this.#options;
-		try {
-			done(await commitGroup(results, this.#options));
-		} catch (error) {
-			if (results.length === 1 || error instanceof StoreBusy) return failed(results, error);
-			// The store may refuse one description, and with it the whole group.
-			for (const result of results) await this.#commitAll([result]);
-		}
+		if (results.length > 0) this.#committing = this.#committing.then(() => this.#commit(results));
 	}
 }
 
-async function commitGroup(
+export async function commitGroup(
 	results: readonly HarvestResult[],
-	{ store, now }: GroupOptions,
+	{ store, now }: { store: Store } & Pick<Schedule, "now">,
 ): Promise<Map<HarvestResult, Outcome>> {
 	const outcomes = new Map(results.map((result): [HarvestResult, Outcome] => [result, "failed"]));
 	const answered = results.filter(({ harvested }) => Object.keys(harvested.description).length > 0);

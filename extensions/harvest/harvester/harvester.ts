@@ -5,10 +5,11 @@ import { eachInSlices } from "../../../publish/file-writer.ts";
 import { isDescribed } from "../../../registry/description.ts";
 import { harvestedLangs } from "../../../registry/registration.ts";
 import { textIn, textOf } from "../../../registry/texts.ts";
-import type { Log, Store } from "../../../store/store.ts";
+import { type Log, type Store, StoreBusy } from "../../../store/store.ts";
 import { type FindingLine, findingLine } from "../finding.ts";
 import type { HarvestLayer } from "../layer.ts";
 import {
+	commitGroup,
 	descriptionOf,
 	Groups,
 	type HarvestEnd,
@@ -62,11 +63,7 @@ export class Harvester {
 
 	constructor(options: HarvesterOptions) {
 		this.#options = options;
-		this.#groups = new Groups({
-			...options,
-			done: (outcomes) => this.#finish(outcomes),
-			failed: (results, error) => this.#fail(results, error),
-		});
+		this.#groups = new Groups(options.timers, (results) => this.#commit(results));
 	}
 
 	get waiting(): number {
@@ -88,7 +85,7 @@ export class Harvester {
 
 	/** Harvests the layers that were never harvested, then each layer once a period, spread over the period. */
 	start(): void {
-		const startMs = this.#time();
+		const startMs = this.#options.now().getTime();
 		this.#others = this.#others.then(async () => {
 			for (const smallkey of [...this.#options.allKeys()]) await this.#enqueue(smallkey, { isNew: true });
 			this.#pollLater(startMs);
@@ -97,7 +94,7 @@ export class Harvester {
 
 	/** Queues layers after all others. Returns their number immediately. */
 	refresh({ olderThanMs, maxLayers, isWanted }: Refresh): number {
-		const time = this.#time();
+		const time = this.#options.now().getTime();
 		/** 0 if unknown. */
 		const lastTry = (smallkey: string) =>
 			this.#isBusy(smallkey) ? time : (this.#ends.get(smallkey)?.at ?? 0);
@@ -123,8 +120,8 @@ export class Harvester {
 		await this.#groups.close();
 	}
 
-	#time(): number {
-		return this.#options.now().getTime();
+	#forget(smallkey: string): void {
+		for (const layers of [this.#waiting, this.#running, this.#ends]) layers.delete(smallkey);
 	}
 
 	#isBusy(smallkey: string): boolean {
@@ -137,7 +134,7 @@ export class Harvester {
 		const { allKeys, everyMs, againUntilMs = 0, timers } = this.#options;
 		const periodMs = sinceMs < againUntilMs ? Math.min(dayMs, everyMs) : everyMs;
 		const poll = async () => {
-			const untilMs = this.#time();
+			const untilMs = this.#options.now().getTime();
 			const due: string[] = [];
 			await eachInSlices(allKeys(), (smallkey) => {
 				const dueMs = this.#ends.get(smallkey)?.nextTry ?? nextMoment(smallkey, sinceMs, periodMs);
@@ -159,11 +156,7 @@ export class Harvester {
 		try {
 			const layer = await this.#options.store.read(smallkey);
 			const registration = parseStored(layer);
-			if (!layer || !registration) {
-				this.#waiting.delete(smallkey);
-				this.#ends.delete(smallkey);
-				return;
-			}
+			if (!layer || !registration) return this.#forget(smallkey);
 			if (signal.aborted || (isNew && isDescribed(registration, descriptionOf(layer)))) return;
 			this.#waiting.add(smallkey);
 			// If the other language has another host, the queue does not limit requests to that host.
@@ -183,11 +176,7 @@ export class Harvester {
 		try {
 			const layer = await store.read(smallkey);
 			const registration = parseStored(layer);
-			if (!layer || !registration) {
-				this.#running.delete(smallkey);
-				this.#ends.delete(smallkey);
-				return;
-			}
+			if (!layer || !registration) return this.#forget(smallkey);
 			const before = descriptionOf(layer);
 			if (harvestedLangs(registration).length > 0) {
 				const harvested = await harvest(registration, signal, before);
@@ -206,6 +195,16 @@ export class Harvester {
 		const restMs = () => Math.min(this.#writtenMs + (this.#options.quietMs ?? 0), maxMs) - performance.now();
 		while (restMs() > 0 && !signal.aborted)
 			await sleep(restMs(), undefined, { signal }).catch(() => undefined);
+	}
+
+	async #commit(results: readonly HarvestResult[]): Promise<void> {
+		try {
+			this.#finish(await commitGroup(results, this.#options));
+		} catch (error) {
+			if (results.length === 1 || error instanceof StoreBusy) return this.#fail(results, error);
+			// The store may refuse one description, and with it the whole group.
+			for (const result of results) await this.#commit([result]);
+		}
 	}
 
 	#fail(layers: readonly { smallkey: string }[], error: unknown): void {
@@ -239,7 +238,7 @@ export class Harvester {
 	#end(smallkey: string, state: "done" | "failed", findings: FindingLine[], again: boolean): void {
 		const { everyMs } = this.#options;
 		this.#running.delete(smallkey);
-		const at = this.#time();
+		const at = this.#options.now().getTime();
 		const failures = again ? (this.#ends.get(smallkey)?.failures ?? 0) + 1 : 0;
 		const retryMs = Math.min(firstRetryMs * 2 ** (failures - 1), everyMs);
 		const nextTry = again ? at + retryMs : nextMoment(smallkey, at, everyMs);
