@@ -63,10 +63,10 @@ const heads = sizes.flatMap((size) => [
 	`${size.toLocaleString("en")} layers: ours ÷ reference = ratio`,
 	"goal",
 ]);
-const head = ["row", "what", "reference", ...heads];
+const head = ["row", "reference", ...heads];
 const lines = rows.flatMap(({ name, what, reference = "" }) => {
 	const figures = cells.get(name);
-	return figures ? [[`\`${name}\``, what, reference, ...figures]] : [];
+	return figures ? [[`\`${name}\`: ${what}`, reference, ...figures]] : [];
 });
 console.log(
 	[head.join(" | "), head.map(() => "---").join("|"), ...lines.map((line) => line.join(" | "))].join("\n"),
