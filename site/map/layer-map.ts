@@ -202,8 +202,7 @@ export class LayerMap {
 			this.#target.dataset.features = String(features.length);
 			const { length } = features;
 			if (length === 0) return this.#setStatus(t("nothing-in-view"));
-			const some = t("some-features-drawn", length);
-			this.#setStatus(hasMore ? some : plural(length, "features-drawn"));
+			this.#setStatus(hasMore ? t("some-features-drawn", length) : plural(length, "features-drawn"));
 		} catch (error) {
 			if (signal.aborted) return;
 			if (!(error instanceof ServiceFailed)) throw error;

@@ -48,7 +48,7 @@ ${[...values]
 	.map((value) => html`<option>${value}</option>`)}</select></div>`;
 	return html`<form class="narrow grid" hidden>${choice("publisher", t("publisher"), publishers)}
 ${choice("host", t("service-host"), hosts)}
-<p class="count" role="status" data-one="${t("change-count-one", "{0}")}" data-several="${t("change-count", "{0}")}"></p></form>`;
+<p class="count" role="status" data-singular="${t("change-count-one", "{0}")}" data-plural="${t("change-count", "{0}")}"></p></form>`;
 }
 
 export function changeList(lang: Lang, changes: readonly RecentChange[], lists: ListOptions): Html {

@@ -41,9 +41,9 @@ function makeNarrow(form: HTMLFormElement): void {
 		for (const day of document.querySelectorAll<HTMLElement>(".day"))
 			day.hidden = day.querySelector("[data-row]:not([hidden])") === null;
 		const shown = rows.filter(({ hidden }) => !hidden).length;
-		const { one = "", several = "" } = status?.dataset ?? {};
+		const { singular = "", plural = "" } = status?.dataset ?? {};
 		const isOne = new Intl.PluralRules(document.documentElement.lang).select(shown) === "one";
-		if (status) status.textContent = (isOne ? one : several).replace("{0}", String(shown));
+		if (status) status.textContent = (isOne ? singular : plural).replace("{0}", String(shown));
 	};
 	form.addEventListener("submit", (event) => event.preventDefault());
 	form.addEventListener("change", () => {

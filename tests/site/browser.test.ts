@@ -122,8 +122,8 @@ test("a map draws the service where it belongs, asks it what is there, and names
 	await page.locator('.map[data-state="drawn"]').waitFor();
 	await assertColour(page, 0.25, 0.5, red);
 	await assertColour(page, 0.75, 0.5, blue);
-	const asked = maps.asked.find((target) => target.includes("GetMap")) ?? "";
-	const { searchParams } = new URL(asked, maps.origin);
+	const request = maps.asked.find((target) => target.includes("GetMap")) ?? "";
+	const { searchParams } = new URL(request, maps.origin);
 	assert.equal([searchParams.get("CRS"), searchParams.get("LAYERS")], ["EPSG:3978", "e"]);
 	await page.locator(".map").click();
 	// HTML of a service stays in a frame without scripts.

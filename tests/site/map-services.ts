@@ -61,10 +61,10 @@ export function serveWms(peer: Peer, path: string, answers: WmsAnswers = {}): vo
 	peer.on(path, (request, response) => {
 		const query = queryOf(request);
 		if (exception !== undefined) return send(response, "text/xml", report(exception));
-		const asked = query.get("request");
-		if (asked === "GetFeatureInfo") return send(response, query.get("info_format") ?? "text/plain", info);
+		const operation = query.get("request");
+		if (operation === "GetFeatureInfo") return send(response, query.get("info_format") ?? "text/plain", info);
 		const reference = query.get("crs") ?? query.get("srs") ?? "";
-		if (asked === "GetMap" && onlyReference !== undefined && reference !== onlyReference) {
+		if (operation === "GetMap" && onlyReference !== undefined && reference !== onlyReference) {
 			return send(response, "text/xml", report(`InvalidCRS: ${reference} is not known`));
 		}
 		const [width, height] = [Number(query.get("width") ?? 20), Number(query.get("height") ?? 20)];

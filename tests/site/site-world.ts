@@ -100,8 +100,8 @@ export class SiteWorld implements AsyncDisposable {
 	#answer(target: string, response: ServerResponse): void {
 		const [path = ""] = target.split("?");
 		const below = decodeURIComponent(path.slice(this.prefix.length + 1));
-		const named = below === "" || below.endsWith("/") ? `${below}index.html` : below;
-		const file = this.files.has(named) ? named : `${named}.html`;
+		const name = below === "" || below.endsWith("/") ? `${below}index.html` : below;
+		const file = this.files.has(name) ? name : `${name}.html`;
 		const content = path.startsWith(`${this.prefix}/`) ? this.files.get(file) : undefined;
 		const { "Cache-Control": control } = pageHeaders(file, false);
 		const headers = { "Content-Type": typeOf(file), "Cache-Control": control };

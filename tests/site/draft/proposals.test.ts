@@ -44,8 +44,8 @@ test("the French twin of an English address is among the first that are tried, a
 
 test("an address says its kind, its service and its layer, without the parameters of a request", () => {
 	const parsed = (text: string) => {
-		const found = parseServiceAddress(text);
-		return found && [found.kind, found.url, found.chosen];
+		const address = parseServiceAddress(text);
+		return address && [address.kind, address.url, address.chosen];
 	};
 	const arcgis = "https://h.example/arcgis/rest/services/A/MapServer";
 	assert.equal(parsed(` ${arcgis}/3/?f=json#x`), ["feature", arcgis, "3"]);
@@ -59,8 +59,8 @@ test("an address says its kind, its service and its layer, without the parameter
 	]);
 	for (const more of ["/dynamicLayer", "/tile/0/0/0", "/kml/mapImage.kmz", "/iteminfo?f=html"])
 		assert.equal(parsed(arcgis + more), ["feature", arcgis, ""]);
-	const asked = "REQUEST=GetFeatureInfo&amp;QUERY_LAYERS=roads&amp;TIME=2020&amp;DIM_RUN=1&amp;i=1&amp;j=2";
-	assert.equal(parsed(`<https://h.example/ows?LAYERS=roads&amp;${asked}>`), [
+	const request = "REQUEST=GetFeatureInfo&amp;QUERY_LAYERS=roads&amp;TIME=2020&amp;DIM_RUN=1&amp;i=1&amp;j=2";
+	assert.equal(parsed(`<https://h.example/ows?LAYERS=roads&amp;${request}>`), [
 		"wms",
 		"https://h.example/ows",
 		"roads",

@@ -82,8 +82,10 @@ async function besideText(page: Page): Promise<string[]> {
 	return page.evaluate(() => {
 		const main = document.querySelector("main") as HTMLElement;
 		const edge = main.getBoundingClientRect().right - Number.parseFloat(getComputedStyle(main).paddingRight);
-		const found = [...main.querySelectorAll<HTMLElement>("select, textarea, button, input:not([type=file])")];
-		return found.filter((one) => one.getBoundingClientRect().right > edge + 1).map((one) => one.outerHTML);
+		const controls = [...main.querySelectorAll("select, textarea, button, input:not([type=file])")];
+		return controls
+			.filter((control) => control.getBoundingClientRect().right > edge + 1)
+			.map(({ outerHTML }) => outerHTML);
 	});
 }
 

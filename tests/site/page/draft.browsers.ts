@@ -97,7 +97,9 @@ test("a draft is judged as one types, by the rules and in the words of the API",
 	await verdict.first().waitFor();
 	const problems = await verdict.allTextContents();
 	assert.ok(problems.includes("/fr/service_url: is missing"), problems.join("\n"));
-	assert.ok(problems.some((one) => one.startsWith("/en/service_url: must be an http or https address")));
+	assert.ok(
+		problems.some((problem) => problem.startsWith("/en/service_url: must be an http or https address")),
+	);
 	// Each problem is also at the field that it is about.
 	const address = page.getByLabel("Address (English)");
 	assert.is(await address.getAttribute("aria-invalid"), "true");
@@ -172,7 +174,9 @@ test("a draft of the form is drawn, shared by its address, and proposed without 
 	await page.getByText("What viewers would read").click();
 	await page.getByLabel("Title (English)").fill("Another title");
 	await page.locator(".copies pre", { hasText: "Another title" }).first().waitFor({ state: "attached" });
-	assert.ok(await page.locator("details:has(> .copies)").evaluate((one) => (one as HTMLDetailsElement).open));
+	assert.ok(
+		await page.locator("details:has(> .copies)").evaluate((details) => (details as HTMLDetailsElement).open),
+	);
 	// Neither the way past the menu nor the other language loses it.
 	await page.locator(".skip").focus();
 	await page.keyboard.press("Enter");

@@ -23,15 +23,15 @@ searches(
 	() => {
 		const textOf = ({ smallkey, title, sender }: Entry) =>
 			[smallkey, title.en, title.fr, typeof sender === "object" ? sender.en : sender].join(" | ");
-		const missed = heldOutQueries.filter(([text, wanted]) => {
+		const missed = heldOutQueries.filter(([text, expected]) => {
 			const first = all[matcher.match(text).ids[0] ?? -1];
-			if (typeof wanted === "string") return first?.smallkey !== wanted;
-			return !wanted.test(first ? textOf(first) : "");
+			if (typeof expected === "string") return first?.smallkey !== expected;
+			return !expected.test(first ? textOf(first) : "");
 		});
 		const texts = missed.map(([text]) => text).join(" | ");
 		assert.ok(missed.length <= 1, `missed: ${texts}`);
-		for (const [text, wanted] of heldOutQueries)
-			if (wanted === text.toLowerCase()) assert.is(keysOf(text)[0], wanted);
+		for (const [text, expected] of heldOutQueries)
+			if (expected === text.toLowerCase()) assert.is(keysOf(text)[0], expected);
 	},
 );
 
@@ -97,13 +97,13 @@ test("counts of a filter follow the text and all other filters, but not its own 
 		["maps.example.ca", 2],
 		["x.example.ca:81", 1],
 	]);
-	const some = chosen(entries, { type: "wms" });
-	assert.equal(some.keys, ["c", "b"]);
-	assert.equal(some.facets.type, [
+	const filtered = chosen(entries, { type: "wms" });
+	assert.equal(filtered.keys, ["c", "b"]);
+	assert.equal(filtered.facets.type, [
 		["wms", 2],
 		["feature", 1],
 	]);
-	assert.equal(some.facets.sender, [["Rivers Canada", 1]]);
+	assert.equal(filtered.facets.sender, [["Rivers Canada", 1]]);
 	const none = chosen(entries, { type: "feature", health: "unchecked" });
 	assert.equal(none.keys, []);
 	assert.equal(none.facets.type, [["wms", 1]]);
