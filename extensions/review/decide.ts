@@ -40,7 +40,7 @@ export async function refuseOthers({ path, name }: { path: string; name: string 
 		throw new Error(`${name}: belongs to the user ${uid}, and this is the user ${user}: run it as that user`);
 }
 
-/** @throws {WrongError} unless the newest commit of a review is the one that was shown */
+/** @throws {WrongError} if another commit of a review was shown than its newest */
 export async function checkShown(
 	repository: string,
 	{ branch, commit }: Review,
@@ -59,7 +59,7 @@ export async function refuseChoice(repository: string, { branch, commit }: Revie
 	if (!branch.startsWith(repairBranch(""))) return;
 	if ((await runGit(repository, ["diff", "--name-only", `${commit}^`, commit])).length > 0) return;
 	throw new WrongError(
-		`${branch}: several places agree alike, and nothing is chosen: register the one that is right (npx fragment-publisher review show ${branch} lists them); the proposal is then withdrawn`,
+		`${branch}: several places agree alike, and nothing is chosen: register the right place (npx fragment-publisher review show ${branch} lists them); the proposal is then withdrawn`,
 	);
 }
 

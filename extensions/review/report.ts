@@ -45,7 +45,7 @@ export function parseReport(text: string): Report {
 		throw new Error(`the comment has more than ${maxCommentLength} characters`);
 	if (/[^\P{Cc}\n]|\p{Cf}|\p{Cs}/u.test(comment)) throw new Error("the comment holds control characters");
 	if (!Array.isArray(annotations) || annotations.length > maxAnnotations || !annotations.every(isAnnotation))
-		throw new Error("the report has annotations that are none");
+		throw new Error("the report has something else than annotations");
 	return { conclusion, comment, annotations };
 }
 

@@ -81,7 +81,7 @@ const rules: Readonly<Record<string, readonly [isCosmetic: Test, kind: string]>>
 	aliasMap: [sameMembers, escapedMarkup],
 	minScale: [isNoScale, noScale],
 	maxScale: [isNoScale, noScale],
-	name: [onlyNow, "a name where there was none"],
+	name: [onlyNow, "a name that was missing"],
 	layerEntries: [sameEntries, "titles of a service's layers: viewers have them from the service"],
 	maxAllowableOffset: [onlyNow, "an offset that a release of the older service lost"],
 	"column title": [
@@ -153,7 +153,7 @@ function gridDifferences(before: Json[], now: Json[]): Difference[] {
 const classLists = ["valueMaps", "rangeMaps"];
 
 function symbologyDifferences(before: Json, now: Json): Difference[] {
-	if (Object.keys(before).length === 0) return [cosmetic("symbols where there were none")];
+	if (Object.keys(before).length === 0) return [cosmetic("symbols that were missing")];
 	const inner = classLists.flatMap((list) => {
 		const [old, fresh] = [listOf(before[list]), listOf(now[list])];
 		if (old.length !== fresh.length) return [relevant("symbology: another number of classes")];

@@ -22,7 +22,7 @@ const cosmetic: [kind: string, before: object, now: object][] = [
 		{ layerExtent: { ...extent, xmin: 700 } },
 	],
 	["an impossible scale", { minScale: -1 }, { minScale: 0 }],
-	["a name where there was none", { name: null }, { name: "Roads" }],
+	["a name that was missing", { name: null }, { name: "Roads" }],
 	["a text that a viewer would run as HTML: made harmless", { displayName: "a<b" }, { displayName: "a‹b" }],
 	["columns of numbers that sort as numbers", column({ sortType: "string" }), column({ sortType: "num" })],
 	["symbology: an empty second or third field", symbols({ field2: "", field3: null }), symbols({})],

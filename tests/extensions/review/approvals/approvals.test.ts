@@ -332,7 +332,7 @@ for (const [what, parts, checks] of unmerged)
 		assert.not.ok(peer.requests.some((request) => request.endsWith("/merge")));
 	});
 
-test("an objection of someone who is no owner counts only while members of a team are not known", async () => {
+test("an objection of someone who is no owner blocks a merge only while members of a team are not known", async () => {
 	const objection = { ...approval("stranger", older), state: "CHANGES_REQUESTED" };
 	const pull = proposeReady({ reviews: [objection, approval("bob")] });
 	peer.teams.delete("maps/energy");
