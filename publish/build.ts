@@ -64,7 +64,7 @@ export interface Built {
 /** Smallkey → layer, in its last valid form if its file is wrong; null for a layer that is no longer served. */
 export type ReadLayers = ReadonlyMap<string, CheckedLayer | null>;
 
-interface Found {
+interface JudgedLayers {
 	layers: Map<string, CheckedLayer | null>;
 	problems: readonly FileProblem[];
 	isWhole: boolean;
@@ -99,34 +99,37 @@ export async function build(
 	const renderer = rendererStamp(settings);
 	const manifest = fresh ? null : readManifest(out);
 	const earlier = manifest?.renderer === renderer ? manifest : null;
-	const isUsable = (read: Found) =>
-		read.problems.length === 0 || (!("folder" in source) && hasFewProblems(read));
+	const isUsable = (layers: JudgedLayers) =>
+		layers.problems.length === 0 || (!("folder" in source) && hasFewProblems(layers));
 	const at = await locate(source);
 	const part = earlier && "commit" in at ? await readChanges(earlier, at) : null;
-	const found = part && isUsable(part) ? part : await readAll(at);
-	const problems = found.problems.map(problemLine);
-	const result = { problems, layers: at, read: found.layers };
-	if (!isUsable(found)) return { ...result, written: null };
+	const judged = part && isUsable(part) ? part : await readAll(at);
+	const problems = judged.problems.map(problemLine);
+	const result = { problems, layers: at, read: judged.layers };
+	if (!isUsable(judged)) return { ...result, written: null };
 	if (earlier?.commit === versionOf(at))
 		return { ...result, written: { written: 0, removed: 0, unchanged: earlier.fragments } };
 	// Only a complete output has a manifest.
 	for (const path of [manifestPath(out), servedManifestPath(out)]) rmSync(path, { force: true });
-	const { same, added, changed, removed } = await write(found, out, settings);
-	const fragments = found.isWhole ? same + added + changed : (earlier?.fragments ?? 0) + added - removed;
-	const shown = { renderer, commit: versionOf(at), fragments, wrong: wrongFiles(found.problems) };
+	const { same, added, changed, removed } = await write(judged, out, settings);
+	const fragments = judged.isWhole ? same + added + changed : (earlier?.fragments ?? 0) + added - removed;
+	const shown = { renderer, commit: versionOf(at), fragments, wrong: wrongFiles(judged.problems) };
 	writeFileSync(manifestPath(out), `${JSON.stringify(shown satisfies Manifest, null, "\t")}\n`);
 	const written = { written: added + changed, removed, unchanged: fragments - added - changed };
 	return { ...result, written };
 }
 
 /** Null if all layers have to be read. */
-async function readChanges(earlier: Manifest, { repository, commit }: CommitAt): Promise<Found | null> {
+async function readChanges(
+	earlier: Manifest,
+	{ repository, commit }: CommitAt,
+): Promise<JudgedLayers | null> {
 	const changed = await changesSince(earlier, repository, commit);
 	if (!changed) return null;
 	return { ...(await readServed(repository, commit, changed, (layer) => layer)), isWhole: false };
 }
 
-async function readAll(at: LayersAt): Promise<Found> {
+async function readAll(at: LayersAt): Promise<JudgedLayers> {
 	if ("files" in at) return { ...judgeChange(namesOf(at.files), at.files, "stored"), isWhole: true };
 	return { ...(await readServed(at.repository, at.commit, null, (layer) => layer)), isWhole: true };
 }
@@ -147,7 +150,7 @@ async function changesSince(
 	return [...changes, ...stillWrong.map((path) => ({ path, mode: "100644", id: null }))];
 }
 
-function hasFewProblems({ layers, problems }: Found): boolean {
+function hasFewProblems({ layers, problems }: JudgedLayers): boolean {
 	const isValid = [...layers.values()].some((layer) => layer !== null);
 	return isValid && wrongFiles(problems).length <= maxWrong;
 }
@@ -157,7 +160,7 @@ function wrongFiles(problems: readonly FileProblem[]): string[] {
 }
 
 /** A whole build removes all other files, too. */
-async function write({ layers, isWhole }: Found, out: string, settings: Required<FragmentSettings>) {
+async function write({ layers, isWhole }: JudgedLayers, out: string, settings: Required<FragmentSettings>) {
 	const folder = openFolder(out, slotsOf(settings));
 	const count = { same: 0, added: 0, changed: 0, removed: 0, absent: 0 };
 	const present = isWhole ? await folder.list() : new Set<string>();

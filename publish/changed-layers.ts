@@ -13,7 +13,7 @@ import { listTree, type PathChange, readEntries } from "../store/git/commands/tr
 import { eachInSlices } from "./file-writer.ts";
 
 /** Yields, for each of some smallkeys in lower case, the files of all its spellings, sorted by path; in portions. */
-type ReadSpellings = (wanted: ReadonlySet<string>) => AsyncIterable<LayerFile[][]>;
+type ReadSpellings = (lowerKeys: ReadonlySet<string>) => AsyncIterable<LayerFile[][]>;
 
 const maxWrong = 1_000;
 
@@ -55,19 +55,19 @@ export async function readRange<T>(
 		wrong: [] as string[],
 	};
 	const { layers, problems, wrong } = range;
-	const wanted = new Set<string>();
+	const lowerKeys = new Set<string>();
 	await eachInSlices(changed, ({ path, mode }) => {
 		const name = parseLayerPath(path);
 		if (!name) {
 			if (mode !== null) problems.push(...judgeStored([{ path, kind: "written" }]).problems);
 			return;
 		}
-		wanted.add(name.smallkey.toLowerCase());
+		lowerKeys.add(name.smallkey.toLowerCase());
 		if (name.kind !== "registration") return;
 		// Null stays if the end of the range does not have the file.
 		layers.set(name.smallkey, null);
 	});
-	for await (const portion of read(wanted)) {
+	for await (const portion of read(lowerKeys)) {
 		await eachInSlices(portion, (spellings) => {
 			const judged = judgeStored(spellings);
 			problems.push(...judged.problems);
@@ -99,12 +99,12 @@ const cachedAtOnce = 64;
 
 /** Reads with git processes: suited to many layers. */
 function commitLayers(repository: string, commit: string, all: readonly PathChange[] | null): ReadSpellings {
-	return async function* (wanted) {
-		const folders = [...new Set([...wanted].map((smallkey) => `layers/${folderOf(smallkey)}/`))];
+	return async function* (lowerKeys) {
+		const folders = [...new Set([...lowerKeys].map((smallkey) => `layers/${folderOf(smallkey)}/`))];
 		if (folders.length === 0) return;
 		const where = folders.length > maxFolders ? "layers/" : folders;
 		const spellings = spellingsIn(all ?? (await listTree(repository, commit, where)));
-		const groups = [...spellings].filter(([lower]) => wanted.has(lower)).map(([, group]) => group);
+		const groups = [...spellings].filter(([lower]) => lowerKeys.has(lower)).map(([, group]) => group);
 		for (let start = 0; start < groups.length; start += readAtOnce) {
 			const some = groups.slice(start, start + readAtOnce);
 			const files = await readEntries(repository, some.flat());
@@ -133,8 +133,8 @@ export function storeLayers(at: CommitReader): ReadSpellings {
 		const files = await Promise.all(paths.map((path) => at.file(path)));
 		return files.flatMap((file) => file ?? []);
 	};
-	return async function* (wanted) {
-		const smallkeys = [...wanted];
+	return async function* (lowerKeys) {
+		const smallkeys = [...lowerKeys];
 		while (smallkeys.length > 0) yield await Promise.all(smallkeys.splice(0, cachedAtOnce).map(read));
 	};
 }

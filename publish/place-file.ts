@@ -130,17 +130,17 @@ export function placeFile(
 		if (bytes) writeFileSync(target, bytes);
 		return bytes ? "added" : "absent";
 	}
-	const found = statSync(target, { throwIfNoEntry: false });
-	if (bytes && found?.size === bytes.length && readFileSync(target).equals(bytes)) return "same";
+	const earlier = statSync(target, { throwIfNoEntry: false });
+	if (bytes && earlier?.size === bytes.length && readFileSync(target).equals(bytes)) return "same";
 	for (const ending of companionEndings) if (existsSync(target + ending)) rmSync(target + ending);
 	if (!bytes) {
 		rmSync(target, { force: true });
-		return found ? "removed" : "absent";
+		return earlier ? "removed" : "absent";
 	}
 	const prefix = join(dirname(out), `${temporaryPrefix(out, writer)}${process.pid}.`);
 	replace(prefix, target, bytes);
 	for (const [ending, copy] of copies?.(bytes) ?? []) replace(prefix, target + ending, copy);
-	return found ? "changed" : "added";
+	return earlier ? "changed" : "added";
 }
 
 function replace(prefix: string, target: string, bytes: Uint8Array): void {

@@ -63,8 +63,8 @@ function readPaths(target: Target): [string, object][] {
 		414: { description: "More keys, or a larger answer, than is served. No body." },
 	});
 	const several = { operationId: `readLayers${id}`, summary: `Several layers at ${name}`, ...list };
-	const one = readAnswers("smallkey", "The layer.", fragment, notFound);
-	const layer = { operationId: `readLayer${id}`, summary: `One layer at ${name}`, ...one };
+	const fragmentAnswers = readAnswers("smallkey", "The layer.", fragment, notFound);
+	const layer = { operationId: `readLayer${id}`, summary: `One layer at ${name}`, ...fragmentAnswers };
 	const paths: [string, object][] = [
 		[`/${doc}/{lang}/{smallkey}`, { get: layer }],
 		[`/${docs}/{lang}/{smallkeys}`, { get: several }],
@@ -126,9 +126,9 @@ interface ApiDocument {
 /** `schemas/index.html`: the HTTP interface. Its descriptions are in English only, as in the document. */
 export function apiHtml(pages: PageSettings, files: ReadonlyMap<string, string>): string {
 	const { paths, components } = JSON.parse(files.get("openapi.json") ?? "") as ApiDocument;
-	const resolve = (one: Component): Component => {
-		const [, , kind = "", name = ""] = one.$ref?.split("/") ?? [];
-		return one.$ref === undefined ? one : (components[kind]?.[name] as Component);
+	const resolve = (component: Component): Component => {
+		const [, , kind = "", name = ""] = component.$ref?.split("/") ?? [];
+		return component.$ref === undefined ? component : (components[kind]?.[name] as Component);
 	};
 	const parts: { id: string; text: Part }[] = [];
 	const operations = Object.entries(paths).flatMap(([path, { parameters: shared = [], ...item }]) =>
@@ -137,8 +137,13 @@ export function apiHtml(pages: PageSettings, files: ReadonlyMap<string, string>)
 			if (!operation) return [];
 			const { summary = "", description = "", security = [], parameters = [], responses = {} } = operation;
 			const texts = [summary, description].filter(Boolean);
-			const given = [...shared, ...parameters].map(resolve).map((one) => [one.name, parameterText(one)]);
-			const answers = Object.entries(responses).map(([status, one]) => [status, answerText(resolve(one))]);
+			const given = [...shared, ...parameters]
+				.map(resolve)
+				.map((parameter) => [parameter.name, parameterText(parameter)]);
+			const answers = Object.entries(responses).map(([status, answer]) => [
+				status,
+				answerText(resolve(answer)),
+			]);
 			const name = `${method.toUpperCase()} ${path}`;
 			const id = name
 				.toLowerCase()

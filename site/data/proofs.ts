@@ -20,8 +20,8 @@ const thumbnailFolder = "assets/pictures";
 
 /** Differs when the pictures have changed. */
 export function picturesStamp(folder: string): string {
-	const found = ifThereSync(folder, () => statSync(join(folder, proofsFile)));
-	return found ? `${found.mtimeMs} ${found.size}` : "";
+	const file = ifThereSync(folder, () => statSync(join(folder, proofsFile)));
+	return file ? `${file.mtimeMs} ${file.size}` : "";
 }
 
 /** Accepts `<ab>/<smallkey>.<hash>.webp`. */

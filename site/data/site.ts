@@ -45,9 +45,9 @@ export async function buildSite(
 	const signature = parseSignature(look.signature);
 	const pathOf = (name: string) => {
 		const named = new RegExp(`^${assetFolder}/${name}-[A-Z0-9]+\\.`);
-		const found = [...bundled.keys()].find((path) => named.test(path));
-		if (!found) throw new Error(`the bundle has no ${name}`);
-		return found;
+		const asset = [...bundled.keys()].find((path) => named.test(path));
+		if (!asset) throw new Error(`the bundle has no ${name}`);
+		return asset;
 	};
 	const land = await readFile(join(root, "site/map/land.svg"), "utf8");
 	const assets: Assets = {
@@ -154,11 +154,11 @@ function bundle(entryPoints: string[], splitting: boolean) {
 }
 
 /** Direct and indirect; dynamic imports are left out. */
-function importsOf(path: string, outputs: Metafile["outputs"], found = new Set<string>()): string[] {
+function importsOf(path: string, outputs: Metafile["outputs"], imports = new Set<string>()): string[] {
 	for (const { path: imported, kind } of outputs[path]?.imports ?? []) {
-		if (kind !== "import-statement" || found.has(imported)) continue;
-		found.add(imported);
-		importsOf(imported, outputs, found);
+		if (kind !== "import-statement" || imports.has(imported)) continue;
+		imports.add(imported);
+		importsOf(imported, outputs, imports);
 	}
-	return [...found].sort();
+	return [...imports].sort();
 }

@@ -43,7 +43,9 @@ export function snippetsOf(
 		path: [`rcs.${smallkey}.${lang}`],
 	};
 	const of = (target: string, text: string) => (targets.includes(target) ? text : null);
-	const read = ["v0.9/doc", "v1/doc", "v2/doc", "ramp4"].find((one) => of(one.split("/")[0] ?? "", one));
+	const read = ["v0.9/doc", "v1/doc", "v2/doc", "ramp4"].find((folder) =>
+		of(folder.split("/")[0] ?? "", folder),
+	);
 	const kind = kinds.get(type);
 	const registered = ((lang === "fr" && address.fr) || address.en).replace(/[?&]$/, "");
 	const layers = (lang === "fr" && layer.layers?.fr) || (layer.layers?.en ?? []);
@@ -53,7 +55,7 @@ export function snippetsOf(
 	const source = isDrawable ? { kind, url, layers, title } : null;
 	const page = attribute(root + layerAddress(lang, smallkey, "embed"));
 	const frame = `<iframe src="${page}" title="${attribute(title)}" width="800" height="600" loading="lazy"></iframe>`;
-	const found: [name: string, kind: Snippet["kind"], text: string | null][] = [
+	const snippets: [name: string, kind: Snippet["kind"], text: string | null][] = [
 		["fragment", "address", read ? at(read) : null],
 		["RAMP 4.0", "js", of("v0.9", ramp("v0.9"))],
 		["RAMP 5", "js", of("v1", ramp("v1"))],
@@ -68,7 +70,7 @@ export function snippetsOf(
 		["ArcGIS Maps SDK", "js", source && arcgis(source)],
 		["<iframe>", "html", frame],
 	];
-	return found.flatMap(([name, kind, text]) => (text === null ? [] : [{ name, kind, text }]));
+	return snippets.flatMap(([name, kind, text]) => (text === null ? [] : [{ name, kind, text }]));
 }
 
 interface Source {
@@ -179,7 +181,7 @@ function arcgis({ kind, url, layers }: Source): string | null {
 export const layer = new ${name}(${literal(options)});`;
 	const named = layers.map((name) => ({ name }));
 	// Sublayers are listed from bottom to top; in another order, the SDK asks for dynamic layers, which few services have.
-	const numbered = layers.map((id) => ({ id: Number(id) })).sort((one, other) => other.id - one.id);
+	const numbered = layers.map((id) => ({ id: Number(id) })).sort((a, b) => b.id - a.id);
 	if (kind === "wms") return layer("WMSLayer", { url, sublayers: named });
 	if (kind === "wmts") return layer("WMTSLayer", { url, activeLayer: { id: layers[0] ?? "" } });
 	if (kind === "features") return layer("FeatureLayer", { url });

@@ -39,9 +39,9 @@ async function readFrom(repository: string): Promise<ReadonlyMap<string, Publish
 	}
 	const published = new Map<string, { layers: string[]; waiting: string[] }>();
 	const of = (id: string) => {
-		const found = published.get(id) ?? { layers: [], waiting: [] };
-		published.set(id, found);
-		return found;
+		const changes = published.get(id) ?? { layers: [], waiting: [] };
+		published.set(id, changes);
+		return changes;
 	};
 	for (const smallkey of [...senders.keys()].sort()) {
 		const id = senders.get(smallkey);
@@ -90,7 +90,7 @@ export function openCatalogue(given: ServiceCatalogueOptions) {
 	const closing = new AbortController();
 	const { signal } = closing;
 	let worker: ChildProcess | null = null;
-	let wanted: string | null = null;
+	let target: string | null = null;
 	let updatedTo: string | null = null;
 	let restUntilMs = Number.NEGATIVE_INFINITY;
 	let failure: string | null = null;
@@ -106,11 +106,11 @@ export function openCatalogue(given: ServiceCatalogueOptions) {
 	}
 
 	async function runRounds(): Promise<void> {
-		for (let failures = 0; wanted !== null && wanted !== updatedTo; ) {
+		for (let failures = 0; target !== null && target !== updatedTo; ) {
 			await pause(Math.max(collectMs, restUntilMs - performance.now()));
 			if (signal.aborted) return;
 			const startMs = performance.now();
-			const isDone = await update(wanted);
+			const isDone = await update(target);
 			const tookMs = performance.now() - startMs;
 			restUntilMs = startMs + Math.max(everyMs, 2 * tookMs);
 			failures = isDone ? 0 : failures + 1;
@@ -176,7 +176,7 @@ export function openCatalogue(given: ServiceCatalogueOptions) {
 
 	return {
 		changed(commit: string): void {
-			wanted = commit;
+			target = commit;
 			work();
 		},
 		/** Null if it is not known what the files show. */

@@ -29,17 +29,17 @@ export function renderGuide(
 	pages: ReturnType<typeof readGuidePages>,
 	settings: PageSettings,
 ): Map<string, string> {
-	const known = new Set(pages.map(({ path }) => path));
+	const paths = new Set(pages.map(({ path }) => path));
 	return new Map(
 		pages.map(({ path, markdown }) => {
 			const isFrench = path.startsWith("fr/");
 			const [lang, otherLang]: Lang[] = isFrench ? ["fr", "en"] : ["en", "fr"];
 			const otherPath = isFrench ? path.slice("fr/".length) : `fr/${path}`;
-			const other = known.has(otherPath) ? `${isFrench ? "../" : ""}${htmlPath(otherPath)}` : null;
+			const other = paths.has(otherPath) ? `${isFrench ? "../" : ""}${htmlPath(otherPath)}` : null;
 			const frame = {
 				...{ lang: lang as Lang, root: "../".repeat(path.split("/").length), other },
 				title: /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll("`", "") ?? path,
-				content: new Html(renderMarkdown(markdown, path, known, isFrench)),
+				content: new Html(renderMarkdown(markdown, path, paths, isFrench)),
 				head: other !== null && html`<link rel="alternate" hreflang="${otherLang}" href="${other}">`,
 				attributes: html` class="guide"`,
 			};
@@ -57,7 +57,7 @@ function htmlPath(path: string): string {
  * HTML in Markdown is shown as text. Links lead to the pages of the guide; any other link in the repository
  * becomes plain text.
  */
-function renderMarkdown(markdown: string, path: string, known: ReadonlySet<string>, isFrench: boolean) {
+function renderMarkdown(markdown: string, path: string, paths: ReadonlySet<string>, isFrench: boolean) {
 	const slugOf = slugs();
 	const parts: { id: string; text: Html }[] = [];
 	const { t } = textsIn[isFrench ? "fr" : "en"];
@@ -75,7 +75,7 @@ function renderMarkdown(markdown: string, path: string, known: ReadonlySet<strin
 			},
 			link({ href, tokens }: Tokens.Link) {
 				const content = this.parser.parseInline(tokens);
-				const target = linkTarget(href, path, known);
+				const target = linkTarget(href, path, paths);
 				return target === null ? content : `<a href="${escapeHtml(target)}">${content}</a>`;
 			},
 			table(token: Tokens.Table) {
@@ -96,13 +96,13 @@ function renderMarkdown(markdown: string, path: string, known: ReadonlySet<strin
 const minParts = 5;
 
 /** Null if the site does not have the target. */
-function linkTarget(href: string, path: string, known: ReadonlySet<string>): string | null {
+function linkTarget(href: string, path: string, paths: ReadonlySet<string>): string | null {
 	if (/^https?:\/\//.test(href) || href.startsWith("#")) return href;
 	const [file = "", anchor] = href.replace(`../${securityFile}`, securityPage).split("#");
-	const found = new URL(file, `http://docs/${path}`).pathname.slice(1);
+	const page = new URL(file, `http://docs/${path}`).pathname.slice(1);
 	// `URL` drops a `..` above the root, so a link out of `docs/` would look like one inside.
 	const isInside = !file.startsWith(path.includes("/") ? "../../" : "../");
-	if (!isInside || !known.has(found)) return null;
+	if (!isInside || !paths.has(page)) return null;
 	return `${htmlPath(file)}${anchor === undefined ? "" : `#${anchor}`}`;
 }
 
