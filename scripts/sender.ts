@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import type { Io } from "../api/configuration.ts";
+import type { Environment, Io } from "../api/configuration.ts";
 import type { Sender } from "../api/senders.ts";
 import { isFolderLocked } from "../api/service/lock.ts";
 import {
@@ -59,27 +59,87 @@ function fieldsOf({ smallkeys, allLayers, review, contact, name }: RightsOptions
 	};
 }
 
-async function askForLayers(dataDir: string, id: string, io: Io): Promise<void> {
-	const senders = await readAllSenders(dataDir).catch(() => null);
-	if (senders?.has(id)) throw senderExists(dataDir, id);
-	const answer = await io.ask(`May ${id} change all layers? Otherwise say --smallkeys. [y/N] `);
-	if (answer !== null && /^y(?:es)?$/i.test(answer)) return;
-	throw new Error(
-		`${id}: which layers may it change? --smallkeys GLOB… names some, --all-layers all; nothing was added`,
-	);
+/** What the verbs of the command do with the senders file of a data folder. */
+class SendersFile {
+	readonly #dataDir: string;
+	readonly #place: string;
+
+	constructor(
+		readonly environment: Environment,
+		readonly io: Io,
+	) {
+		this.#dataDir = readConfiguration({ DATA_DIR: environment.DATA_DIR }).dataDir;
+		this.#place = sendersPath(this.#dataDir);
+	}
+
+	async add(id: string, options: RightsOptions): Promise<void> {
+		const fields = fieldsOf(options);
+		if (!("smallkeys" in fields)) await this.#askForLayers(id);
+		await addSender(this.#dataDir, id, fields);
+		const call = `npx fragment-publisher sender show ${id} --secret`;
+		this.io.print(`${id} is in ${this.#place}; ${call} prints its secret`);
+		await this.#printService();
+	}
+
+	async #askForLayers(id: string): Promise<void> {
+		const senders = await readAllSenders(this.#dataDir).catch(() => null);
+		if (senders?.has(id)) throw senderExists(this.#dataDir, id);
+		const answer = await this.io.ask(`May ${id} change all layers? Otherwise say --smallkeys. [y/N] `);
+		if (answer !== null && /^y(?:es)?$/i.test(answer)) return;
+		throw new Error(
+			`${id}: which layers may it change? --smallkeys GLOB… names some, --all-layers all; nothing was added`,
+		);
+	}
+
+	async change(id: string, options: RightsOptions): Promise<void> {
+		const fields = fieldsOf(options);
+		await changeSender(this.#dataDir, id, (before) => ({ ...before, ...fields }));
+		await this.show(id);
+		await this.#printService();
+	}
+
+	async rotate(id: string, keepMs: number | undefined): Promise<void> {
+		const until = keepMs && new Date(this.io.now().getTime() + keepMs).toISOString();
+		await changeSender(this.#dataDir, id, (before) => {
+			const { key, previous_key: _key, previous_key_until: _until, ...rest } = before;
+			return { key: randomSecret(), previous_key: until && key, previous_key_until: until, ...rest };
+		});
+		const state = until ? `valid until ${until}` : "invalid";
+		this.io.print(`${id} has a new secret in ${this.#place}, and the previous one is ${state}`);
+		await this.#printService();
+	}
+
+	async remove(id: string): Promise<void> {
+		await changeSender(this.#dataDir, id, () => null);
+		this.io.print(`${id} is no longer in ${this.#place}`);
+		const remaining = [...(await readAllSenders(this.#dataDir)).values()];
+		const published = await readPublished(this.#dataDir);
+		const entry = published && (published.get(id) ?? { layers: [], waiting: [] });
+		if (entry) this.io.print(removedLines(entry, remaining).map(plain).join("\n"));
+		if (remaining.length === 0) this.io.warn("warning: it was the last sender: no one can publish");
+		await this.#printService();
+	}
+
+	async list(): Promise<void> {
+		const senders = [...(await readAllSenders(this.#dataDir)).values()];
+		for (const text of listLines(senders, await readPublished(this.#dataDir))) this.io.print(text);
+	}
+
+	async show(id: string, isSecretOnly = false): Promise<void> {
+		const sender = await readSender(this.#dataDir, id);
+		this.io.print(isSecretOnly ? sender.secret : senderLines(sender, this.#place).join("\n"));
+	}
+
+	async #printService(): Promise<void> {
+		const { io, environment } = this;
+		if (environment.SENDERS) io.print("SENDERS is set: a service with this setting does not read the file");
+		else if (!(await isFolderLocked(this.#dataDir))) io.print(`no service runs in ${this.#dataDir} now`);
+		else io.print(`the service that runs in ${this.#dataDir} takes it within a second`);
+	}
 }
 
 const sender = createRun("sender", async ({ read, environment, io }) => {
-	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
-	const place = sendersPath(dataDir);
-	const printSender = async (id: string) =>
-		io.print(senderLines(await readSender(dataDir, id), place).join("\n"));
-	const printService = async () => {
-		if (environment.SENDERS) io.print("SENDERS is set: a service with this setting does not read the file");
-		else if (!(await isFolderLocked(dataDir))) io.print(`no service runs in ${dataDir} now`);
-		else io.print(`the service that runs in ${dataDir} takes it within a second`);
-	};
-
+	const file = new SendersFile(environment, io);
 	await read((line) => {
 		line.addHelpText("after", help);
 		const verb = (name: string, description: string) =>
@@ -96,61 +156,21 @@ const sender = createRun("sender", async ({ read, environment, io }) => {
 				.option("--contact <mail>", "where the publisher is reached")
 				.option("--name <name>", "its name for readers");
 
-		verbWithRights("add", "add a sender with a random secret").action(async (id, options) => {
-			const fields = fieldsOf(options);
-			if (!("smallkeys" in fields)) await askForLayers(dataDir, id, io);
-			await addSender(dataDir, id, fields);
-			io.print(`${id} is in ${place}; npx fragment-publisher sender show ${id} --secret prints its secret`);
-			await printService();
-		});
-
+		verbWithRights("add", "add a sender with a random secret").action((id, options) => file.add(id, options));
 		verbWithRights("change", "change what a sender may do, or what is known of it")
 			.option("--no-review", "they do not")
-			.action(async (id, options) => {
-				const fields = fieldsOf(options);
-				await changeSender(dataDir, id, (before) => ({ ...before, ...fields }));
-				await printSender(id);
-				await printService();
-			});
-
+			.action((id, options) => file.change(id, options));
 		verb("rotate", "give a sender a new random secret")
 			.option("--keep <time>", "how long the previous secret stays valid: 7d, 12h, 30m", parseKeep)
-			.action(async (id, { keep }) => {
-				const until = keep && new Date(io.now().getTime() + keep).toISOString();
-				await changeSender(dataDir, id, (before) => {
-					const { key, previous_key: _key, previous_key_until: _until, ...rest } = before;
-					return { key: randomSecret(), previous_key: until && key, previous_key_until: until, ...rest };
-				});
-				const state = until ? `valid until ${until}` : "invalid";
-				io.print(`${id} has a new secret in ${place}, and the previous one is ${state}`);
-				await printService();
-			});
-
-		verb("remove", "take a sender away; what it has published stays").action(async (id) => {
-			await changeSender(dataDir, id, () => null);
-			io.print(`${id} is no longer in ${place}`);
-			const remaining = [...(await readAllSenders(dataDir)).values()];
-			const published = await readPublished(dataDir);
-			const entry = published && (published.get(id) ?? { layers: [], waiting: [] });
-			if (entry) io.print(removedLines(entry, remaining).map(plain).join("\n"));
-			if (remaining.length === 0) io.warn("warning: it was the last sender: no one can publish");
-			await printService();
-		});
-
+			.action((id, { keep }) => file.rotate(id, keep));
+		verb("remove", "take a sender away; what it has published stays").action((id) => file.remove(id));
 		line
 			.command("list")
 			.description("list all senders")
-			.action(async () => {
-				const senders = [...(await readAllSenders(dataDir)).values()];
-				for (const text of listLines(senders, await readPublished(dataDir))) io.print(text);
-			});
-
+			.action(() => file.list());
 		verb("show", "show one sender")
 			.option("--secret", "print its secret instead, and nothing else")
-			.action(async (id, { secret }) => {
-				if (secret) io.print((await readSender(dataDir, id)).secret);
-				else await printSender(id);
-			});
+			.action((id, { secret }) => file.show(id, secret));
 		return line;
 	});
 });

@@ -3,7 +3,7 @@
 import { logText } from "../api/context.ts";
 import { refuseFile } from "../api/reply.ts";
 import { type Bindings, filesOf } from "../api/worker/bindings.ts";
-import { createWorker } from "../api/worker/worker.ts";
+import { FragmentWorker } from "../api/worker/worker.ts";
 import { Catalogue, catalogueRoutes } from "../site/http/catalogue-requests.ts";
 
 /**
@@ -29,7 +29,7 @@ const noRecords = {
 };
 
 export function createSiteWorker(log: (fields: object) => void) {
-	return createWorker(log, (bindings) => [noRecords, ...catalogueRoutes(() => catalogueOf(bindings))]);
+	return new FragmentWorker(log, (bindings) => [noRecords, ...catalogueRoutes(() => catalogueOf(bindings))]);
 }
 
 export default createSiteWorker((fields) => console.log(logText(fields)));

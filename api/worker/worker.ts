@@ -1,40 +1,47 @@
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import type { ReadFragment } from "../../registry/targets/facts.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
-import type { OtherRoute } from "../context.ts";
+import type { Context, OtherRoute } from "../context.ts";
 import { answerRead, maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
 import { answerWrite, type WriteBody, writeHeaders } from "../write.ts";
 import { type Bindings, filesOf, makeContext, readSettings } from "./bindings.ts";
 
-export function createWorker(
-	log: (fields: object) => void,
-	routesOf: (bindings: Bindings) => readonly OtherRoute[] = () => [],
-) {
-	const errors = {
-		error: (error: unknown) => log({ error: error instanceof Error ? error.message : String(error) }),
-	};
-	const settingsOf = once(readSettings);
-	const contextOf = once((bindings) => makeContext(bindings, errors));
+type LogFields = (fields: object) => void;
 
-	function problemOf(bindings: Bindings): string | null {
-		try {
-			filesOf(bindings);
-			contextOf(bindings);
-			return null;
-		} catch (error) {
-			errors.error(error);
-			return "the configuration is wrong: see the log";
-		}
+type RoutesOf = (bindings: Bindings) => readonly OtherRoute[];
+
+export class FragmentWorker {
+	readonly #log: LogFields;
+	readonly #errors: Context["log"];
+	readonly #routesOf: RoutesOf;
+	readonly #settingsOf = once(readSettings);
+	readonly #contextOf = once((bindings) => makeContext(bindings, this.#errors));
+
+	constructor(log: LogFields, routesOf: RoutesOf = () => []) {
+		this.#log = log;
+		this.#errors = {
+			error: (error) => log({ error: error instanceof Error ? error.message : String(error) }),
+		};
+		this.#routesOf = routesOf;
 	}
 
-	async function answer(request: Request, target: string, bindings: Bindings): Promise<Reply> {
+	readonly fetch = async (request: Request, bindings: Bindings): Promise<Response> => {
+		// The engine leaves the path as it was sent.
+		const target = request.url.slice(request.url.indexOf("/", request.url.indexOf("//") + 2));
+		const language = request.headers.get("Accept-Language");
+		const reply = inLanguageOf(await this.#answer(request, target, bindings), language);
+		logAnswer(request, target, reply, this.#log);
+		return toResponse(reply);
+	};
+
+	async #answer(request: Request, target: string, bindings: Bindings): Promise<Reply> {
 		let kind: Route["kind"] = "refused";
 		try {
 			// The engine resets the connection if a body is left unread.
 			const body = await readBody(request);
-			const settings = settingsOf(bindings);
-			const routes = settings.site ? routesOf(bindings) : [];
+			const settings = this.#settingsOf(bindings);
+			const routes = settings.site ? this.#routesOf(bindings) : [];
 			const route = routeOf(request.method, target, settings, routes);
 			kind = route.kind;
 			const ifNoneMatch = request.headers.get("If-None-Match");
@@ -46,13 +53,13 @@ export function createWorker(
 					return await route.route.answer({ ...question, ...none, ifNoneMatch });
 				}
 				case "status":
-					return await answerStatus(route.segment, null, errors);
+					return await answerStatus(route.segment, null, this.#errors);
 				case "write": {
 					const signed = writeHeaders((name) => request.headers.get(name));
 					const address = request.headers.get("CF-Connecting-IP");
 					const length = body === "too large" ? Number.POSITIVE_INFINITY : body.length;
 					const write = { action: route.action, target, address, length, ...signed };
-					return await answerWrite(write, async () => body, contextOf(bindings));
+					return await answerWrite(write, async () => body, this.#contextOf(bindings));
 				}
 				case "doc":
 				case "docs": {
@@ -61,26 +68,26 @@ export function createWorker(
 					return await answerRead(route, ifNoneMatch, file);
 				}
 				default: {
-					const readiness = () => contextOf(bindings).readiness();
+					const readiness = () => this.#contextOf(bindings).readiness();
 					const commit = typeof BUNDLED_COMMIT === "string" ? BUNDLED_COMMIT : null;
-					return answerPlain(route, { readiness, commit }, () => problemOf(bindings));
+					return answerPlain(route, { readiness, commit }, () => this.#problemOf(bindings));
 				}
 			}
 		} catch (error) {
-			return answerFailure(error, kind, errors);
+			return answerFailure(error, kind, this.#errors);
 		}
 	}
 
-	return {
-		async fetch(request: Request, bindings: Bindings): Promise<Response> {
-			// The engine leaves the path as it was sent.
-			const target = request.url.slice(request.url.indexOf("/", request.url.indexOf("//") + 2));
-			const language = request.headers.get("Accept-Language");
-			const reply = inLanguageOf(await answer(request, target, bindings), language);
-			logAnswer(request, target, reply, log);
-			return toResponse(reply);
-		},
-	};
+	#problemOf(bindings: Bindings): string | null {
+		try {
+			filesOf(bindings);
+			this.#contextOf(bindings);
+			return null;
+		} catch (error) {
+			this.#errors.error(error);
+			return "the configuration is wrong: see the log";
+		}
+	}
 }
 
 /** `extensions/hosting/deployment.ts` defines it in a bundle. */
@@ -95,7 +102,7 @@ function once<T>(make: (bindings: Bindings) => T): (bindings: Bindings) => T {
 	};
 }
 
-function logAnswer(request: Request, target: string, reply: Reply, log: (fields: object) => void): void {
+function logAnswer(request: Request, target: string, reply: Reply, log: LogFields): void {
 	const isWrite = isWriteMethod(request.method);
 	if (reply.status < 400 && !isWrite) return;
 	const id = request.headers.get("CF-Ray") ?? crypto.randomUUID();
