@@ -24,7 +24,6 @@ export function openLastCommits(repository: string, log: Log) {
 	const last = new Map<string, string>();
 	let hasBegun = false;
 
-	/** @param isNewer whether the commits are newer than those that are known */
 	async function read(range: string, isNewer: boolean): Promise<void> {
 		const changed = new Map<string, string>();
 		let commit = "";
@@ -72,7 +71,6 @@ export interface CommitRange {
 	/** The paths under `layers/` that differ, sorted. */
 	changes: readonly PathChange[];
 	at: CommitReader;
-	/** Whether other processes have pushed commits of it. */
 	isPushed: boolean;
 }
 
@@ -90,11 +88,7 @@ export type Publish = (range: CommitRange) => Promise<Published>;
 
 export type Branch = ReturnType<typeof openBranch>;
 
-/**
- * Opens the branch that is served. Other processes may push to it at any time; their commits are found and published.
- * @param tip the published commit
- * @param requests gets the requests that pushed commits carry out
- */
+/** Other processes may push at any time; their commits are found and published. @param tip the published commit */
 export function openBranch(
 	base: StoreBase,
 	catFile: Pick<CatFile, "read">,
@@ -110,9 +104,8 @@ export function openBranch(
 	const readerAt = (at: string): CommitReader => openReader(catFile, at);
 
 	/**
-	 * The range from an earlier commit to the published one.
-	 * @returns null if the repository does not have that commit: this may be another repository, or an older copy
-	 * @throws {NotDescendant} if it has that commit, and the branch has gone back or aside
+	 * @returns null if the repository does not have the commit: this may be another repository, or an older copy
+	 * @throws {NotDescendant} if the branch has gone back or aside
 	 */
 	async function rangeSince(earlier: string): Promise<CommitRange | null> {
 		if ((await catFile.read(earlier)) === null) return null;
@@ -123,10 +116,7 @@ export function openBranch(
 		return range;
 	}
 
-	/**
-	 * Publishes commits that other processes have pushed.
-	 * @throws {NotDescendant} if the branch has gone back or aside: a standby does not follow a service that lost its layers
-	 */
+	/** @throws {NotDescendant} a standby does not follow a service that lost its layers */
 	async function follow(): Promise<void> {
 		try {
 			const head = await readTip();
@@ -153,7 +143,7 @@ export function openBranch(
 		return (await listCommits(repository, [`${commit}..refs/heads/${branchName}`])).length;
 	}
 
-	/** Goes back to an earlier commit of the branch: later commits cannot be read now, and are retried. */
+	/** Later commits cannot be read now, and are retried. */
 	function goBackTo(earlier: string): void {
 		commit = earlier;
 		behind = "what the branch has cannot be read";
@@ -165,7 +155,6 @@ export function openBranch(
 		return published;
 	}
 
-	/** @throws {GitDamage} if the branch was removed, or its commit is missing */
 	async function readTip(): Promise<string> {
 		const head = await catFile.read(`refs/heads/${branchName}`);
 		if (head?.type !== "commit") throw new GitDamage(`refs/heads/${branchName} is gone, or names no commit`);

@@ -45,11 +45,10 @@ export interface GitStoreOptions
 export type GitStore = Awaited<ReturnType<typeof openGitStore>>;
 
 /**
- * Opens the repository. One loop takes all waiting changes as a group, judges each of them, and starts one `git fast-import`,
- * which stores the group as one pack with a commit for each change, and moves the branch; then it publishes and answers.
- * Other processes may push to the repository at any time. A git process that hangs is ended, and its changes are refused
- * for now.
- * @param seed returns the files of the first commit; called only if the branch has no commit
+ * One loop takes all waiting changes as a group, judges each of them, and starts one `git fast-import`, which stores the group
+ * as one pack with a commit for each change, and moves the branch; then it publishes and answers. A git process that hangs is
+ * ended, and its changes are refused for now.
+ * @param seed the files of the first commit
  * @throws {Error} if git is missing or too old, or the repository cannot be used
  */
 export async function openGitStore(options: GitStoreOptions, seed: () => Promise<Edit[]>) {
@@ -181,7 +180,7 @@ function storeOf(context: StoreContext) {
 		get waiting() {
 			return open.size;
 		},
-		/** Why changes cannot be made, or commits of the branch are not served, in a few words; null if neither is so. */
+		/** Why changes cannot be made, or commits are not served, in a few words. */
 		state: () => health.reason ?? branch.behind,
 		lastCommit: (smallkey: string) => lastCommits.find(smallkey, branch.commit),
 		read: (smallkey: string) => served().read(smallkey),

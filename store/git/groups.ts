@@ -57,12 +57,11 @@ interface Target {
 	base: string;
 	/** The state before the group, to which the edits of the group are added. */
 	reader: CommitReader;
-	/** Whether the branch has a change of the same sender that waits for review. */
+	/** Whether a change of the same sender waits there for review. */
 	isWaiting: boolean;
 	held: (meta: Meta) => Promise<Refusal | null>;
 }
 
-/** Writes changes to their branches, and answers them. To be called for one group at a time. */
 export class GroupWriter {
 	readonly #import: GroupImport;
 
@@ -90,7 +89,6 @@ export class GroupWriter {
 			});
 	}
 
-	/** @throws {StoreBusy} if the group cannot be written: nothing of it was answered */
 	async #writeTo(name: string, group: readonly Pending[]): Promise<void> {
 		const { health, catFile } = this.context;
 		for (let attempt = 1; ; attempt += 1) {
@@ -112,7 +110,7 @@ export class GroupWriter {
 		}
 	}
 
-	/** The group may be on the branch although this fails. Then the next attempt finds its requests, or that nothing changes. */
+	/** If this fails although the group is on the branch, the next attempt finds its requests, or that nothing changes. */
 	async #tryTo(name: string, group: readonly Pending[]): Promise<void> {
 		const { branch, requests, lastCommits } = this.context;
 		await branch.follow();
@@ -202,18 +200,14 @@ export class GroupWriter {
 	}
 }
 
-/**
- * Judges the changes of a group in their order, each on the state after the ones before it. A change whose function throws
- * is rejected and left out.
- * @param group no two of them have the same signed request
- */
+/** Judges each change on the state after the ones before it. @param group no two of them have the same signed request */
 async function judgeGroup(
 	group: readonly Pending[],
 	{ reader, held }: Target,
 	{ requests, health }: StoreContext,
 ): Promise<Judged[]> {
 	const judged: Judged[] = [];
-	// Reads the folders of all changes in advance, while the first ones are judged; the next reader handles a failure.
+	// The folders of all changes are read in advance, while the first ones are judged.
 	for (const { smallkey } of group.map(({ meta }) => meta))
 		if (smallkey !== null) reader.folder(folderOf(smallkey)).catch(() => undefined);
 	for (const pending of group) {

@@ -9,11 +9,7 @@ import { branchName, measured, type StoreBase } from "./writer.ts";
 
 export type Guard = (repository: string) => Promise<boolean>;
 
-/**
- * Makes a bare repository, or opens an existing one, on a full or read-only disk, too.
- * @param guard without it, git itself refuses every forced push and every deletion
- * @throws {Error} if the repository cannot be made or used
- */
+/** Makes a repository, or opens an existing one, on a full or read-only disk, too. @throws {Error} */
 export async function openRepository(base: StoreBase, guard: Guard | undefined): Promise<void> {
 	const { repository, log } = base;
 	const isNew = !existsSync(join(repository, "HEAD"));
@@ -46,8 +42,8 @@ async function checkRights(repository: string): Promise<void> {
 }
 
 /**
- * Removes what killed git processes left: reports of crashes, incomplete packs, and the `.keep` files that
- * exclude a pack of fast-import from repacks. To be called while the service runs no other git that writes.
+ * Removes what killed git processes left: reports of crashes, incomplete packs, and the `.keep` files that exclude a pack from
+ * repacks. No other git of the service may write meanwhile.
  */
 export async function clearLeftovers(repository: string): Promise<void> {
 	const packs = join(repository, "objects", "pack");

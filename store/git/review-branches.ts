@@ -107,10 +107,7 @@ export async function declinedEvidence(repository: string): Promise<Set<string>>
 	return new Set(evidence);
 }
 
-/**
- * Writes a proposal to its branch, as one commit on top of `base`, in place of an earlier proposal.
- * @param before the earlier proposal; git fails if the branch has moved since that was read
- */
+/** Writes a proposal in place of an earlier one. @param before git fails if the branch has moved since that was read */
 export async function writeProposal(
 	repository: string,
 	base: string,

@@ -21,10 +21,8 @@ const linePattern = /^(?:(\w{64}) (\S+) (\w+) (\d+)|forgotten (-?\d+) (-?\d+)|he
 export type UsedRequests = Awaited<ReturnType<typeof openUsedRequests>>;
 
 /**
- * Signed requests that have a final answer: those that changed nothing in a log beside the repository, which is begun anew
- * each minute; all others in the trailers of commits. The times of forgotten requests are kept, so that none can be
- * repeated if the clock is set back.
- * @param tip the last commit of the branch
+ * Signed requests that have a final answer: those that changed nothing in a log, which is begun anew each minute; all others
+ * in the trailers of commits. The times of forgotten requests are kept, so that none can be repeated if the clock is set back.
  */
 export async function openUsedRequests(
 	{ repository, now }: Pick<StoreBase, "repository" | "now">,
@@ -87,7 +85,7 @@ export async function openUsedRequests(
 		if (isOld()) write([]).catch(() => undefined);
 	}
 
-	/** Notes the requests of commits that other processes have brought, or that an interrupted group has made. */
+	/** Other processes may have brought commits, or an interrupted group may have made some. */
 	async function readCommitted(to = head): Promise<void> {
 		noteCommitted(await readRequests(repository, head, now()), to);
 	}
@@ -121,10 +119,7 @@ function lineOf({ request, method, outcome, time }: UsedRequest): string {
 	return `${request} ${method || "?"} ${outcome} ${Math.floor(time)}`;
 }
 
-/**
- * Reads the signed requests of the service's own commits: the hook refuses pushed ones that name it as the committer.
- * @param since only commits outside the history of this commit are read; null: the recent ones
- */
+/** The hook refuses pushed commits that name the service as the committer. @param since null: recent commits are read */
 async function readRequests(repository: string, since: string | null, nowMs: number): Promise<UsedRequest[]> {
 	const reviews = [...reviewFolders, declinedFolder].map((folder) => `--glob=refs/heads/${folder}`);
 	const range = since ? `^${since}` : `--since=${Math.floor((nowMs - requestMemoryMs) / 1_000)}`;

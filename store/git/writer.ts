@@ -132,12 +132,12 @@ export class GroupImport {
 	}
 
 	/**
-	 * Stores commits on a branch as one pack, each on the one before it, and moves the branch to the last one.
+	 * Stores commits as one pack, each on the one before it, and moves the branch.
 	 * @param from the branch's commit; null: it is new, and so is the history
-	 * @returns their ids. They are durable once `persist` has resolved.
+	 * @returns their ids, which are durable once `persist` has resolved
 	 * @throws {BranchHeld} if the branch has moved, or another process holds its lock
-	 * @throws {StoreBusy} if the name of another branch excludes this one: `a` excludes `a/b`, and `a/b` excludes `a`
-	 * @throws {GitFailure} if git fails; the branch may have the commits
+	 * @throws {StoreBusy} if the name of another branch excludes this one: git has either `a` or `a/b`
+	 * @throws {GitFailure} the branch may have the commits
 	 */
 	async importGroup(
 		branch: string,
@@ -168,7 +168,7 @@ export class GroupImport {
 		}
 	}
 
-	/** @throws {BranchHeld | StoreBusy | GitFailure} the reason, from git's message in refs.c or builtin/fast-import.c */
+	/** The messages are those of refs.c and builtin/fast-import.c. */
 	async #fail(branch: string, error: Error): Promise<never> {
 		const { message } = error;
 		const [, other] = /'refs\/heads\/([^']+)' exists; cannot create/.exec(message) ?? [];

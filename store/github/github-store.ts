@@ -130,7 +130,7 @@ class Queue {
 	#waiting: QueuedChange[] = [];
 	#running = { until: Number.NEGATIVE_INFINITY, end: Promise.resolve() };
 
-	/** @param run returns the outcomes of a batch's changes, in their order; changes without an outcome wait again */
+	/** @param run returns outcomes in the order of the changes; those without an outcome wait again */
 	constructor(
 		readonly limits: { now: () => Date; maxBatch: number; waitMs: number; batchMs: number },
 		readonly run: (batch: Batch) => Promise<Outcome[]>,

@@ -58,10 +58,7 @@ export function findRefProblem({ from, to, ref }: Update): string | null {
 	return null;
 }
 
-/**
- * Why commits that are new to the service's branches must be refused, or null. After a crash, the service recognizes its own
- * commits by their committer, and reads from them which signed requests it has carried out.
- */
+/** After a crash, the service recognizes its own commits by their committer, and reads from them which requests it carried out. */
 export async function findCommitProblem(repository: string, to: string): Promise<string | null> {
 	const reviews = reviewFolders.map((folder) => `--glob=refs/heads/${folder}/*`);
 	const ids = await listCommits(repository, [to, "--not", "--ignore-missing", servedRef, ...reviews]);

@@ -33,9 +33,9 @@ export async function* readCommits(repository: string, ids: readonly string[]): 
 export const maxAheadMs = 86_400_000;
 
 /**
- * When a commit was made, since a pushed commit may have any date: not before its parent, not after now, and no later than
- * its parent if the date is too far ahead.
- * @param parentMs the same of its first parent; 0 without a parent
+ * A pushed commit may have any date. It was made not before its parent and not after now, and no later than its parent if its
+ * date is too far ahead.
+ * @param parentMs 0 without a parent
  */
 export function believedMs(dateMs: number, parentMs: number, nowMs: number): number {
 	return dateMs > nowMs + maxAheadMs ? parentMs : Math.min(nowMs, Math.max(dateMs, parentMs));
@@ -54,11 +54,7 @@ export interface LoggedCommit extends RawCommit {
 	files: { status: string; path: string }[];
 }
 
-/**
- * Reads the commits that git-log(1) lists. A merge has files only with `--first-parent --diff-merges=first-parent`.
- * @param args the range, and options before it
- * @throws {GitFailure}
- */
+/** A merge has files only with `--first-parent --diff-merges=first-parent`. @param args of git-log(1) @throws {GitFailure} */
 export async function* readLog(repository: string, args: readonly string[]): AsyncGenerator<LoggedCommit> {
 	const words = ["log", "--format=%H", "--raw", "-z", "--no-renames", "--root", ...args];
 	const output = (await runGit(repository, words)).toString("utf8");
@@ -150,7 +146,7 @@ export function subjectOf(message: string): string {
 	return (end < 0 ? lines : lines.slice(0, end)).map((line) => line.trim()).join(" ");
 }
 
-/** The values of a trailer in the last paragraph of a message; none if that is the subject (git-interpret-trailers(1)). */
+/** In the last paragraph of a message, unless that is the subject (git-interpret-trailers(1)). */
 export function trailersOf(message: string, name: string): string[] {
 	const lines = message.trim().split("\n");
 	const start = lines.findLastIndex((line) => line.trim() === "");

@@ -102,7 +102,7 @@ interface RunOptions {
 	signal?: AbortSignal;
 }
 
-/** @returns git's standard output @throws {GitTimeout | GitFailure} with git's error output */
+/** @throws {GitTimeout | GitFailure} with git's error output */
 export async function runGit(repository: string, args: string[], options: RunOptions = {}): Promise<Buffer> {
 	const { limitMs = defaultCommandMs } = options;
 	const printed: Buffer[] = [];
@@ -116,8 +116,8 @@ export async function gitText(...command: Parameters<typeof runGit>): Promise<st
 }
 
 /**
- * Yields git's output as it arrives. When the loop over the output ends, so does the process.
- * @param options without `limitMs`, git may take any time, as long as it is not silent for `silenceMs`
+ * When the loop over the output ends, so does the process. Without `limitMs`, git may take any time, as long as it is not
+ * silent for `silenceMs`.
  * @throws {GitTimeout | GitFailure} with git's error output
  */
 export async function* gitOutput(
@@ -198,7 +198,7 @@ export function startGit(
 	child.stderr.on("data", (data: Buffer) => {
 		complaint = (complaint + data).slice(-maxComplaint);
 	});
-	// git may end before it has read all input; the exit code shows whether that is a failure.
+	// git may end before it has read all input.
 	stdin.on("error", () => undefined);
 	const ended = new Promise<GitFailure | null>((resolve) => {
 		child.once("close", (code, signal) => {

@@ -50,10 +50,7 @@ export interface PathChange {
 	id: string | null;
 }
 
-/**
- * The paths under a folder that differ between two commits, sorted. They are parsed while git prints them, so that a hundred
- * thousand paths do not block the event loop.
- */
+/** Sorted. Paths are parsed while git prints them, so that a hundred thousand do not block the event loop. */
 export async function diffTree(
 	repository: string,
 	from: string,
@@ -95,7 +92,7 @@ export async function listTree(
 	return listed;
 }
 
-/** Limits of one commit. Small trees that have the same tree as an entry many times can make billions of paths. */
+/** Small trees that have the same tree as an entry many times can make billions of paths. */
 const maxPaths = 500_000;
 const maxPathBytes = 64 << 20;
 
