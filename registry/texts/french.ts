@@ -147,7 +147,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"status-elsewhere": "il est dans le catalogue, car les couches ne sont pas sur cette machine",
 	"status-limit":
 		"cette adresse demande l’état de trop de couches à la fois : réessayez dans quelques secondes",
-	"read-failed": "le service a échoué : avisez son exploitant, dont le journal dit pourquoi",
+	"read-failed": "le service a échoué : avisez son exploitant, dont le journal dit pourquoi",
 	"harvest-failed": "ce catalogue n’a pas pu le lire ou l’enregistrer; il réessaiera de lui-même",
 	"files-behind": "les fichiers du serveur Web placé devant le service n’ont pas encore cette inscription",
 	"no-form": "{0}, {1} : cette cible ne peut pas présenter la couche, et répond 404",
