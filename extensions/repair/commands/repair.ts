@@ -1,7 +1,7 @@
 // npx fragment-publisher repair
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { Environment } from "../../../api/configuration.ts";
+import type { Io } from "../../../api/configuration.ts";
 import { findRepository, readHealth, servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
@@ -41,12 +41,36 @@ async function noteRepairs(file: string, before: string | null, open: readonly O
 	else await writeFile(file, text);
 }
 
-/** Where GitHub serves the files of the branch `pictures`. */
-function picturesAddress({
-	GITHUB_SERVER_URL = "https://github.com",
-	GITHUB_REPOSITORY = "",
-}: Environment): string {
-	return `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
+type Outcome = Awaited<ReturnType<typeof runRepair>>;
+
+function printOutcome({ checked, proposed, withdrawn, silent, postponed }: Outcome, io: Io): void {
+	for (const { subject, branch } of proposed) io.print(plain(`${branch}: ${subject}`));
+	for (const branch of withdrawn) io.print(plain(`${branch}: withdrawn, since it is of no use any more`));
+	for (const { smallkey, why } of silent) io.print(plain(`${smallkey}: nothing is proposed: ${why}`));
+	const rest = postponed > 0 ? `, ${postponed} postponed: too many wait` : "";
+	io.print(
+		`${counted(checked, "sick layer")} checked, ${counted(proposed.length, "repair")} proposed${rest}`,
+	);
+}
+
+/** @param drawnOf the pictures of a proposal's layers, as Markdown */
+async function writeRequests(
+	out: string,
+	{ proposed, withdrawn }: Outcome,
+	{ repository, base }: { repository: string; base: string },
+	drawnOf: (smallkeys: readonly string[]) => Promise<string>,
+): Promise<void> {
+	for (const proposal of proposed) {
+		const folder = join(out, proposal.branch);
+		await mkdir(folder, { recursive: true });
+		const words = ["diff", "--binary", base, `refs/heads/${proposal.branch}`];
+		await writeFile(join(folder, "repair.patch"), await runGit(repository, words));
+		// GitHub interprets words in a commit's message as commands, such as those that close an issue.
+		await writeFile(join(folder, "message.txt"), messageOf(proposal));
+		await writeFile(join(folder, "text.md"), `${proposal.markdown}\n${await drawnOf(proposal.smallkeys)}\n`);
+	}
+	await mkdir(out, { recursive: true });
+	await writeFile(join(out, "withdrawn.txt"), withdrawn.map((branch) => `${branch}\n`).join(""));
 }
 
 export const run = createRun("repair", async ({ read, environment, io }) => {
@@ -100,29 +124,14 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 		now,
 		isDryRun: options.dryRun ?? false,
 	});
-	for (const { subject, branch } of outcome.proposed) io.print(plain(`${branch}: ${subject}`));
-	for (const branch of outcome.withdrawn)
-		io.print(plain(`${branch}: withdrawn, since it is of no use any more`));
-	for (const { smallkey, why } of outcome.silent) io.print(plain(`${smallkey}: nothing is proposed: ${why}`));
-	const { checked, proposed, withdrawn, postponed } = outcome;
+	printOutcome(outcome, io);
 	if (options.health !== undefined && !options.dryRun)
 		await noteRepairs(options.health, health, await readOpen(repository, base), now);
-	if (options.out !== undefined) {
-		for (const proposal of proposed) {
-			const folder = join(options.out, proposal.branch);
-			await mkdir(folder, { recursive: true });
-			const drawn = await picturesMarkdown(proposal.smallkeys, pictures, picturesAddress(environment));
-			await writeFile(join(folder, "text.md"), `${proposal.markdown}\n${drawn}\n`);
-			// GitHub interprets words in a commit's message as commands, such as those that close an issue.
-			await writeFile(join(folder, "message.txt"), messageOf(proposal));
-			const words = ["diff", "--binary", base, `refs/heads/${proposal.branch}`];
-			await writeFile(join(folder, "repair.patch"), await runGit(repository, words));
-		}
-		await mkdir(options.out, { recursive: true });
-		await writeFile(join(options.out, "withdrawn.txt"), withdrawn.map((branch) => `${branch}\n`).join(""));
-	}
-	const rest = postponed > 0 ? `, ${postponed} postponed: too many wait` : "";
-	io.print(
-		`${counted(checked, "sick layer")} checked, ${counted(proposed.length, "repair")} proposed${rest}`,
+	if (options.out === undefined) return;
+	const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = environment;
+	// GitHub serves the files of the branch `pictures` there.
+	const address = `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
+	await writeRequests(options.out, outcome, { repository, base }, (smallkeys) =>
+		picturesMarkdown(smallkeys, pictures, address),
 	);
 });
