@@ -8,7 +8,7 @@ import { Local, noon } from "../../helpers/local.ts";
 import { exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { freshSuite, gitIn, writeFiles } from "../../helpers/world.ts";
 import { Peer } from "../harvest/peer.ts";
-import { oddService, serveOdd } from "./odd-service.ts";
+import { oddService, serveOdd } from "./world.ts";
 
 const test = freshSuite("npx fragment-publisher repair", async (use) => {
 	const peer = use(await Peer.open());
@@ -98,7 +98,7 @@ test("several places that agree alike cannot be accepted as they are, and nothin
 		"repair moved: choose one of several places",
 	);
 	const commit = await local.git("rev-parse", "refs/heads/repair/moved");
-	const reason = "repair/moved: several places agree alike, and nothing is chosen: register the one";
+	const reason = "repair/moved: several places agree alike, and nothing is chosen: register the right place";
 	await warns(accept(local, env), 1, reason);
 	assert.is(await local.git("rev-parse", "main"), main, "nothing was merged");
 	assert.is(await local.git("rev-parse", "refs/heads/repair/moved"), commit, "and it still waits");

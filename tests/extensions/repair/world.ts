@@ -6,6 +6,7 @@ import type { Description } from "../../../registry/description.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { layerDocument as documentOf, marker } from "../harvest/arcgis-server.ts";
 import { json, type MemoryAnswer, memoryFetch } from "../harvest/memory.ts";
+import type { Peer } from "../harvest/peer.ts";
 import { drawn } from "../harvest/pictures.ts";
 
 /** Null where it has nothing. */
@@ -86,6 +87,19 @@ export function arcgis(
 		if (searchParams.get("returnCountOnly")) return json({ count: features });
 		return json({ features: features > 0 ? [{ attributes: {}, geometry: { x: 0, y: 0 } }] : [] });
 	};
+}
+
+export const oddService = "/arcgis/rest/services/Odd/MapServer";
+
+/** Serves a layer, which pages may read, too. @param ids its number; several: as many layers that are alike */
+export function serveOdd(peer: Peer, ...ids: number[]): void {
+	const answerOf = arcgis({ "Odd/MapServer": ids.map((id) => ({ id, name: "Stations" })) });
+	const headers = { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" };
+	peer.routes.clear();
+	for (const path of ["", "/legend", ...ids.flatMap((id) => [`/${id}`, `/${id}/query`])])
+		peer.on(oddService + path, ({ url = "" }, response) => {
+			response.writeHead(200, headers).end(JSON.stringify(answerOf(new URL(url, peer.origin))?.json));
+		});
 }
 
 export interface WmsLayer {

@@ -12,7 +12,7 @@ import {
 	writeFiles,
 } from "../../helpers/world.ts";
 import { Peer } from "../harvest/peer.ts";
-import { oddService, serveOdd } from "../repair/odd-service.ts";
+import { oddService, serveOdd } from "../repair/world.ts";
 import { featureFile, ownersFile } from "./repository.ts";
 import type { Pull } from "./runner/pull.ts";
 import { World } from "./runner/world.ts";
