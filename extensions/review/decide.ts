@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Io, WrongError } from "../../api/configuration.ts";
-import { findWaiting, type Review, servedRef } from "../../api/service/repository.ts";
+import { type Review, servedRef } from "../../api/service/repository.ts";
 import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
 import { diffTree } from "../../store/git/commands/tree.ts";
 import { messageOf, type OpenRepair, readOpen, subjectOf } from "../../store/git/review-branches.ts";
@@ -180,14 +180,13 @@ function commitTree(
 /**
  * Splits a repair, so that a decision can be about some of its layers: they get a branch of their own, and the others keep
  * theirs, or get one if it had the name of a chosen layer. Both happen, or neither.
- * @returns the repair of the chosen layers
+ * @param only null: the whole repair
+ * @returns the review of the chosen layers, whose branch `split` makes
  * @throws {Error} if a smallkey is not of this repair
  */
-export async function splitRepair(
-	repository: string,
-	review: Review,
-	only: readonly string[],
-): Promise<Review> {
+export async function splitRepair(repository: string, review: Review, only: readonly string[] | null) {
+	const whole = { chosen: review, split: async () => undefined };
+	if (!only) return whole;
 	const { branch, commit } = review;
 	const repair = (await readOpen(repository, servedRef)).find((open) => open.branch === branch);
 	if (!repair) throw new Error(`--only: ${branch} is no repair`);
@@ -196,7 +195,7 @@ export async function splitRepair(
 		throw new Error(
 			`--only: ${strange.join(" ")}: not in ${branch}, which has ${repair.smallkeys.join(" ")}`,
 		);
-	if (repair.smallkeys.every((smallkey) => only.includes(smallkey))) return review;
+	if (repair.smallkeys.every((smallkey) => only.includes(smallkey))) return whole;
 	const named = repair.smallkeys.filter((smallkey) => only.includes(smallkey));
 	const chosen = await partOf(repository, repair, named);
 	const others = repair.smallkeys.filter((smallkey) => !only.includes(smallkey));
@@ -206,8 +205,11 @@ export async function splitRepair(
 		if (part.branch === branch) return `update refs/heads/${branch} ${part.commit} ${commit}`;
 		return `create refs/heads/${part.branch} ${part.commit}`;
 	});
-	await updateRefs(repository, isTaken ? updates : [`delete refs/heads/${branch} ${commit}`, ...updates]);
-	return findWaiting(repository, chosen.branch);
+	const lines = isTaken ? updates : [`delete refs/heads/${branch} ${commit}`, ...updates];
+	return {
+		chosen: { ...review, ...chosen, name: chosen.branch },
+		split: () => updateRefs(repository, lines),
+	};
 }
 
 /** Writes the commit of some layers of a repair, on the same commit, with the evidence for them. */

@@ -175,7 +175,8 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 				if (reviews.length > 1 && (shown !== undefined || only))
 					throw new Error(`--commit, --only: are for one review, and these are ${reviews.length}`);
 				if (shown !== undefined) await checkShown(repository, whole, shown);
-				const chosen = only ? [await splitRepair(repository, whole, only)] : reviews;
+				const part = await splitRepair(repository, whole, only ?? null);
+				const chosen = only ? [part.chosen] : reviews;
 				for (const waiting of chosen) {
 					io.warn(plain(`Accepting ${waiting.branch} of ${waiting.author} in ${name}`));
 					await refuseChoice(repository, waiting);
@@ -191,6 +192,7 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 						throw new WrongError(`Not accepted: ${outcome.obstacle}`);
 				}
 				if (shown === undefined) await confirmMerge(chosen, io);
+				await part.split();
 				for (const waiting of chosen) {
 					try {
 						const merge = await acceptReview(repository, waiting, reviewer);
@@ -213,8 +215,9 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 				const reviewer = parseReviewer(by);
 				const { repository, name } = await openOwn(repo, environment);
 				const whole = await findWaiting(repository, key);
-				const waiting = only ? await splitRepair(repository, whole, only) : whole;
+				const { chosen: waiting, split } = await splitRepair(repository, whole, only ?? null);
 				io.warn(plain(`Declining ${waiting.branch} of ${waiting.author} in ${name}`));
+				await split();
 				const branch = await declineReview(repository, waiting, reviewer, reason);
 				io.print(plain(`Declined; the change is kept on the branch ${branch}`));
 			});

@@ -132,7 +132,8 @@ test("some layers of a repair are accepted or declined alone, and the others sti
 	);
 	const [whole] = await readOpen(path, "main");
 	// Its order is that of the repair, in which each layer has its evidence.
-	const chosen = await splitRepair(path, await review(), ["five4", "five1"]);
+	const { chosen, split } = await splitRepair(path, await review(), ["five4", "five1"]);
+	await split();
 	assert.is(chosen.branch, "repair/five1");
 	const open = await readOpen(path, "main");
 	assert.equal(
@@ -148,8 +149,9 @@ test("some layers of a repair are accepted or declined alone, and the others sti
 	await acceptReview(path, chosen, reviewer);
 	const changed = git("diff", "--name-only", "main^", "main").trim().split("\n");
 	assert.equal(changed, ["five1", "five4"].flatMap((key) => [layerPath(key), descriptionPath(key)]).sort());
-	const one = await splitRepair(path, await findWaiting(path, "repair/five2"), ["five3"]);
-	await declineReview(path, one, reviewer, "No.");
+	const third = await splitRepair(path, await findWaiting(path, "repair/five2"), ["five3"]);
+	await third.split();
+	await declineReview(path, third.chosen, reviewer, "No.");
 	const [left, ...others] = await readOpen(path, "main");
 	assert.equal([left?.smallkeys, others], [["five2", "five5"], []]);
 	const all = open.flatMap(({ evidence }) => evidence);

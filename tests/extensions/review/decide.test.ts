@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { isStale } from "../../../extensions/review/decide.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
+import { runGit } from "../../../store/git/commands/run.ts";
 import { feature, Local, textOf, wms } from "../../helpers/local.ts";
 import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { eventually } from "../../helpers/wait.ts";
@@ -206,6 +207,33 @@ test("a review of many layers is shown as a table, found by its name, and by the
 	await exits(review("decline", "careful+review.autumn", "--why", "not yet"), 0);
 	assert.is((await statusOf("dec-2")).declined.reason, "not yet");
 	await prints(run("audit", "dec-1"), 0, /declined[\s\S]*not yet/);
+});
+
+test("a repair stays whole where its reviewer says no, and one layer of it is accepted alone", async () => {
+	const keys = ["part-1", "part-2"];
+	for (const key of keys) await local.put(key, wms(key));
+	const texts = keys.map((key) => `Layer ${key}\n  moved\n\n`).join("");
+	const trailers = keys.map((key) => `Repairs: ${key}\nEvidence: ${key.at(-1)}\n`).join("");
+	const message = `repair part-1 and 1 other layer\n\n${texts}${trailers}`;
+	const edits = keys.map((key) => {
+		const text = wms(`${key}-moved`);
+		return `M 100644 inline ${layerPath(key)}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
+	});
+	const stream = [
+		"commit refs/heads/repair/part-1\ncommitter fragment-publisher <fragment-publisher@sender.invalid> 1 +0000\n",
+		`data ${Buffer.byteLength(message)}\n${message}\nfrom refs/heads/main^0\n${edits.join("")}`,
+	];
+	await runGit(local.repository, ["fast-import", "--quiet"], { input: stream.join("") });
+	const words = ["accept", "repair/part-1", "--only", "part-2"];
+	const refused = await unchanged(() => exits(asTerminal(words, "n"), 1));
+	assert.match(refused.stdout, "part-2: changed");
+	assert.not.match(refused.stdout, "part-1: changed");
+	await prints(asTerminal(words, "y"), 0, /Accepted: [0-9a-f]{12} is on the branch main/);
+	const changed = await local.git("diff", "--name-only", "main^", "main");
+	assert.is(changed, layerPath("part-2"));
+	const waiting = await local.git("log", "-1", "--format=%(trailers)", "refs/heads/repair/part-1");
+	assert.match(waiting, /^Repairs: part-1\nEvidence: 1$/m);
+	await exits(review("decline", "repair/part-1", "--why", "not this one"), 0);
 });
 
 test("several reviews are accepted after one question, and one with a conflict keeps none of the others", async () => {
