@@ -214,12 +214,14 @@ export async function commitEach(
 	};
 	const options = { concurrency: treesAtOnce, backpressure: Number.POSITIVE_INFINITY };
 	const tips: Tip[] = [head];
+	const isLate = () => tips.at(-1) !== head && !hasTime();
 	for await (const { tree, meta, started } of pMapIterable(steps, writeStep, options)) {
+		if (isLate()) break;
 		const tip = tips.at(-1) as Tip;
 		const isSame = tree === tip.tree;
 		tips.push(isSame ? tip : { commit: await commitTree(github, tip.commit, tree, meta, started), tree });
 		// A tree that GitHub does not write in time would take the commits before it along.
-		if (tips.at(-1) !== head && !hasTime()) break;
+		if (isLate()) return tips;
 	}
 	return tips;
 }
