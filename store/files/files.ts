@@ -1,6 +1,5 @@
 import { readdirSync } from "node:fs";
-import * as promises from "node:fs/promises";
-import { type FileHandle, mkdtemp, readFile, rm } from "node:fs/promises";
+import files, { type FileHandle, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -66,47 +65,39 @@ export function filesBelow(folder: string): string[] {
 	});
 }
 
-/** The file system calls of a replacement; tests replace them by calls that fail. */
-export type FileCalls = Pick<typeof promises, "open" | "rename" | "rm" | "stat">;
-
 /**
  * Replaces a file atomically and durably. It keeps its owner, and its mode unless all users have rights: then it gets 0600. A
  * new file gets the owner of its folder, and 0600. So root can change the file of a service that runs as another user.
  * @param mode of a file that belongs to this user, regardless of the umask
  * @throws {Error} if the file cannot be written or given to its owner; the old file stays
  */
-export async function replaceFile(
-	path: string,
-	text: string,
-	calls: FileCalls = promises,
-	mode?: number,
-): Promise<void> {
+export async function replaceFile(path: string, text: string, mode?: number): Promise<void> {
 	const temporary = `${path}.${process.pid}.tmp`;
 	try {
 		await writeTemporary();
-		await calls.rename(temporary, path);
+		await files.rename(temporary, path);
 	} catch (error) {
-		await calls.rm(temporary, { force: true }).catch(() => undefined);
+		await rm(temporary, { force: true }).catch(() => undefined);
 		if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
 		const what = "there is no room on the disk, and the file stays as it was";
 		throw Object.assign(new Error(`${path}: ${what}`, { cause: error }), { code: "ENOSPC" });
 	}
-	await using folder = await calls.open(dirname(path), "r");
+	await using folder = await files.open(dirname(path), "r");
 	await folder.sync();
 
 	async function writeTemporary(): Promise<void> {
-		await using file = await calls.open(temporary, "w", mode ?? 0o600);
+		await using file = await files.open(temporary, "w", mode ?? 0o600);
 		// An earlier process that was killed may have left the temporary file, with another mode.
-		await file.chmod(mode ?? (await keepOwner(file, path, calls)));
+		await file.chmod(mode ?? (await keepOwner(file, path)));
 		await file.writeFile(text);
 		await file.sync();
 	}
 }
 
 /** @returns the mode that the file has to get */
-async function keepOwner(file: FileHandle, path: string, calls: FileCalls): Promise<number> {
-	const before = await ifThere(path, calls.stat(path));
-	const { uid, gid } = before ?? (await calls.stat(dirname(path)));
+async function keepOwner(file: FileHandle, path: string): Promise<number> {
+	const before = await ifThere(path, files.stat(path));
+	const { uid, gid } = before ?? (await files.stat(dirname(path)));
 	const created = await file.stat();
 	// Only an existing file has to keep its group: others may read it through the group.
 	if (created.uid !== uid || (before && created.gid !== gid)) await giveTo(file, uid, gid, path);

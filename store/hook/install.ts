@@ -52,12 +52,12 @@ async function update(folder: string, warn: Log["warn"], node: string): Promise<
 	const isCurrent = (text: string | null): text is string => text?.startsWith(stampLine()) ?? false;
 	if (!isCurrent(await readTextIfThere(bundlePath))) {
 		const built = await readTextIfThere(builtBundle);
-		await replaceFile(bundlePath, isCurrent(built) ? built : await bundleHook(), undefined, 0o644);
+		await replaceFile(bundlePath, isCurrent(built) ? built : await bundleHook(), 0o644);
 	}
 	const hookPath = join(folder, "pre-receive");
 	const hook = (await readFile(script, "utf8")).replace("@NODE@", () => quoted(node));
 	if ((await readTextIfThere(hookPath)) !== hook || !(await succeeds(access(hookPath, constants.X_OK))))
-		await replaceFile(hookPath, hook, undefined, 0o755);
+		await replaceFile(hookPath, hook, 0o755);
 }
 
 async function renameForeign(folder: string, warn: Log["warn"]): Promise<void> {

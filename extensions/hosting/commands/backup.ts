@@ -79,8 +79,8 @@ async function copySenders(text: string | null, path: string, now: Date): Promis
 	const before = await readTextIfThere(path);
 	const isReplaced = before !== null && before !== text;
 	const kept = `${path}.${now.toISOString().replaceAll(":", "")}`;
-	if (isReplaced) await replaceFile(kept, before, undefined, 0o600);
-	await replaceFile(path, text, undefined, 0o600);
+	if (isReplaced) await replaceFile(kept, before, 0o600);
+	await replaceFile(path, text, 0o600);
 	if ((await readFile(path, "utf8")) !== text) throw new WrongError(`${path}: is not what was written to it`);
 	return `and the senders${isReplaced ? ` (those of before: ${kept})` : ""}`;
 }
