@@ -14,13 +14,13 @@ const maxOthers = 10;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** The copy does not keep the whole document's text in memory. */
+/** A text of a kept layer must not keep the document in memory, of which it is a part. */
 export function copied(text: string): string {
 	return decoder.decode(encoder.encode(text));
 }
 
 function textOf({ text }: XmlElement, maxLength = maxTextLength): string {
-	return text.trim().slice(0, maxLength);
+	return copied(text.trim().slice(0, maxLength));
 }
 
 /** Empty for other languages (ISO 639: `fr`, `fra` or `fre`). */
@@ -104,10 +104,10 @@ export function readMember(layer: CapabilitiesLayer, element: XmlElement, servic
 		for (const text of element.text.split(/\s+/)) addReference(layer, text);
 	if (name === "Dimension" || name === "Extent") readDimension(layer, element);
 	if (/Scale/.test(name)) readScale(layer, element);
-	if (name === "Style") layer.style ||= copied(styleIn(element));
+	if (name === "Style") layer.style ||= styleIn(element);
 	layer.box = readGeographicBox(element) ?? layer.box;
-	const referenced = layer.referenced.length < maxOthers && readReferencedBox(element);
-	if (referenced) layer.referenced = [...layer.referenced, referenced];
+	const box = layer.referenced.length < maxOthers && readReferencedBox(element);
+	if (box) layer.referenced = [...layer.referenced, { ...box, reference: copied(box.reference) }];
 	for (const child of children) {
 		if (child.name === "Keyword") addKeyword(layer, child);
 		if (child.name === "LegendURL") layer.ownLegendFormats = withFormats(layer.ownLegendFormats, child);
@@ -162,12 +162,12 @@ function readScale(layer: CapabilitiesLayer, { name, text, attributes }: XmlElem
 /** In WMS 1.1.1 the values and the default of a dimension are in an `Extent` (01-068r3, annex C). */
 function readDimension(layer: CapabilitiesLayer, { text, attributes }: XmlElement): void {
 	const { dimensions } = layer;
-	const name = (attributes.name ?? "").trim().toLowerCase();
+	const name = copied((attributes.name ?? "").trim().toLowerCase());
 	if (name === "" || dimensions.length >= maxOthers) return;
 	const before = dimensions.find((item) => item.name === name);
 	// Values are separated by commas; an interval is `first/last/step` (06-042, annex C).
 	const interval = (text.split(",").findLast((value) => value.trim() !== "") ?? "").split("/");
-	const last = (interval[1] ?? interval[0] ?? "").trim().slice(0, maxListed);
+	const last = copied((interval[1] ?? interval[0] ?? "").trim().slice(0, maxListed));
 	const dimension: Dimension = {
 		parameter: parameterOf(name),
 		name,
@@ -181,27 +181,6 @@ function parameterOf(name: string): string {
 	return name === "time" || name === "elevation"
 		? name.toUpperCase()
 		: `DIM_${name.replace(/^dim_/, "").toUpperCase()}`;
-}
-
-/** A kept layer must not keep the document in memory. */
-export function withCopiedTexts(layer: CapabilitiesLayer): CapabilitiesLayer {
-	const { title, abstract, keywords, dimensions, referenced } = layer;
-	if (title !== noText) layer.title = copiedTexts(title);
-	if (abstract !== noText) layer.abstract = copiedTexts(abstract);
-	if (keywords.length > 0) layer.keywords = keywords.map(([lang, text]) => [lang, copied(text)]);
-	if (dimensions.length > 0)
-		layer.dimensions = dimensions.map((item) => ({
-			...item,
-			name: copied(item.name),
-			last: copied(item.last),
-		}));
-	if (referenced.length > 0)
-		layer.referenced = referenced.map((item) => ({ ...item, reference: copied(item.reference) }));
-	return layer;
-}
-
-function copiedTexts(texts: Texts): Texts {
-	return Object.fromEntries(Object.entries(texts).map(([lang, text]) => [lang, copied(text)])) as Texts;
 }
 
 export function addInnerScales(group: CapabilitiesLayer, { scales, innerScales }: CapabilitiesLayer): void {

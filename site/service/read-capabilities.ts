@@ -8,15 +8,7 @@ import {
 	ownBox,
 } from "./capabilities.ts";
 import { BrokenParts, createDecode, type Parts, textsOf, unzipped } from "./decode.ts";
-import {
-	addInnerScales,
-	copied,
-	emptyLayer,
-	readMember,
-	withCopiedTexts,
-	withEntry,
-	withFormats,
-} from "./layer-members.ts";
+import { addInnerScales, emptyLayer, readMember, withEntry, withFormats } from "./layer-members.ts";
 import type { Bounds } from "./projections.ts";
 import { TreeBuilder, UnreadableXml, type XmlElement, XmlReader } from "./xml.ts";
 
@@ -156,8 +148,8 @@ class CapabilitiesBuilder {
 		const size = texts.reduce((sum, { length }) => sum + length, layerSize);
 		if (this.#kept + size <= maxKept || this.needed.has(name)) {
 			this.#kept += size;
-			layers.set(copied(name), withCopiedTexts(layer));
-		} else if (others.size < maxNames) others.add(copied(name));
+			layers.set(name, layer);
+		} else if (others.size < maxNames) others.add(name);
 	}
 
 	#readElement(element: XmlElement): void {
