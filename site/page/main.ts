@@ -50,7 +50,7 @@ async function show(): Promise<void> {
 		const { signal } = closing;
 		const other = await openView(state, before?.layer ?? "", signal).catch(() => {
 			// A new version of the site has other scripts. A page that has just loaded is not loaded again.
-			if (before && !signal.aborted) location.reload();
+			if (before && !signal.aborted && navigator.onLine) location.reload();
 			return null;
 		});
 		if (signal.aborted) return;

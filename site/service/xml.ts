@@ -60,11 +60,9 @@ const maxMarkup = 256_000;
 
 export class UnreadableXml extends Error {}
 
-const skipped = [
-	["<!--", "-->"],
-	["<?", "?>"],
-] as const;
+/** Beginnings and ends of what is skipped, and of a section of text. */
 const cdata = ["<![CDATA[", "]]>"] as const;
+const sections = [["<!--", "-->"], ["<?", "?>"], cdata] as const;
 
 /**
  * Reads an XML document part by part, also one that is not well formed: a tag that is not open is not closed,
@@ -107,7 +105,7 @@ export class XmlReader {
 	}
 
 	#readDeclaration(text: string, at: number): number {
-		for (const [start, end] of [...skipped, cdata]) {
+		for (const [start, end] of sections) {
 			if (!text.startsWith(start, at)) continue;
 			this.#until = end;
 			return at + start.length;
@@ -133,8 +131,9 @@ export class XmlReader {
 		const end = index < 0 ? text.length - (this.#until.length - 1) : index;
 		if (this.#until === cdata[1] && end > at) this.#handler.text(text.slice(at, end));
 		if (index < 0) return end > at ? end : -1;
+		const after = index + this.#until.length;
 		this.#until = "";
-		return index + 3 - (text.startsWith("?>", index) ? 1 : 0);
+		return after;
 	}
 
 	#readTag(tag: string): void {

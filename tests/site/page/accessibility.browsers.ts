@@ -2,8 +2,8 @@ import type { Browser, Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { packDraft } from "../../../registry/draft.ts";
 import { Peer } from "../../extensions/harvest/peer.ts";
-import { suite } from "../../helpers/suite.ts";
 import { eventually, gate } from "../../helpers/wait.ts";
+import { sharedSuite } from "../../helpers/world.ts";
 import { barriers, openBrowser, openWindow, runInBrowser } from "../browser.ts";
 import { commitOf } from "../data/entries.ts";
 import { blue, red, serveFeatures, serveWms, symbolImage } from "../map-services.ts";
@@ -11,17 +11,13 @@ import { featureLayer, SiteWorld, wmsAt } from "../site-world.ts";
 
 interface Context {
 	browser: Browser;
-	maps: Peer;
 	world: SiteWorld;
 	pages: [string, (page: Page) => Promise<unknown>][];
 }
 
-const test = suite<Context>("for people");
-
-test.before(async (context) => {
-	context.browser = await openBrowser();
-	context.maps = await Peer.open();
-	const { maps } = context;
+const test = sharedSuite<Context>("for people", async (use) => {
+	const browser = use(await openBrowser());
+	const maps = use(await Peer.open());
 	serveWms(maps, "/wms", { info: "x" });
 	serveFeatures(maps, "/MapServer/0", [
 		{ attributes: { NAME: "one", KIND: 1 }, geometry: { x: 0, y: 1_000_000 } },
@@ -39,7 +35,7 @@ test.before(async (context) => {
 	const to = pictures.en.service_url;
 	const field = { field: "/en/service_url", from: "https://old.example.ca/wms", to };
 	const many = Array.from({ length: 250 }, (_, at) => ({ smallkey: `k${at}`, kind: "removed" as const }));
-	context.world = await SiteWorld.open(
+	const world = await SiteWorld.open(
 		[
 			features,
 			{ smallkey: "rivers", registration: pictures, sender: "Rivers Canada" },
@@ -56,7 +52,7 @@ test.before(async (context) => {
 	const draft = await packDraft({ smallkey: "new", text: JSON.stringify(pictures) });
 	const drawn = (page: Page) => page.locator('.map[data-state="drawn"]').waitFor();
 	const failed = (page: Page) => page.locator('.map[data-state="failed"]').waitFor();
-	context.pages = [
+	const pages: Context["pages"] = [
 		["", (page) => page.locator(".results li").first().waitFor()],
 		["?q=nothing&type=wms&title=same", (page) => page.locator(".count strong").waitFor()],
 		["layer/stations", drawn],
@@ -71,11 +67,7 @@ test.before(async (context) => {
 		["?page=draft", (page) => page.locator("#source").waitFor()],
 		[`?page=draft#draft=${draft}`, drawn],
 	];
-});
-
-test.after(async ({ browser, maps, world }) => {
-	await browser?.close();
-	await Promise.all([maps?.close(), world?.close()]);
+	return { browser, world: use(world), pages };
 });
 
 async function besideText(page: Page): Promise<string[]> {
