@@ -7,7 +7,6 @@ import { runUnless } from "../../helpers/world.ts";
 
 const test = suite("Prometheus");
 
-/** Runs Prometheus' own check. @throws {Error} with its output if it fails */
 function promtool(args: string[], input = ""): void {
 	execFileSync("promtool", args, { input, stdio: "pipe" });
 }

@@ -8,7 +8,6 @@ import { type Ended, runScript } from "../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 import { git } from "../../store/git-store.ts";
 
-/** The first backup makes the folder `backup`. */
 const test = freshSuite("npx fragment-publisher backup", async (use) => {
 	const backup = join(use(await temporaryFolder()).path, "backup");
 	const local = use(await Local.open({ files: { [layerPath("first")]: wms("first") } }));

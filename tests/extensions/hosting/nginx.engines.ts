@@ -15,11 +15,8 @@ interface Scene {
 	origin: string;
 	/** Its host and port. */
 	service: string;
-	/** `X-Forwarded-For` of what came through. */
 	forwarded: (string | undefined)[];
-	/** `X-Forwarded-Proto` of what came through. */
 	schemes: (string | undefined)[];
-	/** Methods and targets that came through to the service. */
 	passed: string[];
 }
 

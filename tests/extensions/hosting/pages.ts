@@ -24,7 +24,6 @@ export function contentOf(path: string): string {
 	return `content of ${path}`;
 }
 
-/** Each with a compressed copy. */
 export async function writePages(dist: string): Promise<void> {
 	for (const path of pages) {
 		await mkdir(dirname(join(dist, path)), { recursive: true });

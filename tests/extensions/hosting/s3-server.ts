@@ -4,14 +4,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { answering } from "../../helpers/world.ts";
 
-/** An S3-compatible store in memory. */
 export interface S3Peer extends AsyncDisposable {
 	env: Record<string, string>;
 	/** In order: `PUT v0.9/doc/en/a`. */
 	writes: string[];
 	/** Whether a request is cut off before it is answered. */
 	fault: (method: string, name: string) => boolean;
-	/** By name. */
 	objects: Map<string, { bytes: Buffer; headers: Headers }>;
 }
 

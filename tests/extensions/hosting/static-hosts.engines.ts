@@ -15,7 +15,6 @@ import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 
 interface Program {
 	command: string;
-	/** In deploy/static. */
 	file: string;
 	configuration: (text: string, folder: string, port: number) => string;
 	/** Before the path of the configuration. */

@@ -18,7 +18,6 @@ interface Scene {
 	folder: string;
 	dist: string;
 	url: string;
-	/** The paths of the build's fragments. */
 	fragments: string[];
 	/** Answers in place of the hosting; false where it does not. */
 	spoil: (path: string, response: ServerResponse, request: IncomingMessage) => boolean;
@@ -36,7 +35,6 @@ test.before.each((scene) => {
 	scene.spoil = () => false;
 });
 
-/** A static hosting. */
 async function serve(scene: Scene, request: IncomingMessage, response: ServerResponse): Promise<void> {
 	const path = decodeURIComponent((request.url ?? "").replace(/^\/base\//, ""));
 	if (scene.spoil(path, response, request)) return;

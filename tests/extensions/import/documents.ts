@@ -62,7 +62,6 @@ const classBreaks = {
 	rangeMaps: [{ maxValue: 10.5, imageUrl: image, label: "0 - 10.5" }],
 };
 
-/** Both languages of a feature layer's node. */
 function featureNodes(key: string, more: object, isOld = false) {
 	return { en: featureNode(key, "en", more, isOld), fr: featureNode(key, "fr", more, isOld) };
 }

@@ -202,7 +202,6 @@ test("importing again changes nothing, and a harvested description stays", async
 	assert.is(git("rev-parse", "main"), pushed);
 });
 
-/** Commits one file, as a push would. */
 function pushFile(path: string, text: string): void {
 	const head =
 		"commit refs/heads/main\ncommitter a <a@a.invalid> 1 +0000\ndata 1\nx\nfrom refs/heads/main^0\n";

@@ -22,7 +22,6 @@ interface Forgery {
 	committer?: string;
 	committerMs?: number;
 	encoding?: string;
-	/** The second parent of a merge. */
 	merged?: string;
 	message: string;
 }

@@ -22,7 +22,6 @@ const test = sharedSuite("reviews of a service on this machine", async (use) => 
 const run = (name: string, ...words: string[]) => runScript(name, words, { DATA_DIR: local.folder });
 const review = (...words: string[]) => run("review", ...words);
 
-/** Accepts what is there now. */
 async function accept(smallkey: string, ...words: string[]): Promise<Ended> {
 	const commit = await local.git("rev-parse", `refs/heads/register/${smallkey}`);
 	return review("accept", smallkey, "--commit", commit, ...words);
@@ -35,20 +34,17 @@ async function statusOf(smallkey: string): Promise<any> {
 	return typeof status === "function" ? status("en") : status;
 }
 
-/** A sender whose changes wait sends one. */
 async function send(smallkey: string, body: string, headers = {}): Promise<void> {
 	local.now += 1_000;
 	const answer = await local.write({ target: `/register/${smallkey}`, sender: "careful", body, headers });
 	assert.is(answer.status, 201);
 }
 
-/** @returns the commit of the change */
 async function propose(smallkey: string, body = wms(smallkey)): Promise<string> {
 	await send(smallkey, body);
 	return local.git("rev-parse", `refs/heads/register/${smallkey}`);
 }
 
-/** Checks that a command changes nothing. */
 async function unchanged<T>(doing: () => Promise<T>): Promise<T> {
 	const before = await local.state();
 	const result = await doing();

@@ -17,7 +17,6 @@ import { featureFile, ownersFile } from "./repository.ts";
 import type { Pull } from "./runner/pull.ts";
 import { World } from "./runner/world.ts";
 
-/** Of the suite that runs. */
 let world: World;
 
 const test = sharedSuite("a refresh, as GitHub runs it", async (use) => {

@@ -22,13 +22,11 @@ export function hide(repository: Repository, path: string, content: string): voi
 /** An address that is never asked: it is not of the public internet. */
 export const nowhere = "http://127.0.0.1:9/wms";
 
-/** A wms registration as a file. */
 export function wmsFile(layer: string, url = "https://maps.example/wms", more: object = {}): string {
 	const entry = { service_url: url, layer, ...more };
 	return `${JSON.stringify({ version: "1.0.0", payload_type: "wms", en: entry, fr: entry }, null, 2)}\n`;
 }
 
-/** A feature registration as a file. */
 export function featureFile(url = "https://maps.example/MapServer/1", more: object = {}): string {
 	const entry = { service_url: url, ...more };
 	return `${JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry }, null, 2)}\n`;

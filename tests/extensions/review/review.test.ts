@@ -55,7 +55,6 @@ const added = (name: string, content: Files[string] = wmsFile("a")): Files => ({
 const description = "layers/en/energy-1.service.json";
 const markup = featureFile(undefined, { service_name: "Wells <b>" });
 
-/** A change, its first problem, and how many it has. */
 const wrong: [string, Files, string, number?][] = [
 	["no smallkey", added("ab d.json"), "layers/ab/ab d.json:1 smallkey: must be 1 to 64 of"],
 	[

@@ -13,7 +13,6 @@ const listNames: Record<string, string> = {
 
 /** Of GitHub: what was written to a path is read there. */
 export interface SettingsPeer extends JsonServer {
-	/** By the path below the repository. */
 	values: Map<string, Json>;
 	writes: string[];
 	isThere: boolean;

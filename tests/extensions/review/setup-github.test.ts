@@ -86,7 +86,6 @@ test("a repository in which everything is set has no difference, and a private o
 	await prints(look(), 1, /^ {4}gh repo create maps\/layers --public --source \. --remote layers --push$/m);
 });
 
-/** What is changed where all was set, and what is printed. */
 const differences: [what: string, path: string, change: (value: Json) => unknown, text: RegExp][] = [
 	[
 		"another branch's secrets",

@@ -5,7 +5,6 @@ import { exits, prints, runScript, warns } from "../../../helpers/process.ts";
 import { type Answering, answering, freshSuite, temporaryFolder } from "../../../helpers/world.ts";
 import { featureNode } from "../documents.ts";
 
-/** A service that answers lists of layers. */
 interface Fake {
 	server: Answering;
 	/** Path of lists → smallkey → node, or the status of the whole answer: `v1/docs`. */

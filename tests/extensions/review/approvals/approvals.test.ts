@@ -67,7 +67,6 @@ const teamsOf = () => {
 	);
 };
 
-/** Judges all open pull requests, as the workflow does. */
 async function judge(isRequesting = true, known = owners, merge?: MergedPaths): Promise<string[]> {
 	const github = connectToGithub(readConfiguration(peer.env));
 	const lines: string[] = [];
@@ -99,7 +98,6 @@ const tooManyCommits = "failure: too many commits for GitHub to list them: squas
 const tooManyFiles = "failure: too many files for GitHub to list them: split the change";
 const byService = { author: "maps-service[bot]", from: "maps:register/abc" };
 
-/** What a pull request is, and how it is judged. */
 const judged: [what: string, parts: Partial<PeerPull>, judgement: string][] = [
 	["no approval", {}, anyone],
 	["an owner by a team, in other letters", { reviews: [approval("ANN")] }, "success: approved by Ann"],

@@ -11,7 +11,6 @@ import {
 export interface PeerPull {
 	number: number;
 	author: string | null;
-	/** `owner:branch`. */
 	from: string;
 	base: string;
 	sha: string;
@@ -29,7 +28,6 @@ export interface PeerPull {
 	reviews: { login: string | null; state: string; commit: string; at?: string }[];
 	labels?: string[];
 	statuses?: string;
-	/** When it was pointed at another branch. */
 	baseChanges?: string[];
 }
 

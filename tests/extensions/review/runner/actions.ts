@@ -11,7 +11,6 @@ export interface ActionCall {
 	sha: string;
 	remote: string;
 	folder: string;
-	/** Artifacts of the run: name → folder. */
 	artifacts: Map<string, string>;
 	/** Null if the App or its key is wrong. */
 	createToken: (app: string, key: string, permissions: Record<string, string>) => string | null;
@@ -109,7 +108,6 @@ const createToken: Action = ({ inputs, createToken, appSlug }) => {
 /** actions/setup-node v7.0.0: this machine's Node is used, whatever the version. */
 const setupNode: Action = ({ inputs }) => ({ "node-version": inputs["node-version"] ?? "" });
 
-/** The actions that the workflows use, by name. */
 export const actions: Readonly<Record<string, Action>> = {
 	"actions/checkout": checkout,
 	"actions/upload-artifact": upload,

@@ -56,13 +56,11 @@ export interface Host
 	/** Secrets of each environment: only a run on the default branch gets them (GitHub, "Deployment branches and tags"). */
 	secrets: Record<string, Record<string, string>>;
 	token: string;
-	/** Happens when a job has ended. */
 	afterJob?: (id: string, run: Run) => void;
 	/** Texts that may not be handed from one job to another. */
 	isSecret: (text: string) => boolean;
 }
 
-/** A run of one workflow: its jobs by their ids. */
 export interface Run {
 	workflow: Workflow;
 	start: Start;
@@ -74,7 +72,6 @@ export interface Run {
 /** The contexts of an expression: `github`, `needs`, `steps`, … */
 type Contexts = Record<string, unknown>;
 
-/** What a job or a step knows of those before it. */
 type Functions = Record<string, () => boolean>;
 
 /** A value at a path such as `needs.*.result`; "" where nothing is there, which is what an expression compares it with. */

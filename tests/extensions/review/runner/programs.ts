@@ -5,7 +5,6 @@ import { pathToFileURL } from "node:url";
 import { type Ended, root, runScript } from "../../../helpers/process.ts";
 import { type JsonServer, startJsonServer } from "../../../scripts/json-server.ts";
 
-/** How a job has called a program. */
 interface Call {
 	cwd: string;
 	env: Record<string, string>;
@@ -34,7 +33,6 @@ cat "$call/stdout"
 exit "$code"
 `;
 
-/** Reads a call from the folder that the program has made for it. */
 function readCall(folder: string): Call {
 	const read = (name: string) => readFileSync(join(folder, name), "utf8");
 	const input = join(folder, "input");
@@ -138,7 +136,6 @@ export async function runBash(cwd: string, options: string[], script: string, en
 	return { status, output };
 }
 
-/** Starts what the programs of the jobs call. */
 export function startPrograms(answer: AnswerGh): Promise<JsonServer> {
 	return startJsonServer(async ({ path, body }) => {
 		const folder = body as unknown as string;

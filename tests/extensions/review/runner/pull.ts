@@ -54,7 +54,6 @@ export class Pull implements PeerPull {
 		return this.commits.map(({ message }) => message);
 	}
 
-	/** The text that GitHub proposes for a merge by squash. */
 	get squashText(): string {
 		const body = this.messages.join("\n\n");
 		return this.commits.length === 1 ? body : `${this.title} (#${this.number})\n\n${body}`;
@@ -71,7 +70,6 @@ export class Pull implements PeerPull {
 		return merge;
 	}
 
-	/** The tree that a merge makes; null where there is a conflict. */
 	get tree(): string | null {
 		try {
 			return this.git("merge-tree", "--write-tree", this.#base, this.sha);

@@ -73,7 +73,6 @@ export class World {
 		return execFileSync("git", ["-C", this.bare, ...words], { env, encoding: "utf8", stdio: "pipe" }).trim();
 	}
 
-	/** The text of a file on a branch; null where there is none. */
 	file(path: string, branch = "main"): string | null {
 		const isThere = this.git("ls-tree", "--name-only", `refs/heads/${branch}`, path) !== "";
 		return isThere ? this.git("show", `refs/heads/${branch}:${path}`) : null;
@@ -136,14 +135,12 @@ export class World {
 		this.#pullEvent(pull, "pull_request", { action: "edited", changes: { title: { from: "x" } } });
 	}
 
-	/** A review of the newest commit. @param state such as `APPROVED` */
 	review(pull: Pull, login: string, state: string): void {
 		pull.reviews.push({ login, state, commit: pull.sha });
 		const review = { state: state.toLowerCase() };
 		this.#pullEvent(pull, "pull_request_review", { action: "submitted", review });
 	}
 
-	/** Why a person may not merge a pull request. */
 	obstacles(pull: Pull): string[] {
 		return obstaclesOf(pull.sha, this.peer.checks, this.host.appSlug);
 	}
@@ -161,7 +158,6 @@ export class World {
 		this.#fire({ event, ref: "refs/heads/main", sha, payload }, [`${name}.yml`]);
 	}
 
-	/** Starts a run again, with its old commit and event. */
 	again({ workflow, start }: Run): void {
 		const file = `${workflow.name.replaceAll(" ", "-")}.yml`;
 		this.#waiting.push({ file, workflow, start: { ...start, attempt: (start.attempt ?? 1) + 1 } });
@@ -210,7 +206,6 @@ export class World {
 		}
 	}
 
-	/** The workflows of a commit, by the names of their files. */
 	#workflows(commit: string): [string, Workflow][] {
 		const names = this.git("ls-tree", "--name-only", `${commit}:.github/workflows`).split("\n");
 		return names.map((name) => [name, parse(this.git("show", `${commit}:.github/workflows/${name}`))]);
