@@ -1,27 +1,19 @@
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import { signalIfThere } from "../helpers/process.ts";
 import { eventually } from "../helpers/wait.ts";
 import { freshSuite } from "../helpers/world.ts";
+import { otherGit, signalledImport } from "../store/other-git.ts";
 import { noteFault, World } from "./world.ts";
-
-const run = promisify(execFile);
 
 const test = freshSuite("processes", async (use) => ({ world: use(await World.started()) }));
 
 async function signalImport(world: World, name: "KILL" | "STOP"): Promise<void> {
-	const { stdout } = await run("/bin/sh", ["-c", "command -v git"]);
-	const mark = join(world.folder, "signalled");
-	const script = `case " $* " in
-*" fast-import "*) [ -e '${mark}' ] || { : > '${mark}'; kill -${name} $$; };;
-esac
-exec '${stdout.trim()}' "$@"`;
 	await world.stop();
-	world.env.PATH = `${await otherGit(world, script)}:${process.env.PATH}`;
+	const script = signalledImport(join(world.folder, "signalled"), name);
+	world.env.PATH = `${await otherGit(world.folder, script)}:${process.env.PATH}`;
 	await world.start();
 }
 
@@ -71,26 +63,13 @@ test("a lock of a killed process while it runs", async ({ world }) => {
 	await world.note("processes", "a lock of a killed process, while it runs", { reader, publisher });
 });
 
-async function otherGit(world: World, script: string | null): Promise<string> {
-	const bin = join(world.folder, "bin");
-	await mkdir(bin, { recursive: true });
-	const node = join(bin, "node");
-	await writeFile(node, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
-	await chmod(node, 0o755);
-	if (script !== null) {
-		await writeFile(join(bin, "git"), `#!/bin/sh\n${script}\n`);
-		await chmod(join(bin, "git"), 0o755);
-	}
-	return bin;
-}
-
 for (const [fault, script] of [
 	["git is missing", null],
 	["git is too old", 'echo "git version 2.30.2"'],
 ] as const) {
 	test(fault, async ({ world }) => {
 		await world.stop();
-		world.env.PATH = await otherGit(world, script);
+		world.env.PATH = await otherGit(world.folder, script);
 		await world.refusedStart(/git: must be 2\.36 or newer/);
 		delete world.env.PATH;
 		const seen = { reader: "files of the web server", publisher: "nothing" };
@@ -101,18 +80,17 @@ for (const [fault, script] of [
 }
 
 /** Notes that a repack begins, and does not let it end: a repack of few layers is shorter than a look at processes. */
-function slowRepack(git: string, mark: string): string {
+function slowRepack(mark: string): string {
 	return `case " $* " in
-*" repack "*) : > '${mark}'; '${git}' "$@"; sleep 600;;
-*) exec '${git}' "$@";;
+*" repack "*) : > '${mark}'; "$git" "$@"; sleep 600;;
+*) exec "$git" "$@";;
 esac`;
 }
 
 test("kill -9 during a repack", async ({ world }) => {
-	const { stdout } = await run("/bin/sh", ["-c", "command -v git"]);
 	const mark = join(world.folder, "repacking");
 	await world.stop();
-	world.env.PATH = `${await otherGit(world, slowRepack(stdout.trim(), mark))}:${process.env.PATH}`;
+	world.env.PATH = `${await otherGit(world.folder, slowRepack(mark))}:${process.env.PATH}`;
 	await world.start();
 	for (let round = 0; round < 2; round += 1) {
 		for (let change = 0; change < 60; change += 1) await world.put(`k${round}`, `change ${change}`);

@@ -1,5 +1,5 @@
 import { existsSync, renameSync, writeFileSync } from "node:fs";
-import { chmod, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
@@ -12,6 +12,7 @@ import { eventually, gate } from "../helpers/wait.ts";
 import { sharedSuite, temporaryFolder, words } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
 import { committed, TestRepository } from "./git-store.ts";
+import { otherGit, signalledImport } from "./other-git.ts";
 
 const made: string[] = [];
 
@@ -232,30 +233,16 @@ test("a lock in changing hands is left alone", async ({ world }) => {
 	await committed(world.put("hands"));
 });
 
-async function replaceGit({ folder }: TestRepository, script: string): Promise<Disposable> {
-	const { PATH = "" } = process.env;
-	const bin = join(folder, "bin");
-	const git = PATH.split(":").find((path) => existsSync(join(path, "git")));
-	await mkdir(bin, { recursive: true });
-	await writeFile(join(bin, "git"), `#!/bin/sh\ngit='${git}/git'\n${script}\n`);
-	await chmod(join(bin, "git"), 0o755);
-	process.env.PATH = `${bin}:${PATH}`;
+async function signalWriter({ folder }: TestRepository, name: "SIGKILL" | "SIGSTOP"): Promise<Disposable> {
+	const { PATH } = process.env;
+	const mark = join(folder, `signalled-${Math.random()}`);
+	const script = signalledImport(mark, name === "SIGKILL" ? "KILL" : "STOP");
+	process.env.PATH = `${await otherGit(folder, script)}:${PATH}`;
 	return {
 		[Symbol.dispose]: () => {
 			process.env.PATH = PATH;
 		},
 	};
-}
-
-function signalWriter(world: TestRepository, name: "SIGKILL" | "SIGSTOP"): Promise<Disposable> {
-	const mark = join(world.folder, `signalled-${Math.random()}`);
-	return replaceGit(
-		world,
-		`case " $* " in
-*" fast-import "*) [ -e '${mark}' ] || { : > '${mark}'; kill -${name.slice(3)} $$; };;
-esac
-exec "$git" "$@"`,
-	);
 }
 
 async function signalReader(world: TestRepository, name: NodeJS.Signals): Promise<Disposable> {
