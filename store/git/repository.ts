@@ -174,7 +174,7 @@ export async function readRef(repository: string): Promise<string | null> {
 
 const niceness = 5;
 
-/** For row `put-cpu`: a repack takes as long as some ten groups. */
+/** A repack takes as long as some ten groups. */
 const busyFactor = 4;
 
 /**

@@ -57,12 +57,8 @@ export type OpenRepair = Awaited<ReturnType<typeof readOpen>>[number];
 
 /** Reads the proposals that wait. @param base the branch or commit into which they would be merged */
 export async function readOpen(repository: string, base: string) {
-	const format = "--format=%(refname:lstrip=2)%00%(objectname)%00%(committerdate:unix)%00%(contents)%01";
-	const folder = `refs/heads/${repairBranch("")}`;
-	const output = await runGit(repository, ["for-each-ref", `--no-merged=${base}`, format, folder]);
-	const records = output.toString("utf8").split("\x01\n").filter(Boolean);
-	return records.map((record) => {
-		const [branch = "", commit = "", seconds = "", message = ""] = record.split("\0");
+	const records = await readBranches(repository, repairBranch(""), `--no-merged=${base}`);
+	return records.map(([branch = "", commit = "", seconds = "", message = ""]) => {
 		const valuesOf = (name: string) => trailersOf(message, name);
 		const [smallkeys, evidence] = [valuesOf(repairedTrailer), valuesOf(evidenceTrailer)];
 		const [subject = ""] = message.split("\n");
@@ -71,6 +67,13 @@ export async function readOpen(repository: string, base: string) {
 		const timeMs = Number(seconds) * 1_000;
 		return { branch, commit, timeMs, smallkeys, subject, sure, evidence, choices: valuesOf(choiceTrailer) };
 	});
+}
+
+async function readBranches(repository: string, folder: string, ...words: string[]): Promise<string[][]> {
+	const format = "--format=%(refname:lstrip=2)%00%(objectname)%00%(committerdate:unix)%00%(contents)%01";
+	const output = await runGit(repository, ["for-each-ref", ...words, format, `refs/heads/${folder}`]);
+	const records = output.toString("utf8").split("\x01\n").filter(Boolean);
+	return records.map((record) => record.split("\0"));
 }
 
 export async function isStale(
@@ -89,12 +92,9 @@ export async function isStale(
  * nothing about the evidence.
  */
 export async function declinedEvidence(repository: string): Promise<Set<string>> {
-	const folder = `refs/heads/${declinedFolder}/${repairBranch("")}`;
-	const format = "--format=%(objectname)%00%(contents)%01";
-	const output = await runGit(repository, ["for-each-ref", format, folder]);
 	const evidence: string[] = [];
-	for (const record of output.toString("utf8").split("\x01\n").filter(Boolean)) {
-		const [last = "", words = ""] = record.split("\0");
+	const records = await readBranches(repository, `${declinedFolder}/${repairBranch("")}`);
+	for (const [, last = "", , words = ""] of records) {
 		// The head of a closed pull request on GitHub; on one machine, a commit upon it says who declined it.
 		const isProposal = trailersOf(words, evidenceTrailer).length > 0;
 		const proposal = isProposal ? last : `${last}^`;
