@@ -154,7 +154,7 @@ test("changes for which no time is left follow in a later batch, and do not hold
 	const clock = pausingClock();
 	fault(peer, "POST", /\/git\/commits$/, { kind: "meanwhile", run: () => clock.sleep(16_000) }, 1);
 	const body = (text: string) => text.includes("after-time");
-	peer.proxy.faults.push({ method: "POST", path: /trees$/, body, times: 4, effect: { kind: "silence" } });
+	peer.proxy.faults.push({ method: "POST", path: /trees$/, body, times: 1_000, effect: { kind: "silence" } });
 	const store = peer.store({ ...clock, limits: { batchMs: 20_000 } });
 	const changes = ["in-time", "after-time"].map((key) => put(store, key, "1\n"));
 	const first = await changes[0];
