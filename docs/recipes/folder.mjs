@@ -71,7 +71,8 @@ async function readOwnKeys(folder, source) {
 		throw new Error(`${folder}: has ${length} layers that are not from this recipe; use a new folder`);
 	}
 	const state = parseState(text);
-	if (!state) throw new Error(`${statePath(folder)}: cannot be read; remove it and ${folder}`);
+	if (!Array.isArray(state?.smallkeys))
+		throw new Error(`${statePath(folder)}: cannot be read; remove it and ${folder}`);
 	if (state.source !== source)
 		throw new Error(`${folder}: was made from ${state.source}; use a new folder for ${source}`);
 	return state.smallkeys;

@@ -44,7 +44,7 @@ const commands: readonly Command[] = [
 	{
 		name: "audit",
 		purpose: "operate",
-		summary: "show who changed a layer, when and how, and what it changed for viewers",
+		summary: "show who changed a layer, when and how",
 		load: async () => (await import("./commands/audit.ts")).run,
 	},
 ];

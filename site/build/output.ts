@@ -31,7 +31,11 @@ const maxConcurrent = 8;
 
 const codings = new Map<string, (bytes: Uint8Array) => Promise<Buffer>>([
 	[".gz", (bytes) => promisify(gzip)(bytes, { level: 9 })],
-	[".br", (bytes) => promisify(brotliCompress)(bytes, { params: brotliParams(bytes, 9) })],
+	[
+		".br",
+		(bytes) =>
+			promisify(brotliCompress)(bytes, { params: brotliParams(bytes, bytes.length > 16_000 ? 9 : 11) }),
+	],
 ]);
 
 /**

@@ -234,7 +234,7 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 	}
 	const printNotMoved = (what: string, { key, reason, place }: NotMoved, file?: string) =>
 		io.warn(`not moved: ${what}${plain(key)}: ${plain(reason)} (document ${place} of ${file})`);
-	stored.notMoved.unshift(...notMoved);
+	stored.notMoved = [...notMoved, ...stored.notMoved];
 	for (const layer of stored.notMoved) printNotMoved("", { ...layer, key: layer.key || '""' }, dump);
 	io.print(row(records.length, "documents read"));
 	for (const text of summaryLines(layers, stored, dryRun)) io.print(text);

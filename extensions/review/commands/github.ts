@@ -203,11 +203,12 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 			.addHelpText("after", approvalsHelp),
 	);
 	const pulls = parsePulls(all ? (options.pulls ?? "[]") : needed("--pulls", options.pulls));
-	const teams = parseTeams(await readFile(needed("--teams", options.teams), "utf8"));
+	const teamsFile = needed("--teams", options.teams);
 	return withGithub(options.plan, environment, io.now(), async (github, base) => {
 		const postReport = async (pull: PullRef) =>
 			post(github, pull, await readReport(reports ?? "", pull), author);
 		const posted = await forEach(reports === undefined ? [] : pulls, postReport, "", io);
+		const teams = parseTeams(await readFile(teamsFile, "utf8"));
 		// A run that has waited has an older commit than the branch.
 		const tip = await fetchBranch(base);
 		const { owners } = parseOwners(await readAt(".", tip, ownersPath));

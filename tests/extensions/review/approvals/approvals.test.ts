@@ -399,6 +399,17 @@ test("the command judges the merges of its own clone, by the owners of the branc
 		[peer.tip, "layers/owners.json: 1 owners can approve nothing"],
 		[second, "can still approve: ada"],
 	]);
+	// A merge from each side: the two have two merge bases then.
+	repository.git("checkout", "-q", "-b", "crossed");
+	repository.commit("of the branch", { "layers/ab/abd.json": "1" });
+	const [branch, base] = [repository.head, repository.git("rev-parse", "heads/main").trim()];
+	repository.git("merge", "-q", "--no-edit", base);
+	const crossed = repository.head;
+	repository.git("checkout", "-q", "main");
+	repository.git("merge", "-q", "--no-edit", branch);
+	const third = propose({ sha: crossed, reviews: [approval("ada", crossed)] });
+	const words = JSON.stringify([{ number: third.number, head: crossed }]);
+	await prints(command("--pulls", words), 0, /^#3: failure: .*2 merge bases/);
 });
 
 test("the words of the jobs before are read strictly", () => {
