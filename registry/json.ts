@@ -1,12 +1,4 @@
-import {
-	getNodePath,
-	type JSONPath,
-	type Node,
-	type ParseError,
-	parseTree,
-	printParseErrorCode,
-	visit,
-} from "jsonc-parser";
+import { type JSONPath, type JSONVisitor, printParseErrorCode, visit } from "jsonc-parser";
 import {
 	type LazyProblem,
 	listProblems,
@@ -111,26 +103,39 @@ function ambiguities(text: string): Problem[] {
 }
 
 /**
- * The line (from 1) of the member or element at a JSON pointer, a member's name included, or of its nearest ancestor. 1
- * where the text is not JSON or is nested too deeply.
+ * The result tells the line (from 1) of the member or element at a JSON pointer, a member's name included, or of its
+ * nearest ancestor. 1 if the text is not JSON or is nested too deeply. The text is read once, for the first pointer.
  */
-export function lineAt(text: string, pointer: string): number {
-	const errors: ParseError[] = [];
-	let node = isNestedBeyond(text, maxDepth) ? undefined : parseTree(text, errors, strictly);
-	if (!node || errors.length > 0) return 1;
-	const placeOf = (value: Node) => pointerOf(getNodePath(value));
-	const isOnTheWay = (value: Node) => `${pointer}/`.startsWith(`${placeOf(value)}/`);
-	// The place of a long name is cut, and so are those below it.
-	for (
-		let next: Node | undefined = node;
-		next && placeOf(node) !== pointer;
-		next = valuesIn(node).find(isOnTheWay)
-	)
-		node = next;
-	const { offset } = node.parent?.type === "property" ? node.parent : node;
-	return text.slice(0, offset).split("\n").length;
+export function linesOf(text: string): (pointer: string) => number {
+	let lines: ReadonlyMap<string, number> | undefined;
+	return (pointer) => {
+		lines ??= readLines(text);
+		let place = pointer;
+		while (place !== "" && !lines.has(place)) place = place.slice(0, place.lastIndexOf("/"));
+		return lines.get(place) ?? 1;
+	};
 }
 
-function valuesIn({ type, children = [] }: Node): Node[] {
-	return type === "object" ? children.flatMap((property) => property.children?.[1] ?? []) : children;
+/** By JSON pointer. */
+function readLines(text: string): ReadonlyMap<string, number> {
+	const lines = new Map<string, number>();
+	if (isNestedBeyond(text, maxDepth)) return lines;
+	let isJson = true;
+	const note = (path: JSONPath, line: number) => {
+		const pointer = pointerOf(path);
+		if (!lines.has(pointer)) lines.set(pointer, line + 1);
+	};
+	const noteValue = (_offset: number, _length: number, line: number, _column: number, path: () => JSONPath) =>
+		note(path(), line);
+	const visitor: JSONVisitor = {
+		onObjectBegin: noteValue,
+		onArrayBegin: noteValue,
+		onLiteralValue: (_value, ...place) => noteValue(...place),
+		onObjectProperty: (name, _offset, _length, line, _column, path) => note([...path(), name], line),
+		onError: () => {
+			isJson = false;
+		},
+	};
+	visit(text, visitor, strictly);
+	return isJson ? lines : new Map();
 }

@@ -1,7 +1,7 @@
 import { copyFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { resolveCommit } from "../../publish/collect.ts";
-import { lineAt } from "../../registry/json.ts";
+import { linesOf } from "../../registry/json.ts";
 import {
 	type CheckedLayer,
 	type EditedFile,
@@ -148,11 +148,15 @@ export interface Located {
 	text: string;
 }
 
-function locate({ file, ...problem }: FileProblem, content: string): Located {
-	const { code, place, values } = problem;
-	const pointer = place.startsWith("/") ? place : "";
-	const line = code === "json" ? Number(values[0]) : lineAt(content, pointer);
-	return { file, line, text: textIn("en", problem) };
+/** A text is read once for all problems of its file, which follow each other. */
+function locateAll(problems: readonly FileProblem[], textOf: (path: string) => string): Located[] {
+	let [path, lineAt] = ["", linesOf("")];
+	return problems.map(({ file, ...problem }) => {
+		const { code, place, values } = problem;
+		if (file !== path) [path, lineAt] = [file, linesOf(textOf(file))];
+		const line = code === "json" ? Number(values[0]) : lineAt(place.startsWith("/") ? place : "");
+		return { file, line, text: textIn("en", problem) };
+	});
 }
 
 /** `before` on the base, `after` the merge; null if it does not exist there or is wrong. */
@@ -171,10 +175,10 @@ export interface ChangedLayer {
  */
 export function checkChanges({ layers: paths, names, before, after }: Changes) {
 	const textOf = (path: string) => new TextDecoder().decode(after.get(path)?.bytes);
-	const locateAll = (problems: readonly FileProblem[]) =>
-		problems
-			.map((problem) => locate(problem, textOf(problem.file)))
-			.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
+	const located = (problems: readonly FileProblem[]) =>
+		locateAll(problems, textOf).sort((a, b) =>
+			a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1,
+		);
 	const edits = paths.map((path): EditedFile => after.get(path) ?? { path, kind: "removed" });
 	const { problems } = judgeChange(names, edits, "anyone");
 	// A file that the head does not change is its layer's, too.
@@ -195,7 +199,7 @@ export function checkChanges({ layers: paths, names, before, after }: Changes) {
 		if (!layer || !changed.has(file)) return [];
 		return warningsOf(layer.registration).map((warning) => ({ ...warning, file }));
 	});
-	return { layers, problems: locateAll(problems), warnings: locateAll(warnings) };
+	return { layers, problems: located(problems), warnings: located(warnings) };
 }
 
 function judgeStored(files: Files): ReadonlyMap<string, CheckedLayer> {

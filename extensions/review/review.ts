@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { structuredPatch } from "diff";
 import { mapWithProgress } from "../../publish/build.ts";
 import { draftAddress } from "../../registry/draft.ts";
-import { lineAt } from "../../registry/json.ts";
+import { linesOf } from "../../registry/json.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { groupByOwners, ownersPath, parseOwners } from "../../registry/owners.ts";
 import { type LangEntry, type Registration, serviceTypeOf } from "../../registry/registration.ts";
@@ -110,13 +110,14 @@ async function askServices(layers: readonly ChangedLayer[], check: CheckServices
 		},
 	);
 	const findingsOf = (state: Finding["state"]): Located[] =>
-		checks.flatMap(({ smallkey, text: content, findings }) =>
-			findings
+		checks.flatMap(({ smallkey, text: content, findings }) => {
+			const lineAt = linesOf(content);
+			return findings
 				.filter((finding) => finding.state === state)
 				.map(({ pointer, text }) => {
-					return { file: layerPath(smallkey), line: lineAt(content, pointer), text: `${pointer}: ${text}` };
-				}),
-		);
+					return { file: layerPath(smallkey), line: lineAt(pointer), text: `${pointer}: ${text}` };
+				});
+		});
 	return {
 		/** The registration is wrong: these fail the check. */
 		wrong: findingsOf("wrong"),

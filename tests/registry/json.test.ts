@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { lineAt, parseJson } from "../../registry/json.ts";
+import { linesOf, parseJson } from "../../registry/json.ts";
 import { textsOf } from "../../registry/texts.ts";
 import { test } from "../helpers/suite.ts";
 
@@ -72,11 +72,20 @@ test("a JSON pointer has a line", () => {
 	const expected: Record<string, number> = {
 		...{ "": 1, "/a": 2, "/a/0": 3, "/a/1/b~1c": 4, "/a/1/d": 5, "/a/1/missing": 4, "/e": 7, "/e/deeper": 7 },
 	};
-	for (const [pointer, line] of Object.entries(expected)) assert.is(lineAt(content, pointer), line, pointer);
-	assert.is(lineAt('{"a":1,\n"b":2', "/b"), 1, "text that is not JSON has no lines");
+	const lineAt = linesOf(content);
+	for (const [pointer, line] of Object.entries(expected)) assert.is(lineAt(pointer), line, pointer);
+	assert.is(linesOf('{"a":1,\n"b":2')("/b"), 1, "text that is not JSON has no lines");
 	const text = `{\n"a": 1,\n"${"x".repeat(5000)}": {\n"b": 1,\n"b": 2 } }`;
 	assert.equal(problemsOf(text), [`/${"x".repeat(158)}…: ${twice}`]);
-	assert.is(lineAt(text, `/${"x".repeat(158)}…`), 3, "a pointer that was cut");
+	assert.is(linesOf(text)(`/${"x".repeat(158)}…`), 3, "a pointer that was cut");
+});
+
+test("many problems of a long list, and of an object of many members, have their lines", () => {
+	const count = 150_000;
+	const names = Array.from({ length: count }, (_, index) => `"m${index}":\n0`);
+	const [list, members] = [linesOf(`[${"0,\n".repeat(count)}0]`), linesOf(`{${names.join()}}`)];
+	for (let index = count - 20; index < count; index += 1)
+		assert.equal([list(`/${index}`), members(`/m${index}`)], [index + 1, index + 1]);
 });
 
 test.run();
