@@ -21,6 +21,7 @@ import type { CatFile, CommitReader } from "./commands/cat-file.ts";
 import { isAncestor } from "./commands/commits.ts";
 import { GitFailure, GitTimeout } from "./commands/run.ts";
 import { DiskTimeout, type WriteHealth } from "./health.ts";
+import { clearLeftovers } from "./repository.ts";
 import { senderOf, waitingSpellings } from "./review-branches.ts";
 import type { UsedRequests } from "./used-requests.ts";
 import { BranchHeld, branchName, GroupImport, measured, type StoreBase } from "./writer.ts";
@@ -50,6 +51,8 @@ interface Judged {
 	edits: Edit[];
 	refusal: Refusal | null;
 	commit?: string;
+	/** Whether it changes nothing because the same change waits there for review. */
+	waits?: boolean;
 }
 
 interface Target {
@@ -90,7 +93,7 @@ export class GroupWriter {
 	}
 
 	async #writeTo(name: string, group: readonly Pending[]): Promise<void> {
-		const { health, catFile } = this.context;
+		const { health, catFile, repository } = this.context;
 		for (let attempt = 1; ; attempt += 1) {
 			try {
 				return await this.#tryTo(name, group);
@@ -105,7 +108,10 @@ export class GroupWriter {
 					: health.failed(error);
 				const isLast = attempt >= (isHeld ? maxMoves : maxFailures);
 				if (isLast || [StoreBusy, GitTimeout, DiskTimeout].some((type) => error instanceof type)) throw busy;
-				if (!isHeld) void catFile.renew();
+				if (isHeld) continue;
+				void catFile.renew();
+				// The second attempt mostly succeeds, and so no poll would clear them.
+				await clearLeftovers(repository).catch(() => undefined);
 			}
 		}
 	}
@@ -121,6 +127,7 @@ export class GroupWriter {
 		const isServed = name === branchName;
 		const target = isServed ? this.#servedTarget() : await this.#reviewTarget(name, group[0]?.meta);
 		const judged = await judgeGroup(group, target, this.context);
+		for (const change of judged) change.waits = await this.#waits(change, target);
 		const changed = judged.filter(({ edits }) => edits.length > 0);
 		if (changed.length === 0) return this.#answer(target, judged, target.base);
 		const task = () => this.#import.importGroup(name, target.base, changed);
@@ -169,14 +176,19 @@ export class GroupWriter {
 		if (to !== target.base && health.reason !== null) health.recovered();
 		for (const change of judged) {
 			const { resolve, reject } = change.pending;
-			const answer = this.#resultOf(change, target, to, warnings);
-			void answer.then(resolve, (error) => reject(health.failed(error)));
+			void this.#resultOf(change, target, to, warnings).then(resolve, reject);
 		}
 	}
 
+	async #waits({ meta, edits, refusal }: Judged, { isWaiting, reader }: Target): Promise<boolean> {
+		const { branch } = this.context;
+		if (!isWaiting || refusal || edits.length > 0) return false;
+		return isProposed(meta.smallkey, reader, branch.readerAt(branch.commit));
+	}
+
 	async #resultOf(
-		{ meta, edits, refusal, commit = "" }: Judged,
-		{ name, isWaiting, reader }: Target,
+		{ meta, edits, refusal, commit = "", waits = false }: Judged,
+		{ name }: Target,
 		to: string,
 		warnings: Problem[],
 	): Promise<Commit | Refusal> {
@@ -186,9 +198,7 @@ export class GroupWriter {
 			const published = { warnings, published: warnings.length === 0 };
 			return { commit, changed: true, ...(isServed ? published : { branch: name }) };
 		}
-		const { branch } = this.context;
-		if (isWaiting && (await isProposed(meta.smallkey, reader, branch.readerAt(branch.commit))))
-			return { commit: to, changed: false, branch: name };
+		if (waits) return { commit: to, changed: false, branch: name };
 		return { commit: await this.#lastCommitOf(meta, isServed ? to : null), changed: false };
 	}
 

@@ -15,8 +15,8 @@ import type { StoreBase } from "./writer.ts";
 const minuteMs = 60_000;
 const maxRanges = 64;
 
-/** `<request> <method> <outcome> <time>`, where `?` is an unknown method; `forgotten <fromMs> <toMs>`; or `head <commit>`. */
-const linePattern = /^(?:(\w{64}) (\S+) (\w+) (\d+)|forgotten (-?\d+) (-?\d+)|head (\w{40,64}))$/;
+/** `<request> <method> <outcome> <time>`, where `?`, in 0.1.0 nothing, is an unknown method; `forgotten <fromMs> <toMs>`; or `head <commit>`. */
+const linePattern = /^(?:(\w{64}) (\S*) (\w+) (\d+)|forgotten (-?\d+) (-?\d+)|head (\w{40,64}))$/;
 
 export type UsedRequests = Awaited<ReturnType<typeof openUsedRequests>>;
 
@@ -103,8 +103,8 @@ export async function openUsedRequests(
 	await mkdir(dirname(path), { recursive: true });
 	// A power cut may have cut the last line off.
 	for (const line of ((await readTextIfThere(path)) ?? "").split("\n").slice(0, -1)) {
-		const [, request, name, text = "", time, from, to, commit] = linePattern.exec(line) ?? [];
-		const method = name === undefined || name === "?" ? "" : name;
+		const [, request, name = "", text = "", time, from, to, commit] = linePattern.exec(line) ?? [];
+		const method = name === "?" ? "" : name;
 		const outcome = text.length === 3 ? Number(text) : text;
 		if (request) note([{ request, method, outcome, time: Number(time) }]);
 		if (from) forgotten.push([Number(from), Number(to)]);

@@ -65,7 +65,7 @@ test("a lock of a killed process while it runs", async ({ world }) => {
 
 for (const [fault, script] of [
 	["git is missing", null],
-	["git is too old", 'echo "git version 2.30.2"'],
+	["git is too old", 'echo "git version 2.35.9"'],
 ] as const) {
 	test(fault, async ({ world }) => {
 		await world.stop();

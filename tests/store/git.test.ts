@@ -1,5 +1,5 @@
 import { existsSync, renameSync, writeFileSync } from "node:fs";
-import { readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
@@ -11,7 +11,7 @@ import { descendantsWith, signalIfThere } from "../helpers/process.ts";
 import { eventually, gate } from "../helpers/wait.ts";
 import { sharedSuite, temporaryFolder, words } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
-import { committed, TestRepository } from "./git-store.ts";
+import { committed, openEmpty, TestRepository } from "./git-store.ts";
 import { otherGit, signalledImport } from "./other-git.ts";
 
 const made: string[] = [];
@@ -233,10 +233,17 @@ test("a lock in changing hands is left alone", async ({ world }) => {
 	await committed(world.put("hands"));
 });
 
-async function signalWriter({ folder }: TestRepository, name: "SIGKILL" | "SIGSTOP"): Promise<Disposable> {
+async function signalWriter(
+	world: TestRepository,
+	name: "SIGKILL" | "SIGSTOP",
+	command = "fast-import",
+): Promise<Disposable> {
+	const mark = join(world.folder, `signalled-${Math.random()}`);
+	return replaceGit(world, signalledImport(mark, name === "SIGKILL" ? "KILL" : "STOP", command));
+}
+
+async function replaceGit({ folder }: TestRepository, script: string): Promise<Disposable> {
 	const { PATH } = process.env;
-	const mark = join(folder, `signalled-${Math.random()}`);
-	const script = signalledImport(mark, name === "SIGKILL" ? "KILL" : "STOP");
 	process.env.PATH = `${await otherGit(folder, script)}:${PATH}`;
 	return {
 		[Symbol.dispose]: () => {
@@ -286,6 +293,47 @@ for (const [command, send] of [
 	});
 }
 
+test("a git that dies while an unchanged change for review is answered is replaced, and no sender notices", async ({
+	world,
+}) => {
+	const review = { review: true };
+	const commit = await committed(world.put("unchanged", "waits", review));
+	let dying: Disposable | undefined;
+	const edits = async (now: Reader) => {
+		await now.read("unchanged");
+		if (dying) return [];
+		dying = await signalWriter(world, "SIGKILL", "cat-file");
+		signal(world, "cat-file", "SIGKILL");
+		return [];
+	};
+	const outcome = await world.store.change(edits, metaOf("unchanged", review));
+	dying?.[Symbol.dispose]();
+	assert.equal(outcome, { commit, changed: false, branch: "register/unchanged" });
+});
+
+test("a git that is killed while it moves the branch leaves no pack that repacks leave out", async ({
+	world,
+}) => {
+	await world.restart({ lockMs: 30 });
+	const [hooks, mark] = [join(world.path, "hooks"), join(world.folder, "killed")];
+	const hook = join(hooks, "reference-transaction");
+	await mkdir(hooks, { recursive: true });
+	await writeFile(hook, `#!/bin/sh\n[ -e '${mark}' ] || { : > '${mark}'; kill -9 $PPID; }\n`, {
+		mode: 0o755,
+	});
+	for (let round = 0; round < 3; round += 1) {
+		await committed(world.put("kept", `round ${round}`));
+		assert.ok(existsSync(mark), "one was killed");
+		await rm(mark);
+	}
+	await rm(hook);
+	const names = await readdir(join(world.path, "objects/pack"));
+	assert.equal(
+		names.filter((name) => name.endsWith(".keep")),
+		[],
+	);
+});
+
 test("a push between the judging of a change and its commit is kept, and the change is judged again", async (scene) => {
 	const { world } = scene;
 	const judgedOn: (string | undefined)[] = [];
@@ -312,6 +360,11 @@ test("an end comes although git hangs, and those who wait are refused", async ({
 	assert.instance(await outcomeOf(world.put("process", "late")), StoreBusy);
 	await eventually(() => descendantsWith(process.pid, world.folder).length === 0);
 	await world.restart();
+});
+
+test("a git that is too old is a start that says so", async ({ world }) => {
+	using _ = await replaceGit(world, 'echo "git version 2.35.9"');
+	assert.match(String(await outcomeOf(openEmpty(world.folder))), "2.36 or newer, not git version 2.35.9");
 });
 
 test("a start keeps everything, and removes what a killed writer left", async ({ world }) => {

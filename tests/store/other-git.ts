@@ -14,10 +14,10 @@ export async function otherGit(folder: string, script: string | null): Promise<s
 	return bin;
 }
 
-/** The script of a git whose first fast-import gets a signal. @param mark a file that does not exist yet */
-export function signalledImport(mark: string, signal: "KILL" | "STOP"): string {
+/** The script of a git whose first fast-import, or another command, gets a signal. @param mark a file that does not exist yet */
+export function signalledImport(mark: string, signal: "KILL" | "STOP", command = "fast-import"): string {
 	return `case " $* " in
-*" fast-import "*) [ -e '${mark}' ] || { : > '${mark}'; kill -${signal} $$; };;
+*" ${command} "*) [ -e '${mark}' ] || { : > '${mark}'; kill -${signal} $$; };;
 esac
 exec "$git" "$@"`;
 }
