@@ -13,6 +13,7 @@ import {
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import pLimit from "p-limit";
 import type { Fragment } from "../registry/targets/facts.ts";
 import { targetNames, targetOf } from "../registry/targets/table.ts";
 import { etagOf } from "../store/hashes.ts";
@@ -78,12 +79,19 @@ export function openFolder(out: string, slots: readonly Slot[]) {
 /** Half the time of `node:fs/promises`. */
 const read = promisify(readFile);
 
+/** For all requests together: one connection may ask for many files, and a process may have 1,024 open. */
+const readLimit = pLimit(64);
+
 /**
  * Null if it is missing, empty or cannot be read. Asynchronous: while a disk does not answer, `/healthz` and what is in
  * memory do.
+ * @throws {Error} if too many files are open: that says nothing about this one
  */
 export async function readFragmentFile(path: string): Promise<Fragment | null> {
-	const body = await read(path).catch(() => null);
+	const body = await readLimit(() => read(path)).catch((error: NodeJS.ErrnoException) => {
+		if (error.code === "EMFILE" || error.code === "ENFILE") throw error;
+		return null;
+	});
 	return body && body.length > 0 ? { body, etag: etagOf(body) } : null;
 }
 

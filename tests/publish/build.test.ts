@@ -1,11 +1,13 @@
+import { execFile } from "node:child_process";
 import { cp, mkdir, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import { lockFolder } from "../../api/service/lock.ts";
 import { placeFile } from "../../publish/place-file.ts";
 import { targetNames, targetOf, targets } from "../../registry/targets/table.ts";
 import { manual, wms } from "../helpers/local.ts";
-import { exits, prints, root, runScript, warns } from "../helpers/process.ts";
+import { cleanEnvironment, exits, prints, root, runScript, warns } from "../helpers/process.ts";
 import { filesIn, freshSuite, temporaryFolder, writeFiles } from "../helpers/world.ts";
 
 let folder: string;
@@ -89,6 +91,20 @@ test("readers have a file whole, and a file that cannot take its place leaves no
 	assert.throws(() => place("text", "taken"), /EISDIR/);
 	assert.equal([place(null), place(null)], ["removed", "absent"]);
 	assert.equal([await readdir(out), (await readdir(folder)).sort()], [["taken"], ["layers", "out"]]);
+});
+
+test("a thousand reads of a file at once are answered; if no file can be opened, that is not a missing one", async () => {
+	writeFiles(out, { one: "text" });
+	const script = `import { openSync } from "node:fs";
+		import { readFragmentFile } from "${join(root, "publish/place-file.ts")}";
+		const path = "${join(out, "one")}";
+		const read = () => readFragmentFile(path).then((fragment) => String(fragment?.body), ({ code }) => code);
+		console.log(...new Set(await Promise.all(Array.from({ length: 1_000 }, read))));
+		try { for (;;) openSync(path); } catch { console.log(await read()); }`;
+	const words = ["--import", "tsx", "--input-type=module", "--eval", script];
+	const limited = ["-c", 'ulimit -n 128 && exec "$@"', "sh", process.execPath, ...words];
+	const { stdout } = await promisify(execFile)("sh", limited, { cwd: root, env: cleanEnvironment({}) });
+	assert.is(stdout, "text\nEMFILE\n");
 });
 
 test("TARGETS chooses what is built; what an earlier build had of the others goes", async () => {
