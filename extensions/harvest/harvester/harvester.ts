@@ -24,7 +24,7 @@ interface HarvesterOptions extends Schedule {
 	store: Store;
 	harvest: HarvestLayer;
 	log: Log;
-	/** Called after each layer, harvested or not, before the next layer of the same host. */
+	/** Called before the next layer of the same host, unless the harvest throws, the layer is gone, or the service ends. */
 	check?: (smallkey: string, ...layer: Parameters<HarvestLayer>) => Promise<void>;
 	/** Until then each layer is harvested once a day: its description may follow earlier rules. */
 	againUntilMs?: number;

@@ -74,6 +74,19 @@ async function againUntil(dataDir: string, nowMs: number, log: Log): Promise<num
 	return untilMs;
 }
 
+/** A process that cannot start has the same error for each layer and each retry. */
+function withoutRepeats(log: Log): Log {
+	let last: unknown = null;
+	return {
+		info: (fields) => log.info(fields),
+		warn: (text) => log.warn(text),
+		error: (error) => {
+			if (error !== last) log.error(error);
+			last = error;
+		},
+	};
+}
+
 export interface HarvestService {
 	notify?: ((notice: Notice) => unknown) | undefined;
 }
@@ -90,7 +103,8 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 		module: new URL("./child.ts", import.meta.url),
 		environment: childEnvironment(configuration),
 	});
-	const common = { store, now, log, timers: systemTimers, allKeys: smallkeys, everyMs: harvest.every };
+	const schedule = { now, timers: systemTimers, allKeys: smallkeys, everyMs: harvest.every };
+	const common = { ...schedule, store, log: withoutRepeats(log) };
 	const { check, lastCheckOf, ...watcher } = createWatcher({
 		...{ ...common, notify, watch: child.watch },
 		readHealth: () => readHealth(repository),

@@ -5,7 +5,7 @@ import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { langs } from "../../../registry/smallkey.ts";
 import { lowerPriority } from "../../../store/git/commands/run.ts";
-import { findingOf, type Harvested } from "../finding.ts";
+import { findingOf, type Harvested, quote } from "../finding.ts";
 
 /** Of all requests for one layer. */
 export const maxLayerMs = 300_000;
@@ -13,7 +13,7 @@ export const maxLayerMs = 300_000;
 const processLimits = {
 	/** A valid answer of 5 MB is far below. */
 	maxHeapMb: 256,
-	/** Of one layer: more than the process gives its own requests. */
+	/** Of the start, and of one layer: more than the process gives its own requests. */
 	timeoutMs: maxLayerMs + 10_000,
 	/** Then its memory is freed. */
 	idleMs: 10_000,
@@ -21,6 +21,9 @@ const processLimits = {
 
 /** Readers and publishers come first. */
 const niceness = 10;
+
+/** Characters of standard error. The reason why a process does not start is among the first. */
+const maxComplaint = 10_000;
 
 export interface Order {
 	id: number;
@@ -55,7 +58,7 @@ function startProcess({ module, environment, limits }: ProcessOptions) {
 			...["--import", import.meta.resolve("tsx")],
 		],
 		serialization: "advanced",
-		stdio: ["ignore", "ignore", "ignore", "ipc"],
+		stdio: ["ignore", "ignore", "pipe", "ipc"],
 		env: environment,
 	});
 	if (child.pid !== undefined) lowerPriority(child.pid, niceness);
@@ -67,15 +70,27 @@ function startProcess({ module, environment, limits }: ProcessOptions) {
 		child.kill("SIGKILL");
 	}
 
+	let complaint = "";
+	child.stderr?.on("data", (data: Buffer) => {
+		complaint = (complaint + data).slice(0, maxComplaint);
+	});
 	const ready = new Promise((resolve, reject) => {
 		child.once("message", resolve);
 		child.on("error", reject);
-		child.once("exit", (code, signal) => reject(new Error(`the harvest's process ended: ${signal ?? code}`)));
+		child.once("close", (code, signal) => {
+			const reason = [signal ?? code, ...reasonIn(complaint)].join(": ");
+			reject(new Error(`the harvest's process ended: ${reason}`));
+		});
 	});
+	const starting = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+	const stopWaiting = () => clearTimeout(starting);
+	ready.then(stopWaiting, stopWaiting);
 	child.on("message", ({ id, result }: Report) => waiting.get(id)?.(result));
 	child.on("exit", (_code, signal) => {
 		// V8 aborts without memory.
 		end(signal === "SIGABRT" ? causeOf("memory", maxHeapMb) : causeOf("process-ended"));
+		// A process that it has started may keep standard error open, and delay `close`.
+		setTimeout(() => child.stderr?.destroy(), 1_000).unref();
 	});
 
 	/** Rejects if the process does not start. */
@@ -96,6 +111,12 @@ function startProcess({ module, environment, limits }: ProcessOptions) {
 	return { child, waiting, run };
 }
 
+/** The first line of an uncaught error, or nothing. An address loses its user name and password. */
+function reasonIn(complaint: string): string[] {
+	const [line = ""] = /^\w*Error\b.*/m.exec(complaint) ?? [];
+	return line === "" ? [] : [quote(line.replace(/\/\/[^\s/]*@/g, "//"))];
+}
+
 /**
  * Harvests in a process, which exists only while there is work. If it ends or hangs, each of its layers is harvested
  * again, alone: a layer that ends the process then, too, gets the finding.
@@ -107,16 +128,21 @@ export function createHarvestProcess(options: ProcessOptions) {
 	let shared: Process | null = null;
 	let single: Process | null = null;
 	let idle: NodeJS.Timeout | undefined;
+	/** Of the last start, if it failed. */
+	let failure: Error | null = null;
 
 	async function runShared(order: Omit<Order, "id">) {
 		clearTimeout(idle);
 		// A process that was ended stays connected until its `exit`.
 		if (!shared?.child.connected || shared.child.killed) shared = startProcess(options);
 		const { run, child, waiting } = shared;
-		const result = await run(order).catch((error) => {
+		const result = await run(order).catch((error: Error) => {
 			if (shared?.child === child) shared = null;
-			throw error;
+			// The next layers may fail for the same reason: it is the same error, so that it can be logged once.
+			if (failure?.message !== error.message) failure = error;
+			throw failure;
 		});
+		failure = null;
 		clearTimeout(idle);
 		if (waiting.size === 0) idle = setTimeout(() => child.kill("SIGKILL"), idleMs);
 		return result;

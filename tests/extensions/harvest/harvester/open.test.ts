@@ -49,4 +49,33 @@ test("a service harvests in a process of its own, commits what it finds, and sto
 	await local.end();
 });
 
+test("a process that cannot start is logged once for all layers, with the reason", async () => {
+	const local = await Local.open();
+	const registration = JSON.stringify(featureAt("https://maps.example/rest/services/a/MapServer/1"));
+	for (const smallkey of ["first", "second"]) {
+		local.now += 1000;
+		await local.put(smallkey, registration);
+	}
+	const configuration = readConfiguration({ DATA_DIR: local.folder }, readHarvest);
+	const errors: Error[] = [];
+	const { layer, close } = await startHarvest({
+		configuration: { ...configuration, publicUrl: "nowhere" },
+		...{ store: local.store, log: logTo(errors), observe: () => undefined },
+		...{ repository: local.repository, now: () => new Date(local.now) },
+		smallkeys: () => local.publication.smallkeys(),
+	} as Partial<RunningService> as RunningService<HarvestSettings>);
+	const stateOf = async (smallkey: string) =>
+		(await layer?.(smallkey, await local.store.read(smallkey)))?.("en").harvest?.state;
+	for (const smallkey of ["first", "second"])
+		await eventually(async () => (await stateOf(smallkey)) === "failed");
+	await close();
+	assert.equal(
+		errors.map(({ message }) => message),
+		[
+			"the harvest's process ended: 1: Error: PUBLIC_URL: must be an http or https address without ? and #, not nowhere",
+		],
+	);
+	await local.end();
+});
+
 test.run();

@@ -55,11 +55,20 @@ test("the process is kept for further layers, and ended when it is idle", async 
 
 test("a process that does not start is no fault of the service that is asked", async () => {
 	using processes = open({}, "none.mjs");
-	for (const path of ["/good", "/good"])
-		assert.is(
-			await processes.harvest(processes.at(path)).catch(({ message }) => message),
-			"the harvest's process ended: 1",
+	const fail = () =>
+		processes.harvest(processes.at("/good")).then(
+			() => new Error("it starts"),
+			(error: Error) => error,
 		);
+	const [first, second] = [await fail(), await fail()];
+	assert.match(first.message, /^the harvest's process ended: 1: Error.*: Cannot find module '.*none\.mjs'/);
+	assert.is(second, first, "so that it can be logged once");
+});
+
+test("a process that starts and is never ready is ended, and its layer tried again later", async () => {
+	using processes = open({ timeoutMs: 500 }, "silent-child.mjs");
+	const ended = await processes.harvest(processes.at("/good")).catch(({ message }) => message);
+	assert.is(ended, "the harvest's process ended: SIGKILL");
 });
 
 test("the end of the service ends a harvest", async () => {
