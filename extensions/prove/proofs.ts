@@ -72,6 +72,9 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 }
 
 class Drawing {
+	/** Names of earlier pictures, which the stored proofs still have. */
+	#replaced: string[] = [];
+
 	constructor(
 		readonly options: ProveRun,
 		readonly proofs: Proofs,
@@ -119,6 +122,8 @@ class Drawing {
 			await browser.close();
 			// A killed run loses only the layers of its last browser.
 			writeProofs(this.options.folder, this.proofs);
+			for (const name of this.#replaced) await rm(join(this.options.folder, name), { force: true });
+			this.#replaced = [];
 		}
 		return { failed, waiting };
 	}
@@ -135,8 +140,7 @@ class Drawing {
 			await mkdir(join(folder, folderOf(smallkey)), { recursive: true });
 			placeFile(folder, name, Buffer.from(bytes));
 		}
-		if (before?.picture !== undefined && before.picture !== picture)
-			await rm(join(folder, before.picture), { force: true });
+		if (before?.picture !== undefined && before.picture !== picture) this.#replaced.push(before.picture);
 		const isDrawn = all.every(([, { cause }]) => cause === undefined);
 		this.proofs.set(smallkey, {
 			day,

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
+import type { Io } from "../../../api/configuration.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { placeFile } from "../../../publish/place-file.ts";
 import { descriptionText } from "../../../registry/description.ts";
@@ -13,14 +14,20 @@ import {
 	healthPath,
 	type SickState,
 } from "../../../registry/health.ts";
-import { type CheckedLayer, judgeChange, type LayerFile, namesOf } from "../../../registry/judge.ts";
+import {
+	type CheckedLayer,
+	judgeChange,
+	type LayerFile,
+	namesOf,
+	problemLine,
+} from "../../../registry/judge.ts";
 import { nameOf, type Owners, ownersOf } from "../../../registry/owners.ts";
 import { canonicalText } from "../../../registry/registration.ts";
 import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../../../scripts/validate.ts";
-import { buildOutput } from "../../../site/build/output.ts";
+import { buildFolder } from "../../../site/build/output.ts";
 import { describedFor } from "../../../site/data/entry.ts";
 import { type Proof, type Proofs, proposedFolder } from "../../../site/data/proofs.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
@@ -36,14 +43,16 @@ import { needBrowser, openBrowser, readProve } from "../browser.ts";
 import { runProofs } from "../proofs.ts";
 import { reportHtml, reportOf, serveFolder } from "../report.ts";
 
-/** As they would be. */
-async function readProposed(repository: string, ref: string): Promise<CheckedLayer[]> {
+/** As they would be. Names wrong files, which are not drawn. */
+async function readProposed(repository: string, ref: string, io: Io): Promise<CheckedLayer[]> {
 	const files: LayerFile[] = [];
 	for (const { commit, smallkeys } of await readOpen(repository, ref)) {
 		const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
 		files.push(...(await readEntries(repository, await listTree(repository, commit, paths))));
 	}
-	return [...judgeChange(namesOf(files), files, "stored").layers.values()];
+	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
+	for (const problem of problems) io.warn(plain(problemLine(problem)));
+	return [...layers.values()];
 }
 
 /** Valid layers: of a folder with a wrong file, a build writes nothing. */
@@ -146,7 +155,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 	await withTemporaryFolder("fp-prove-", async (temporary) => {
 		const { layers: stored, owners } = await readLayers(source, io);
 		const isProposed = proposed && "ref" in source;
-		const all = isProposed ? await readProposed(source.repository, source.ref) : stored;
+		const all = isProposed ? await readProposed(source.repository, source.ref, io) : stored;
 		const layers = selectLayers(all, smallkeys).filter(({ smallkey }) => !part || isIn(part, smallkey));
 		io.warn(plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
 		const dist = join(temporary, "dist");
@@ -154,7 +163,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		// with http.
 		const plainSite = { ...environment, SITE: "on", BASE_MAP: undefined, PUBLIC_URL: undefined };
 		await writeLayers(all, temporary);
-		await buildOutput({ folder: join(temporary, "layers") }, dist, plainSite);
+		await buildFolder(join(temporary, "layers"), dist, plainSite);
 		const { address, close } = await serveFolder(dist);
 		const { ask, fetch } = clientsWith(configuration.network);
 		const day = io.now().toISOString().slice(0, 10);

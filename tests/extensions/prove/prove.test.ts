@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -9,9 +10,13 @@ import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
 import { reportHtml, reportOf } from "../../../extensions/prove/report.ts";
 import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
+import { layerPath } from "../../../registry/smallkey.ts";
 import { processIo } from "../../../scripts/main.ts";
 import { type Proof, readProofs } from "../../../site/data/proofs.ts";
-import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
+import { type Proposal, writeProposal } from "../../../store/git/review-branches.ts";
+import { wms } from "../../helpers/handlers.ts";
+import { runScript, warns } from "../../helpers/process.ts";
+import { Repository, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 
 interface Scene {
 	layers: CheckedLayer[];
@@ -84,6 +89,42 @@ test("an interrupted run continues where it ended, and a removed layer is forgot
 	const files = await readdir(scene.folder, { recursive: true });
 	const pictures = files.filter((name) => name.endsWith(".webp"));
 	assert.equal(pictures, [second.get("nacei-2")?.picture], "and so are their pictures");
+});
+
+test("a run that is killed while it draws has removed no picture that the stored proofs name", async (scene) => {
+	const keys = ["nacei-1", "nacei-2"];
+	await proveWithout(scene, keys, async () => drawn);
+	const kept: boolean[] = [];
+	const draw: ProveRun["draw"] = async () => {
+		for (const { picture = "" } of (await readProofs(scene.folder)).values())
+			kept.push(existsSync(join(scene.folder, picture)));
+		return { ...drawn, picture: new Uint8Array(600).fill(1) };
+	};
+	await proveWithout(scene, keys, draw, { isAgain: true });
+	assert.equal([...new Set(kept)], [true]);
+	const files = await readdir(scene.folder, { recursive: true });
+	assert.is(
+		files.filter((name) => name.endsWith(".webp")).length,
+		2,
+		"the earlier ones are removed at the end",
+	);
+});
+
+test("a wrong file of a repair that waits is named, and not drawn", async (scene) => {
+	using repository = new Repository({ [layerPath("moved")]: wms("moved") });
+	const proposal: Proposal = {
+		...{ branch: "repair/moved", smallkeys: ["moved"], sure: "same", choices: [], subject: "repair moved" },
+		...{ text: "", markdown: "", evidence: [], edits: [{ path: layerPath("moved"), text: "{}" }] },
+	};
+	await writeProposal(repository.path, "main", proposal, undefined, new Date("2026-03-04T12:00:00Z"));
+	const words = ["--repo", repository.path, "--proposed", "--out", scene.folder];
+	// Without a layer to draw, no browser is started.
+	const ended = await warns(
+		runScript("prove", words, { BROWSER_PATH: process.execPath, DATA_DIR: scene.folder }),
+		0,
+		`${layerPath("moved")}: /version: `,
+	);
+	assert.match(ended.stdout, "0 of 0 layers draw, 0 not checked yet");
 });
 
 test("a layer that crashes the browser is reported as not drawn, and all others are drawn", async (scene) => {
