@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
@@ -78,6 +78,17 @@ test("only what changed is written; files of removed layers go with their copies
 	assert.match(after.get("v0.9/doc/en/canvec")?.text ?? "", "changed");
 	assert.is(after.get("v0.9/doc/en/railway")?.text, before.get("v0.9/doc/en/railway")?.text);
 	assert.equal(after.get("v0.9/doc/en/ozone"), before.get("v0.9/doc/en/ozone"));
+});
+
+test("a build of the same layers compares no files, and --fresh compares all", async () => {
+	await build();
+	const path = join(out, "v0.9/doc/en/nhn");
+	const text = await readFile(path, "utf8");
+	await writeFile(path, "changed by hand");
+	await prints(build(), 0, /^0 written, \d+ unchanged, 0 removed/);
+	assert.is(await readFile(path, "utf8"), "changed by hand");
+	await prints(build({}, "--fresh"), 0, /^1 written, \d+ unchanged, 0 removed/);
+	assert.is(await readFile(path, "utf8"), text);
 });
 
 test("readers have a file whole, and a file that cannot take its place leaves nothing behind", async () => {

@@ -215,6 +215,8 @@ test("too many look-ups of one address are 429 and leave room for others; beyond
 	release();
 	await Promise.all(looks);
 	assert.ok(answers.includes("198.51.100.1 503 7"), "it was looked up");
+	const { cause } = await answerStatus("a", local.context.status, local.context.log);
+	assert.is(cause, "slow", "for the log");
 });
 
 test.run();
