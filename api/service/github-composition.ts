@@ -4,7 +4,7 @@ import { readFragmentFile } from "../../publish/place-file.ts";
 import { slotFolder, slotsOf } from "../../publish/rendered.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { githubStore } from "../../store/github/github-store.ts";
-import { type Store, StoreBusy } from "../../store/store.ts";
+import { type Log, type Store, StoreBusy } from "../../store/store.ts";
 import { serviceLog } from "../node/log.ts";
 import type { Senders } from "../senders.ts";
 import { type Outside, observeCommits, type Service, StartedParts } from "./composition.ts";
@@ -24,7 +24,7 @@ export async function openGithubService(
 	const log = serviceLog;
 	const out = resolve("dist");
 	const fetch = fetchFromGithub(configuration);
-	const watched = watchStore(githubStore({ ...github, fetch, now }), () => performance.now());
+	const watched = watchStore(githubStore({ ...github, fetch, now }), () => performance.now(), log);
 	const parts = new StartedParts(() => watched.state() ?? sendersState());
 	const { observe, lastLook, welcome, close } = parts;
 	const store = observeCommits(watched.store, observe);
@@ -65,7 +65,11 @@ const requestPattern = /(?<=:) [A-Z]+ \/\S*:| to [A-Z]+ \/\S*(?=:)/;
  * After a failure, reading the state probes GitHub from time to time, so that the service becomes ready again
  * without a write. `state`: why the last write or probe failed, in one line; null if it succeeded.
  */
-export function watchStore(store: Store, now: () => number): { store: Store; state: () => string | null } {
+export function watchStore(
+	store: Store,
+	now: () => number,
+	log: Pick<Log, "error">,
+): { store: Store; state: () => string | null } {
 	let problem: string | null = null;
 	let askedMs = Number.NEGATIVE_INFINITY;
 
@@ -85,7 +89,9 @@ export function watchStore(store: Store, now: () => number): { store: Store; sta
 	function state(): string | null {
 		if (problem !== null && now() - askedMs >= probeMs) {
 			askedMs = now();
-			void track(store.keys(probeFolder)).catch(() => undefined);
+			void track(store.keys(probeFolder)).catch((error) => {
+				if (!(error instanceof StoreBusy)) log.error(error);
+			});
 		}
 		return problem;
 	}

@@ -21,10 +21,11 @@ const niceness = 5;
  * the whole history is read once, in the background, after the first look.
  */
 export function openLastCommits(repository: string, log: Log) {
-	const last = new Map<string, string>();
+	let last = new Map<string, string>();
 	let hasBegun = false;
 
 	async function read(range: string, isNewer: boolean): Promise<void> {
+		const noted = last;
 		const changed = new Map<string, string>();
 		let commit = "";
 		const words = [...walk, "--root", "--name-only", "-z", range, "--", "layers"];
@@ -36,7 +37,7 @@ export function openLastCommits(repository: string, log: Log) {
 				if (name?.kind === "registration" && !changed.has(name.smallkey)) changed.set(name.smallkey, commit);
 			}
 		}
-		for (const [smallkey, id] of changed) if (isNewer || !last.has(smallkey)) last.set(smallkey, id);
+		for (const [smallkey, id] of changed) if (isNewer || !noted.has(smallkey)) noted.set(smallkey, id);
 	}
 
 	return {
@@ -47,18 +48,33 @@ export function openLastCommits(repository: string, log: Log) {
 			}
 		},
 
-		async follow(from: string, to: string): Promise<void> {
-			if (hasBegun || last.size > 0) await read(`${from}..${to}`, true);
+		/** @returns false if git failed: they have to be forgotten once the commits are served */
+		async follow(from: string, to: string): Promise<boolean> {
+			if (!hasBegun && last.size === 0) return true;
+			const reading = read(`${from}..${to}`, true).then(() => true);
+			return reading.catch((error) => {
+				log.error(error);
+				return false;
+			});
+		},
+
+		/** Git is asked again. What is still being read may be of an older tip, and is dropped. */
+		forget(): void {
+			last = new Map();
+			hasBegun = false;
 		},
 
 		async find(smallkey: string, tip: string): Promise<string | null> {
-			const noted = last.get(smallkey);
-			if (noted) return noted;
+			const noted = last;
+			const id = noted.get(smallkey);
+			if (id) return id;
 			// Without `--no-patch` git prints the patch of a merge.
 			const words = [...walk, "-1", "--no-patch", tip, "--", layerPath(smallkey)];
 			const commit = await gitText(repository, words, { limitMs });
-			if (!hasBegun) read(tip, false).catch(log.error);
-			hasBegun = true;
+			if (!hasBegun && noted === last) {
+				hasBegun = true;
+				read(tip, false).catch(log.error);
+			}
 			return commit || null;
 		},
 	};
@@ -94,7 +110,7 @@ export function openBranch(
 	catFile: Pick<CatFile, "read">,
 	tip: string,
 	requests: Pick<UsedRequests, "readCommitted">,
-	lastCommits: Pick<ReturnType<typeof openLastCommits>, "follow">,
+	lastCommits: Pick<ReturnType<typeof openLastCommits>, "follow" | "forget">,
 	publishRange: Publish,
 ) {
 	const { repository, log } = base;
@@ -126,8 +142,9 @@ export function openBranch(
 				await measured(base, "push", async () => {
 					const range = await rangeBetween(commit, head);
 					await requests.readCommitted(head);
-					await lastCommits.follow(commit, head);
+					const isNoted = await lastCommits.follow(commit, head);
 					await publish(range);
+					if (!isNoted) lastCommits.forget();
 					report(range);
 				});
 			}

@@ -89,7 +89,7 @@ async function checkVersion(): Promise<void> {
 }
 
 /** git-config(1) */
-const settings: readonly [name: string, value: string][] = [
+const settings: readonly [name: string, ...values: string[]][] = [
 	["core.fsync", "committed"],
 	["core.fsyncmethod", "fsync"],
 	["gc.auto", "0"],
@@ -104,8 +104,8 @@ const settings: readonly [name: string, value: string][] = [
 	["core.hookspath", "hooks"],
 	// A push stays one pack: loose objects are spread over folders that are not synced.
 	["receive.unpacklimit", "1"],
-	// A pushed refs/replace/* would change what every git reads.
-	["transfer.hiderefs", "refs/replace"],
+	// Only branches, also without the hook: a pushed refs/replace/* would change what every git reads.
+	["transfer.hiderefs", "refs", "!refs/heads"],
 ];
 
 /** Without the hook, git refuses all forced pushes and deletions; the hook refuses those of the service's branches. */
@@ -114,9 +114,11 @@ const guarded = ["receive.denydeletes", "receive.denynonfastforwards"];
 async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
 	const present = (await gitText(repository, ["config", "--local", "--list", "-z"])).split("\0");
 	const refusals = guarded.map((name) => [name, String(!isGuarded)] as const);
-	for (const [name, value] of [...settings, ...refusals]) {
-		const last = present.findLast((record) => record.startsWith(`${name}\n`));
-		if (last !== `${name}\n${value}`) await runGit(repository, ["config", "--replace-all", name, value]);
+	for (const [name, ...values] of [...settings, ...refusals]) {
+		const records = present.filter((record) => record.startsWith(`${name}\n`));
+		if (String(records) === String(values.map((value) => `${name}\n${value}`))) continue;
+		for (const [index, value] of values.entries())
+			await runGit(repository, ["config", index === 0 ? "--replace-all" : "--add", name, value]);
 	}
 }
 

@@ -15,7 +15,7 @@ import type { StoreBase } from "./writer.ts";
 const minuteMs = 60_000;
 const maxRanges = 64;
 
-/** `<request> <method> <outcome> <time>`, where `?`, in 0.1.0 nothing, is an unknown method; `forgotten <fromMs> <toMs>`; or `head <commit>`. */
+/** `<request> <method> <outcome> <time>`, where `?` (earlier versions: nothing) is an unknown method; `forgotten <fromMs> <toMs>`; or `head <commit>`. */
 const linePattern = /^(?:(\w{64}) (\S*) (\w+) (\d+)|forgotten (-?\d+) (-?\d+)|head (\w{40,64}))$/;
 
 export type UsedRequests = Awaited<ReturnType<typeof openUsedRequests>>;

@@ -149,7 +149,7 @@ test("a repeat of a request whose method is not known is answered like the first
 	assert.is(await change(), commit);
 });
 
-test("a request that 0.1.0 has noted without a method stays used", async ({ world }) => {
+test("a request that an earlier version has noted without a method stays used", async ({ world }) => {
 	const request = newRequest();
 	await isUsed(world, "one", { request });
 	const first = await world.tip();

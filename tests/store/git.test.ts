@@ -186,6 +186,23 @@ test("a change that changes nothing is answered with the last commit of its laye
 	assert.is(await world.store.lastCommit("none"), null);
 });
 
+test("a push is served although git cannot list its commits, and last commits are asked for again", async (scene) => {
+	const { world } = scene;
+	const nothing = () => committed(world.store.change(async () => [], metaOf("listed")));
+	const first = await committed(world.put("listed", "first"));
+	const second = await committed(world.put("listed", "second"));
+	assert.is(await nothing(), second);
+	world.log.length = 0;
+	const pushed = await world.commit("revert", `${first}^{tree}`);
+	{
+		using _ = await replaceGit(world, failing("--name-only"));
+		await committed(world.store.change(async () => [], metaOf("other")));
+		assert.equal([world.store.tip, world.store.state()], [pushed, null]);
+	}
+	assert.match(world.log.join("\n"), "git log: no list of commits");
+	assert.is(await nothing(), pushed);
+});
+
 test("a branch that has gone back is not followed, and nothing is written on it", async ({ world }) => {
 	const served = await committed(world.put("back"));
 	await world.git("update-ref", "refs/heads/main", `${served}^`);
@@ -240,6 +257,10 @@ async function signalWriter(
 ): Promise<Disposable> {
 	const mark = join(world.folder, `signalled-${Math.random()}`);
 	return replaceGit(world, signalledImport(mark, name === "SIGKILL" ? "KILL" : "STOP", command));
+}
+
+function failing(word: string): string {
+	return `case " $* " in *" ${word} "*) echo "no list of commits" >&2; exit 1;; esac\nexec "$git" "$@"`;
 }
 
 async function replaceGit({ folder }: TestRepository, script: string): Promise<Disposable> {

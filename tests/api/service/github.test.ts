@@ -47,26 +47,35 @@ test("a signed PUT is a commit on the branch, a sender under review gets a pull 
 });
 
 test("GitHub's silence is named, and GitHub is asked again before the next write", async () => {
-	let [isDown, asked, nowMs] = [false, 0, 0];
+	let [asked, nowMs] = [0, 0];
+	let fault: Error | null = null;
+	const logged: unknown[] = [];
 	const ask = async () => {
 		asked += 1;
-		if (isDown) throw new StoreBusy("github", 5, "GitHub: GET /: 502");
+		if (fault) throw fault;
 	};
 	const change = () => ask().then(() => ({ commit: "c", changed: true }));
-	const watched = watchStore({ ...memoryStore(), keys: () => ask().then(() => []), change }, () => nowMs);
+	const store = { ...memoryStore(), keys: () => ask().then(() => []), change };
+	const watched = watchStore(store, () => nowMs, { error: (error) => logged.push(error) });
 	const write = () => watched.store.change(async () => [], metaOf("k"));
 	await write();
 	assert.is(watched.state(), null);
-	isDown = true;
+	fault = new StoreBusy("github", 5, "GitHub: GET /: 502");
 	const refused = await write().catch((error: Error) => error.message);
 	assert.is(refused, "GitHub: GET /: 502");
 	assert.is(watched.state(), "GitHub: 502");
 	assert.is(asked, 2, "not asked again at once");
-	isDown = false;
+	assert.equal(logged, []);
+	fault = new Error("GitHub: GET /: 401");
 	nowMs = 30_000;
 	assert.is(watched.state(), "GitHub: 502");
+	await eventually(() => watched.state() === "GitHub fails: see the log");
+	assert.equal(logged, [fault]);
+	fault = null;
+	nowMs = 60_000;
+	assert.is(watched.state(), "GitHub fails: see the log");
 	await eventually(() => watched.state() === null);
-	assert.is(asked, 3);
+	assert.is(asked, 4);
 });
 
 test.run();

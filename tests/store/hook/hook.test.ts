@@ -322,6 +322,22 @@ test("with the hook git's own refusals go, and without it they come back", async
 	assert.is(await settings(), "receive.denydeletes true\nreceive.denynonfastforwards true");
 });
 
+test("without the hook, too, only branches may be pushed, and nothing else is stored", async () => {
+	await using local = await Local.open({ files, guard: unguarded });
+	await using pusher = await Pusher.of(local.repository);
+	await local.git("config", "--replace-all", "transfer.hiderefs", "refs/replace");
+	await local.restart();
+	await pusher.clone.commit({ [two]: wms("two") });
+	const before = await local.state();
+	for (const ref of ["refs/tags/x", "refs/notes/x", "refs/pending", `refs/replace/${"1".repeat(40)}`]) {
+		const { isAccepted, screen } = await pusher.push(`HEAD:${ref}`);
+		assert.is(isAccepted, false, ref);
+		assert.match(screen, "deny updating a hidden ref");
+		assert.is(await local.state(), before);
+	}
+	assert.ok((await pusher.push()).isAccepted);
+});
+
 test.run();
 
 const install = freshSuite("putting the hook in place", async (use) => {
