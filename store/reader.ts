@@ -4,7 +4,7 @@ import { blobId } from "./hashes.ts";
 import type { Edit, Layer, LayerIds, Reader, Refusal } from "./store.ts";
 
 export interface FileEntry {
-	/** Git's: `100644` or `100755` for a plain file. */
+	/** Git's: `100644` or `100755` for a plain file; old commits have other rights, such as `100664`. */
 	mode: string;
 	id: string;
 }
@@ -93,7 +93,7 @@ function noteSpelling(all: Map<string, Set<string>> | undefined, name: string, i
 
 /** The kind of file that a mode of git means. Only plain files can be layers. */
 export function kindOfMode(mode: string): "file" | "symlink" | "other" {
-	if (mode === "100644" || mode === "100755") return "file";
+	if (/^100[0-7]{3}$/.test(mode)) return "file";
 	return mode === "120000" ? "symlink" : "other";
 }
 

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
 import type { CommitRange } from "../../store/git/branch.ts";
+import { runGit } from "../../store/git/commands/run.ts";
 import { syncPath } from "../../store/git/writer.ts";
 import { isRefusal, type Reader, StoreBusy, serviceIdentity } from "../../store/store.ts";
 import { wms } from "../helpers/local.ts";
@@ -201,6 +202,33 @@ test("a push is served although git cannot list its commits, and last commits ar
 	}
 	assert.match(world.log.join("\n"), "git log: no list of commits");
 	assert.is(await nothing(), pushed);
+});
+
+test("a layer whose file has an old mode of git is stored", async ({ world }) => {
+	const before = await world.tip();
+	const write = async (type: string, content: string | Buffer) =>
+		(
+			await runGit(world.path, ["hash-object", "-w", "--literally", "-t", type, "--stdin"], {
+				input: content,
+			})
+		)
+			.toString()
+			.trim();
+	let id = await write("blob", wms("old"));
+	// git-mktree(1) would write 100644.
+	for (const entry of ["100664 oldmode.json", "40000 ol", "40000 layers"])
+		id = await write("tree", Buffer.concat([Buffer.from(`${entry}\0`), Buffer.from(id, "hex")]));
+	const commit = await world.commit("as git once wrote it", id);
+	let layer: unknown = null;
+	const edits = async (now: Reader) => {
+		layer = await now.read("oldmode");
+		return [];
+	};
+	assert.is(await committed(world.store.change(edits, metaOf("oldmode"))), commit);
+	assert.equal(layer, { registration: wms("old"), description: null });
+	const { kind } = (await world.store.branch.readerAt(commit).file(layerPath("oldmode"))) ?? {};
+	assert.is(kind, "file");
+	await world.commit("back", `${before}^{tree}`);
 });
 
 test("a branch that has gone back is not followed, and nothing is written on it", async ({ world }) => {

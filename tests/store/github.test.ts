@@ -148,6 +148,17 @@ test("a large change is one commit of a tree in portions, smaller ones where Git
 	for (const at of [0, 129]) assert.is(await peer.file(edits[at]?.path ?? ""), "1\n");
 });
 
+test("a tree has at most a megabyte of text, and a larger text is alone in its tree", async ({ peer }) => {
+	const sizes = [600_000, 200_000, 200_000, 300_000, 100_000];
+	const edits = sizes.map((size, at) => ({ path: layerPath(`by${at}x`), text: `${"x".repeat(size)}\n` }));
+	const meta = metaOf("bytes", { smallkey: null, request: null });
+	const before = (await peer.commits()).length;
+	const requests = await requestsOf(peer, () => peer.store().change(async () => edits, meta));
+	assert.is(requests.filter((request) => request === "POST /git/trees").length, 3);
+	assert.is((await peer.commits()).length, before + 1);
+	for (const { path, text } of edits) assert.is(await peer.file(path), text);
+});
+
 test("changes for which no time is left follow in a later batch, and do not hold up those before them", async ({
 	peer,
 }) => {
