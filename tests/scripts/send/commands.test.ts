@@ -449,6 +449,26 @@ test("an answer that is endless ends with an error", async (scene) => {
 	await warns(run(scene, "remove", ["my-layer"]), 2, `${where}: answers with more than 1,000,000 bytes\n`);
 });
 
+test("an answer that does not end within two minutes ends with an error", async (scene) => {
+	const { setTimeout: startTimer } = globalThis;
+	const limits: (() => void)[] = [];
+	globalThis.setTimeout = ((task: () => void, ms: number, ...values: unknown[]) => {
+		if (ms === 120_000) limits.push(task);
+		return startTimer(task, ms, ...values);
+	}) as typeof setTimeout;
+	scene.respond = (_request, response) => {
+		response.write("{");
+		for (const end of limits.splice(0)) end();
+	};
+	const reason = "/register/my-layer: did not answer completely within 120 s\n";
+	try {
+		await warns(run(scene, "put", ["my-layer", scene.file]), 2, reason);
+		await warns(run(scene, "remove", ["my-layer"]), 2, reason);
+	} finally {
+		globalThis.setTimeout = startTimer;
+	}
+});
+
 test("--dry-run shows what viewers would read, or every problem and what is odd, and sends nothing", async (scene) => {
 	const dry = (key = "my-layer") => run(scene, "put", [key, scene.file, "--dry-run", "--wait", "5"], {});
 	const odd = await prints(
