@@ -36,8 +36,8 @@ export const staticTexts = textsOf({
 	"schema-list": ["schemas", "schémas"],
 	"api-title": ["Interface for programs", "Interface de programmation"],
 	"api-intro": [
-		"All requests that this service answers, with the schemas of their data. The complete document:",
-		"Toutes les requêtes auxquelles ce service répond, et les schémas de leurs données. Le document complet :",
+		"All requests that this service answers, with the schemas of their data.",
+		"Toutes les requêtes auxquelles ce service répond, et les schémas de leurs données.",
 	],
 	signed: ["Signed.", "Requête signée."],
 	parameters: ["Parameters", "Paramètres"],
