@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import * as assert from "uvu/assert";
+import { parseJson } from "../../registry/json.ts";
 import { canonicalText, parseRegistration } from "../../registry/registration.ts";
-import { textsOf } from "../../registry/texts.ts";
+import { pointerOf, textsOf } from "../../registry/texts.ts";
 import { fuzzRuns } from "../helpers/fuzz.ts";
 import { tiles } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";
@@ -74,6 +75,42 @@ test("any text is read or refused with a bounded message, and what is read round
 				const again = parseRegistration(encoder.encode(canonicalText(registration)), "stored");
 				assert.equal(again.registration, registration);
 			}
+		}),
+		{ numRuns: fuzzRuns },
+	);
+});
+
+test("JSON is read as JSON.parse reads it, unless a name is repeated: then every repeat is named", () => {
+	const names = fc.oneof(fc.constantFrom("a", "b", "__proto__", "a/b", "~", ""), fc.string());
+	const lists = fc.array(fc.tuple(names, fc.json()), { maxLength: 8 });
+	fc.assert(
+		fc.property(lists, fc.constantFrom("", " ", "\r\n", "\t"), (members, space) => {
+			const parts = members.map(([name, json]) => `${JSON.stringify(name)}:${space}${json}`);
+			const text = `{${parts.join(`${space},`)}}`;
+			const { value, problems } = parseJson(encoder.encode(text));
+			const repeats = members.filter(
+				([name], index) => members.findIndex(([other]) => other === name) < index,
+			);
+			assert.equal(value, repeats.length > 0 ? null : JSON.parse(text));
+			const named = repeats.map(([name]) => `${pointerOf([name])}: occurs more than once`);
+			assert.equal(textsOf(problems), named);
+		}),
+		{ numRuns: fuzzRuns },
+	);
+});
+
+test("what JSON.parse refuses is refused with its place, and nothing else is", () => {
+	const characters = fc.constantFrom(...'{}[]",:\\/u0 19.eE+-truefalsn\n\r\t\u00a0\u2028\u0001é');
+	const changed = fc.tuple(fc.json(), fc.nat(), characters).map(([json, at, character]) => {
+		const place = at % (json.length + 1);
+		return json.slice(0, place) + character + json.slice(place);
+	});
+	fc.assert(
+		fc.property(fc.oneof(fc.string({ unit: characters }), changed), (text) => {
+			const [problem = ""] = textsOf(parseJson(encoder.encode(text)).problems);
+			const isRefused = /^the document must be JSON: line \d+, column \d+ /.test(problem);
+			if (isRefused) assert.throws(() => JSON.parse(text));
+			else assert.not.throws(() => JSON.parse(text), text);
 		}),
 		{ numRuns: fuzzRuns },
 	);
