@@ -12,6 +12,8 @@ export async function loosen(repository: string): Promise<void> {
 		await runGit(repository, ["unpack-objects", "-q"], { input: await readFile(join(aside, name)) });
 	}
 	await rm(aside, { recursive: true });
+	// Without a graph, a service that is idle would pack the objects again at its start.
+	await runGit(repository, ["commit-graph", "write", "--reachable"]);
 }
 
 export async function objectFile(repository: string, name: string): Promise<string> {
