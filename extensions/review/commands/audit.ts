@@ -64,21 +64,24 @@ async function readHistory(repository: string, paths: readonly string[], nowMs: 
 				if (!first.has(request)) first.set(request, id);
 		}
 	};
-	const list = async (tips: string) => {
+	const list = async (tips: string, path: string) => {
 		const words = ["--topo-order", "--full-history", "--full-diff", "--diff-merges=first-parent"];
-		const range = [...words, "--end-of-options", tips, "--", ...paths];
 		const listed: LoggedCommit[] = [];
-		for await (const commit of readLog(repository, range)) listed.push(commit);
+		for await (const commit of readLog(repository, [...words, "--end-of-options", tips, "--", path]))
+			listed.push(commit);
 		return listed;
 	};
 	const read = async (tips: string): Promise<Commit[]> => {
-		// Each of them walks through the whole history.
-		const [listed] = await Promise.all([list(tips), note(tips)]);
-		return listed.map((logged) => {
+		// Git uses the changed paths of the commit graph for one path only: two take as long as without a graph.
+		const lists = Promise.all(paths.map((path) => list(tips, path)));
+		const [listed] = await Promise.all([lists, note(tips)]);
+		const commits = new Map(listed.flat().map((commit) => [commit.id, commit]));
+		return [...dates.keys()].reverse().flatMap((id) => {
+			const logged = commits.get(id);
+			if (!logged) return [];
 			const files = logged.files.filter(({ path }) => path.startsWith("layers/"));
 			const commit = { ...logged, files };
-			const dateMs = dates.get(commit.id) ?? 0;
-			return { ...commit, dateMs, provenance: judgeProvenance(commit, first) };
+			return { ...commit, dateMs: dates.get(id) ?? 0, provenance: judgeProvenance(commit, first) };
 		});
 	};
 	return { served: await read(servedRef), read };
