@@ -152,12 +152,9 @@ export async function findEarlier(
 ): Promise<CheckedLayer | null> {
 	const paths = [layerPath(smallkey), descriptionPath(smallkey)];
 	const how = [`--max-count=${maxCommits}`, "--format=", "--raw", "--no-abbrev"];
-	// Git uses the changed paths of the commit graph for one path only: two take as long as without a graph.
-	const read = async (path: string) => {
-		const output = await runGit(repository, ["log", ...how, commit, "--", path]);
-		return versionsOf(repository, output.toString("utf8").split("\n").filter(Boolean), path);
-	};
-	const versions = await Promise.all(paths.map(read));
+	const output = await runGit(repository, ["log", ...how, commit, "--", ...paths]);
+	const lines = output.toString("utf8").split("\n").filter(Boolean);
+	const versions = paths.map((path) => versionsOf(repository, lines, path));
 	const [registrations, descriptions] = versions as [Versions, Versions];
 	for await (const file of registrations) {
 		const served = judgeStored([file]).layers.get(smallkey);
