@@ -152,9 +152,12 @@ export async function findEarlier(
 ): Promise<CheckedLayer | null> {
 	const paths = [layerPath(smallkey), descriptionPath(smallkey)];
 	const how = [`--max-count=${maxCommits}`, "--format=", "--raw", "--no-abbrev"];
-	const output = await runGit(repository, ["log", ...how, commit, "--", ...paths]);
-	const lines = output.toString("utf8").split("\n").filter(Boolean);
-	const versions = paths.map((path) => versionsOf(repository, lines, path));
+	// Git uses the changed paths of the commit graph for one path only: two take as long as without a graph.
+	const read = async (path: string) => {
+		const output = await runGit(repository, ["log", ...how, commit, "--", path]);
+		return versionsOf(repository, output.toString("utf8").split("\n").filter(Boolean), path);
+	};
+	const versions = await Promise.all(paths.map(read));
 	const [registrations, descriptions] = versions as [Versions, Versions];
 	for await (const file of registrations) {
 		const served = judgeStored([file]).layers.get(smallkey);
@@ -173,8 +176,7 @@ type Versions = AsyncGenerator<LayerFile>;
 /** Newest first. @param lines of `git log --raw` */
 async function* versionsOf(repository: string, lines: readonly string[], path: string): Versions {
 	for (const line of lines) {
-		const [, mode = "", , id = "", status = "", name] = line.split(/[ \t]/);
-		if (name !== path) continue;
+		const [, mode = "", , id = "", status = ""] = line.split(/[ \t]/);
 		if (status === "D") return;
 		yield* await readEntries(repository, [{ path, mode, id }]);
 	}

@@ -245,7 +245,7 @@ test("an earlier valid text does not replace a layer that was corrected or remov
 	using _git = beforeGit(folder, [`case " $* " in *" --no-abbrev "*) ${wait} ;; esac`]);
 	const waited = async () => (await readFile(log, "utf8").catch(() => "")).length;
 	await local.start();
-	await eventually(async () => (await waited()) === 1);
+	await eventually(async () => (await waited()) > 0);
 	local.now += 1_000;
 	assert.is((await local.put("one", wms("corrected"))).status, 201);
 	assert.is((await local.delete("two")).status, 204);
