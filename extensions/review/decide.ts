@@ -196,8 +196,8 @@ export async function splitRepair(repository: string, review: Review, only: read
 			`--only: ${strange.join(" ")}: not in ${branch}, which has ${repair.smallkeys.join(" ")}`,
 		);
 	if (repair.smallkeys.every((smallkey) => only.includes(smallkey))) return whole;
-	const named = repair.smallkeys.filter((smallkey) => only.includes(smallkey));
-	const chosen = await partOf(repository, repair, named);
+	const smallkeys = repair.smallkeys.filter((smallkey) => only.includes(smallkey));
+	const chosen = await partOf(repository, repair, smallkeys);
 	const others = repair.smallkeys.filter((smallkey) => !only.includes(smallkey));
 	const parts = [chosen, await partOf(repository, repair, others)];
 	const isTaken = parts.some((part) => part.branch === branch);

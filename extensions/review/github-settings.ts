@@ -12,7 +12,7 @@ interface Target {
 	branch: string;
 	/** Reads a path below the repository; null where GitHub answers 404. */
 	get: (path: string) => Promise<Json>;
-	/** @param problem false if there is none @param line the command that sets it right; none where a person has to decide */
+	/** @param problem false if the setting is right @param line the command that sets it right; left out where a person has to decide */
 	check: (what: string, problem: string | false, line?: string) => void;
 }
 

@@ -137,7 +137,7 @@ export function apiHtml(pages: PageSettings, files: ReadonlyMap<string, string>)
 			if (!operation) return [];
 			const { summary = "", description = "", security = [], parameters = [], responses = {} } = operation;
 			const texts = [summary, description].filter(Boolean);
-			const given = [...shared, ...parameters]
+			const declared = [...shared, ...parameters]
 				.map(resolve)
 				.map((parameter) => [parameter.name, parameterText(parameter)]);
 			const answers = Object.entries(responses).map(([status, answer]) => [
@@ -153,7 +153,7 @@ export function apiHtml(pages: PageSettings, files: ReadonlyMap<string, string>)
 			return html`<section>
 <h2 id="${id}"><code>${name}</code></h2>
 <p>${texts.map((text) => (text.endsWith(".") ? text : `${text}.`)).join(" ")} ${security.length > 0 && both("signed")}</p>
-${listOf("parameters", given)}${listOf("answers", answers)}</section>
+${listOf("parameters", declared)}${listOf("answers", answers)}</section>
 `;
 		}),
 	);

@@ -51,7 +51,7 @@ export interface OperatorSettings {
 	 */
 	baseMap: string;
 	baseMapAttribution: string;
-	/** Address of the public repository, such as `https://github.com/owner/name`; empty if there is none. */
+	/** Address of the public repository, such as `https://github.com/owner/name`; empty without `REPOSITORY_URL`. */
 	repository: string;
 	branch: string;
 }

@@ -21,7 +21,7 @@ const linePattern = /^(?:(\w{64}) (\S*) (\w+) (\d+)|forgotten (-?\d+) (-?\d+)|he
 export type UsedRequests = Awaited<ReturnType<typeof openUsedRequests>>;
 
 /**
- * Signed requests that have a final answer: those that changed nothing in a log, which is begun anew each minute; all others
+ * Signed requests that have a final answer. Those that changed nothing are in a log, which is begun anew each minute, all others
  * in the trailers of commits. The times of forgotten requests are kept, so that none can be repeated if the clock is set back.
  */
 export async function openUsedRequests(

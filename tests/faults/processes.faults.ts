@@ -72,8 +72,8 @@ for (const [fault, script] of [
 		world.env.PATH = await otherGit(world.folder, script);
 		await world.refusedStart(/git: must be 2\.36 or newer/);
 		delete world.env.PATH;
-		const seen = { reader: "files of the web server", publisher: "nothing" };
-		noteFault({ section: "processes", fault: `${fault}, at a start`, ...seen });
+		const observation = { reader: "files of the web server", publisher: "nothing" };
+		noteFault({ section: "processes", fault: `${fault}, at a start`, ...observation });
 		await world.start();
 		await world.check();
 	});

@@ -6,7 +6,7 @@ interface Signer {
 	timestamp?: string | undefined;
 }
 
-/** The headers of a request that jstest signs now, or whoever is named. */
+/** The headers of a request, signed now; by default by jstest. */
 export async function signedHeaders(path: string, text: string | Uint8Array, signer: Signer = {}) {
 	const { sender = "jstest", secret = "test_-k", timestamp = new Date().toISOString() } = signer;
 	const body = typeof text === "string" ? new TextEncoder().encode(text) : text;

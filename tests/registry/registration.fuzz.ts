@@ -92,8 +92,8 @@ test("JSON is read as JSON.parse reads it, unless a name is repeated: then every
 				([name], index) => members.findIndex(([other]) => other === name) < index,
 			);
 			assert.equal(value, repeats.length > 0 ? null : JSON.parse(text));
-			const named = repeats.map(([name]) => `${pointerOf([name])}: occurs more than once`);
-			assert.equal(textsOf(problems), named);
+			const texts = repeats.map(([name]) => `${pointerOf([name])}: occurs more than once`);
+			assert.equal(textsOf(problems), texts);
 		}),
 		{ numRuns: fuzzRuns },
 	);

@@ -24,7 +24,7 @@ import { type ClientOptions, createWatchLayer } from "../layer.ts";
 /** `createAsk` bounds the requests. */
 export const layersAtOnce = 64;
 
-/** Wrong files are reported and left out. `owners`: null if nobody is named as one. */
+/** Wrong files are reported and left out. `owners`: null without a valid `layers/owners.json`. */
 export async function readLayers(
 	source: Source,
 	io: Io,
