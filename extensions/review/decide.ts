@@ -98,6 +98,11 @@ function staleReview(branch: string): WrongError {
 	return new WrongError(`${branch}: ${staleText}. Decline it, and ask the sender to send it again`);
 }
 
+/** @throws {WrongError} if the served branch has changed the same layer */
+export async function refuseStale(repository: string, review: Review, base = servedRef): Promise<void> {
+	if (await isStale(repository, review, base)) throw staleReview(review.branch);
+}
+
 /**
  * Merges a review, in the version that was shown, into the served branch, and removes its branch: both, or neither.
  * @returns id of the merge commit
@@ -107,7 +112,7 @@ export async function acceptReview(repository: string, review: Review, reviewer:
 	const { branch, commit } = review;
 	for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
 		const base = await gitText(repository, ["rev-parse", "--verify", servedRef]);
-		if (await isStale(repository, review, base)) throw staleReview(branch);
+		await refuseStale(repository, review, base);
 		const tree = await mergeTrees(repository, base, commit);
 		if (tree === null) throw staleReview(branch);
 		const subject = `accept ${branch}`;
@@ -134,25 +139,25 @@ export async function declineReview(repository: string, review: Review, reviewer
 	const last = await commitTree(repository, reviewer, `${commit}^{tree}`, words, time);
 	const updates = [`update refs/heads/${declined} ${last}`, `delete refs/heads/${branch} ${commit}`];
 	if (await moveReview(repository, review, subject, updates)) return declined;
-	throw new Error(`${branch}: another process holds it: try again`);
+	throw heldReview(branch);
 }
 
-async function updateRefs(repository: string, updates: string[], words: string[] = []): Promise<void> {
-	const input = updates.map((line) => `${line}\n`).join("");
-	await runGit(repository, ["update-ref", ...words, "--stdin"], { input });
+function heldReview(branch: string): Error {
+	return new Error(`${branch}: another process holds it: try again`);
 }
 
 /** @returns whether the refs were moved @throws {WrongError} if the review's branch has moved from its commit */
 async function moveReview(repository: string, review: Review, reason: string, updates: string[]) {
 	const { branch, name, commit } = review;
+	const input = updates.map((line) => `${line}\n`).join("");
 	try {
-		await updateRefs(repository, updates, ["-m", reason]);
+		await runGit(repository, ["update-ref", "-m", reason, "--stdin"], { input });
 		return true;
 	} catch (error) {
 		if (!(error instanceof GitFailure)) throw error;
 	}
-	const there = await gitText(repository, ["for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`]);
-	if (there === commit) return false;
+	const tip = await gitText(repository, ["for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`]);
+	if (tip === commit) return false;
 	throw new WrongError(
 		`${branch}: has changed since ${commit.slice(0, 12)} was shown: npx fragment-publisher review show ${name}`,
 	);
@@ -181,8 +186,8 @@ function commitTree(
  * Splits a repair, so that a decision can be about some of its layers: they get a branch of their own, and the others keep
  * theirs, or get one if it had the name of a chosen layer. Both happen, or neither.
  * @param only null: the whole repair
- * @returns the review of the chosen layers, whose branch `split` makes
- * @throws {Error} if a smallkey is not of this repair
+ * @returns `chosen`: the review of these layers, whose commit has no branch until `split` is called
+ * @throws {Error} if the review is no repair, or has no such smallkey
  */
 export async function splitRepair(repository: string, review: Review, only: readonly string[] | null) {
 	const whole = { chosen: review, split: async () => undefined };
@@ -190,10 +195,10 @@ export async function splitRepair(repository: string, review: Review, only: read
 	const { branch, commit } = review;
 	const repair = (await readOpen(repository, servedRef)).find((open) => open.branch === branch);
 	if (!repair) throw new Error(`--only: ${branch} is no repair`);
-	const strange = only.filter((smallkey) => !repair.smallkeys.includes(smallkey));
-	if (strange.length > 0)
+	const otherKeys = only.filter((smallkey) => !repair.smallkeys.includes(smallkey));
+	if (otherKeys.length > 0)
 		throw new Error(
-			`--only: ${strange.join(" ")}: not in ${branch}, which has ${repair.smallkeys.join(" ")}`,
+			`--only: ${otherKeys.join(" ")}: not in ${branch}, which has ${repair.smallkeys.join(" ")}`,
 		);
 	if (repair.smallkeys.every((smallkey) => only.includes(smallkey))) return whole;
 	const smallkeys = repair.smallkeys.filter((smallkey) => only.includes(smallkey));
@@ -208,7 +213,9 @@ export async function splitRepair(repository: string, review: Review, only: read
 	const lines = isTaken ? updates : [`delete refs/heads/${branch} ${commit}`, ...updates];
 	return {
 		chosen: { ...review, ...chosen, name: chosen.branch },
-		split: () => updateRefs(repository, lines),
+		split: async () => {
+			if (!(await moveReview(repository, review, `split ${branch}`, lines))) throw heldReview(branch);
+		},
 	};
 }
 

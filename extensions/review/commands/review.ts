@@ -31,6 +31,7 @@ import {
 	parseReviewer,
 	refuseChoice,
 	refuseOthers,
+	refuseStale,
 	splitRepair,
 	staleText,
 } from "../decide.ts";
@@ -191,6 +192,8 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 					if (outcome.obstacle !== null && outcome.obstacle !== conflictObstacle)
 						throw new WrongError(`Not accepted: ${outcome.obstacle}`);
 				}
+				// A refusal leaves the repair whole.
+				if (only) await refuseStale(repository, part.chosen);
 				if (shown === undefined) await confirmMerge(chosen, io);
 				await part.split();
 				for (const waiting of chosen) {

@@ -205,21 +205,27 @@ test("a review of many layers is shown as a table, found by its name, and by the
 	await prints(run("audit", "dec-1"), 0, /declined[\s\S]*not yet/);
 });
 
-test("a repair stays whole where its reviewer says no, and one layer of it is accepted alone", async () => {
-	const keys = ["part-1", "part-2"];
+/** @returns id of the repair's commit */
+async function proposeRepair(...keys: string[]): Promise<string> {
 	for (const key of keys) await local.put(key, wms(key));
 	const texts = keys.map((key) => `Layer ${key}\n  moved\n\n`).join("");
 	const trailers = keys.map((key) => `Repairs: ${key}\nEvidence: ${key.at(-1)}\n`).join("");
-	const message = `repair part-1 and 1 other layer\n\n${texts}${trailers}`;
+	const branch = `refs/heads/repair/${keys[0]}`;
+	const message = `repair ${keys[0]} and 1 other layer\n\n${texts}${trailers}`;
 	const edits = keys.map((key) => {
 		const text = wms(`${key}-moved`);
 		return `M 100644 inline ${layerPath(key)}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
 	});
 	const stream = [
-		"commit refs/heads/repair/part-1\ncommitter fragment-publisher <fragment-publisher@sender.invalid> 1 +0000\n",
+		`commit ${branch}\ncommitter fragment-publisher <fragment-publisher@sender.invalid> 1 +0000\n`,
 		`data ${Buffer.byteLength(message)}\n${message}\nfrom refs/heads/main^0\n${edits.join("")}`,
 	];
 	await runGit(local.repository, ["fast-import", "--quiet"], { input: stream.join("") });
+	return local.git("rev-parse", branch);
+}
+
+test("a repair stays whole where its reviewer says no, and one layer of it is accepted alone", async () => {
+	await proposeRepair("part-1", "part-2");
 	const words = ["accept", "repair/part-1", "--only", "part-2"];
 	const refused = await unchanged(() => exits(asTerminal(words, "n"), 1));
 	assert.match(refused.stdout, "part-2: changed");
@@ -230,6 +236,27 @@ test("a repair stays whole where its reviewer says no, and one layer of it is ac
 	const waiting = await local.git("log", "-1", "--format=%(trailers)", "refs/heads/repair/part-1");
 	assert.match(waiting, /^Repairs: part-1\nEvidence: 1$/m);
 	await exits(review("decline", "repair/part-1", "--why", "not this one"), 0);
+});
+
+test("a repair that changes while its reviewer is asked, or after main has changed the layer, is not split", async () => {
+	const id = await proposeRepair("whole-1", "whole-2");
+	const words = ["accept", "repair/whole-1", "--only", "whole-2"];
+	let moved = "";
+	const ask = async () => {
+		await local.git("update-ref", "refs/heads/repair/whole-1", "refs/heads/main");
+		moved = await local.state();
+		return "y";
+	};
+	const error = `repair/whole-1: has changed since ${id.slice(0, 12)} was shown`;
+	await warns(runScript("review", words, { DATA_DIR: local.folder }, { ask }), 1, error);
+	assert.is(await local.state(), moved);
+	await local.git("update-ref", "refs/heads/repair/whole-1", id);
+	local.now += 1_000;
+	await local.put("whole-2", wms("meanwhile"));
+	const stale = "repair/whole-2: the branch main has changed the same layer since";
+	await unchanged(() => warns(review(...words, "--commit", id), 1, stale));
+	await exits(review("decline", "repair/whole-1", "--only", "whole-2", "--why", "late"), 0);
+	assert.match(await local.git("log", "-1", "--format=%(trailers)", "refs/heads/repair/whole-1"), "whole-1");
 });
 
 test("several reviews are accepted after one question, and one with a conflict keeps none of the others", async () => {
