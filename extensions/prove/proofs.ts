@@ -55,11 +55,12 @@ type DrawnLangs = Partial<Record<Lang, Drawn>>;
 export async function runProofs(options: ProveRun): Promise<Proofs> {
 	const { layers, folder, registered, isAgain, day } = options;
 	const proofs = await readProofs(folder);
-	for (const [smallkey, { picture }] of proofs) {
-		if (registered.has(smallkey)) continue;
+	const gone = [...proofs].filter(([smallkey]) => !registered.has(smallkey));
+	for (const [smallkey] of gone) proofs.delete(smallkey);
+	// A killed run leaves no proof whose picture is missing.
+	writeProofs(folder, proofs);
+	for (const [, { picture }] of gone)
 		if (picture !== undefined) await rm(join(folder, picture), { force: true });
-		proofs.delete(smallkey);
-	}
 	const left = layers.filter(({ smallkey }) => isAgain || proofs.get(smallkey)?.day !== day);
 	const bar = progress(left.length, "drawing layers");
 	try {

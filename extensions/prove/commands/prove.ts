@@ -43,7 +43,7 @@ import { needBrowser, openBrowser, readProve } from "../browser.ts";
 import { runProofs } from "../proofs.ts";
 import { reportHtml, reportOf, serveFolder } from "../report.ts";
 
-/** As they would be. Names wrong files, which are not drawn. */
+/** The layers of all waiting repairs, as after their merge. Wrong files are reported and left out. */
 async function readProposed(repository: string, ref: string, io: Io): Promise<CheckedLayer[]> {
 	const files: LayerFile[] = [];
 	for (const { commit, smallkeys } of await readOpen(repository, ref)) {
