@@ -37,7 +37,7 @@ import { type PullState, readState, type StateSource } from "./pull-state.ts";
 /** The check that a ruleset requires. */
 const checkName = "owners";
 
-/** People that one run asks for a review. */
+/** People that one run mentions. */
 const maxAsked = 10;
 
 type Comments = Awaited<ReturnType<typeof readComments>>;
@@ -46,7 +46,7 @@ interface ApprovalRun extends StateSource {
 	/** The owners file of the branch; null if it is missing or invalid. */
 	owners: Owners | null;
 	teams: Teams;
-	isRequesting: boolean;
+	isMentioning: boolean;
 }
 
 /**
@@ -66,7 +66,7 @@ export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<strin
 	const checks = await setCheckRun(github, head.sha, check, author);
 	const comments = await readComments(github, number, author);
 	if (groups.length > 0) await writeComment(github, number, summary, comments);
-	if (run.isRequesting) await askOwners(github, pull, judgement, state.reviewers, comments);
+	if (run.isMentioning) await askOwners(github, pull, judgement, state.reviewers, comments);
 	const conflict = await noteConflict(run, pull, state.isMergeable, comments);
 	const isMerged = state.isMergeable === true && (await mergeApproved(run, pull, judgement, checks, state));
 	return [`${conclusion}: ${title}`, ...(conflict ? [conflict] : []), ...(isMerged ? ["merged"] : [])];
@@ -85,9 +85,9 @@ async function askOwners(
 	const logins = new Set([...mentioned, ...requested]);
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
 	const people = new Map(missing.flatMap(({ canApprove }) => canApprove.map(({ id, login }) => [id, login])));
-	const open = [...people].filter(([id, login]) => !reviewers.has(id) && !logins.has(login.toLowerCase()));
-	const body = askingText(open.slice(0, maxAsked).map(([, login]) => login));
-	if (open.length > 0) await rest.issues.createComment({ ...repo, issue_number: number, body });
+	const unasked = [...people].filter(([id, login]) => !reviewers.has(id) && !logins.has(login.toLowerCase()));
+	const body = askingText(unasked.slice(0, maxAsked).map(([, login]) => login));
+	if (unasked.length > 0) await rest.issues.createComment({ ...repo, issue_number: number, body });
 }
 
 /** GitHub starts no workflow of a pull request that has a conflict. @returns what was done; null if nothing was */

@@ -190,9 +190,9 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 		line
 			.option(
 				"--pulls <json>",
-				"these, as npx fragment-publisher pull-requests prints them; their owners are asked for a review",
+				"these, as npx fragment-publisher pull-requests prints them; their owners are mentioned, unless --all is given",
 			)
-			.option("--all", "all open ones, and of more than 150 each hour another part; no one is asked")
+			.option("--all", "all open ones, and of more than 150 each hour another part; no one is mentioned")
 			.option("--reports <dir>", "post the reports of --pulls as comments, and set the check layers")
 			.option(
 				"--teams <file>",
@@ -216,7 +216,7 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 			withMerge(".", tip, head, async ({ changed, obstacle }) => {
 				return { paths: changed.map(({ path }) => path), obstacle };
 			});
-		const run = { github, base, owners, teams, author, isRequesting: !all, readMerge };
+		const run = { github, base, owners, teams, author, isMentioning: !all, readMerge };
 		if (all) {
 			const unknown = owners ? await unknownOwners(github, owners, teams) : [];
 			// In GitHub Actions these lines become annotations of the file.

@@ -67,7 +67,7 @@ const teamsOf = () => {
 	);
 };
 
-async function judge(isRequesting = true, known = owners, merge?: MergedPaths): Promise<string[]> {
+async function judge(isMentioning = true, known = owners, merge?: MergedPaths): Promise<string[]> {
 	const github = connectToGithub(readConfiguration(peer.env));
 	const lines: string[] = [];
 	for (const pull of await openPulls(github, "main")) {
@@ -80,7 +80,7 @@ async function judge(isRequesting = true, known = owners, merge?: MergedPaths): 
 			owners: known,
 			teams: teamsOf(),
 			author: bot,
-			isRequesting,
+			isMentioning,
 			readMerge,
 		};
 		lines.push(((await judgePull(run, pull)) ?? ["newer"]).join("; "));
