@@ -142,6 +142,7 @@ export function createHarvestProcess(options: ProcessOptions) {
 			if (failure?.message !== error.message) failure = error;
 			throw failure;
 		});
+		// A later failure is news.
 		failure = null;
 		clearTimeout(idle);
 		if (waiting.size === 0) idle = setTimeout(() => child.kill("SIGKILL"), idleMs);

@@ -234,6 +234,7 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 	}
 	const printNotMoved = (what: string, { key, reason, place }: NotMoved, file?: string) =>
 		io.warn(`not moved: ${what}${plain(key)}: ${plain(reason)} (document ${place} of ${file})`);
+	// Arguments of a call have a bound; a dump has none.
 	stored.notMoved = [...notMoved, ...stored.notMoved];
 	for (const layer of stored.notMoved) printNotMoved("", { ...layer, key: layer.key || '""' }, dump);
 	io.print(row(records.length, "documents read"));
@@ -241,8 +242,8 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 	if (senders) {
 		for (const account of senders.notMoved) printNotMoved("sender ", account, sendersDump);
 		const verb = dryRun ? "would be added" : "added";
-		const there = `${senders.same} there already, ${senders.notMoved.length} not moved`;
-		io.print(`\n${counted(senders.added.size, "sender")} ${verb} to ${sendersPath(dataDir)}, ${there}`);
+		const counts = `${senders.same} there already, ${senders.notMoved.length} not moved`;
+		io.print(`\n${counted(senders.added.size, "sender")} ${verb} to ${sendersPath(dataDir)}, ${counts}`);
 	}
 	const left = stored.notMoved.length + (senders?.notMoved.length ?? 0);
 	if (left > 0 && !partial)

@@ -49,20 +49,26 @@ async function readHistory(repository: string, paths: readonly string[], nowMs: 
 	/** Request id → the first commit of the served branch that has it: a later commit has copied it. */
 	const first = new Map<string, string>();
 	const dates = new Map<string, number>();
-	/** Notes the dates, and of the served branch the requests, of all commits of a range, without their changes. */
-	const note = async (tips: string) => {
+	/**
+	 * Notes the dates, and of the served branch the requests, of all commits of a range, without their changes.
+	 * @returns their ids, the newest first
+	 */
+	const note = async (tips: string): Promise<string[]> => {
 		// Without `--encoding=none`, git converts a message by the `encoding` header of its commit.
 		const words = ["log", "--topo-order", "--encoding=none", "-z", "--format=%H %ct %P%n%B"];
 		const output = await runGit(repository, [...words, "--end-of-options", tips, "--"]);
+		const ids: string[] = [];
 		// `<id> <seconds> <parents>`, and the message below; parents first.
 		for (const record of output.toString("utf8").split("\0").filter(Boolean).reverse()) {
 			const end = record.indexOf("\n");
 			const [id = "", seconds, parent = ""] = record.slice(0, end).split(" ");
+			ids.push(id);
 			dates.set(id, believedMs(Number(seconds) * 1_000, dates.get(parent) ?? 0, nowMs));
 			if (tips !== servedRef) continue;
 			for (const request of trailersOf(record.slice(end), "Request"))
 				if (!first.has(request)) first.set(request, id);
 		}
+		return ids.reverse();
 	};
 	const list = async (tips: string, path: string) => {
 		const words = ["--topo-order", "--full-history", "--full-diff", "--diff-merges=first-parent"];
@@ -74,9 +80,9 @@ async function readHistory(repository: string, paths: readonly string[], nowMs: 
 	const read = async (tips: string): Promise<Commit[]> => {
 		// Git uses the changed paths of the commit graph for one path only: two take as long as without a graph.
 		const lists = Promise.all(paths.map((path) => list(tips, path)));
-		const [listed] = await Promise.all([lists, note(tips)]);
+		const [listed, ids] = await Promise.all([lists, note(tips)]);
 		const commits = new Map(listed.flat().map((commit) => [commit.id, commit]));
-		return [...dates.keys()].reverse().flatMap((id) => {
+		return ids.flatMap((id) => {
 			const logged = commits.get(id);
 			if (!logged) return [];
 			const files = logged.files.filter(({ path }) => path.startsWith("layers/"));

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { layerPath } from "../../../registry/smallkey.ts";
+import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { Local, noon, wms } from "../../helpers/local.ts";
 import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
@@ -29,11 +29,15 @@ interface Forgery {
 const service = "fragment-publisher <fragment-publisher@sender.invalid>";
 const jstest = "jstest <jstest@sender.invalid>";
 
-/** Pushes a commit that changes a layer, and says whatever it likes. */
-async function push(smallkey: string, text: string | null, forgery: Forgery): Promise<string> {
+/** Pushes a commit that changes a file of a layer, and says whatever it likes. */
+async function push(
+	smallkey: string,
+	text: string | null,
+	forgery: Forgery,
+	path = layerPath(smallkey),
+): Promise<string> {
 	const { author = jstest, committer = service, encoding, merged, message } = forgery;
 	const { committerMs = noon + 1_000 } = forgery;
-	const path = layerPath(smallkey);
 	const edit =
 		text === null ? `D ${path}\n` : `M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
 	const stream = [
@@ -107,6 +111,12 @@ test("a push is listed as one, its text cannot steer the terminal, and the servi
 	]);
 	for (const text of ["\x1b", "##[error]"]) assert.not.match(stdout, text);
 	await prints(audit("seeded"), 0, "by the service itself: seed 1 files");
+});
+
+test("a commit that changes only a layer's service description is among the layer's changes", async () => {
+	await push("seeded", "{}", { author: eve, message: "describe" }, descriptionPath("seeded"));
+	await prints(audit("seeded"), 0, "by Eve <eve@x>, with a push or a pull request: describe");
+	await push("seeded", null, { message: "describe nothing" }, descriptionPath("seeded"));
 });
 
 test("trailers that the service cannot have written are named as forged, each with its reason", async () => {

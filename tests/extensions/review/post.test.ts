@@ -1,11 +1,12 @@
-import { rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import type { PlannedRequest } from "../../../extensions/review/commands/github.ts";
 import { marker, maxCommentLength } from "../../../extensions/review/comment.ts";
 import { parseReport, type Report } from "../../../extensions/review/report.ts";
 import { exits, root, runScript, warns } from "../../helpers/process.ts";
 import { freshSuite, Repository, temporaryFolder } from "../../helpers/world.ts";
-import { bot, type ReviewPeer, startReviewPeer } from "./approvals/review-peer.ts";
+import { bot, type PeerCheck, type ReviewPeer, startReviewPeer } from "./approvals/review-peer.ts";
 
 const layer = "layers/ab/abc.json";
 const problem = { file: layer, line: 3, text: "/en/layer: is missing" };
@@ -114,6 +115,20 @@ test("a report that no review can have written is refused, and nothing is posted
 	}
 	assert.equal(posted(), []);
 	assert.not.throws(() => parseReport(JSON.stringify(report(`${marker}\nRéseau 😀\n\n- x\n`))));
+});
+
+test("what was planned before a wrong teams file is kept", async () => {
+	await post(`${marker}\nx\n`);
+	const before = posted();
+	await writeFile(join(folder, "review-1.json"), JSON.stringify(report(`${marker}\ny\n`)));
+	await writeFile(join(folder, "teams.json"), '{"@a/b":[{"login":"x"}]}');
+	const plan = join(folder, "plan.json");
+	const run = approvals("--pulls", JSON.stringify([{ number: 1, head }]), "--plan", plan);
+	await warns(run, 2, "--teams: must be the members of each team");
+	const planned: PlannedRequest[] = JSON.parse(await readFile(plan, "utf8"));
+	const check = planned.find(({ path }) => path === "check-runs")?.body as Partial<PeerCheck> | undefined;
+	assert.equal([check?.name, check?.output?.summary], ["layers", `${marker}\ny\n`]);
+	assert.equal(posted(), before);
 });
 
 test("without a token nothing is asked, and no output has the token", async () => {

@@ -59,7 +59,7 @@ test("a process that cannot start is logged once for all layers, with the reason
 	const configuration = readConfiguration({ DATA_DIR: local.folder }, readHarvest);
 	const errors: Error[] = [];
 	const { layer, close } = await startHarvest({
-		configuration: { ...configuration, publicUrl: "nowhere" },
+		configuration: { ...configuration, publicUrl: "ftp://user:secret@nowhere" },
 		...{ store: local.store, log: logTo(errors), observe: () => undefined },
 		...{ repository: local.repository, now: () => new Date(local.now) },
 		smallkeys: () => local.publication.smallkeys(),
@@ -72,7 +72,7 @@ test("a process that cannot start is logged once for all layers, with the reason
 	assert.equal(
 		errors.map(({ message }) => message),
 		[
-			"the harvest's process ended: 1: Error: PUBLIC_URL: must be an http or https address without ? and #, not nowhere",
+			"the harvest's process ended: 1: Error: PUBLIC_URL: must be an http or https address without ? and #, not ftp://nowhere",
 		],
 	);
 	await local.end();
