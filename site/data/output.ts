@@ -88,8 +88,8 @@ function readState(out: string): CatalogueState | null {
 export function readUsable(out: string, options: CatalogueOptions): UsableState | null {
 	const state = readState(out);
 	if (state?.stamp !== catalogueStamp(options)) return null;
-	// The state is written last. No program can set `ctime`, the time of a file's last change (inode(7)). The clock has
-	// ticks of some milliseconds: other programs change no file in the same one.
+	// The state is written last. No program can set `ctime`, the time of a file's last change (inode(7)). A file of
+	// the same tick of the clock counts as untouched: the catalogue wrote most of those.
 	const { mtimeMs } = statSync(statePath(out));
 	const changedMs = (path: string) => statSync(join(out, path), { throwIfNoEntry: false })?.ctimeMs;
 	return { ...state, isUntouched: (path) => (changedMs(path) ?? Infinity) <= mtimeMs };

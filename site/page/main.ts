@@ -57,7 +57,11 @@ async function show(): Promise<void> {
 		view = other;
 		// The page without a script stays until the view is there.
 		if (main.querySelector("noscript")) main.replaceChildren();
-		if (!other) render(warning(t("site-silent")), main);
+		if (!other) {
+			// The same link tries again.
+			openedState = null;
+			render(warning(t("site-silent")), main);
+		}
 	}
 	refresh();
 	if (isOther && before) {

@@ -15,7 +15,7 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /** A text of a kept layer must not keep the document in memory, of which it is a part. */
-export function copied(text: string): string {
+function copied(text: string): string {
 	return decoder.decode(encoder.encode(text));
 }
 

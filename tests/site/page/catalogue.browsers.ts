@@ -231,6 +231,29 @@ test("a view whose script is missing, after a new version, loads the page again,
 	assert.is(requests, 2);
 });
 
+test("a view that cannot be loaded offline leaves the page, and the same link shows it once the page is online", async ({
+	browser,
+	world,
+}) => {
+	// A context of its own: another one may have the view's script in its cache.
+	const { page, context } = await openWindow(browser);
+	await page.goto(world.url("en/"));
+	await page.getByText("44 layers", { exact: true }).waitFor();
+	let loads = 0;
+	page.on("load", () => {
+		loads += 1;
+	});
+	await context.setOffline(true);
+	const draft = page.getByRole("link", { name: "Try a draft" });
+	await draft.click();
+	await page.getByText("This site does not answer").waitFor();
+	await context.setOffline(false);
+	await draft.click();
+	await page.locator("#source").waitFor();
+	assert.is(loads, 0);
+	await context.close();
+});
+
 test("many layers are given to the search in parts, between which the page takes what is typed", async ({
 	browser,
 }) => {
