@@ -13,7 +13,6 @@ import { openCatFile } from "./commands/cat-file.ts";
 import { GroupWriter, type Pending, type StoreContext } from "./groups.ts";
 import { WriteHealth } from "./health.ts";
 import {
-	clearLeftovers,
 	createMaintenance,
 	type Guard,
 	openRepository,
@@ -82,7 +81,7 @@ async function commitSeed(base: StoreBase, edits: Edit[]): Promise<string> {
 }
 
 function storeOf(context: StoreContext) {
-	const { repository, limits, catFile, branch, requests, health, lastCommits } = context;
+	const { limits, catFile, branch, requests, health, lastCommits } = context;
 	const writer = new GroupWriter(context);
 	const maintenance = createMaintenance(context, catFile.renew);
 	let waiting: Pending[] = [];
@@ -146,7 +145,7 @@ function storeOf(context: StoreContext) {
 		try {
 			await branch.follow();
 			if (health.reason !== null) {
-				await clearLeftovers(repository);
+				await maintenance.clear();
 				await writeProbe(context);
 				health.recovered();
 			}

@@ -21,7 +21,6 @@ import type { CatFile, CommitReader } from "./commands/cat-file.ts";
 import { isAncestor } from "./commands/commits.ts";
 import { GitFailure, GitTimeout } from "./commands/run.ts";
 import { DiskTimeout, type WriteHealth } from "./health.ts";
-import { clearLeftovers } from "./repository.ts";
 import { senderOf, waitingSpellings } from "./review-branches.ts";
 import type { UsedRequests } from "./used-requests.ts";
 import { BranchHeld, branchName, GroupImport, measured, type StoreBase } from "./writer.ts";
@@ -93,7 +92,7 @@ export class GroupWriter {
 	}
 
 	async #writeTo(name: string, group: readonly Pending[]): Promise<void> {
-		const { health, catFile, repository } = this.context;
+		const { health, catFile } = this.context;
 		for (let attempt = 1; ; attempt += 1) {
 			try {
 				return await this.#tryTo(name, group);
@@ -110,8 +109,6 @@ export class GroupWriter {
 				if (isLast || [StoreBusy, GitTimeout, DiskTimeout].some((type) => error instanceof type)) throw busy;
 				if (isHeld) continue;
 				void catFile.renew();
-				// The second attempt mostly succeeds, and so no poll would clear them.
-				await clearLeftovers(repository).catch(() => undefined);
 			}
 		}
 	}

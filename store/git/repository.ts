@@ -45,7 +45,7 @@ async function checkRights(repository: string): Promise<void> {
  * Removes what killed git processes left: reports of crashes, incomplete packs, and the `.keep` files that exclude a pack from
  * repacks. No other git of the service may write meanwhile.
  */
-export async function clearLeftovers(repository: string): Promise<void> {
+async function clearLeftovers(repository: string): Promise<void> {
 	const packs = join(repository, "objects", "pack");
 	const remove = (path: string) => rm(path, { force: true });
 	for (const name of await readdir(repository))
@@ -210,7 +210,14 @@ export function createMaintenance(base: StoreBase, after: () => Promise<void>) {
 		const packs = (await readdir(join(objects, "pack"))).filter((name) => name.endsWith(".pack"));
 		// A history may come without a graph, such as from a backup or of an earlier version.
 		const isNew = isIdle && !existsSync(join(objects, "info", "commit-graph"));
-		if (isNew || packs.length >= limits.maxPacks * (isIdle ? 1 : busyFactor)) running = maintain();
+		if (!isNew && packs.length < limits.maxPacks * (isIdle ? 1 : busyFactor)) return;
+		await clear().catch(log.error);
+		running = maintain();
+	}
+
+	/** The files of a repack that runs look like those that a killed one left. */
+	async function clear(): Promise<void> {
+		if (!running) await clearLeftovers(repository);
 	}
 
 	async function close(): Promise<void> {
@@ -218,5 +225,5 @@ export function createMaintenance(base: StoreBase, after: () => Promise<void>) {
 		await running;
 	}
 
-	return { startIfDue, close };
+	return { startIfDue, clear, close };
 }
