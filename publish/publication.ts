@@ -185,10 +185,13 @@ export function openPublication(options: {
 
 	async function load(slot: string, smallkey: string): Promise<Fragment | null> {
 		if (!files.isStale(smallkey)) {
-			const fragment = await readFragmentFile(join(out, slot, smallkey));
+			const fragment = await readFragmentFile(join(out, slot, smallkey)).catch(() => undefined);
 			if (fragment) return { ...fragment, rank: layers.get(smallkey) ?? middleRank };
-			files.mark([smallkey]);
-			files.work();
+			// With too many open files, the file may be right.
+			if (fragment === null) {
+				files.mark([smallkey]);
+				files.work();
+			}
 		}
 		return renderOne(slot, smallkey);
 	}

@@ -25,6 +25,13 @@ function build(env: Record<string, string> = {}, ...words: string[]) {
 	return runScript("build", ["--layers", layers, "--out", out, ...words], { SITE: "off", ...env });
 }
 
+/** @param files how many the process may have open */
+function runLimited(files: number, script: string) {
+	const words = ["--import", "tsx", "--input-type=module", "--eval", script];
+	const limited = ["-c", `ulimit -n ${files} && exec "$@"`, "sh", process.execPath, ...words];
+	return promisify(execFile)("sh", limited, { cwd: root, env: cleanEnvironment({}) });
+}
+
 /** Number of files of a layer that every target can express: one for each target and language. */
 const files = 2 * targets.length;
 
@@ -112,10 +119,26 @@ test("a thousand reads of a file at once are answered; if no file can be opened,
 		const read = () => readFragmentFile(path).then((fragment) => String(fragment?.body), ({ code }) => code);
 		console.log(...new Set(await Promise.all(Array.from({ length: 1_000 }, read))));
 		try { for (;;) openSync(path); } catch { console.log(await read()); }`;
-	const words = ["--import", "tsx", "--input-type=module", "--eval", script];
-	const limited = ["-c", 'ulimit -n 128 && exec "$@"', "sh", process.execPath, ...words];
-	const { stdout } = await promisify(execFile)("sh", limited, { cwd: root, env: cleanEnvironment({}) });
+	const { stdout } = await runLimited(128, script);
 	assert.is(stdout, "text\nEMFILE\n");
+});
+
+test("a layer is rendered from the store while no file can be opened", async () => {
+	const script = `import { closeSync, existsSync, openSync } from "node:fs";
+		import { eventually } from "${join(root, "tests/helpers/wait.ts")}";
+		import { Local, wms } from "${join(root, "tests/helpers/local.ts")}";
+		const local = await Local.open({ files: { "layers/on/one.json": wms("one") } });
+		await eventually(() => existsSync(local.out + "/v0.9/doc/fr/one"));
+		await local.restart();
+		await local.store.read("one");
+		const held = [];
+		try { for (;;) held.push(openSync("/dev/null")); } catch {}
+		const answer = await local.file("v0.9/doc/en", "one").catch(String);
+		for (const file of held) closeSync(file);
+		console.log(answer.body ? new TextDecoder().decode(answer.body) : answer);
+		await local[Symbol.asyncDispose]();`;
+	const { stdout } = await runLimited(160, script);
+	assert.match(stdout, '"layerName":"one"');
 });
 
 test("TARGETS chooses what is built; what an earlier build had of the others goes", async () => {
