@@ -70,12 +70,14 @@ export function openLastCommits(repository: string, log: Log) {
 			if (id) return id;
 			// Without `--no-patch` git prints the patch of a merge.
 			const words = [...walk, "-1", "--no-patch", tip, "--", layerPath(smallkey)];
-			const commit = await gitText(repository, words, { limitMs });
-			if (!hasBegun && noted === last) {
-				hasBegun = true;
-				read(tip, false).catch(log.error);
+			const isFirst = !hasBegun;
+			// From now on pushes are followed: one may come while git looks.
+			hasBegun = true;
+			try {
+				return (await gitText(repository, words, { limitMs })) || null;
+			} finally {
+				if (isFirst && noted === last) read(tip, false).catch(log.error);
 			}
-			return commit || null;
 		},
 	};
 }

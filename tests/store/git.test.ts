@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
-import type { CommitRange } from "../../store/git/branch.ts";
+import { type CommitRange, openLastCommits } from "../../store/git/branch.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { syncPath } from "../../store/git/writer.ts";
 import { isRefusal, type Reader, StoreBusy, serviceIdentity } from "../../store/store.ts";
@@ -12,7 +12,7 @@ import { descendantsWith, signalIfThere } from "../helpers/process.ts";
 import { eventually, gate } from "../helpers/wait.ts";
 import { sharedSuite, temporaryFolder, words } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
-import { committed, openEmpty, TestRepository } from "./git-store.ts";
+import { committed, logTo, openEmpty, TestRepository } from "./git-store.ts";
 import { otherGit, signalledImport } from "./other-git.ts";
 
 const made: string[] = [];
@@ -204,6 +204,24 @@ test("a push is served although git cannot list its commits, and last commits ar
 	assert.is(await nothing(), pushed);
 });
 
+test("while git looks for a last commit, a newer one is noted, or all are forgotten: no old one stays", async (scene) => {
+	const { world } = scene;
+	const first = await committed(world.put("looked", "first"));
+	const second = await committed(world.put("looked", "second"));
+	for (const isFollowed of [true, false]) {
+		const lastCommits = openLastCommits(world.path, logTo([]));
+		const find = () => lastCommits.find("looked", second);
+		const looking = lastCommits.find("looked", first);
+		if (isFollowed) await lastCommits.follow(first, second);
+		else lastCommits.forget();
+		assert.is(await looking, first);
+		assert.is(await find(), second);
+		using _ = await replaceGit(world, failing("--no-patch"));
+		await eventually(() => find().then(Boolean, () => false));
+		assert.is(await find(), second, "the noted one");
+	}
+});
+
 test("a layer whose file has an old mode of git is stored", async ({ world }) => {
 	const before = await world.tip();
 	const write = async (type: string, content: string | Buffer) =>
@@ -363,7 +381,7 @@ test("a git that dies while an unchanged change for review is answered is replac
 test("a git that is killed while it moves the branch leaves no pack that repacks leave out", async ({
 	world,
 }) => {
-	await world.restart({ lockMs: 30 });
+	await world.restart({ lockMs: 30, pollMs: 20, restMs: 0, maxPacks: 2 });
 	const [hooks, mark] = [join(world.path, "hooks"), join(world.folder, "killed")];
 	const hook = join(hooks, "reference-transaction");
 	await mkdir(hooks, { recursive: true });
@@ -376,11 +394,9 @@ test("a git that is killed while it moves the branch leaves no pack that repacks
 		await rm(mark);
 	}
 	await rm(hook);
-	const names = await readdir(join(world.path, "objects/pack"));
-	assert.equal(
-		names.filter((name) => name.endsWith(".keep")),
-		[],
-	);
+	world.store.start();
+	const names = () => readdir(join(world.path, "objects/pack"));
+	await eventually(async () => !(await names()).some((name) => name.endsWith(".keep")));
 });
 
 test("a push between the judging of a change and its commit is kept, and the change is judged again", async (scene) => {
@@ -444,6 +460,30 @@ test("what a full disk left is removed while the store runs, and the reason is n
 	world.sync = syncPath;
 	await eventually(() => world.store.state() === null);
 	await committed(world.put("full"));
+});
+
+test("the files of a repack that runs stay when a change is tried again, and while the disk is full", async (scene) => {
+	const { world } = scene;
+	const [runs, mark] = [join(world.folder, "repack-runs"), join(world.folder, "import-killed")];
+	const waiting = `case " $* " in *" repack "*) : > '${runs}'; exec sleep 600;; esac`;
+	using _ = await replaceGit(world, `${waiting}\n${signalledImport(mark, "KILL")}`);
+	await world.restart({ probeMs: 20, pollMs: 5, restMs: 0, maxPacks: 1 });
+	world.store.start();
+	await eventually(() => existsSync(runs));
+	const file = join(world.path, "objects/pack/.tmp-4711-pack-0.pack");
+	await writeFile(file, "");
+	await committed(world.put("repacked"));
+	assert.ok(existsSync(mark), "git was killed");
+	assert.ok(existsSync(file), "after another attempt");
+	let probes = 0;
+	world.sync = async (path) => {
+		if (path.endsWith("probe")) probes += 1;
+		throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+	};
+	assert.is(((await outcomeOf(world.put("repacked", "again"))) as StoreBusy).code, "disk-full");
+	await eventually(() => probes > 0);
+	assert.ok(existsSync(file), "after a look at the disk");
+	await world.restart();
 });
 
 test("packs are repacked at rest", async ({ world }) => {
