@@ -216,7 +216,7 @@ export async function commitEach(
 	const tips: Tip[] = [head];
 	const isLate = () => tips.at(-1) !== head && !hasTime();
 	for await (const { tree, meta, started } of pMapIterable(steps, writeStep, options)) {
-		if (isLate()) break;
+		if (isLate()) return tips;
 		const tip = tips.at(-1) as Tip;
 		const isSame = tree === tip.tree;
 		tips.push(isSame ? tip : { commit: await commitTree(github, tip.commit, tree, meta, started), tree });

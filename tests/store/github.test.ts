@@ -15,6 +15,7 @@ import {
 	serviceAuthor,
 	usedBefore,
 } from "../../store/store.ts";
+import { eventually } from "../helpers/wait.ts";
 import { sharedSuite } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
 import type { Effect } from "./fault-proxy.ts";
@@ -174,6 +175,38 @@ test("changes for which no time is left follow in a later batch, and do not hold
 	await changes[1]?.catch((error) => assertBusy(error, "github"));
 	await put(store, "after-time", "1\n");
 	assert.is(await peer.file(layerPath("after-time")), "1\n");
+});
+
+test("no commit is begun without time for the move of the branch", async ({ peer }) => {
+	const clock = pausingClock();
+	let [isCommitted, isChecked] = [false, false];
+	const now = () => {
+		isChecked ||= isCommitted;
+		return clock.now();
+	};
+	const committed = (body: unknown) => {
+		isCommitted = true;
+		return body;
+	};
+	fault(peer, "POST", /\/git\/commits$/, { kind: "rewrite", body: committed }, 1);
+	const run = () => eventually(() => isChecked).then(() => clock.sleep(16_000));
+	const body = (text: string) => text.includes("late-tree");
+	peer.proxy.faults.push({
+		method: "POST",
+		path: /trees$/,
+		body,
+		times: 1,
+		effect: { kind: "meanwhile", run },
+	});
+	const store = peer.store({ ...clock, now, limits: { batchMs: 20_000 } });
+	const requests = await requestsOf(peer, () =>
+		Promise.all(["early-tree", "late-tree"].map((key) => put(store, key, "1\n"))),
+	);
+	const moved = requests.findIndex((request) => request.startsWith("PATCH "));
+	const ofBatch = requests.slice(0, moved);
+	assert.is(ofBatch.filter((request) => request === "POST /git/trees").length, 2);
+	assert.is(ofBatch.filter((request) => request === "POST /git/commits").length, 1);
+	assert.is(await peer.file(layerPath("late-tree")), "1\n");
 });
 
 test("an empty repository is an empty catalogue; the first change makes the branch, once", async () => {
