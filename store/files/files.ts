@@ -1,4 +1,5 @@
 import { readdirSync } from "node:fs";
+// open, rename and stat by the module: tests replace them.
 import files, { type FileHandle, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

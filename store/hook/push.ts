@@ -144,8 +144,8 @@ async function judgeUpdates(repository: string, updates: readonly Update[]): Pro
 	const served = updates.find(({ ref }) => ref === servedRef);
 	if (!served || served.to === null) return { isAccepted: true, lines: [] };
 	const { layerFiles, problems, warnings } = await judgeCommits(repository, served.from, served.to);
-	if (problems.length > 0) return refusal(linesOf(problems, maxProblems));
-	const warned = linesOf(warnings, maxWarnings).map((line) => `warning: ${line}`);
+	if (problems.length > 0) return refusal(problemLines(problems, maxProblems));
+	const warned = problemLines(warnings, maxWarnings).map((line) => `warning: ${line}`);
 	return {
 		isAccepted: true,
 		lines: forTerminal([...warned, `${counted(layerFiles, "changed file")} of layers: in order`]),
@@ -165,7 +165,7 @@ function refusal(lines: readonly string[]): Verdict {
 	return { isAccepted: false, lines: forTerminal(["refused, and nothing was changed:", ...lines]) };
 }
 
-function linesOf(problems: readonly FileProblem[], max: number): string[] {
+function problemLines(problems: readonly FileProblem[], max: number): string[] {
 	const sorted = problems.toSorted((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1));
 	const lines = sorted.slice(0, max).map(problemLine);
 	const hidden = problems.length - lines.length;
