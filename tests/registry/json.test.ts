@@ -88,4 +88,19 @@ test("many problems of a long list, and of an object of many members, have their
 		assert.equal([list(`/${index}`), members(`/m${index}`)], [index + 1, index + 1]);
 });
 
+test("a text is read once for all its lines", () => {
+	let reads = 0;
+	class Counted extends String {
+		override charCodeAt(index: number): number {
+			reads += 1;
+			return super.charCodeAt(index);
+		}
+	}
+	const lineAt = linesOf(new Counted('{"a":1,\n"b":2}') as string);
+	assert.is(lineAt("/a"), 1);
+	const first = reads;
+	assert.ok(first > 0);
+	assert.equal([lineAt("/b"), reads], [2, first]);
+});
+
 test.run();
