@@ -104,7 +104,7 @@ const settings: readonly [name: string, ...values: string[]][] = [
 	["core.hookspath", "hooks"],
 	// A push stays one pack: loose objects are spread over folders that are not synced.
 	["receive.unpacklimit", "1"],
-	// Only branches, also without the hook: a pushed refs/replace/* would change what every git reads.
+	// Only branches are pushed or fetched, also without the hook: a pushed refs/replace/* would change what every git reads.
 	["transfer.hiderefs", "refs", "!refs/heads"],
 ];
 
