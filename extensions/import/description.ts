@@ -66,7 +66,7 @@ export function entryOfNode(type: PayloadType, node: Json): Json {
 }
 
 function cleanEntry(members: readonly string[], raw: Json): Json {
-	const entries = members.map((name) => [name, cleanMember(name, raw[name])] as const);
+	const entries = members.map((name) => [name, cleanMember(name, raw[name])]);
 	return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
@@ -164,25 +164,25 @@ function fieldsOf(node: Json): Field[] {
 function rendererOf(value: unknown): Renderer {
 	const symbology = objectOf(value);
 	if (symbology.type === "simple") return { type: "simple", ...drawingOf(symbology) };
-	if (symbology.type === "uniqueValue") return uniqueOf(symbology) ?? generic;
-	if (symbology.type === "classBreaks") return breaksOf(symbology) ?? generic;
+	if (symbology.type === "uniqueValue") return uniqueOf(symbology);
+	if (symbology.type === "classBreaks") return breaksOf(symbology);
 	return generic;
 }
 
 const generic: Renderer = { type: "simple", label: "", image: genericImage };
 
-function uniqueOf(symbology: Json): Renderer | null {
+function uniqueOf(symbology: Json): Renderer {
 	const fields = ["field1", "field2", "field3"].map((name) => textOf(symbology[name])).filter(Boolean);
-	if (fields.length === 0) return null;
+	if (fields.length === 0) return generic;
 	const isValue = ({ value }: Json) => typeof value === "string" || Number.isFinite(value);
 	const maps = listOf(symbology.valueMaps).map(objectOf).filter(isValue);
 	const classes = maps.map((map) => ({ value: map.value as string | number, ...drawingOf(map) }));
 	return { type: "unique", fields, default: defaultOf(symbology), classes };
 }
 
-function breaksOf(symbology: Json): Renderer | null {
+function breaksOf(symbology: Json): Renderer {
 	const { field, minValue } = symbology;
-	if (!textOf(field) || !Number.isFinite(minValue)) return null;
+	if (!textOf(field) || !Number.isFinite(minValue)) return generic;
 	const maps = listOf(symbology.rangeMaps).map(objectOf);
 	const finite = maps.filter(({ maxValue }) => Number.isFinite(maxValue));
 	const classes = finite.map((map) => ({ max: map.maxValue as number, ...drawingOf(map) }));

@@ -5,15 +5,15 @@ import {
 	type LangDescription,
 	parseDescription,
 } from "../../registry/description.ts";
-import { judgeChange } from "../../registry/judge.ts";
 import {
 	isVersion2,
+	parseRegistration,
 	type Registration,
 	serviceTypeOf,
 	storedSizeProblem,
 	takesAllLayers,
 } from "../../registry/registration.ts";
-import { type Lang, langs, layerPath, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
+import { type Lang, langs, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { textIn, textsOf } from "../../registry/texts.ts";
 import { escapeMarkup } from "../../registry/untrusted-text.ts";
@@ -27,18 +27,6 @@ import {
 	isCountedMode,
 	type PayloadType,
 } from "./description.ts";
-
-export interface NotMoved {
-	key: string;
-	reason: string;
-	/** Which document of the dump it is, from 1. */
-	place: number;
-}
-
-export interface DumpRecord {
-	document: Json;
-	place: number;
-}
 
 /** A dump that cannot be read. Nothing of it is imported. */
 export class DumpError extends Error {}
@@ -56,9 +44,10 @@ export async function readDumpFile(path: string, maxBytes = maxDumpBytes): Promi
 /**
  * Reads a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as from `_all_docs?include_docs=true`. It skips the
  * database's own documents (`_design/…`) and deleted ones.
+ * @returns documents by their place in the dump, from 1
  * @throws {DumpError} if the file is not such a dump
  */
-export function readDump(bytes: Buffer): DumpRecord[] {
+export function readDump(bytes: Buffer): ReadonlyMap<number, Json> {
 	let dump: Json;
 	try {
 		dump = objectOf(JSON.parse(bytes.toString("utf8").replace(/^\ufeff/, "")));
@@ -68,11 +57,13 @@ export function readDump(bytes: Buffer): DumpRecord[] {
 	const { docs, rows } = dump;
 	if (Array.isArray(docs) === Array.isArray(rows))
 		throw new DumpError('must have one array of documents: {"docs":[…]} or {"rows":[…]}');
-	return listOf(docs ?? rows).flatMap((element, index) => {
+	const documents = new Map<number, Json>();
+	for (const [index, element] of listOf(docs ?? rows).entries()) {
 		const document = documentOf(element, index + 1);
-		if (!document || document._deleted === true || textOf(document._id).startsWith("_design/")) return [];
-		return [{ document, place: index + 1 }];
-	});
+		if (document && document._deleted !== true && !textOf(document._id).startsWith("_design/"))
+			documents.set(index + 1, document);
+	}
+	return documents;
 }
 
 function documentOf(element: unknown, place: number): Json | null {
@@ -93,23 +84,19 @@ export interface Moved {
 	description: Description | null;
 }
 
-/** Converts a document of any release from 1.0 to 3.0, by the rules for stored registrations. */
-export function moveDocument(document: Json, settings: FragmentSettings): Moved | Omit<NotMoved, "place"> {
-	const key = keyOf(document);
-	const smallkey = parseSmallkey(key);
-	if (!smallkey) return { key: shortened(key), reason: `its key ${smallkeyRule}` };
+/** Converts a document of any release from 1.0 to 3.0, by the rules for stored registrations. @returns a reason why not */
+export function moveDocument(document: Json, settings: FragmentSettings): Moved | string {
+	const smallkey = parseSmallkey(keyOf(document));
+	if (!smallkey) return `its key ${smallkeyRule}`;
 	const isOfVersion2 = document.version === "2.0" || isObject(document.layer_config);
 	const stored = objectOf(isOfVersion2 ? document.v1_config : document.data);
 	const nodes = { en: nodeOf(stored.en), fr: nodeOf(stored.fr) };
 	const payload = (isOfVersion2 ? payload2 : payload1)(document, nodes, settings);
-	if (!payload) return { key: smallkey, reason: "is neither a wms nor a feature layer" };
-	const bytes = Buffer.from(JSON.stringify(payload));
-	const file = { path: layerPath(smallkey), kind: "file", bytes } as const;
-	const { layers, problems } = judgeChange(null, [file], "stored");
-	const registration = layers.get(smallkey)?.registration;
-	if (!registration) return { key: smallkey, reason: textsOf(problems).join("; ") };
+	if (!payload) return "is neither a wms nor a feature layer";
+	const { registration, problems } = parseRegistration(Buffer.from(JSON.stringify(payload)), "stored");
+	if (!registration) return textsOf(problems).join("; ");
 	const tooLarge = storedSizeProblem(registration);
-	if (tooLarge !== null) return { key: smallkey, reason: textIn("en", tooLarge) };
+	if (tooLarge !== null) return textIn("en", tooLarge);
 	const description: Description = {};
 	for (const lang of langs) {
 		const node = nodes[lang];
@@ -119,10 +106,8 @@ export function moveDocument(document: Json, settings: FragmentSettings): Moved 
 				: node && describeNode(node, registration[lang], settings);
 		if (described) description[lang] = described;
 	}
-	// One that is too large could not be read again.
-	const isUsable =
-		Object.keys(description).length > 0 && parseDescription(descriptionText(description)) !== null;
-	return { smallkey, registration, description: isUsable ? description : null };
+	// As it will be read: null without a language, or where it is too large.
+	return { smallkey, registration, description: parseDescription(descriptionText(description)) };
 }
 
 const maxKeyLength = 100;

@@ -16,52 +16,49 @@ import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { batchMeta, maxConcurrent } from "../../../scripts/register.ts";
 import { checkSender, createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
-import { type Commit, type Edit, isRefusal, type Reader, type Refusal } from "../../../store/store.ts";
+import { type Edit, isRefusal, type Reader, type Refusal } from "../../../store/store.ts";
 import { row } from "../compare/compare.ts";
-import { type Json, objectOf, textOf } from "../compare/differences.ts";
+import { objectOf, textOf } from "../compare/differences.ts";
 import {
 	DumpError,
-	type DumpRecord,
+	keyOf,
 	type Moved,
 	moveDocument,
-	type NotMoved,
 	readDump,
 	readDumpFile,
 	shortened,
 } from "../document.ts";
 
+type Documents = ReturnType<typeof readDump>;
+
 type Move = Moved & { place: number };
 
-/** @returns `layers`: in the order of the dump */
-function collectMoves(records: readonly DumpRecord[], settings: FragmentSettings) {
-	const layers: Move[] = [];
-	const notMoved: NotMoved[] = [];
+/** Takes what cannot be moved. `place`: which document of the dump it is, from 1. */
+type Refuse = (key: string, reason: string, place: number) => void;
+
+/** @returns the layers in the order of the dump */
+function collectMoves(documents: Documents, settings: FragmentSettings, refuse: Refuse): Move[] {
 	/** By smallkey in lower case. */
 	const alike = new Map<string, Move[]>();
-	for (const { document, place } of records) {
+	for (const [place, document] of documents) {
 		const moved = moveDocument(document, settings);
-		if ("reason" in moved) notMoved.push({ ...moved, place });
-		else {
-			const key = moved.smallkey.toLowerCase();
-			alike.set(key, [...(alike.get(key) ?? []), { ...moved, place }]);
+		if (typeof moved === "string") {
+			refuse(keyOf(document), moved, place);
+			continue;
 		}
+		const key = moved.smallkey.toLowerCase();
+		alike.set(key, [...(alike.get(key) ?? []), { ...moved, place }]);
 	}
-	for (const moves of alike.values()) {
+	return [...alike.values()].flatMap((moves) => {
 		const [{ smallkey: first }] = moves as [Move];
 		const same = moves.filter(({ smallkey }) => smallkey === first);
+		for (const { smallkey, place } of moves)
+			if (smallkey !== first) refuse(smallkey, `differs only in case from ${first}`, place);
+			else if (same.length > 1) refuse(smallkey, "has more than one document", place);
 		// It is not known which of several documents was served, so none is imported.
-		if (same.length === 1) layers.push(...same);
-		for (const { smallkey: key, place } of moves)
-			if (key !== first) notMoved.push({ key, reason: `differs only in case from ${first}`, place });
-			else if (same.length > 1) notMoved.push({ key, reason: "has more than one document", place });
-	}
-	return { layers, notMoved };
+		return same.length === 1 ? same : [];
+	});
 }
-
-/** `notMoved`: layers that the store refuses, such as a smallkey that differs only in case from a stored one. */
-const nothing = { added: 0, changed: 0, same: 0, notMoved: [] as NotMoved[], commit: null as Commit | null };
-
-type Stored = typeof nothing;
 
 const emptyReader: Reader = { read: async () => null, ids: async () => null, keys: async () => [] };
 
@@ -69,18 +66,32 @@ const emptyReader: Reader = { read: async () => null, ids: async () => null, key
  * Stores the layers of a dump in the configured store, in one commit. Unchanged layers and harvested descriptions stay as
  * they are.
  * @param author of the commit, and its time in milliseconds since 1970; null for a dry run, which stores nothing
+ * @returns `refused`: layers that the store refuses, such as a smallkey that differs only in case from a stored one
  */
 async function storeLayers(
 	layers: readonly Move[],
 	configuration: Configuration,
 	author: { sender: string; time: number } | null,
-): Promise<Stored | Refusal> {
-	let stored: Stored = { ...nothing, notMoved: [] };
+) {
+	const nothing = () => ({ added: 0, changed: 0, same: 0, refused: [] as Parameters<Refuse>[] });
+	let counts = nothing();
+	const editsOf = async (now: Reader, { smallkey, registration, description, place }: Move) => {
+		const layer = await now.read(smallkey);
+		const isSame = layer?.registration === canonicalText(registration);
+		const edits = isSame ? [] : await putEdits(now, smallkey, registration);
+		if (isRefusal(edits)) {
+			const texts = textsOf(edits.errors).join("; ");
+			counts.refused.push([smallkey, texts.replace(/^smallkey: \S+ /, ""), place]);
+			return [];
+		}
+		const text = mergeImported(layer?.description ?? null, description);
+		if (text !== null && text !== layer?.description) edits.push({ path: descriptionPath(smallkey), text });
+		counts[!layer ? "added" : edits.length > 0 ? "changed" : "same"] += 1;
+		return edits;
+	};
 	const decide = async (now: Reader): Promise<Edit[]> => {
-		stored = { ...nothing, notMoved: [] };
-		const edits = await mapWithProgress(layers, "comparing", maxConcurrent, (move) =>
-			editsOf(now, move, stored),
-		);
+		counts = nothing();
+		const edits = await mapWithProgress(layers, "comparing", maxConcurrent, (move) => editsOf(now, move));
 		return edits.flat();
 	};
 	// A dry run creates no repository.
@@ -89,54 +100,30 @@ async function storeLayers(
 	try {
 		if (!author || !open) {
 			await decide(open?.store ?? emptyReader);
-			return stored;
+			return { ...counts, commit: null };
 		}
 		const meta = batchMeta(`import ${counted(layers.length, "layer")}`, author.sender, author.time);
 		const commit = await open.store.change(decide, meta);
-		return isRefusal(commit) ? commit : { ...stored, commit };
+		return isRefusal(commit) ? commit : { ...counts, commit };
 	} finally {
 		await open?.close();
 	}
 }
 
-async function editsOf(
-	now: Reader,
-	{ smallkey, registration, description, place }: Move,
-	stored: Stored,
-): Promise<Edit[]> {
-	const layer = await now.read(smallkey);
-	const isSame = layer?.registration === canonicalText(registration);
-	const edits = isSame ? [] : await putEdits(now, smallkey, registration);
-	if (isRefusal(edits)) {
-		const texts = textsOf(edits.errors).join("; ");
-		stored.notMoved.push({ key: smallkey, reason: texts.replace(/^smallkey: \S+ /, ""), place });
-		return [];
-	}
-	const text = mergeImported(layer?.description ?? null, description && descriptionText(description));
-	if (text !== null && text !== layer?.description) edits.push({ path: descriptionPath(smallkey), text });
-	if (!layer) stored.added += 1;
-	else if (edits.length > 0) stored.changed += 1;
-	else stored.same += 1;
-	return edits;
-}
-
 /** A language that was harvested from the same service stays. */
-function mergeImported(stored: string | null, imported: string | null): string | null {
-	if (stored === null || imported === null || stored === imported) return imported ?? stored;
-	const before = parseDescription(stored) ?? {};
-	const now = parseDescription(imported) ?? {};
-	const merged: Description = {};
+function mergeImported(stored: string | null, imported: Description | null): string | null {
+	if (!imported) return stored;
+	const before = parseDescription(stored ?? "") ?? {};
+	const merged = { ...before, ...imported };
 	for (const lang of langs) {
-		const [old, fresh] = [before[lang], now[lang]];
+		const old = before[lang];
 		const isHarvested = old !== undefined && old.from === undefined;
-		const keeps = isHarvested && (!fresh || old.service_url === fresh.service_url);
-		const best = keeps ? old : (fresh ?? old);
-		if (best) merged[lang] = best;
+		if (isHarvested && old.service_url === imported[lang]?.service_url) merged[lang] = old;
 	}
 	return descriptionText(merged);
 }
 
-async function readRecords(path: string, maxBytes?: number) {
+async function readDocuments(path: string, maxBytes?: number): Promise<Documents> {
 	try {
 		return readDump(await readDumpFile(path, maxBytes));
 	} catch (error) {
@@ -152,48 +139,52 @@ const maxSendersBytes = 10_000_000;
  * a secret.
  * @returns `added`: id → secret of each new sender; `same`: number of senders that this service has with the same secret
  */
-async function readSendersDump(path: string, dataDir: string) {
+async function readSendersDump(path: string, dataDir: string, refuse: Refuse) {
 	const text = (await readTextIfThere(sendersPath(dataDir))) ?? "{}";
+	/** Secret → id. */
 	const owners = new Map<string, string>();
 	for (const [id, entry] of Object.entries(JSON.parse(text)))
 		owners.set(textOf(objectOf(entry).key ?? entry), id);
 	const senders = new Set(owners.values());
-	const moved = { added: new Map<string, string>(), same: 0, notMoved: [] as NotMoved[] };
-	const add = ({ _id, key }: Json, place: number) => {
+	const added: Record<string, string> = {};
+	let same = 0;
+	for (const [place, { _id, key }] of await readDocuments(path, maxSendersBytes)) {
 		const [id, secret] = [textOf(_id), textOf(key)];
 		const owner = owners.get(secret);
-		const refuse = (reason: string) => moved.notMoved.push({ key: shortened(id), reason, place });
-		if (!isSenderId(id)) refuse("a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -");
-		else if (secret === "") refuse("has no key");
-		else if (owner === id) moved.same += 1;
-		else if (senders.has(id)) refuse("is a sender here, with another secret: left as it is");
-		else if (owner !== undefined) refuse(`has the same secret as ${owner}`);
+		if (!isSenderId(id)) refuse(id, "a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -", place);
+		else if (secret === "") refuse(id, "has no key", place);
+		else if (owner === id) same += 1;
+		else if (senders.has(id)) refuse(id, "is a sender here, with another secret: left as it is", place);
+		else if (owner !== undefined) refuse(id, `has the same secret as ${owner}`, place);
 		else {
 			senders.add(id);
 			owners.set(secret, id);
-			moved.added.set(id, secret);
+			added[id] = secret;
 		}
-	};
-	for (const { document, place } of await readRecords(path, maxSendersBytes)) add(document, place);
-	return moved;
+	}
+	return { added, same };
 }
 
-function summaryLines(layers: readonly Move[], { commit, ...stored }: Stored, isTrial: boolean): string[] {
+type Stored = Exclude<Awaited<ReturnType<typeof storeLayers>>, Refusal>;
+
+function summaryLines(layers: readonly Move[], stored: Stored, left: number, isTrial: boolean): string[] {
+	const { added, changed, same, commit } = stored;
 	const described = layers.filter(({ description }) => description !== null).length;
-	const typeOf = ({ registration }: Move) =>
-		"payload_type" in registration ? registration.payload_type : "of version 2.0";
+	const allTypes = layers.map(({ registration }) =>
+		"payload_type" in registration ? registration.payload_type : "of version 2.0",
+	);
 	const types = ["feature", "of version 2.0", "wms"].flatMap((type) => {
-		const count = layers.filter((layer) => typeOf(layer) === type).length;
-		return count > 0 ? `${count} ${type}` : [];
+		const { length } = allTypes.filter((other) => other === type);
+		return length > 0 ? `${length} ${type}` : [];
 	});
 	return [
-		row(stored.added + stored.changed + stored.same, `layers: ${types.join(", ") || "none"}`),
+		row(added + changed + same, `layers: ${types.join(", ") || "none"}`),
 		row(described, "of them with what the older service knew of their services"),
-		row(stored.notMoved.length, "not moved"),
+		row(left, "not moved"),
 		"",
-		row(stored.added, isTrial ? "would be registered" : "registered"),
-		row(stored.changed, isTrial ? "would be changed" : "changed"),
-		row(stored.same, "stored already"),
+		row(added, isTrial ? "would be registered" : "registered"),
+		row(changed, isTrial ? "would be changed" : "changed"),
+		row(same, "stored already"),
 		...(commit?.changed ? ["", `commit ${commit.commit}`] : []),
 		...(commit?.changed && commit.pullRequest ? [`pull request ${commit.pullRequest}`] : []),
 	];
@@ -217,35 +208,42 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 	checkSender(sender);
 	const configuration = readConfiguration(environment);
 	const { dataDir } = configuration;
+	const refusals: string[] = [];
+	const refuseOf = (file: string, what = ""): Refuse => {
+		return (key, reason, place) => {
+			const name = plain(shortened(key) || '""');
+			refusals.push(`not moved: ${what}${name}: ${plain(reason)} (document ${place} of ${file})`);
+		};
+	};
 	// Both files are read completely before anything is written.
-	const senders = sendersDump === undefined ? null : await readSendersDump(sendersDump, dataDir);
-	const records = await readRecords(dump);
-	const { layers, notMoved } = collectMoves(records, configuration);
+	const senders =
+		sendersDump === undefined
+			? null
+			: await readSendersDump(sendersDump, dataDir, refuseOf(sendersDump, "sender "));
+	const refusedSenders = refusals.length;
+	const documents = await readDocuments(dump);
+	const layers = collectMoves(documents, configuration, refuseOf(dump));
 	const author = dryRun ? null : { sender, time: io.now().getTime() };
 	const stored = await storeLayers(layers, configuration, author);
 	if (isRefusal(stored)) {
 		for (const error of textsOf(stored.errors)) io.warn(plain(error));
 		return exitCodes.wrong;
 	}
-	if (senders && !dryRun) {
-		// The senders file may have changed since it was read. Its senders stay first and as they are.
-		const added = Object.fromEntries(senders.added);
-		await changeSenders(dataDir, (entries) => ({ ...entries, ...added, ...entries }));
-	}
-	const printNotMoved = (what: string, { key, reason, place }: NotMoved, file?: string) =>
-		io.warn(`not moved: ${what}${plain(key)}: ${plain(reason)} (document ${place} of ${file})`);
-	// Arguments of a call have a bound; a dump has none.
-	stored.notMoved = [...notMoved, ...stored.notMoved];
-	for (const layer of stored.notMoved) printNotMoved("", { ...layer, key: layer.key || '""' }, dump);
-	io.print(row(records.length, "documents read"));
-	for (const text of summaryLines(layers, stored, dryRun)) io.print(text);
+	// The senders file may have changed since it was read. Its senders stay first and as they are.
+	if (senders && !dryRun)
+		await changeSenders(dataDir, (entries) => ({ ...entries, ...senders.added, ...entries }));
+	for (const refused of stored.refused) refuseOf(dump)(...refused);
+	for (const line of refusals) io.warn(line);
+	io.print(row(documents.size, "documents read"));
+	const left = refusals.length - refusedSenders;
+	for (const text of summaryLines(layers, stored, left, dryRun)) io.print(text);
 	if (senders) {
-		for (const account of senders.notMoved) printNotMoved("sender ", account, sendersDump);
-		const verb = dryRun ? "would be added" : "added";
-		const counts = `${senders.same} there already, ${senders.notMoved.length} not moved`;
-		io.print(`\n${counted(senders.added.size, "sender")} ${verb} to ${sendersPath(dataDir)}, ${counts}`);
+		const count = counted(Object.keys(senders.added).length, "sender");
+		const counts = `${senders.same} there already, ${refusedSenders} not moved`;
+		io.print(`\n${count} ${dryRun ? "would be added" : "added"} to ${sendersPath(dataDir)}, ${counts}`);
 	}
-	const left = stored.notMoved.length + (senders?.notMoved.length ?? 0);
-	if (left > 0 && !partial)
-		throw new WrongError(`${counted(left, "document")} could not be moved; --partial says that this is fine`);
+	if (refusals.length > 0 && !partial)
+		throw new WrongError(
+			`${counted(refusals.length, "document")} could not be moved; --partial says that this is fine`,
+		);
 });

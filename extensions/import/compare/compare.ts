@@ -1,12 +1,11 @@
 // npx fragment-publisher compare: shows the differences of the same layers on two services
 import { existsSync } from "node:fs";
-import pMap from "p-map";
 import { repositoryPath } from "../../../api/service/data-dir.ts";
+import { askService } from "../../../api/service/github.ts";
 import { FetchFailure } from "../../../api/service/net/failure.ts";
-import { createFetch } from "../../../api/service/net/fetch.ts";
 import { servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
-import { progress } from "../../../publish/build.ts";
+import { mapWithProgress } from "../../../publish/build.ts";
 import { type Lang, langs, parseLayerPath, parseSmallkey } from "../../../registry/smallkey.ts";
 import { targetOf } from "../../../registry/targets/table.ts";
 import { counted, firstOf, plain } from "../../../registry/untrusted-text.ts";
@@ -24,24 +23,27 @@ import {
 	type Read,
 } from "./differences.ts";
 
+const timeoutMs = 30_000;
 /** A description has at most 2 MB, and a batch that is larger is halved. */
-const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 3_000_000 });
+const maxBytes = 3_000_000;
 const maxAttempts = 3;
 
 /** `failure`: why its elements are not those that were asked for. @throws {Error} if the service cannot be reached */
-async function ask(address: string): Promise<{ status: number; elements: unknown; failure: string }> {
-	for (let attempt = 1; ; attempt += 1) {
-		try {
-			const answer = await fetchAnswer(address, { redirect: "manual" });
-			const { status } = answer;
-			const bytes = new Uint8Array(await answer.arrayBuffer());
-			if (status !== 200) return { status, elements: null, failure: `answers ${status}` };
-			return { status, elements: parseAnswer(bytes), failure: "answers without a list of one layer" };
-		} catch (cause) {
-			if (cause instanceof FetchFailure && cause.reason === "size")
-				return { status: 200, elements: null, failure: cause.message };
-			if (attempt === maxAttempts) throw new Error(address, { cause });
-		}
+async function ask(
+	address: string,
+	attempt = 1,
+): Promise<{ status: number; elements: unknown; failure: string }> {
+	try {
+		const { status, text } = await askService(address, timeoutMs, { redirect: "manual" }, maxBytes);
+		if (status !== 200) return { status, elements: null, failure: `answers ${status}` };
+		const failure = "answers without a list of one layer";
+		return { status, elements: parseAnswer(Buffer.from(text)), failure };
+	} catch (error) {
+		const { cause } = error as Error;
+		if (cause instanceof FetchFailure && cause.reason === "size")
+			return { status: 200, elements: null, failure: cause.message };
+		if (attempt < maxAttempts) return ask(address, attempt + 1);
+		throw error;
 	}
 }
 
@@ -91,15 +93,9 @@ const maxConcurrent = 4;
 /**
  * Reads the same layers from two services, in each target that the older one serves and in both languages.
  * @param before address of the older service, without a slash at its end; `now` likewise
- * @param tick called after each batch with its number of layers, once for each target and language
  * @throws {Error} if a service cannot be reached or read, or the older one serves none of the targets
  */
-async function compareServices(
-	before: string,
-	now: string,
-	smallkeys: readonly string[],
-	tick: (layers: number) => void,
-) {
+async function compareServices(before: string, now: string, smallkeys: readonly string[]) {
 	const targets: ComparedTarget[] = [];
 	const comparison = new Comparison();
 	const [first = "-"] = smallkeys;
@@ -122,9 +118,8 @@ async function compareServices(
 			const [old, fresh] = await Promise.all([readOld(lang, keys), readFresh(lang, keys)]);
 			for (const [index, smallkey] of keys.entries())
 				comparison.compare(target, smallkey, old[index] as Read, fresh[index] as Read);
-			tick(keys.length);
 		};
-		await pMap(batches, compareBatch, { concurrency: maxConcurrent });
+		await mapWithProgress(batches, `comparing ${target}`, maxConcurrent, compareBatch);
 	}
 	if (targets.length === 0)
 		throw new Error(`${before}: serves none of ${comparedTargets.join(", ")} below this address`);
@@ -188,7 +183,7 @@ async function readSmallkeys(path: string | undefined, dataDir: string, warn: (l
 	}
 	const bytes = await readDumpFile(path);
 	if (!/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) return readKeys(path, warn);
-	const keys = readDump(bytes).map(({ document }) => parseSmallkey(keyOf(document)));
+	const keys = [...readDump(bytes).values()].map((document) => parseSmallkey(keyOf(document)));
 	return [...new Set(keys.filter((key) => key !== null))];
 }
 
@@ -210,8 +205,7 @@ export const run = createRun("compare", async ({ read, environment, io }) => {
 	const smallkeys = await readSmallkeys(path, dataDir, io.warn);
 	if (smallkeys.length === 0) throw new Error(`${path ?? dataDir}: holds no smallkeys to compare`);
 	io.warn(`Comparing ${counted(smallkeys.length, "layer")} of ${old} with ${now}`);
-	const bar = progress(smallkeys.length * comparedTargets.length * 2, "comparing");
-	const result = await compareServices(old, now, smallkeys, bar.tick).finally(() => bar.stop());
+	const result = await compareServices(old, now, smallkeys);
 	for (const text of reportLines(result, smallkeys, all)) io.print(plain(text));
 	const findings = [...result.comparison.findings.values()];
 	return findings.every((finding) => finding.class === "cosmetic") ? exitCodes.done : exitCodes.wrong;

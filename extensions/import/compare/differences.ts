@@ -39,9 +39,7 @@ export function differences(before: Json, now: Json): ReadonlyMap<string, boolea
 	return new Map(all);
 }
 
-function memberNames(before: Json, now: Json): string[] {
-	return Object.keys({ ...before, ...now });
-}
+const memberNames = (before: Json, now: Json) => Object.keys({ ...before, ...now });
 
 /** @param otherwise the kind of the difference, unless the rule, or the escaping of markup, makes it cosmetic */
 function memberDifferences(rule: string, before: unknown, now: unknown, otherwise: string): Difference[] {
@@ -209,11 +207,12 @@ export class Comparison {
 		const { findings } = this;
 		const isListed = findings.size < maxKinds || findings.has(`${kindOf} ${text}`);
 		const kind = isListed ? text : "another difference";
+		const key = `${kindOf} ${kind}`;
 		const fresh: Finding = { class: kindOf, kind, targets: new Set(), smallkeys: new Set() };
-		const finding = findings.get(`${kindOf} ${kind}`) ?? fresh;
+		const finding = findings.get(key) ?? fresh;
 		finding.targets.add(target);
 		finding.smallkeys.add(smallkey);
-		findings.set(`${kindOf} ${kind}`, finding);
+		findings.set(key, finding);
 	}
 
 	compare(target: ComparedTarget, smallkey: string, before: Read, now: Read): void {
