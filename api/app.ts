@@ -68,13 +68,15 @@ export function routeOf(
 	settings: ReadSettings,
 	routes: readonly OtherRoute[] = [],
 ): Route {
-	// Nearly all requests are reads, and no target is both a read's and a write's.
+	const path = target.startsWith(settings.basePath) ? target.slice(settings.basePath.length) : "";
+	// No target is both a read's and a write's.
+	if (isWriteMethod(method) && writePaths.test(path)) return routeWrite(method, target, settings.basePath);
 	const read = parseRead(method, target, settings);
 	// A preflight is routed by its path; any headers that it names are allowed (Fetch Standard,
 	// "CORS-preflight fetch").
 	if (read === 405 && method === "OPTIONS") return { kind: "preflight", reply: allowReads() };
 	if (typeof read === "number") return refused(refuseRead(read));
-	return read ?? routeOther(method, target, settings, routes);
+	return read ?? routeOther(method, target, path, settings, routes);
 }
 
 const operationPaths: ReadonlyMap<string, "healthz" | "readyz" | "version"> = new Map([
@@ -89,10 +91,10 @@ const statusPath = /^\/status\/([^/?]*)(?:\?.*)?$/;
 function routeOther(
 	method: string,
 	target: string,
+	path: string,
 	{ basePath, targets }: ReadSettings,
 	routes: readonly OtherRoute[],
 ): Route {
-	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
 	const isRead = method === "GET" || method === "HEAD";
 	const page = operationPaths.get(path);
 	if (page === "version" && !targets.includes("v2")) return refused(refuseRead(404));

@@ -157,9 +157,10 @@ export function openFileWriter(options: {
 
 	function settle(): void {
 		if (reason !== null) log.warn("the rendered files are current again");
-		const number = counted(rewritten ?? 0, "layer");
-		if (rewritten)
+		if (rewritten) {
+			const number = counted(rewritten, "layer");
 			log.warn(`the rendered files of ${number} were missing or other ones, and are written again`);
+		}
 		[isLarge, reason, attempts, rewritten] = [false, null, 0, null];
 	}
 

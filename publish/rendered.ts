@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { drawingRank } from "../registry/description.ts";
+import { drawingRank, middleRank } from "../registry/description.ts";
 import { defaultMapWkid } from "../registry/generic.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
@@ -135,5 +135,5 @@ export function renderFragments(layer: CheckedLayer, settings: FragmentSettings)
 	);
 	const texts = targets.flatMap((_, index) => [english[index], french[index]]);
 	const fragments = texts.map((text) => (text ? encoder.encode(text) : null));
-	return { fragments, rank: drawingRank(description) };
+	return { fragments, rank: description ? drawingRank(description) : middleRank };
 }

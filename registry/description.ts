@@ -88,8 +88,8 @@ export function isDescribed(registration: Registration, description: Description
 export const middleRank = 1;
 
 /** As in the lists of the older service: polygons first (below), points last (on top). */
-export function drawingRank(description: Description | null): number {
-	const english = description?.en;
+export function drawingRank(description: Description): number {
+	const english = description.en;
 	const geometry = english && "geometry_type" in english ? english.geometry_type : "";
 	if (geometry === "esriGeometryPolygon") return 0;
 	return geometry === "esriGeometryPoint" ? 2 : middleRank;

@@ -7,7 +7,6 @@ import type { Context } from "../context.ts";
 import { answerRead, maxJoinedBytes } from "../read.ts";
 import { inLanguageOf, type Reply } from "../reply.ts";
 import { answerGone, clientGone, clientOf, createWriter, originOf, type TrustedProxies } from "./address.ts";
-import { countedLog } from "./log.ts";
 
 export const defaultTimes = {
 	headTimeoutMs: 10_000,
@@ -33,17 +32,13 @@ export interface NodeOptions {
 	maxHeldBytes?: number;
 }
 
-export function shareOf(options: NodeOptions, isClosing: () => boolean) {
-	const times = { ...defaultTimes, ...options.times };
+/** What the exchanges of a server share. `log` gets each answer that is not a plain read. */
+export function shareOf(options: NodeOptions & { times: typeof defaultTimes; isClosing: () => boolean }) {
+	const { times } = options;
 	return {
 		...options,
-		times,
-		isClosing,
 		send: createSend(times.readerTimeoutMs, times.readerBytesPerSecond),
 		write: createWriter(options.context, times.bodyTimeoutMs, options.maxHeldBytes),
-		answered: countedLog(options.log, times.logEveryMs, ({ address, method, status }) =>
-			status < 400 ? null : `${address} ${method} ${status}`,
-		),
 	};
 }
 
@@ -146,7 +141,7 @@ export class Exchange {
 		const id = randomUUID();
 		reply.headers["X-Request-Id"] = id;
 		this.#write(reply);
-		const note = () => this.server.answered.add(this.describe(id));
+		const note = () => this.server.log(this.describe(id));
 		if (this.response.writableFinished || this.hasGone) note();
 		else this.response.once("close", note);
 	}

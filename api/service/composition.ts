@@ -12,7 +12,7 @@ import type { StoreLimits } from "../../store/git/writer.ts";
 import { installHook } from "../../store/hook/install.ts";
 import { type Edit, isRefusal, type Log, type Store } from "../../store/store.ts";
 import type { Context } from "../context.ts";
-import { serviceLog } from "../node/log.ts";
+import { serviceLog } from "../node/serve.ts";
 import type { Senders } from "../senders.ts";
 import { createDisk, noteStart, refuseEmptyStart, repositoryPath, seed } from "./data-dir.ts";
 import type { Extension, Gauges, Observed, RunningService, Started } from "./extensions.ts";

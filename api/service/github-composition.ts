@@ -5,7 +5,7 @@ import { slotFolder, slotsOf } from "../../publish/rendered.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Log, type Store, StoreBusy } from "../../store/store.ts";
-import { serviceLog } from "../node/log.ts";
+import { serviceLog } from "../node/serve.ts";
 import type { Senders } from "../senders.ts";
 import { type Outside, observeCommits, type Service, StartedParts } from "./composition.ts";
 import type { RunningService } from "./extensions.ts";

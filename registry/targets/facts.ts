@@ -134,7 +134,7 @@ export function layerFacts(
 ): LayerFacts {
 	const members: Members = registration[lang];
 	const type = serviceTypeOf(registration, lang);
-	const harvested = currentDescription(registration, description, lang);
+	const harvested = description && currentDescription(registration, description, lang);
 	const service = harvested && "renderer" in harvested ? harvested : unknownService;
 	const columns = service.fields.filter((field) => field.type !== "esriFieldTypeGeometry");
 	const url = addressOf(type, members.service_url);

@@ -6,7 +6,7 @@ import { answerRead } from "../../api/read.ts";
 import type { Reply } from "../../api/reply.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { answerWrite, type WriteBody, type Write as WriteHead, writeHeaders } from "../../api/write.ts";
-import { drawingRank } from "../../registry/description.ts";
+import { drawingRank, middleRank } from "../../registry/description.ts";
 import { judgeChange, namesOf } from "../../registry/judge.ts";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
@@ -154,7 +154,7 @@ export class Handlers extends Requests {
 			? renderLayer([target], lang, smallkey, layer.registration, layer.description, settings)
 			: [];
 		const body = json ? new TextEncoder().encode(json) : null;
-		const rank = drawingRank(layer?.description ?? null);
+		const rank = layer?.description ? drawingRank(layer.description) : middleRank;
 		const fragment = body && { body, etag: etagOf(body), rank };
 		this.#rendered.set(name, fragment);
 		return fragment;

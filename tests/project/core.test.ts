@@ -1,15 +1,20 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { Session } from "node:inspector/promises";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { createNodeServer } from "../../api/node/serve.ts";
+import { TokenBuckets } from "../../api/context.ts";
+import { createNodeServer, listen, serviceLog } from "../../api/node/serve.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { openLocal } from "../../api/service/composition.ts";
+import type { Extension } from "../../api/service/extensions.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
 import { run } from "../../scripts/main.ts";
 import { createSite } from "../../site/extension.ts";
 import { readSite } from "../../site/process/site-settings.ts";
 import { manual, secrets } from "../helpers/handlers.ts";
-import { cleanEnvironment } from "../helpers/process.ts";
+import { cleanEnvironment, root } from "../helpers/process.ts";
+import { signed } from "../helpers/signed.ts";
 import { test } from "../helpers/suite.ts";
 import { eventually } from "../helpers/wait.ts";
 import { temporaryFolder, writeFiles } from "../helpers/world.ts";
@@ -28,60 +33,111 @@ async function runCore(words: string[], env: Record<string, string>): Promise<[c
 	return [await run(words, cleanEnvironment(env), io, core), text];
 }
 
-test("without extensions a service takes a signed PUT, serves every target, builds and shows its catalogue", async () => {
-	await using folder = await temporaryFolder();
-	const dataDir = join(folder.path, "data");
+/** Nothing is looked at or tried again in the background. */
+const quiet = { pollMs: 3_600_000 };
+
+async function startCore(dataDir: string, extensions: readonly Extension[]) {
 	const configuration = readConfiguration({ DATA_DIR: dataDir }, readSite);
 	const senders = JSON.stringify({ jstest: secrets.jstest });
 	const service = await openLocal(configuration, parseSenders(senders, ""), {
-		extensions: core,
+		extensions,
 		seed: async () => [],
+		storeLimits: quiet,
 	});
 	const { context, file } = service;
-	const served = createNodeServer({
-		...{ context, file, log: () => undefined, allReads: false, count: () => undefined },
+	const limiter = new TokenBuckets(configuration.writes, context.now);
+	const { server, end } = createNodeServer({
+		context: { ...context, limiter },
+		file,
+		log: serviceLog.info,
+		allReads: false,
+		count: () => undefined,
 	});
-	await new Promise<void>((resolve) => served.server.listen(0, "127.0.0.1", resolve));
-	const address = served.server.address();
-	const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-	const get = (path: string) => fetch(url + path);
-	try {
-		writeFiles(folder.path, { "wms.json": manual, "more/aa/aa.json": manual });
-		const [layer, more] = [join(folder.path, "wms.json"), join(folder.path, "more")];
-		const send = ["--url", url, "--sender", "jstest"];
-		const [code, receipt] = await runCore(["put", "limits", layer, ...send], { SENDERS: senders });
-		assert.is(code, 0, receipt);
-		for (const words of [
-			["register", more, ...send],
-			["validate", join(more, "aa/aa.json")],
-		]) {
-			const [ended, text] = await runCore(words, { SENDERS: senders });
-			assert.is(ended, 0, text);
-		}
-		for (const path of [
-			"/v0.9/doc/en/limits",
-			"/v1/doc/fr/limits",
-			"/v2/doc/en/limits",
-			"/ramp4/en/limits",
-			"/terria/en/limits",
-		])
-			assert.is((await get(path)).status, 200, path);
-		assert.is(((await (await get("/v0.9/docs/en/limits,aa,none")).json()) as object[]).length, 3);
-		const status = (await (await get("/status/limits")).json()) as { harvest: object };
-		assert.equal(status.harvest, { state: "none" });
-		await eventually(async () => (await get("/en/layer/aa")).status === 200);
-		assert.match(await (await get("/list/")).text(), "en/layer/limits");
-		assert.is((await get("/index/index.json")).status, 200);
-		assert.is((await get("/collections")).status, 404);
-		const out = join(folder.path, "dist");
-		assert.is((await runCore(["build", "--layers", more, "--out", out], { DATA_DIR: dataDir }))[0], 0);
-		assert.match(await readFile(join(out, "v0.9/doc/en/aa"), "utf8"), "limits");
-		assert.match(await readFile(join(out, "en/index.html"), "utf8"), "<html");
-		assert.is((await runCore(["harvest"], {}))[0], 2, "a command of an extension is not known");
-	} finally {
-		await served.end();
+	const url = await listen(server, { host: "127.0.0.1", port: 0 }, "");
+	const dispose = async () => {
+		await end();
 		await service.close();
+	};
+	return { url, senders, [Symbol.asyncDispose]: dispose };
+}
+
+test("without extensions a service takes a signed PUT, serves every target, builds and shows its catalogue", async () => {
+	await using folder = await temporaryFolder();
+	const dataDir = join(folder.path, "data");
+	await using service = await startCore(dataDir, core);
+	const { url, senders } = service;
+	const get = (path: string) => fetch(url + path);
+	writeFiles(folder.path, { "wms.json": manual, "more/aa/aa.json": manual });
+	const [layer, more] = [join(folder.path, "wms.json"), join(folder.path, "more")];
+	const send = ["--url", url, "--sender", "jstest"];
+	const [code, receipt] = await runCore(["put", "limits", layer, ...send], { SENDERS: senders });
+	assert.is(code, 0, receipt);
+	for (const words of [
+		["register", more, ...send],
+		["validate", join(more, "aa/aa.json")],
+	]) {
+		const [ended, text] = await runCore(words, { SENDERS: senders });
+		assert.is(ended, 0, text);
 	}
+	for (const path of [
+		"/v0.9/doc/en/limits",
+		"/v1/doc/fr/limits",
+		"/v2/doc/en/limits",
+		"/ramp4/en/limits",
+		"/terria/en/limits",
+	])
+		assert.is((await get(path)).status, 200, path);
+	assert.is(((await (await get("/v0.9/docs/en/limits,aa,none")).json()) as object[]).length, 3);
+	const status = (await (await get("/status/limits")).json()) as { harvest: object };
+	assert.equal(status.harvest, { state: "none" });
+	await eventually(async () => (await get("/en/layer/aa")).status === 200);
+	assert.match(await (await get("/list/")).text(), "en/layer/limits");
+	assert.is((await get("/index/index.json")).status, 200);
+	assert.is((await get("/collections")).status, 404);
+	const out = join(folder.path, "dist");
+	assert.is((await runCore(["build", "--layers", more, "--out", out], { DATA_DIR: dataDir }))[0], 0);
+	assert.match(await readFile(join(out, "v0.9/doc/en/aa"), "utf8"), "limits");
+	assert.match(await readFile(join(out, "en/index.html"), "utf8"), "<html");
+	assert.is((await runCore(["harvest"], {}))[0], 2, "a command of an extension is not known");
+});
+
+/** The files of the rooms whose functions a task calls. */
+async function filesCalled(task: () => Promise<unknown>): Promise<string[]> {
+	const session = new Session();
+	session.connect();
+	try {
+		await session.post("Profiler.enable");
+		await session.post("Profiler.startPreciseCoverage", { callCount: true });
+		await session.post("Profiler.takePreciseCoverage");
+		await task();
+		const { result } = await session.post("Profiler.takePreciseCoverage");
+		const called = result.filter(
+			({ url, functions }) =>
+				url.startsWith("file:") && functions.some(({ ranges }) => ranges.some(({ count }) => count > 0)),
+		);
+		const names = called.map(({ url }) => relative(root, fileURLToPath(url)));
+		return names.filter((name) => /^(?:registry|store|publish|api)\//.test(name)).sort();
+	} finally {
+		session.disconnect();
+	}
+}
+
+test("one PUT passes the files that docs/architecture.md names, at most 40", async () => {
+	await using folder = await temporaryFolder();
+	await using service = await startCore(folder.path, []);
+	const put = async (smallkey: string) => {
+		const path = `/register/${smallkey}`;
+		const body = manual.replaceAll("http:", "https:").replace("toporama_en", "toporama_fr");
+		const answer = await fetch(service.url + path, await signed(path, body));
+		const { published, warnings } = (await answer.json()) as { published: boolean; warnings: string[] };
+		assert.equal([answer.status, published, warnings], [201, true, []]);
+	};
+	await put("first");
+	const called = await filesCalled(() => put("second"));
+	const page = await readFile(join(root, "docs/architecture.md"), "utf8");
+	const [, part = ""] = /### One PUT, file by file\n([\s\S]*?)\n## /.exec(page) ?? [];
+	assert.equal([...part.matchAll(/`([\w./-]+\.ts)`/g)].map(([, name]) => name).sort(), called);
+	assert.ok(called.length <= 40, `${called.length}`);
 });
 
 test.run();
