@@ -7,12 +7,11 @@ import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { readHealth, servedRef } from "../../api/service/repository.ts";
 import type { Configuration } from "../../api/service/settings.ts";
 import { markRepairs, repairTrailer, weekOf } from "../../registry/health.ts";
-import { decodeSegment, langs, parseSmallkey } from "../../registry/smallkey.ts";
+import { decodeSegment, type Lang, parseSmallkey } from "../../registry/smallkey.ts";
 import type { SiteService } from "../../site/extension.ts";
 import type { Catalogue } from "../../site/http/catalogue-requests.ts";
 import { answerMoved, answerNoPage, rootFrom } from "../../site/http/pages.ts";
 import { pageHeaders } from "../../site/http/site-headers.ts";
-import { repairFile, repairFolders } from "../../site/static/addresses.ts";
 import { readOpen } from "../../store/git/review-branches.ts";
 import { commitHealth, type HealthOptions } from "../harvest/harvester/health-checks.ts";
 import type { HarvestService } from "../harvest/harvester/open.ts";
@@ -21,26 +20,23 @@ import { childEnvironment, type HarvestSettings } from "../harvest/settings.ts";
 import { createReadRepairs, type ReadRepairs, repairHtml, repairsHtml } from "./waiting-repairs.ts";
 
 /** The folder of repairs, a slash and a smallkey, with or without the file's ending. */
-const repairPath = new RegExp(
-	`^/(${Object.values(repairFolders).join("|")})(?:(/)([^/?]{0,200}?)(?:\\.html)?)?(?:\\?.*)?$`,
-);
+const repairPath = /^\/(en|fr)\/repair(?:(\/)([^/?]{0,200}?)(?:\.html)?)?(?:\?.*)?$/;
 
 /** GET <base>/en/repair/<smallkey>, /en/repair/ and the same in French: a decision changes them at once. */
 export function repairRoutes(catalogue: Catalogue, repairs: ReadRepairs): OtherRoute[] {
 	async function answer({ path, basePath }: Question): Promise<Reply> {
-		const [, folder = "", slash, segment = ""] = repairPath.exec(path) ?? [];
-		if (slash === undefined) return answerMoved(`${basePath}/${folder}/${path.slice(folder.length + 1)}`);
-		const lang = langs.find((candidate) => repairFolders[candidate] === folder) ?? "en";
+		const [, lang = "en", slash, segment = ""] = repairPath.exec(path) ?? [];
+		if (slash === undefined) return answerMoved(basePath + path.replace("/repair", "$&/"));
 		const smallkey = segment === "" ? "" : parseSmallkey(decodeSegment(segment) ?? "");
-		const file = repairFile(lang, smallkey ?? "");
+		const file = `${lang}/repair/${smallkey}.html`;
 		const [settings, { isSecure }] = [await catalogue.settings(), catalogue.files];
 		const page = { file, root: rootFrom(path.slice(1)) };
 		if (!settings || smallkey === null) return answerNoPage(page, settings, isSecure);
 		const waiting = smallkey === "" ? null : await repairs.of(smallkey);
 		if (smallkey !== "" && !waiting) return answerNoPage(page, settings, isSecure);
 		const html = waiting
-			? repairHtml(lang, smallkey, await catalogue.entries.find(smallkey), waiting, settings)
-			: repairsHtml(lang, await repairs.list(), settings);
+			? repairHtml(lang as Lang, smallkey, await catalogue.entries.find(smallkey), waiting, settings)
+			: repairsHtml(lang as Lang, await repairs.list(), settings);
 		return { status: 200, headers: pageHeaders(file, isSecure), body: new TextEncoder().encode(html) };
 	}
 

@@ -8,12 +8,13 @@ import { parseRegistration } from "../../registry/registration.ts";
 import type { WaitingRepair } from "../../registry/schemas/answers.ts";
 import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
-import { type Entry, layerAddress } from "../../site/data/entries.ts";
+import type { Entry } from "../../site/data/entries.ts";
 import { proofsFile, proposedFolder } from "../../site/data/proofs.ts";
 import { titleOf } from "../../site/search/select.ts";
 import { repairAddress } from "../../site/static/addresses.ts";
 import { frameHtml } from "../../site/static/frame.ts";
-import { type Html, html, type PageSettings } from "../../site/static/html.ts";
+import { type Html, html, type PageSettings, root } from "../../site/static/html.ts";
+import { layerHref } from "../../site/static/layer-page.ts";
 import { textsIn } from "../../site/text/static.ts";
 import { type OpenRepair, readOpen } from "../../store/git/review-branches.ts";
 import { agreementOf } from "../harvest/agreement.ts";
@@ -119,8 +120,6 @@ interface RepairOfLayer {
 
 const maxListed = 200;
 
-const root = "../../";
-
 export function repairHtml(
 	lang: Lang,
 	smallkey: string,
@@ -156,7 +155,7 @@ ${
 <h2>${t("moved-together")} (${plural(smallkeys.length, "repaired-layers")})</h2>
 ${layerList(lang, smallkeys)}`
 }
-<p><a href="${root}${settings.site.hasLayerPages ? layerAddress(lang, smallkey) : `${lang}/?layer=${encodeURIComponent(smallkey)}`}">${t("layer-page")}</a> · <a href="${root}${repairAddress(lang)}">${t("repairs")}</a></p>`,
+<p><a href="${layerHref(lang, smallkey, settings)}">${t("layer-page")}</a> · <a href="${root}${repairAddress(lang)}">${t("repairs")}</a></p>`,
 	);
 }
 

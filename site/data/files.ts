@@ -5,14 +5,13 @@ import { feedText, feedTitle } from "../static/feed.ts";
 import type { PageSettings } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
 import {
-	type ListData,
 	listedEntries,
 	listPagePaths,
 	renderListPage,
 	sitemapFile,
 	sitemapXml,
 } from "../static/list-pages.ts";
-import { byTitle, listHtml, pagesOf } from "../static/publishers.ts";
+import { byTitle, type ListData, listHtml, pagesOf } from "../static/publishers.ts";
 import {
 	type Chunk,
 	chunkCount,

@@ -8,14 +8,7 @@ import { tryJson } from "../../registry/untrusted-text.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { codeStamp } from "../../store/files/version.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
-import {
-	changesFolders,
-	healthFolders,
-	listFolders,
-	openSearchFile,
-	publisherFilesFolder,
-	publisherFolders,
-} from "../static/addresses.ts";
+import { listFolders, listPageNames, openSearchFile } from "../static/addresses.ts";
 import { type PageSettings, pageSettingsPath } from "../static/html.ts";
 import { chunksFolder, layerPages, manifestPath } from "./entries.ts";
 import { picturesStamp } from "./proofs.ts";
@@ -24,10 +17,8 @@ export type OutputFiles = Map<string, string | Uint8Array | null>;
 
 /** Folders below the output that have only files of the catalogue. */
 export const catalogueFolders: readonly string[] = [
-	...["assets", "changes", "guide", "guide/fr", "index"],
-	...langs.flatMap((lang) => [lang, ...layerPages.map((page) => `${lang}/${page}`)]),
-	...[changesFolders, healthFolders, publisherFolders].flatMap(({ en, fr }) => [en, fr]),
-	publisherFilesFolder,
+	...["assets", "changes", "guide", "guide/fr", "index", "publisher"],
+	...langs.flatMap((lang) => [lang, ...[...layerPages, ...listPageNames].map((page) => `${lang}/${page}`)]),
 	// Earlier versions had feeds there.
 	"changes/layer",
 	...[chunksFolder, listFolders.en, listFolders.fr, "records", "schemas", "sitemap"],

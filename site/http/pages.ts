@@ -1,14 +1,7 @@
 import { emptyBody, type Reply, refusalCaching } from "../../api/reply.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { type LayerPage, layerPages, recentPath } from "../data/entries.ts";
-import {
-	changesFolders,
-	feedPath,
-	healthFolders,
-	layerFile,
-	listFolders,
-	publisherFolders,
-} from "../static/addresses.ts";
+import { feedPath, layerFile, listFolders, listPageNames } from "../static/addresses.ts";
 import { type ErrorKind, errorHtml, noPageHtml } from "../static/feed.ts";
 import type { PageSettings } from "../static/html.ts";
 import { documentHeaders, pageHeaders, pageTypes, siteGroups } from "./site-headers.ts";
@@ -25,7 +18,7 @@ export function segmentOf(path: string): string {
 /** Their relative links need a slash at the end, so that a request without it is redirected. */
 const folders: ReadonlySet<string> = new Set([
 	...["en", "fr", listFolders.en, listFolders.fr, "guide", "guide/fr", "schemas"],
-	...[changesFolders, healthFolders, publisherFolders].flatMap(({ en, fr }) => [en, fr]),
+	...langs.flatMap((lang) => listPageNames.map((page) => `${lang}/${page}`)),
 ]);
 
 /** At most 200 characters, with names of A-Z a-z 0-9 . _ - that do not begin with a dot. */
@@ -39,7 +32,7 @@ export interface PageRoute {
 /** Groups: language, kind, and the smallkey as in the request. */
 const layerPage = new RegExp(`^(${langs.join("|")})/(${layerPages.join("|")})/([^/]{1,200}?)(?:\\.html)?$`);
 
-const publisherPage = new RegExp(`^(?:${publisherFolders.en}|${publisherFolders.fr})/[a-z0-9-]{1,80}$`);
+const publisherPage = /^(?:en|fr)\/publisher\/[a-z0-9-]{1,80}$/;
 
 /** Addresses of earlier versions → the present ones. */
 const moved = [

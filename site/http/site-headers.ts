@@ -1,7 +1,7 @@
 import { fragmentHeaders, machineHeaders } from "../../api/reply.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { chunksFolder, manifestPath } from "../data/entries.ts";
-import { openSearchFile } from "../static/addresses.ts";
+import { listPageNames, openSearchFile } from "../static/addresses.ts";
 import { contentPolicy } from "../static/frame.ts";
 import { pageSettingsPath } from "../static/html.ts";
 
@@ -44,9 +44,6 @@ interface SiteGroup {
 	headers: Readonly<Record<string, string>>;
 }
 
-/** Below a language; those of `embed` have other headers. */
-const pageFolders = ["layer", "changes", "health", "publisher"];
-
 /** On every engine; pages are served over https. */
 export const siteGroups: readonly SiteGroup[] = [
 	// The names of assets and chunks contain a hash of their content.
@@ -74,7 +71,7 @@ export const siteGroups: readonly SiteGroup[] = [
 		name: "pages",
 		paths: [
 			...["/index.html", ...langs.map((lang) => `/${lang}/index.html`)],
-			...langs.flatMap((lang) => pageFolders.map((folder) => `/${lang}/${folder}/*`)),
+			...langs.flatMap((lang) => ["layer", ...listPageNames].map((folder) => `/${lang}/${folder}/*`)),
 			...["/list/*", "/guide/*", "/schemas/index.html"],
 		],
 		headers: documentHeaders(true),

@@ -1,14 +1,24 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import type { LayerPage } from "../data/entries.ts";
 
-export const repairFolders: Readonly<Record<Lang, string>> = { en: "en/repair", fr: "fr/repair" };
+/** Pages of lists, in both languages. */
+export const listPageNames = ["changes", "health", "publisher"] as const;
 
-export function repairAddress(lang: Lang, smallkey = ""): string {
-	return `${repairFolders[lang]}/${encodeURIComponent(smallkey)}`;
+/** With the slash at its end. */
+export function pageFolder(lang: Lang, page: (typeof listPageNames)[number] | "repair"): string {
+	return `${lang}/${page}/`;
 }
 
-export function repairFile(lang: Lang, smallkey: string): string {
-	return `${repairFolders[lang]}/${smallkey}.html`;
+export function publisherAddress(lang: Lang, slug: string): string {
+	return pageFolder(lang, "publisher") + slug;
+}
+
+export function publisherTable(slug: string): string {
+	return `publisher/${slug}.csv`;
+}
+
+export function repairAddress(lang: Lang, smallkey = ""): string {
+	return pageFolder(lang, "repair") + encodeURIComponent(smallkey);
 }
 
 /** Its page below the site's root, or the pull requests of the repository; empty if neither is known. */
@@ -37,18 +47,4 @@ export function listFile(lang: Lang, page: number): string {
 /** The OpenSearch 1.1 description, for browsers; it exists only if the site's address is known. */
 export function openSearchFile(lang: Lang): string {
 	return `opensearch-${lang}.xml`;
-}
-
-export const changesFolders: Readonly<Record<Lang, string>> = { en: "en/changes", fr: "fr/changes" };
-export const healthFolders: Readonly<Record<Lang, string>> = { en: "en/health", fr: "fr/health" };
-export const publisherFolders: Readonly<Record<Lang, string>> = { en: "en/publisher", fr: "fr/publisher" };
-
-export function publisherAddress(lang: Lang, slug: string): string {
-	return `${publisherFolders[lang]}/${slug}`;
-}
-
-export const publisherFilesFolder = "publisher";
-
-export function publisherTable(slug: string): string {
-	return `${publisherFilesFolder}/${slug}.csv`;
 }

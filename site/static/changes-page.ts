@@ -2,19 +2,15 @@ import { type Lang, otherLang } from "../../registry/smallkey.ts";
 import type { FieldChange, RecentChange } from "../data/entries.ts";
 import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
 import { textsIn } from "../text/static.ts";
-import { changesFolders, feedPath, publisherAddress, publisherFolders } from "./addresses.ts";
+import { feedPath, pageFolder, publisherAddress } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
-import { type Html, html, type Part, root } from "./html.ts";
+import { Html, html, type Part, root } from "./html.ts";
 import { layerHref } from "./layer-page.ts";
-import { type Lists, layerOf } from "./publishers.ts";
+import { type ListData, layerOf } from "./publishers.ts";
 
-/** A page of one publisher has its name and no others, and the changes below a heading. */
-type ListOptions = Lists & { isOnePublisher: boolean };
-
-export function changesHtml(lang: Lang, lists: Lists): string {
-	const { changes, settings } = lists;
+export function changesHtml(lang: Lang, data: ListData): string {
+	const { changes, settings } = data;
 	const { t } = textsIn[lang];
-	const isEmpty = changes.length === 0;
 	return frameHtml(settings, {
 		lang,
 		root,
@@ -22,20 +18,20 @@ export function changesHtml(lang: Lang, lists: Lists): string {
 		here: "changes",
 		head: html`<link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">\n`,
 		hasTables: true,
-		other: `${root}${changesFolders[otherLang[lang]]}/`,
+		other: root + pageFolder(otherLang[lang], "changes"),
 		content: html`<h1>${t("changes")}</h1>
-<p class="links"><a href="${root}${feedPath}">${t("feed")}</a> <a href="${root}${publisherFolders[lang]}/">${t("all-publishers")}</a></p>
-${isEmpty ? html`<p>${t("no-changes")}</p>` : html`${narrowForm(lang, lists)}\n${changeList(lang, changes, { ...lists, isOnePublisher: false })}`}`,
+<p class="links"><a href="${root}${feedPath}">${t("feed")}</a> <a href="${root}${pageFolder(lang, "publisher")}">${t("all-publishers")}</a></p>
+${changes.length === 0 ? html`<p>${t("no-changes")}</p>` : html`${narrowForm(lang, data)}\n${changeList(lang, changes, data)}`}`,
 	});
 }
 
 /** A script shows it. */
-function narrowForm(lang: Lang, lists: Lists): Html {
+function narrowForm(lang: Lang, data: ListData): Html {
 	const { t } = textsIn[lang];
 	const publishers = new Set<string>();
 	const hosts = new Set<string>();
-	for (const { what } of lists.changes) {
-		const layer = "many" in what ? undefined : layerOf(what.smallkey, lists);
+	for (const change of data.changes) {
+		const layer = layerOf(change, data);
 		if (!layer) continue;
 		publishers.add(senderOf(layer, lang));
 		for (const host of hostsOf(layer)) hosts.add(host);
@@ -51,27 +47,34 @@ ${choice("host", t("service-host"), hosts)}
 <p class="count" role="status" data-singular="${t("change-count-one", "{0}")}" data-plural="${t("change-count", "{0}")}"></p></form>`;
 }
 
-export function changeList(lang: Lang, changes: readonly RecentChange[], lists: ListOptions): Html {
+/** @param isOnePublisher whether all are of one publisher, whose name is left out, and below a heading */
+export function changeList(
+	lang: Lang,
+	changes: readonly RecentChange[],
+	data: ListData,
+	isOnePublisher = false,
+): Html {
 	const days = new Map<string, RecentChange[]>();
 	for (const change of changes) {
 		const day = change.date.slice(0, 10);
 		days.set(day, [...(days.get(day) ?? []), change]);
 	}
-	const dayText = (day: string) =>
-		new Date(day).toLocaleDateString(`${lang}-CA`, { dateStyle: "long", timeZone: "UTC" });
-	const heading = (day: string) =>
-		lists.isOnePublisher ? html`<h3>${dayText(day)}</h3>` : html`<h2>${dayText(day)}</h2>`;
+	const heading = new Html(isOnePublisher ? "h3" : "h2");
 	return html`${[...days].map(
-		([day, dayChanges]) => html`<section class="day">${heading(day)}
+		([
+			day,
+			dayChanges,
+		]) => html`<section class="day"><${heading}>${textsIn[lang].dayText(new Date(day))}</${heading}>
 <ul class="changes">
-${dayChanges.map((change) => item(lang, change, lists))}</ul></section>
+${dayChanges.map((change) => item(lang, change, data, isOnePublisher))}</ul></section>
 `,
 	)}`;
 }
 
-function item(lang: Lang, { commit, date, what }: RecentChange, lists: ListOptions): Html {
+function item(lang: Lang, change: RecentChange, data: ListData, isOnePublisher: boolean): Html {
+	const { commit, date, what } = change;
 	const { t, plural } = textsIn[lang];
-	const { entryOf, settings, isOnePublisher } = lists;
+	const { entryOf, settings } = data;
 	const { repository } = settings.site;
 	const short = html`<code>${commit.slice(0, 7)}</code>`;
 	const source = repository ? html`<a href="${repository}/commit/${commit}">${short}</a>` : short;
@@ -80,18 +83,16 @@ function item(lang: Lang, { commit, date, what }: RecentChange, lists: ListOptio
 		return html`<li data-row><p class="what"><strong>${plural(what.many, "layer-count")}</strong> <span class="kind">${t("kind-changed")}</span></p>
 <p class="facts">${facts}</p></li>\n`;
 	const { smallkey, kind } = what;
-	const isThere = entryOf(smallkey) !== undefined;
-	const layer = layerOf(smallkey, lists);
+	const layer = layerOf(change, data);
 	const title = layer ? titleOf({ smallkey, title: layer.title }, lang) : smallkey;
-	const publisher = layer ? senderOf(layer, lang) : "";
-	const slug = layer ? slugOf(layer) : null;
+	const publisher = layer && senderOf(layer, lang);
+	const slug = layer && slugOf(layer);
 	const hosts = layer ? hostsOf(layer) : [];
-	const name = isThere ? html`<a href="${layerHref(lang, smallkey, settings)}">${title}</a>` : title;
+	const name = entryOf(smallkey)
+		? html`<a href="${layerHref(lang, smallkey, settings)}">${title}</a>`
+		: title;
 	const by =
-		!isOnePublisher &&
-		publisher &&
-		slug &&
-		html`<a href="${root}${publisherAddress(lang, slug)}">${publisher}</a> `;
+		!isOnePublisher && slug && html`<a href="${root}${publisherAddress(lang, slug)}">${publisher}</a> `;
 	return html`<li data-row data-publisher="${publisher}" data-host="${hosts.join(" ")}"><p class="what"><strong>${name}</strong> <span class="kind">${t(`kind-${kind}`)}</span></p>
 <p class="facts"><code>${smallkey}</code> ${by}${hosts.map((host) => html`<span>${host}</span> `)}${facts}</p>
 ${kind === "changed" && fieldList(lang, what.fields)}</li>\n`;
@@ -103,12 +104,12 @@ function fieldList(lang: Lang, fields: readonly FieldChange[] = []): Part {
 	const isFirst = fields.some(({ field, isRead }) => isRead && field === "");
 	const members = fields.filter(({ field }) => field !== "");
 	const rows = members.map(({ field, isRead, from, to }) => {
+		const before = from === undefined ? t("nothing") : html`<del>${from}</del>`;
+		const after = to === undefined ? t("nothing") : html`<ins>${to}</ins>`;
 		const hasValues = from !== undefined || to !== undefined;
-		const values =
-			hasValues &&
-			html`${from !== undefined ? html`<del>${from}</del>` : t("nothing")} <span class="arrow">→</span> ${to !== undefined ? html`<ins>${to}</ins>` : t("nothing")}`;
+		const values = hasValues ? html`${before} <span class="arrow">→</span> ${after}` : t("differs");
 		const read = isRead && html` <span class="hint">${t("read-from-service")}</span>`;
-		return html`<dt><code>${field}</code>${read}</dt><dd>${values || t("differs")}</dd>\n`;
+		return html`<dt><code>${field}</code>${read}</dt><dd>${values}</dd>\n`;
 	});
 	return html`${isFirst && html`<p class="hint">${t("first-described")}</p>`}
 ${rows.length > 0 && html`<dl class="fields">\n${rows}</dl>`}`;

@@ -1,42 +1,32 @@
 import { causeIn, mondayOf } from "../../registry/health.ts";
 import { type Lang, otherLang } from "../../registry/smallkey.ts";
-import type { Entry, HealthReport, SickLayer } from "../data/entries.ts";
+import type { Entry } from "../data/entries.ts";
 import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
 import { textsIn } from "../text/static.ts";
-import { healthFolders, publisherAddress, repairAddress, repairPlace } from "./addresses.ts";
+import { pageFolder, publisherAddress, repairAddress, repairPlace } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, root } from "./html.ts";
 import { layerHref } from "./layer-page.ts";
-import type { Lists } from "./publishers.ts";
+import type { ListData } from "./publishers.ts";
 
-interface SickRow extends SickLayer, Pick<Entry, "sender"> {
-	hosts: readonly string[];
-	/** Empty if the repository has no owner of the layer. */
-	owner: string;
-}
+type SickEntry = Entry & { health: NonNullable<Entry["health"]> };
 
-export function sickOf(entry: Entry, owner = ""): SickRow {
-	const { smallkey, title, health, sender } = entry;
-	if (!health) throw new Error(`${smallkey}: has no problem`);
-	return { smallkey, title, ...health, ...(sender && { sender }), hosts: hostsOf(entry), owner };
+export function isSick(entry: Entry): entry is SickEntry {
+	return Boolean(entry.health);
 }
 
 /** `index/health.json` has all layers. */
 const maxRows = 2_000;
 const maxCauses = 10;
 
-export function healthHtml(
-	lang: Lang,
-	{ report, settings, lastLook, entryOf }: Omit<Lists, "changes"> & { report: HealthReport | null },
-): string {
-	const sick = (report?.groups ?? []).flatMap(({ owner, layers }) =>
-		layers.flatMap(({ smallkey }) => {
-			const entry = entryOf(smallkey);
-			return entry?.health ? sickOf(entry, owner) : [];
-		}),
-	);
+export function healthHtml(lang: Lang, data: ListData): string {
+	const { report, settings, entryOf } = data;
 	const { t, plural } = textsIn[lang];
-	const { checked = 0, unchecked = 0 } = report ?? {};
+	const { checked = 0, unchecked = 0, groups = [] } = report ?? {};
+	const owners = new Map(
+		groups.flatMap(({ owner, layers }) => layers.map(({ smallkey }) => [smallkey, owner] as const)),
+	);
+	const sick = [...owners.keys()].flatMap((smallkey) => entryOf(smallkey) ?? []).filter(isSick);
 	const facts = [
 		plural(checked, "layers-checked"),
 		unchecked > 0 && plural(unchecked, "layers-unchecked"),
@@ -48,44 +38,42 @@ export function healthHtml(
 		title: t("health-title"),
 		here: "health",
 		hasTables: true,
-		other: `${root}${healthFolders[otherLang[lang]]}/`,
+		other: root + pageFolder(otherLang[lang], "health"),
 		content: html`<h1>${t("health-title")}</h1>
 <p>${t("health-intro")}</p>
 <p>${report ? facts.filter(Boolean).join(" ") : t("no-health-report")}</p>
-${settings.site.canSend && html`<p><a href="${root}${repairAddress(lang)}">${t("all-repairs")}</a></p>\n`}${sick.length > 0 && html`${causeCounts(lang, sick)}\n${sickTable(lang, sick, { settings, lastLook, isOnePublisher: false })}`}`,
+${settings.site.canSend && html`<p><a href="${root}${repairAddress(lang)}">${t("all-repairs")}</a></p>\n`}${sick.length > 0 && html`${causeCounts(lang, sick)}\n${sickTable(lang, sick, data, owners)}`}`,
 	});
 }
 
-function causeCounts(lang: Lang, rows: readonly SickRow[]): Html {
-	const { t, stateText } = textsIn[lang];
-	const counts = new Map<string, { row: SickRow; count: number }>();
-	for (const row of rows) {
-		const key = `${row.state} ${row.cause ?? ""}`;
-		counts.set(key, { row, count: (counts.get(key)?.count ?? 0) + 1 });
+function causeCounts(lang: Lang, entries: readonly SickEntry[]): Html {
+	const { t } = textsIn[lang];
+	const counts = new Map<string, { text: Html; count: number }>();
+	for (const { health } of entries) {
+		const text = stateHtml(lang, health);
+		counts.set(text.text, { text, count: (counts.get(text.text)?.count ?? 0) + 1 });
 	}
 	const sorted = [...counts.values()].sort((a, b) => b.count - a.count);
-	const others = sorted.slice(maxCauses).reduce((sum, { count }) => sum + count, 0);
-	const items = sorted
-		.slice(0, maxCauses)
-		.map(
-			({ row, count }) =>
-				html`<li><strong>${count}</strong> <span>${stateText(row.state)}${causeText(lang, row)}</span></li>\n`,
-		);
+	const rest = sorted.splice(maxCauses).reduce((sum, { count }) => sum + count, 0);
+	const items = sorted.map(
+		({ text, count }) => html`<li><strong>${count}</strong> <span>${text}</span></li>\n`,
+	);
 	return html`<h2>${t("by-cause")}</h2>
 <ul class="counts">
-${items}${others > 0 && html`<li><strong>${others}</strong> <span>${t("other-causes")}</span></li>`}</ul>`;
+${items}${rest > 0 && html`<li><strong>${rest}</strong> <span>${t("other-causes")}</span></li>`}</ul>`;
 }
 
-function causeText(lang: Lang, sickness: SickLayer): Part {
-	const { t, causes } = textsIn[lang];
-	const { text, lang: causeLang } = causeIn(lang, causes, sickness);
-	return text && html`${t("colon")} <span lang="${causeLang}">${text}</span>`;
+function stateHtml(lang: Lang, health: SickEntry["health"]): Html {
+	const { t, causes, stateText } = textsIn[lang];
+	const { text, lang: causeLang } = causeIn(lang, causes, health);
+	const cause = text && html`${t("colon")} <span lang="${causeLang}">${text}</span>`;
+	return html`${stateText(health.state)}${cause}`;
 }
 
 type Column<Row> = readonly [name: string, cell: (row: Row) => Part];
 
 /** A row for each layer, with its title first. */
-export function layerTable<Row extends Pick<Entry, "smallkey" | "title">>(
+export function layerTable<Row extends Entry>(
 	lang: Lang,
 	rows: readonly Row[],
 	columns: readonly Column<Row>[],
@@ -105,48 +93,45 @@ export function layerTable<Row extends Pick<Entry, "smallkey" | "title">>(
 ${lines}</tbody></table>`;
 }
 
-/** Longest sick first. @param isOnePublisher whether all are of one publisher, whose name is left out */
+/** Longest sick first. @param owners by smallkey; null if all layers are of one publisher, whose name is left out */
 export function sickTable(
 	lang: Lang,
-	rows: readonly SickRow[],
-	{ settings, lastLook, isOnePublisher }: Pick<Lists, "settings" | "lastLook"> & { isOnePublisher: boolean },
+	entries: readonly SickEntry[],
+	{ settings, lastLook }: Pick<ListData, "settings" | "lastLook">,
+	owners: ReadonlyMap<string, string> | null,
 ): Html {
-	const { t, stateText } = textsIn[lang];
+	const { t } = textsIn[lang];
 	const { site } = settings;
-	const publisherLink = (row: SickRow) => {
-		const slug = slugOf(row);
-		return slug && html`<a href="${root}${publisherAddress(lang, slug)}">${senderOf(row, lang)}</a>`;
+	const publisherLink = (entry: Entry) => {
+		const slug = slugOf(entry);
+		return slug && html`<a href="${root}${publisherAddress(lang, slug)}">${senderOf(entry, lang)}</a>`;
 	};
 	const repairLink = (smallkey: string) => {
 		const place = repairPlace(lang, smallkey, site);
 		const badge = html`<span class="badge">${t("repair-proposed")}</span>`;
 		return place === "" ? badge : html`<a href="${site.canSend ? root : ""}${place}">${badge}</a>`;
 	};
-	const finding = (row: SickRow) =>
-		html`${stateText(row.state)}${causeText(lang, row)}${row.repair && html`. ${repairLink(row.smallkey)}`}`;
-	const hasOwners = rows.some(({ owner }) => owner !== "");
-	const columns: (Column<SickRow> | false)[] = [
-		!isOnePublisher && [t("publisher"), publisherLink],
+	const finding = ({ smallkey, health }: SickEntry) =>
+		html`${stateHtml(lang, health)}${health.repair && html`. ${repairLink(smallkey)}`}`;
+	const hasOwners = entries.some(({ smallkey }) => owners?.get(smallkey));
+	const columns: (Column<SickEntry> | false)[] = [
+		owners !== null && [t("publisher"), publisherLink],
 		[t("what-was-seen"), finding],
-		[t("service-host"), ({ hosts }) => hosts.join(" ")],
-		[t("since-the-week"), ({ since }) => dayHtml(mondayOf(since))],
+		[t("service-host"), (entry) => hostsOf(entry).join(" ")],
+		[t("since-the-week"), ({ health }) => dayHtml(mondayOf(health.since))],
 		lastLook !== null && [t("last-look"), ({ smallkey }) => dayHtml(lastLook(smallkey))],
-		hasOwners && [t("who-can-correct"), ({ owner }) => owner],
+		hasOwners && [t("who-can-correct"), ({ smallkey }) => owners?.get(smallkey)],
 	];
 	const shown = columns.filter((column) => column !== false);
-	return html`${rows.length > maxRows && html`<p>${t("first-rows", maxRows)}</p>`}
-${layerTable(lang, longestFirst(rows).slice(0, maxRows), shown, settings)}`;
+	const orderOf = ({ smallkey, health }: SickEntry) => `${health.since} ${smallkey}`;
+	const sorted = [...entries].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+	return html`${entries.length > maxRows && html`<p>${t("first-rows", maxRows)}</p>`}
+${layerTable(lang, sorted.slice(0, maxRows), shown, settings)}`;
 }
 
 /** @param time in milliseconds since 1970, or in ISO 8601 */
 export function dayHtml(time: number | string | null | undefined): Part {
 	if (time === null || time === undefined) return null;
-	const date = new Date(time).toISOString();
-	const day = date.slice(0, 10);
+	const day = new Date(time).toISOString().slice(0, 10);
 	return html`<time datetime="${typeof time === "string" ? time : day}">${day}</time>`;
-}
-
-function longestFirst(rows: readonly SickRow[]): SickRow[] {
-	const order = ({ since, smallkey }: SickRow) => `${since} ${smallkey}`;
-	return [...rows].sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }

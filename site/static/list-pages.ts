@@ -1,29 +1,13 @@
 import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
-import { chunkCount, type Entry, type HealthReport, layerAddress } from "../data/entries.ts";
-import { stateOf } from "../search/select.ts";
+import { chunkCount, type Entry, layerAddress } from "../data/entries.ts";
+import { slugOf, stateOf } from "../search/select.ts";
 import { siteName, textsIn } from "../text/static.ts";
-import {
-	changesFolders,
-	healthFolders,
-	openSearchFile,
-	publisherAddress,
-	publisherFilesFolder,
-	publisherFolders,
-	publisherTable,
-} from "./addresses.ts";
+import { listPageNames, openSearchFile, pageFolder, publisherAddress, publisherTable } from "./addresses.ts";
 import { changeList, changesHtml } from "./changes-page.ts";
 import { frameHtml } from "./frame.ts";
-import { dayHtml, healthHtml, layerTable, sickOf, sickTable } from "./health-page.ts";
+import { dayHtml, healthHtml, isSick, layerTable, sickTable } from "./health-page.ts";
 import { html, type PageSettings, root } from "./html.ts";
-import {
-	byTitle,
-	type Lists,
-	namesOf,
-	type Publishers,
-	publisherCsv,
-	publishersOf,
-	slugOfChange,
-} from "./publishers.ts";
+import { byTitle, type ListData, layerOf, namesOf, publisherCsv, publishersOf } from "./publishers.ts";
 
 export function sitemapFile(chunk: number): string {
 	return `sitemap/${String(chunk).padStart(2, "0")}.xml`;
@@ -84,8 +68,8 @@ const maxRows = 1_000;
 
 const maxChanges = 50;
 
-function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists: Lists): string {
-	const { settings, lastLook } = lists;
+function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], data: ListData): string {
+	const { settings } = data;
 	const { t, plural, typeText, stateText } = textsIn[lang];
 	const name = namesOf(layers, lang);
 	const columns = [
@@ -94,10 +78,10 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists
 		[t("health"), (entry: Entry) => stateText(stateOf(entry))],
 		[t("last-change"), ({ changed }: Entry) => dayHtml(changed?.date)],
 	] as const;
-	const sick = layers.filter(({ health }) => health);
-	const repairs = sick.filter(({ health }) => health?.repair).length;
+	const sick = layers.filter(isSick);
+	const repairs = sick.filter(({ health }) => health.repair).length;
 	const sorted = byTitle(layers, lang);
-	const recent = lists.changes.filter((change) => slugOfChange(change, lists) === slug);
+	const recent = data.changes.filter((change) => slugOf(layerOf(change, data) ?? {}) === slug);
 	const facts = [
 		plural(layers.length, "layer-count"),
 		sick.length > 0 && t("with-problem", sick.length),
@@ -111,20 +95,13 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists
 		other: root + publisherAddress(otherLang[lang], slug),
 		content: html`<h1>${name}</h1>
 <p>${facts.filter(Boolean).join(", ")}.</p>
-<p class="links"><a href="${root}${publisherTable(slug)}" download>${t("table-csv")}</a> <a href="${root}${publisherFolders[lang]}/">${t("all-publishers")}</a></p>
-${
-	sick.length > 0 &&
-	html`<h2>${t("what-is-wrong")}</h2>\n${sickTable(
-		lang,
-		sick.map((entry) => sickOf(entry)),
-		{ settings, lastLook, isOnePublisher: true },
-	)}`
-}
+<p class="links"><a href="${root}${publisherTable(slug)}" download>${t("table-csv")}</a> <a href="${root}${pageFolder(lang, "publisher")}">${t("all-publishers")}</a></p>
+${sick.length > 0 && html`<h2>${t("what-is-wrong")}</h2>\n${sickTable(lang, sick, data, null)}`}
 <h2>${t("layers")}</h2>
 ${layers.length > maxRows && html`<p>${t("first-of-table", maxRows)}</p>`}
 ${layerTable(lang, sorted.slice(0, maxRows), columns, settings)}
 <h2>${t("changes")}</h2>
-${recent.length === 0 ? html`<p>${t("no-own-changes")}</p>` : changeList(lang, recent.slice(0, maxChanges), { ...lists, isOnePublisher: true })}`,
+${recent.length === 0 ? html`<p>${t("no-own-changes")}</p>` : changeList(lang, recent.slice(0, maxChanges), data, true)}`,
 	});
 }
 
@@ -141,15 +118,10 @@ function publishersHtml(lang: Lang, { publishers, settings }: ListData): string 
 		lang,
 		root,
 		title: t("publishers"),
-		other: `${root}${publisherFolders[otherLang[lang]]}/`,
+		other: root + pageFolder(otherLang[lang], "publisher"),
 		content: html`<h1>${t("publishers")}</h1>
 ${rows.length === 0 ? html`<p>${t("no-publishers")}</p>` : html`<ul class="plain">\n${rows}</ul>`}`,
 	});
-}
-
-export interface ListData extends Lists {
-	publishers: Publishers;
-	report: HealthReport | null;
 }
 
 export function listedEntries(entries: readonly Entry[]): Pick<ListData, "entryOf" | "publishers"> {
@@ -157,38 +129,27 @@ export function listedEntries(entries: readonly Entry[]): Pick<ListData, "entryO
 	return { entryOf: (smallkey) => byKey.get(smallkey), publishers: publishersOf(entries) };
 }
 
-const publisherPath = new RegExp(
-	`^(?:${publisherFolders.en}|${publisherFolders.fr}|${publisherFilesFolder})/([a-z0-9-]+)\\.(?:html|csv)$`,
-);
+const indexPages = { changes: changesHtml, health: healthHtml, publisher: publishersHtml };
 
-type IndexPage = (lang: Lang, data: ListData) => string;
-
-const indexPages = new Map<string, readonly [Lang, IndexPage]>();
-const indexes: readonly (readonly [Readonly<Record<Lang, string>>, IndexPage])[] = [
-	[changesFolders, changesHtml],
-	[healthFolders, healthHtml],
-	[publisherFolders, publishersHtml],
-];
-for (const [folders, page] of indexes)
-	for (const lang of langs) indexPages.set(`${folders[lang]}/index.html`, [lang, page]);
+/** Groups: language, and the name of the list, or the slug of a publisher. */
+const pagePath = /^(en|fr)\/(?:(changes|health|publisher)\/index|publisher\/([a-z0-9-]+))\.html$/;
+const tablePath = /^publisher\/([a-z0-9-]+)\.csv$/;
 
 export function isListPage(file: string): boolean {
-	return indexPages.has(file) || publisherPath.test(file);
+	return pagePath.test(file) || tablePath.test(file);
 }
 
-/** Null if the publisher or layer does not exist. Pure. */
+/** Null if the publisher does not exist. Pure. */
 export function renderListPage(file: string, data: ListData): string | null {
-	const [indexLang, page] = indexPages.get(file) ?? [];
-	if (indexLang && page) return page(indexLang, data);
-	const slug = publisherPath.exec(file)?.[1] ?? "";
+	const [, lang, list, slug = tablePath.exec(file)?.[1] ?? ""] = pagePath.exec(file) ?? [];
+	if (list) return indexPages[list as keyof typeof indexPages](lang as Lang, data);
 	const layers = data.publishers.get(slug);
 	if (!layers) return null;
-	if (file === publisherTable(slug)) return publisherCsv(layers);
-	const lang = langs.find((lang) => file === `${publisherAddress(lang, slug)}.html`);
-	return lang ? publisherHtml(lang, slug, layers, data) : null;
+	return lang ? publisherHtml(lang as Lang, slug, layers, data) : publisherCsv(layers);
 }
 
 export function listPagePaths(slugs: Iterable<string>): string[] {
+	const lists = langs.flatMap((lang) => listPageNames.map((list) => `${pageFolder(lang, list)}index.html`));
 	const pagesOf = (slug: string) => langs.map((lang) => `${publisherAddress(lang, slug)}.html`);
-	return [...indexPages.keys(), ...[...slugs].flatMap((slug) => [...pagesOf(slug), publisherTable(slug)])];
+	return [...lists, ...[...slugs].flatMap((slug) => [...pagesOf(slug), publisherTable(slug)])];
 }

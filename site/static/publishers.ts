@@ -1,6 +1,6 @@
 import { causeIn, causes } from "../../registry/health.ts";
 import { type Lang, otherLang } from "../../registry/smallkey.ts";
-import { type ChangeDetail, chunkOf, type Entry, layerAddress, type RecentChange } from "../data/entries.ts";
+import { chunkOf, type Entry, type HealthReport, layerAddress, type RecentChange } from "../data/entries.ts";
 import { addressOf, layersIn, senderOf, slugOf, stateOf, titleOf } from "../search/select.ts";
 import { sortKey } from "../search/words.ts";
 import { textsIn } from "../text/static.ts";
@@ -93,16 +93,20 @@ function rowHtml(entry: Entry, lang: Lang, root: string, { site }: PageSettings)
 	return html`<li>${name} <code>${smallkey}</code>${more}</li>\n`;
 }
 
-export interface Lists {
+/** What the pages of lists show. */
+export interface ListData {
 	/** Newest first. */
 	changes: readonly RecentChange[];
+	report: HealthReport | null;
 	entryOf: (smallkey: string) => Entry | undefined;
+	publishers: Publishers;
 	/** Time of the last request to a layer's service, in milliseconds since 1970; null if unknown. */
 	lastLook: ((smallkey: string) => number | null) | null;
 	settings: PageSettings;
 }
 
-export type Publishers = ReadonlyMap<string, readonly Entry[]>;
+/** By the publisher's slug. */
+type Publishers = ReadonlyMap<string, readonly Entry[]>;
 
 /** Layers without a public name are left out. */
 export function publishersOf(entries: Iterable<Entry>): Publishers {
@@ -124,17 +128,12 @@ export function namesOf(layers: readonly Entry[], lang: Lang): string {
 	return [...new Set(layers.map((entry) => senderOf(entry, lang)))].join(" · ");
 }
 
-/** A removed layer as it was; undefined if unknown. */
-export function layerOf(smallkey: string, { entryOf, changes }: Lists) {
-	const isRemoval = ({ what }: RecentChange) =>
-		!("many" in what) && what.smallkey === smallkey && what.was !== undefined;
-	const was = () => changes.find(isRemoval)?.what as ChangeDetail | undefined;
-	return entryOf(smallkey) ?? was()?.was;
-}
-
-/** Null if unknown. */
-export function slugOfChange({ what }: RecentChange, lists: Lists): string | null {
-	return "many" in what ? null : slugOf(layerOf(what.smallkey, lists) ?? {});
+/** The changed layer, a removed one as it was; undefined if unknown. */
+export function layerOf({ what }: RecentChange, { entryOf, changes }: ListData) {
+	if ("many" in what) return undefined;
+	const { smallkey } = what;
+	const earlier = () => changes.flatMap((change) => ("many" in change.what ? [] : change.what));
+	return entryOf(smallkey) ?? earlier().find((other) => other.smallkey === smallkey && other.was)?.was;
 }
 
 function tableRow(entry: Entry): Record<string, string> {
