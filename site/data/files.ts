@@ -1,7 +1,7 @@
 import type { Extension } from "../../api/service/extensions.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { feedPath, layerFile, listFile } from "../static/addresses.ts";
-import { feedText, feedTitle } from "../static/feed.ts";
+import { feedText } from "../static/feed.ts";
 import type { PageSettings } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
 import {
@@ -167,14 +167,12 @@ export function changesFiles(
 	entries: Iterable<Pick<Entry, "smallkey" | "title">>,
 ): Map<string, string> {
 	const files = new Map<string, string>();
-	const [newest] = changes;
-	if (!newest) return files;
+	if (changes.length === 0) return files;
 	const titles = new Map(Array.from(entries, ({ smallkey, title }) => [smallkey, title]));
-	const titleIn = (smallkey: string, was?: Entry["title"]) =>
-		feedTitle(smallkey, titles.get(smallkey) ?? was);
-	return files
-		.set(recentPath, recentText(changes))
-		.set(feedPath, feedText(changes, titleIn, publicUrl, newest.date));
+	return files.set(recentPath, recentText(changes)).set(
+		feedPath,
+		feedText(changes, (smallkey) => titles.get(smallkey), publicUrl),
+	);
 }
 
 const maxTitleLength = 200;

@@ -17,7 +17,7 @@ import {
 	recentPath,
 } from "../data/entries.ts";
 import { layerFile, listFile } from "../static/addresses.ts";
-import { reloadSeconds } from "../static/feed.ts";
+import { reloadSeconds } from "../static/frame.ts";
 import { type PageSettings, pageSettingsPath } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
 import { isListPage, listedEntries, renderListPage } from "../static/list-pages.ts";

@@ -2,7 +2,7 @@ import { emptyBody, type Reply, refusalCaching } from "../../api/reply.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { type LayerPage, layerPages, recentPath } from "../data/entries.ts";
 import { feedPath, layerFile, listFolders, listPageNames } from "../static/addresses.ts";
-import { type ErrorKind, errorHtml, noPageHtml } from "../static/feed.ts";
+import { type ErrorKind, errorHtml, noPageHtml } from "../static/frame.ts";
 import type { PageSettings } from "../static/html.ts";
 import { documentHeaders, pageHeaders, pageTypes, siteGroups } from "./site-headers.ts";
 

@@ -1,6 +1,6 @@
-import { type Lang, otherLang } from "../../registry/smallkey.ts";
+import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
 import { manifestPath, recentPath } from "../data/entries.ts";
-import { siteName, textsIn } from "../text/static.ts";
+import { inBoth, siteName, textsIn } from "../text/static.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
 import {
 	type Assets,
@@ -190,4 +190,43 @@ ${body}
 </body>
 </html>
 `.text;
+}
+
+export type ErrorKind = "no-page" | "building";
+
+export const reloadSeconds = 3;
+
+/** In the page itself: on an error, other files may be missing, too. */
+const errorStyles =
+	"body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:10vh auto;padding:0 1.5rem;color:light-dark(#1b1f24,#e9edf1);background:light-dark(#fbfbf9,#14181d)}h1{font-size:1.4rem;margin-top:2rem}a{color:light-dark(#0b57a4,#8cc2ff)}";
+
+function sectionHtml(kind: ErrorKind, lang: Lang, home: string): Html {
+	const { t } = textsIn[lang];
+	const way = html` <a href="${home}${lang}/">${t("to-layers")}</a>`;
+	return html`<section lang="${lang}">
+<h1>${t(kind)}</h1>
+<p>${t(`${kind}-hint`)}${kind !== "building" && way}</p>
+</section>
+`;
+}
+
+export function noPageHtml(lang: Lang, root: string, pages: PageSettings): string {
+	const other = otherLang[lang];
+	return frameHtml(pages, {
+		lang,
+		root,
+		other: null,
+		title: textsIn[lang].t("no-page"),
+		head: html`<meta name="robots" content="noindex">`,
+		content: [lang, other].map((sectionLang) => sectionHtml("no-page", sectionLang as Lang, root)),
+	});
+}
+
+export function errorHtml(kind: ErrorKind, home: string): string {
+	const head = html`<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+${kind === "building" && html`<meta http-equiv="refresh" content="${reloadSeconds}">`}
+<title>${inBoth(kind)}</title>
+<style>${errorStyles}</style>`;
+	return documentHtml("en", head, html`<main>\n${langs.map((lang) => sectionHtml(kind, lang, home))}</main>`);
 }
