@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Metafile, type Plugin, stop } from "esbuild";
 import { compiledSchemas } from "../../registry/schemas/validators.ts";
@@ -10,6 +10,7 @@ import { parseSignature } from "../process/site-settings.ts";
 import { catalogueHtml, contentPolicy, rootHtml } from "../static/frame.ts";
 import { type Assets, type PageSettings, pageSettingsPath, type SiteSettings } from "../static/html.ts";
 import { searchEngineFiles } from "../static/list-pages.ts";
+import { pageTexts } from "../text/page-texts.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
 import { apiHtml, schemaFiles } from "./openapi.ts";
 
@@ -133,6 +134,21 @@ const withoutUnused: Plugin = {
 	},
 };
 
+/** A page loads the texts of its own language only. */
+const textsOfLanguage: Plugin = {
+	name: "texts-of-language",
+	setup(setup) {
+		setup.onLoad({ filter: /[/\\]text[/\\](?:english|french)\.ts$/ }, ({ path }) => {
+			const [name, texts] = path.endsWith("english.ts")
+				? ["english", pageTexts.en]
+				: ["french", pageTexts.fr];
+			const causes = `export { ${name}Causes as causes } from "../../registry/texts/${name}-causes.ts";`;
+			const contents = `${causes}\nexport const texts = ${JSON.stringify(texts)};`;
+			return { contents, resolveDir: dirname(path) };
+		});
+	},
+};
+
 function bundle(entryPoints: string[], splitting: boolean) {
 	return build({
 		entryPoints,
@@ -148,7 +164,7 @@ function bundle(entryPoints: string[], splitting: boolean) {
 		outdir: assetFolder,
 		entryNames: "[name]-[hash]",
 		chunkNames: "[name]-[hash]",
-		plugins: [compiledSchemas, withoutUnused],
+		plugins: [compiledSchemas, textsOfLanguage, withoutUnused],
 		logLevel: "silent",
 	});
 }

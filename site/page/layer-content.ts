@@ -13,7 +13,7 @@ import {
 } from "../search/select.ts";
 import { publisherAddress, repairPlace } from "../static/addresses.ts";
 import { type Html, html, type Part, type SiteSettings } from "../static/html.ts";
-import type { Translator } from "../text/translate.ts";
+import type { Translator } from "../text/page-texts.ts";
 
 interface LayerContext {
 	lang: Lang;

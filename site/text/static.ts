@@ -1,8 +1,7 @@
 import { causes } from "../../registry/health.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../static/html.ts";
-import { texts as english } from "./english.ts";
-import { texts as french } from "./french.ts";
+import { pageTexts } from "./page-texts.ts";
 import { textsOf, translator } from "./translate.ts";
 
 /** Texts of the pages without a script: English, French. */
@@ -165,11 +164,11 @@ export const staticTexts = textsOf({
 });
 
 export const textsIn = {
-	en: { ...translator("en", { ...english, ...staticTexts.en }), causes: causes.en },
-	fr: { ...translator("fr", { ...french, ...staticTexts.fr }), causes: causes.fr },
+	en: { ...translator("en", { ...pageTexts.en, ...staticTexts.en }), causes: causes.en },
+	fr: { ...translator("fr", { ...pageTexts.fr, ...staticTexts.fr }), causes: causes.fr },
 };
 
-export type StaticText = keyof typeof english | keyof (typeof staticTexts)["en"];
+export type StaticText = keyof (typeof pageTexts)["en"] | keyof (typeof staticTexts)["en"];
 
 /** A text in both languages, for what exists only once. */
 export function inBoth(code: StaticText, ...values: readonly string[]): string {

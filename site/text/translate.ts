@@ -1,9 +1,5 @@
-import type { CauseTexts } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { type Countable, codeFor, filled } from "../../registry/texts/filled.ts";
-import type { texts as english } from "./english.ts";
-
-type Text = keyof typeof english;
 
 type Value = string | number;
 
@@ -36,5 +32,3 @@ export function translator<Code extends string>(lang: Lang, texts: Readonly<Reco
 		copyText: (name: string) => nameText(`copy-${name}`, name),
 	};
 }
-
-export type Translator = ReturnType<typeof translator<Text>> & { causes: CauseTexts };

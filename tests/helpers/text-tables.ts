@@ -4,8 +4,7 @@ import { causes } from "../../registry/health.ts";
 import { fragmentTexts } from "../../registry/texts/filled.ts";
 import { texts } from "../../registry/texts.ts";
 import { draftTexts } from "../../site/text/drafts.ts";
-import { texts as english } from "../../site/text/english.ts";
-import { texts as french } from "../../site/text/french.ts";
+import { pageTexts } from "../../site/text/page-texts.ts";
 import { staticTexts } from "../../site/text/static.ts";
 
 interface TextTable {
@@ -21,7 +20,7 @@ export const textTables: readonly TextTable[] = [
 	{ name: "fragments", ...fragmentTexts },
 	{ name: "repairs", ...repairTexts },
 	{ name: "proofs", ...proofTexts },
-	{ name: "pages", en: english, fr: french },
+	{ name: "pages", ...pageTexts },
 	{ name: "drafts", ...draftTexts },
 	{ name: "pages without a script", ...staticTexts },
 ];
