@@ -1,7 +1,9 @@
 import { stat } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type Io, WrongError } from "../../api/configuration.ts";
 import { type Review, servedRef } from "../../api/service/repository.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
 import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
 import { diffTree } from "../../store/git/commands/tree.ts";
 import { messageOf, type OpenRepair, readOpen, subjectOf } from "../../store/git/review-branches.ts";
@@ -15,7 +17,7 @@ const maxAttempts = 5;
 type Reviewer = ReturnType<typeof parseReviewer>;
 
 /** The person who decides, as the commit names them. @throws {Error} if the name is not allowed in a commit */
-export function parseReviewer(name: string) {
+export function parseReviewer(name = userInfo().username) {
 	if (!/^[^\p{Cc}<>]{1,100}$/u.test(name))
 		throw new Error("--by: must be a name of 1 to 100 characters without < and >");
 	const local = name.normalize("NFKD").replace(/[^A-Za-z0-9._-]+/g, "-");
@@ -41,22 +43,23 @@ export async function refuseOthers({ path, name }: { path: string; name: string 
 }
 
 /** @throws {WrongError} if another commit of a review was shown than its newest */
-export async function checkShown(
-	repository: string,
-	{ branch, commit }: Review,
-	shown: string,
-): Promise<void> {
-	if (commit.startsWith(shown)) return;
-	const what = await runGit(repository, ["cat-file", "-e", `${shown}^{commit}`]).then(
-		() => `has changed since ${shown} was shown`,
-		() => `there is no commit ${shown}`,
+export function refuseUnseen({ branch, commit }: Review, shown: string): void {
+	if (!commit.startsWith(shown)) throw changedReview(branch, shown);
+}
+
+function changedReview(branch: string, shown: string): WrongError {
+	return new WrongError(
+		`${branch}: has changed since ${shown} was shown, or never had this commit: npx fragment-publisher review show ${branch}`,
 	);
-	throw new WrongError(`${branch}: ${what}: npx fragment-publisher review show ${branch}`);
+}
+
+export function isRepair(branch: string): boolean {
+	return branch.startsWith(repairBranch(""));
 }
 
 /** @throws {WrongError} if a repair leaves the choice between several places to a person: its commit changes nothing */
 export async function refuseChoice(repository: string, { branch, commit }: Review): Promise<void> {
-	if (!branch.startsWith(repairBranch(""))) return;
+	if (!isRepair(branch)) return;
 	if ((await runGit(repository, ["diff", "--name-only", `${commit}^`, commit])).length > 0) return;
 	throw new WrongError(
 		`${branch}: several places agree alike, and nothing is chosen: register the right place (npx fragment-publisher review show ${branch} lists them); the proposal is then withdrawn`,
@@ -135,8 +138,7 @@ export async function declineReview(repository: string, review: Review, reviewer
 	const subject = `decline ${branch}`;
 	const main = await gitText(repository, ["rev-parse", "--verify", servedRef]);
 	const words = ["-p", commit, "-m", subject, "-m", reason, "-m", `${mainTrailer}: ${main}`];
-	const time = await declineTime(repository, branch);
-	const last = await commitTree(repository, reviewer, `${commit}^{tree}`, words, time);
+	const last = await commitTree(repository, reviewer, `${commit}^{tree}`, words);
 	const updates = [`update refs/heads/${declined} ${last}`, `delete refs/heads/${branch} ${commit}`];
 	if (await moveReview(repository, review, subject, updates)) return declined;
 	throw heldReview(branch);
@@ -148,7 +150,7 @@ function heldReview(branch: string): Error {
 
 /** @returns whether the refs were moved @throws {WrongError} if the review's branch has moved from its commit */
 async function moveReview(repository: string, review: Review, reason: string, updates: string[]) {
-	const { branch, name, commit } = review;
+	const { branch, commit } = review;
 	const input = updates.map((line) => `${line}\n`).join("");
 	try {
 		await runGit(repository, ["update-ref", "-m", reason, "--stdin"], { input });
@@ -158,59 +160,38 @@ async function moveReview(repository: string, review: Review, reason: string, up
 	}
 	const tip = await gitText(repository, ["for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`]);
 	if (tip === commit) return false;
-	throw new WrongError(
-		`${branch}: has changed since ${commit.slice(0, 12)} was shown: npx fragment-publisher review show ${name}`,
-	);
+	throw changedReview(branch, commit.slice(0, 12));
 }
 
-/** Now, or a second after the last decline of the same branch: git's dates are whole seconds, and the newest one is shown. */
-async function declineTime(repository: string, branch: string): Promise<{ GIT_COMMITTER_DATE: string }> {
-	const words = ["for-each-ref", "--sort=-committerdate", "--count=1", "--format=%(committerdate:unix)"];
-	const last = await gitText(repository, [...words, `refs/heads/${declinedFolder}/${branch}/`]);
-	const seconds = Math.max(Math.floor(Date.now() / 1_000), Number(last) + 1);
-	return { GIT_COMMITTER_DATE: `${seconds} +0000` };
-}
-
-function commitTree(
-	repository: string,
-	{ name, mail }: Reviewer,
-	tree: string,
-	words: string[],
-	environment = {},
-) {
+function commitTree(repository: string, { name, mail }: Reviewer, tree: string, words: string[]) {
 	const identity = ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
-	return gitText(repository, [...identity, "commit-tree", tree, ...words], { environment });
+	return gitText(repository, [...identity, "commit-tree", tree, ...words]);
 }
 
 /**
  * Splits a repair, so that a decision can be about some of its layers: they get a branch of their own, and the others keep
  * theirs, or get one if it had the name of a chosen layer. Both happen, or neither.
- * @param only null: the whole repair
+ * @param only absent: the whole repair
  * @returns `chosen`: the review of these layers, whose commit has no branch until `split` is called
  * @throws {Error} if the review is no repair, or has no such smallkey
  */
-export async function splitRepair(repository: string, review: Review, only: readonly string[] | null) {
+export async function splitRepair(repository: string, review: Review, only?: readonly string[]) {
 	const whole = { chosen: review, split: async () => undefined };
 	if (!only) return whole;
 	const { branch, commit } = review;
 	const repair = (await readOpen(repository, servedRef)).find((open) => open.branch === branch);
 	if (!repair) throw new Error(`--only: ${branch} is no repair`);
-	const otherKeys = only.filter((smallkey) => !repair.smallkeys.includes(smallkey));
-	if (otherKeys.length > 0)
-		throw new Error(
-			`--only: ${otherKeys.join(" ")}: not in ${branch}, which has ${repair.smallkeys.join(" ")}`,
-		);
-	if (repair.smallkeys.every((smallkey) => only.includes(smallkey))) return whole;
-	const smallkeys = repair.smallkeys.filter((smallkey) => only.includes(smallkey));
-	const chosen = await partOf(repository, repair, smallkeys);
-	const others = repair.smallkeys.filter((smallkey) => !only.includes(smallkey));
-	const parts = [chosen, await partOf(repository, repair, others)];
-	const isTaken = parts.some((part) => part.branch === branch);
-	const updates = parts.map((part) => {
-		if (part.branch === branch) return `update refs/heads/${branch} ${part.commit} ${commit}`;
-		return `create refs/heads/${part.branch} ${part.commit}`;
-	});
-	const lines = isTaken ? updates : [`delete refs/heads/${branch} ${commit}`, ...updates];
+	const { smallkeys } = repair;
+	const unknown = only.filter((smallkey) => !smallkeys.includes(smallkey)).join(" ");
+	if (unknown) throw new Error(`--only: ${unknown}: not in ${branch}, which has ${smallkeys.join(" ")}`);
+	const others = smallkeys.filter((smallkey) => !only.includes(smallkey));
+	if (others.length === 0) return whole;
+	const inOrder = smallkeys.filter((smallkey) => only.includes(smallkey));
+	const chosen = await partOf(repository, repair, inOrder);
+	const lines = [`delete refs/heads/${branch} ${commit}`];
+	for (const part of [chosen, await partOf(repository, repair, others)])
+		if (part.branch === branch) lines[0] = `update refs/heads/${branch} ${part.commit} ${commit}`;
+		else lines.push(`create refs/heads/${part.branch} ${part.commit}`);
 	return {
 		chosen: { ...review, ...chosen, name: chosen.branch },
 		split: async () => {
@@ -220,24 +201,25 @@ export async function splitRepair(repository: string, review: Review, only: read
 }
 
 /** Writes the commit of some layers of a repair, on the same commit, with the evidence for them. */
-async function partOf(repository: string, repair: OpenRepair, smallkeys: readonly string[]) {
+async function partOf(repository: string, repair: OpenRepair, smallkeys: string[]) {
 	const base = `${repair.commit}^`;
-	const read = async (...words: string[]) => (await runGit(repository, words)).toString("utf8");
-	const evidence = repair.evidence.filter((_, at) => smallkeys.includes(repair.smallkeys[at] as string));
-	const paths = (await read("diff", "--name-only", "-z", base, repair.commit)).split("\0").filter(Boolean);
+	const isPart = (smallkey = "") => smallkeys.includes(smallkey);
 	const edits = [];
-	for (const path of paths)
-		if (smallkeys.includes(path.slice(path.lastIndexOf("/") + 1).split(".", 1)[0] as string))
-			edits.push({ path, text: await read("cat-file", "blob", `${repair.commit}:${path}`) });
-	const body = await read("show", "-s", "--format=%B", repair.commit);
+	for (const { path } of await diffTree(repository, base, repair.commit, "layers"))
+		if (isPart(parseLayerPath(path)?.smallkey)) {
+			const text = await runGit(repository, ["cat-file", "blob", `${repair.commit}:${path}`]);
+			edits.push({ path, text: text.toString("utf8") });
+		}
+	const body = await gitText(repository, ["show", "-s", "--format=%B", repair.commit]);
 	// The evidence of each layer begins with a line that names it.
 	const text = body
 		.split(/^(?=Layer \S+$)/m)
-		.filter((section) => smallkeys.includes(/^Layer (\S+)$/m.exec(section)?.[1] ?? ""))
+		.filter((section) => isPart(/^Layer (\S+)$/m.exec(section)?.[1]))
 		.join("")
 		.replace(/^(?:Repairs|Evidence|Certainty|Choice): .*\n?/gm, "");
 	const subject = subjectOf(smallkeys, repair.sure);
-	const message = messageOf({ ...repair, subject, smallkeys: [...smallkeys], evidence }, text);
+	const evidence = repair.evidence.filter((_, at) => isPart(repair.smallkeys[at]));
+	const message = messageOf({ ...repair, subject, smallkeys, evidence }, text);
 	const author = await gitText(repository, ["show", "-s", "--format=%an <%ae> %at +0000", repair.commit]);
 	const from = await gitText(repository, ["rev-parse", base]);
 	const commit = await importCommit(repository, from, { author, committer: author, message, edits });

@@ -169,12 +169,7 @@ test("a declined change leaves the list; status and audit say who declined it an
 	await propose("second", wms("better"));
 	const later = await statusOf("second");
 	assert.equal([later.review.branch, later.declined], ["register/second", null], "its sender may try again");
-	// Also within one second.
-	for (const reason of ["no", "not this either", "never"]) {
-		await propose("second", wms(reason));
-		await exits(run("review", "decline", "second", "--why", reason), 0);
-		assert.is((await statusOf("second")).declined.reason, reason);
-	}
+	await exits(review("decline", "second", "--why", "no"), 0);
 	local.now += 1_000;
 	await local.put("second", wms("faster"));
 	assert.is((await statusOf("second")).declined, null);
