@@ -33,14 +33,14 @@ const maxLineLength = 300;
  * Renders a review as Markdown: the marker, then independent blocks. Blocks that do not fit are left out as a whole and
  * counted in the last line, so that a shortened comment is well formed too.
  */
-export function renderComment(review: Review, links: Links = noLinks): string {
+export function renderComment(review: Review, links: Links = null): string {
 	const { obstacle, problems, services, warnings, outside, layers } = review;
 	// The draft page shows the problems of a wrong layer, too.
 	const drafts = layers.filter(({ verb, draft }) => verb === "wrong" && draft !== null);
 	const unasked = services.unasked.length;
 	const remarks = (located: readonly Located[]) =>
 		located.map(
-			({ file, line, text }) => `- ${linked(file, links.file(file, line))} line ${line}: ${code(text)}`,
+			({ file, line, text }) => `- ${linked(file, links?.file(file, line))} line ${line}: ${code(text)}`,
 		);
 	const blocks = [
 		`${marker}\n### ${verdict(review)}`,
@@ -90,7 +90,7 @@ function joinBounded(blocks: readonly string[], review: Review): string {
 	const missing = blocks.filter((block) => !add(block, table.length + 2)).length;
 	if (isLarge) add(table);
 	const detailed = isLarge ? layers.slice(0, maxDetailed) : layers;
-	const shown = detailed.filter((layer) => layer.fragments && add(layerBlock(layer))).length;
+	const shown = detailed.filter((layer) => add(layerBlock(layer))).length;
 	const unshown = layers.length - shown;
 	const closing = [
 		missing > 0 && "Some of the lists above had no room.",
@@ -133,7 +133,7 @@ function titled(title: string, items: string[]): string[] {
 function approvalItems({ approvals }: Review, links: Links): string[] {
 	if (!approvals) return ["The branch below has no usable `layers/owners.json` that says it."];
 	return approvals.map(({ owners, paths }) => {
-		const names = owners.map((owner) => linked(nameOf(owner), links.owner(nameOf(owner))));
+		const names = owners.map((owner) => linked(nameOf(owner), links?.owner(nameOf(owner))));
 		return `- ${names.join(" or ")}, for ${firstOf(paths.map(code), 3, ", ")}`;
 	});
 }
@@ -141,7 +141,7 @@ function approvalItems({ approvals }: Review, links: Links): string[] {
 function layerBlock(layer: LayerChange): string {
 	const { smallkey, verb, fragments } = layer;
 	const title = `<details><summary>${code(smallkey)} ${verb}</summary>`;
-	const parts = [layerLinks(layer), ...(fragments ?? []).map(fragmentBlock)].filter(Boolean);
+	const parts = [layerLinks(layer), ...fragments().map(fragmentBlock)].filter(Boolean);
 	return [title, ...parts, "</details>"].join("\n\n");
 }
 
@@ -161,25 +161,20 @@ function fragmentBlock({ lang, lines, hidden }: FragmentChange): string {
 	return `\`${lang}\`: what viewers will read.${more}\n\n${fenced("diff", lines.map(cut))}`;
 }
 
-interface Links {
-	/** Address of a line of a file at the head; null if files are named without a link. */
-	file: (path: string, line: number) => string | null;
-	/** Address of an owner's page, such as of `@organisation/team`. */
-	owner: (name: string) => string | null;
-}
-
-export const noLinks: Links = { file: () => null, owner: () => null };
+/** Null: files and owners are named without a link. */
+type Links = ReturnType<typeof linksInto> | null;
 
 /**
  * Links into a repository of GitHub.
  * @param web `https://github.com`
  * @param head id of the reviewed commit; GitHub shows a fork's commit in the base's repository too
  */
-export function linksInto(web: string, repository: string, head: string): Links {
+export function linksInto(web: string, repository: string, head: string) {
 	return {
-		file: (path, line) =>
+		file: (path: string, line: number) =>
 			`${web}/${repository}/blob/${head}/${path.split("/").map(escaped).join("/")}#L${line}`,
-		owner: (name) => {
+		/** @param name such as `@organisation/team` */
+		owner: (name: string) => {
 			const [, account = "", team] = /^@([^/]+)(?:\/(.+))?$/.exec(name) ?? [];
 			if (account === "") return null;
 			return team ? `${web}/orgs/${escaped(account)}/teams/${escaped(team)}` : `${web}/${escaped(account)}`;
@@ -195,8 +190,8 @@ function escaped(text: string): string {
 }
 
 /** Renders untrusted text as code, with a link if there is a (trusted) address. */
-export function linked(text: string, address: string | null): string {
-	return address === null ? code(text) : `[${code(text)}](${address})`;
+export function linked(text: string, address: string | null | undefined): string {
+	return address == null ? code(text) : `[${code(text)}](${address})`;
 }
 
 /**

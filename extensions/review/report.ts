@@ -100,7 +100,7 @@ function rowLines(review: Review): string[] {
 }
 
 function layerLines(layer: LayerChange): string[] {
-	const viewerLines = (layer.fragments ?? []).flatMap(({ lang, lines, hidden }) => {
+	const viewerLines = layer.fragments().flatMap(({ lang, lines, hidden }) => {
 		if (lines.length === 0) return [];
 		const rest = hidden > 0 ? [`… ${hidden} more lines`] : [];
 		return [`  viewers in ${lang} read:`, ...[...lines, ...rest].map((line) => `    ${line}`)];

@@ -31,21 +31,16 @@ export function servicesOf({ after }: ChangedLayer): { lang: Lang; address: stri
 
 export type Review = Awaited<ReturnType<typeof review>>;
 
-/** Layers whose fragments are rendered: a comment has no room for more. */
-const maxRendered = 100;
-
 const maxDraftLength = 4_000;
 
 export function isWrong({ problems, services, obstacle }: Review): boolean {
 	return obstacle !== null || problems.length > 0 || services.wrong.length > 0;
 }
 
-/** Checks the changes of a head, and asks the services of the layers whose addresses it changes. */
+/** Also asks the services of the layers whose addresses a change touches. */
 export async function review({ repository, base, head, settings, check }: ReviewOptions) {
 	const changes = await readChanges(repository, base, head);
 	const { layers, problems, warnings } = checkChanges(changes);
-	const changed = layers.filter(({ verb }) => verb === "changed");
-	const rendered = new Set([...new Set([...changed, ...layers])].slice(0, maxRendered));
 	const { owners } = parseOwners(changes.before.get(ownersPath)?.bytes);
 	return {
 		/** Why it cannot be merged; null if it can. */
@@ -54,22 +49,19 @@ export async function review({ repository, base, head, settings, check }: Review
 		warnings,
 		services: await askServices(layers, check),
 		/** Sorted by smallkey. */
-		layers: await Promise.all(
-			layers.map((layer) => layerChange(layer, rendered.has(layer) ? settings : null)),
-		),
+		layers: await Promise.all(layers.map((layer) => layerChange(layer, settings))),
 		/** Who has to approve what; null if the owners file of the base is missing or invalid. */
 		approvals: owners && groupByOwners(owners, [...changes.outside, ...changes.layers]),
 		outside: changes.outside,
 	};
 }
 
-async function layerChange(layer: ChangedLayer, settings: ReviewOptions["settings"] | null) {
+async function layerChange(layer: ChangedLayer, settings: ReviewOptions["settings"]) {
 	const { verb } = layer;
-	const address = await draftAddress(verb === "removed" ? "" : (settings?.publicUrl ?? ""), layer);
+	const address = await draftAddress(verb === "removed" ? "" : (settings.publicUrl ?? ""), layer);
 	return {
 		...layer,
-		/** Null if there are too many layers to render them all. */
-		fragments: verb === "wrong" ? [] : settings && fragmentChanges(layer, settings),
+		fragments: () => (verb === "wrong" ? [] : fragmentChanges(layer, settings)),
 		/** Address of the page that shows the layer as a draft; null without such a page. */
 		draft: address !== null && address.length <= maxDraftLength ? address : null,
 	};
@@ -94,7 +86,6 @@ const maxAsked = 200;
 /** Layers that are checked at the same time. The fetch (`clientsWith`) limits the number of requests. */
 const maxConcurrent = 16;
 
-/** Asks the services of the layers whose address, layer name or type a change touches. */
 async function askServices(layers: readonly ChangedLayer[], check: CheckServices) {
 	const touched = layers.flatMap((layer) => {
 		const langs = touchedLangs(layer);
@@ -190,27 +181,27 @@ function differences(before: string[], after: string[]): string[] {
 /** Layers of a change up to which each is shown with its fragments; of a larger one a table shows all layers. */
 export const maxDetailed = 20;
 
-const states = ["to correct", "wrong service", "service down", "odd", ""] as const;
 const verbs: readonly LayerChange["verb"][] = ["wrong", "changed", "removed", "added"];
 
-interface LayerRow extends Pick<LayerChange, "smallkey" | "verb"> {
-	/** Empty if nothing is wrong or odd. */
-	state: (typeof states)[number];
-	name: string;
-	layer: LayerChange;
-}
-
-/** First the layers with something wrong, then the changed, the removed and the added ones. */
-export function layerRows({ layers, problems, services, warnings }: Review): LayerRow[] {
-	const remarks = [problems, services.wrong, services.down, warnings];
-	const paths = remarks.map((list) => new Set(list.map(({ file }) => file)));
-	const rows = layers.map((layer): LayerRow => {
+/**
+ * First the layers with something wrong, then the changed, the removed and the added ones. `state` is empty if nothing is
+ * wrong or odd.
+ */
+export function layerRows({ layers, problems, services, warnings }: Review) {
+	const remarks = [
+		["to correct", problems],
+		["wrong service", services.wrong],
+		["service down", services.down],
+		["odd", warnings],
+	] as const;
+	const paths = remarks.map(([, located]) => new Set(located.map(({ file }) => file)));
+	const rows = layers.map((layer) => {
 		const { smallkey, verb, before, after } = layer;
-		const index = paths.findIndex((files) => files.has(layerPath(smallkey)));
-		const state = verb === "wrong" ? "to correct" : (states.at(index) ?? "");
+		const index = verb === "wrong" ? 0 : paths.findIndex((files) => files.has(layerPath(smallkey)));
+		const rank = (index < 0 ? remarks.length : index) * verbs.length + verbs.indexOf(verb);
 		const en: Partial<LangEntry> = (after ?? before)?.registration.en ?? {};
-		return { smallkey, verb, state, name: en.service_name || (en.layer ?? ""), layer };
+		const name = en.service_name || (en.layer ?? "");
+		return { smallkey, verb, state: remarks[index]?.[0] ?? "", name, layer, rank };
 	});
-	const rankOf = ({ state, verb }: LayerRow) => states.indexOf(state) * verbs.length + verbs.indexOf(verb);
-	return rows.sort((a, b) => rankOf(a) - rankOf(b) || (a.smallkey < b.smallkey ? -1 : 1));
+	return rows.sort((a, b) => a.rank - b.rank);
 }

@@ -18,7 +18,7 @@ import { readSite } from "../../../site/process/site-settings.ts";
 import { trailersOf } from "../../../store/git/commands/commits.ts";
 import { gitText } from "../../../store/git/commands/run.ts";
 import { repairedTrailer } from "../../../store/git/review-branches.ts";
-import { linksInto, noLinks, renderComment } from "../comment.ts";
+import { linksInto, renderComment } from "../comment.ts";
 import {
 	acceptReview,
 	confirmMerge,
@@ -85,8 +85,8 @@ async function compare(options: Comparison, { environment, io, print }: Session)
 	});
 	// In GitHub Actions the comment has links to files and owners.
 	const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
-	const links = web && name && linksInto(web, name, await resolveCommit(repository, head));
-	const comment = renderComment(outcome, links || noLinks);
+	const links = web && name ? linksInto(web, name, await resolveCommit(repository, head)) : null;
+	const comment = renderComment(outcome, links);
 	if (out !== undefined) await writeFile(out, comment);
 	if (report !== undefined) await writeFile(report, JSON.stringify(reportOf(outcome, comment)));
 	print([

@@ -160,7 +160,7 @@ test("a comment with every list at its longest is whole, and counts what has no 
 	const paths = located.map(({ file }) => file);
 	const lines = Array(80).fill(`+${"x".repeat(290)}`);
 	const layer = { smallkey: "abc", verb: "added" as const, before: null, after: null, text: "", draft: null };
-	const fragments = [{ lang: "en" as const, lines, hidden: 3 }];
+	const fragments = () => [{ lang: "en" as const, lines, hidden: 3 }];
 	const commentOn = (layers: number) =>
 		renderComment({
 			...{ obstacle: null, problems: located, warnings: located, outside: paths },
