@@ -32,22 +32,21 @@ export function renderApprovals({ state, description, groups }: Judgement): stri
 }
 
 function groupLine({ paths, approvedBy, canApprove, unknownTeams, withoutId }: ApprovalGroup): string {
+	const listed = (names: readonly string[], max = maxPeople) => firstOf(names.map(code), max, ", ");
 	const files = listed(paths, maxPaths);
-	const loginsOf = (accounts: typeof canApprove) =>
-		listed(
-			accounts.map(({ login }) => login),
-			maxPeople,
-		);
-	if (approvedBy.length > 0) return `- ${files}: approved by ${loginsOf(approvedBy)}`;
-	const teams = listed(unknownTeams, maxPeople);
-	const people = canApprove.length > 0 ? `can approve ${loginsOf(canApprove)}` : "no one can approve";
-	const logins = listed(withoutId, maxPeople);
-	const noMembers = teams && `; no members are known of ${teams}`;
-	return `- ${files}: ${people}${noMembers}${logins && `; ${logins} cannot approve without an id in layers/owners.json`}`;
+	if (approvedBy.length > 0) return `- ${files}: approved by ${listed(loginsOf(approvedBy))}`;
+	const [people, teams, logins] = [loginsOf(canApprove), unknownTeams, withoutId].map((names) =>
+		listed(names),
+	);
+	return [
+		`- ${files}: ${people ? `can approve ${people}` : "no one can approve"}`,
+		...(teams ? [`no members are known of ${teams}`] : []),
+		...(logins ? [`${logins} cannot approve without an id in layers/owners.json`] : []),
+	].join("; ");
 }
 
-function listed(names: readonly string[], max: number): string {
-	return firstOf(names.map(code), max, ", ");
+function loginsOf(accounts: readonly Account[]): string[] {
+	return accounts.map(({ login }) => login);
 }
 
 export const askedMarker = "<!-- fragment-publisher: asked -->";
@@ -58,9 +57,9 @@ export function askingText(logins: readonly string[]): string {
 	return `${askedMarker}\n${mentions}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;
 }
 
-/** Logins in lower case that a comment of `askingText` mentions. */
+/** Logins that a comment of `askingText` mentions. */
 export function askedIn(text: string): string[] {
-	return [...text.matchAll(/@([\w-]+)/g)].map(([, login = ""]) => login.toLowerCase());
+	return [...text.matchAll(/@([\w-]+)/g)].map(([, login = ""]) => login);
 }
 
 export const conflictMarker = "<!-- fragment-publisher: conflict -->";
@@ -69,22 +68,19 @@ export const conflictIsOver = `${conflictMarker}\nThe conflict is over.\n`;
 
 /** @param branch of the pull request if it is in this repository; null if it is in a fork */
 export function conflictText(base: string, branch: string | null): string {
-	return [
-		conflictMarker,
-		`### This cannot be merged: \`${base}\` has changed the same lines`,
-		"",
-		"GitHub runs no check of a pull request with a conflict, so the other comments are of an older state.",
-		"",
-		nextStep(base, branch),
-		"",
-	].join("\n");
-}
+	const next =
+		branch === "refresh"
+			? "start the workflow `refresh`, or wait until Monday"
+			: branch !== null && isOwnBranch(branch)
+				? `close this pull request. Its sender then sends the same request again, which starts from \`${base}\``
+				: `press *Resolve conflicts* below, or merge \`${base}\` into your branch, and push`;
+	return `${conflictMarker}
+### This cannot be merged: \`${base}\` has changed the same lines
 
-function nextStep(base: string, branch: string | null): string {
-	if (branch === "refresh") return "**Next:** start the workflow `refresh`, or wait until Monday.";
-	if (branch !== null && isOwnBranch(branch))
-		return `**Next:** close this pull request. Its sender then sends the same request again, which starts from \`${base}\`.`;
-	return `**Next:** press *Resolve conflicts* below, or merge \`${base}\` into your branch, and push.`;
+GitHub runs no check of a pull request with a conflict, so the other comments are of an older state.
+
+**Next:** ${next}.
+`;
 }
 
 export interface Proposal {
@@ -110,14 +106,14 @@ export type Judgement = ReturnType<typeof judgement>;
 /** Characters that GitHub accepts in a status. */
 const maxDescriptionLength = 140;
 
-/** Whether the owners of all changed files have approved. @param owners of the base branch; null if missing or invalid */
+/** @param owners of the base branch; null if missing or invalid */
 export function judgeApprovals(proposal: Proposal, owners: Owners | null, teams: Teams): Judgement {
 	const { paths, incomplete, senders } = proposal;
 	if (!owners) return judgement("failure", "layers/owners.json of the base branch cannot be read");
 	if (incomplete !== null) return judgement("failure", incomplete);
 	const behind = [...senders].flatMap((sender) => owners.senders.get(sender) ?? []);
 	// Someone of whom no id is known could approve a request that they have sent.
-	const unknown = describeUnknown([unknownOf(behind, teams)]);
+	const unknown = describeUnknown(behind, teams);
 	if (unknown !== null) return judgement("failure", unknown);
 	const makers = new Set([...proposal.makers, ...accountsOf(behind, teams).map(({ id }) => id)]);
 	const groups = groupByOwners(owners, paths).map((group) =>
@@ -125,8 +121,20 @@ export function judgeApprovals(proposal: Proposal, owners: Owners | null, teams:
 	);
 	if (groups.length === 0) return judgement("success", "needs no approval");
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
-	if (missing.length > 0) return judgement("failure", describeMissing(missing), groups);
-	const approved = groups.flatMap(({ approvedBy }) => approvedBy.map(({ login }) => login));
+	if (missing.length > 0) {
+		const people = loginsOf(missing.flatMap(({ canApprove }) => canApprove));
+		const unable = describeUnknown(
+			missing.flatMap((group) => group.owners),
+			teams,
+		);
+		const can = `can still approve: ${listOnce(people)}`;
+		return judgement(
+			"failure",
+			people.length > 0 ? can : (unable ?? "only those who made it own this"),
+			groups,
+		);
+	}
+	const approved = loginsOf(groups.flatMap(({ approvedBy }) => approvedBy));
 	return judgement("success", `approved by ${listOnce(approved)}`, groups);
 }
 
@@ -152,29 +160,20 @@ function approvalOf(group: OwnedPaths, { makers, approvers }: Proposal, teams: T
 	};
 }
 
-/** The owners of whom no id is known. */
 function unknownOf(owners: readonly string[], teams: Teams) {
 	return {
 		/** Teams without known members: empty ones, and those that GitHub does not show. */
 		unknownTeams: owners.filter((owner) => isTeam(owner) && !teams.get(owner)?.length),
-		/** Logins without the id of an account, which approve nothing. */
+		/** They approve nothing. */
 		withoutId: owners.filter(hasNoId),
 	};
 }
 
-function describeUnknown(parts: readonly ReturnType<typeof unknownOf>[]): string | null {
-	const [teams, logins] = [
-		parts.flatMap(({ unknownTeams }) => unknownTeams),
-		parts.flatMap(({ withoutId }) => withoutId),
-	];
-	if (logins.length > 0) return `npx fragment-publisher owners has to write the id of ${listOnce(logins)}`;
-	return teams.length > 0 ? `no members are known of ${listOnce(teams)}` : null;
-}
-
-function describeMissing(groups: readonly ApprovalGroup[]): string {
-	const people = groups.flatMap(({ canApprove }) => canApprove.map(({ login }) => login));
-	if (people.length > 0) return `can still approve: ${listOnce(people)}`;
-	return describeUnknown(groups) ?? "only those who made it own this";
+function describeUnknown(owners: readonly string[], teams: Teams): string | null {
+	const { unknownTeams, withoutId } = unknownOf(owners, teams);
+	if (withoutId.length > 0)
+		return `npx fragment-publisher owners has to write the id of ${listOnce(withoutId)}`;
+	return unknownTeams.length > 0 ? `no members are known of ${listOnce(unknownTeams)}` : null;
 }
 
 function listOnce(names: readonly string[]): string {

@@ -34,7 +34,6 @@ import {
 } from "./approvals.ts";
 import { type PullState, readState, type StateSource } from "./pull-state.ts";
 
-/** The check that a ruleset requires. */
 const checkName = "owners";
 
 /** People that one run mentions. */
@@ -81,13 +80,13 @@ async function askOwners(
 	comments: Comments,
 ): Promise<void> {
 	const mentioned = comments.flatMap(({ body }) => (body?.startsWith(askedMarker) ? askedIn(body) : []));
-	const requested = (requested_reviewers ?? []).map(({ login }) => login.toLowerCase());
-	const logins = new Set([...mentioned, ...requested]);
+	const requested = (requested_reviewers ?? []).map(({ login }) => login);
+	const asked = new Set([...mentioned, ...requested].map((login) => login.toLowerCase()));
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
-	const people = new Map(missing.flatMap(({ canApprove }) => canApprove.map(({ id, login }) => [id, login])));
-	const unasked = [...people].filter(([id, login]) => !reviewers.has(id) && !logins.has(login.toLowerCase()));
-	const body = askingText(unasked.slice(0, maxAsked).map(([, login]) => login));
-	if (unasked.length > 0) await rest.issues.createComment({ ...repo, issue_number: number, body });
+	const people = missing.flatMap(({ canApprove }) => canApprove).filter(({ id }) => !reviewers.has(id));
+	const logins = new Set(people.map(({ login }) => login).filter((login) => !asked.has(login.toLowerCase())));
+	const body = askingText([...logins].slice(0, maxAsked));
+	if (logins.size > 0) await rest.issues.createComment({ ...repo, issue_number: number, body });
 }
 
 /** GitHub starts no workflow of a pull request that has a conflict. @returns what was done; null if nothing was */
@@ -200,10 +199,11 @@ export async function checkBranch(
 ): Promise<void> {
 	const { rest, repo } = github;
 	const { object } = (await rest.git.getRef({ ...repo, ref: `heads/${base}` })).data;
-	const isRight = owners !== null && unknown.length === 0;
-	const reason = owners ? `${unknown.length} owners can approve nothing` : "cannot be read";
-	const title = `${ownersPath}: ${isRight ? "each owner can approve" : reason}`;
+	const reason = owners
+		? unknown.length > 0 && `${unknown.length} owners can approve nothing`
+		: "cannot be read";
+	const title = `${ownersPath}: ${reason || "each owner can approve"}`;
 	const summary = unknown.length > 0 ? unknown.map((text) => `- ${code(text)}`).join("\n") : title;
-	const conclusion = isRight ? ("success" as const) : ("failure" as const);
+	const conclusion = reason ? "failure" : "success";
 	await setCheckRun(github, object.sha, { name: checkName, conclusion, title, summary }, author);
 }
