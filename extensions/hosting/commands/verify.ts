@@ -4,11 +4,10 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Option } from "@commander-js/extra-typings";
 import glob from "fast-glob";
-import pMap from "p-map";
 import type { Io } from "../../../api/configuration.ts";
 import { fragmentHeaders } from "../../../api/reply.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
-import { build, progress } from "../../../publish/build.ts";
+import { build, mapWithProgress } from "../../../publish/build.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
 import { isCompanion } from "../../../publish/place-file.ts";
 import { slotFolder, slotPath, slotsOf } from "../../../publish/rendered.ts";
@@ -39,7 +38,7 @@ function sample<T>(items: readonly T[], maxItems: number): T[] {
 
 const maxChanged = 2_000;
 
-/** The smallkeys of layers whose files differ between two commits. @throws {Error} if there is no such commit */
+/** @throws {Error} if there is no such commit */
 async function changedKeys(repository: string, from: string, to: string): Promise<Set<string>> {
 	const [before, after] = [await resolveCommit(repository, from), await resolveCommit(repository, to)];
 	const changes = await diffTree(repository, before, after, "layers");
@@ -48,26 +47,15 @@ async function changedKeys(repository: string, from: string, to: string): Promis
 
 const maxConcurrent = 16;
 const timeoutMs = 15_000;
-const maxAttempts = 3;
 
-/** Repeats a request if the network or the server fails. */
 async function ask(address: string, path: string, condition: Record<string, string> = {}) {
 	// Percent-encoded, so that no server reads a + as a space.
 	const url = `${address}/${path.split("/").map(encodeURIComponent).join("/")}`;
 	// Bypasses caches that obey the header (RFC 9111, section 5.2.1).
 	const headers = { "Cache-Control": "no-cache", ...condition };
-	for (let attempt = 1; ; attempt += 1) {
-		try {
-			const signal = AbortSignal.timeout(timeoutMs);
-			const answer = await fetch(url, { headers, signal, redirect: "manual", cache: "no-store" });
-			const body = Buffer.from(await answer.arrayBuffer());
-			const isTemporary = answer.status >= 500 || answer.status === 429 || answer.status === 408;
-			if (!isTemporary || attempt === maxAttempts)
-				return { status: answer.status, headers: answer.headers, body };
-		} catch (error) {
-			if (attempt === maxAttempts) throw error;
-		}
-	}
+	const signal = AbortSignal.timeout(timeoutMs);
+	const answer = await fetch(url, { headers, signal, redirect: "manual", cache: "no-store" });
+	return { status: answer.status, headers: answer.headers, body: Buffer.from(await answer.arrayBuffer()) };
 }
 
 /** The feed's own type, and those that a host may derive from its file extension (Workers). */
@@ -107,6 +95,8 @@ async function compareGone(address: string, path: string): Promise<string | null
 }
 
 const pauseMs = 1_000;
+/** Of a path that differs: a server can fail for a moment, and a CDN updates late. */
+const minRounds = 3;
 /** Paths that are named of those with the same difference. */
 const maxNamed = 3;
 const defaultSample = 500;
@@ -114,85 +104,71 @@ const defaultSample = 500;
 interface Target {
 	/** With the base path, without a `/` at the end. */
 	address: string;
-	/** Folder of the build. */
 	dist: string;
-	/** Changed between two commits; without a fragment in the build: removed. */
+	/** Smallkeys that have changed between two commits; without a fragment in the build: removed. */
 	changed: ReadonlySet<string> | null;
 	/** Paths of the catalogue's files. */
 	files: readonly string[];
 	/** Most fragments of unchanged layers, and most files. */
 	maxSampled: number;
-	untilMs: number;
-	io: Io;
 }
 
-/**
- * Compares a hosting with the build: status, type and body of each path, 304 to a conditional request with its `ETag`, and
- * 404 for what is gone and for a smallkey that is most likely not registered anywhere.
- */
-async function verify({ address, dist, changed, files, maxSampled, untilMs, io }: Target): Promise<number> {
-	const names = await glob(
-		slots.map((slot) => `${slotFolder(slot)}/*`),
-		{ cwd: dist },
-	);
-	const fragments = names.filter((path) => !isCompanion(path)).sort();
+function split(paths: readonly string[], isFirst: (path: string) => boolean): [string[], string[]] {
+	return [paths.filter(isFirst), paths.filter((path) => !isFirst(path))];
+}
+
+/** Chooses what is compared, and what has to be 404: removed layers, and a smallkey that is most likely not registered. */
+async function choosePaths({ dist, changed, files, maxSampled }: Target) {
+	const folders = slots.map((slot) => `${slotFolder(slot)}/*`);
+	const fragments = (await glob(folders, { cwd: dist })).filter((path) => !isCompanion(path)).sort();
 	if (fragments.length === 0)
 		throw new Error(
 			`${dist}: has no fragments; npx fragment-publisher build makes them, and --repo needs none`,
 		);
 	const keyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
-	const isChanged = (path: string) => changed?.has(keyOf(path)) ?? false;
 	const keys = new Set(fragments.map(keyOf));
 	const removed = [...(changed ?? [])].filter((key) => !keys.has(key));
 	const gone = new Set([...sample(removed.flatMap(pathsOf), maxChanged), ...pathsOf("=verify=none=")]);
-	const chosen = [
-		...sample(fragments.filter(isChanged), maxChanged),
-		...sample(
-			fragments.filter((path) => !isChanged(path)),
-			maxSampled,
-		),
-	];
-	const chosenFiles = [
-		...files.filter((path) => leading.test(path)),
-		...sample(
-			files.filter((path) => !leading.test(path)),
-			maxSampled,
-		),
-	];
+	const [fresh, same] = split(fragments, (path) => changed?.has(keyOf(path)) ?? false);
+	const [first, rest] = split(files, (path) => leading.test(path));
+	const chosen = [...sample(fresh, maxChanged), ...sample(same, maxSampled)];
+	const chosenFiles = [...first, ...sample(rest, maxSampled)];
 	const ofFiles =
 		files.length > 0 ? ` and ${chosenFiles.length} of ${files.length} files of the catalogue` : "";
-	const ofAll = `${chosen.length} of ${fragments.length} fragments${ofFiles}`;
-	io.warn(plain(`Asking for ${ofAll}${changed ? ` (${changed.size} changed layers)` : ""}`));
+	const text = `${chosen.length} of ${fragments.length} fragments${ofFiles}`;
+	return { gone, paths: [...chosen, ...chosenFiles, ...gone], text };
+}
 
-	/** @returns the differences, by path */
-	const findDifferences = async (paths: readonly string[], tick = () => {}) => {
-		const differences = new Map<string, string>();
-		const check = async (path: string) => {
-			const checking = gone.has(path) ? compareGone(address, path) : compare(address, path, dist);
-			const text = await checking.catch(({ message, cause }: Error) =>
-				cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message,
-			);
-			if (text !== null) differences.set(path, text);
-			tick();
-		};
-		await pMap(paths, check, { concurrency: maxConcurrent });
-		return differences;
+/** Compares status, type and body of each path, and asks for 304 with its `ETag`. */
+async function verify(target: Target, waitMs: number, io: Io): Promise<number> {
+	const { address, dist, changed } = target;
+	const { gone, paths, text } = await choosePaths(target);
+	io.warn(plain(`Asking for ${text}${changed ? ` (${changed.size} changed layers)` : ""}`));
+	const check = async (path: string) => {
+		const checking = gone.has(path) ? compareGone(address, path) : compare(address, path, dist);
+		const difference = await checking.catch(({ message, cause }: Error) =>
+			cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message,
+		);
+		return difference === null ? [] : { path, difference };
 	};
-	const paths = [...chosen, ...chosenFiles, ...gone];
-	const bar = progress(paths.length, "verifying");
-	let differences = await findDifferences(paths, () => bar.tick());
-	bar.stop();
-	// A CDN updates late.
-	while (differences.size > 0 && Date.now() < untilMs) {
+	const checkAll = async (all: readonly string[]) =>
+		(await mapWithProgress(all, "verifying", maxConcurrent, check)).flat();
+	const untilMs = Date.now() + waitMs;
+	let differences = await checkAll(paths);
+	for (let round = 2; differences.length > 0 && (round <= minRounds || Date.now() < untilMs); round += 1) {
 		await sleep(pauseMs);
-		differences = await findDifferences([...differences.keys()]);
+		differences = await checkAll(differences.map(({ path }) => path));
 	}
-	const sorted = [...differences].sort();
-	const byText = new Map(sorted.map(([, text]): [string, string[]] => [text, []]));
-	for (const [path, text] of sorted) byText.get(text)?.push(path);
-	for (const [text, all] of byText) io.warn(plain(`${firstOf(all, maxNamed)}: ${text}`));
-	io.print(`${ofAll} checked: ${differences.size === 0 ? "all as built" : `${differences.size} differ`}`);
-	return differences.size === 0 ? exitCodes.done : exitCodes.wrong;
+	const pathsOfText = new Map<string, string[]>();
+	for (const { path, difference } of differences.sort((a, b) => (a.path < b.path ? -1 : 1))) {
+		const all = pathsOfText.get(difference) ?? [];
+		pathsOfText.set(difference, all);
+		all.push(path);
+	}
+	for (const [difference, all] of pathsOfText) io.warn(plain(`${firstOf(all, maxNamed)}: ${difference}`));
+	const count = differences.length;
+	io.print(`${text} checked: ${count === 0 ? "all as built" : `${count} differ`}`);
+	return count === 0 ? exitCodes.done : exitCodes.wrong;
 }
 
 export const run = createRun("verify", async ({ read, environment, io }) => {
@@ -219,13 +195,11 @@ export const run = createRun("verify", async ({ read, environment, io }) => {
 			.addOption(repoOption)
 			.addOption(refOption),
 	);
-	const verifyBuild = async (dist: string, repository: string, commit: string, files: readonly string[]) =>
-		verify({
-			...{ address, dist, files, io },
-			changed: since ? await changedKeys(repository, since, commit) : null,
-			maxSampled: all ? Number.POSITIVE_INFINITY : maxSampled,
-			untilMs: Date.now() + wait * 1000,
-		});
+	const verifyBuild = async (dist: string, repository: string, commit: string, files: readonly string[]) => {
+		const changed = since ? await changedKeys(repository, since, commit) : null;
+		const most = all ? Number.POSITIVE_INFINITY : maxSampled;
+		return verify({ address, dist, files, changed, maxSampled: most }, wait * 1_000, io);
+	};
 	if (repo === undefined) {
 		if (ref !== undefined) throw new Error("--ref: is for --repo");
 		const dist = resolve(built);

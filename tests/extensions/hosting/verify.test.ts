@@ -90,7 +90,7 @@ test("every difference is named, and the exit code is 1", async (scene) => {
 		[
 			"v0.9/doc/fr/-",
 			(response) => sendFile("-", response, { ETag: `"${++count}"`, ...json }),
-			/^its ETag "1" is not stable: a conditional request is answered with 200/,
+			/^its ETag "\d+" is not stable: a conditional request is answered with 200/,
 		],
 		["v0.9/doc/fr/23ax5t", (response) => sendFile("23ax5t", response, json), /^has no ETag/],
 		[
@@ -129,7 +129,7 @@ test("--since asks for changed and removed layers, and a sample of the rest", as
 	repository.commit("change", { "layers/23/23ax5t.json": "new", "layers/go/gone.json": null });
 	const requests: string[] = [];
 	scene.spoil = (path, response, request) => {
-		if (!request.headers["if-none-match"]) requests.push(path);
+		if (!request.headers["if-none-match"] && !requests.includes(path)) requests.push(path);
 		if (!path.endsWith("/gone")) return false;
 		response.writeHead(path.startsWith("v0.9/doc/fr") ? 200 : 404).end();
 		return true;
