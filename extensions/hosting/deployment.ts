@@ -40,21 +40,16 @@ export async function readSecretFiles(
 	files: readonly SecretFile[],
 	warn: (text: string) => void,
 ): Promise<Map<string, string>> {
-	const secrets = new Map<string, string>();
+	const parts: [string, string][] = [];
 	for (const { name, path } of files) {
 		const text = (await readFile(path, "utf8")).trim();
-		for (const [part, value] of checkedParts(name, text, path, warn)) secrets.set(part, value);
+		if (name === "SENDERS") parts.push(...sendersParts(text, path, warn));
+		else parts.push([name, checkedSecret(name, text, path)]);
 	}
-	return secrets;
+	return new Map(parts);
 }
 
-function checkedParts(
-	name: string,
-	text: string,
-	path: string,
-	warn: (text: string) => void,
-): [string, string][] {
-	if (name === "SENDERS") return sendersParts(text, path, warn);
+function checkedSecret(name: string, text: string, path: string): string {
 	if (text === "") throw new Error(`${path}: is empty`);
 	const size = Buffer.byteLength(text);
 	if (size > maxSecretBytes)
@@ -64,7 +59,7 @@ function checkedParts(
 	} catch {
 		throw new Error(`${path}: is not the private key of an App in PEM, as GitHub hands it out`);
 	}
-	return [[name, text]];
+	return text;
 }
 
 /**
@@ -141,17 +136,15 @@ export function spawnWrangler(
 	});
 }
 
-interface Deployment {
-	worker: string;
-	/** The folder of static assets; null for a worker that reads the bucket OBJECTS_BUCKET. */
-	assets: string | null;
-	secrets?: ReadonlyMap<string, string>;
-	further?: readonly string[];
-}
-
-/** Deploys a worker. Variables and secrets that are set at Cloudflare stay. @returns whether it could */
+/**
+ * Deploys the worker of `bundlePath`. Variables and secrets that are set at Cloudflare stay.
+ * @param assets the folder of static assets; null for a worker that reads the bucket OBJECTS_BUCKET
+ * @returns whether it could
+ */
 export function deployWorker(
-	{ worker, assets, secrets = new Map(), further = [] }: Deployment,
+	assets: string | null,
+	secrets: ReadonlyMap<string, string>,
+	further: readonly string[],
 	env: Environment,
 ): Promise<boolean> {
 	return withTemporaryFolder("deploy-", async (folder) => {
@@ -165,7 +158,7 @@ export function deployWorker(
 				text.replace(/(?<="bucket_name": )"[^"]*"/, () => bucket),
 			);
 		}
-		const args = ["deploy", worker, "--no-bundle", "--keep-vars", "--config", configuration];
+		const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", "--config", configuration];
 		if (secrets.size > 0) {
 			const path = join(folder, "secrets.json");
 			await writeFile(path, JSON.stringify(Object.fromEntries(secrets)), { mode: 0o600 });
@@ -179,30 +172,23 @@ export function deployWorker(
 
 export const bundlePath = join(root, "deploy/workers/dist/worker.js");
 
+type Routes = Record<string, Record<string, unknown>>;
+
 /** Removes unused routes of octokit, which would be a third of the worker. */
 const usedRoutes: Plugin = {
 	name: "used-routes",
 	setup(setup) {
 		setup.onLoad({ filter: /plugin-rest-endpoint-methods\/.*\/endpoints\.js$/ }, async ({ path }) => {
 			const { default: table } = (await import(pathToFileURL(path).href)) as { default: Routes };
-			const names = await readUsedRoutes();
+			const files = await glob("store/github/**", { cwd: root, absolute: true });
+			const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
 			const used: Routes = {};
-			for (const [scope, routes] of Object.entries(table)) {
-				const kept = Object.entries(routes).filter(([name]) => names.has(`rest.${scope}.${name}`));
-				if (kept.length > 0) used[scope] = Object.fromEntries(kept);
-			}
+			for (const [, scope = "", name = ""] of texts.join("\n").matchAll(/\brest\.(\w+)\.(\w+)/g))
+				used[scope] = { ...used[scope], [name]: table[scope]?.[name] };
 			return { contents: `export default ${JSON.stringify(used)};`, loader: "js" };
 		});
 	},
 };
-
-type Routes = Record<string, Record<string, unknown>>;
-
-async function readUsedRoutes(): Promise<Set<string>> {
-	const files = await glob("store/github/**", { cwd: root, absolute: true });
-	const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
-	return new Set(texts.flatMap((text) => text.match(/\brest\.\w+\.\w+/g) ?? []));
-}
 
 /** Bundles a module of the worker. @param entry its path in the project */
 export async function bundle(entry: string): Promise<Uint8Array> {

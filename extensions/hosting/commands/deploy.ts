@@ -1,5 +1,5 @@
 // npx fragment-publisher deploy and workers: put the build and the worker on Cloudflare, or serve them in its local runtime
-import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { copyFile, readFile, writeFile } from "node:fs/promises";
@@ -66,11 +66,7 @@ async function fillLocalBucket(configuration: string, persist: string, dist: str
 	await done("filling the local bucket", process.execPath, words, { cwd: root, env: { ...quiet, ...env } });
 }
 
-/**
- * Writes wrangler's configuration into the temporary folder of a run, and beside it `.dev.vars`, which only its owner may
- * read.
- * @returns its path
- */
+/** Writes wrangler's configuration into a folder, and beside it `.dev.vars`. @returns its path */
 async function configure(folder: string, hosting: Hosting, variables: [string, string][]): Promise<string> {
 	const configuration = join(folder, "wrangler.jsonc");
 	await copyFile(configurations[hosting], configuration);
@@ -147,12 +143,9 @@ const deploy = createRun("deploy", async ({ read, environment, io, extensions })
 	if (options.prepare) return exitCodes.done;
 	await installEngine(io);
 	if (options.dryRun) further.unshift("--dry-run");
-	const assets = options.objects ? null : dist;
-	const isDone = await deployWorker({ worker: bundlePath, assets, secrets, further }, environment);
+	const isDone = await deployWorker(options.objects ? null : dist, secrets, further, environment);
 	return isDone ? exitCodes.done : exitCodes.unable;
 });
-
-const startTimeoutMs = 60_000;
 
 /** The engine reports only after a minute that another process listens on the port. */
 async function checkPort({ host, port }: Configuration): Promise<void> {
@@ -161,30 +154,6 @@ async function checkPort({ host, port }: Configuration): Promise<void> {
 		throw new Error(`PORT: cannot listen on ${host}:${port}: ${error.message}`);
 	});
 	await once(probe.close(), "close");
-}
-
-/** Prints the worker's log (JSON lines) and errors. @throws {Error} with the engine's whole output, if it does not start */
-function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
-	const output: string[] = [];
-	return new Promise((resolve, reject) => {
-		const fail = (why: string) =>
-			reject(new Error([...output, `the engine did not start: ${why}`].join("\n")));
-		const timer = setTimeout(() => fail(`not within ${startTimeoutMs / 1000} s`), startTimeoutMs);
-		let isListening = false;
-		createInterface({ input: engine.stdout as NodeJS.ReadableStream }).on("line", (line) => {
-			const match = /Ready on (http:\S+)/.exec(line);
-			if (line.startsWith("{")) io.print(line);
-			else if (!isListening) output.push(line);
-			if (!match) return;
-			isListening = true;
-			clearTimeout(timer);
-			resolve(match[1] as string);
-		});
-		createInterface({ input: engine.stderr as NodeJS.ReadableStream }).on("line", (line) =>
-			isListening ? io.warn(line) : output.push(line),
-		);
-		engine.once("close", (code) => fail(`it ended with ${code}`));
-	});
 }
 
 const workers = createRun("workers", async ({ read, environment, io, extensions }) => {
@@ -209,26 +178,27 @@ const workers = createRun("workers", async ({ read, environment, io, extensions 
 	// An apostrophe would end the quoted value (dotenv), so it is escaped in the JSON.
 	const variables = workerVariables({ ...environment, SENDERS: text.replaceAll("'", "\\u0027") });
 	await withTemporaryFolder("workers-", async (path) => {
-		try {
-			const configuration = await configure(path, options.objects ? "objects" : "assets", variables);
-			// Wrangler writes to this folder only, and gets none of the service's variables.
-			const folders = { HOME: path, XDG_CONFIG_HOME: path, TMPDIR: path, WRANGLER_LOG_PATH: path };
-			const env = { PATH: process.env.PATH, ...folders };
-			if (options.objects) await fillLocalBucket(configuration, persisted, dist, env);
-			if (stop.aborted) return;
-			const args = ["dev", bundlePath, "--no-bundle", "--local", "--config", configuration];
-			args.push(`--ip=${host}`, `--port=${port}`, "--inspector-port=0");
-			args.push("--show-interactive-dev-session=false", "--persist-to", persisted);
-			if (!options.objects) args.push("--assets", dist);
-			const engine = spawnWrangler(args, env, "pipe");
-			stop.addEventListener("abort", () => engine.kill("SIGTERM"));
-			const closed = ended(engine);
-			io.print(`Serving at ${await waitForAddress(engine, io)}${basePath}`);
-			const code = await closed;
-			if (!stop.aborted) throw new Error(`the engine has ended with ${code}`);
-		} catch (error) {
-			if (!stop.aborted) throw error;
-		}
+		const configuration = await configure(path, options.objects ? "objects" : "assets", variables);
+		// Wrangler writes to this folder only, and gets none of the service's variables.
+		const folders = { HOME: path, XDG_CONFIG_HOME: path, TMPDIR: path, WRANGLER_LOG_PATH: path };
+		const env = { PATH: process.env.PATH, ...folders };
+		if (options.objects) await fillLocalBucket(configuration, persisted, dist, env);
+		if (stop.aborted) return;
+		const args = ["dev", bundlePath, "--no-bundle", "--local", "--config", configuration];
+		args.push(`--ip=${host}`, `--port=${port}`, "--inspector-port=0");
+		args.push("--show-interactive-dev-session=false", "--persist-to", persisted);
+		if (!options.objects) args.push("--assets", dist);
+		const engine = spawnWrangler(args, env, "pipe");
+		stop.addEventListener("abort", () => engine.kill("SIGTERM"));
+		createInterface({ input: engine.stderr as NodeJS.ReadableStream }).on("line", io.warn);
+		createInterface({ input: engine.stdout as NodeJS.ReadableStream }).on("line", (line) => {
+			const [, address] = /Ready on (http:\S+)/.exec(line) ?? [];
+			if (address) io.print(`Serving at ${address}${basePath}`);
+			// The worker's log; other lines are wrangler's own.
+			else if (line.startsWith("{")) io.print(line);
+		});
+		const code = await ended(engine);
+		if (!stop.aborted) throw new Error(`the engine has ended with ${code}`);
 	});
 });
 
