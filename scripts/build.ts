@@ -12,7 +12,7 @@ const buildHelp = `
 A wrong file of a folder prevents the whole build. With --repo everything else is built, and a wrong file in its last
 valid form; the exit code is 1 in both cases.`;
 
-const build = createRun("build", async ({ read, environment, io, extensions }) => {
+export const build = createRun("build", async ({ read, environment, io, extensions }) => {
 	const [options] = await read((line) =>
 		withSource(line)
 			.option("--out <dir>", "output folder; the files of removed layers are removed from it", "dist")
@@ -39,7 +39,7 @@ const build = createRun("build", async ({ read, environment, io, extensions }) =
 		throw new WrongError(`${count}; those files are served in their last valid form, or not at all`);
 });
 
-const schemas = createRun("schemas", async ({ read, io }) => {
+export const schemas = createRun("schemas", async ({ read, io }) => {
 	const [{ out, url }] = await read((line) =>
 		line
 			.option("--out <dir>", "where to write", "dist/schemas")
@@ -50,5 +50,3 @@ const schemas = createRun("schemas", async ({ read, io }) => {
 	for (const [name, text] of files) await writeFile(join(out, name), text);
 	io.print(`${counted(files.size, "file")} in ${out}`);
 });
-
-export const runs = { build, schemas };

@@ -107,43 +107,60 @@ async function askAtTerminal(question: string, hidden = false): Promise<string |
 
 export const purposes: readonly Purpose[] = ["publish", "review", "host", "operate", "move", "develop"];
 
-function command<Name extends string>(
-	name: Name,
-	purpose: Purpose,
-	summary: string,
-	load: () => Promise<{ runs: Readonly<Record<Name, Run>> }>,
-): AppCommand {
-	return { name, purpose, summary, load: async () => (await load()).runs[name] };
+function command(name: string, purpose: Purpose, summary: string, load: AppCommand["load"]): AppCommand {
+	return { name, purpose, summary, load };
 }
 
-const put = () => import("./put.ts");
-const build = () => import("./build.ts");
-
 const coreCommands = [
-	command("put", "publish", "register a layer, or change it, by a signed PUT", put),
+	command(
+		"put",
+		"publish",
+		"register a layer, or change it, by a signed PUT",
+		async () => (await import("./put.ts")).put,
+	),
 	command(
 		"register",
 		"publish",
 		"send a folder of registrations to a service, or store it in one commit",
-		() => import("./register.ts"),
+		async () => (await import("./register.ts")).register,
 	),
-	command("remove", "publish", "remove layers, each by a signed DELETE", put),
-	command("sign", "publish", "print the three headers that sign a request, for curl", put),
+	command(
+		"remove",
+		"publish",
+		"remove layers, each by a signed DELETE",
+		async () => (await import("./put.ts")).remove,
+	),
+	command(
+		"sign",
+		"publish",
+		"print the three headers that sign a request, for curl",
+		async () => (await import("./put.ts")).sign,
+	),
 	command(
 		"validate",
 		"publish",
 		"check registrations without writing anything",
-		() => import("./validate.ts"),
+		async () => (await import("./validate.ts")).validate,
 	),
-	command("build", "host", "render every fragment as a static file", build),
-	command("serve", "operate", "serve on this machine", () => import("./serve.ts")),
+	command(
+		"build",
+		"host",
+		"render every fragment as a static file",
+		async () => (await import("./build.ts")).build,
+	),
+	command("serve", "operate", "serve on this machine", async () => (await import("./serve.ts")).serve),
 	command(
 		"sender",
 		"operate",
 		"add, change and remove senders, who may publish",
-		() => import("./sender.ts"),
+		async () => (await import("./sender.ts")).sender,
 	),
-	command("schemas", "develop", "write the JSON Schemas and the OpenAPI document", build),
+	command(
+		"schemas",
+		"develop",
+		"write the JSON Schemas and the OpenAPI document",
+		async () => (await import("./build.ts")).schemas,
+	),
 ];
 
 export function commandsOf(

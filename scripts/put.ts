@@ -174,7 +174,7 @@ export async function readKeys(path: string, warn: (line: string) => void): Prom
 
 const defaultWaitSeconds = 120;
 
-const put = createRun("put", async ({ read, environment, io }) => {
+export const put = createRun("put", async ({ read, environment, io }) => {
 	const [{ dryRun, wait, ...options }, smallkey, file] = await read((line) =>
 		requestLine(line)
 			.argument("<file>", "the registration")
@@ -197,7 +197,7 @@ const put = createRun("put", async ({ read, environment, io }) => {
 	return code;
 });
 
-const remove = createRun("remove", async ({ read, environment, io }) => {
+export const remove = createRun("remove", async ({ read, environment, io }) => {
 	const [{ file, ...options }, keys] = await read((line) =>
 		requestOptions(line.argument("[smallkey...]", "the layers"))
 			.option("--file <file>", "a file of smallkeys with spaces, commas or lines between them")
@@ -215,7 +215,7 @@ const remove = createRun("remove", async ({ read, environment, io }) => {
 	return sendRequest(request, environment, io);
 });
 
-const sign = createRun("sign", async ({ read, environment, io }) => {
+export const sign = createRun("sign", async ({ read, environment, io }) => {
 	const [{ explain: isExplained, ...options }, smallkey, file] = await read((line) =>
 		requestLine(line)
 			.argument("[file]", "the registration; without one a removal is signed")
@@ -228,5 +228,3 @@ const sign = createRun("sign", async ({ read, environment, io }) => {
 	const headers = Object.entries(signed.headers).map(([name, text]) => `${name}: ${text}`);
 	io.print((isExplained ? explain(signed) : headers).join("\n"));
 });
-
-export const runs = { put, remove, sign };

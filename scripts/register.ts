@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Command } from "@commander-js/extra-typings";
 import { type Environment, type Io, WrongError } from "../api/configuration.ts";
 import { putEdits } from "../api/register.ts";
 import { openStore } from "../api/service/data-dir.ts";
@@ -14,11 +15,11 @@ import { type Commit, type Edit, isRefusal, type Meta, type Store } from "../sto
 import { compareWithStore, printComparison } from "./send/comparison.ts";
 import { registerMany } from "./send/send-batch.ts";
 import {
-	checkSender,
 	createRun,
 	exitCodes,
 	parseCount,
 	parseReviewName,
+	parseSenderId,
 	parseUrl,
 } from "./terminal/command-line.ts";
 
@@ -30,63 +31,51 @@ What is stored already is skipped: after an interruption, run the same again. --
 files are accepted, the layers of --owned that the folder does not have. It lists them, and asks. Without --remove-at-most it
 removes at most 10, and at most a tenth of those that match (or 2).`;
 
-const register = createRun("register", async ({ read, environment, io }) => {
-	const [options, folder] = await read((line) =>
-		line
-			.argument("<dir>", "a folder of <smallkey>.json, or of <ab>/<smallkey>.json as in layers/")
-			.option("--dry-run", "only list what would be added, changed and removed", false)
-			.option("--partial", "leave wrong files out, and end with 1; nothing is removed", false)
-			.option("--review", "leave them on a branch for a reviewer; on GitHub with a pull request", false)
-			.option("--review-name <name>", "for a reviewer: all of this name are one review", parseReviewName)
-			.option("--url <url>", "send them, signed, to the service with its base path", parseUrl)
-			.option("--sender <id>", "who signs, or who the commit names as its author (operator)")
-			.option("--remove-others", "with --url: then remove the layers that the folder does not have", false)
-			.option("--remove-at-most <n>", "the most layers that --remove-others may remove", parseCount)
-			.option("--owned <glob...>", "the smallkeys that --remove-others may remove, such as 'nrcan-*'")
-			.option("--yes", "with --remove-others: do not ask", false)
-			.option("--json", "with --url or --dry-run: print the result as JSON", false)
-			.addHelpText("after", registerHelp),
-	);
-	const { url, partial, removeOthers, owned = [], yes, removeAtMost: maxRemoved } = options;
+const declare = (line: Command) =>
+	line
+		.argument("<dir>", "a folder of <smallkey>.json, or of <ab>/<smallkey>.json as in layers/")
+		.option("--dry-run", "only list what would be added, changed and removed", false)
+		.option("--partial", "leave wrong files out, and end with 1; nothing is removed", false)
+		.option("--review", "leave them on a branch for a reviewer; on GitHub with a pull request", false)
+		.option("--review-name <name>", "for a reviewer: all of this name are one review", parseReviewName)
+		.option("--url <url>", "send them, signed, to the service with its base path", parseUrl)
+		.option("--sender <id>", "who signs, or who the commit names as its author (operator)", parseSenderId)
+		.option("--remove-others", "with --url: then remove the layers that the folder does not have", false)
+		.option("--remove-at-most <n>", "the most layers that --remove-others may remove", parseCount)
+		.option("--owned <glob...>", "the smallkeys that --remove-others may remove, such as 'nrcan-*'")
+		.option("--yes", "with --remove-others: do not ask", false)
+		.option("--json", "with --url or --dry-run: print the result as JSON", false)
+		.addHelpText("after", registerHelp);
+
+type RegisterOptions = ReturnType<ReturnType<typeof declare>["opts"]>;
+
+export const register = createRun("register", async ({ read, environment, io }) => {
+	const [options, folder] = await read(declare);
 	checkOptions(options);
+	const { url, partial, owned = [], yes, removeAtMost: maxRemoved } = options;
 	const { registrations, problems } = await readBatch(folder);
 	for (const problem of problems) io.warn(plain(problem));
 	const isComplete = problems.length === 0;
 	if (!isComplete && !partial) throw nothingWritten(problems);
-	const removal = removeOthers ? { owned, yes, maxRemoved, isComplete } : null;
+	const removal = options.removeOthers ? { owned, yes, maxRemoved, isComplete } : null;
 	const code = url
 		? await registerMany(registrations, { ...options, url }, removal, environment, io)
 		: await registerInStore(registrations, options, environment, io);
 	return isComplete ? code : Math.max(code, exitCodes.wrong);
 });
 
-interface RegisterOptions {
-	dryRun: boolean;
-	partial: boolean;
-	review: boolean;
-	reviewName?: string | undefined;
-	url?: string | undefined;
-	sender?: string | undefined;
-	removeOthers: boolean;
-	removeAtMost?: number | undefined;
-	owned?: string[] | undefined;
-	json: boolean;
-}
-
-function checkOptions({ url, dryRun, review, json, removeOthers, ...options }: RegisterOptions): void {
+function checkOptions(options: RegisterOptions): void {
+	const { url, dryRun, review, json, removeOthers, owned = [], removeAtMost } = options;
 	if (review && url)
 		throw new Error(
 			"--review: with --url the service decides who needs a reviewer; --review-name groups them",
 		);
 	if (!url && (removeOthers || (json && !dryRun))) throw new Error("--remove-others, --json: are for --url");
-	if (removeOthers !== (options.owned ?? []).length > 0)
+	if (removeOthers !== owned.length > 0)
 		throw new Error("--remove-others: needs --owned with globs of your smallkeys, and --owned needs it");
-	if (options.removeAtMost !== undefined && !removeOthers)
+	if (removeAtMost !== undefined && !removeOthers)
 		throw new Error("--remove-at-most: is for --remove-others");
-	checkSender(options.sender ?? defaultSender);
 }
-
-const defaultSender = "operator";
 
 function nothingWritten(problems: readonly string[]): WrongError {
 	return new WrongError(`${counted(problems.length, "problem")}; nothing was written`);
@@ -94,7 +83,7 @@ function nothingWritten(problems: readonly string[]): WrongError {
 
 async function registerInStore(
 	registrations: ReadonlyMap<string, Registration>,
-	{ sender = defaultSender, review, reviewName, partial, dryRun, json }: RegisterOptions,
+	{ sender = "operator", review, reviewName, partial, dryRun, json }: RegisterOptions,
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
@@ -145,31 +134,14 @@ export async function readBatch(folder: string) {
 		else files.set(path, { ...file, path, name });
 	}
 	const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-	const result = judgeChange(null, sorted, "anyone");
-	problems.push(
-		...result.problems.map((problem) =>
-			problemLine({ ...problem, file: files.get(problem.file)?.name ?? problem.file }),
-		),
-	);
-	const layers = [...result.layers].sort(([a], [b]) => (a < b ? -1 : 1));
+	const judged = judgeChange(null, sorted, "anyone");
+	for (const problem of judged.problems)
+		problems.push(problemLine({ ...problem, file: files.get(problem.file)?.name ?? problem.file }));
+	const layers = [...judged.layers.values()].sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
 	return {
-		registrations: new Map(layers.map(([smallkey, layer]) => [smallkey, layer.registration])),
+		registrations: new Map(layers.map(({ smallkey, registration }) => [smallkey, registration])),
 		problems,
 	};
-}
-
-interface StoreBatch {
-	sender: string;
-	time: number;
-	review: boolean;
-	reviewName?: string | undefined;
-	partial?: boolean;
-}
-
-interface StoredBatch {
-	changed: number;
-	commit: Commit;
-	refused: string[];
 }
 
 /**
@@ -179,8 +151,9 @@ interface StoredBatch {
 export async function storeBatch(
 	store: Store,
 	registrations: ReadonlyMap<string, Registration>,
-	{ sender, time, review, reviewName, partial = false }: StoreBatch,
-): Promise<StoredBatch | { errors: string[] }> {
+	how: { sender: string; time: number; review: boolean; reviewName?: string | undefined; partial?: boolean },
+): Promise<{ changed: number; commit: Commit; refused: string[] } | { errors: string[] }> {
+	const { sender, time, review, reviewName, partial = false } = how;
 	let changed = 0;
 	let refused: string[] = [];
 	const meta = batchMeta(`register a batch of ${counted(registrations.size, "layer")}`, sender, time, review);
@@ -208,5 +181,3 @@ export function batchMeta(subject: string, sender: string, time: number, review 
 	const trailers = [["Sender", sender]] as const;
 	return { smallkey: null, author: sender, time, subject, trailers, request: null, review };
 }
-
-export const runs = { register };

@@ -14,20 +14,15 @@ import {
 	sendersPath,
 } from "../api/service/senders-file.ts";
 import { parseSpan, readConfiguration } from "../api/service/settings.ts";
-import { isSenderId, mayChange } from "../registry/sender.ts";
+import { mayChange } from "../registry/sender.ts";
 import { counted, firstOf, plain } from "../registry/untrusted-text.ts";
 import { readPublished } from "../site/process/catalogue-process.ts";
-import { createRun } from "./terminal/command-line.ts";
+import { createRun, parseSenderId } from "./terminal/command-line.ts";
 
 const help = `
 The senders are in the file senders.json of DATA_DIR, which a file fragments.env in this folder may name. A running
 service takes each change within a second, and says so in its log. A service with the setting SENDERS reads that instead,
 once at its start.`;
-
-function parseId(text: string): string {
-	if (isSenderId(text)) return text;
-	throw new InvalidArgumentError("It must be 1 to 64 of A-Z a-z 0-9 . _ -");
-}
 
 function parseKeep(text: string): number {
 	const ms = parseSpan(text);
@@ -138,12 +133,12 @@ class SendersFile {
 	}
 }
 
-const sender = createRun("sender", async ({ read, environment, io }) => {
+export const sender = createRun("sender", async ({ read, environment, io }) => {
 	const file = new SendersFile(environment, io);
 	await read((line) => {
 		line.addHelpText("after", help);
 		const verb = (name: string, description: string) =>
-			line.command(name).description(description).argument("<id>", "who signs", parseId);
+			line.command(name).description(description).argument("<id>", "who signs", parseSenderId);
 		const verbWithRights = (name: string, description: string) =>
 			verb(name, description)
 				.option(
@@ -230,5 +225,3 @@ function senderLines(sender: Sender, place: string): string[] {
 		...(contact ? [`contact    ${contact}`] : []),
 	];
 }
-
-export const runs = { sender };

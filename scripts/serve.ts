@@ -12,7 +12,7 @@ import { counted } from "../registry/untrusted-text.ts";
 import { versionLine } from "../store/files/version.ts";
 import { createRun } from "./terminal/command-line.ts";
 
-const serve = createRun("serve", async ({ read, environment, io, extensions }) => {
+export const serve = createRun("serve", async ({ read, environment, io, extensions }) => {
 	await read((line) =>
 		line
 			.version(versionLine(), "--version", "print the version and its commit")
@@ -129,5 +129,3 @@ function welcome({ url, service, senders, configuration }: Started): string {
 		"",
 	].join("\n");
 }
-
-export const runs = { serve };

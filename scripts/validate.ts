@@ -141,7 +141,7 @@ async function committedNames(folder: string): Promise<string[]> {
 	return output.toString().split("\0");
 }
 
-const validate = createRun("validate", async ({ read, io }) => {
+export const validate = createRun("validate", async ({ read, io }) => {
 	const [options, names] = await read((line) =>
 		withSource(
 			line.argument("[file...]", "registrations, wherever they lie; all layers where none is named"),
@@ -165,5 +165,3 @@ const validate = createRun("validate", async ({ read, io }) => {
 	io.print(counts.join(", "));
 	return problems.length > 0 ? exitCodes.wrong : exitCodes.done;
 });
-
-export const runs = { validate };

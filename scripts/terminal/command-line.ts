@@ -117,6 +117,7 @@ export function parseReviewName(text: string): string {
 	);
 }
 
-export function checkSender(id: string): void {
-	if (!isSenderId(id)) throw new Error(`--sender: must be 1 to 64 of A-Z a-z 0-9 . _ -, not ${id}`);
+export function parseSenderId(text: string): string {
+	if (isSenderId(text)) return text;
+	throw new InvalidArgumentError("It must be 1 to 64 of A-Z a-z 0-9 . _ -");
 }

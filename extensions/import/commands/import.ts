@@ -14,7 +14,7 @@ import type { FragmentSettings } from "../../../registry/targets/facts.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { batchMeta, maxConcurrent } from "../../../scripts/register.ts";
-import { checkSender, createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
+import { createRun, exitCodes, parseSenderId } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { type Edit, isRefusal, type Reader, type Refusal } from "../../../store/store.ts";
 import { row } from "../compare/compare.ts";
@@ -202,10 +202,9 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 			.option("--senders <file>", "its senders, in the same form: added to the senders file of DATA_DIR")
 			.option("--dry-run", "only say what would be done", false)
 			.option("--partial", "end with 0 although some documents cannot be moved", false)
-			.option("--sender <id>", "who the commit names as its author", "import")
+			.option("--sender <id>", "who the commit names as its author", parseSenderId, "import")
 			.addHelpText("after", importHelp),
 	);
-	checkSender(sender);
 	const configuration = readConfiguration(environment);
 	const { dataDir } = configuration;
 	const refusals: string[] = [];

@@ -90,12 +90,16 @@ function titleOf(layer: CheckedLayer, lang: Lang): string {
 
 /** `down` for all others. */
 const stateOf: Partial<Record<CauseCode, SickState>> = {
-	...{ nothing: "empty", "other-scales": "empty", reference: "empty", "browser-ended": "empty" },
-	...{ cors: "blocked", "not-secure": "blocked" },
+	nothing: "empty",
+	"other-scales": "empty",
+	reference: "empty",
+	"browser-ended": "empty",
+	cors: "blocked",
+	"not-secure": "blocked",
 };
 
-function unseen({ langs }: Pick<Proof, "langs">): CheckResult | null {
-	const cause = langs.en?.cause ?? langs.fr?.cause;
+function unseen(proof: Proof | undefined): CheckResult | null {
+	const cause = proof?.langs.en?.cause ?? proof?.langs.fr?.cause;
 	return cause && cause.code !== "not-drawable" ? checkResult(stateOf[cause.code] ?? "down", cause) : null;
 }
 
@@ -128,7 +132,7 @@ async function writeStates(
 	const states = new Map<string, CheckResult | null>(drawn.map(({ smallkey }) => [smallkey, null]));
 	const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
 	for (const layer of await watchAll(failed, clients, publicUrl))
-		states.set(layer.smallkey, resultOf(layer) ?? unseen(proofs.get(layer.smallkey) ?? { langs: {} }));
+		states.set(layer.smallkey, resultOf(layer) ?? unseen(proofs.get(layer.smallkey)));
 	await writeHealth(folder, states, all, now);
 }
 

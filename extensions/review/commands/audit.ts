@@ -3,7 +3,7 @@ import { findRepository, readReviews, servedRef } from "../../../api/service/rep
 import { parseSpan, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { parseLayerPath, parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
 import { counted, firstOf, plain } from "../../../registry/untrusted-text.ts";
-import { checkSender, createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
+import { createRun, exitCodes, parseSenderId } from "../../../scripts/terminal/command-line.ts";
 import { historyCommit } from "../../../site/data/history.ts";
 import {
 	believedMs,
@@ -72,7 +72,6 @@ function parseSubject(text: string | undefined, sender: string | undefined): Sub
 	if ((text === undefined) === (sender === undefined))
 		throw new Error("a smallkey, or --sender <id>: one of them is needed");
 	if (sender !== undefined) {
-		checkSender(sender);
 		const isAbout = ({ message, author, files }: LoggedCommit) =>
 			files.length > 0 && (trailersOf(message, "Sender").includes(sender) || author.name === sender);
 		return { name: `the sender ${sender}`, smallkey: null, isAbout };
@@ -170,7 +169,7 @@ export const run = createRun("audit", async ({ read, environment, io }) => {
 	const [{ sender, since, repo }, smallkey] = await read((line) =>
 		line
 			.argument("[smallkey]", "the layer")
-			.option("--sender <id>", "all that a sender has done, instead of one layer")
+			.option("--sender <id>", "all that a sender has done, instead of one layer", parseSenderId)
 			.option("--since <time>", "only what is newer: 7d, or 2026-03-04")
 			.option(...repoWords)
 			.addHelpText("after", '\nWhat git cannot prove is in docs/operate.md, "Who did it".'),

@@ -70,7 +70,7 @@ test("a batch with problems names each of them, and stores nothing", async () =>
 	for (const [words, reason] of [
 		[[], /missing required argument .dir.\nnpx fragment-publisher register --help/],
 		[["nowhere"], /nowhere: is not a folder/],
-		[[".", "--sender", "a b"], /--sender: must be/],
+		[[".", "--sender", "a b"], /--sender <id>' argument 'a b' is invalid\. It must be/],
 	] as const)
 		await warns(register([...words]), 2, reason);
 	assert.is(await git("rev-parse", "main"), before);
