@@ -90,15 +90,14 @@ export async function findSecret(id: string | null, environment: Environment, io
 		return { sender: id, secret: environment.SENDER_SECRET };
 	}
 	const place = environment.SENDERS ? "SENDERS" : sendersPath(readConfiguration(environment).dataDir);
+	const unread = `${place}: cannot be read; set SENDER_SECRET, or run this as the service's user`;
 	const text =
 		environment.SENDERS ||
 		(await readTextIfThere(place).catch(({ cause }: Error) => {
-			throw new Error(`${place}: cannot be read; set SENDER_SECRET, or run this as the service's user`, {
-				cause,
-			});
+			throw new Error(unread, { cause });
 		}));
 	const senders = text === null ? null : parseSenders(text, place);
-	const sender = id === null ? [...(senders?.values() ?? [])][0] : senders?.get(id);
+	const sender = id === null ? senders?.values().next().value : senders?.get(id);
 	if (sender) return { sender: sender.id, secret: sender.secret };
 	const answer = id === null ? null : await io.ask(`Secret of ${id}: `, true);
 	if (id !== null && answer) return { sender: id, secret: answer };
@@ -193,11 +192,12 @@ function clockText(differenceMs: number): string {
 async function exchange(request: SignedRequest): Promise<SendResult> {
 	const { method, body, smallkey, ifMatch, reviewName } = request;
 	const address = new URL(request.url).origin + request.target;
-	const unsigned = {
+	const headers = {
+		...request.headers,
+		"Content-Type": "application/json",
 		...(ifMatch !== undefined && { "If-Match": ifMatch }),
 		...(reviewName !== undefined && { Review: reviewName }),
 	};
-	const headers = { ...request.headers, "Content-Type": "application/json", ...unsigned };
 	const content = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
 	const answer = await askService(address, sendTimeoutMs, { method, headers, ...content });
 	if (answer.ok) {
@@ -212,9 +212,9 @@ async function exchange(request: SignedRequest): Promise<SendResult> {
 	const errors = errorsOf(answer);
 	const isLate = answer.status === 401 && errors[0]?.startsWith("TimeStamp: ");
 	const serviceTime = isLate ? answer.date : null;
-	const texts = [...errors, ...(typeof hint === "string" ? [hint] : [])];
+	const texts = typeof hint === "string" ? [...errors, hint] : errors;
 	// A foreign line must not begin like a command of a CI runner, such as `::error::`.
-	const messages = texts.flatMap((text) => plain(text).split("\n")).map((line) => `the service: ${line}`);
+	const messages = texts.map((text) => `the service: ${plain(text)}`);
 	const isBusy = answer.status >= 500 || answer.status === 429;
 	const code = isBusy ? exitCodes.unable : exitCodes.wrong;
 	return { code, receipt: null, serviceTime, lines: [`${answer.status} from ${address}`, ...messages] };

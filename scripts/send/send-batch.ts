@@ -3,7 +3,7 @@ import pMap from "p-map";
 import { type Environment, type Io, WrongError } from "../../api/configuration.ts";
 import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { counted, firstOf, plain } from "../../registry/untrusted-text.ts";
-import { exitCodes } from "../terminal/command-line.ts";
+import { exitCodes, messageOf } from "../terminal/command-line.ts";
 import {
 	checkRemoval,
 	compareWithService,
@@ -18,7 +18,7 @@ interface ManyOptions {
 	reviewName?: string | undefined;
 	/** By default the first sender of the senders file. */
 	sender?: string | undefined;
-	json?: boolean | undefined;
+	json: boolean;
 	dryRun?: boolean;
 }
 
@@ -37,35 +37,33 @@ export async function registerMany(
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
-	const removal = others && (await readOthers(options.url, new Set(registrations.keys()), others.owned));
-	if (options.dryRun) {
-		const comparison = await compareWithService(registrations, options.url, removal?.keys ?? [], io);
-		printComparison(comparison, options.json === true, io);
-	}
+	const { url, json, dryRun } = options;
+	const removal = others && (await readOthers(url, new Set(registrations.keys()), others.owned));
+	if (dryRun)
+		printComparison(await compareWithService(registrations, url, removal?.keys ?? [], io), json, io);
 	if (removal && others?.isComplete) checkRemoval(removal, others);
-	if (options.dryRun) return exitCodes.done;
+	if (dryRun) return exitCodes.done;
 	const key = await findSecret(options.sender ?? null, environment, io);
 	// One signal for both batches: nothing is removed after an interruption.
 	const interrupted = io.interrupted();
 	const sameIo = { ...io, interrupted: () => interrupted };
-	const encoder = new TextEncoder();
 	const bodies = [...registrations].map(
-		([key, layer]) => [key, encoder.encode(canonicalText(layer))] as const,
+		([smallkey, layer]) => [smallkey, new TextEncoder().encode(canonicalText(layer))] as const,
 	);
 	const result = await sendBatch(new Map(bodies), options, key, sameIo);
 	const code = codeOf(result);
-	if (!options.json) printRegistered(result, options.url, io);
+	if (!json) printRegistered(result, url, io);
 	const mayRemove = code === exitCodes.done && others?.isComplete === true && !interrupted.aborted;
 	if (!removal || !others || !mayRemove) {
-		if (options.json) io.print(JSON.stringify(result));
+		if (json) io.print(JSON.stringify(result));
 		if (removal) io.warn("nothing is removed: not all files of the folder are registered");
 		return code;
 	}
 	const { keys } = removal;
-	if (keys.length > 0 && !others.yes) await confirm(keys, options.url, io);
+	if (keys.length > 0 && !others.yes) await confirm(keys, url, io);
 	const removals = await sendBatch(new Map(keys.map((name) => [name, null])), options, key, sameIo);
-	if (options.json) io.print(JSON.stringify({ ...result, others: removalLists(removals) }));
-	else printRemoved(removals, options.url, io);
+	if (json) io.print(JSON.stringify({ ...result, others: removalLists(removals) }));
+	else printRemoved(removals, url, io);
 	return codeOf(removals);
 }
 
@@ -159,9 +157,7 @@ export async function sendBatch(
 		try {
 			return await sendSigned(change);
 		} catch (error) {
-			const { message, cause } = error as Error;
-			const reason = cause instanceof Error ? `: ${cause.message}` : "";
-			const lines = [plain(`${message}${reason}`)];
+			const lines = [plain(messageOf(error as Error))];
 			return { code: exitCodes.unable, receipt: null, lines, serviceTime: null };
 		}
 	}
@@ -185,12 +181,11 @@ export async function sendBatch(
 	for (const keys of Object.values(result)) keys.sort();
 	if (result.unsent.length > 0) {
 		const why = interrupted.aborted ? "interrupted" : "the service does not answer, or cannot serve now";
-		io.warn(`${why}: ${counted(result.unsent.length, "layer")} not sent. ${again}`);
+		const unsent = counted(result.unsent.length, "layer");
+		io.warn(`${why}: ${unsent} not sent. Run it again: what is done already is skipped`);
 	}
 	return result;
 }
-
-const again = "Run it again: what is done already is skipped";
 
 /** A service of an earlier version does not say whether the layer has changed. */
 function listOf(receipt: unknown): "changed" | "unchanged" | "waiting" {

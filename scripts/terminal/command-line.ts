@@ -69,7 +69,7 @@ const systemWords: Readonly<Record<string, string>> = {
  * With its cause, or with its `reason`, which operators see and publishers do not. A system error's message
  * has the path first; EISDIR of a read has no path.
  */
-function messageOf(error: NodeJS.ErrnoException & { reason?: unknown }): string {
+export function messageOf(error: NodeJS.ErrnoException & { reason?: unknown }): string {
 	const { message, cause, reason, code = "", path, syscall } = error;
 	if (typeof reason === "string") return `${message} (${reason})`;
 	if (cause instanceof Error) return `${message}: ${cause.message}`;
