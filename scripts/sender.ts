@@ -44,13 +44,12 @@ interface RightsOptions {
 	name?: string;
 }
 
-function fieldsOf({ smallkeys, allLayers, review, contact, name }: RightsOptions): SenderFields {
+function fieldsOf({ smallkeys, allLayers, review, ...about }: RightsOptions): SenderFields {
 	if (smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
 	return {
 		...((smallkeys || allLayers) && { smallkeys }),
 		...(review !== undefined && { review: review || undefined }),
-		...(contact !== undefined && { contact }),
-		...(name !== undefined && { name }),
+		...about,
 	};
 }
 
@@ -174,20 +173,19 @@ function layersOf({ smallkeys }: Sender): string {
 	return smallkeys === null ? "all layers" : smallkeys.join(" ") || "no layer";
 }
 
-function listLines(
-	senders: readonly Sender[],
-	published: ReadonlyMap<string, Published> | null = null,
-): string[] {
+function listLines(senders: readonly Sender[], published: ReadonlyMap<string, Published> | null): string[] {
 	const width = Math.max(0, ...senders.map(({ id }) => id.length)) + 2;
 	return senders.map((sender) => {
 		const { id, review, previous, contact } = sender;
 		const { layers = [], waiting = [] } = published?.get(id) ?? {};
-		const counts = published && [
-			`${counted(layers.length, "layer")} published`,
-			...(waiting.length > 0 ? [`${counted(waiting.length, "change")} waiting`] : []),
+		const parts = [
+			layersOf(sender),
+			review && "with review",
+			previous && "two secrets",
+			contact,
+			published && `${counted(layers.length, "layer")} published`,
+			waiting.length > 0 && `${counted(waiting.length, "change")} waiting`,
 		];
-		const rights = [layersOf(sender), review && "with review", previous && "two secrets", contact];
-		const parts = [...rights, ...(counts ?? [])];
 		return `${id.padEnd(width)}${parts.filter(Boolean).join(", ")}`;
 	});
 }
@@ -195,18 +193,15 @@ function listLines(
 const maxListed = 20;
 
 function removedLines({ layers, waiting }: Published, others: readonly Sender[]): string[] {
-	const who = (smallkey: string) =>
-		others.filter((sender) => mayChange(sender, smallkey)).map(({ id }) => id);
 	const groups = new Map<string, string[]>();
 	for (const smallkey of layers) {
-		const ids = who(smallkey).join(", ");
-		groups.set(ids, [...(groups.get(ids) ?? []), smallkey]);
+		const ids = others.filter((sender) => mayChange(sender, smallkey)).map(({ id }) => id);
+		const who = ids.join(", ") || "no sender";
+		groups.set(who, [...(groups.get(who) ?? []), smallkey]);
 	}
 	return [
 		`it has published ${counted(layers.length, "layer")}, which ${layers.length === 1 ? "stays" : "stay"}`,
-		...[...groups].map(
-			([ids, keys]) => `  ${firstOf(keys, maxListed)}: ${ids || "no sender"} may change them now`,
-		),
+		...Array.from(groups, ([who, keys]) => `  ${firstOf(keys, maxListed)}: ${who} may change them now`),
 		...waiting.map(
 			(branch) => `its change on ${branch} still waits: npx fragment-publisher review show ${branch}`,
 		),

@@ -70,10 +70,9 @@ async function readFileNamed(name: string): Promise<NamedFile> {
 	const start = parts.lastIndexOf("layers");
 	const path = (start < 0 ? parts : parts.slice(start)).join("/");
 	const stat = await lstat(name);
-	if (stat.isSymbolicLink()) return { name, path, kind: "symlink", bytes: new Uint8Array(0) };
 	if (stat.isDirectory()) throw new Error(`${name}: is a folder; name its files: ${join(name, "*.json")}`);
-	if (!stat.isFile()) return { name, path, kind: "other", bytes: new Uint8Array(0) };
-	return { name, path, kind: "file", bytes: await readFile(name) };
+	const kind = stat.isSymbolicLink() ? "symlink" : stat.isFile() ? "file" : "other";
+	return { name, path, kind, bytes: kind === "file" ? await readFile(name) : new Uint8Array(0) };
 }
 
 interface Checked {
@@ -87,10 +86,8 @@ async function checkFiles(files: readonly NamedFile[]): Promise<Checked> {
 	const placed = files.filter(isPlaced);
 	const alone = files.filter((file) => !isPlaced(file));
 	const checks = [checkWritten(placed, await namesBefore(placed)), ...alone.map(checkAlone)];
-	return {
-		problems: checks.flatMap(({ problems }) => problems),
-		warnings: checks.flatMap(({ warnings }) => warnings),
-	};
+	const all = (list: keyof Checked) => checks.flatMap((checked) => checked[list]);
+	return { problems: all("problems"), warnings: all("warnings") };
 }
 
 function checkWritten(files: readonly LayerFile[], before: NamesBefore): Checked {
@@ -105,9 +102,8 @@ function checkWritten(files: readonly LayerFile[], before: NamesBefore): Checked
 function checkAlone(file: NamedFile): Checked {
 	const path = file.path.endsWith(".service.json") ? descriptionPath("alone") : layerPath("alone");
 	const { problems, warnings } = checkWritten([{ ...file, path }], () => ["alone.json"]);
-	const withName = (problems: readonly FileProblem[]) =>
-		problems.map((problem) => ({ ...problem, file: file.path }));
-	return { problems: withName(problems), warnings: withName(warnings) };
+	const inFile = (problem: FileProblem) => ({ ...problem, file: file.path });
+	return { problems: problems.map(inFile), warnings: warnings.map(inFile) };
 }
 
 function checkAll(files: readonly LayerFile[]): Checked {
@@ -154,10 +150,8 @@ export const validate = createRun("validate", async ({ read, io }) => {
 	io.warn(`Checking ${names.length > 0 ? counted(names.length, "named file") : name}`);
 	const namedFiles = await Promise.all(names.map(readFileNamed));
 	const files = names.length > 0 ? namedFiles : await collectSource(source);
-	const { problems, warnings } =
-		names.length > 0
-			? await checkFiles(namedFiles.sort((a, b) => (a.path < b.path ? -1 : 1)))
-			: checkAll(files);
+	namedFiles.sort((a, b) => (a.path < b.path ? -1 : 1));
+	const { problems, warnings } = names.length > 0 ? await checkFiles(namedFiles) : checkAll(files);
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
 	for (const warning of warnings) io.warn(plain(`warning: ${problemLine(warning)}`));
 	const counts = [counted(files.length, "file"), counted(problems.length, "problem")];

@@ -26,7 +26,7 @@ import { canonicalText } from "../../../registry/registration.ts";
 import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
-import { layersOption, nameSource, refOption, repoOption } from "../../../scripts/validate.ts";
+import { nameSource, withSource } from "../../../scripts/validate.ts";
 import { buildFolder } from "../../../site/build/output.ts";
 import { describedFor } from "../../../site/data/entry.ts";
 import { type Proof, type Proofs, proposedFolder } from "../../../site/data/proofs.ts";
@@ -138,14 +138,10 @@ async function writeStates(
 
 export const run = createRun("prove", async ({ read, environment, io }) => {
 	const [{ part, proposed, out, ...options }, smallkeys] = await read((line) =>
-		line
-			.argument("[smallkey...]", "which layers; all where none is named")
+		withSource(line.argument("[smallkey...]", "which layers; all where none is named"))
 			.option("--part <part>", "one of several parts of all layers, such as 3/7", parsePart)
 			.option("--proposed", "the repairs that wait in the repository, as they would be")
 			.option("--out <dir>", "the folder of pictures and reports (PICTURES, or DATA_DIR/pictures)")
-			.addOption(layersOption)
-			.addOption(repoOption)
-			.addOption(refOption)
 			.addHelpText("after", help),
 	);
 	const configuration = readConfiguration(withoutStore(environment), readProve, readSite, readHarvest);
