@@ -4,25 +4,6 @@ const timeoutMs = 60_000;
 const defaultWaitSeconds = 10;
 const maxWaitSeconds = 600;
 
-/** The words of the command. @throws a sentence if one is missing */
-export function readCommand(name) {
-	const [catalogue = "", filter, folder, prefix = ""] = process.argv.slice(2);
-	if (!folder)
-		throw new Error(`usage: node ${name}.mjs <catalogue> <filter> <folder> [<prefix of smallkeys>]`);
-	if (!/^https?:\/\/./i.test(catalogue)) throw new Error(`${catalogue}: is no http address of a catalogue`);
-	return { catalogue: catalogue.replace(/\/+$/, ""), filter, folder, prefix };
-}
-
-/** Runs a recipe. An error becomes one sentence and exit code 1. */
-export async function run(recipe) {
-	try {
-		await recipe();
-	} catch ({ message }) {
-		console.error(message);
-		process.exitCode = 1;
-	}
-}
-
 /** An answer in JSON. A busy catalogue (429, 503) is asked once more, after its Retry-After. @throws a sentence */
 export async function ask(url, options) {
 	const place = String(url).split("?")[0];

@@ -5,8 +5,8 @@
 // recorded answers only.
 // The interface: https://docs.ckan.org/en/2.11/api/ (package_search). Languages as in open.canada.ca's schema:
 // https://github.com/open-data/ckanext-canada
-import { ask, readCommand, run } from "./catalogue.mjs";
-import { updateFolder } from "./folder.mjs";
+import { ask } from "./catalogue.mjs";
+import { runRecipe } from "./folder.mjs";
 import { langsOf, textsOf } from "./texts.mjs";
 
 const wms = /^\s*(?:ogc[ :]?)?wms\s*$/i;
@@ -55,14 +55,8 @@ async function search(catalogue, filter) {
 	return [...datasets.values()];
 }
 
-await run(async () => {
-	const { catalogue, filter, folder, prefix } = readCommand("ckan");
-	await updateFolder(folder, `${catalogue} ${filter} ${prefix}`, async () => {
-		const datasets = await search(catalogue, filter);
-		return datasets.map((dataset) => ({
-			links: linksOf(dataset, prefix),
-			titleIn: (lang) => titleIn(lang, dataset),
-			metadata: { catalogue_url: `${catalogue}/dataset/${dataset.id}` },
-		}));
-	});
-});
+await runRecipe(search, (dataset, prefix, catalogue) => ({
+	links: linksOf(dataset, prefix),
+	titleIn: (lang) => titleIn(lang, dataset),
+	metadata: { catalogue_url: `${catalogue}/dataset/${dataset.id}` },
+}));

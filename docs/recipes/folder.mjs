@@ -1,22 +1,40 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { registrationsOf } from "./links.mjs";
+import { tryJson } from "./texts.mjs";
 
 /** A name that `register` refuses: so it never reads a folder that is only half written. */
 const unfinished = "UNFINISHED";
 
 /**
- * Brings a folder in step with a catalogue, and prints what has changed, what is left out and why. All is read before
- * anything is written. `<folder>.state.json` remembers which layers are the recipe's own.
- * @param source what the folder is made from: the words of the command
- * @param read returns all data sets: `links`, `titleIn`, `metadata`
- * @throws a sentence
+ * Brings a folder in step with a catalogue, as the words of the command say, and prints what has changed, what is left out
+ * and why. All is read before anything is written. `<folder>.state.json` remembers which layers are the recipe's own. An
+ * error becomes one sentence and exit code 1.
+ * @param search returns all data sets of a catalogue that match a filter
+ * @param partsOf returns the `links`, `titleIn` and `metadata` of a data set
  */
-export async function updateFolder(folder, source, read) {
+export async function runRecipe(search, partsOf) {
+	try {
+		const [catalogue = "", filter, folder, prefix = ""] = process.argv.slice(2);
+		if (!folder)
+			throw new Error(
+				`usage: node ${basename(process.argv[1])} <catalogue> <filter> <folder> [<prefix of smallkeys>]`,
+			);
+		if (!/^https?:\/\/./i.test(catalogue)) throw new Error(`${catalogue}: is no http address of a catalogue`);
+		await updateFolder(folder, catalogue.replace(/\/+$/, ""), filter, prefix, search, partsOf);
+	} catch ({ message }) {
+		console.error(message);
+		process.exitCode = 1;
+	}
+}
+
+async function updateFolder(folder, catalogue, filter, prefix, search, partsOf) {
+	const source = `${catalogue} ${filter} ${prefix}`;
 	const before = await readOwnKeys(folder, source);
-	const results = (await read()).map(registrationsOf);
-	if (results.length === 0) throw new Error(`no data set matches ${source}`);
-	const layers = Object.fromEntries(results.flatMap((result) => Object.entries(result.layers)));
+	const datasets = await search(catalogue, filter);
+	if (datasets.length === 0) throw new Error(`no data set matches ${source}`);
+	const results = datasets.map((dataset) => registrationsOf(partsOf(dataset, prefix, catalogue)));
+	const layers = Object.assign({}, ...results.map((result) => result.layers));
 	const changes = await write(folder, source, before, layers);
 	for (const [word, smallkeys] of Object.entries(changes))
 		for (const smallkey of smallkeys) console.log(`${word} ${smallkey}`);
@@ -70,18 +88,10 @@ async function readOwnKeys(folder, source) {
 		if (length === 0) return [];
 		throw new Error(`${folder}: has ${length} layers that are not from this recipe; use a new folder`);
 	}
-	const state = parseState(text);
+	const state = tryJson(text);
 	if (!Array.isArray(state?.smallkeys))
 		throw new Error(`${statePath(folder)}: cannot be read; remove it and ${folder}`);
 	if (state.source !== source)
 		throw new Error(`${folder}: was made from ${state.source}; use a new folder for ${source}`);
 	return state.smallkeys;
-}
-
-function parseState(text) {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return null;
-	}
 }

@@ -5,8 +5,8 @@
 // recorded answers only.
 // The interface: https://docs.geonetwork-opensource.org/4.2/api/search/ (search/records/_search)
 import { createHash } from "node:crypto";
-import { ask, readCommand, run } from "./catalogue.mjs";
-import { updateFolder } from "./folder.mjs";
+import { ask } from "./catalogue.mjs";
+import { runRecipe } from "./folder.mjs";
 import { identityOf } from "./links.mjs";
 import { langsOf } from "./texts.mjs";
 
@@ -22,15 +22,14 @@ function langsOfLink(link) {
 	return langsOf(description?.match(/\b(?:eng|fra|zxx)(?=(?:[,\s]|eng|fra|zxx)*$)/g));
 }
 
+const hashOf = (text) => createHash("sha256").update(text).digest("hex").slice(0, 8);
+
 function linksOf({ uuid, link = [] }, prefix) {
 	const services = [link].flat().filter(({ protocol }) => /^(?:(?:OGC:)?WMS\b|ESRI[ :])/i.test(protocol));
 	return services.map((service) => ({
 		label: `${prefix}${uuid} (${textIn("en", service, "name") || service.protocol})`,
 		// The hash follows from the layer, so that its smallkey stays when other links come and go.
-		smallkeyOf: (node) => {
-			const hash = createHash("sha256").update(identityOf(node)).digest("hex").slice(0, 8);
-			return `${prefix}${uuid}-${hash}`;
-		},
+		smallkeyOf: (node) => `${prefix}${uuid}-${hashOf(identityOf(node))}`,
 		isWms: /WMS/i.test(service.protocol),
 		langs: langsOfLink(service),
 		url: (lang) => textIn(lang, service, "url"),
@@ -61,14 +60,8 @@ async function search(catalogue, filter) {
 	return records;
 }
 
-await run(async () => {
-	const { catalogue, filter, folder, prefix } = readCommand("geonetwork");
-	await updateFolder(folder, `${catalogue} ${filter} ${prefix}`, async () => {
-		const records = await search(catalogue, filter);
-		return records.map((record) => ({
-			links: linksOf(record, prefix),
-			titleIn: (lang) => textIn(lang, record, "resourceTitle"),
-			metadata: { uuid: record.uuid },
-		}));
-	});
-});
+await runRecipe(search, (record, prefix) => ({
+	links: linksOf(record, prefix),
+	titleIn: (lang) => textIn(lang, record, "resourceTitle"),
+	metadata: { uuid: record.uuid },
+}));

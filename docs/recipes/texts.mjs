@@ -20,11 +20,15 @@ export function plainText(text) {
 /** The texts of a value that is an object of languages, its JSON, or one text. */
 export function textsOf(value) {
 	if (typeof value !== "string") return value ?? {};
+	const parsed = tryJson(value);
+	return typeof parsed === "object" && parsed ? parsed : { default: value };
+}
+
+export function tryJson(text) {
 	try {
-		const parsed = JSON.parse(value);
-		return typeof parsed === "object" && parsed ? parsed : { default: value };
+		return JSON.parse(text);
 	} catch {
-		return { default: value };
+		return null;
 	}
 }
 
