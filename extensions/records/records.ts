@@ -29,7 +29,9 @@ const maxQueryLength = 8_000;
 
 /** Parameter → whether a value is valid, and the text of what it must be. */
 const rules = new Map<string, [isValid: (text: string) => boolean, must: string | Text]>([
-	...["q", "ids", "type"].map((name) => [name, [() => true, ""]] as [string, [() => true, string]]),
+	["q", [() => true, ""]],
+	["ids", [() => true, ""]],
+	["type", [() => true, ""]],
 	["limit", [(text) => /^0*[1-9]\d{0,8}$/.test(text), textOf("an-integer")]],
 	["offset", [(text) => /^\d{1,9}$/.test(text), textOf("an-integer")]],
 	["bbox", [(text) => parseBbox(text) !== null, textOf("a-box")]],
@@ -102,17 +104,8 @@ function searchedText(entry: Entry): string {
 	const made = searchedTexts.get(entry);
 	if (made !== undefined) return made;
 	const { smallkey, title, description: about } = entry;
-	const senders = langs.map((lang) => senderOf(entry, lang));
-	const texts = [
-		smallkey,
-		title.en,
-		title.fr,
-		about?.en ?? "",
-		about?.fr ?? "",
-		...allKeywords(entry),
-		...senders,
-	];
-	const text = folded(texts.join("\0"));
+	const ofLangs = langs.flatMap((lang) => [title[lang], about?.[lang], senderOf(entry, lang)]);
+	const text = folded([smallkey, ...ofLangs, ...allKeywords(entry)].join("\0"));
 	searchedTexts.set(entry, text);
 	return text;
 }

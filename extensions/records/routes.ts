@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { type Client, type OtherRoute, type Question, Room } from "../../api/context.ts";
 import { answerTagged, machineHeaders, type Reply, refusalCaching, textReply } from "../../api/reply.ts";
 import { eachInSlices } from "../../publish/file-writer.ts";
@@ -24,21 +25,20 @@ export const maxSearches = 64;
 /** Searches all entries in slices that let other requests through. */
 export function createSearch() {
 	const room = new Room(maxSearches);
-	let last: Promise<unknown> = Promise.resolve();
+	const oneByOne = pLimit(1);
 
 	/** @returns the entries that match, in their order; null if too many searches wait */
 	return async (load: () => Promise<readonly Entry[]>, query: ItemsQuery, client: Client) => {
 		const held = room.hold(client);
 		if (held.take(1)) return null;
-		const result = last.then(async () => {
+		const search = async () => {
 			const matches: Entry[] = [];
 			await eachInSlices(await load(), (entry) => {
 				if (isMatch(entry, query)) matches.push(entry);
 			});
 			return matches;
-		});
-		last = result.catch(() => undefined);
-		return result.finally(held.end);
+		};
+		return oneByOne(search).finally(held.end);
 	};
 }
 
