@@ -6,7 +6,7 @@ import { decodeSegment, type Lang, parseSmallkey } from "../../registry/smallkey
 import { type Problem, problemAt, textIn } from "../../registry/texts.ts";
 import type { Entry } from "../../site/data/entries.ts";
 import type { Catalogue } from "../../site/http/catalogue-requests.ts";
-import { rootFrom, segmentOf } from "../../site/http/pages.ts";
+import { rootFrom } from "../../site/http/pages.ts";
 import { etagOf } from "../../store/hashes.ts";
 import {
 	catalogOf,
@@ -81,21 +81,21 @@ function openApi(api: string): object {
 	return { openapi: "3.0.3", info, servers: [{ url: api.slice(0, -1) }], paths: Object.fromEntries(paths) };
 }
 
-const segments: ReadonlySet<string> = new Set(["collections", "conformance", "ogc"]);
+const ogc = /^ogc(?:\/|$)/;
+const recordsPath = /^\/(?:collections|conformance|ogc)(?:[/?]|$)/;
 
 /** GET <base>/ogc/…, /conformance and /collections… (OGC API Records). */
 export function recordsRoutes(catalogue: Catalogue, search = createSearch()): OtherRoute[] {
 	async function answer(question: Question): Promise<Reply> {
-		const [path = "", query = ""] = splitAtQuery(question.path);
-		const below = path.slice(1);
-		const part = below.replace(/^ogc(?:\/|$)/, "").replace(/\/$/, "");
+		const [, below = "", query = ""] = /^\/([^?]*)(?:\?(.*))?$/s.exec(question.path) ?? [];
+		const part = below.replace(ogc, "").replace(/\/$/, "");
 		const settings = await catalogue.settings();
 		if (!settings) return problem(503, problemAt("", "busy"), { "Retry-After": "5" });
 		const { address, ifNoneMatch } = question;
 		const relative = rootFrom(below);
 		const site = settings.publicUrl || (address === null ? relative : new URL(relative, address).href);
 		// A proxy may publish only what is below `/ogc`.
-		const api = segmentOf(path) === "ogc" ? `${site}ogc/` : site;
+		const api = ogc.test(below) ? `${site}ogc/` : site;
 		if (part === items) return answerItems(query, site, api, question);
 		if (part.startsWith(`${items}/`)) {
 			const smallkey = parseSmallkey(decodeSegment(part.slice(items.length + 1)) ?? "");
@@ -130,9 +130,7 @@ export function recordsRoutes(catalogue: Catalogue, search = createSearch()): Ot
 	}
 
 	const bound = "64 searches at once, one after the other, in short turns";
-	return [
-		{ name: "records", bound, matches: (path) => segments.has(segmentOf(splitAtQuery(path)[0])), answer },
-	];
+	return [{ name: "records", bound, matches: (path) => recordsPath.test(path), answer }];
 }
 
 /** `GET /ogc`, `/ogc/api`, `/conformance`, `/collections` and `/collections/layers`; null for any other path. */
@@ -158,11 +156,6 @@ function pageOf(part: string, site: string, api: string): object | null {
 		default:
 			return part === "collections/layers" ? collection : null;
 	}
-}
-
-function splitAtQuery(path: string): [path: string, query: string] {
-	const at = path.indexOf("?");
-	return at < 0 ? [path, ""] : [path.slice(0, at), path.slice(at + 1)];
 }
 
 function jsonReply(value: object, ifNoneMatch: string | null, type = "application/json"): Reply {
