@@ -37,7 +37,8 @@ export function capabilitiesAddress(
 	if (!URL.canParse(address)) return address;
 	if (service === "WMTS" && /\.xml$/i.test(new URL(address).pathname)) return address;
 	const query = {
-		...{ service, request: "GetCapabilities" },
+		service,
+		request: "GetCapabilities",
 		...(hasVersion && { version: versions[service] }),
 		// GeoMet reads `layer`, and others read `layers`.
 		...(layer !== undefined && { layer, layers: layer }),
@@ -45,10 +46,7 @@ export function capabilitiesAddress(
 	return withParameters(address, query, hasVersion ? undefined : /^version$/i);
 }
 
-/**
- * The document of a WMTS at its base address (07-057r7, section 11.1); null if the address is that of a
- * document.
- */
+/** The document of a WMTS at its base address (07-057r7, section 11.1); null if the address is that of a document. */
 export function restfulAddress(address: string): string | null {
 	const url = new URL(address);
 	if (/\.xml$/i.test(url.pathname)) return null;

@@ -1,33 +1,17 @@
 import type { Extent } from "../../registry/generic.ts";
 import { type Document, lacksReference } from "./arcgis.ts";
 import { numberOf, objectOf } from "./decode.ts";
-import {
-	type Bounds,
-	type Box,
-	boundsOf,
-	boundsOfExtent,
-	degreesOf,
-	projectBox,
-	projectionOf,
-} from "./projections.ts";
+import { type Area, type Bounds, boundsOf, boundsOfExtent, onMap, projectionOf } from "./projections.ts";
 
 import references from "./references.json" with { type: "json" };
 import type { XmlElement } from "./xml.ts";
 
-/**
- * Well-known id → its definition for proj4: the spatial references of Canada beyond those of maps (EPSG,
- * Esri).
- */
+/** Well-known id → its definition for proj4: the spatial references of Canada beyond those of maps (EPSG, Esri). */
 const definitions = new Map(
 	Object.entries(references).flatMap(([definition, wkids]) =>
 		wkids.map((wkid) => [wkid, definition] as const),
 	),
 );
-
-export interface Area {
-	box: Box;
-	definition: string;
-}
 
 const maxTextLength = 5_000;
 
@@ -67,11 +51,6 @@ export function projectExtent(extent: unknown, mapWkid: number): Extent | null {
 	return area && onMap(area, mapWkid);
 }
 
-/** Rounded outwards; null if the area is outside the projection. */
-export function onMap({ box, definition }: Area, mapWkid: number): Extent | null {
-	return projectBox(box, definition, mapWkid);
-}
-
 /** Null if the area is not on the earth. */
 export function inDegrees(area: Area): Bounds | null {
 	return boundsOf(onMap(area, 4326));
@@ -101,7 +80,7 @@ export function numberIn(text: string | undefined): number {
 }
 
 /** Cut at the edges of the earth, and around the earth if the box crosses the antimeridian. */
-function geographicBox([west, south, east, north]: Sides): Bounds | null {
+function geographicBox([west, south, east, north]: Bounds): Bounds | null {
 	const sides = [west, south, east, north];
 	if (!sides.every((side) => Math.abs(side) < maxSide)) return null;
 	if (sides.every((side) => Math.abs(side) <= maxNothing) || sides.every((side) => side === -1)) return null;
@@ -116,36 +95,43 @@ function geographicBox([west, south, east, north]: Sides): Bounds | null {
 
 /** In WMS 1.3.0, and in all versions (01-068r3, section 7.1.4.5.6). */
 const edges = ["westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude"];
-const attributeNames = ["minx", "miny", "maxx", "maxy"];
 
 /** Null for any other element, and for an invalid box. */
 export function readGeographicBox(element: XmlElement): Bounds | null {
-	const textOf = (name: string) => element.children.find((child) => child.name === name)?.text;
-	if (element.name === "EX_GeographicBoundingBox")
-		return geographicBox(edges.map((name) => numberIn(textOf(name))) as Sides);
-	if (element.name === "LatLonBoundingBox")
-		return geographicBox(attributeNames.map((name) => numberIn(element.attributes[name])) as Sides);
-	return element.name === "WGS84BoundingBox" ? geographicBox(cornersOf(element)) : null;
+	const { name } = element;
+	if (name === "EX_GeographicBoundingBox")
+		return geographicBox(numbersOf(edges.map((edge) => textIn(element, edge))));
+	if (name === "LatLonBoundingBox") return geographicBox(attributesOf(element));
+	return name === "WGS84BoundingBox" ? geographicBox(cornersOf(element)) : null;
+}
+
+function textIn({ children }: XmlElement, name: string): string | undefined {
+	return children.find((child) => child.name === name)?.text;
+}
+
+function numbersOf(texts: readonly (string | undefined)[]): Sides {
+	return texts.map(numberIn) as Sides;
+}
+
+function attributesOf({ attributes: { minx, miny, maxx, maxy } }: XmlElement): Sides {
+	return numbersOf([minx, miny, maxx, maxy]);
 }
 
 /** Two numbers each, separated by a space (06-121r9, section 10.2). */
-function cornersOf({ children }: XmlElement): Sides {
-	const numbers = ["LowerCorner", "UpperCorner"].flatMap((name) => {
-		const text = children.find((child) => child.name === name)?.text.trim() ?? "";
-		const [x, y] = text.split(/\s+/);
-		return [numberIn(x), numberIn(y)];
-	});
-	return numbers as Sides;
+function cornersOf(element: XmlElement): Sides {
+	const corners = ["LowerCorner", "UpperCorner"].map((name) =>
+		(textIn(element, name) ?? "").trim().split(/\s+/),
+	);
+	return numbersOf(corners.flatMap(([x, y = ""]) => [x, y]));
 }
 
 /** Reads the `BoundingBox` of a WMS or WMTS. */
 export function readReferencedBox(element: XmlElement): ReferencedBox | null {
 	if (element.name !== "BoundingBox") return null;
 	const { CRS, SRS, crs } = element.attributes;
-	const sides =
-		crs === undefined ? attributeNames.map((name) => numberIn(element.attributes[name])) : cornersOf(element);
+	const sides = crs === undefined ? attributesOf(element) : cornersOf(element);
 	if (!sides.every((side) => Math.abs(side) < maxSide)) return null;
-	return { reference: referenceOf(CRS ?? SRS ?? crs ?? ""), sides: sides as Sides };
+	return { reference: referenceOf(CRS ?? SRS ?? crs ?? ""), sides };
 }
 
 /** `EPSG:3978` or `CRS:84`, also from a URN or an address (OGC 07-092r3, 09-048r5). */
@@ -188,16 +174,11 @@ export function boundsIn({ reference, sides }: ReferencedBox, isOlder: boolean):
 		return (isLatitudeFirst(reference, isOlder) ? swapped : null) ?? geographicBox(sides);
 	}
 	if (sides.every((side) => Math.abs(side) <= maxNothing) || a > c || b > d) return null;
-	const bounds = boundsOfExtent({ wkid, xmin: a, ymin: b, xmax: c, ymax: d });
-	return bounds && degreesOf(...bounds);
+	return boundsOfExtent({ wkid, xmin: a, ymin: b, xmax: c, ymax: d });
 }
 
 export function unionOf(box: Bounds | null, other: Bounds | null): Bounds | null {
 	if (!box || !other) return box ?? other;
-	return [
-		Math.min(box[0], other[0]),
-		Math.min(box[1], other[1]),
-		Math.max(box[2], other[2]),
-		Math.max(box[3], other[3]),
-	];
+	const [west, south, east, north] = other;
+	return [Math.min(box[0], west), Math.min(box[1], south), Math.max(box[2], east), Math.max(box[3], north)];
 }

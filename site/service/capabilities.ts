@@ -1,5 +1,5 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import { boundsIn, type ReferencedBox } from "./boxes.ts";
+import { boundsIn, numberIn, type ReferencedBox } from "./boxes.ts";
 import type { Bounds } from "./projections.ts";
 
 export type OgcService = "WMS" | "WMTS";
@@ -23,49 +23,90 @@ export interface Dimension {
 	last: string;
 }
 
-export interface CapabilitiesLayer {
-	title: Texts;
+/** Shared: a document can have tens of thousands of layers. */
+const noText: Texts = { any: "" };
+const none: readonly never[] = [];
+
+export class CapabilitiesLayer {
+	title = noText;
 	/** As sent: it may contain markup. */
-	abstract: Texts;
-	keywords: readonly (readonly [lang: Lang | "", text: string])[];
-	queryable: boolean;
+	abstract = noText;
+	keywords: readonly (readonly [lang: Lang | "", text: string])[] = none;
+	readonly queryable: boolean;
 	/** Media types. The legends of its parents' styles apply to it, too. */
-	ownLegendFormats: readonly string[];
-	/** Members of the parent apply to the layer, but are not copied: a document can have tens of thousands of layers and styles. */
-	parent: CapabilitiesLayer | null;
+	ownLegendFormats: readonly string[] = none;
 	/** The layer's own; null if missing or invalid. */
-	box: Bounds | null;
+	box: Bounds | null = null;
 	/** The first few of its own boxes. */
-	referenced: readonly ReferencedBox[];
-	inner: Bounds | null;
+	referenced: readonly ReferencedBox[] = none;
+	inner: Bounds | null = null;
 	/** Its own scales, and different ones of the layers in it. */
-	scales: Scales | null;
-	innerScales: readonly Scales[];
+	scales: Scales | null = null;
+	innerScales: readonly Scales[] = none;
 	/** Those that can be projected before others. The references of its parents apply to it, too. */
-	references: readonly string[];
-	dimensions: readonly Dimension[];
-	style: string;
-	/** Size of each picture of it; 0: any. `isWhole`: only its whole box can be drawn. */
-	fixed: { width: number; height: number; isWhole: boolean };
+	references: readonly string[] = none;
+	dimensions: readonly Dimension[] = none;
+	style = "";
+	readonly fixed: FixedSize;
+
+	/** @param parent its members apply to the layer, but are not copied: a document can have tens of thousands of styles */
+	constructor(
+		attributes: Readonly<Record<string, string>>,
+		readonly parent: CapabilitiesLayer | null,
+	) {
+		const { queryable } = attributes;
+		// Inherited, unless the layer has its own (06-042, table 6).
+		this.queryable = queryable === undefined ? (parent?.queryable ?? false) : isTrue(queryable);
+		this.fixed = fixedSize(attributes, parent?.fixed ?? anySize);
+	}
 }
 
-export interface Capabilities {
-	isOlder: boolean;
-	version: string;
+/** Size of each picture of a layer; 0: any. `isWhole`: only its whole box can be drawn. */
+interface FixedSize {
+	width: number;
+	height: number;
+	isWhole: boolean;
+}
+
+export const anySize: FixedSize = { width: 0, height: 0, isWhole: false };
+
+function fixedSize(
+	{ fixedWidth, fixedHeight, noSubsets }: Readonly<Record<string, string>>,
+	around: FixedSize,
+): FixedSize {
+	if (fixedWidth === undefined && fixedHeight === undefined && noSubsets === undefined) return around;
+	const sizeOf = (text: string | undefined, inherited: number) => {
+		const side = Math.round(numberIn(text));
+		return side >= 0 && side <= 10_000 ? side : inherited;
+	};
+	return {
+		width: sizeOf(fixedWidth, around.width),
+		height: sizeOf(fixedHeight, around.height),
+		isWhole: noSubsets === undefined ? around.isWhole : isTrue(noSubsets),
+	};
+}
+
+function isTrue(text: string): boolean {
+	return /^\s*(?:1|true)\s*$/.test(text);
+}
+
+export class Capabilities {
+	isOlder = false;
+	version = "";
 	/** The layer of a WMS that contains all others. */
-	root: CapabilitiesLayer | null;
+	root: CapabilitiesLayer | null = null;
 	/** In the order of the document. Layers without a name cannot be requested, and are left out. */
-	layers: Map<string, CapabilitiesLayer>;
+	readonly layers = new Map<string, CapabilitiesLayer>();
 	/** Names of a large document's other layers, at most 20,000. */
-	others: Set<string>;
-	count: number;
+	readonly others = new Set<string>();
+	count = 0;
 	/** Media types and address of GetMap. */
-	pictureFormats: readonly string[];
-	pictureAddress: string;
-	featureInfoFormats: readonly string[];
-	legendFormats: readonly string[];
+	pictureFormats: readonly string[] = [];
+	pictureAddress = "";
+	featureInfoFormats: readonly string[] = [];
+	legendFormats: readonly string[] = [];
 	/** Codes of the service's languages (INSPIRE). */
-	languages: readonly string[];
+	languages: readonly string[] = [];
 }
 
 export function* lineOf(layer: CapabilitiesLayer): Generator<CapabilitiesLayer> {
@@ -91,9 +132,7 @@ export function ownBox({ box, referenced }: CapabilitiesLayer, isOlder: boolean)
 	return null;
 }
 
-/**
- * Else the union of the layers in it, else that of the nearest parent with one (06-042, section 7.2.4.6.6).
- */
+/** Else the union of the layers in it, else that of the nearest parent with one (06-042, section 7.2.4.6.6). */
 export function boxOf(layer: CapabilitiesLayer, { isOlder }: Pick<Capabilities, "isOlder">): Bounds | null {
 	const bounds = ownBox(layer, isOlder) ?? layer.inner;
 	if (bounds) return bounds;

@@ -81,8 +81,7 @@ function decoderOf(label: string | undefined): TextDecoder | null {
 
 /**
  * Decodes an XML document part by part: by its byte order mark, else by the content type's encoding, else by
- * the declaration's, else as UTF-8 (RFC 7303, section 3). An unknown encoding is ignored. Bytes that are not
- * UTF-8, although UTF-8 is announced, are read by a declaration of another encoding, else as windows-1252.
+ * the declaration's, else as UTF-8 (RFC 7303, section 3). An unknown encoding is ignored.
  * @param start the first bytes of the document: `maxPrologBytes`, or all
  */
 export function createDecode(
@@ -93,63 +92,41 @@ export function createDecode(
 	const [, marked] = marks.find(([mark]) => mark.test(prolog)) ?? [];
 	const sent = /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
 	// Words may precede the declaration, such as the header of a CGI program.
-	const declared = /<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(prolog)?.[1];
-	const decoder = decoderOf(marked) ?? decoderOf(sent) ?? decoderOf(declared) ?? new TextDecoder();
+	const declared = decoderOf(/<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(prolog)?.[1]);
+	const decoder = decoderOf(marked) ?? decoderOf(sent) ?? declared ?? new TextDecoder();
 	if (decoder.encoding !== "utf-8") return (part, isEnd) => decoder.decode(part, { stream: !isEnd });
-	const other = decoderOf(declared);
-	return decodeUtf8(other && other.encoding !== "utf-8" && !marked ? other : null);
-}
-
-/**
- * @param declared decodes the rest from the first byte on that is not UTF-8; null: windows-1252, byte by byte
- */
-function decodeUtf8(declared: TextDecoder | null) {
-	let held = new Uint8Array(0);
-	let isOther = false;
-	return (part: Uint8Array, isEnd: boolean): string => {
-		if (isOther && declared) return declared.decode(part, { stream: !isEnd });
-		const bytes = joined(held, part);
-		const whole = isEnd ? bytes.length : wholeLength(bytes);
-		held = bytes.slice(whole);
-		const text = bytes.subarray(0, whole);
-		try {
-			return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
-		} catch {
-			if (!declared) return decodeMixed(text);
-			isOther = true;
-			return declared.decode(bytes, { stream: !isEnd });
-		}
-	};
-}
-
-/** Without an incomplete sequence at the end. */
-function wholeLength(bytes: Uint8Array): number {
-	for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
-		const byte = bytes[bytes.length - back] as number;
-		if (byte < 0x80) break;
-		if (byte < 0xc0) continue;
-		const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-		return back < length ? bytes.length - back : bytes.length;
-	}
-	return bytes.length;
+	return decodeUtf8(declared && declared.encoding !== "utf-8" ? declared : new TextDecoder("windows-1252"));
 }
 
 /** Bytes as characters: a sequence of UTF-8, or one other byte. */
 const sequences = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g;
 
-/** Each byte that is not UTF-8 is read as windows-1252. */
-function decodeMixed(bytes: Uint8Array): string {
-	const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-	const loose = new TextDecoder("windows-1252");
-	const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-	return text.replace(sequences, (sequence) => {
-		const part = Uint8Array.from(sequence, (sign) => sign.charCodeAt(0));
+/** The beginning of a sequence, at the end of a part. */
+const beginning = /(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})$/;
+
+/** @param other decodes each byte that is not UTF-8, although UTF-8 is announced */
+function decodeUtf8(other: TextDecoder) {
+	const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+	const decode = (bytes: Uint8Array, orElse: () => string) => {
 		try {
-			return strict.decode(part);
+			return utf8.decode(bytes);
 		} catch {
-			return loose.decode(part);
+			return orElse();
 		}
-	});
+	};
+	const charactersOf = (bytes: Uint8Array) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+	const decodeSequence = (sequence: string) => {
+		const bytes = Uint8Array.from(sequence, (sign) => sign.charCodeAt(0));
+		return decode(bytes, () => other.decode(bytes));
+	};
+	let held = new Uint8Array(0);
+	return (part: Uint8Array, isEnd: boolean): string => {
+		const bytes = joined(held, part);
+		const [rest = ""] = (!isEnd && beginning.exec(charactersOf(bytes.subarray(-3)))) || [];
+		held = bytes.slice(bytes.length - rest.length);
+		const whole = bytes.subarray(0, bytes.length - rest.length);
+		return decode(whole, () => charactersOf(whole).replace(sequences, decodeSequence));
+	};
 }
 
 export type Parts = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -161,22 +138,19 @@ export class BrokenParts extends Error {}
 const maxAtOnce = 1 << 16;
 
 export async function* textsOf(parts: Parts, contentType: string): AsyncGenerator<string> {
-	let start = new Uint8Array(0);
+	let held = new Uint8Array(0);
 	let decode: ReturnType<typeof createDecode> | null = null;
 	for await (const part of parts) {
 		for (let at = 0; at < part.length; at += maxAtOnce) {
-			const bytes = part.subarray(at, at + maxAtOnce);
-			if (decode) {
-				yield decode(bytes, false);
-				continue;
-			}
-			start = joined(start, bytes);
-			if (start.length < maxPrologBytes) continue;
-			decode = createDecode(start, contentType);
-			yield decode(start, false);
+			held = joined(held, part.subarray(at, at + maxAtOnce));
+			if (!decode && held.length < maxPrologBytes) continue;
+			decode ??= createDecode(held, contentType);
+			yield decode(held, false);
+			held = new Uint8Array(0);
 		}
 	}
-	yield decode ? decode(new Uint8Array(0), true) : createDecode(start, contentType)(start, true);
+	decode ??= createDecode(held, contentType);
+	yield decode(held, true);
 }
 
 function joined(start: Uint8Array, end: Uint8Array): Uint8Array<ArrayBuffer> {

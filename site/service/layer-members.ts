@@ -11,12 +11,9 @@ const maxListed = 100;
 /** References that cannot be projected, boxes in references, and different scales of a group. */
 const maxOthers = 10;
 
-const decoder = new TextDecoder();
-const encoder = new TextEncoder();
-
 /** A text of a kept layer must not keep the document in memory, of which it is a part. */
 function copied(text: string): string {
-	return decoder.decode(encoder.encode(text));
+	return new TextDecoder().decode(new TextEncoder().encode(text));
 }
 
 function textOf({ text }: XmlElement, maxLength = maxTextLength): string {
@@ -47,51 +44,6 @@ export function withEntry(list: readonly string[], text: string, maxLength = max
 export function withFormats(formats: readonly string[], { children }: XmlElement): readonly string[] {
 	const texts = children.filter(({ name }) => name === "Format").map(({ text }) => text);
 	return texts.reduce((all, text) => withEntry(all, text), formats);
-}
-
-/** Shared: a document can have tens of thousands of layers. */
-const noText: Texts = { any: "" };
-const none: readonly never[] = [];
-const anySize: CapabilitiesLayer["fixed"] = { width: 0, height: 0, isWhole: false };
-
-export function emptyLayer(
-	attributes: XmlElement["attributes"],
-	parent: CapabilitiesLayer | null,
-): CapabilitiesLayer {
-	const { queryable } = attributes;
-	return {
-		title: noText,
-		abstract: noText,
-		keywords: none,
-		// Inherited, unless the layer has its own (06-042, table 6).
-		queryable: queryable === undefined ? (parent?.queryable ?? false) : isTrue(queryable),
-		ownLegendFormats: none,
-		parent,
-		...{ box: null, referenced: none, inner: null, scales: null, innerScales: none },
-		...{ references: none, dimensions: none, style: "" },
-		fixed: fixedSize(attributes, parent?.fixed ?? anySize),
-	};
-}
-
-function isTrue(text: string): boolean {
-	return /^\s*(?:1|true)\s*$/.test(text);
-}
-
-function fixedSize(
-	attributes: XmlElement["attributes"],
-	around: CapabilitiesLayer["fixed"],
-): CapabilitiesLayer["fixed"] {
-	const { fixedWidth, fixedHeight, noSubsets } = attributes;
-	if (fixedWidth === undefined && fixedHeight === undefined && noSubsets === undefined) return around;
-	const sizeOf = (text: string | undefined, inherited: number) => {
-		const side = Math.round(numberIn(text));
-		return side >= 0 && side <= 10_000 ? side : inherited;
-	};
-	return {
-		width: sizeOf(fixedWidth, around.width),
-		height: sizeOf(fixedHeight, around.height),
-		isWhole: noSubsets === undefined ? around.isWhole : isTrue(noSubsets),
-	};
 }
 
 /** @returns the layer's name, if the child has it: in a WMS an `Identifier` is its number in another list */
@@ -141,17 +93,11 @@ const pixelDiagonal = 0.00028 * Math.SQRT2;
 /** A hint does not replace a bound. */
 function readScale(layer: CapabilitiesLayer, { name, text, attributes }: XmlElement): void {
 	const bound = (value: number) => (value > 0 && value < 1e9 ? value : 0);
-	const before: Scales = layer.scales ?? { smallest: 0, largest: 0, isHint: false };
-	if (name === "MaxScaleDenominator" || name === "MinScaleDenominator") {
-		const value = bound(numberIn(text));
-		if (value === 0) return;
-		const exact = before.isHint ? { smallest: 0, largest: 0 } : before;
-		layer.scales = {
-			...exact,
-			[name === "MaxScaleDenominator" ? "smallest" : "largest"]: value,
-			isHint: false,
-		};
-	}
+	const unbounded: Scales = { smallest: 0, largest: 0, isHint: false };
+	const before = layer.scales ?? unbounded;
+	const member = name === "MaxScaleDenominator" ? "smallest" : "largest";
+	const value = /^M(?:ax|in)ScaleDenominator$/.test(name) ? bound(numberIn(text)) : 0;
+	if (value > 0) layer.scales = { ...(before.isHint ? unbounded : before), [member]: value };
 	if (name !== "ScaleHint" || layer.scales) return;
 	const [smallest = 0, largest = 0] = [attributes.max, attributes.min].map((hint) =>
 		bound(Math.round(numberIn(hint) / pixelDiagonal)),
@@ -159,20 +105,22 @@ function readScale(layer: CapabilitiesLayer, { name, text, attributes }: XmlElem
 	if (smallest > 0 || largest > 0) layer.scales = { smallest, largest, isHint: true };
 }
 
+const noDimension: Dimension = { parameter: "", name: "", hasDefault: false, last: "" };
+
 /** In WMS 1.1.1 the values and the default of a dimension are in an `Extent` (01-068r3, annex C). */
 function readDimension(layer: CapabilitiesLayer, { text, attributes }: XmlElement): void {
 	const { dimensions } = layer;
 	const name = copied((attributes.name ?? "").trim().toLowerCase());
 	if (name === "" || dimensions.length >= maxOthers) return;
-	const before = dimensions.find((item) => item.name === name);
+	const before = dimensions.find((item) => item.name === name) ?? noDimension;
 	// Values are separated by commas; an interval is `first/last/step` (06-042, annex C).
 	const interval = (text.split(",").findLast((value) => value.trim() !== "") ?? "").split("/");
 	const last = copied((interval[1] ?? interval[0] ?? "").trim().slice(0, maxListed));
 	const dimension: Dimension = {
 		parameter: parameterOf(name),
 		name,
-		hasDefault: before?.hasDefault || (attributes.default ?? "").trim() !== "",
-		last: last || (before?.last ?? ""),
+		hasDefault: before.hasDefault || (attributes.default ?? "").trim() !== "",
+		last: last || before.last,
 	};
 	layer.dimensions = [...dimensions.filter((item) => item !== before), dimension];
 }
@@ -185,9 +133,8 @@ function parameterOf(name: string): string {
 
 export function addInnerScales(group: CapabilitiesLayer, { scales, innerScales }: CapabilitiesLayer): void {
 	for (const inner of scales ? [scales] : innerScales) {
-		const isListed = group.innerScales.some(
-			({ smallest, largest }) => smallest === inner.smallest && largest === inner.largest,
-		);
-		if (!isListed && group.innerScales.length < maxOthers) group.innerScales = [...group.innerScales, inner];
+		const listed = group.innerScales;
+		const isListed = listed.some((a) => a.smallest === inner.smallest && a.largest === inner.largest);
+		if (!isListed && listed.length < maxOthers) group.innerScales = [...listed, inner];
 	}
 }

@@ -1,9 +1,12 @@
 import { withParameters } from "./address.ts";
-import { isGeographic, isLatitudeFirst, type ReferencedBox, wkidOf } from "./boxes.ts";
-import { type Capabilities, type CapabilitiesLayer, type Dimension, lineOf } from "./capabilities.ts";
+import { isGeographic, isLatitudeFirst, wkidOf } from "./boxes.ts";
+import { anySize, Capabilities, type CapabilitiesLayer, type Dimension, lineOf } from "./capabilities.ts";
+
+export type PictureFacts = ReturnType<typeof pictureFactsOf>;
+export type PictureRequest = ReturnType<typeof pictureRequest>;
 
 /** @param layer null if the document does not list it */
-export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLayer | null): PictureFacts {
+export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLayer | null) {
 	const { version, isOlder, pictureAddress, pictureFormats, root } = capabilities;
 	const line = layer ? [...lineOf(layer)] : root ? [root] : [];
 	const dimensions = new Map<string, Dimension>();
@@ -19,28 +22,27 @@ export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLa
 	return {
 		version,
 		isOlder,
+		/** Address of GetMap; empty if the document has none. */
 		address: pictureAddress,
 		formats: pictureFormats,
 		references: [...new Set(line.flatMap(({ references }) => references))],
 		boxes: line.flatMap(({ referenced }) => referenced),
+		/** Dimensions without a default, whose value a request has to name. */
 		dimensions: [...dimensions.values()].filter(({ hasDefault, last }) => !hasDefault && last !== ""),
-		fixed: layer?.fixed ?? { width: 0, height: 0, isWhole: false },
+		fixed: layer?.fixed ?? anySize,
+		/** Empty for the default style, which every server has to have. */
 		style: "",
 	};
 }
 
-export function referencesFor(facts: PictureFacts, mapWkid: number): string[] {
-	const { references, boxes } = facts;
+export function referencesFor({ references, boxes }: PictureFacts, mapWkid: number): string[] {
 	// Every server supports this one, also where it lists none.
 	if (references.length === 0) return ["EPSG:4326"];
-	const preferred = [`EPSG:${mapWkid}`, "EPSG:4326", "CRS:84", "EPSG:3857"].filter((reference) =>
-		references.includes(reference),
-	);
+	const preferred = [`EPSG:${mapWkid}`, "EPSG:4326", "CRS:84", "EPSG:3857"];
 	const projected = references.filter((reference) => wkidOf(reference) !== null);
-	const located = boxes
-		.map(({ reference }) => reference)
-		.filter((reference) => references.includes(reference));
-	return [...new Set([...preferred, ...projected, ...located])];
+	const located = boxes.map(({ reference }) => reference);
+	const all = new Set([...preferred, ...projected, ...located]);
+	return [...all].filter((reference) => references.includes(reference));
 }
 
 /** @param box west, south, east, north in the request's reference; as in the document if that is unknown */
@@ -68,43 +70,18 @@ const metresPerDegree = 111_319.49;
 /** The pixel of a scale denominator (06-042, section 7.2.4.6.9). */
 const pixelMetres = 0.000_28;
 
-/** A length in the unit of the reference. */
+/** A length in the unit of the reference. @param scale a denominator */
 export function sideAtScale(reference: string, pixels: number, scale: number): number {
 	return (pixels * pixelMetres * scale) / (isGeographic(reference) ? metresPerDegree : 1);
 }
 
 /** A scale denominator. */
-export function scaleOfBox(reference: string, box: readonly number[], pixels: number): number {
-	const [west = 0, , east = 0] = box;
-	return ((east - west) * (isGeographic(reference) ? metresPerDegree : 1)) / pixels / pixelMetres;
-}
-
-export interface PictureFacts {
-	version: string;
-	isOlder: boolean;
-	/** Address of GetMap; empty if the document has none. */
-	address: string;
-	formats: readonly string[];
-	references: readonly string[];
-	boxes: readonly ReferencedBox[];
-	/** Dimensions without a default, whose value a request has to name. */
-	dimensions: readonly Dimension[];
-	fixed: CapabilitiesLayer["fixed"];
-	/** Empty for the default style, which every server has to have. */
-	style: string;
-}
-
-export interface PictureRequest {
-	address: string;
-	reference: string;
-	isOlder: boolean;
-	parameters: Readonly<Record<string, string>>;
-}
-
-interface PictureOptions {
-	address: string;
-	names: readonly (string | number)[];
-	reference: string;
+export function scaleOfBox(
+	reference: string,
+	[west = 0, , east = 0]: readonly number[],
+	pixels: number,
+): number {
+	return (east - west) / sideAtScale(reference, pixels, 1);
 }
 
 /**
@@ -113,25 +90,26 @@ interface PictureOptions {
  */
 export function pictureRequest(
 	facts: PictureFacts | null,
-	{ address, names, reference }: PictureOptions,
-): PictureRequest {
-	const isOlder = facts?.isOlder ?? false;
-	const format = formatOf(facts?.formats ?? []);
-	const dimensions = facts?.dimensions ?? [];
+	{ address, names, reference }: { address: string; names: readonly (string | number)[]; reference: string },
+) {
+	const { version, isOlder, formats, dimensions, style, ...document } = facts ?? withoutDocument;
+	const format = formatOf(formats);
 	return {
-		address: addressIn(facts?.address ?? "", address),
+		address: addressIn(document.address, address),
 		reference,
 		isOlder,
 		parameters: {
-			VERSION: isOlder ? olderVersion(facts?.version ?? "") : "1.3.0",
+			VERSION: !isOlder ? "1.3.0" : /^1\.1\.\d$/.test(version) ? version : "1.1.1",
 			LAYERS: names.join(","),
-			STYLES: facts?.style ?? "",
+			STYLES: style,
 			FORMAT: format,
 			...(!/jpe?g/i.test(format) && { TRANSPARENT: "TRUE" }),
 			...Object.fromEntries(dimensions.map(({ parameter, last }) => [parameter, last])),
-		},
+		} as Record<string, string>,
 	};
 }
+
+const withoutDocument = pictureFactsOf(new Capabilities(), null);
 
 /** Without a valid one in the document, that of the service. */
 function addressIn(text: string, address: string): string {
@@ -140,12 +118,8 @@ function addressIn(text: string, address: string): string {
 	return protocol === "http:" || protocol === "https:" ? href : address;
 }
 
-function olderVersion(version: string): string {
-	return /^1\.1\.\d$/.test(version) ? version : "1.1.1";
-}
-
 /** The best first. */
-const formats = [
+const bestFormats = [
 	/^image\/png$/i,
 	/^image\/png\b/i,
 	/^image\/(?!svg)\S*png/i,
@@ -154,9 +128,8 @@ const formats = [
 ];
 
 function formatOf(listed: readonly string[]): string {
-	for (const pattern of formats) {
-		const format = listed.find((name) => pattern.test(name));
-		if (format !== undefined) return format;
-	}
-	return "image/png";
+	const [best = "image/png"] = bestFormats.flatMap(
+		(pattern) => listed.find((name) => pattern.test(name)) ?? [],
+	);
+	return best;
 }

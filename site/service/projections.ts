@@ -1,49 +1,42 @@
 import proj4 from "proj4";
 import type { Extent } from "../../registry/generic.ts";
 
-const nad83 = "+ellps=GRS80 +towgs84=0,0,0 +no_defs";
-const wgs84 = "+datum=WGS84 +no_defs";
-const metres = "+units=m";
-
-const degreesNad83 = `+proj=longlat ${nad83}`;
-const webMercator = `+proj=merc +a=6378137 +b=6378137 +lat_ts=0 +lon_0=0 +x_0=0 +y_0=0 +k=1 ${metres} +nadgrids=@null +no_defs`;
-const canadaAtlas = `+proj=lcc +lat_1=49 +lat_2=77 +lat_0=49 +lon_0=-95 +x_0=0 +y_0=0 ${metres} ${nad83}`;
-const statisticsCanada = `+proj=lcc +lat_1=49 +lat_2=77 +lat_0=63.390675 +lon_0=-91.8666666666667 +x_0=6200000 +y_0=3000000 ${metres} ${nad83}`;
-const ontario = `+proj=lcc +lat_1=44.5 +lat_2=53.5 +lat_0=0 +lon_0=-85 +x_0=930000 +y_0=6430000 ${metres} ${nad83}`;
-const britishColumbia = `+proj=aea +lat_1=50 +lat_2=58.5 +lat_0=45 +lon_0=-126 +x_0=1000000 +y_0=0 ${metres} ${nad83}`;
-const alberta = `+proj=tmerc +lat_0=0 +lon_0=-115 +k=0.9992 +y_0=0 ${metres} ${nad83}`;
-
 /** In degrees (RFC 7946, section 5). */
 export type Bounds = readonly [west: number, south: number, east: number, north: number];
 
-/** Well-known id (EPSG registry; Esri's above 100,000) → proj4's definition. */
-const definitions = new Map<number, string>([
-	[4326, `+proj=longlat ${wgs84}`],
-	[4269, degreesNad83],
-	[4617, degreesNad83],
-	[3857, webMercator],
-	[102100, webMercator],
-	[102113, webMercator],
-	[900913, webMercator],
-	[3978, canadaAtlas],
-	[3979, canadaAtlas],
-	[3347, statisticsCanada],
-	[3348, statisticsCanada],
-	[3161, ontario],
-	[3162, ontario],
-	[3005, britishColumbia],
-	[3153, britishColumbia],
-	[3400, `${alberta} +x_0=500000`],
-	[3401, `${alberta} +x_0=0`],
-	[32198, `+proj=lcc +lat_1=60 +lat_2=46 +lat_0=44 +lon_0=-68.5 +x_0=0 +y_0=0 ${metres} ${nad83}`],
-	[5070, `+proj=aea +lat_1=29.5 +lat_2=45.5 +lat_0=23 +lon_0=-96 +x_0=0 +y_0=0 ${metres} ${nad83}`],
-	[102001, `+proj=aea +lat_1=50 +lat_2=70 +lat_0=40 +lon_0=-96 +x_0=0 +y_0=0 ${metres} ${nad83}`],
-	[102002, `+proj=lcc +lat_1=50 +lat_2=70 +lat_0=40 +lon_0=-96 +x_0=0 +y_0=0 ${metres} ${nad83}`],
-]);
+const nad83 = "+ellps=GRS80 +towgs84=0,0,0 +no_defs";
+const webMercator =
+	"merc +a=6378137 +b=6378137 +lat_ts=0 +lon_0=0 +x_0=0 +y_0=0 +k=1 +units=m +nadgrids=@null +no_defs";
+
+/** Well-known ids (EPSG registry; Esri's above 100,000) of a projection of proj4. */
+const projections: [projection: string, ...wkids: number[]][] = [
+	["longlat +datum=WGS84 +no_defs", 4326],
+	[`longlat ${nad83}`, 4269, 4617],
+	[webMercator, 3857, 102100, 102113, 900913],
+	[`lcc +lat_1=49 +lat_2=77 +lat_0=49 +lon_0=-95 +x_0=0 +y_0=0 +units=m ${nad83}`, 3978, 3979],
+	[
+		`lcc +lat_1=49 +lat_2=77 +lat_0=63.390675 +lon_0=-91.8666666666667 +x_0=6200000 +y_0=3000000 +units=m ${nad83}`,
+		...[3347, 3348],
+	],
+	[`lcc +lat_1=44.5 +lat_2=53.5 +lat_0=0 +lon_0=-85 +x_0=930000 +y_0=6430000 +units=m ${nad83}`, 3161, 3162],
+	[`aea +lat_1=50 +lat_2=58.5 +lat_0=45 +lon_0=-126 +x_0=1000000 +y_0=0 +units=m ${nad83}`, 3005, 3153],
+	[`tmerc +lat_0=0 +lon_0=-115 +k=0.9992 +y_0=0 +x_0=500000 +units=m ${nad83}`, 3400],
+	[`tmerc +lat_0=0 +lon_0=-115 +k=0.9992 +y_0=0 +x_0=0 +units=m ${nad83}`, 3401],
+	[`lcc +lat_1=60 +lat_2=46 +lat_0=44 +lon_0=-68.5 +x_0=0 +y_0=0 +units=m ${nad83}`, 32198],
+	[`aea +lat_1=29.5 +lat_2=45.5 +lat_0=23 +lon_0=-96 +x_0=0 +y_0=0 +units=m ${nad83}`, 5070],
+	[`aea +lat_1=50 +lat_2=70 +lat_0=40 +lon_0=-96 +x_0=0 +y_0=0 +units=m ${nad83}`, 102001],
+	[`lcc +lat_1=50 +lat_2=70 +lat_0=40 +lon_0=-96 +x_0=0 +y_0=0 +units=m ${nad83}`, 102002],
+];
+
+const definitions = new Map(
+	projections.flatMap(([projection, ...wkids]) =>
+		wkids.map((wkid) => [wkid, `+proj=${projection}`] as const),
+	),
+);
 
 for (let zone = 7; zone <= 22; zone += 1) {
-	definitions.set(26900 + zone, `+proj=utm +zone=${zone} ${metres} ${nad83}`);
-	definitions.set(32600 + zone, `+proj=utm +zone=${zone} ${metres} ${wgs84}`);
+	definitions.set(26900 + zone, `+proj=utm +zone=${zone} +units=m ${nad83}`);
+	definitions.set(32600 + zone, `+proj=utm +zone=${zone} +units=m +datum=WGS84 +no_defs`);
 }
 
 export function projectionOf(wkid: number): string | null {
@@ -67,20 +60,26 @@ const maxMetres = 40_100_000;
  * extent does not lie in both.
  */
 export function reproject(extent: Extent, mapWkid: number): Extent | null {
-	const source = projectionOf(extent.wkid);
-	return source ? projectBox(extent, source, mapWkid) : null;
+	const definition = projectionOf(extent.wkid);
+	return definition ? onMap({ box: extent, definition }, mapWkid) : null;
 }
 
 export type Box = Omit<Extent, "wkid">;
 
-/** As `reproject`. `source`: as proj4 reads it, a text of PROJ or WKT. */
-export function projectBox(box: Box, source: string, mapWkid: number): Extent | null {
+/** `definition`: as proj4 reads it, a text of PROJ or WKT. */
+export interface Area {
+	box: Box;
+	definition: string;
+}
+
+/** As `reproject`. */
+export function onMap({ box, definition }: Area, mapWkid: number): Extent | null {
 	const target = projectionOf(mapWkid);
 	if (!target) return null;
-	if (source === target) return extentOf(edgeOf(box), mapWkid);
-	const name = `${source} ${target}`;
+	if (definition === target) return extentOf(edgeOf(box), mapWkid);
+	const name = `${definition} ${target}`;
 	try {
-		const converter = converters.get(name) ?? proj4(source, target);
+		const converter = converters.get(name) ?? proj4(definition, target);
 		if (converters.size < maxConverters) converters.set(name, converter);
 		return extentOf(
 			edgeOf(box).map((point) => converter.forward(point)),

@@ -1,14 +1,8 @@
 import type { CauseCode } from "../../registry/health.ts";
 import { unionOf } from "./boxes.ts";
-import {
-	type Capabilities,
-	type CapabilitiesLayer,
-	listedNames,
-	type OgcService,
-	ownBox,
-} from "./capabilities.ts";
+import { Capabilities, CapabilitiesLayer, listedNames, type OgcService, ownBox } from "./capabilities.ts";
 import { BrokenParts, createDecode, type Parts, textsOf, unzipped } from "./decode.ts";
-import { addInnerScales, emptyLayer, readMember, withEntry, withFormats } from "./layer-members.ts";
+import { addInnerScales, readMember, withEntry, withFormats } from "./layer-members.ts";
 import type { Bounds } from "./projections.ts";
 import { TreeBuilder, UnreadableXml, type XmlElement, XmlReader } from "./xml.ts";
 
@@ -40,15 +34,13 @@ const roots: Readonly<Record<OgcService, ReadonlySet<string>>> = {
 };
 const exceptions = new Set(["ServiceExceptionReport", "ExceptionReport", "WMTException"]);
 
-/** Outside of layers. */
-const collected = new Set([
-	"GetMap",
-	"GetFeatureInfo",
-	"GetLegendGraphic",
-	"Language",
-	"ServiceException",
-	"Exception",
-]);
+/** Outside of layers: elements with media types, and all that are read. */
+const formatLists = new Map([
+	["GetMap", "pictureFormats"],
+	["GetFeatureInfo", "featureInfoFormats"],
+	["GetLegendGraphic", "legendFormats"],
+] as const);
+const collected = new Set([...formatLists.keys(), "Language", "ServiceException", "Exception"]);
 
 interface OpenLayer {
 	layer: CapabilitiesLayer;
@@ -58,10 +50,7 @@ interface OpenLayer {
 
 /** Elements are compared by local name, in any namespace. */
 class CapabilitiesBuilder {
-	readonly capabilities: Capabilities = {
-		...{ isOlder: false, version: "", root: null, layers: new Map(), others: new Set(), count: 0 },
-		...{ pictureFormats: [], pictureAddress: "", featureInfoFormats: [], legendFormats: [], languages: [] },
-	};
+	readonly capabilities = new Capabilities();
 	/** Empty until the root has begun. */
 	root = "";
 	/** Null without an exception. */
@@ -106,18 +95,18 @@ class CapabilitiesBuilder {
 		this.#depth -= 1;
 	}
 
-	#begin(name: string, { version = "" }: XmlElement["attributes"]): void {
+	#begin(name: string, attributes: XmlElement["attributes"]): void {
+		const version = (attributes.version ?? "").trim();
 		this.root = name;
 		if (exceptions.has(name)) this.exception = "";
-		this.capabilities.version = version.trim();
+		this.capabilities.version = version;
 		// Without a version, the name of the root decides (01-068r3, annex A.1).
-		const isNewer =
-			version.trim() === "" ? name === "WMS_Capabilities" : !/^(?:0|1\.[0-2])\b/.test(version.trim());
+		const isNewer = version === "" ? name === "WMS_Capabilities" : !/^(?:0|1\.[0-2])\b/.test(version);
 		this.capabilities.isOlder = this.service === "WMS" && !isNewer;
 	}
 
 	#openLayer(attributes: XmlElement["attributes"]): void {
-		const layer = emptyLayer(attributes, this.#layers.at(-1)?.layer ?? null);
+		const layer = new CapabilitiesLayer(attributes, this.#layers.at(-1)?.layer ?? null);
 		if (this.service === "WMS") this.capabilities.root ??= layer;
 		this.#layers.push({ layer, name: "", depth: this.#depth });
 	}
@@ -154,16 +143,12 @@ class CapabilitiesBuilder {
 
 	#readElement(element: XmlElement): void {
 		const { capabilities } = this;
-		if (element.name === "GetMap") {
-			capabilities.pictureFormats = withFormats(capabilities.pictureFormats, element);
-			capabilities.pictureAddress ||= addressIn(element);
-		}
-		if (element.name === "GetFeatureInfo")
-			capabilities.featureInfoFormats = withFormats(capabilities.featureInfoFormats, element);
-		if (element.name === "GetLegendGraphic")
-			capabilities.legendFormats = withFormats(capabilities.legendFormats, element);
-		if (element.name === "Language") capabilities.languages = withEntry(capabilities.languages, element.text);
-		if (this.exception === "" && /Exception$/.test(element.name)) this.exception = exceptionWords(element);
+		const { name, text } = element;
+		const formats = (formatLists as ReadonlyMap<string, "pictureFormats">).get(name);
+		if (formats) capabilities[formats] = withFormats(capabilities[formats], element);
+		if (name === "GetMap") capabilities.pictureAddress ||= addressIn(element);
+		if (name === "Language") capabilities.languages = withEntry(capabilities.languages, text);
+		if (this.exception === "" && /Exception$/.test(name)) this.exception = exceptionWords(element);
 	}
 }
 

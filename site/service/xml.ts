@@ -70,15 +70,12 @@ const sections = [["<!--", "-->"], ["<?", "?>"], cdata] as const;
  * others.
  */
 export class XmlReader {
-	readonly #handler: XmlHandler;
 	#rest = "";
 	/** The end of what is being skipped, or of a CDATA section. */
 	#until = "";
 	readonly path: string[] = [];
 
-	constructor(handler: XmlHandler) {
-		this.#handler = handler;
-	}
+	constructor(readonly handler: XmlHandler) {}
 
 	/** @throws {UnreadableXml} */
 	write(part: string): void {
@@ -122,14 +119,14 @@ export class XmlReader {
 		const entity = next < 0 ? text.lastIndexOf("&") : -1;
 		if (entity >= at && end - entity < 12 && !text.includes(";", entity)) end = entity;
 		if (end === at) return -1;
-		this.#handler.text(expanded(text.slice(at, end)));
+		this.handler.text(expanded(text.slice(at, end)));
 		return end;
 	}
 
 	#readUntil(text: string, at: number): number {
 		const index = text.indexOf(this.#until, at);
 		const end = index < 0 ? text.length - (this.#until.length - 1) : index;
-		if (this.#until === cdata[1] && end > at) this.#handler.text(text.slice(at, end));
+		if (this.#until === cdata[1] && end > at) this.handler.text(text.slice(at, end));
 		if (index < 0) return end > at ? end : -1;
 		const after = index + this.#until.length;
 		this.#until = "";
@@ -144,7 +141,7 @@ export class XmlReader {
 		if (isEnd) return this.#close(name);
 		if (this.path.length >= maxDepth) throw new UnreadableXml();
 		this.path.push(name);
-		this.#handler.open(name, attributesOf(tag.slice(written.length)));
+		this.handler.open(name, attributesOf(tag.slice(written.length)));
 		if (tag.endsWith("/")) this.#close(name);
 	}
 
@@ -152,7 +149,7 @@ export class XmlReader {
 		const at = this.path.lastIndexOf(name);
 		if (at < 0) return;
 		for (let open = this.path.length; open > at; open -= 1) {
-			this.#handler.close();
+			this.handler.close();
 			this.path.pop();
 		}
 	}

@@ -8,8 +8,9 @@ import {
 	lacksReference,
 	readDocument,
 } from "../../../site/service/arcgis.ts";
-import { type Area, inDegrees, onMap, readArea } from "../../../site/service/boxes.ts";
+import { inDegrees, readArea } from "../../../site/service/boxes.ts";
 import { isObject, listOf, numberOf, objectOf, quote, textOf } from "../../../site/service/decode.ts";
+import { type Area, onMap } from "../../../site/service/projections.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import { type Described, orTrouble } from "../finding.ts";
 import { askDocument, askLayer, troubleOf } from "./answers.ts";
