@@ -51,6 +51,8 @@ export function pushed(world: World) {
 			measured.seconds = await secondsOf(() => reading);
 			const tip = (await run("git", ["-C", repository, "rev-parse", "refs/heads/main"])).trim();
 			await eventually(() => commitIn(dataDir) === tip);
+			// Ready once all files are written; meanwhile, writing them takes the time of later rows.
+			await eventually(async () => (await fetch(`${service.url}/readyz`)).ok);
 			const fragments = join(dataDir, "dist/v0.9/doc");
 			const sizes = filesBelow(fragments).map((name) => statSync(join(fragments, name)).size);
 			measured.fragments = sizes.reduce((sum, size) => sum + size, 0) / 1_000_000;
