@@ -1,5 +1,6 @@
 import { appendFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import pLimit from "p-limit";
 import { maxClockSkewMs, parseTimestamp } from "../../registry/sender.ts";
 import { readTextIfThere, replaceFile } from "../files/files.ts";
 import {
@@ -15,26 +16,20 @@ import type { StoreBase } from "./writer.ts";
 const minuteMs = 60_000;
 const maxRanges = 64;
 
-/** `<request> <method> <outcome> <time>`, where `?` (earlier versions: nothing) is an unknown method; `forgotten <fromMs> <toMs>`; or `head <commit>`. */
-const linePattern = /^(?:(\w{64}) (\S*) (\w+) (\d+)|forgotten (-?\d+) (-?\d+)|head (\w{40,64}))$/;
-
 export type UsedRequests = Awaited<ReturnType<typeof openUsedRequests>>;
 
 /**
  * Signed requests that have a final answer. Those that changed nothing are in a log, which is begun anew each minute, all others
  * in the trailers of commits. The times of forgotten requests are kept, so that none can be repeated if the clock is set back.
  */
-export async function openUsedRequests(
-	{ repository, now }: Pick<StoreBase, "repository" | "now">,
-	tip: string,
-) {
+export async function openUsedRequests({ repository, now }: StoreBase, tip: string) {
 	const path = join(dirname(repository), "requests", "requests.log");
 	const uses = new Map<string, UsedRequest>();
 	const forgotten: [fromMs: number, toMs: number][] = [];
 	/** The commit up to which all requests are noted. */
-	let head: string | null = null;
+	let head = "";
 	let begunMs = Number.NEGATIVE_INFINITY;
-	let written: Promise<void> = Promise.resolve();
+	const inOrder = pLimit(1);
 	const isOld = () => Math.abs(now() - begunMs) > minuteMs;
 
 	function note(added: readonly UsedRequest[]): void {
@@ -45,9 +40,11 @@ export async function openUsedRequests(
 		const near = forgotten.findIndex(([from, to]) => from - minuteMs <= ms && ms <= to + minuteMs);
 		const [[from, to] = [ms, ms]] = near < 0 ? [] : forgotten.splice(near, 1);
 		forgotten.push([Math.min(from, ms), Math.max(to, ms)]);
+		forgotten.sort(([a], [b]) => a - b);
 		if (forgotten.length <= maxRanges) return;
-		const oldest = forgotten.splice(0, 2).flat();
-		forgotten.unshift([Math.min(...oldest), Math.max(...oldest)]);
+		// The earliest: a later one may be ahead of the clock, which once was wrong.
+		const earliest = forgotten.splice(0, 2).flat();
+		forgotten.unshift([Math.min(...earliest), Math.max(...earliest)]);
 	}
 
 	function begin(): string[] {
@@ -61,8 +58,8 @@ export async function openUsedRequests(
 		return [`head ${head}`, ...ranges, ...[...uses.values()].map(lineOf)];
 	}
 
-	function write(added: readonly UsedRequest[]): Promise<void> {
-		const writing = written.then(async () => {
+	const write = (added: readonly UsedRequest[]) =>
+		inOrder(async () => {
 			const lines = added.map(lineOf);
 			try {
 				if (isOld()) await replaceFile(path, [...begin(), ...lines, ""].join("\n"));
@@ -74,9 +71,6 @@ export async function openUsedRequests(
 			}
 			note(added);
 		});
-		written = writing.catch(() => undefined);
-		return writing;
-	}
 
 	function noteCommitted(added: readonly UsedRequest[], to = head): void {
 		note(added);
@@ -90,11 +84,6 @@ export async function openUsedRequests(
 		noteCommitted(await readRequests(repository, head, now()), to);
 	}
 
-	const find = (request: string | null) => uses.get(request ?? "");
-
-	const isForgotten = (ms: number) =>
-		forgotten.some(([from, to]) => from <= Math.floor(ms) && Math.floor(ms) <= to);
-
 	async function keep(added: readonly UsedRequest[]): Promise<void> {
 		const first = added.filter(({ request }) => !uses.has(request));
 		if (first.length > 0) await write(first);
@@ -103,24 +92,33 @@ export async function openUsedRequests(
 	await mkdir(dirname(path), { recursive: true });
 	// A power cut may have cut the last line off.
 	for (const line of ((await readTextIfThere(path)) ?? "").split("\n").slice(0, -1)) {
-		const [, request, name = "", text = "", time, from, to, commit] = linePattern.exec(line) ?? [];
-		const method = name === "?" ? "" : name;
-		const outcome = text.length === 3 ? Number(text) : text;
-		if (request) note([{ request, method, outcome, time: Number(time) }]);
-		if (from) forgotten.push([Number(from), Number(to)]);
-		head = commit ?? head;
+		const [word = "", first = "", second = "", time] = line.split(" ");
+		const method = first === "?" ? "" : first;
+		const outcome = second.length === 3 ? Number(second) : second;
+		if (word === "head") head = first;
+		else if (word === "forgotten") forgotten.push([Number(first), Number(second)]);
+		else if (time) note([{ request: word, method, outcome, time: Number(time) }]);
 	}
 	await readCommitted(tip);
-	await written;
-	return { find, isForgotten, noteCommitted, readCommitted, keep, close: () => written };
+	const close = () => inOrder(() => undefined);
+	await close();
+	return {
+		find: (request: string | null) => uses.get(request ?? ""),
+		isForgotten: (ms: number) => forgotten.some(([from, to]) => from <= ms && ms < to + 1),
+		noteCommitted,
+		readCommitted,
+		keep,
+		close,
+	};
 }
 
+/** `?` (earlier versions: nothing) is an unknown method. */
 function lineOf({ request, method, outcome, time }: UsedRequest): string {
 	return `${request} ${method || "?"} ${outcome} ${Math.floor(time)}`;
 }
 
-/** The hook refuses pushed commits that name the service as the committer. @param since null: recent commits are read */
-async function readRequests(repository: string, since: string | null, nowMs: number): Promise<UsedRequest[]> {
+/** The hook refuses pushed commits that name the service as the committer. @param since empty: recent commits are read */
+async function readRequests(repository: string, since: string, nowMs: number): Promise<UsedRequest[]> {
 	const reviews = [...reviewFolders, declinedFolder].map((folder) => `--glob=refs/heads/${folder}`);
 	const range = since ? `^${since}` : `--since=${Math.floor((nowMs - requestMemoryMs) / 1_000)}`;
 	const ids = await listCommits(repository, ["--ignore-missing", ...reviews, "refs/heads/main", range]);

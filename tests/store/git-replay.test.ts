@@ -186,4 +186,17 @@ test("a clock that goes ahead and back reopens no request, with restarts between
 	}
 });
 
+test("after a clock was a day ahead, new requests are taken, however many gaps there are between them", async ({
+	world,
+}) => {
+	const dayMs = 24 * 60 * minuteMs;
+	const times = [dayMs, dayMs + 5 * minuteMs, ...Array.from({ length: 70 }, (_, gap) => 3 * gap * minuteMs)];
+	for (const ms of times) {
+		world.now = noon + ms;
+		assert.is(await remember(world, world.now), true, `${ms / minuteMs} minutes`);
+	}
+	world.now = noon + dayMs;
+	assert.is(await remember(world, world.now), false, "forgotten");
+});
+
 test.run();
