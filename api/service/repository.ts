@@ -4,8 +4,9 @@ import pMap from "p-map";
 import { healthPath } from "../../registry/health.ts";
 import { matchesGlob } from "../../registry/sender.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import { trailersOf } from "../../store/git/commands/commits.ts";
+import { subjectOf, trailersOf } from "../../store/git/commands/commits.ts";
 import { runGit } from "../../store/git/commands/run.ts";
+import { listBranches } from "../../store/git/review-branches.ts";
 import { declinedFolder, mainTrailer, reviewFolders } from "../../store/store.ts";
 import { repositoryPath } from "./data-dir.ts";
 
@@ -45,9 +46,6 @@ export async function readAt(repository: string, commit: string, path: string): 
 
 export type Review = Awaited<ReturnType<typeof readReviews>>[number];
 
-const format =
-	"--format=%(refname)%00%(objectname)%00%(authorname)%00%(authoremail:trim)%00%(committerdate:unix)%00%(contents:subject)%00%(contents:body)%00%01";
-
 const maxProcesses = 4;
 
 /** Below `register/`; an earlier form has a folder for each sender. */
@@ -66,14 +64,19 @@ function nameOf(path: string): string {
 	return second.startsWith("review.") ? `${first}/${second}` : first;
 }
 
-async function changedLayers(
+/** @returns the smallkeys of each review */
+function layersOf(
 	repository: string,
-	commit: string,
-	limit: { limitMs?: number },
-): Promise<string[]> {
-	const words = ["diff", "--name-only", "--no-renames", "-z", `${servedRef}...${commit}`, "--", "layers"];
-	const paths = (await runGit(repository, words, limit)).toString("utf8").split("\0");
-	return [...new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []))];
+	reviews: readonly { name: string; commit: string }[],
+	limitMs?: number,
+) {
+	const read = async ({ name, commit }: { name: string; commit: string }) => {
+		if (!isOfMany(name)) return [name];
+		const words = ["diff", "--name-only", "--no-renames", "-z", `${servedRef}...${commit}`, "--", "layers"];
+		const paths = (await runGit(repository, words, { limitMs })).toString("utf8").split("\0");
+		return paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []);
+	};
+	return pMap(reviews, read, { concurrency: maxProcesses });
 }
 
 /**
@@ -86,54 +89,42 @@ export async function readReviews(
 	smallkey?: string,
 	limitMs?: number,
 ) {
-	const heads = state === "waiting" ? "refs/heads/" : `refs/heads/${declinedFolder}/`;
-	const folders = reviewFolders.map((folder) => `${heads}${folder}/${smallkey ?? ""}`);
+	const place = state === "waiting" ? "" : `${declinedFolder}/`;
+	const folders = reviewFolders.map((folder) => `${place}${folder}/${smallkey ?? ""}`);
 	const end = state === "waiting" ? "" : "/*";
-	if (smallkey !== undefined) folders.push(...manyLayers.map((name) => `${heads}register/${name}${end}`));
-	const words = ["for-each-ref", "--sort=committerdate", `--no-merged=${servedRef}`, format, ...folders];
-	const limit = limitMs === undefined ? {} : { limitMs };
-	const output = await runGit(repository, words, limit);
-	const records = output.toString("utf8").split("\0\x01\n").filter(Boolean);
-	const reviews = records.map((record) => {
-		const [ref = "", commit = "", author = "", mail = "", seconds = "", subject = "", body = ""] =
-			record.split("\0");
-		const [reason = ""] = body.split("\n");
-		const [main = null] = trailersOf(`${subject}\n\n${body}`, mainTrailer);
+	if (smallkey !== undefined) folders.push(...manyLayers.map((name) => `${place}register/${name}${end}`));
+	const words = ["--sort=committerdate", `--no-merged=${servedRef}`];
+	const branches = await listBranches(repository, words, folders, limitMs);
+	const reviews = branches.map(({ name: branch, message, ...commit }) => {
+		const [, reason = ""] = /\n\n+(.*)/.exec(message.trimStart()) ?? [];
+		const [main = null] = trailersOf(message, mainTrailer);
 		return {
-			branch: ref.slice("refs/heads/".length),
+			/** With the last commit. That of a declined review says only who declined it, when and why. */
+			...commit,
+			branch,
 			/** `23ax5t`; of several layers `<sender>.batch` or `<sender>+review.<name>`. */
-			name: nameOf(ref.slice(heads.length)),
-			/** The last commit. That of a declined review says only who declined it, when and why. */
-			commit,
-			author,
-			mail,
-			timeMs: Number(seconds) * 1_000,
-			subject,
+			name: nameOf(branch.slice(place.length)),
+			subject: subjectOf(message),
 			reason,
 			/** The commit of the served branch when it was declined; null without the trailer. */
 			main,
 		};
 	});
 	if (smallkey === undefined) return reviews;
-	const isOfLayer = async ({ name, commit }: (typeof reviews)[number]) =>
-		isOfMany(name) ? (await changedLayers(repository, commit, limit)).includes(smallkey) : name === smallkey;
-	const matches = await pMap(reviews, isOfLayer, { concurrency: maxProcesses });
-	return reviews.filter((_, index) => matches[index]);
+	const layers = await layersOf(repository, reviews, limitMs);
+	return reviews.filter((_, index) => layers[index]?.includes(smallkey));
 }
 
 /** Of all reviews, waiting and declined, merged ones too. @throws {GitFailure} */
 export async function readReviewedLayers(repository: string, limitMs: number): Promise<ReadonlySet<string>> {
-	const places = ["", `${declinedFolder}/`].map((place) => `refs/heads/${place}`);
-	const folders = places.flatMap((place) => reviewFolders.map((folder) => `${place}${folder}/`));
-	const words = ["for-each-ref", "--format=%(objectname) %(refname)", ...folders];
-	const refs = (await runGit(repository, words, { limitMs })).toString("utf8").split("\n").filter(Boolean);
-	const layersOf = async (line: string) => {
-		const [commit = "", ref = ""] = line.split(" ");
-		const place = places.findLast((candidate) => ref.startsWith(candidate)) ?? "";
-		const name = nameOf(ref.slice(place.length));
-		return isOfMany(name) ? changedLayers(repository, commit, { limitMs }) : name;
-	};
-	return new Set((await pMap(refs, layersOf, { concurrency: maxProcesses })).flat());
+	const folders = ["", `${declinedFolder}/`].flatMap((place) =>
+		reviewFolders.map((folder) => place + folder),
+	);
+	const branches = await listBranches(repository, [], folders, limitMs);
+	const reviews = branches.map(({ name, commit }) => {
+		return { name: nameOf(name.replace(`${declinedFolder}/`, "")), commit };
+	});
+	return new Set((await layersOf(repository, reviews, limitMs)).flat());
 }
 
 function isNamed({ branch, name }: Review, word: string): boolean {

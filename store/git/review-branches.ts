@@ -21,15 +21,35 @@ export async function waitingSpellings(
 	repository: string,
 	smallkey: string,
 ): Promise<string[]> {
-	const format = "--format=%(objectname) %(refname:lstrip=3)";
-	const refs = ["*.*", "*/review.*", smallkey].map((name) => `refs/heads/register/${name}`);
-	const words = ["for-each-ref", "--ignore-case", `--no-merged=${branch.commit}`, format, ...refs];
-	const lines = (await gitText(repository, words)).split("\n").filter(Boolean);
-	const spellings = lines.map(async (line) => {
-		const [commit = "", name = ""] = line.split(" ");
-		return name.includes(".") ? branch.readerAt(commit).keys(folderOf(smallkey), smallkey) : [name];
+	const names = ["*.*", "*/review.*", smallkey].map((name) => `register/${name}`);
+	const reviews = await listBranches(repository, ["--ignore-case", `--no-merged=${branch.commit}`], names);
+	const spellings = reviews.map(async ({ name, commit }) => {
+		const [, ...rest] = name.split("/");
+		return name.includes(".") ? branch.readerAt(commit).keys(folderOf(smallkey), smallkey) : rest;
 	});
 	return (await Promise.all(spellings)).flat();
+}
+
+const format =
+	"--format=%(refname:lstrip=2)%00%(objectname)%00%(authorname)%00%(authoremail:trim)%00%(committerdate:unix)%00%(contents)%01";
+
+/**
+ * Branches with their last commits.
+ * @param words of git-for-each-ref(1) @param patterns below `refs/heads/` @throws {GitFailure}
+ */
+export async function listBranches(
+	repository: string,
+	words: readonly string[],
+	patterns: readonly string[],
+	limitMs?: number,
+) {
+	const refs = patterns.map((pattern) => `refs/heads/${pattern}`);
+	const output = await runGit(repository, ["for-each-ref", format, ...words, ...refs], { limitMs });
+	const records = output.toString("utf8").split("\x01\n").filter(Boolean);
+	return records.map((record) => {
+		const [name = "", commit = "", author = "", mail = "", seconds, message = ""] = record.split("\0");
+		return { name, commit, author, mail, timeMs: Number(seconds) * 1_000, message };
+	});
 }
 
 /** Trailers of a proposal's commit: the first two for every layer, the last one for each place to choose from. */
@@ -57,23 +77,15 @@ export type OpenRepair = Awaited<ReturnType<typeof readOpen>>[number];
 
 /** Reads the proposals that wait. @param base the branch or commit into which they would be merged */
 export async function readOpen(repository: string, base: string) {
-	const records = await readBranches(repository, repairBranch(""), `--no-merged=${base}`);
-	return records.map(([branch = "", commit = "", seconds = "", message = ""]) => {
+	const branches = await listBranches(repository, [`--no-merged=${base}`], [repairBranch("")]);
+	return branches.map(({ name: branch, commit, timeMs, message }) => {
 		const valuesOf = (name: string) => trailersOf(message, name);
 		const [smallkeys, evidence] = [valuesOf(repairedTrailer), valuesOf(evidenceTrailer)];
 		const [subject = ""] = message.split("\n");
 		const certainty = valuesOf(sureTrailer).find((value) => value === "same" || value === "choose");
 		const sure = (certainty ?? "perhaps") as Proposal["sure"];
-		const timeMs = Number(seconds) * 1_000;
 		return { branch, commit, timeMs, smallkeys, subject, sure, evidence, choices: valuesOf(choiceTrailer) };
 	});
-}
-
-async function readBranches(repository: string, folder: string, ...words: string[]): Promise<string[][]> {
-	const format = "--format=%(refname:lstrip=2)%00%(objectname)%00%(committerdate:unix)%00%(contents)%01";
-	const output = await runGit(repository, ["for-each-ref", ...words, format, `refs/heads/${folder}`]);
-	const records = output.toString("utf8").split("\x01\n").filter(Boolean);
-	return records.map((record) => record.split("\0"));
 }
 
 export async function isStale(
@@ -93,12 +105,12 @@ export async function isStale(
  */
 export async function declinedEvidence(repository: string): Promise<Set<string>> {
 	const evidence: string[] = [];
-	const records = await readBranches(repository, `${declinedFolder}/${repairBranch("")}`);
-	for (const [, last = "", , words = ""] of records) {
+	const folder = `${declinedFolder}/${repairBranch("")}`;
+	for (const { commit, message: words } of await listBranches(repository, [], [folder])) {
 		// The head of a closed pull request on GitHub; on one machine, a commit upon it says who declined it.
 		const isProposal = trailersOf(words, evidenceTrailer).length > 0;
-		const proposal = isProposal ? last : `${last}^`;
-		const message = (await runGit(repository, ["show", "-s", "--format=%B", proposal])).toString("utf8");
+		const proposal = isProposal ? commit : `${commit}^`;
+		const message = await gitText(repository, ["show", "-s", "--format=%B", proposal]);
 		const [main] = trailersOf(words, mainTrailer);
 		const smallkeys = trailersOf(message, repairedTrailer);
 		const wasStale = main !== undefined && (await isStale(repository, proposal, smallkeys, main));

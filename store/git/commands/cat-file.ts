@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import type { LayerFile } from "../../../registry/judge.ts";
 import { type FileEntry, type Folder, kindOfMode, readerOf } from "../../reader.ts";
 import {
@@ -58,7 +59,7 @@ export type CatFile = ReturnType<typeof openCatFile>;
 /** Reads one object at a time, so that a broken object, at which git ends, fails no other read. */
 export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
 	let git: ReturnType<typeof startGit> | null = null;
-	let last: Promise<unknown> = Promise.resolve();
+	const inOrder = pLimit(1);
 	let isClosed = false;
 
 	async function ask(name: string): Promise<GitObject | null> {
@@ -89,12 +90,6 @@ export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
 		throw isLate
 			? new GitTimeout("cat-file", silenceMs)
 			: (reason ?? new GitFailure("git cat-file: has ended"));
-	}
-
-	function inOrder<T>(task: () => Promise<T>): Promise<T> {
-		const result = last.then(task);
-		last = result.catch(() => undefined);
-		return result;
 	}
 
 	/** Git never retries an object that it has found to be broken, and keeps packs open that a repack has removed. */

@@ -95,7 +95,7 @@ export function lowerPriority(pid: number, niceness: number): void {
 interface RunOptions {
 	/** In pieces: together they may be longer than the longest possible string. */
 	input?: string | Uint8Array | readonly string[];
-	limitMs?: number;
+	limitMs?: number | undefined;
 	environment?: Readonly<Record<string, string>>;
 	config?: readonly string[];
 	niceness?: number;
