@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { access, lstat, mkdir, readFile, rename } from "node:fs/promises";
+import { constants, existsSync } from "node:fs";
+import { access, mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readTextIfThere, replaceFile } from "../files/files.ts";
@@ -36,12 +36,10 @@ export async function installHook(
 	const hookPath = join(folder, "pre-receive");
 	// The warning above has the reason.
 	const hook = await readTextIfThere(hookPath).catch(() => null);
-	const isOwn = hook?.includes(mark) && (await succeeds(lstat(join(folder, bundleName))));
-	if (!isOwn) return false;
-	const isRunnable = await succeeds(access(hookPath, constants.X_OK));
-	if (!isRunnable)
-		warn(`${hookPath}: cannot be executed there, so pushes are not checked; DATA_DIR must allow it`);
-	return isRunnable;
+	if (!hook?.includes(mark) || !existsSync(join(folder, bundleName))) return false;
+	if (await isExecutable(hookPath)) return true;
+	warn(`${hookPath}: cannot be executed there, so pushes are not checked; DATA_DIR must allow it`);
+	return false;
 }
 
 /** Files are written whole: an incomplete hook would accept every push. */
@@ -56,20 +54,18 @@ async function update(folder: string, warn: Log["warn"], node: string): Promise<
 	}
 	const hookPath = join(folder, "pre-receive");
 	const hook = (await readFile(script, "utf8")).replace("@NODE@", () => quoted(node));
-	if ((await readTextIfThere(hookPath)) !== hook || !(await succeeds(access(hookPath, constants.X_OK))))
+	if ((await readTextIfThere(hookPath)) !== hook || !(await isExecutable(hookPath)))
 		await replaceFile(hookPath, hook, 0o755);
 }
 
 async function renameForeign(folder: string, warn: Log["warn"]): Promise<void> {
 	const path = join(folder, "pre-receive");
-	if (!(await succeeds(lstat(path)))) return;
-	if ((await readTextIfThere(path))?.includes(mark)) return;
-	let name = "pre-receive.local";
-	for (let number = 2; await succeeds(lstat(join(folder, name))); number += 1)
-		name = `pre-receive.local-${number}`;
+	if ((await readTextIfThere(path))?.includes(mark) ?? true) return;
+	const local = "pre-receive.local";
+	let name = local;
+	for (let number = 2; existsSync(join(folder, name)); number += 1) name = `${local}-${number}`;
 	await rename(path, join(folder, name));
-	const runs =
-		name === "pre-receive.local" ? "runs after the service's own" : "does not run: pre-receive.local does";
+	const runs = name === local ? "runs after the service's own" : `does not run: ${local} does`;
 	warn(`${path} is not of this project: it is called ${name} now, and ${runs}`);
 }
 
@@ -77,8 +73,8 @@ function quoted(text: string): string {
 	return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-async function succeeds(call: Promise<unknown>): Promise<boolean> {
-	return call.then(
+function isExecutable(path: string): Promise<boolean> {
+	return access(path, constants.X_OK).then(
 		() => true,
 		() => false,
 	);

@@ -3,7 +3,6 @@ import {
 	type EditedFile,
 	type FileProblem,
 	judgeChange,
-	type NamesBefore,
 	namesOf,
 	problemLine,
 } from "../../registry/judge.ts";
@@ -51,18 +50,13 @@ async function judgeCommits(repository: string, from: string | null, to: string)
 		// Not by a spread, which has a limit of arguments: a push may have 100,000 wrong files.
 		for (const problem of judged.problems) problems.push(problem);
 		for (const [smallkey, { registration }] of judged.layers)
-			warnings.push(
-				...warningsOf(registration).map((warning) => ({ ...warning, file: layerPath(smallkey) })),
-			);
+			for (const warning of warningsOf(registration))
+				warnings.push({ ...warning, file: layerPath(smallkey) });
 	}
 	return { layerFiles: layers.length, problems, warnings };
 }
 
-async function namesAt(
-	repository: string,
-	commit: string,
-	layers: readonly PathChange[],
-): Promise<NamesBefore> {
+async function namesAt(repository: string, commit: string, layers: readonly PathChange[]) {
 	const folders = [...new Set(layers.map(({ path }) => `${dirname(path)}/`))];
 	const where = folders.length > maxFolders ? "layers/" : folders;
 	return namesOf(folders.length === 0 ? [] : await listTree(repository, commit, where));

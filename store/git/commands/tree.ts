@@ -1,12 +1,7 @@
+import type { LayerFile } from "../../../registry/judge.ts";
 import { kindOfMode } from "../../reader.ts";
 import { readObjects } from "./cat-file.ts";
 import { readRecords, runGit } from "./run.ts";
-
-interface CommittedFile {
-	path: string;
-	kind: "file" | "symlink" | "other";
-	bytes: Uint8Array;
-}
 
 /**
  * Reads files in the order of their entries. Links and submodules get empty content.
@@ -16,17 +11,16 @@ export async function readEntries(
 	repository: string,
 	entries: readonly PathChange[],
 	standIn: (entry: PathChange) => number | null = () => null,
-): Promise<CommittedFile[]> {
-	const read = entries.filter((entry) => isPlain(entry) && standIn(entry) === null);
+): Promise<LayerFile[]> {
+	const zeros = (entry: PathChange) => (isPlain(entry) ? standIn(entry) : 0);
+	const ids = entries.filter((entry) => zeros(entry) === null).map(({ id }) => id as string);
 	const contents = new Map<string | null, Buffer>();
-	const ids = read.map(({ id }) => id as string);
-	for await (const blobs of readObjects(repository, "blob", ids)) {
+	for await (const blobs of readObjects(repository, "blob", ids))
 		for (const { id, body } of blobs) contents.set(id, body);
-	}
 	return entries.map((entry) => {
-		const kind = kindOfMode(entry.mode ?? "");
-		const bytes = isPlain(entry) && standIn(entry) === null ? contents.get(entry.id) : undefined;
-		return { path: entry.path, kind, bytes: bytes ?? new Uint8Array(standIn(entry) ?? 0) };
+		const size = zeros(entry);
+		const bytes = size === null ? (contents.get(entry.id) as Buffer) : new Uint8Array(size);
+		return { path: entry.path, kind: kindOfMode(entry.mode ?? ""), bytes };
 	});
 }
 
@@ -63,13 +57,10 @@ export async function diffTree(
 	// `:<mode> <mode> <id> <id> <status>\0<path>\0`
 	for await (const texts of readRecords(repository, args)) {
 		for (const text of texts) {
-			if (head === "") {
-				head = text;
-				continue;
-			}
 			const [, mode = "", , id = "", status] = head.split(" ");
-			changes.push({ path: text, ...(status === "D" ? { mode: null, id: null } : { mode, id }) });
-			head = "";
+			if (status === "D") changes.push({ path: text, mode: null, id: null });
+			else if (head !== "") changes.push({ path: text, mode, id });
+			head = head === "" ? text : "";
 		}
 	}
 	return changes;
