@@ -88,9 +88,17 @@ export class StartedParts {
 	contextOf({ configuration, senders, store, now, log }: RunningService): Context {
 		const refresh = this.all.find((part) => part.refresh)?.refresh;
 		const routes = this.all.toReversed().flatMap((part) => part.routes ?? []);
+		const settings = { ...configuration, senders };
+		const { readiness } = this;
 		return {
-			...{ store, now, log, settings: { ...configuration, senders } },
-			...{ readiness: this.readiness, commit: readCommit(), routes, ...(refresh && { refresh }) },
+			store,
+			now,
+			log,
+			settings,
+			readiness,
+			commit: readCommit(),
+			routes,
+			...(refresh && { refresh }),
 		};
 	}
 }
@@ -122,19 +130,29 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	const repository = repositoryPath(dataDir);
 	await refuseEmptyStart(configuration);
 	const publication = openPublication({
-		...{ dataDir, repository, settings: configuration, log, times: filesTimes },
+		dataDir,
+		repository,
+		settings: configuration,
+		log,
+		times: filesTimes,
 		maxCacheBytes: configuration.cacheMegabytes * 1_000_000,
 	});
 	const parts = new StartedParts(
 		() => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState(),
 	);
 	const { observe, lastLook, welcome } = parts;
-	const options: Parameters<typeof openGitStore>[0] = {
-		...{ repository, now, publish: publishTo(publication, parts, log), log, limits },
-		measure: (operation, milliseconds) => observe({ kind: "git", operation, milliseconds }),
-		guard: (path) => guard(path, log.warn),
-	};
-	const store = await openGitStore(options, () => firstFiles(configuration));
+	const store = await openGitStore(
+		{
+			repository,
+			now,
+			publish: publishTo(publication, parts, log),
+			log,
+			limits,
+			measure: (operation, milliseconds) => observe({ kind: "git", operation, milliseconds }),
+			guard: (path) => guard(path, log.warn),
+		},
+		() => firstFiles(configuration),
+	);
 	observeCommits(store, observe);
 	const disk = createDisk(dataDir, outside.freeBytes);
 	const gauges = async () =>
@@ -147,7 +165,16 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		});
 	const { has, smallkeys, file } = publication;
 	const running: RunningService = {
-		...{ configuration, senders, store, repository, now, log, gauges, observe, lastLook, smallkeys },
+		configuration,
+		senders,
+		store,
+		repository,
+		now,
+		log,
+		gauges,
+		observe,
+		lastLook,
+		smallkeys,
 		tip: () => store.tip,
 		out: join(dataDir, "dist"),
 	};
@@ -166,7 +193,11 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	const status = createReadStatus({ repository, store, has, now, started: parts.all });
 	const service: Service = {
 		context: { ...parts.contextOf(running), status },
-		...{ file, has, observe, welcome, close: () => closeAll([publication.close, ...started]) },
+		file,
+		has,
+		observe,
+		welcome,
+		close: () => closeAll([publication.close, ...started]),
 		place: `the branch main of ${repository}`,
 		layers: () => publication.size,
 	};

@@ -36,7 +36,16 @@ export async function openGithubService(
 	// The queue is known only to GitHub, and the published commits only to the hosting.
 	const gauges = async () => parts.gaugesWith({ layers: layers() });
 	const running: RunningService = {
-		...{ configuration, senders, store, repository: null, out, now, log, gauges, observe, lastLook },
+		configuration,
+		senders,
+		store,
+		repository: null,
+		out,
+		now,
+		log,
+		gauges,
+		observe,
+		lastLook,
 		tip: () => null,
 		smallkeys: () => [],
 	};
@@ -51,7 +60,10 @@ export async function openGithubService(
 		file: (folder, smallkey) => readFragmentFile(join(out, folder, smallkey)),
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build writes`,
 		has: null,
-		...{ layers, observe, welcome, close },
+		layers,
+		observe,
+		welcome,
+		close,
 	};
 }
 
@@ -65,11 +77,7 @@ const requestPattern = /(?<=:) [A-Z]+ \/\S*:| to [A-Z]+ \/\S*(?=:)/;
  * After a failure, reading the state probes GitHub from time to time, so that the service becomes ready again
  * without a write. `state`: why the last write or probe failed, in one line; null if it succeeded.
  */
-export function watchStore(
-	store: Store,
-	now: () => number,
-	log: Pick<Log, "error">,
-): { store: Store; state: () => string | null } {
+export function watchStore(store: Store, now: () => number, log: Pick<Log, "error">) {
 	let problem: string | null = null;
 	let askedMs = Number.NEGATIVE_INFINITY;
 
@@ -96,6 +104,6 @@ export function watchStore(
 		return problem;
 	}
 
-	const change: Store["change"] = (edits, meta) => track(store.change(edits, meta));
-	return { store: { ...store, change }, state };
+	const watched: Store = { ...store, change: (edits, meta) => track(store.change(edits, meta)) };
+	return { store: watched, state };
 }

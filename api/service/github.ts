@@ -28,8 +28,11 @@ export async function askService(
 		const answer = await createFetch({ allowPrivate: true, timeoutMs, maxBytes })(address, init);
 		const date = new Date(answer.headers.get("Date") ?? "");
 		return {
-			...{ ok: answer.ok, status: answer.status, text: await answer.text() },
-			...{ date: Number.isNaN(date.getTime()) ? null : date, etag: answer.headers.get("ETag") },
+			ok: answer.ok,
+			status: answer.status,
+			text: await answer.text(),
+			date: Number.isNaN(date.getTime()) ? null : date,
+			etag: answer.headers.get("ETag"),
 		};
 	} catch (cause) {
 		throw new Error(address, { cause });

@@ -27,7 +27,7 @@ export function createReadStatus({ repository, store, has, now, started }: Layer
 	const pool = pLimit(maxRunning);
 	const room = new Room(maxLookups);
 
-	async function readStatus(smallkey: string): Promise<((lang: Lang) => LayerStatus) | null> {
+	async function readStatus(smallkey: string) {
 		const layer = await store.read(smallkey);
 		const parts: LayerPart[] = [];
 		for (const extension of started) {
@@ -38,9 +38,13 @@ export function createReadStatus({ repository, store, has, now, started }: Layer
 		const last = layer ? await readLast(smallkey) : noCommit;
 		const ids = layer && (await store.ids(smallkey));
 		const etag = ids && registrationEtag(ids.registration);
-		return (lang) => {
+		return (lang: Lang) => {
 			const status: LayerStatus = {
-				...{ smallkey, ...last, etag, review: null, declined: null },
+				smallkey,
+				...last,
+				etag,
+				review: null,
+				declined: null,
 				harvest: { state: "none" },
 				health: { state: "unknown" },
 			};
@@ -59,14 +63,11 @@ export function createReadStatus({ repository, store, has, now, started }: Layer
 		return { registered: isoTime(await believedDate(repository, commit, now().getTime())), commit };
 	}
 
-	async function isKnown(smallkey: string): Promise<boolean> {
-		for (const { knows } of started) if (await knows?.(smallkey)) return true;
-		return false;
-	}
-
 	return async (smallkey, client) => {
 		// Only an existing layer or change takes room: a flood of other smallkeys stops no publisher.
-		if (!has(smallkey) && !(await isKnown(smallkey))) return null;
+		const isKnown = async () =>
+			(await Promise.all(started.map(({ knows }) => knows?.(smallkey)))).some(Boolean);
+		if (!has(smallkey) && !(await isKnown())) return null;
 		const place = room.hold(client);
 		const full = place.take(1);
 		if (full === "client") return "too many";

@@ -90,7 +90,11 @@ const noRepository = "GITHUB_REPOSITORY: is not set, so that nothing can be writ
 
 /** A write with a valid signature gets 503. */
 const noStore: Store = {
-	...{ published: false, read: refuse, ids: refuse, keys: refuse, change: refuse },
+	published: false,
+	read: refuse,
+	ids: refuse,
+	keys: refuse,
+	change: refuse,
 	remember: async () => true,
 };
 
