@@ -44,9 +44,7 @@ export interface Pending {
 	reject: (error: unknown) => void;
 }
 
-interface Judged {
-	pending: Pending;
-	meta: Meta;
+interface Judged extends Omit<Pending, "edits"> {
 	edits: Edit[];
 	refusal: Refusal | null;
 	commit?: string;
@@ -171,10 +169,8 @@ export class GroupWriter {
 		const { requests, health } = this.context;
 		await requests.keep(judged.filter(({ edits }) => edits.length === 0).flatMap(useOf(to)));
 		if (to !== target.base && health.reason !== null) health.recovered();
-		for (const change of judged) {
-			const { resolve, reject } = change.pending;
-			void this.#resultOf(change, target, to, warnings).then(resolve, reject);
-		}
+		for (const change of judged)
+			void this.#resultOf(change, target, to, warnings).then(change.resolve, change.reject);
 	}
 
 	async #waits({ meta, edits, refusal }: Judged, { isWaiting, reader }: Target): Promise<boolean> {
@@ -184,7 +180,7 @@ export class GroupWriter {
 	}
 
 	async #resultOf(
-		{ meta, edits, refusal, commit = "", waits = false }: Judged,
+		{ meta: { smallkey }, edits, refusal, commit = "", waits = false }: Judged,
 		{ name }: Target,
 		to: string,
 		warnings: Problem[],
@@ -196,14 +192,10 @@ export class GroupWriter {
 			return { commit, changed: true, ...(isServed ? published : { branch: name }) };
 		}
 		if (waits) return { commit: to, changed: false, branch: name };
-		return { commit: await this.#lastCommitOf(meta, isServed ? to : null), changed: false };
-	}
-
-	async #lastCommitOf({ smallkey }: Meta, served: string | null): Promise<string> {
 		const { branch, lastCommits, log } = this.context;
-		const tip = served ?? branch.commit;
-		if (smallkey === null) return tip;
-		return (await lastCommits.find(smallkey, tip).catch((error) => log.error(error))) ?? tip;
+		const tip = isServed ? to : branch.commit;
+		const last = smallkey === null ? null : await lastCommits.find(smallkey, tip).catch(log.error);
+		return { commit: last ?? tip, changed: false };
 	}
 }
 
@@ -218,14 +210,14 @@ async function judgeGroup(
 	for (const { smallkey } of group.map(({ meta }) => meta))
 		if (smallkey !== null) reader.folder(folderOf(smallkey)).catch(() => undefined);
 	for (const pending of group) {
-		const { meta } = pending;
-		const { request, time } = meta;
+		const { request, time } = pending.meta;
 		try {
 			let outcome = await decideChange(pending, reader, held, requests.find(request));
 			if (changesFiles(outcome) && request !== null && requests.isForgotten(time)) outcome = mayBeUsed;
-			const result = isRefusal(outcome) ? { edits: [], refusal: outcome } : { edits: outcome, refusal: null };
-			judged.push({ pending, meta, ...result });
-			reader.overlay(result.edits);
+			const refusal = isRefusal(outcome) ? outcome : null;
+			const edits = isRefusal(outcome) ? [] : outcome;
+			judged.push({ ...pending, edits, refusal });
+			reader.overlay(edits);
 		} catch (error) {
 			pending.reject(error instanceof GitFailure ? health.failed(error) : error);
 		}
