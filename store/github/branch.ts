@@ -133,18 +133,23 @@ function once<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T>
 const maxTree = { bytes: 1_000_000, files: 100 };
 
 /** Writes a tree, `base` with the edits, in portions that halve where GitHub times out. @returns its id */
-async function writeTree(github: Github, base: string, edits: readonly Edit[]): Promise<string> {
+async function writeTree({ rest, repo }: Github, base: string, edits: readonly Edit[]): Promise<string> {
 	let tree = base;
 	let maxFiles = maxTree.files;
-	for (let rest = edits; rest.length > 0; ) {
-		const portion = portionOf(rest, maxFiles);
-		const written = await createTree(github, tree, portion);
-		if (written === null) {
+	for (let left = edits; left.length > 0; ) {
+		const portion = portionOf(left, maxFiles);
+		const files = portion.map(({ path, text }) => {
+			const blob = text === null ? { sha: null } : { content: text };
+			return { path, mode: "100644", type: "blob", ...blob } as const;
+		});
+		try {
+			tree = (await rest.git.createTree({ ...repo, base_tree: tree, tree: files })).data.sha;
+			left = left.slice(portion.length);
+		} catch (error) {
+			const reason = error instanceof GithubBusy ? error.message : String(error);
+			if (portion.length === 1 || !/: 50[24], |request timed out/i.test(reason)) throw error;
 			maxFiles = Math.ceil(portion.length / 2);
-			continue;
 		}
-		tree = written;
-		rest = rest.slice(portion.length);
 	}
 	return tree;
 }
@@ -158,20 +163,6 @@ function portionOf(edits: readonly Edit[], maxFiles: number): readonly Edit[] {
 	return count < 0 ? edits : edits.slice(0, count);
 }
 
-/** @returns null if GitHub times out, and the tree can be written in portions */
-async function createTree({ rest, repo }: Github, base: string, edits: readonly Edit[]) {
-	const tree = edits.map(({ path, text }) => {
-		const blob = text === null ? { sha: null } : { content: text };
-		return { path, mode: "100644", type: "blob", ...blob } as const;
-	});
-	const answer = await rest.git.createTree({ ...repo, base_tree: base, tree }).catch((error: unknown) => {
-		const reason = error instanceof GithubBusy ? error.message : String(error);
-		if (edits.length > 1 && /: 50[24], |request timed out/i.test(reason)) return null;
-		throw error;
-	});
-	return answer?.data.sha ?? null;
-}
-
 /** Git keeps whole seconds. */
 function authorship(meta: Meta, now: Date) {
 	const personAt = (name: string, time: Date) => {
@@ -181,18 +172,6 @@ function authorship(meta: Meta, now: Date) {
 	return { message: commitMessage(meta), author, committer: personAt(serviceAuthor, now) };
 }
 
-/** The same arguments give the same commit, on no branch yet. @returns its id */
-async function commitTree(
-	{ rest, repo }: Github,
-	parent: string,
-	tree: string,
-	meta: Meta,
-	now: Date,
-): Promise<string> {
-	const commit = { ...authorship(meta, now), tree, parents: [parent] };
-	return (await rest.git.createCommit({ ...repo, ...commit })).data.sha;
-}
-
 /** GitHub asks clients to make few writes at the same time. */
 const treesAtOnce = 4;
 
@@ -200,7 +179,7 @@ export type Step = { edits: Edit[]; meta: Meta; started: Date };
 
 export type Tip = Pick<Head, "commit" | "tree">;
 
-/** Makes commits on top of each other. @returns the head, and the commit after each step */
+/** Makes commits on top of each other, on no branch yet. @returns the head, and the commit after each step */
 export async function commitEach(
 	github: Github,
 	hasTime: () => boolean,
@@ -218,8 +197,9 @@ export async function commitEach(
 	for await (const { tree, meta, started } of pMapIterable(steps, writeStep, options)) {
 		if (isLate()) return tips;
 		const tip = tips.at(-1) as Tip;
+		const commit = { ...github.repo, ...authorship(meta, started), tree, parents: [tip.commit] };
 		const isSame = tree === tip.tree;
-		tips.push(isSame ? tip : { commit: await commitTree(github, tip.commit, tree, meta, started), tree });
+		tips.push(isSame ? tip : { commit: (await github.rest.git.createCommit(commit)).data.sha, tree });
 		// A tree that GitHub does not write in time would take the commits before it along.
 		if (isLate()) return tips;
 	}
