@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # commit-patch.sh PATCH SUBJECT: commits a patch of service descriptions that a job without rights has made;
 # with HEALTH=yes also of layers/health.json, or of nothing.
-# commit-patch.sh --check BASE: looks at the commits since BASE again, such as after a rebase.
+# commit-patch.sh --push: pushes it to the branch of the run, upon what others have pushed meanwhile.
 # A rename has two names, and `git apply --include` looks at one of them: what decides is what the commit changes.
 set -euo pipefail
 
@@ -17,9 +17,18 @@ check() {
 	done
 }
 
-if [ "$1" = --check ]; then
-	check "$2"
-	exit 0
+if [ "$1" = --push ]; then
+	export GH_HOST="${GITHUB_SERVER_URL#*//}" GH_ENTERPRISE_TOKEN="$GH_TOKEN"
+	gh auth setup-git --force --hostname "$GH_HOST"
+	for attempt in 1 2 3 4 5; do
+		if git push --quiet origin "HEAD:refs/heads/$GITHUB_REF_NAME"; then exit 0; fi
+		sleep "$attempt"
+		git fetch --quiet --no-tags origin "refs/heads/$GITHUB_REF_NAME"
+		# Others have described the same layers.
+		git rebase --quiet FETCH_HEAD || exit 0
+		check FETCH_HEAD
+	done
+	exit 1
 fi
 git config user.name fragment-publisher
 git config user.email fragment-publisher@sender.invalid

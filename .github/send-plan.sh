@@ -4,7 +4,7 @@
 # events end in any order: a check that was judged after this plan stays, and a merge needs that the newest `owners` is green.
 set -euo pipefail
 export LC_ALL=C
-export GH_HOST="${GITHUB_SERVER_URL#*//}"
+export GH_HOST="${GITHUB_SERVER_URL#*//}" GH_ENTERPRISE_TOKEN="$GH_TOKEN"
 repository="repos/$GITHUB_REPOSITORY"
 allowed='^(POST check-runs|POST issues/[0-9]+/(comments|labels)|PATCH issues/comments/[0-9]+|DELETE issues/[0-9]+/labels/[a-z]+|PUT pulls/[0-9]+/merge)$'
 jq --exit-status 'all(.[]; .path != "check-runs" or (.body.name | IN("layers", "owners")))' "$1" > /dev/null

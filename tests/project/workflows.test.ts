@@ -190,7 +190,8 @@ test("a run that is started again does nothing with a key: it has an old commit"
 });
 
 test("a branch is fetched and pushed by its whole name: a tag of the same name comes first", () => {
-	for (const [name, { run = "" }] of steps())
+	const scripts = glob.sync(".github/*.sh").map((path) => [path, readFileSync(path, "utf8")] as const);
+	for (const [name, run] of [...scripts, ...steps().map(([name, { run = "" }]) => [name, run] as const)])
 		for (const [line] of run.matchAll(
 			/git fetch .*? origin (?!"?\+?\$(?:HEAD|REFS|head)|"?refs\/heads\/).*/g,
 		))

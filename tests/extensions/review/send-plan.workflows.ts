@@ -29,11 +29,15 @@ async function send(plan: readonly PlannedRequest[]) {
 	return run(`.github/send-plan.sh ${path}`);
 }
 
-async function run(command: string, RUN = "") {
+async function run(command: string, GITHUB_RUN_ID = "") {
 	const variables = { APP, GH_TOKEN: "x", GITHUB_REPOSITORY: "maps/layers", GITHUB_API_URL: peer.url };
-	const github = { GITHUB_SERVER_URL: "https://github.example", RUNNER_TEMP: folder };
+	const github = {
+		GITHUB_SERVER_URL: "https://github.example",
+		GITHUB_WORKFLOW: "publish",
+		RUNNER_TEMP: folder,
+	};
 	const PATH = `${join(folder, "bin")}:${process.env.PATH}`;
-	const env = cleanEnvironment({ ...variables, ...github, PATH, RUN });
+	const env = cleanEnvironment({ ...variables, ...github, PATH, GITHUB_RUN_ID });
 	return runBash(root, ["-eo", "pipefail"], command, env);
 }
 
@@ -114,8 +118,8 @@ test("a workflow that fails has one issue, until it works again; one of another 
 	writeFileSync(details, "layers/x.json: \x1b[31m@maps/operators\n```\n");
 	const tell = async (results: string) => {
 		const { status, output } = await run(
-			`.github/tell-failure.sh publish "${results}" ${details}`,
-			`https://run/${results}`,
+			`.github/tell-failure.sh "${results}" ${details}`,
+			results.replace(" ", "-"),
 		);
 		assert.is(status, 0, output);
 		return peer.issues.map(({ title, body, state }) => [title, body, state]);
@@ -124,14 +128,15 @@ test("a workflow that fails has one issue, until it works again; one of another 
 	const other = { number: 1_001, title, body: "mine", state: "open", user: { login: "carl" } };
 	peer.issues.push(other);
 	const closing = "This is closed by the next run that does not fail.";
+	const page = "https://github.example/maps/layers/actions/runs";
 	const bodyOf = (results: string) =>
-		`The last run that failed: https://run/${results}\n\n    layers/x.json: [31m@maps/operators\n    \`\`\`\n\n${closing}`;
+		`The last run that failed: ${page}/${results.replace(" ", "-")}\n\n    layers/x.json: [31m@maps/operators\n    \`\`\`\n\n${closing}`;
 	assert.is((await tell("success skipped")).length, 1);
 	assert.equal((await tell("success failure"))[1], [title, bodyOf("success failure"), "open"]);
 	assert.equal((await tell("cancelled"))[1], [title, bodyOf("cancelled"), "open"]);
 	const [first, second, ...more] = await tell("success success");
 	assert.equal([first?.[2], second?.[2], more], ["open", "closed", []]);
-	assert.match(peer.comments[0]?.body ?? "", "It works again: https://run/success success");
+	assert.match(peer.comments[0]?.body ?? "", `It works again: ${page}/success-success`);
 });
 
 test.run();

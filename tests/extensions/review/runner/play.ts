@@ -203,6 +203,8 @@ async function playJob(run: Run, id: string, host: Host) {
 			const { status, output, outputs, later } = await runStep(step.run, options, workspace, {
 				...host.environment,
 				...{ CI: "true", GITHUB_ACTIONS: "true", GITHUB_REPOSITORY: "maps/layers" },
+				...{ GITHUB_WORKFLOW: workflow.name, GITHUB_EVENT_NAME: start.event, GITHUB_RUN_ID: "1" },
+				...{ GITHUB_REF_NAME: start.ref.replace(/^refs\/(?:heads|pull)\//, "") },
 				...{ GITHUB_SERVER_URL: "https://github.example", RUNNER_TEMP: files, ...env },
 			});
 			played.log += output;
