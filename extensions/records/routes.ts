@@ -113,7 +113,11 @@ export function recordsRoutes(catalogue: Catalogue, search = createSearch()): Ot
 	async function answerItems(query: string, site: string, api: string, question: Question): Promise<Reply> {
 		const parsed = parseItemsQuery(query);
 		if ("code" in parsed) return problem(400, parsed);
-		const matches = await search(() => catalogue.entries.bySmallkey(), parsed, question.client);
+		const matches = await search(
+			async () => (await catalogue.entries.listed()).entries,
+			parsed,
+			question.client,
+		);
 		if (!matches) return problem(503, problemAt("", "busy"), { "Retry-After": "1" });
 		const { limit, offset, text } = parsed;
 		const features = matches.slice(offset, offset + limit).map((entry) => recordOf(entry, site));

@@ -21,6 +21,7 @@ import {
 	healthReportPath,
 	healthReportText,
 	indexVersion,
+	layerPages,
 	type Manifest,
 	manifestPath,
 	parseHealthReport,
@@ -123,10 +124,10 @@ export function derivedFiles(
 			});
 		if (!site.hasLayerPages) continue;
 		for (const entry of all)
-			for (const [page, render] of layerRenderers)
+			for (const page of layerPages)
 				files.set(layerFile(lang, entry.smallkey, page), {
 					from: [entry],
-					text: () => render(lang, entry, pages),
+					text: () => layerRenderers[page](lang, entry, pages),
 				});
 	}
 	return files;

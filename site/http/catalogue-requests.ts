@@ -1,7 +1,7 @@
 import type { OtherRoute, Question } from "../../api/context.ts";
 import { answerTagged, type Reply, refuseFile } from "../../api/reply.ts";
 import type { RunningService } from "../../api/service/extensions.ts";
-import { type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
+import { type Lang, parseSmallkey } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
 import { etagOf } from "../../store/hashes.ts";
 import {
@@ -9,6 +9,7 @@ import {
 	chunkOf,
 	type Entry,
 	healthReportPath,
+	type LayerPage,
 	manifestPath,
 	parseChunk,
 	parseHealthReport,
@@ -16,12 +17,11 @@ import {
 	parseRecent,
 	recentPath,
 } from "../data/entries.ts";
-import { layerFile, listFile } from "../static/addresses.ts";
 import { reloadSeconds } from "../static/frame.ts";
 import { type PageSettings, pageSettingsPath } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
-import { isListPage, listedEntries, renderListPage } from "../static/list-pages.ts";
-import { byTitle, listHtml, pagesOf } from "../static/publishers.ts";
+import { isListPage, type Listed, listedEntries, renderListPage } from "../static/list-pages.ts";
+import { listHtml } from "../static/publishers.ts";
 import {
 	answerErrorPage,
 	answerMoved,
@@ -39,29 +39,20 @@ const maxAttempts = 3;
 /** Chunks are kept as long as the manifest names them. */
 class CatalogueEntries {
 	readonly #chunks = new Map<number, { path: string; entries: readonly Entry[] }>();
-	/** Kept as long as the manifest is the same. */
-	readonly #sorted = new Map<Lang | "smallkey", { manifest: string; pages: Promise<Entry[][]> }>();
+	#last: { manifest: string; listed: Promise<Listed> } | null = null;
 
 	constructor(readonly text: (file: string) => Promise<string | null>) {}
 
 	/** Made once for each manifest, also for requests that arrive meanwhile. */
-	async pagesBy(order: Lang | "smallkey"): Promise<Entry[][]> {
+	async listed(): Promise<Listed> {
 		const manifest = (await this.text(manifestPath)) ?? "";
-		const last = this.#sorted.get(order);
-		if (last?.manifest === manifest) return last.pages;
-		const pages = this.#all().then((all) =>
-			order === "smallkey"
-				? [all.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1))]
-				: pagesOf(byTitle(all, order)),
-		);
-		this.#sorted.set(order, { manifest, pages });
-		pages.catch(() => this.#sorted.delete(order));
-		return pages;
-	}
-
-	async bySmallkey(): Promise<Entry[]> {
-		const [all = []] = await this.pagesBy("smallkey");
-		return all;
+		if (this.#last?.manifest === manifest) return this.#last.listed;
+		const listed = this.#all().then(listedEntries);
+		this.#last = { manifest, listed };
+		listed.catch(() => {
+			this.#last = null;
+		});
+		return listed;
 	}
 
 	async #manifest() {
@@ -75,11 +66,9 @@ class CatalogueEntries {
 
 	async #all(): Promise<Entry[]> {
 		const manifest = await this.#manifest();
-		const all: Entry[] = [];
-		for (let number = 0; number < chunkCount; number += 1) {
-			for (const entry of await this.#chunk(number, manifest)) all.push(entry);
-		}
-		return all;
+		const chunks: (readonly Entry[])[] = [];
+		for (let number = 0; number < chunkCount; number += 1) chunks.push(await this.#chunk(number, manifest));
+		return chunks.flat().sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
 	}
 
 	/** @throws {Error} with its path if the file is missing or invalid */
@@ -127,12 +116,17 @@ export type Pages = (
 	question: Pick<Question, "ifNoneMatch" | "acceptEncoding">,
 ) => Promise<Reply>;
 
+/** Groups: language, page and smallkey. */
+const layerPath = /^(en|fr)\/(layer|embed)\/([^/]+)\.html$/;
+
+/** Of the plain list. Groups: whether it is in French, and the number of the page; `index` is the first. */
+const listPath = /^list\/(fr\/)?(index|[2-9]|[1-9]\d{1,5})\.html$/;
+
 /** Paths at which a person may expect a page, such as `fr/sante`. */
 const pagePath = /\.html$|^(?:en|fr|list|guide)\//;
 
 export class Catalogue {
 	readonly entries: CatalogueEntries;
-	#listed: (ReturnType<typeof listedEntries> & { of: readonly Entry[] }) | null = null;
 
 	constructor(readonly files: CatalogueFiles) {
 		this.entries = new CatalogueEntries((file) => files.text(file));
@@ -156,36 +150,33 @@ export class Catalogue {
 
 	/** Null if there is no such page or layer. */
 	async #render(file: string): Promise<CatalogueFile | null> {
-		const isList = this.files.isLive && isListPage(file);
-		const settings = isList || file.endsWith(".html") ? await this.settings() : null;
-		const text = settings && (await (isList ? this.#listPage(file, settings) : this.#html(file, settings)));
+		const text = await this.#page(file);
 		if (!text) return null;
 		const body = new TextEncoder().encode(text);
 		return { body, etag: etagOf(body) };
 	}
 
-	async #listPage(file: string, settings: PageSettings): Promise<string | null> {
-		const entries = await this.entries.bySmallkey();
-		if (this.#listed?.of !== entries) this.#listed = { of: entries, ...listedEntries(entries) };
+	async #page(file: string): Promise<string | null> {
+		const { isLive } = this.files;
+		const [, lang, kind, smallkey = ""] = layerPath.exec(file) ?? [];
+		const [, french, name = ""] = (isLive && listPath.exec(file)) || [];
+		const isList = isLive && isListPage(file);
+		const settings = kind || name || isList ? await this.settings() : null;
+		if (!settings) return null;
+		if (kind) {
+			const entry = parseSmallkey(smallkey) && (await this.entries.find(smallkey));
+			return entry && layerRenderers[kind as LayerPage](lang as Lang, entry, settings);
+		}
+		const listed = await this.entries.listed();
+		if (!isList) {
+			const page = name === "index" ? 1 : Number(name);
+			const listLang = french ? "fr" : "en";
+			return listHtml(listLang, listed.pagesIn(listLang), page, settings);
+		}
 		const report = parseHealthReport((await this.files.text(healthReportPath)) ?? "");
 		const changes = parseRecent(await this.files.text(recentPath)) ?? [];
 		const lastLook = this.files.lastLook?.() ?? null;
-		return renderListPage(file, { ...this.#listed, report, changes, lastLook, settings });
-	}
-
-	async #html(file: string, settings: PageSettings): Promise<string | null> {
-		const name = file.slice(file.lastIndexOf("/") + 1, -".html".length);
-		const page = name === "index" ? 1 : /^[1-9]\d{0,5}$/.test(name) ? Number(name) : 0;
-		for (const lang of langs) {
-			for (const [kind, render] of layerRenderers) {
-				if (!parseSmallkey(name) || layerFile(lang, name, kind) !== file) continue;
-				const entry = await this.entries.find(name);
-				return entry && render(lang, entry, settings);
-			}
-			if (this.files.isLive && page > 0 && listFile(lang, page) === file)
-				return listHtml(lang, await this.entries.pagesBy(lang), page, settings);
-		}
-		return null;
+		return renderListPage(file, { ...listed, report, changes, lastLook, settings });
 	}
 
 	async settings(): Promise<PageSettings | null> {

@@ -66,10 +66,10 @@ export function layerHref(lang: Lang, smallkey: string, { site }: PageSettings):
 	return root + (site.hasLayerPages ? layerAddress(lang, smallkey) : query);
 }
 
-export const layerRenderers: readonly [LayerPage, typeof layerHtml][] = [
-	["layer", layerHtml],
-	["embed", layerEmbedHtml],
-];
+export const layerRenderers: Readonly<Record<LayerPage, typeof layerHtml>> = {
+	layer: layerHtml,
+	embed: layerEmbedHtml,
+};
 
 function fragments(entry: Entry, lang: Lang, { site }: PageSettings): Html {
 	const { t } = textsIn[lang];

@@ -7,7 +7,15 @@ import { changeList, changesHtml } from "./changes-page.ts";
 import { frameHtml } from "./frame.ts";
 import { dayHtml, healthHtml, isSick, layerTable, sickTable } from "./health-page.ts";
 import { html, type PageSettings, root } from "./html.ts";
-import { byTitle, type ListData, layerOf, namesOf, publisherCsv, publishersOf } from "./publishers.ts";
+import {
+	byTitle,
+	type ListData,
+	layerOf,
+	namesOf,
+	pagesOf,
+	publisherCsv,
+	publishersOf,
+} from "./publishers.ts";
 
 export function sitemapFile(chunk: number): string {
 	return `sitemap/${String(chunk).padStart(2, "0")}.xml`;
@@ -124,9 +132,22 @@ ${rows.length === 0 ? html`<p>${t("no-publishers")}</p>` : html`<ul class="plain
 	});
 }
 
-export function listedEntries(entries: readonly Entry[]): Pick<ListData, "entryOf" | "publishers"> {
-	const byKey = new Map(entries.map((entry) => [entry.smallkey, entry]));
-	return { entryOf: (smallkey) => byKey.get(smallkey), publishers: publishersOf(entries) };
+export type Listed = ReturnType<typeof listedEntries>;
+
+/** What lists show of the entries. */
+export function listedEntries(entries: readonly Entry[]) {
+	const bySmallkey = new Map(entries.map((entry) => [entry.smallkey, entry]));
+	const pages: Partial<Record<Lang, Entry[][]>> = {};
+	return {
+		entries,
+		entryOf: (smallkey: string) => bySmallkey.get(smallkey),
+		publishers: publishersOf(entries),
+		/** Of the plain list. */
+		pagesIn: (lang: Lang) => {
+			pages[lang] ??= pagesOf(byTitle(entries, lang));
+			return pages[lang];
+		},
+	};
 }
 
 const indexPages = { changes: changesHtml, health: healthHtml, publisher: publishersHtml };
