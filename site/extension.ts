@@ -2,7 +2,7 @@ import { senderNamesOf } from "../api/senders.ts";
 import type { Extension, RunningService, Started } from "../api/service/extensions.ts";
 import { type Catalogue, catalogueRoutes } from "./http/catalogue-requests.ts";
 import { folderPages } from "./http/folder-pages.ts";
-import { openCatalogue } from "./process/catalogue-process.ts";
+import { ServiceCatalogue } from "./process/catalogue-process.ts";
 import { catalogueOptions, readSite, type SiteSettings } from "./process/site-settings.ts";
 
 /** A service with the catalogue, for extensions that have pages. */
@@ -12,10 +12,7 @@ export interface SiteService extends RunningService<SiteSettings> {
 }
 
 /** @param worker writes the catalogue's files */
-export function createSite({
-	worker,
-	limits,
-}: Pick<Parameters<typeof openCatalogue>[0], "worker" | "limits">) {
+export function createSite({ worker, limits }: Pick<ServiceCatalogue["given"], "worker" | "limits">) {
 	async function start(service: RunningService<SiteSettings>): Promise<Started> {
 		const { configuration, repository, tip, out, log, senders, lastLook } = service;
 		if (!configuration.site) {
@@ -26,25 +23,22 @@ export function createSite({
 		const routes = catalogueRoutes(() => catalogue);
 		const welcome = (base: string) => [`Catalogue: ${base}/`];
 		if (repository === null) return { provides: { catalogue }, routes, welcome, close: () => undefined };
-		const writer = openCatalogue({
+		const writer = new ServiceCatalogue({
 			repository,
 			out,
 			worker,
 			log,
 			limits,
-			options: () => {
-				const senderNames = senderNamesOf(senders);
-				return catalogueOptions(configuration, { senderNames, canSend: true, isCompressed: true });
-			},
+			options: () => catalogueOptions(configuration, senderNamesOf(senders), true),
 		});
 		const commit = tip();
 		if (commit !== null) writer.changed(commit);
 		return {
 			provides: { catalogue, writer },
-			changed: writer.changed,
+			changed: (commit) => writer.changed(commit),
 			routes,
 			welcome,
-			close: writer.close,
+			close: () => writer.close(),
 		};
 	}
 	return { name: "site", settings: readSite, start } satisfies Extension;

@@ -125,7 +125,7 @@ export async function buildOutput(
 	if (!built.written) return { ...built, catalogue };
 	if (site) {
 		const senderNames = await readPublicNames(environment, dataDir);
-		const options = catalogueOptions(configuration, { senderNames, canSend: false, isCompressed: false });
+		const options = catalogueOptions(configuration, senderNames, false);
 		catalogue = await updateCatalogue(built.layers, out, options, { fresh, extensions, read: built.read });
 	} else removeCatalogue(out);
 	await writeHostingFiles(out, compress, targets, site);

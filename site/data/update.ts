@@ -79,7 +79,7 @@ export async function updateCatalogue(
 	removeState(out);
 	placeThumbnails(out, thumbnails, content.entries);
 	const state = { stamp, commit: version, pages, site, dateMs: content.dateMs };
-	const written = writeFiles(out, files, options.isCompressed, state);
+	const written = writeFiles(out, files, isServed, state);
 	return { how: built ? "all" : "layers", layers: manifest.layers, ...written };
 }
 

@@ -46,13 +46,13 @@ const moved = [
  * @returns the address of a redirect if a folder lacks its slash; null if the path is not the catalogue's
  */
 export function parsePage(target: string, basePath: string): PageRoute | string | null {
-	const end = target.indexOf("?") < 0 ? target.length : target.indexOf("?");
-	const [path, query] = [target.slice(0, end), target.slice(end)];
+	const [path = ""] = target.split("?", 1);
+	const query = target.slice(path.length);
 	if (path === "") return `${basePath}/${query}`;
 	if (path === "/") return { file: "index.html", root: "./" };
+	if (!path.startsWith("/")) return null;
 	const below = path.slice(1);
 	const root = rootFrom(below);
-	const segment = path.startsWith("/") ? segmentOf(path) : "";
 	const [, lang, page, key = ""] = layerPage.exec(below) ?? [];
 	if (lang !== undefined) {
 		const smallkey = parseSmallkey(decodeSegment(key) ?? "");
@@ -61,7 +61,7 @@ export function parsePage(target: string, basePath: string): PageRoute | string 
 	}
 	for (const [address, place] of moved)
 		if (address.test(below)) return `${basePath}/${below.replace(address, place)}`;
-	if (!fileSegments.has(segment)) return null;
+	if (!fileSegments.has(segmentOf(path))) return null;
 	if (publisherPage.test(below)) return { file: `${below}.html`, root };
 	if (folders.has(below)) return `${basePath}${path}/${query}`;
 	const file = below.endsWith("/") ? `${below}index.html` : below;

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -57,12 +57,13 @@ async function readFrom(repository: string): Promise<ReadonlyMap<string, Publish
 const defaultLimits = {
 	/** How long changes are collected before an update. */
 	collectMs: 50,
-	/** Between the starts of two updates. The pause after an update is never shorter than the update. */
+	/**
+	 * Between the starts of two updates, doubled after each failure. The pause after an update is never shorter
+	 * than the update.
+	 */
 	everyMs: 3_000,
+	/** Someone may have removed files, or the name of a sender may have changed. */
 	checkMs: 60_000,
-	/** Pauses after a failure. Each is twice the one before. */
-	retryMs: 1_000,
-	maxRetryMs: 60_000,
 };
 
 interface ServiceCatalogueOptions {
@@ -84,111 +85,97 @@ const niceness = 10;
  * The catalogue of a running service. For each update, a process of its own writes it, and ends: its memory
  * is not kept. If an update fails, reads and writes of layers continue, and it is tried again.
  */
-export function openCatalogue(given: ServiceCatalogueOptions) {
-	const { repository, out, worker: module, options, log } = given;
-	const { collectMs, everyMs, checkMs, retryMs, maxRetryMs } = { ...defaultLimits, ...given.limits };
-	const closing = new AbortController();
-	const { signal } = closing;
-	let worker: ChildProcess | null = null;
-	let target: string | null = null;
-	let updatedTo: string | null = null;
-	let restUntilMs = Number.NEGATIVE_INFINITY;
-	let failure: string | null = null;
-	let working: Promise<void> | null = null;
+export class ServiceCatalogue {
+	/** The commit that the files show; null if unknown. */
+	updatedTo: string | null = null;
+	#target: string | null = null;
+	#isFailing = false;
+	#waking = new AbortController();
+	readonly #closing = new AbortController();
+	readonly #limits: typeof defaultLimits;
+	readonly #running: Promise<void>;
 
-	function work(): void {
-		if (signal.aborted) return;
-		working ??= runRounds()
-			.catch(log.error)
-			.finally(() => {
-				working = null;
-			});
+	constructor(readonly given: ServiceCatalogueOptions) {
+		this.#limits = { ...defaultLimits, ...given.limits };
+		this.#running = this.#run().catch(given.log.error);
 	}
 
-	async function runRounds(): Promise<void> {
-		for (let failures = 0; target !== null && target !== updatedTo; ) {
-			await pause(Math.max(collectMs, restUntilMs - performance.now()));
-			if (signal.aborted) return;
+	changed(commit: string): void {
+		this.#target = commit;
+		this.#waking.abort();
+	}
+
+	/** What was being written is written again by the next service. */
+	async close(): Promise<void> {
+		this.#closing.abort();
+		this.#waking.abort();
+		await this.#running;
+	}
+
+	async #run(): Promise<void> {
+		const { collectMs, everyMs, checkMs } = this.#limits;
+		const { signal } = this.#closing;
+		for (let failures = 0; !signal.aborted; ) {
+			if (this.#target === null || this.#target === this.updatedTo) {
+				this.#waking = new AbortController();
+				await pause(checkMs, this.#waking.signal);
+				this.updatedTo = null;
+				continue;
+			}
+			await pause(collectMs, signal);
 			const startMs = performance.now();
-			const isDone = await update(target);
+			const isDone = await this.#update(this.#target);
 			const tookMs = performance.now() - startMs;
-			restUntilMs = startMs + Math.max(everyMs, 2 * tookMs);
 			failures = isDone ? 0 : failures + 1;
-			if (!isDone) await pause(Math.min(retryMs * 2 ** (failures - 1), maxRetryMs));
+			await pause(Math.max(Math.min(everyMs * 2 ** failures, checkMs) - tookMs, tookMs), signal);
 		}
 	}
 
-	async function pause(ms: number): Promise<void> {
-		await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
+	async #update(commit: string): Promise<boolean> {
+		const { log } = this.given;
+		const reason = await this.#updateNow(commit).catch(({ message }: Error) => message);
+		if (reason !== null && !this.#isFailing && !this.#closing.signal.aborted)
+			log.warn(`the catalogue cannot be updated: ${reason}`);
+		if (reason === null && this.#isFailing) log.warn("the catalogue is current again");
+		this.#isFailing = reason !== null;
+		this.updatedTo = reason === null ? commit : null;
+		return reason === null;
 	}
 
-	async function update(commit: string): Promise<boolean> {
-		const reason = await updateNow(commit).catch(({ message }: Error) => message);
-		if (reason !== null) {
-			updatedTo = null;
-			if (failure === null && !signal.aborted) log.warn(`the catalogue cannot be updated: ${reason}`);
-			failure = reason;
-			return false;
-		}
-		if (failure !== null) log.warn("the catalogue is current again");
-		failure = null;
-		updatedTo = commit;
-		return true;
-	}
-
-	async function updateNow(commit: string): Promise<CatalogueReport> {
+	async #updateNow(commit: string): Promise<CatalogueReport> {
+		const { repository, out, options } = this.given;
 		const order = { repository, commit, out, options: options() };
 		const { readUsable } = await import("../data/output.ts");
-		return readUsable(out, order.options)?.commit === commit ? null : runWorker(order);
+		return readUsable(out, order.options)?.commit === commit ? null : this.#fork(order);
 	}
 
 	/** @throws {Error} if the process cannot be started, or ends without an answer */
-	async function runWorker(order: CatalogueOrder): Promise<CatalogueReport> {
-		const started = fork(module, {
+	async #fork(order: CatalogueOrder): Promise<CatalogueReport> {
+		const child = fork(this.given.worker, {
 			execArgv: ["--optimize-for-size", "--import", import.meta.resolve("tsx")],
 			serialization: "advanced",
 			// This process's environment is not inherited: it holds secrets.
 			env: { PATH: process.env.PATH },
+			signal: this.#closing.signal,
+			killSignal: "SIGKILL",
 		});
-		worker = started;
-		if (started.pid !== undefined) lowerPriority(started.pid, niceness);
+		if (child.pid !== undefined) lowerPriority(child.pid, niceness);
 		const over = new AbortController();
 		// Both reject if the process cannot be started: then there is an `error` event, and no `exit`.
-		const answered = once(started, "message", over).then(([{ report }]) => report as CatalogueReport);
-		const ended = once(started, "exit", over).then(([code, name]) => {
+		const answered = once(child, "message", over).then(([{ report }]) => report as CatalogueReport);
+		const ended = once(child, "exit", over).then(([code, name]) => {
 			throw new Error(`its process ended with ${name ?? code}`);
 		});
 		// Without a channel the process has not started, or has ended: an event follows, as when `send` fails.
-		if (started.connected) started.send(order, () => undefined);
-		started.on("error", () => undefined);
+		if (child.connected) child.send(order, () => undefined);
+		child.on("error", () => undefined);
 		return Promise.race([answered, ended]).finally(() => {
 			over.abort();
-			started.kill("SIGKILL");
-			worker = null;
+			child.kill("SIGKILL");
 		});
 	}
+}
 
-	const timer = setInterval(() => {
-		// Someone may have removed files, or the name of a sender may have changed.
-		updatedTo = null;
-		work();
-	}, checkMs).unref();
-
-	return {
-		changed(commit: string): void {
-			target = commit;
-			work();
-		},
-		/** Null if it is not known what the files show. */
-		get updatedTo(): string | null {
-			return updatedTo;
-		},
-		/** What it was writing is written again by the next service. */
-		async close(): Promise<void> {
-			closing.abort();
-			clearInterval(timer);
-			worker?.kill("SIGKILL");
-			await working;
-		},
-	};
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+	await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }

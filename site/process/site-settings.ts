@@ -76,56 +76,56 @@ function file(variables: Variables, name: string, fits: (text: string) => boolea
  */
 export function parseSignature(svg: string): Omit<Signature, "path"> | null {
 	let title = "";
-	let box: number[] = [];
+	let viewBox = "";
 	const path: string[] = [];
 	const parser = new SaxesParser();
-	let isBroken = false;
-	parser.on("error", () => {
-		isBroken = true;
-	});
 	parser.on("opentag", ({ name, attributes }) => {
 		path.push(name);
-		if (path.join() === "svg")
-			box = (attributes.viewBox ?? "")
-				.trim()
-				.split(/[\s,]+/)
-				.map(Number);
+		if (path.join() === "svg") viewBox = attributes.viewBox ?? "";
 	});
 	parser.on("text", (text) => {
 		if (path.join() === "svg,title") title += text;
 	});
 	parser.on("closetag", () => path.pop());
-	parser.write(svg).close();
-	const [, , width = 0, height = 0] = box;
-	const text = title.replace(/\s+/g, " ").trim();
-	return !isBroken && text !== "" && width > 0 && height > 0 ? { title: text, width, height } : null;
+	try {
+		parser.write(svg).close();
+	} catch {
+		return null;
+	}
+	const [, , width = 0, height = 0] = viewBox
+		.trim()
+		.split(/[\s,]+/)
+		.map(Number);
+	title = title.replace(/\s+/g, " ").trim();
+	return title !== "" && width > 0 && height > 0 ? { title, width, height } : null;
 }
 
 /** All that a catalogue's content depends on, except the layers; it can be sent to another process. */
 export interface CatalogueOptions {
 	fragments: Required<FragmentSettings>;
 	publicUrl: string;
+	/** `canSend`: a service writes the catalogue, compressed, and renders pages on request. */
 	site: Omit<SiteOptions, "hasLayerPages">;
 	/** Sender's id → public name. */
 	senderNames: Readonly<Record<string, PublicName>>;
 	look: { theme: string; signature: string };
-	/** Whether each file gets a `.gz` beside it. */
-	isCompressed: boolean;
 	pictures: string;
 }
 
 export function catalogueOptions(
-	given: FragmentSettings & {
-		publicUrl: string;
-		page: OperatorSettings;
-		look: CatalogueOptions["look"];
-		pictures: string;
-	},
-	{ canSend, ...more }: Pick<CatalogueOptions, "senderNames" | "isCompressed"> & { canSend: boolean },
+	configuration: FragmentSettings & SiteSettings & { publicUrl: string },
+	senderNames: CatalogueOptions["senderNames"],
+	canSend: boolean,
 ): CatalogueOptions {
-	const { page, look, publicUrl, pictures } = given;
-	const fragments = fragmentSettings(given);
+	const { page, look, pictures, publicUrl } = configuration;
+	const fragments = fragmentSettings(configuration);
 	const { metadataUrl, catalogueUrl, mapWkid, targets } = fragments;
-	const site = { ...page, targets, mapWkid, metadataUrl, catalogueUrl, canSend };
-	return { ...more, fragments, publicUrl: publicUrl === "" ? "" : `${publicUrl}/`, site, look, pictures };
+	return {
+		fragments,
+		publicUrl: publicUrl && `${publicUrl}/`,
+		site: { ...page, targets, mapWkid, metadataUrl, catalogueUrl, canSend },
+		senderNames,
+		look,
+		pictures,
+	};
 }

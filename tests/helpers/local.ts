@@ -10,7 +10,7 @@ import type { FileTimes } from "../../publish/file-writer.ts";
 import type { Publication } from "../../publish/publication.ts";
 import type { ReadFragment } from "../../registry/targets/facts.ts";
 import { createSite } from "../../site/extension.ts";
-import type { openCatalogue } from "../../site/process/catalogue-process.ts";
+import type { ServiceCatalogue } from "../../site/process/catalogue-process.ts";
 import { filesBelow, readTextIfThere } from "../../store/files/files.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import type { GitStore } from "../../store/git/git-store.ts";
@@ -46,7 +46,7 @@ async function refsOf(repository: string): Promise<string[]> {
 }
 
 interface SiteParts {
-	writer?: ReturnType<typeof openCatalogue>;
+	writer?: ServiceCatalogue;
 }
 
 export interface LocalParts {
@@ -93,7 +93,7 @@ export class Local extends Requests {
 	store!: GitStore;
 	publication!: Publication;
 	context!: Context;
-	catalogue: ReturnType<typeof openCatalogue> | undefined;
+	catalogue: ServiceCatalogue | undefined;
 
 	readonly file: ReadFragment = (folder, smallkey) => this.publication.file(folder, smallkey);
 
@@ -113,7 +113,7 @@ export class Local extends Requests {
 	async start(files: Record<string, string> = {}): Promise<void> {
 		const seed = Object.entries(files).map(([path, text]) => ({ path, text }));
 		const environment = { DATA_DIR: this.folder, HARVEST: "off", SITE: "off", ...this.variables };
-		const limits = { collectMs: 10, checkMs: 200, everyMs: 10, retryMs: 100, maxRetryMs: 200 };
+		const limits = { collectMs: 10, checkMs: 200, everyMs: 10 };
 		const site = createSite({ worker: new URL("../../scripts/catalogue.ts", import.meta.url), limits });
 		const all = [site, ...extensions];
 		const readers = all.flatMap(({ settings }) => settings ?? []);

@@ -16,8 +16,7 @@ const senderNames = { office: "Office of Maps · Bureau des cartes", other: "Oth
 
 function options(more: Partial<CatalogueOptions> = {}): CatalogueOptions {
 	const configuration = readConfiguration({ PUBLIC_URL: "https://layers.example.ca" }, readSite);
-	const plain = { senderNames, canSend: false, isCompressed: false };
-	return { ...catalogueOptions(configuration, plain), ...more };
+	return { ...catalogueOptions(configuration, senderNames, false), ...more };
 }
 
 /** As a service, which writes no pages of layers. */

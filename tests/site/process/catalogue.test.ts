@@ -2,7 +2,7 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { targetNames } from "../../../registry/targets/table.ts";
-import { openCatalogue } from "../../../site/process/catalogue-process.ts";
+import { ServiceCatalogue } from "../../../site/process/catalogue-process.ts";
 import type { catalogueOptions } from "../../../site/process/site-settings.ts";
 import { listen } from "../../helpers/listen.ts";
 import { Local, manual } from "../../helpers/local.ts";
@@ -112,8 +112,8 @@ test("a process that cannot be started is a warning, and its start is tried agai
 		attempts += 1;
 		return { pictures: "none" } as ReturnType<typeof catalogueOptions>;
 	};
-	const limits = { collectMs: 1, retryMs: 1, maxRetryMs: 1 };
-	const catalogue = openCatalogue({
+	const limits = { collectMs: 1, everyMs: 1 };
+	const catalogue = new ServiceCatalogue({
 		repository: "none",
 		out: "none",
 		worker: new URL("file:///nowhere"),
