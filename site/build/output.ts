@@ -58,7 +58,7 @@ export async function writeHostingFiles(
 	const folders = [...slotsOf({ targets }).map(slotFolder), ...(site ? catalogueFolders : [])];
 	for (const folder of folders) await syncCompanions(out, folder, compress);
 	const names: readonly string[] = catalogueFiles;
-	const isOwn = (name: string) => names.includes(name.replace(/\.(?:gz|br)$/, ""));
+	const isOwn = (name: string) => names.includes(plainName(name));
 	if (site) await syncCompanions(out, ".", compress, isOwn);
 	if (!compress) await rm(mark);
 }
@@ -87,19 +87,21 @@ async function syncCompanions(
 	// A folder of the catalogue may be missing: without history there are no changes.
 	const path = join(out, folder);
 	const entries = (await ifThere(path, readdir(path, { withFileTypes: true }))) ?? [];
-	const names = entries.filter((entry) => entry.isFile() && isOwn(entry.name)).map(({ name }) => name);
-	const plain = names.filter((name) => !isCompanion(name));
-	const endings = compress ? [...codings.keys()] : [];
-	const copies = new Set(endings.flatMap((ending) => plain.map((name) => name + ending)));
-	const stale = names.filter((name) => isCompanion(name) && !copies.has(name));
-	await pMap(stale, (name) => rm(join(path, name)), { concurrency: maxConcurrent });
-	const present = new Set(names);
-	const lacking = plain.filter((name) => endings.some((ending) => !present.has(name + ending)));
-	await mapWithProgress(lacking, `compressing ${folder}`, maxConcurrent, async (name) => {
+	const names = new Set(entries.flatMap((entry) => (entry.isFile() && isOwn(entry.name) ? entry.name : [])));
+	await mapWithProgress(names, `compressing ${folder}`, maxConcurrent, async (name) => {
+		if (isCompanion(name)) {
+			if (!compress || !names.has(plainName(name))) await rm(join(path, name));
+			return;
+		}
+		const missing = compress ? [...codings].filter(([ending]) => !names.has(name + ending)) : [];
+		if (missing.length === 0) return;
 		const bytes = await readFile(join(path, name));
-		for (const [ending, code] of codings)
-			if (!present.has(name + ending)) placeFile(out, join(folder, name + ending), await code(bytes));
+		for (const [ending, code] of missing) placeFile(out, join(folder, name + ending), await code(bytes));
 	});
+}
+
+function plainName(name: string): string {
+	return name.replace(/\.(?:gz|br)$/, "");
 }
 
 export interface BuildOptions {
