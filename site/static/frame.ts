@@ -52,11 +52,16 @@ export function frameHtml(
 	const { t } = textsIn[lang];
 	const name = siteName(site, lang);
 	const home = `${root}${lang}/`;
-	const item = (page: string, query: string, text: string) =>
-		html`<li><a href="${home}${query}" data-page="${page}">${text}</a></li>`;
-	const current = html` aria-current="page"`;
-	const page = (name: Frame["here"], text: string) =>
-		html`<li><a href="${home}${name}/"${name === here && current}>${text}</a></li>`;
+	const menu: [address: string, text: string, view?: string][] = [
+		["", t("layers"), "layers"],
+		["changes/", t("changes")],
+		["health/", t("health")],
+		["?page=draft", t("try-draft"), "draft"],
+	];
+	const items = menu.map(([address, text, view]) => {
+		const isHere = address === `${here}/` && html` aria-current="page"`;
+		return html`<li><a href="${home}${address}"${view && html` data-page="${view}"`}${isHere}>${text}</a></li>\n`;
+	});
 	const language = html`
 <a class="language" href="${other}" hreflang="${otherLang[lang]}" lang="${otherLang[lang]}">${t("other-language")}</a>`;
 	const french = lang === "fr" ? "fr/" : "";
@@ -65,11 +70,7 @@ export function frameHtml(
 <header class="bar"><div class="head">
 ${signatureHtml(assets, root)}<a class="name" href="${home}" data-page="layers">${name}</a>
 <nav aria-label="${t("main-menu")}"><ul class="menu">
-${item("layers", "", t("layers"))}
-${page("changes", t("changes"))}
-${page("health", t("health"))}
-${item("draft", "?page=draft", t("try-draft"))}
-</ul></nav>${other !== null && language}
+${items}</ul></nav>${other !== null && language}
 </div></header>
 <main id="main"${hasTables && html` class="tables"`}${main.attributes}>
 ${main.content}
@@ -93,11 +94,9 @@ function signatureHtml({ signature }: Assets, root: string): Part {
 function operatorHtml(lang: Lang, { contact = "", terms = null }: Partial<SiteSettings>): Part {
 	const { t } = textsIn[lang];
 	const to = contact.includes("://") ? contact : `mailto:${contact}`;
-	const links = [
-		contact && html`<a href="${to}">${t("contact")}</a> `,
-		terms && html`<a href="${terms[lang]}">${t("terms")}</a>`,
-	].filter(Boolean);
-	return links.length > 0 && html`<p>${links}</p>\n`;
+	const contactLink = contact && html`<a href="${to}">${t("contact")}</a> `;
+	const termsLink = terms && html`<a href="${terms[lang]}">${t("terms")}</a>`;
+	return (contactLink || termsLink) && html`<p>${contactLink}${termsLink}</p>\n`;
 }
 
 export function headOf(root: string, assets: Assets, title: string, more: Part): Html {

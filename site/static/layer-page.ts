@@ -73,11 +73,10 @@ export const layerRenderers: Readonly<Record<LayerPage, typeof layerHtml>> = {
 
 function fragments(entry: Entry, lang: Lang, { site }: PageSettings): Html {
 	const { t } = textsIn[lang];
-	const links = fragmentLinks(entry, site.targets, root, (target, fragmentLang) =>
-		t(`target-${fragmentLang}`, target),
-	);
+	const textOf = (target: TargetName, of: Lang) => t(`target-${of}`, target);
+	const links = fragmentLinks(entry, site.targets, root, textOf).map((link) => html`<li>${link}</li>\n`);
 	if (links.length === 0) return html`<p>${t("viewers-cannot-read")}</p>`;
-	return html`<ul class="columns">\n${links.map((link) => html`<li>${link}</li>\n`)}</ul>`;
+	return html`<ul class="columns">\n${links}</ul>`;
 }
 
 /** Only of those that can be read. */
@@ -90,8 +89,9 @@ export function fragmentLinks(
 	const key = encodeURIComponent(smallkey);
 	return targets.flatMap((target) => {
 		const read = langs.filter((lang) => !unread.includes(`${target}/${lang}`));
-		const at = (lang: Lang) => root + targetPath(target, lang, key);
-		return read.map((lang) => html`<a href="${at(lang)}">${textOf(target, lang)}</a>`);
+		return read.map((lang) => {
+			return html`<a href="${root}${targetPath(target, lang, key)}">${textOf(target, lang)}</a>`;
+		});
 	});
 }
 
@@ -103,7 +103,8 @@ function snippetsIn(entry: Entry, lang: Lang, { publicUrl, site }: PageSettings)
 }
 
 /** Open Graph (ogp.me) and a schema.org Dataset (JSON-LD 1.1), among others. */
-function headHtml(entry: Entry, lang: Lang, { publicUrl, site }: PageSettings): Html {
+function headHtml(entry: Entry, lang: Lang, settings: PageSettings): Html {
+	const { publicUrl, site } = settings;
 	const { smallkey, thumbnail } = entry;
 	const at = (pageLang: Lang) => (publicUrl || root) + layerAddress(pageLang, smallkey);
 	const { t, typeText } = textsIn[lang];
@@ -120,21 +121,17 @@ ${langs.map((pageLang) => html`<link rel="alternate" hreflang="${pageLang}" href
 <meta property="og:locale" content="${lang}_CA">
 ${publicUrl && html`<meta property="og:url" content="${at(lang)}">`}
 ${publicUrl && thumbnail && html`<meta property="og:image" content="${publicUrl + thumbnail}">`}
-<script type="application/ld+json">${dataset(entry, lang, words, { publicUrl, name: siteName(site, lang) })}</script>`;
+<script type="application/ld+json">${dataset(entry, lang, words, settings)}</script>`;
 }
 
 /** JSON-LD is a data block, not a script, so the content policy allows it. */
-function dataset(
-	entry: Entry,
-	lang: Lang,
-	description: string,
-	{ publicUrl, name: catalogue }: { publicUrl: string; name: string },
-): Html {
-	const { smallkey, bounds, changed } = entry;
-	const keywords = entry.keywords?.[lang];
+function dataset(entry: Entry, lang: Lang, description: string, { publicUrl, site }: PageSettings): Html {
+	const { smallkey, type, bounds, changed, keywords } = entry;
 	// South, west, north, east (schema.org, GeoShape).
 	const box = bounds && [bounds[1], bounds[0], bounds[3], bounds[2]].join(" ");
-	const name = senderOf(entry, lang);
+	const sender = senderOf(entry, lang);
+	const catalogue = { "@type": "DataCatalog", name: siteName(site, lang), url: `${publicUrl}${lang}/` };
+	// Members that are undefined are left out.
 	return scriptData({
 		"@context": "https://schema.org/",
 		"@type": "Dataset",
@@ -142,21 +139,24 @@ function dataset(
 		description,
 		identifier: smallkey,
 		inLanguage: lang,
-		...(publicUrl && { url: publicUrl + layerAddress(lang, smallkey) }),
-		...(keywords && { keywords }),
-		...(changed && { dateModified: changed.date }),
+		url: publicUrl ? publicUrl + layerAddress(lang, smallkey) : undefined,
+		keywords: keywords?.[lang],
+		dateModified: changed?.date,
 		// The sender registered the layer; its author is unknown.
-		...(name && { sdPublisher: { "@type": "Organization", name } }),
-		...(publicUrl && {
-			includedInDataCatalog: { "@type": "DataCatalog", name: catalogue, url: `${publicUrl}${lang}/` },
-		}),
-		...(box && { spatialCoverage: { "@type": "Place", geo: { "@type": "GeoShape", box } } }),
-		distribution: { "@type": "DataDownload", ...formatOf(entry), contentUrl: addressOf(entry, lang) },
+		sdPublisher: sender ? { "@type": "Organization", name: sender } : undefined,
+		includedInDataCatalog: publicUrl ? catalogue : undefined,
+		spatialCoverage: box && { "@type": "Place", geo: { "@type": "GeoShape", box } },
+		distribution: {
+			"@type": "DataDownload",
+			encodingFormat: mediaTypes[type] ?? "application/json",
+			contentUrl: addressOf(entry, lang),
+		},
 	});
 }
 
-/** A media type that is registered or in common use. */
-function formatOf({ type }: Entry): { encodingFormat: string } {
-	if (type === "wms" || type === "ogcWms") return { encodingFormat: "application/vnd.ogc.wms_xml" };
-	return { encodingFormat: type === "ogcWmts" ? "application/xml" : "application/json" };
-}
+/** That are registered or in common use. */
+const mediaTypes: Readonly<Record<string, string>> = {
+	wms: "application/vnd.ogc.wms_xml",
+	ogcWms: "application/vnd.ogc.wms_xml",
+	ogcWmts: "application/xml",
+};
