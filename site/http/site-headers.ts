@@ -38,7 +38,6 @@ export function documentHeaders(isSecure: boolean, mayBeFramed = false): Record<
 const immutable = "public, max-age=31536000, immutable";
 
 interface SiteGroup {
-	name: "assets" | "chunks" | "manifest" | "machines" | "pages" | "embeds" | "settings";
 	/** As in Cloudflare's rules: `*` matches anything. A file matches at most one path. */
 	paths: readonly string[];
 	headers: Readonly<Record<string, string>>;
@@ -47,20 +46,11 @@ interface SiteGroup {
 /** On every engine; pages are served over https. */
 export const siteGroups: readonly SiteGroup[] = [
 	// The names of assets and chunks contain a hash of their content.
-	{ name: "assets", paths: ["/assets/*"], headers: { "Cache-Control": immutable, ...nosniff } },
-	{
-		name: "chunks",
-		paths: [`/${chunksFolder}/*`],
-		headers: { ...machineHeaders, "Cache-Control": immutable },
-	},
+	{ paths: ["/assets/*"], headers: { "Cache-Control": immutable, ...nosniff } },
+	{ paths: [`/${chunksFolder}/*`], headers: { ...machineHeaders, "Cache-Control": immutable } },
 	// Clients revalidate the manifest at each use, so that no removed layer is shown.
+	{ paths: [`/${manifestPath}`], headers: { ...machineHeaders, "Cache-Control": "no-cache" } },
 	{
-		name: "manifest",
-		paths: [`/${manifestPath}`],
-		headers: { ...machineHeaders, "Cache-Control": "no-cache" },
-	},
-	{
-		name: "machines",
 		paths: [
 			...["/index/health.json", "/changes/*", "/schemas/*.json", "/records/*", "/publisher/*"],
 			...["/sitemap/*", "/sitemap.xml", "/robots.txt", ...langs.map((lang) => `/${openSearchFile(lang)}`)],
@@ -68,24 +58,18 @@ export const siteGroups: readonly SiteGroup[] = [
 		headers: machineHeaders,
 	},
 	{
-		name: "pages",
 		paths: [
-			...["/index.html", ...langs.map((lang) => `/${lang}/index.html`)],
-			...langs.flatMap((lang) => ["layer", ...listPageNames].map((folder) => `/${lang}/${folder}/*`)),
-			...["/list/*", "/guide/*", "/schemas/index.html"],
+			...["/index.html", "/list/*", "/guide/*", "/schemas/index.html"],
+			...langs.flatMap((lang) =>
+				["index.html", "layer/*", ...listPageNames.map((name) => `${name}/*`)].map(
+					(path) => `/${lang}/${path}`,
+				),
+			),
 		],
 		headers: documentHeaders(true),
 	},
-	{
-		name: "embeds",
-		paths: langs.map((lang) => `/${lang}/embed/*`),
-		headers: documentHeaders(true, true),
-	},
-	{
-		name: "settings",
-		paths: ["/site.json", `/${pageSettingsPath}`],
-		headers: { "Cache-Control": "no-cache", ...nosniff },
-	},
+	{ paths: langs.map((lang) => `/${lang}/embed/*`), headers: documentHeaders(true, true) },
+	{ paths: ["/site.json", `/${pageSettingsPath}`], headers: { "Cache-Control": "no-cache", ...nosniff } },
 ];
 
 /** The path of a folder stands for its `index.html`, too. */
