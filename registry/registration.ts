@@ -10,7 +10,7 @@ import {
 import { parseJson } from "./json.ts";
 import { registration1, registration2 } from "./schemas/registration.ts";
 import { validateRegistration1, validateRegistration2 } from "./schemas/validate-documents.ts";
-import { isOtherFile, type Lang, langs } from "./smallkey.ts";
+import { isOtherFile, type Lang, langs, otherLang } from "./smallkey.ts";
 import {
 	listProblems,
 	type Problem,
@@ -170,7 +170,7 @@ export function warningsOf(registration: Registration): Problem[] {
 	const isSame = shownLayersOf(registration, "en") === shownLayersOf(registration, "fr");
 	return [
 		...addressesOf(registration).flatMap(addressWarnings),
-		...langs.flatMap((lang) => memberWarnings(registration, lang)),
+		...langs.flatMap((lang) => [...nameWarnings(registration, lang), ...kindWarnings(registration, lang)]),
 		...(isSame ? [problemAt("/fr/service_url", "same-service")] : []),
 	];
 }
@@ -181,12 +181,8 @@ function addressWarnings({ address, type, path }: ReturnType<typeof addressesOf>
 	return Array.from(oddities(address, new URL(address), type), (text) => ({ ...text, place }));
 }
 
-function memberWarnings(registration: Registration, lang: Lang): Problem[] {
-	return [...nameWarnings(registration, lang), ...kindWarnings(registration, lang)];
-}
-
 function nameWarnings(registration: Registration, lang: Lang): Problem[] {
-	const other = lang === "en" ? "fr" : "en";
+	const other = otherLang[lang];
 	if (registration[lang].service_name || !registration[other].service_name) return [];
 	return [problemAt(`/${lang}/service_name`, "name-of-other", other)];
 }

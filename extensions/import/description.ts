@@ -8,6 +8,7 @@ import {
 import { defaultMapWkid, type Extent, genericImage } from "../../registry/generic.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
+import { maxSnapshotFeatures, snapshotGeometries } from "../../registry/targets/v0.9.ts";
 import { escapeMarkup } from "../../registry/untrusted-text.ts";
 import { projectExtent } from "../../site/service/boxes.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "./compare/differences.ts";
@@ -99,10 +100,6 @@ function cleanAddress(value: unknown): unknown {
 	return value.trim().toWellFormed().replace(notOfUris, encodeURIComponent);
 }
 
-/** For layers of these geometries, with up to this number of features, the older service set the mode `snapshot`. */
-const pointGeometries = new Set(["", "esriGeometryPoint", "esriGeometryMultipoint", "esriGeometryEnvelope"]);
-const maxSnapshotFeatures = 2000;
-
 /**
  * Describes a feature layer as its stored node does. A node has no field types, so fields become strings unless a column
  * sorts as numbers; the first harvest corrects that.
@@ -129,9 +126,10 @@ export function describeNode(
 	};
 }
 
-/** Whether the older service set a node's `mode` itself, from the number of features. */
-export function isCountedMode(node: Json): boolean {
-	return node.mode === "snapshot" && pointGeometries.has(textOf(node.geometryType));
+/** Whether the older service set a node's `mode` itself, from the number of features, as v0.9 does. */
+export function isCountedMode({ mode, geometryType }: Json): boolean {
+	const geometry = textOf(geometryType);
+	return mode === "snapshot" && (geometry === "" || snapshotGeometries.has(geometry));
 }
 
 function scaleOf(value: unknown): number {

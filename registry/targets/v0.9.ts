@@ -102,8 +102,12 @@ function drawn({ image, label }: Drawing): object {
 }
 
 /** Loaded whole where small; all other layers are loaded as the map moves. */
-const snapshotGeometries = new Set(["esriGeometryPoint", "esriGeometryMultipoint", "esriGeometryEnvelope"]);
-const maxSnapshotFeatures = 2000;
+export const snapshotGeometries: ReadonlySet<string> = new Set([
+	"esriGeometryPoint",
+	"esriGeometryMultipoint",
+	"esriGeometryEnvelope",
+]);
+export const maxSnapshotFeatures = 2000;
 
 function modeOf({ count, geometry_type }: LayerFacts["service"]): "snapshot" | undefined {
 	const isSmall = count !== null && count <= maxSnapshotFeatures;

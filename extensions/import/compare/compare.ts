@@ -178,8 +178,8 @@ async function readSmallkeys(path: string | undefined, dataDir: string, warn: (l
 		const repository = repositoryPath(dataDir);
 		if (!existsSync(repository))
 			throw new Error(`--keys: is needed: there is no repository at ${repository}`);
-		const names = (await listTree(repository, servedRef, "layers")).map(({ path }) => parseLayerPath(path));
-		return names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : []));
+		const files = await listTree(repository, servedRef, "layers");
+		return [...new Set(files.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []))];
 	}
 	const bytes = await readDumpFile(path);
 	if (!/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) return readKeys(path, warn);
