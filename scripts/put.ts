@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Environment, type Io, Variables } from "../api/configuration.ts";
-import { askService, errorsOf, type ServiceAnswer } from "../api/service/github.ts";
+import { askService, errorsOf } from "../api/service/github.ts";
 import { type Configuration, readConfiguration, withoutStore } from "../api/service/settings.ts";
 import { draftAddress } from "../registry/draft.ts";
 import { judgeChange } from "../registry/judge.ts";
@@ -27,51 +27,39 @@ import { createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
 const timeoutMs = 15_000;
 const pauseMs = 500;
 
-interface LayerPlace {
-	url: string;
-	smallkey: string;
-}
-
-async function ask({ url, smallkey }: LayerPlace): Promise<LayerStatus | ServiceAnswer> {
-	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
-	const answer = await askService(address, timeoutMs);
-	if (!answer.ok) return answer;
-	const value = tryJson(answer.text) as Partial<LayerStatus> | null;
-	if (value?.harvest && value.health) return value as LayerStatus;
-	throw new Error(`${address}: its answer is not the status of a layer`);
-}
-
 /**
  * @param maxSeconds waits as long for the end of the layer's harvest
  * @returns exit code: 1 if the layer is not registered, or no service answered its harvest; 2 if the harvest
  * has not ended in time
  */
-export async function printStatus(place: LayerPlace, io: Io, maxSeconds?: number): Promise<number> {
+export async function printStatus(
+	{ url, smallkey }: { url: string; smallkey: string },
+	io: Io,
+	maxSeconds?: number,
+): Promise<number> {
+	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
 	const until = performance.now() + (maxSeconds ?? 0) * 1_000;
-	const stateOf = (answer: LayerStatus | ServiceAnswer) =>
-		"harvest" in answer ? answer.harvest.state : null;
-	let answer = await ask(place);
-	if (maxSeconds === undefined) return printAnswer(place, answer, io);
-	if (stateOf(answer) === "waiting") io.warn("Waiting until its services are asked");
-	while (stateOf(answer) === "waiting" && performance.now() <= until) {
-		await sleep(pauseMs);
-		answer = await ask(place);
+	for (let isFirst = true; ; isFirst = false) {
+		const answer = await askService(address, timeoutMs);
+		if (!answer.ok) {
+			io.warn(`${answer.status} from ${url}`);
+			for (const error of errorsOf(answer)) io.warn(plain(error));
+			return answer.status === 404 || answer.status === 400 ? exitCodes.wrong : exitCodes.unable;
+		}
+		const status = tryJson(answer.text) as LayerStatus | null;
+		if (!status?.harvest || !status.health)
+			throw new Error(`${address}: its answer is not the status of a layer`);
+		const state = maxSeconds === undefined ? null : status.harvest.state;
+		if (state === "waiting" && performance.now() <= until) {
+			if (isFirst) io.warn("Waiting until its services are asked");
+			await sleep(pauseMs);
+			continue;
+		}
+		for (const line of statusLines(status)) io.print(plain(line));
+		if (state !== "waiting") return state === "failed" ? exitCodes.wrong : exitCodes.done;
+		io.warn(`The harvest still waits after ${maxSeconds} s: npx fragment-publisher status ${smallkey}`);
+		return exitCodes.unable;
 	}
-	const code = printAnswer(place, answer, io);
-	const state = stateOf(answer);
-	if (state !== "waiting") return state === "failed" ? exitCodes.wrong : code;
-	io.warn(`The harvest still waits after ${maxSeconds} s: npx fragment-publisher status ${place.smallkey}`);
-	return exitCodes.unable;
-}
-
-function printAnswer({ url }: LayerPlace, answer: LayerStatus | ServiceAnswer, io: Io): number {
-	if ("harvest" in answer) {
-		for (const line of statusLines(answer)) io.print(plain(line));
-		return exitCodes.done;
-	}
-	io.warn(`${answer.status} from ${url}`);
-	for (const error of errorsOf(answer)) io.warn(plain(error));
-	return answer.status === 404 || answer.status === 400 ? exitCodes.wrong : exitCodes.unable;
 }
 
 function statusLines(status: LayerStatus): string[] {
