@@ -7,11 +7,12 @@ import { type Lang, langs } from "../registry/smallkey.ts";
 import {
 	type Fragment,
 	type FragmentSettings,
+	layerFacts,
 	mapServerTypes,
 	type ReadFragment,
 	type TargetName,
 } from "../registry/targets/facts.ts";
-import { renderLayer, targetNames, targetOf, targetPath } from "../registry/targets/table.ts";
+import { renderAt, targetNames, targetOf, targetPath } from "../registry/targets/table.ts";
 import { codeStamp } from "../store/files/version.ts";
 
 /** What a layer, and each of its fragments, takes beside its bytes: row `memory` of `npm run bench`. */
@@ -130,10 +131,8 @@ const encoder = new TextEncoder();
 export function renderFragments(layer: CheckedLayer, settings: FragmentSettings): RenderedLayer {
 	const { smallkey, registration, description } = layer;
 	const { targets = targetNames } = settings;
-	const [english = [], french = []] = langs.map((lang) =>
-		renderLayer(targets, lang, smallkey, registration, description, settings),
-	);
-	const texts = targets.flatMap((_, index) => [english[index], french[index]]);
+	const facts = langs.map((lang) => layerFacts(lang, smallkey, registration, description, settings));
+	const texts = targets.flatMap((target) => facts.map((layer) => renderAt(target, layer)));
 	const fragments = texts.map((text) => (text ? encoder.encode(text) : null));
 	return { fragments, rank: description ? drawingRank(description) : middleRank };
 }

@@ -8,7 +8,8 @@ import { judgeChange } from "../registry/judge.ts";
 import { warningsOf } from "../registry/registration.ts";
 import type { LayerStatus } from "../registry/schemas/answers.ts";
 import { langs, layerPath, parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
-import { renderLayer, targetPath } from "../registry/targets/table.ts";
+import { layerFacts } from "../registry/targets/facts.ts";
+import { renderAt, targetPath } from "../registry/targets/table.ts";
 import { textsOf } from "../registry/texts.ts";
 import { plain, tryJson } from "../registry/untrusted-text.ts";
 import { utf8Of } from "../store/files/files.ts";
@@ -120,12 +121,11 @@ function printPreview(
 	if (!registration || wrong.length > 0) return exitCodes.wrong;
 	for (const warning of textsOf(warningsOf(registration))) io.warn(plain(`warning: ${file}: ${warning}`));
 	for (const lang of langs) {
-		const texts = renderLayer(configuration.targets, lang, smallkey, registration, null, configuration);
-		for (const [index, target] of configuration.targets.entries()) {
-			const text = texts[index] ?? null;
+		const layer = layerFacts(lang, smallkey, registration, null, configuration);
+		for (const target of configuration.targets) {
+			const text = renderAt(target, layer);
 			io.print(`/${targetPath(target, lang, smallkey)}`);
-			const shown = text && JSON.stringify(JSON.parse(text), null, 2);
-			io.print(shown ?? "(cannot be expressed there)");
+			io.print(text === null ? "(cannot be expressed there)" : JSON.stringify(JSON.parse(text), null, 2));
 		}
 	}
 	return exitCodes.done;

@@ -1,4 +1,3 @@
-import type { Description } from "../description.ts";
 import { isVersion2, type Registration } from "../registration.ts";
 import { type Lang, langs } from "../smallkey.ts";
 import { type Problem, problemAt, textOf } from "../texts.ts";
@@ -48,22 +47,6 @@ export function renderAt(name: TargetName, layer: LayerFacts): string | null {
 	const render = renders[targets.indexOf(targetOf(name))] as Render;
 	const fragment = render(layer);
 	return fragment && JSON.stringify(fragment);
-}
-
-/**
- * `description` is used for a language only while its `service_url` is the registered one; null: the generic
- * form.
- */
-export function renderLayer(
-	names: readonly TargetName[],
-	lang: Lang,
-	smallkey: string,
-	registration: Registration,
-	description: Description | null,
-	settings: FragmentSettings,
-): (string | null)[] {
-	const layer = layerFacts(lang, smallkey, registration, description, settings);
-	return names.map((name) => renderAt(name, layer));
 }
 
 /** Before the first harvest, with a warning for each target that cannot express the layer. */

@@ -2,7 +2,8 @@ import { html, type TemplateResult } from "lit-html";
 import { sign } from "../../api/senders.ts";
 import { parseRegistration, type Registration, warningsOf } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { renderLayer } from "../../registry/targets/table.ts";
+import { layerFacts } from "../../registry/targets/facts.ts";
+import { renderAt } from "../../registry/targets/table.ts";
 import { type Problem, textIn } from "../../registry/texts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { type Content, copyBox, copyButton } from "../page/dom.ts";
@@ -132,11 +133,9 @@ export function verdict(
 }
 
 export function draftFragments(registration: Registration, smallkey: string) {
-	const { targets } = settings;
-	const render = (lang: Lang) => renderLayer(targets, lang, smallkey, registration, null, settings);
-	const rendered = { en: render("en"), fr: render("fr") };
-	return targets.flatMap((target, at) =>
-		langs.map((lang) => ({ target, lang, text: rendered[lang][at] ?? null })),
+	const facts = langs.map((lang) => layerFacts(lang, smallkey, registration, null, settings));
+	return settings.targets.flatMap((target) =>
+		facts.map((layer) => ({ target, lang: layer.lang, text: renderAt(target, layer) })),
 	);
 }
 

@@ -10,8 +10,13 @@ import { drawingRank, middleRank } from "../../registry/description.ts";
 import { judgeChange, namesOf } from "../../registry/judge.ts";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
-import type { Fragment, ReadFragment, TargetName } from "../../registry/targets/facts.ts";
-import { renderLayer, targetNames, targetPath, targets } from "../../registry/targets/table.ts";
+import {
+	type Fragment,
+	layerFacts,
+	type ReadFragment,
+	type TargetName,
+} from "../../registry/targets/facts.ts";
+import { renderAt, targetNames, targetPath, targets } from "../../registry/targets/table.ts";
 import { etagOf } from "../../store/hashes.ts";
 import { memoryStore } from "../../store/memory.ts";
 import type { Edit } from "../../store/store.ts";
@@ -150,9 +155,8 @@ export class Handlers extends Requests {
 		});
 		const layer = judgeChange(namesOf(files), files, "stored").layers.get(smallkey);
 		const { settings } = this.context;
-		const [json] = layer
-			? renderLayer([target], lang, smallkey, layer.registration, layer.description, settings)
-			: [];
+		const json =
+			layer && renderAt(target, layerFacts(lang, smallkey, layer.registration, layer.description, settings));
 		const body = json ? new TextEncoder().encode(json) : null;
 		const rank = layer?.description ? drawingRank(layer.description) : middleRank;
 		const fragment = body && { body, etag: etagOf(body), rank };

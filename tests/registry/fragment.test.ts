@@ -3,20 +3,20 @@ import { type Description, parseDescription } from "../../registry/description.t
 import { mapWkids, wmsImage } from "../../registry/generic.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { renderLayer, targetNames } from "../../registry/targets/table.ts";
+import { layerFacts } from "../../registry/targets/facts.ts";
+import { renderAt, targetNames } from "../../registry/targets/table.ts";
 import { projectExtent } from "../../site/service/boxes.ts";
 import { test } from "../helpers/suite.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { assertAccepted, featureAt, nodeOf } from "../viewer/viewer.ts";
 import { describedAt } from "./targets/samples.ts";
 
-type LayerArguments = Parameters<typeof renderLayer> extends [unknown, ...infer Rest] ? Rest : never;
 const settings = { metadataUrl: "", catalogueUrl: "" };
 
-function renderFragment(...layer: LayerArguments): string {
-	const texts = renderLayer(targetNames, ...layer);
-	for (const [index, name] of targetNames.entries()) assertAcceptedAt(name, texts[index] as string);
-	return texts[0] as string;
+function renderFragment(...layer: Parameters<typeof layerFacts>): string {
+	const facts = layerFacts(...layer);
+	for (const name of targetNames) assertAcceptedAt(name, renderAt(name, facts) as string);
+	return renderAt("v0.9", facts) as string;
 }
 
 function nodeIn(layer: Registration, given: Description | null = null, more = {}, lang: Lang = "en") {

@@ -3,7 +3,8 @@ import * as assert from "uvu/assert";
 import type { Registration } from "../../registry/registration.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { renderLayer, targetNames } from "../../registry/targets/table.ts";
+import { layerFacts } from "../../registry/targets/facts.ts";
+import { renderAt, targetNames } from "../../registry/targets/table.ts";
 import { escapeMarkup } from "../../registry/untrusted-text.ts";
 import { contentOf, entryOf, entry as entrySchema } from "../../site/data/entry.ts";
 import { escapeHtml } from "../../site/static/html.ts";
@@ -99,9 +100,9 @@ for (const kind of kinds)
 		const entry = entryOf(contentOf(layer, settings), {}, new Map());
 		assert.ok(ajv.validate(entrySchema, entry), ajv.errorsText());
 		for (const lang of langs) {
-			const rendered = renderLayer(targetNames, lang, "key", registration, null, settings);
-			for (const [index, target] of targetNames.entries()) {
-				const text = rendered[index] ?? null;
+			const facts = layerFacts(lang, "key", registration, null, settings);
+			for (const target of targetNames) {
+				const text = renderAt(target, facts);
 				if (text === null) continue;
 				assertAcceptedAt(target, text);
 				assert.not.match(text, /<b>/, target);

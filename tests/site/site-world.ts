@@ -3,7 +3,8 @@ import type { Description, Renderer } from "../../registry/description.ts";
 import type { Sickness } from "../../registry/health.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { renderLayer, targetNames, targetPath } from "../../registry/targets/table.ts";
+import { layerFacts } from "../../registry/targets/facts.ts";
+import { renderAt, targetNames, targetPath } from "../../registry/targets/table.ts";
 import type { Entry } from "../../site/data/entries.ts";
 import { contentOf, entryOf } from "../../site/data/entry.ts";
 import { readGuidePages, renderGuide } from "../../site/data/guide/guide.ts";
@@ -84,9 +85,9 @@ export class SiteWorld implements AsyncDisposable {
 	#addLayer({ smallkey, registration, health, sender, more, ...rest }: TestLayer): Entry {
 		const { description = null } = rest;
 		for (const lang of langs) {
-			const rendered = renderLayer(targetNames, lang, smallkey, registration, description, settings);
-			for (const [at, target] of targetNames.entries()) {
-				const text = rendered[at] ?? null;
+			const facts = layerFacts(lang, smallkey, registration, description, settings);
+			for (const target of targetNames) {
+				const text = renderAt(target, facts);
 				if (text !== null) this.files.set(targetPath(target, lang, smallkey), text);
 			}
 		}
