@@ -20,8 +20,14 @@ import { renderV2, v2 } from "./v2.ts";
  */
 export const targets: readonly Target[] = [v09, v1, v2, ramp4, terria];
 
-/** In the order of `targets`, from which bundles that only read leave it out. */
-const renders: readonly Render[] = [renderV09, renderV1, renderV2, renderRamp4, renderTerria];
+/** Apart from `targets`, so that bundles that only read leave it out. */
+const renders: Readonly<Record<TargetName, Render>> = {
+	"v0.9": renderV09,
+	v1: renderV1,
+	v2: renderV2,
+	ramp4: renderRamp4,
+	terria: renderTerria,
+};
 
 export const targetNames: readonly TargetName[] = targets.map(({ name }) => name);
 
@@ -44,8 +50,7 @@ export function targetPath(name: TargetName, lang: Lang, smallkey: string): stri
 }
 
 export function renderAt(name: TargetName, layer: LayerFacts): string | null {
-	const render = renders[targets.indexOf(targetOf(name))] as Render;
-	const fragment = render(layer);
+	const fragment = (renders[name] as Render)(layer);
 	return fragment && JSON.stringify(fragment);
 }
 
