@@ -1,31 +1,33 @@
 import { genericImage } from "../../registry/generic.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
+import { tryJson } from "../../registry/untrusted-text.ts";
 
 export interface LayerSymbol {
 	imageUrl: string;
 	label: string;
 }
 
+interface OtherSymbol {
+	defaultImageUrl?: string;
+	label?: string;
+}
+
 /** In the form of fragments for RAMP 4.0 to 5.5. */
 export type Symbology =
 	| ({ type: "simple" } & LayerSymbol)
-	| {
+	| ({
 			type: "uniqueValue";
 			field1: string;
 			field2?: string;
 			field3?: string;
 			valueMaps: (LayerSymbol & { value: string | number | null })[];
-			defaultImageUrl?: string;
-			label?: string;
-	  }
-	| {
+	  } & OtherSymbol)
+	| ({
 			type: "classBreaks";
 			field: string;
 			minValue: number;
 			rangeMaps: (LayerSymbol & { maxValue: number })[];
-			defaultImageUrl?: string;
-			label?: string;
-	  };
+	  } & OtherSymbol);
 
 /** xmin, ymin, xmax, ymax in the map's spatial reference. */
 export type Box = [number, number, number, number];
@@ -56,29 +58,33 @@ export function drawnScale({ minScale, maxScale }: Drawable, scale: number): num
 	return maxScale !== 0 && scale < maxScale ? maxScale * 1.01 : scale;
 }
 
-type Node = Record<string, unknown>;
-
-function parseFragment(target: TargetName, text: string): Drawable | null {
-	try {
-		const { layers } = JSON.parse(text) as { layers: { wms?: Node[]; feature?: Node[] } & Node[] };
-		const [node] = target === "v2" ? layers : [];
-		if (node) return fromNode(node, kinds.get(node.layerType) ?? "none");
-		const [pictures] = layers.wms ?? [];
-		if (pictures) return fromNode(pictures, "wms");
-		const [features] = layers.feature ?? [];
-		return features ? fromNode(features, "features") : null;
-	} catch {
-		return null;
-	}
+/** A layer in a fragment of v0.9, v1 or v2. */
+interface Node extends Partial<Drawable> {
+	layerType?: string;
+	displayName?: string;
+	name?: string;
+	layerName?: string;
+	layerEntries?: { index?: number; id?: string }[];
+	featureInfo?: { mimeType?: string };
+	featureInfoMimeType?: string;
+	aliasMap?: Record<string, string>;
+	layerExtent?: { xmin: number; ymin: number; xmax: number; ymax: number };
 }
 
-/**
- * The targets whose fragments say how a layer is drawn, the most detailed first. Those of v1 are as those of
- * v0.9.
- */
+function parseFragment(target: TargetName, text: string): Drawable | null {
+	const { layers } = (tryJson(text) ?? {}) as { layers?: { wms?: Node[]; feature?: Node[] } & Node[] };
+	const [node] = (target === "v2" && layers) || [];
+	if (node) return fromNode(node, kinds.get(node.layerType) ?? "none");
+	const [pictures] = layers?.wms ?? [];
+	if (pictures) return fromNode(pictures, "wms");
+	const [features] = layers?.feature ?? [];
+	return features ? fromNode(features, "features") : null;
+}
+
+/** The targets whose fragments say how a layer is drawn, the most detailed first. Those of v1 are as those of v0.9. */
 export function drawnTargets(targets: readonly TargetName[]): TargetName[] {
-	const detailed = targets.find((name) => name === "v0.9") ?? targets.find((name) => name === "v1");
-	return [detailed, targets.find((name) => name === "v2")].filter((name) => name !== undefined);
+	const detailed = targets.includes("v0.9") ? "v0.9" : "v1";
+	return [detailed, "v2"].filter((name) => targets.includes(name));
 }
 
 /** @param fragments of `drawnTargets` @returns null if no fragment is valid */
@@ -95,14 +101,6 @@ export function drawableOf(
 		: null;
 }
 
-function text(value: unknown): string {
-	return typeof value === "string" ? value : "";
-}
-
-function number(value: unknown): number {
-	return typeof value === "number" && Number.isFinite(value) ? value : 0;
-}
-
 /** Accepts `…/MapServer/<n>`; its groups are the service and the layer's number. */
 const mapServerLayer = /^([^?#]*\/MapServer)\/(\d{1,9})(?=[?#]|$)/i;
 
@@ -116,30 +114,29 @@ const kinds: ReadonlyMap<unknown, Drawable["kind"]> = new Map([
 ]);
 
 function fromNode(node: Node, kind: Drawable["kind"]): Drawable {
-	const entries = (node.layerEntries ?? [{ id: node.layerName }]) as Node[];
-	const { mimeType = node.featureInfoMimeType } = (node.featureInfo ?? {}) as Node;
-	const [infoType = ""] = text(mimeType).split(";");
-	const { xmin, ymin, xmax, ymax } = (node.layerExtent ?? {}) as Node;
-	const box = [number(xmin), number(ymin), number(xmax), number(ymax)] satisfies Box;
-	const symbology = (node.symbology ?? null) as Symbology | null;
+	const { url = "", symbology = null, nameField = "", minScale = 0, maxScale = 0 } = node;
+	const { metadataUrl = "", catalogueUrl = "", aliasMap: aliases = {} } = node;
+	const layerEntries: Node["layerEntries"] = node.layerEntries ?? [{ id: node.layerName }];
+	const { mimeType = node.featureInfoMimeType ?? "" } = node.featureInfo ?? {};
+	const { xmin = 0, ymin = 0, xmax = 0, ymax = 0 } = node.layerExtent ?? {};
 	const drawable: Drawable = {
 		kind,
-		title: text(node.displayName ?? node.name),
-		url: text(node.url),
-		entries: entries.flatMap(({ index, id }) => (index ?? id ?? []) as string | number),
-		nameField: text(node.nameField),
-		aliases: (node.aliasMap ?? {}) as Record<string, string>,
+		title: node.displayName ?? node.name ?? "",
+		url,
+		entries: layerEntries.flatMap(({ index, id }) => index ?? id ?? []),
+		nameField,
+		aliases,
 		symbology,
-		extent: box[0] < box[2] && box[1] < box[3] ? box : null,
-		minScale: number(node.minScale),
-		maxScale: number(node.maxScale),
-		infoType,
-		metadataUrl: text(node.metadataUrl),
-		catalogueUrl: text(node.catalogueUrl),
+		extent: xmin < xmax && ymin < ymax ? [xmin, ymin, xmax, ymax] : null,
+		minScale,
+		maxScale,
+		infoType: mimeType.replace(/;.*/, ""),
+		metadataUrl,
+		catalogueUrl,
 	};
 	// Without harvested symbols, a map service draws the layer with its own.
 	const isGeneric = symbology?.type === "simple" && symbology.imageUrl === genericImage;
-	const [, url, layer] = mapServerLayer.exec(drawable.url) ?? [];
-	if (kind !== "features" || url === undefined || !(symbology === null || isGeneric)) return drawable;
-	return { ...drawable, kind: "dynamic", url, entries: [Number(layer)] };
+	const [, service, layer] = mapServerLayer.exec(url) ?? [];
+	if (kind !== "features" || service === undefined || !(symbology === null || isGeneric)) return drawable;
+	return { ...drawable, kind: "dynamic", url: service, entries: [Number(layer)] };
 }

@@ -9,6 +9,7 @@ import Icon from "ol/style/Icon.js";
 import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
 import { settings, t } from "../page/page.ts";
+import { documentAddress } from "../service/arcgis.ts";
 import type { Box, Drawable, LayerSymbol, Symbology } from "./drawable.ts";
 import { askJson } from "./service-request.ts";
 
@@ -35,10 +36,7 @@ export async function readFeatures(url: string, box: Box, resolution: number, si
 
 /** The query that RAMP sends when the map moves, simplified to a pixel. */
 function queryAddress(url: string, box: Box, resolution: number): string {
-	const address = new URL(url);
-	address.pathname = `${address.pathname.replace(/(?<!\/)\/+$/, "")}/query`;
-	const parameters: Record<string, string> = {
-		f: "json",
+	return documentAddress(url, "/query", {
 		where: "1=1",
 		geometry: box.map(Math.round).join(","),
 		geometryType: "esriGeometryEnvelope",
@@ -49,9 +47,7 @@ function queryAddress(url: string, box: Box, resolution: number): string {
 		returnGeometry: "true",
 		maxAllowableOffset: String(resolution),
 		resultRecordCount: String(maxFeatures),
-	};
-	for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
-	return address.href;
+	});
 }
 
 const format = new EsriJSON();

@@ -5,7 +5,7 @@ import LayerGroup from "ol/layer/Group.js";
 import type { CauseCode } from "../../registry/health.ts";
 import type { Content } from "../page/dom.ts";
 import { plural, settings, t } from "../page/page.ts";
-import type { PictureFacts } from "../service/picture.ts";
+import { type PictureFacts, pixelMetres } from "../service/picture.ts";
 import {
 	type BaseMap,
 	canadaBox,
@@ -20,15 +20,7 @@ import type { Features } from "./features.ts";
 import { featureInfo, legendPicture, type Pictures, pictureInfo, pictureLayer } from "./pictures.ts";
 import { blockedReason, ServiceFailed, timeoutMs } from "./service-request.ts";
 
-/** OGC's size of a pixel for scale denominators: 0.28 mm. */
-const pixelMetres = 0.000_28;
-
-const nothingYet = {
-	status: "",
-	isBad: false,
-	help: "" as Content,
-	legend: "" as Content,
-};
+const nothingYet = { status: "", isBad: false, help: "" as Content, legend: "" as Content };
 
 export class LayerMap {
 	readonly #target: HTMLElement;
@@ -90,8 +82,12 @@ export class LayerMap {
 	}
 
 	#fail({ message, detail, ...failure }: ServiceFailed, code: CauseCode = failure.code): void {
-		const retryButton = helpButton(t("draw-again"), () => this.#retry());
-		this.#setStatus(message, code, retryButton, detail);
+		this.#setStatus(
+			message,
+			code,
+			helpButton(t("draw-again"), () => this.#retry()),
+			detail,
+		);
 	}
 
 	#retry(): void {
@@ -185,22 +181,20 @@ export class LayerMap {
 		this.#requested = String(box);
 		const resolution = this.#base.view.getResolution() ?? 1;
 		const scale = drawnScale(this.drawable, resolution / pixelMetres);
-		if (scale !== resolution / pixelMetres) {
-			const help = helpButton(t("zoom-to-drawn"), () => {
-				this.#base.view.setResolution(scale * pixelMetres);
-				this.#target.focus();
-			});
-			return this.#setStatus(t("other-scales"), "other-scales", help);
-		}
+		const zoom = () => {
+			this.#base.view.setResolution(scale * pixelMetres);
+			this.#target.focus();
+		};
+		if (scale !== resolution / pixelMetres)
+			return this.#setStatus(t("other-scales"), "other-scales", helpButton(t("zoom-to-drawn"), zoom));
 		this.#setStatus(t("drawing"));
 		try {
 			const { readFeatures } = await import("./features.ts");
-			const read = readFeatures(this.drawable.url, box, resolution, signal);
-			const { features, hasMore } = await read;
+			const { features, hasMore } = await readFeatures(this.drawable.url, box, resolution, signal);
+			const { length } = features;
 			layer.getSource()?.clear(true);
 			layer.getSource()?.addFeatures(features);
-			this.#target.dataset.features = String(features.length);
-			const { length } = features;
+			this.#target.dataset.features = String(length);
 			if (length === 0) return this.#setStatus(t("nothing-in-view"));
 			this.#setStatus(hasMore ? t("some-features-drawn", length) : plural(length, "features-drawn"));
 		} catch (error) {

@@ -24,11 +24,8 @@ export function openOverview(
 	moved: (view: Box) => void,
 	signal: AbortSignal,
 ): Overview {
-	const label = t("map-of-canada");
-	render(
-		mapFrame("map small", label, (steps) => base.zoom(steps), null),
-		place,
-	);
+	const frame = mapFrame("map small", t("map-of-canada"), (steps) => base.zoom(steps), null);
+	render(frame, place);
 	const base = openBaseMap(place.querySelector(".map") as HTMLElement, signal);
 	const shown = () => base.shown().map(Math.round) as Box;
 	/** It is larger than the view in the address if its shape differs. */
@@ -47,13 +44,11 @@ export function openOverview(
 		moved(box);
 	});
 	const source = new VectorSource();
-	base.map.addLayer(new VectorLayer({ source, style: extentStyle() }));
+	base.map.addLayer(new VectorLayer({ source, style }));
 	const list = (layers: readonly Entry[]) => {
-		const different = new Map(
-			layers.flatMap(({ bounds }) => (bounds ? [[bounds.join(), bounds] as const] : [])),
-		);
+		const different = new Map(layers.map(({ bounds }) => [bounds?.join(), bounds]));
 		const features = [...different.values()].flatMap((bounds) => {
-			const ring = ringOf(bounds);
+			const ring = bounds && ringOf(bounds);
 			return ring ? [new Feature(new Polygon([ring]))] : [];
 		});
 		source.clear(true);
@@ -71,20 +66,20 @@ function ringOf([west, south, east, north]: Bounds): number[][] | null {
 	const shares = Array.from({ length: pointsPerSide }, (_, step) => step / pointsPerSide);
 	const [width, height] = [east - west, north - south];
 	const points = [
-		...shares.map((share) => [west + width * share, south] as const),
-		...shares.map((share) => [east, south + height * share] as const),
-		...shares.map((share) => [east - width * share, north] as const),
-		...shares.map((share) => [west, north - height * share] as const),
-		[west, south] as const,
+		...shares.map((share) => [west + width * share, south]),
+		...shares.map((share) => [east, south + height * share]),
+		...shares.map((share) => [east - width * share, north]),
+		...shares.map((share) => [west, north - height * share]),
+		[west, south],
 	];
-	const ring = points.map(([x, y]) => {
+	const ring = points.map(([x = 0, y = 0]) => {
 		const point = reproject({ wkid: 4326, xmin: x, ymin: y, xmax: x, ymax: y }, settings.mapWkid);
 		return point && [point.xmin, point.ymin];
 	});
 	return ring.every((point) => point !== null) ? ring : null;
 }
 
-function extentStyle(): Style {
-	const stroke = new Stroke({ color: "#1f6fb5", width: 1.5 });
-	return new Style({ stroke, fill: new Fill({ color: "rgba(31, 111, 181, 0.06)" }) });
-}
+const style = new Style({
+	stroke: new Stroke({ color: "#1f6fb5", width: 1.5 }),
+	fill: new Fill({ color: "rgba(31, 111, 181, 0.06)" }),
+});

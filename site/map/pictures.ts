@@ -20,30 +20,28 @@ export function tileLayer(url: string): TileLayer<XYZ> {
 		url,
 		projection: projectionOf(3978),
 		// The top left corner of the official grid.
-		tileGrid: new TileGrid({ origin: [-34655800, 39310000], resolutions: [...resolutions] }),
+		tileGrid: new TileGrid({ origin: [-34655800, 39310000], resolutions }),
 		transition: 0,
 	});
 	return new TileLayer({ source });
 }
 
-/** Metres per pixel at each level of Canada's official tile grid in EPSG:3978 (CBMT/CBCT). */
-export const resolutions: readonly number[] = [
-	38364.660062653464, 22489.62831258996, 13229.193125052918, 7937.5158750317505, 4630.2175937685215,
-	2645.8386250105837, 1587.5031750063501, 926.0435187537042, 529.1677250021168, 317.50063500127004,
-	185.20870375074085, 111.12522225044451, 66.1459656252646, 38.36466006265346, 22.48962831258996,
-	13.229193125052918, 7.9375158750317505, 4.6302175937685215, 2.6458386250105836, 1.5875031750063502,
+/** Denominators of Canada's official tile grid in EPSG:3978 (CBMT/CBCT), whose pixels are 1/96 inch of 1/39.37 m. */
+const scales = [
+	145e6, 85e6, 50e6, 30e6, 17.5e6, 10e6, 6e6, 3.5e6, 2e6, 1.2e6, 7e5, 4.2e5, 2.5e5, 1.45e5, 85e3, 5e4, 3e4,
+	17.5e3, 1e4, 6e3,
 ];
+
+/** Metres per pixel. */
+export const resolutions = scales.map((scale) => scale / 39.37 / 96);
 
 /** A projection without a definition: coordinates are passed to services, not computed. */
 export function projectionOf(wkid: number): Projection {
 	const code = `EPSG:${wkid}`;
 	const registered = getProjection(code);
 	if (registered) return registered;
-	const projection = new Projection({
-		code,
-		units: wkid === 4269 ? "degrees" : "m",
-		extent: [-2e7, -2e7, 2e7, 2e7],
-	});
+	const units = wkid === 4269 ? "degrees" : "m";
+	const projection = new Projection({ code, units, extent: [-2e7, -2e7, 2e7, 2e7] });
 	addProjection(projection);
 	return projection;
 }
@@ -77,8 +75,8 @@ function sourceOf(
 		return new ImageArcGISRest({ ...common, url, params });
 	}
 	const options = { address: url, names: entries, reference: `EPSG:${wkid}` };
-	const { address, parameters } = pictureRequest(facts, options);
-	return new ImageWMS({ ...common, url: address, params: parameters });
+	const { address, parameters: params } = pictureRequest(facts, options);
+	return new ImageWMS({ ...common, url: address, params });
 }
 
 /** Shown once it is loaded; empty if the service has none. */

@@ -68,7 +68,7 @@ export function pictureAddress(
 const metresPerDegree = 111_319.49;
 
 /** The pixel of a scale denominator (06-042, section 7.2.4.6.9). */
-const pixelMetres = 0.000_28;
+export const pixelMetres = 0.000_28;
 
 /** A length in the unit of the reference. @param scale a denominator */
 export function sideAtScale(reference: string, pixels: number, scale: number): number {
