@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import type { Lang } from "../../registry/smallkey.ts";
-import { ServiceFailed } from "../map/service-request.ts";
+import { orFailure, ServiceFailed } from "../map/service-request.ts";
 import { type Content, debounce, field, select, textIn } from "../page/dom.ts";
 import { layers as countText, refresh } from "../page/page.ts";
 import { t } from "./check.ts";
@@ -19,60 +19,28 @@ interface Twin {
 async function findTwin(service: Service, layer: ServiceLayer, from: Lang): Promise<Twin | null> {
 	for (const url of twinAddresses(service.url, from, service.languages).slice(0, maxTwins)) {
 		const chosen = service.kind === "feature" ? layer.name : "";
-		const other = await readService({ kind: service.kind, url, chosen }).catch((error: unknown) => {
-			if (error instanceof ServiceFailed) return null;
-			throw error;
-		});
-		const match = other && sameLayer(service, other, layer, from);
+		const other = await orFailure(readService({ kind: service.kind, url, chosen }));
+		const match = other instanceof ServiceFailed ? null : sameLayer(service, other, layer, from);
 		const isParameter = new URL(url).pathname === new URL(service.url).pathname;
 		if (match && !(isParameter && match.title === layer.title)) return { url, layer: match };
 	}
-	return twinInside(service, layer, from);
+	// One service may have a layer for each language: `roads_en` and `roads_fr`.
+	const inside = firstNamed(service, twinTexts(layer.name, from));
+	return inside ? { url: service.url, layer: inside } : null;
 }
 
 function sameLayer(service: Service, other: Service, layer: ServiceLayer, from: Lang): ServiceLayer | null {
-	const names = [layer.name, ...twinTexts(layer.name, from)];
-	const [match] = names.flatMap((name) => other.layers.find((candidate) => candidate.name === name) ?? []);
 	const place = service.layers.length === other.layers.length ? service.layers.indexOf(layer) : -1;
-	const twin = match ?? other.layers[place];
+	const twin = firstNamed(other, [layer.name, ...twinTexts(layer.name, from)]) ?? other.layers[place];
 	return twin?.geometry === layer.geometry ? twin : null;
 }
 
-/** One service may have a layer for each language: `roads_en` and `roads_fr`. */
-function twinInside({ url, layers }: Service, layer: ServiceLayer, from: Lang): Twin | null {
-	const names = twinTexts(layer.name, from);
-	const [twin] = names.flatMap((name) => layers.find((candidate) => candidate.name === name) ?? []);
-	return twin ? { url, layer: twin } : null;
+function firstNamed({ layers }: Service, names: readonly string[]): ServiceLayer | undefined {
+	return names.flatMap((name) => layers.find((candidate) => candidate.name === name) ?? [])[0];
 }
 
 /** Pause in typing after which a whole address is read, in milliseconds. */
 const pauseMs = 400;
-
-interface LayerAddress {
-	url: string;
-	layer: string;
-	title: string;
-}
-
-export interface DraftLayer {
-	kind: Service["kind"];
-	lang: Lang;
-	address: LayerAddress;
-	/** In the other language; null if both have the same address. */
-	twin: LayerAddress | null;
-}
-
-export function registrationText({ kind, lang, address, twin }: DraftLayer): string {
-	const other = twin ?? { ...address, title: "" };
-	const node = ({ url, layer, title }: LayerAddress) => ({
-		service_url: url,
-		...(kind === "wms" && { layer }),
-		...(title && { service_name: title }),
-	});
-	const [en, fr] = lang === "en" ? [address, other] : [other, address];
-	const document = { version: "1.0.0", payload_type: kind, en: node(en), fr: node(fr) };
-	return `${JSON.stringify(document, null, 2)}\n`;
-}
 
 export class AddressBox {
 	#text = "";
@@ -89,7 +57,7 @@ export class AddressBox {
 	});
 
 	constructor(
-		readonly choose: (layer: DraftLayer) => void,
+		readonly choose: (registration: string, title: string | undefined) => void,
 		readonly open: (text: string) => void,
 	) {}
 
@@ -160,14 +128,10 @@ export class AddressBox {
 		}
 		this.#lang = langOf(parsed.url) ?? "en";
 		this.#say(t("asking-service"));
-		const service = await readService(parsed).catch((error: unknown) => {
-			if (!(error instanceof ServiceFailed)) throw error;
-			return error;
-		});
+		const service = await orFailure(readService(parsed));
 		if (serial !== this.#serial) return;
 		if (service instanceof ServiceFailed) {
-			const { kind, url, chosen } = parsed;
-			this.#report({ kind, url, layers: [], chosen, languages: [] }, { name: chosen, title: "" }, null);
+			this.#report(parsed, { name: parsed.chosen, title: "" }, null);
 			return this.#say(service.message, true);
 		}
 		this.#service = service;
@@ -197,14 +161,24 @@ export class AddressBox {
 		refresh();
 	}
 
-	#report(service: Service, layer: Pick<ServiceLayer, "name" | "title">, twin: Twin | null): void {
-		const placed = (url: string, { name, title }: Pick<ServiceLayer, "name" | "title">) => {
-			const address = new URL(url);
-			if (service.kind === "feature" && name !== "") address.pathname += `/${name}`;
-			return { url: address.href, layer: name, title };
+	#report(
+		{ kind, url }: Pick<Service, "kind" | "url">,
+		layer: Pick<ServiceLayer, "name" | "title">,
+		twin: Twin | null,
+	): void {
+		const node = (service: string, { name, title }: Pick<ServiceLayer, "name" | "title">) => {
+			const address = new URL(service);
+			if (kind === "feature" && name !== "") address.pathname += `/${name}`;
+			return {
+				service_url: address.href,
+				layer: kind === "wms" ? name : undefined,
+				service_name: title || undefined,
+			};
 		};
-		const { kind, url } = service;
-		const other = twin && placed(twin.url, twin.layer);
-		this.choose({ kind, lang: this.#lang, address: placed(url, layer), twin: other });
+		const first = node(url, layer);
+		const other = twin ? node(twin.url, twin.layer) : { ...first, service_name: undefined };
+		const [en, fr] = this.#lang === "en" ? [first, other] : [other, first];
+		const document = { version: "1.0.0", payload_type: kind, en, fr };
+		this.choose(`${JSON.stringify(document, null, 2)}\n`, en.service_name ?? fr.service_name);
 	}
 }

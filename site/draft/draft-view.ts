@@ -7,7 +7,7 @@ import { debounce, field, warning } from "../page/dom.ts";
 import { type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
 import { lang, refresh, type View } from "../page/page.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
-import { AddressBox, type DraftLayer, registrationText } from "./address-box.ts";
+import { AddressBox } from "./address-box.ts";
 import { checkDraft, draftDrawable, draftFragments, draftResult, t, verdict } from "./check.ts";
 import { DraftForm, empty, example, fileChoice, isInForm } from "./form.ts";
 import { newKeyProblem, proposeKey } from "./proposals.ts";
@@ -123,11 +123,10 @@ export class DraftView implements View {
 		return problems.filter(({ pointer }) => this.#left.has(pointer.slice(1).replace("/", "-")));
 	}
 
-	#fill(layer: DraftLayer): void {
+	#fill(text: string, title: string | undefined): void {
 		this.#left.delete("text");
-		this.#setText(registrationText(layer));
-		const titles = layer.lang === "en" ? [layer.address, layer.twin] : [layer.twin, layer.address];
-		void this.#proposeKey([], titles.find((address) => address?.title)?.title);
+		this.#setText(text);
+		void this.#proposeKey([], title);
 	}
 
 	/** Keeps a key that the user typed. @param globs of the smallkeys that the sender may use; empty: unknown */
@@ -135,13 +134,11 @@ export class DraftView implements View {
 		globs: readonly string[],
 		title = this.#checked.registration?.en.service_name ?? "",
 	): Promise<void> {
-		if (globs.length === 0 && this.#key !== this.#proposed) return;
-		if (title === "") return;
+		if (title === "" || (globs.length === 0 && this.#key !== this.#proposed)) return;
 		const isTaken = async (key: string) => (await catalogue.find(key).catch(() => null)) !== null;
 		const key = await proposeKey(title, globs, isTaken);
 		if (key === null || this.signal.aborted) return;
-		this.#key = key;
-		this.#proposed = key;
+		[this.#key, this.#proposed] = [key, key];
 		void this.#onChange();
 	}
 
@@ -231,9 +228,8 @@ export class DraftView implements View {
 		if (serial !== this.#serial) return;
 		const rule = t("key-rule");
 		const isShown = this.#key !== "" && this.#left.has("key");
-		const wrong = isShown ? t("key-must-be", rule) : rule;
-		const refused = smallkey === null || entry ? null : newKeyProblem(smallkey, lang);
-		this.#keyNote = smallkey === null ? wrong : (refused ?? t(entry ? "key-taken" : "key-free"));
+		if (smallkey === null) this.#keyNote = isShown ? t("key-must-be", rule) : rule;
+		else this.#keyNote = entry ? t("key-taken") : (newKeyProblem(smallkey, lang) ?? t("key-free"));
 		refresh();
 	}
 }

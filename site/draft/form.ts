@@ -3,7 +3,7 @@ import { live } from "lit-html/directives/live.js";
 import { canonicalText } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { isObject, tryJson } from "../../registry/untrusted-text.ts";
-import { ServiceFailed } from "../map/service-request.ts";
+import { orFailure, ServiceFailed } from "../map/service-request.ts";
 import { field, select, textIn } from "../page/dom.ts";
 import { typeText } from "../page/page.ts";
 import { type PlacedProblem, t } from "./check.ts";
@@ -28,13 +28,10 @@ function layerChoice(
 		const listOf = (layers: readonly ServiceLayer[]) => html`<label>${t("layer-in-service")}
 			${select(`${lang}-layers`, "", layerOptions(layers), (name) => name && chooseName(name))}</label>`;
 		render(t("asking-service"), place);
-		try {
-			const { layers } = await readService({ kind, url, chosen: "" });
-			if (questions[lang] === question) render(listOf(layers), place);
-		} catch (error) {
-			if (!(error instanceof ServiceFailed)) throw error;
-			if (questions[lang] === question) render(html`<span class="bad">${error.message}</span>`, place);
-		}
+		const service = await orFailure(readService({ kind, url, chosen: "" }));
+		if (questions[lang] !== question) return;
+		const isFailure = service instanceof ServiceFailed;
+		render(isFailure ? html`<span class="bad">${service.message}</span>` : listOf(service.layers), place);
 	};
 	const label = t(`list-layers-${lang}`);
 	return html`<div class="offer"><button class="small" @click=${find}>${label}</button><div role="status"></div></div>`;

@@ -2,35 +2,34 @@ import { lang, settings, t } from "../page/page.ts";
 import { capabilitiesAddress } from "../service/address.ts";
 import { documentAddress, readDocument } from "../service/arcgis.ts";
 import { wkidOf } from "../service/boxes.ts";
-import { boxOf, type Capabilities, findLayer, textFor } from "../service/capabilities.ts";
-import { type PictureFacts, pictureFactsOf, referencesFor } from "../service/picture.ts";
+import { boxOf, findLayer, textFor } from "../service/capabilities.ts";
+import { pictureFactsOf, referencesFor } from "../service/picture.ts";
 import { exceptionIn, NotCapabilities, readCapabilities } from "../service/read-capabilities.ts";
 import type { Drawable } from "./drawable.ts";
-import { ask, askBytes, askJson, blockedReason, oneLine, ServiceFailed } from "./service-request.ts";
+import {
+	ask,
+	askBytes,
+	askJson,
+	blockedReason,
+	oneLine,
+	orFailure,
+	ServiceFailed,
+} from "./service-request.ts";
 
 export async function findPictureError(address: string): Promise<ServiceFailed> {
-	try {
-		const { bytes, type } = await askBytes(address);
-		const message = oneLine(readDocument(bytes).error?.words || exceptionIn(bytes, type) || "");
-		if (message) return new ServiceFailed(address, "exception", message);
-		return new ServiceFailed(address, type.startsWith("image/") ? "unreachable" : "no-map");
-	} catch (error) {
-		if (error instanceof ServiceFailed) return error;
-		throw error;
-	}
+	const answer = await orFailure(askBytes(address));
+	if (answer instanceof ServiceFailed) return answer;
+	const { bytes, type } = answer;
+	const message = oneLine(readDocument(bytes).error?.words || exceptionIn(bytes, type) || "");
+	if (message) return new ServiceFailed(address, "exception", message);
+	return new ServiceFailed(address, type.startsWith("image/") ? "unreachable" : "no-map");
 }
 
-async function askCapabilities(
-	url: string,
-	names: readonly string[],
-	signal?: AbortSignal,
-): Promise<Capabilities> {
+async function askCapabilities(url: string, names: readonly string[], signal?: AbortSignal) {
 	const { bytes, type } = await askBytes(capabilitiesAddress("WMS", url, { hasVersion: false }), signal);
 	return readCapabilities("WMS", [bytes], type, names).catch((error: unknown) => {
 		if (!(error instanceof NotCapabilities)) throw error;
-		throw error.words
-			? new ServiceFailed(url, "exception", oneLine(error.words))
-			: new ServiceFailed(url, "no-map");
+		throw new ServiceFailed(url, error.words ? "exception" : "no-map", oneLine(error.words));
 	});
 }
 
@@ -61,10 +60,7 @@ export async function readLayers(url: string, layerName: string) {
 }
 
 /** For a service that refused the usual request; null if the capabilities do not list the layer. */
-export async function readPictures(
-	{ kind, url, entries }: Drawable,
-	signal: AbortSignal,
-): Promise<{ facts: PictureFacts; wkid: number } | null> {
+export async function readPictures({ kind, url, entries }: Drawable, signal: AbortSignal) {
 	const names = entries.map(String);
 	if (kind !== "wms" || names[0] === undefined) return null;
 	const capabilities = await askCapabilities(url, names, signal).catch((error: unknown) => {
@@ -76,6 +72,5 @@ export async function readPictures(
 	const facts = pictureFactsOf(capabilities, match.layer);
 	const address = facts.address === "" || blockedReason(facts.address) ? "" : facts.address;
 	const wkids = referencesFor(facts, settings.mapWkid).flatMap((reference) => wkidOf(reference) ?? []);
-	const wkid = wkids[0] ?? settings.mapWkid;
-	return { facts: { ...facts, address }, wkid };
+	return { facts: { ...facts, address }, wkid: wkids[0] ?? settings.mapWkid };
 }

@@ -13,7 +13,7 @@ import { breakable, type Content, outside } from "../page/dom.ts";
 import { t } from "../page/page.ts";
 import { type PictureFacts, pictureRequest } from "../service/picture.ts";
 import type { Drawable } from "./drawable.ts";
-import { ask, ServiceFailed } from "./service-request.ts";
+import { ask, orFailure, ServiceFailed } from "./service-request.ts";
 
 export function tileLayer(url: string): TileLayer<XYZ> {
 	const source = new XYZ({
@@ -112,16 +112,12 @@ export async function pictureInfo(
 	const name = t("service-answer");
 	if (infoType === "text/html")
 		return html`<iframe sandbox="" referrerpolicy="no-referrer" title=${name} src=${address}></iframe>`;
-	try {
-		const text = await ask(address);
-		if (text.trim() === "") return html`<p>${t("nothing-here")}</p>`;
-		const value = infoType === "application/json" ? tryJson(text) : null;
-		const shown = value === null ? text : JSON.stringify(value, null, 2);
-		return html`<pre tabindex="0" role="region" aria-label=${name}>${shown.slice(0, maxText)}</pre>`;
-	} catch (error) {
-		if (!(error instanceof ServiceFailed)) throw error;
-		return html`<p class="bad">${error.message}</p>`;
-	}
+	const text = await orFailure(ask(address));
+	if (text instanceof ServiceFailed) return html`<p class="bad">${text.message}</p>`;
+	if (text.trim() === "") return html`<p>${t("nothing-here")}</p>`;
+	const value = infoType === "application/json" ? tryJson(text) : null;
+	const shown = value === null ? text : JSON.stringify(value, null, 2);
+	return html`<pre tabindex="0" role="region" aria-label=${name}>${shown.slice(0, maxText)}</pre>`;
 }
 
 export function featureInfo(

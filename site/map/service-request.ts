@@ -24,6 +24,14 @@ export class ServiceFailed extends Error {
 	}
 }
 
+/** The failure of a service as a value. */
+export async function orFailure<T>(task: Promise<T>): Promise<T | ServiceFailed> {
+	return task.catch((error: unknown) => {
+		if (error instanceof ServiceFailed) return error;
+		throw error;
+	});
+}
+
 /** Why a page cannot send requests to an address; null if it can. */
 export function blockedReason(address: string): ServiceFailed | null {
 	const url = webAddress(address);
