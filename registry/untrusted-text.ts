@@ -71,6 +71,10 @@ export function plain(text: string): string {
 	return visible(text).replaceAll("##[", "## [");
 }
 
+export function shortened(text: string, maxLength: number): string {
+	return text.length > maxLength ? `${text.slice(0, maxLength - 1).toWellFormed()}…` : text;
+}
+
 export function counted(count: number, noun: string): string {
 	return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

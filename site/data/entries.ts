@@ -54,19 +54,26 @@ export function chunkPath(chunk: number, hash: string): string {
 }
 
 /** Null where the text is not of this version. */
-export function parseManifest(text: string): Manifest | null {
-	const value = tryJson(text) as Manifest | null;
-	return value?.version === indexVersion && Array.isArray(value.chunks) ? value : null;
+function parseVersion<T extends { version: number }>(
+	text: string | null,
+	version: T["version"],
+	list: keyof T,
+): T | null {
+	const value = tryJson(text ?? "") as T | null;
+	return value?.version === version && Array.isArray(value[list]) ? value : null;
 }
 
-export function parseChunk(text: string): Chunk | null {
-	const value = tryJson(text) as Chunk | null;
-	return value?.version === indexVersion && Array.isArray(value.entries) ? value : null;
+export function parseManifest(text: string | null): Manifest | null {
+	return parseVersion<Manifest>(text, indexVersion, "chunks");
+}
+
+export function parseChunk(text: string | null): Chunk | null {
+	return parseVersion<Chunk>(text, indexVersion, "entries");
 }
 
 export const healthReportPath = "index/health.json";
 
-const reportVersion = 3;
+export const reportVersion = 3;
 
 export interface HealthReport {
 	version: typeof reportVersion;
@@ -77,7 +84,7 @@ export interface HealthReport {
 	groups: HealthGroup[];
 }
 
-interface HealthGroup {
+export interface HealthGroup {
 	/** Names, separated by commas; may be empty. */
 	owner: string;
 	/** With its port; empty where the address has no host. */
@@ -90,17 +97,8 @@ export interface SickLayer extends Sickness {
 	title: Record<Lang, string>;
 }
 
-export function healthReportText(checked: number, unchecked: number, groups: HealthGroup[]): string {
-	const sick = groups.reduce((sum, { layers }) => sum + layers.length, 0);
-	const report: HealthReport = { version: reportVersion, sick, checked, unchecked, groups };
-	return `${JSON.stringify(report)}\n`;
-}
-
-/** Null where the text is not a report of this version. */
-export function parseHealthReport(text: string): HealthReport | null {
-	const value = tryJson(text) as HealthReport | null;
-	const isWhole = typeof value?.checked === "number" && Array.isArray(value.groups);
-	return isWhole && value.version === reportVersion ? value : null;
+export function parseHealthReport(text: string | null): HealthReport | null {
+	return parseVersion<HealthReport>(text, reportVersion, "groups");
 }
 
 /** The last changes of layers, for the catalogue's pages and feeds. */
@@ -142,8 +140,7 @@ export function recentText(changes: readonly RecentChange[]): string {
 	return `{"version":${recentVersion},"changes":[\n${lines.join(",\n")}\n]}\n`;
 }
 
-/** Null if the text is not of this version. */
 export function parseRecent(text: string | null): RecentChange[] | null {
-	const value = tryJson(text ?? "") as { version?: number; changes?: RecentChange[] } | null;
-	return value?.version === recentVersion && Array.isArray(value.changes) ? value.changes : null;
+	const recent = parseVersion<{ version: number; changes: RecentChange[] }>(text, recentVersion, "changes");
+	return recent?.changes ?? null;
 }

@@ -9,7 +9,7 @@ import type { PublicName } from "../../registry/sender.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
-import { plainText } from "../../registry/untrusted-text.ts";
+import { plainText, shortened } from "../../registry/untrusted-text.ts";
 import { type Bounds, boundsOfExtent } from "../service/projections.ts";
 
 const both = exactly({ en: string(), fr: string() });
@@ -135,26 +135,29 @@ export function describedFor(
 		description: plainText(current?.abstract ?? "", maxAbstract) || null,
 		keywords: plainKeywords(current?.keywords ?? []),
 		bounds: bounds ?? (feature?.extent ? boundsOfExtent(feature.extent) : null),
+		/** A description of another origin does not show that the service has answered. */
+		isHarvested: current !== null && current.from === undefined,
 	};
 }
 
 export function contentOf(layer: CheckedLayer, settings: FragmentSettings): LayerContent {
-	const { smallkey, registration, description } = layer;
-	const factsIn = (lang: Lang) => layerFacts(lang, smallkey, registration, description, settings);
+	const { smallkey, registration } = layer;
+	const factsIn = (lang: Lang) => layerFacts(lang, smallkey, registration, layer.description, settings);
 	const facts = { en: factsIn("en"), fr: factsIn("fr") };
 	const descriptions = { en: describedFor(layer, "en"), fr: describedFor(layer, "fr") };
 	/** The registered name, or the service's title, or the technical name that viewers show. */
-	const titleIn = (lang: Lang) => {
-		const { name } = facts[lang];
-		return registration[lang].service_name ? name : (descriptions[lang].title ?? name);
+	const titleIn = (lang: Lang) =>
+		(!registration[lang].service_name && descriptions[lang].title) || facts[lang].name;
+	const inLangs = <T>(get: (lang: Lang) => T | "" | null) => {
+		const values = langs.map((lang) => [lang, get(lang)] as const).filter(([, value]) => value);
+		return values.length > 0 ? (Object.fromEntries(values) as Partial<Record<Lang, T>>) : null;
 	};
-	const texts = langs.flatMap((lang) => {
-		const text = descriptions[lang].description;
-		return text ? [[lang, cut(text)]] : [];
-	});
-	const keywords = langs.flatMap((lang) => {
+	const description = inLangs((lang) =>
+		shortened(descriptions[lang].description ?? "", maxDescriptionLength),
+	);
+	const keywords = inLangs((lang) => {
 		const words = [...new Set(descriptions[lang].keywords)];
-		return words.length > 0 ? [[lang, words]] : [];
+		return words.length > 0 ? words : null;
 	});
 	const bounds = descriptions.en.bounds ?? descriptions.fr.bounds;
 	// Every target can express version 1.x.
@@ -162,27 +165,24 @@ export function contentOf(layer: CheckedLayer, settings: FragmentSettings): Laye
 	const unread = targets.flatMap((target) =>
 		langs.filter((lang) => renderAt(target, facts[lang]) === null).map((lang) => `${target}/${lang}`),
 	);
-	const layers = { en: facts.en.entries.map(String), fr: facts.fr.entries.map(String) };
-	const addresses = { en: registration.en.service_url, fr: registration.fr.service_url };
-	// A harvested description shows that the service has answered; one of another origin does not.
-	const isChecked = langs.some((lang) => {
-		const current = currentDescription(registration, description, lang);
-		return current !== null && current.from === undefined;
-	});
+	const layers = inBoth(facts.en.entries.map(String), facts.fr.entries.map(String));
 	const entry = {
 		smallkey,
 		type: kindOf(registration),
 		title: { en: titleIn("en"), fr: titleIn("fr") },
-		...(texts.length > 0 && { description: Object.fromEntries(texts) }),
-		...(keywords.length > 0 && { keywords: Object.fromEntries(keywords) }),
-		address: { en: addresses.en, ...(addresses.fr !== addresses.en && { fr: addresses.fr }) },
-		...(layers.en.length > 0 && {
-			layers: { en: layers.en, ...(`${layers.fr}` !== `${layers.en}` && { fr: layers.fr }) },
-		}),
+		...(description && { description }),
+		...(keywords && { keywords }),
+		address: inBoth(registration.en.service_url, registration.fr.service_url),
+		...(layers.en.length > 0 && { layers }),
 		...(bounds && { bounds }),
 		...(unread.length > 0 && { unread }),
 	};
-	return { entry, isChecked };
+	return { entry, isChecked: descriptions.en.isHarvested || descriptions.fr.isHarvested };
+}
+
+/** `fr` is left out where it is the same. */
+export function inBoth<T extends string | string[]>(en: T, fr: T): { en: T; fr?: T } {
+	return { en, ...(`${fr}` !== `${en}` && { fr }) };
 }
 
 /** Of an entry that is not sick, or whose layer still is: then nothing depends on whether it was checked. */
@@ -205,12 +205,6 @@ export function entryOf(
 		...(sickness !== undefined && { health: sickness }),
 		...(thumbnail !== undefined && { thumbnail }),
 	};
-}
-
-function cut(text: string): string {
-	return text.length <= maxDescriptionLength
-		? text
-		: `${text.slice(0, maxDescriptionLength - 1).toWellFormed()}…`;
 }
 
 /** JSON Schema (draft-07) of a chunk of the catalogue's index. */

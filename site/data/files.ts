@@ -18,17 +18,17 @@ import {
 	chunkOf,
 	chunkPath,
 	type Entry,
+	type HealthGroup,
+	type HealthReport,
 	healthReportPath,
-	healthReportText,
 	indexVersion,
 	layerPages,
 	type Manifest,
 	manifestPath,
-	parseHealthReport,
 	type RecentChange,
 	recentPath,
 	recentText,
-	type SickLayer,
+	reportVersion,
 } from "./entries.ts";
 import { hashOf } from "./output.ts";
 
@@ -85,12 +85,15 @@ export function catalogueFiles(
 	const { pages, isServed, commit, owners } = settings;
 	const { files, chunks, manifest } = indexFiles(entries, commit, earlier);
 	const report = healthReportOf(entries, owners);
-	files.set(healthReportPath, report);
+	files.set(healthReportPath, `${JSON.stringify(report)}\n`);
 	for (const [path, text] of changesFiles(changes, pages.publicUrl, entries)) files.set(path, text);
 	if (!isServed) {
 		const data: ListData = {
 			...listedEntries(chunks.flat()),
-			...{ changes, report: parseHealthReport(report), lastLook: null, settings: pages },
+			changes,
+			report,
+			lastLook: null,
+			settings: pages,
 		};
 		for (const path of listPagePaths(data.publishers.keys())) {
 			const text = renderListPage(path, data);
@@ -178,8 +181,8 @@ export function changesFiles(
 
 const maxTitleLength = 200;
 
-export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf): string {
-	const groups = new Map<string, { owner: string; host: string; layers: SickLayer[] }>();
+function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf): HealthReport {
+	const groups = new Map<string, HealthGroup>();
 	const sick = entries.flatMap(({ health, ...entry }) => (health ? [{ ...entry, health }] : []));
 	sick.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
 	for (const { smallkey, title, health, address } of sick) {
@@ -193,5 +196,6 @@ export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf): s
 	}
 	const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 	const unchecked = entries.filter(({ health }) => health === null).length;
-	return healthReportText(entries.length - unchecked, unchecked, sorted);
+	const checked = entries.length - unchecked;
+	return { version: reportVersion, sick: sick.length, checked, unchecked, groups: sorted };
 }

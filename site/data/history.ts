@@ -8,7 +8,7 @@ import {
 	parseSmallkey,
 } from "../../registry/smallkey.ts";
 import { pointerSegment } from "../../registry/texts.ts";
-import { isObject, tryJson } from "../../registry/untrusted-text.ts";
+import { isObject, shortened, tryJson } from "../../registry/untrusted-text.ts";
 import { openCatFile } from "../../store/git/commands/cat-file.ts";
 import {
 	believedMs,
@@ -26,7 +26,7 @@ import {
 	maxRecent,
 	type RecentChange,
 } from "./entries.ts";
-import type { KnownOfLayer } from "./entry.ts";
+import { inBoth, type KnownOfLayer } from "./entry.ts";
 
 /** The newest commits have details. */
 export interface CommitChanges {
@@ -39,11 +39,11 @@ export interface CommitChanges {
 }
 
 /** Most layers listed for one commit; of more, only the number is. */
-export const maxListedLayers = 200;
+const maxListedLayers = 200;
 
 /** A commit that touched layers, or for which a repair was proposed. */
 export interface HistoryCommit extends CommitChanges {
-	/** Null for a commit that arrived in another way than by a request. */
+	/** Null for a commit that did not arrive by a request. */
 	sender: string | null;
 	/** Those whose registration it wrote or deleted, not only their description. */
 	registered: ReadonlySet<string>;
@@ -88,13 +88,12 @@ export function historyCommit(
 	const kinds = new Map<string, ChangeKind>();
 	const registered = new Set<string>();
 	for (const { status, path } of files) {
-		const name = parseLayerPath(path);
-		if (!name) continue;
+		const { smallkey = "", kind = "" } = parseLayerPath(path) ?? {};
 		// A registration adds or removes a layer; a description alone only changes it.
-		const isWhole = name.kind === "registration";
-		const kind = isWhole && status === "A" ? "added" : isWhole && status === "D" ? "removed" : "changed";
-		if (isWhole || !kinds.has(name.smallkey)) kinds.set(name.smallkey, kind);
-		if (isWhole) registered.add(name.smallkey);
+		if (kind === "registration") {
+			registered.add(smallkey);
+			kinds.set(smallkey, status === "A" ? "added" : status === "D" ? "removed" : "changed");
+		} else if (kind !== "" && !kinds.has(smallkey)) kinds.set(smallkey, "changed");
 	}
 	// Only trailers of the service's commits are read: a pushed commit may have any trailer.
 	const isOurs = personText(committer) === serviceIdentity;
@@ -169,11 +168,8 @@ export async function withDetails(
 	try {
 		for (let at = history.length - 1; at >= 0 && left > 0; at -= 1) {
 			const commit = history[at] as HistoryCommit;
-			if (commit.layers.length > maxListedLayers) {
-				left -= 1;
-				continue;
-			}
-			left -= commit.layers.length + (commit.repairs?.length ?? 0);
+			left -= changesOf(commit).length;
+			if (commit.layers.length > maxListedLayers) continue;
 			const sender = commit.sender === null ? undefined : names[commit.sender];
 			const layers: HistoryCommit["layers"] = [];
 			for (const layer of commit.layers)
@@ -212,8 +208,10 @@ function wasOf(registration: unknown, smallkey: string) {
 		return typeof value === "string" ? value : "";
 	};
 	const titleIn = (lang: Lang) => text(lang, "service_name") || smallkey;
-	const [en, fr] = [text("en", "service_url"), text("fr", "service_url")];
-	return { title: { en: titleIn("en"), fr: titleIn("fr") }, address: { en, ...(fr !== en && { fr }) } };
+	return {
+		title: { en: titleIn("en"), fr: titleIn("fr") },
+		address: inBoth(text("en", "service_url"), text("fr", "service_url")),
+	};
 }
 
 /** A value of a service is shown only if it is short: symbols and fields are long lists. */
@@ -237,6 +235,5 @@ export function differences(before: unknown, after: unknown, pointer = ""): Fiel
 
 function textOfValue(value: unknown): string | undefined {
 	if (value === undefined || value === null) return undefined;
-	const text = typeof value === "string" ? value : JSON.stringify(value);
-	return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength - 1).toWellFormed()}…`;
+	return shortened(typeof value === "string" ? value : JSON.stringify(value), maxValueLength);
 }

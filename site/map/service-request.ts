@@ -1,5 +1,6 @@
 import { isBlockedOn } from "../../registry/addresses.ts";
 import type { CauseCode } from "../../registry/health.ts";
+import { shortened } from "../../registry/untrusted-text.ts";
 import { webAddress } from "../page/dom.ts";
 import { t } from "../page/page.ts";
 import { readDocument } from "../service/arcgis.ts";
@@ -76,6 +77,5 @@ export async function askJson(address: string, signal?: AbortSignal): Promise<Re
 }
 
 export function oneLine(text: unknown): string {
-	const line = String(text).replace(/\s+/g, " ").trim();
-	return line.length > maxErrorLength ? `${line.slice(0, maxErrorLength)}…` : line;
+	return shortened(String(text).replace(/\s+/g, " ").trim(), maxErrorLength);
 }

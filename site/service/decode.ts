@@ -1,5 +1,5 @@
 import { isNestedBeyond } from "../../registry/json.ts";
-import { isObject, tryJson } from "../../registry/untrusted-text.ts";
+import { isObject, shortened, tryJson } from "../../registry/untrusted-text.ts";
 
 export { isObject };
 
@@ -32,8 +32,7 @@ export function parseAnswer(bytes: Uint8Array, limit = maxContainers): unknown {
 
 /** For a finding: one line, no control characters, at most 160 characters. */
 export function quote(text: string): string {
-	const line = text.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
-	return line.length > 160 ? `${line.slice(0, 159)}…` : line;
+	return shortened(text.replace(/[\p{C}\p{Z}]+/gu, " ").trim(), 160);
 }
 
 export function objectOf(value: unknown): Record<string, unknown> {
