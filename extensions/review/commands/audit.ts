@@ -1,7 +1,7 @@
 // npx fragment-publisher audit: who changed the layers of a repository, from git alone
 import { findRepository, readReviews, servedRef } from "../../../api/service/repository.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
-import { parseLayerPath, parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
+import { descriptionPath, layerPath, parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
 import { counted, firstOf, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, parseSenderId } from "../../../scripts/terminal/command-line.ts";
 import { historyCommit } from "../../../site/data/history.ts";
@@ -26,34 +26,37 @@ interface Commit extends LoggedCommit {
 
 type Filter = (commit: LoggedCommit) => boolean;
 
+const maxAtOnce = 1_000;
+
 /**
  * Reads the commits of the served branch, the newest first, and returns them with a function that reads those of another
  * branch. A merge is judged by what it changes in its first parent.
  * @param nowMs the clock: no date after it is believed
+ * @param paths a filter gets only the changes of these paths
  */
-async function readHistory(repository: string, nowMs: number, isChosen: Filter) {
+async function readHistory(repository: string, nowMs: number, paths: readonly string[], isChosen: Filter) {
 	/** Request id → the first commit of the served branch that has it: a later commit has copied it. */
 	const first = new Map<string, string>();
 	const dates = new Map<string, number>();
+	const log = (...words: string[]) => readLog(repository, ["--diff-merges=first-parent", ...words]);
 	const read = async (range: string, isMatch: Filter): Promise<Commit[]> => {
-		const commits: Commit[] = [];
-		const words = [
-			"--topo-order",
-			"--reverse",
-			"--diff-merges=first-parent",
-			"--end-of-options",
-			range,
-			"--",
-		];
-		for await (const logged of readLog(repository, words)) {
-			const { id, parents, committer, message } = logged;
-			const dateMs = believedMs(committer.timeMs, dates.get(parents[0] ?? "") ?? 0, nowMs);
-			dates.set(id, dateMs);
+		const ids: string[] = [];
+		// All commits, with their changes of some paths: all their changes take git three times as long.
+		const order = ["--topo-order", "--reverse", "--full-history", "--sparse", "--end-of-options"];
+		for await (const commit of log(...order, range, "--", ...paths)) {
+			const { id, parents, committer, message } = commit;
+			dates.set(id, believedMs(committer.timeMs, dates.get(parents[0] ?? "") ?? 0, nowMs));
 			for (const request of range === servedRef ? trailersOf(message, "Request") : [])
 				if (!first.has(request)) first.set(request, id);
-			const files = logged.files.filter(({ path }) => path.startsWith("layers/"));
-			const commit = { ...logged, files, dateMs };
-			if (isMatch(commit)) commits.push({ ...commit, provenance: judgeProvenance(commit, first) });
+			if (isMatch(commit)) ids.push(id);
+		}
+		const commits: Commit[] = [];
+		while (ids.length > 0) {
+			for await (const logged of log("--no-walk=unsorted", ...ids.splice(0, maxAtOnce))) {
+				const files = logged.files.filter(({ path }) => path.startsWith("layers/"));
+				const commit = { ...logged, files, dateMs: dates.get(logged.id) ?? 0 };
+				commits.push({ ...commit, provenance: judgeProvenance(commit, first) });
+			}
 		}
 		return commits.reverse();
 	};
@@ -64,6 +67,7 @@ async function readHistory(repository: string, nowMs: number, isChosen: Filter) 
 interface Subject {
 	name: string;
 	smallkey: string | null;
+	paths: readonly string[];
 	isAbout: Filter;
 }
 
@@ -74,23 +78,22 @@ function parseSubject(text: string | undefined, sender: string | undefined): Sub
 	if (sender !== undefined) {
 		const isAbout = ({ message, author, files }: LoggedCommit) =>
 			files.length > 0 && (trailersOf(message, "Sender").includes(sender) || author.name === sender);
-		return { name: `the sender ${sender}`, smallkey: null, isAbout };
+		return { name: `the sender ${sender}`, smallkey: null, paths: ["layers"], isAbout };
 	}
 	const smallkey = parseSmallkey(text ?? "");
 	if (smallkey === null) throw new Error(`smallkey: ${smallkeyRule}, not ${text}`);
-	const isAbout = ({ files }: LoggedCommit) =>
-		files.some(({ path }) => parseLayerPath(path)?.smallkey === smallkey);
-	return { name: `the smallkey ${smallkey}`, smallkey, isAbout };
+	const paths = [layerPath(smallkey), descriptionPath(smallkey)];
+	return { name: `the smallkey ${smallkey}`, smallkey, paths, isAbout: ({ files }) => files.length > 0 };
 }
 
 /** Everything that happened to a layer, or that a sender did, declined changes among them, the newest first. */
 async function readEntries(
 	repository: string,
-	{ smallkey, isAbout }: Subject,
+	{ smallkey, paths, isAbout }: Subject,
 	sinceMs: number,
 	nowMs: number,
 ) {
-	const { served, read } = await readHistory(repository, nowMs, isAbout);
+	const { served, read } = await readHistory(repository, nowMs, paths, isAbout);
 	const entries = served
 		.filter(({ dateMs }) => dateMs >= sinceMs)
 		.map((commit) => entryOf(commit, changesText(commit, smallkey)));
@@ -136,7 +139,7 @@ const maxProposed = 10;
 
 /** The newest commits of a waiting review, with their authors. */
 export async function proposalLines(repository: string, commit: string, nowMs: number): Promise<string[]> {
-	const { read } = await readHistory(repository, nowMs, () => false);
+	const { read } = await readHistory(repository, nowMs, ["layers"], () => false);
 	const proposed = await read(`${servedRef}..${commit}`, ({ files }) => files.length > 0);
 	const hidden = proposed.length - maxProposed;
 	const lines = proposed.slice(0, maxProposed).flatMap(proposedLines);
