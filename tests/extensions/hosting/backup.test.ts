@@ -2,6 +2,7 @@ import { cp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
+import { runGit } from "../../../store/git/commands/run.ts";
 import { Local, noon, wms } from "../../helpers/local.ts";
 import { type Ended, runScript } from "../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
@@ -94,26 +95,58 @@ test("a damaged source, or one whose senders file is gone, leaves the backup as 
 	assert.is(await stateOf(backup), before);
 });
 
-test("a later backup reads back what the earlier ones have copied", async ({ local, backup }) => {
+const packsOf = (backup: string) => join(backup, "repository.git/objects/pack");
+
+async function backUpTwice({ local, backup }: { local: Local; backup: string }): Promise<string[]> {
 	await backUp(local.folder, backup);
-	const packs = join(backup, "repository.git/objects/pack");
-	const [index = ""] = (await readdir(packs)).filter((name) => name.endsWith(".idx"));
+	const before = await readdir(packsOf(backup));
 	await local.put("second", wms("second"));
-	await backUp(local.folder, backup);
-	const lost = `${backup}.lost`;
-	await cp(backup, lost, { recursive: true });
-	// Git itself reads this byte only to check the file.
-	const path = join(packs, index);
+	assert.is((await backUp(local.folder, backup)).code, 0);
+	return (await readdir(packsOf(backup))).filter((name) => !before.includes(name));
+}
+
+test("a later backup reads the packs of all earlier ones back", async (scene) => {
+	const { local, backup } = scene;
+	const [index = ""] = (await backUpTwice(scene)).filter((name) => name.endsWith(".idx"));
+	const path = join(packsOf(backup), index);
 	const bytes = await readFile(path);
 	await rm(path);
+	// Git itself reads this byte only to check the file.
 	await writeFile(path, bytes.fill(bytes.at(-1) === 7 ? 8 : 7, bytes.length - 1));
-	for (const extension of ["idx", "pack"])
-		await rm(join(lost, "repository.git/objects/pack", index.replace("idx", extension)));
-	for (const damaged of [backup, lost]) {
-		const { code, stdout, stderr } = await backUp(local.folder, damaged);
-		assert.equal([code, stdout], [1, ""]);
-		assert.match(stderr, `${damaged}: the backup failed: `);
+	for (let run = 0; run < 2; run += 1) {
+		const damaged = await backUp(local.folder, backup);
+		assert.is(damaged.code, 1);
+		assert.match(damaged.stderr, `${backup}: the backup failed: `);
 	}
+});
+
+test("a later backup misses a pack that is lost", async (scene) => {
+	const { local, backup } = scene;
+	const packs = await backUpTwice(scene);
+	await local.put("third", wms("third"));
+	assert.is((await backUp(local.folder, backup)).code, 0);
+	for (const name of packs) await rm(join(packsOf(backup), name));
+	const { code, stdout } = await backUp(local.folder, backup);
+	assert.equal([code, stdout], [1, ""]);
+});
+
+test("a repository that was copied there by hand is checked whole, and then a backup as any other", async (scene) => {
+	const { local, backup } = scene;
+	await cp(local.repository, join(backup, "repository.git"), { recursive: true });
+	const packs = (await readdir(packsOf(backup))).filter((name) => name.endsWith(".pack"));
+	await rm(packsOf(backup), { recursive: true });
+	for (const name of packs) {
+		const input = await readFile(join(local.repository, "objects/pack", name));
+		await runGit(join(backup, "repository.git"), ["unpack-objects", "-q"], { input });
+	}
+	const copy = `${backup}.damaged`;
+	await cp(backup, copy, { recursive: true });
+	assert.is((await backUp(local.folder, backup)).code, 0);
+	assert.match(await git(backup, "count-objects", "-v"), /^count: 0\n/);
+	assert.is(await git(backup, "config", "gc.auto"), "0");
+	const blob = await git(copy, "rev-parse", `main:${layerPath("first")}`);
+	await rm(join(copy, "repository.git/objects", blob.slice(0, 2), blob.slice(2)));
+	assert.is((await backUp(local.folder, copy)).code, 1);
 });
 
 test.run();
