@@ -1,5 +1,3 @@
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { Handlers, manual, type Requests, type Write, wms } from "../helpers/handlers.ts";
 import { Local } from "../helpers/local.ts";
@@ -117,80 +115,6 @@ const onDisk = sharedSuite("used signatures, after restarts", async (use) => ({
 onDisk("no request of these takes effect again", async ({ local }) => {
 	for (const [index, row] of rows.slice(0, -1).entries()) await replay(local, `row${index}`, row);
 });
-
-onDisk("a clock that goes ahead and back, or steps, reopens no request", async ({ local }) => {
-	const hourMs = 3_600_000;
-	for (const [index, steps] of [
-		[-1, 1],
-		[1, -0.99],
-		[1, 0.05, -1.04],
-	].entries()) {
-		const key = `clock${index}`;
-		const [start, first] = [local.now, capture(local, { target: at(key), body: wms("one") })];
-		await expect(local, first, 201);
-		local.now += 1_000;
-		await local.put(key, wms("two"));
-		for (const hours of steps) {
-			local.now += hours * hourMs;
-			await expect(local, first, 401, "after a step");
-			assert.is((await local.put(key, wms(`step ${hours}`))).status, 201);
-			await local.restart();
-			await expect(local, first, 401, "after a step and a restart");
-		}
-		local.now = start + 2_000;
-		await expect(local, first, 401, "at its own time");
-		assert.is((await local.put(key, wms("signed anew"))).status, 201);
-		local.now += 4 * hourMs;
-	}
-});
-
-onDisk("the trailers of a pushed commit use up no request", async ({ local }) => {
-	await local.put("pushed", wms("one"));
-	local.now += 1_000;
-	// The trailer that the commit will have, which someone who can push may know before the request arrives.
-	const spy = new Handlers();
-	spy.now = local.now;
-	const write = capture(local, { target: at("pushed"), body: wms("two") });
-	await spy.write(write);
-	const message = `forged\n\nSender: jstest\nRequest: ${spy.store.commits[0]?.request}`;
-	const identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
-	const tree = ["commit-tree", "refs/heads/main^{tree}", "-p", "refs/heads/main", "-m", message];
-	await local.git("update-ref", "refs/heads/main", await local.git(...identity, ...tree));
-	await local.restart();
-	await expect(local, write, 201);
-	assert.match((await local.store.read("pushed"))?.registration ?? "", '"two"');
-});
-
-onDisk(
-	"a change whose process was killed before its answer is used if it was made, and else usable",
-	async (scene) => {
-		const { local } = scene;
-		const first = capture(local, { target: at("killed"), body: wms("one") });
-		const base = await local.git("rev-parse", "refs/heads/main");
-		await expect(local, first, 201);
-		const kill = async () => {
-			await local.stop();
-			await rm(join(local.folder, "dist.served"), { recursive: true, force: true });
-			const folder = join(local.folder, "requests");
-			for (const name of await readdir(folder)) {
-				const lines = (await readFile(join(folder, name), "utf8")).split("\n");
-				const begun = lines.filter((line) => / \?[0-9a-f]{40} /.test(line));
-				await writeFile(join(folder, name), `${begun.join("\n")}\n`);
-			}
-		};
-		const made = await local.git("rev-parse", "refs/heads/main");
-		await kill();
-		await local.git("update-ref", "refs/heads/main", base);
-		await local.start();
-		await expect(local, first, 201, "it was not made");
-		local.now += 1_000;
-		await local.put("killed", wms("two"));
-		assert.is.not(made, base);
-		await kill();
-		await local.start();
-		await expect(local, first, 401, "it was made");
-	},
-);
 
 inMemory.run();
 onDisk.run();
