@@ -1,4 +1,5 @@
-import { folderOf } from "../registry/smallkey.ts";
+import pLimit from "p-limit";
+import { folderOf, layerPath } from "../registry/smallkey.ts";
 import { blobId, hashes, hexOf } from "./hashes.ts";
 import { isProposed, readerOf, refuseTwin } from "./reader.ts";
 import {
@@ -37,9 +38,8 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 	const reviews = new Map<string, Branch>();
 	const served: Branch = { files: new Map(Object.entries(files)), commit: "", author: "" };
 	const commits: MemoryCommit[] = [];
-	const lastCommits = new Map<string, string>();
 	const used = new Map<string, UsedRequest>();
-	let queue: Promise<unknown> = Promise.resolve();
+	const inOrder = pLimit(1);
 
 	function readerAt({ files: stored }: Branch) {
 		const snapshot = new Map(stored);
@@ -91,8 +91,10 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 			return outcome;
 		}
 		if (outcome.length === 0) {
-			const last = [...lastCommits].findLast(([path]) => path.endsWith(`/${smallkey}.json`));
-			const id = base === served && last ? last[1] : base.commit;
+			const path = layerPath(smallkey ?? "");
+			const isOfLayer = ({ branch, edits }: MemoryCommit) =>
+				branch === "main" && edits.some((edit) => edit.path === path);
+			const id = (base === served && commits.findLast(isOfLayer)?.id) || base.commit;
 			usesOf(meta, id).forEach(remember);
 			const isWaiting = base !== served && (await isProposed(smallkey, now, readerAt(served)));
 			return { commit: id, changed: false, ...(isWaiting && { branch: name }) };
@@ -105,16 +107,9 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		for (const { path, text } of outcome) {
 			if (text === null) target.files.delete(path);
 			else target.files.set(path, text);
-			if (target === served) lastCommits.set(path, id);
 		}
 		if (meta.review) reviews.set(name, target);
 		return { commit: id, changed: true, ...(meta.review && { branch: name }) };
-	}
-
-	function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		const result = queue.then(() => make(edits, meta));
-		queue = result.catch(() => undefined);
-		return result;
 	}
 
 	const store: Store = {
@@ -122,7 +117,7 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 		read: (smallkey) => readerAt(served).read(smallkey),
 		ids: (smallkey) => readerAt(served).ids(smallkey),
 		keys: (folder, like) => readerAt(served).keys(folder, like),
-		change,
+		change: (edits, meta) => inOrder(() => make(edits, meta)),
 		remember: async (use) => remember(use),
 	};
 	return { ...store, commits, files: served.files as ReadonlyMap<string, string> };

@@ -67,10 +67,9 @@ export async function isFolderLocked(folder: string): Promise<boolean> {
 }
 
 function socketPath(folder: string, name: string): string {
-	const path = join(folder, name);
-	const near = relative(process.cwd(), path);
-	const shorter = near.length < path.length ? near : path;
-	if (Buffer.byteLength(shorter) <= maxPathBytes) return shorter;
+	const paths = [join(folder, name), relative(process.cwd(), join(folder, name))];
+	const path = paths.find((candidate) => Buffer.byteLength(candidate) <= maxPathBytes);
+	if (path !== undefined) return path;
 	const maxBytes = maxPathBytes - name.length - 1;
 	throw new Error(`DATA_DIR: ${folder} is too long a path; it may have ${maxBytes} bytes`);
 }
@@ -112,14 +111,16 @@ async function numbersOf(path: string): Promise<number[]> {
 async function isHeld(path: string, numbers: readonly number[]): Promise<boolean> {
 	for (const name of [path, ...numbers.map((number) => `${path}.${number}`)]) {
 		const socket = connect(name);
-		const error = await once(socket, "connect").then(
-			() => null,
-			(reason: NodeJS.ErrnoException) => reason,
-		);
-		socket.destroy();
-		if (error === null) return true;
-		if (!["ENOENT", "ECONNREFUSED", "ECONNRESET"].includes(error.code ?? ""))
-			throw new Error(`DATA_DIR: cannot lock it with ${path}: ${error.message}`);
+		try {
+			await once(socket, "connect");
+			return true;
+		} catch (error) {
+			const { code = "", message } = error as NodeJS.ErrnoException;
+			if (!["ENOENT", "ECONNREFUSED", "ECONNRESET"].includes(code))
+				throw new Error(`DATA_DIR: cannot lock it with ${path}: ${message}`);
+		} finally {
+			socket.destroy();
+		}
 	}
 	return false;
 }

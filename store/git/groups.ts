@@ -115,10 +115,8 @@ export class GroupWriter {
 	async #tryTo(name: string, group: readonly Pending[]): Promise<void> {
 		const { branch, requests, lastCommits } = this.context;
 		await branch.follow();
-		if (this.#import.isUncertain) {
-			await this.#import.persist();
-			await requests.readCommitted();
-		}
+		// After a group that failed.
+		if (await this.#import.persist()) await requests.readCommitted();
 		const isServed = name === branchName;
 		const target = isServed ? this.#servedTarget() : await this.#reviewTarget(name, group[0]?.meta);
 		const judged = await judgeGroup(group, target, this.context);

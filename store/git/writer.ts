@@ -127,10 +127,6 @@ export class GroupImport {
 
 	constructor(readonly base: StoreBase) {}
 
-	get isUncertain(): boolean {
-		return this.#unsynced.size > 0;
-	}
-
 	/**
 	 * Stores commits as one pack, each on the one before it, and moves the branch.
 	 * @param from the branch's commit; null: it is new, and so is the history
@@ -161,11 +157,14 @@ export class GroupImport {
 		return output.split("\n");
 	}
 
-	async persist(): Promise<void> {
+	/** @returns false if nothing was left to sync */
+	async persist(): Promise<boolean> {
+		const isLeft = this.#unsynced.size > 0;
 		for (const folder of this.#unsynced) {
 			await this.base.sync(folder);
 			this.#unsynced.delete(folder);
 		}
+		return isLeft;
 	}
 
 	/** The messages are those of refs.c and builtin/fast-import.c. */

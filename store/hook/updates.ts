@@ -59,26 +59,30 @@ export function findRefProblem({ from, to, ref }: Update): string | null {
 }
 
 /** After a crash, the service recognizes its own commits by their committer, and reads from them which requests it carried out. */
-export async function findCommitProblem(repository: string, to: string): Promise<string | null> {
+export function findCommitProblem(repository: string, to: string): Promise<string | null> {
 	const reviews = reviewFolders.map((folder) => `--glob=refs/heads/${folder}/*`);
-	const ids = await listCommits(repository, [to, "--not", "--ignore-missing", servedRef, ...reviews]);
-	for await (const commits of readObjects(repository, "commit", ids)) {
-		for (const commit of commits) {
-			const problem = findAmbiguity(commit) ?? findForgery(commit) ?? findFuture(commit, Date.now());
-			if (problem !== null) return `commit ${commit.id} ${problem}`;
-		}
-	}
-	return null;
+	const commits = [to, "--not", "--ignore-missing", servedRef, ...reviews];
+	return findIn(repository, commits, (commit) => {
+		return findAmbiguity(commit) ?? findForgery(commit) ?? findFuture(commit, Date.now());
+	});
 }
 
 /** The commit of a merge says who has accepted a review: a fast-forward has none. */
 export async function findUnmerged({ from, to, ref }: Update, repository: string): Promise<string | null> {
 	if (ref !== servedRef || from === null || to === null) return null;
-	const ids = await listCommits(repository, ["--first-parent", to, `^${from}`]);
+	const problem = "is a change that waits for review, and no commit says who accepts it: git merge --no-ff";
+	return findIn(repository, ["--first-parent", to, `^${from}`], (commit) =>
+		isServiceCommit(commit) ? problem : null,
+	);
+}
+
+/** @param args of git-rev-list(1) */
+async function findIn(repository: string, args: string[], judge: (commit: GitObject) => string | null) {
+	const ids = await listCommits(repository, args);
 	for await (const commits of readObjects(repository, "commit", ids)) {
 		for (const commit of commits) {
-			if (!isServiceCommit(commit)) continue;
-			return `commit ${commit.id} is a change that waits for review, and no commit says who accepts it: git merge --no-ff`;
+			const problem = judge(commit);
+			if (problem !== null) return `commit ${commit.id} ${problem}`;
 		}
 	}
 	return null;
