@@ -7,7 +7,6 @@ import { type CatFile, type CommitReader, openReader } from "./commands/cat-file
 import { isDescendant, listCommits, personText, readCommits } from "./commands/commits.ts";
 import { GitDamage, gitText, NotDescendant } from "./commands/run.ts";
 import { diffTree, listTree, type PathChange } from "./commands/tree.ts";
-import { reasonOf } from "./health.ts";
 import type { UsedRequests } from "./used-requests.ts";
 import { branchName, measured, type StoreBase } from "./writer.ts";
 
@@ -103,23 +102,18 @@ export function openBranch(
 
 	/** @throws {NotDescendant} a standby does not follow a service that lost its layers */
 	async function follow(): Promise<void> {
-		try {
-			const head = await readTip();
-			if (head !== commit) {
-				behind = "a push is being published";
-				if (!(await isDescendant(repository, commit, head))) throw new NotDescendant(commit, head);
-				await measured(base, "push", async () => {
-					const range = await rangeBetween(commit, head);
-					await requests.readCommitted(head);
-					await publish(range);
-					report(range);
-				});
-			}
-			behind = null;
-		} catch (error) {
-			behind = `a push cannot be served: ${reasonOf(error)}`;
-			throw error;
+		const head = await readTip();
+		if (head !== commit) {
+			behind = "a push is not published yet";
+			if (!(await isDescendant(repository, commit, head))) throw new NotDescendant(commit, head);
+			await measured(base, "push", async () => {
+				const range = await rangeBetween(commit, head);
+				await requests.readCommitted(head);
+				await publish(range);
+				report(range);
+			});
 		}
+		behind = null;
 	}
 
 	async function commitsBehind(): Promise<number> {

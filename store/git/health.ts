@@ -39,10 +39,6 @@ function causeOf(error: unknown): Cause {
 	);
 }
 
-export function reasonOf(error: unknown): string {
-	return causeOf(error)[1];
-}
-
 function isOfDisk(cause: Cause): boolean {
 	return cause === fullDisk || cause === readOnlyDisk;
 }
