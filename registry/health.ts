@@ -1,14 +1,13 @@
 import { type Lang, parseSmallkey } from "./smallkey.ts";
-import { englishCauses } from "./texts/english-causes.ts";
+import { causes } from "./texts/causes.ts";
 import { type Coded, filled } from "./texts/filled.ts";
-import { frenchCauses } from "./texts/french-causes.ts";
 import { tryJson } from "./untrusted-text.ts";
 
-export type CauseCode = keyof typeof englishCauses;
+export { causes };
 
-export type CauseTexts = Readonly<Record<CauseCode, string>>;
+export type CauseTexts = (typeof causes)[Lang];
 
-export const causes: Readonly<Record<Lang, CauseTexts>> = { en: englishCauses, fr: frenchCauses };
+export type CauseCode = keyof CauseTexts;
 
 export type Cause = Coded<CauseCode>;
 

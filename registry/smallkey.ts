@@ -65,24 +65,27 @@ export function isOtherFile(path: string): boolean {
 
 /** Only a store knows which changes wait for review (`case-twin-waits`). */
 export const keyTexts = {
-	en: {
-		"case-twin": "{0} differs only in case from {1}, which is registered",
-		"case-twin-here": "{0} differs only in case from {1}, which the same change registers",
-		"case-rename":
-			"{0} differs only in case from {1}, which the same change removes: maps that read {1} lose it",
-		"case-twin-waits": "{0} differs only in case from {1}, a change of which waits for a reviewer",
-		"reserved-key": "{0} is a name that Windows keeps for a device: no clone there could check it out",
-	},
-	fr: {
-		"case-twin": "{0} ne diffère que par la casse de {1}, qui est inscrite",
-		"case-twin-here": "{0} ne diffère que par la casse de {1}, que le même changement inscrit",
-		"case-rename":
-			"{0} ne diffère que par la casse de {1}, que le même changement supprime : les cartes qui lisent {1} la perdent",
-		"case-twin-waits": "{0} ne diffère que par la casse de {1}, dont une modification attend un réviseur",
-		"reserved-key":
-			"{0} est un nom que Windows réserve à un périphérique : aucun clone ne pourrait l’y extraire",
-	},
-} as const;
+	"case-twin": [
+		"{0} differs only in case from {1}, which is registered",
+		"{0} ne diffère que par la casse de {1}, qui est inscrite",
+	],
+	"case-twin-here": [
+		"{0} differs only in case from {1}, which the same change registers",
+		"{0} ne diffère que par la casse de {1}, que le même changement inscrit",
+	],
+	"case-rename": [
+		"{0} differs only in case from {1}, which the same change removes: maps that read {1} lose it",
+		"{0} ne diffère que par la casse de {1}, que le même changement supprime : les cartes qui lisent {1} la perdent",
+	],
+	"case-twin-waits": [
+		"{0} differs only in case from {1}, a change of which waits for a reviewer",
+		"{0} ne diffère que par la casse de {1}, dont une modification attend un réviseur",
+	],
+	"reserved-key": [
+		"{0} is a name that Windows keeps for a device: no clone there could check it out",
+		"{0} est un nom que Windows réserve à un périphérique : aucun clone ne pourrait l’y extraire",
+	],
+} satisfies Readonly<Record<string, readonly [en: string, fr: string]>>;
 
 /** With any extension (Microsoft, "Naming Files, Paths, and Namespaces"). */
 const reservedNames = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])$/i;
@@ -99,7 +102,7 @@ export function judgeKey(
 	kept: string,
 	removed: string | null,
 	isStored: (smallkey: string) => boolean | null,
-): [code: keyof typeof keyTexts.en, ...values: string[]] | null {
+): [code: keyof typeof keyTexts, ...values: string[]] | null {
 	if (kept !== smallkey) return [isStored(kept) ? "case-twin" : "case-twin-here", smallkey, kept];
 	if (isStored(smallkey) !== false) return null;
 	if (reservedNames.test(smallkey)) return ["reserved-key", smallkey];

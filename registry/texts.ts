@@ -1,16 +1,15 @@
 import type { ErrorObject } from "ajv";
 import type { Validator } from "./schemas/compile.ts";
 import { keyTexts, type Lang } from "./smallkey.ts";
-import { english } from "./texts/english.ts";
-import { type Coded, filled } from "./texts/filled.ts";
-import { french } from "./texts/french.ts";
+import { documentTexts } from "./texts/documents.ts";
+import { type Coded, filled, textsByLang } from "./texts/filled.ts";
+import { requestTexts } from "./texts/requests.ts";
 
-export type TextCode = keyof typeof english | keyof (typeof keyTexts)["en"];
+const pairs = { ...documentTexts, ...requestTexts, ...keyTexts };
 
-export const texts: Readonly<Record<Lang, Readonly<Record<TextCode, string>>>> = {
-	en: { ...english, ...keyTexts.en },
-	fr: { ...french, ...keyTexts.fr },
-};
+export type TextCode = keyof typeof pairs;
+
+export const texts = textsByLang(pairs);
 
 /** An answer, a terminal or a page chooses its language. */
 export type Text = Coded<TextCode>;

@@ -2,12 +2,13 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { causeText } from "../../registry/health.ts";
-import type { Lang } from "../../registry/smallkey.ts";
-import { type Countable, codeFor, filled } from "../../registry/texts/filled.ts";
+import { type Lang, otherLang } from "../../registry/smallkey.ts";
+import { textsByLang } from "../../registry/texts/filled.ts";
 import { layerAddress } from "../../site/data/entries.ts";
 import type { LangProof, Proof, Proofs } from "../../site/data/proofs.ts";
 import { folderPages } from "../../site/http/folder-pages.ts";
 import { Html, html } from "../../site/static/html.ts";
+import { translator } from "../../site/text/translate.ts";
 
 /** On this machine, on a free port. @returns the address with a slash at its end */
 export async function serveFolder(dist: string): Promise<{ address: string; close: () => void }> {
@@ -45,61 +46,29 @@ export function reportOf(proofs: Proofs, layers: ReadonlyMap<string, Pick<Row, "
 	};
 }
 
-const english = {
-	title: "Proof that the layers draw",
-	"count-one": "{0} of {1} layers draw.",
-	count: "{0} of {1} layers draw.",
-	"unknown-one": "{0} was not drawn by any run yet.",
-	unknown: "{0} were not drawn by any run yet.",
-	"not-drawn": "Layers that do not draw",
-	drawn: "Layers that draw",
-	since: "not drawn since {0}",
-	"last-look": "last look: {0}",
-	last: "the last picture",
-	"features-one": "{0} feature",
-	features: "{0} features",
-	share: "{0}% of the map coloured",
-	picture: "Map of {0}",
-	search: "Search by title, smallkey or owner",
-	owner: "owner: {0}",
-	"only-en": "English only: {0}",
-	"only-fr": "French only: {0}",
-} as const;
+export const proofTexts = textsByLang({
+	title: ["Proof that the layers draw", "Preuve que les couches s’affichent"],
+	"count-one": ["{0} of {1} layers draw.", "{0} couche sur {1} s’affiche."],
+	count: ["{0} of {1} layers draw.", "{0} couches sur {1} s’affichent."],
+	"unknown-one": ["{0} was not drawn by any run yet.", "{0} n’a pas encore été dessinée."],
+	unknown: ["{0} were not drawn by any run yet.", "{0} n’ont pas encore été dessinées."],
+	"not-drawn": ["Layers that do not draw", "Couches qui ne s’affichent pas"],
+	drawn: ["Layers that draw", "Couches qui s’affichent"],
+	since: ["not drawn since {0}", "pas dessinée depuis le {0}"],
+	"last-look": ["last look: {0}", "dernier examen : {0}"],
+	last: ["the last picture", "la dernière image"],
+	"features-one": ["{0} feature", "{0} entité"],
+	features: ["{0} features", "{0} entités"],
+	share: ["{0}% of the map coloured", "{0}\u00a0% de la carte en couleur"],
+	seconds: ["{0}\u00a0s", "{0}\u00a0s"],
+	picture: ["Map of {0}", "Carte de {0}"],
+	search: ["Search by title, smallkey or owner", "Chercher par titre, clé ou responsable"],
+	owner: ["owner: {0}", "responsable : {0}"],
+	"only-en": ["English only: {0}", "Anglais seulement : {0}"],
+	"only-fr": ["French only: {0}", "Français seulement : {0}"],
+});
 
-type ProofText = keyof typeof english;
-
-const french: Readonly<Record<ProofText, string>> = {
-	title: "Preuve que les couches s’affichent",
-	"count-one": "{0} couche sur {1} s’affiche.",
-	count: "{0} couches sur {1} s’affichent.",
-	"unknown-one": "{0} n’a pas encore été dessinée.",
-	unknown: "{0} n’ont pas encore été dessinées.",
-	"not-drawn": "Couches qui ne s’affichent pas",
-	drawn: "Couches qui s’affichent",
-	since: "pas dessinée depuis le {0}",
-	"last-look": "dernier examen : {0}",
-	last: "la dernière image",
-	"features-one": "{0} entité",
-	features: "{0} entités",
-	share: "{0}\u00a0% de la carte en couleur",
-	picture: "Carte de {0}",
-	search: "Chercher par titre, clé ou responsable",
-	owner: "responsable : {0}",
-	"only-en": "Anglais seulement : {0}",
-	"only-fr": "Français seulement : {0}",
-};
-
-export const proofTexts: Readonly<Record<Lang, Readonly<Record<ProofText, string>>>> = {
-	en: english,
-	fr: french,
-};
-
-function wordsIn(lang: Lang) {
-	const say = (code: ProofText, ...values: (string | number)[]) => filled(proofTexts[lang], { code, values });
-	const counted = (count: number, code: Countable<ProofText>, ...others: number[]) =>
-		say(codeFor<ProofText>(lang, count, code), count, ...others);
-	return { say, counted };
-}
+const words = { en: translator("en", proofTexts.en), fr: translator("fr", proofTexts.fr) };
 
 const style =
 	new Html(`body{font:16px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;color:#1d1d1d;background:#fff}
@@ -116,8 +85,8 @@ document.querySelector("input").addEventListener("input", ({ target }) => {
 /** @param publicUrl without a slash at its end, for links to the layers' pages; empty if unknown */
 export function reportHtml(report: ReturnType<typeof reportOf>, lang: Lang, publicUrl: string): string {
 	const { layers, unknown, notDrawn, drawn } = report;
-	const { say, counted } = wordsIn(lang);
-	const other = lang === "en" ? "fr" : "en";
+	const { t, plural } = words[lang];
+	const other = otherLang[lang];
 	const list = (rows: readonly Row[]) =>
 		html`<ul>\n${rows.map((row) => itemHtml(row, lang, publicUrl))}</ul>\n`;
 	return html`<!doctype html>
@@ -125,15 +94,15 @@ export function reportHtml(report: ReturnType<typeof reportOf>, lang: Lang, publ
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${say("title")}</title>
+<title>${t("title")}</title>
 <style>${style}</style>
 </head>
 <body>
 <p><a href="report.${other}.html" lang="${other}" hreflang="${other}">${lang === "en" ? "Français" : "English"}</a></p>
-<h1>${say("title")}</h1>
-<p><strong>${counted(drawn.length, "count", layers)} ${unknown > 0 && counted(unknown, "unknown")}</strong></p>
-<p><label>${say("search")}<br><input type="search"></label></p>
-${notDrawn.length > 0 && html`<h2>${say("not-drawn")}</h2>\n${list(notDrawn)}`}<h2>${say("drawn")}</h2>
+<h1>${t("title")}</h1>
+<p><strong>${plural(drawn.length, "count", layers)} ${unknown > 0 && plural(unknown, "unknown")}</strong></p>
+<p><label>${t("search")}<br><input type="search"></label></p>
+${notDrawn.length > 0 && html`<h2>${t("not-drawn")}</h2>\n${list(notDrawn)}`}<h2>${t("drawn")}</h2>
 ${list(drawn)}<script>${script}</script>
 </body>
 </html>
@@ -142,38 +111,37 @@ ${list(drawn)}<script>${script}</script>
 
 function itemHtml(row: Row, lang: Lang, publicUrl: string): Html {
 	const { smallkey, owner, day, since, picture, langs } = row;
-	const { say } = wordsIn(lang);
+	const { t } = words[lang];
 	const title = row.title[lang];
 	const page = publicUrl && `${publicUrl}/${layerAddress(lang, smallkey)}`;
-	const alt = since ? say("last") : say("picture", title);
+	const alt = since ? t("last") : t("picture", title);
 	const langProof = langs[lang] ?? langs.en;
 	const lines = [
 		since ? failures(langs, lang) : langProof && factsText(langProof, lang),
-		say("last-look", day),
-		owner && say("owner", owner),
+		t("last-look", day),
+		owner && t("owner", owner),
 	];
 	return html`<li class="${since ? "old" : "new"}">${picture && html`<img src="${picture}" alt="${alt}" width="240" height="180" loading="lazy">`}<div>
 <h3>${page ? html`<a href="${page}">${title}</a>` : title}</h3><p><code>${smallkey}</code></p>
-${since && html`<p class="bad">${say("since", since)}</p>\n`}${lines.map((line) => line && html`<p>${line}</p>\n`)}</div></li>\n`;
+${since && html`<p class="bad">${t("since", since)}</p>\n`}${lines.map((line) => line && html`<p>${line}</p>\n`)}</div></li>\n`;
 }
 
 /** In the report's language, or in the only one that does not draw. */
 function failures({ en, fr }: Proof["langs"], lang: Lang): string {
-	const { say } = wordsIn(lang);
+	const { t } = words[lang];
 	const [first, second] = [en?.cause, fr?.cause].map((cause) => cause && causeText(lang, cause));
-	if (fr && first && !second) return say("only-en", first);
-	if (second && !first) return say("only-fr", second);
+	if (fr && first && !second) return t("only-en", first);
+	if (second && !first) return t("only-fr", second);
 	return (lang === "fr" ? (second ?? first) : first) ?? "";
 }
 
 function factsText({ features, share, ms }: LangProof, lang: Lang): string {
-	const { say, counted } = wordsIn(lang);
-	const number = (value: number, digits: number) =>
-		value.toLocaleString(`${lang}-CA`, { maximumFractionDigits: digits });
+	const { t, plural } = words[lang];
+	const percent = share * 100;
 	const facts = [
-		features !== undefined && counted(features, "features"),
-		say("share", number(share * 100, share < 0.1 ? 1 : 0)),
-		`${number(ms / 1000, 1)}\u00a0s`,
+		features !== undefined && plural(features, "features"),
+		t("share", percent < 10 ? Math.round(percent * 10) / 10 : Math.round(percent)),
+		t("seconds", Math.round(ms / 100) / 10),
 	];
 	return facts.filter(Boolean).join(", ");
 }

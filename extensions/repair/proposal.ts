@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { descriptionText } from "../../registry/description.ts";
 import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
-import { filled } from "../../registry/texts/filled.ts";
+import { filled, textsByLang } from "../../registry/texts/filled.ts";
 import { code, plain } from "../../registry/untrusted-text.ts";
 import { type Proposal, subjectOf } from "../../store/git/review-branches.ts";
 import { type Edit, repairBranch } from "../../store/store.ts";
@@ -11,66 +11,37 @@ import { placeOf } from "../harvest/finding.ts";
 import type { Candidate } from "./candidates.ts";
 import type { Repair } from "./repair.ts";
 
-const english = {
-	layer: "Layer",
-	choose: "Several places agree equally well. Nothing is changed: register the right one.",
-	registered: "Registered",
-	"found-place": "Found",
-	same: "the same layer",
-	perhaps: "perhaps the same layer",
-	head: "| | known | found | agrees |",
-	yes: "yes",
-	no: "no",
-	https: "https in place of http",
-	redirect: "the server redirects there permanently",
-	service: "the same service",
-	folder: "another folder of the same server",
-	similar: "a service of a similar name",
-	name: "name",
-	geometry: "geometry",
-	fields: "fields",
-	place: "extent",
-	scale: "scales",
-	symbols: "symbols",
-	count: "features",
-	title: "title",
-	abstract: "abstract",
-	keywords: "keywords",
-} as const;
+export const repairTexts = textsByLang({
+	layer: ["Layer", "Couche"],
+	choose: [
+		"Several places agree equally well. Nothing is changed: register the right one.",
+		"Plusieurs endroits conviennent aussi bien. Rien n’est modifié : inscrivez celui qui est juste.",
+	],
+	registered: ["Registered", "Inscrit"],
+	"found-place": ["Found", "Trouvé"],
+	same: ["the same layer", "la même couche"],
+	perhaps: ["perhaps the same layer", "peut-être la même couche"],
+	head: ["| | known | found | agrees |", "| | connu | trouvé | concorde |"],
+	yes: ["yes", "oui"],
+	no: ["no", "non"],
+	https: ["https in place of http", "https au lieu de http"],
+	redirect: ["the server redirects there permanently", "le serveur y redirige en permanence"],
+	service: ["the same service", "le même service"],
+	folder: ["another folder of the same server", "un autre dossier du même serveur"],
+	similar: ["a service of a similar name", "un service d’un nom semblable"],
+	name: ["name", "nom"],
+	geometry: ["geometry", "géométrie"],
+	fields: ["fields", "champs"],
+	place: ["extent", "étendue"],
+	scale: ["scales", "échelles"],
+	symbols: ["symbols", "symboles"],
+	count: ["features", "entités"],
+	title: ["title", "titre"],
+	abstract: ["abstract", "résumé"],
+	keywords: ["keywords", "mots-clés"],
+});
 
-type RepairText = keyof typeof english;
-
-const french: Readonly<Record<RepairText, string>> = {
-	layer: "Couche",
-	choose: "Plusieurs endroits conviennent aussi bien. Rien n’est modifié : inscrivez celui qui est juste.",
-	registered: "Inscrit",
-	"found-place": "Trouvé",
-	same: "la même couche",
-	perhaps: "peut-être la même couche",
-	head: "| | connu | trouvé | concorde |",
-	yes: "oui",
-	no: "non",
-	https: "https au lieu de http",
-	redirect: "le serveur y redirige en permanence",
-	service: "le même service",
-	folder: "un autre dossier du même serveur",
-	similar: "un service d’un nom semblable",
-	name: "nom",
-	geometry: "géométrie",
-	fields: "champs",
-	place: "étendue",
-	scale: "échelles",
-	symbols: "symboles",
-	count: "entités",
-	title: "titre",
-	abstract: "résumé",
-	keywords: "mots-clés",
-};
-
-export const repairTexts: Readonly<Record<Lang, Readonly<Record<RepairText, string>>>> = {
-	en: english,
-	fr: french,
-};
+type RepairText = keyof (typeof repairTexts)[Lang];
 
 /**
  * One proposal for each layer, or for each service whose layers moved together.

@@ -1,24 +1,12 @@
 import type { Lang } from "../smallkey.ts";
 
-const english = {
-	"column-icon": "Icon",
-	"column-details": "Details",
-	metadata: "Metadata",
-	"ramp-keys": "The address of its page then has the key:",
-} as const;
-
-const french: Readonly<Record<keyof typeof english, string>> = {
-	"column-icon": "Icône",
-	"column-details": "Détails",
-	metadata: "Métadonnées",
-	"ramp-keys": "L’adresse de sa page porte alors la clé :",
-};
-
 /** The few texts in fragments and snippets, by language. A page that renders drafts needs both. */
-export const fragmentTexts: Readonly<Record<Lang, Readonly<Record<keyof typeof english, string>>>> = {
-	en: english,
-	fr: french,
-};
+export const fragmentTexts = /* @__PURE__ */ textsByLang({
+	"column-icon": ["Icon", "Icône"],
+	"column-details": ["Details", "Détails"],
+	metadata: ["Metadata", "Métadonnées"],
+	"ramp-keys": ["The address of its page then has the key:", "L’adresse de sa page porte alors la clé :"],
+});
 
 /** A text by its code, with its values in the order of `{0}`, `{1}` and so on. It gets a language where it leaves. */
 export interface Coded<Code extends string> {
@@ -46,4 +34,15 @@ export type Countable<Code extends string> = Code extends `${infer Several}-one`
 /** The code of the text for a number: `changes`, or for one `changes-one`. In French, zero is as one. */
 export function codeFor<Code extends string>(lang: Lang, number: number, code: Countable<Code>): Code {
 	return ((lang === "fr" ? number < 2 : number === 1) ? `${code}-one` : code) as Code;
+}
+
+export type TextPair = readonly [en: string, fr: string];
+
+/** @param pairs code → English, French @returns each language's texts */
+export function textsByLang<Code extends string>(
+	pairs: Readonly<Record<Code, TextPair>>,
+): Readonly<Record<Lang, Readonly<Record<Code, string>>>> {
+	const all = Object.entries(pairs) as [Code, TextPair][];
+	const inLang = (at: 0 | 1) => Object.fromEntries(all.map(([code, pair]) => [code, pair[at]]));
+	return { en: inLang(0), fr: inLang(1) } as Record<Lang, Record<Code, string>>;
 }

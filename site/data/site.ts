@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Metafile, type Plugin, stop } from "esbuild";
 import { compiledSchemas } from "../../registry/schemas/validators.ts";
 import { langs } from "../../registry/smallkey.ts";
+import { causes } from "../../registry/texts/causes.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
 import { parseSignature } from "../process/site-settings.ts";
 import { catalogueHtml, contentPolicy, rootHtml } from "../static/frame.ts";
@@ -139,12 +140,12 @@ const textsOfLanguage: Plugin = {
 	name: "texts-of-language",
 	setup(setup) {
 		setup.onLoad({ filter: /[/\\]text[/\\](?:english|french)\.ts$/ }, ({ path }) => {
-			const [name, texts] = path.endsWith("english.ts")
-				? ["english", pageTexts.en]
-				: ["french", pageTexts.fr];
-			const causes = `export { ${name}Causes as causes } from "../../registry/texts/${name}-causes.ts";`;
-			const contents = `${causes}\nexport const texts = ${JSON.stringify(texts)};`;
-			return { contents, resolveDir: dirname(path) };
+			const lang = path.endsWith("english.ts") ? "en" : "fr";
+			const exported = { causes: causes[lang], texts: pageTexts[lang] };
+			const lines = Object.entries(exported).map(
+				([name, of]) => `export const ${name} = ${JSON.stringify(of)};`,
+			);
+			return { contents: lines.join("\n") };
 		});
 	},
 };

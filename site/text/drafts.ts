@@ -1,7 +1,7 @@
-import { textsOf } from "./translate.ts";
+import { textsByLang } from "../../registry/texts/filled.ts";
 
 /** Texts of the draft page: English, French. */
-export const draftTexts = textsOf({
+export const draftTexts = textsByLang({
 	"draft-stays": [
 		"A draft stays in this page and in its address: nothing is sent anywhere until you send it.",
 		"Une ébauche reste dans cette page et dans son adresse : rien n’est transmis tant que vous ne l’envoyez pas.",

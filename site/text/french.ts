@@ -1,5 +1,6 @@
+import { causes as allCauses } from "../../registry/texts/causes.ts";
 import { pageTexts } from "./page-texts.ts";
 
 // The causes of sickness are loaded with the texts of pages.
-export { frenchCauses as causes } from "../../registry/texts/french-causes.ts";
+export const causes = allCauses.fr;
 export const texts = pageTexts.fr;

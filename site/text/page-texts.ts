@@ -1,8 +1,9 @@
 import type { CauseTexts } from "../../registry/health.ts";
-import { textsOf, type translator } from "./translate.ts";
+import { textsByLang } from "../../registry/texts/filled.ts";
+import type { translator } from "./translate.ts";
 
 /** Texts of pages that the browser renders: English, French. The bundler gives each language a file of its own. */
-export const pageTexts = textsOf({
+export const pageTexts = textsByLang({
 	map: ["Map", "Carte"],
 	"fragments-unread": [
 		"The fragments of this layer could not be read, so there is nothing to draw.",

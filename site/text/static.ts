@@ -1,11 +1,12 @@
 import { causes } from "../../registry/health.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import { textsByLang } from "../../registry/texts/filled.ts";
 import type { SiteSettings } from "../static/html.ts";
 import { pageTexts } from "./page-texts.ts";
-import { textsOf, translator } from "./translate.ts";
+import { translator } from "./translate.ts";
 
 /** Texts of the pages without a script: English, French. */
-export const staticTexts = textsOf({
+export const staticTexts = textsByLang({
 	"map-needs-script": ["The map needs JavaScript.", "La carte a besoin de JavaScript."],
 	skip: ["Skip to the content", "Passer au contenu"],
 	"main-menu": ["Main", "Principal"],

@@ -3,15 +3,6 @@ import { type Countable, codeFor, filled } from "../../registry/texts/filled.ts"
 
 type Value = string | number;
 
-/** @param pairs code → English, French @returns each language's texts */
-export function textsOf<Code extends string>(
-	pairs: Readonly<Record<Code, readonly [en: string, fr: string]>>,
-): Readonly<Record<Lang, Readonly<Record<Code, string>>>> {
-	const all = Object.entries(pairs) as [Code, readonly [string, string]][];
-	const inLang = (at: 0 | 1) => Object.fromEntries(all.map(([code, pair]) => [code, pair[at]]));
-	return { en: inLang(0), fr: inLang(1) } as Record<Lang, Record<Code, string>>;
-}
-
 /** @param texts code → text, as `filled` takes them */
 export function translator<Code extends string>(lang: Lang, texts: Readonly<Record<Code, string>>) {
 	const locale = `${lang}-CA`;

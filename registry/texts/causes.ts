@@ -1,0 +1,212 @@
+import { textsByLang } from "./filled.ts";
+
+/**
+ * Code → why a layer cannot be shown: the rest of a sentence about its service, in English and in French. `layers/health.json`
+ * has codes and values, so that each reader gets the text of their language.
+ */
+export const causes = /* @__PURE__ */ textsByLang({
+	// The way to the service.
+	"name-unknown": ["its name does not resolve", "son nom d’hôte est introuvable"],
+	"name-unknown-now": ["its name does not resolve now", "son nom d’hôte est introuvable pour l’instant"],
+	refused: ["refuses the connection", "refuse la connexion"],
+	"broken-off": ["closes the connection early", "ferme la connexion avant la fin"],
+	unreachable: ["cannot be reached", "ne peut pas être joint"],
+	network: [
+		"cannot be reached, or closes the connection early",
+		"ne peut pas être joint, ou ferme la connexion avant la fin",
+	],
+	"connect-slow": ["does not accept a connection in time", "n’accepte pas de connexion à temps"],
+	"certificate-expired": ["has a certificate that has expired", "a un certificat expiré"],
+	"certificate-unsigned": [
+		"has a certificate that no known authority signed",
+		"a un certificat qu’aucune autorité connue n’a signé",
+	],
+	"certificate-other": ["has a certificate of another name", "a un certificat d’un autre nom"],
+	moved: ["redirects permanently to another address", "redirige en permanence vers une autre adresse"],
+	"redirects-many": ["redirects more than {0} times", "redirige plus de {0} fois"],
+	"redirects-long": [
+		"redirects to an address of over {0} characters",
+		"redirige vers une adresse de plus de {0} caractères",
+	],
+	"redirects-nowhere": ["redirects to an invalid address", "redirige vers une adresse invalide"],
+	slow: ["did not answer completely within {0} s", "n’a pas répondu entièrement en {0} s"],
+	large: ["answers with more than {0} bytes", "répond par plus de {0} octets"],
+	protocol: [
+		"{0} is not supported, only http and https",
+		"{0} n’est pas pris en charge, seulement http et https",
+	],
+	credentials: [
+		"an address must not hold credentials",
+		"une adresse ne doit contenir aucun nom ni mot de passe",
+	],
+	"not-public": [
+		"{0} is not an address of the public internet",
+		"{0} n’est pas une adresse de l’Internet public",
+	],
+	"asked-often": [
+		"received the daily maximum of requests",
+		"a reçu le nombre maximal de requêtes pour une journée",
+	],
+	"host-failed": [
+		"was not checked, since its host failed for another address: {0}",
+		"n’a pas été vérifié, car son hôte a fait défaut pour une autre adresse : {0}",
+	],
+	unfinished: ["could not be checked completely", "n’a pas pu être vérifié entièrement"],
+	// The answer.
+	status: ["answers with status {0}", "répond par le statut {0}"],
+	"arcgis-error": ["answers with ArcGIS error {0}: {1}", "répond par l’erreur ArcGIS {0} : {1}"],
+	"arcgis-uncoded": [
+		"answers with ArcGIS error without a code: {0}",
+		"répond par une erreur ArcGIS sans code : {0}",
+	],
+	exception: ["answers with an exception: {0}", "répond par une exception : {0}"],
+	"not-arcgis-layer": ["does not answer as an ArcGIS layer does", "ne répond pas comme une couche ArcGIS"],
+	"not-arcgis-service": [
+		"does not answer as an ArcGIS service does",
+		"ne répond pas comme un service ArcGIS",
+	],
+	"not-ogc": ["does not answer as a {0} does", "ne répond pas comme un {0}"],
+	cut: ["answers with incomplete capabilities", "répond par des capacités incomplètes"],
+	"no-list": ["has no list of layers", "n’a pas de liste de couches"],
+	memory: [
+		"sent a document that takes more than {0} MB to be read",
+		"a envoyé un document qui demande plus de {0} Mo pour être lu",
+	],
+	"read-slow": [
+		"sent a document that takes more than {0} s to be read",
+		"a envoyé un document qui demande plus de {0} s pour être lu",
+	],
+	unread: ["sent a document that cannot be read: {0}", "a envoyé un document qui ne peut pas être lu : {0}"],
+	"process-ended": [
+		"sent a document that ends the process that reads it",
+		"a envoyé un document qui met fin au processus qui le lit",
+	],
+	// What is registered.
+	"no-layer": ["has no layer {0} among its {1}", "n’a pas de couche {0} parmi ses {1}"],
+	"no-layers": ["has no layers", "n’a pas de couches"],
+	"fewer-layers": ["does not have {0} more of its layers", "n’a pas {0} autres de ses couches"],
+	"many-layers": [
+		"has more than {0} layers: name the ones to show",
+		"a plus de {0} couches : nommez celles à afficher",
+	],
+	"no-field": ["has no field {0}", "n’a pas de champ {0}"],
+	"many-fields": [
+		"names more than {0} fields, too many to be served",
+		"nomme plus de {0} champs, trop pour être offerts",
+	],
+	"many-classes": [
+		"names more than {0} classes, too many to be served",
+		"nomme plus de {0} classes, trop pour être offertes",
+	],
+	"large-symbols": [
+		"names symbols and fields of more than {0} KiB, too many to be served",
+		"nomme des symboles et des champs de plus de {0} Kio, trop pour être offerts",
+	],
+	group: [
+		"is a group layer: register one of the layers in it",
+		"est un groupe de couches : inscrivez une des couches qui s’y trouvent",
+	],
+	"other-type": ["is no feature layer, but: {0}", "n’est pas une couche d’entités, mais : {0}"],
+	"whole-service": [
+		"is a whole service: the address must end with the number of one layer",
+		"est un service entier : l’adresse doit se terminer par le numéro d’une couche",
+	],
+	features: [
+		"answers with features: the address must be that of the layer, without /query",
+		"répond par des entités : l’adresse doit être celle de la couche, sans /query",
+	],
+	"other-service": ["is no service of layers, but: {0}", "n’est pas un service de couches, mais : {0}"],
+	"no-tiles": [
+		"has no tiles: its pictures are drawn anew for each map",
+		"n’a pas de tuiles : ses images sont dessinées pour chaque carte",
+	],
+	"no-image-service": ["is no ImageServer", "n’est pas un ImageServer"],
+	table: ["has a table as {0}, which no map shows", "a une table comme {0}, qu’aucune carte n’affiche"],
+	"group-entry": [
+		"has a group as {0}, which is not drawn by itself",
+		"a un groupe comme {0}, qui n’est pas dessiné seul",
+	],
+	"no-service": [
+		"is no whole service: the address must end with MapServer or FeatureServer",
+		"n’est pas un service entier : l’adresse doit se terminer par MapServer ou FeatureServer",
+	],
+	"other-layer": [
+		"answers for another layer, {0}: {1} is at {2} now",
+		"répond pour une autre couche, {0} : {1} est maintenant à {2}",
+	],
+	"no-query": ["cannot be queried for {0}", "ne peut pas être interrogé sur {0}"],
+	"no-query-format": [
+		"does not offer {0} for queries, only: {1}",
+		"n’offre pas {0} pour les interrogations, seulement : {1}",
+	],
+	"no-legend-format": [
+		"does not offer {0} for legends, only: {1}",
+		"n’offre pas {0} pour les légendes, seulement : {1}",
+	],
+	// What is seen.
+	"no-features": ["has no features", "n’a pas d’entités"],
+	"not-features": [
+		"answers a query with something that is no list of features",
+		"répond à une interrogation par autre chose qu’une liste d’entités",
+	],
+	"no-queries": [
+		"cannot be queried for its features, only for: {0}",
+		"ne peut pas être interrogé pour ses entités, seulement pour : {0}",
+	],
+	"unseen-feature": [
+		"could not be checked for features, since it {0}",
+		"n’a pas pu être vérifié pour ses entités, puisqu’il {0}",
+	],
+	"empty-picture": ["draws an empty picture of {0}", "dessine une image vide de {0}"],
+	"not-seen": [
+		"draws an empty picture of {0} for this request, so that the layer could not be checked",
+		"dessine une image vide de {0} pour cette requête; la couche n’a donc pas pu être vérifiée",
+	],
+	"not-listed": [
+		"draws {0}, which is not among its {1} listed layers",
+		"dessine {0}, qui n’est pas parmi les {1} couches de sa liste",
+	],
+	"listed-as": ["lists {0} as {1}", "présente {0} dans sa liste sous le nom {1}"],
+	"name-unreadable": [
+		"has characters that cannot be read in the name of the layer: {0}",
+		"a des caractères illisibles dans le nom de la couche : {0}",
+	],
+	dimension: [
+		"draws nothing without a value of {0}, for which it names no default",
+		"ne dessine rien sans valeur de {0}, pour laquelle il ne donne pas de valeur par défaut",
+	],
+	style: [
+		"draws nothing without the name of a style, such as {0}",
+		"ne dessine rien sans nom de style, comme {0}",
+	],
+	"unknown-references": [
+		"is drawn only in references that are not known here: {0}",
+		"ne se dessine que dans des systèmes de référence inconnus ici : {0}",
+	],
+	"map-address": [
+		"names {0} for its pictures, which sends none: {1}",
+		"donne {0} comme adresse de ses images, qui n’en fournit pas : {1}",
+	],
+	"no-picture": ["answers with no picture", "ne répond pas par une image"],
+	"no-picture-but": ["answers with no picture: {0}", "ne répond pas par une image : {0}"],
+	"no-map": ["answers with something that is no map", "répond par autre chose qu’une carte"],
+	nothing: ["draws nothing on the map", "ne dessine rien sur la carte"],
+	"other-scales": ["is drawn at other scales only", "se dessine seulement à d’autres échelles"],
+	reference: [
+		"does not draw in the spatial reference system of the map: {0}",
+		"ne dessine pas dans le système de référence spatiale de la carte : {0}",
+	],
+	cors: [
+		"does not let pages of other sites read its answers (CORS)",
+		"ne laisse pas les pages d’autres sites lire ses réponses (CORS)",
+	],
+	"not-secure": [
+		"has an http address, which browsers block in https pages",
+		"a une adresse http, que les navigateurs bloquent dans les pages https",
+	],
+	"not-drawable": ["is of a kind that the page does not draw", "est d’un genre que la page ne dessine pas"],
+	"browser-ended": [
+		"could not be drawn completely by the browser: {0}",
+		"n’a pas pu être dessiné entièrement par le navigateur : {0}",
+	],
+});

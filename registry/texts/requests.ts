@@ -1,0 +1,238 @@
+import type { TextPair } from "./filled.ts";
+
+/** As `documentTexts`, for requests, and for values of other texts. */
+export const requestTexts = {
+	// Requests.
+	"body-size": ["the body must have at most {0} bytes", "le corps doit avoir au plus {0} octets"],
+	"body-empty": ["the body must be empty", "le corps doit être vide"],
+	more: ["and {0} more", "et {0} autres"],
+	"not-registered": ["{0} is not registered", "{0} n’est pas inscrite"],
+	"waits-of-other": [
+		"a change of the sender {0} waits for a reviewer: send yours once that one is accepted or declined",
+		"une modification de l’expéditeur {0} attend un réviseur : envoyez la vôtre une fois que celle-là est acceptée ou refusée",
+	],
+	"not-feature": ["{0} is not a feature layer", "{0} n’est pas une couche d’entités"],
+	"stored-invalid": [
+		"{0}: the stored registration is invalid and cannot be updated: register the layer again",
+		"{0} : l’inscription conservée n’est pas valide et ne peut pas être modifiée : inscrivez la couche de nouveau",
+	],
+	object: ["must be an object", "doit être un objet"],
+	members: ["must have at least one member", "doit avoir au moins un membre"],
+	"whole-number": ["must be a whole number", "doit être un nombre entier"],
+	header: ["the header is missing", "l’en-tête est absent"],
+	"header-twice": [
+		"was sent twice, as {0}: send it once",
+		"a été envoyé deux fois, comme {0} : envoyez-le une seule fois",
+	],
+	"review-name": [
+		"must be 1 to 64 of A-Z a-z 0-9 . _ -, as in the name of a git branch, not {0}",
+		"doit avoir de 1 à 64 caractères A-Z a-z 0-9 . _ -, comme dans le nom d’une branche de git, et non {0}",
+	],
+	encoding: [
+		"must be left out, not {0}: the body is sent as it was signed, not compressed",
+		"doit être omis, et non {0} : le corps est envoyé tel qu’il a été signé, sans compression",
+	],
+	condition: [
+		"is {0}, and the registration of {1} has the ETag {2}: it was changed, or is there already",
+		"est {0}, et l’inscription de {1} a l’ETag {2} : elle a été modifiée, ou existe déjà",
+	],
+	"condition-none": ["is {0}, and {1} is not registered", "est {0}, et {1} n’est pas inscrite"],
+	signature: [
+		"is not the signature of this path, sender, timestamp and body",
+		"n’est pas la signature de ce chemin, de cet expéditeur, de cet horodatage et de ce corps",
+	],
+	"signature-shape": [
+		"must be 43 characters of URL-safe base64 without padding, and this one {0}",
+		"doit être de 43 caractères en base64 pour URL sans remplissage ({0})",
+	],
+	"signature-used": [
+		"this signature was used before, and the layer has changed since: sign again",
+		"cette signature a déjà servi et la couche a changé depuis : signez de nouveau",
+	],
+	clock: [
+		"this server's clock was wrong, and it may have received this request before: sign it again",
+		"l’horloge de ce serveur était fausse, et il a peut-être déjà reçu cette requête : signez-la de nouveau",
+	],
+	timestamp: [
+		"must be an ISO 8601 time within two minutes of this server's, which is {0}",
+		"doit être une heure ISO 8601 à moins de deux minutes de celle de ce serveur, qui est {0}",
+	],
+	"timestamp-hint": [
+		"the TimeStamp that was sent is {0}; date -u +%Y-%m-%dT%H:%M:%SZ writes one",
+		"le TimeStamp reçu est {0}; date -u +%Y-%m-%dT%H:%M:%SZ en écrit un",
+	],
+	hint: [
+		"check the sender's id and secret, which has no line break at its end; that the body is signed as it is sent: curl -d drops line breaks, --data-binary keeps them; that the signed path is the whole path, such as {0}; npx fragment-publisher sign --explain shows the text that has to be signed",
+		"vérifiez l’identifiant et le secret de l’expéditeur, sans saut de ligne à la fin; que le corps est signé tel qu’il est envoyé : curl -d enlève les sauts de ligne, --data-binary les conserve; que le chemin signé est le chemin entier, comme {0}; npx fragment-publisher sign --explain montre le texte à signer",
+	],
+	query: ["a write must have no query", "une écriture ne doit pas avoir de paramètres"],
+	"path-length": [
+		"must have at most {0} characters after the base path",
+		"doit avoir au plus {0} caractères après le chemin de base",
+	],
+	"path-characters": [
+		"must start with one / and hold nothing that a URL parser would change",
+		"doit commencer par un seul / et ne rien contenir qu’un analyseur d’URL changerait",
+	],
+	"path-refresh": [
+		"must end with all or a number of days; at v2 a number of layers may follow",
+		"doit se terminer par all ou par un nombre de jours, suivi en v2 d’un nombre de couches",
+	],
+	path: ["must be {0}/register/<smallkey>", "doit être {0}/register/<smallkey>"],
+	"no-harvest": [
+		"this service does not harvest: its operator, or the weekly workflow, does",
+		"ce service ne moissonne pas : son exploitant ou le flux de travail hebdomadaire s’en charge",
+	],
+	"limit-address": [
+		"too many writes of this address: try again after {0} seconds",
+		"trop d’écritures de cette adresse : réessayez dans {0} secondes",
+	],
+	"limit-sender": [
+		"too many writes of this sender: try again after {0} seconds",
+		"trop d’écritures de cet expéditeur : réessayez dans {0} secondes",
+	],
+	"limit-bytes": [
+		"too many bytes of this sender in a day: try again after {0} seconds",
+		"trop d’octets de cet expéditeur en une journée : réessayez dans {0} secondes",
+	],
+	failed: [
+		"the service failed, and the change may not be stored: send the same again",
+		"le service a échoué, et la modification n’est peut-être pas conservée : renvoyez la même requête",
+	],
+	"no-file": ["there is no such file", "il n’y a pas de tel fichier"],
+	"body-late": ["the body did not arrive within {0} seconds", "le corps n’est pas arrivé en {0} secondes"],
+	"signature-twice": ["was sent twice", "a été envoyée deux fois"],
+	"signature-word": [
+		"starts with {0}: send the signature alone, without a word before it",
+		"commence par {0} : envoyez la signature seule, sans mot devant",
+	],
+	"signature-hex": ["is hexadecimal", "est en hexadécimal"],
+	"signature-padded": ["has 44 and ends with =", "en a 44 et se termine par ="],
+	"signature-standard": ["has + or /, which are - and _ there", "contient + ou /, qui s’y écrivent - et _"],
+	"signature-other": ["has other characters", "contient d’autres caractères"],
+	"signature-length": ["has {0}", "en a {0}"],
+	"status-elsewhere": [
+		"is in the catalogue, since the layers are not on this machine",
+		"il est dans le catalogue, car les couches ne sont pas sur cette machine",
+	],
+	"status-limit": [
+		"this address asks for the status of too many layers at once: try again in a few seconds",
+		"cette adresse demande l’état de trop de couches à la fois : réessayez dans quelques secondes",
+	],
+	"read-failed": [
+		"the service failed: tell its operator, whose log says why",
+		"le service a échoué : avisez son exploitant, dont le journal dit pourquoi",
+	],
+	"harvest-failed": [
+		"this catalogue could not read or store it now; it tries again by itself",
+		"ce catalogue n’a pas pu le lire ou l’enregistrer; il réessaiera de lui-même",
+	],
+	"files-behind": [
+		"the files of the web server in front do not have this registration yet",
+		"les fichiers du serveur Web placé devant le service n’ont pas encore cette inscription",
+	],
+	"no-form": [
+		"{0}, {1}: this target cannot show the layer, and answers 404",
+		"{0}, {1} : cette cible ne peut pas présenter la couche, et répond 404",
+	],
+	"no-form-yet": [
+		"{0}, {1}: this target cannot show the layer before it is harvested, and answers 404",
+		"{0}, {1} : cette cible ne peut pas présenter la couche avant son moissonnage, et répond 404",
+	],
+	"no-layer": [
+		"is stored, but is not a layer: layers are in layers/",
+		"est conservé, mais n’est pas une couche : celles-ci sont dans layers/",
+	],
+	// Searches of the catalogue's records.
+	parameter: ["has no parameter {0}", "n’a pas de paramètre {0}"],
+	phrases: [
+		"must have at most {0} phrases, and {1} characters",
+		"doit avoir au plus {0} expressions, et {1} caractères",
+	],
+	"a-box": ["four or six numbers, south before north", "quatre ou six nombres, le sud avant le nord"],
+	"a-time": ["a time or an interval", "un moment ou un intervalle"],
+	"no-such-layer": ["there is no such layer", "il n’y a pas de telle couche"],
+	"no-resource": ["there is no such resource", "il n’y a pas de telle ressource"],
+	// Why layers cannot be changed now.
+	busy: [
+		"the service is busy: try again in a few seconds",
+		"le service est occupé : réessayez dans quelques secondes",
+	],
+	"read-only": [
+		"this service cannot make this change now: tell its operator, whose log says why",
+		"ce service ne peut pas faire cette modification en ce moment : avisez son exploitant, qui en trouvera la raison dans le journal",
+	],
+	"disk-full": [
+		"the disk of this service is full: tell its operator",
+		"le disque de ce service est plein : avisez son exploitant",
+	],
+	github: [
+		"GitHub does not answer this service: send the same again in a minute",
+		"GitHub ne répond pas à ce service : renvoyez la même requête dans une minute",
+	],
+	"branch-moved": [
+		"others changed the layers at the same moment: send the same again",
+		"d’autres ont modifié les couches au même moment : renvoyez la même requête",
+	],
+	// Syntax errors, by jsonc-parser's names of them. The texts follow a line and a column.
+	InvalidSymbol: [
+		"is neither punctuation nor a value of JSON",
+		"n’est ni de la ponctuation ni une valeur de JSON",
+	],
+	InvalidNumberFormat: ["is not a number of JSON", "n’est pas un nombre de JSON"],
+	PropertyNameExpected: [
+		"must be a member's name in double quotes",
+		"doit être le nom d’un membre entre guillemets doubles",
+	],
+	ValueExpected: ["must be a value", "doit être une valeur"],
+	ColonExpected: ["must be a colon", "doit être un deux-points"],
+	CommaExpected: ["must be a comma", "doit être une virgule"],
+	CloseBraceExpected: ["must be a closing brace", "doit être une accolade fermante"],
+	CloseBracketExpected: ["must be a closing bracket", "doit être un crochet fermant"],
+	EndOfFileExpected: ["must be the end", "doit être la fin"],
+	InvalidCommentToken: ["must not be a comment", "ne doit pas être un commentaire"],
+	UnexpectedEndOfString: [
+		"must be a text that ends with a quote on its line",
+		"doit être un texte qui se termine par un guillemet sur la même ligne",
+	],
+	UnexpectedEndOfNumber: ["is a number without its last digits", "est un nombre sans ses derniers chiffres"],
+	InvalidUnicode: [
+		"must have four hexadecimal digits after each \\u",
+		"doit avoir quatre chiffres hexadécimaux après chaque \\u",
+	],
+	InvalidEscapeCharacter: [
+		"must not have other characters after a backslash than JSON knows",
+		"ne doit avoir après une barre oblique inversée que des caractères permis par JSON",
+	],
+	InvalidCharacter: [
+		"must have its control characters escaped",
+		"doit avoir ses caractères de contrôle échappés",
+	],
+	// General texts.
+	minItems: ["must have at least {0}", "doit avoir au moins {0}"],
+	maxItems: ["must have at most {0}", "doit avoir au plus {0}"],
+	method: ["must be {0}, not {1}", "doit être {0}, et non {1}"],
+	enum: ["must be {0}, not {1}", "doit être {0}, et non {1}"],
+	type: ["must be {0}, not {1}", "doit être {0}, et non {1}"],
+	// Values of other texts.
+	"entries-one": ["1 entry", "1 élément"],
+	entries: ["{0} entries", "{0} éléments"],
+	"a-string": ["a string", "un texte"],
+	"an-object": ["an object", "un objet"],
+	"an-array": ["an array", "une liste"],
+	"a-list": ["a list", "une liste"],
+	"an-integer": ["an integer", "un nombre entier"],
+	"a-number": ["a number", "un nombre"],
+	"a-boolean": ["a boolean", "true ou false"],
+	nothing: ["nothing", "rien"],
+	document: ["the document: {0}", "le document : {0}"],
+	or: ["{0} or {1}", "{0} ou {1}"],
+	and: ["{0} and {1}", "{0} et {1}"],
+	none: ["none", "aucune"],
+	symlink: ["symlink", "lien symbolique"],
+	submodule: ["submodule or the like", "sous-module ou autre"],
+	// What the catalogue shows of pictures.
+	"proof-no-picture": ["no picture", "pas d’image"],
+	"proof-before": ["before", "avant"],
+	"proof-after": ["after", "après"],
+} satisfies Readonly<Record<string, TextPair>>;
