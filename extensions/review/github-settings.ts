@@ -7,7 +7,7 @@ import { readIfThere, readTextIfThere } from "../../store/files/files.ts";
 // biome-ignore lint/suspicious/noExplicitAny: the members are GitHub's, and each check compares those it names
 type Json = any;
 
-interface Target {
+export interface Connection {
 	repository: string;
 	branch: string;
 	/** Reads a path below the repository; null where GitHub answers 404. */
@@ -16,14 +16,10 @@ interface Target {
 	check: (what: string, problem: string | false, line?: string) => void;
 }
 
-interface Look extends Target {
+interface Look extends Connection {
 	/** `published.env` of this clone. It is reviewed, which a variable of the repository is not. */
 	published: ReadonlyMap<string, string>;
-}
-
-async function variablesOf({ get }: Look): Promise<Map<string, string>> {
-	const list: Json[] = (await get("/actions/variables?per_page=30"))?.variables ?? [];
-	return new Map(list.map(({ name, value }) => [name, `${value}`]));
+	variables: ReadonlyMap<string, string>;
 }
 
 async function checkRepository({ get, check, repository, branch }: Look): Promise<void> {
@@ -116,15 +112,14 @@ const hostings: Readonly<Record<string, { settings: string[]; secrets: string[] 
 	none: { settings: ["PUBLIC_URL"], secrets: [] },
 };
 
-async function checkPublished(look: Look): Promise<void> {
-	const { check, repository, published } = look;
+async function checkPublished({ check, repository, published, variables }: Look): Promise<void> {
 	const hosting = hostings[published.get("HOSTING") ?? ""];
 	check("setting HOSTING", !hosting && "published.env: must be workers, objects or none");
 	for (const name of hosting?.settings ?? [])
 		check(`setting ${name}`, !published.get(name) && "published.env: is missing");
 	for (const name of published.keys())
 		check(`setting ${name}`, !settable.includes(name) && "published.env: no workflow reads it");
-	for (const name of (await variablesOf(look)).keys())
+	for (const name of variables.keys())
 		check(
 			`variable ${name}`,
 			settable.includes(name) && "is not read: published.env has the settings",
@@ -163,16 +158,14 @@ const appVariables: [name: string, rule: RegExp, problem: string, value: string]
 /** An administrator (role 5) merges pull requests that no one else can approve. */
 const loneOperator = '{ "actor_id": 5, "actor_type": "RepositoryRole", "bypass_mode": "pull_request" }';
 
-/** Whether one person is the only owner in this clone's owners file. A team is not one person. */
+/** In this clone's owners file. A team is not one person. */
 async function hasLoneOperator(): Promise<boolean> {
 	const { owners } = parseOwners(await readIfThere(ownersPath));
 	const ids = (owners ? allOwners(owners) : []).map((owner) => accountOf(owner)?.id);
 	return ids[0] !== undefined && new Set(ids).size === 1;
 }
 
-async function checkRulesets(look: Look): Promise<void> {
-	const { get, check, repository, branch } = look;
-	const variables = await variablesOf(look);
+async function checkRulesets({ get, check, repository, branch, variables }: Look): Promise<void> {
 	for (const [name, rule, problem, value] of appVariables) {
 		const set = `gh variable set ${name} --repo ${repository} --body ${value}`;
 		check(`variable ${name}`, !rule.test(variables.get(name) ?? "") && problem, set);
@@ -223,15 +216,17 @@ function weaknessOf(ruleset: Json, target: Json): string | false {
 }
 
 /** Compares a repository with deploy/github and docs/production.md. Nothing is written. */
-export async function checkSettingsOf(target: Target): Promise<void> {
-	const { repository, get, check } = target;
+export async function checkSettingsOf(connection: Connection): Promise<void> {
+	const { repository, get, check } = connection;
 	if ((await get("")) === null) {
 		const line = `gh repo create ${repository} --public --source . --remote layers --push`;
 		return check("repository", "GitHub shows none to this token", line);
 	}
 	const matches = ((await readTextIfThere("published.env")) ?? "").matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm);
 	const published = new Map(Array.from(matches, ([, name = "", value = ""]) => [name, value]));
-	const look = { ...target, published };
+	const listed: Json[] = (await get("/actions/variables?per_page=30"))?.variables ?? [];
+	const variables = new Map(listed.map(({ name, value }) => [name, `${value}`]));
+	const look = { ...connection, published, variables };
 	for (const [what, inspect] of [
 		["repository", checkRepository],
 		["settings", checkFiles],
