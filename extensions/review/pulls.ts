@@ -4,14 +4,7 @@ import { type Github, Refused } from "../../store/github/client.ts";
 import { isReviewBranch } from "../../store/store.ts";
 import type { Annotation } from "./report.ts";
 
-export interface OpenPull {
-	number: number;
-	title: string;
-	user: { login: string; id: number } | null;
-	head: { sha: string; ref: string; repo: { full_name: string } | null };
-	requested_reviewers?: { login: string }[] | null;
-	labels: { name: string }[];
-}
+export type OpenPull = Awaited<ReturnType<typeof openPulls>>[number];
 
 /** A pull request and its reviewed commit: the jobs of the workflow `layers` pass these on as JSON. */
 export interface PullRef {
@@ -32,28 +25,24 @@ export function partOf<Pull>(pulls: readonly Pull[], now: Date): Pull[] {
 	return pulls.filter((_pull, index) => index % parts === hour % parts);
 }
 
-export async function openPulls({ rest, repo, paginate }: Github, base: string): Promise<OpenPull[]> {
+export function openPulls({ rest, repo, paginate }: Github, base: string) {
 	return paginate(rest.pulls.list, { ...repo, state: "open" as const, base, per_page: 100 });
 }
 
-/**
- * @param options.head only pull requests whose newest commit is this one
- * @param options.missing only pull requests without a check of this name from the App `author`, and those that it could
- * not check
- */
+/** @param missing only those without a check of this name from the App `author`, and those that it could not check */
 export async function findPulls(
 	github: Github,
 	base: string,
-	options: { head?: string | undefined; missing?: string | undefined; author: string; now: Date },
+	now: Date,
+	{ head, missing, author }: { head?: string; missing?: string; author: string },
 ): Promise<PullRef[]> {
-	const { head, missing, author, now } = options;
 	const open = await openPulls(github, base);
-	const refs = open.map(({ number, head: { sha } }): PullRef => ({ number, head: sha }));
+	const matching = open.filter((pull) => head === undefined || pull.head.sha === head);
 	const chosen: PullRef[] = [];
-	const matching = refs.filter((pull) => head === undefined || pull.head === head);
 	for (const pull of partOf(matching, now)) {
-		const run = missing && findCheckRun(await readCheckRuns(github, pull.head), missing, author);
-		if (!run || run.output.title === unableTitle) chosen.push(pull);
+		const { sha } = pull.head;
+		const run = missing && findCheckRun(await readCheckRuns(github, sha), missing, author);
+		if (!run || run.output.title === unableTitle) chosen.push({ number: pull.number, head: sha });
 	}
 	return chosen;
 }
@@ -70,12 +59,7 @@ export function parsePulls(text: string): PullRef[] {
 	return pulls;
 }
 
-/** Ignores that GitHub refuses a request with 404, 409 or 422. @throws {Error} if it did not answer, or failed */
-function ignoreAnswer(error: unknown): void {
-	if (!(error instanceof Refused) || error.status === 401 || error.status === 403) throw error;
-}
-
-/** Null if GitHub answered that the thing does not exist, or that this token may not see it. @throws {Error} if it did not */
+/** For what may be gone, or what this token may not see. @throws {Error} if GitHub did not answer, or failed */
 export function nullIfRefused(error: unknown): null {
 	if (error instanceof Refused && error.status !== 401) return null;
 	throw error;
@@ -86,23 +70,25 @@ export function isOwnBranch(branch: string): boolean {
 	return isReviewBranch(branch) || branch === "refresh";
 }
 
-export function isOfRepository({ repo }: Github, { head }: OpenPull): boolean {
+export function isOfRepository({ repo }: Github, { head }: Pick<OpenPull, "head">): boolean {
 	return head.repo?.full_name.toLowerCase() === `${repo.owner}/${repo.repo}`.toLowerCase();
 }
 
 /** For what a pull request changes; `service`: the service or a workflow opened it. Other labels stay as they are. */
 const labels = ["layer", "removal", "code", "service"] as const;
 
-export async function labelPull(github: Github, pull: OpenPull): Promise<string[]> {
+export async function labelPull(
+	github: Github,
+	pull: Pick<OpenPull, "number" | "head"> & { labels: { name: string }[] },
+): Promise<string[]> {
 	const { rest, repo, paginate } = github;
 	const issue = { ...repo, issue_number: pull.number };
 	const files = await paginate(rest.pulls.listFiles, { ...repo, pull_number: pull.number, per_page: 100 });
 	const fitting = new Set<(typeof labels)[number]>();
-	for (const { filename, status } of files) {
+	for (const { filename, status } of files)
 		if (!filename.startsWith("layers/")) fitting.add("code");
 		else if (parseLayerPath(filename)?.kind === "registration")
 			fitting.add(status === "removed" ? "removal" : "layer");
-	}
 	if (isOfRepository(github, pull) && isOwnBranch(pull.head.ref)) fitting.add("service");
 	const names = new Set(pull.labels.map(({ name }) => name));
 	const missing = [...fitting].filter((name) => !names.has(name));
@@ -110,7 +96,7 @@ export async function labelPull(github: Github, pull: OpenPull): Promise<string[
 	// Another run or a person may have removed it.
 	for (const name of labels)
 		if (!fitting.has(name) && names.has(name))
-			await rest.issues.removeLabel({ ...issue, name }).catch(ignoreAnswer);
+			await rest.issues.removeLabel({ ...issue, name }).catch(nullIfRefused);
 	return [...fitting];
 }
 

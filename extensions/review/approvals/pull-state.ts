@@ -4,7 +4,6 @@ import { parseLayerPath } from "../../../registry/smallkey.ts";
 import type { Github } from "../../../store/github/client.ts";
 import { authorOf, isReviewBranch } from "../../../store/store.ts";
 import { isOfRepository, nullIfRefused, type OpenPull } from "../pulls.ts";
-import type { Proposal } from "./approvals.ts";
 
 /** Files of a pull request that GitHub lists (REST API, "List pull requests files"). */
 const maxListedFiles = 3_000;
@@ -27,23 +26,10 @@ export interface StateSource {
 	/** Login of the workflows' App, which sets checks and writes comments. */
 	author: string;
 	/** What merging a commit into that branch changes; `obstacle` is null if it can be merged. */
-	readMerge: (head: string) => Promise<MergedPaths>;
+	readMerge: (head: string) => Promise<{ paths: string[]; obstacle: string | null }>;
 }
 
-export interface MergedPaths {
-	paths: string[];
-	obstacle: string | null;
-}
-
-export interface PullState extends Proposal {
-	/** Whether GitHub can merge it; null while GitHub computes that. */
-	isMergeable: boolean | null;
-	/** Whose last decision, on any commit, asks for changes. */
-	objectors: ReadonlySet<number>;
-	reviewers: ReadonlySet<number>;
-	/** Texts of its commits, the oldest first. */
-	messages: string[];
-}
+export type PullState = NonNullable<Awaited<ReturnType<typeof readState>>>;
 
 type Review = Awaited<ReturnType<Github["rest"]["pulls"]["listReviews"]>>["data"][number];
 
@@ -64,7 +50,7 @@ async function approvalsOf({ rest, repo, paginate }: Github, number: number, las
 }
 
 /** Null if the pull request has a newer commit, or is for another branch now: what was read could be that one's. */
-export async function readState(run: StateSource, pull: OpenPull): Promise<PullState | null> {
+export async function readState(run: StateSource, pull: OpenPull) {
 	const { github, base, author } = run;
 	const { rest, repo, paginate } = github;
 	const { number } = pull;
@@ -103,8 +89,11 @@ export async function readState(run: StateSource, pull: OpenPull): Promise<PullS
 		senders: new Set(mails.flatMap((mail) => authorOf(mail) ?? [])),
 		approvers: idsOf(approvals.map(({ user }) => user?.id)),
 		incomplete: reasons.find((reason) => typeof reason === "string") ?? null,
+		/** Null while GitHub computes it. */
 		isMergeable: shown.mergeable,
+		/** Whose last decision, on any commit, asks for changes. */
 		objectors: idsOf(objections.map(({ user }) => user?.id)),
+		/** The oldest first. */
 		messages: commits.map(({ commit }) => commit.message),
 		reviewers: idsOf(reviews.filter(({ commit_id }) => commit_id === sha).map(({ user }) => user?.id)),
 	};

@@ -38,8 +38,6 @@ export interface PlannedRequest {
 	body: unknown;
 }
 
-const planOption = ["--plan <file>", "send nothing: write there what .github/send-plan.sh sends"] as const;
-
 /**
  * Runs a task with a connection to GitHub and the base branch. With the file `plan` it sends only what reads, and answers
  * what writes to the repository as if it had been done, which it writes to the file also after an error: so a job whose
@@ -95,7 +93,7 @@ const list = createRun("pull-requests", async ({ read, environment, io }) => {
 			.option(...authorOption)
 			.addHelpText("after", listHelp),
 	);
-	const find = (github: Github, base: string) => findPulls(github, base, { ...options, now: io.now() });
+	const find = (github: Github, base: string) => findPulls(github, base, io.now(), options);
 	io.print(JSON.stringify(await withGithub(undefined, environment, io.now(), find)));
 });
 
@@ -119,14 +117,12 @@ async function forEach<Pull extends { number: number }>(
 	return code;
 }
 
-/** The check that a ruleset requires. */
 const checkName = "layers";
 
 const maxReportLength = 8 * maxCommentLength;
 
 /** Null without such a file. @throws {Error} if no review can have written it */
-async function readReport(folder: string, { number }: PullRef): Promise<Report | null> {
-	const path = join(folder, `review-${number}.json`);
+async function readReport(path: string): Promise<Report | null> {
 	const text = await readTextIfThere(path);
 	if (text === null) return null;
 	if (text.length > maxReportLength) throw new Error(`${path}: has more than ${maxReportLength} characters`);
@@ -199,15 +195,15 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 				"needed: the members of the owners' teams, as .github/read-teams.sh prints them",
 			)
 			.option(...authorOption)
-			.option(...planOption)
+			.option("--plan <file>", "send nothing: write there what .github/send-plan.sh sends")
 			.addHelpText("after", approvalsHelp),
 	);
 	const pulls = parsePulls(all ? (options.pulls ?? "[]") : needed("--pulls", options.pulls));
 	const teamsFile = needed("--teams", options.teams);
 	return withGithub(options.plan, environment, io.now(), async (github, base) => {
-		const postReport = async (pull: PullRef) =>
-			post(github, pull, await readReport(reports ?? "", pull), author);
-		const posted = await forEach(reports === undefined ? [] : pulls, postReport, "", io);
+		const postReport = async (folder: string, pull: PullRef) =>
+			post(github, pull, await readReport(join(folder, `review-${pull.number}.json`)), author);
+		const posted = reports ? await forEach(pulls, (pull) => postReport(reports, pull), "", io) : 0;
 		const teams = parseTeams(await readFile(teamsFile, "utf8"));
 		// A run that has waited has an older commit than the branch.
 		const tip = await fetchBranch(base);

@@ -4,7 +4,6 @@ import * as assert from "uvu/assert";
 import { connectToGithub } from "../../../../api/service/github.ts";
 import { readConfiguration } from "../../../../api/service/settings.ts";
 import { judgePull, parseTeams, unknownOwners } from "../../../../extensions/review/approvals/github.ts";
-import type { MergedPaths } from "../../../../extensions/review/approvals/pull-state.ts";
 import { openPulls, parsePulls } from "../../../../extensions/review/pulls.ts";
 import { parseOwners } from "../../../../registry/owners.ts";
 import { textsOf } from "../../../../registry/texts.ts";
@@ -67,7 +66,11 @@ const teamsOf = () => {
 	);
 };
 
-async function judge(isMentioning = true, known = owners, merge?: MergedPaths): Promise<string[]> {
+async function judge(
+	isMentioning = true,
+	known = owners,
+	merge?: { paths: string[]; obstacle: string | null },
+): Promise<string[]> {
 	const github = connectToGithub(readConfiguration(peer.env));
 	const lines: string[] = [];
 	for (const pull of await openPulls(github, "main")) {
