@@ -8,9 +8,8 @@ import {
 	type Owners,
 } from "../../../registry/owners.ts";
 import { code, firstOf } from "../../../registry/untrusted-text.ts";
-import { isOwnBranch } from "../pulls.ts";
 
-/** First lines of comments. A later run finds its comment by it; GitHub does not show it. */
+/** First line of the comment. A later run finds the comment by it; GitHub does not show it. */
 const approvalsMarker = "<!-- fragment-publisher: approvals -->";
 
 const maxGroups = 50;
@@ -47,40 +46,6 @@ function groupLine({ paths, approvedBy, canApprove, unknownTeams, withoutId }: A
 
 function loginsOf(accounts: readonly Account[]): string[] {
 	return accounts.map(({ login }) => login);
-}
-
-export const askedMarker = "<!-- fragment-publisher: asked -->";
-
-/** A mention reaches owners without write access, of whom GitHub accepts no request for a review. */
-export function askingText(logins: readonly string[]): string {
-	const mentions = logins.map((login) => `@${login}`).join(" ");
-	return `${askedMarker}\n${mentions}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;
-}
-
-/** Logins that a comment of `askingText` mentions. */
-export function askedIn(text: string): string[] {
-	return [...text.matchAll(/@([\w-]+)/g)].map(([, login = ""]) => login);
-}
-
-export const conflictMarker = "<!-- fragment-publisher: conflict -->";
-
-export const conflictIsOver = `${conflictMarker}\nThe conflict is over.\n`;
-
-/** @param branch of the pull request if it is in this repository; null if it is in a fork */
-export function conflictText(base: string, branch: string | null): string {
-	const next =
-		branch === "refresh"
-			? "start the workflow `refresh`, or wait until Monday"
-			: branch !== null && isOwnBranch(branch)
-				? `close this pull request. Its sender then sends the same request again, which starts from \`${base}\``
-				: `press *Resolve conflicts* below, or merge \`${base}\` into your branch, and push`;
-	return `${conflictMarker}
-### This cannot be merged: \`${base}\` has changed the same lines
-
-GitHub runs no check of a pull request with a conflict, so the other comments are of an older state.
-
-**Next:** ${next}.
-`;
 }
 
 export interface Proposal {

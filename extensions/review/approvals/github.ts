@@ -14,24 +14,13 @@ import {
 	findCheckRun,
 	findComment,
 	isOfRepository,
+	isOwnBranch,
 	type OpenPull,
 	readComments,
 	setCheckRun,
 	writeComment,
 } from "../pulls.ts";
-import {
-	accountsOf,
-	askedIn,
-	askedMarker,
-	askingText,
-	conflictIsOver,
-	conflictMarker,
-	conflictText,
-	type Judgement,
-	judgeApprovals,
-	renderApprovals,
-	type Teams,
-} from "./approvals.ts";
+import { accountsOf, type Judgement, judgeApprovals, renderApprovals, type Teams } from "./approvals.ts";
 import { type PullState, readState, type StateSource } from "./pull-state.ts";
 
 const checkName = "owners";
@@ -71,7 +60,12 @@ export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<strin
 	return [`${conclusion}: ${title}`, ...(conflict ? [conflict] : []), ...(isMerged ? ["merged"] : [])];
 }
 
-/** Asks the owners whose approval is missing, each once, unless a person has requested a review of them. */
+const askedMarker = "<!-- fragment-publisher: asked -->";
+
+/**
+ * Mentions the owners whose approval is missing, each once, unless a person has requested a review of them. A mention reaches
+ * owners without write access, of whom GitHub accepts no request for a review.
+ */
 async function askOwners(
 	{ rest, repo }: Github,
 	{ number, requested_reviewers }: OpenPull,
@@ -79,15 +73,19 @@ async function askOwners(
 	reviewers: ReadonlySet<number>,
 	comments: Comments,
 ): Promise<void> {
-	const mentioned = comments.flatMap(({ body }) => (body?.startsWith(askedMarker) ? askedIn(body) : []));
+	const texts = comments.map(({ body = "" }) => body).filter((text) => text.startsWith(askedMarker));
+	const mentioned = Array.from(texts.join().matchAll(/@([\w-]+)/g), ([, login = ""]) => login);
 	const requested = (requested_reviewers ?? []).map(({ login }) => login);
 	const asked = new Set([...mentioned, ...requested].map((login) => login.toLowerCase()));
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
 	const people = missing.flatMap(({ canApprove }) => canApprove).filter(({ id }) => !reviewers.has(id));
 	const logins = new Set(people.map(({ login }) => login).filter((login) => !asked.has(login.toLowerCase())));
-	const body = askingText([...logins].slice(0, maxAsked));
+	const mentions = [...logins].slice(0, maxAsked).map((login) => `@${login}`);
+	const body = `${askedMarker}\n${mentions.join(" ")}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;
 	if (logins.size > 0) await rest.issues.createComment({ ...repo, issue_number: number, body });
 }
+
+const conflictMarker = "<!-- fragment-publisher: conflict -->";
 
 /** GitHub starts no workflow of a pull request that has a conflict. @returns what was done; null if nothing was */
 async function noteConflict(
@@ -98,10 +96,25 @@ async function noteConflict(
 ): Promise<string | null> {
 	// GitHub has not computed it yet: the next run reads it.
 	if (isMergeable === null || (isMergeable && !findComment(comments, conflictMarker))) return null;
-	const branch = isOfRepository(github, pull) ? pull.head.ref : null;
-	const text = isMergeable ? conflictIsOver : conflictText(base, branch);
-	if ((await writeComment(github, pull.number, text, comments)) === "unchanged") return null;
+	const text = isMergeable
+		? "The conflict is over.\n"
+		: `### This cannot be merged: \`${base}\` has changed the same lines
+
+GitHub runs no check of a pull request with a conflict, so the other comments are of an older state.
+
+**Next:** ${nextStep(base, isOfRepository(github, pull) ? pull.head.ref : "")}.
+`;
+	const written = await writeComment(github, pull.number, `${conflictMarker}\n${text}`, comments);
+	if (written === "unchanged") return null;
 	return isMergeable ? "the conflict is over" : "has a conflict, and a comment says what to do";
+}
+
+/** @param branch of the pull request; empty if it is in a fork */
+function nextStep(base: string, branch: string): string {
+	if (branch === "refresh") return "start the workflow `refresh`, or wait until Monday";
+	if (isOwnBranch(branch))
+		return `close this pull request. Its sender then sends the same request again, which starts from \`${base}\``;
+	return `press *Resolve conflicts* below, or merge \`${base}\` into your branch, and push`;
 }
 
 /** Conclusions that GitHub accepts for a required check. */
