@@ -91,9 +91,11 @@ export async function mergeTrees(repository: string, base: string, head: string)
 
 type Files = ReadonlyMap<string, LayerFile>;
 
-type Changes = Awaited<ReturnType<typeof readChanges>>;
-
-/** What merging a head changes on a base. @throws {Error} as `withMerge`, and if there is no such commit */
+/**
+ * What merging a head changes on a base. Of the files under `layers/` those that it changes are checked, and no others: each
+ * file by itself, and its name against all names of the catalogue after the merge.
+ * @throws {Error} as `withMerge`, and if there is no such commit
+ */
 export async function readChanges(repository: string, base: string, head: string) {
 	const [baseId, headId] = [await resolveCommit(repository, base), await resolveCommit(repository, head)];
 	return withMerge(repository, baseId, headId, (merge) => changesOf(merge, baseId));
@@ -102,26 +104,23 @@ export async function readChanges(repository: string, base: string, head: string
 async function changesOf({ repository, changed, obstacle }: Merge, baseId: string) {
 	const isLayers = ({ path }: PathChange) => path === "layers" || path.startsWith("layers/");
 	const layers = changed.filter(isLayers);
-	const paths = new Set([ownersPath, ...layers.flatMap(({ path }) => [path, ...pathsBeside(path)])]);
+	const paths = layers.map(({ path }) => path);
+	const read = new Set([ownersPath, ...paths, ...paths.flatMap(pathsBeside)]);
 	const listed = await listTree(repository, baseId, "layers/");
-	const before = await readFiles(
-		repository,
-		listed.filter(({ path }) => paths.has(path)),
-	);
+	const stored = listed.filter(({ path }) => read.has(path));
+	const before = await readFiles(repository, stored);
 	const after = new Map(before);
-	for (const { path } of layers) after.delete(path);
+	for (const path of paths) after.delete(path);
 	const written = layers.filter(({ mode }) => mode !== null);
 	for (const [path, file] of await readFiles(repository, written)) after.set(path, file);
 	return {
 		obstacle,
-		/** Paths under `layers/`, in git's order. */
-		layers: layers.map(({ path }) => path),
-		/** All other paths, in git's order. */
+		/** In git's order, as those outside. */
+		paths,
 		outside: changed.filter((change) => !isLayers(change)).map(({ path }) => path),
-		names: namesOf(listed),
-		/** The owners file and the files of the changed layers: `before` on the base, `after` with the head merged. */
-		before,
-		after: after as Files,
+		/** The owners file on the base. */
+		owners: before.get(ownersPath)?.bytes,
+		...checkFiles(paths, namesOf(listed), before, after),
 	};
 }
 
@@ -169,11 +168,13 @@ export interface ChangedLayer {
 	text: string;
 }
 
-/**
- * Checks the files that a head changes under `layers/`, and no others: each file by itself, and its name against all names
- * of the catalogue after the merge. Layers are sorted by smallkey, problems and warnings by path and line.
- */
-export function checkChanges({ layers: paths, names, before, after }: Changes) {
+/** Layers are sorted by smallkey, problems and warnings by path and line. */
+function checkFiles(
+	paths: readonly string[],
+	names: ReturnType<typeof namesOf>,
+	before: Files,
+	after: Files,
+) {
 	const textOf = (path: string) => new TextDecoder().decode(after.get(path)?.bytes);
 	const located = (problems: readonly FileProblem[]) =>
 		locateAll(problems, textOf).sort((a, b) =>

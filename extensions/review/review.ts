@@ -4,7 +4,7 @@ import { mapWithProgress } from "../../publish/build.ts";
 import { draftAddress } from "../../registry/draft.ts";
 import { linesOf } from "../../registry/json.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
-import { groupByOwners, ownersPath, parseOwners } from "../../registry/owners.ts";
+import { groupByOwners, parseOwners } from "../../registry/owners.ts";
 import { type LangEntry, type Registration, serviceTypeOf } from "../../registry/registration.ts";
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
@@ -12,7 +12,7 @@ import { renderAt, targetNames } from "../../registry/targets/table.ts";
 import { clientsWith } from "../harvest/ask.ts";
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Finding } from "../harvest/finding.ts";
-import { type ChangedLayer, checkChanges, type Located, readChanges } from "./layer-changes.ts";
+import { type ChangedLayer, type Located, readChanges } from "./layer-changes.ts";
 
 interface ReviewOptions {
 	repository: string;
@@ -39,20 +39,19 @@ export function isWrong({ problems, services, obstacle }: Review): boolean {
 
 /** Also asks the services of the layers whose addresses a change touches. */
 export async function review({ repository, base, head, settings, check }: ReviewOptions) {
-	const changes = await readChanges(repository, base, head);
-	const { layers, problems, warnings } = checkChanges(changes);
-	const { owners } = parseOwners(changes.before.get(ownersPath)?.bytes);
+	const { layers, paths, outside, ...changes } = await readChanges(repository, base, head);
+	const { owners } = parseOwners(changes.owners);
 	return {
 		/** Why it cannot be merged; null if it can. */
 		obstacle: changes.obstacle,
-		problems,
-		warnings,
+		problems: changes.problems,
+		warnings: changes.warnings,
 		services: await askServices(layers, check),
 		/** Sorted by smallkey. */
 		layers: await Promise.all(layers.map((layer) => layerChange(layer, settings))),
 		/** Who has to approve what; null if the owners file of the base is missing or invalid. */
-		approvals: owners && groupByOwners(owners, [...changes.outside, ...changes.layers]),
-		outside: changes.outside,
+		approvals: owners && groupByOwners(owners, [...outside, ...paths]),
+		outside,
 	};
 }
 
