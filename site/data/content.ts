@@ -23,7 +23,6 @@ import { addLastChanges, readHistory, recentChanges, withDetails } from "./histo
 import { hashOf, readerOf, type UsableState } from "./output.ts";
 import type { Thumbnails } from "./proofs.ts";
 
-/** The catalogue in an output. */
 export interface EarlierCatalogue {
 	commit: string;
 	chunks: readonly EarlierChunk[];
@@ -62,7 +61,6 @@ interface ReadOptions {
 
 type Content = CatalogueContent & { owners: OwnersOf; dateMs: number };
 
-/** Reads all layers, their history and the owners. */
 export async function readContent(layers: LayersAt, given: ReadOptions): Promise<Content> {
 	return "files" in layers ? contentOfFiles(layers.files, given) : contentAt(layers, given);
 }

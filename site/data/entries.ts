@@ -14,7 +14,6 @@ export const indexVersion: Chunk["version"] = 4;
 /** For any number of layers. A change of one layer rewrites one chunk and the manifest. */
 export const chunkCount = 64;
 
-/** Names of chunks contain the hash of their content. */
 export const chunksFolder = "index/chunks";
 
 export const manifestPath = "index/index.json";
@@ -101,7 +100,6 @@ export function parseHealthReport(text: string | null): HealthReport | null {
 	return parseVersion<HealthReport>(text, reportVersion, "groups");
 }
 
-/** The last changes of layers, for the catalogue's pages and feeds. */
 export const recentPath = "changes/recent.json";
 
 const recentVersion = 2;
@@ -123,7 +121,6 @@ export interface FieldChange {
 
 export interface ChangeDetail {
 	fields?: FieldChange[];
-	/** A removed layer. */
 	was?: { title: Record<Lang, string>; address: Entry["address"]; sender?: PublicName };
 }
 

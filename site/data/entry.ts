@@ -102,7 +102,6 @@ export interface Entry extends Omit<Frozen<FromSchema<typeof entry>>, "bounds"> 
 	readonly bounds?: Bounds;
 }
 
-/** What is known about a layer from other sources than its own files. */
 export interface KnownOfLayer {
 	/** The last commit that changed it, by its first 12 digits. */
 	changed?: { commit: string; date: string } | undefined;
@@ -112,7 +111,6 @@ export interface KnownOfLayer {
 
 const maxDescriptionLength = 300;
 
-/** What an entry says of a layer's own files, and whether its service has answered. */
 export interface LayerContent {
 	entry: Omit<Entry, "sender" | "changed" | "health" | "thumbnail">;
 	isChecked: boolean;
@@ -191,7 +189,6 @@ export function contentOfEntry(given: Entry): LayerContent {
 	return { entry, isChecked: health !== null };
 }
 
-/** @param health the observed health of all layers */
 export function entryOf(
 	{ entry, isChecked }: LayerContent,
 	{ changed, sender, thumbnail }: KnownOfLayer,
@@ -207,7 +204,6 @@ export function entryOf(
 	};
 }
 
-/** JSON Schema (draft-07) of a chunk of the catalogue's index. */
 export const catalogueChunk = document(
 	"catalogue-chunk",
 	"The entries of some layers, sorted by smallkey",

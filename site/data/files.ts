@@ -39,7 +39,6 @@ interface DerivedFile {
 	text: () => string | null;
 }
 
-/** A chunk that is in the output already. */
 export interface EarlierChunk {
 	path: string | null;
 	entries: readonly Entry[];
@@ -49,7 +48,6 @@ export function areSame(before: readonly unknown[] | undefined, after: readonly 
 	return before?.length === after.length && after.every((value, at) => value === before[at]);
 }
 
-/** Most layers for which a build writes their pages. */
 const maxLayerPages = 2_000;
 
 export type OwnersOf = (smallkey: string) => readonly string[];
@@ -73,10 +71,7 @@ export interface CatalogueContent {
 	changes: readonly RecentChange[];
 }
 
-/**
- * The catalogue's files that depend on layers.
- * @param earlier chunks of the same options
- */
+/** The catalogue's files that depend on layers. @param earlier chunks of the same options */
 export function catalogueFiles(
 	{ entries, changes }: CatalogueContent,
 	settings: CatalogueSettings,

@@ -41,7 +41,6 @@ export interface CommitChanges {
 /** Most layers listed for one commit; of more, only the number is. */
 const maxListedLayers = 200;
 
-/** A commit that touched layers, or for which a repair was proposed. */
 export interface HistoryCommit extends CommitChanges {
 	/** Null for a commit that did not arrive by a request. */
 	sender: string | null;
@@ -112,9 +111,7 @@ export function historyCommit(
 	};
 }
 
-/**
- * With the public name of the sender who registered the layer last. @param names sender's id → public name
- */
+/** With the public name of the sender who registered the layer last. @param names sender's id → public name */
 export function addLastChanges(
 	last: Map<string, KnownOfLayer>,
 	commits: readonly HistoryCommit[],
@@ -152,7 +149,6 @@ function changesOf({ commit, date, layers, repairs = [] }: CommitChanges): Recen
 const maxFields = 30;
 const maxValueLength = 200;
 
-/** Reads what the newest changes changed. */
 export async function withDetails(
 	repository: string,
 	history: readonly HistoryCommit[],

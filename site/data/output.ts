@@ -96,7 +96,6 @@ export function presentFiles(out: string): string[] {
 	return [...beside, ...catalogueFolders.flatMap((folder) => filesIn(out, folder))];
 }
 
-/** Without compressed copies. */
 function filesIn(out: string, folder: string): string[] {
 	const path = join(out, folder);
 	const names = ifThereSync(path, () => readdirSync(path)) ?? [];
@@ -171,7 +170,6 @@ function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uin
 	];
 }
 
-/** Also a part of one. */
 export function removeCatalogue(out: string): void {
 	const names = ifThereSync(out, () => readdirSync(out)) ?? [];
 	if (!names.includes("index") && !names.includes("site.json")) return;

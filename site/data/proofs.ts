@@ -18,7 +18,6 @@ export type Thumbnails = ReadonlyMap<string, { file: string; path: string }>;
 /** Names of thumbnails are hashes of their content, as for all files in `assets/`. */
 const thumbnailFolder = "assets/pictures";
 
-/** Differs when the pictures have changed. */
 export function picturesStamp(folder: string): string {
 	const file = ifThereSync(folder, () => statSync(join(folder, proofsFile)));
 	return file ? `${file.mtimeMs} ${file.size}` : "";
@@ -27,7 +26,6 @@ export function picturesStamp(folder: string): string {
 /** Accepts `<ab>/<smallkey>.<hash>.webp`. */
 const pictureFile = /^[^/\\]{1,2}\/[A-Za-z0-9_+=-]{1,64}\.([0-9a-f]{2})([0-9a-f]{10})\.webp$/;
 
-/** Of layers whose pictures exist. */
 export async function readThumbnails(folder: string): Promise<Thumbnails> {
 	const thumbnails = [...(await readProofs(folder))].flatMap(([smallkey, { picture = "" }]) => {
 		const [name = "", start, rest] = pictureFile.exec(picture) ?? [];
@@ -54,7 +52,6 @@ export function placeThumbnails(out: string, thumbnails: Thumbnails, entries: re
 	}
 }
 
-/** The result of drawing a layer in one language. */
 export interface LangProof {
 	/** Absent if a part of the layer is visible. */
 	cause?: Cause;
@@ -74,7 +71,6 @@ export interface Proof {
 	picture?: string;
 }
 
-/** By smallkey. */
 export type Proofs = Map<string, Proof>;
 
 export const proofsVersion = 1;
@@ -92,9 +88,7 @@ export function pictureName(smallkey: string, hash?: string | null): string {
 	return `${folderOf(smallkey)}/${smallkey}${hash ? `.${hash}` : ""}.webp`;
 }
 
-/**
- * For a smallkey, the layer's last picture and its repair's, as paths in the folder; null if there is none.
- */
+/** For a smallkey, the layer's last picture and its repair's, as paths in the folder; null if there is none. */
 export async function readPicturePairs(folder: string) {
 	const [before, after] = [await readProofs(folder), await readProofs(join(folder, proposedFolder))];
 	return (smallkey: string) => {

@@ -113,28 +113,6 @@ async function bundlePage() {
 	return { bundled: new Map(files), outputs: page.metafile.outputs };
 }
 
-/** Modules that the pages never use, and what takes their place: a twelfth of the loaded code. */
-const unused: readonly (readonly [filter: RegExp, contents: string])[] = [
-	// The default controls and interactions of OpenLayers' map; our map names its own.
-	[/[/\\]ol[/\\](?:control|interaction)[/\\]defaults\.js$/, "export const defaults = () => [];"],
-	// Of proj4: military grid references, pictures of the earth from space, and grids of other continents.
-	[
-		/[/\\]mgrs[/\\]mgrs\.js$/,
-		"export const forward = () => ''; export const toPoint = () => []; export default {};",
-	],
-	[
-		/[/\\]proj4[/\\]lib[/\\]projections[/\\](?:geos|krovak|nzmg|ob_tran|qsc|tpers)\.js$/,
-		"export default { names: [] };",
-	],
-];
-
-const withoutUnused: Plugin = {
-	name: "without-unused",
-	setup(setup) {
-		for (const [filter, contents] of unused) setup.onLoad({ filter }, () => ({ contents }));
-	},
-};
-
 /** A page loads the texts of its own language only. */
 const textsOfLanguage: Plugin = {
 	name: "texts-of-language",
@@ -165,12 +143,11 @@ function bundle(entryPoints: string[], splitting: boolean) {
 		outdir: assetFolder,
 		entryNames: "[name]-[hash]",
 		chunkNames: "[name]-[hash]",
-		plugins: [compiledSchemas, textsOfLanguage, withoutUnused],
+		plugins: [compiledSchemas, textsOfLanguage],
 		logLevel: "silent",
 	});
 }
 
-/** Direct and indirect; dynamic imports are left out. */
 function importsOf(path: string, outputs: Metafile["outputs"], imports = new Set<string>()): string[] {
 	for (const { path: imported, kind } of outputs[path]?.imports ?? []) {
 		if (kind !== "import-statement" || imports.has(imported)) continue;

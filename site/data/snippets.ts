@@ -4,7 +4,6 @@ import { type Entry, layerAddress } from "./entries.ts";
 
 export interface Snippet {
 	name: string;
-	/** For highlighting. */
 	kind: "address" | "json" | "js" | "python" | "html" | "shell";
 	text: string;
 }
@@ -81,7 +80,6 @@ interface Source {
 	title: string;
 }
 
-/** Type of a layer → how libraries draw it. */
 const kinds: ReadonlyMap<string, Source["kind"]> = new Map([
 	["wms", "wms"],
 	["ogcWms", "wms"],

@@ -25,10 +25,8 @@ export interface CatalogueOutcome {
 }
 
 interface UpdateOptions {
-	/** Whether to write everything in any case. */
 	fresh?: boolean | undefined;
 	extensions?: readonly Extension[];
-	/** Layers that are read already. */
 	read?: ReadLayers;
 }
 
@@ -92,9 +90,7 @@ export interface CatalogueOrder {
 
 export type CatalogueReport = string | null;
 
-/**
- * Carries out one order of the service in this process, and ends after the answer: null, or why it failed.
- */
+/** Carries out one order of the service in this process, and ends after the answer: null, or why it failed. */
 export function serveOrder(extensions: readonly Extension[]): void {
 	process.once("message", async ({ repository, commit, out, options }: CatalogueOrder) => {
 		const report = await updateCatalogue({ repository, commit }, out, options, { extensions }).then(

@@ -187,7 +187,6 @@ export class DraftView implements View {
 		this.#open(text);
 	}
 
-	/** Checks a changed draft and writes it into the address. */
 	readonly #onChange = async (): Promise<void> => {
 		if (this.signal.aborted) return;
 		this.#notice = "";

@@ -26,7 +26,6 @@ export interface Service extends ServiceAddress {
 	languages: readonly string[];
 }
 
-/** @throws {ServiceFailed} */
 export async function readService(parsed: ServiceAddress): Promise<Service> {
 	const { kind, url, chosen } = parsed;
 	if (kind === "wms") return readWms(url, chosen);
@@ -69,7 +68,6 @@ async function readWms(url: string, chosen: string): Promise<Service> {
 
 const maxOffered = 500;
 
-/** Of a list to choose from. */
 export function layerOptions(layers: readonly ServiceLayer[]): [name: string, text: string][] {
 	const options = layers.slice(0, maxOffered).map(({ name, title, bounds }): [string, string] => {
 		const text = title === "" || title === name ? name : `${title} (${name})`;

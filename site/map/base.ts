@@ -137,7 +137,6 @@ function landLayer(signal: AbortSignal): ImageLayer<ImageStatic> {
 	return layer;
 }
 
-/** @param home zooms to the whole layer */
 export function mapFrame(
 	className: string,
 	label: string,
@@ -157,7 +156,6 @@ export function mapFrame(
 	</div>`;
 }
 
-/** @param change is called with 0 to 1 */
 export function opacitySlider(change: (opacity: number) => void): TemplateResult {
 	const slide = ({ currentTarget }: Event) => {
 		const input = currentTarget as HTMLInputElement;

@@ -33,7 +33,6 @@ async function askCapabilities(url: string, names: readonly string[], signal?: A
 	});
 }
 
-/** @returns a text for users: whether the service answers */
 export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Promise<string> {
 	const blocked = blockedReason(url);
 	if (blocked) return blocked.message;
@@ -49,7 +48,6 @@ export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Pro
 	}
 }
 
-/** @throws {ServiceFailed} */
 export async function readLayers(url: string, layerName: string) {
 	const capabilities = await askCapabilities(url, [layerName]);
 	const layers = [...capabilities.layers].map(([name, layer]) => {

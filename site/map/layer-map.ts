@@ -114,7 +114,6 @@ export class LayerMap {
 		});
 	}
 
-	/** @param facts of the capabilities; null if not read */
 	#drawPictures(wkid: number, facts: PictureFacts | null = null): void {
 		const { kind, url } = this.drawable;
 		const { mapWkid } = settings;

@@ -32,7 +32,6 @@ const scales = [
 	17.5e3, 1e4, 6e3,
 ];
 
-/** Metres per pixel. */
 export const resolutions = scales.map((scale) => scale / 39.37 / 96);
 
 /** A projection without a definition: coordinates are passed to services, not computed. */

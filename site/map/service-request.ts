@@ -25,7 +25,6 @@ export class ServiceFailed extends Error {
 	}
 }
 
-/** The failure of a service as a value. */
 export async function orFailure<T>(task: Promise<T>): Promise<T | ServiceFailed> {
 	return task.catch((error: unknown) => {
 		if (error instanceof ServiceFailed) return error;

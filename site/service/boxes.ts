@@ -18,7 +18,6 @@ const maxTextLength = 5_000;
 /** Well-known text with coordinates on the earth. */
 const wellKnownText = /^\s*(?:PROJCS|GEOGCS|PROJCRS|PROJECTEDCRS|GEOGCRS|GEODCRS|GEODETICCRS)\s*\[/i;
 
-/** A definition for proj4; null if unknown. */
 function definitionOf(reference: unknown): string | null {
 	const { latestWkid, wkid, wkt, wkt2 } = objectOf(reference);
 	// `latestWkid` is EPSG's id if `wkid` is Esri's older one.
@@ -45,13 +44,11 @@ export function readArea(layer: Document, service: unknown = null): Area | null 
 	return definition === null ? null : { box: { xmin, ymin, xmax, ymax }, definition };
 }
 
-/** Null if the extent is unusable, or outside the projection. */
 export function projectExtent(extent: unknown, mapWkid: number): Extent | null {
 	const area = readArea({ extent });
 	return area && onMap(area, mapWkid);
 }
 
-/** Null if the area is not on the earth. */
 export function inDegrees(area: Area): Bounds | null {
 	return boundsOf(onMap(area, 4326));
 }
@@ -125,7 +122,6 @@ function cornersOf(element: XmlElement): Sides {
 	return numbersOf(corners.flatMap(([x, y = ""]) => [x, y]));
 }
 
-/** Reads the `BoundingBox` of a WMS or WMTS. */
 export function readReferencedBox(element: XmlElement): ReferencedBox | null {
 	if (element.name !== "BoundingBox") return null;
 	const { CRS, SRS, crs } = element.attributes;
@@ -143,7 +139,6 @@ export function referenceOf(text: string): string {
 	return authority === "OGC" ? `CRS:${code?.replace(/^CRS:?/, "")}` : name;
 }
 
-/** Null for a reference that cannot be projected. */
 export function wkidOf(reference: string): number | null {
 	if (/^CRS:8[34]$/.test(reference)) return 4326;
 	const [, id = ""] = /^EPSG:(\d{1,9})$/.exec(reference) ?? [];

@@ -113,7 +113,6 @@ export function* lineOf(layer: CapabilitiesLayer): Generator<CapabilitiesLayer> 
 	for (let next: CapabilitiesLayer | null = layer; next; next = next.parent) yield next;
 }
 
-/** Falls back to another language. */
 export function textFor(texts: Texts, lang: Lang): string {
 	return texts[lang] ?? texts.any;
 }
@@ -184,7 +183,6 @@ export function listedNames(name: string): string[] {
 	return colon > 0 && colon < name.length - 1 ? [name, name.slice(colon + 1)] : [name];
 }
 
-/** Whether a name in the document has unreadable characters. */
 function isBroken(listed: string, name: string): boolean {
 	if (!listed.includes(unreadable)) return false;
 	const [start = "", ...rest] = listed.split(/\ufffd+/);

@@ -85,9 +85,7 @@ function addReference(layer: CapabilitiesLayer, text: string): void {
 	layer.references = withEntry(layer.references, reference, maxLength);
 }
 
-/**
- * In metres. A pixel has 0.28 mm; a `ScaleHint` is its diagonal on the ground (01-068r3, section 7.1.4.5.8).
- */
+/** In metres. A pixel has 0.28 mm; a `ScaleHint` is its diagonal on the ground (01-068r3, section 7.1.4.5.8). */
 const pixelDiagonal = 0.00028 * Math.SQRT2;
 
 /** A hint does not replace a bound. */

@@ -75,7 +75,6 @@ export function sideAtScale(reference: string, pixels: number, scale: number): n
 	return (pixels * pixelMetres * scale) / (isGeographic(reference) ? metresPerDegree : 1);
 }
 
-/** A scale denominator. */
 export function scaleOfBox(
 	reference: string,
 	[west = 0, , east = 0]: readonly number[],
@@ -118,7 +117,6 @@ function addressIn(text: string, address: string): string {
 	return protocol === "http:" || protocol === "https:" ? href : address;
 }
 
-/** The best first. */
 const bestFormats = [
 	/^image\/png$/i,
 	/^image\/png\b/i,

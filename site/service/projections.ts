@@ -72,7 +72,6 @@ export interface Area {
 	definition: string;
 }
 
-/** As `reproject`. */
 export function onMap({ box, definition }: Area, mapWkid: number): Extent | null {
 	const target = projectionOf(mapWkid);
 	if (!target) return null;

@@ -53,7 +53,6 @@ class CapabilitiesBuilder {
 	readonly capabilities = new Capabilities();
 	/** Empty until the root has begun. */
 	root = "";
-	/** Null without an exception. */
 	exception: string | null = null;
 	#tree: TreeBuilder | null = null;
 	readonly #layers: OpenLayer[] = [];
@@ -201,7 +200,6 @@ export async function readCapabilities(
 	return builder.capabilities;
 }
 
-/** Null for any other document. */
 export function exceptionIn(bytes: Uint8Array, contentType: string): string | null {
 	const builder = new CapabilitiesBuilder("WMS", new Set());
 	try {

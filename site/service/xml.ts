@@ -5,7 +5,6 @@ export interface XmlElement {
 	children: XmlElement[];
 }
 
-/** Of one tree: its elements, and the characters of an element's text. */
 const maxElements = 5_000;
 const maxTextLength = 16_000;
 
@@ -40,7 +39,6 @@ export class TreeBuilder {
 			if (element.text.length < maxTextLength) element.text += text.slice(0, maxTextLength);
 	}
 
-	/** @returns whether the root was closed */
 	close(): boolean {
 		if (this.#left > 0) this.#left -= 1;
 		else this.#open.pop();
@@ -71,7 +69,6 @@ const sections = [["<!--", "-->"], ["<?", "?>"], cdata] as const;
  */
 export class XmlReader {
 	#rest = "";
-	/** The end of what is being skipped, or of a CDATA section. */
 	#until = "";
 	readonly path: string[] = [];
 

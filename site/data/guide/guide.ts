@@ -48,7 +48,6 @@ export function renderGuide(
 	);
 }
 
-/** `publish.md` → `publish.html`, `README.md` → `index.html`. */
 function htmlPath(path: string): string {
 	return path.replace(contentsName, "index.md").replace(/\.md$/, ".html");
 }
@@ -92,7 +91,6 @@ function renderMarkdown(markdown: string, path: string, paths: ReadonlySet<strin
 		: text.replace("</h1>\n", `$&${contentsHtml(parts, isFrench ? "fr" : "en").text}\n`);
 }
 
-/** Fewest parts of a page that has contents. */
 const minParts = 5;
 
 /** Null if the site does not have the target. */
