@@ -28,6 +28,8 @@ const noText: Texts = { any: "" };
 const none: readonly never[] = [];
 
 export class CapabilitiesLayer {
+	/** Empty if it cannot be requested. */
+	name = "";
 	title = noText;
 	/** As sent: it may contain markup. */
 	abstract = noText;
@@ -53,6 +55,8 @@ export class CapabilitiesLayer {
 	constructor(
 		attributes: Readonly<Record<string, string>>,
 		readonly parent: CapabilitiesLayer | null,
+		/** Number of open elements, with its own. */
+		readonly depth: number,
 	) {
 		const { queryable } = attributes;
 		// Inherited, unless the layer has its own (06-042, table 6).

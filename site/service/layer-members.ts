@@ -46,10 +46,10 @@ export function withFormats(formats: readonly string[], { children }: XmlElement
 	return texts.reduce((all, text) => withEntry(all, text), formats);
 }
 
-/** @returns the layer's name, if the child has it: in a WMS an `Identifier` is its number in another list */
-export function readMember(layer: CapabilitiesLayer, element: XmlElement, service: OgcService): string {
+export function readMember(layer: CapabilitiesLayer, element: XmlElement, service: OgcService): void {
 	const { name, children } = element;
-	if (name === (service === "WMTS" ? "Identifier" : "Name")) return textOf(element);
+	// In a WMS an `Identifier` is its number in another list.
+	if (name === (service === "WMTS" ? "Identifier" : "Name")) layer.name ||= textOf(element);
 	if (name === "Title") layer.title = withText(layer.title, element);
 	if (name === "Abstract") layer.abstract = withText(layer.abstract, element, maxAbstractLength);
 	if (name === "CRS" || name === "SRS")
@@ -64,7 +64,6 @@ export function readMember(layer: CapabilitiesLayer, element: XmlElement, servic
 		if (child.name === "Keyword") addKeyword(layer, child);
 		if (child.name === "LegendURL") layer.ownLegendFormats = withFormats(layer.ownLegendFormats, child);
 	}
-	return "";
 }
 
 function styleIn({ children }: XmlElement): string {

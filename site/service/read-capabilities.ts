@@ -42,12 +42,6 @@ const formatLists = new Map([
 ] as const);
 const collected = new Set([...formatLists.keys(), "Language", "ServiceException", "Exception"]);
 
-interface OpenLayer {
-	layer: CapabilitiesLayer;
-	name: string;
-	depth: number;
-}
-
 /** Elements are compared by local name, in any namespace. */
 class CapabilitiesBuilder {
 	readonly capabilities = new Capabilities();
@@ -55,7 +49,8 @@ class CapabilitiesBuilder {
 	root = "";
 	exception: string | null = null;
 	#tree: TreeBuilder | null = null;
-	readonly #layers: OpenLayer[] = [];
+	/** The innermost open one. */
+	#layer: CapabilitiesLayer | null = null;
 	#depth = 0;
 	#kept = 0;
 	#projected = 0;
@@ -71,10 +66,12 @@ class CapabilitiesBuilder {
 		if (this.#depth === 1 && (roots[this.service].has(name) || exceptions.has(name)))
 			this.#begin(name, attributes);
 		if (this.root === "") return;
-		const parent = this.#layers.at(-1);
+		const layer = this.#layer;
 		if (this.#tree) this.#tree.open(name, attributes);
-		else if (name === "Layer") this.#openLayer(attributes);
-		else if (parent ? this.#depth === parent.depth + 1 : collected.has(name))
+		else if (name === "Layer") {
+			this.#layer = new CapabilitiesLayer(attributes, layer, this.#depth);
+			if (this.service === "WMS") this.capabilities.root ??= this.#layer;
+		} else if (layer ? this.#depth === layer.depth + 1 : collected.has(name))
 			this.#tree = new TreeBuilder(name, attributes);
 	}
 
@@ -83,14 +80,13 @@ class CapabilitiesBuilder {
 	}
 
 	close(): void {
-		const parent = this.#layers.at(-1);
+		const layer = this.#layer;
 		const tree = this.#tree;
 		if (tree?.close()) {
 			this.#tree = null;
-			const name = parent && readMember(parent.layer, tree.root, this.service);
-			if (!parent) this.#readElement(tree.root);
-			else if (parent.name === "") parent.name = name ?? "";
-		} else if (!tree && parent?.depth === this.#depth) this.#closeLayer(parent);
+			if (layer) readMember(layer, tree.root, this.service);
+			else this.#readElement(tree.root);
+		} else if (!tree && layer?.depth === this.#depth) this.#closeLayer(layer);
 		this.#depth -= 1;
 	}
 
@@ -104,20 +100,14 @@ class CapabilitiesBuilder {
 		this.capabilities.isOlder = this.service === "WMS" && !isNewer;
 	}
 
-	#openLayer(attributes: XmlElement["attributes"]): void {
-		const layer = new CapabilitiesLayer(attributes, this.#layers.at(-1)?.layer ?? null);
-		if (this.service === "WMS") this.capabilities.root ??= layer;
-		this.#layers.push({ layer, name: "", depth: this.#depth });
-	}
-
-	#closeLayer({ layer, name }: OpenLayer): void {
-		this.#layers.pop();
-		const parent = this.#layers.at(-1)?.layer;
+	#closeLayer(layer: CapabilitiesLayer): void {
+		const { parent } = layer;
+		this.#layer = parent;
 		if (parent) {
 			parent.inner = unionOf(parent.inner, this.#boxIn(layer));
 			addInnerScales(parent, layer);
 		}
-		if (name !== "") this.#keep(name, layer);
+		if (layer.name !== "") this.#keep(layer);
 	}
 
 	#boxIn(layer: CapabilitiesLayer): Bounds | null {
@@ -128,8 +118,9 @@ class CapabilitiesBuilder {
 		return ownBox(layer, isOlder) ?? layer.inner;
 	}
 
-	#keep(name: string, layer: CapabilitiesLayer): void {
+	#keep(layer: CapabilitiesLayer): void {
 		const { layers, others } = this.capabilities;
+		const { name } = layer;
 		if (layers.has(name) || others.has(name)) return;
 		this.capabilities.count += 1;
 		const texts = [name, layer.title.any, layer.abstract.any, ...layer.keywords.map(([, text]) => text)];

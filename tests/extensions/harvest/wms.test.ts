@@ -30,7 +30,8 @@ function wms(en: string, fr = en, more: { en?: object; fr?: object } = {}): Regi
 
 async function harvest(registration: Registration, ask: Ask, stored: string | null = null) {
 	const result = await harvestFrom(registration, { ask }, stored);
-	return { ...result, shown: describedFor({ registration, description: result.description }, "en") };
+	const { isHarvested, ...shown } = describedFor({ registration, description: result.description }, "en");
+	return { ...result, shown };
 }
 
 /** The findings of a check, without the address at the start of each text. */
