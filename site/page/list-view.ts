@@ -181,7 +181,7 @@ export class ListView implements View {
 		this.#showChosen(this.#chosen, { state, words: new Set(match?.words), isComplete: wasComplete, serial });
 		if (isComplete)
 			whenIdle(() => {
-				catalogue.prepareSearch();
+				catalogue.text.prepare();
 				void import("./layer-view.ts").catch(() => undefined);
 			});
 		refresh();

@@ -18,8 +18,8 @@ export type ToMatcher = { add: readonly Entry[] } | { serial: number; text: stri
 const maxSentAtOnce = 2_000;
 
 class TextSearch {
-	readonly #added: (readonly Entry[])[] = [];
-	/** Number of items of `#added` that the worker has. */
+	readonly #entries: Entry[] = [];
+	/** Number of entries that the worker has. */
 	#sent = 0;
 	#worker: Worker | null = null;
 	#serial = 0;
@@ -27,8 +27,8 @@ class TextSearch {
 	constructor(readonly address: URL) {}
 
 	add(entries: readonly Entry[]): void {
-		this.#added.push(entries);
-		void this.#sendAdded();
+		this.#entries.push(...entries);
+		if (this.#worker) void this.#send(this.#worker);
 	}
 
 	/** Rejects if the worker cannot be loaded. Never settles if a newer search replaces this one. */
@@ -43,13 +43,14 @@ class TextSearch {
 				this.#sent = 0;
 				reject();
 			};
-			void this.#sendAdded().then(() => serial === this.#serial && send(worker, { serial, text }));
+			const search = { serial, text } satisfies ToMatcher;
+			void this.#send(worker).then(() => serial === this.#serial && worker.postMessage(search));
 		});
 	}
 
+	/** The first search need not wait for the index then. */
 	prepare(): void {
-		this.#start();
-		void this.#sendAdded();
+		void this.#send(this.#start());
 	}
 
 	#start(): Worker {
@@ -57,14 +58,11 @@ class TextSearch {
 		return this.#worker;
 	}
 
-	async #sendAdded(): Promise<void> {
-		for (let copied = 0; this.#worker && this.#sent < this.#added.length; ) {
-			const add = this.#added[this.#sent] ?? [];
-			this.#sent += 1;
-			send(this.#worker, { add });
-			copied += add.length;
-			if (copied < maxSentAtOnce) continue;
-			copied = 0;
+	async #send(worker: Worker): Promise<void> {
+		while (worker === this.#worker && this.#sent < this.#entries.length) {
+			const add = this.#entries.slice(this.#sent, this.#sent + maxSentAtOnce);
+			this.#sent += add.length;
+			worker.postMessage({ add } satisfies ToMatcher);
 			await new Promise((resolve) => setTimeout(resolve));
 		}
 	}
@@ -73,10 +71,6 @@ class TextSearch {
 		this.#worker?.terminate();
 		this.#worker = null;
 	}
-}
-
-function send(worker: Worker, message: ToMatcher): void {
-	worker.postMessage(message);
 }
 
 const maxLayers = 10;
@@ -121,7 +115,7 @@ export function problemOf(error: unknown): string {
 class Catalogue {
 	readonly #controller = new AbortController();
 	readonly #reads = new Map<string, Promise<unknown>>();
-	readonly #text = new TextSearch(workerAddress);
+	readonly text = new TextSearch(workerAddress);
 	readonly selection = new Selection(lang);
 	layers: number | null = null;
 	readonly problems: string[] = [];
@@ -134,7 +128,7 @@ class Catalogue {
 	close(): void {
 		this.onChange = () => undefined;
 		this.#controller.abort();
-		this.#text.close();
+		this.text.close();
 	}
 
 	load(): Promise<void> {
@@ -146,7 +140,7 @@ class Catalogue {
 				const entries = (await this.#chunk(chunk).catch(note)) ?? [];
 				if (entries.length === 0) return;
 				this.selection.add(entries);
-				this.#text.add(entries);
+				this.text.add(entries);
 				this.onChange();
 			};
 			await Promise.all(chunks.map((_, chunk) => add(chunk)));
@@ -156,14 +150,9 @@ class Catalogue {
 		});
 	}
 
-	/** The first search need not wait for the index then. */
-	prepareSearch(): void {
-		this.#text.prepare();
-	}
-
 	/** Never settles if a newer search replaces this one. */
 	match(text: string): Promise<Matches> {
-		return this.#text.match(text).catch(() => {
+		return this.text.match(text).catch(() => {
 			this.problems.push(t("site-silent"));
 			return { ids: [], words: [] };
 		});
