@@ -152,7 +152,7 @@ ${figure(t("picture-after"), picture, t("no-picture"))}
 ${
 	smallkeys.length > 1 &&
 	html`<p>${t("only-hint")}</p>
-<h2>${t("moved-together")} (${plural(smallkeys.length, "repaired-layers")})</h2>
+<h2>${t("moved-together")} (${plural(smallkeys.length, "layer-count")})</h2>
 ${layerList(lang, smallkeys)}`
 }
 <p><a href="${layerHref(lang, smallkey, settings)}">${t("layer-page")}</a> · <a href="${root}${repairAddress(lang)}">${t("repairs")}</a></p>`,
@@ -163,7 +163,7 @@ export function repairsHtml(lang: Lang, open: readonly OpenRepair[], settings: P
 	const { t, plural } = textsIn[lang];
 	const sections = open.map(
 		({ branch, sure, smallkeys }) => html`<section>
-<h2>${t(`repair-${sure}`)} (${plural(smallkeys.length, "repaired-layers")})</h2>
+<h2>${t(`repair-${sure}`)} (${plural(smallkeys.length, "layer-count")})</h2>
 <p><code>${branch}</code></p>
 ${layerList(lang, smallkeys)}
 </section>

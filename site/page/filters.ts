@@ -10,13 +10,14 @@ import { currentState, go, plural, stateText, t, typeText } from "./page.ts";
 
 const maxOffered = 500;
 
-const groupTexts = {
-	type: "type",
-	health: "health",
-	sender: "publisher",
-	host: "service-host",
-	theme: "theme",
-} as const;
+/** In the order of the page. */
+const groups = [
+	["type", "type", typeText],
+	["health", "health", stateText],
+	["sender", "publisher", String],
+	["host", "service-host", String],
+	["theme", "theme", String],
+] as const;
 
 const maxButtons = 5;
 
@@ -82,17 +83,14 @@ export class Filters {
 
 	content(state: State, chosen: Chosen | null): TemplateResult {
 		const count = filterCount(state);
-		const toggle = ({ currentTarget }: Event) => {
-			this.#isOpen = (currentTarget as HTMLDetailsElement).open;
+		const toggle = (event: Event) => {
+			this.#isOpen = isOpen(event);
 		};
-		const setTitle = ({ currentTarget }: Event) =>
-			this.#set({ title: (currentTarget as HTMLInputElement).checked ? "same" : "" });
-		const group = (name: keyof typeof groupTexts, textOf: (value: string) => string) =>
-			chosen ? this.#group(name, state[name], chosen.facets[name], textOf) : "";
+		const setTitle = (event: Event) => this.#set({ title: isChecked(event) ? "same" : "" });
 		return html`<details class="filters" ?open=${this.#isOpen} @toggle=${toggle}>
 			<summary>${count > 0 ? plural(count, "filters-on") : t("filters")}</summary>
 			${this.#chips(state)}
-			${group("type", typeText)}${group("health", stateText)}${group("sender", String)}${group("host", String)}${group("theme", String)}
+			${chosen ? groups.map((group) => this.#group(group, state, chosen)) : ""}
 			<label class="check" ?hidden=${!chosen}><input type="checkbox" .checked=${live(state.title !== "")}
 				@change=${setTitle}><span>${t("no-french-title")} (${chosen?.facets.title[0]?.[1] ?? 0})</span></label>
 		</details>`;
@@ -100,12 +98,12 @@ export class Filters {
 
 	mapContent(state: State): TemplateResult {
 		const isInView = state.view !== "" || this.#isViewPending;
-		const toggle = ({ currentTarget }: Event) => {
-			this.#isMapOpen = (currentTarget as HTMLDetailsElement).open;
+		const toggle = (event: Event) => {
+			this.#isMapOpen = isOpen(event);
 			this.update(currentState());
 		};
-		const setView = ({ currentTarget }: Event) => {
-			this.#isViewPending = (currentTarget as HTMLInputElement).checked;
+		const setView = (event: Event) => {
+			this.#isViewPending = isChecked(event);
 			if (!this.#isViewPending) return this.#set({ view: "" });
 			// A later movement of the map changes the filter.
 			const box = this.#map?.shown();
@@ -120,12 +118,9 @@ export class Filters {
 		</details>`;
 	}
 
-	#group(
-		name: keyof typeof groupTexts,
-		chosen: string,
-		values: readonly FacetValue[],
-		textOf: (value: string) => string,
-	): Content {
+	#group([name, code, textOf]: (typeof groups)[number], state: State, { facets }: Chosen): Content {
+		const chosen = state[name];
+		const values = facets[name];
 		if (values.length === 0 && chosen === "") return "";
 		const isThere = values.some(([value]) => value === chosen);
 		const all = chosen === "" || isThere ? values : [[chosen, 0] as const, ...values];
@@ -140,7 +135,7 @@ export class Filters {
 			["", t("other-values", all.length - first.length)] as const,
 			...others.map(([value, count]) => [value, `${textOf(value)} (${count})`] as const),
 		];
-		const label = t(groupTexts[name]);
+		const label = t(code);
 		return html`<fieldset class="facet"><legend>${label}</legend><ul>${first.map(button)}</ul>
 			${others.length > 0 ? html`<label class="said" for=${name}>${label}</label>${select(name, hidden, options, (value) => this.#set({ [name]: value }))}` : ""}
 		</fieldset>`;
@@ -151,16 +146,12 @@ export class Filters {
 			this.#set(without);
 			document.querySelector("summary")?.focus();
 		};
-		const texts = {
-			type: typeText(state.type),
-			host: state.host,
-			sender: state.sender,
-			theme: state.theme,
-			health: stateText(state.health),
-			title: t("no-french-title"),
-			view: t("in-view"),
-		};
-		const active = Object.entries(texts).filter(([name]) => state[name as keyof typeof texts] !== "");
+		const texts = [
+			...groups.map(([name, , textOf]) => [name, textOf(state[name])] as const),
+			["title", t("no-french-title")] as const,
+			["view", t("in-view")] as const,
+		];
+		const active = texts.filter(([name]) => state[name] !== "");
 		const chips = active.map(
 			([name, text]) => html`<li><button type="button" class="chip"
 			aria-label=${t("remove-filter", text)} @click=${remove({ [name]: "" })}>${text}<span aria-hidden="true"> ×</span></button></li>`,
@@ -169,4 +160,12 @@ export class Filters {
 			@click=${remove(noFilters)}>${t("remove-filters")}</button></li>`;
 		return html`<ul class="chips" ?hidden=${chips.length === 0}>${chips}${chips.length > 1 ? all : ""}</ul>`;
 	}
+}
+
+function isOpen({ currentTarget }: Event): boolean {
+	return (currentTarget as HTMLDetailsElement).open;
+}
+
+function isChecked({ currentTarget }: Event): boolean {
+	return (currentTarget as HTMLInputElement).checked;
 }

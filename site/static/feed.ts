@@ -46,7 +46,7 @@ function entryXml(
 	const title =
 		"many" in what
 			? inBoth("layers-changed", String(what.many))
-			: `${titlesIn(what.smallkey, titleOf(what.smallkey) ?? what.was?.title)}: ${inBoth(`feed-${what.kind}`)}`;
+			: `${titlesIn(what.smallkey, titleOf(what.smallkey) ?? what.was?.title)}: ${inBoth(`kind-${what.kind}`).toLowerCase()}`;
 	const links = langs.map((lang, at) => {
 		const rel = at > 0 && html` rel="alternate"`;
 		return html`<link${rel} href="${root}${placeOf(lang)}" hreflang="${lang}"/>\n`;

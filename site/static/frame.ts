@@ -77,8 +77,8 @@ ${main.content}
 </main>
 <footer class="foot">
 <p><a href="${root}guide/${french}">${t("guide")}</a> <a href="${root}list/${french}">${t("plain-list")}</a> <a href="${root}${feedPath}">${t("feed")}</a>
-${t("for-machines")} <a href="${root}${manifestPath}">${t("index")}</a> <a href="${root}${recentPath}">${t("change-list")}</a>
-<a href="${root}schemas/">${t("schema-list")}</a></p>
+${t("for-machines")} <a href="${root}${manifestPath}">${t("index")}</a> <a href="${root}${recentPath}">${t("changes").toLowerCase()}</a>
+<a href="${root}schemas/">${t("schemas").toLowerCase()}</a></p>
 ${operatorHtml(lang, site)}</footer>`;
 	const tables = hasTables && html`<script type="module" src="${root}${assets.tables}"></script>`;
 	return documentHtml(lang, headOf(root, assets, full, [head, tables]), body);
