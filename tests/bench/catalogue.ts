@@ -8,30 +8,23 @@ import { indexFiles } from "../../site/data/files.ts";
 import { buildSite } from "../../site/data/site.ts";
 import { plainSettings } from "../site/data/pages.ts";
 import { generateCatalogue } from "../site/search/catalogue.ts";
-import type { World } from "./world.ts";
+import { secondsOf, type World } from "./world.ts";
 
 /** Slow 3G as the browser emulates it: bytes per second in each direction, and milliseconds before each answer. */
 const slow3g = { offline: false, downloadThroughput: 50_000, uploadThroughput: 50_000, latency: 400 };
-
-/** Runs in the page: records when the first row appears, in milliseconds since the navigation started. */
-const recordRows = `new MutationObserver((_, observer) => {
-	if (!document.querySelector(".results li")) return;
-	window.firstRow = performance.now();
-	observer.disconnect();
-}).observe(document, { childList: true, subtree: true });`;
 
 /** Opens the catalogue in a browser with an empty cache. @returns the seconds until the first row appears */
 async function secondsToRows(browser: Browser, address: string): Promise<number> {
 	const context = await browser.newContext();
 	try {
 		const page = await context.newPage();
-		await page.addInitScript(recordRows);
 		const session = await context.newCDPSession(page);
 		await session.send("Network.enable");
 		await session.send("Network.emulateNetworkConditions", slow3g);
-		await page.goto(address, { waitUntil: "commit" });
-		await page.locator(".results li").first().waitFor();
-		return Number(await page.evaluate("firstRow / 1_000"));
+		return await secondsOf(async () => {
+			await page.goto(address, { waitUntil: "commit" });
+			await page.locator(".results li").first().waitFor();
+		});
 	} finally {
 		await context.close();
 	}
@@ -39,7 +32,7 @@ async function secondsToRows(browser: Browser, address: string): Promise<number>
 
 /** Writes and serves the catalogue's pages. @returns a function that opens them in a browser, as `secondsToRows` does */
 export async function openPages(world: World): Promise<() => Promise<number>> {
-	const index = indexFiles(generateCatalogue(world.layers), "a".repeat(40)).files;
+	const index = indexFiles(generateCatalogue(world.count), "a".repeat(40)).files;
 	const dist = world.path("pages");
 	for (const [path, content] of [...(await buildSite(plainSettings)).files, ...index]) {
 		if (content === null) continue;

@@ -1,35 +1,19 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { descendantsOf, root, ServerProcess } from "../helpers/process.ts";
+import { cleanEnvironment, descendantsOf, readIfThere, root, ServerProcess } from "../helpers/process.ts";
 import { generateLayers, writeLayers } from "./layers.ts";
 
-/** Id of the only sender of every measured service. */
-export const sender = "bench";
-
-/** A running service. */
-export type Served = Awaited<ReturnType<World["start"]>>;
-
-export type World = Awaited<ReturnType<typeof openWorld>>;
-
-/** The environment of all measured processes, without this process's configuration. */
-export const environment = {
-	PATH: process.env.PATH ?? "",
-	HOME: process.env.HOME ?? "",
-	...{ GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" },
-};
+/** Of all measured processes: this machine's configuration of git is none of theirs. */
+const environment = { GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
 
 /** Runs a command. @returns its standard output @throws {Error} with its standard error, if it fails */
-export async function run(command: string, args: string[], cwd = root, input = ""): Promise<string> {
-	const options = { cwd, env: environment, timeout: 600_000, maxBuffer: Infinity };
-	const running = promisify(execFile)(command, args, options);
-	// A command that ends without reading it is no failure.
-	running.child.stdin?.on("error", () => undefined).end(input);
-	return (await running).stdout;
+export async function run(command: string, args: string[], cwd = root): Promise<string> {
+	const options = { cwd, env: cleanEnvironment(environment), timeout: 600_000, maxBuffer: Infinity };
+	return (await promisify(execFile)(command, args, options)).stdout;
 }
 
 /** The quantile of some figures: `part` 0 is the minimum, 0.5 the median, 1 the maximum. */
@@ -60,6 +44,20 @@ export async function wrk(url: string, ...more: string[]): Promise<number> {
 	return perSecond;
 }
 
+/** As `wrk`, of `count` of the keys at once, each time others. @param script a new file for wrk's script */
+export async function wrkLists(script: string, url: string, keys: readonly string[], count: number) {
+	const lines = `local keys = {"${keys.join('","')}"}
+local at = 0
+request = function()
+  local list = {}
+  for index = 1, ${count} do at = (at + 7919) % #keys list[index] = keys[at + 1] end
+  return wrk.format("GET", "${new URL(url).pathname}" .. table.concat(list, ","))
+end
+`;
+	await writeFile(script, lines);
+	return wrk(url, "-s", script);
+}
+
 /** Measures a task. @returns its seconds */
 export async function secondsOf(task: () => Promise<unknown>): Promise<number> {
 	const start = performance.now();
@@ -68,28 +66,19 @@ export async function secondsOf(task: () => Promise<unknown>): Promise<number> {
 }
 
 /** Runs a command. @returns its seconds */
-export const timed = (command: string, args: string[], cwd = root) =>
-	secondsOf(() => run(command, args, cwd));
+export const timed = (command: string, args: string[]) => secondsOf(() => run(command, args));
 
-/** The memory of a process and its descendants, in megabytes. Pages that several share are counted once (PSS). */
-function megabytesOf(pid: number): number {
-	const kilobytes = [pid, ...descendantsOf(pid)].map((member) => {
-		try {
-			const text = readFileSync(`/proc/${member}/smaps_rollup`, "latin1");
-			return Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0);
-		} catch {
-			// The process has ended.
-			return 0;
-		}
-	});
-	return (kilobytes.reduce((sum, figure) => sum + figure, 0) * 1024) / 1_000_000;
-}
-
-/** The maximum of memory of a process and its descendants during a task, in megabytes. */
+/** The maximum of memory of a process and its descendants during a task, in megabytes. Shared pages are counted once (PSS). */
 export async function maxMegabytes(pid: number, task: () => Promise<unknown>): Promise<number> {
 	let max = 0;
 	const look = () => {
-		max = Math.max(max, megabytesOf(pid));
+		let kilobytes = 0;
+		for (const member of [pid, ...descendantsOf(pid)]) {
+			// Empty for a process that has ended.
+			const text = readIfThere(`/proc/${member}/smaps_rollup`);
+			kilobytes += Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0);
+		}
+		max = Math.max(max, (kilobytes * 1024) / 1_000_000);
 	};
 	const timer = setInterval(look, 200);
 	await task().finally(() => clearInterval(timer));
@@ -97,75 +86,82 @@ export async function maxMegabytes(pid: number, task: () => Promise<unknown>): P
 	return max;
 }
 
-/**
- * Opens the layers, repositories and services for the rows, in one temporary folder that is removed at the end. The rows
- * share what takes long to make.
- */
-export async function openWorld(layers: number) {
-	const folder = await mkdtemp(join(tmpdir(), "bench-"));
-	const secret = randomBytes(24).toString("base64url");
-	const ends: (() => unknown)[] = [];
-	const made = new Map<string, Promise<unknown>>();
-	const path = (name: string) => join(folder, name);
+/** A running service, and the one sender that it knows. */
+export type Served = Awaited<ReturnType<World["start"]>>;
 
-	/** Makes something at the first call, and gives it to all rows. */
-	function shared<T>(name: string, make: () => Promise<T>): Promise<T> {
-		const value = made.get(name) ?? make();
-		made.set(name, value);
+/** The layers, repositories and services of the rows, in one temporary folder that is removed at the end. */
+export class World {
+	readonly #ends: (() => unknown)[] = [];
+	readonly #shared = new Map<string, Promise<unknown>>();
+	readonly layers;
+	readonly smallkeys: readonly string[];
+
+	private constructor(
+		readonly folder: string,
+		readonly count: number,
+	) {
+		this.layers = generateLayers(count);
+		this.smallkeys = this.layers.map(({ smallkey }) => smallkey);
+	}
+
+	static async open(count: number): Promise<World> {
+		return new World(await mkdtemp(join(tmpdir(), "bench-")), count);
+	}
+
+	path(name: string): string {
+		return join(this.folder, name);
+	}
+
+	/** Makes something that takes long at the first call, and gives it to all rows. */
+	shared<T>(name: string, make: () => Promise<T>): Promise<T> {
+		const value = this.#shared.get(name) ?? make();
+		this.#shared.set(name, value);
 		return value as Promise<T>;
 	}
 
-	async function close(): Promise<void> {
-		await Promise.all(ends.splice(0).map((end) => end()));
-		await rm(folder, { recursive: true, force: true });
+	/** Registers what has to end at the end. */
+	endLater(end: () => unknown): void {
+		this.#ends.push(end);
+	}
+
+	async close(): Promise<void> {
+		await Promise.all(this.#ends.splice(0).map((end) => end()));
+		await rm(this.folder, { recursive: true, force: true });
 	}
 
 	/** Runs git in a folder, with an author, and without a gc that would run during the measurement. */
-	function git(cwd: string, ...args: string[]): Promise<string> {
+	git(cwd: string, ...args: string[]): Promise<string> {
 		const who = ["-c", "user.name=bench", "-c", "user.email=bench@sender.invalid"];
 		return run("git", [...who, "-c", "gc.auto=0", ...args], cwd);
 	}
 
 	/** A checkout with all layers, committed on main after an empty commit. The rows must not change it. */
-	const checkout = () =>
-		shared("checkout", async () => {
-			const made = path("checkout");
-			writeLayers(made, layers);
-			await git(made, "init", "-q", "-b", "main");
-			await git(made, "commit", "-q", "--allow-empty", "-m", "first");
-			await git(made, "add", "layers");
-			await git(made, "commit", "-q", "-m", "layers");
-			await git(made, "gc", "-q");
-			return made;
+	checkout(): Promise<string> {
+		return this.shared("checkout", async () => {
+			const checkout = this.path("checkout");
+			writeLayers(checkout, this.layers);
+			await this.git(checkout, "init", "-q", "-b", "main");
+			await this.git(checkout, "commit", "-q", "--allow-empty", "-m", "first");
+			await this.git(checkout, "add", "layers");
+			await this.git(checkout, "commit", "-q", "-m", "layers");
+			await this.git(checkout, "gc", "-q");
+			return checkout;
 		});
+	}
 
 	/** A clone of that checkout, which one row may change. */
-	async function clone(name: string, ...words: string[]): Promise<string> {
-		await run("git", ["clone", "-q", "--no-hardlinks", ...words, await checkout(), path(name)]);
-		return path(name);
+	async clone(name: string): Promise<string> {
+		await run("git", ["clone", "-q", "--no-hardlinks", await this.checkout(), this.path(name)]);
+		return this.path(name);
 	}
 
 	/** Starts a service on a data folder, and waits until it has printed its address. */
-	async function start(dataDir: string, more: Record<string, string> = {}) {
-		const SENDERS = JSON.stringify({ [sender]: secret });
-		const server = await ServerProcess.start({
-			...environment,
-			SITE: "on",
-			DATA_DIR: dataDir,
-			SENDERS,
-			...more,
-		});
+	async start(dataDir: string, more: Record<string, string> = {}) {
+		const [sender, secret] = ["bench", randomBytes(24).toString("base64url")];
+		const settings = { SITE: "on", DATA_DIR: dataDir, SENDERS: JSON.stringify({ [sender]: secret }) };
+		const server = await ServerProcess.start({ ...environment, ...settings, ...more });
 		const stop = () => server.stop();
-		ends.push(stop);
+		this.endLater(stop);
 		return { url: server.url, pid: server.pid, stop, dataDir, sender, secret };
 	}
-
-	return {
-		layers,
-		/** The smallkeys of all layers. */
-		smallkeys: () => [...generateLayers(layers)].map(({ smallkey }) => smallkey),
-		/** Registers what has to end at the end. */
-		endLater: (end: () => unknown) => ends.push(end),
-		...{ shared, close, path, git, checkout, clone, start },
-	};
 }

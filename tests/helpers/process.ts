@@ -124,7 +124,8 @@ function commandLine(pid: number): string {
 	return readIfThere(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
 }
 
-function readIfThere(path: string): string {
+/** The text of a file; empty where it cannot be read. */
+export function readIfThere(path: string): string {
 	try {
 		return readFileSync(path, "utf8");
 	} catch {
