@@ -1,8 +1,6 @@
 import { execFile } from "node:child_process";
-import { mkdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { temporaryFolder } from "./world.ts";
+import { type Files, temporaryFolder, writeFiles } from "./world.ts";
 
 const run = promisify(execFile);
 
@@ -28,13 +26,8 @@ export class Clone implements AsyncDisposable {
 		return stdout.trim();
 	}
 
-	async commit(files: Record<string, string | null>, subject = "by hand"): Promise<void> {
-		for (const [path, text] of Object.entries(files)) {
-			const full = join(this.path, path);
-			await mkdir(dirname(full), { recursive: true });
-			if (text === null) await rm(full);
-			else await writeFile(full, text);
-		}
+	async commit(files: Files, subject = "by hand"): Promise<void> {
+		writeFiles(this.path, files);
 		await this.git("add", "-A");
 		await this.git("commit", "-qm", subject);
 	}

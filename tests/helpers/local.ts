@@ -1,6 +1,5 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Context } from "../../api/context.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { type Outside, openLocal } from "../../api/service/composition.ts";
@@ -16,15 +15,15 @@ import { runGit } from "../../store/git/commands/run.ts";
 import type { GitStore } from "../../store/git/git-store.ts";
 import type { StoreLimits } from "../../store/git/writer.ts";
 import { Requests, senders } from "./handlers.ts";
-import { temporaryFolder } from "./world.ts";
+import { root } from "./process.ts";
+import { temporaryFolder, writeFiles } from "./world.ts";
 
 export * from "./handlers.ts";
 
+/** Copies the layers of the fixtures, one of them with a service description. */
 export async function copyLayers(folder: string): Promise<void> {
-	for (const name of ["layers", "descriptions"]) {
-		const from = fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
-		await cp(from, join(folder, "layers"), { recursive: true });
-	}
+	await cp(join(root, "tests/fixtures/layers"), join(folder, "layers"), { recursive: true });
+	writeFiles(folder, { "layers/oz/ozone.service.json": "{}" });
 }
 
 /** No hook: what is pushed comes in as what is fetched or copied into the repository does, whatever is in it. */
@@ -98,8 +97,8 @@ export class Local extends Requests {
 	readonly file: ReadFragment = (folder, smallkey) => this.publication.file(folder, smallkey);
 
 	static async open(parts: LocalParts = {}): Promise<Local> {
-		const folder = await temporaryFolder();
-		const local = new Local(folder.path, parts, folder.remove);
+		const { path, remove } = await temporaryFolder();
+		const local = new Local(path, parts, remove);
 		const config = join(local.repository, "config");
 		if (gitSettings !== undefined) {
 			await mkdir(local.repository);

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import type { Io } from "../../api/configuration.ts";
+import type { Extension } from "../../api/service/extensions.ts";
 import { run } from "../../scripts/main.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -28,20 +29,21 @@ export async function runScript(
 	args: string[],
 	env: Record<string, string> = {},
 	io: Partial<Io> = {},
+	extensions?: readonly Extension[],
 ): Promise<Ended> {
 	const written = { stdout: "", stderr: "" };
-	const code = await run([name, ...args], cleanEnvironment(env), {
-		print: (text) => {
-			written.stdout += `${text}\n`;
-		},
-		warn: (text) => {
-			written.stderr += `${text}\n`;
-		},
+	const add = (stream: keyof typeof written) => (text: string) => {
+		written[stream] += `${text}\n`;
+	};
+	const all = {
+		print: add("stdout"),
+		warn: add("stderr"),
 		now: () => new Date(),
 		ask: async () => null,
 		interrupted: () => new AbortController().signal,
 		...io,
-	});
+	};
+	const code = await run([name, ...args], cleanEnvironment(env), all, extensions);
 	return { code, ...written };
 }
 
@@ -53,17 +55,17 @@ export async function exits<T extends Ended>(running: T | Promise<T>, code: numb
 
 type Text = string | RegExp | readonly (string | RegExp)[];
 
-export async function prints<T extends Ended>(running: T | Promise<T>, code: number, ...texts: Text[]) {
-	const ended = await exits(running, code);
-	for (const text of texts.flat()) assert.match(ended.stdout, text);
-	return ended;
-}
+const matching =
+	(stream: "stdout" | "stderr") =>
+	async <T extends Ended>(running: T | Promise<T>, code: number, ...texts: Text[]): Promise<T> => {
+		const ended = await exits(running, code);
+		for (const text of texts.flat()) assert.match(ended[stream], text);
+		return ended;
+	};
 
-export async function warns<T extends Ended>(running: T | Promise<T>, code: number, ...texts: Text[]) {
-	const ended = await exits(running, code);
-	for (const text of texts.flat()) assert.match(ended.stderr, text);
-	return ended;
-}
+/** Fails unless a run ends with this code, and prints these texts. */
+export const prints = matching("stdout");
+export const warns = matching("stderr");
 
 export function startWords(name: string): string[] {
 	return [join(root, "scripts/fragments.cjs"), name];
@@ -85,20 +87,21 @@ export function pathWithNpx(path = process.env.PATH ?? ""): string {
 	return folder + delimiter + path;
 }
 
-export async function runScriptProcess(
-	name: string,
-	args: string[],
+export function runProgram(
+	program: string,
+	words: readonly string[],
 	env: Record<string, string> = {},
+	cwd = root,
 ): Promise<Ended> {
-	const options = { cwd: root, env: cleanEnvironment(env), maxBuffer: 1 << 26 };
-	try {
-		const words = [...startWords(name), ...args];
-		const { stdout, stderr } = await promisify(execFile)(process.execPath, words, options);
-		return { code: 0, stdout, stderr };
-	} catch (error) {
-		const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-		return { code, stdout, stderr };
-	}
+	const options = { cwd, env: cleanEnvironment(env), maxBuffer: 1 << 26 };
+	return promisify(execFile)(program, words, options).then(
+		({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+		({ code, stdout = "", stderr = "" }) => ({ code, stdout, stderr }),
+	);
+}
+
+export function runScriptProcess(name: string, args: string[], env?: Record<string, string>): Promise<Ended> {
+	return runProgram(process.execPath, [...startWords(name), ...args], env);
 }
 
 /** The ids of all processes under one, from Linux's table of processes (proc(5)). */

@@ -1,57 +1,51 @@
-export interface Results {
-	suites: (() => Promise<void>)[];
-	waiting: Set<unknown[]>;
-	passed: number;
-	failures: { name: string; error: unknown }[];
-	skipped: string[];
-	rows: unknown[];
-}
-
-export const results: Results = {
-	suites: [],
-	waiting: new Set(),
+export const results = {
+	suites: [] as (() => Promise<void>)[],
+	/** The tests of suites that have not been run. */
+	waiting: new Set<unknown[]>(),
 	passed: 0,
-	failures: [],
-	skipped: [],
-	rows: [],
+	failures: [] as { name: string; error: unknown }[],
+	skipped: [] as string[],
+	rows: [] as unknown[],
 };
 
 type Body<T> = (scene: T) => unknown;
 
+type Hook<T> = ((body: Body<T>) => void) & { each: (body: Body<T>) => void };
+
 export interface Test<T = object> {
 	(name: string, body: Body<T>): void;
-	before: ((body: Body<T>) => void) & { each: (body: Body<T>) => void };
-	after: ((body: Body<T>) => void) & { each: (body: Body<T>) => void };
+	before: Hook<T>;
+	after: Hook<T>;
 	skip: (name: string, body: Body<T>) => void;
 	run: () => void;
 }
 
 export function suite<T extends object = object>(name = ""): Test<T> {
-	let tests: [string, Body<T>][] = [];
-	const hooks: Record<"before" | "after" | "beforeEach" | "afterEach", Body<T>[]> = {
-		...{ before: [], after: [], beforeEach: [], afterEach: [] },
-	};
-	const scene = {} as T;
-	const call = async (bodies: Body<T>[]) => {
-		for (const body of bodies) await body(scene);
-	};
+	const empty = () => ({
+		tests: [] as [string, Body<T>][],
+		before: [] as Body<T>[],
+		after: [] as Body<T>[],
+		beforeEach: [] as Body<T>[],
+		afterEach: [] as Body<T>[],
+		scene: {} as T,
+	});
+	let current = empty();
 
-	async function attempt(title: string, body: () => Promise<void>, end: Body<T>[]): Promise<boolean> {
-		const count = results.failures.length;
-		const note = (error: unknown) => void results.failures.push({ name: `${name} ${title}`.trim(), error });
-		await body().catch(note);
-		await call(end).catch(note);
-		return results.failures.length === count;
-	}
-
-	async function runAll(all: typeof tests): Promise<void> {
+	async function runAll({ tests, scene, ...hooks }: typeof current): Promise<void> {
+		const call = async (bodies: Body<T>[]) => {
+			for (const body of bodies) await body(scene);
+		};
+		const attempt = async (title: string, body: () => Promise<void>, end: Body<T>[]) => {
+			const count = results.failures.length;
+			const note = (error: unknown) => void results.failures.push({ name: `${name} ${title}`.trim(), error });
+			await body().catch(note);
+			await call(end).catch(note);
+			return results.failures.length === count;
+		};
 		const runTests = async () => {
 			await call(hooks.before);
-			for (const [title, body] of all) {
-				const run = async () => {
-					await call(hooks.beforeEach);
-					await body(scene);
-				};
+			for (const [title, body] of tests) {
+				const run = () => call([...hooks.beforeEach, body]);
 				if (await attempt(title, run, hooks.afterEach)) results.passed += 1;
 			}
 		};
@@ -59,37 +53,25 @@ export function suite<T extends object = object>(name = ""): Test<T> {
 	}
 
 	const test = (title: string, body: Body<T>) => {
-		tests.push([title, body]);
-		results.waiting.add(tests);
+		current.tests.push([title, body]);
+		results.waiting.add(current.tests);
 	};
-	const hook = (when: "before" | "after") =>
-		Object.assign((body: Body<T>) => void hooks[when].push(body), {
-			each: (body: Body<T>) => void hooks[`${when}Each`].push(body),
+	const hook = (when: "before" | "after"): Hook<T> =>
+		Object.assign((body: Body<T>) => void current[when].push(body), {
+			each: (body: Body<T>) => void current[`${when}Each`].push(body),
 		});
 	const run = () => {
-		const all = tests;
-		results.waiting.delete(tests);
-		tests = [];
+		const all = current;
+		results.waiting.delete(all.tests);
+		current = empty();
 		results.suites.push(() => runAll(all));
 	};
-	const leaveOut = (title: string) => void results.skipped.push(`${name} ${title}`.trim());
-	return Object.assign(test, { before: hook("before"), after: hook("after"), skip: leaveOut, run });
+	const skip = (title: string) => void results.skipped.push(`${name} ${title}`.trim());
+	return Object.assign(test, { before: hook("before"), after: hook("after"), skip, run });
 }
 
-let single = suite();
-export const test: Test = Object.assign((name: string, body: Body<object>) => single(name, body), {
-	before: Object.assign((body: Body<object>) => single.before(body), {
-		each: (body: Body<object>) => single.before.each(body),
-	}),
-	after: Object.assign((body: Body<object>) => single.after(body), {
-		each: (body: Body<object>) => single.after.each(body),
-	}),
-	skip: (name: string, body: Body<object>) => single.skip(name, body),
-	run: () => {
-		single.run();
-		single = suite();
-	},
-});
+/** The suite of a file with one; it is empty again once it runs. */
+export const test = suite();
 
 /** Says that the tests of a file are left out. @param reason what they need, in one line */
 export function skip(reason: string): void {

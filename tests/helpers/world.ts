@@ -152,12 +152,18 @@ type Ends = AsyncDisposable | Disposable | (() => unknown);
 
 export type Use = <T extends Ends>(value: T) => T;
 
-function createUses(): { use: Use; end: () => Promise<void> } {
+/** Opens a scene. @param scene what the tests get: what they change in it later is there */
+// biome-ignore lint/suspicious/noConfusingVoidType: a scene may also be in variables of the test file
+type Open<T> = (use: Use, scene: T) => T | void | Promise<T | void>;
+
+function openedSuite<T extends object>(name: string, open: Open<T>, isFresh: boolean): Test<T> {
+	const test = suite<T>(name);
 	const uses: Ends[] = [];
 	const use: Use = (value) => {
 		uses.push(value);
 		return value;
 	};
+	const begin = async (scene: T) => void Object.assign(scene, await open(use, scene));
 	const end = async () => {
 		for (const value of uses.splice(0).reverse()) {
 			if (typeof value === "function") await value();
@@ -165,35 +171,23 @@ function createUses(): { use: Use; end: () => Promise<void> } {
 			else value[Symbol.dispose]();
 		}
 	};
-	return { use, end };
+	(isFresh ? test.before.each : test.before)(begin);
+	(isFresh ? test.after.each : test.after)(end);
+	return test;
 }
 
-/** Opens a scene. @param scene what the tests get: what they change in it later is there */
-// biome-ignore lint/suspicious/noConfusingVoidType: a scene may also be in variables of the test file
-type Open<T> = (use: Use, scene: T) => T | void | Promise<T | void>;
-
+/** A suite whose scene is opened for each test. */
 export function freshSuite<T extends object>(name: string, open: Open<T>): Test<T> {
-	const test = suite<T>(name);
-	const { use, end } = createUses();
-	test.before.each(async (scene) => {
-		Object.assign(scene, await open(use, scene));
-	});
-	test.after.each(end);
-	return test;
+	return openedSuite(name, open, true);
+}
+
+/** A suite whose scene is opened once. */
+export function sharedSuite<T extends object>(name: string, open: Open<T>): Test<T> {
+	return openedSuite(name, open, false);
 }
 
 export function folderSuite(name: string): Test<{ folder: string }> {
 	return freshSuite(name, async (use) => ({ folder: use(await temporaryFolder()).path }));
-}
-
-export function sharedSuite<T extends object>(name: string, open: Open<T>): Test<T> {
-	const test = suite<T>(name);
-	const { use, end } = createUses();
-	test.before(async (scene) => {
-		Object.assign(scene, await open(use, scene));
-	});
-	test.after(end);
-	return test;
 }
 
 export function runUnless(missing: string | null, ...suites: Pick<Test, "run">[]): void {

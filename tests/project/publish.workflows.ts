@@ -1,10 +1,8 @@
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import { manual } from "../helpers/local.ts";
-import { cleanEnvironment, type Ended, prints, root } from "../helpers/process.ts";
+import { prints, root, runProgram } from "../helpers/process.ts";
 import { serve } from "../helpers/serving.ts";
 import { sharedSuite, temporaryFolder, writeFiles } from "../helpers/world.ts";
 
@@ -40,39 +38,33 @@ const clients: Client[] = [
 	},
 ];
 
-async function run([program, ...words]: string[], text: string, cwd: string, key?: string): Promise<Ended> {
-	const env = cleanEnvironment(key === undefined ? {} : { SECRET: key });
-	const options = { cwd, env };
-	return promisify(execFile)(program as string, [...words, text], options).then(
-		({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-		({ code, stdout, stderr }) => ({ code, stdout, stderr }),
-	);
-}
-
 for (const { language, command, removing } of clients) {
 	test(`the client in ${language} registers, is refused, and removes`, async ({ server, folder }) => {
 		const block = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "ms").exec(page)?.[1] ?? "";
 		// A key of its own: two clients that sign the same in one second would have the same signature.
 		const key = `my-layer-${language}`;
+		const [program = "", ...words] = command;
+		const run = (text: string, secret?: string) =>
+			runProgram(program, [...words, text], secret === undefined ? {} : { SECRET: secret }, folder);
 		const text = block.replace("http://127.0.0.1:8080", server.url).replace("my-layer", key);
 		assert.is.not(text, block);
 		const layer = `${server.url}/v0.9/doc/en/${key}`;
-		const unset = await run(command, text, folder);
+		const unset = await run(text);
 		assert.is.not(unset.code, 0);
 		assert.match(unset.stderr, "is not set: it holds the secret of the sender");
 		assert.is((await fetch(layer)).status, 404);
 
-		await prints(run(command, text, folder, secret), 0, `"smallkey":"${key}"`, "201");
+		await prints(run(text, secret), 0, `"smallkey":"${key}"`, "201");
 		assert.match(await (await fetch(layer)).text(), `"id":"rcs.${key}.en"`);
 
-		const refused = await run(command, text, folder, "another secret");
+		const refused = await run(text, "another secret");
 		assert.is.not(refused.code, 0);
 		assert.match(refused.stdout + refused.stderr, "401");
 		assert.match(refused.stdout + refused.stderr, '{"errors":["');
 
 		const removal = removing(text);
 		assert.is.not(removal, text);
-		await prints(run(command, removal, folder, secret), 0, "204");
+		await prints(run(removal, secret), 0, "204");
 		assert.is((await fetch(layer)).status, 404);
 	});
 }

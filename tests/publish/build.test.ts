@@ -49,7 +49,7 @@ test("every layer becomes a file in each target and language; a second build wri
 		/^..?\/[^.]*\.json$/.test(name),
 	);
 	const keys = names.map((name) => name.slice(name.indexOf("/") + 1, -5)).sort();
-	assert.ok(keys.length >= 22);
+	assert.ok(keys.length > 10);
 	for (const { name } of targets)
 		for (const lang of ["en", "fr"])
 			assert.equal((await readdir(join(out, targetOf(name).doc, lang))).sort(), keys);

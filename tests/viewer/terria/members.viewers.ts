@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as assert from "uvu/assert";
@@ -41,7 +40,16 @@ const points = {
 	fields: [{ name: "OBJECTID", type: "esriFieldTypeOID" }],
 	features: [{ attributes: { OBJECTID: 1 }, geometry: { x: -75, y: 45 } }],
 };
-const capabilities = "tests/fixtures/capabilities/digital-earth-1.3.0.xml";
+/** Out of what https://ows.services.dea.ga.gov.au/wms answered on 2020-07-21 (nested_groups_1.3.0.xml of TerriaJS, Apache-2.0). */
+const capabilities = `<?xml version="1.0" encoding="UTF-8"?>
+<WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms" xmlns:xlink="http://www.w3.org/1999/xlink">
+<Service><Name>WMS</Name><Title>Digital Earth Australia</Title><LayerLimit>1</LayerLimit></Service>
+<Capability><Layer><Title>Digital Earth Australia</Title><CRS>EPSG:3857</CRS><CRS>EPSG:4326</CRS>
+<Layer><Title>Surface Reflectance</Title><Layer queryable="1"><Name>ls8_nbart_geomedian_annual</Name>
+<Title>Surface Reflectance 25m Annual Geomedian (Landsat 8)</Title><EX_GeographicBoundingBox>
+<westBoundLongitude>109.99</westBoundLongitude><eastBoundLongitude>156.1</eastBoundLongitude>
+<southBoundLatitude>-45.24</southBoundLatitude><northBoundLatitude>-9.03</northBoundLatitude>
+</EX_GeographicBoundingBox></Layer></Layer></Layer></Capability></WMS_Capabilities>`;
 /** Answers of the map service, by path. */
 const answers = new Map<string, object | string>([
 	["/a/MapServer", { mapName: "M", capabilities: "Map,Query", layers, fullExtent: extent, spatialReference }],
@@ -50,7 +58,7 @@ const answers = new Map<string, object | string>([
 	["/a/MapServer/3", { id: 3, name: "Three", extent }],
 	["/a/FeatureServer/3", { id: 3, extent, drawingInfo: { renderer: { type: "simple", symbol } } }],
 	["/a/FeatureServer/3/query", points],
-	["/wms", await readFile(capabilities, "utf8")],
+	["/wms", capabilities],
 ]);
 const fragmentPath = "/terria/en/k";
 const asked: string[] = [];
