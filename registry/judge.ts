@@ -13,7 +13,7 @@ import {
 	parseLayerPath,
 	parseSmallkey,
 } from "./smallkey.ts";
-import { type Problem, problemAt, type Rules, type Text, type TextCode, textIn, textOf } from "./texts.ts";
+import { type Problem, problemAt, type Rules, textIn, textOf } from "./texts.ts";
 import { visible } from "./untrusted-text.ts";
 
 export interface LayerFile {
@@ -45,10 +45,6 @@ export interface FileProblem extends Problem {
 /** `layers/23/23ax5t.json: /fr/service_url: must be an http or https address` */
 export function problemLine({ file, ...problem }: FileProblem): string {
 	return `${file}: ${textIn("en", problem)}`;
-}
-
-function problemOf(file: string, code: TextCode, ...values: Text["values"]): FileProblem {
-	return { file, ...problemAt("", code, ...values) };
 }
 
 export function smallkeyProblem(text: string): Problem {
@@ -106,55 +102,56 @@ export function judgeChange(
 
 type JudgedFile = ReturnType<typeof judgeFile>;
 
-/**
- * `layers/health.json` may be any JSON. `name`: null for a file that is no layer's. `registration`,
- * `description`: null where invalid, or where the file is another one.
- */
+/** `name`: null for a file that is no layer's. */
 function judgeFile(edit: EditedFile, rules: Rules) {
-	const { path, kind } = edit;
-	const isRemoved = kind === "removed";
-	const nothing = { registration: null as Registration | null, description: null as Description | null };
-	const result = { path, isRemoved, name: parseLayerPath(path), ...nothing, problems: [] as FileProblem[] };
-	const refuse = (problems: readonly Problem[]): typeof result => {
-		return { ...result, problems: problems.map((problem) => ({ ...problem, file: path })) };
-	};
-	const misplaced = result.name ? null : judgePlace(path, isRemoved);
-	if (misplaced) return refuse([misplaced]);
-	// Only reviewers read other files: a wrong one must not stop layers from being served.
-	if (!("bytes" in edit) || (rules === "stored" && isOtherFile(path))) return result;
-	const { bytes } = edit;
-	const wrongKind = judgeKind(path, edit.kind, bytes.length);
-	if (wrongKind) return refuse([wrongKind]);
-	if (path === ownersPath) return refuse(parseOwners(bytes).problems);
-	if (isOtherFile(path)) return refuse(parseJson(bytes).problems);
-	if (!result.name) return result;
-	if (result.name.kind === "description") {
-		const description = parseDescription(new TextDecoder().decode(bytes));
-		return description ? { ...result, description } : refuse([problemAt("", "description")]);
-	}
-	const { registration, problems } = parseRegistration(bytes, rules);
-	return registration ? { ...result, registration } : refuse(problems);
+	const { path } = edit;
+	const name = parseLayerPath(path);
+	const { registration = null, description = null, problems = [] } = judgeContent(edit, name, rules);
+	const isRemoved = edit.kind === "removed";
+	return { path, isRemoved, name, registration, description, problems: problems.map(inFile(path)) };
 }
 
-function judgePlace(path: string, isRemoved: boolean): FileProblem | null {
-	if (isRemoved) return path === ownersPath ? problemOf(path, "owners-removed") : null;
+const inFile = (file: string) => (problem: Problem) => ({ ...problem, file });
+
+interface Content {
+	registration?: Registration | null;
+	description?: Description | null;
+	problems?: readonly Problem[];
+}
+
+/** `layers/health.json` may be any JSON. */
+function judgeContent(edit: EditedFile, name: ReturnType<typeof parseLayerPath>, rules: Rules): Content {
+	const { path, kind } = edit;
+	const misplaced = name ? null : judgePlace(path, kind === "removed");
+	if (misplaced) return { problems: [misplaced] };
+	// Only reviewers read other files: a wrong one must not stop layers from being served.
+	if (!("bytes" in edit) || (rules === "stored" && isOtherFile(path))) return {};
+	const { bytes } = edit;
+	if (kind !== "file")
+		return { problems: [problemAt("", "plain-file", textOf(kind === "symlink" ? kind : "submodule"))] };
+	if (bytes.length > maxBytesOf(path)) return { problems: [problemAt("", "size", maxBytesOf(path))] };
+	if (path === ownersPath) return { problems: parseOwners(bytes).problems };
+	if (isOtherFile(path)) return { problems: parseJson(bytes).problems };
+	if (!name) return {};
+	if (name.kind === "registration") return parseRegistration(bytes, rules);
+	const description = parseDescription(new TextDecoder().decode(bytes));
+	return description ? { description } : { problems: [problemAt("", "description")] };
+}
+
+function judgePlace(path: string, isRemoved: boolean): Problem | null {
+	if (isRemoved) return path === ownersPath ? problemAt("", "owners-removed") : null;
 	if (isOtherFile(path)) return null;
-	if (path === "layers") return problemOf(path, "layers-folder");
+	if (path === "layers") return problemAt("", "layers-folder");
 	if (!path.startsWith("layers/")) {
-		if (/^layers(?:\/|$)/i.test(path)) return problemOf(path, "layers-case");
+		if (/^layers(?:\/|$)/i.test(path)) return problemAt("", "layers-case");
 		// U+FFFD replaces what was not UTF-8; a backslash separates folders on Windows.
 		const isPlain = visible(path) === path && !/[\ufffd\\]/.test(path);
-		return isPlain ? null : problemOf(path, "visible-name");
+		return isPlain ? null : problemAt("", "visible-name");
 	}
 	const [, name, service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
-	if (name === undefined) return problemOf(path, "file-name");
-	if (parseSmallkey(name) === null) return { file: path, ...smallkeyProblem(name) };
-	return problemOf(path, "folder", service ? descriptionPath(name) : layerPath(name));
-}
-
-function judgeKind(path: string, kind: LayerFile["kind"], bytes: number): FileProblem | null {
-	if (kind !== "file") return problemOf(path, "plain-file", textOf(kind === "other" ? "submodule" : kind));
-	return bytes > maxBytesOf(path) ? problemOf(path, "size", maxBytesOf(path)) : null;
+	if (name === undefined) return problemAt("", "file-name");
+	if (parseSmallkey(name) === null) return smallkeyProblem(name);
+	return problemAt("", "folder", service ? descriptionPath(name) : layerPath(name));
 }
 
 /** Judges smallkeys, and descriptions without a registration. @returns path → problem */
@@ -183,12 +180,12 @@ function judgeNames(
 		if (kind !== "registration" || !rivals.has(path)) continue;
 		const lower = smallkey.toLowerCase();
 		const rule = judgeKey(smallkey, kept.get(lower) as string, removed.get(lower) ?? null, isStored);
-		if (rule) problems.set(path, { file: path, ...problemAt("smallkey", ...rule) });
+		if (rule) problems.set(path, inFile(path)(problemAt("smallkey", ...rule)));
 	}
 	for (const smallkey of before ? smallkeys : []) {
 		const path = descriptionPath(smallkey);
 		if (after.has(path) && !after.has(layerPath(smallkey)))
-			problems.set(path, problemOf(path, "orphan", layerPath(smallkey)));
+			problems.set(path, inFile(path)(problemAt("", "orphan", layerPath(smallkey))));
 	}
 	return problems;
 }
