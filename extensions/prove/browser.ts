@@ -31,30 +31,22 @@ export function needBrowser(setting = ""): string {
 
 const limitedBrowser = fileURLToPath(new URL("limited-browser.sh", import.meta.url));
 
-/** The processes have a limit of memory, and reach only this machine, since they resolve no names. */
-function launchOptions(setting: string) {
+/**
+ * The processes have a limit of memory, and reach only this machine, since they resolve no names.
+ * @throws {Error} like `needBrowser`, and if the browser's driver is not installed
+ */
+export async function openBrowser(setting = ""): Promise<Browser> {
 	const env = { ...process.env, BROWSER_FILE: needBrowser(setting) };
-	const executablePath = limitedBrowser;
+	const { chromium } = await import("playwright-core").catch((error: NodeJS.ErrnoException) => {
+		if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+		// It has 14 MB, and only this command needs it.
+		const project = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+		const driver = `playwright-core@${JSON.parse(project).devDependencies["playwright-core"]}`;
+		throw new Error(`the package playwright-core is missing: npm install --no-save ${driver}`);
+	});
 	const offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
 	const args = process.getuid?.() === 0 ? [offline, "--no-sandbox"] : [offline];
 	// With its own handlers Playwright ends this process at Ctrl-C, before anything is written.
-	return { executablePath, env, args, handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
-}
-
-/** @throws {Error} like `needBrowser`, and if the browser's driver is not installed */
-export async function openBrowser(setting = ""): Promise<Browser> {
-	const options = launchOptions(setting);
-	const { chromium } = await import("playwright-core").catch((error: NodeJS.ErrnoException) => {
-		if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
-		throw new Error(`the package playwright-core is missing: npm install --no-save ${driverPackage()}`);
-	});
-	return chromium.launch(options);
-}
-
-/** It has 14 MB, and only this command needs it. */
-function driverPackage(): string {
-	const { devDependencies } = JSON.parse(
-		readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
-	);
-	return `playwright-core@${devDependencies["playwright-core"]}`;
+	const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
+	return chromium.launch({ executablePath: limitedBrowser, env, args, ...signals });
 }
