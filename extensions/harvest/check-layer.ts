@@ -16,12 +16,7 @@ import { askLayer, askService } from "./arcgis/answers.ts";
 import { readField } from "./arcgis/feature-layer.ts";
 import { type Ask, Trouble } from "./ask.ts";
 import { checkEntries, type Finding, findingOf, orTrouble, quote } from "./finding.ts";
-import {
-	type Clients,
-	createReadCapabilities,
-	type ReadCapabilities,
-	within,
-} from "./wms/read-capabilities.ts";
+import type { Clients, ReadCapabilities } from "./wms/read-capabilities.ts";
 
 export type LayerFacts =
 	| { title: string }
@@ -47,32 +42,29 @@ type Wrong = [member: string, what: Cause, state?: "well"];
 
 const maxMissing = 10;
 
-/**
- * Checks a registration against the services of both languages. Never rejects: a service that fails is a finding.
- * @param read given if others share the capabilities
- */
-export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)) {
-	return async (registration: Registration, signal?: AbortSignal): Promise<CheckedServices> => {
-		const clients = within({ ask, read }, signal);
-		const checkService = (lang: Lang): Promise<Checked> => {
-			if (serviceTypeOf(registration, lang) === "esriFeature")
-				return checkFeature(registration[lang], clients.ask);
-			if (isVersion2(registration)) return checkNode(registration[lang], lang, clients);
-			return checkWms(registration[lang], lang, clients.read);
-		};
-		const checked: CheckedServices = { facts: {}, findings: [] };
-		for (const lang of langs) {
-			const result = await orTrouble(checkService(lang));
-			if (result instanceof Trouble) {
-				checked.findings.push(findingOf(registration, lang, result));
-				continue;
-			}
-			if (result.facts) checked.facts[lang] = result.facts;
-			for (const [member, what, state = "wrong"] of result.wrong)
-				checked.findings.push(findingOf(registration, lang, { state, what }, member));
-		}
-		return checked;
+/** Checks a registration against the services of both languages. Never rejects: a service that fails is a finding. */
+export async function checkLayer(
+	registration: Registration,
+	clients: Pick<Clients, "ask" | "read">,
+): Promise<CheckedServices> {
+	const checkService = (lang: Lang): Promise<Checked> => {
+		if (serviceTypeOf(registration, lang) === "esriFeature")
+			return checkFeature(registration[lang], clients.ask);
+		if (isVersion2(registration)) return checkNode(registration[lang], lang, clients);
+		return checkWms(registration[lang], lang, clients.read);
 	};
+	const checked: CheckedServices = { facts: {}, findings: [] };
+	for (const lang of langs) {
+		const result = await orTrouble(checkService(lang));
+		if (result instanceof Trouble) {
+			checked.findings.push(findingOf(registration, lang, result));
+			continue;
+		}
+		if (result.facts) checked.facts[lang] = result.facts;
+		for (const [member, what, state = "wrong"] of result.wrong)
+			checked.findings.push(findingOf(registration, lang, { state, what }, member));
+	}
+	return checked;
 }
 
 async function checkFeature(entry: LangEntry, ask: Ask): Promise<Checked> {
@@ -126,7 +118,7 @@ function offers(formats: readonly string[], type: string): boolean {
 async function checkNode(
 	node: LangNode,
 	lang: Lang,
-	{ read, ask }: Pick<Clients, "read" | "ask">,
+	{ read, ask }: Pick<Clients, "ask" | "read">,
 ): Promise<Checked> {
 	const names: readonly (string | number)[] = "scrape_only" in node ? (node.scrape_only ?? []) : [];
 	const isOgc = node.service_type === "ogcWms" || node.service_type === "ogcWmts";

@@ -17,7 +17,7 @@ import { checkSameLayer, withSiblings } from "./alike.ts";
 import { askLayer, describeArcgisService } from "./arcgis/answers.ts";
 import { describeLayer, lookAtFeatures, sketchLayer } from "./arcgis/feature-layer.ts";
 import { Trouble } from "./ask.ts";
-import { createCheckLayer } from "./check-layer.ts";
+import { checkLayer } from "./check-layer.ts";
 import {
 	blockedOn,
 	type Described,
@@ -30,23 +30,7 @@ import {
 	orTrouble,
 } from "./finding.ts";
 import { lookAtWms } from "./wms/look.ts";
-import { type Clients, createReadCapabilities, describeLayers, within } from "./wms/read-capabilities.ts";
-
-export type ClientOptions = Pick<Clients, "ask" | "mapWkid"> & Partial<Clients>;
-
-/**
- * Never rejects.
- * @param before the last description: another layer at its address is a finding
- */
-type AskServices<T> = (
-	registration: Registration,
-	signal?: AbortSignal,
-	before?: Description | null,
-) => Promise<T>;
-
-export type HarvestLayer = AskServices<Harvested>;
-
-export type WatchLayer = AskServices<Pick<Harvested, "findings">>;
+import { type Clients, describeLayers } from "./wms/read-capabilities.ts";
 
 export async function describe(registration: Registration, lang: Lang, clients: Clients): Promise<Described> {
 	const { service_url: address } = registration[lang];
@@ -60,69 +44,58 @@ export async function describe(registration: Registration, lang: Lang, clients: 
 	return describeLayers(type === "ogcWms" ? "WMS" : "WMTS", address, names, clients.read, lang);
 }
 
-/** @param read given if others share the capabilities */
-export function createHarvestLayer({
-	ask,
-	mapWkid,
-	read = createReadCapabilities(ask),
-}: ClientOptions): HarvestLayer {
-	const clients = { ask, mapWkid, read };
-
-	return async (registration, signal, before = null) => {
-		const harvested: Harvested = { description: {}, partial: new Set(), findings: [] };
-		const ending = within(clients, signal);
-		const describeOwn = async (lang: Lang): Promise<Described> => {
-			const described = await describe(registration, lang, ending);
-			await checkSameLayer(currentDescription(registration, before, lang), described.description, ending);
-			if (serviceTypeOf(registration, lang) === "ogcWmts") return described;
-			return { ...described, description: await withSiblings(described.description, ending) };
-		};
-		// A document of OGC may have texts in each language.
-		const hasTexts = (lang: Lang) => serviceTypeOf(registration, lang).startsWith("ogc");
-		const answers = await eachService(
-			registration,
-			harvestedLangs(registration),
-			(lang) => orTrouble(describeOwn(lang)),
-			hasTexts,
-		);
-		for (const [lang, answer] of answers) {
-			const trouble = answer instanceof Trouble ? answer : answer.missing;
-			if (trouble) harvested.findings.push(findingOf(registration, lang, trouble));
-			if (answer instanceof Trouble) continue;
-			harvested.description[lang] = answer.description;
-			if (trouble) harvested.partial.add(lang);
-		}
-		return harvested;
+/** Never rejects. @param before the last description: another layer at its address is a finding */
+export async function harvestLayer(
+	registration: Registration,
+	before: Description | null,
+	clients: Clients,
+): Promise<Harvested> {
+	const harvested: Harvested = { description: {}, partial: new Set(), findings: [] };
+	const typeOf = (lang: Lang) => serviceTypeOf(registration, lang);
+	const describeOwn = async (lang: Lang): Promise<Described> => {
+		const described = await describe(registration, lang, clients);
+		await checkSameLayer(currentDescription(registration, before, lang), described.description, clients);
+		if (typeOf(lang) === "ogcWmts") return described;
+		return { ...described, description: await withSiblings(described.description, clients) };
 	};
+	const answers = await eachService(
+		registration,
+		harvestedLangs(registration),
+		(lang) => orTrouble(describeOwn(lang)),
+		// A document of OGC may have texts in each language.
+		(lang) => typeOf(lang).startsWith("ogc"),
+	);
+	for (const [lang, answer] of answers) {
+		const trouble = answer instanceof Trouble ? answer : answer.missing;
+		if (trouble) harvested.findings.push(findingOf(registration, lang, trouble));
+		if (answer instanceof Trouble) continue;
+		harvested.description[lang] = answer.description;
+		if (trouble) harvested.partial.add(lang);
+	}
+	return harvested;
 }
 
 /**
- * The check for a run, which shares capabilities between layers.
+ * Looks at a layer as a viewer does. Never rejects.
  * @param site address of the catalogue, whose pages have to draw the layer; empty: unknown; null: it does not matter
  */
-export function createWatchLayer(
-	{ ask, mapWkid, read = createReadCapabilities(ask) }: ClientOptions,
+export async function watchLayer(
+	registration: Registration,
+	before: Description | null,
+	clients: Clients,
 	site: string | null,
-): WatchLayer {
-	const check = createCheckLayer(ask, read);
-
-	return async (registration, signal, before = null) => {
-		const clients = within({ ask, read, mapWkid }, signal);
-		const { findings: checked } = await check(registration, signal);
-		const findings = await Promise.all(checked.map((finding) => orDrawn(registration, finding, clients)));
-		const well = langs.filter(
-			(lang) => !findings.some((finding) => finding.lang === lang && isSick(finding)),
-		);
-		const looks = await eachService(registration, well, (lang) =>
-			orTrouble(look(registration, lang, currentDescription(registration, before, lang), clients)),
-		);
-		for (const [lang, notes] of looks) {
-			if (notes instanceof Trouble) findings.push(findingOf(registration, lang, notes));
-			else findings.push(...notes.map((what) => findingOf(registration, lang, { state: "well", what })));
-		}
-		const blocked = blockedOn(site, registration).filter(({ lang }) => well.includes(lang));
-		return { findings: [...findings, ...blocked] };
-	};
+): Promise<Finding[]> {
+	const { findings: checked } = await checkLayer(registration, clients);
+	const findings = await Promise.all(checked.map((finding) => orDrawn(registration, finding, clients)));
+	const well = langs.filter((lang) => !findings.some((finding) => finding.lang === lang && isSick(finding)));
+	const looks = await eachService(registration, well, (lang) =>
+		orTrouble(look(registration, lang, currentDescription(registration, before, lang), clients)),
+	);
+	for (const [lang, notes] of looks) {
+		if (notes instanceof Trouble) findings.push(findingOf(registration, lang, notes));
+		else findings.push(...notes.map((what) => findingOf(registration, lang, { state: "well", what })));
+	}
+	return [...findings, ...blockedOn(site, registration).filter(({ lang }) => well.includes(lang))];
 }
 
 /** Null if viewers draw pictures, or several layers. */
@@ -135,11 +108,7 @@ function featuresAt(registration: Registration, lang: Lang): string | null {
 	return id === undefined || second !== undefined ? null : layerAddress(entry.service_url, id);
 }
 
-/**
- * Looks at a layer as a viewer does.
- * @returns what could not be seen of a layer that is well
- * @throws {Trouble}
- */
+/** @returns what could not be seen of a layer that is well @throws {Trouble} */
 async function look(
 	registration: Registration,
 	lang: Lang,

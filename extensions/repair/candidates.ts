@@ -3,11 +3,10 @@ import { isVersion2, type Registration, serviceTypeOf } from "../../registry/reg
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { agreementOf, type Evidence, hasItsName } from "../harvest/agreement.ts";
 import { type Alike, alikeAt, arcgisPlaceOf, findAlike, knowsAll, numberIn } from "../harvest/alike.ts";
-import type { Ask } from "../harvest/ask.ts";
 import { orNull, placeOf } from "../harvest/finding.ts";
 import { describe } from "../harvest/layer.ts";
 import { isOfOtherLanguage } from "../harvest/names.ts";
-import { type Clients, createReadCapabilities } from "../harvest/wms/read-capabilities.ts";
+import type { Clients } from "../harvest/wms/read-capabilities.ts";
 import { linkedServices, otherServices, permanentTarget, presenceOf } from "./places.ts";
 
 export interface Candidate extends Alike {
@@ -28,11 +27,9 @@ interface Subject {
 	tried: Tried;
 }
 
-export interface SearchOptions {
-	ask: Ask;
+export interface SearchClients extends Clients {
 	/** Does not follow redirects itself. The same limits apply. */
 	fetch: typeof fetch;
-	mapWkid: number;
 }
 
 const maxAddresses = 5;
@@ -44,13 +41,11 @@ const maxShown = 5;
  * the best candidates: one, or several that agree equally.
  */
 export class CandidateSearch {
-	readonly #clients: Clients;
-	readonly #fetch: typeof fetch;
+	readonly #clients: SearchClients;
 	readonly #targets = new Map<string, Promise<string[]>>();
 
-	constructor({ ask, fetch, mapWkid }: SearchOptions) {
-		this.#clients = { ask, mapWkid, read: createReadCapabilities(ask) };
-		this.#fetch = fetch;
+	constructor(clients: SearchClients) {
+		this.#clients = clients;
 	}
 
 	async find(subject: Subject): Promise<Candidate[]> {
@@ -83,7 +78,8 @@ export class CandidateSearch {
 		const { service_url: address } = subject.registration[subject.lang];
 		const isFeature = "renderer" in subject.before;
 		const [, service = address, number = ""] = (isFeature && /^(.*?)(\/\d+\/?)$/.exec(address)) || [];
-		const target = this.#targets.get(service) ?? permanentTarget(service, isFeature, this.#fetch, "HEAD");
+		const target =
+			this.#targets.get(service) ?? permanentTarget(service, isFeature, this.#clients.fetch, "HEAD");
 		this.#targets.set(service, target);
 		const [moved] = await target;
 		if (moved === undefined) return [];
@@ -106,7 +102,7 @@ export class CandidateSearch {
 		const number = isArcgis ? numberIn(address) : "";
 		// A redirect may lead to the service without the number of the layer.
 		const targetOf = async (from: string) =>
-			(await permanentTarget(from, isArcgis, this.#fetch)).map((target) =>
+			(await permanentTarget(from, isArcgis, this.#clients.fetch)).map((target) =>
 				number && !numberIn(target) ? `${target.replace(/\/$/, "")}/${number}` : target,
 			);
 		const presence = await presenceOf(before, address, this.#clients);
@@ -125,7 +121,7 @@ export class CandidateSearch {
 		if (presence === "gone") yield ["folder", same] as const;
 		yield ["similar", similar] as const;
 		if (presence === "gone" && !isArcgis)
-			yield ["folder", await linkedServices(address, this.#fetch)] as const;
+			yield ["folder", await linkedServices(address, this.#clients.fetch)] as const;
 	}
 
 	/** If the layer is not there, the other layers of its service are compared. */

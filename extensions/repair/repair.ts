@@ -10,8 +10,8 @@ import {
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { eachService, isSick, placeOf, type SickFinding } from "../harvest/finding.ts";
-import { createWatchLayer, type WatchLayer } from "../harvest/layer.ts";
-import { type Candidate, CandidateSearch, type SearchOptions, type Tried, withEntry } from "./candidates.ts";
+import { watchLayer } from "../harvest/layer.ts";
+import { type Candidate, CandidateSearch, type SearchClients, type Tried, withEntry } from "./candidates.ts";
 
 interface LangRepair {
 	lang: Lang;
@@ -30,21 +30,21 @@ export interface Repair {
 
 /** Proposes only what a viewer can draw, and never rejects. */
 export class RepairSearch {
-	readonly #watch: WatchLayer;
+	readonly #clients: SearchClients;
 	readonly #search: CandidateSearch;
 	/** Registered place → smallkey: there a candidate must surely be the same layer. */
 	readonly #owners = new Map<string, string>();
 
-	constructor(options: SearchOptions, registered: Iterable<CheckedLayer>) {
-		this.#watch = createWatchLayer(options, null);
-		this.#search = new CandidateSearch(options);
+	constructor(clients: SearchClients, registered: Iterable<CheckedLayer>) {
+		this.#clients = clients;
+		this.#search = new CandidateSearch(clients);
 		for (const { smallkey, registration } of registered)
 			for (const lang of langs) this.#owners.set(placeOf(registration, lang), smallkey);
 	}
 
 	/** `why`: why nothing is proposed for a layer that is still sick. */
 	async find(layer: CheckedLayer): Promise<{ isSick: boolean; repair: Repair | null; why: string | null }> {
-		const { findings } = await this.#watch(layer.registration, undefined, layer.description);
+		const findings = await watchLayer(layer.registration, layer.description, this.#clients, null);
 		const sick = findings.filter(isSick);
 		const tried = nothingTried();
 		const repair = await this.#findIn(layer, sick, tried);
@@ -99,7 +99,7 @@ export class RepairSearch {
 	async #isWell({ registration, langs }: Repair): Promise<boolean> {
 		const bytes = new TextEncoder().encode(canonicalText(registration));
 		if (!parseRegistration(bytes, "written").registration) return false;
-		const { findings } = await this.#watch(registration);
+		const findings = await watchLayer(registration, null, this.#clients, null);
 		return findings.filter(isSick).every((finding) => langs.every(({ lang }) => lang !== finding.lang));
 	}
 }

@@ -17,17 +17,19 @@ import {
 	writeProposal,
 } from "../../store/git/review-branches.ts";
 import type { Answer } from "../harvest/ask.ts";
-import type { SearchOptions } from "./candidates.ts";
+import { createClients } from "../harvest/wms/read-capabilities.ts";
+import type { SearchClients } from "./candidates.ts";
 import { proposalsOf } from "./proposal.ts";
 import { RepairSearch } from "./repair.ts";
 
-export type Clients = Pick<SearchOptions, "ask" | "fetch">;
+type AskAndFetch = Pick<SearchClients, "ask" | "fetch">;
 
 /** By host, of today (UTC). */
 type RequestCounts = Map<string, number>;
 
-export interface RepairRun extends Omit<SearchOptions, keyof Clients> {
+export interface RepairRun {
 	createClients: CreateClients;
+	mapWkid: number;
 	repository: string;
 	/** Of the proposals. */
 	base: string;
@@ -46,9 +48,9 @@ const maxPerDay = 200;
 const maxCached = 100;
 
 /** @param onRequest called before each request, also of a redirect; throws to refuse it */
-export type CreateClients = (onRequest: (url: URL) => void) => Clients;
+export type CreateClients = (onRequest: (url: URL) => void) => AskAndFetch;
 
-export function limitRequests(createClients: CreateClients, counts: RequestCounts = new Map()): Clients {
+export function limitRequests(createClients: CreateClients, counts: RequestCounts = new Map()): AskAndFetch {
 	const cached = new LRUCache<string, Promise<Answer>>({ max: maxCached });
 	const { ask, fetch } = createClients(({ hostname }) => {
 		const before = counts.get(hostname) ?? 0;
@@ -85,8 +87,8 @@ const layersAtOnce = 8;
 
 async function findRepairs({ layers, health, now, ...options }: RepairRun) {
 	const { counts, save } = await openRequestCounts(options.repository, now);
-	const clients = limitRequests(options.createClients, counts);
-	const search = new RepairSearch({ ...options, ...clients }, layers);
+	const { ask, fetch } = limitRequests(options.createClients, counts);
+	const search = new RepairSearch({ ...createClients(ask, options.mapWkid), fetch }, layers);
 	const stillSick = new Set<string>();
 	const silent: { smallkey: string; why: string }[] = [];
 	const findFor = async (layer: CheckedLayer) => {

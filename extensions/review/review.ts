@@ -9,9 +9,10 @@ import { type LangEntry, type Registration, serviceTypeOf } from "../../registry
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
-import { clientsWith } from "../harvest/ask.ts";
-import { createCheckLayer } from "../harvest/check-layer.ts";
+import { type Ask, clientsWith } from "../harvest/ask.ts";
+import { checkLayer } from "../harvest/check-layer.ts";
 import type { Finding } from "../harvest/finding.ts";
+import { createReadCapabilities } from "../harvest/wms/read-capabilities.ts";
 import { type ChangedLayer, type Located, readChanges } from "./layer-changes.ts";
 
 interface ReviewOptions {
@@ -74,9 +75,10 @@ const maxAskingMs = 8 * 60_000;
 /** Services without an answer in time are reported as down. */
 export function createCheckServices(settings: Parameters<typeof clientsWith>[0]): CheckServices {
 	const end = AbortSignal.timeout(maxAskingMs);
-	const { ask } = clientsWith(settings);
-	const check = createCheckLayer((address) => ask(address, end));
-	return ({ registration }) => check(registration);
+	const client = clientsWith(settings);
+	const ask: Ask = (address) => client.ask(address, end);
+	const read = createReadCapabilities(ask);
+	return ({ registration }) => checkLayer(registration, { ask, read });
 }
 
 /** Layers of one change whose services are asked. A larger change is a batch; the weekly check asks its services. */

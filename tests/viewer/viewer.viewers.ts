@@ -6,7 +6,8 @@ import { createFetch } from "../../api/service/net/fetch.ts";
 import { createAsk } from "../../extensions/harvest/ask.ts";
 import { Harvester } from "../../extensions/harvest/harvester/harvester.ts";
 import { systemTimers } from "../../extensions/harvest/harvester/schedule.ts";
-import { createHarvestLayer } from "../../extensions/harvest/layer.ts";
+import { harvestLayer } from "../../extensions/harvest/layer.ts";
+import { createClients } from "../../extensions/harvest/wms/read-capabilities.ts";
 import { featureLayer, layerDocument, mapLayer, serveLayer } from "../extensions/harvest/arcgis-server.ts";
 import { json, Peer, text } from "../extensions/harvest/peer.ts";
 import { type Listening, listen } from "../helpers/listen.ts";
@@ -104,10 +105,10 @@ function feature(address: string): string {
 
 async function harvest(local: Local, smallkey: string): Promise<void> {
 	const lines: object[] = [];
-	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
+	const clients = createClients(createAsk({ fetch: createFetch({ allowPrivate: true }) }), 3978);
 	const harvester = new Harvester({
 		store: local.store,
-		harvest: createHarvestLayer({ ask, mapWkid: 3978 }),
+		harvest: (registration, _signal, before = null) => harvestLayer(registration, before, clients),
 		everyMs: 86_400_000,
 		now: () => new Date(local.now),
 		allKeys: () => local.publication.smallkeys(),

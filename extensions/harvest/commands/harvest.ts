@@ -18,7 +18,7 @@ import { layersOption, nameSource, withSource, workingFolder } from "../../../sc
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { clientsWith } from "../ask.ts";
-import { createCheckLayer, type LayerFacts } from "../check-layer.ts";
+import { checkLayer, type LayerFacts } from "../check-layer.ts";
 import { type Finding, isSick, mergeDescription, quote, resultOf } from "../finding.ts";
 import {
 	layersAtOnce,
@@ -29,7 +29,8 @@ import {
 	watchAll,
 	writeHealth,
 } from "../harvester/layers.ts";
-import { createHarvestLayer } from "../layer.ts";
+import { harvestLayer } from "../layer.ts";
+import { createClients } from "../wms/read-capabilities.ts";
 
 const smallkeysArgument = ["[smallkey...]", "which layers; all where none is named"] as const;
 
@@ -76,7 +77,7 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	const folder = workingFolder(sourceOptions);
 	io.warn(`Harvesting into ${folder}`);
 	const { network, mapWkid } = readConfiguration(withoutStore(environment));
-	const ask = createHarvestLayer({ ask: clientsWith(network).ask, mapWkid });
+	const clients = createClients(clientsWith(network).ask, mapWkid);
 	const { layers: all } = await readLayers({ folder }, io);
 	const layers = selectLayers(all, smallkeys);
 	const now = io.now().getTime();
@@ -89,7 +90,7 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	}
 
 	async function harvestOne({ smallkey, registration, description }: CheckedLayer) {
-		const harvested = await ask(registration, undefined, description);
+		const harvested = await harvestLayer(registration, description, clients);
 		const path = pathInLayers(descriptionPath(smallkey));
 		const before = await readTextIfThere(join(folder, path));
 		const merged = mergeDescription(registration, harvested, description);
@@ -129,12 +130,12 @@ const checkServices = createRun("check-services", async ({ read, environment, io
 	const [options, smallkeys] = await read((line) => withSource(line.argument(...smallkeysArgument)));
 	const { source, name } = nameSource(options);
 	io.warn(`Asking the services behind ${name}`);
-	const { ask } = clientsWith(readConfiguration(withoutStore(environment)).network);
-	const check = createCheckLayer(ask);
+	const { network, mapWkid } = readConfiguration(withoutStore(environment));
+	const clients = createClients(clientsWith(network).ask, mapWkid);
 	const { layers: all } = await readLayers(source, io);
 	const layers = selectLayers(all, smallkeys);
 	const results = await mapWithProgress(layers, "checking", layersAtOnce, async (layer) => {
-		return { ...layer, ...(await check(layer.registration)) };
+		return { ...layer, ...(await checkLayer(layer.registration, clients)) };
 	});
 	for (const { smallkey, facts: factsIn } of results) {
 		for (const lang of langs) {
@@ -175,9 +176,9 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 			.addHelpText("after", watchHelp),
 	);
 	const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(environment));
-	const { ask } = clientsWith(network);
+	const clients = createClients(clientsWith(network).ask, mapWkid);
 	const { layers: registered, owners } = await readLayers({ folder }, io);
-	const all = await watchAll(selectLayers(registered, smallkeys), { ask, mapWkid }, publicUrl);
+	const all = await watchAll(selectLayers(registered, smallkeys), clients, publicUrl);
 	const week = weekOf(io.now());
 	const states = new Map(all.map((layer) => [layer.smallkey, resultOf(layer)]));
 	const health = await writeHealth(folder, states, registered, io.now());

@@ -3,18 +3,20 @@ import { readConfiguration, withoutStore } from "../../../api/service/settings.t
 import { causeOf } from "../../../registry/health.ts";
 import { clientsWith } from "../ask.ts";
 import { quote } from "../finding.ts";
-import { createHarvestLayer, createWatchLayer } from "../layer.ts";
-import { createReadCapabilities } from "../wms/read-capabilities.ts";
+import { harvestLayer, watchLayer } from "../layer.ts";
+import { createClients, within } from "../wms/read-capabilities.ts";
 import { maxLayerMs, type Order, type Report } from "./process.ts";
 
 const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(process.env));
-const { ask } = clientsWith(network);
-const clients = { ask, mapWkid, read: createReadCapabilities(ask) };
-const tasks = { harvest: createHarvestLayer(clients), watch: createWatchLayer(clients, publicUrl) };
+const clients = createClients(clientsWith(network).ask, mapWkid);
 
 process.on("message", async ({ id, task, registration, before }: Order) => {
-	const signal = AbortSignal.timeout(maxLayerMs);
-	const result = await tasks[task](registration, signal, before).catch(({ message }: Error) => {
+	const ending = within(clients, AbortSignal.timeout(maxLayerMs));
+	const run = async () =>
+		task === "harvest"
+			? harvestLayer(registration, before, ending)
+			: { findings: await watchLayer(registration, before, ending, publicUrl) };
+	const result = await run().catch(({ message }: Error) => {
 		// A fault of this program.
 		return { reason: causeOf("unread", quote(message)), orders: 1 };
 	});

@@ -7,7 +7,6 @@ import { harvestedLangs } from "../../../registry/registration.ts";
 import { textIn, textOf } from "../../../registry/texts.ts";
 import { type Log, type Store, StoreBusy } from "../../../store/store.ts";
 import { type FindingLine, findingLine } from "../finding.ts";
-import type { HarvestLayer } from "../layer.ts";
 import {
 	commitGroup,
 	descriptionOf,
@@ -18,6 +17,7 @@ import {
 	type HarvestState,
 	type Outcome,
 } from "./commit.ts";
+import type { HarvestLayer } from "./process.ts";
 import { HostQueue, nextMoment, type Schedule } from "./schedule.ts";
 
 interface HarvesterOptions extends Schedule {

@@ -17,8 +17,8 @@ import type { WaitingRepair } from "../../../registry/schemas/answers.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { isRefusal, type Log, type Meta, type Store } from "../../../store/store.ts";
 import { type FindingLine, findingLine, resultOf } from "../finding.ts";
-import type { WatchLayer } from "../layer.ts";
 import { serviceMeta } from "./commit.ts";
+import type { WatchLayer } from "./process.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** What an operator is notified of (docs/repair.md). */

@@ -19,7 +19,8 @@ import { langs, layerPath } from "../../../registry/smallkey.ts";
 import { code, counted, linesWithin, plain } from "../../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { type Finding, resultOf } from "../finding.ts";
-import { type ClientOptions, createWatchLayer } from "../layer.ts";
+import { watchLayer } from "../layer.ts";
+import type { Clients } from "../wms/read-capabilities.ts";
 
 /** `createAsk` bounds the requests. */
 export const layersAtOnce = 64;
@@ -64,12 +65,12 @@ export function pathInLayers(path: string): string {
  */
 export async function watchAll(
 	layers: readonly CheckedLayer[],
-	clients: ClientOptions,
+	clients: Clients,
 	site: string,
 ): Promise<(CheckedLayer & { findings: Finding[] })[]> {
-	const watch = createWatchLayer(clients, site);
 	const all = await mapWithProgress(layers, "looking at layers", layersAtOnce, async (layer) => {
-		return { ...layer, ...(await watch(layer.registration, undefined, layer.description)) };
+		const findings = await watchLayer(layer.registration, layer.description, clients, site);
+		return { ...layer, findings };
 	});
 	const addresses = all.flatMap(({ registration }) => langs.map((lang) => registration[lang].service_url));
 	const hosts = new Set(addresses.map((address) => new URL(address).host));

@@ -74,15 +74,18 @@ async function againUntil(dataDir: string, nowMs: number, log: Log): Promise<num
 	return untilMs;
 }
 
-/** A process that cannot start has the same error for each layer and each retry. */
+/** A process that cannot start has the same error for each layer and each retry, until one is harvested. */
 function withoutRepeats(log: Log): Log {
-	let last: unknown = null;
+	let last = "";
 	return {
-		info: (fields) => log.info(fields),
+		info: (fields) => {
+			last = "";
+			log.info(fields);
+		},
 		warn: (text) => log.warn(text),
 		error: (error) => {
-			if (error !== last) log.error(error);
-			last = error;
+			if (String(error) !== last) log.error(error);
+			last = String(error);
 		},
 	};
 }

@@ -38,31 +38,41 @@ interface Failure {
 	orders: number;
 }
 
+type Result = Harvested | Failure;
+
 export interface Report {
 	id: number;
-	result: Harvested | Failure;
+	result: Result;
 }
 
 interface ProcessOptions {
 	module: URL;
 	environment: NodeJS.ProcessEnv;
-	limits?: Partial<typeof processLimits>;
+	limits: typeof processLimits;
+	/** Ends it. */
+	signal: AbortSignal;
 }
 
-function startProcess({ module, environment, limits }: ProcessOptions) {
-	const { maxHeapMb, timeoutMs } = { ...processLimits, ...limits };
+type Process = ReturnType<typeof startProcess>;
+
+function startProcess({ module, environment, limits, signal }: ProcessOptions) {
+	const { maxHeapMb, timeoutMs } = limits;
 	const child = fork(module, {
-		// Small spaces are collected often: 64 MB of capabilities take 40 MB, and otherwise 110.
 		execArgv: [
-			...["--max-semi-space-size=2", `--max-old-space-size=${maxHeapMb}`],
-			...["--import", import.meta.resolve("tsx")],
+			// Small spaces are collected often: 64 MB of capabilities take 40 MB, and otherwise 110.
+			"--max-semi-space-size=2",
+			`--max-old-space-size=${maxHeapMb}`,
+			"--import",
+			import.meta.resolve("tsx"),
 		],
 		serialization: "advanced",
 		stdio: ["ignore", "ignore", "pipe", "ipc"],
 		env: environment,
+		signal,
+		killSignal: "SIGKILL",
 	});
 	if (child.pid !== undefined) lowerPriority(child.pid, niceness);
-	const waiting = new Map<number, (result: Harvested | Failure) => void>();
+	const waiting = new Map<number, (result: Result) => void>();
 	let lastId = 0;
 
 	function end(reason: Cause): void {
@@ -94,12 +104,12 @@ function startProcess({ module, environment, limits }: ProcessOptions) {
 	});
 
 	/** Rejects if the process does not start. */
-	async function run(order: Omit<Order, "id">): Promise<Harvested | Failure> {
+	async function run(order: Omit<Order, "id">): Promise<Result> {
 		await ready;
 		lastId += 1;
 		const id = lastId;
 		const timer = setTimeout(() => end(causeOf("read-slow", timeoutMs / 1000)), timeoutMs);
-		const result = await new Promise<Harvested | Failure>((resolve) => {
+		const result = await new Promise<Result>((resolve) => {
 			waiting.set(id, resolve);
 			// If the process has just ended, its `exit` follows.
 			child.send({ id, ...order } satisfies Order, () => undefined);
@@ -117,49 +127,50 @@ function reasonIn(complaint: string): string[] {
 	return line === "" ? [] : [quote(line.replace(/\/\/[^\s/]*@/g, "//"))];
 }
 
+/** Rejects if its signal aborts, or no process can be started. */
+export type HarvestLayer = (
+	registration: Registration,
+	signal?: AbortSignal,
+	before?: Description | null,
+) => Promise<Harvested>;
+
+export type WatchLayer = (...layer: Parameters<HarvestLayer>) => Promise<Pick<Harvested, "findings">>;
+
 /**
  * Harvests in a process, which exists only while there is work. If it ends or hangs, each of its layers is harvested
  * again, alone: a layer that ends the process then, too, gets the finding.
  */
-export function createHarvestProcess(options: ProcessOptions) {
-	const { idleMs } = { ...processLimits, ...options.limits };
+export function createHarvestProcess({
+	limits: chosen,
+	...options
+}: Pick<ProcessOptions, "module" | "environment"> & { limits?: Partial<typeof processLimits> }) {
+	const limits = { ...processLimits, ...chosen };
+	const ending = new AbortController();
+	const start = () => startProcess({ ...options, limits, signal: ending.signal });
 	const oneByOne = pLimit(1);
-	type Process = ReturnType<typeof startProcess>;
 	let shared: Process | null = null;
-	let single: Process | null = null;
 	let idle: NodeJS.Timeout | undefined;
-	/** Of the last start, if it failed. */
-	let failure: Error | null = null;
 
 	async function runShared(order: Omit<Order, "id">) {
 		clearTimeout(idle);
 		// A process that was ended stays connected until its `exit`.
-		if (!shared?.child.connected || shared.child.killed) shared = startProcess(options);
+		if (!shared?.child.connected || shared.child.killed) shared = start();
 		const { run, child, waiting } = shared;
-		const result = await run(order).catch((error: Error) => {
-			if (shared?.child === child) shared = null;
-			// The next layers may fail for the same reason: it is the same error, so that it can be logged once.
-			if (failure?.message !== error.message) failure = error;
-			throw failure;
-		});
-		// A later failure is news.
-		failure = null;
+		const result = await run(order);
 		clearTimeout(idle);
-		if (waiting.size === 0) idle = setTimeout(() => child.kill("SIGKILL"), idleMs);
+		if (waiting.size === 0) idle = setTimeout(() => child.kill("SIGKILL"), limits.idleMs);
 		return result;
 	}
 
 	function runAlone(order: Omit<Order, "id">, signal: AbortSignal | undefined) {
 		signal?.throwIfAborted();
-		single = startProcess(options);
-		const { run, child } = single;
+		const { run, child } = start();
 		return run(order).finally(() => child.kill("SIGKILL"));
 	}
 
-	/** Rejects if its signal aborts, or no process can be started. */
 	const taskOf =
-		(task: Order["task"]) =>
-		async (registration: Registration, signal?: AbortSignal, before: Description | null = null) => {
+		(task: Order["task"]): HarvestLayer =>
+		async (registration, signal, before = null) => {
 			const order = { task, registration, before };
 			signal?.throwIfAborted();
 			let result = await runShared(order);
@@ -169,15 +180,13 @@ export function createHarvestProcess(options: ProcessOptions) {
 			// It is not known which language's answer ended the process.
 			const trouble = { state: "down", what: result.reason } as const;
 			const findings = langs.map((lang) => findingOf(registration, lang, trouble));
-			return { description: {}, partial: new Set(), findings } satisfies Harvested;
+			return { description: {}, partial: new Set(), findings };
 		};
 
 	return {
 		harvest: taskOf("harvest"),
-		watch: taskOf("watch"),
+		watch: taskOf("watch") satisfies WatchLayer,
 		/** Ends all processes, after the signals of all tasks have aborted. */
-		close(): void {
-			for (const process of [shared, single]) process?.child.kill("SIGKILL");
-		},
+		close: () => ending.abort(),
 	};
 }

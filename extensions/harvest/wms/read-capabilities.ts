@@ -42,25 +42,23 @@ export interface Clients {
 	mapWkid: number;
 }
 
-/** Requests end with the signal. Capabilities are shared: only the wait for them ends. */
-export function within<C extends Pick<Clients, "ask" | "read">>(
-	clients: C,
-	signal: AbortSignal | undefined,
-): C {
-	if (!signal) return clients;
-	const { ask, read } = clients;
-	return {
-		...clients,
-		ask: (address) => ask(address, signal),
-		read: (...request) => untilAborted(read(...request), signal),
-	};
+export function createClients(ask: Ask, mapWkid: number): Clients {
+	return { ask, mapWkid, read: createReadCapabilities(ask) };
 }
 
-function untilAborted<T>(task: Promise<T>, signal: AbortSignal): Promise<T> {
-	const late = aborted(signal, task).then(() => {
-		throw new Trouble("down", causeOf("unfinished"));
-	});
-	return Promise.race([task, late]);
+/** Requests end with the signal. Capabilities are shared: only the wait for them ends. */
+export function within({ ask, read, mapWkid }: Clients, signal: AbortSignal): Clients {
+	const untilAborted = <T>(task: Promise<T>): Promise<T> => {
+		const late = aborted(signal, task).then(() => {
+			throw new Trouble("down", causeOf("unfinished"));
+		});
+		return Promise.race([task, late]);
+	};
+	return {
+		ask: (address) => ask(address, signal),
+		read: (...request) => untilAborted(read(...request)),
+		mapWkid,
+	};
 }
 
 /** @throws {Trouble} for an exception and for any other document */

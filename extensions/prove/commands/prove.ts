@@ -39,6 +39,7 @@ import { resultOf } from "../../harvest/finding.ts";
 import { createNotifier } from "../../harvest/harvester/health-checks.ts";
 import { readLayers, selectLayers, watchAll, writeHealth } from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
+import { createClients } from "../../harvest/wms/read-capabilities.ts";
 import { needBrowser, openBrowser, readProve } from "../browser.ts";
 import { runProofs } from "../proofs.ts";
 import { reportHtml, reportOf, serveFolder } from "../report.ts";
@@ -183,7 +184,13 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		const report = writeReport({ all, owners }, proofs, folder, publicUrl);
 		if ("folder" in source) {
 			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
-			await writeStates(source.folder, { drawn, proofs, all }, { ask, mapWkid }, publicUrl, io.now());
+			await writeStates(
+				source.folder,
+				{ drawn, proofs, all },
+				createClients(ask, mapWkid),
+				publicUrl,
+				io.now(),
+			);
 			io.print(`${healthPath} is written`);
 		}
 		if (configuration.notify && !proposed) {

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import * as assert from "uvu/assert";
 import type { Answer, Ask } from "../../../extensions/harvest/ask.ts";
-import { createCheckLayer } from "../../../extensions/harvest/check-layer.ts";
+import { checkLayer } from "../../../extensions/harvest/check-layer.ts";
 import { type Harvested, mergeDescription } from "../../../extensions/harvest/finding.ts";
-import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
+import { harvestLayer } from "../../../extensions/harvest/layer.ts";
+import { createClients } from "../../../extensions/harvest/wms/read-capabilities.ts";
 import { descriptionText, parseDescription } from "../../../registry/description.ts";
 import type { Registration1 } from "../../../registry/registration.ts";
 import { fuzzRuns } from "../../helpers/fuzz.ts";
@@ -105,7 +106,7 @@ test("whatever a feature service sends, a layer is served that the viewer accept
 	const registration = featureAt(address);
 	let described = 0;
 	const property = fc.asyncProperty(answers, async (sent) => {
-		const harvested = await createHarvestLayer({ ask: askFrom(sent), mapWkid: 3978 })(registration);
+		const harvested = await harvestLayer(registration, null, createClients(askFrom(sent), 3978));
 		assertFindings(harvested);
 		const description = mergeDescription(registration, harvested, null);
 		if (description) {
@@ -152,7 +153,10 @@ test("whatever a WMS sends, its check ends with facts or findings", async () => 
 	let found = 0;
 	const property = fc.asyncProperty(capabilities, contentType, async (sent, type) => {
 		const answer: Answer = { ok: true, bytes: new TextEncoder().encode(sent), type };
-		const checked = await createCheckLayer(async () => answer)(registration);
+		const checked = await checkLayer(
+			registration,
+			createClients(async () => answer, 3978),
+		);
 		assertFindings(checked);
 		if (checked.facts.en) found += 1;
 		else assert.ok(checked.findings.length > 0);

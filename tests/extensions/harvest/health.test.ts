@@ -1,8 +1,9 @@
 import * as assert from "uvu/assert";
 import { createAsk } from "../../../extensions/harvest/ask.ts";
 import { resultOf } from "../../../extensions/harvest/finding.ts";
-import { createHarvestLayer, createWatchLayer } from "../../../extensions/harvest/layer.ts";
+import { harvestLayer, watchLayer } from "../../../extensions/harvest/layer.ts";
 import { isBlank } from "../../../extensions/harvest/wms/look.ts";
+import { createClients, within } from "../../../extensions/harvest/wms/read-capabilities.ts";
 import type { Registration, Registration2 } from "../../../registry/registration.ts";
 import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
@@ -28,7 +29,9 @@ async function watch(
 		return typeof feature === "function" ? feature(searchParams) : feature;
 	};
 	const ask = createAsk({ fetch: memoryFetch(answerOf, { asked: requests }), sleep: async () => {} });
-	const { findings } = await createWatchLayer({ ask, mapWkid: 3978 }, null)(registration, signal);
+	const clients = createClients(ask, 3978);
+	const ending = signal ? within(clients, signal) : clients;
+	const findings = await watchLayer(registration, null, ending, null);
 	const texts = findings.map(({ pointer, text }) => [pointer, text.replace(/^\S+ /, "")]);
 	return { state: resultOf({ findings })?.state ?? null, requests, findings: texts };
 }
@@ -105,12 +108,12 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 				? text(document, "text/xml")
 				: json(pathname.endsWith("/query") ? { features: [{}] } : document);
 		const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
-		const { findings } = await createWatchLayer({ ask, mapWkid: 3978 }, null)(registration);
+		const findings = await watchLayer(registration, null, createClients(ask, 3978), null);
 		const state = resultOf({ findings })?.state ?? null;
 		const said = findings[0]?.text.replace(/^\S+ /, "");
 		const expected = words === undefined ? null : document === site ? "down" : "wrong";
 		assert.equal([state, said], [expected, words], `${service_type} ${JSON.stringify(document)}`);
-		const harvested = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
+		const harvested = await harvestLayer(registration, null, createClients(ask, 3978));
 		// The harvest of named layers asks only for the service's title.
 		if (findings[0]?.pointer !== "/en/scrape_only/1" && findings[0]?.pointer !== "/en/scrape_only/0")
 			assert.is(harvested.findings[0]?.text, findings[0]?.text);

@@ -2,7 +2,8 @@ import * as assert from "uvu/assert";
 import { checkLiteral, FetchFailure } from "../../../api/service/net/failure.ts";
 import { type Ask, createAsk } from "../../../extensions/harvest/ask.ts";
 import { mergeDescription } from "../../../extensions/harvest/finding.ts";
-import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
+import { harvestLayer } from "../../../extensions/harvest/layer.ts";
+import { createClients } from "../../../extensions/harvest/wms/read-capabilities.ts";
 import { descriptionText, parseDescription } from "../../../registry/description.ts";
 import { causeOf } from "../../../registry/health.ts";
 import type { LangNode, Registration, Registration2 } from "../../../registry/registration.ts";
@@ -92,7 +93,7 @@ export async function harvestFrom(
 	{ ask }: { ask: Ask },
 	stored: string | null = null,
 ) {
-	const harvested = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
+	const harvested = await harvestLayer(registration, null, createClients(ask, 3978));
 	const description = mergeDescription(
 		registration,
 		harvested,

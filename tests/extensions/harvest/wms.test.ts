@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
 import { type Ask, createAsk } from "../../../extensions/harvest/ask.ts";
-import { createCheckLayer } from "../../../extensions/harvest/check-layer.ts";
+import { checkLayer } from "../../../extensions/harvest/check-layer.ts";
 import { resultOf } from "../../../extensions/harvest/finding.ts";
-import { createWatchLayer } from "../../../extensions/harvest/layer.ts";
-import { parseCapabilities } from "../../../extensions/harvest/wms/read-capabilities.ts";
+import { watchLayer } from "../../../extensions/harvest/layer.ts";
+import { createClients, parseCapabilities } from "../../../extensions/harvest/wms/read-capabilities.ts";
 import { isDescribed } from "../../../registry/description.ts";
 import type { LangEntry, Registration, Registration1 } from "../../../registry/registration.ts";
 import { layerFacts } from "../../../registry/targets/facts.ts";
@@ -37,7 +37,7 @@ async function harvest(registration: Registration, ask: Ask, stored: string | nu
 /** The findings of a check, without the address at the start of each text. */
 async function check(registration: Registration, routes: Record<string, Route>) {
 	const { ask, asked } = memoryHost(routes);
-	const { facts, findings } = await createCheckLayer(ask)(registration);
+	const { facts, findings } = await checkLayer(registration, createClients(ask, 3978));
 	const rows = findings.map(({ state, pointer, text }) => [state, pointer, text.replace(/^\S+ /, "")]);
 	return { facts, findings: rows, asked };
 }
@@ -411,7 +411,7 @@ async function lookAt(
 		return { type: "image/png", body: answer ? drawn : blank };
 	};
 	const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
-	const { findings } = await createWatchLayer({ ask, mapWkid: 3978 }, site)(registration);
+	const findings = await watchLayer(registration, null, createClients(ask, 3978), site);
 	const query = Object.fromEntries(new URLSearchParams(pictures[0]));
 	return {
 		state: resultOf({ findings })?.state ?? null,

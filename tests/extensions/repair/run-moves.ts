@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { createWatchLayer } from "../../../extensions/harvest/layer.ts";
+import { watchLayer } from "../../../extensions/harvest/layer.ts";
 import { type Repair, RepairSearch } from "../../../extensions/repair/repair.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { namedLayers, type Registration } from "../../../registry/registration.ts";
@@ -43,7 +43,7 @@ async function find({ registered, before, after, isUnknown, others = [] }: Move)
 		...others.map((registration, at) => ({ smallkey: `other${at}`, registration, description: null })),
 	];
 	server.asked.length = 0;
-	const looked = await new RepairSearch({ ...server.clients(), mapWkid: 3978 }, registry).find(layer);
+	const looked = await new RepairSearch(server.clients(), registry).find(layer);
 	return { ...looked, requests: server.asked.length };
 }
 
@@ -75,13 +75,9 @@ export function runMoves(moves: readonly Move[]): void {
 				harvested.findings.filter(({ lang }) => langsOf.includes(lang)),
 				[],
 			);
-			const watched = await createWatchLayer({ ...server.clients(), mapWkid: 3978 }, null)(
-				repair.registration,
-				undefined,
-				repair.description,
-			);
+			const findings = await watchLayer(repair.registration, repair.description, server.clients(), null);
 			assert.equal(
-				watched.findings.filter(({ lang }) => langsOf.includes(lang)),
+				findings.filter(({ lang }) => langsOf.includes(lang)),
 				[],
 			);
 		});

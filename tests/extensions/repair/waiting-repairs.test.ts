@@ -46,7 +46,7 @@ async function propose(
 	]);
 	const repository = new Repository(Object.fromEntries(files));
 	server.enter(after);
-	const search = new RepairSearch({ ...server.clients(), mapWkid: 3978 }, layers);
+	const search = new RepairSearch(server.clients(), layers);
 	const found = [];
 	for (const layer of layers) found.push((await search.find(layer)).repair ?? []);
 	const base = repository.git("rev-parse", "main").trim();

@@ -1,7 +1,9 @@
 import { createAsk } from "../../../extensions/harvest/ask.ts";
 import { mergeDescription } from "../../../extensions/harvest/finding.ts";
-import { createHarvestLayer } from "../../../extensions/harvest/layer.ts";
-import { type Clients, type CreateClients, limitRequests } from "../../../extensions/repair/run.ts";
+import { harvestLayer } from "../../../extensions/harvest/layer.ts";
+import { createClients } from "../../../extensions/harvest/wms/read-capabilities.ts";
+import type { SearchClients } from "../../../extensions/repair/candidates.ts";
+import { type CreateClients, limitRequests } from "../../../extensions/repair/run.ts";
 import type { Description } from "../../../registry/description.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { layerDocument as documentOf, marker } from "../harvest/arcgis-server.ts";
@@ -179,14 +181,14 @@ export class MemoryWorld {
 		return { ask: createAsk({ fetch, sleep: async () => {} }), fetch };
 	};
 
-	clients(): Clients {
-		return limitRequests(this.createClients);
+	clients(): SearchClients {
+		const { ask, fetch } = limitRequests(this.createClients);
+		return { ...createClients(ask, 3978), fetch };
 	}
 
 	/** Harvests a layer. @param known what was harvested before */
 	async describe(registration: Registration, known: Description | null = null) {
-		const harvest = createHarvestLayer({ ask: this.clients().ask, mapWkid: 3978 });
-		const harvested = await harvest(registration, undefined, known);
+		const harvested = await harvestLayer(registration, known, this.clients());
 		return { harvested, description: mergeDescription(registration, harvested, known) };
 	}
 }

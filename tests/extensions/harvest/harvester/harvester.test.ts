@@ -1,8 +1,10 @@
 import * as assert from "uvu/assert";
 import type { HarvestLine } from "../../../../extensions/harvest/harvester/commit.ts";
 import { Harvester } from "../../../../extensions/harvest/harvester/harvester.ts";
+import type { HarvestLayer } from "../../../../extensions/harvest/harvester/process.ts";
 import { nextMoment } from "../../../../extensions/harvest/harvester/schedule.ts";
-import { createHarvestLayer, type HarvestLayer } from "../../../../extensions/harvest/layer.ts";
+import { harvestLayer } from "../../../../extensions/harvest/layer.ts";
+import { createClients } from "../../../../extensions/harvest/wms/read-capabilities.ts";
 import { problemAt } from "../../../../registry/texts.ts";
 import { Handlers, tiles } from "../../../helpers/handlers.ts";
 import { suite } from "../../../helpers/suite.ts";
@@ -25,15 +27,15 @@ function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers()) {
 	const [looks, begun] = [[] as string[], [] as string[]];
 	const holds = new Map<string, Promise<void>>();
 	const work = { running: 0, most: 0 };
-	const real = createHarvestLayer({ ask: server.ask, mapWkid: 3978 });
-	const harvest: HarvestLayer = async (registration, signal, known) => {
+	const clients = createClients(server.ask, 3978);
+	const harvest: HarvestLayer = async (registration, _signal, before = null) => {
 		const { service_url } = registration.en;
 		begun.push(service_url);
 		work.running += 1;
 		work.most = Math.max(work.most, work.running);
 		await holds.get(new URL(service_url).host);
 		work.running -= 1;
-		return real(registration, signal, known);
+		return harvestLayer(registration, before, clients);
 	};
 	const displayName = (smallkey: string) => {
 		const fragment = handlers.file("v0.9/doc/en", smallkey);
