@@ -12,7 +12,6 @@ import {
 	serviceAuthor,
 } from "../../../store/store.ts";
 import { type FindingLine, type Harvested, mergeDescription } from "../finding.ts";
-import type { Schedule } from "./schedule.ts";
 
 export function descriptionOf({ description }: Layer): Description | null {
 	return description === null ? null : parseDescription(description);
@@ -56,47 +55,10 @@ export type HarvestLine = { harvested: number; findings?: Record<string, string[
 	Record<Outcome, number>
 >;
 
-/** Results of this time share a commit, up to this number: a commit costs more than a harvest. */
-const groupMs = 1_000;
-const maxGroup = 50;
-
-/** Gathers results in groups. */
-export class Groups {
-	readonly #timers: Schedule["timers"];
-	readonly #commit: (results: readonly HarvestResult[]) => Promise<void>;
-	#group = new Map<string, HarvestResult>();
-	#timer: unknown;
-	#committing: Promise<void> = Promise.resolve();
-
-	/** @param commit must not reject */
-	constructor(timers: Schedule["timers"], commit: (results: readonly HarvestResult[]) => Promise<void>) {
-		this.#timers = timers;
-		this.#commit = commit;
-	}
-
-	add(result: HarvestResult): void {
-		const group = this.#group;
-		if (group.size === 0) this.#timer = this.#timers.set(() => this.#end(), groupMs);
-		group.set(result.smallkey, result);
-		if (group.size >= maxGroup) this.#end();
-	}
-
-	close(): Promise<void> {
-		this.#end();
-		return this.#committing;
-	}
-
-	#end(): void {
-		this.#timers.clear(this.#timer);
-		const results = [...this.#group.values()];
-		this.#group = new Map();
-		if (results.length > 0) this.#committing = this.#committing.then(() => this.#commit(results));
-	}
-}
-
 export async function commitGroup(
 	results: readonly HarvestResult[],
-	{ store, now }: { store: Store } & Pick<Schedule, "now">,
+	store: Store,
+	now: () => Date,
 ): Promise<Map<HarvestResult, Outcome>> {
 	const outcomes = new Map(results.map((result): [HarvestResult, Outcome] => [result, "failed"]));
 	const answered = results.filter(({ harvested }) => Object.keys(harvested.description).length > 0);

@@ -10,7 +10,6 @@ import { type FindingLine, findingLine } from "../finding.ts";
 import {
 	commitGroup,
 	descriptionOf,
-	Groups,
 	type HarvestEnd,
 	type HarvestLine,
 	type HarvestResult,
@@ -18,7 +17,7 @@ import {
 	type Outcome,
 } from "./commit.ts";
 import type { HarvestLayer } from "./process.ts";
-import { HostQueue, nextMoment, type Schedule } from "./schedule.ts";
+import { Groups, HostQueue, nextMoment, type Schedule } from "./schedule.ts";
 
 interface HarvesterOptions extends Schedule {
 	store: Store;
@@ -35,6 +34,10 @@ interface HarvesterOptions extends Schedule {
 
 const maxHosts = 4;
 
+/** Results of this time share a commit, up to this number. */
+const groupMs = 1_000;
+const maxGroup = 50;
+
 /** Of the wait for a pause of writes. */
 const maxPauseMs = 2_000;
 
@@ -48,7 +51,7 @@ export class Harvester {
 	readonly #options: HarvesterOptions;
 	readonly #ending = new AbortController();
 	readonly #queue = new HostQueue(maxHosts, (smallkey) => this.#visit(smallkey));
-	readonly #groups: Groups;
+	readonly #groups: Groups<HarvestResult>;
 	/** Queued, or about to be. */
 	readonly #waiting = new Set<string>();
 	/** Not committed yet. */
@@ -63,7 +66,8 @@ export class Harvester {
 
 	constructor(options: HarvesterOptions) {
 		this.#options = options;
-		this.#groups = new Groups(options.timers, (results) => this.#commit(results));
+		const limits = { timers: options.timers, ms: groupMs, max: maxGroup };
+		this.#groups = new Groups(limits, (group) => this.#commit([...group.values()]));
 	}
 
 	get waiting(): number {
@@ -181,7 +185,7 @@ export class Harvester {
 			if (harvestedLangs(registration).length > 0) {
 				const harvested = await harvest(registration, signal, before);
 				if (signal.aborted) return;
-				this.#groups.add({ smallkey, registration, harvested });
+				this.#groups.add(smallkey, { smallkey, registration, harvested });
 			} else this.#running.delete(smallkey);
 			await check?.(smallkey, registration, signal, before);
 		} catch (error) {
@@ -199,7 +203,7 @@ export class Harvester {
 
 	async #commit(results: readonly HarvestResult[]): Promise<void> {
 		try {
-			this.#finish(await commitGroup(results, this.#options));
+			this.#finish(await commitGroup(results, this.#options.store, this.#options.now));
 		} catch (error) {
 			if (results.length === 1 || error instanceof StoreBusy) return this.#fail(results, error);
 			// The store may refuse one description, and with it the whole group.

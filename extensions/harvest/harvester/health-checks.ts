@@ -19,7 +19,7 @@ import { isRefusal, type Log, type Meta, type Store } from "../../../store/store
 import { type FindingLine, findingLine, resultOf } from "../finding.ts";
 import { serviceMeta } from "./commit.ts";
 import type { WatchLayer } from "./process.ts";
-import type { Schedule } from "./schedule.ts";
+import { Groups, type Schedule } from "./schedule.ts";
 
 /** What an operator is notified of (docs/repair.md). */
 export type Notice =
@@ -143,36 +143,22 @@ const collectMs = 600_000;
 export function createWatcher(options: WatcherOptions) {
 	const { watch, now, allKeys, timers, log } = options;
 	const lastChecks = new Map<string, LastCheck>();
-	let results = new Map<string, CheckResult | null>();
-	let timer: unknown = null;
-	let storing: Promise<void> = Promise.resolve();
+	const results = new Groups<CheckResult | null>({ timers, ms: collectMs, max: Infinity }, store);
 
 	async function check(smallkey: string, ...layer: Parameters<WatchLayer>): Promise<void> {
 		const [registration, signal] = layer;
-		if (signal?.aborted) return;
 		try {
 			const watched = await watch(...layer);
 			const findings = watched.findings.map((finding) => findingLine(registration, finding));
 			const result = resultOf(watched);
 			lastChecks.set(smallkey, { state: result?.state ?? null, at: now().getTime(), findings });
-			results.set(smallkey, result);
-			timer ??= timers.set(storeLater, collectMs);
+			results.add(smallkey, result);
 		} catch (error) {
 			if (!signal?.aborted) log.error(error);
 		}
 	}
 
-	function storeLater(): void {
-		timers.clear(timer);
-		timer = null;
-		storing = storing.then(storeResults);
-	}
-
-	/** After a failure the results are kept for the next call. */
-	async function storeResults(): Promise<void> {
-		const group = results;
-		if (group.size === 0) return;
-		results = new Map();
+	async function store(group: ReadonlyMap<string, CheckResult | null>): Promise<void> {
 		try {
 			const layers: ({ smallkey: string } & Omit<Sickness, "repair">)[] = [];
 			await commitHealth(options, (before) => {
@@ -185,7 +171,7 @@ export function createWatcher(options: WatcherOptions) {
 			});
 			options.notify?.({ event: "sick", layers });
 		} catch (error) {
-			results = new Map([...group, ...results]);
+			results.addAgain(group);
 			log.error(error);
 		}
 	}
@@ -194,9 +180,6 @@ export function createWatcher(options: WatcherOptions) {
 		check,
 		/** Null if the layer was not checked since the start. */
 		lastCheckOf: (smallkey: string): LastCheck | null => lastChecks.get(smallkey) ?? null,
-		close: async () => {
-			storeLater();
-			await storing;
-		},
+		close: () => results.close(),
 	};
 }

@@ -32,6 +32,48 @@ export interface Schedule {
 	everyMs: number;
 }
 
+/** Gathers the last result of each layer, and ends a group after some time or results: a commit costs more than a harvest. */
+export class Groups<T> {
+	readonly #limits: { timers: Timers; ms: number; max: number };
+	readonly #commit: (group: ReadonlyMap<string, T>) => Promise<void>;
+	#group = new Map<string, T>();
+	#timer: unknown;
+	#committing: Promise<void> = Promise.resolve();
+
+	/** @param commit must not reject; is called for one group after the other */
+	constructor(
+		limits: { timers: Timers; ms: number; max: number },
+		commit: (group: ReadonlyMap<string, T>) => Promise<void>,
+	) {
+		this.#limits = limits;
+		this.#commit = commit;
+	}
+
+	add(smallkey: string, result: T): void {
+		const { timers, ms, max } = this.#limits;
+		if (this.#group.size === 0) this.#timer = timers.set(() => this.#end(), ms);
+		this.#group.set(smallkey, result);
+		if (this.#group.size >= max) this.#end();
+	}
+
+	/** Of a group that could not be committed. */
+	addAgain(group: ReadonlyMap<string, T>): void {
+		for (const [smallkey, result] of group) if (!this.#group.has(smallkey)) this.add(smallkey, result);
+	}
+
+	close(): Promise<void> {
+		this.#end();
+		return this.#committing;
+	}
+
+	#end(): void {
+		this.#limits.timers.clear(this.#timer);
+		const group = this.#group;
+		this.#group = new Map();
+		if (group.size > 0) this.#committing = this.#committing.then(() => this.#commit(group));
+	}
+}
+
 /** Host → its waiting smallkeys, in the order of the hosts' next runs. */
 type Hosts = Map<string, Set<string>>;
 
