@@ -5,12 +5,6 @@ import { createFetch, type GuardedFetch, type Take } from "../../api/service/net
 import type { NetworkSettings } from "../../api/service/settings.ts";
 import { type Cause, causeOf, causeText, type SickState } from "../../registry/health.ts";
 
-interface TroubleFacts {
-	status?: number | null;
-	tooLarge?: boolean;
-	isTemporary?: boolean;
-}
-
 /**
  * There is no usable answer, or a service cannot be described completely. The message is the cause in
  * English: `answers with status 404`.
@@ -25,12 +19,13 @@ export class Trouble extends Error {
 	constructor(
 		readonly state: SickState,
 		readonly what: Cause,
-		{ status = null, tooLarge = false, isTemporary }: TroubleFacts = {},
+		facts: { status?: number | null; tooLarge?: boolean; isTemporary?: boolean } = {},
 	) {
 		super(causeText("en", what));
+		const { status = null, tooLarge = false } = facts;
 		this.status = status;
 		this.tooLarge = tooLarge;
-		this.isTemporary = isTemporary ?? (state === "down" && !tooLarge && !isRefusal(status));
+		this.isTemporary = facts.isTemporary ?? (state === "down" && !tooLarge && !isRefusal(status));
 	}
 }
 
@@ -93,47 +88,43 @@ export function createAsk({
 }): Ask {
 	const withSlot = pLimit(4);
 	const hosts = new Map<string, ReturnType<typeof pLimit>>();
+	/** By origin: a host that does not answer http may answer https. */
 	const failed = new Map<string, Failed>();
 
-	async function askWithRetries(address: string, signal?: AbortSignal, take?: Take): Promise<Outcome> {
+	async function askWithRetries(...request: Parameters<Ask>): Promise<Outcome> {
+		const [, signal] = request;
 		for (let attempt = 1; ; attempt += 1) {
-			const outcome = await withSlot(() => askOnce(fetch, address, signal, take));
+			const outcome = await withSlot(() => askOnce(fetch, ...request));
 			const { attempts = 1, pauseMs = 0 } = outcome;
 			if (attempt >= attempts || signal?.aborted) return outcome;
 			await sleep(Math.min(Math.max(pauseMs, firstPauseMs * 2 ** (attempt - 1)), maxPauseMs), signal);
 		}
 	}
 
-	// By origin: a host that does not answer http may answer https.
-	async function askHost(
-		address: string,
-		origin: string,
-		signal?: AbortSignal,
-		take?: Take,
-	): Promise<Answer> {
+	async function askHost(origin: string, ...request: Parameters<Ask>): Promise<Answer> {
+		const [address, signal] = request;
 		const failure = failed.get(origin);
 		const early = failure && answerFrom(failure, address, now());
 		if (early) return early;
 		failure?.skipped.delete(address);
-		const { answer, host: state } = await askWithRetries(address, signal, take);
+		const { answer, host: state } = await askWithRetries(...request);
 		if (answer.ok || !state) {
 			if (!signal?.aborted) failed.delete(origin);
 			return answer;
 		}
-		const failures = (failure?.failures ?? 0) + 1;
-		const isDown = state === "dead" || failures >= maxFailures;
-		const { hanging, skipped } = failure ?? { hanging: new Map(), skipped: new Map() };
+		const { failures = 0, hanging = new Map(), skipped = new Map() } = failure ?? {};
+		const isDown = state === "dead" || failures + 1 >= maxFailures;
 		if (state === "doubtful") hanging.set(address, answer);
 		const untilMs = isDown ? now() + downPauseMs : 0;
-		failed.set(origin, { failures: isDown ? 0 : failures, untilMs, answer, hanging, skipped });
+		failed.set(origin, { failures: isDown ? 0 : failures + 1, untilMs, answer, hanging, skipped });
 		return answer;
 	}
 
-	return async (address, signal, take) => {
-		const { host, origin } = new URL(address);
+	return async (...request) => {
+		const { host, origin } = new URL(request[0]);
 		const oneByOne = hosts.get(host) ?? pLimit(1);
 		hosts.set(host, oneByOne);
-		return oneByOne(() => askHost(address, origin, signal, take));
+		return oneByOne(() => askHost(origin, ...request));
 	};
 }
 
@@ -150,34 +141,25 @@ function answerFrom({ untilMs, answer, hanging, skipped }: Failed, address: stri
 	if (nowMs < untilMs) {
 		if (failure) return failure;
 		if (!skipped.has(address)) skipped.set(address, nowMs);
-		return notAsked(answer);
+		const { what, isTemporary } = answer;
+		return new Trouble("down", causeOf("host-failed", what), { isTemporary });
 	}
 	for (const [waiting, sinceMs] of skipped) if (nowMs - sinceMs > maxYieldMs) skipped.delete(waiting);
 	return failure && skipped.size > 0 ? failure : null;
 }
 
-function notAsked({ what, isTemporary }: Trouble): Trouble {
-	return new Trouble("down", causeOf("host-failed", what), { isTemporary });
-}
-
 /** Nothing is at the address; any other refusal may be temporary. */
 const missing = new Set([404, 410]);
 
-async function askOnce(
-	fetch: GuardedFetch,
-	address: string,
-	signal?: AbortSignal,
-	take?: Take,
-): Promise<Outcome> {
+async function askOnce(fetch: GuardedFetch, ...[address, signal, take]: Parameters<Ask>): Promise<Outcome> {
 	const accept = { Accept: "application/json, application/xml;q=0.9, */*;q=0.1" };
 	try {
 		const response = await fetch(address, { headers: accept, signal: signal ?? null, take });
 		const bytes = new Uint8Array(await response.arrayBuffer());
 		const { ok, status, headers } = response;
 		if (ok) return { answer: { ok, bytes, type: headers.get("Content-Type") ?? "" } };
-		const answer = new Trouble(missing.has(status) ? "wrong" : "down", causeOf("status", status), {
-			status,
-		});
+		const state = missing.has(status) ? "wrong" : "down";
+		const answer = new Trouble(state, causeOf("status", status), { status });
 		if (status !== 429 && status < 500) return { answer };
 		// A date, which the header may also have, is ignored.
 		return { answer, attempts: maxBusyAttempts, pauseMs: (Number(headers.get("Retry-After")) || 0) * 1000 };

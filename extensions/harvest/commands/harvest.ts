@@ -57,8 +57,9 @@ function printFindings(
 		const lines = layers.flatMap(({ smallkey, findings }) =>
 			findings
 				.filter((finding) => finding.state === state)
-				.map(({ pointer, text }) => `${pointer}: ${text}${noteOf(smallkey, state)}`)
-				.map((line) => plain(`  ${layerPath(smallkey)}: ${line}`)),
+				.map(({ pointer, text }) =>
+					plain(`  ${layerPath(smallkey)}: ${pointer}: ${text}${noteOf(smallkey, state)}`),
+				),
 		);
 		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
 	}

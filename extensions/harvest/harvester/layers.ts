@@ -26,10 +26,7 @@ import type { Clients } from "../wms/read-capabilities.ts";
 export const layersAtOnce = 64;
 
 /** Wrong files are reported and left out. `owners`: null without a valid `layers/owners.json`. */
-export async function readLayers(
-	source: Source,
-	io: Io,
-): Promise<{ layers: CheckedLayer[]; owners: Owners | null }> {
+export async function readLayers(source: Source, io: Io) {
 	const files = await collectSource(source);
 	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
@@ -37,14 +34,8 @@ export async function readLayers(
 	return { layers: [...layers.values()], owners };
 }
 
-/**
- * Those that a command names, or all.
- * @throws {Error} if a layer does not exist
- */
-export function selectLayers(
-	all: readonly CheckedLayer[],
-	smallkeys: readonly string[],
-): readonly CheckedLayer[] {
+/** Those that a command names, or all. @throws {Error} if a layer does not exist */
+export function selectLayers(all: readonly CheckedLayer[], smallkeys: readonly string[]) {
 	if (smallkeys.length === 0) return all;
 	const layers = new Map(all.map((layer) => [layer.smallkey, layer]));
 	return smallkeys.map((smallkey) => {
@@ -106,69 +97,56 @@ const maxBodyLength = 60_000;
 
 const minNamedWeeks = 3;
 
-interface LayerHealth {
-	smallkey: string;
-	findings: readonly Finding[];
-	changed: boolean;
-}
-
-interface NotableLayer extends LayerHealth {
-	owners: string;
-	weeks: number;
-}
-
 /** The weekly pull request's text. */
 export function refreshText(
-	layers: readonly LayerHealth[],
+	layers: readonly { smallkey: string; findings: readonly Finding[]; changed: boolean }[],
 	{ health, week }: { health: Health; week: string },
 	owners: Owners | null,
 ): string {
-	const all = layers.filter(({ changed, findings }) => changed || findings.length > 0);
-	const notable = all.map((layer): NotableLayer => {
-		const sickness = health.get(layer.smallkey);
-		const weeks = sickness ? weeksSince(sickness.since, week) : 0;
-		const names = owners && ownersOf(owners, layerPath(layer.smallkey)).map(nameOf).map(code).join(" or ");
-		return { ...layer, owners: names ?? "no known owner", weeks };
+	const all = layers
+		.filter(({ changed, findings }) => changed || findings.length > 0)
+		.map((layer) => {
+			const { state, since } = health.get(layer.smallkey) ?? {};
+			const names = owners && ownersOf(owners, layerPath(layer.smallkey)).map(nameOf).map(code);
+			const weeks = since ? weeksSince(since, week) : 0;
+			return { ...layer, state, weeks, owners: names?.join(" or ") ?? "no known owner" };
+		});
+	const changed = all.filter((layer) => layer.changed).length;
+	const sick = all.filter(({ findings }) => findings.length > 0).length;
+	const down = all
+		.filter(({ state, weeks }) => state === "down" && weeks >= minNamedWeeks)
+		.map(({ smallkey, findings, owners: names, weeks }) => {
+			const reasons = findings.filter(({ state }) => state === "down").map(({ text }) => code(text));
+			return `- ${code(smallkey)}, of ${names}: ${weeks} weeks in a row: ${reasons.join(", ")}`;
+		});
+	const tables = [...new Set(all.map((layer) => layer.owners))].sort().flatMap((names) => {
+		const rows = all.filter((layer) => layer.owners === names).map(tableRow);
+		return [`### ${names}`, "", ...tableHead, ...rows, ""];
 	});
-	const changed = notable.filter((layer) => layer.changed).length;
-	const sick = notable.filter(({ findings }) => findings.length > 0).length;
-	const checked = `${counted(layers.length, "layer")} checked: ${changed} service descriptions changed`;
-	const isLongDown = ({ smallkey, weeks }: NotableLayer) =>
-		health.get(smallkey)?.state === "down" && weeks >= minNamedWeeks;
-	const groups = [...new Set(notable.map((layer) => layer.owners))].sort();
+	const title = `### Services that have been down for ${minNamedWeeks} weeks and more`;
 	const lines = [
-		`${checked}, ${counted(sick, "layer")} with findings.`,
+		`${counted(layers.length, "layer")} checked: ${changed} service descriptions changed, ${counted(sick, "layer")} with findings.`,
 		"",
-		...longDown(notable.filter(isLongDown)),
-		...groups.flatMap((names) =>
-			table(
-				names,
-				notable.filter((layer) => layer.owners === names),
-			),
-		),
+		...(down.length > 0 ? [title, "", ...down, ""] : []),
+		...tables,
 	];
 	// Each line is complete in itself, so the text is well formed wherever it ends.
 	const closing = () => ["", "The rest has no room here: see the changed files."];
 	return linesWithin(lines, maxBodyLength, closing).join("\n").trimEnd();
 }
 
-function longDown(layers: readonly NotableLayer[]): string[] {
-	if (layers.length === 0) return [];
-	const items = layers.map(({ smallkey, findings, owners, weeks }) => {
-		const reasons = findings.filter(({ state }) => state === "down").map(({ text }) => code(text));
-		return `- ${code(smallkey)}, of ${owners}: ${weeks} weeks in a row: ${reasons.join(", ")}`;
-	});
-	return [`### Services that have been down for ${minNamedWeeks} weeks and more`, "", ...items, ""];
-}
+const tableHead = ["| layer | description | en | fr | weeks sick |", "|---|---|---|---|---|"];
 
-function table(names: string, layers: readonly NotableLayer[]): string[] {
-	const rows = layers.map(({ smallkey, findings, changed, weeks }) => {
-		const states = langs.map((lang) => {
-			const ofLang = findings.filter((finding) => finding.lang === lang);
-			return ofLang.map(({ state, text }) => `${state}: ${code(text)}`).join(", ") || "well";
-		});
-		return `| ${[code(smallkey), changed ? "changed" : "", ...states, weeks || ""].join(" | ")} |`;
+function tableRow(layer: {
+	smallkey: string;
+	findings: readonly Finding[];
+	changed: boolean;
+	weeks: number;
+}) {
+	const states = langs.map((lang) => {
+		const findings = layer.findings.filter((finding) => finding.lang === lang);
+		return findings.map(({ state, text }) => `${state}: ${code(text)}`).join(", ") || "well";
 	});
-	const head = ["| layer | description | en | fr | weeks sick |", "|---|---|---|---|---|"];
-	return [`### ${names}`, "", ...head, ...rows, ""];
+	const cells = [code(layer.smallkey), layer.changed ? "changed" : "", ...states, layer.weeks || ""];
+	return `| ${cells.join(" | ")} |`;
 }
