@@ -60,22 +60,16 @@ const maxBrokenAttempts = 2;
 const maxFailures = 3;
 const maxPauseMs = 30_000;
 const downPauseMs = 60_000;
-/** How long an address at which a host hangs yields to those that were not asked. */
-const maxYieldMs = 1_800_000;
-
 interface Failed {
 	failures: number;
 	untilMs: number;
 	answer: Trouble;
-	hanging: Map<string, Trouble>;
-	skipped: Map<string, number>;
 }
 
 /**
  * For all services: at most 4 requests at the same time, and 1 per host. After a status of 429 or 5xx it
  * tries twice more, after a broken connection or a time-out once more. It does not ask a host for a minute if
- * no connection can be made, or three requests in a row had no answer. Then the addresses that were not asked
- * come before those at which the host hangs, which could block the others forever.
+ * no connection can be made, or three requests in a row had no answer.
  */
 export function createAsk({
 	fetch,
@@ -102,21 +96,24 @@ export function createAsk({
 	}
 
 	async function askHost(origin: string, ...request: Parameters<Ask>): Promise<Answer> {
-		const [address, signal] = request;
+		const [, signal] = request;
 		const failure = failed.get(origin);
-		const early = failure && answerFrom(failure, address, now());
-		if (early) return early;
-		failure?.skipped.delete(address);
+		if (failure && now() < failure.untilMs) {
+			const { what, isTemporary } = failure.answer;
+			return new Trouble("down", causeOf("host-failed", what), { isTemporary });
+		}
 		const { answer, host: state } = await askWithRetries(...request);
 		if (answer.ok || !state) {
 			if (!signal?.aborted) failed.delete(origin);
 			return answer;
 		}
-		const { failures = 0, hanging = new Map(), skipped = new Map() } = failure ?? {};
-		const isDown = state === "dead" || failures + 1 >= maxFailures;
-		if (state === "doubtful") hanging.set(address, answer);
-		const untilMs = isDown ? now() + downPauseMs : 0;
-		failed.set(origin, { failures: isDown ? 0 : failures + 1, untilMs, answer, hanging, skipped });
+		const failures = (failure?.failures ?? 0) + 1;
+		const isDown = state === "dead" || failures >= maxFailures;
+		failed.set(origin, {
+			failures: isDown ? 0 : failures,
+			untilMs: isDown ? now() + downPauseMs : 0,
+			answer,
+		});
 		return answer;
 	}
 
@@ -134,18 +131,6 @@ export function clientsWith(
 ) {
 	const fetch = createFetch({ allowPrivate, httpsProxy, noProxy, ...(onRequest && { onRequest }) });
 	return { fetch, ask: createAsk({ fetch }) };
-}
-
-function answerFrom({ untilMs, answer, hanging, skipped }: Failed, address: string, nowMs: number) {
-	const failure = hanging.get(address);
-	if (nowMs < untilMs) {
-		if (failure) return failure;
-		if (!skipped.has(address)) skipped.set(address, nowMs);
-		const { what, isTemporary } = answer;
-		return new Trouble("down", causeOf("host-failed", what), { isTemporary });
-	}
-	for (const [waiting, sinceMs] of skipped) if (nowMs - sinceMs > maxYieldMs) skipped.delete(waiting);
-	return failure && skipped.size > 0 ? failure : null;
 }
 
 /** Nothing is at the address; any other refusal may be temporary. */

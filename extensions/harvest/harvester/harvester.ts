@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Refresh } from "../../../api/context.ts";
 import { parseStored } from "../../../api/register.ts";
 import { eachInSlices } from "../../../publish/file-writer.ts";
@@ -27,8 +26,6 @@ interface HarvesterOptions extends Schedule {
 	check?: (smallkey: string, ...layer: Parameters<HarvestLayer>) => Promise<void>;
 	/** Until then each layer is harvested once a day: its description may follow earlier rules. */
 	againUntilMs?: number;
-	/** A harvest starts when no layer was written in this time: writes come first. */
-	quietMs?: number;
 	count?: ((outcome: Outcome) => void) | undefined;
 }
 
@@ -37,9 +34,6 @@ const maxHosts = 4;
 /** Results of this time share a commit, up to this number. */
 const groupMs = 1_000;
 const maxGroup = 50;
-
-/** Of the wait for a pause of writes. */
-const maxPauseMs = 2_000;
 
 const dayMs = 86_400_000;
 
@@ -58,8 +52,6 @@ export class Harvester {
 	readonly #running = new Set<string>();
 	readonly #ends = new Map<string, HarvestEnd>();
 	#pollTimer: unknown;
-	/** In milliseconds of `performance.now`. */
-	#writtenMs = Number.NEGATIVE_INFINITY;
 	/** Registered layers are queued one after the other, beside all others: a push may bring a hundred thousand. */
 	#arrivals: Promise<void> = Promise.resolve();
 	#others: Promise<void> = Promise.resolve();
@@ -81,7 +73,6 @@ export class Harvester {
 
 	/** Queues a layer before all others. Returns immediately. */
 	follow(smallkey: string): void {
-		this.#writtenMs = performance.now();
 		this.#waiting.add(smallkey);
 		this.#ends.delete(smallkey);
 		this.#arrivals = this.#arrivals.then(() => this.#enqueue(smallkey, { isUrgent: true }));
@@ -144,7 +135,9 @@ export class Harvester {
 				const dueMs = this.#ends.get(smallkey)?.nextTry ?? nextMoment(smallkey, sinceMs, periodMs);
 				if (dueMs <= untilMs && !this.#isBusy(smallkey)) due.push(smallkey);
 			});
-			for (const smallkey of due) await this.#enqueue(smallkey);
+			// The last to fail come first: those at which a host hangs must not keep the others from being asked.
+			const lastTry = (smallkey: string) => this.#ends.get(smallkey)?.at ?? 0;
+			for (const smallkey of due.sort((a, b) => lastTry(b) - lastTry(a))) await this.#enqueue(smallkey);
 			this.#pollLater(untilMs);
 		};
 		const intervalMs = Math.max(Math.min(60_000, everyMs / 100), 10);
@@ -174,7 +167,6 @@ export class Harvester {
 	async #visit(smallkey: string): Promise<void> {
 		const { store, harvest, check } = this.#options;
 		const { signal } = this.#ending;
-		await this.#pauseForWrites();
 		this.#waiting.delete(smallkey);
 		this.#running.add(smallkey);
 		try {
@@ -191,14 +183,6 @@ export class Harvester {
 		} catch (error) {
 			this.#fail([{ smallkey }], error);
 		}
-	}
-
-	async #pauseForWrites(): Promise<void> {
-		const { signal } = this.#ending;
-		const maxMs = performance.now() + maxPauseMs;
-		const restMs = () => Math.min(this.#writtenMs + (this.#options.quietMs ?? 0), maxMs) - performance.now();
-		while (restMs() > 0 && !signal.aborted)
-			await sleep(restMs(), undefined, { signal }).catch(() => undefined);
 	}
 
 	async #commit(results: readonly HarvestResult[]): Promise<void> {

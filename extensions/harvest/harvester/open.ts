@@ -113,7 +113,7 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 		readHealth: () => readHealth(repository),
 	});
 	const harvester = new Harvester({
-		...{ ...common, harvest: child.harvest, check, quietMs: 200 },
+		...{ ...common, harvest: child.harvest, check },
 		againUntilMs: await againUntil(dataDir, now().getTime(), log),
 		count: (outcome) => observe({ kind: "harvest", outcome }),
 	});

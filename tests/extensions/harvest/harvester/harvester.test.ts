@@ -253,6 +253,19 @@ test("a service that is down is tried again, later and later, until its layer is
 	assert.is(looks.length, 6, "neither a harvested layer nor a wrong registration is tried again");
 });
 
+test("of the layers that are tried again, the last to fail come first", async (scene) => {
+	scene.serve(503);
+	scene.harvester.start();
+	for (const [at, smallkey] of ["first", "second"].entries()) {
+		await scene.follow(smallkey);
+		await scene.stored(at + 1);
+	}
+	scene.handlers.now += 120_000;
+	await scene.poll();
+	await eventually(() => scene.looks.length === 4);
+	assert.equal(scene.looks.slice(2), ["second", "first"]);
+});
+
 test("after a change of the rules every layer is harvested once more within a day, and only a difference is committed", async (before) => {
 	await before.harvester.close();
 	const scene = openScene(365 * day);
