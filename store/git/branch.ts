@@ -168,14 +168,12 @@ export function openBranch(
 	};
 }
 
-/** How many commits are read, and how many commits and people are listed. */
 const maxCommits = 1_000;
 const maxListed = 10;
 
 const maxName = 100;
 
 async function describePush(repository: string, { from, to, changes }: CommitRange & { from: string }) {
-	if (from === to) return null;
 	const ids = await listCommits(repository, [`${from}..${to}`]);
 	const people = new Set<string>();
 	let isPushed = false;
@@ -183,7 +181,13 @@ async function describePush(repository: string, { from, to, changes }: CommitRan
 		isPushed ||= personText(committer) !== serviceIdentity;
 		for (const person of [author, committer]) people.add(visible(personText(person)).slice(0, maxName));
 	}
-	const layers = new Set(changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []));
-	const lists = { newest: ids.slice(0, maxListed), people: [...people].slice(0, maxListed) };
-	return isPushed ? { from, to, commits: ids.length, ...lists, layers: layers.size } : null;
+	if (!isPushed) return null;
+	return {
+		from,
+		to,
+		commits: ids.length,
+		newest: ids.slice(0, maxListed),
+		people: [...people].slice(0, maxListed),
+		layers: new Set(changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? [])).size,
+	};
 }

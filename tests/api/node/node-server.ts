@@ -6,7 +6,8 @@ import { parseSenders } from "../../../api/senders.ts";
 import type { ReadFragment } from "../../../registry/targets/facts.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
 import { etagOf } from "../../../store/hashes.ts";
-import { type Commit, isRefusal, type Refusal, type Store } from "../../../store/store.ts";
+import { memoryStore } from "../../../store/memory.ts";
+import { isRefusal, type Store } from "../../../store/store.ts";
 import { manual, secrets } from "../../helpers/handlers.ts";
 import { signedHeaders } from "../../helpers/signed.ts";
 import { suite, type Test } from "../../helpers/suite.ts";
@@ -123,25 +124,14 @@ export class TestServer {
 	};
 
 	#store(): Store {
-		const stored = async (smallkey: string, registration: string) =>
-			this.stored.includes(smallkey) ? { registration, description: null } : null;
-		const layers = {
-			read: (smallkey: string) => stored(smallkey, manual),
-			ids: (smallkey: string) => stored(smallkey, "0".repeat(40)),
-			keys: async () => [],
+		const store = memoryStore();
+		const change: Store["change"] = async (edits, meta) => {
+			await this.gate;
+			const outcome = await store.change(edits, meta);
+			if (!isRefusal(outcome) && outcome.changed) this.stored.push(meta.smallkey ?? "");
+			return outcome;
 		};
-		return {
-			published: true,
-			...layers,
-			remember: async () => true,
-			change: async (edits, { smallkey }): Promise<Commit | Refusal> => {
-				await this.gate;
-				const outcome = await edits(layers);
-				if (isRefusal(outcome)) return outcome;
-				this.stored.push(smallkey ?? "");
-				return { commit: "c".repeat(40), changed: true };
-			},
-		};
+		return { ...store, change };
 	}
 }
 

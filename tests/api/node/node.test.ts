@@ -2,6 +2,7 @@ import * as assert from "uvu/assert";
 import { type Question, TokenBuckets } from "../../../api/context.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import type { Answered } from "../../../api/node/exchange.ts";
+import { memoryStore } from "../../../store/memory.ts";
 import { StoreBusy } from "../../../store/store.ts";
 import { signedHeaders } from "../../helpers/signed.ts";
 import { eventually } from "../../helpers/wait.ts";
@@ -172,16 +173,7 @@ test("the cause of a 503 is in the log, and not in the answer", async () => {
 	const change = async () => {
 		throw new StoreBusy("read-only", 60, "the branch x is in the way");
 	};
-	const read = async () => null;
-	const store = {
-		published: true,
-		read,
-		ids: read,
-		keys: async () => [],
-		change,
-		remember: async () => true,
-	};
-	const server = await TestServer.start({ context: { store } });
+	const server = await TestServer.start({ context: { store: { ...memoryStore(), change } } });
 	const { text, statuses } = await server.exchange(await server.put("busy", close));
 	await eventually(() => server.logged.length === 1);
 	const [{ status, reason, cause } = {}] = server.logged as Partial<Answered>[];
