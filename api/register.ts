@@ -84,8 +84,7 @@ export async function putEdits(
 	if (problems.length > 0) return refusalOf(problems);
 	const text = canonicalText(registration);
 	if (ids && ids.registration === (await blobId(text))) return [];
-	const isOther = !ids || ids.isCanonical === true;
-	const stored = !isOther && comparison === "payload" ? await now.read(smallkey) : null;
+	const stored = ids && comparison === "payload" ? await now.read(smallkey) : null;
 	const parsed = parseStored(stored);
 	if (parsed && canonicalText(parsed) === text) return [];
 	const edits: Edit[] = [{ path: layerPath(smallkey), text }];

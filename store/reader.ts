@@ -37,10 +37,7 @@ export function readerOf(files: CommitFiles) {
 
 	async function ids(smallkey: string): Promise<LayerIds | null> {
 		const [registration = null, description = null] = await Promise.all(pathsOf(smallkey).map(idOf));
-		if (registration === null) return null;
-		// A changed registration is always written in the canonical form.
-		const isCanonical = typeof (await find(layerPath(smallkey))) === "string";
-		return { registration, description, isCanonical };
+		return registration === null ? null : { registration, description };
 	}
 
 	async function keys(folder: string, like?: string): Promise<string[]> {

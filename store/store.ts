@@ -62,8 +62,6 @@ export interface Refusal {
 export interface LayerIds {
 	registration: string;
 	description: string | null;
-	/** Whether the registration is known to be in canonical form. Then a different text is a different registration. */
-	isCanonical?: boolean;
 }
 
 /** Reads the stored layers as they are at one moment. */

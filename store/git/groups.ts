@@ -1,4 +1,3 @@
-import { folderOf } from "../../registry/smallkey.ts";
 import { type Problem, problemAt } from "../../registry/texts.ts";
 import { isProposed, refuseTwin } from "../reader.ts";
 import {
@@ -204,9 +203,6 @@ async function judgeGroup(
 	{ requests, health }: StoreContext,
 ): Promise<Judged[]> {
 	const judged: Judged[] = [];
-	// The folders of all changes are read in advance, while the first ones are judged.
-	for (const { smallkey } of group.map(({ meta }) => meta))
-		if (smallkey !== null) reader.folder(folderOf(smallkey)).catch(() => undefined);
 	for (const pending of group) {
 		const { request, time } = pending.meta;
 		try {
