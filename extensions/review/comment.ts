@@ -24,7 +24,6 @@ const maxListLength = 10_000;
 const maxTableLength = 45_000;
 const maxNameLength = 40;
 
-/** Characters reserved for the closing line. */
 const closingLength = 200;
 
 const maxLineLength = 300;
@@ -165,7 +164,6 @@ function fragmentBlock({ lang, lines, hidden }: FragmentChange): string {
 type Links = ReturnType<typeof linksInto> | null;
 
 /**
- * Links into a repository of GitHub.
  * @param web `https://github.com`
  * @param head id of the reviewed commit; GitHub shows a fork's commit in the base's repository too
  */
@@ -189,7 +187,7 @@ function escaped(text: string): string {
 	});
 }
 
-/** Renders untrusted text as code, with a link if there is a (trusted) address. */
+/** @param text untrusted @param address trusted */
 export function linked(text: string, address: string | null | undefined): string {
 	return address == null ? code(text) : `[${code(text)}](${address})`;
 }

@@ -16,7 +16,7 @@ const maxAttempts = 5;
 
 type Reviewer = ReturnType<typeof parseReviewer>;
 
-/** The person who decides, as the commit names them. @throws {Error} if the name is not allowed in a commit */
+/** @throws {Error} if the name is not allowed in a commit */
 export function parseReviewer(name = userInfo().username) {
 	if (!/^[^\p{Cc}<>]{1,100}$/u.test(name))
 		throw new Error("--by: must be a name of 1 to 100 characters without < and >");
@@ -66,7 +66,7 @@ export async function refuseChoice(repository: string, { branch, commit }: Revie
 	);
 }
 
-/** Asks whether to merge the changes that were shown. @throws {Error} if the answer is not yes */
+/** @throws {Error} if the answer is not yes */
 export async function confirmMerge(reviews: readonly Review[], io: Io): Promise<void> {
 	const [first, second] = reviews;
 	const answer = await io.ask(
@@ -200,7 +200,7 @@ export async function splitRepair(repository: string, review: Review, only?: rea
 	};
 }
 
-/** Writes the commit of some layers of a repair, on the same commit, with the evidence for them. */
+/** Writes a commit of some layers of a repair, with the evidence for them. */
 async function partOf(repository: string, repair: OpenRepair, smallkeys: string[]) {
 	const base = `${repair.commit}^`;
 	const isPart = (smallkey = "") => smallkeys.includes(smallkey);

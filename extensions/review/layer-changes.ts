@@ -67,7 +67,7 @@ export async function withMerge<Result>(
 	});
 }
 
-/** Makes a repository that reads the objects of another one, and has its own for those that are written. */
+/** Makes a bare repository that reads the objects of another one, and writes its own. */
 async function borrowObjects(repository: string, folder: string): Promise<void> {
 	const placeOf = async (name: string) =>
 		resolve(repository, await gitText(repository, ["rev-parse", "--git-path", name]));

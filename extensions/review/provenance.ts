@@ -24,7 +24,7 @@ const maxWaitMs = 5 * 60_000;
  * @param firstOf request id → the first commit of the served branch that has it in a trailer
  */
 export function judgeProvenance(commit: LoggedCommit, firstOf: ReadonlyMap<string, string>): Provenance {
-	const { message, author, committer, parents } = commit;
+	const { id, message, author, committer, parents, files } = commit;
 	const subject = subjectOf(message);
 	// The trailers of a signed request (`api/write.ts`).
 	const values = (name: string) => trailersOf(message, name);
@@ -39,20 +39,35 @@ export function judgeProvenance(commit: LoggedCommit, firstOf: ReadonlyMap<strin
 			`by the sender ${sender}, merged at GitHub, which has who merged it: ${subject}`,
 			"GitHub signs such commits: git log --show-signature tells one that is not its own",
 		);
+	const [timestamp = ""] = timestamps;
+	const [request = ""] = requests;
+	const timeMs = parseTimestamp(timestamp) ?? Number.NaN;
+	const waitMs = committer.timeMs - author.timeMs;
+	const smallkeys = new Set(files.map(({ path }) => parseLayerPath(path)?.smallkey ?? null));
+	const [smallkey] = smallkeys;
+	const first = firstOf.get(request);
+	const whyNoRequest = [
+		// A commit's times are whole seconds.
+		waitMs < -maxClockSkewMs - 1_000 && "it was committed before its timestamp",
+		waitMs > maxWaitMs && "it was committed long after its timestamp",
+		(timestamps.length !== 1 || requests.length !== 1) && "a request has one TimeStamp and one Request",
+		!/^[0-9a-f]{64}$/.test(request) && "its Request is no SHA-256",
+		Math.floor(timeMs / 1_000) * 1_000 !== author.timeMs && "its author's time is not its TimeStamp",
+		(smallkeys.size > 1 || smallkey === null) && "a request changes one layer, and this changes others",
+		smallkey && !subject.split(" ").includes(smallkey) && "its subject names another layer",
+		first !== undefined && first !== id && `its Request is copied from ${first.slice(0, 12)}`,
+	];
 	const why = [
 		sender === undefined && "it names no sender",
 		senders.length > 1 && "it names more than one sender",
 		!isOf(committer) && `its committer is ${personText(committer)}, and not the service`,
 		!isOf(author, sender) && `its author is ${personText(author)}, and not the sender`,
 		parents.length > 1 && "it is a merge",
-		!isBatch && whyNoRequest(commit, timestamps, requests, firstOf),
+		...(isBatch ? [] : whyNoRequest),
 	].find((reason) => typeof reason === "string");
 	if (why) return forged(commit, senders.join(", ") || "a sender", why);
 	if (isBatch) return genuine(`by the sender ${sender}, with npx fragment-publisher register: ${subject}`);
-	return genuine(
-		`by the sender ${sender}, with a signed request of ${timestamps[0]}`,
-		`request ${requests[0]}`,
-	);
+	return genuine(`by the sender ${sender}, with a signed request of ${timestamp}`, `request ${request}`);
 }
 
 function personProvenance(commit: LoggedCommit, subject: string): Provenance {
@@ -98,30 +113,4 @@ function isApp({ name, mail }: Person): boolean {
 
 function isOf({ name, mail }: Person, sender = serviceAuthor): boolean {
 	return name === sender && mail === authorMail(sender);
-}
-
-/** Why a commit cannot be of a signed request; false if it can be. */
-function whyNoRequest(
-	{ author, committer, files, id, message }: LoggedCommit,
-	timestamps: readonly string[],
-	requests: readonly string[],
-	firstOf: ReadonlyMap<string, string>,
-): string | false {
-	const waitMs = committer.timeMs - author.timeMs;
-	// A commit's times are whole seconds.
-	if (waitMs < -maxClockSkewMs - 1_000) return "it was committed before its timestamp";
-	if (waitMs > maxWaitMs) return "it was committed long after its timestamp";
-	const [[timestamp = ""], [request = ""]] = [timestamps, requests];
-	if (timestamps.length !== 1 || requests.length !== 1) return "a request has one TimeStamp and one Request";
-	if (!/^[0-9a-f]{64}$/.test(request)) return "its Request is no SHA-256";
-	const timeMs = parseTimestamp(timestamp);
-	if (timeMs === null || Math.floor(timeMs / 1_000) * 1_000 !== author.timeMs)
-		return "its author's time is not its TimeStamp";
-	const smallkeys = new Set(files.map(({ path }) => parseLayerPath(path)?.smallkey ?? null));
-	if (smallkeys.size > 1 || smallkeys.has(null))
-		return "a request changes one layer, and this changes others";
-	const [smallkey] = smallkeys;
-	if (smallkey && !subjectOf(message).split(" ").includes(smallkey)) return "its subject names another layer";
-	const first = firstOf.get(request);
-	return first !== undefined && first !== id && `its Request is copied from ${first.slice(0, 12)}`;
 }

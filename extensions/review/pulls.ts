@@ -18,7 +18,7 @@ export interface PullRef {
  */
 const maxPulls = 150;
 
-/** All pull requests, or each hour another part of them. */
+/** Each hour another part, if there are too many. */
 export function partOf<Pull>(pulls: readonly Pull[], now: Date): Pull[] {
 	const parts = Math.max(1, Math.ceil(pulls.length / maxPulls));
 	const hour = Math.floor(now.getTime() / 3_600_000);
@@ -47,7 +47,7 @@ export async function findPulls(
 	return chosen;
 }
 
-/** Parses the output of `npx fragment-publisher pull-requests`. @throws {Error} if it is anything else */
+/** @throws {Error} if it is not the output of `npx fragment-publisher pull-requests` */
 export function parsePulls(text: string): PullRef[] {
 	const pulls: unknown = JSON.parse(text);
 	const isPull = (value: unknown): value is PullRef => {
@@ -151,10 +151,7 @@ export function findCheckRun(runs: CheckRuns, name: string, author: string): Che
 	return runs.find((run) => run.name === name && `${run.app?.slug}[bot]` === author);
 }
 
-/**
- * Creates a check run of a commit, unless the existing one of `author` has the same content.
- * @returns the commit's check runs before
- */
+/** Unless the check run of `author` has the same content. @returns the commit's check runs before */
 export async function setCheckRun(github: Github, sha: string, run: CheckRun, author: string) {
 	const { rest, repo } = github;
 	const runs = await readCheckRuns(github, sha);

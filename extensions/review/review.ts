@@ -67,7 +67,7 @@ async function layerChange(layer: ChangedLayer, settings: ReviewOptions["setting
 	};
 }
 
-/** Asks the services behind a layer; never rejects. */
+/** Never rejects. */
 export type CheckServices = (layer: CheckedLayer) => Promise<{ findings: Finding[] }>;
 
 const maxAskingMs = 8 * 60_000;
@@ -84,7 +84,7 @@ export function createCheckServices(settings: Parameters<typeof clientsWith>[0])
 /** Layers of one change whose services are asked. A larger change is a batch; the weekly check asks its services. */
 const maxAsked = 200;
 
-/** Layers that are checked at the same time. The fetch (`clientsWith`) limits the number of requests. */
+/** Layers. `clientsWith` limits the number of requests. */
 const maxConcurrent = 16;
 
 async function askServices(layers: readonly ChangedLayer[], check: CheckServices) {
@@ -129,7 +129,7 @@ function touchedLangs({ before, after }: ChangedLayer): Lang[] {
 	return langs.filter((lang) => !old || requestOf(old, lang) !== requestOf(fresh, lang));
 }
 
-/** The difference between a layer's fragments in one language; no lines if they are equal. */
+/** In one language; no lines if the fragments are equal. */
 export type FragmentChange = ReturnType<typeof fragmentChanges>[number];
 
 /** Characters up to which a string of a fragment is shown in full: an image can have a hundred thousand. */

@@ -26,11 +26,7 @@ import { createRun, parseUrl } from "../../scripts/terminal/command-line.ts";
 import { gitText } from "../../store/git/commands/run.ts";
 import { isStale, staleText } from "./decide.ts";
 
-/**
- * Describes the state of a catalogue, from its repository and its disk alone.
- * @param isServed whether a service runs on the repository
- * @throws {Error} if git fails
- */
+/** @param isServed whether a service runs on the repository @throws {Error} if git fails */
 async function overviewLines(repository: string, isServed: boolean): Promise<string[]> {
 	const commit = await resolveCommit(repository, servedRef);
 	const neverHarvested: string[] = [];
@@ -89,7 +85,7 @@ export async function reviewLines(repository: string): Promise<string[]> {
 	return lines;
 }
 
-/** Adds to the status of a layer the change that waits for a review, or the last one that was declined. */
+/** For the status of a layer: the change that waits for a review, or the last one that was declined. */
 export function startReviews({ repository }: RunningService): Started {
 	if (repository === null) return { close: () => undefined };
 	return {
@@ -104,8 +100,8 @@ export function startReviews({ repository }: RunningService): Started {
 }
 
 /**
- * Returns a function that says whether a change of a layer waits or was declined. All who ask while git lists the changes
- * share the next list, so that any number of them has one process of git at a time.
+ * Whether a change of a layer waits or was declined. All who ask while git lists the changes share the next list, so that any
+ * number of them has one process of git at a time.
  */
 function createHasReview(repository: string): (smallkey: string) => Promise<boolean> {
 	const oneByOne = pLimit(1);

@@ -31,7 +31,7 @@ const maxAsked = 10;
 type Comments = Awaited<ReturnType<typeof readComments>>;
 
 interface ApprovalRun extends StateSource {
-	/** The owners file of the branch; null if it is missing or invalid. */
+	/** Of the branch; null if its file is missing or invalid. */
 	owners: Owners | null;
 	teams: Teams;
 	isMentioning: boolean;
@@ -172,7 +172,7 @@ function squashText({ number, title }: OpenPull, messages: readonly string[]) {
 	return { commit_title: `${subject} (#${number})`, commit_message: trailers.join("\n") };
 }
 
-/** Parses what `.github/read-teams.sh` prints. @throws {Error} if it is anything else */
+/** @throws {Error} if it is not what `.github/read-teams.sh` prints */
 export function parseTeams(text: string): Teams {
 	const teams = Object.entries((JSON.parse(text) ?? {}) as Record<string, Account[] | null>);
 	const isAccount = ({ login, id }: Partial<Account>) =>

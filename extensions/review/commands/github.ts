@@ -165,7 +165,7 @@ their merge changes. One of register/* that its owners have approved, and whose 
 The folder of the reports has the file review-<number>.json of each of --pulls, which npx fragment-publisher review --report wrote.
 Without it, the check layers says that the change could not be checked.`;
 
-/** Fetches a branch. @returns id of its newest commit @throws {Error} if there is no such branch */
+/** @returns id of its newest commit @throws {Error} if there is no such branch */
 async function fetchBranch(branch: string): Promise<string> {
 	const ref = `refs/remotes/origin/${branch}`;
 	// A tag may have the same name.

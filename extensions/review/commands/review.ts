@@ -44,10 +44,10 @@ const help = `
 Without a verb it compares two commits, as for a pull request. The verbs are for the changes that wait in the repository
 of a service on this machine; a review is named by its key, its name or its branch. A map server that is down blocks nothing.`;
 
-/** Of a run of the command: `print` removes control characters. */
 interface Session {
 	environment: Environment;
 	io: Io;
+	/** Without control characters. */
 	print: (lines: readonly string[]) => void;
 }
 
