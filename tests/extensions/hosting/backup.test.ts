@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { runGit } from "../../../store/git/commands/run.ts";
 import { Local, noon, wms } from "../../helpers/local.ts";
-import { type Ended, runScript } from "../../helpers/process.ts";
+import { type Ended, prints, runScript } from "../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 import { git } from "../../store/git-store.ts";
 
@@ -27,11 +27,14 @@ async function stateOf(backup: string): Promise<string> {
 
 test("the first backup copies everything, with modes for its owner only, and later ones what is new", async (scene) => {
 	const { local, backup } = scene;
+	const writes = [1, 2, 3].map((count) => local.put(`meanwhile${count}`, wms("meanwhile")));
+	await prints(backUp(local.folder, `${backup}.meanwhile`), 0);
+	for (const { status } of await Promise.all(writes)) assert.is(status, 201);
 	const first = await backUp(local.folder, backup);
 	assert.equal([first.code, first.stderr], [0, ""]);
 	assert.match(
 		first.stdout,
-		`has 1 layer at commit ${local.store.tip.slice(0, 12)}, and the senders; all was`,
+		`has 4 layers at commit ${local.store.tip.slice(0, 12)}, and the senders; all was`,
 	);
 	assert.is((await stat(backup)).mode & 0o777, 0o700);
 	assert.is((await stat(join(backup, "senders.json"))).mode & 0o777, 0o600);
