@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from "lit-html";
 import { type Lang, parseLang } from "../../registry/smallkey.ts";
-import { chunksFolder, type Entry } from "../data/entries.ts";
-import type { SiteSettings } from "../static/html.ts";
+import { chunksFolder } from "../data/entries.ts";
+import type { PageData } from "../static/html.ts";
 import { translator } from "../text/translate.ts";
 import { readState, type State, writeState } from "./address.ts";
 
@@ -22,27 +22,23 @@ export const { t, plural, dayText, stateText, typeText, copyText } = texts;
 
 export const layers = (number: number) => plural(number, "layer-count");
 
-const main = document.querySelector("main") as HTMLElement;
+const data = JSON.parse(document.getElementById("data")?.textContent ?? "") as PageData;
 
-/** Embedded in the page, so that no request is needed. */
-export const settings = JSON.parse(document.getElementById("settings")?.textContent ?? "") as SiteSettings;
+export const { site: settings, entry: givenEntry } = data;
 
 export const siteName = settings.name?.[lang] ?? t("map-layers");
 
-function addressIn(name: string): URL {
-	return new URL(main.dataset[name] ?? "", loadedFrom);
+export const root = new URL(data.root, loadedFrom);
+
+function addressOf(path: string): URL {
+	return new URL(path, root);
 }
 
-export const root = addressIn("root");
+export const land = { light: addressOf(data.landLight).href, dark: addressOf(data.landDark).href };
 
-export const land = { light: addressIn("landLight").href, dark: addressIn("landDark").href };
+export const workerAddress = addressOf(data.worker);
 
-export const workerAddress = addressIn("worker");
-
-/** Null on every page but a layer's. */
-export const givenEntry = JSON.parse(document.getElementById("entry")?.textContent ?? "null") as Entry | null;
-
-export const isEmbed = main.matches(".embed");
+export const isEmbed = document.querySelector("main.embed") !== null;
 
 export function now(): Date {
 	return new Date();
@@ -53,7 +49,7 @@ export function currentState(): State {
 }
 
 export function addressOfState(state: State, addressLang: Lang = lang): string {
-	return new URL(`${addressLang}/${writeState(state, settings.hasLayerPages)}`, root).href;
+	return addressOf(`${addressLang}/${writeState(state, settings.hasLayerPages)}`).href;
 }
 
 /** @param replace whether *Back* skips the current address */
@@ -92,7 +88,7 @@ export async function readFile(
 	const ending = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
 	// The many chunks must not delay later requests, such as the first answers to a search.
 	const priority = path.startsWith(chunksFolder) ? "low" : "auto";
-	const response = await fetch(new URL(path, root), { cache, signal: ending, priority });
+	const response = await fetch(addressOf(path), { cache, signal: ending, priority });
 	if (response.status === 404) return null;
 	if (!response.ok) throw new TypeError(`${path}: ${response.status}`);
 	return response.text();

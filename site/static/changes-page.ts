@@ -21,29 +21,16 @@ export function changesHtml(lang: Lang, data: ListData): string {
 		other: root + pageFolder(otherLang[lang], "changes"),
 		content: html`<h1>${t("changes")}</h1>
 <p class="links"><a href="${root}${feedPath}">${t("feed")}</a> <a href="${root}${pageFolder(lang, "publisher")}">${t("all-publishers")}</a></p>
-${changes.length === 0 ? html`<p>${t("no-changes")}</p>` : html`${narrowForm(lang, data)}\n${changeList(lang, changes, data)}`}`,
+${changes.length === 0 ? html`<p>${t("no-changes")}</p>` : html`${narrowForm(lang)}\n${changeList(lang, changes, data)}`}`,
 	});
 }
 
-/** A script shows it. */
-function narrowForm(lang: Lang, data: ListData): Html {
+/** A script fills it with the publishers and hosts of the listed changes, and shows it. */
+function narrowForm(lang: Lang): Html {
 	const { t } = textsIn[lang];
-	const publishers = new Set<string>();
-	const hosts = new Set<string>();
-	for (const change of data.changes) {
-		const layer = layerOf(change, data);
-		if (!layer) continue;
-		publishers.add(senderOf(layer, lang));
-		for (const host of hostsOf(layer)) hosts.add(host);
-	}
-	const choice = (name: string, label: string, values: ReadonlySet<string>) =>
-		html`<div class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}"><option value="">${t("any")}</option>
-${[...values]
-	.filter(Boolean)
-	.sort()
-	.map((value) => html`<option>${value}</option>`)}</select></div>`;
-	return html`<form class="narrow grid" hidden>${choice("publisher", t("publisher"), publishers)}
-${choice("host", t("service-host"), hosts)}
+	const choice = (name: string, label: string) =>
+		html`<div class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}"><option value="">${t("any")}</option></select></div>\n`;
+	return html`<form class="narrow grid" hidden>${choice("publisher", t("publisher"))}${choice("host", t("service-host"))}
 <p class="count" role="status" data-singular="${t("change-count-one", "{0}")}" data-plural="${t("change-count", "{0}")}"></p></form>`;
 }
 
@@ -93,7 +80,7 @@ function item(lang: Lang, change: RecentChange, data: ListData, isOnePublisher: 
 		: title;
 	const by =
 		!isOnePublisher && slug && html`<a href="${root}${publisherAddress(lang, slug)}">${publisher}</a> `;
-	return html`<li data-row data-publisher="${publisher}" data-host="${hosts.join(" ")}"><p class="what"><strong>${name}</strong> <span class="kind">${t(`kind-${kind}`)}</span></p>
+	return html`<li data-row data-publisher="${publisher}" data-host="${hosts.join("\n")}"><p class="what"><strong>${name}</strong> <span class="kind">${t(`kind-${kind}`)}</span></p>
 <p class="facts"><code>${smallkey}</code> ${by}${hosts.map((host) => html`<span>${host}</span> `)}${facts}</p>
 ${kind === "changed" && fieldList(lang, what.fields)}</li>\n`;
 }

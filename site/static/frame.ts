@@ -1,11 +1,12 @@
 import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
-import { manifestPath, recentPath } from "../data/entries.ts";
+import { type Entry, manifestPath, recentPath } from "../data/entries.ts";
 import { inBoth, siteName, textsIn } from "../text/static.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
 import {
 	type Assets,
 	Html,
 	html,
+	type PageData,
 	type PageSettings,
 	type Part,
 	type SiteSettings,
@@ -122,7 +123,7 @@ function alternates(root: string): Html {
 
 /** `en/index.html`: the script shows every view in it. Preloading lets the first rows appear sooner. */
 export function catalogueHtml(lang: Lang, pages: PageSettings): string {
-	const { assets, site, publicUrl } = pages;
+	const { site, publicUrl } = pages;
 	const { t } = textsIn[lang];
 	const name = siteName(site, lang);
 	const search = html`<link rel="search" type="application/opensearchdescription+xml" title="${name}" href="../${openSearchFile(lang)}">`;
@@ -134,31 +135,29 @@ export function catalogueHtml(lang: Lang, pages: PageSettings): string {
 <link rel="canonical" href="${publicUrl ? `${publicUrl}${lang}/` : "./"}">
 ${alternates("../")}
 ${publicUrl && search}<link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
-${scriptHead(lang, "../", assets, site)}`,
+${scriptHead(lang, "../", pages)}`,
 		other: `../${otherLang[lang]}/`,
-		attributes: scriptAttributes("../", assets),
 		content: html`<noscript><h1>${name}</h1><p>${t("catalogue-needs-script")} <a href="../${listFolders[lang]}/">${t("plain-list-of-all")}</a>.</p></noscript>`,
 	});
 }
 
+/** The script, and what it reads. @param entry the layer whose page it is */
 export function scriptHead(
 	lang: Lang,
 	root: string,
-	assets: Assets,
-	settings: SiteSettings,
-	more: readonly string[] = [],
+	{ assets, site }: PageSettings,
+	entry: Entry | null = null,
 ): Html {
+	const { landLight, landDark, worker } = assets;
 	// Settings of an earlier version have no English texts.
 	const texts = lang === "fr" ? assets.french : assets.english;
-	const imports = new Set([...assets.imports, texts, ...more].filter(Boolean));
+	const imports = new Set(
+		[...assets.imports, texts, ...((entry && assets.layerImports) ?? [])].filter(Boolean),
+	);
+	const data: PageData = { site, root, landLight, landDark, worker, entry };
 	return html`<script type="module" src="${root}${assets.script}"></script>
 ${[...imports].map((path) => html`<link rel="modulepreload" href="${root}${path}">\n`)}
-<script type="application/json" id="settings">${scriptData(settings)}</script>`;
-}
-
-export function scriptAttributes(root: string, assets: Assets): Html {
-	const { landLight, landDark, worker } = assets;
-	return html` data-root="${root}" data-land-light="${root}${landLight}" data-land-dark="${root}${landDark}" data-worker="${root}${worker}"`;
+<script type="application/json" id="data">${scriptData(data)}</script>`;
 }
 
 /** `index.html`: its script chooses the browser's language; without a script the page is two links. */

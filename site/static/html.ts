@@ -1,5 +1,6 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
+import type { Entry } from "../data/entries.ts";
 
 const escapes: Readonly<Record<string, string>> = {
 	"&": "&amp;",
@@ -101,6 +102,15 @@ export interface PageSettings {
 	/** With a slash at its end; empty if unknown. */
 	publicUrl: string;
 	site: SiteSettings;
+}
+
+/** What the script of a page reads from it, so that no request is needed. */
+export interface PageData extends Pick<Assets, "landLight" | "landDark" | "worker"> {
+	site: SiteSettings;
+	/** Relative address from the page to the site's root. */
+	root: string;
+	/** Null on every page but a layer's. */
+	entry: Entry | null;
 }
 
 /** From the pages in a folder of their language to the site's root. */

@@ -6,16 +6,15 @@ import { type Snippet, snippetsOf } from "../data/snippets.ts";
 import { layerFacts, layerHead } from "../page/layer-content.ts";
 import { addressOf, senderOf, titleOf } from "../search/select.ts";
 import { siteName, textsIn } from "../text/static.ts";
-import { documentHtml, frameHtml, headOf, scriptAttributes, scriptHead } from "./frame.ts";
+import { documentHtml, frameHtml, headOf, scriptHead } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, root, scriptData } from "./html.ts";
 
 /** Without a script the page has everything but the map, which `site/page/layer-view.ts` adds. Pure. */
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
-	const { assets, site } = settings;
 	const { smallkey, thumbnail } = entry;
 	const { t, copyText } = textsIn[lang];
 	const title = titleOf(entry, lang);
-	const context = { lang, root, texts: textsIn[lang], site };
+	const context = { lang, root, texts: textsIn[lang], site: settings.site };
 	const picture = html`<img class="thumbnail" src="${root}${thumbnail}" alt="" width="240" height="240">`;
 	const snippets = snippetsIn(entry, lang, settings).map(({ name, text }) => {
 		const shown = copyText(name);
@@ -26,10 +25,8 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 		root,
 		title,
 		head: html`${headHtml(entry, lang, settings)}
-${scriptHead(lang, root, assets, site, assets.layerImports)}
-<script type="application/json" id="entry">${scriptData(entry)}</script>`,
+${scriptHead(lang, root, settings, entry)}`,
 		other: root + layerAddress(otherLang[lang], smallkey),
-		attributes: scriptAttributes(root, assets),
 		content: html`<article class="layer">
 <p class="back"><a href="${root}${lang}/"><span aria-hidden="true">← </span>${t("back-to-layers")}</a></p>
 <header class="layerhead"><h1>${title}</h1>
@@ -48,14 +45,13 @@ ${snippets}</noscript>
 }
 
 /** For frames of other sites. */
-export function layerEmbedHtml(lang: Lang, entry: Entry, { assets, publicUrl, site }: PageSettings): string {
+export function layerEmbedHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const title = titleOf(entry, lang);
 	const page = layerAddress(lang, entry.smallkey);
-	const head = html`${headOf(root, assets, title, scriptHead(lang, root, assets, site, assets.layerImports))}
+	const head = html`${headOf(root, settings.assets, title, scriptHead(lang, root, settings, entry))}
 <meta name="robots" content="noindex">
-<link rel="canonical" href="${publicUrl || root}${page}">
-<script type="application/json" id="entry">${scriptData(entry)}</script>`;
-	const body = html`<main id="main" class="embed"${scriptAttributes(root, assets)}>
+<link rel="canonical" href="${settings.publicUrl || root}${page}">`;
+	const body = html`<main id="main" class="embed">
 <noscript><p>${textsIn[lang].t("map-needs-script")} <a href="${root}${page}" target="_blank">${title}</a></p></noscript>
 </main>`;
 	return documentHtml(lang, head, body);

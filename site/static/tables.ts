@@ -26,17 +26,17 @@ function makeNarrow(form: HTMLFormElement): void {
 	const selects = [...form.querySelectorAll("select")];
 	const status = form.querySelector<HTMLElement>("[role=status]");
 	const rows = [...document.querySelectorAll<HTMLElement>("[data-row]")];
+	const valuesOf = (row: HTMLElement, name: string) => (row.dataset[name] ?? "").split("\n");
 	const chosen = new URLSearchParams(location.search);
 	for (const select of selects) {
+		const values = new Set(rows.flatMap((row) => valuesOf(row, select.name)).filter(Boolean));
+		select.append(...[...values].sort(collator.compare).map((value) => new Option(value, value)));
 		const value = chosen.get(select.name) ?? "";
-		if ([...select.options].some((option) => option.value === value)) select.value = value;
+		if (values.has(value)) select.value = value;
 	}
 	const apply = () => {
 		const isChosen = (row: HTMLElement) =>
-			selects.every(({ name, value }) => {
-				const rowValue = row.dataset[name] ?? "";
-				return value === "" || rowValue === value || (name === "host" && rowValue.split(" ").includes(value));
-			});
+			selects.every(({ name, value }) => value === "" || valuesOf(row, name).includes(value));
 		for (const row of rows) row.hidden = !isChosen(row);
 		for (const day of document.querySelectorAll<HTMLElement>(".day"))
 			day.hidden = day.querySelector("[data-row]:not([hidden])") === null;

@@ -4,7 +4,7 @@ import { causeOf, checkResult } from "../../../registry/health.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 import { openBrowser, openWindow, runInBrowser } from "../browser.ts";
-import { buildCatalogue } from "../data/entries.ts";
+import { buildCatalogue, commitOf } from "../data/entries.ts";
 import { pageSettings } from "../data/pages.ts";
 import { generateCatalogue } from "../search/catalogue.ts";
 import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
@@ -179,6 +179,27 @@ test("the health page is one table that can be sorted, and says what was not che
 	assert.is(await page.locator("th[aria-sort=descending]").innerText(), "Layer");
 	await page.goto(world.url("en/layer/never"));
 	await page.getByText("Not checked yet").waitFor();
+});
+
+test("changes are narrowed to a publisher and a host, which the address keeps", async ({ window: page }) => {
+	const history = [
+		commitOf(
+			0,
+			["layer-0", "layer-1", "layer-4"].map((smallkey) => ({ smallkey, kind: "changed" })),
+		),
+	];
+	await using world = await SiteWorld.open(layers, {}, "", history);
+	await page.goto(world.url("en/changes/?publisher=Rivers+Canada"));
+	await page.getByText("2 changes").waitFor();
+	assert.equal(await page.getByLabel("Service host").locator("option").allInnerTexts(), [
+		"Any",
+		...hosts.toSorted(),
+	]);
+	await page.getByLabel("Publisher").selectOption("");
+	await page.getByLabel("Service host").selectOption("gis.example.ca");
+	await page.getByText("1 change", { exact: true }).waitFor();
+	assert.equal(await page.locator(".changes li:visible strong").allInnerTexts(), ["Rivers of region 1"]);
+	assert.is(new URL(page.url()).search, "?host=gis.example.ca");
 });
 
 test("a search of any text, typed or in the address, ends, and none becomes a part of the page", async (scene) => {
