@@ -2,7 +2,7 @@
 import { type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { copyFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -38,14 +38,11 @@ function workerVariables(env: Environment): [string, string][] {
 
 /** In the version of its lock file. */
 export async function isEngineInstalled(): Promise<boolean> {
-	const versions = await Promise.all([
-		readFile(join(engineFolder, "package-lock.json"), "utf8"),
-		readTextIfThere(join(engineFolder, "node_modules/.package-lock.json")),
-	]);
-	const [locked, present] = versions.map(
-		(text) => JSON.parse(text ?? "{}").packages?.["node_modules/wrangler"]?.version as string | undefined,
-	);
-	return locked === present;
+	const versionIn = async (name: string): Promise<unknown> => {
+		const lock = JSON.parse((await readTextIfThere(join(engineFolder, name))) ?? "{}");
+		return lock.packages?.["node_modules/wrangler"]?.version;
+	};
+	return (await versionIn("package-lock.json")) === (await versionIn("node_modules/.package-lock.json"));
 }
 
 async function installEngine(io: Io): Promise<void> {
@@ -97,7 +94,7 @@ function checkFileCount(dist: string, plan: string): void {
 	const maxFiles = maxFilesByPlan.get(plan);
 	// WORKERS_PLAN is not checked as the option is.
 	if (maxFiles === undefined) throw new Error(`--plan: must be free or paid, not ${plan}`);
-	const files = (existsSync(dist) ? filesBelow(dist) : []).filter((path) => !isCompanion(path));
+	const files = existsSync(dist) ? filesBelow(dist).filter((path) => !isCompanion(path)) : [];
 	if (files.length === 0) throw new Error(`${dist}: has no files; npx fragment-publisher build makes them`);
 	if (files.length <= maxFiles) return;
 	const [count, limit] = [files.length, maxFiles].map((number) => number.toLocaleString("en"));
