@@ -56,14 +56,8 @@ const upload: Action = ({ inputs, workspace, folder, artifacts }): Record<string
 	// search.ts:17-24: hidden files are left out unless the workflow wants them.
 	const options = { cwd: source, absolute: true, followSymbolicLinks: true };
 	const files = isFolder ? glob.sync("**", options) : existsSync(source) ? [source] : [];
-	if (files.length === 0) {
-		// upload-artifact.ts:33-51.
-		if (inputs["if-no-files-found"] === "error")
-			throw new Error(
-				`No files were found with the provided path: ${inputs.path}. No artifacts will be uploaded.`,
-			);
-		return {};
-	}
+	// upload-artifact.ts:33-51.
+	if (files.length === 0) return {};
 	// search.ts:128-152: one file is at the root by its name.
 	const root = isFolder ? source : dirname(source);
 	if (artifacts.has(name)) throw new Error(`an artifact with the name ${name} exists (409 Conflict)`);

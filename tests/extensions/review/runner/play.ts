@@ -114,12 +114,11 @@ const valuesOf = (texts: Texts, contexts: Contexts): Record<string, string> =>
 function isMet(condition: unknown, contexts: Contexts, results: readonly Result[]): boolean {
 	const functions: Functions = {
 		success: () => results.every((result) => result === "success"),
-		failure: () => results.includes("failure"),
 		cancelled: () => false,
 		always: () => true,
 	};
 	const source = String(condition ?? "success()").replace(/^\$\{\{(.*)\}\}$/s, "$1");
-	const asks = /\b(?:success|failure|cancelled|always)\s*\(/.test(source);
+	const asks = /\b(?:success|cancelled|always)\s*\(/.test(source);
 	return Boolean(evaluate(asks ? source : `success() && (${source})`, contexts, functions));
 }
 
