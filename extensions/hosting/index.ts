@@ -42,10 +42,11 @@ export function readMetrics(variables: Variables): MetricsSettings {
 async function startMetrics(service: RunningService<MetricsSettings>): Promise<Started> {
 	const { configuration, gauges, log } = service;
 	if (!configuration.metrics) return { close: () => undefined };
-	const { createMetrics } = await import("./metrics.ts");
-	const metrics = createMetrics();
-	const { url, close } = await metrics.serve(configuration.metrics, configuration.dataDir, gauges, log);
-	return { observe: metrics.observe, welcome: () => [`Metrics: ${url}`], close };
+	const { createMetrics, serveMetrics } = await import("./metrics.ts");
+	const { observe, text } = createMetrics();
+	const read = () => text(configuration.dataDir, gauges);
+	const { url, close } = await serveMetrics(configuration.metrics, read, log);
+	return { observe, welcome: () => [`Metrics: ${url}`], close };
 }
 
 export const hosting: Extension = {

@@ -71,34 +71,34 @@ export function createMetrics() {
 			answers.observe({ route }, milliseconds / 1_000);
 			if (reason !== undefined) refused.inc({ reason });
 		},
-		/** GET /metrics, on a port of its own. @throws {Error} that names the settings, if the server cannot listen */
-		async serve(
-			place: { host: string; port: number },
-			dataDir: string,
-			read: RunningService["gauges"],
-			log: Log,
-		) {
-			const headers = { "Content-Type": registry.contentType, "Cache-Control": "no-store" };
-			const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
-				const isMetrics = request.url?.split("?", 1)[0] === "/metrics";
-				const isRead = request.method === "GET" || request.method === "HEAD";
-				if (!isMetrics || !isRead) return void response.writeHead(isMetrics ? 405 : 404).end();
-				text(dataDir, read).then(
-					(body) => response.writeHead(200, headers).end(body),
-					(error) => {
-						log.error(error);
-						response.writeHead(500).end();
-					},
-				);
-			});
-			const address = await listen(server, place, "METRICS_PORT, METRICS_HOST");
-			return {
-				url: `${address}/metrics`,
-				async close() {
-					server.close().closeAllConnections();
-					await once(server, "close");
-				},
-			};
+	};
+}
+
+/** GET /metrics, on a port of its own. @throws {Error} that names the settings, if the server cannot listen */
+export async function serveMetrics(
+	place: { host: string; port: number },
+	read: () => Promise<string>,
+	log: Log,
+) {
+	const headers = { "Content-Type": Registry.PROMETHEUS_CONTENT_TYPE, "Cache-Control": "no-store" };
+	const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
+		const isMetrics = request.url?.split("?", 1)[0] === "/metrics";
+		const isRead = request.method === "GET" || request.method === "HEAD";
+		if (!isMetrics || !isRead) return void response.writeHead(isMetrics ? 405 : 404).end();
+		read().then(
+			(body) => response.writeHead(200, headers).end(body),
+			(error) => {
+				log.error(error);
+				response.writeHead(500).end();
+			},
+		);
+	});
+	const address = await listen(server, place, "METRICS_PORT, METRICS_HOST");
+	return {
+		url: `${address}/metrics`,
+		async close() {
+			server.close().closeAllConnections();
+			await once(server, "close");
 		},
 	};
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { observeCommits } from "../../../api/service/composition.ts";
 import type { Gauges, Observed } from "../../../api/service/extensions.ts";
-import { createMetrics } from "../../../extensions/hosting/metrics.ts";
+import { createMetrics, serveMetrics } from "../../../extensions/hosting/metrics.ts";
 import { memoryStore } from "../../../store/memory.ts";
 import { root } from "../../helpers/process.ts";
 import { serve } from "../../helpers/serving.ts";
@@ -55,7 +55,8 @@ test("what a service answers, commits and harvests is counted, and its state is 
 });
 
 test("metrics have a port of their own, with one path", async () => {
-	const served = await createMetrics().serve({ host: "127.0.0.1", port: 0 }, root, read, logTo([], []));
+	const metrics = () => createMetrics().text(root, read);
+	const served = await serveMetrics({ host: "127.0.0.1", port: 0 }, metrics, logTo([], []));
 	const answer = await fetch(served.url);
 	assert.match(answer.headers.get("Content-Type") ?? "", "text/plain; version=0.0.4");
 	assertLines(await answer.text(), ["layers 3"]);
