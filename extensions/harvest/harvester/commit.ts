@@ -1,7 +1,7 @@
 import { parseStored } from "../../../api/register.ts";
 import { type Description, descriptionText, parseDescription } from "../../../registry/description.ts";
 import { harvestedLangs, type Registration } from "../../../registry/registration.ts";
-import { descriptionPath, langs } from "../../../registry/smallkey.ts";
+import { descriptionPath, type Lang, langs } from "../../../registry/smallkey.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import {
 	type Edit,
@@ -11,7 +11,7 @@ import {
 	type Store,
 	serviceAuthor,
 } from "../../../store/store.ts";
-import { type FindingLine, type Harvested, mergeDescription } from "../finding.ts";
+import { type Harvested, mergeDescription } from "../finding.ts";
 
 export function descriptionOf({ description }: Layer): Description | null {
 	return description === null ? null : parseDescription(description);
@@ -36,24 +36,6 @@ export interface HarvestResult {
 
 /** `dropped`: the layer was changed or removed during the harvest. `failed`: no service answered. */
 export type Outcome = "changed" | "unchanged" | "dropped" | "failed";
-
-/** Times are in milliseconds since 1970. */
-export interface HarvestEnd {
-	/** `failed`: no service answered, and the description stays. */
-	state: "done" | "failed";
-	at: number;
-	findings: FindingLine[];
-	nextTry: number;
-	failures: number;
-}
-
-/** `waiting`: queued, running, or not committed yet. */
-export type HarvestState = { state: "waiting" } | HarvestEnd;
-
-/** A line of the log for each group: the number of each outcome, and findings in English by smallkey. */
-export type HarvestLine = { harvested: number; findings?: Record<string, string[]> } & Partial<
-	Record<Outcome, number>
->;
 
 export async function commitGroup(
 	results: readonly HarvestResult[],
@@ -83,15 +65,10 @@ export async function commitGroup(
 async function editOf({ smallkey, registration, harvested }: HarvestResult, reader: Reader) {
 	const layer = await reader.read(smallkey);
 	const current = harvestedOf(layer);
-	if (
-		!layer ||
-		!current ||
-		langs.some((lang) => current[lang].service_url !== registration[lang].service_url)
-	)
-		return "dropped";
+	const isMoved = (lang: Lang) => current?.[lang].service_url !== registration[lang].service_url;
+	if (!layer || !current || langs.some(isMoved)) return "dropped";
 	const merged = mergeDescription(current, harvested, descriptionOf(layer));
 	const text = merged && descriptionText(merged);
-	return text === null || text === layer.description
-		? "unchanged"
-		: { path: descriptionPath(smallkey), text };
+	if (text === null || text === layer.description) return "unchanged";
+	return { path: descriptionPath(smallkey), text };
 }

@@ -6,15 +6,7 @@ import { harvestedLangs } from "../../../registry/registration.ts";
 import { textIn, textOf } from "../../../registry/texts.ts";
 import { type Log, type Store, StoreBusy } from "../../../store/store.ts";
 import { type FindingLine, findingLine } from "../finding.ts";
-import {
-	commitGroup,
-	descriptionOf,
-	type HarvestEnd,
-	type HarvestLine,
-	type HarvestResult,
-	type HarvestState,
-	type Outcome,
-} from "./commit.ts";
+import { commitGroup, descriptionOf, type HarvestResult, type Outcome } from "./commit.ts";
 import type { HarvestLayer } from "./process.ts";
 import { Groups, HostQueue, nextMoment, type Schedule } from "./schedule.ts";
 
@@ -28,6 +20,21 @@ interface HarvesterOptions extends Schedule {
 	againUntilMs?: number;
 	count?: ((outcome: Outcome) => void) | undefined;
 }
+
+/** Times are in milliseconds since 1970. */
+interface HarvestEnd {
+	/** `failed`: no service answered, and the description stays. */
+	state: "done" | "failed";
+	at: number;
+	findings: FindingLine[];
+	nextTry: number;
+	failures: number;
+}
+
+/** A line of the log for each group: the number of each outcome, and findings in English by smallkey. */
+export type HarvestLine = { harvested: number; findings?: Record<string, string[]> } & Partial<
+	Record<Outcome, number>
+>;
 
 const maxHosts = 4;
 
@@ -66,8 +73,8 @@ export class Harvester {
 		return this.#queue.size;
 	}
 
-	/** Null if the layer was not harvested since the start. */
-	stateOf(smallkey: string): HarvestState | null {
+	/** `waiting`: queued, running, or not committed yet. Null if the layer was not harvested since the start. */
+	stateOf(smallkey: string): { state: "waiting" } | HarvestEnd | null {
 		return this.#isBusy(smallkey) ? { state: "waiting" } : (this.#ends.get(smallkey) ?? null);
 	}
 

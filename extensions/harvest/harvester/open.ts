@@ -109,11 +109,15 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 	const schedule = { now, timers: systemTimers, allKeys: smallkeys, everyMs: harvest.every };
 	const common = { ...schedule, store, log: withoutRepeats(log) };
 	const { check, lastCheckOf, ...watcher } = createWatcher({
-		...{ ...common, notify, watch: child.watch },
+		...common,
+		notify,
+		watch: child.watch,
 		readHealth: () => readHealth(repository),
 	});
 	const harvester = new Harvester({
-		...{ ...common, harvest: child.harvest, check },
+		...common,
+		harvest: child.harvest,
+		check,
 		againUntilMs: await againUntil(dataDir, now().getTime(), log),
 		count: (outcome) => observe({ kind: "harvest", outcome }),
 	});

@@ -1,6 +1,5 @@
 import * as assert from "uvu/assert";
-import type { HarvestLine } from "../../../../extensions/harvest/harvester/commit.ts";
-import { Harvester } from "../../../../extensions/harvest/harvester/harvester.ts";
+import { Harvester, type HarvestLine } from "../../../../extensions/harvest/harvester/harvester.ts";
 import type { HarvestLayer } from "../../../../extensions/harvest/harvester/process.ts";
 import { nextMoment } from "../../../../extensions/harvest/harvester/schedule.ts";
 import { harvestLayer } from "../../../../extensions/harvest/layer.ts";
