@@ -95,14 +95,14 @@ export async function eachService<T>(
 	task: (lang: Lang) => Promise<T>,
 	isSeparate = (_lang: Lang) => false,
 ): Promise<[Lang, T][]> {
-	const results = new Map<string, Promise<T>>();
+	const results = new Map<string, T>();
 	const pairs: [Lang, T][] = [];
 	for (const lang of langs) {
 		const type = serviceTypeOf(registration, lang);
 		const service = `${isSeparate(lang) ? lang : ""} ${type} ${placeOf(registration, lang)}`;
-		const result = results.get(service) ?? task(lang);
+		const result = results.get(service) ?? (await task(lang));
 		results.set(service, result);
-		pairs.push([lang, await result]);
+		pairs.push([lang, result]);
 	}
 	return pairs;
 }

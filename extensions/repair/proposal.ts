@@ -6,7 +6,6 @@ import { filled, textsByLang } from "../../registry/texts/filled.ts";
 import { code, plain } from "../../registry/untrusted-text.ts";
 import { type Proposal, subjectOf } from "../../store/git/review-branches.ts";
 import { type Edit, repairBranch } from "../../store/store.ts";
-import type { Evidence } from "../harvest/agreement.ts";
 import { placeOf } from "../harvest/finding.ts";
 import type { Candidate } from "./candidates.ts";
 import type { Repair } from "./repair.ts";
@@ -40,8 +39,6 @@ export const repairTexts = textsByLang({
 	abstract: ["abstract", "résumé"],
 	keywords: ["keywords", "mots-clés"],
 });
-
-type RepairText = keyof (typeof repairTexts)[Lang];
 
 /**
  * One proposal for each layer, or for each service whose layers moved together.
@@ -111,12 +108,6 @@ function evidenceOf({ layer, langs }: Repair): string {
 	return hash.digest("hex").slice(0, 16);
 }
 
-const saying = (lang: Lang) => (code: RepairText) => filled(repairTexts[lang], { code, values: [] });
-
-export function traitText(trait: Evidence["trait"]): Record<Lang, string> {
-	return { en: saying("en")(trait), fr: saying("fr")(trait) };
-}
-
 type Write = (text: string) => string;
 
 const maxTextLength = 200;
@@ -126,35 +117,32 @@ function cut(text: string): string {
 }
 
 function repairText({ layer, langs: repaired, sure }: Repair, lang: Lang, write: Write): string {
-	const say = saying(lang);
-	const lines = [`${say("layer")} ${write(layer.smallkey)}`, ""];
-	if (sure === "choose") lines.push(say("choose"), "");
+	const texts = repairTexts[lang];
+	const lines = [`${texts.layer} ${write(layer.smallkey)}`, ""];
+	if (sure === "choose") lines.push(filled(texts, { code: "choose", values: [] }), "");
 	// Languages with the same service share their candidates.
 	for (const candidates of new Set(repaired.map((item) => item.candidates))) {
 		const sharing = repaired.filter((item) => item.candidates === candidates).map((item) => item.lang);
 		const registered = write(placeOf(layer.registration, sharing[0] as Lang));
-		lines.push(`${say("registered")} (${sharing.join(", ")}): ${registered}`, "");
+		lines.push(`${texts.registered} (${sharing.join(", ")}): ${registered}`, "");
 		for (const candidate of candidates) lines.push(...candidateLines(candidate, lang, write));
 	}
 	return lines.join("\n");
 }
 
-function candidateLines(
-	{ service_url, layer, by, agreement: { rows, sure } }: Candidate,
-	lang: Lang,
-	write: Write,
-): string[] {
-	const say = saying(lang);
-	const place = write(layer === undefined ? service_url : `${service_url} ${layer}`);
+function candidateLines({ service_url, layer = "", by, agreement }: Candidate, lang: Lang, write: Write) {
+	const { rows, sure } = agreement;
+	const texts = repairTexts[lang];
+	const place = write(`${service_url} ${layer}`.trim());
 	const cell = (text: string) => (text === "" ? "" : write(text));
 	return [
-		`${say("found-place")}: ${place} (${say(by)}), ${say(sure === "same" ? "same" : "perhaps")}`,
+		`${texts["found-place"]}: ${place} (${texts[by]}), ${texts[sure === "same" ? "same" : "perhaps"]}`,
 		"",
-		say("head"),
+		texts.head,
 		"|---|---|---|---|",
 		...rows.map(({ trait, before, after, agrees }) => {
-			const agreesText = agrees ? say("yes") : `**${say("no")}**`;
-			return `| ${say(trait)} | ${cell(before)} | ${cell(after)} | ${agreesText} |`;
+			const agreesText = agrees ? texts.yes : `**${texts.no}**`;
+			return `| ${texts[trait]} | ${cell(before)} | ${cell(after)} | ${agreesText} |`;
 		}),
 		"",
 	];

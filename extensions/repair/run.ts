@@ -1,5 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import { FetchFailure } from "../../api/service/net/failure.ts";
@@ -7,6 +6,7 @@ import { mapWithProgress } from "../../publish/build.ts";
 import { causeOf, type Health } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
+import { readTextIfThere } from "../../store/files/files.ts";
 import { gitText, runGit } from "../../store/git/commands/run.ts";
 import {
 	declinedEvidence,
@@ -73,13 +73,11 @@ export function limitRequests(createClients: CreateClients, counts: RequestCount
 async function openRequestCounts(repository: string, now: Date) {
 	const folder = await gitText(repository, ["rev-parse", "--absolute-git-dir"]);
 	const file = join(folder, "repair-requests.json");
-	const day = now.toISOString().slice(0, 10);
-	const stored = tryJson(await readFile(file, "utf8").catch(() => "")) as {
-		day: string;
-		hosts: Record<string, number>;
-	} | null;
-	const counts: RequestCounts = new Map(stored?.day === day ? Object.entries(stored.hosts) : []);
-	const save = () => writeFileSync(file, JSON.stringify({ day, hosts: Object.fromEntries(counts) }));
+	const today = now.toISOString().slice(0, 10);
+	type Stored = { day: string; hosts: Record<string, number> } | null;
+	const stored = tryJson((await readTextIfThere(file)) ?? "") as Stored;
+	const counts: RequestCounts = new Map(stored?.day === today ? Object.entries(stored.hosts) : []);
+	const save = () => writeFileSync(file, JSON.stringify({ day: today, hosts: Object.fromEntries(counts) }));
 	return { counts, save };
 }
 

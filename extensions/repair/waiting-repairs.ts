@@ -19,7 +19,7 @@ import { textsIn } from "../../site/text/static.ts";
 import { type OpenRepair, readOpen } from "../../store/git/review-branches.ts";
 import { agreementOf } from "../harvest/agreement.ts";
 import { placeOf } from "../harvest/finding.ts";
-import { traitText } from "./proposal.ts";
+import { repairTexts } from "./proposal.ts";
 
 export interface ReadRepairs {
 	list: () => Promise<OpenRepair[]>;
@@ -55,8 +55,10 @@ async function evidenceOf(repository: string, open: OpenRepair, smallkey: string
 		const way = `${from}\n${to}`;
 		if (way === lastWay) for (const row of repair.rows) row.langs.push(lang);
 		else
-			for (const { trait, ...row } of agreementOf(earlier, later).rows)
-				repair.rows.push({ langs: [lang], code: trait, text: traitText(trait), ...row });
+			for (const { trait, ...row } of agreementOf(earlier, later).rows) {
+				const text = { en: repairTexts.en[trait], fr: repairTexts.fr[trait] };
+				repair.rows.push({ langs: [lang], code: trait, text, ...row });
+			}
 		lastWay = way;
 	}
 	return repair;

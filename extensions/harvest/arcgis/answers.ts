@@ -8,7 +8,6 @@ import {
 	layerProblem,
 	leavesOf,
 	readDocument,
-	type ServiceError,
 	serviceProblem,
 	serviceTitle,
 } from "../../../site/service/arcgis.ts";
@@ -31,12 +30,8 @@ export async function askDocument(
 	if (!answer.ok) throw answer;
 	const { document, error } = readDocument(answer.bytes);
 	if (document) return document;
-	if (error) throw troubleOf(error);
+	if (error) throw new Trouble(error.state, error.what, error);
 	throw new Trouble("wrong", causeOf(`not-arcgis-${what}`), { isTemporary: true });
-}
-
-export function troubleOf({ state, what, status }: ServiceError): Trouble {
-	return new Trouble(state, what, { status });
 }
 
 /** @throws {Trouble} */

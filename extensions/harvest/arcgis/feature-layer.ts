@@ -13,7 +13,7 @@ import { isObject, listOf, numberOf, objectOf, quote, textOf } from "../../../si
 import { type Area, onMap } from "../../../site/service/projections.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import { type Described, orTrouble } from "../finding.ts";
-import { askDocument, askLayer, troubleOf } from "./answers.ts";
+import { askDocument, askLayer } from "./answers.ts";
 import { countClasses, readRenderer } from "./renderer.ts";
 import { type LegendEntry, readLegend } from "./symbol.ts";
 
@@ -50,12 +50,8 @@ export async function lookAtFeatures(address: string, ask: Ask): Promise<Cause |
 	return typeof second === "number" ? null : judgeRefusal(second, layer);
 }
 
-interface Refusal {
-	what: Cause;
-	status: number | null;
-	/** A page, or an internal error. */
-	isFailure: boolean;
-}
+/** `isFailure`: a page, or an internal error. */
+type Refusal = { what: Cause; status: number | null; isFailure: boolean };
 
 /** By which a service wants a token. */
 const tokenCodes: ReadonlySet<unknown> = new Set([401, 498, 499]);
@@ -84,7 +80,7 @@ async function askFeatures(
 		return { what: answer.what, status: answer.status, isFailure: false };
 	}
 	const { document, error } = readDocument(answer.bytes);
-	if (error?.isSite) throw troubleOf(error);
+	if (error?.isSite) throw new Trouble(error.state, error.what, error);
 	if (error) {
 		const { what, status } = error;
 		return { what, status, isFailure: status === null || status < 400 || status >= 500 };

@@ -25,14 +25,12 @@ const maxPicturesLength = 256 * 1024;
  */
 export function readRenderer(document: unknown, parts: LayerParts): Renderer {
 	const renderer = objectOf(document);
-	return boundPictures(readAny(renderer, parts), genericImageOf(parts.geometryType));
+	const isClassed = renderer.type === "classBreaks" || renderer.type === "uniqueValue";
+	const read = isClassed ? readClasses(renderer, parts) : readSimple(renderer, parts);
+	return boundPictures(read, genericImageOf(parts.geometryType));
 }
 
-function readAny(renderer: Json, parts: LayerParts): Renderer {
-	if (renderer.type === "classBreaks")
-		return readClasses(renderer, breakClasses(renderer), readBreaks, parts);
-	if (renderer.type === "uniqueValue")
-		return readClasses(renderer, valueClasses(renderer), readUnique, parts);
+function readSimple(renderer: Json, parts: LayerParts): Renderer {
 	const { symbol, defaultSymbol, type } = renderer;
 	// The entries of several are of sizes or colours, none of which all features have.
 	const isSimple = type === "simple" || type === undefined;
@@ -56,12 +54,9 @@ function numberIn(value: unknown): number | null {
 	return numberOf(typeof value === "string" && value.trim() !== "" ? Number(value) : value);
 }
 
-function breakClasses({ classBreakInfos }: Json): RendererClass[] {
-	const infos = listOf(classBreakInfos).filter(isObject);
-	return infos.map((info) => ({ info, values: [info.classMaxValue] }));
-}
-
-function valueClasses({ uniqueValueInfos, uniqueValueGroups }: Json): RendererClass[] {
+function classesOf({ type, classBreakInfos, uniqueValueInfos, uniqueValueGroups }: Json): RendererClass[] {
+	const ranges = listOf(classBreakInfos).filter(isObject);
+	if (type === "classBreaks") return ranges.map((info) => ({ info, values: [info.classMaxValue] }));
 	const infos = listOf(uniqueValueInfos).filter(isObject);
 	if (infos.length > 0) return infos.map((info) => ({ info, values: [info.value] }));
 	const groups = listOf(uniqueValueGroups).filter(isObject);
@@ -70,23 +65,18 @@ function valueClasses({ uniqueValueInfos, uniqueValueGroups }: Json): RendererCl
 }
 
 export function countClasses(renderer: Json): number {
-	const classes = renderer.type === "classBreaks" ? breakClasses(renderer) : valueClasses(renderer);
-	return classes.reduce((count, { values }) => count + values.length, 0);
+	return classesOf(renderer).reduce((count, { values }) => count + values.length, 0);
 }
 
 /** If viewers cannot sort features into the classes, all features have one picture. */
-function readClasses(
-	renderer: Json,
-	classes: RendererClass[],
-	read: (renderer: Json, drawn: Drawn, parts: LayerParts) => Renderer,
-	parts: LayerParts,
-): Renderer {
-	const drawn = drawClasses(renderer, classes, parts);
-	const { type, field, field1 } = renderer;
-	const hasField = textOf(type === "classBreaks" ? field : field1) !== "";
+function readClasses(renderer: Json, parts: LayerParts): Renderer {
+	const isRange = renderer.type === "classBreaks";
+	const drawn = drawClasses(renderer, isRange, parts);
+	const hasField = textOf(isRange ? renderer.field : renderer.field1) !== "";
 	// Where both are present, the expression is used (ArcGIS Pro SDK, CIMUniqueValueRenderer).
 	const isComputed = textOf(renderer.valueExpression).trim() !== "" || isNormalized(renderer);
-	if (hasField && !isComputed && drawn.classes.length > 0) return read(renderer, drawn, parts);
+	if (hasField && !isComputed && drawn.classes.length > 0)
+		return isRange ? readBreaks(renderer, drawn, parts) : readUnique(renderer, drawn, parts);
 	const label = drawn.default?.label ?? "";
 	const image = drawn.default?.image ?? onlyEntry(parts) ?? genericImageOf(parts.geometryType);
 	return { type: "simple", label, image };
@@ -180,7 +170,8 @@ interface Drawn {
 	default: Drawing | null;
 }
 
-function drawClasses(renderer: Json, all: RendererClass[], parts: LayerParts): Drawn {
+function drawClasses(renderer: Json, isRange: boolean, parts: LayerParts): Drawn {
+	const all = classesOf(renderer);
 	const { defaultSymbol, fieldDelimiter } = renderer;
 	const label = isObject(defaultSymbol) ? textOf(renderer.defaultLabel) : null;
 	const delimiter = textOf(fieldDelimiter) || ",";
@@ -193,7 +184,6 @@ function drawClasses(renderer: Json, all: RendererClass[], parts: LayerParts): D
 		return { info, values, drawing: { label: textOf(info.label), image } };
 	});
 	const image = imageOf(paired.default, defaultSymbol, parts);
-	const isRange = renderer.type === "classBreaks";
 	return {
 		classes: classes.filter(({ info, values }) =>
 			isRange ? numberIn(info.classMaxValue) !== null : values.length > 0,

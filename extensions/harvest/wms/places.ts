@@ -53,7 +53,8 @@ export function placesIn(
 	if (!box) return null;
 	const isSure = bounds !== null && !isWide && exact !== null;
 	if (facts.fixed.isWhole) return { boxes: [box], isSure };
-	const scales = layer ? scalesIn(layer) : [];
+	const ofLayer = layer && scalesOf(layer);
+	const scales = ofLayer ? [ofLayer] : (layer?.innerScales ?? []);
 	if (scales.length > 0) return { boxes: boxesAtScales(reference, box, scales, pixels), isSure: false };
 	return { boxes: parts.map((part) => partOf(box, part)), isSure };
 }
@@ -72,29 +73,26 @@ function projected(reference: string, bounds: Bounds, { boxes }: PictureFacts): 
 	if (isGeographic(reference)) return [west, south, east, north];
 	const limit = reference === "EPSG:3857" ? maxLatitude : 90;
 	const extent = {
-		...{ wkid: 4326, xmin: west, xmax: east },
-		...{ ymin: Math.max(south, -limit), ymax: Math.min(north, limit) },
+		wkid: 4326,
+		xmin: west,
+		ymin: Math.max(south, -limit),
+		xmax: east,
+		ymax: Math.min(north, limit),
 	};
 	const { xmin, ymin, xmax, ymax } = reproject(extent, wkid) ?? {};
 	return xmin === undefined ? null : ([xmin, ymin, xmax, ymax] as number[]);
 }
 
 function widened([west, south, east, north]: Bounds): Bounds {
-	const [wider, higher] = [minSide - (east - west), minSide - (north - south)].map(
-		(more) => Math.max(more, 0) / 2,
-	);
-	return [west - (wider ?? 0), south - (higher ?? 0), east + (wider ?? 0), north + (higher ?? 0)];
+	const wider = Math.max(minSide - (east - west), 0) / 2;
+	const higher = Math.max(minSide - (north - south), 0) / 2;
+	return [west - wider, south - higher, east + wider, north + higher];
 }
 
 function partOf(box: readonly number[], part: number): number[] {
 	const shown = [...box];
 	scaleFromCenter(shown, part);
 	return shown;
-}
-
-function scalesIn(layer: CapabilitiesLayer): readonly Scales[] {
-	const scales = scalesOf(layer);
-	return scales ? [scales] : layer.innerScales;
 }
 
 /** Squares around the centre, then larger parts. */

@@ -1,10 +1,11 @@
 // npx fragment-publisher repair
-import { mkdir, rm, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { mkdir, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import type { Io } from "../../../api/configuration.ts";
 import { findRepository, readHealth, servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
+import { placeFile } from "../../../publish/place-file.ts";
 import { healthText, markRepairs, parseHealth, weekOf } from "../../../registry/health.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
@@ -33,12 +34,10 @@ async function readHealthBefore(repository: string, base: string, day: string): 
 }
 
 /** In a file of health. @param before its text; null if it does not exist */
-async function noteRepairs(file: string, before: string | null, open: readonly OpenRepair[], now: Date) {
+function noteRepairs(file: string, before: string | null, open: readonly OpenRepair[], now: Date) {
 	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
 	const text = healthText(markRepairs(parseHealth(before), proposed, weekOf(now)));
-	if (text === before) return;
-	if (text === null) await rm(file, { force: true });
-	else await writeFile(file, text);
+	placeFile(dirname(file), basename(file), text === null ? null : Buffer.from(text));
 }
 
 type Outcome = Awaited<ReturnType<typeof runRepair>>;
@@ -90,11 +89,8 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 			)
 			.addHelpText("after", help),
 	);
-	const { network, harvest, dataDir, mapWkid, pictures } = readConfiguration(
-		withoutStore(environment),
-		readSite,
-		readHarvest,
-	);
+	const configuration = readConfiguration(withoutStore(environment), readSite, readHarvest);
+	const { network, harvest, dataDir, mapWkid, pictures } = configuration;
 	if (options.dryRun && options.out !== undefined) throw new Error("--out: is not for --dry-run");
 	if (!options.list && (!harvest.on || !harvest.repair))
 		return void io.print(`${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
@@ -118,7 +114,10 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 		io.warn(plain(`${options.health}: is not there, so no layer was sick`));
 	const outcome = await runRepair({
 		createClients: (onRequest) => clientsWith(network, onRequest),
-		...{ repository, base, mapWkid, maxOpen },
+		repository,
+		base,
+		mapWkid,
+		maxOpen,
 		layers: (await readLayers({ repository, ref: base }, io)).layers,
 		health: parseHealth(health),
 		now,
@@ -126,7 +125,7 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 	});
 	printOutcome(outcome, io);
 	if (options.health !== undefined && !options.dryRun)
-		await noteRepairs(options.health, health, await readOpen(repository, base), now);
+		noteRepairs(options.health, health, await readOpen(repository, base), now);
 	if (options.out === undefined) return;
 	const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = environment;
 	// GitHub serves the files of the branch `pictures` there.
