@@ -52,15 +52,18 @@ interface XmlHandler {
 	close(): void;
 }
 
-/** Nesting, and characters of one tag or document type: they bound the memory of a document of any size. */
+/** Nesting, and characters of one piece: they bound the memory of a document of any size. */
 const maxDepth = 200;
-const maxMarkup = 256_000;
+const maxPiece = 256_000;
 
 export class UnreadableXml extends Error {}
 
-/** Beginnings and ends of what is skipped, and of a section of text. */
-const cdata = ["<![CDATA[", "]]>"] as const;
-const sections = [["<!--", "-->"], ["<?", "?>"], cdata] as const;
+/** A comment, an instruction, a section of text, a tag, whose quoted signs do not end it, or text. */
+const piece =
+	/<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[([\s\S]*?)\]\]>|<(?![!?])((?:"[^"]*"|'[^']*'|[^>"'])*)>|([^<]+)/y;
+
+/** The start of a document type. */
+const typeStart = /^<!(?!--|\[CDATA\[)[\s\S]{7}/;
 
 /**
  * Reads an XML document part by part, also one that is not well formed: a tag that is not open is not closed,
@@ -69,7 +72,6 @@ const sections = [["<!--", "-->"], ["<?", "?>"], cdata] as const;
  */
 export class XmlReader {
 	#rest = "";
-	#until = "";
 	readonly path: string[] = [];
 
 	constructor(readonly handler: XmlHandler) {}
@@ -77,57 +79,32 @@ export class XmlReader {
 	/** @throws {UnreadableXml} */
 	write(part: string): void {
 		const text = this.#rest + part;
-		this.#rest = "";
 		let at = 0;
 		while (at < text.length) {
-			const next = this.#read(text, at);
-			if (next < 0) break;
-			at = next;
+			const end = this.#read(text, at);
+			if (end < 0) break;
+			at = end;
 		}
-		this.#rest = text.slice(at);
-		if (this.#rest.length > maxMarkup) throw new UnreadableXml();
+		// What a comment says is not kept, only its start and its last two characters.
+		this.#rest = text.slice(at).replace(/^<!--[\s\S]*(?=[\s\S]{2}$)/, "<!--");
+		if (this.#rest.length > maxPiece) throw new UnreadableXml();
 	}
 
 	/** Reads one piece. @returns the position after it; -1 if its end has not arrived */
 	#read(text: string, at: number): number {
-		if (this.#until !== "") return this.#readUntil(text, at);
-		if (text[at] !== "<") return this.#readText(text, at);
-		if (text[at + 1] === "!" || text[at + 1] === "?") return this.#readDeclaration(text, at);
-		const end = tagEnd(text, at);
-		if (end >= 0) this.#readTag(text.slice(at + 1, end));
-		return end < 0 ? -1 : end + 1;
-	}
-
-	#readDeclaration(text: string, at: number): number {
-		for (const [start, end] of sections) {
-			if (!text.startsWith(start, at)) continue;
-			this.#until = end;
-			return at + start.length;
-		}
-		if (text.length - at < cdata[0].length) return -1;
-		const end = typeEnd(text, at);
-		return end < 0 ? -1 : end + 1;
-	}
-
-	#readText(text: string, at: number): number {
-		const next = text.indexOf("<", at);
-		let end = next < 0 ? text.length : next;
+		piece.lastIndex = at;
+		const match = piece.exec(text);
+		if (!match) return typeStart.test(text.slice(at, at + 9)) ? typeEnd(text, at) : -1;
+		const [whole, section, tag, words] = match;
+		const end = at + whole.length;
+		if (section) this.handler.text(section);
+		if (tag !== undefined) this.#readTag(tag);
+		if (words === undefined) return end;
 		// An entity may continue in the next part.
-		const entity = next < 0 ? text.lastIndexOf("&") : -1;
-		if (entity >= at && end - entity < 12 && !text.includes(";", entity)) end = entity;
-		if (end === at) return -1;
-		this.handler.text(expanded(text.slice(at, end)));
-		return end;
-	}
-
-	#readUntil(text: string, at: number): number {
-		const index = text.indexOf(this.#until, at);
-		const end = index < 0 ? text.length - (this.#until.length - 1) : index;
-		if (this.#until === cdata[1] && end > at) this.handler.text(text.slice(at, end));
-		if (index < 0) return end > at ? end : -1;
-		const after = index + this.#until.length;
-		this.#until = "";
-		return after;
+		const [entity = ""] = (end === text.length && /&[^&;]{0,10}$/.exec(words)) || [];
+		if (entity === words) return -1;
+		this.handler.text(expanded(words.slice(0, words.length - entity.length)));
+		return end - entity.length;
 	}
 
 	#readTag(tag: string): void {
@@ -152,19 +129,7 @@ export class XmlReader {
 	}
 }
 
-/** Quoted signs do not end a tag. */
-function tagEnd(text: string, from: number): number {
-	let quote = "";
-	for (let at = from + 1; at < text.length; at += 1) {
-		const sign = text[at] as string;
-		if (quote === "" && sign === ">") return at;
-		if (sign === quote) quote = "";
-		else if (quote === "" && (sign === '"' || sign === "'")) quote = sign;
-	}
-	return -1;
-}
-
-/** The document type may have declarations in brackets. */
+/** The position after a document type, which may have declarations in brackets; -1 if its end has not arrived. */
 function typeEnd(text: string, from: number): number {
 	const pattern = /<!--[\s\S]*?-->|"[^"]*"|'[^']*'|[[\]>]/g;
 	pattern.lastIndex = from + 2;
@@ -172,7 +137,7 @@ function typeEnd(text: string, from: number): number {
 	for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
 		if (match[0] === "[") depth += 1;
 		if (match[0] === "]") depth -= 1;
-		if (match[0] === ">" && depth <= 0) return match.index;
+		if (match[0] === ">" && depth <= 0) return pattern.lastIndex;
 	}
 	return -1;
 }
