@@ -38,14 +38,13 @@ export function readEarlier(
 	{ commit, dateMs, isUntouched }: Pick<UsableState, "commit" | "dateMs" | "isUntouched">,
 ): EarlierCatalogue | null {
 	const read = readerOf(out);
-	const parsed = chunks.map((path) => {
+	const whole = chunks.flatMap((path) => {
 		if (path === null) return { path, entries: [] };
 		const text = read(path) ?? "";
 		const chunk = path.includes(hashOf(text)) ? parseChunk(text) : null;
-		return chunk && { path, entries: chunk.entries };
+		return chunk ? { path, entries: chunk.entries } : [];
 	});
-	const whole = parsed.filter((chunk) => chunk !== null);
-	if (whole.length < parsed.length) return null;
+	if (whole.length < chunks.length) return null;
 	const changes = isUntouched(recentPath) ? parseRecent(read(recentPath)) : null;
 	return { commit, chunks: whole, changes: changes ?? [], dateMs: changes ? dateMs : 0 };
 }
@@ -79,13 +78,12 @@ async function contentAt(at: CommitAt, { options, thumbnails, before, read }: Re
 	const kept = await listTree(repository, commit, [healthPath, ownersPath]);
 	const { health, owners } = parseReviewers(await readEntries(repository, kept));
 	const earlier = before && (await isOnBranch(repository, before.commit, commit)) ? before : null;
-	const entries = new Map<string, Entry>();
-	for (const chunk of earlier?.chunks ?? [])
-		for (const entry of chunk.entries) entries.set(entry.smallkey, entry);
+	const known = (earlier?.chunks ?? []).flatMap((chunk) => chunk.entries);
+	const entries = new Map(known.map((entry) => [entry.smallkey, entry]));
 	const make = (layer: CheckedLayer) => contentOf(layer, options.fragments);
 	const changed = earlier && [
 		...(await diffTree(repository, earlier.commit, commit, "layers")),
-		...recoveredLayers(entries.values(), health),
+		...recoveredLayers(known, health),
 	];
 	const layers = await readChanged(at, changed, read, make);
 	const served = [...layers].flatMap(([smallkey, content]) => (content ? smallkey : []));
@@ -108,8 +106,8 @@ async function contentAt(at: CommitAt, { options, thumbnails, before, read }: Re
 }
 
 /** Whether the service of a sick layer had ever answered is only known from its files. */
-function recoveredLayers(entries: Iterable<Entry>, health: Health): PathChange[] {
-	const recovered = [...entries].filter(({ smallkey, health: before }) => before && !health.has(smallkey));
+function recoveredLayers(entries: readonly Entry[], health: Health): PathChange[] {
+	const recovered = entries.filter(({ smallkey, health: before }) => before && !health.has(smallkey));
 	return recovered.map(({ smallkey }) => ({ path: layerPath(smallkey), mode: "100644", id: null }));
 }
 

@@ -48,12 +48,6 @@ export interface HistoryCommit extends CommitChanges {
 	registered: ReadonlySet<string>;
 }
 
-export interface History {
-	commits: HistoryCommit[];
-	/** The believed date of the last commit that was read. */
-	dateMs: number;
-}
-
 const walk = ["--first-parent", "--diff-merges=first-parent", "--reverse"];
 
 /**
@@ -61,14 +55,14 @@ const walk = ["--first-parent", "--diff-merges=first-parent", "--reverse"];
  * @param range a commit, or the commits after another one: `<id>..<id>`
  * @param afterMs the believed date of the commit before the range
  * @param nowMs the clock: no date after it is believed
- * @returns null if the repository is a shallow clone
+ * @returns with the believed date of the last commit; null if the repository is a shallow clone
  */
 export async function readHistory(
 	repository: string,
 	range: string,
 	afterMs = 0,
 	nowMs: number = Date.now(),
-): Promise<History | null> {
+) {
 	if (await isShallow(repository)) return null;
 	const commits: HistoryCommit[] = [];
 	let dateMs = afterMs;

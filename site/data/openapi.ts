@@ -58,18 +58,21 @@ function readPaths(target: Target): [string, object][] {
 	const id = `${name[0]?.toUpperCase()}${name.slice(1).replace(".", "")}`;
 	const fragment = { $ref: `fragment-${name}.schema.json` };
 	const elements = "One element for each key, in the order of the keys.";
-	const list = readAnswers("smallkeys", elements, listSchema(target, fragment), {
-		...(doc === docs && notFound),
-		414: { description: "More keys, or a larger answer, than is served. No body." },
-	});
-	const several = { operationId: `readLayers${id}`, summary: `Several layers at ${name}`, ...list };
-	const fragmentAnswers = readAnswers("smallkey", "The layer.", fragment, notFound);
-	const layer = { operationId: `readLayer${id}`, summary: `One layer at ${name}`, ...fragmentAnswers };
-	const paths: [string, object][] = [
-		[`/${doc}/{lang}/{smallkey}`, { get: layer }],
-		[`/${docs}/{lang}/{smallkeys}`, { get: several }],
-	];
-	return doc === docs ? paths.slice(1) : paths;
+	const several = {
+		operationId: `readLayers${id}`,
+		summary: `Several layers at ${name}`,
+		...readAnswers("smallkeys", elements, listSchema(target, fragment), {
+			...(doc === docs && notFound),
+			414: { description: "More keys, or a larger answer, than is served. No body." },
+		}),
+	};
+	const layer = {
+		operationId: `readLayer${id}`,
+		summary: `One layer at ${name}`,
+		...readAnswers("smallkey", "The layer.", fragment, notFound),
+	};
+	const list: [string, object] = [`/${docs}/{lang}/{smallkeys}`, { get: several }];
+	return doc === docs ? [list] : [[`/${doc}/{lang}/{smallkey}`, { get: layer }], list];
 }
 
 const notFound = { 404: { description: "Not found. No body." } };
@@ -137,23 +140,26 @@ export function apiHtml(pages: PageSettings, files: ReadonlyMap<string, string>)
 			if (!operation) return [];
 			const { summary = "", description = "", security = [], parameters = [], responses = {} } = operation;
 			const texts = [summary, description].filter(Boolean);
-			const declared = [...shared, ...parameters]
-				.map(resolve)
-				.map((parameter) => [parameter.name, parameterText(parameter)]);
-			const answers = Object.entries(responses).map(([status, answer]) => [
-				status,
-				answerText(resolve(answer)),
-			]);
+			const declared = [...shared, ...parameters].map(resolve);
+			const answers = Object.entries(responses);
 			const name = `${method.toUpperCase()} ${path}`;
-			const id = name
-				.toLowerCase()
-				.replace(/[^a-z0-9.]+/g, "-")
-				.replace(/-$/, "");
+			const id =
+				name
+					.toLowerCase()
+					.match(/[a-z0-9.]+/g)
+					?.join("-") ?? "";
 			parts.push({ id, text: html`<code>${name}</code>` });
 			return html`<section>
 <h2 id="${id}"><code>${name}</code></h2>
 <p>${texts.map((text) => (text.endsWith(".") ? text : `${text}.`)).join(" ")} ${security.length > 0 && both("signed")}</p>
-${listOf("parameters", declared)}${listOf("answers", answers)}</section>
+${listOf(
+	"parameters",
+	declared.map((parameter) => [parameter.name, parameterText(parameter)]),
+)}
+${listOf(
+	"answers",
+	answers.map(([status, answer]) => [status, answerText(resolve(answer))]),
+)}</section>
 `;
 		}),
 	);

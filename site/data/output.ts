@@ -68,22 +68,18 @@ function indexHash(out: string): string {
 	return hashOf(readerOf(out)(manifestPath) ?? "");
 }
 
-/** @throws {Error} if the file cannot be read: a build from nothing would hide the fault */
-function readState(out: string): CatalogueState | null {
+/** @throws {Error} if the state cannot be read: a build from nothing would hide the fault */
+export function readUsable(out: string, options: CatalogueOptions): UsableState | null {
 	const path = statePath(out);
 	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
 	const state = tryJson(text ?? "") as CatalogueState | null;
-	return state?.files === presentFiles(out).length && state.index === indexHash(out) ? state : null;
-}
-
-export function readUsable(out: string, options: CatalogueOptions): UsableState | null {
-	const state = readState(out);
-	if (state?.stamp !== catalogueStamp(options)) return null;
+	if (state?.stamp !== catalogueStamp(options) || state.files !== presentFiles(out).length) return null;
+	if (state.index !== indexHash(out)) return null;
 	// The state is written last. No program can set `ctime`, the time of a file's last change (inode(7)). A file of
 	// the same tick of the clock counts as untouched: the catalogue wrote most of those.
-	const { mtimeMs } = statSync(statePath(out));
-	const changedMs = (path: string) => statSync(join(out, path), { throwIfNoEntry: false })?.ctimeMs;
-	return { ...state, isUntouched: (path) => (changedMs(path) ?? Infinity) <= mtimeMs };
+	const { mtimeMs } = statSync(path);
+	const changedMs = (name: string) => statSync(join(out, name), { throwIfNoEntry: false })?.ctimeMs;
+	return { ...state, isUntouched: (name) => (changedMs(name) ?? Infinity) <= mtimeMs };
 }
 
 /** Before its files change: an interrupted catalogue has no state. */
@@ -160,14 +156,12 @@ export function brotliParams(bytes: Uint8Array, quality: number): Record<number,
 /** Files with a hash in their name get a copy in Brotli, too. */
 function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uint8Array][] {
 	if (bytes.length < minCompressedBytes) return [];
-	const gzipped = gzipSync(bytes, { level: isAsset(path) ? 9 : 6 });
-	if (!isAsset(path) && !path.startsWith(`${chunksFolder}/`)) return [[".gz", gzipped]];
 	// A chunk changes with a layer, an asset with a version.
-	const params = brotliParams(bytes, isAsset(path) ? 9 : 5);
-	return [
-		[".gz", gzipped],
-		[".br", brotliCompressSync(bytes, { params })],
-	];
+	const [level, quality] = isAsset(path) ? [9, 9] : [6, 5];
+	const copies: [string, Uint8Array][] = [[".gz", gzipSync(bytes, { level })]];
+	if (isAsset(path) || path.startsWith(`${chunksFolder}/`))
+		copies.push([".br", brotliCompressSync(bytes, { params: brotliParams(bytes, quality) })]);
+	return copies;
 }
 
 export function removeCatalogue(out: string): void {

@@ -29,22 +29,23 @@ export async function sendSigned(address: URL, sender: string, secret: string, b
 		},
 		credentials: "omit",
 	});
-	const language: Lang = response.headers.get("Content-Language") === "fr" ? "fr" : "en";
-	const placed = (text: string) => ({ pointer: "", text, lang: language });
+	const answerLang: Lang = response.headers.get("Content-Language") === "fr" ? "fr" : "en";
 	const answer = ((await response.json().catch(() => null)) ?? {}) as Record<string, unknown>;
+	// A proxy may answer in place of the service.
+	const problemsOf = (value: unknown): PlacedProblem[] =>
+		(Array.isArray(value) ? value : []).map((text) => ({
+			pointer: "",
+			text: String(text),
+			lang: answerLang,
+		}));
 	return {
 		// A receipt has a member `status`, too: the address of the layer's status.
 		status: response.status,
-		errors: textsOf(answer.errors).map(placed),
-		warnings: textsOf(answer.warnings).map(placed),
+		errors: problemsOf(answer.errors),
+		warnings: problemsOf(answer.warnings),
 		/** Whether a reviewer has to approve the registration first. */
 		isReviewed: answer.branch !== undefined || answer.pull_request !== undefined,
 	};
-}
-
-/** A proxy may answer in place of the service. */
-function textsOf(value: unknown): string[] {
-	return Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
 }
 
 export interface PlacedProblem {
@@ -123,10 +124,9 @@ export function verdict(
 	problems: readonly PlacedProblem[],
 ): TemplateResult {
 	const isGood = registration !== null;
-	const wrong = plural(problems.length, "to-correct");
 	return html`<div id="verdict" class=${isGood ? "verdict good" : "verdict"} role="status">
 		${isGood ? html`<p>${t("registration-good")}</p>` : ""}
-		${problems.length > 0 ? html`<p>${wrong}</p>` : ""}
+		${problems.length > 0 ? html`<p>${plural(problems.length, "to-correct")}</p>` : ""}
 		${warnings.length > 0 ? html`<p class="note">${t("worth-knowing")}</p>` : ""}
 		${problemList(isGood ? warnings : problems)}
 	</div>`;

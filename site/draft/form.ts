@@ -73,20 +73,11 @@ export const example = canonicalText({
 
 type Members = Record<string, unknown>;
 
-interface Field {
-	name: "service_url" | "layer" | "service_name";
-	code: "address" | "layer" | "title";
-}
+/** A member of a language → its text. */
+const fields = { service_url: "address", layer: "layer", service_name: "title" } as const;
+type FieldName = keyof typeof fields;
 
-const titleField: Field = { name: "service_name", code: "title" };
-const placeFields: readonly Field[] = [
-	{ name: "service_url", code: "address" },
-	{ name: "layer", code: "layer" },
-];
-
-function isOfKind(name: string, kind: string): boolean {
-	return kind === "wms" || name !== "layer";
-}
+const names = Object.keys(fields) as FieldName[];
 
 export function isInForm(text: string): boolean {
 	const value = tryJson(text);
@@ -98,6 +89,7 @@ export class DraftForm {
 	readonly #document: Members;
 	readonly #kind: "wms" | "feature";
 
+	/** @param text may change after the form was drawn */
 	constructor(
 		readonly text: () => string,
 		readonly isDisabled: boolean,
@@ -111,40 +103,38 @@ export class DraftForm {
 	titles(): TemplateResult {
 		return html`<fieldset class="titles" ?disabled=${this.isDisabled}>
 			<legend class="hidden">${t("titles")}</legend>
-			${langs.map((lang) => this.#field(lang, titleField))}
+			${langs.map((lang) => this.#field(lang, "service_name"))}
 		</fieldset>`;
 	}
 
 	rest(): TemplateResult {
 		const kinds = ["wms", "feature"].map((name) => [name, typeText(name)] as const);
 		const kind = select("kind", this.#kind, kinds, (chosen) => this.#write(chosen));
-		const shown = placeFields.filter(({ name }) => isOfKind(name, this.#kind));
+		const shown: FieldName[] = this.#kind === "wms" ? ["service_url", "layer"] : ["service_url"];
 		return html`<fieldset class="form" ?disabled=${this.isDisabled}>
 			<legend>${t("form")}</legend>
 			${field("kind", t("service-kind"), kind)}
-			${langs.map((lang) => shown.map((member) => this.#field(lang, member)))}
+			${langs.map((lang) => shown.map((name) => this.#field(lang, name)))}
 			<p class="hint">${t("form-hint")}</p>
 		</fieldset>`;
 	}
 
 	/** @param changed the id of a changed field */
 	#write(kind: string, changed = "", newValue = ""): void {
-		// The text may have changed since the form was drawn.
-		const document = membersOf(tryJson(this.text()));
-		const nodes = langs.map((lang) => {
+		const document: Members = { ...membersOf(tryJson(this.text())), payload_type: kind };
+		for (const lang of langs) {
 			const node = { ...membersOf(document[lang]) };
-			for (const { name } of [...placeFields, titleField]) {
+			for (const name of names) {
 				const value = changed === `${lang}-${name}` ? newValue : memberOf(document, lang, name);
-				if (isOfKind(name, kind) && (value !== "" || name !== "service_name")) node[name] = value;
-				else delete node[name];
+				node[name] = value;
+				if (name === "layer" ? kind !== "wms" : name === "service_name" && value === "") delete node[name];
 			}
-			return [lang, node];
-		});
-		const written = { ...document, payload_type: kind, ...Object.fromEntries(nodes) };
-		this.change(`${JSON.stringify(written, null, 2)}\n`);
+			document[lang] = node;
+		}
+		this.change(`${JSON.stringify(document, null, 2)}\n`);
 	}
 
-	#field(lang: Lang, { name, code }: Field): TemplateResult {
+	#field(lang: Lang, name: FieldName): TemplateResult {
 		const id = `${lang}-${name}`;
 		const problems = this.problems.filter(({ pointer }) => pointer === `/${lang}/${name}`);
 		const hint = name === "service_name" && t("title-hint");
@@ -157,7 +147,7 @@ export class DraftForm {
 				${problems.map(({ lang, text }) => html`<p class="bad" lang=${lang}>${text}</p>`)}
 			</div>
 			${name === "service_url" ? this.#layers(lang) : ""}`;
-		return field(id, t(`${code}-${lang}`), control, more);
+		return field(id, t(`${fields[name]}-${lang}`), control, more);
 	}
 
 	#layers(lang: Lang): TemplateResult {

@@ -38,21 +38,18 @@ export function langOf(address: string): Lang | null {
 /** Spellings of a text in the other language, the likeliest first. @param from language of the text */
 export function twinTexts(text: string, from: Lang): string[] {
 	const [source, target] = from === "en" ? ([0, 1] as const) : ([1, 0] as const);
-	const words = text.split(parts);
-	const replaced = (isUsed: (pair: readonly [string, string]) => boolean) =>
-		words
+	const replacedBy = (pairs: typeof spellings) =>
+		text
+			.split(parts)
 			.map((word) => {
-				const pair = spellings.find(
-					(spelling) => spelling[source] === word.toLowerCase() && isUsed(spelling),
-				);
+				const pair = pairs.find((spelling) => spelling[source] === word.toLowerCase());
 				return pair ? spelledAs(pair[target], word) : word;
 			})
 			.join("");
-	const isStrong = (pair: readonly [string, string]) => !weak.has(pair[source]);
-	const isFre = (pair: readonly [string, string]) =>
-		isStrong(pair) && pair[1] !== "fra" && pair[1] !== "francais";
-	const all = [replaced(isStrong), replaced(isFre), replaced(() => true)];
-	return [...new Set(all)].filter((twin) => twin !== text);
+	const strong = spellings.filter((pair) => !weak.has(pair[source]));
+	const other = strong.filter(([, fr]) => fr !== "fra" && fr !== "francais");
+	const twins = new Set([strong, other, spellings].map(replacedBy));
+	return [...twins].filter((twin) => twin !== text);
 }
 
 /** The likeliest first. @param languages codes of the service's languages, as its capabilities name them */
@@ -118,7 +115,6 @@ export function isSurelyService(text: string): boolean {
 
 const maxWords = 3;
 const maxLength = 32;
-
 const maxTries = 20;
 
 /**
@@ -134,8 +130,7 @@ export async function proposeKey(
 	// A single letter is a name here, as in "Zone C", but for `d` and `l`, the elided articles of French.
 	const meaningful = words.filter((word) => /^[cjmnst]$/.test(word) || !isStopWord(word)).slice(0, maxWords);
 	const name = (meaningful.length > 0 ? meaningful.join("-") : "layer").slice(0, maxLength).replace(/-$/, "");
-	const globs = patterns.length > 0 ? patterns : ["*"];
-	for (const glob of globs) {
+	for (const glob of patterns.length > 0 ? patterns : ["*"]) {
 		for (let number = 1; number <= maxTries; number += 1) {
 			const text = number === 1 ? name : `${name}-${number}`;
 			// Only the first star is filled: the others may stand for nothing.
@@ -156,10 +151,7 @@ export function newKeyProblem(smallkey: string, lang: Lang): string | null {
 
 /** The globs in a refusal with the code `owner`, in either language; empty for another refusal. */
 export function allowedIn(errors: readonly { text: string }[]): string[] {
-	const listed = errors.flatMap(
-		({ text }) => / keys only: ([^;]+); not | que ces clés\s: ([^;]+); pas /.exec(text) ?? [],
-	);
-	const [, en, fr] = listed;
-	const globs = (en ?? fr ?? "none").split(" ");
-	return globs.filter((glob) => glob !== "none");
+	const listed = / (?:keys only: |que ces clés\s: )([^;]+); (?:not|pas) /;
+	const [globs = ""] = errors.flatMap(({ text }) => listed.exec(text)?.[1] ?? []);
+	return globs.split(" ").filter((glob) => glob !== "" && glob !== "none");
 }

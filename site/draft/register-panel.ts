@@ -15,16 +15,15 @@ export function nextBar(
 ): TemplateResult {
 	const isValid = registration !== null;
 	const missing = [
-		...(isValid ? [] : [t("missing-address")]),
-		...(smallkey === null ? [t("missing-key")] : []),
+		!isValid && t("missing-address"),
+		smallkey === null && t("missing-key"),
 		...(isValid && smallkey !== null ? register.missing() : []),
-	];
-	const wrong = plural(problems.length, "problems");
-	const state = isValid ? t("valid") : shown > 0 ? wrong : t("incomplete");
+	].filter(Boolean);
+	const wrong = shown > 0 ? plural(problems.length, "problems") : t("incomplete");
 	const next = !isValid ? "source" : smallkey === null ? "key" : register.nextId();
 	const step = t(next === "source" || next === "key" ? `next-${next}` : "next-send");
 	const go = () => document.getElementById(next)?.focus();
-	return html`<div class="nextbar"><p role="status"><strong class=${isValid ? "good" : ""}>${state}</strong>
+	return html`<div class="nextbar"><p role="status"><strong class=${isValid ? "good" : ""}>${isValid ? t("valid") : wrong}</strong>
 		${missing.length > 0 ? html`${t("missing")} ${missing.join(", ")}.` : ""}</p>
 		<button type="button" @click=${go}>${t("next", step)}</button></div>`;
 }
@@ -42,12 +41,9 @@ export class RegisterPanel {
 	/** @param proposeKey gets the globs of a refusal that names them */
 	constructor(readonly proposeKey: (globs: readonly string[]) => Promise<void>) {}
 
-	missing(): string[] {
+	missing(): (string | false)[] {
 		if (!settings.canSend) return [];
-		return [
-			...(this.#sender.trim() ? [] : [t("missing-sender")]),
-			...(this.#hasSecret ? [] : [t("missing-secret")]),
-		];
+		return [!this.#sender.trim() && t("missing-sender"), !this.#hasSecret && t("missing-secret")];
 	}
 
 	nextId(): string {

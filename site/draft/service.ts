@@ -68,12 +68,12 @@ async function readWms(url: string, chosen: string): Promise<Service> {
 
 const maxOffered = 500;
 
-export function layerOptions(layers: readonly ServiceLayer[]): [name: string, text: string][] {
-	const options = layers.slice(0, maxOffered).map(({ name, title, bounds }): [string, string] => {
+export function layerOptions(layers: readonly ServiceLayer[]) {
+	const options = layers.slice(0, maxOffered).map(({ name, title, bounds }) => {
 		const text = title === "" || title === name ? name : `${title} (${name})`;
-		return [name, bounds ? `${text} · ${boundsText(bounds)}` : text];
+		return [name, bounds ? `${text} · ${boundsText(bounds)}` : text] as const;
 	});
-	return [["", t("choose-of", countText(layers.length))], ...options];
+	return [["", t("choose-of", countText(layers.length))] as const, ...options];
 }
 
 /** `49°N – 60°N, 139°W – 114°W` */
