@@ -40,8 +40,7 @@ const codings = new Map<string, (bytes: Uint8Array) => Promise<Buffer>>([
 
 /**
  * Cloudflare's `_headers` (it gives an asset without an extension no Content-Type) and `.assetsignore`; with
- * `compress` a `.gz` and a `.br` of each file. Removes the copies of removed files; without `compress` all
- * copies.
+ * `compress` a `.gz` and a `.br` of each file, otherwise none.
  */
 export async function writeHostingFiles(
 	out: string,
@@ -134,7 +133,6 @@ export async function buildOutput(
 	return { ...built, catalogue };
 }
 
-/** `22 layers in the catalogue: 51 files written, 0 removed` */
 export function catalogueLine({ layers, written, removed }: CatalogueOutcome): string {
 	return `${counted(layers, "layer")} in the catalogue: ${counted(written, "file")} written, ${removed} removed`;
 }

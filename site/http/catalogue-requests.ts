@@ -97,7 +97,6 @@ export interface CatalogueFile {
 }
 
 export interface CatalogueFiles {
-	/** Answers in a coding that `Accept-Encoding` allows. */
 	find(file: string, acceptEncoding: string): Promise<CatalogueFile | null>;
 	text(file: string): Promise<string | null>;
 	headers: Record<string, string>;
@@ -148,7 +147,6 @@ export class Catalogue {
 		return answerErrorPage("building", 503, root, { "Retry-After": String(reloadSeconds) });
 	};
 
-	/** Null if there is no such page or layer. */
 	async #render(file: string): Promise<CatalogueFile | null> {
 		const text = await this.#page(file);
 		if (!text) return null;

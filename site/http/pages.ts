@@ -73,7 +73,6 @@ export function rootFrom(path: string): string {
 	return "../".repeat(path.split("/").length - 1) || "./";
 }
 
-/** In both languages. @param root relative address of the site's root */
 export function answerErrorPage(
 	kind: ErrorKind,
 	status: number,
@@ -95,7 +94,6 @@ const maxRootLength = 60;
 
 export const noPageFile = "404.html";
 
-/** The route of a path without a page. */
 export function noPage(target: string, basePath: string): PageRoute {
 	const [path = ""] = target.slice(1).split("?", 1);
 	const root = rootFrom(path);

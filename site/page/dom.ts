@@ -60,7 +60,6 @@ export function answerButton(
 		<span role="status" class=${className}></span>`;
 }
 
-/** @param name what is copied, for screen readers */
 export function copyButton(label: string, text: () => string, name = "", isIcon = false): TemplateResult {
 	return html`<span class=${isIcon ? "copy icon" : "copy"}>${answerButton(
 		label,
@@ -94,7 +93,6 @@ export function whenIdle(call: () => void): void {
 	else setTimeout(call, 200);
 }
 
-/** Delays a call; a further call within `waitMs` replaces it. */
 export function debounce(waitMs: number, call: () => void): () => void {
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	return () => {

@@ -84,7 +84,6 @@ export class LayerView implements View {
 		</article>`;
 	}
 
-	/** In a frame of another page. */
 	#embedded(state: State): TemplateResult {
 		return html`<article class="layer">
 			<h1><a href=${addressOfState(state)} target="_blank" rel="noopener">${breakable(this.title)}</a></h1>

@@ -150,7 +150,6 @@ class Catalogue {
 		});
 	}
 
-	/** Never settles if a newer search replaces this one. */
 	match(text: string): Promise<Matches> {
 		return this.text.match(text).catch(() => {
 			this.problems.push(t("site-silent"));

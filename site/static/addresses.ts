@@ -1,7 +1,6 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import type { LayerPage } from "../data/entries.ts";
 
-/** Pages of lists, in both languages. */
 export const listPageNames = ["changes", "health", "publisher"] as const;
 
 /** With the slash at its end. */

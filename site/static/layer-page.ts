@@ -44,7 +44,6 @@ ${snippets}</noscript>
 	});
 }
 
-/** For frames of other sites. */
 export function layerEmbedHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const title = titleOf(entry, lang);
 	const page = layerAddress(lang, entry.smallkey);
@@ -150,7 +149,6 @@ function dataset(entry: Entry, lang: Lang, description: string, { publicUrl, sit
 	});
 }
 
-/** That are registered or in common use. */
 const mediaTypes: Readonly<Record<string, string>> = {
 	wms: "application/vnd.ogc.wms_xml",
 	ogcWms: "application/vnd.ogc.wms_xml",

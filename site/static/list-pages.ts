@@ -134,7 +134,6 @@ ${rows.length === 0 ? html`<p>${t("no-publishers")}</p>` : html`<ul class="plain
 
 export type Listed = ReturnType<typeof listedEntries>;
 
-/** What lists show of the entries. */
 export function listedEntries(entries: readonly Entry[]) {
 	const bySmallkey = new Map(entries.map((entry) => [entry.smallkey, entry]));
 	const pages: Partial<Record<Lang, Entry[][]>> = {};
@@ -142,7 +141,6 @@ export function listedEntries(entries: readonly Entry[]) {
 		entries,
 		entryOf: (smallkey: string) => bySmallkey.get(smallkey),
 		publishers: publishersOf(entries),
-		/** Of the plain list. */
 		pagesIn: (lang: Lang) => {
 			pages[lang] ??= pagesOf(byTitle(entries, lang));
 			return pages[lang];

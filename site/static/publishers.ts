@@ -93,7 +93,6 @@ function rowHtml(entry: Entry, lang: Lang, root: string, { site }: PageSettings)
 	return html`<li>${name} <code>${smallkey}</code>${more}</li>\n`;
 }
 
-/** What the pages of lists show. */
 export interface ListData {
 	/** Newest first. */
 	changes: readonly RecentChange[];
@@ -105,7 +104,6 @@ export interface ListData {
 	settings: PageSettings;
 }
 
-/** By the publisher's slug. */
 type Publishers = ReadonlyMap<string, readonly Entry[]>;
 
 /** Layers without a public name are left out. */
