@@ -29,7 +29,7 @@ const noRecords = {
 };
 
 export function createSiteWorker(log: (fields: object) => void) {
-	return new FragmentWorker(log, (bindings) => [noRecords, ...catalogueRoutes(() => catalogueOf(bindings))]);
+	return new FragmentWorker(log, (bindings) => [noRecords, ...catalogueRoutes(catalogueOf(bindings))]);
 }
 
 export default createSiteWorker((fields) => console.log(logText(fields)));

@@ -20,7 +20,7 @@ export function createSite({ worker, limits }: Pick<ServiceCatalogue["given"], "
 			return { close: () => undefined };
 		}
 		const catalogue = folderPages(out, configuration.publicUrl.startsWith("https:"), lastLook);
-		const routes = catalogueRoutes(() => catalogue);
+		const routes = catalogueRoutes(catalogue);
 		const welcome = (base: string) => [`Catalogue: ${base}/`];
 		if (repository === null) return { provides: { catalogue }, routes, welcome, close: () => undefined };
 		const writer = new ServiceCatalogue({

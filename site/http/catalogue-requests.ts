@@ -17,11 +17,9 @@ import {
 	parseRecent,
 	recentPath,
 } from "../data/entries.ts";
-import { reloadSeconds } from "../static/frame.ts";
 import { type PageSettings, pageSettingsPath } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
 import { isListPage, type Listed, listedEntries, renderListPage } from "../static/list-pages.ts";
-import { listHtml } from "../static/publishers.ts";
 import {
 	answerErrorPage,
 	answerMoved,
@@ -118,9 +116,6 @@ export type Pages = (
 /** Groups: language, page and smallkey. */
 const layerPath = /^(en|fr)\/(layer|embed)\/([^/]+)\.html$/;
 
-/** Of the plain list. Groups: whether it is in French, and the number of the page; `index` is the first. */
-const listPath = /^list\/(fr\/)?(index|[2-9]|[1-9]\d{1,5})\.html$/;
-
 /** Paths at which a person may expect a page, such as `fr/sante`. */
 const pagePath = /\.html$|^(?:en|fr|list|guide)\//;
 
@@ -144,7 +139,7 @@ export class Catalogue {
 		const settings = await this.settings();
 		const isBuilding = isLive && settings === null && file !== noPageFile && file.endsWith(".html");
 		if (!isBuilding) return answerNoPage(route, settings, isSecure);
-		return answerErrorPage("building", 503, root, { "Retry-After": String(reloadSeconds) });
+		return answerErrorPage("building", root);
 	};
 
 	async #render(file: string): Promise<CatalogueFile | null> {
@@ -155,26 +150,18 @@ export class Catalogue {
 	}
 
 	async #page(file: string): Promise<string | null> {
-		const { isLive } = this.files;
 		const [, lang, kind, smallkey = ""] = layerPath.exec(file) ?? [];
-		const [, french, name = ""] = (isLive && listPath.exec(file)) || [];
-		const isList = isLive && isListPage(file);
-		const settings = kind || name || isList ? await this.settings() : null;
+		if (!kind && !(this.files.isLive && isListPage(file))) return null;
+		const settings = await this.settings();
 		if (!settings) return null;
 		if (kind) {
 			const entry = parseSmallkey(smallkey) && (await this.entries.find(smallkey));
 			return entry && layerRenderers[kind as LayerPage](lang as Lang, entry, settings);
 		}
-		const listed = await this.entries.listed();
-		if (!isList) {
-			const page = name === "index" ? 1 : Number(name);
-			const listLang = french ? "fr" : "en";
-			return listHtml(listLang, listed.pagesIn(listLang), page, settings);
-		}
 		const report = parseHealthReport((await this.files.text(healthReportPath)) ?? "");
 		const changes = parseRecent(await this.files.text(recentPath)) ?? [];
 		const lastLook = this.files.lastLook?.() ?? null;
-		return renderListPage(file, { ...listed, report, changes, lastLook, settings });
+		return renderListPage(file, { ...(await this.entries.listed()), report, changes, lastLook, settings });
 	}
 
 	async settings(): Promise<PageSettings | null> {
@@ -184,13 +171,13 @@ export class Catalogue {
 }
 
 /** With a page for every path that nothing else answers. */
-export function catalogueRoutes(catalogueOf: () => Catalogue): OtherRoute[] {
+export function catalogueRoutes(catalogue: Catalogue): OtherRoute[] {
 	const bound = "a file, or one page rendered from entries in memory";
 	const answer = (question: Question) => {
 		const { path, basePath } = question;
 		const route = parsePage(path, basePath);
 		if (typeof route === "string") return answerMoved(route);
-		return catalogueOf().answer(route ?? noPage(path, basePath), question);
+		return catalogue.answer(route ?? noPage(path, basePath), question);
 	};
 	return [
 		{ name: "page", bound, matches: (path) => parsePage(path, "") !== null, answer },

@@ -2,7 +2,7 @@ import { emptyBody, type Reply, refusalCaching } from "../../api/reply.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { type LayerPage, layerPages, recentPath } from "../data/entries.ts";
 import { feedPath, layerFile, listFolders, listPageNames } from "../static/addresses.ts";
-import { type ErrorKind, errorHtml, noPageHtml } from "../static/frame.ts";
+import { type ErrorKind, errorHtml, noPageHtml, reloadSeconds } from "../static/frame.ts";
 import type { PageSettings } from "../static/html.ts";
 import { documentHeaders, pageHeaders, pageTypes, siteGroups } from "./site-headers.ts";
 
@@ -73,20 +73,19 @@ export function rootFrom(path: string): string {
 	return "../".repeat(path.split("/").length - 1) || "./";
 }
 
-export function answerErrorPage(
-	kind: ErrorKind,
-	status: number,
-	root: string,
-	headers: Record<string, string> = {},
-): Reply {
-	const body = new TextEncoder().encode(errorHtml(kind, root));
-	const common = {
-		...documentHeaders(true),
-		"Content-Type": pageTypes.html as string,
-		"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-		"Cache-Control": status === 503 ? "no-store" : refusalCaching,
+export function answerErrorPage(kind: ErrorKind, root: string): Reply {
+	const isBuilding = kind === "building";
+	return {
+		status: isBuilding ? 503 : 404,
+		headers: {
+			...documentHeaders(true),
+			"Content-Type": pageTypes.html as string,
+			"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+			"Cache-Control": isBuilding ? "no-store" : refusalCaching,
+			...(isBuilding && { "Retry-After": String(reloadSeconds) }),
+		},
+		body: new TextEncoder().encode(errorHtml(kind, root)),
 	};
-	return { status, headers: { ...common, ...headers }, body };
 }
 
 /** An error page repeats the root, and a path may have thousands of folders. */
@@ -106,7 +105,7 @@ export function answerNoPage(
 	pages: PageSettings | null,
 	isSecure: boolean,
 ): Reply {
-	if (!pages) return answerErrorPage("no-page", 404, root);
+	if (!pages) return answerErrorPage("no-page", root);
 	const lang = /^(?:fr|guide\/fr|list\/fr)\//.test(file) ? "fr" : "en";
 	const body = new TextEncoder().encode(noPageHtml(lang, root, pages));
 	return {

@@ -11,6 +11,7 @@ import {
 	byTitle,
 	type ListData,
 	layerOf,
+	listHtml,
 	namesOf,
 	pagesOf,
 	publisherCsv,
@@ -154,12 +155,20 @@ const indexPages = { changes: changesHtml, health: healthHtml, publisher: publis
 const pagePath = /^(en|fr)\/(?:(changes|health|publisher)\/index|publisher\/([a-z0-9-]+))\.html$/;
 const tablePath = /^publisher\/([a-z0-9-]+)\.csv$/;
 
+/** The plain list. Groups: whether it is in French, and the number of the page; `index` is the first. */
+const plainPath = /^list\/(fr\/)?(index|[2-9]|[1-9]\d{1,5})\.html$/;
+
 export function isListPage(file: string): boolean {
-	return pagePath.test(file) || tablePath.test(file);
+	return [pagePath, tablePath, plainPath].some((path) => path.test(file));
 }
 
-/** Null if the publisher does not exist. Pure. */
+/** Null if the publisher or the page of the plain list does not exist. Pure. */
 export function renderListPage(file: string, data: ListData): string | null {
+	const [, french, number] = plainPath.exec(file) ?? [];
+	if (number) {
+		const listLang = french ? "fr" : "en";
+		return listHtml(listLang, data.pagesIn(listLang), number === "index" ? 1 : Number(number), data.settings);
+	}
 	const [, lang, list, slug = tablePath.exec(file)?.[1] ?? ""] = pagePath.exec(file) ?? [];
 	if (list) return indexPages[list as keyof typeof indexPages](lang as Lang, data);
 	const layers = data.publishers.get(slug);

@@ -99,6 +99,8 @@ export interface ListData {
 	report: HealthReport | null;
 	entryOf: (smallkey: string) => Entry | undefined;
 	publishers: Publishers;
+	/** Of the plain list. */
+	pagesIn: (lang: Lang) => readonly (readonly Entry[])[];
 	/** Time of the last request to a layer's service, in milliseconds since 1970; null if unknown. */
 	lastLook: ((smallkey: string) => number | null) | null;
 	settings: PageSettings;
