@@ -95,8 +95,6 @@ async function compareGone(address: string, path: string): Promise<string | null
 }
 
 const pauseMs = 1_000;
-/** Of a path that differs: a server can fail for a moment, and a CDN updates late. */
-const minRounds = 3;
 /** Paths that are named of those with the same difference. */
 const maxNamed = 3;
 const defaultSample = 500;
@@ -155,7 +153,8 @@ async function verify(target: Target, waitMs: number, io: Io): Promise<number> {
 		(await mapWithProgress(all, "verifying", maxConcurrent, check)).flat();
 	const untilMs = Date.now() + waitMs;
 	let differences = await checkAll(paths);
-	for (let round = 2; differences.length > 0 && (round <= minRounds || Date.now() < untilMs); round += 1) {
+	// Once more in any case: a server can fail for a moment. A CDN updates late.
+	for (let round = 2; differences.length > 0 && (round === 2 || Date.now() < untilMs); round += 1) {
 		await sleep(pauseMs);
 		differences = await checkAll(differences.map(({ path }) => path));
 	}
