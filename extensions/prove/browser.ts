@@ -21,7 +21,7 @@ export const browserPath = browserPlaces.find((place) => existsSync(place));
  * @param setting `BROWSER_PATH`; empty for one of the usual places
  * @throws {Error} that says what to install
  */
-export function needBrowser(setting = ""): string {
+export function needBrowser(setting: string): string {
 	if (setting !== "" && !existsSync(setting)) throw new Error(`BROWSER_PATH: there is no file ${setting}`);
 	const path = setting || browserPath;
 	if (path !== undefined) return path;
