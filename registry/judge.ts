@@ -14,7 +14,7 @@ import {
 	parseSmallkey,
 } from "./smallkey.ts";
 import { type Problem, problemAt, type Rules, textIn, textOf } from "./texts.ts";
-import { visible } from "./untrusted-text.ts";
+import { groupBy, visible } from "./untrusted-text.ts";
 
 export interface LayerFile {
 	/** From the repository's root, with `/`: `layers/23/23ax5t.json`. */
@@ -28,14 +28,8 @@ export interface LayerFile {
 export type NamesBefore = (folder: string) => Iterable<string>;
 
 export function namesOf(files: Iterable<{ path: string }>): NamesBefore {
-	const folders = new Map<string, string[]>();
-	for (const { path } of files) {
-		const folder = path.split("/")[1] ?? "";
-		const names = folders.get(folder);
-		if (names) names.push(fileName(path));
-		else folders.set(folder, [fileName(path)]);
-	}
-	return (folder) => folders.get(folder) ?? [];
+	const folders = groupBy(files, ({ path }) => path.split("/")[1] ?? "");
+	return (folder) => (folders.get(folder) ?? []).map(({ path }) => fileName(path));
 }
 
 export interface FileProblem extends Problem {

@@ -13,6 +13,7 @@ import {
 	schemaProblems,
 	textOf,
 } from "./texts.ts";
+import { groupBy } from "./untrusted-text.ts";
 
 export const ownersPath = "layers/owners.json";
 
@@ -100,12 +101,6 @@ export interface OwnedPaths {
 }
 
 export function groupByOwners(owners: Owners, paths: Iterable<string>): OwnedPaths[] {
-	const groups = new Map<string, OwnedPaths>();
-	for (const path of paths) {
-		const names = ownersOf(owners, path);
-		const group = groups.get(names.join(" ")) ?? { owners: names, paths: [] };
-		group.paths.push(path);
-		groups.set(names.join(" "), group);
-	}
-	return [...groups.values()];
+	const groups = groupBy(paths, (path) => ownersOf(owners, path).join(" "));
+	return Array.from(groups, ([names, paths]) => ({ owners: names.split(" "), paths }));
 }

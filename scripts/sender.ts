@@ -15,7 +15,7 @@ import {
 } from "../api/service/senders-file.ts";
 import { parseSpan, readConfiguration } from "../api/service/settings.ts";
 import { mayChange } from "../registry/sender.ts";
-import { counted, firstOf, plain } from "../registry/untrusted-text.ts";
+import { counted, firstOf, groupBy, plain } from "../registry/untrusted-text.ts";
 import { readPublished } from "../site/process/catalogue-process.ts";
 import { createRun, parseSenderId } from "./terminal/command-line.ts";
 
@@ -193,12 +193,10 @@ function listLines(senders: readonly Sender[], published: ReadonlyMap<string, Pu
 const maxListed = 20;
 
 function removedLines({ layers, waiting }: Published, others: readonly Sender[]): string[] {
-	const groups = new Map<string, string[]>();
-	for (const smallkey of layers) {
+	const groups = groupBy(layers, (smallkey) => {
 		const ids = others.filter((sender) => mayChange(sender, smallkey)).map(({ id }) => id);
-		const who = ids.join(", ") || "no sender";
-		groups.set(who, [...(groups.get(who) ?? []), smallkey]);
-	}
+		return ids.join(", ") || "no sender";
+	});
 	return [
 		`it has published ${counted(layers.length, "layer")}, which ${layers.length === 1 ? "stays" : "stay"}`,
 		...Array.from(groups, ([who, keys]) => `  ${firstOf(keys, maxListed)}: ${who} may change them now`),

@@ -3,7 +3,7 @@ import { descriptionText } from "../../registry/description.ts";
 import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { filled, textsByLang } from "../../registry/texts/filled.ts";
-import { code, plain } from "../../registry/untrusted-text.ts";
+import { code, groupBy, plain } from "../../registry/untrusted-text.ts";
 import { type Proposal, subjectOf } from "../../store/git/review-branches.ts";
 import { type Edit, repairBranch } from "../../store/store.ts";
 import { placeOf } from "../harvest/finding.ts";
@@ -45,11 +45,8 @@ export const repairTexts = textsByLang({
  * @param declined evidence of declined proposals
  */
 export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<string>): Proposal[] {
-	const groups = new Map<string, Repair[]>();
-	for (const repair of repairs.filter((item) => !declined.has(evidenceOf(item)))) {
-		const name = groupOf(repair);
-		groups.set(name, [...(groups.get(name) ?? []), repair]);
-	}
+	const open = repairs.filter((repair) => !declined.has(evidenceOf(repair)));
+	const groups = groupBy(open, groupOf);
 	const proposals = [...groups.values()].map((group) => {
 		const sorted = group.toSorted((a, b) => (a.layer.smallkey < b.layer.smallkey ? -1 : 1));
 		const smallkeys = sorted.map(({ layer }) => layer.smallkey);

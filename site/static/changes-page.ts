@@ -1,4 +1,5 @@
 import { type Lang, otherLang } from "../../registry/smallkey.ts";
+import { groupBy } from "../../registry/untrusted-text.ts";
 import type { FieldChange, RecentChange } from "../data/entries.ts";
 import { hostsOf, senderOf, slugOf, titleOf } from "../search/select.ts";
 import { textsIn } from "../text/static.ts";
@@ -41,11 +42,7 @@ export function changeList(
 	data: ListData,
 	isOnePublisher = false,
 ): Html {
-	const days = new Map<string, RecentChange[]>();
-	for (const change of changes) {
-		const day = change.date.slice(0, 10);
-		days.set(day, [...(days.get(day) ?? []), change]);
-	}
+	const days = groupBy(changes, ({ date }) => date.slice(0, 10));
 	const heading = new Html(isOnePublisher ? "h3" : "h2");
 	return html`${[...days].map(
 		([

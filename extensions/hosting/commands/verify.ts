@@ -1,4 +1,5 @@
 // npx fragment-publisher verify: checks that a hosting serves the build (docs/hosting.md)
+
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +14,7 @@ import { isCompanion } from "../../../publish/place-file.ts";
 import { slotFolder, slotPath, slotsOf } from "../../../publish/rendered.ts";
 import { parseLayerPath } from "../../../registry/smallkey.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
-import { firstOf, plain } from "../../../registry/untrusted-text.ts";
+import { firstOf, groupBy, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, parseCount, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { nameSource, refOption, repoOption } from "../../../scripts/validate.ts";
 import { presentFiles } from "../../../site/data/output.ts";
@@ -158,13 +159,11 @@ async function verify(target: Target, waitMs: number, io: Io): Promise<number> {
 		await sleep(pauseMs);
 		differences = await checkAll(differences.map(({ path }) => path));
 	}
-	const pathsOfText = new Map<string, string[]>();
-	for (const { path, difference } of differences.sort((a, b) => (a.path < b.path ? -1 : 1))) {
-		const all = pathsOfText.get(difference) ?? [];
-		pathsOfText.set(difference, all);
-		all.push(path);
+	const sorted = differences.sort((a, b) => (a.path < b.path ? -1 : 1));
+	for (const [difference, all] of groupBy(sorted, (item) => item.difference)) {
+		const paths = all.map(({ path }) => path);
+		io.warn(plain(`${firstOf(paths, maxNamed)}: ${difference}`));
 	}
-	for (const [difference, all] of pathsOfText) io.warn(plain(`${firstOf(all, maxNamed)}: ${difference}`));
 	const count = differences.length;
 	io.print(`${text} checked: ${count === 0 ? "all as built" : `${count} differ`}`);
 	return count === 0 ? exitCodes.done : exitCodes.wrong;

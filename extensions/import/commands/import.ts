@@ -1,4 +1,5 @@
 // npx fragment-publisher import: imports the layers and senders of an older service
+
 import { existsSync } from "node:fs";
 import { WrongError } from "../../../api/configuration.ts";
 import { putEdits } from "../../../api/register.ts";
@@ -12,7 +13,7 @@ import { isSenderId } from "../../../registry/sender.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../../registry/targets/facts.ts";
 import { textsOf } from "../../../registry/texts.ts";
-import { counted, plain } from "../../../registry/untrusted-text.ts";
+import { counted, groupBy, plain } from "../../../registry/untrusted-text.ts";
 import { batchMeta, maxConcurrent } from "../../../scripts/register.ts";
 import { createRun, exitCodes, parseSenderId } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
@@ -38,17 +39,13 @@ type Refuse = (key: string, reason: string, place: number) => void;
 
 /** @returns the layers in the order of the dump */
 function collectMoves(documents: Documents, settings: FragmentSettings, refuse: Refuse): Move[] {
-	/** By smallkey in lower case. */
-	const alike = new Map<string, Move[]>();
+	const all: Move[] = [];
 	for (const [place, document] of documents) {
 		const moved = moveDocument(document, settings);
-		if (typeof moved === "string") {
-			refuse(keyOf(document), moved, place);
-			continue;
-		}
-		const key = moved.smallkey.toLowerCase();
-		alike.set(key, [...(alike.get(key) ?? []), { ...moved, place }]);
+		if (typeof moved === "string") refuse(keyOf(document), moved, place);
+		else all.push({ ...moved, place });
 	}
+	const alike = groupBy(all, ({ smallkey }) => smallkey.toLowerCase());
 	return [...alike.values()].flatMap((moves) => {
 		const [{ smallkey: first }] = moves as [Move];
 		const same = moves.filter(({ smallkey }) => smallkey === first);
