@@ -1,7 +1,39 @@
+import { text } from "node:stream/consumers";
 import { answering } from "../helpers/world.ts";
 
-export const energy = "https://maps.example/arcgis/rest/services/energy_en/MapServer";
+export const at = (address: string) => `https://maps.example/${address}`;
+export const energy = at("arcgis/rest/services/energy_en/MapServer");
 export const french = (address: string) => address.replace("_en", "_fr");
+
+type Resource = [id: string, format: string | null, language: unknown, url: string | null, more?: object];
+
+/** A layer of a service in each language. */
+const inBoth = (en: string, fr: string, layer: number): Resource[] => [
+	[en, "ESRI REST", ["en"], `${energy}/${layer}`],
+	[fr, "ESRI REST", ["fr"], french(`${energy}/${layer}`)],
+];
+
+function dataset(
+	id: string,
+	title: string,
+	title_translated: object | undefined,
+	resources: Resource[] | null,
+) {
+	const name_translated = { en: "Web Service", fr: "Service Web" };
+	return {
+		id,
+		title,
+		title_translated,
+		resources: resources?.map(([id, format, language, url, more]) => ({
+			id,
+			format,
+			language,
+			url,
+			name_translated,
+			...more,
+		})),
+	};
+}
 
 /**
  * Data sets of a CKAN catalogue, in the forms that these answer: open.canada.ca (API 3; `language`, `en-t-fr`, and the
@@ -9,60 +41,37 @@ export const french = (address: string) => address.replace("_en", "_fr");
  * wwwroot/test/CKAN/search-result.json), catalogue.data.gov.bc.ca (`wms`) and ArcGIS Hub (the name of its format).
  */
 export const datasets = [
-	{
-		id: "d1",
-		title: "Terminals",
-		title_translated: { en: "Terminals", fr: "Terminaux" },
-		resources: [
-			["r1", "ESRI REST", ["en"], `${energy}/1`],
-			["r2", "ESRI REST", ["fr"], french(`${energy}/1`)],
-			["r3", "ESRI REST", ["en"], `${energy}/20`],
-			["r4", "ESRI REST", ["fr"], french(`${energy}/20`)],
-			[
-				...["r5", "WMS", ["en"]],
-				"https://maps.example/energy_en/WMSServer?request=GetCapabilities&service=WMS&legend_format=image/png&feature_info_type=text/html&layers=1&token=1",
-			],
-			["r6", "WMS", ["fr"], "https://maps.example/energy_fr/WMSServer?LAYERS=1"],
-			["r7", "CSV", ["en"], "https://maps.example/energy.csv"],
+	dataset("d1", "Terminals", { en: "Terminals", fr: "Terminaux" }, [
+		...inBoth("r1", "r2", 1),
+		...inBoth("r3", "r4", 20),
+		[
+			"r5",
+			"WMS",
+			["en"],
+			at(
+				"energy_en/WMSServer?request=GetCapabilities&service=WMS&legend_format=image/png&feature_info_type=text/html&layers=1&token=1",
+			),
 		],
-	},
-	{
-		id: "d2",
-		title: "Relief",
-		title_translated: { "en-t-fr": "Relief map", fr: "Carte du relief" },
-		resources: [
-			["r8", "WMS ", ["zxx"], "https://maps.example/relief?layers=relief"],
-			["r9", "Esri REST", ["en"], energy],
-			["r10", "ArcGIS GeoServices REST API", ["en", "fr"], "https://maps.example/FeatureServer/0?f=pjson"],
-		],
-	},
-	{
-		id: "d3",
-		title: "Basins",
-		resources: [
-			["r11", "wms", undefined, "https://maps.example/wms?request=GetCapabilities", { wms_layer: "basins" }],
-			["r12", "wms", null, "https://maps.example/wms?request=GetCapabilities", { wms_layer: "" }],
-			["r13", "WMS", "fr", "https://maps.example/wms?layers=rivieres,lacs"],
-			["r14", null, ["fr"], null],
-		],
-	},
-	{
-		id: "d4",
-		title: "Parks",
-		resources: [
-			["r15", "ESRI REST", ["en"], `${energy}/4`],
-			["r16", "ESRI REST", ["en"], `${energy}/5`],
-			["r17", "ESRI REST", ["fr"], french(`${energy}/5`)],
-		],
-	},
-	{ id: "d5", title: "Nothing", resources: null },
-].map(({ resources, ...dataset }) => ({
-	...dataset,
-	resources: resources?.map(([id, format, language, url, more]) => ({
-		...{ id, format, language, url, name_translated: { en: "Web Service", fr: "Service Web" } },
-		...(more as object),
-	})),
-}));
+		["r6", "WMS", ["fr"], at("energy_fr/WMSServer?LAYERS=1")],
+		["r7", "CSV", ["en"], at("energy.csv")],
+	]),
+	dataset("d2", "Relief", { "en-t-fr": "Relief map", fr: "Carte du relief" }, [
+		["r8", "WMS ", ["zxx"], at("relief?layers=relief")],
+		["r9", "Esri REST", ["en"], energy],
+		["r10", "ArcGIS GeoServices REST API", ["en", "fr"], at("FeatureServer/0?f=pjson")],
+	]),
+	dataset("d3", "Basins", undefined, [
+		["r11", "wms", undefined, at("wms?request=GetCapabilities"), { wms_layer: "basins" }],
+		["r12", "wms", null, at("wms?request=GetCapabilities"), { wms_layer: "" }],
+		["r13", "WMS", "fr", at("wms?layers=rivieres,lacs")],
+		["r14", null, ["fr"], null],
+	]),
+	dataset("d4", "Parks", undefined, [
+		["r15", "ESRI REST", ["en"], `${energy}/4`],
+		...inBoth("r16", "r17", 5),
+	]),
+	dataset("d5", "Nothing", undefined, null),
+];
 
 /**
  * Records of a GeoNetwork catalogue, in the forms of its version 4.0 (plain texts) and 4.2 (an object for each text),
@@ -72,27 +81,22 @@ export const datasets = [
 export const records = [
 	{
 		uuid: "4a1c3c2e-9c0e-4d7d-9c0a-5d1f0a6c7a11",
-		resourceTitleObject: {
-			default: "Alpenkonvention",
-			langeng: "Alps",
-			langfre: "Alpes",
-			langger: "Alpenkonvention",
-		},
+		resourceTitleObject: { default: "Alpenkonvention", langeng: "Alps", langfre: "Alpes" },
 		link: [
 			{
 				protocol: "OGC:WMS",
 				urlObject: {
-					default: "https://maps.example/?SERVICE=WMS&VERSION=1.3.0&REQUEST=GetCapabilities&lang=de",
-					langfre: "https://maps.example/?SERVICE=WMS&VERSION=1.3.0&REQUEST=GetCapabilities&lang=fr",
+					default: at("?SERVICE=WMS&VERSION=1.3.0&REQUEST=GetCapabilities&lang=de"),
+					langfre: at("?SERVICE=WMS&VERSION=1.3.0&REQUEST=GetCapabilities&lang=fr"),
 				},
 				nameObject: { default: "alps", langeng: "" },
-				...{ descriptionObject: { default: "WMS" }, function: "", applicationProfile: "", group: 0 },
+				descriptionObject: { default: "WMS" },
 			},
-			{ protocol: "OGC:WMTS", urlObject: { default: "https://maps.example/wmts" } },
-			{ protocol: "ESRI:REST", urlObject: { default: "https://maps.example/MapServer/alps" } },
+			{ protocol: "OGC:WMTS", urlObject: { default: at("wmts") } },
+			{ protocol: "ESRI:REST", urlObject: { default: at("MapServer/alps") } },
 			{
 				protocol: "OGC:WMS",
-				urlObject: { default: "https://maps.example/WMSServer?request=GetCapabilities" },
+				urlObject: { default: at("WMSServer?request=GetCapabilities") },
 				nameObject: { default: "Service de visualisation WMS" },
 			},
 			{ urlObject: {}, nameObject: {} },
@@ -102,33 +106,31 @@ export const records = [
 		uuid: "surval",
 		resourceTitleObject: { default: "Surval", langfre: "Surval" },
 		link: {
-			...{ protocol: "OGC:WMS-1.3.0-http-get-map", url: "http://maps.example/wms", name: "surval_point" },
-			...{ description: "Lieu de surveillance (point)", function: "", applicationProfile: "", group: 2 },
+			protocol: "OGC:WMS-1.3.0-http-get-map",
+			url: "http://maps.example/wms",
+			name: "surval_point",
+			description: "Lieu de surveillance (point)",
 		},
 	},
 	{
 		uuid: "fgp",
 		resourceTitleObject: { default: "Terminals", langeng: "Terminals", langfra: "Terminaux" },
-		link: ["eng", "fra"].flatMap((code) => {
-			const inLanguage = (address: string) => (code === "eng" ? address : french(address));
-			const text = (en: string, fr: string) => ({ default: en, langeng: en, langfra: fr });
-			return [
-				{
-					protocol: "ESRI REST: Map Service",
-					urlObject: { default: inLanguage(`${energy}/1`) },
-					nameObject: text("Terminals (ESRI REST)", "Terminaux (ESRI REST)"),
-					descriptionObject: text(`Web Service;ESRI REST;${code}`, `Service Web;ESRI REST;${code}`),
-				},
-				{
-					protocol: "OGC:WMS",
-					urlObject: { default: inLanguage("https://maps.example/energy_en/WMSServer?service=WMS&layers=1") },
-					nameObject: text("Terminals (WMS)", "Terminaux (WMS)"),
-					descriptionObject: text(`Web Service;WMS;${code}`, `Service Web;WMS;${code}`),
-				},
-			];
-		}),
+		link: ["eng", "fra"].flatMap((code) =>
+			[
+				["ESRI REST: Map Service", "ESRI REST", `${energy}/1`],
+				["OGC:WMS", "WMS", at("energy_en/WMSServer?service=WMS&layers=1")],
+			].map(([protocol, kind, address = ""]) => {
+				const text = (en: string, fr: string) => ({ default: en, langeng: en, langfra: fr });
+				return {
+					protocol,
+					urlObject: { default: code === "eng" ? address : french(address) },
+					nameObject: text(`Terminals (${kind})`, `Terminaux (${kind})`),
+					descriptionObject: text(`Web Service;${kind};${code}`, `Service Web;${kind};${code}`),
+				};
+			}),
+		),
 	},
-	{ uuid: "urn:isogeo:1", link: { protocol: "OGC:WMS", url: "https://maps.example/wms", name: "roads" } },
+	{ uuid: "urn:isogeo:1", link: { protocol: "OGC:WMS", url: at("wms"), name: "roads" } },
 	{ uuid: "empty", resourceTitleObject: { default: "No link" } },
 ];
 
@@ -152,9 +154,7 @@ type Values = Record<string, unknown>;
 export async function startCatalogue(sets: object[], pageSize = 1000): Promise<Catalogue> {
 	const server = await answering(async (request, response) => {
 		const { searchParams } = new URL(request.url ?? "/", "http://catalogue");
-		const chunks: Buffer[] = [];
-		for await (const chunk of request) chunks.push(chunk as Buffer);
-		const sent = Buffer.concat(chunks).toString();
+		const sent = await text(request);
 		const asked = sent ? JSON.parse(sent) : Object.fromEntries(searchParams);
 		catalogue.requests.push(asked);
 		const found = catalogue.sets as Values[];
@@ -164,7 +164,10 @@ export async function startCatalogue(sets: object[], pageSize = 1000): Promise<C
 		response.end(body);
 	});
 	const catalogue: Catalogue = {
-		...{ url: server.origin, sets, requests: [], instead: () => null },
+		url: server.origin,
+		sets,
+		requests: [],
+		instead: () => null,
 		[Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
 	};
 	return catalogue;
@@ -182,9 +185,9 @@ function geonetworkAnswer(sets: Values[], asked: Values, pageSize: number): Answ
 	const sorted = sets.toSorted((a, b) => (String(a.uuid) < String(b.uuid) ? -1 : 1));
 	const [after] = (search_after ?? [""]) as string[];
 	const rest = sorted.filter(({ uuid }) => String(uuid) > String(after));
-	const hits = rest.slice(from, from + Math.min(size, pageSize)).map((record) => ({
-		...{ _index: "gn-records", _source: record, sort: [record.uuid] },
-	}));
+	const hits = rest
+		.slice(from, from + Math.min(size, pageSize))
+		.map((record) => ({ _source: record, sort: [record.uuid] }));
 	const total = { value: sets.length, relation: "eq" };
-	return { status: 200, body: JSON.stringify({ took: 1, timed_out: false, hits: { total, hits } }) };
+	return { status: 200, body: JSON.stringify({ timed_out: false, hits: { total, hits } }) };
 }

@@ -1,31 +1,28 @@
-import { execFile } from "node:child_process";
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { isVersion2, type Registration } from "../../registry/registration.ts";
 import { readBatch } from "../../scripts/register.ts";
-import { root } from "../helpers/process.ts";
+import { root, runProgram } from "../helpers/process.ts";
 import { filesIn, folderSuite, writeFiles } from "../helpers/world.ts";
-import { type Catalogue, datasets, energy, french, records, startCatalogue } from "./catalogue-answers.ts";
+import {
+	at,
+	type Catalogue,
+	datasets,
+	energy,
+	french,
+	records,
+	startCatalogue,
+} from "./catalogue-answers.ts";
 
 const test = folderSuite("recipes for catalogues");
 
 type Recipe = "ckan" | "geonetwork";
 
 async function follow(recipe: Recipe, { url }: { url: string }, folder: string) {
-	const words = [
-		join(root, "docs/recipes", `${recipe}.mjs`),
-		url,
-		"organization:x",
-		join(folder, "out"),
-		"p-",
-	];
-	const { code, stdout, stderr } = await new Promise<{ code: unknown; stdout: string; stderr: string }>(
-		(resolve) =>
-			execFile(process.execPath, words, (error, stdout, stderr) =>
-				resolve({ code: error?.code ?? 0, stdout, stderr }),
-			),
-	);
+	const script = join(root, "docs/recipes", `${recipe}.mjs`);
+	const words = [script, url, "organization:x", join(folder, "out"), "p-"];
+	const { code, stdout, stderr } = await runProgram(process.execPath, words);
 	const linesOf = (text: string) =>
 		text.replaceAll(url, "URL").replaceAll(folder, "FOLDER").split("\n").filter(Boolean);
 	return { code, report: linesOf(stdout), errors: linesOf(stderr) };
@@ -47,8 +44,6 @@ function shortOf(registration: Registration | undefined) {
 	return [kinds, ...new Set(texts)];
 }
 
-const at = (address: string) => `https://maps.example/${address}`;
-
 test("recorded answers of CKAN become registrations in two languages, with a report", async ({ folder }) => {
 	await using catalogue = await startCatalogue(datasets, 3);
 	const { code, report, errors } = await follow("ckan", catalogue, folder);
@@ -63,15 +58,21 @@ test("recorded answers of CKAN become registrations in two languages, with a rep
 	const layers = await layersIn(folder);
 	const metadata = { catalogue_url: `${catalogue.url}/dataset/d1` };
 	assert.equal(layers["p-r5"], {
-		...{ version: "1.0.0", payload_type: "wms" },
+		version: "1.0.0",
+		payload_type: "wms",
 		en: {
-			...{ service_url: at("energy_en/WMSServer?token=1"), service_name: "Terminals", metadata, layer: "1" },
-			...{ legend_format: "image/png", feature_info_type: "text/html" },
+			service_url: at("energy_en/WMSServer?token=1"),
+			service_name: "Terminals",
+			metadata,
+			layer: "1",
+			legend_format: "image/png",
+			feature_info_type: "text/html",
 		},
 		fr: { service_url: at("energy_fr/WMSServer"), service_name: "Terminaux", metadata, layer: "1" },
 	});
 	assert.equal(layers["p-r3"], {
-		...{ version: "1.0.0", payload_type: "feature" },
+		version: "1.0.0",
+		payload_type: "feature",
 		en: { service_url: `${energy}/20`, service_name: "Terminals", metadata },
 		fr: { service_url: french(`${energy}/20`), service_name: "Terminaux", metadata },
 	});
@@ -102,7 +103,8 @@ test("recorded answers of GeoNetwork become registrations in two languages", asy
 	assert.is(layers.length, 4);
 	const alps = { metadata: { uuid: first?.uuid }, layer: "alps" };
 	assert.equal(layers[0], {
-		...{ version: "1.0.0", payload_type: "wms" },
+		version: "1.0.0",
+		payload_type: "wms",
 		en: { service_url: at("?lang=de"), service_name: "Alps", ...alps },
 		fr: { service_url: at("?lang=fr"), service_name: "Alpes", ...alps },
 	});
@@ -116,39 +118,32 @@ test("recorded answers of GeoNetwork become registrations in two languages", asy
 const rest = at("arcgis/rest/services/");
 const both = ["en", "fr"];
 
-/** A resource's format, languages and address → its registration in short, or why it is left out. */
-const links: [string, unknown, string | null, string[] | string][] = [
-	["WMS", both, at("ows?SERVICE=WMS&REQUEST=GetCapabilities&lang=en&layer=T"), ["wms", at("ows?lang=en T")]],
+/** A resource's format and address → its registration in short, or why it is left out. Its languages, where they are not both. */
+const links: [format: string, string | null, string[] | string, languages?: string[]][] = [
+	["WMS", at("ows?SERVICE=WMS&REQUEST=GetCapabilities&lang=en&layer=T"), ["wms", at("ows?lang=en T")]],
 	[
-		...(["WMS", both] as const),
-		at(
-			"ows?LAYERS=pub%3Aa&TRANSPARENT=TRUE&VERSION=1.1.1&REQUEST=GetMap&SRS=EPSG:3857&BBOX=-1,2,3,4&WIDTH=2",
-		),
+		"WMS",
+		at("ows?LAYERS=pub%3Aa&TRANSPARENT=TRUE&VERSION=1.1.1&REQUEST=GetMap&SRS=EPSG:3857&BBOX=-1,2,3,4"),
 		["wms", at("ows pub:a")],
 	],
-	["OGC WMS", both, `\n ${at("ows?map=a.map&amp;layers=a")}\n`, ["wms", at("ows?map=a.map a")]],
-	["WMS", both, at("ows?layers=a,b"), ["2.0 ogcWms", at("ows a,b")]],
-	["WMS", both, at("ows?layers=Main roads"), ["wms", at("ows Main roads")]],
-	["WMS", both, at("ows?layers=a&feature_info_type=text/xml&legend_format=png"), ["wms", at("ows a")]],
-	["WMS", both, at("{x}/ows?layers=a"), ["wms", at("%7Bx%7D/ows a")]],
-	["WMS", both, at("ows?request=GetCapabilities"), "names no layer of its WMS"],
-	["WMS", both, `${rest}Eco/MapServer/1`, "is called a WMS, but has an address of ArcGIS"],
-	["WMS", both, "ftp://maps.example/ows?layers=a", "has no http address"],
-	["WMS", both, null, "has no http address"],
-	["WMS", both, "https://me:secret@maps.example/ows?layers=a", "has a password in its address"],
-	["WMS", both, at(`ows?layers=a&map=${"x".repeat(2048)}`), "has an address of over 2048 characters"],
-	["Esri REST", both, `${rest}Eco/MapServer/`, ["2.0 esriMapServer", `${rest}Eco/MapServer all`]],
-	["ESRI REST", both, `${rest}Eco/FeatureServer`, ["2.0 esriFeatureServer", `${rest}Eco/FeatureServer all`]],
-	["ESRI REST", both, `${rest}Eco/ImageServer`, ["2.0 esriImage", `${rest}Eco/ImageServer`]],
-	[
-		"ESRI REST",
-		both,
-		`${rest}Eco/FeatureServer/3/query?where=1=1&f=json`,
-		["feature", `${rest}Eco/FeatureServer/3`],
-	],
-	["ESRI REST", both, rest, "is no address of a MapServer, FeatureServer or ImageServer"],
-	["WMS", [], at("ows?layers=none"), ["wms", at("ows none")]],
-	["WMS", ["zxx"], at("ows?layers=zxx"), ["wms", at("ows zxx")]],
+	["OGC WMS", `\n ${at("ows?map=a.map&amp;layers=a")}\n`, ["wms", at("ows?map=a.map a")]],
+	["WMS", at("ows?layers=a,b"), ["2.0 ogcWms", at("ows a,b")]],
+	["WMS", at("ows?layers=Main roads"), ["wms", at("ows Main roads")]],
+	["WMS", at("ows?layers=a&feature_info_type=text/xml&legend_format=png"), ["wms", at("ows a")]],
+	["WMS", at("{x}/ows?layers=a"), ["wms", at("%7Bx%7D/ows a")]],
+	["WMS", at("ows?request=GetCapabilities"), "names no layer of its WMS"],
+	["WMS", `${rest}Eco/MapServer/1`, "is called a WMS, but has an address of ArcGIS"],
+	["WMS", "ftp://maps.example/ows?layers=a", "has no http address"],
+	["WMS", null, "has no http address"],
+	["WMS", "https://me:secret@maps.example/ows?layers=a", "has a password in its address"],
+	["WMS", at(`ows?layers=a&map=${"x".repeat(2048)}`), "has an address of over 2048 characters"],
+	["Esri REST", `${rest}Eco/MapServer/`, ["2.0 esriMapServer", `${rest}Eco/MapServer all`]],
+	["ESRI REST", `${rest}Eco/FeatureServer`, ["2.0 esriFeatureServer", `${rest}Eco/FeatureServer all`]],
+	["ESRI REST", `${rest}Eco/ImageServer`, ["2.0 esriImage", `${rest}Eco/ImageServer`]],
+	["ESRI REST", `${rest}A/FeatureServer/3/query?where=1=1&f=json`, ["feature", `${rest}A/FeatureServer/3`]],
+	["ESRI REST", rest, "is no address of a MapServer, FeatureServer or ImageServer"],
+	["WMS", at("ows?layers=none"), ["wms", at("ows none")], []],
+	["WMS", at("ows?layers=zxx"), ["wms", at("ows zxx")], ["zxx"]],
 ];
 
 /** Titles as catalogues have them → the English and the French name. */
@@ -166,19 +161,19 @@ const titles: [object, (string | undefined)[]][] = [
 	[{ title: null }, [undefined, undefined]],
 ];
 
+/** A data set with one link. */
+function dataset(id: string, url: string | null = at(`ows?layers=${id}`), format = "WMS", language = both) {
+	return { id, title: id as unknown, resources: [{ id, format, language, url }] };
+}
+
 const odd = [
-	...links.map(([format, language, url], count) => ({
-		...{ id: `l${count}`, title: "T", resources: [{ id: `l${count}`, format, language, url }] },
-	})),
-	...titles.map(([title, _names], count) => ({
-		...{ id: `t${count}`, ...title },
-		resources: [{ id: `t${count}`, format: "WMS", language: both, url: at(`ows?layers=t${count}`) }],
-	})),
+	...links.map(([format, url, _, languages], count) => dataset(`l${count}`, url, format, languages)),
+	...titles.map(([title], count) => ({ ...dataset(`t${count}`), ...title })),
 ];
 
 async function assertOdd(folder: string, report: string[]) {
 	const layers = await layersIn(folder);
-	for (const [count, [, , url, expected]] of links.entries()) {
+	for (const [count, [, url, expected]] of links.entries()) {
 		const reason = report.find((line) => line.startsWith(`left out p-l${count}: `))?.split(": ")[1];
 		assert.equal(shortOf(layers[`p-l${count}`]) ?? reason, expected, String(url));
 	}
@@ -188,7 +183,7 @@ async function assertOdd(folder: string, report: string[]) {
 	}
 }
 
-const busy = (status: number) => ({ status, headers: { "Retry-After": "0" }, body: "{}" });
+const busy = (status: number, rest = "0") => ({ status, headers: { "Retry-After": rest }, body: "{}" });
 
 test("each odd form becomes a layer or is left out with its reason, also around 429 and 503", async ({
 	folder,
@@ -199,9 +194,11 @@ test("each odd form becomes a layer or is left out with its reason, also around 
 	await assertOdd(folder, whole.report);
 
 	await using rested = await startCatalogue(odd, 5);
-	const retryDate = { "Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT" };
-	rested.instead = (count) =>
-		count === 3 ? busy(429) : count === 6 ? { status: 503, headers: retryDate, body: "busy" } : null;
+	const pauses = new Map([
+		[3, busy(429)],
+		[6, busy(503, "Wed, 21 Oct 2015 07:28:00 GMT")],
+	]);
+	rested.instead = (count) => pauses.get(count) ?? null;
 	const other = join(folder, "other");
 	const interrupted = await follow("ckan", rested, other);
 	assert.equal([interrupted.code, interrupted.report], [0, whole.report]);
@@ -260,15 +257,14 @@ test("languages are paired by what agrees, never by their order", async ({ folde
 	const resource = (id: string, language: string, address: string) => {
 		return { id, language, format: address.includes("MapServer") ? "ESRI REST" : "WMS", url: at(address) };
 	};
-	const sets = pairs.map(([title, english, french], set) => ({
-		...{ id: `d${set}`, title },
-		resources: [
-			...english.map((address, count) => resource(`e${set}-${count}`, set % 2 ? "English" : "en", address)),
-			...french.map((address, count) =>
-				resource(`f${set}-${count}`, set % 2 ? "Français" : "fra; CAN", address),
-			),
-		],
-	}));
+	const sets = pairs.map(([title, english, french], set) => {
+		const [en = "", fr = ""] = set % 2 ? ["English", "Français"] : ["en", "fra; CAN"];
+		const resources = [
+			...english.map((address, count) => resource(`e${set}-${count}`, en, address)),
+			...french.map((address, count) => resource(`f${set}-${count}`, fr, address)),
+		];
+		return { id: `d${set}`, title, resources };
+	});
 	const eu = "http://publications.europa.eu/resource/authority/language/";
 	const resources = [
 		{ ...resource("eu-e", "", "ows?layers=a_en"), language: [`${eu}ENG`] },
@@ -291,7 +287,9 @@ test("languages are paired by what agrees, never by their order", async ({ folde
 });
 
 const service = (name: string, url = at("ows")) => ({
-	...{ protocol: "OGC:WMS", urlObject: { default: url }, nameObject: { default: name } },
+	protocol: "OGC:WMS",
+	urlObject: { default: url },
+	nameObject: { default: name },
 });
 
 test("a smallkey of GeoNetwork follows from the layer, whatever other links its record has", async ({
@@ -328,32 +326,26 @@ test("a catalogue of more than 10,000 records is read to its end", async ({ fold
 	);
 });
 
-const dataset = (id: string, layer = id) => ({
-	...{ id, title: id },
-	resources: [{ id, format: "WMS", language: both, url: at(`ows?layers=${layer}`) }],
-});
-
 test("a further run writes only what has changed, and removes what is gone", async ({ folder }) => {
 	await using catalogue = await startCatalogue(["a", "b", "c"].map((id) => dataset(id)));
-	await mkdir(join(folder, "out"));
-	for (const name of [".DS_Store", "Thumbs.db", "desktop.ini"])
-		await writeFile(join(folder, "out", name), "\0");
+	const others = [".DS_Store", "Thumbs.db", "desktop.ini"];
+	for (const name of others) writeFiles(folder, { [`out/${name}`]: "\0" });
 	await follow("ckan", catalogue, folder);
-	await writeFile(join(folder, "out", "mine.json"), "{}");
-	catalogue.sets = [dataset("a"), dataset("b", "other"), dataset("e")];
+	writeFiles(folder, { "out/mine.json": "{}" });
+	catalogue.sets = [dataset("a"), dataset("b", at("ows?layers=other")), dataset("e")];
 	const { code, report } = await follow("ckan", catalogue, folder);
 	const summary = "3 data sets: 3 layers, 1 added, 1 changed, 1 removed; 0 links left out";
 	assert.equal([code, report], [0, ["added p-e", "changed p-b", "removed p-c", summary]]);
 	const layers = ["mine", "p-a", "p-b", "p-e"].map((name) => `${name}.json`);
 	const names = await readdir(join(folder, "out"));
-	assert.equal(names.sort(), [".DS_Store", "Thumbs.db", "desktop.ini", ...layers]);
+	assert.equal(names.sort(), [...others, ...layers]);
 
-	await rm(join(folder, "out", "p-a.json"));
+	writeFiles(folder, { "out/p-a.json": null });
 	const again = await follow("ckan", catalogue, folder);
 	assert.equal(again.report[0], "added p-a", "a layer that is missing in the folder");
 	const geonetwork = await follow("geonetwork", { url: "http://127.0.0.1:9" }, folder);
 	const reason = `was made from ${catalogue.url} organization:x p-; use a new folder for URL organization:x p-`;
-	assert.equal([geonetwork.code, geonetwork.errors], [1, [`FOLDER/out: ${reason}`]]);
+	assert.equal(geonetwork, { code: 1, report: [], errors: [`FOLDER/out: ${reason}`] });
 });
 
 const json = (value: unknown) => ({ status: 200, body: JSON.stringify(value) });
@@ -362,49 +354,44 @@ const ckanAnswer = (count: number, ids: string[]) =>
 const geonetworkAnswer = (more: object) =>
 	json({ hits: { total: { value: 1 }, hits: [{ _source: {} }] }, ...more });
 
+const search = "URL/api/3/action/package_search";
+const again = (sent: string) => `URL: sent ${sent}; run this again`;
+
 /** Answers to the requests of a second run, in place of the catalogue's → the sentence. */
-const failures: [Recipe, ReturnType<Catalogue["instead"]>[], string][] = [
-	["ckan", [{ status: 500, body: "{}" }], "URL/api/3/action/package_search: answers 500"],
-	["ckan", [busy(429), busy(503)], "URL/api/3/action/package_search: answers 503"],
-	[
-		"ckan",
-		[{ status: 429, headers: { "Retry-After": "3600" }, body: "" }],
-		"URL/api/3/action/package_search: answers 429, and wants 3600 s of rest",
+const failures: Record<Recipe, [answers: ReturnType<Catalogue["instead"]>[], sentence: string][]> = {
+	ckan: [
+		[[{ status: 500, body: "{}" }], `${search}: answers 500`],
+		[[busy(429), busy(503)], `${search}: answers 503`],
+		[[busy(429, "3600")], `${search}: answers 429, and wants 3600 s of rest`],
+		[
+			[{ status: 200, body: "<html>" }],
+			`${search}: answers with something that is not JSON, or not complete`,
+		],
+		[[json({ success: false, error: {} })], "URL: does not answer as CKAN"],
+		[[ckanAnswer(0, [])], "no data set matches URL organization:x p-"],
+		[[ckanAnswer(2, ["a"]), ckanAnswer(2, [])], again("1 data sets of 2")],
+		[[ckanAnswer(3, ["a"]), ckanAnswer(2, ["b"])], again("2 data sets of 2")],
+		[[ckanAnswer(2, ["a"]), ckanAnswer(2, ["a"])], again("1 data sets of 2")],
 	],
-	[
-		"ckan",
-		[{ status: 200, body: "<html>" }],
-		"URL/api/3/action/package_search: answers with something that is not JSON, or not complete",
+	geonetwork: [
+		[[json({ hits: {} })], "URL: does not answer as GeoNetwork 4"],
+		[[geonetworkAnswer({ timed_out: true })], again("1 records of 1")],
+		[[geonetworkAnswer({ _shards: { failed: 1 } })], again("1 records of 1")],
+		[[json({ hits: { total: { value: 1 }, hits: [] } })], again("0 records of 1")],
 	],
-	["ckan", [json({ success: false, error: {} })], "URL: does not answer as CKAN"],
-	["ckan", [ckanAnswer(0, [])], "no data set matches URL organization:x p-"],
-	["ckan", [ckanAnswer(2, ["a"]), ckanAnswer(2, [])], "URL: sent 1 data sets of 2; run this again"],
-	["ckan", [ckanAnswer(3, ["a"]), ckanAnswer(2, ["b"])], "URL: sent 2 data sets of 2; run this again"],
-	["ckan", [ckanAnswer(2, ["a"]), ckanAnswer(2, ["a"])], "URL: sent 1 data sets of 2; run this again"],
-	["geonetwork", [json({ hits: {} })], "URL: does not answer as GeoNetwork 4"],
-	["geonetwork", [geonetworkAnswer({ timed_out: true })], "URL: sent 1 records of 1; run this again"],
-	["geonetwork", [geonetworkAnswer({ _shards: { failed: 1 } })], "URL: sent 1 records of 1; run this again"],
-	[
-		"geonetwork",
-		[json({ hits: { total: { value: 1 }, hits: [] } })],
-		"URL: sent 0 records of 1; run this again",
-	],
-];
+};
 
 for (const recipe of ["ckan", "geonetwork"] as const)
-	test(`${recipe}: an error is a sentence with exit code 1, and the folder stays as it was`, async ({
-		folder,
-	}) => {
+	test(`${recipe}: an error is a sentence with exit code 1, and the folder stays as it was`, async (scene) => {
+		const { folder } = scene;
 		await using catalogue = await startCatalogue([{ ...dataset("a"), uuid: "a", link: service("a") }]);
 		await follow(recipe, catalogue, folder);
 		const before = filesIn(folder);
 		assert.is(before.size, 2, "a layer, and the state");
-		for (const [of, answers, sentence] of failures) {
-			if (of !== recipe) continue;
+		for (const [answers, sentence] of failures[recipe]) {
 			catalogue.requests.length = 0;
 			catalogue.instead = (count) => answers[count - 1] ?? null;
-			const { code, report, errors } = await follow(recipe, catalogue, folder);
-			assert.equal([code, report, errors], [1, [], [sentence]]);
+			assert.equal(await follow(recipe, catalogue, folder), { code: 1, report: [], errors: [sentence] });
 			assert.equal(filesIn(folder), before, sentence);
 		}
 	});
@@ -412,35 +399,27 @@ for (const recipe of ["ckan", "geonetwork"] as const)
 test("a catalogue that cannot be reached, or a folder of others, is one sentence", async ({ folder }) => {
 	const catalogue = await startCatalogue([dataset("a")]);
 	await catalogue[Symbol.asyncDispose]();
-	const { code, errors } = await follow("ckan", catalogue, folder);
-	assert.equal([code, errors], [1, ["URL/api/3/action/package_search: cannot be reached: ECONNREFUSED"]]);
+	const assertEnds = async (sentence: string, of = catalogue as { url: string }) =>
+		assert.equal(await follow("ckan", of, folder), { code: 1, report: [], errors: [sentence] });
+	await assertEnds(`${search}: cannot be reached: ECONNREFUSED`);
 	assert.is(filesIn(folder).size, 0);
 	writeFiles(folder, { "out/mine.json": "{}" });
-	const other = await follow("ckan", catalogue, folder);
-	const sentence = "FOLDER/out: has 1 layers that are not from this recipe; use a new folder";
-	assert.equal([other.code, other.errors], [1, [sentence]]);
+	await assertEnds("FOLDER/out: has 1 layers that are not from this recipe; use a new folder");
 	writeFiles(folder, { "out.state.json": "{" });
-	const broken = await follow("ckan", catalogue, folder);
-	assert.equal(
-		[broken.code, broken.errors],
-		[1, ["FOLDER/out.state.json: cannot be read; remove it and FOLDER/out"]],
-	);
-	const noAddress = await follow("ckan", { url: "maps.example" }, folder);
-	assert.equal([noAddress.code, noAddress.errors], [1, ["URL: is no http address of a catalogue"]]);
+	await assertEnds("FOLDER/out.state.json: cannot be read; remove it and FOLDER/out");
+	await assertEnds("URL: is no http address of a catalogue", { url: "maps.example" });
 });
 
 test("a folder that is half written is refused by register, and complete after the next run", async ({
 	folder,
 }) => {
 	await using catalogue = await startCatalogue(["a", "b", "c"].map((id) => dataset(id)));
+	const state = JSON.stringify({ source: `${catalogue.url} organization:x p-`, smallkeys: [] });
 	// The second layer cannot be written.
-	await mkdir(join(folder, "out", "p-b.json", "x"), { recursive: true });
-	writeFiles(folder, {
-		"out.state.json": JSON.stringify({ source: `${catalogue.url} organization:x p-`, smallkeys: [] }),
-	});
+	writeFiles(folder, { "out/p-b.json/x/y": "", "out.state.json": state });
 	const { code, errors } = await follow("ckan", catalogue, folder);
 	assert.equal([code, errors.length], [1, 1]);
-	await rm(join(folder, "out", "p-b.json"), { recursive: true });
+	writeFiles(folder, { "out/p-b.json": null });
 	const { problems } = await readBatch(join(folder, "out"));
 	assert.equal(problems, [
 		`${join(folder, "out/UNFINISHED")}: must be named <smallkey>.json or <smallkey>.service.json`,
