@@ -14,6 +14,7 @@ import { filesBelow, readTextIfThere } from "../../store/files/files.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import type { GitStore } from "../../store/git/git-store.ts";
 import type { StoreLimits } from "../../store/git/writer.ts";
+import { describedAt } from "../registry/targets/samples.ts";
 import { Requests, senders } from "./handlers.ts";
 import { root } from "./process.ts";
 import { temporaryFolder, writeFiles } from "./world.ts";
@@ -23,7 +24,8 @@ export * from "./handlers.ts";
 /** Copies the layers of the fixtures, one of them with a service description. */
 export async function copyLayers(folder: string): Promise<void> {
 	await cp(join(root, "tests/fixtures/layers"), join(folder, "layers"), { recursive: true });
-	writeFiles(folder, { "layers/oz/ozone.service.json": "{}" });
+	const { service_url } = JSON.parse(await readFile(join(folder, "layers/oz/ozone.json"), "utf8")).en;
+	writeFiles(folder, { "layers/oz/ozone.service.json": JSON.stringify(describedAt(service_url)) });
 }
 
 /** No hook: what is pushed comes in as what is fetched or copied into the repository does, whatever is in it. */

@@ -1,15 +1,22 @@
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import * as assert from "uvu/assert";
 import { startWorkers, workers } from "../conformance/engines.ts";
 import { startSettingsPeer } from "../extensions/review/settings-peer.ts";
-import { cleanEnvironment, pathWithNpx, root, runScript } from "../helpers/process.ts";
-import { test } from "../helpers/suite.ts";
-import { type Answering, answering, Repository } from "../helpers/world.ts";
-import { type Peer, startPeer } from "../store/github-peer.ts";
+import { copyLayers } from "../helpers/local.ts";
+import { cleanEnvironment, exits, pathWithNpx, root, runScript } from "../helpers/process.ts";
+import { eventually } from "../helpers/wait.ts";
+import {
+	answering,
+	Repository,
+	runUnless,
+	sharedSuite,
+	temporaryFolder,
+	writeFiles,
+} from "../helpers/world.ts";
+import { startPeer } from "../store/github-peer.ts";
 
 const exampleAddress = "https://fragments.example";
 
@@ -47,48 +54,28 @@ case "$1 $2" in
 esac
 `;
 
-/** An HTTP server that does what a POST to a path names. */
-function startHooks(hooks: Record<string, () => Promise<void>>): Promise<Answering> {
-	return answering((request, response) => {
-		const hook = hooks[request.url ?? ""];
-		Promise.resolve(hook?.()).then(
-			() => response.writeHead(hook ? 204 : 404).end(),
-			(error: Error) => response.writeHead(500).end(String(error)),
-		);
-	});
-}
-
-/** A clone of the project as it is in this checkout, with layers of the tests' own, as git clone and npm ci leave it. */
-async function checkout(folder: string): Promise<string> {
+/** A clone of the project as it is in this checkout, with layers of the tests' own and the files that a person has downloaded. */
+async function makeClone(folder: string, privateKey: string): Promise<string> {
 	using project = new Repository({});
 	const words = ["ls-files", "-z", "-co", "--exclude-standard"];
 	const listed = execFileSync("git", words, { cwd: root, encoding: "utf8" }).split("\0").filter(Boolean);
 	for (const path of listed.filter((path) => !path.startsWith("layers/") && existsSync(join(root, path))))
 		await cp(join(root, path), join(project.path, path));
-	await cp(join(root, "tests/fixtures/layers"), join(project.path, "layers"), { recursive: true });
+	await copyLayers(project.path);
 	project.commit("the project", {});
 	const clone = join(folder, "checkout");
 	project.git("clone", "-q", "-b", "main", project.path, clone);
-	await symlink(join(root, "node_modules"), join(clone, "node_modules"));
-	return clone;
-}
-
-/** A clone with the files that a person has downloaded. */
-async function makeClone(folder: string, peer: Peer): Promise<string> {
-	const clone = await checkout(folder);
-	await symlink(join(root, "deploy/workers/node_modules"), join(clone, "deploy/workers/node_modules"));
-	const files = {
+	for (const modules of ["node_modules", "deploy/workers/node_modules"])
+		await symlink(join(root, modules), join(clone, modules));
+	writeFiles(clone, {
 		token: "the-cloudflare-token",
 		"access-key-id": "id",
 		"secret-access-key": "secret",
-		"maps-workflows.private-key.pem": peer.app.privateKey,
-		"maps-service.private-key.pem": peer.app.privateKey,
-	};
-	for (const [name, content] of Object.entries(files)) await writeFile(join(clone, name), content);
-	const bin = join(clone, ".git/bin");
-	await mkdir(bin);
-	await writeFile(join(bin, "gh"), gh);
-	await chmod(join(bin, "gh"), 0o755);
+		"maps-workflows.private-key.pem": privateKey,
+		"maps-service.private-key.pem": privateKey,
+		".git/bin/gh": { executable: gh },
+		".git/dist/_headers": "",
+	});
 	return clone;
 }
 
@@ -106,87 +93,76 @@ async function follow(commands: string[], cwd: string, env: Record<string, strin
 	return { code, output };
 }
 
-test("every command of the page works, in its order, up to the fragment that a viewer reads", async () => {
-	if (workers.missing)
-		return console.log(`the commands of docs/production.md do not run: ${workers.missing}`);
-	const folder = await mkdtemp(join(tmpdir(), "publisher-production-"));
+const test = sharedSuite("docs/production.md", async (use) => {
+	const { path: folder } = use(await temporaryFolder());
 	const peer = await startPeer();
+	use(() => peer.close());
+	const settings = use(await startSettingsPeer());
 	const bare = join(folder, "repository.git");
 	execFileSync("git", ["init", "-q", "--bare", "-b", "main", bare]);
-	const settings = await startSettingsPeer();
-	let worker: Awaited<ReturnType<typeof startWorkers>> | null = null;
-	const clone = await makeClone(folder, peer);
+	const clone = await makeClone(folder, peer.app.privateKey);
 	const dist = join(clone, ".git/dist");
-	const hooks = await startHooks({
-		"/deployed": async () => {
-			const env = {
-				SENDERS: await readFile(join(clone, ".data/senders.json"), "utf8"),
-				GITHUB_APP_PRIVATE_KEY: peer.app.privateKey,
-				GITHUB_APP_ID: peer.app.appId,
-				GITHUB_REPOSITORY: peer.repository,
-				GITHUB_API_URL: peer.proxy.url,
-			};
-			await mkdir(dist);
-			await writeFile(join(dist, "_headers"), "");
-			worker = await startWorkers(dist, [], env);
-			await writeFile(join(clone, "worker-url"), worker.origin);
-		},
-		"/published": async () => {
-			const path = "layers/na/nacei-wells.json";
-			await mkdir(join(clone, ".git", "layers/na"), { recursive: true });
-			await writeFile(join(clone, ".git", path), (await peer.file(path)) ?? "");
-			const words = ["--layers", join(clone, ".git/layers"), "--out", dist];
-			const built = await runScript("build", words, { SITE: "off" });
-			assert.is(built.code, 0, built.stderr);
-			await untilServed(`${worker?.origin}/v0.9/doc/en/nacei-wells`);
-		},
-	});
-	try {
-		const commands = (await readCommands()).map(asRun);
-		const path = pathWithNpx(`${join(clone, ".git/bin")}${delimiter}${process.env.PATH}`);
-		const person = { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.invalid" };
-		const ended = await follow(commands, clone, {
-			...{
-				PATH: path,
-				HOOK: hooks.origin,
-				ORIGIN: bare,
-				GITHUB_API_URL: settings.url,
-				npm_config_loglevel: "error",
-			},
-			...{ ...person, GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.invalid" },
+	let worker: Awaited<ReturnType<typeof startWorkers>> | undefined;
+	use(() => worker?.stop());
+
+	async function startWorker(): Promise<void> {
+		worker = await startWorkers(dist, [], {
+			SENDERS: await readFile(join(clone, ".data/senders.json"), "utf8"),
+			GITHUB_APP_PRIVATE_KEY: peer.app.privateKey,
+			GITHUB_APP_ID: peer.app.appId,
+			GITHUB_REPOSITORY: peer.repository,
+			GITHUB_API_URL: peer.proxy.url,
 		});
-		assert.is(ended.code, 0, ended.output);
-		assert.match(ended.output, /HTTP\/1\.1 200 OK/);
-		assert.match(ended.output, /^complete$/m);
-		const status = execFileSync("git", ["status", "--porcelain"], { cwd: clone, encoding: "utf8" });
-		assert.equal(
-			status.split("\n").filter((line) => /token|key|pem|data/.test(line)),
-			[],
-			"no file of a secret can be committed by mistake",
-		);
-		const owners = execFileSync("git", ["show", "HEAD:layers/owners.json"], { cwd: clone, encoding: "utf8" });
-		assert.match(owners, /"operators": \["@ada#\d+"\]/);
-		const [newest] = await peer.commits();
-		assert.match(newest?.commit.message ?? "", /^register nacei-wells /);
-		const { secrets } = settings.values.get("/environments/production/secrets");
-		assert.equal([secrets.length, settings.values.get("/rulesets").length], [3, 3]);
-		assert.match(execFileSync("git", ["ls-tree", "main"], { cwd: bare, encoding: "utf8" }), "\tlayers\n");
-		assert.not.match(ended.output, /the-token-of-a-person|the-cloudflare-token/);
-	} finally {
-		await (worker as Awaited<ReturnType<typeof startWorkers>> | null)?.stop();
-		await hooks[Symbol.asyncDispose]();
-		await settings[Symbol.asyncDispose]();
-		await peer.close();
-		await rm(folder, { recursive: true, force: true });
+		writeFiles(clone, { "worker-url": worker.origin });
 	}
+
+	async function publish(): Promise<void> {
+		const path = "layers/na/nacei-wells.json";
+		writeFiles(join(clone, ".git"), { [path]: (await peer.file(path)) ?? "" });
+		const words = ["--layers", join(clone, ".git/layers"), "--out", dist];
+		await exits(runScript("build", words, { SITE: "off" }), 0);
+		const url = `${worker?.origin}/v0.9/doc/en/nacei-wells`;
+		await eventually(async () => (await fetch(url, { headers: { Connection: "close" } })).ok);
+	}
+
+	const hooks = use(
+		await answering((request, response) => {
+			const done = request.url === "/deployed" ? startWorker() : publish();
+			done.then(
+				() => response.writeHead(204).end(),
+				(error: Error) => response.writeHead(500).end(String(error)),
+			);
+		}),
+	);
+	return { peer, settings, bare, clone, hooks };
 });
 
-async function untilServed(url: string): Promise<void> {
-	for (;;) {
-		const { ok } = await fetch(url, { headers: { Connection: "close" } });
-		if (ok) return;
-		await new Promise((resolve) => setTimeout(resolve, 100));
-	}
-}
+test("every command of the page works, in its order, up to the fragment that a viewer reads", async (scene) => {
+	const { peer, settings, bare, clone, hooks } = scene;
+	const git = (cwd: string, ...words: string[]) => execFileSync("git", words, { cwd, encoding: "utf8" });
+	const { code, output } = await follow((await readCommands()).map(asRun), clone, {
+		PATH: pathWithNpx(`${join(clone, ".git/bin")}${delimiter}${process.env.PATH}`),
+		HOOK: hooks.origin,
+		ORIGIN: bare,
+		GITHUB_API_URL: settings.url,
+		npm_config_loglevel: "error",
+		GIT_AUTHOR_NAME: "Ada",
+		GIT_AUTHOR_EMAIL: "ada@example.invalid",
+		GIT_COMMITTER_NAME: "Ada",
+		GIT_COMMITTER_EMAIL: "ada@example.invalid",
+	});
+	assert.is(code, 0, output);
+	assert.match(output, /HTTP\/1\.1 200 OK/);
+	assert.match(output, /^complete$/m);
+	// No file of a secret can be committed by mistake.
+	assert.not.match(git(clone, "status", "--porcelain"), /token|key|pem|data/);
+	assert.match(git(clone, "show", "HEAD:layers/owners.json"), /"operators": \["@ada#\d+"\]/);
+	const [newest] = await peer.commits();
+	assert.match(newest?.commit.message ?? "", /^register nacei-wells /);
+	const { secrets } = settings.values.get("/environments/production/secrets");
+	assert.equal([secrets.length, settings.values.get("/rulesets").length], [3, 3]);
+	assert.match(git(bare, "ls-tree", "main"), "\tlayers\n");
+	assert.not.match(output, /the-token-of-a-person|the-cloudflare-token/);
+});
 
-test.run();
+runUnless(workers.missing, test);

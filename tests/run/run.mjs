@@ -114,7 +114,7 @@ function work(/** @type {string[]} */ queue) {
 const queue = [...names].sort();
 await Promise.all(Array.from({ length: Math.min(processes, queue.length) }, () => work(queue)));
 const isWhole = sums.failed + sums.skipped.size === 0 && files.length === 0;
-for (const page of isWhole ? await writePages(chosen, rows, sums.passed) : [])
+for (const page of isWhole ? writePages(chosen, rows, sums.passed) : [])
 	console.log(`${page} is written: commit it`);
 for (const reason of sums.skipped) console.log(`left out: ${reason}`);
 if (failed.length > 0) console.log(["Failed:", ...failed.sort()].join("\n  "));
