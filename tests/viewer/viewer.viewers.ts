@@ -1,24 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
-import { createFetch } from "../../api/service/net/fetch.ts";
-import { createAsk } from "../../extensions/harvest/ask.ts";
-import { Harvester } from "../../extensions/harvest/harvester/harvester.ts";
-import { systemTimers } from "../../extensions/harvest/harvester/schedule.ts";
-import { harvestLayer } from "../../extensions/harvest/layer.ts";
-import { createClients } from "../../extensions/harvest/wms/read-capabilities.ts";
-import { featureLayer, layerDocument, mapLayer, serveLayer } from "../extensions/harvest/arcgis-server.ts";
-import { json, Peer, text } from "../extensions/harvest/peer.ts";
-import { type Listening, listen } from "../helpers/listen.ts";
-import { Local, manual } from "../helpers/local.ts";
+import { featureLayer, layerDocument, serveLayer } from "../extensions/harvest/arcgis-server.ts";
+import { json, Peer } from "../extensions/harvest/peer.ts";
+import { manual, secrets } from "../helpers/handlers.ts";
 import { root } from "../helpers/process.ts";
-import { suite } from "../helpers/suite.ts";
+import { serve } from "../helpers/serving.ts";
+import { signed } from "../helpers/signed.ts";
 import { eventually } from "../helpers/wait.ts";
-import { runUnless } from "../helpers/world.ts";
+import { answering, runUnless, sharedSuite, temporaryFolder } from "../helpers/world.ts";
 import { executable, openBrowser } from "../site/browser.ts";
-import { logTo } from "../store/git-store.ts";
-import { assertAccepted } from "./viewer.ts";
+import { assertAccepted, featureAt } from "./viewer.ts";
 
 /** The viewer's page: dojo reads the fragments as a script. The viewer gives up after two seconds; a test waits. */
 const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Viewer</title>
@@ -51,35 +44,22 @@ const dojoCallback = /[?&]callback=dojo_request_script_callbacks\.dojo_request_s
 
 interface Viewer {
 	service: string;
-	server: Listening;
-	local: Local;
-	maps: Peer;
-	site: Peer;
-	browser: Browser;
 	page: Page;
 }
 
-const test = suite<Viewer>("viewer");
-
 /** The viewer's own site, with dojo in it. */
-async function openSite(): Promise<Peer> {
-	const site = await Peer.open();
-	site.on("/", text(page, "text/html; charset=utf-8"));
+function openSite() {
 	const types: Record<string, string> = { ".js": "text/javascript", ".json": "application/json" };
-	site.server.prependListener("request", (request) => {
-		const path = normalize((request.url ?? "").split("?")[0] ?? "");
-		if (!path.startsWith("/dojo/")) return;
-		site.on(path, async (_request, response) => {
-			const file = await readFile(join(root, "node_modules", path)).catch(() => null);
-			response
-				.writeHead(file ? 200 : 404, { "Content-Type": types[extname(path)] ?? "text/plain" })
-				.end(file);
-		});
+	return answering(async ({ url = "" }, response) => {
+		const path = normalize(url.split("?")[0] ?? "");
+		const isDojo = path.startsWith("/dojo/");
+		const file = isDojo ? await readFile(join(root, "node_modules", path)).catch(() => null) : page;
+		const type = isDojo ? (types[extname(path)] ?? "text/plain") : "text/html; charset=utf-8";
+		response.writeHead(file ? 200 : 404, { "Content-Type": type }).end(file);
 	});
-	return site;
 }
 
-/** A map service with one layer whose classes are drawn, and one with a legend image. */
+/** A map service with a layer whose classes are drawn. */
 async function openMaps(): Promise<Peer> {
 	const maps = await Peer.open();
 	const shapes = [
@@ -98,51 +78,30 @@ async function openMaps(): Promise<Peer> {
 	return maps;
 }
 
-function feature(address: string): string {
-	const entry = { service_url: address };
-	return JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
-}
-
-async function harvest(local: Local, smallkey: string): Promise<void> {
-	const lines: object[] = [];
-	const clients = createClients(createAsk({ fetch: createFetch({ allowPrivate: true }) }), 3978);
-	const harvester = new Harvester({
-		store: local.store,
-		harvest: (registration, _signal, before = null) => harvestLayer(registration, before, clients),
-		everyMs: 86_400_000,
-		now: () => new Date(local.now),
-		allKeys: () => local.publication.smallkeys(),
-		timers: systemTimers,
-		log: logTo(local.reported, lines),
-	});
-	harvester.follow(smallkey);
-	await eventually(() => lines.length === 1);
-	assert.equal(lines, [{ harvested: 1, changed: 1 }]);
-	await harvester.close();
-}
-
-test.before(async (context) => {
-	context.maps = await openMaps();
-	context.site = await openSite();
-	context.local = await Local.open();
-	const { local, maps } = context;
-	await local.put("23ax5t", manual);
-	await local.put("zones", feature(maps.origin + featureLayer));
-	await local.put("later", feature(maps.origin + mapLayer));
-	await harvest(local, "zones");
-	context.server = await listen(local);
-	context.service = context.server.origin;
-	context.browser = await openBrowser();
-	context.page = await context.browser.newPage();
-	await context.page.goto(`${context.site.origin}/`);
-});
-
-test.after(async ({ browser, server, local, site, maps }) => {
-	await browser?.close();
-	await server.end();
-	await local.end();
-	await site.close();
-	await maps.close();
+const test = sharedSuite<Viewer>("viewer", async (use) => {
+	const { path: DATA_DIR } = use(await temporaryFolder());
+	const maps = use(await openMaps());
+	const site = use(await openSite());
+	const SENDERS = JSON.stringify({ jstest: secrets.jstest });
+	const harvesting = { HARVEST: "on", HARVEST_ALLOW_PRIVATE: "on" };
+	const { url: service } = use(await serve({ DATA_DIR, SENDERS, SITE: "off", ...harvesting }));
+	const layers = {
+		"23ax5t": manual,
+		zones: JSON.stringify(featureAt(maps.origin + featureLayer)),
+		// Its service does not answer.
+		later: JSON.stringify(featureAt(`${maps.origin}/arcgis/rest/services/None/MapServer/3`)),
+	};
+	for (const [smallkey, body] of Object.entries(layers)) {
+		const path = `/register/${smallkey}`;
+		assert.is((await fetch(service + path, await signed(path, body))).status, 201);
+	}
+	const zones = async () => (await fetch(`${service}/v0.9/doc/en/zones`)).text();
+	await eventually(async () => (await zones()).includes("Zones"));
+	const browser = await openBrowser();
+	use(() => browser.close());
+	const viewer = await browser.newPage();
+	await viewer.goto(`${site.origin}/`);
+	return { service, page: viewer };
 });
 
 type Read = { fragments: Record<string, unknown>[] } | { error: string };
