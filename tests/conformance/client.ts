@@ -1,6 +1,7 @@
-import { request } from "node:http";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { signedHeaders } from "../helpers/signed.ts";
-import { senders } from "./engine.ts";
 
 export interface Answer {
 	status: number;
@@ -9,50 +10,46 @@ export interface Answer {
 	text: string;
 }
 
-export interface Words {
-	headers?: Record<string, string>;
-	body?: string | Uint8Array;
+interface Words {
+	headers?: Record<string, string | undefined>;
+	body?: string | Uint8Array | undefined;
 }
 
 /**
  * Sends a request with its target as it is: `fetch` would change it first. No answer ever shows a stack trace or
  * says 500.
  */
-export function ask(origin: string, method: string, target: string, words: Words = {}): Promise<Answer> {
+export async function ask(
+	origin: string,
+	method: string,
+	target: string,
+	{ headers = {}, body }: Words = {},
+): Promise<Answer> {
 	const { hostname, port } = new URL(origin);
-	const body = words.body === undefined ? undefined : Buffer.from(words.body);
-	return new Promise((resolve, reject) => {
-		const headers = { ...words.headers, ...(body ? { "Content-Length": String(body.length) } : {}) };
-		const options = { hostname, port, method, path: target, headers, agent: false };
-		const sent = request(options, (response) => {
-			const chunks: Buffer[] = [];
-			response.on("data", (chunk: Buffer) => chunks.push(chunk));
-			response.on("error", reject);
-			response.on("end", () => {
-				const bytes = Buffer.concat(chunks);
-				const answer = {
-					status: response.statusCode ?? 0,
-					headers: response.headers as Record<string, string | undefined>,
-					bytes,
-					text: bytes.toString("utf8"),
-				};
-				const leak = answer.status === 500 || /^\s+at .+:\d+:\d+/m.test(answer.text);
-				// The development server in front of workerd asks for what it lost to be sent again.
-				if (answer.status === 503 && answer.text.startsWith("Your worker restarted mid-request"))
-					return resolve(ask(origin, method, target, words));
-				if (leak) reject(new Error(`${method} ${target}: ${answer.status} ${answer.text.slice(0, 500)}`));
-				else resolve(answer);
-			});
-		});
-		sent.on("error", reject);
-		sent.end(body);
-	});
+	const sent = request({ hostname, port, method, path: target, agent: false });
+	for (const [name, value] of Object.entries(headers)) if (value !== undefined) sent.setHeader(name, value);
+	if (body !== undefined) sent.setHeader("Content-Length", Buffer.byteLength(body));
+	sent.end(body);
+	const [response] = (await once(sent, "response")) as [IncomingMessage];
+	const bytes = await buffer(response);
+	const answer = {
+		status: response.statusCode ?? 0,
+		headers: response.headers as Answer["headers"],
+		bytes,
+		text: bytes.toString("utf8"),
+	};
+	// The development server in front of workerd asks for what it lost to be sent again.
+	if (answer.status === 503 && answer.text.startsWith("Your worker restarted mid-request"))
+		return ask(origin, method, target, { headers, body });
+	if (answer.status === 500 || /^\s+at .+:\d+:\d+/m.test(answer.text))
+		throw new Error(`${method} ${target}: ${answer.status} ${answer.text.slice(0, 500)}`);
+	return answer;
 }
 
 export interface Signed {
-	sender?: string;
 	secret?: string;
 	timestamp?: string;
+	/** What is signed in place of the target and of the body. */
 	path?: string;
 	signedBody?: string;
 	body?: string | Uint8Array;
@@ -60,24 +57,15 @@ export interface Signed {
 	headers?: Record<string, string | undefined>;
 }
 
-async function headersOf(target: string, signed: Signed): Promise<Record<string, string>> {
-	const { sender = "jstest", timestamp, path = target } = signed;
-	const entry = senders[sender as keyof typeof senders];
-	const secret = signed.secret ?? (typeof entry === "string" ? entry : (entry?.key ?? "of nobody"));
-	const signer = { sender, secret, timestamp };
-	const headers = await signedHeaders(path, signed.signedBody ?? signed.body ?? "", signer);
-	const all = Object.entries({ ...headers, ...signed.headers });
-	return Object.fromEntries(all.flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])));
-}
-
+/** Sends a request of the sender `jstest`. */
 export async function write(
 	origin: string,
 	method: string,
 	target: string,
-	signed: Signed = {},
+	{ secret, timestamp, path = target, body, signedBody = "", headers }: Signed = {},
 ): Promise<Answer> {
-	const { body } = signed;
-	return ask(origin, method, target, { headers: await headersOf(target, signed), body });
+	const signed = await signedHeaders(path, signedBody || body || "", { secret, timestamp });
+	return ask(origin, method, target, { headers: { ...signed, ...headers }, body });
 }
 
 /** The errors of a refusal. @throws {Error} where the body is not `{"errors": [text, …]}` */

@@ -1,18 +1,15 @@
 import { runInNewContext } from "node:vm";
 import * as assert from "uvu/assert";
 import type { Test } from "../helpers/suite.ts";
-import { ask } from "./client.ts";
-import { differs } from "./differences.ts";
-import { type Candidate, type Engine, wmsFragment } from "./engine.ts";
+import { type Scene, wmsFragment } from "./engine.ts";
 import { assertReadHeaders, assertRefused } from "./reads.ts";
 
 const script = "application/javascript; charset=utf-8";
 
-export function docsTests(test: Test, candidate: Candidate, engine: () => Engine): void {
-	const get = (target: string) => ask(engine().origin, "GET", target);
+export function docsTests(test: Test<Scene>): void {
 	const missing = (smallkey: string) => ({ error_code: 404, smallkey });
 
-	test("docs answers one element for each item, in order, repeats too", async () => {
+	test("docs answers one element for each item, in order, repeats too", async ({ get }) => {
 		const answer = await get("/v0.9/docs/fr/none,23ax5t,none,a+b=c,23ax5t");
 		assert.is(answer.status, 200);
 		assertReadHeaders(answer, { hasUnknownKey: true });
@@ -21,7 +18,7 @@ export function docsTests(test: Test, candidate: Candidate, engine: () => Engine
 		assert.equal(JSON.parse(answer.text), [missing("none"), limits, missing("none"), plus, limits]);
 	});
 
-	test("an item that cannot be a smallkey is a missing key as it was sent", async () => {
+	test("an item that cannot be a smallkey is a missing key as it was sent", async ({ differs, get }) => {
 		const table: [string, string[]][] = [
 			["none,,none", ["none", "", "none"]],
 			["%20none%20,%20", ["none", ""]],
@@ -31,7 +28,7 @@ export function docsTests(test: Test, candidate: Candidate, engine: () => Engine
 		];
 		for (const [items, expected] of table) {
 			const answer = await get(`/v0.9/docs/en/${items}`);
-			if (items === "%zz" && differs(candidate, "malformed percent-encoding")) {
+			if (items === "%zz" && differs("malformed percent-encoding")) {
 				assertRefused(answer, 400, items);
 				continue;
 			}
@@ -40,7 +37,7 @@ export function docsTests(test: Test, candidate: Candidate, engine: () => Engine
 		}
 	});
 
-	test("JSONP calls the last callback with the array", async () => {
+	test("JSONP calls the last callback with the array", async ({ get }) => {
 		const callback = "dojo_request_script_callbacks.dojo_request_script0";
 		const answer = await get(`/v0.9/docs/en/23ax5t,none?x=1&callback=alert(1)&callback=${callback}&_=2`);
 		assert.is(answer.status, 200);
@@ -57,7 +54,7 @@ export function docsTests(test: Test, candidate: Candidate, engine: () => Engine
 		);
 	});
 
-	test("JSONP escapes the separators that end a line in older scripts", async () => {
+	test("JSONP escapes the separators that end a line in older scripts", async ({ get }) => {
 		const plain = await get("/v0.9/docs/en/Z");
 		const jsonp = await get("/v0.9/docs/en/Z,%E2%80%A8?callback=f");
 		assert.ok(plain.text.includes("\u2028"), "the layer's name has one");
@@ -65,7 +62,7 @@ export function docsTests(test: Test, candidate: Candidate, engine: () => Engine
 		assert.ok(jsonp.text.includes("a\\u2028b\\u2029c"));
 	});
 
-	test("a callback is at most 128 characters of dotted ASCII identifiers", async () => {
+	test("a callback is at most 128 characters of dotted ASCII identifiers", async ({ get }) => {
 		for (const good of ["_a.b$.c1", "x".repeat(128), "%66"]) {
 			const answer = await get(`/v0.9/docs/en/none?callback=${good}`);
 			assert.is(answer.status, 200, good);
@@ -79,8 +76,8 @@ export function docsTests(test: Test, candidate: Candidate, engine: () => Engine
 		assertRefused(await get("/v0.9/docs/en/none?c%61llback=alert(1)"), 400, "another spelling of the name");
 	});
 
-	test("docs has limits: items, length, different keys", async () => {
-		const { docsMaxKeys } = engine();
+	test("docs has limits: items, length, different keys", async ({ engine, get }) => {
+		const { docsMaxKeys } = engine;
 		const repeated = Array.from({ length: 1000 }, () => "-").join(",");
 		const all = await get(`/v0.9/docs/en/${repeated}`);
 		assert.is(all.status, 200);

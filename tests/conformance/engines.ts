@@ -1,49 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { isEngineInstalled } from "../../extensions/hosting/commands/deploy.ts";
 import { build } from "../../publish/build.ts";
-import { folderOf } from "../../registry/smallkey.ts";
+import { layerPath } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { writeHostingFiles } from "../../site/build/output.ts";
-import { cleanEnvironment, root, ServerProcess, startWords } from "../helpers/process.ts";
-import { gitIn, temporaryFolder } from "../helpers/world.ts";
+import { cleanEnvironment, root, startWords } from "../helpers/process.ts";
+import { temporaryFolder, writeFiles } from "../helpers/world.ts";
 import { startPeer } from "../store/github-peer.ts";
-import { write } from "./client.ts";
 import { type Candidate, type Engine, senders } from "./engine.ts";
-
-export async function startNode(
-	layers: ReadonlyMap<string, string>,
-	env: Record<string, string> = {},
-): Promise<Engine> {
-	const folder = await temporaryFolder();
-	const server = await ServerProcess.start({
-		DATA_DIR: folder.path,
-		SENDERS: JSON.stringify(senders),
-		...env,
-	});
-	const { origin } = new URL(server.url);
-	for (const [smallkey, body] of layers) {
-		const { status, text } = await write(origin, "PUT", `${env.BASE_PATH ?? ""}/register/${smallkey}`, {
-			body,
-		});
-		if (status !== 201) throw new Error(`PUT ${smallkey}: ${status} ${text}`);
-	}
-	const repository = join(folder.path, "repository.git");
-	return {
-		origin,
-		docsMaxKeys: 1000,
-		published: true,
-		state: async () => gitIn(repository)("rev-parse", "main"),
-		async stop() {
-			await server.stop();
-			await folder.remove();
-		},
-	};
-}
 
 /**
  * A port that was free a moment ago, for a program that cannot choose one itself. Below those that the system gives to
@@ -89,11 +57,7 @@ export async function buildDist(
 	compress = false,
 	targets: readonly TargetName[] = targetNames,
 ): Promise<string> {
-	for (const [smallkey, body] of layers) {
-		const path = join(folder, "layers", folderOf(smallkey), `${smallkey}.json`);
-		await mkdir(dirname(path), { recursive: true });
-		await writeFile(path, body);
-	}
+	for (const [smallkey, body] of layers) writeFiles(folder, { [layerPath(smallkey)]: body });
 	const out = join(folder, "dist");
 	const settings = { metadataUrl: "", catalogueUrl: "", targets };
 	const { problems, written } = await build({ folder: join(folder, "layers") }, out, settings);
@@ -130,28 +94,27 @@ const noEngine = (await isEngineInstalled())
 export const workers: Candidate = {
 	name: "Workers",
 	missing: noEngine,
-	start: (layers) => startOnWorkers(layers, []),
+	start: (layers) => startOnWorkers(layers, false),
 };
 
 export const workersWithBucket: Candidate = {
 	name: "Workers with R2",
 	missing: noEngine,
-	start: (layers) => startOnWorkers(layers, ["--objects"]),
+	start: (layers) => startOnWorkers(layers, true),
 };
 
-async function startOnWorkers(layers: ReadonlyMap<string, string>, words: string[]): Promise<Engine> {
+async function startOnWorkers(layers: ReadonlyMap<string, string>, hasBucket: boolean): Promise<Engine> {
 	const folder = await temporaryFolder();
 	const peer = await startPeer();
-	for (const [smallkey, body] of layers) {
-		await peer.push(`layers/${folderOf(smallkey)}/${smallkey}.json`, body);
-	}
+	for (const [smallkey, body] of layers) await peer.push(layerPath(smallkey), body);
 	// One of the two engines is an App, whose key has many lines.
 	const { appId, privateKey } = peer.app;
 	const app = { GITHUB_APP_ID: appId, GITHUB_APP_PRIVATE_KEY: privateKey };
+	const words = hasBucket ? ["--objects"] : [];
 	const running = await startWorkers(await buildDist(layers, folder.path), words, {
 		SENDERS: JSON.stringify(senders),
 		GITHUB_REPOSITORY: peer.repository,
-		...(words.includes("--objects") ? app : { GITHUB_TOKEN: peer.token }),
+		...(hasBucket ? app : { GITHUB_TOKEN: peer.token }),
 		GITHUB_API_URL: peer.proxy.url,
 		DOCS_MAX_KEYS: "60",
 	});

@@ -1,28 +1,21 @@
-import { execFileSync, spawn } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { root } from "../helpers/process.ts";
+import { isInstalled, root, ServerProcess } from "../helpers/process.ts";
 import { eventually } from "../helpers/wait.ts";
-import { gitIn, temporaryFolder } from "../helpers/world.ts";
-import type { Candidate, Engine } from "./engine.ts";
-import { end, freePort, startNode } from "./engines.ts";
+import { gitIn, temporaryFolder, writeFiles } from "../helpers/world.ts";
+import { write } from "./client.ts";
+import { type Candidate, type Engine, senders } from "./engine.ts";
+import { end, freePort } from "./engines.ts";
 
 export const nginx: Candidate = {
 	name: "nginx",
-	missing: hasNginx() ? null : "nginx is not installed (apt-get install nginx)",
-	start: (layers) => startNginx(layers),
+	missing: (await isInstalled("nginx")) ? null : "nginx is not installed (apt-get install nginx)",
+	start: startNginx,
 };
 
-function hasNginx(): boolean {
-	try {
-		execFileSync("nginx", ["-v"], { stdio: "ignore" });
-		return true;
-	} catch {
-		return false;
-	}
-}
-
-async function renderNginx(folder: string, port: number, service: string, dist: string): Promise<string> {
+/** deploy/nginx.conf on this port, in a whole configuration for one user. */
+async function configurationOf(folder: string, port: number, service: string, dist: string): Promise<string> {
 	const site = (await readFile(join(root, "deploy/nginx.conf"), "utf8"))
 		.replace("server 127.0.0.1:8080;", `server ${service};`)
 		.replace("listen 80 default_server;", `listen 127.0.0.1:${port};`)
@@ -31,29 +24,25 @@ async function renderNginx(folder: string, port: number, service: string, dist: 
 	const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
 		(name) => `${name}_temp_path ${join(folder, name)};`,
 	);
-	const main = [
+	return [
 		"daemon off;",
 		"worker_processes 1;",
 		...(process.getuid?.() === 0 ? ["user root;"] : []),
 		`pid ${join(folder, "nginx.pid")};`,
 		"error_log stderr crit;",
 		`events {}\nhttp {\naccess_log off;\n${paths.join("\n")}\n${site}\n}`,
-	];
-	const path = join(folder, "nginx.conf");
-	await writeFile(path, main.join("\n"));
-	return path;
+	].join("\n");
 }
 
 export async function spawnNginx(
 	service: string,
 	dist: string,
-	edit: (configuration: string) => string = (text) => text,
+	edit = (configuration: string) => configuration,
 ) {
 	const folder = await temporaryFolder();
 	const port = await freePort();
-	const configuration = await renderNginx(folder.path, port, service, dist);
-	await writeFile(configuration, edit(await readFile(configuration, "utf8")));
-	const child = spawn("nginx", ["-c", configuration, "-p", folder.path], {
+	writeFiles(folder.path, { "nginx.conf": edit(await configurationOf(folder.path, port, service, dist)) });
+	const child = spawn("nginx", ["-c", join(folder.path, "nginx.conf"), "-p", folder.path], {
 		stdio: ["ignore", "ignore", "inherit"],
 	});
 	const origin = `http://127.0.0.1:${port}`;
@@ -73,19 +62,24 @@ export async function spawnNginx(
 	};
 }
 
+/** nginx in front of a service that has the layers by PUT. */
 async function startNginx(layers: ReadonlyMap<string, string>): Promise<Engine> {
-	const folder = await temporaryFolder();
-	const behind = await startNode(layers, { DATA_DIR: folder.path });
-	const front = await spawnNginx(new URL(behind.origin).host, join(folder.path, "dist"));
-	const repository = join(folder.path, "repository.git");
+	const { path, remove } = await temporaryFolder();
+	const server = await ServerProcess.start({ DATA_DIR: path, SENDERS: JSON.stringify(senders) });
+	for (const [smallkey, body] of layers) {
+		const { status, text } = await write(server.url, "PUT", `/register/${smallkey}`, { body });
+		if (status !== 201) throw new Error(`PUT ${smallkey}: ${status} ${text}`);
+	}
+	const front = await spawnNginx(new URL(server.url).host, join(path, "dist"));
 	return {
-		...behind,
 		origin: front.origin,
-		state: async () => gitIn(repository)("rev-parse", "main"),
+		docsMaxKeys: 1000,
+		published: true,
+		state: () => gitIn(join(path, "repository.git"))("rev-parse", "main"),
 		async stop() {
 			await front.stop();
-			await behind.stop();
-			await folder.remove();
+			await server.stop();
+			await remove();
 		},
 	};
 }

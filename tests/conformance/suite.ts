@@ -1,8 +1,7 @@
-import { skip, suite } from "../helpers/suite.ts";
+import { runUnless, sharedSuite } from "../helpers/world.ts";
 import { docsTests } from "./docs.ts";
-import { type Candidate, type Engine, layers } from "./engine.ts";
+import { type Candidate, layers, Scene } from "./engine.ts";
 import { docTests } from "./reads.ts";
-import { refusalTests } from "./refusals.ts";
 import { targetTests } from "./targets.ts";
 import { writeTests } from "./writes.ts";
 
@@ -11,23 +10,11 @@ import { writeTests } from "./writes.ts";
  * @param hasWrites whether it is asked for writes and every target, and not for `doc` and `docs` only
  */
 export function conformance(candidate: Candidate, hasWrites = true): void {
-	if (candidate.missing !== null) return skip(`conformance on ${candidate.name}: ${candidate.missing}`);
-	const test = suite(`conformance: ${candidate.name}`);
-	let engine: Engine | null = null;
-	test.before(async () => {
-		engine = await candidate.start(layers);
+	const test = sharedSuite<Scene>(`conformance: ${candidate.name}`, async (use) => {
+		const engine = await candidate.start(layers);
+		use(() => engine.stop());
+		return new Scene(candidate, engine);
 	});
-	test.after(async () => engine?.stop());
-	const started = () => {
-		if (!engine) throw new Error(`${candidate.name} did not start`);
-		return engine;
-	};
-	docTests(test, candidate, started);
-	docsTests(test, candidate, started);
-	if (hasWrites) {
-		targetTests(test, candidate, started);
-		writeTests(test, started);
-		refusalTests(test, candidate, started);
-	}
-	test.run();
+	for (const add of [docTests, docsTests, ...(hasWrites ? [targetTests, writeTests] : [])]) add(test);
+	runUnless(candidate.missing && `conformance on ${candidate.name}: ${candidate.missing}`, test);
 }

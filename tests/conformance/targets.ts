@@ -5,21 +5,18 @@ import type { Test } from "../helpers/suite.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { readAsPortal } from "../viewer/geoview.ts";
 import { readAsRamp4 } from "../viewer/ramp4.ts";
-import { ask } from "./client.ts";
-import { differs } from "./differences.ts";
-import { type Candidate, type Engine, plainKeys } from "./engine.ts";
+import { layers, type Scene } from "./engine.ts";
 import { assertReadHeaders, assertRefused } from "./reads.ts";
 
-const encoded = (smallkey: string) => encodeURIComponent(smallkey);
+/** Those that every target can express. */
+const plainKeys = [...layers.keys()].slice(0, -7);
 
-export function targetTests(test: Test, candidate: Candidate, engine: () => Engine): void {
-	const get = (target: string) => ask(engine().origin, "GET", target);
-
-	test("every target has every layer in both languages, and its readers accept it", async () => {
+export function targetTests(test: Test<Scene>): void {
+	test("every target has every layer in both languages, and its readers accept it", async ({ get }) => {
 		for (const { name, doc } of targets) {
 			for (const lang of langs) {
 				for (const smallkey of plainKeys) {
-					const answer = await get(`/${doc}/${lang}/${encoded(smallkey)}`);
+					const answer = await get(`/${doc}/${lang}/${encodeURIComponent(smallkey)}`);
 					assert.is(answer.status, 200, `${name} ${smallkey}`);
 					assertReadHeaders(answer);
 					assertAcceptedAt(name, answer.text);
@@ -29,7 +26,7 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 		}
 	});
 
-	test("a key that is not registered is 404 in doc, and what its viewers expect in docs", async () => {
+	test("a key that is not registered is 404 in doc, and what its viewers expect in docs", async ({ get }) => {
 		for (const { name, doc, docs, absent, envelope } of targets) {
 			assertRefused(await get(`/${doc}/en/none`), 404, name);
 			assertRefused(await get(`/${doc}/de/23ax5t`), 400, name);
@@ -50,12 +47,12 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 		}
 	});
 
-	test("doc is a script where a process answers", async () => {
+	test("doc is a script where a process answers", async ({ differs, get }) => {
 		for (const { name, doc } of targets) {
 			const plain = await get(`/${doc}/en/23ax5t`);
 			const answer = await get(`/${doc}/en/23ax5t?callback=f.g`);
 			assert.is(answer.status, 200, name);
-			if (differs(candidate, "callback of a file")) {
+			if (differs("callback of a file")) {
 				assert.is(answer.text, plain.text, name);
 				continue;
 			}
@@ -67,7 +64,9 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 		}
 	});
 
-	test("one layer or several is told by the comma, in each of its spellings, at aliases too", async () => {
+	test("one layer or several is told by the comma, in each of its spellings, at aliases too", async ({
+		get,
+	}) => {
 		for (const comma of [",", "%2C", "%2c"]) {
 			const items = JSON.parse((await get(`/ramp4/fr/tiles${comma}none${comma}many`)).text);
 			assert.equal(

@@ -1,8 +1,8 @@
 import * as assert from "uvu/assert";
-import { everyPath, manual } from "../helpers/local.ts";
+import { everyPath, manual } from "../helpers/handlers.ts";
 import type { Test } from "../helpers/suite.ts";
-import { type Engine, wms } from "./engine.ts";
-import { mismatch, writer } from "./writer.ts";
+import type { Signed } from "./client.ts";
+import { type Scene, wms } from "./engine.ts";
 
 interface Receipt {
 	smallkey: string;
@@ -11,10 +11,14 @@ interface Receipt {
 	published: boolean;
 }
 
-export function writeTests(test: Test, engine: () => Engine): void {
-	const { put, remove, assertRead, assertRefusal } = writer(engine);
+const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
+const late = /^TimeStamp: must be an ISO 8601 time .*within two minutes of this server's, which is \S+Z$/;
+const notLiteral = "path: must start with one / and hold nothing that a URL parser would change";
+const noPath = "path: must be /register/<smallkey>";
+const missing = (name: string) => `${name}: the header is missing`;
 
-	test("PUT stores a registration, and its receipt can be followed", async () => {
+export function writeTests(test: Test<Scene>): void {
+	test("PUT stores a registration, and its receipt can be followed", async ({ assertRead, engine, put }) => {
 		for (const prefix of ["", "/v1", "/v2"]) {
 			const smallkey = `put${prefix.slice(1)}`;
 			const answer = await put(smallkey, {}, prefix);
@@ -24,23 +28,33 @@ export function writeTests(test: Test, engine: () => Engine): void {
 			const receipt = JSON.parse(answer.text) as Receipt;
 			assert.is(receipt.smallkey, smallkey);
 			assert.equal(receipt.fragments, everyPath(smallkey));
-			assert.is(receipt.published, engine().published);
-			assert.is((await engine().state()).trim(), receipt.commit);
+			assert.is(receipt.published, engine.published);
+			assert.is((await engine.state()).trim(), receipt.commit);
 			await assertRead(smallkey, "limits");
 		}
 	});
 
-	test("a percent-encoded smallkey is signed as sent, and is the same key", async () => {
+	test("a percent-encoded smallkey is signed as sent, and is the same key", async ({
+		assertRead,
+		assertRefusal,
+		engine,
+		put,
+	}) => {
 		assert.is((await put("enc%2Boded", { body: wms("one") })).status, 201);
-		const before = await engine().state();
+		const before = await engine.state();
 		assert.is((await put("enc+oded", { body: wms("one") })).status, 201);
-		assert.is(await engine().state(), before);
+		assert.is(await engine.state(), before);
 		await assertRead("enc+oded", "one");
 		const decoded = { body: wms("two"), path: "/register/enc+oded" };
 		await assertRefusal(401, "the decoded path signed", () => put("enc%2Boded", decoded), mismatch);
 	});
 
-	test("DELETE removes a layer; its body has to be empty", async () => {
+	test("DELETE removes a layer; its body has to be empty", async ({
+		assertRead,
+		assertRefusal,
+		put,
+		remove,
+	}) => {
 		assert.is((await put("removed")).status, 201);
 		await assertRefusal(400, "a body", () => remove("removed", { body: manual }), "the body must be empty");
 		const answer = await remove("removed");
@@ -50,5 +64,65 @@ export function writeTests(test: Test, engine: () => Engine): void {
 		const gone = "smallkey: removed is not registered";
 		await assertRefusal(404, "removed twice", () => remove("removed"), gone);
 		await assertRefusal(401, "not signed", () => remove("again", { secret: "another" }), mismatch);
+	});
+
+	test("a write that is not signed as the specification says is 401", async ({
+		assertRead,
+		assertRefusal,
+		put,
+	}) => {
+		const table: [string, Signed, string | RegExp][] = [
+			["another secret", { secret: "another" }, mismatch],
+			["another body", { signedBody: wms("tampered") }, mismatch],
+			["no Sender", { headers: { Sender: undefined } }, missing("Sender")],
+			["three minutes ago", { timestamp: new Date(Date.now() - 180_000).toISOString() }, late],
+		];
+		for (const [what, signed, expected] of table) {
+			await assertRefusal(401, what, () => put("refused", signed), expected);
+		}
+		await assertRead("refused", null);
+	});
+
+	test("a body over 64 KiB is 413, before its signature is checked", async ({ ask, assertRefusal }) => {
+		const rule = "the body must have at most 65536 bytes";
+		const send = (bytes: number) => () => ask("PUT", "/register/large", { body: " ".repeat(bytes) });
+		await assertRefusal(413, "65,537 bytes", send(65_537), rule);
+		const names = ["Authorization", "Sender", "TimeStamp"];
+		await assertRefusal(401, "65,536 bytes", send(65_536), names.map(missing));
+	});
+
+	test("writes know PUT and DELETE of one path segment only, without a query", async ({
+		ask,
+		assertRefusal,
+		write,
+	}) => {
+		const send = (method: string, path: string) => () => write(method, path, { body: manual });
+		for (const method of ["GET", "PATCH"]) {
+			const rule = `method: must be PUT or DELETE, not ${method}`;
+			const bare = () => ask(method, "/register/23ax5t");
+			await assertRefusal(405, method, bare, rule);
+		}
+		const head = await ask("HEAD", "/register/23ax5t");
+		assert.equal([head.status, head.headers.allow, head.text], [405, "DELETE, PUT", ""]);
+		for (const path of ["/register/a/b", "/nothing"])
+			await assertRefusal(404, path, send("PUT", path), noPath);
+		const query = "path: a write must have no query";
+		await assertRefusal(400, "a query", send("PUT", "/register/refused?"), query);
+		await assertRefusal(400, "two slashes", send("PUT", "//register/x"), notLiteral);
+	});
+
+	test("a path that URL parsing would alter is refused", async ({ assertRefusal, differs, write }) => {
+		// Behind a URL parser: a signature of another path, or another path.
+		const table: [string, number, string][] = [
+			["/register/../register/dots", 401, mismatch],
+			["/register/%2E%2E", 404, noPath],
+			["/register/a\\b", 404, noPath],
+			["/register/a#b", 401, mismatch],
+		];
+		for (const [target, status, error] of table) {
+			const send = () => write("PUT", target, { body: manual });
+			if (differs("dot segments")) await assertRefusal(status, target, send, error);
+			else await assertRefusal(400, target, send, notLiteral);
+		}
 	});
 }

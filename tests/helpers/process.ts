@@ -100,6 +100,10 @@ export function runProgram(
 	);
 }
 
+export async function isInstalled(program: string): Promise<boolean> {
+	return (await runProgram("which", [program])).code === 0;
+}
+
 export function runScriptProcess(name: string, args: string[], env?: Record<string, string>): Promise<Ended> {
 	return runProgram(process.execPath, [...startWords(name), ...args], env);
 }

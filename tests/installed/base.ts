@@ -5,6 +5,7 @@ import { cp, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { isInstalled } from "../helpers/process.ts";
 
 const suite = "bookworm";
 
@@ -41,24 +42,17 @@ export async function runBound(words: readonly string[], cwd?: string): Promise<
 	if (code !== 0) throw new Error(`${words.join(" ")}: ended with ${code}\n${output.slice(-10_000)}`);
 }
 
-function isThere(program: string): Promise<boolean> {
-	return promisify(execFile)("which", [program]).then(
-		() => true,
-		() => false,
-	);
-}
-
 /** Why the suite cannot run here; null if it can. Installs missing programs on Debian and Ubuntu. */
 export async function whyNot(): Promise<string | null> {
 	if (process.platform !== "linux") return "it needs Linux";
 	if (process.getuid?.() !== 0) return "it needs root";
 	const missingPackages = async () => {
 		const programs = Object.keys(tools);
-		const present = await Promise.all(programs.map(isThere));
+		const present = await Promise.all(programs.map(isInstalled));
 		return programs.filter((_, index) => !present[index]).map((program) => tools[program] as string);
 	};
 	const missing = await missingPackages();
-	if (missing.length > 0 && (await isThere("apt-get"))) {
+	if (missing.length > 0 && (await isInstalled("apt-get"))) {
 		await runBound(["apt-get", "update", "-q"]).catch(() => undefined);
 		const words = ["apt-get", "install", "-q", "-y", "--no-install-recommends", ...missing];
 		await runBound(words).catch(() => undefined);
