@@ -108,11 +108,6 @@ export interface CatalogueFiles {
 	lastLook?: RunningService["lastLook"];
 }
 
-export type Pages = (
-	route: PageRoute,
-	question: Pick<Question, "ifNoneMatch" | "acceptEncoding">,
-) => Promise<Reply>;
-
 /** Groups: language, page and smallkey. */
 const layerPath = /^(en|fr)\/(layer|embed)\/([^/]+)\.html$/;
 
@@ -127,7 +122,10 @@ export class Catalogue {
 	}
 
 	/** GET <base>/, /en/, /index/index.json and all other files of the catalogue. */
-	readonly answer: Pages = async (route, { ifNoneMatch, acceptEncoding }) => {
+	async answer(
+		route: PageRoute,
+		{ ifNoneMatch, acceptEncoding }: Pick<Question, "ifNoneMatch" | "acceptEncoding">,
+	): Promise<Reply> {
 		const { file, root } = route;
 		const { find, headers: common, isSecure, isLive } = this.files;
 		const result = (await find(file, acceptEncoding)) ?? (await this.#render(file));
@@ -140,7 +138,7 @@ export class Catalogue {
 		const isBuilding = isLive && settings === null && file !== noPageFile && file.endsWith(".html");
 		if (!isBuilding) return answerNoPage(route, settings, isSecure);
 		return answerErrorPage("building", root);
-	};
+	}
 
 	async #render(file: string): Promise<CatalogueFile | null> {
 		const text = await this.#page(file);

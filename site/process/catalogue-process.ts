@@ -38,19 +38,15 @@ async function readFrom(repository: string): Promise<ReadonlyMap<string, Publish
 		}
 	}
 	const published = new Map<string, { layers: string[]; waiting: string[] }>();
-	const of = (id: string) => {
-		const changes = published.get(id) ?? { layers: [], waiting: [] };
-		published.set(id, changes);
-		return changes;
+	const add = (id: string | null | undefined, list: "layers" | "waiting", name: string) => {
+		if (!id) return;
+		const lists = published.get(id) ?? { layers: [], waiting: [] };
+		published.set(id, lists);
+		lists[list].push(name);
 	};
-	for (const smallkey of [...senders.keys()].sort()) {
-		const id = senders.get(smallkey);
-		if (id) of(id).layers.push(smallkey);
-	}
-	for (const { branch, mail } of await readReviews(repository, "waiting")) {
-		const id = authorOf(mail);
-		if (id) of(id).waiting.push(branch);
-	}
+	for (const smallkey of [...senders.keys()].sort()) add(senders.get(smallkey), "layers", smallkey);
+	for (const { branch, mail } of await readReviews(repository, "waiting"))
+		add(authorOf(mail), "waiting", branch);
 	return published;
 }
 

@@ -6,17 +6,15 @@ import { type Html, html, type Part } from "./html.ts";
 
 const maxFeedEntries = 100;
 
+/** The present title of a layer. */
+type TitleOf = (smallkey: string) => Entry["title"] | undefined;
+
 /**
  * Atom (RFC 4287). The ids are made from the commits, so they are the same on every host.
  * @param changes newest first, at least one
- * @param titleOf the present title of a layer
  * @param publicUrl with a slash at its end, or empty
  */
-export function feedText(
-	changes: readonly RecentChange[],
-	titleOf: (smallkey: string) => Entry["title"] | undefined,
-	publicUrl: string,
-): string {
+export function feedText(changes: readonly RecentChange[], titleOf: TitleOf, publicUrl: string): string {
 	const self = publicUrl && html`<link rel="self" href="${publicUrl}${feedPath}"/>\n`;
 	const entries = changes.slice(0, maxFeedEntries).map((change) => {
 		return entryXml(change, publicUrl || "../", titleOf);
@@ -31,11 +29,7 @@ ${self}${entries}</feed>
 `.text;
 }
 
-function entryXml(
-	{ commit, date, what }: RecentChange,
-	root: string,
-	titleOf: (smallkey: string) => Entry["title"] | undefined,
-): Html {
+function entryXml({ commit, date, what }: RecentChange, root: string, titleOf: TitleOf): Html {
 	const layer = "many" in what ? null : what;
 	const placeOf = (lang: Lang) => {
 		if (layer === null) return `${lang}/?sort=changed`;

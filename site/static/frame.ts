@@ -194,9 +194,11 @@ export type ErrorKind = "no-page" | "building";
 
 export const reloadSeconds = 3;
 
-/** In the page itself: on an error, other files may be missing, too. */
-const errorStyles =
-	"body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:10vh auto;padding:0 1.5rem;color:light-dark(#1b1f24,#e9edf1);background:light-dark(#fbfbf9,#14181d)}h1{font-size:1.4rem;margin-top:2rem}a{color:light-dark(#0b57a4,#8cc2ff)}";
+/** In the page itself: on an error, other files may be missing, too. Colours are the browser's, light or dark. */
+const errorStyles = `
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 10vh auto; padding: 0 1.5rem }
+h1 { font-size: 1.4rem; margin-top: 2rem }
+`;
 
 function sectionHtml(kind: ErrorKind, lang: Lang, home: string): Html {
 	const { t } = textsIn[lang];
