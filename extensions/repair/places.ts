@@ -5,7 +5,7 @@ import { arcgisPlaceOf, findAlike, knowsAll, numberIn } from "../harvest/alike.t
 import { askLayers, askList } from "../harvest/arcgis/answers.ts";
 import { describeLayer } from "../harvest/arcgis/feature-layer.ts";
 import { Trouble } from "../harvest/ask.ts";
-import { orNull, orTrouble } from "../harvest/finding.ts";
+import { type Described, orNull, orTrouble } from "../harvest/finding.ts";
 import { isCopyOf, seriesStep } from "../harvest/names.ts";
 import { type Clients, describeLayers } from "../harvest/wms/read-capabilities.ts";
 
@@ -42,22 +42,17 @@ export async function presenceOf(
 		typeof item === "string" ? item === name : String(numberOf(item.id)) === numberIn(address),
 	);
 	if (listed === undefined) return "withdrawn";
-	// A number may become that of another layer; two names are at most swapped.
-	if (typeof listed === "string" && !/^\d+$/.test(listed))
-		return (await isSwapped(before, address, clients)) ? "replaced" : "here";
 	if (typeof listed !== "string" && Array.isArray(listed.subLayerIds)) return "replaced";
-	const now = await orTrouble(
+	const now = await orNull<Described>(
 		"renderer" in before ? describeLayer(address, clients) : describeLayers("WMS", address, [name], read),
 	);
-	if (now instanceof Trouble) return "here";
-	return hasItsName(agreementOf(before, now.description)) ? "here" : "replaced";
-}
-
-async function isSwapped(before: LangDescription, address: string, clients: Clients): Promise<boolean> {
-	const [name = ""] = "layers" in before ? before.layers : [];
-	const now = await orNull(describeLayers("WMS", address, [name], clients.read));
-	if (!now || agreementOf(before, now.description).sure !== null) return false;
-	return (await findAlike(before, address, clients)).some(({ agreement }) => agreement.sure === "same");
+	if (!now) return "here";
+	const agreement = agreementOf(before, now.description);
+	// A number may become that of another layer; two names are at most swapped.
+	if (typeof listed !== "string" || /^\d+$/.test(listed)) return hasItsName(agreement) ? "here" : "replaced";
+	if (agreement.sure !== null) return "here";
+	const alike = await findAlike(before, address, clients);
+	return alike.some((match) => match.agreement.sure === "same") ? "replaced" : "here";
 }
 
 async function withoutList(address: string, trouble: Trouble, ask: Clients["ask"]): Promise<Presence> {
@@ -120,8 +115,8 @@ export async function otherServices(before: LangDescription, address: string, as
 	const place = arcgisPlaceOf(address);
 	if (!place) return none;
 	const { folder, name, type } = place;
-	const other = paths.map((path, at) => place.catalogue.replace(path, paths[1 - at] as string));
-	for (const catalogue of [place.catalogue, ...other.filter((address) => address !== place.catalogue)]) {
+	const others = paths.map((path, at) => place.catalogue.replace(path, paths[1 - at] as string));
+	for (const catalogue of new Set([place.catalogue, ...others])) {
 		const top = await askList(catalogue, "", ask);
 		if (top instanceof Trouble) continue;
 		const services = [...top.paths];

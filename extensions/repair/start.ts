@@ -127,7 +127,13 @@ export function startRepair(service: RepairingService): Started {
 	const end =
 		harvest.on && harvest.repair
 			? startRepairs({
-					...{ store, log, notify, repository, search, timers: systemTimers, now: () => new Date() },
+					store,
+					log,
+					notify,
+					repository,
+					search,
+					timers: systemTimers,
+					now: () => new Date(),
 					readHealth: () => readHealth(repository),
 				})
 			: () => undefined;

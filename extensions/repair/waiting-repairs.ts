@@ -47,8 +47,8 @@ async function evidenceOf(repository: string, open: OpenRepair, smallkey: string
 		const [from, to] = [placeOf(registration, lang), placeOf(after.registration, lang)];
 		if (sure === "choose") repair.from[lang] = from;
 		if (from === to) continue;
-		Object.assign(repair.from, { [lang]: from });
-		Object.assign(repair.to, { [lang]: to });
+		repair.from[lang] = from;
+		repair.to[lang] = to;
 		const [earlier, later] = [description?.[lang], after.description?.[lang]];
 		if (!earlier || !later) continue;
 		// Both languages of one place have one evidence.
@@ -184,7 +184,10 @@ ${sections}`,
 
 function page(lang: Lang, title: string, other: string, settings: PageSettings, content: Html): string {
 	return frameHtml(settings, {
-		...{ lang, root, title, other: root + other },
+		lang,
+		root,
+		title,
+		other: root + other,
 		head: html`<meta name="robots" content="noindex">`,
 		attributes: html` class="guide layer"`,
 		content: html`<h1>${title}</h1>${content}`,
