@@ -153,9 +153,12 @@ export function W(text: string): Host {
 	);
 }
 
+const smallkeys = ["five1", "five2", "five3", "five4", "five5"];
+
 /** A service with five layers of the registry that moves as a whole. */
 export const together = {
-	smallkeys: ["five1", "five2", "five3", "five4", "five5"],
+	smallkeys,
+	registrations: smallkeys.map((key, at) => [key, featureAt(`${services}/Five/MapServer/${at}`)] as const),
 	layers: Array.from({ length: 5 }, (_, at): WorldLayer => {
 		return { id: at, name: `Stations ${at}`, fields: [...stationFields, `F${at}`] };
 	}),

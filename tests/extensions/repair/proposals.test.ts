@@ -1,16 +1,16 @@
 import * as assert from "uvu/assert";
 import { limitRequests, type RepairRun, runRepair } from "../../../extensions/repair/run.ts";
-import { descriptionText } from "../../../registry/description.ts";
 import { parseHealth } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { canonicalText, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
 import { suite } from "../../helpers/suite.ts";
-import { Repository } from "../../helpers/world.ts";
-import { featureAt, together } from "./move.ts";
+import type { Repository } from "../../helpers/world.ts";
+import { together } from "./move.ts";
 import { always, MemoryWorld, type World } from "./world.ts";
 
-const test = suite<{ server: MemoryWorld; repository: Repository }>("proposals of repairs");
+type Scene = { server: MemoryWorld; repository: Repository };
+const test = suite<Scene>("proposals of repairs");
 
 test.before(async (scene) => {
 	scene.server = new MemoryWorld();
@@ -18,34 +18,18 @@ test.before(async (scene) => {
 test.after.each(({ repository }) => repository?.remove());
 
 const { smallkeys, layers: services } = together;
-const registrations = smallkeys.map((_, at) => featureAt(`${together.from}/${at}`));
-
-/** A repository with the five layers, as they were harvested before anything moved. */
-async function register(server: MemoryWorld, more: Registration[] = []): Promise<CheckedLayer[]> {
-	server.enter(together.before(services));
-	const all = [...registrations, ...more];
-	const keys = [...smallkeys, ...more.map((_, at) => `more${at}`)];
-	return Promise.all(
-		all.map(async (registration, at) => {
-			const { description } = await server.describe(registration);
-			return { smallkey: keys[at] as string, registration, description };
-		}),
+/** Registers the five layers, as they were before anything moved. */
+async function register(scene: Scene, count = 5): Promise<CheckedLayer[]> {
+	const { layers, repository } = await scene.server.register(
+		together.before(services),
+		together.registrations.slice(0, count),
 	);
-}
-
-function store(layers: readonly CheckedLayer[]): Repository {
-	return new Repository(
-		Object.fromEntries(
-			layers.flatMap(({ smallkey, registration, description }) => [
-				[layerPath(smallkey), canonicalText(registration)],
-				...(description ? [[descriptionPath(smallkey), descriptionText(description)]] : []),
-			]),
-		),
-	);
+	scene.repository = repository;
+	return layers;
 }
 
 function run(
-	{ server, repository }: { server: MemoryWorld; repository: Repository },
+	{ server, repository }: Scene,
 	layers: readonly CheckedLayer[],
 	world: World,
 	more: Partial<RepairRun> = {},
@@ -70,8 +54,7 @@ const branches = (repository: Repository) =>
 	repository.git("for-each-ref", "--format=%(refname:short)", "refs/heads/").trim().split("\n");
 
 test("five layers that move with their service are one proposal, and main stays as it is", async (scene) => {
-	const layers = await register(scene.server);
-	scene.repository = store(layers);
+	const layers = await register(scene);
 	const { repository } = scene;
 	const before = repository.git("rev-parse", "main");
 	const { checked, proposed } = await run(scene, layers, together.after(services));
@@ -95,8 +78,7 @@ test("five layers that move with their service are one proposal, and main stays 
 });
 
 test("the same evidence is proposed once; what was declined comes back with new evidence only", async (scene) => {
-	const layers = (await register(scene.server)).slice(0, 1);
-	scene.repository = store(layers);
+	const layers = await register(scene, 1);
 	const { repository } = scene;
 	const moved = together.after(services);
 	await run(scene, layers, moved);
@@ -130,8 +112,7 @@ test("the same evidence is proposed once; what was declined comes back with new 
 });
 
 test("at most so many wait at once, and those that are of no use are withdrawn", async (scene) => {
-	const layers = await register(scene.server);
-	scene.repository = store(layers);
+	const layers = await register(scene);
 	const { repository } = scene;
 	// Other symbols: each is perhaps the same layer, so that each is a proposal of its own.
 	const moved = together.after(services.map((one) => ({ ...one, colour: 7 })));
@@ -153,8 +134,7 @@ test("at most so many wait at once, and those that are of no use are withdrawn",
 });
 
 test("a repair is proposed anew when its layer has changed, also after the stale one was declined", async (scene) => {
-	const layers = (await register(scene.server)).slice(0, 1);
-	scene.repository = store(layers);
+	const layers = await register(scene, 1);
 	const { repository } = scene;
 	const moved = together.after(services);
 	await run(scene, layers, moved);

@@ -6,16 +6,14 @@ import { RepairSearch } from "../../../extensions/repair/repair.ts";
 import { repairRoutes } from "../../../extensions/repair/start.ts";
 import { createReadRepairs } from "../../../extensions/repair/waiting-repairs.ts";
 import { acceptReview, declineReview, splitRepair } from "../../../extensions/review/decide.ts";
-import { descriptionText } from "../../../registry/description.ts";
-import { canonicalText } from "../../../registry/registration.ts";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
 import { Catalogue } from "../../../site/http/catalogue-requests.ts";
 import { pageSettingsPath } from "../../../site/static/html.ts";
 import { declinedEvidence, readOpen, writeProposal } from "../../../store/git/review-branches.ts";
 import { suite } from "../../helpers/suite.ts";
-import { Repository } from "../../helpers/world.ts";
+import type { Repository } from "../../helpers/world.ts";
 import { pageSettings } from "../../site/data/pages.ts";
-import { featureAt, stations, together } from "./move.ts";
+import { stations, together } from "./move.ts";
 import { MemoryWorld, type World, type WorldLayer } from "./world.ts";
 
 const test = suite<{ server: MemoryWorld; repository: Repository }>("waiting repairs");
@@ -29,22 +27,11 @@ const now = new Date("2026-03-04T12:00:00Z");
 /** Stores layers as they were before a move, and proposes what is found after it. */
 async function propose(
 	{ server }: { server: MemoryWorld },
-	keys: readonly string[],
+	count: number,
 	before: World,
 	after: World,
 ): Promise<Repository> {
-	server.enter(before);
-	const layers = await Promise.all(
-		keys.map(async (smallkey, at) => {
-			const registration = featureAt(`${together.from}/${at}`);
-			return { smallkey, registration, ...(await server.describe(registration)) };
-		}),
-	);
-	const files = layers.flatMap(({ smallkey, registration, description }) => [
-		[layerPath(smallkey), canonicalText(registration)],
-		[descriptionPath(smallkey), description ? descriptionText(description) : ""],
-	]);
-	const repository = new Repository(Object.fromEntries(files));
+	const { layers, repository } = await server.register(before, together.registrations.slice(0, count));
 	server.enter(after);
 	const search = new RepairSearch(server.clients(), layers);
 	const found = [];
@@ -78,7 +65,7 @@ const odd: WorldLayer = { ...stations, name: `<b>"Stations"` };
 test("a repair is shown with its places and its evidence, in both languages", async (scene) => {
 	const before = together.before([{ ...odd, id: 0 }]);
 	const after = together.after([{ ...odd, id: 0, colour: 7 }]);
-	scene.repository = await propose(scene, ["five1"], before, after);
+	scene.repository = await propose(scene, 1, before, after);
 	const found = await createReadRepairs(scene.repository.path, null).of("five1");
 	const { sure, from, to, rows = [] } = found?.repair ?? {};
 	assert.equal(
@@ -117,8 +104,8 @@ test("a repair is shown with its places and its evidence, in both languages", as
 });
 
 test("some layers of a repair are accepted or declined alone, and the others still wait", async (scene) => {
-	const { smallkeys, layers } = together;
-	scene.repository = await propose(scene, smallkeys, together.before(layers), together.after(layers));
+	const { layers } = together;
+	scene.repository = await propose(scene, 5, together.before(layers), together.after(layers));
 	const { path } = scene.repository;
 	const git = (...words: string[]) => scene.repository.git(...words);
 	const wholeRefs = git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/");

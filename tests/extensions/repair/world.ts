@@ -4,8 +4,11 @@ import { harvestLayer } from "../../../extensions/harvest/layer.ts";
 import { createClients } from "../../../extensions/harvest/wms/read-capabilities.ts";
 import type { SearchClients } from "../../../extensions/repair/candidates.ts";
 import { type CreateClients, limitRequests } from "../../../extensions/repair/run.ts";
-import type { Description } from "../../../registry/description.ts";
-import type { Registration } from "../../../registry/registration.ts";
+import { type Description, descriptionText } from "../../../registry/description.ts";
+import type { CheckedLayer } from "../../../registry/judge.ts";
+import { canonicalText, type Registration } from "../../../registry/registration.ts";
+import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
+import { Repository } from "../../helpers/world.ts";
 import { layerDocument as documentOf, marker } from "../harvest/arcgis-server.ts";
 import { json, type MemoryAnswer, memoryFetch } from "../harvest/memory.ts";
 import type { Peer } from "../harvest/peer.ts";
@@ -190,5 +193,19 @@ export class MemoryWorld {
 	async describe(registration: Registration, known: Description | null = null) {
 		const harvested = await harvestLayer(registration, known, this.clients());
 		return { harvested, description: mergeDescription(registration, harvested, known) };
+	}
+
+	/** Registers layers in a repository, as they were harvested in a world. */
+	async register(world: World, registrations: readonly (readonly [smallkey: string, Registration])[]) {
+		this.enter(world);
+		const layers: CheckedLayer[] = [];
+		const files: Record<string, string> = {};
+		for (const [smallkey, registration] of registrations) {
+			const { description } = await this.describe(registration);
+			layers.push({ smallkey, registration, description });
+			files[layerPath(smallkey)] = canonicalText(registration);
+			if (description) files[descriptionPath(smallkey)] = descriptionText(description);
+		}
+		return { layers, repository: new Repository(files) };
 	}
 }
