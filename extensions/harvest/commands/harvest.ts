@@ -3,12 +3,13 @@ import { statSync } from "node:fs";
 import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InvalidArgumentError } from "commander";
-import type { Io } from "../../../api/configuration.ts";
+import type { Environment, Io } from "../../../api/configuration.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { mapWithProgress } from "../../../publish/build.ts";
+import type { Source } from "../../../publish/collect.ts";
 import { placeFile } from "../../../publish/place-file.ts";
 import { descriptionText, isDescribed } from "../../../registry/description.ts";
-import { type SickState, weekOf, weeksSince } from "../../../registry/health.ts";
+import { weekOf, weeksSince } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { harvestedLangs } from "../../../registry/registration.ts";
 import { descriptionPath, langs, layerPath, parseLayerPath } from "../../../registry/smallkey.ts";
@@ -38,6 +39,13 @@ function parseAge(text: string): number {
 	const age = parseSpan(text);
 	if (age === null) throw new InvalidArgumentError("It must be a time such as 7d, 12h, 30m or 45s.");
 	return age;
+}
+
+async function openLayers(source: Source, smallkeys: readonly string[], environment: Environment, io: Io) {
+	const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(environment));
+	const clients = createClients(clientsWith(network).ask, mapWkid);
+	const { layers: all, owners } = await readLayers(source, io);
+	return { clients, publicUrl, all, owners, layers: selectLayers(all, smallkeys) };
 }
 
 const harvestTitles = {
@@ -77,10 +85,7 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	);
 	const folder = workingFolder(sourceOptions);
 	io.warn(`Harvesting into ${folder}`);
-	const { network, mapWkid } = readConfiguration(withoutStore(environment));
-	const clients = createClients(clientsWith(network).ask, mapWkid);
-	const { layers: all } = await readLayers({ folder }, io);
-	const layers = selectLayers(all, smallkeys);
+	const { clients, layers } = await openLayers({ folder }, smallkeys, environment, io);
 	const now = io.now().getTime();
 
 	function isDue({ smallkey, registration, description }: CheckedLayer): boolean {
@@ -131,10 +136,7 @@ const checkServices = createRun("check-services", async ({ read, environment, io
 	const [options, smallkeys] = await read((line) => withSource(line.argument(...smallkeysArgument)));
 	const { source, name } = nameSource(options);
 	io.warn(`Asking the services behind ${name}`);
-	const { network, mapWkid } = readConfiguration(withoutStore(environment));
-	const clients = createClients(clientsWith(network).ask, mapWkid);
-	const { layers: all } = await readLayers(source, io);
-	const layers = selectLayers(all, smallkeys);
+	const { clients, layers } = await openLayers(source, smallkeys, environment, io);
 	const results = await mapWithProgress(layers, "checking", layersAtOnce, async (layer) => {
 		return { ...layer, ...(await checkLayer(layer.registration, clients)) };
 	});
@@ -176,10 +178,9 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 			.option("--text <file>", "write the text of the weekly pull request there")
 			.addHelpText("after", watchHelp),
 	);
-	const { network, mapWkid, publicUrl } = readConfiguration(withoutStore(environment));
-	const clients = createClients(clientsWith(network).ask, mapWkid);
-	const { layers: registered, owners } = await readLayers({ folder }, io);
-	const all = await watchAll(selectLayers(registered, smallkeys), clients, publicUrl);
+	const opened = await openLayers({ folder }, smallkeys, environment, io);
+	const { clients, publicUrl, all: registered, owners, layers } = opened;
+	const all = await watchAll(layers, clients, publicUrl);
 	const week = weekOf(io.now());
 	const states = new Map(all.map((layer) => [layer.smallkey, resultOf(layer)]));
 	const health = await writeHealth(folder, states, registered, io.now());
@@ -192,11 +193,11 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 		}));
 		await writeFile(textFile, refreshText(layersHealth, { health, week }, owners));
 	}
-	const count = (state: SickState | null) =>
-		[...states.values()].filter((result) => (result?.state ?? null) === state).length;
-	io.print(
-		`checked ${counted(all.length, "layer")}: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty, ${count("blocked")} blocked`,
+	const results = [...states.values()];
+	const counts = (["well", "wrong", "down", "empty", "blocked"] as const).map(
+		(state) => `${results.filter((result) => (result?.state ?? "well") === state).length} ${state}`,
 	);
+	io.print(`checked ${counted(all.length, "layer")}: ${counts.join(", ")}`);
 	return printFindings(all, watchTitles, io, (smallkey, state) => {
 		if (states.get(smallkey)?.state !== state) return "";
 		return ` (week ${weeksSince(health.get(smallkey)?.since ?? week, week)})`;

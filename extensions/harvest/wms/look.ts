@@ -13,7 +13,7 @@ import {
 import { exceptionIn } from "../../../site/service/read-capabilities.ts";
 import { type Ask, Trouble } from "../ask.ts";
 import { quote } from "../finding.ts";
-import { type Places, placesIn } from "./places.ts";
+import { placesIn } from "./places.ts";
 
 export const pictureSide = 64;
 
@@ -26,16 +26,11 @@ interface Subject {
 	mapWkid: number;
 }
 
-interface Look {
-	isDrawn: boolean;
-	notes: Cause[];
-}
-
 /**
  * Requests pictures as the document says, until one is not blank.
  * @throws {Trouble} if there is no picture, or all are blank where the layer must be drawn
  */
-export async function lookAtWms(subject: Subject, ask: Ask): Promise<Look> {
+export async function lookAtWms(subject: Subject, ask: Ask): Promise<{ isDrawn: boolean; notes: Cause[] }> {
 	const { capabilities, layer, name } = subject;
 	const facts = pictureFactsOf(capabilities, layer);
 	const first = await firstPicture(subject, facts, ask);
@@ -55,13 +50,6 @@ export async function lookAtWms(subject: Subject, ask: Ask): Promise<Look> {
 }
 
 const maxReferences = 3;
-
-interface FirstPicture {
-	request: PictureRequest;
-	places: Places;
-	picture: Uint8Array;
-	notes: Cause[];
-}
 
 /** `note`: what a viewer has to know if this way has a picture. */
 type Variant = [facts: PictureFacts, reference: string, note?: Cause];
@@ -83,7 +71,7 @@ function variantsOf({ layer, mapWkid }: Subject, facts: PictureFacts): Variant[]
  * @returns null if the layer is drawn only in references that are not known here
  * @throws {Trouble}
  */
-async function firstPicture(subject: Subject, facts: PictureFacts, ask: Ask): Promise<FirstPicture | null> {
+async function firstPicture(subject: Subject, facts: PictureFacts, ask: Ask) {
 	const { address, name, capabilities, layer } = subject;
 	const variants = variantsOf(subject, facts);
 	const documentPlace = pictureRequest(facts, { address, names: [name], reference: "" }).address;

@@ -11,12 +11,6 @@ import type { PictureFacts } from "../../../site/service/picture.ts";
 import { scaleOfBox, sideAtScale } from "../../../site/service/picture.ts";
 import { type Bounds, reproject } from "../../../site/service/projections.ts";
 
-/** `boxes`: in the coordinates of a reference. `isSure`: the layer has to be drawn there. */
-export interface Places {
-	boxes: number[][];
-	isSure: boolean;
-}
-
 /** Where the service does not say where the layer is. */
 const canada: Bounds = [-141, 41, -52, 84];
 
@@ -36,7 +30,8 @@ const maxLatitude = 85.05;
 
 /**
  * @param pixels side of the pictures
- * @returns null if no place of the layer is known in that reference
+ * @returns boxes in the coordinates of the reference, and whether the layer has to be drawn there; null if no place of
+ * the layer is known in that reference
  */
 export function placesIn(
 	reference: string,
@@ -44,7 +39,7 @@ export function placesIn(
 	layer: CapabilitiesLayer | null,
 	facts: PictureFacts,
 	pixels: number,
-): Places | null {
+): { boxes: number[][]; isSure: boolean } | null {
 	const bounds = layer && boxOf(layer, capabilities);
 	const isWide = bounds !== null && bounds[2] - bounds[0] >= wholeEarth;
 	const exact = projected(reference, bounds ?? canada, facts);
