@@ -85,16 +85,11 @@ export const staleText = "the branch main has changed the same layer since";
  * not merged, even where git could: no reviewer has seen the result.
  */
 export async function isStale(repository: string, { commit }: Pick<Review, "commit">, base = servedRef) {
-	const [served, fork] = [
-		await gitText(repository, ["rev-parse", "--verify", base]),
-		await gitText(repository, ["merge-base", base, commit]),
-	];
-	if (fork === served) return false;
+	const fork = await gitText(repository, ["merge-base", base, commit]);
+	const stored = await diffTree(repository, fork, base, "layers");
+	const idOf = new Map(stored.map(({ path, id }) => [path, id]));
 	const proposed = await diffTree(repository, fork, commit, "layers");
-	const stored = new Map(
-		(await diffTree(repository, fork, served, "layers")).map(({ path, id }) => [path, id]),
-	);
-	return proposed.some(({ path, id }) => stored.has(path) && stored.get(path) !== id);
+	return proposed.some(({ path, id }) => idOf.has(path) && idOf.get(path) !== id);
 }
 
 function staleReview(branch: string): WrongError {

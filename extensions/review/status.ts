@@ -29,7 +29,6 @@ import { isStale, staleText } from "./decide.ts";
 /** @param isServed whether a service runs on the repository @throws {Error} if git fails */
 async function overviewLines(repository: string, isServed: boolean): Promise<string[]> {
 	const commit = await resolveCommit(repository, servedRef);
-	const neverHarvested: string[] = [];
 	const [files, healthText, reviews, { bavail, bsize, blocks }] = await Promise.all([
 		collectCommit(repository, commit),
 		readHealth(repository, commit),
@@ -37,24 +36,22 @@ async function overviewLines(repository: string, isServed: boolean): Promise<str
 		statfs(repository),
 	]);
 	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
-	for (const [smallkey, { registration, description }] of layers) {
-		const isAsked = harvestedLangs(registration).length > 0;
-		if (isAsked && !isDescribed(registration, description)) neverHarvested.push(smallkey);
-	}
 	const health = parseHealth(healthText);
-	const sick = [...health].sort(([, a], [, b]) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
-	const sickLines = sick.map(([smallkey, { state, since }]) => `${smallkey}  ${state} since ${since}`);
-	const harvestLines = neverHarvested.sort().map((smallkey) => {
+	const sick = [...health]
+		.sort(([, a], [, b]) => a.since.localeCompare(b.since))
+		.map(([smallkey, { state, since }]) => `${smallkey}  ${state} since ${since}`);
+	const unharvested = [...layers].flatMap(([smallkey, { registration, description }]) => {
+		if (harvestedLangs(registration).length === 0 || isDescribed(registration, description)) return [];
 		const seen = health.get(smallkey);
 		return seen ? `${smallkey}  was asked: ${seen.state}` : smallkey;
 	});
 	const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
 	return [
 		`${counted(layers.size, "layer")} at commit ${commit.slice(0, 12)}`,
-		...list("file not in order", "files not in order", problems.map(problemLine)),
-		...list("sick layer", "sick layers", sickLines),
-		...list("layer without a harvest", "layers without a harvest", harvestLines),
-		...list("review waits", "reviews wait", reviews),
+		...list(`${counted(problems.length, "file")} not in order`, problems.map(problemLine)),
+		...list(counted(sick.length, "sick layer"), sick),
+		...list(`${counted(unharvested.length, "layer")} without a harvest`, unharvested.sort()),
+		...list(`${counted(reviews.length, "review")} ${reviews.length === 1 ? "waits" : "wait"}`, reviews),
 		`disk: ${gigabytes(bavail * bsize)} of ${gigabytes(blocks * bsize)} left`,
 		isServed ? servedLine : "no service runs on it",
 	];
@@ -65,10 +62,9 @@ const servedLine =
 
 const maxLines = 20;
 
-function list(one: string, many: string, lines: readonly string[]): string[] {
+function list(title: string, lines: readonly string[]): string[] {
 	const rest = lines.length - maxLines;
-	const shown = [...lines.slice(0, maxLines), ...(rest > 0 ? [`and ${rest} more`] : [])];
-	return [`${lines.length} ${lines.length === 1 ? one : many}`, ...indented(shown)];
+	return [title, ...indented([...lines.slice(0, maxLines), ...(rest > 0 ? [`and ${rest} more`] : [])])];
 }
 
 /** The waiting reviews, each as one line, the oldest first. */
