@@ -110,12 +110,6 @@ export function moveDocument(document: Json, settings: FragmentSettings): Moved 
 	return { smallkey, registration, description: parseDescription(descriptionText(description)) };
 }
 
-const maxKeyLength = 100;
-
-export function shortened(key: string): string {
-	return key.length > maxKeyLength ? `${key.slice(0, maxKeyLength)}…` : key;
-}
-
 /** Release 1.0 stored the smallkey in the member `key`. */
 export function keyOf(document: Json): string {
 	return textOf(document._id) || textOf(document.key) || textOf(objectOf(document.data).key);

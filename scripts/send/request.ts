@@ -5,7 +5,7 @@ import { parseSenders, sign } from "../../api/senders.ts";
 import { askService, errorsOf } from "../../api/service/github.ts";
 import { sendersPath } from "../../api/service/senders-file.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
-import { counted, plain, tryJson, visible } from "../../registry/untrusted-text.ts";
+import { counted, plain, shortened, tryJson, visible } from "../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../store/files/files.ts";
 import { exitCodes, parseUrl } from "../terminal/command-line.ts";
 
@@ -111,8 +111,7 @@ const maxBodyLength = 400;
 export function explain(request: SignedRequest): string[] {
 	const { headers, method, body, url, target } = request;
 	const bytes = counted(body.length, "byte");
-	const text = visible(new TextDecoder().decode(body));
-	const shown = text.length <= maxBodyLength ? text : `${text.slice(0, maxBodyLength)}…`;
+	const shown = shortened(visible(new TextDecoder().decode(body)), maxBodyLength);
 	const parts = [target, headers.Sender, headers.TimeStamp, shown];
 	return [
 		"The signed text is four parts, joined without separators:",

@@ -13,22 +13,14 @@ import { isSenderId } from "../../../registry/sender.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../../registry/targets/facts.ts";
 import { textsOf } from "../../../registry/texts.ts";
-import { counted, groupBy, plain } from "../../../registry/untrusted-text.ts";
+import { counted, groupBy, plain, shortened } from "../../../registry/untrusted-text.ts";
 import { batchMeta, maxConcurrent } from "../../../scripts/register.ts";
 import { createRun, exitCodes, parseSenderId } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { type Edit, isRefusal, type Reader, type Refusal } from "../../../store/store.ts";
 import { row } from "../compare/compare.ts";
 import { objectOf, textOf } from "../compare/differences.ts";
-import {
-	DumpError,
-	keyOf,
-	type Moved,
-	moveDocument,
-	readDump,
-	readDumpFile,
-	shortened,
-} from "../document.ts";
+import { DumpError, keyOf, type Moved, moveDocument, readDump, readDumpFile } from "../document.ts";
 
 type Documents = ReturnType<typeof readDump>;
 
@@ -187,6 +179,8 @@ function summaryLines(layers: readonly Move[], stored: Stored, left: number, isT
 	];
 }
 
+const maxKeyLength = 100;
+
 const importHelp = `
 A dump is {"docs":[…]}, or the answer of _all_docs?include_docs=true.
 Writes to GITHUB_REPOSITORY where that is set, else to the repository in DATA_DIR, on which no service may run.
@@ -207,7 +201,7 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 	const refusals: string[] = [];
 	const refuseOf = (file: string, what = ""): Refuse => {
 		return (key, reason, place) => {
-			const name = plain(shortened(key) || '""');
+			const name = plain(shortened(key, maxKeyLength) || '""');
 			refusals.push(`not moved: ${what}${name}: ${plain(reason)} (document ${place} of ${file})`);
 		};
 	};
