@@ -63,14 +63,12 @@ const requestParameter = /^(?:service|request|version)(?:=|$)/i;
 
 /** Some OGC servers refuse a parameter that is sent twice. */
 export function withoutRequest(address: string): string {
-	const hash = address.indexOf("#");
-	const rest = hash < 0 ? "" : address.slice(hash);
-	const [path = "", ...queries] = address.slice(0, address.length - rest.length).split("?");
-	const query = queries.join("?");
+	const [, path = "", query = "", fragment = ""] = /^([^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(address) ?? [];
 	const all = query.split("&");
 	const remaining = all.filter((parameter) => !requestParameter.test(parameter));
 	if (query !== "" && remaining.length === all.length) return address;
-	return `${path}${remaining.some(Boolean) ? "?" : ""}${remaining.filter(Boolean).join("&")}${rest}`;
+	const kept = remaining.filter(Boolean).join("&");
+	return `${path}${kept && `?${kept}`}${fragment}`;
 }
 
 /** No WMS answers at ArcGIS's REST interface. */
@@ -110,8 +108,8 @@ function isFormParameter(parameter: string): boolean {
 
 export function withoutForm(address: string): string {
 	const [, path = "", query = ""] = /^([^?#]*)\??([^#]*)/.exec(address) ?? [];
-	const rest = query.split("&").filter((parameter) => parameter !== "" && !isFormParameter(parameter));
-	return rest.length > 0 ? `${path}?${rest.join("&")}` : path;
+	const kept = query.split("&").filter((parameter) => parameter !== "" && !isFormParameter(parameter));
+	return kept.length > 0 ? `${path}?${kept.join("&")}` : path;
 }
 
 export function serviceNameIn(address: string): string {
