@@ -13,7 +13,13 @@ import {
 	weekOf,
 	weeksSince,
 } from "../../../registry/health.ts";
-import { type CheckedLayer, judgeChange, namesOf, problemLine } from "../../../registry/judge.ts";
+import {
+	type CheckedLayer,
+	judgeChange,
+	type LayerFile,
+	namesOf,
+	problemLine,
+} from "../../../registry/judge.ts";
 import { nameOf, type Owners, ownersOf, ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { langs, layerPath } from "../../../registry/smallkey.ts";
 import { code, counted, linesWithin, plain } from "../../../registry/untrusted-text.ts";
@@ -25,13 +31,18 @@ import type { Clients } from "../wms/read-capabilities.ts";
 /** `createAsk` bounds the requests. */
 export const layersAtOnce = 64;
 
-/** Wrong files are reported and left out. `owners`: null without a valid `layers/owners.json`. */
-export async function readLayers(source: Source, io: Io) {
-	const files = await collectSource(source);
+/** Wrong files are reported and left out. */
+export function validLayers(files: readonly LayerFile[], io: Io): CheckedLayer[] {
 	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
+	return [...layers.values()];
+}
+
+/** `owners`: null without a valid `layers/owners.json`. */
+export async function readLayers(source: Source, io: Io) {
+	const files = await collectSource(source);
 	const { owners } = parseOwners(files.find(({ path }) => path === ownersPath)?.bytes);
-	return { layers: [...layers.values()], owners };
+	return { layers: validLayers(files, io), owners };
 }
 
 /** Those that a command names, or all. @throws {Error} if a layer does not exist */

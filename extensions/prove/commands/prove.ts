@@ -14,13 +14,7 @@ import {
 	healthPath,
 	type SickState,
 } from "../../../registry/health.ts";
-import {
-	type CheckedLayer,
-	judgeChange,
-	type LayerFile,
-	namesOf,
-	problemLine,
-} from "../../../registry/judge.ts";
+import type { CheckedLayer, LayerFile } from "../../../registry/judge.ts";
 import { nameOf, type Owners, ownersOf } from "../../../registry/owners.ts";
 import { canonicalText } from "../../../registry/registration.ts";
 import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
@@ -37,23 +31,27 @@ import { readOpen } from "../../../store/git/review-branches.ts";
 import { clientsWith } from "../../harvest/ask.ts";
 import { resultOf } from "../../harvest/finding.ts";
 import { createNotifier } from "../../harvest/harvester/health-checks.ts";
-import { readLayers, selectLayers, watchAll, writeHealth } from "../../harvest/harvester/layers.ts";
+import {
+	readLayers,
+	selectLayers,
+	validLayers,
+	watchAll,
+	writeHealth,
+} from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
 import { createClients } from "../../harvest/wms/read-capabilities.ts";
 import { needBrowser, openBrowser, readProve } from "../browser.ts";
 import { runProofs } from "../proofs.ts";
 import { reportHtml, reportOf, serveFolder } from "../report.ts";
 
-/** The layers of all waiting repairs, as after their merge. Wrong files are reported and left out. */
+/** The layers of all waiting repairs, as after their merge. */
 async function readProposed(repository: string, ref: string, io: Io): Promise<CheckedLayer[]> {
 	const files: LayerFile[] = [];
 	for (const { commit, smallkeys } of await readOpen(repository, ref)) {
 		const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
 		files.push(...(await readEntries(repository, await listTree(repository, commit, paths))));
 	}
-	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
-	for (const problem of problems) io.warn(plain(problemLine(problem)));
-	return [...layers.values()];
+	return validLayers(files, io);
 }
 
 /** Valid layers: of a folder with a wrong file, a build writes nothing. */
