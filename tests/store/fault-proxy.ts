@@ -22,27 +22,18 @@ export interface Fault {
 	effect: Effect;
 }
 
-export interface FaultProxy extends AsyncDisposable {
-	url: string;
-	/** The first that fits a request meets it. */
-	faults: Fault[];
-	latencyMs: number;
-	/** `GET /repos/o/r/commits` */
-	requests: string[];
-	/** A request without an answer fails at once, as it does at the end of its time. */
-	fetch: typeof fetch;
-}
-
 const numberHeader = "x-test-number";
 
-/** An HTTP proxy in front of a peer. */
-export async function startFaultProxy(target: string): Promise<FaultProxy> {
+/** An HTTP proxy in front of a peer. The first fault that fits a request meets it. */
+export async function startFaultProxy(target: string) {
 	const faults: Fault[] = [];
+	/** `GET /repos/o/r/commits` */
 	const requests: string[] = [];
 	const proxy = { faults, requests, latencyMs: 0, fetch: fetchAnswered };
 	const endings = new Map<string, () => void>();
 	let sent = 0;
 
+	/** A request without an answer fails at once, as it does at the end of its time. */
 	async function fetchAnswered(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
 		const ending = new AbortController();
 		sent += 1;

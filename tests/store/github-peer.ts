@@ -3,29 +3,9 @@ import { createEmulator } from "emulate";
 import { layerPath } from "../../registry/smallkey.ts";
 import { type GithubOptions, githubStore } from "../../store/github/github-store.ts";
 import type { Edit, Reader } from "../../store/store.ts";
-import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
+import { startFaultProxy } from "./fault-proxy.ts";
 
-/** A GitHub with one repository, behind a proxy that makes faults. */
-export interface Peer extends AsyncDisposable {
-	proxy: FaultProxy;
-	/** `owner/name` of a repository with one commit, a README. */
-	repository: string;
-	token: string;
-	/** For a command. */
-	env: Record<string, string>;
-	/** Is installed on the repository. */
-	app: { appId: string; privateKey: string };
-	/** A patient store through the proxy. */
-	store(options?: Partial<GithubOptions>): ReturnType<typeof githubStore>;
-	/** Past the proxy, and without the project: `api<Commit[]>("GET", "/commits?sha=main")`. */
-	api<T>(method: string, path: string, body?: unknown): Promise<{ status: number; data: T }>;
-	/** Newest first. */
-	commits(branch?: string): Promise<PeerCommit[]>;
-	file(path: string, branch?: string): Promise<string | null>;
-	/** As another writer. */
-	push(path: string, text: string, branch?: string): Promise<void>;
-	close(): Promise<void>;
-}
+export type Peer = Awaited<ReturnType<typeof startPeer>>;
 
 export interface PeerCommit {
 	sha: string;
@@ -51,7 +31,8 @@ export function pausingClock() {
 	};
 }
 
-export async function startPeer({ empty = false } = {}): Promise<Peer> {
+/** A GitHub with one repository, which has one commit, a README; behind a proxy that makes faults. */
+export async function startPeer({ empty = false } = {}) {
 	const token = "the-token-of-the-test";
 	const repository = "maps/layers";
 	const emulator = await createEmulator({
@@ -102,8 +83,10 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 		repository,
 		token,
 		env: { GITHUB_REPOSITORY: repository, GITHUB_TOKEN: token, GITHUB_API_URL: proxy.url },
+		/** Is installed on the repository. */
 		app: { appId: "4711", privateKey },
-		store: (options = {}) =>
+		/** A patient store through the proxy. */
+		store: (options: Partial<GithubOptions> = {}) =>
 			githubStore({
 				repository,
 				auth: { token },
@@ -113,7 +96,9 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 				...options,
 				limits: { requestMs: 20_000, waitMs: 30_000, batchMs: 30_000, ...options.limits },
 			}),
+		/** Past the proxy, and without the project: `api<Commit[]>("GET", "/commits?sha=main")`. */
 		api,
+		/** Newest first. */
 		async commits(branch = "main") {
 			const commits: PeerCommit[] = [];
 			for (let page = 1; ; page += 1) {
@@ -124,11 +109,12 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 				if (data.length < 100) return commits;
 			}
 		},
-		async file(path, branch = "main") {
+		async file(path: string, branch = "main"): Promise<string | null> {
 			const { status, data } = await contents(path, branch);
 			return status === 200 ? Buffer.from(data.content, "base64").toString("utf8") : null;
 		},
-		async push(path, text, branch = "main") {
+		/** As another writer. */
+		async push(path: string, text: string, branch = "main"): Promise<void> {
 			const { data } = await contents(path, branch);
 			const content = Buffer.from(text).toString("base64");
 			const body = { message: `push ${path}`, content, branch, sha: data.sha };
