@@ -15,7 +15,7 @@ import {
 } from "../store.ts";
 import { Heads, noFiles, readHead } from "./branch.ts";
 import { authorizeWith, type Connection, type Credentials, connect, GithubBusy } from "./client.ts";
-import { type Batch, type Change, failing, makeTogether, type Outcome } from "./group.ts";
+import { type Batch, type Change, makeTogether, type Outcome } from "./group.ts";
 
 /**
  * Longest times of a request, of a change's wait for the changes before it, and of a batch. Proxies wait a minute at most
@@ -86,7 +86,7 @@ async function makeChanges(batch: Batch, make: (part: Batch) => Promise<Outcome[
 		const outcomes: Outcome[] = [];
 		for (const change of batch.changes) {
 			const alone = { ...batch, changes: [change], fill: () => undefined };
-			outcomes.push(...(await make(alone).catch((failure: unknown) => [failing(failure)])));
+			outcomes.push(...(await make(alone).catch((failure: unknown) => [{ error: failure }])));
 		}
 		return outcomes;
 	}
@@ -149,10 +149,11 @@ class Queue {
 				this.#running = { until, end: this.#runBatch(queued, until) };
 				await this.#running.end;
 			} else if (queued.until < nowMs()) {
-				queued.outcome = failing(new GithubBusy(waitMs / 1000, "too many changes wait for GitHub"));
+				queued.outcome = { error: new GithubBusy(waitMs / 1000, "too many changes wait for GitHub") };
 			} else await within(running.end, Math.min(queued.until, running.until) - nowMs() + 1);
 		}
-		return queued.outcome();
+		if ("error" in queued.outcome) throw queued.outcome.error;
+		return queued.outcome;
 	}
 
 	async #runBatch(first: QueuedChange, until: number): Promise<void> {
@@ -168,7 +169,7 @@ class Queue {
 		};
 		take([first]);
 		const outcomes = await this.run({ changes, until, fill }).catch((error) =>
-			changes.map(() => failing(error)),
+			changes.map(() => ({ error })),
 		);
 		for (const [index, change] of changes.entries()) change.outcome ??= outcomes[index] ?? null;
 		this.#waiting.unshift(...changes.filter(({ outcome }) => !outcome));

@@ -5,7 +5,6 @@ import {
 	decideChange,
 	type Edit,
 	type Edits,
-	isRefusal,
 	type Meta,
 	type Reader,
 	type Refusal,
@@ -47,14 +46,8 @@ export interface BatchContext extends Pick<Connection, "now" | "sleep"> {
 	firstUse: (request: string | null) => UsedRequest | undefined;
 }
 
-/** Throws the error that `edits` threw. */
-export type Outcome = () => Commit | Refusal;
-
-export function failing(error: unknown): () => never {
-	return () => {
-		throw error;
-	};
-}
+/** The error, which `edits` may have thrown, is that of one change. */
+export type Outcome = Commit | Refusal | { error: unknown };
 
 type Decision = Edit[] | Outcome;
 
@@ -116,11 +109,11 @@ async function attempt(context: BatchContext, batch: Batch, earlier: EarlierComm
 	if (!review || !last || (!open && tip === main.commit)) return outcomes;
 	const { html_url } = await showReview(context, review, main, edits, last);
 	const isWaiting = await Promise.all(batch.changes.map(({ meta }) => waits(review, main, meta)));
-	return outcomes.map((outcome, index) => () => {
-		const result = outcome();
-		if (isRefusal(result) || !(result.changed || isWaiting[index])) return result;
-		return { ...result, branch: name, pullRequest: html_url };
-	});
+	return outcomes.map((outcome, index) =>
+		"changed" in outcome && (outcome.changed || isWaiting[index])
+			? { ...outcome, branch: name, pullRequest: html_url }
+			: outcome,
+	);
 }
 
 /** The other changes follow in a later batch. */
@@ -132,7 +125,7 @@ async function commitFirst(context: BatchContext, change: Change): Promise<Outco
 	if (!Array.isArray(decision)) return decision;
 	const changed = decision.length > 0;
 	const commit = changed ? await makeFirstCommit(github, branch, decision, meta, started) : "";
-	return () => ({ commit, changed });
+	return { commit, changed };
 }
 
 async function decide(
@@ -154,7 +147,7 @@ async function decide(
 		const { request } = change.meta;
 		let decision = await decideAlone(context, change, state, review);
 		if (changesSomething(decision)) {
-			if (used[index] || requests.has(request)) decision = () => usedBefore;
+			if (used[index] || requests.has(request)) decision = usedBefore;
 			else state.overlay(decision);
 			if (request !== null) requests.add(request);
 		}
@@ -175,11 +168,10 @@ async function decideAlone(
 ): Promise<Decision> {
 	try {
 		const refuse = async () => review?.refuse(change.meta, state) ?? null;
-		const outcome = await decideChange(change, state, refuse, firstUse(change.meta.request));
-		return isRefusal(outcome) ? () => outcome : outcome;
+		return await decideChange(change, state, refuse, firstUse(change.meta.request));
 	} catch (error) {
 		if (error instanceof StoreBusy || error instanceof Refused) throw error;
-		return failing(error);
+		return { error };
 	}
 }
 
@@ -231,7 +223,7 @@ async function makeCommits(
 		const tip = tips[count];
 		if (!tip) break;
 		const changed = changesSomething(decision) && tip !== tips[count - 1];
-		outcomes.push(Array.isArray(decision) ? () => ({ commit: tip.commit, changed }) : decision);
+		outcomes.push(Array.isArray(decision) ? { commit: tip.commit, changed } : decision);
 	}
 	return { tip: (tips.at(-1) as Tip).commit, outcomes, edits, last };
 }
