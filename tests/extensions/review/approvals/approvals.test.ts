@@ -67,7 +67,6 @@ const teamsOf = () => {
 };
 
 async function judge(
-	isMentioning = true,
 	known = owners,
 	merge?: { paths: string[]; obstacle: string | null },
 ): Promise<string[]> {
@@ -77,15 +76,8 @@ async function judge(
 		const { files = [] } = peer.pulls.find(({ number }) => number === pull.number) ?? {};
 		const paths = files.flatMap((file) => [file.filename, file.previous_filename ?? file.filename]);
 		const readMerge = async () => merge ?? { paths: [...new Set(paths)], obstacle: null };
-		const run = {
-			github,
-			base: "main",
-			owners: known,
-			teams: teamsOf(),
-			author: bot,
-			isMentioning,
-			readMerge,
-		};
+		const settings = { base: "main", teams: teamsOf(), author: bot, isMentioning: true };
+		const run = { ...settings, github, owners: known, readMerge };
 		lines.push(((await judgePull(run, pull)) ?? ["newer"]).join("; "));
 	}
 	return lines;
@@ -197,14 +189,12 @@ test("owners without an id, a removed owner and a missing file approve nothing",
 	const pull = propose({ reviews: [approval("rita")] });
 	const { owners: without, problems } = parse({ ...ownersFile, layers: { "*": ["@rita"] } });
 	assert.match(textsOf(problems)[0] ?? "", "@rita must have the id of the account, as in @ada#123");
-	assert.equal(await judge(true, without), [
-		"failure: npx fragment-publisher owners has to write the id of @rita",
-	]);
+	assert.equal(await judge(without), ["failure: npx fragment-publisher owners has to write the id of @rita"]);
 	assert.match(commentsWith("approvals")[0] ?? "", /rita<\/code> cannot approve without an id/);
 	const fewer = parse({ ...ownersFile, layers: { "*": ["@maps/reviewers"] } }).owners;
-	assert.equal(await judge(true, fewer), [can("Ann, bob")]);
+	assert.equal(await judge(fewer), [can("Ann, bob")]);
 	pull.reviews.push(approval("bob"));
-	assert.equal(await judge(true, null), ["failure: layers/owners.json of the base branch cannot be read"]);
+	assert.equal(await judge(null), ["failure: layers/owners.json of the base branch cannot be read"]);
 	peer.teams.delete("maps/reviewers");
 	peer.teams.delete("maps/energy");
 	Object.assign(pull, { files: [energy] });
@@ -215,21 +205,19 @@ test("who has the secret of a sender does not approve its requests; a fork can w
 	const known = parse({ ...ownersFile, senders: { energy: [named("rita"), "@maps/energy"] } }).owners;
 	const commit = { author: null, committer: null, mail: "energy@sender.invalid" };
 	const pull = propose({ ...byService, commits: [commit], reviews: [approval("rita")] });
-	assert.equal(await judge(true, known), [can("Ann, bob")]);
+	assert.equal(await judge(known), [can("Ann, bob")]);
 	commit.mail = "other@sender.invalid";
-	assert.equal(await judge(true, known), ["success: approved by rita"]);
+	assert.equal(await judge(known), ["success: approved by rita"]);
 	commit.mail = "energy@sender.invalid";
 	for (const members of [[], undefined]) {
 		if (members) peer.teams.set("maps/energy", members);
 		else peer.teams.delete("maps/energy");
-		assert.equal(await judge(true, known), ["failure: no members are known of @maps/energy"]);
+		assert.equal(await judge(known), ["failure: no members are known of @maps/energy"]);
 	}
 	const noId = parse({ ...ownersFile, senders: { energy: ["@rita"] } }).owners;
-	assert.equal(await judge(true, noId), [
-		"failure: npx fragment-publisher owners has to write the id of @rita",
-	]);
+	assert.equal(await judge(noId), ["failure: npx fragment-publisher owners has to write the id of @rita"]);
 	pull.from = "mallory:register/abc";
-	assert.equal(await judge(true, known), ["success: approved by rita"]);
+	assert.equal(await judge(known), ["success: approved by rita"]);
 });
 
 const writes = () => peer.requests.filter((request) => !request.startsWith("GET "));
@@ -247,7 +235,7 @@ test("the merge may change only the files that GitHub lists", async () => {
 	const paths = [layer.filename];
 	const differs = "failure: GitHub lists other files than its merge changes: merge the base into the branch";
 	const with_ = (merged: string[], obstacle: string | null = null) =>
-		judge(true, owners, { paths: merged, obstacle });
+		judge(owners, { paths: merged, obstacle });
 	assert.equal(await with_(paths), [isApproved]);
 	assert.equal(await with_([...paths, "SECURITY.md"]), [differs]);
 	assert.equal(await with_(["layers/ab/abd.json"]), [differs]);
