@@ -136,15 +136,8 @@ test("a comment links files at their line, drafts, services and owners, and says
 	]);
 });
 
-test("only an address of the web without credentials is a link", () => {
-	for (const address of [
-		"javascript:alert(1)",
-		"//maps.example",
-		"https://someone@maps.example/",
-		"https://",
-	])
-		assert.is(safeAddress(address), null, address);
-	const address = safeAddress("https://maps.example/a b(c)[d]<e>`f`|g*h~i\\\\j'k\"l!m?q=é@x#y") ?? "";
+test("an address has no character that Markdown could interpret", () => {
+	const address = safeAddress("https://maps.example/a b(c)[d]<e>`f`|g*h~i\\\\j'k\"l!m?q=é@x#y");
 	assert.match(address, /^https:\/\/maps\.example\/[A-Za-z0-9./:?#=&%+,;_-]+$/);
 	const links = linksInto("https://github.example", "maps/layers", "c0ffee");
 	const file = "https://github.example/maps/layers/blob/c0ffee/layers/a%28b/x%20y%5D.json#L7";
