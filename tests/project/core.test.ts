@@ -116,7 +116,7 @@ test("one PUT passes the files that docs/architecture.md names, at most 40", asy
 	};
 	await put("first");
 	const called = await filesCalled(() => put("second"));
-	const page = await readFile(join(root, "docs/architecture.md"), "utf8");
+	const page = await readFile("docs/architecture.md", "utf8");
 	const [, part = ""] = /### One PUT, file by file\n([\s\S]*?)\n## /.exec(page) ?? [];
 	assert.equal([...part.matchAll(/`([\w./-]+\.ts)`/g)].map(([, name]) => name).sort(), called);
 	assert.ok(called.length <= 40, `${called.length}`);

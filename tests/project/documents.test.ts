@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import glob from "fast-glob";
 import * as assert from "uvu/assert";
@@ -10,27 +9,27 @@ import { extensions } from "../../extensions/index.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { allExtensions, commandsOf } from "../../scripts/main.ts";
 import { snippetsOf } from "../../site/data/snippets.ts";
-import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 
 const commands = commandsOf(allExtensions).flatMap(({ name, short = [] }) => [name, ...short]);
 const isCommand = (name: string) => commands.includes(name);
 
-const names = await glob(["*.md", "docs/**/*.md"], { cwd: root });
-const pages = new Map<string, string>();
-for (const name of names.sort()) pages.set(name, await readFile(join(root, name), "utf8"));
+const read = (name: string) => readFileSync(name, "utf8");
+const readAll = (...patterns: string[]) => glob.sync(patterns).map(read).join("\n");
+const names = glob.sync(["*.md", "docs/**/*.md"]).sort();
+const pages = new Map(names.map((name) => [name, read(name)]));
 const current = [...pages].filter(([name]) => name !== "CHANGELOG.md");
 
-function missing(form: RegExp, isThere: (name: string, page: string) => boolean): string[] {
-	let count = 0;
-	const absent = current.flatMap(([page, text]) =>
-		[...text.matchAll(form)].flatMap(([, name = ""]) => {
-			count += 1;
-			return isThere(name, page) ? [] : [`${page}: ${name}`];
-		}),
+/** Fails unless what the first group of a form finds in the pages is there. */
+function assertThere(form: RegExp, isThere: (name: string, page: string) => boolean): void {
+	const uses = current.flatMap(([page, text]) =>
+		[...text.matchAll(form)].map(([, name = ""]) => ({ page, name })),
 	);
-	assert.ok(count > 3, `${count} of ${form}`);
-	return absent;
+	assert.ok(uses.length > 3, `${uses.length} of ${form}`);
+	assert.equal(
+		uses.filter(({ name, page }) => !isThere(name, page)),
+		[],
+	);
 }
 
 const anchorOf = (heading: string) =>
@@ -39,59 +38,35 @@ const anchorOf = (heading: string) =>
 		.replace(/[^\p{L}\p{N} _-]/gu, "")
 		.replaceAll(" ", "-");
 
-test("every link leads to a page, and to a heading of it; each source file that a page names is there", () => {
-	const isThere = (link: string, page: string) => {
+test("every link leads to a page, and to a heading of it", () => {
+	assertThere(/\]\(((?!\w+:)[^)\s]+)\)/g, (link, page) => {
 		const [path = "", anchor] = link.split("#");
 		const target = path === "" ? page : join(dirname(page), path);
-		if (!existsSync(join(root, target))) return false;
-		const headings = [...(pages.get(target) ?? "").matchAll(/^#+ (.+)$/gm)].map(([, text = ""]) =>
-			anchorOf(text),
-		);
-		return anchor === undefined || headings.includes(anchor);
-	};
-	assert.equal(missing(/\]\(((?!\w+:)[^)\s]+)\)/g, isThere), []);
-	const isFile = (name: string) => existsSync(join(root, name));
-	assert.equal(
-		missing(/`((?:api|extensions|publish|registry|scripts|site|store|tests)\/[\w./-]+\.ts)`/g, isFile),
-		[],
-	);
+		const headings = (pages.get(target) ?? "").matchAll(/^#+ (.+)$/gm);
+		const anchors = [...headings].map(([, text = ""]) => anchorOf(text));
+		return existsSync(target) && (anchor === undefined || anchors.includes(anchor));
+	});
 });
 
 test("every file and folder of the project that a page names is there", () => {
 	const form =
 		/`((?:registry|store|publish|api|site|scripts|extensions|deploy|tests|docs|\.github)\/[\w./-]+)`/g;
-	assert.equal(
-		missing(form, (name) => existsSync(join(root, name))),
-		[],
-	);
+	assertThere(form, existsSync);
 });
 
-test("every command and script that a page names is there", async () => {
-	const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-	assert.equal(
-		missing(/(?:npx\s+fragment-publisher|scripts\/fragments\.cjs)\s+([a-z][\w-]*)/g, isCommand),
-		[],
-	);
-	assert.equal(
-		missing(/npm\s+run\s+([\w:-]+)/g, (name) => name in scripts),
-		[],
-	);
-	const groups = /const groups = \[(.*)\]/.exec(await readFile(join(root, "tests/run/run.mjs"), "utf8"))?.[1];
-	assert.equal(
-		missing(/npm\s+run\s+test:all -- (\w+)/g, (name) => groups?.includes(`"${name}"`) ?? false),
-		[],
-	);
+test("every command and script that a page names is there", () => {
+	const { scripts } = JSON.parse(read("package.json"));
+	assertThere(/(?:npx\s+fragment-publisher|scripts\/fragments\.cjs)\s+([a-z][\w-]*)/g, isCommand);
+	assertThere(/npm\s+run\s+([\w:-]+)/g, (name) => name in scripts);
+	const groups = /const groups = \[(.*)\]/.exec(read("tests/run/run.mjs"))?.[1] ?? "";
+	assertThere(/npm\s+run\s+test:all -- (\w+)/g, (name) => groups.includes(`"${name}"`));
 });
 
-test("every setting that a page sets is one, or a variable of a script or workflow", async () => {
+test("every setting that a page sets is one, or a variable of a script or workflow", () => {
 	const settings = settingNames(allExtensions.flatMap(({ settings }) => settings ?? []));
-	const files = await glob(["{scripts,extensions}/**/*.ts", ".github/workflows/*.yml"], { cwd: root });
-	const texts = await Promise.all(files.map((name) => readFile(join(root, name), "utf8")));
-	for (const [, name = ""] of texts.join("").matchAll(/\b([A-Z][A-Z_]{3,})\b/g)) settings.add(name);
-	assert.equal(
-		missing(/`([A-Z][A-Z0-9_]+)=/g, (name) => settings.has(name) || /^NODE_|^NAME$/.test(name)),
-		[],
-	);
+	const code = readAll("{scripts,extensions}/**/*.ts", ".github/workflows/*.yml");
+	for (const [, name = ""] of code.matchAll(/\b([A-Z][A-Z_]{3,})\b/g)) settings.add(name);
+	assertThere(/`([A-Z][A-Z0-9_]+)=/g, (name) => settings.has(name) || /^NODE_|^NAME$/.test(name));
 });
 
 test("the page of readers has each address and what the snippets set, and its example works", async () => {
@@ -111,11 +86,7 @@ test("the page of readers has each address and what the snippets set, and its ex
 	] as const) {
 		const snippet = snippets.find(({ name }) => name === viewer)?.text ?? "";
 		for (const part of parts)
-			assert.equal(
-				[snippet, page].map((text) => text.includes(part)),
-				[true, true],
-				`${viewer}: ${part}`,
-			);
+			for (const text of [snippet, page]) assert.ok(text.includes(part), `${viewer}: ${part}`);
 	}
 	const example = /^```js\n(.*?)^```$/ms.exec(page)?.[1];
 	const config = { configs: { en: { layers: [] as { id: string }[] } } };
@@ -128,12 +99,11 @@ test("the page of readers has each address and what the snippets set, and its ex
 	);
 });
 
-test("the reading list of README is at most 20 files and 3,000 lines", async () => {
+test("the reading list of README is at most 20 files and 3,000 lines", () => {
 	const list = pages.get("README.md")?.split("**The core in an hour**")[1] ?? "";
 	const files = [...list.matchAll(/`([\w/.-]+\.ts)`/g)].map(([, name = ""]) => name);
 	assert.ok(files.length > 10 && files.length <= 20, String(files.length));
-	const texts = await Promise.all(files.map((name) => readFile(join(root, name), "utf8")));
-	const lines = texts.join("").split("\n").length;
+	const lines = files.map(read).join("").split("\n").length;
 	assert.ok(lines <= 3_000, String(lines));
 });
 
@@ -146,9 +116,8 @@ const limits: [page: string, words: string, name: string][] = [
 	["docs/repair.md", "at most the first {0} of each list", "maxListed"],
 ];
 
-test("the limits that pages name are those of the code", async () => {
-	const files = await glob("{api,extensions,site}/**/*.ts", { cwd: root });
-	const code = (await Promise.all(files.map((name) => readFile(join(root, name), "utf8")))).join("\n");
+test("the limits that pages name are those of the code", () => {
+	const code = readAll("{api,extensions,site}/**/*.ts");
 	for (const [page, words, name] of limits) {
 		const [before = "", after = ""] = words.split("{0}");
 		const text = pages.get(page)?.replace(/\s+/g, " ") ?? "";
@@ -157,25 +126,24 @@ test("the limits that pages name are those of the code", async () => {
 	}
 });
 
-test("published.env may have each setting of fragments and of the catalogue", async () => {
+test("published.env may have each setting of fragments and of the catalogue", () => {
 	const page = pages.get("docs/settings.md") ?? "";
 	const sections = ["Fragments", "The catalogue"].map(
 		(name) => page.split(`\n## ${name}\n`)[1]?.split("\n## ")[0],
 	);
 	const lines = sections.join("\n").matchAll(/^- (`.*?)(?: \(.*?\))?: /gm);
 	const names = [...lines].flatMap(([, line = ""]) => line.match(/[A-Z][A-Z0-9_]+/g) ?? []);
-	const files = await glob("extensions/review/**/*.ts", { cwd: root });
-	const code = await Promise.all(files.map((name) => readFile(join(root, name), "utf8")));
-	const settable = /\bsettable =\s*`([^`]*)`/.exec(code.join("\n"))?.[1]?.split(/\s+/) ?? [];
+	const settable =
+		/\bsettable =\s*`([^`]*)`/.exec(readAll("extensions/review/**/*.ts"))?.[1]?.split(/\s+/) ?? [];
 	assert.equal(
 		names.filter((name) => !settable.includes(name)),
 		["DOCS_MAX_KEYS", "CACHE_MB"],
 	);
 });
 
-test("the README of each extension names its settings, its commands and its pages", async () => {
+test("the README of each extension names its settings, its commands and its pages", () => {
 	for (const { name, settings, commands = [] } of extensions) {
-		const text = await readFile(join(root, "extensions", name, "README.md"), "utf8");
+		const text = read(join("extensions", name, "README.md"));
 		const variables = new Variables({});
 		settings?.(variables);
 		const names = [...variables.names, ...commands.map((command) => command.name)];

@@ -6,14 +6,13 @@ import { judgeChange, namesOf } from "../../registry/judge.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { describedFor } from "../../site/data/entry.ts";
 import { readTextIfThere } from "../../store/files/files.ts";
-import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 
-const ownersOf = (folder: string) => readTextIfThere(join(root, folder, "owners.json"));
+const ownersOf = (folder: string) => readTextIfThere(join(folder, "owners.json"));
 
 // With owners of their own, the layers of this checkout are no examples.
 const isOwn = (await ownersOf("layers")) !== (await ownersOf("tests/fixtures/layers"));
-const files = isOwn ? [] : collectFolder(join(root, "layers"));
+const files = isOwn ? [] : collectFolder("layers");
 const { layers, problems } = judgeChange(namesOf(files), files, "stored");
 
 const ofExamples = isOwn ? test.skip : test;

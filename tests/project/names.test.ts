@@ -1,8 +1,6 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import glob from "fast-glob";
 import * as assert from "uvu/assert";
-import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 
 /** Words that name nothing of the domain → how often the product may use each as an identifier. */
@@ -14,10 +12,9 @@ const bounds: Readonly<Record<string, number>> = {
 const prose =
 	/\/\*.*?\*\/|\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\$]|\\.|\$(?!\{))*`|(?<=[=(,:[!&|?;] ?)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//gs;
 
-test("identifiers are nouns of the domain, not pronouns", async () => {
+test("identifiers are nouns of the domain, not pronouns", () => {
 	const rooms = "{registry,store,publish,api,site,scripts,extensions,docs}/**/*.{ts,mjs}";
-	const files = await glob(rooms, { cwd: root });
-	const texts = await Promise.all(files.map((file) => readFile(join(root, file), "utf8")));
+	const texts = glob.sync(rooms).map((file) => readFileSync(file, "utf8"));
 	const code = texts.map((text) => text.replace(prose, "")).join("\n");
 	for (const [word, bound] of Object.entries(bounds)) {
 		const count = code.match(new RegExp(`(?<![-\\w])${word}(?![-\\w])`, "g"))?.length ?? 0;

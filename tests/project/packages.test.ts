@@ -1,37 +1,31 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { matchesGlob } from "../../registry/sender.ts";
-import { packageFolders, root } from "../helpers/process.ts";
+import { packageFolders } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 
 /** A package that a lock file names. `license` is an SPDX expression. */
 interface Locked {
-	name: string;
 	license?: string;
 	integrity?: string;
 	link?: boolean;
 }
 
-async function readJson(...path: string[]) {
-	return JSON.parse(await readFile(join(root, ...path), "utf8"));
-}
+const readJson = (path: string) => JSON.parse(readFileSync(path, "utf8"));
 
 /** What is reviewed by hand: licences that any package may have, and packages or globs that may have another, and why. */
-const { licences, exceptions } = (await readJson(".github/packages.json")) as {
+const { licences, exceptions } = readJson(".github/packages.json") as {
 	licences: string[];
 	exceptions: Record<string, string>;
 };
 
-const packages: Locked[] = [];
-for (const folder of packageFolders) {
-	const lock = (await readJson(folder, "package-lock.json")) as {
-		packages: Record<string, Omit<Locked, "name">>;
-	};
-	for (const [path, one] of Object.entries(lock.packages))
-		if (path !== "" && !one.link)
-			packages.push({ ...one, name: path.slice(path.lastIndexOf("node_modules/") + 13) });
-}
+const packages = packageFolders.flatMap((folder) => {
+	const lock = readJson(join(folder, "package-lock.json")) as { packages: Record<string, Locked> };
+	return Object.entries(lock.packages)
+		.filter(([path, { link }]) => path !== "" && !link)
+		.map(([path, locked]) => ({ ...locked, name: path.slice(path.lastIndexOf("node_modules/") + 13) }));
+});
 
 /** Whether a licence may be chosen from an expression: `MIT OR GPL-2.0` may, `MIT AND GPL-2.0` may not (SPDX 2.3, annex D). */
 function isReviewed(expression: string): boolean {

@@ -1,15 +1,13 @@
 import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { parseRegistration } from "../../registry/registration.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { manual } from "../helpers/local.ts";
-import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 
-const page = await readFile(join(root, "docs/publish.md"), "utf8");
-const reference = await readFile(join(root, "docs/registration.md"), "utf8");
+const page = await readFile("docs/publish.md", "utf8");
+const reference = await readFile("docs/registration.md", "utf8");
 
 function blocks(language: string, text = page): string[] {
 	const fenced = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms");
@@ -45,7 +43,7 @@ test("the pages of the registration have each member, in both languages", async 
 	const names = [...new Set([registration1, registration2].flatMap(memberNames))];
 	assert.ok(names.length > 20, String(names));
 	for (const path of ["docs/registration.md", "docs/fr/registration.md"]) {
-		const text = await readFile(join(root, path), "utf8");
+		const text = await readFile(path, "utf8");
 		assert.equal(
 			names.filter((name) => !text.includes(`\`${name}\``)),
 			[],

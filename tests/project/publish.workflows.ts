@@ -1,12 +1,11 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { manual } from "../helpers/local.ts";
-import { prints, root, runProgram } from "../helpers/process.ts";
+import { prints, runProgram } from "../helpers/process.ts";
 import { serve } from "../helpers/serving.ts";
 import { sharedSuite, temporaryFolder, writeFiles } from "../helpers/world.ts";
 
-const page = await readFile(join(root, "docs/publish.md"), "utf8");
+const page = await readFile("docs/publish.md", "utf8");
 
 const secret = "a secret: -x $é that is longer than sixteen bytes";
 
