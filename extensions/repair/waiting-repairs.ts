@@ -189,7 +189,7 @@ function page(lang: Lang, title: string, other: string, settings: PageSettings, 
 		title,
 		other: root + other,
 		head: html`<meta name="robots" content="noindex">`,
-		attributes: html` class="guide layer"`,
+		className: "guide layer",
 		content: html`<h1>${title}</h1>${content}`,
 	});
 }

@@ -169,7 +169,7 @@ ${listOf(
 		root: "../",
 		title: textsIn.en.t("api-title"),
 		other: null,
-		attributes: html` class="api"`,
+		className: "api",
 		content: html`<h1>${both("api-title")}</h1>
 <p>${both("api-intro")} <a href="openapi.json">openapi.json</a></p>
 ${contentsHtml([...parts, { id: "schemas", text: both("schemas") }], "en")}

@@ -60,20 +60,19 @@ export function answerButton(
 		<span role="status" class=${className}></span>`;
 }
 
-export function copyButton(label: string, text: () => string, name = "", isIcon = false): TemplateResult {
-	return html`<span class=${isIcon ? "copy icon" : "copy"}>${answerButton(
-		label,
-		name,
-		"said",
-		async (show) => {
-			try {
-				await navigator.clipboard.writeText(text());
-				show(t("copied"));
-			} catch {
-				show(t("copy-failed"));
-			}
-		},
-	)}</span>`;
+export function copyButton(label: string, text: () => string, name = "", className = "copy"): TemplateResult {
+	return html`<span class=${className}>${answerButton(label, name, "said", async (show) => {
+		try {
+			await navigator.clipboard.writeText(text());
+			show(t("copied"));
+		} catch {
+			show(t("copy-failed"));
+		}
+	})}</span>`;
+}
+
+export function copyKeyButton(smallkey: string): TemplateResult {
+	return copyButton(t("copy-smallkey"), () => smallkey, smallkey, "copy icon");
 }
 
 /** Longer texts are of no use on paper; in characters. */

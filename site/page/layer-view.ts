@@ -5,7 +5,7 @@ import { snippetsOf } from "../data/snippets.ts";
 import { catalogue, problemOf, renewCatalogue } from "../search/loaded-catalogue.ts";
 import type { Html } from "../static/html.ts";
 import type { State } from "./address.ts";
-import { breakable, copyBox, copyButton, part, select } from "./dom.ts";
+import { breakable, copyBox, copyKeyButton, part, select } from "./dom.ts";
 import {
 	bothLanguages,
 	type Drawables,
@@ -105,10 +105,7 @@ export class LayerView implements View {
 		const title = { en: titleIn("en"), fr: titleIn("fr") };
 		const head = elementOf(layerHead({ ...(entry ?? unlisted), smallkey, title }, context));
 		const copy = document.createElement("span");
-		render(
-			copyButton(t("copy-smallkey"), () => smallkey, smallkey, true),
-			copy,
-		);
+		render(copyKeyButton(smallkey), copy);
 		head.querySelector("code")?.after(" ", copy);
 		const facts = entry ? elementOf(layerFacts(entry, context, true)) : part("", t("not-known"));
 		this.#layer = { entry, drawables, map, head, facts };

@@ -7,7 +7,7 @@ import { catalogue } from "../search/loaded-catalogue.ts";
 import { hostsOf, type Sort, senderOf, sorts, stateOf, titleOf } from "../search/select.ts";
 import { fold, maxWordLength, stem } from "../search/words.ts";
 import { firstShown, type State } from "./address.ts";
-import { type Content, copyButton, select } from "./dom.ts";
+import { type Content, copyKeyButton, select } from "./dom.ts";
 import {
 	currentState,
 	dayText,
@@ -78,7 +78,6 @@ function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateRe
 	const link = stateLink({ ...state, layer: smallkey }, marked(titleOf(entry, lang), words));
 	const second = entry.title[other] !== entry.title[lang] ? entry.title[other] : "";
 	const about = entry.description?.[lang];
-	const copy = copyButton(t("copy-smallkey"), () => smallkey, smallkey, true);
 	const health = stateOf(entry);
 	const isSick = health !== "ok" && health !== "unchecked";
 	const sender = senderOf(entry, lang);
@@ -95,7 +94,7 @@ function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateRe
 		${second && html`<p class="second" lang=${other}>${marked(second, words)}</p>`}
 		${about && html`<p class="about">${marked(about, words)}</p>`}
 		<p class="facts">
-			<span><code>${smallkey}</code> ${copy}</span>
+			<span><code>${smallkey}</code> ${copyKeyButton(smallkey)}</span>
 			<span>${typeText(entry.type)}</span>
 			<span>${hosts}</span>
 			${sender && html`<span>${filtered("sender", sender)}</span>`}

@@ -18,7 +18,7 @@ export function changesHtml(lang: Lang, data: ListData): string {
 		title: t("changes"),
 		here: "changes",
 		head: html`<link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">\n`,
-		hasTables: true,
+		className: "tables",
 		other: root + pageFolder(otherLang[lang], "changes"),
 		content: html`<h1>${t("changes")}</h1>
 <p class="links"><a href="${root}${feedPath}">${t("feed")}</a> <a href="${root}${pageFolder(lang, "publisher")}">${t("all-publishers")}</a></p>

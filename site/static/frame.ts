@@ -39,15 +39,14 @@ interface Frame {
 	head?: Part;
 	other: string | null;
 	here?: "health" | "changes";
-	/** Whether the script for tables and lists is loaded. */
-	hasTables?: boolean;
-	attributes?: Html;
+	/** Of the element `main`; `tables` has the script for tables and lists. */
+	className?: string;
 	content: Part;
 }
 
 export function frameHtml(
 	pages: PageSettings,
-	{ lang, root, title, head, other, here, hasTables, ...main }: Frame,
+	{ lang, root, title, head, other, here, className = "", content }: Frame,
 ): string {
 	const { assets, site } = pages;
 	const { t } = textsIn[lang];
@@ -73,15 +72,16 @@ ${signatureHtml(assets, root)}<a class="name" href="${home}" data-page="layers">
 <nav aria-label="${t("main-menu")}"><ul class="menu">
 ${items}</ul></nav>${other !== null && language}
 </div></header>
-<main id="main"${hasTables && html` class="tables"`}${main.attributes}>
-${main.content}
+<main id="main"${className && html` class="${className}"`}>
+${content}
 </main>
 <footer class="foot">
 <p><a href="${root}guide/${french}">${t("guide")}</a> <a href="${root}list/${french}">${t("plain-list")}</a> <a href="${root}${feedPath}">${t("feed")}</a>
 ${t("for-machines")} <a href="${root}${manifestPath}">${t("index")}</a> <a href="${root}${recentPath}">${t("changes").toLowerCase()}</a>
 <a href="${root}schemas/">${t("schemas").toLowerCase()}</a></p>
 ${operatorHtml(lang, site)}</footer>`;
-	const tables = hasTables && html`<script type="module" src="${root}${assets.tables}"></script>`;
+	const tables =
+		className === "tables" && html`<script type="module" src="${root}${assets.tables}"></script>`;
 	return documentHtml(lang, headOf(root, assets, full, [head, tables]), body);
 }
 

@@ -37,7 +37,7 @@ export function healthHtml(lang: Lang, data: ListData): string {
 		root,
 		title: t("health-title"),
 		here: "health",
-		hasTables: true,
+		className: "tables",
 		other: root + pageFolder(otherLang[lang], "health"),
 		content: html`<h1>${t("health-title")}</h1>
 <p>${t("health-intro")}</p>

@@ -100,7 +100,7 @@ function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], data:
 		lang,
 		root,
 		title: name,
-		hasTables: true,
+		className: "tables",
 		other: root + publisherAddress(otherLang[lang], slug),
 		content: html`<h1>${name}</h1>
 <p>${facts.filter(Boolean).join(", ")}.</p>

@@ -41,7 +41,7 @@ export function renderGuide(
 				title: /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll("`", "") ?? path,
 				content: new Html(renderMarkdown(markdown, path, paths, isFrench)),
 				head: other !== null && html`<link rel="alternate" hreflang="${otherLang}" href="${other}">`,
-				attributes: html` class="guide"`,
+				className: "guide",
 			};
 			return [`guide/${htmlPath(path)}`, frameHtml(settings, frame)];
 		}),
