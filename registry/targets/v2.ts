@@ -39,17 +39,13 @@ function isOgcWmts(body: Uint8Array): boolean {
 	return wmtsMember.every((byte, index) => body[start + index] === byte);
 }
 
-type Members = (layer: LayerFacts) => object;
-
-const kinds: Readonly<Record<Exclude<ServiceType, "esriFeatureServer">, Members>> = {
+const kinds: Readonly<Partial<Record<ServiceType, (layer: LayerFacts) => object>>> = {
 	ogcWms: ogcMembers,
 	ogcWmts: ogcMembers,
 	esriFeature: ({ nameField, members }) => ({
 		nameField: nameField || undefined,
 		tolerance: members.tolerance,
 	}),
-	esriTile: () => ({}),
-	esriImage: () => ({}),
 	esriMapServer: ({ entries, members }) => ({
 		layerEntries: entries.map((index) => ({ index })),
 		tolerance: members.tolerance,
@@ -78,7 +74,7 @@ function nodeOf(layer: LayerFacts): object | null {
 		return nodeOf({ ...layer, type: "esriMapServer", url: service + rest, entries: [Number(number)] });
 	}
 	const layerType = type === "esriMapServer" ? "esriDynamic" : type;
-	return { id, layerType, url, name, ...kinds[type](layer), metadataUrl, catalogueUrl };
+	return { id, layerType, url, name, ...kinds[type]?.(layer), metadataUrl, catalogueUrl };
 }
 
 /** FGPV fails on any other type of legend, which is therefore left out. */
