@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { ownersFile, wmsFile } from "../extensions/review/repository.ts";
 import { exits, prints, root, runScript, warns } from "../helpers/process.ts";
 import { filesIn, freshSuite, Repository, temporaryFolder } from "../helpers/world.ts";
+import { describedAt } from "../registry/targets/samples.ts";
 
 let repository: Repository;
 let out: string;
@@ -92,11 +93,11 @@ test("while a file stays wrong, only changed layers are built, and the file is n
 });
 
 test("a layer removed before its file turned wrong stays removed; the last valid form has its description", async () => {
-	const fixture = (path: string) => readFileSync(join(root, "tests/fixtures", path), "utf8");
+	const layer = readFileSync(join(root, "tests/fixtures/layers/oz/ozone.json"), "utf8");
 	repository.commit("remove, and describe", {
 		"layers/aa/aaa.json": null,
-		"layers/oz/ozone.json": fixture("layers/oz/ozone.json"),
-		"layers/oz/ozone.service.json": fixture("descriptions/oz/ozone.service.json"),
+		"layers/oz/ozone.json": layer,
+		"layers/oz/ozone.service.json": JSON.stringify(describedAt(JSON.parse(layer).en.service_url)),
 	});
 	await exits(build(), 0);
 	const fragment = () => readFileSync(join(out, "v0.9/doc/en/ozone"), "utf8");
