@@ -68,7 +68,7 @@ type ApprovalGroup = ReturnType<typeof approvalOf>;
 
 export type Judgement = ReturnType<typeof judgement>;
 
-/** Characters that GitHub accepts in a status. */
+/** Characters of a check's title, which GitHub shows in one line. */
 const maxDescriptionLength = 140;
 
 /** @param owners of the base branch; null if missing or invalid */
