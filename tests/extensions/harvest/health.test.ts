@@ -1,14 +1,13 @@
 import * as assert from "uvu/assert";
-import { createAsk } from "../../../extensions/harvest/ask.ts";
 import { resultOf } from "../../../extensions/harvest/finding.ts";
 import { harvestLayer, watchLayer } from "../../../extensions/harvest/layer.ts";
 import { isBlank } from "../../../extensions/harvest/wms/look.ts";
-import { createClients, within } from "../../../extensions/harvest/wms/read-capabilities.ts";
+import { within } from "../../../extensions/harvest/wms/read-capabilities.ts";
 import type { Registration, Registration2 } from "../../../registry/registration.ts";
 import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { layerDocument, mapLayer } from "./arcgis-server.ts";
-import { host, json, type MemoryAnswer, memoryFetch } from "./memory.ts";
+import { clientsOf, host, json, type MemoryAnswer } from "./memory.ts";
 import { blank, drawn, picture } from "./pictures.ts";
 
 const text = (body: string, type = "text/plain"): MemoryAnswer => ({ body, type });
@@ -28,8 +27,7 @@ async function watch(
 		if (pathname === mapLayer) return layer;
 		return typeof feature === "function" ? feature(searchParams) : feature;
 	};
-	const ask = createAsk({ fetch: memoryFetch(answerOf, { asked: requests }), sleep: async () => {} });
-	const clients = createClients(ask, 3978);
+	const clients = clientsOf(answerOf, { asked: requests });
 	const ending = signal ? within(clients, signal) : clients;
 	const findings = await watchLayer(registration, null, ending, null);
 	const texts = findings.map(({ pointer, text }) => [pointer, text.replace(/^\S+ /, "")]);
@@ -107,13 +105,13 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 			typeof document === "string"
 				? text(document, "text/xml")
 				: json(pathname.endsWith("/query") ? { features: [{}] } : document);
-		const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
-		const findings = await watchLayer(registration, null, createClients(ask, 3978), null);
+		const clients = clientsOf(answerOf);
+		const findings = await watchLayer(registration, null, clients, null);
 		const state = resultOf({ findings })?.state ?? null;
 		const said = findings[0]?.text.replace(/^\S+ /, "");
 		const expected = words === undefined ? null : document === site ? "down" : "wrong";
 		assert.equal([state, said], [expected, words], `${service_type} ${JSON.stringify(document)}`);
-		const harvested = await harvestLayer(registration, null, createClients(ask, 3978));
+		const harvested = await harvestLayer(registration, null, clients);
 		// The harvest of named layers asks only for the service's title.
 		if (findings[0]?.pointer !== "/en/scrape_only/1" && findings[0]?.pointer !== "/en/scrape_only/0")
 			assert.is(harvested.findings[0]?.text, findings[0]?.text);

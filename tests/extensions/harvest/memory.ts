@@ -1,9 +1,9 @@
 import * as assert from "uvu/assert";
 import { checkLiteral, FetchFailure } from "../../../api/service/net/failure.ts";
-import { type Ask, createAsk } from "../../../extensions/harvest/ask.ts";
+import { createAsk } from "../../../extensions/harvest/ask.ts";
 import { mergeDescription } from "../../../extensions/harvest/finding.ts";
 import { harvestLayer } from "../../../extensions/harvest/layer.ts";
-import { createClients } from "../../../extensions/harvest/wms/read-capabilities.ts";
+import { type Clients, createClients } from "../../../extensions/harvest/wms/read-capabilities.ts";
 import { descriptionText, parseDescription } from "../../../registry/description.ts";
 import { causeOf } from "../../../registry/health.ts";
 import type { LangNode, Registration, Registration2 } from "../../../registry/registration.ts";
@@ -56,6 +56,11 @@ export function memoryFetch(
 	}) as typeof fetch;
 }
 
+/** The clients of a harvest over `memoryFetch`. */
+export function clientsOf(...[answerOf, options]: Parameters<typeof memoryFetch>): Clients {
+	return createClients(createAsk({ fetch: memoryFetch(answerOf, options), sleep: async () => {} }), 3978);
+}
+
 /** A status, an XML document, or an answer as it is. */
 export type Route = number | string | MemoryAnswer;
 
@@ -73,8 +78,7 @@ export function memoryHost(routes: Record<string, Route>) {
 		if (typeof route === "number") return { status: route };
 		return typeof route === "string" ? { type: "text/xml", body: route } : route;
 	};
-	const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
-	return { routes, asked, ask };
+	return { routes, asked, ...clientsOf(answerOf) };
 }
 
 /** A node of version 2.0, the same in both languages. */
@@ -90,9 +94,10 @@ export function nodeAt(
 /** @returns also the findings, without the address at the start of each text */
 export async function harvestFrom(
 	registration: Registration,
-	{ ask }: { ask: Ask },
+	{ ask }: Pick<Clients, "ask">,
 	stored: string | null = null,
 ) {
+	// A run of its own reads capabilities again.
 	const harvested = await harvestLayer(registration, null, createClients(ask, 3978));
 	const description = mergeDescription(
 		registration,

@@ -1,10 +1,9 @@
 import { gzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
-import { type Ask, createAsk } from "../../../extensions/harvest/ask.ts";
 import { checkLayer } from "../../../extensions/harvest/check-layer.ts";
 import { resultOf } from "../../../extensions/harvest/finding.ts";
 import { watchLayer } from "../../../extensions/harvest/layer.ts";
-import { createClients, parseCapabilities } from "../../../extensions/harvest/wms/read-capabilities.ts";
+import { type Clients, parseCapabilities } from "../../../extensions/harvest/wms/read-capabilities.ts";
 import { isDescribed } from "../../../registry/description.ts";
 import type { LangEntry, Registration, Registration1 } from "../../../registry/registration.ts";
 import { layerFacts } from "../../../registry/targets/facts.ts";
@@ -13,7 +12,7 @@ import { describedFor } from "../../../site/data/entry.ts";
 import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { layerDocument, mapLayer } from "./arcgis-server.ts";
-import { harvestFrom, host, json, memoryFetch, memoryHost, nodeAt, type Route } from "./memory.ts";
+import { clientsOf, harvestFrom, host, json, memoryHost, nodeAt, type Route } from "./memory.ts";
 import { blank, drawn } from "./pictures.ts";
 
 const address = `${host}/wms`;
@@ -28,18 +27,18 @@ function wms(en: string, fr = en, more: { en?: object; fr?: object } = {}): Regi
 	return { version: "1.0.0", payload_type: "wms", en: entryOf(en, more.en), fr: entryOf(fr, more.fr) };
 }
 
-async function harvest(registration: Registration, ask: Ask, stored: string | null = null) {
-	const result = await harvestFrom(registration, { ask }, stored);
+async function harvest(registration: Registration, clients: Clients, stored: string | null = null) {
+	const result = await harvestFrom(registration, clients, stored);
 	const { isHarvested, ...shown } = describedFor({ registration, description: result.description }, "en");
 	return { ...result, shown };
 }
 
 /** The findings of a check, without the address at the start of each text. */
 async function check(registration: Registration, routes: Record<string, Route>) {
-	const { ask, asked } = memoryHost(routes);
-	const { facts, findings } = await checkLayer(registration, createClients(ask, 3978));
+	const clients = memoryHost(routes);
+	const { facts, findings } = await checkLayer(registration, clients);
 	const rows = findings.map(({ state, pointer, text }) => [state, pointer, text.replace(/^\S+ /, "")]);
-	return { facts, findings: rows, asked };
+	return { facts, findings: rows, asked: clients.asked };
 }
 
 const inBytes = (body: Uint8Array, type = "text/xml") => ({ body, type });
@@ -84,12 +83,12 @@ const wmts = `<Capabilities xmlns="http://www.opengis.net/wmts/1.0" xmlns:ows="h
 <TileMatrixSet><ows:Identifier>GoogleMapsCompatible</ows:Identifier></TileMatrixSet></Contents></Capabilities>`;
 
 test("WMS 1.3.0 and 1.1.1, WMTS: title, words, box and scale of the named layer, inherited where it has none", async () => {
-	const { ask, asked } = memoryHost({
+	const clients = memoryHost({
 		"/wms": current,
 		"/older": inBytes(Buffer.from(older, "latin1")),
 		"/wmts": wmts,
 	});
-	const first = await harvest(wms("roads"), ask);
+	const first = await harvest(wms("roads"), clients);
 	assert.equal(
 		[first.findings, first.description?.en],
 		[
@@ -100,13 +99,13 @@ test("WMS 1.3.0 and 1.1.1, WMTS: title, words, box and scale of the named layer,
 			},
 		],
 	);
-	assert.equal(asked, [`/wms?${request}`], "once for both languages");
-	assert.is((await harvest(wms("roads"), ask, first.text)).text, first.text);
-	const old = await harvest(nodeAt("ogcWms", "/older", { scrape_only: ["roads"] }), ask);
+	assert.equal(clients.asked, [`/wms?${request}`], "once for both languages");
+	assert.is((await harvest(wms("roads"), clients, first.text)).text, first.text);
+	const old = await harvest(nodeAt("ogcWms", "/older", { scrape_only: ["roads"] }), clients);
 	const bounds = [-71.63, 41.75, -70.78, 42.9];
 	assert.equal(old.shown, { title: "Réseau routier", description: null, keywords: [], bounds });
 	assert.is((old.description?.en as { min_scale?: number } | undefined)?.min_scale, 50000);
-	const tiles = await harvest(nodeAt("ogcWmts", "/wmts", { scrape_only: ["topo"] }), ask);
+	const tiles = await harvest(nodeAt("ogcWmts", "/wmts", { scrape_only: ["topo"] }), clients);
 	assert.equal(tiles.shown, {
 		title: "Toporama",
 		description: "Maps",
@@ -138,8 +137,8 @@ test("a box that is invalid is left out, and one over the antimeridian goes arou
 		],
 		[[11.1, 46.3, "inf", "1.7976931348623157E308"], null],
 	] as const) {
-		const { ask } = memoryHost({ "/wms": roads(`<Title>Roads</Title>${box(...sides)}`) });
-		assert.equal((await harvest(wms("roads"), ask)).shown.bounds, bounds, String(sides));
+		const clients = memoryHost({ "/wms": roads(`<Title>Roads</Title>${box(...sides)}`) });
+		assert.equal((await harvest(wms("roads"), clients)).shown.bounds, bounds, String(sides));
 	}
 });
 
@@ -148,13 +147,13 @@ test("texts are plain, one line, and bounded", async () => {
 		{ length: 500 },
 		(_, at) => `<Keyword>k${at % 400} ${"x".repeat(200)}</Keyword>`,
 	);
-	const { ask } = memoryHost({
+	const clients = memoryHost({
 		"/wms": roads(`<Title>R&lt;script&gt;alert(1)&lt;/script&gt;\u202Eoads
 			&amp;eacute;&amp;#60;b onclick=x&amp;gt; ${"t".repeat(5_000)}</Title>
 			<Abstract><![CDATA[<p style="x">One</p>\r\n<!-- no --><a href="javascript:x">two</a> <3 & ${"😀".repeat(3_000)}]]></Abstract>
 			<KeywordList><Keyword>  </Keyword><Keyword>&lt;i&gt;</Keyword>${keywords.join("")}</KeywordList>`),
 	});
-	const { shown, text } = await harvest(wms("roads"), ask);
+	const { shown, text } = await harvest(wms("roads"), clients);
 	assert.match(shown.title ?? "", /^R alert\(1\) oads é t{200}/);
 	assert.match(shown.description ?? "", /^One two <3 & (?:😀)+…$/u);
 	assert.equal(
@@ -277,33 +276,33 @@ test("large capabilities: the layer is asked for alone", async () => {
 		[findings, asked.slice(1)],
 		[[], ["roads", "routes"].map((name) => `/wms?${request}&LAYER=${name}&LAYERS=${name}`)],
 	);
-	assert.is((await harvest(wms("roads"), memoryHost(routes).ask)).shown.title, "Roads & streets");
+	assert.is((await harvest(wms("roads"), memoryHost(routes))).shown.title, "Roads & streets");
 });
 
 test("what was harvested is used for the registered layer only, and stays while the service is down", async () => {
 	const server = memoryHost({ "/wms": current });
-	const { description, text: stored } = await harvest(wms("roads"), server.ask);
+	const { description, text: stored } = await harvest(wms("roads"), server);
 	assert.equal(
 		[isDescribed(wms("roads"), description), isDescribed(wms("routes"), description)],
 		[true, false],
 	);
 	assert.is(describedFor({ registration: wms("routes"), description }, "en").title, null);
 	server.routes["/wms"] = 503;
-	const down = await harvest(wms("roads"), server.ask, stored);
+	const down = await harvest(wms("roads"), server, stored);
 	assert.equal(
 		[down.text, down.findings[0]],
 		[stored, ["down", "/en/service_url", "answers with status 503"]],
 	);
-	assert.is((await harvest(wms("routes"), server.ask, stored)).text, null);
+	assert.is((await harvest(wms("routes"), server, stored)).text, null);
 	server.routes["/wms"] = current;
-	const gone = await harvest(wms("rails"), server.ask, stored);
+	const gone = await harvest(wms("rails"), server, stored);
 	assert.equal(
 		[gone.text, gone.findings[0]],
 		[null, ["wrong", "/en/service_url", "has no layer rails among its 2"]],
 	);
 	const settings = { metadataUrl: "", catalogueUrl: "" };
 	for (const registration of [wms("roads"), nodeAt("ogcWms", "/wms", { scrape_only: ["roads"] })]) {
-		const known = (await harvest(registration, server.ask)).description;
+		const known = (await harvest(registration, server)).description;
 		const render = (one: typeof known) =>
 			targetNames.map((target) => renderAt(target, layerFacts("en", "roads", registration, one, settings)));
 		assert.equal(render(known), render(null), "no fragment has the service's title");
@@ -313,7 +312,7 @@ test("what was harvested is used for the registered layer only, and stays while 
 test("a whole WMS or WMTS: every named layer in the order of the document, which a later order does not change", async () => {
 	const server = memoryHost({ "/wms": current, "/wmts": wmts, "/1.0.0/WMTSCapabilities.xml": wmts });
 	const entriesOf = async (registration: Registration, stored: string | null = null) => {
-		const { description, text } = await harvest(registration, server.ask, stored);
+		const { description, text } = await harvest(registration, server, stored);
 		return { entries: (description?.en as { entries?: unknown } | undefined)?.entries, text };
 	};
 	for (const path of ["/wmts", "/1.0.0/WMTSCapabilities.xml"])
@@ -410,8 +409,7 @@ async function lookAt(
 			};
 		return { type: "image/png", body: answer ? drawn : blank };
 	};
-	const ask = createAsk({ fetch: memoryFetch(answerOf), sleep: async () => {} });
-	const findings = await watchLayer(registration, null, createClients(ask, 3978), site);
+	const findings = await watchLayer(registration, null, clientsOf(answerOf), site);
 	const query = Object.fromEntries(new URLSearchParams(pictures[0]));
 	return {
 		state: resultOf({ findings })?.state ?? null,
@@ -552,7 +550,7 @@ test("a name that is listed in another way, or not at all, is a finding where th
 
 test("boxes in references, boxes of groups, scales of a whole service, texts in languages and with elements in them", async () => {
 	const boundsOf = async (document: string, name = "roads") =>
-		(await harvest(wms(name), memoryHost({ "/wms": document }).ask)).shown.bounds;
+		(await harvest(wms(name), memoryHost({ "/wms": document }))).shown.bounds;
 	const boxIn = (reference: string, ...[minx, miny, maxx, maxy]: number[]) =>
 		`<BoundingBox CRS="${reference}" minx="${minx}" miny="${miny}" maxx="${maxx}" maxy="${maxy}"/>`;
 	assert.equal(await boundsOf(service13(boxIn("EPSG:4326", -55, 160, -25, 179))), [160, -55, 179, -25]);
@@ -567,7 +565,7 @@ test("boxes in references, boxes of groups, scales of a whole service, texts in 
 	});
 	assert.equal(await boundsOf(group, "all"), [-90, 40, -60, 55], "around its layers");
 	const scaled = service13(here, { root: `${here}<MaxScaleDenominator>50000</MaxScaleDenominator>` });
-	const whole = await harvest(nodeAt("ogcWms", "/wms"), memoryHost({ "/wms": scaled }).ask);
+	const whole = await harvest(nodeAt("ogcWms", "/wms"), memoryHost({ "/wms": scaled }));
 	assert.equal(
 		whole.description?.en && "min_scale" in whole.description.en,
 		false,
@@ -575,9 +573,9 @@ test("boxes in references, boxes of groups, scales of a whole service, texts in 
 	);
 	const swapped =
 		"<MinScaleDenominator>50000</MinScaleDenominator><MaxScaleDenominator>1000</MaxScaleDenominator>";
-	const { description: scales } = await harvest(wms("roads"), memoryHost({ "/wms": service13(swapped) }).ask);
+	const { description: scales } = await harvest(wms("roads"), memoryHost({ "/wms": service13(swapped) }));
 	assert.match(JSON.stringify(scales?.en), /"min_scale":50000,"max_scale":1000\b/);
-	const titled = (texts: string) => memoryHost({ "/wms": service13(texts) }).ask;
+	const titled = (texts: string) => memoryHost({ "/wms": service13(texts) });
 	const texts = `<Title xml:lang="fra">Relief <b>ombré</b></Title><Title xml:lang="en-CA">Shaded</Title><Abstract>All<br/>of it</Abstract>
 		<KeywordList><Keyword xml:lang="fr">relief</Keyword><Keyword>map</Keyword></KeywordList>`;
 	const { description } = await harvest(wms("roads"), titled(texts));

@@ -3,7 +3,6 @@ import { Harvester, type HarvestLine } from "../../../../extensions/harvest/harv
 import type { HarvestLayer } from "../../../../extensions/harvest/harvester/process.ts";
 import { nextMoment } from "../../../../extensions/harvest/harvester/schedule.ts";
 import { harvestLayer } from "../../../../extensions/harvest/layer.ts";
-import { createClients } from "../../../../extensions/harvest/wms/read-capabilities.ts";
 import { problemAt } from "../../../../registry/texts.ts";
 import { Handlers, tiles } from "../../../helpers/handlers.ts";
 import { suite } from "../../../helpers/suite.ts";
@@ -26,7 +25,6 @@ function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers()) {
 	const [looks, begun] = [[] as string[], [] as string[]];
 	const holds = new Map<string, Promise<void>>();
 	const work = { running: 0, most: 0 };
-	const clients = createClients(server.ask, 3978);
 	const harvest: HarvestLayer = async (registration, _signal, before = null) => {
 		const { service_url } = registration.en;
 		begun.push(service_url);
@@ -34,7 +32,7 @@ function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers()) {
 		work.most = Math.max(work.most, work.running);
 		await holds.get(new URL(service_url).host);
 		work.running -= 1;
-		return harvestLayer(registration, before, clients);
+		return harvestLayer(registration, before, server);
 	};
 	const displayName = (smallkey: string) => {
 		const fragment = handlers.file("v0.9/doc/en", smallkey);
