@@ -44,13 +44,13 @@ function memberOf(value: unknown, name: string): unknown {
 	return (value as Record<string, unknown>)[name];
 }
 
-/** The characters of a URI (RFC 3986, appendix A): the viewer's schema requires `format: uri`. */
-const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
+/** What must be percent-encoded in a URI (RFC 3986, appendix A): the viewer's schema requires `format: uri`. */
+export const notOfUris = /[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})/gu;
 
 /** The URL parser is called last: it takes hundreds of milliseconds for a long non-ASCII host. */
 function problemOf(address: string): Text | null {
 	if (/^[^:]+:\/*[^/?#]*@/.test(address)) return textOf("address-credentials");
-	if (!uriCharacters.test(address)) return textOf("address-characters", shownValue(address));
+	if (address.search(notOfUris) >= 0) return textOf("address-characters", shownValue(address));
 	if (!URL.canParse(address)) return textOf("address", shownValue(address));
 	const { username, password } = new URL(address);
 	return username || password ? textOf("address-credentials") : null;

@@ -1,3 +1,4 @@
+import { notOfUris } from "../../registry/addresses.ts";
 import {
 	type Drawing,
 	type Field,
@@ -91,9 +92,6 @@ function cleanMetadata(value: unknown): unknown {
 	if (Object.keys(addresses).length > 0) return addresses;
 	return textOf(uuid) ? { uuid } : undefined;
 }
-
-/** Characters that must be percent-encoded in a URI (RFC 3986, appendix A). */
-const notOfUris = /[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})/gu;
 
 function cleanAddress(value: unknown): unknown {
 	if (typeof value !== "string") return value;
