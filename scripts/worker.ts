@@ -11,7 +11,8 @@ import { Catalogue, catalogueRoutes } from "../site/http/catalogue-requests.ts";
  * chunk, more files than a request may fetch: a build has records as files (docs/catalogue.md).
  */
 function catalogueOf(bindings: Bindings): Catalogue {
-	const find = filesOf(bindings);
+	// A missing binding is a fault of the requests that need it, and of no other.
+	const find = (file: string) => filesOf(bindings)(file);
 	const text = async (file: string) => {
 		const result = await find(file);
 		return result && new TextDecoder().decode(result.body);
