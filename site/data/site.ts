@@ -9,7 +9,13 @@ import { causes } from "../../registry/texts/causes.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
 import { parseSignature } from "../process/site-settings.ts";
 import { catalogueHtml, contentPolicy, rootHtml } from "../static/frame.ts";
-import { type Assets, type PageSettings, pageSettingsPath, type SiteSettings } from "../static/html.ts";
+import {
+	type Assets,
+	type PageSettings,
+	pageSettingsPath,
+	pagesVersion,
+	type SiteSettings,
+} from "../static/html.ts";
 import { searchEngineFiles } from "../static/list-pages.ts";
 import { pageTexts } from "../text/page-texts.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
@@ -69,7 +75,7 @@ export async function buildSite(
 		theme: look.theme === "" ? null : add("theme", "css", look.theme),
 		signature: signature && { ...signature, path: add("signature", "svg", look.signature) },
 	};
-	const pages: PageSettings = { assets, publicUrl, site };
+	const pages: PageSettings = { version: pagesVersion, assets, publicUrl, site };
 	files.set("index.html", rootHtml(pages));
 	for (const lang of langs) files.set(`${lang}/index.html`, catalogueHtml(lang, pages));
 	files.set("site.json", `${JSON.stringify(site)}\n`);

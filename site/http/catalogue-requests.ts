@@ -17,7 +17,7 @@ import {
 	parseRecent,
 	recentPath,
 } from "../data/entries.ts";
-import { type PageSettings, pageSettingsPath } from "../static/html.ts";
+import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
 import { isListPage, type Listed, listedEntries, renderListPage } from "../static/list-pages.ts";
 import {
@@ -70,21 +70,22 @@ class CatalogueEntries {
 	}
 
 	/** @throws {Error} with its path if the file is missing or invalid */
-	async #chunk(number: number, manifest: ReturnType<typeof parseManifest>): Promise<readonly Entry[]> {
-		let path = manifest?.chunks[number] ?? null;
-		for (let attempt = 1; path !== null; attempt += 1) {
-			const last = this.#chunks.get(number);
-			if (last?.path === path) return last.entries;
-			const chunk = parseChunk((await this.text(path)) ?? "");
-			if (chunk) {
-				this.#chunks.set(number, { path, entries: chunk.entries });
-				return chunk.entries;
-			}
-			if (attempt === maxAttempts) throw new Error(`${path}: is not there, or not whole`);
-			path = (await this.#manifest())?.chunks[number] ?? null;
+	async #chunk(
+		number: number,
+		manifest: ReturnType<typeof parseManifest>,
+		attempt = 1,
+	): Promise<readonly Entry[]> {
+		const path = manifest?.chunks[number] ?? null;
+		if (path === null) return [];
+		const last = this.#chunks.get(number);
+		if (last?.path === path) return last.entries;
+		const chunk = parseChunk((await this.text(path)) ?? "");
+		if (chunk) {
+			this.#chunks.set(number, { path, entries: chunk.entries });
+			return chunk.entries;
 		}
-		this.#chunks.delete(number);
-		return [];
+		if (attempt === maxAttempts) throw new Error(`${path}: is not there, or not whole`);
+		return this.#chunk(number, await this.#manifest(), attempt + 1);
 	}
 }
 
@@ -162,9 +163,10 @@ export class Catalogue {
 		return renderListPage(file, { ...(await this.entries.listed()), report, changes, lastLook, settings });
 	}
 
+	/** Null before the first build of this version. */
 	async settings(): Promise<PageSettings | null> {
-		const text = await this.files.text(pageSettingsPath);
-		return text === null ? null : (tryJson(text) as PageSettings | null);
+		const settings = tryJson((await this.files.text(pageSettingsPath)) ?? "") as PageSettings | null;
+		return settings?.version === pagesVersion ? settings : null;
 	}
 }
 

@@ -91,8 +91,7 @@ function signatureHtml({ signature }: Assets, root: string): Part {
 	return html`<img class="signature" src="${root}${path}" alt="${title}" width="${width}" height="${height}">\n`;
 }
 
-/** Settings of an earlier version have no members for it. */
-function operatorHtml(lang: Lang, { contact = "", terms = null }: Partial<SiteSettings>): Part {
+function operatorHtml(lang: Lang, { contact, terms }: SiteSettings): Part {
 	const { t } = textsIn[lang];
 	const to = contact.includes("://") ? contact : `mailto:${contact}`;
 	const contactLink = contact && html`<a href="${to}">${t("contact")}</a> `;
@@ -149,11 +148,8 @@ export function scriptHead(
 	entry: Entry | null = null,
 ): Html {
 	const { landLight, landDark, worker } = assets;
-	// Settings of an earlier version have no English texts.
 	const texts = lang === "fr" ? assets.french : assets.english;
-	const imports = new Set(
-		[...assets.imports, texts, ...((entry && assets.layerImports) ?? [])].filter(Boolean),
-	);
+	const imports = new Set([...assets.imports, texts, ...(entry ? assets.layerImports : [])]);
 	const data: PageData = { site, root, landLight, landDark, worker, entry };
 	return html`<script type="module" src="${root}${assets.script}"></script>
 ${[...imports].map((path) => html`<link rel="modulepreload" href="${root}${path}">\n`)}

@@ -86,8 +86,8 @@ export interface Assets {
 	landLight: string;
 	landDark: string;
 	imports: readonly string[];
-	/** Further scripts of a layer's page; settings of an earlier version have none. */
-	layerImports?: readonly string[];
+	/** Further scripts of a layer's page. */
+	layerImports: readonly string[];
 	english: string;
 	french: string;
 	worker: string;
@@ -96,8 +96,12 @@ export interface Assets {
 	signature: Signature | null;
 }
 
+/** To be raised when pages need other settings, or scripts another page: those of an earlier version are not used. */
+export const pagesVersion = 2;
+
 /** The content of `pages.json`. */
 export interface PageSettings {
+	version: typeof pagesVersion;
 	assets: Assets;
 	/** With a slash at its end; empty if unknown. */
 	publicUrl: string;

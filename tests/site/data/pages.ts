@@ -1,5 +1,5 @@
 import { targetNames } from "../../../registry/targets/table.ts";
-import type { PageSettings, SiteSettings } from "../../../site/static/html.ts";
+import { type PageSettings, pagesVersion, type SiteSettings } from "../../../site/static/html.ts";
 
 /** A site of which nothing was said. */
 export const plainSettings: SiteSettings = {
@@ -20,6 +20,7 @@ export const plainSettings: SiteSettings = {
 
 /** What pages of entries need, with names of assets that are none. */
 export const pageSettings: PageSettings = {
+	version: pagesVersion,
 	assets: {
 		policy: "default-src 'none'",
 		...{
@@ -29,7 +30,7 @@ export const pageSettings: PageSettings = {
 			styles: "a/styles.css",
 			icon: "a/icon.svg",
 		},
-		...{ landLight: "l.svg", landDark: "d.svg", worker: "a/worker.js", imports: [] },
+		...{ landLight: "l.svg", landDark: "d.svg", worker: "a/worker.js", imports: [], layerImports: [] },
 		...{ english: "a/english.js", french: "a/french.js" },
 		...{ theme: null, signature: null },
 	},

@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import type { Reply } from "../../../api/reply.ts";
 import { folderPages } from "../../../site/http/folder-pages.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
+import { pageSettings } from "../data/pages.ts";
 
 const test = freshSuite("files of the catalogue", async (use) => ({
 	folder: use(await temporaryFolder()).path,
@@ -75,8 +76,10 @@ test("a missing page says so in both languages; before the first build it reload
 	assert.is(early.headers["Content-Type"], "text/html; charset=utf-8");
 	assert.is(early.headers["Retry-After"], "3");
 	assert.match(textOf(early.body), /<meta http-equiv="refresh" content="3">/);
-	const settings = { assets: {}, publicUrl: "", site: {} };
-	await writeFile(join(folder, "pages.json"), JSON.stringify(settings));
+	const write = (settings: object) => writeFile(join(folder, "pages.json"), JSON.stringify(settings));
+	await write({ ...pageSettings, version: 1 });
+	assert.is((await pages.answer(missingPage, plain)).status, 503);
+	await write(pageSettings);
 	const missing = await pages.answer(missingPage, plain);
 	const html = textOf(missing.body);
 	assert.is(missing.status, 404);
