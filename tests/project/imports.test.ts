@@ -101,10 +101,12 @@ test("the package and the image have the rooms and the guide", () => {
 
 test("no files import each other in a circle, types included", () => {
 	const rest = new Map(imports);
-	// Without the files that import no other one of the rest, again and again, the circles are left, and what imports them.
+	const isImported = (file: string) => [...rest.values()].some((names) => names.includes(file));
+	// The circles are left without the files that import none of the rest, or that none of the rest imports.
 	for (let count = 0; count !== rest.size; ) {
 		count = rest.size;
-		for (const [file, names] of rest) if (!names.some((name) => rest.has(name))) rest.delete(file);
+		for (const [file, names] of rest)
+			if (!names.some((name) => rest.has(name)) || !isImported(file)) rest.delete(file);
 	}
 	assert.equal([...rest.keys()], []);
 });

@@ -12,11 +12,8 @@ const ajv = new Ajv(everyError);
 /** The schema of each target: what its consumers' own rules allow. Later ones refer to that of v0.9. */
 const validators = new Map<TargetName, Validator>();
 for (const { name } of targets) {
-	const text = readFileSync(
-		new URL(`../../registry/schemas/fragment-${name}.schema.json`, import.meta.url),
-		"utf8",
-	);
-	validators.set(name, ajv.compile(JSON.parse(text)));
+	const schema = new URL(`../../registry/schemas/fragment-${name}.schema.json`, import.meta.url);
+	validators.set(name, ajv.compile(JSON.parse(readFileSync(schema, "utf8"))));
 }
 
 /** Fails unless the consumers of a target accept this text as a layer. */

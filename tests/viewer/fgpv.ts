@@ -1,39 +1,16 @@
-/** Members of a node that FGPV 2 and 3 copy; it looks at no other. */
-const copied = [
-	"id",
-	"name",
-	"url",
-	"layerType",
-	"metadataUrl",
-	"catalogueUrl",
-	"extent",
-	"nameField",
-	"tolerance",
-	"featureInfoMimeType",
-	"legendMimeType",
-	"layerEntries",
-] as const;
-
 // It has no ogcWmts: such a node ends its list, and every layer after it is lost (3.3.8).
 const layerTypes = new Set(["ogcWms", "esriFeature", "esriDynamic", "esriTile", "esriImage"]);
 const legendTypes = new Set(["image/png", "image/gif", "image/jpeg", "image/svg", "image/svg+xml"]);
 const featureInfoTypes = new Set(["text/html;fgpv=summary", "text/html", "text/plain", "application/json"]);
 
-/** A layer as FGPV keeps it. */
-export type FgpvLayer = Partial<Record<(typeof copied)[number], unknown>> & {
-	/** The key and the language, which it cuts from the id. */
-	key: string;
-	lang: string;
-};
-
-/** What FGPV makes of an answer of `/v2/docs/`: empty elements are dropped. @throws {Error} where it would fail */
+/** The nodes that FGPV keeps of an answer of `/v2/docs/`: empty elements are dropped. @throws {Error} where it would fail */
 // biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
-export function readAsFgpv(elements: any[]): FgpvLayer[] {
+export function readAsFgpv(elements: any[]) {
 	return elements.filter((element) => element).map((element) => readNode(element.layers[0]));
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
-function readNode(node: any): FgpvLayer {
+function readNode(node: any) {
 	const [prefix, key, lang] = node.id.split(".");
 	if (prefix !== "rcs" || !key || !lang) throw new Error(`FGPV cannot take the id ${node.id} apart`);
 	if (!layerTypes.has(node.layerType)) throw new Error(`FGPV knows no layers of type ${node.layerType}`);
@@ -52,8 +29,7 @@ function readNode(node: any): FgpvLayer {
 		if (!numbers.every(Number.isInteger)) throw new Error(`FGPV needs numbers: ${node.layerEntries}`);
 		if (/MapServer\/\d+/.test(node.url)) throw new Error("FGPV appends the numbers to the service's address");
 	}
-	const members = copied.filter((name) => name in node).map((name) => [name, node[name]]);
-	return { ...Object.fromEntries(members), key, lang };
+	return node;
 }
 
 function known(name: string, value: unknown, values: ReadonlySet<unknown>): void {

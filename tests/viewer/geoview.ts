@@ -1,10 +1,5 @@
-/** A layer as GeoView's reader of configurations by uuid hands it on. */
-export interface GeoviewLayer {
+interface GeoviewLayer {
 	id: string;
-	name: string;
-	type: string;
-	/** The address whose metadata it asks for. */
-	metadata: string;
 	/** Names or numbers of the layers inside the service. */
 	layers: string[];
 }
@@ -25,24 +20,25 @@ export function readAsPortal(answer: any, lang: string): GeoviewLayer[] {
 
 // biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
 function readNode(node: any): GeoviewLayer[] {
-	const layer = { id: node.id.split(".")[1], name: node.name, type: node.layerType, metadata: node.url };
+	const layerOf = (layers: (string | number)[]) => [
+		{ id: node.id.split(".")[1], layers: layers.map(String) },
+	];
 	if (node.url.indexOf("FeatureServer") > -1) {
 		// Everything is in the address: whatever the entries say.
-		const parts = node.url.split("/");
-		const number = parts.pop();
+		const number = node.url.split("/").pop();
 		if (!/^\d+$/.test(number)) throw new Error(`GeoView asks for the layer ${number} of ${node.url}`);
-		return [{ ...layer, type: "esriFeature", metadata: parts.join("/"), layers: [number] }];
+		return layerOf([number]);
 	}
 	if (node.layerEntries?.length === 0) throw new Error("GeoView never ends loading a layer of no entries");
 	switch (node.layerType) {
 		case "esriDynamic":
 		case "esriFeature":
-			return [{ ...layer, layers: node.layerEntries.map(({ index }: { index: number }) => String(index)) }];
+			return layerOf(node.layerEntries.map(({ index }: { index: number }) => index));
 		case "ogcWms":
 		case "ogcWmts":
-			return [{ ...layer, layers: node.layerEntries.map(({ id }: { id: string }) => String(id)) }];
+			return layerOf(node.layerEntries.map(({ id }: { id: string }) => id));
 		case "esriImage":
-			return [{ ...layer, layers: [] }];
+			return layerOf([]);
 		default:
 			// It warns, and goes on.
 			return [];

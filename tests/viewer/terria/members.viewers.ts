@@ -1,12 +1,10 @@
 import { existsSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import * as assert from "uvu/assert";
 import type { Registration } from "../../../registry/registration.ts";
 import { terria } from "../../../registry/targets/terria.ts";
 import { snippetsOf } from "../../../site/data/snippets.ts";
 import { test } from "../../helpers/suite.ts";
-import { runUnless } from "../../helpers/world.ts";
+import { answering, runUnless } from "../../helpers/world.ts";
 import { renderAt, wmsWith } from "../../registry/targets/samples.ts";
 import { featureAt } from "../viewer.ts";
 
@@ -62,19 +60,15 @@ const answers = new Map<string, object | string>([
 ]);
 const fragmentPath = "/terria/en/k";
 const asked: string[] = [];
-const server = createServer(({ url = "" }, response) => {
+const server = await answering(({ url = "" }, response) => {
 	asked.push(url);
 	const answer = answers.get(url.split("?", 1)[0] as string);
 	response.statusCode = answer === undefined ? 404 : 200;
 	if (typeof answer === "string") response.setHeader("Content-Type", "text/xml");
 	response.end(typeof answer === "string" ? answer : JSON.stringify(answer ?? {}));
 });
-await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-test.after(() => {
-	server.close();
-	server.closeAllConnections();
-});
+const { origin } = server;
+test.after(() => server[Symbol.asyncDispose]());
 
 /** Serves a catalogue, and lets Terria read the reference that *Copy as* gives for it; with the requests that follow. */
 async function readCatalogue(catalogue: object): Promise<Read & { requests: string[] }> {
