@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { cp, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
@@ -33,13 +33,18 @@ export function spawnBound(words: readonly string[], options: Parameters<typeof 
 	return spawn("setpriv", bound, { stdio: ["ignore", "pipe", "pipe"], ...options });
 }
 
-/** @throws {Error} with the program's output if it fails */
-export async function runBound(words: readonly string[], cwd?: string): Promise<void> {
-	const child = spawnBound(words, { cwd });
+/** What a process prints until it ends. @throws {Error} with that, if it fails */
+export async function outputOf(child: ChildProcess, command: string): Promise<string> {
 	let output = "";
 	for (const stream of [child.stdout, child.stderr]) stream?.on("data", (data) => (output += data));
 	const code = await new Promise((resolve) => child.once("close", resolve));
-	if (code !== 0) throw new Error(`${words.join(" ")}: ended with ${code}\n${output.slice(-10_000)}`);
+	if (code !== 0) throw new Error(`${command}\nended with ${code}:\n${output.slice(-20_000)}`);
+	return output;
+}
+
+/** @throws {Error} with the program's output if it fails */
+export function runBound(words: readonly string[], cwd?: string): Promise<string> {
+	return outputOf(spawnBound(words, { cwd }), words.join(" "));
 }
 
 /** Why the suite cannot run here; null if it can. Installs missing programs on Debian and Ubuntu. */
@@ -47,16 +52,18 @@ export async function whyNot(): Promise<string | null> {
 	if (process.platform !== "linux") return "it needs Linux";
 	if (process.getuid?.() !== 0) return "it needs root";
 	const missingPackages = async () => {
-		const programs = Object.keys(tools);
-		const present = await Promise.all(programs.map(isInstalled));
-		return programs.filter((_, index) => !present[index]).map((program) => tools[program] as string);
+		const missing: string[] = [];
+		for (const [program, name] of Object.entries(tools))
+			if (!(await isInstalled(program))) missing.push(name);
+		return missing;
 	};
 	const missing = await missingPackages();
-	if (missing.length > 0 && (await isInstalled("apt-get"))) {
-		await runBound(["apt-get", "update", "-q"]).catch(() => undefined);
-		const words = ["apt-get", "install", "-q", "-y", "--no-install-recommends", ...missing];
-		await runBound(words).catch(() => undefined);
-	}
+	if (missing.length > 0 && (await isInstalled("apt-get")))
+		for (const words of [
+			["update", "-q"],
+			["install", "-q", "-y", "--no-install-recommends", ...missing],
+		])
+			await runBound(["apt-get", ...words]).catch(() => undefined);
 	const rest = await missingPackages();
 	return rest.length > 0 ? `${rest.join(", ")} cannot be installed here` : null;
 }

@@ -1,10 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { root } from "../helpers/process.ts";
+import { descendantsOf, readIfThere, root } from "../helpers/process.ts";
 import { eventually } from "../helpers/wait.ts";
-import { cache, machineFolder, networkVariables, runBound, spawnBound } from "./base.ts";
+import { cache, machineFolder, networkVariables, outputOf, runBound, spawnBound } from "./base.ts";
 
 interface RunOptions {
 	/** `outside`: this machine's, for commands that install something. */
@@ -39,7 +38,11 @@ export class Machine {
 		let init = 0;
 		await eventually(() => {
 			if (nspawn.exitCode !== null) throw new Error(`the machine did not start: ${console}`);
-			init = initBelow(nspawn.pid as number, /^systemd$/m);
+			const isInit = (pid: number) => readIfThere(`/proc/${pid}/comm`) === "systemd\n";
+			init =
+				descendantsOf(nspawn.pid as number)
+					.sort((a, b) => a - b)
+					.find(isInit) ?? 0;
 			return init > 0;
 		});
 		const machine = new Machine(folder, nspawn, init, await networkVariables());
@@ -56,7 +59,9 @@ export class Machine {
 		const variables = Object.entries(all).map(([name, value]) => `${name}=${value}`);
 		const entered = [...spaces, ...(network === "own" ? ["-n"] : []), "env", "-i", ...variables];
 		const shell = ["bash", "--norc", "-euo", "pipefail", "-c", commands];
-		return runIn(this.init, [...entered, ...shell], input);
+		const child = spawn("nsenter", ["-t", String(this.init), ...entered, ...shell], { cwd: "/" });
+		child.stdin.on("error", () => undefined).end(input);
+		return outputOf(child, commands);
 	}
 
 	async journal(): Promise<string> {
@@ -71,34 +76,6 @@ export class Machine {
 		}
 		await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
 	}
-}
-
-/** Runs a command in namespaces of a process. @throws {Error} with the output, if it fails */
-async function runIn(pid: number, words: readonly string[], input = ""): Promise<string> {
-	const child = spawn("nsenter", ["-t", String(pid), ...words], { cwd: "/" });
-	let output = "";
-	for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data));
-	child.stdin.on("error", () => undefined).end(input);
-	const code = await new Promise((resolve) => child.once("close", resolve));
-	if (code !== 0) throw new Error(`${words.at(-1)}\nended with ${code}:\n${output.slice(-20_000)}`);
-	return output;
-}
-
-/** The first process with a name below a process; 0 if there is none yet. */
-function initBelow(pid: number, name: RegExp): number {
-	const read = (path: string) => {
-		try {
-			return readFileSync(`/proc/${path}`, "utf8");
-		} catch {
-			return "";
-		}
-	};
-	for (const child of read(`${pid}/task/${pid}/children`).trim().split(" ").filter(Boolean).map(Number)) {
-		if (name.test(read(`${child}/comm`))) return child;
-		const below = initBelow(child, name);
-		if (below > 0) return below;
-	}
-	return 0;
 }
 
 /** A bare repository with the whole history, whose newest commit is the working tree. */

@@ -1,13 +1,13 @@
 import * as assert from "uvu/assert";
 import { pushOfLargeDelta } from "./large-delta.ts";
 import { commandsOf } from "./page.ts";
-import { follow, install, scenes, untilReady } from "./scenes.ts";
+import { follow, install, pushOf, scenes, untilReady, untilServed } from "./scenes.ts";
 
 const page = "docs/one-machine.md";
 const fragment = "/v0.9/doc/en/my-layer";
 
-const untilServed = (key: string, port: number) =>
-	`curl -sf -o /dev/null --retry 60 --retry-delay 1 --retry-all-errors http://127.0.0.1:${port}/v0.9/doc/en/${key}`;
+const example = "layers/my/my-layer.json";
+const everyKey = ["my-layer", "pushed", "overssh"];
 
 await scenes("One machine", {
 	"Debian, Node and the project are installed by the page": async (machine) => {
@@ -51,12 +51,9 @@ await scenes("One machine", {
 	},
 	"a push as the user of the service is served": async (machine) => {
 		await machine.run(commandsOf(page, "**On the same machine**").split("\n")[0] as string);
-		const layer = "layers/pu/pushed.json";
-		const change = `mkdir -p layers/pu && cp layers/my/my-layer.json ${layer} && git add layers`;
-		const commit = "git -c user.name=Ada -c user.email=ada@example.invalid commit -qm pushed";
-		const push = `cd /tmp/layers && ${change} && ${commit} && git push -q origin HEAD:main`;
-		await machine.run(`sudo -u fragments bash -c '${push}'`);
-		await machine.run(untilServed("pushed", 80));
+		const push = `cd /tmp/layers; ${pushOf(example, "layers/pu/pushed.json")}`;
+		await machine.run("sudo -u fragments bash -e -s", { input: push });
+		await untilServed(machine, "/v0.9/doc/en/pushed", 80);
 	},
 	"a push of another user over ssh is served": async (machine) => {
 		await machine.run(
@@ -66,12 +63,10 @@ await scenes("One machine", {
 		const lines = commandsOf(page, "**Over ssh**").replace("AAAA…", key).split("\n");
 		await machine.run(`systemctl start ssh\n${lines.slice(0, 3).join("\n")}`);
 		const ssh = "GIT_SSH_COMMAND='ssh -o StrictHostKeyChecking=no -o LogLevel=ERROR'";
-		const change = "cp layers/my/my-layer.json layers/ov/overssh.json && git add layers";
-		const commit = "git -c user.name=Ada -c user.email=ada@example.invalid commit -qm overssh";
-		const push = `mkdir -p layers/ov; ${change} && ${commit} && git push -q origin HEAD:main`;
+		const push = pushOf(example, "layers/ov/overssh.json");
 		const script = `set -e; cd; export ${ssh}; ${lines[3]}; cd layers; ${push}`;
 		await machine.run("sudo -u ada -H bash --norc -s", { input: script });
-		await machine.run(untilServed("overssh", 80));
+		await untilServed(machine, "/v0.9/doc/en/overssh", 80);
 	},
 	"a push of a kilobyte that unpacks to 3 GB ends for lack of memory, and nothing is stored": async (
 		machine,
@@ -92,12 +87,13 @@ await scenes("One machine", {
 	"after kill -9 the service starts again with every layer, and nginx serves meanwhile": async (machine) => {
 		await machine.run(`systemctl kill -s KILL fragments; curl -sf http://127.0.0.1${fragment}`);
 		await untilReady(machine);
-		for (const key of ["my-layer", "pushed", "overssh"])
-			await machine.run(`curl -sf http://127.0.0.1:8080/v0.9/doc/en/${key}`);
+		for (const key of everyKey) await machine.run(`curl -sf http://127.0.0.1:8080/v0.9/doc/en/${key}`);
 		assert.match(await machine.run("systemctl show -p NRestarts fragments"), "NRestarts=1");
 	},
 	"a backup is restored into an empty folder, and served": async (machine) => {
-		const [backup = "", restore = ""] = splitRestore(commandsOf("docs/operate.md", "## Backup and restore"));
+		const commands = commandsOf("docs/operate.md", "## Backup and restore");
+		const at = commands.indexOf("git clone");
+		const [backup, restore] = [commands.slice(0, at), commands.slice(at)];
 		const variables = "export DATA_DIR=/var/lib/fragments BACKUP=/var/backups/fragments; mkdir -p $BACKUP";
 		await machine.run(`cd /opt/fragments; ${variables}\n${backup}`);
 		const empty = "rm -rf $DATA_DIR; install -d -o fragments -g fragments -m 0711 $DATA_DIR";
@@ -108,8 +104,7 @@ await scenes("One machine", {
 		const script = [variables, "systemctl stop fragments", empty, ...safe, restore, start];
 		await machine.run(`cd /opt/fragments\n${script.join("\n")}`);
 		await untilReady(machine);
-		for (const key of ["my-layer", "pushed", "overssh"])
-			await machine.run(`curl -sf http://127.0.0.1/v0.9/doc/en/${key}`);
+		for (const key of everyKey) await machine.run(`curl -sf http://127.0.0.1/v0.9/doc/en/${key}`);
 	},
 	"the timer builds each new commit": async (machine) => {
 		// Without GitHub: another repository in its place.
@@ -138,9 +133,3 @@ await scenes("One machine", {
 		assert.not.match(await machine.run("journalctl -u fragments -o cat"), /timed out\. Killing/);
 	},
 });
-
-/** The commands that back up, and those that restore. */
-function splitRestore(script: string): string[] {
-	const at = script.indexOf("git clone");
-	return [script.slice(0, at), script.slice(at)];
-}

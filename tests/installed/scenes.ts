@@ -38,10 +38,18 @@ export function follow(machine: Machine, page: string, heading: string): Promise
 	return machine.run(`cd /opt/fragments\n${commandsOf(page, heading)}`);
 }
 
-export async function untilReady(machine: Machine): Promise<void> {
-	await machine.run(
-		"curl -sf -o /dev/null --retry 120 --retry-delay 1 --retry-all-errors http://127.0.0.1:8080/readyz",
-	);
+/** Waits until the service, or nginx on its port, answers a path with 200. */
+export async function untilServed(machine: Machine, path: string, port = 8080): Promise<void> {
+	const retry = "--retry 120 --retry-delay 1 --retry-all-errors";
+	await machine.run(`curl -sf -o /dev/null ${retry} http://127.0.0.1:${port}${path}`);
+}
+
+export const untilReady = (machine: Machine) => untilServed(machine, "/readyz");
+
+/** Shell commands for a clone: push a copy of a layer. */
+export function pushOf(from: string, to: string): string {
+	const commit = "git -c user.name=Ada -c user.email=ada@example.invalid commit -qm pushed";
+	return `set -e; mkdir -p $(dirname ${to}); cp ${from} ${to}; git add layers; ${commit}; git push -q origin HEAD:main`;
 }
 
 export function logOfStart(machine: Machine): Promise<string> {

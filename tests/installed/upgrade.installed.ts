@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import type { Machine } from "./machine.ts";
 import { commandsOf } from "./page.ts";
-import { install, logOfStart, type Scene, scenes, untilReady } from "./scenes.ts";
+import { install, logOfStart, pushOf, type Scene, scenes, untilReady, untilServed } from "./scenes.ts";
 
 /** An earlier version, and where its own pages say how it is installed. */
 interface Earlier {
@@ -67,13 +67,10 @@ function withoutChanges(answers: Answers): string[] {
 	return Object.entries(answers).map(([path, text]) => `${path} ${JSON.stringify(JSON.parse(text), undo)}`);
 }
 
-const serves = (key: string) =>
-	`curl -sf -o /dev/null --retry 60 --retry-delay 1 --retry-all-errors http://127.0.0.1:8080/v0.9/doc/en/${key}`;
-
 async function upgrade(machine: Machine, version: string): Promise<void> {
 	const commands = commandsOf("docs/operate.md", "## Upgrade").replace("origin/main", version);
 	await machine.run(commands, { network: "outside" });
-	await machine.run(serves("manual"));
+	await untilServed(machine, "/v0.9/doc/en/manual");
 	assert.match(await machine.run("systemctl show -p NRestarts fragments"), "NRestarts=0");
 }
 
@@ -104,19 +101,17 @@ async function installEarlier(
 	const last = lines.findIndex((line) => line.includes("systemctl enable --now fragments"));
 	if (dropIn !== undefined) await machine.run(`cat > ${folder}/filter.conf`, { input: dropIn });
 	await machine.run(`cd /opt/fragments; ${lines.slice(first, last + 1).join("\n")}`);
-	await machine.run(serves("airports"));
+	await untilServed(machine, "/v0.9/doc/en/airports");
 	// As root, the command of an earlier version takes the senders file from the service.
 	const asService = "runuser -u fragments -- env HOME=/tmp";
 	const npm = `cd /opt/fragments; export DATA_DIR=/var/lib/fragments; ${asService} npm run -s`;
 	for (const [key, file] of Object.entries(written))
 		await machine.run(`${npm} put -- ${key} ${files}/${file}.json`);
 	await machine.run(`${npm} remove -- airports; ${npm} ${add}`);
-	const change = "mkdir -p layers/pu; cp layers/ma/manual.json layers/pu/pushed.json; git add layers";
-	const commitIt = "git -c user.name=Ada -c user.email=ada@example.invalid commit -qm pushed";
 	const clone = "git clone -q /var/lib/fragments/repository.git /tmp/layers; cd /tmp/layers";
-	const script = `set -e; ${clone}; ${change}; ${commitIt}; git push -q origin HEAD:main`;
-	await machine.run(`sudo -u fragments bash -c '${script}'`);
-	await machine.run(serves("pushed"));
+	const push = pushOf("layers/ma/manual.json", "layers/pu/pushed.json");
+	await machine.run("sudo -u fragments bash -e -s", { input: `${clone}; ${push}` });
+	await untilServed(machine, "/v0.9/doc/en/pushed");
 }
 
 function scenesOf(version: Earlier): Record<string, Scene> {
