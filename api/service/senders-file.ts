@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync, unwatchFile, watchFile } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { readTextIfThere, replaceFile } from "../../store/files/files.ts";
@@ -180,13 +179,10 @@ function senderMissing(dataDir: string, id: string): WrongError {
 }
 
 export async function readAllSenders(dataDir: string): Promise<ReadonlyMap<string, Sender>> {
+	const source = await findSenders({}, dataDir);
+	if (source) return source.senders;
 	const place = sendersPath(dataDir);
-	const text = await readFile(place, "utf8").catch((error: Error) => {
-		throw new Error(`${place}: cannot be read; npm start or npx fragment-publisher sender add creates it`, {
-			cause: error,
-		});
-	});
-	return parseSenders(text, place);
+	throw new Error(`${place}: is missing; npm start or npx fragment-publisher sender add creates it`);
 }
 
 export async function readSender(dataDir: string, id: string): Promise<Sender> {
