@@ -4,14 +4,8 @@ import { feedPath, layerFile, listFile } from "../static/addresses.ts";
 import { feedText } from "../static/feed.ts";
 import type { PageSettings } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
-import {
-	listedEntries,
-	listPagePaths,
-	renderListPage,
-	sitemapFile,
-	sitemapXml,
-} from "../static/list-pages.ts";
-import { byTitle, type ListData, listHtml, pagesOf } from "../static/publishers.ts";
+import { listPagePaths, renderListPage, sitemapFile, sitemapXml } from "../static/list-pages.ts";
+import { byTitle, type ListData, listedEntries, listHtml, pagesOf } from "../static/publishers.ts";
 import {
 	type Chunk,
 	chunkCount,

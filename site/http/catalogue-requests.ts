@@ -19,7 +19,8 @@ import {
 } from "../data/entries.ts";
 import { type PageSettings, pageSettingsPath, pagesVersion } from "../static/html.ts";
 import { layerRenderers } from "../static/layer-page.ts";
-import { isListPage, type Listed, listedEntries, renderListPage } from "../static/list-pages.ts";
+import { isListPage, renderListPage } from "../static/list-pages.ts";
+import { type Listed, listedEntries } from "../static/publishers.ts";
 import {
 	answerErrorPage,
 	answerMoved,

@@ -7,16 +7,7 @@ import { changeList, changesHtml } from "./changes-page.ts";
 import { frameHtml } from "./frame.ts";
 import { dayHtml, healthHtml, isSick, layerTable, sickTable } from "./health-page.ts";
 import { html, type PageSettings, root } from "./html.ts";
-import {
-	byTitle,
-	type ListData,
-	layerOf,
-	listHtml,
-	namesOf,
-	pagesOf,
-	publisherCsv,
-	publishersOf,
-} from "./publishers.ts";
+import { byTitle, type ListData, layerOf, listHtml, namesOf, publisherCsv } from "./publishers.ts";
 
 export function sitemapFile(chunk: number): string {
 	return `sitemap/${String(chunk).padStart(2, "0")}.xml`;
@@ -131,22 +122,6 @@ function publishersHtml(lang: Lang, { publishers, settings }: ListData): string 
 		content: html`<h1>${t("publishers")}</h1>
 ${rows.length === 0 ? html`<p>${t("no-publishers")}</p>` : html`<ul class="plain">\n${rows}</ul>`}`,
 	});
-}
-
-export type Listed = ReturnType<typeof listedEntries>;
-
-export function listedEntries(entries: readonly Entry[]) {
-	const bySmallkey = new Map(entries.map((entry) => [entry.smallkey, entry]));
-	const pages: Partial<Record<Lang, Entry[][]>> = {};
-	return {
-		entries,
-		entryOf: (smallkey: string) => bySmallkey.get(smallkey),
-		publishers: publishersOf(entries),
-		pagesIn: (lang: Lang) => {
-			pages[lang] ??= pagesOf(byTitle(entries, lang));
-			return pages[lang];
-		},
-	};
 }
 
 const indexPages = { changes: changesHtml, health: healthHtml, publisher: publishersHtml };

@@ -93,23 +93,35 @@ function rowHtml(entry: Entry, lang: Lang, root: string, { site }: PageSettings)
 	return html`<li>${name} <code>${smallkey}</code>${more}</li>\n`;
 }
 
-export interface ListData {
+export type Listed = ReturnType<typeof listedEntries>;
+
+export interface ListData extends Listed {
 	/** Newest first. */
 	changes: readonly RecentChange[];
 	report: HealthReport | null;
-	entryOf: (smallkey: string) => Entry | undefined;
-	publishers: Publishers;
-	/** Of the plain list. */
-	pagesIn: (lang: Lang) => readonly (readonly Entry[])[];
 	/** Time of the last request to a layer's service, in milliseconds since 1970; null if unknown. */
 	lastLook: ((smallkey: string) => number | null) | null;
 	settings: PageSettings;
 }
 
-type Publishers = ReadonlyMap<string, readonly Entry[]>;
+export function listedEntries(entries: readonly Entry[]) {
+	const bySmallkey = new Map(entries.map((entry) => [entry.smallkey, entry]));
+	const pages: Partial<Record<Lang, Entry[][]>> = {};
+	return {
+		entries,
+		entryOf: (smallkey: string) => bySmallkey.get(smallkey),
+		/** By slug. */
+		publishers: publishersOf(entries),
+		/** Of the plain list. */
+		pagesIn: (lang: Lang) => {
+			pages[lang] ??= pagesOf(byTitle(entries, lang));
+			return pages[lang];
+		},
+	};
+}
 
 /** Layers without a public name are left out. */
-export function publishersOf(entries: Iterable<Entry>): Publishers {
+function publishersOf(entries: readonly Entry[]) {
 	const slugs = new Map<string, string | null>();
 	const groups = new Map<string, Entry[]>();
 	for (const entry of entries) {

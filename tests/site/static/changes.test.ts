@@ -2,7 +2,8 @@ import * as assert from "uvu/assert";
 import { causeOf, checkResult } from "../../../registry/health.ts";
 import type { Entry, RecentChange } from "../../../site/data/entries.ts";
 import { slugOf } from "../../../site/search/select.ts";
-import { listedEntries, renderListPage } from "../../../site/static/list-pages.ts";
+import { renderListPage } from "../../../site/static/list-pages.ts";
+import { listedEntries } from "../../../site/static/publishers.ts";
 import { test } from "../../helpers/suite.ts";
 import { pageSettings } from "../data/pages.ts";
 
