@@ -28,7 +28,7 @@ export function layerHead(entry: Entry, { lang, texts }: LayerContext): Html {
 	const second = title[other] !== titleOf(entry, lang) && title[other];
 	const description = entry.description?.[lang];
 	return html`${second && html`<p class="second" lang="${other}">${second}</p>`}
-<p class="facts"><code>${smallkey}</code> ${text(texts.typeText(type))}${health && html` <span class="badge">${texts.stateText(health.state)}</span>`}</p>
+<p class="facts"><code>${smallkey}</code> ${texts.typeText(type)}${health && html` <span class="badge">${texts.stateText(health.state)}</span>`}</p>
 ${description && html`<p class="description">${description}</p>`}`;
 }
 
@@ -46,20 +46,20 @@ export function layerFacts(entry: Entry, context: LayerContext, isInTable: boole
 	const sameAddress = address.fr === undefined && html` <span class="note">${t("same-address")}</span>`;
 	const rows: [name: string, ...parts: Part[]][] = [
 		[t("smallkey"), html`<code>${smallkey}</code>`],
-		[t("type"), text(typeText(entry.type))],
+		[t("type"), typeText(entry.type)],
 		[t("health"), ...healthOf(entry, context)],
 		[t("registered-by"), sender && html`<a href="${root}${publisher}">${sender}</a>`],
 		[
 			t("last-change"),
-			changed && text(dayText(new Date(changed.date))),
-			commit && (repository ? link(`${repository}/commit/${changed.commit}`, commit) : text(commit)),
+			changed && dayText(new Date(changed.date)),
+			commit && (repository ? link(`${repository}/commit/${changed.commit}`, commit) : commit),
 			changed && repository && link(history, t("its-history")),
 		],
 		[t("service-address"), !isInTable && html`${link(addressOf(entry, lang))}${sameAddress}`],
 		[t("service-host"), ...hostsOf(entry).map(host)],
-		[t("service-layers"), !isInTable && text(layersIn(entry, lang).join(", "))],
-		[t("extent"), bounds && text(t("bounds", ...bounds))],
-		[t("keywords"), text(keywordsIn(entry, lang).join(", "))],
+		[t("service-layers"), !isInTable && layersIn(entry, lang).join(", ")],
+		[t("extent"), bounds && t("bounds", ...bounds)],
+		[t("keywords"), keywordsIn(entry, lang).join(", ")],
 	];
 	return html`<dl>
 ${rows.map(([name, ...parts]) => {
@@ -74,21 +74,15 @@ function healthOf(entry: Entry, { lang, root, texts, site }: LayerContext): Part
 	const { text: cause, lang: causeLang } = causeIn(lang, causes, health ?? {});
 	const place = repairPlace(lang, smallkey, site);
 	return [
-		text(stateText(stateOf(entry))),
-		health && text(t("since-week", dayText(new Date(mondayOf(health.since))))),
-		text(cause, causeLang === lang ? undefined : causeLang),
+		stateText(stateOf(entry)),
+		health && t("since-week", dayText(new Date(mondayOf(health.since)))),
+		cause && (causeLang === lang ? cause : html`<span lang="${causeLang}">${cause}</span>`),
 		health?.repair && link(site.canSend ? root + place : place, t("repair-proposed"), site.canSend),
 	];
-}
-
-function text(text: string, lang?: Lang): Part {
-	return text !== "" && html`<span${lang && html` lang="${lang}"`}>${text}</span>`;
 }
 
 /** Only the text if the address is neither http nor https, unless it is in the site. */
 function link(href: string, words = href, isInSite = false): Part {
 	if (isInSite) return html`<a href="${href}">${words}</a>`;
-	return /^https?:/i.test(href)
-		? html`<a href="${href}" rel="noopener noreferrer">${words}</a>`
-		: text(words);
+	return /^https?:/i.test(href) ? html`<a href="${href}" rel="noopener noreferrer">${words}</a>` : words;
 }
