@@ -74,16 +74,13 @@ export class Groups<T> {
 	}
 }
 
-/** Host → its waiting smallkeys, in the order of the hosts' next runs. */
-type Hosts = Map<string, Set<string>>;
-
 /**
  * Runs `work` for one smallkey of a host at a time. Then the host moves to the end, so that a host with many smallkeys does
  * not delay the others.
  */
 export class HostQueue {
-	readonly #urgent: Hosts = new Map();
-	readonly #ordinary: Hosts = new Map();
+	/** By host, in the order of the hosts' next runs. */
+	readonly #waiting = new Map<string, readonly [urgent: Set<string>, ordinary: Set<string>]>();
 	/** By host. */
 	readonly #running = new Map<string, Promise<void>>();
 	readonly #maxHosts: number;
@@ -97,46 +94,38 @@ export class HostQueue {
 
 	/** Adds a smallkey, unless it is waiting. Urgent smallkeys come first. */
 	add(smallkey: string, host: string, isUrgent: boolean): void {
-		if (isUrgent) this.#ordinary.get(host)?.delete(smallkey);
-		const hosts = isUrgent || this.#urgent.get(host)?.has(smallkey) ? this.#urgent : this.#ordinary;
-		hosts.set(host, (hosts.get(host) ?? new Set()).add(smallkey));
+		const [urgent, ordinary] = this.#waiting.get(host) ?? [new Set(), new Set()];
+		if (isUrgent) ordinary.delete(smallkey);
+		(isUrgent || urgent.has(smallkey) ? urgent : ordinary).add(smallkey);
+		this.#waiting.set(host, [urgent, ordinary]);
 		this.#fill();
 	}
 
 	get size(): number {
-		const sizes = [...this.#urgent.values(), ...this.#ordinary.values()].map(({ size }) => size);
+		const sizes = [...this.#waiting.values()].flat().map(({ size }) => size);
 		return sizes.reduce((sum, size) => sum + size, this.#running.size);
 	}
 
 	/** Drops the waiting smallkeys, and waits for the running ones. */
 	async close(): Promise<void> {
-		this.#urgent.clear();
-		this.#ordinary.clear();
+		this.#waiting.clear();
 		while (this.#running.size > 0) await Promise.all(this.#running.values());
 	}
 
 	#fill(): void {
-		while (
-			this.#running.size < this.#maxHosts &&
-			(this.#startIn(this.#urgent) || this.#startIn(this.#ordinary))
-		);
-	}
-
-	#startIn(hosts: Hosts): boolean {
-		for (const [host, smallkeys] of hosts) {
-			if (this.#running.has(host)) continue;
-			hosts.delete(host);
-			const [smallkey] = smallkeys;
-			if (smallkey === undefined) continue;
-			smallkeys.delete(smallkey);
-			hosts.set(host, smallkeys);
-			const end = () => {
-				this.#running.delete(host);
-				this.#fill();
-			};
-			this.#running.set(host, this.#work(smallkey).finally(end));
-			return true;
-		}
-		return false;
+		for (const at of [0, 1] as const)
+			for (const [host, waiting] of this.#waiting) {
+				if (this.#running.size >= this.#maxHosts) return;
+				const [smallkey] = waiting[at];
+				if (smallkey === undefined || this.#running.has(host)) continue;
+				waiting[at].delete(smallkey);
+				this.#waiting.delete(host);
+				if (waiting.some(({ size }) => size > 0)) this.#waiting.set(host, waiting);
+				const end = () => {
+					this.#running.delete(host);
+					this.#fill();
+				};
+				this.#running.set(host, this.#work(smallkey).finally(end));
+			}
 	}
 }
