@@ -114,7 +114,9 @@ export function arcgisPlaceOf(address: string) {
 	if (root === undefined) return null;
 	const [folder = "", name = "", type = "", layer = ""] = parts.map((part = "") => decoded(part));
 	return {
-		...{ folder, name, type },
+		folder,
+		name,
+		type,
 		catalogue: service ? root : `${root}/rest/services`,
 		/** Of another service on the server, with the same number of the layer. */
 		addressOf: (path: string, catalogue: string) =>

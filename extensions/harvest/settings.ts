@@ -26,7 +26,10 @@ export function childEnvironment(configuration: Configuration): NodeJS.ProcessEn
 	const { allowPrivate, httpsProxy, noProxy } = configuration.network;
 	const { PATH, NODE_EXTRA_CA_CERTS } = process.env;
 	return {
-		...{ PATH, DATA_DIR: dataDir, MAP_WKID: String(mapWkid), PUBLIC_URL: publicUrl },
+		PATH,
+		DATA_DIR: dataDir,
+		MAP_WKID: String(mapWkid),
+		PUBLIC_URL: publicUrl,
 		HARVEST_ALLOW_PRIVATE: allowPrivate ? "on" : "off",
 		...(httpsProxy && { HTTPS_PROXY: httpsProxy }),
 		...(noProxy && { NO_PROXY: noProxy }),

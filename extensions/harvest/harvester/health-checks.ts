@@ -64,7 +64,9 @@ export function createNotifier(options: NotifierOptions) {
 		const path = new URL(target.url).pathname;
 		const signature = await sign(target.secret, { path, sender: notifier, timestamp, body });
 		const headers = {
-			...{ Authorization: signature, TimeStamp: timestamp, Sender: notifier },
+			Authorization: signature,
+			TimeStamp: timestamp,
+			Sender: notifier,
 			"Content-Type": "application/json",
 		};
 		try {
