@@ -20,6 +20,7 @@ import { renderAt, targetNames, targetPath, targets } from "../../registry/targe
 import { etagOf } from "../../store/hashes.ts";
 import { memoryStore } from "../../store/memory.ts";
 import type { Edit } from "../../store/store.ts";
+import { featureAt } from "../viewer/viewer.ts";
 import { assertFrench } from "./french.ts";
 import { signedHeaders } from "./signed.ts";
 
@@ -56,8 +57,7 @@ export const largeWhenStored = JSON.stringify({
 	fr: { service_type: "esriMapServer", service_url: "https://host.example/fr/MapServer", scrape_only: [7] },
 });
 
-export const feature =
-	'{"version":"1.0.0","payload_type":"feature","en":{"service_url":"https://host.example/MapServer/1"},"fr":{"service_url":"https://host.example/MapServer/1"}}';
+export const feature = JSON.stringify(featureAt("https://host.example/MapServer/1"));
 
 export const tiles = JSON.stringify({
 	version: "2.0",
@@ -99,9 +99,8 @@ export abstract class Requests {
 
 	async get(target: string, ifNoneMatch: string | null = null, method = "GET"): Promise<Reply> {
 		const route = routeOf(method, target, this.context.settings);
-		if (route.kind === "other") throw new Error(`${target} is a page`);
-		if (route.kind === "write" || route.kind === "status")
-			throw new Error(`${method} ${target} is answered later`);
+		if (route.kind === "other" || route.kind === "write" || route.kind === "status")
+			throw new Error(`${method} ${target} is a page, or answered later`);
 		if (!("items" in route)) return answerPlain(route, this.context);
 		return answerRead(route, ifNoneMatch, this.file);
 	}
@@ -118,19 +117,13 @@ export class Handlers extends Requests {
 	readonly store: ReturnType<typeof memoryStore>;
 	context: Context;
 	readonly reported: unknown[] = [];
-	readonly #rendered = new Map<string, Fragment | null>();
 
-	/**
-	 * @param files of the store: path → text
-	 * @param variables of the environment, such as `BASE_PATH`
-	 */
+	/** @param files of the store: path → text @param variables of the environment, such as `BASE_PATH` */
 	constructor(files: Readonly<Record<string, string>> = {}, variables: Record<string, string> = {}) {
 		super();
 		this.store = memoryStore(files);
-		const serving = readServing(new Variables({ SITE: "off", ...variables }), {
-			fallback: 1_000,
-			max: 1_000,
-		});
+		const docsKeys = { fallback: 1_000, max: 1_000 };
+		const serving = readServing(new Variables({ SITE: "off", ...variables }), docsKeys);
 		this.context = {
 			store: this.store,
 			settings: { ...serving, senders: parseSenders(JSON.stringify(senders), "") },
@@ -142,26 +135,18 @@ export class Handlers extends Requests {
 
 	readonly file = (folder: string, smallkey: string): Fragment | null => {
 		const [target, lang] = partsOf(`${folder}/${smallkey}`);
-		const paths = [layerPath(smallkey), descriptionPath(smallkey)];
-		const texts = paths.map((path) => this.store.files.get(path));
-		const name = JSON.stringify([target, lang, smallkey, ...texts]);
-		const known = this.#rendered.get(name);
-		if (known !== undefined) return known;
-		const files = paths.flatMap((path, index) => {
-			const text = texts[index];
-			return text === undefined
-				? []
-				: [{ path, kind: "file" as const, bytes: new TextEncoder().encode(text) }];
+		const files = [layerPath(smallkey), descriptionPath(smallkey)].flatMap((path) => {
+			const text = this.store.files.get(path);
+			return text === undefined ? [] : [{ path, kind: "file" as const, bytes: Buffer.from(text) }];
 		});
 		const layer = judgeChange(namesOf(files), files, "stored").layers.get(smallkey);
-		const { settings } = this.context;
-		const json =
-			layer && renderAt(target, layerFacts(lang, smallkey, layer.registration, layer.description, settings));
-		const body = json ? new TextEncoder().encode(json) : null;
-		const rank = layer?.description ? drawingRank(layer.description) : middleRank;
-		const fragment = body && { body, etag: etagOf(body), rank };
-		this.#rendered.set(name, fragment);
-		return fragment;
+		if (!layer) return null;
+		const { registration, description } = layer;
+		const facts = layerFacts(lang, smallkey, registration, description, this.context.settings);
+		const json = renderAt(target, facts);
+		if (!json) return null;
+		const body = Buffer.from(json);
+		return { body, etag: etagOf(body), rank: description ? drawingRank(description) : middleRank };
 	};
 
 	async commit(...edits: Edit[]): Promise<void> {
