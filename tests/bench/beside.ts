@@ -2,12 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { layerDocument } from "../extensions/harvest/arcgis-server.ts";
 import { answering } from "../helpers/world.ts";
 import type { Row } from "./rows.ts";
-import { type Put, publish, type Sent, type Target } from "./service.ts";
+import { type Put, publish, type Target } from "./service.ts";
 import { quantile, type World, wrk, wrkLists } from "./world.ts";
 
 /** Concurrent publishers in the rows with several. */
 const publishers = 8;
-const reference = "the other service";
 
 const featureLayer = JSON.stringify(
 	layerDocument({ objectIdField: "OBJECTID", capabilities: "Map,Query,Data" }),
@@ -73,58 +72,53 @@ export function rowsBeside(address: string): Row[] {
 			return { ours, maps: maps.origin };
 		});
 
-	function reads(
-		name: string,
-		what: string,
-		read: (docs: string, keys: string[], world: World) => Promise<number>,
-	): Row {
-		const prepare: Row["prepare"] = async (world) => {
-			const { ours } = await open(world);
-			const keys = world.layers.map((_, index) => `beside-${index}`);
-			const ask = ({ url }: Target) => read(`${url}/v2/docs/en/`, keys, world);
-			return async () => [await ask(ours), await ask(theirs)];
-		};
-		return { name, what, reference, unit: "requests/s", prepare };
-	}
-
-	let orders = 0;
-	/** PUTs to both services in turn, of layers of a map service that answers after some milliseconds. */
-	const puts =
-		(count: number, several: number, delayMs: number, figure: (sent: Sent) => number): Row["prepare"] =>
-		async (world) => {
+	type Measure = (service: Target, world: World, mapService: string) => Promise<number>;
+	const row = (name: string, what: string, unit: Row["unit"], measure: Measure): Row => ({
+		name,
+		what,
+		reference: "the other service",
+		unit,
+		prepare: async (world) => {
 			const { ours, maps } = await open(world);
-			const ask = async (service: Target) => {
-				orders += 1;
-				const name = `Layer in order ${orders}`;
-				const payloads = world.layers
-					.slice(0, count)
-					.map((_, index) => layer(index, `${maps}/${delayMs}`, name));
-				return figure(await publish(service, payloads, several));
-			};
-			return async () => [await ask(ours), await ask(theirs)];
-		};
+			return async () => [await measure(ours, world, maps), await measure(theirs, world, maps)];
+		},
+	});
+
+	const docs = ({ url }: Target) => `${url}/v2/docs/en/`;
+	const keysOf = (world: World) => world.layers.map((_, index) => `beside-${index}`);
+	let orders = 0;
+	const write = (service: Target, world: World, mapService: string, count: number, several: number) => {
+		orders += 1;
+		const name = `Layer in order ${orders}`;
+		const payloads = world.layers.slice(0, count).map((_, index) => layer(index, mapService, name));
+		return publish(service, payloads, several);
+	};
 
 	return [
-		reads("docs", "`docs`, one key", (docs, [key]) => wrk(docs + key)),
-		reads("docs-10", "`docs`, 10 keys", (docs, keys) => wrk(docs + keys.slice(0, 10))),
-		reads("docs-new", "`docs`, each time 10 other keys", (docs, keys, world) =>
-			wrkLists(world.path("lists.lua"), docs, keys, 10),
+		row("docs", "`docs`, one key", "requests/s", (service) => wrk(`${docs(service)}beside-0`)),
+		row("docs-10", "`docs`, 10 keys", "requests/s", (service, world) =>
+			wrk(docs(service) + keysOf(world).slice(0, 10)),
 		),
-		...[0, 300].flatMap((delayMs): Row[] => [
-			{
-				name: `put-alone-${delayMs}`,
-				what: `one PUT alone, p50; a map service that answers after ${delayMs} ms`,
-				reference,
-				unit: "ms",
-				prepare: puts(30, 1, delayMs, ({ milliseconds }) => quantile(milliseconds, 0.5)),
-			},
-			{
-				name: `puts-${delayMs}`,
-				what: `PUTs of ${publishers} publishers; after ${delayMs} ms`,
-				reference,
-				unit: "changes/s",
-				prepare: puts(80, publishers, delayMs, ({ seconds, milliseconds }) => milliseconds.length / seconds),
-			},
+		row("docs-new", "`docs`, each time 10 other keys", "requests/s", (service, world) =>
+			wrkLists(world.path("lists.lua"), docs(service), keysOf(world), 10),
+		),
+		...[0, 300].flatMap((ms) => [
+			row(
+				`put-alone-${ms}`,
+				`one PUT alone, p50; a map service that answers after ${ms} ms`,
+				"ms",
+				async (service, world, maps) =>
+					quantile((await write(service, world, `${maps}/${ms}`, 30, 1)).milliseconds, 0.5),
+			),
+			row(
+				`puts-${ms}`,
+				`PUTs of ${publishers} publishers; after ${ms} ms`,
+				"changes/s",
+				async (service, world, maps) => {
+					const sent = await write(service, world, `${maps}/${ms}`, 80, publishers);
+					return sent.milliseconds.length / sent.seconds;
+				},
+			),
 		]),
 	];
 }

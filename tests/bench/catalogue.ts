@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { Browser } from "playwright-core";
 import { openBrowser } from "../../extensions/prove/browser.ts";
 import { serveFolder } from "../../extensions/prove/report.ts";
 import { indexFiles } from "../../site/data/files.ts";
@@ -13,24 +12,10 @@ import { secondsOf, type World } from "./world.ts";
 /** Slow 3G as the browser emulates it: bytes per second in each direction, and milliseconds before each answer. */
 const slow3g = { offline: false, downloadThroughput: 50_000, uploadThroughput: 50_000, latency: 400 };
 
-/** Opens the catalogue in a browser with an empty cache. @returns the seconds until the first row appears */
-async function secondsToRows(browser: Browser, address: string): Promise<number> {
-	const context = await browser.newContext();
-	try {
-		const page = await context.newPage();
-		const session = await context.newCDPSession(page);
-		await session.send("Network.enable");
-		await session.send("Network.emulateNetworkConditions", slow3g);
-		return await secondsOf(async () => {
-			await page.goto(address, { waitUntil: "commit" });
-			await page.locator(".results li").first().waitFor();
-		});
-	} finally {
-		await context.close();
-	}
-}
-
-/** Writes and serves the catalogue's pages. @returns a function that opens them in a browser, as `secondsToRows` does */
+/**
+ * Writes and serves the catalogue's pages.
+ * @returns a function that opens them in a browser with an empty cache, and gives the seconds until the first row appears
+ */
 export async function openPages(world: World): Promise<() => Promise<number>> {
 	const index = indexFiles(generateCatalogue(world.count), "a".repeat(40)).files;
 	const dist = world.path("pages");
@@ -44,5 +29,17 @@ export async function openPages(world: World): Promise<() => Promise<number>> {
 	world.endLater(() => browser.close());
 	const { address, close } = await serveFolder(dist);
 	world.endLater(close);
-	return () => secondsToRows(browser, `${address}en/`);
+	return async () => {
+		const context = await browser.newContext();
+		const page = await context.newPage();
+		const session = await context.newCDPSession(page);
+		await session.send("Network.enable");
+		await session.send("Network.emulateNetworkConditions", slow3g);
+		const seconds = await secondsOf(async () => {
+			await page.goto(`${address}en/`, { waitUntil: "commit" });
+			await page.locator(".results li").first().waitFor();
+		});
+		await context.close();
+		return seconds;
+	};
 }

@@ -5,9 +5,18 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { spawnNginx } from "../conformance/nginx-engine.ts";
 import { answering } from "../helpers/world.ts";
 import { openPages } from "./catalogue.ts";
-import { type Layer, renamed } from "./layers.ts";
 import { newPuts, publish, pushed, putsAfter } from "./service.ts";
-import { maxMegabytes, quantile, secondsOf, timed, type World, wrk, wrkLists } from "./world.ts";
+import {
+	type Layer,
+	maxMegabytes,
+	quantile,
+	renamed,
+	secondsOf,
+	timed,
+	type World,
+	wrk,
+	wrkLists,
+} from "./world.ts";
 
 /** One line of the table. */
 export interface Row {

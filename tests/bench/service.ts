@@ -5,8 +5,7 @@ import { filesBelow } from "../../store/files/files.ts";
 import { readIfThere } from "../helpers/process.ts";
 import { signed } from "../helpers/signed.ts";
 import { eventually } from "../helpers/wait.ts";
-import { renamed } from "./layers.ts";
-import { maxMegabytes, run, type Served, secondsOf, type World } from "./world.ts";
+import { maxMegabytes, renamed, run, type Served, secondsOf, type World } from "./world.ts";
 
 /** PUTs of many publishers after the push of all layers. */
 export const putsAfter = 4_000;

@@ -4,8 +4,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { canonicalText, type Registration1 } from "../../registry/registration.ts";
+import { layerPath } from "../../registry/smallkey.ts";
 import { cleanEnvironment, descendantsOf, readIfThere, root, ServerProcess } from "../helpers/process.ts";
-import { generateLayers, writeLayers } from "./layers.ts";
+import { writeFiles } from "../helpers/world.ts";
 
 /** Of all measured processes: this machine's configuration of git is none of theirs. */
 const environment = { GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
@@ -67,6 +69,40 @@ export async function secondsOf(task: () => Promise<unknown>): Promise<number> {
 
 /** Runs a command. @returns its seconds */
 export const timed = (command: string, args: string[]) => secondsOf(() => run(command, args));
+
+export interface Layer {
+	smallkey: string;
+	registration: Registration1;
+}
+
+function registrationOf(smallkey: string, index: number): Registration1 {
+	const isWms = index % 10 < 7;
+	const entry = (place: string, service_name: string) => {
+		if (isWms) {
+			const service_url = `https://maps${index % 97}.example.ca/wms/${place}`;
+			return { service_url, layer: `layer_${index}`, service_name };
+		}
+		const folder = `https://gis${index % 89}.example.ca/arcgis/rest/services/${place}`;
+		return { service_url: `${folder}/MapServer/${index % 9}`, service_name };
+	};
+	const en = entry(`${smallkey}_en`, `Layer ${index} of Canada`);
+	const fr = entry(`${smallkey}_fr`, `Couche ${index} du Canada, été`);
+	return { version: "1.0.0", payload_type: isWms ? "wms" : "feature", en, fr } as Registration1;
+}
+
+/** Generates `count` layers, the same each time: seven of ten are wms, the others feature. */
+function generateLayers(count: number): Layer[] {
+	return Array.from({ length: count }, (_, index) => {
+		// Multiplication by this prime (Knuth) spreads the smallkeys over the folders.
+		const smallkey = `${(Math.imul(index, 2_654_435_761) >>> 0).toString(36)}-${index}`;
+		return { smallkey, registration: registrationOf(smallkey, index) };
+	});
+}
+
+/** The registration with another English name. */
+export function renamed(registration: Registration1, service_name: string): Registration1 {
+	return { ...registration, en: { ...registration.en, service_name } };
+}
 
 /** The maximum of memory of a process and its descendants during a task, in megabytes. Shared pages are counted once (PSS). */
 export async function maxMegabytes(pid: number, task: () => Promise<unknown>): Promise<number> {
@@ -139,7 +175,8 @@ export class World {
 	checkout(): Promise<string> {
 		return this.shared("checkout", async () => {
 			const checkout = this.path("checkout");
-			writeLayers(checkout, this.layers);
+			for (const { smallkey, registration } of this.layers)
+				writeFiles(checkout, { [layerPath(smallkey)]: canonicalText(registration) });
 			await this.git(checkout, "init", "-q", "-b", "main");
 			await this.git(checkout, "commit", "-q", "--allow-empty", "-m", "first");
 			await this.git(checkout, "add", "layers");

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { layerPath } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { writeHostingFiles } from "../../site/build/output.ts";
-import { cleanEnvironment, root, startWords } from "../helpers/process.ts";
+import { root, ServerProcess, startWords } from "../helpers/process.ts";
 import { temporaryFolder, writeFiles } from "../helpers/world.ts";
 import { startPeer } from "../store/github-peer.ts";
 import { type Candidate, type Engine, senders } from "./engine.ts";
@@ -28,21 +28,6 @@ export async function freePort(): Promise<number> {
 		await new Promise((resolve) => server.close(resolve));
 		if (isFree) return port;
 	}
-}
-
-/** Waits until a child process prints a line that fits. @throws {Error} with its output where it ends first */
-export function printed(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
-	let output = "";
-	return new Promise((resolve, reject) => {
-		const take = (data: Buffer) => {
-			output += data;
-			const match = pattern.exec(output);
-			if (match) resolve(match);
-		};
-		child.stdout?.on("data", take);
-		child.stderr?.on("data", take);
-		child.once("close", (code) => reject(new Error(`ended with ${code}: ${output}`)));
-	});
 }
 
 export async function end(child: ChildProcess): Promise<void> {
@@ -68,20 +53,13 @@ export async function buildDist(
 
 export async function startWorkers(dist: string, words: string[], env: Record<string, string>) {
 	const folder = await temporaryFolder();
-	const child = spawn(process.execPath, [...startWords("workers"), "--dist", dist, ...words], {
-		cwd: root,
-		env: cleanEnvironment({ DATA_DIR: folder.path, HOST: "127.0.0.1", PORT: "0", SITE: "off", ...env }),
-		stdio: ["ignore", "pipe", "pipe"],
-	});
-	const log: string[] = [];
-	child.stdout?.on("data", (data) => log.push(String(data)));
-	child.stderr?.on("data", (data) => log.push(String(data)));
-	const [, url = ""] = await printed(child, /^Serving at (\S+)$/m);
+	const command = [...startWords("workers"), "--dist", dist, ...words];
+	const server = await ServerProcess.start({ DATA_DIR: folder.path, ...env }, root, command);
 	return {
-		origin: new URL(url).origin,
-		log: () => log.join(""),
+		origin: new URL(server.url).origin,
+		log: () => server.output,
 		async stop() {
-			await end(child);
+			await server.stop();
 			await folder.remove();
 		},
 	};

@@ -1,18 +1,17 @@
 // npm run test:mutants [-- --some N] [WORD…]: changes one line of the product at a time in a copy, and runs the test file that has
 // to fail. A row passes if at least one test of the file fails and another passes. With --some, N rows chosen by the commit's id;
 // with words, the rows whose files contain one.
-import { execFileSync, fork } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import glob from "fast-glob";
 import { parentFolder } from "./parent-folder.mjs";
 import { finish } from "./results.mjs";
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { some: { type: "string" } } });
-/** Longest that a test file may take on a changed line: a hang is a failure, too. */
-const timeoutMs = 300_000;
+const run = promisify(execFile);
 
 /** @typedef {{ file: string, text: string, replacement: string, test: string }} Row */
 /** @type {Row[]} */
@@ -33,27 +32,12 @@ function chosenRows() {
 	return named.map((_, at) => named.at((first + at * step) % named.length)).slice(0, Number(values.some));
 }
 
-/** Runs a test file in a copy. @returns its results; null if its process ends */
-function runTest(/** @type {string} */ copy, /** @type {string} */ test, /** @type {string} */ temporary) {
-	const worker = fork(resolve(copy, "tests/run/worker.mjs"), {
-		...{ cwd: copy, detached: true, stdio: /** @type {const} */ (["ignore", "ignore", "ignore", "ipc"]) },
-		env: { ...process.env, TMPDIR: temporary },
-	});
-	return new Promise((done) => {
-		/** @param {any} result */
-		const end = (result) => {
-			clearTimeout(timer);
-			try {
-				process.kill(-(/** @type {number} */ (worker.pid)), "SIGKILL");
-			} catch {
-				// It has ended.
-			}
-			done(result);
-		};
-		const timer = setTimeout(() => end({ failures: ["it hangs"], passed: 1 }), timeoutMs);
-		worker.on("message", (message) => (message === "ready" ? worker.send(test) : end(message)));
-		worker.on("exit", () => end(null));
-	});
+/** Runs a test file in a copy. @returns what its runner prints */
+async function runTest(/** @type {string} */ copy, /** @type {string} */ test, /** @type {string} */ TMPDIR) {
+	const options = { cwd: copy, env: { ...process.env, TMPDIR, TEST_RESULTS: "" }, maxBuffer: Infinity };
+	// Its exit code is 1 where a test fails.
+	const ended = await run(process.execPath, ["tests/run/run.mjs", test], options).catch((error) => error);
+	return String(ended.stdout);
 }
 
 /** Tries a row in a copy. @returns what is wrong with it; null if the change is noticed */
@@ -65,11 +49,13 @@ async function tryRow(/** @type {Row} */ row, /** @type {string} */ copy, /** @t
 		path,
 		source.replace(row.text, () => row.replacement),
 	);
-	const result = await runTest(copy, row.test, temporary);
+	const printed = await runTest(copy, row.test, temporary);
 	writeFileSync(path, source);
-	if (result === null) return `the process of ${row.test} ended early`;
-	if (result.failures.length === 0) return `${row.test} passes`;
-	return result.passed === 0 ? `${row.test} has no test that passes` : null;
+	// A hang is a failure, too.
+	if (/^it did not end in /m.test(printed)) return null;
+	const [, passed, failed] = /^(\d+) passed, (\d+) failed\n$/m.exec(printed) ?? [];
+	if (failed === "0") return `${row.test} passes`;
+	return Number(passed) > 0 ? null : `${row.test} has no test that passes`;
 }
 
 const folder = mkdtempSync(join(parentFolder(), "mutants-"));
