@@ -3,7 +3,7 @@ import { createNodeServer } from "../../api/node/serve.ts";
 import type { Requests } from "./handlers.ts";
 
 /** Serves on a free port of this machine. */
-export async function listen({ context, file }: Requests) {
+export async function listen({ context, file }: Pick<Requests, "context" | "file">) {
 	const ignore = () => undefined;
 	const { server, end } = createNodeServer({ context, file, log: ignore, allReads: false, count: ignore });
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -4,7 +4,6 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { TokenBuckets } from "../../api/context.ts";
-import { createNodeServer, listen, serviceLog } from "../../api/node/serve.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { openLocal } from "../../api/service/composition.ts";
 import type { Extension } from "../../api/service/extensions.ts";
@@ -13,6 +12,7 @@ import { targets } from "../../registry/targets/table.ts";
 import { createSite } from "../../site/extension.ts";
 import { readSite } from "../../site/process/site-settings.ts";
 import { manual, secrets } from "../helpers/handlers.ts";
+import { listen } from "../helpers/listen.ts";
 import { exits, root, runScript } from "../helpers/process.ts";
 import { signed } from "../helpers/signed.ts";
 import { test } from "../helpers/suite.ts";
@@ -37,19 +37,12 @@ async function startCore(dataDir: string, extensions: readonly Extension[]) {
 	});
 	const { context, file } = service;
 	const limiter = new TokenBuckets(configuration.writes, context.now);
-	const { server, end } = createNodeServer({
-		context: { ...context, limiter },
-		file,
-		log: serviceLog.info,
-		allReads: false,
-		count: () => undefined,
-	});
-	const url = await listen(server, { host: "127.0.0.1", port: 0 }, "");
+	const { origin, end } = await listen({ context: { ...context, limiter }, file });
 	const dispose = async () => {
 		await end();
 		await service.close();
 	};
-	return { url, senders, [Symbol.asyncDispose]: dispose };
+	return { url: origin, senders, [Symbol.asyncDispose]: dispose };
 }
 
 test("without extensions a service takes a signed PUT, serves every target, builds and shows its catalogue", async () => {

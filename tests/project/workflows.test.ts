@@ -6,8 +6,6 @@ import { parse } from "yaml";
 import { test } from "../helpers/suite.ts";
 
 interface Step {
-	id?: string;
-	name?: string;
 	uses?: string;
 	run?: string;
 	if?: string;
