@@ -1,5 +1,6 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import { filled, fragmentTexts } from "../../registry/texts/filled.ts";
+import { escapeHtml } from "../static/html.ts";
 import { type Entry, layerAddress } from "./entries.ts";
 
 export interface Snippet {
@@ -159,16 +160,12 @@ function qgis({ kind, url, layers, title }: Source): string | null {
 		const named = layers.map((name) => `&layers=${part(name)}&styles=`).join("");
 		return raster("wms", `crs=EPSG:3857&format=image/png${named}&url=${part(url)}`);
 	}
-	if (kind === "features") {
-		const uri = `crs='EPSG:4326' url='${url.replaceAll("'", "%27")}'`;
-		return `iface.addVectorLayer(${literal(uri)}, ${literal(title)}, "arcgisfeatureserver")`;
-	}
 	if (kind === "wmts") return null;
+	const address = `url='${url.replaceAll("'", "%27")}'`;
+	if (kind === "features")
+		return `iface.addVectorLayer(${literal(`crs='EPSG:4326' ${address}`)}, ${literal(title)}, "arcgisfeatureserver")`;
 	const layer = kind === "map" && layers.length > 0 ? ` layer='${layers[0]}'` : "";
-	return raster(
-		"arcgismapserver",
-		`crs='EPSG:3857' format='PNG32'${layer} url='${url.replaceAll("'", "%27")}'`,
-	);
+	return raster("arcgismapserver", `crs='EPSG:3857' format='PNG32'${layer} ${address}`);
 }
 
 /** ArcGIS Maps SDK for JavaScript 4, as modules. */
@@ -177,10 +174,9 @@ function arcgis({ kind, url, layers }: Source): string | null {
 		`import ${name} from "@arcgis/core/layers/${name}.js";
 
 export const layer = new ${name}(${literal(options)});`;
-	const named = layers.map((name) => ({ name }));
 	// Sublayers are listed from bottom to top; in another order, the SDK asks for dynamic layers, which few services have.
 	const numbered = layers.map((id) => ({ id: Number(id) })).sort((a, b) => b.id - a.id);
-	if (kind === "wms") return layer("WMSLayer", { url, sublayers: named });
+	if (kind === "wms") return layer("WMSLayer", { url, sublayers: layers.map((name) => ({ name })) });
 	if (kind === "wmts") return layer("WMTSLayer", { url, activeLayer: { id: layers[0] ?? "" } });
 	if (kind === "features") return layer("FeatureLayer", { url });
 	if (kind === "image") return layer("ImageryLayer", { url });
@@ -203,10 +199,7 @@ function literal(value: unknown): string {
 	return JSON.stringify(value).replaceAll("<", "\\u003c");
 }
 
+/** Apostrophes stay readable. */
 function attribute(text: string): string {
-	return text
-		.replaceAll("&", "&amp;")
-		.replaceAll('"', "&quot;")
-		.replaceAll("<", "&lt;")
-		.replaceAll(">", "&gt;");
+	return text.replace(/[&<>"]/g, escapeHtml);
 }

@@ -36,7 +36,6 @@ export class DraftView implements View {
 	#notice = "";
 	#keyNote = "";
 	#drawn: DrawnDraft | null = null;
-	#isOpen = false;
 	#serial = 0;
 	readonly #checkLater = debounce(pauseMs, () => this.#onChange());
 
@@ -53,10 +52,6 @@ export class DraftView implements View {
 		const { registration } = this.#checked;
 		const problems = this.#shownProblems();
 		const smallkey = parseSmallkey(this.#key);
-		const toggle = (isOpen: boolean) => {
-			this.#isOpen = isOpen;
-			refresh();
-		};
 		const files = fileChoice(
 			(file) => void this.#openFile(file),
 			() => this.#setText(example),
@@ -67,8 +62,7 @@ export class DraftView implements View {
 			problems,
 			(text) => this.#setText(text),
 		);
-		const stored = registration && canonicalText(registration);
-		const canRegister = smallkey !== null && stored !== null;
+		const draft = smallkey !== null && registration && { smallkey, text: canonicalText(registration) };
 		return html`<div class="draft" @focusout=${this.#onLeave} @dragover=${this.#onFileEvent} @dragleave=${this.#onFileEvent} @drop=${this.#onFileEvent} @paste=${this.#onFileEvent}>
 			<h1 tabindex="-1">${t("try-draft")}</h1>
 			<p>${t("draft-stays")}</p>
@@ -84,8 +78,8 @@ export class DraftView implements View {
 				</div>
 				<div class="result">${this.#drawn?.map.element ?? html`<p class="hint place">${t("map-place")}</p>`}</div>
 			</div>
-			${canRegister ? this.#register.content({ smallkey, text: stored }) : ""}
-			<div>${this.#drawn && draftResult(this.#drawn.fragments, this.#drawn.drawables, this.#isOpen, toggle)}</div>
+			${draft ? this.#register.content(draft) : ""}
+			<div>${this.#drawn && draftResult(this.#drawn.fragments, this.#drawn.drawables)}</div>
 			${nextBar(this.#checked, problems.length, smallkey, this.#register)}
 		</div>`;
 	}

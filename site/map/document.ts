@@ -34,8 +34,6 @@ async function askCapabilities(url: string, names: readonly string[], signal?: A
 }
 
 export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Promise<string> {
-	const blocked = blockedReason(url);
-	if (blocked) return blocked.message;
 	try {
 		if (kind === "wms") await askCapabilities(url, [], signal);
 		else if (kind === "none") await ask(url, signal);
