@@ -3,22 +3,25 @@ import { judgeKey, type Lang, otherLang, parseSmallkey } from "../../registry/sm
 import { textIn, textOf } from "../../registry/texts.ts";
 import { fold, isStopWord } from "../search/words.ts";
 
+type Spelling = readonly [en: string, fr: string];
+
 /** Each is a whole word: `en` is not in `geoserver` or `maps_env`. */
-const spellings: readonly (readonly [en: string, fr: string])[] = [
+const languages: readonly Spelling[] = [
 	["en", "fr"],
 	["eng", "fra"],
 	["eng", "fre"],
 	["english", "francais"],
 	["english", "french"],
 	["anglais", "francais"],
+];
+
+/** They do not say which language an address is. */
+const subjects: readonly Spelling[] = [
 	["e", "f"],
 	["maps", "cartes"],
 	["map", "carte"],
 	["weather", "meteo"],
 ];
-
-/** They do not say which language an address is. */
-const weak = new Set(["e", "f", "maps", "cartes", "map", "carte", "weather", "meteo"]);
 
 const parts = /([A-Z]+(?![a-z])|[A-Z]?[a-z]+)/;
 
@@ -30,15 +33,18 @@ function spelledAs(word: string, model: string): string {
 
 export function langOf(address: string): Lang | null {
 	const words = new Set(address.split(parts).map((word) => word.toLowerCase()));
-	const names = (at: 0 | 1) => spellings.some((pair) => !weak.has(pair[at]) && words.has(pair[at]));
-	if (names(0) === names(1)) return null;
-	return names(0) ? "en" : "fr";
+	const [isEnglish, isFrench] = [
+		languages.some(([en]) => words.has(en)),
+		languages.some(([, fr]) => words.has(fr)),
+	];
+	if (isEnglish === isFrench) return null;
+	return isEnglish ? "en" : "fr";
 }
 
 /** Spellings of a text in the other language, the likeliest first. @param from language of the text */
 export function twinTexts(text: string, from: Lang): string[] {
 	const [source, target] = from === "en" ? ([0, 1] as const) : ([1, 0] as const);
-	const replacedBy = (pairs: typeof spellings) =>
+	const replacedBy = (pairs: readonly Spelling[]) =>
 		text
 			.split(parts)
 			.map((word) => {
@@ -46,9 +52,8 @@ export function twinTexts(text: string, from: Lang): string[] {
 				return pair ? spelledAs(pair[target], word) : word;
 			})
 			.join("");
-	const strong = spellings.filter((pair) => !weak.has(pair[source]));
-	const other = strong.filter(([, fr]) => fr !== "fra" && fr !== "francais");
-	const twins = new Set([strong, other, spellings].map(replacedBy));
+	const other = languages.filter(([, fr]) => fr !== "fra" && fr !== "francais");
+	const twins = new Set([languages, other, [...languages, ...subjects]].map(replacedBy));
 	return [...twins].filter((twin) => twin !== text);
 }
 

@@ -37,8 +37,7 @@ export function openBaseMap(target: HTMLElement, signal: AbortSignal) {
 		center: [0, 0],
 		zoom: 2,
 	});
-	const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-	const duration = isCalm ? 0 : 200;
+	const duration = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 200;
 	const hasFocus = () => document.activeElement === target;
 	const map = new OlMap({
 		target,

@@ -80,15 +80,20 @@ function styleOf(symbology: Symbology | null, changed: () => void) {
 	};
 }
 
+type Classes = Exclude<Symbology, { type: "simple" }>;
+
 /** As in RAMP 4.0. */
 function symbolOf(symbology: Symbology, attributes: Record<string, unknown>): LayerSymbol | null {
-	if (symbology.type === "simple") return symbology;
-	const isUnique = symbology.type === "uniqueValue";
-	return (isUnique ? unique(symbology, attributes) : range(symbology, attributes)) ?? rest(symbology);
+	return symbology.type === "simple" ? symbology : (classOf(symbology, attributes) ?? rest(symbology));
 }
 
 /** Values are compared with their types: 1 is not "1". Values of several fields are joined. */
-function unique(symbology: Extract<Symbology, { type: "uniqueValue" }>, attributes: Record<string, unknown>) {
+function classOf(symbology: Classes, attributes: Record<string, unknown>): LayerSymbol | undefined {
+	if (symbology.type === "classBreaks") {
+		const value = attributes[symbology.field];
+		const isInside = typeof value === "number" && value >= symbology.minValue;
+		return isInside ? symbology.rangeMaps.find(({ maxValue }) => value <= maxValue) : undefined;
+	}
 	const { field1, field2, field3, valueMaps } = symbology;
 	const values = [field1, field2, field3].flatMap((field) => (field ? [attributes[field]] : []));
 	// RAMP writes "null" for a missing value.
@@ -96,14 +101,7 @@ function unique(symbology: Extract<Symbology, { type: "uniqueValue" }>, attribut
 	return valueMaps.find((map) => map.value === value);
 }
 
-function range(symbology: Extract<Symbology, { type: "classBreaks" }>, attributes: Record<string, unknown>) {
-	const { field, minValue, rangeMaps } = symbology;
-	const value = attributes[field];
-	const isInside = typeof value === "number" && value >= minValue;
-	return isInside ? rangeMaps.find(({ maxValue }) => value <= maxValue) : undefined;
-}
-
-function rest({ defaultImageUrl, label }: Exclude<Symbology, { type: "simple" }>): LayerSymbol | null {
+function rest({ defaultImageUrl, label }: Classes): LayerSymbol | null {
 	return defaultImageUrl ? { imageUrl: defaultImageUrl, label: label ?? "" } : null;
 }
 

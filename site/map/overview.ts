@@ -12,18 +12,14 @@ import { reproject } from "../service/projections.ts";
 import { canadaBox, mapFrame, openBaseMap } from "./base.ts";
 import type { Box } from "./drawable.ts";
 
-export interface Overview {
-	show(view: Box | null): void;
-	shown(): Box;
-	list(layers: readonly Entry[]): void;
-}
+export type Overview = ReturnType<typeof openOverview>;
 
 export function openOverview(
 	place: HTMLElement,
 	view: Box | null,
 	moved: (view: Box) => void,
 	signal: AbortSignal,
-): Overview {
+) {
 	const frame = mapFrame("map small", t("map-of-canada"), (steps) => base.zoom(steps), null);
 	render(frame, place);
 	const base = openBaseMap(place.querySelector(".map") as HTMLElement, signal);

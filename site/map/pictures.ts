@@ -48,34 +48,26 @@ export function projectionOf(wkid: number): Projection {
 export type Pictures = ImageLayer<ImageWMS | ImageArcGISRest>;
 
 export function pictureLayer(
-	drawable: Drawable,
+	{ kind, url, entries }: Drawable,
 	wkid: number,
 	facts: PictureFacts | null,
 	failed: (address: string) => void,
 ): Pictures {
-	const source = sourceOf(drawable, wkid, facts);
+	const common = { projection: projectionOf(wkid), ratio: 1, hidpi: false };
+	const shown = entries.length > 0 ? { LAYERS: `show:${entries.join(",")}` } : {};
+	const options = { address: url, names: entries, reference: `EPSG:${wkid}` };
+	const { address, parameters } = pictureRequest(facts, options);
+	const source =
+		kind === "wms"
+			? new ImageWMS({ ...common, url: address, params: parameters })
+			: new ImageArcGISRest({ ...common, url, params: shown });
 	let lastAddress = "";
-	source.setImageLoadFunction((image, address) => {
-		lastAddress = address;
-		(image.getImage() as HTMLImageElement).src = address;
+	source.setImageLoadFunction((image, requested) => {
+		lastAddress = requested;
+		(image.getImage() as HTMLImageElement).src = requested;
 	});
 	source.on("imageloaderror", () => failed(lastAddress));
 	return new ImageLayer({ source });
-}
-
-function sourceOf(
-	{ kind, url, entries }: Drawable,
-	wkid: number,
-	facts: PictureFacts | null,
-): ImageWMS | ImageArcGISRest {
-	const common = { projection: projectionOf(wkid), ratio: 1, hidpi: false };
-	if (kind !== "wms") {
-		const params = entries.length > 0 ? { LAYERS: `show:${entries.join(",")}` } : {};
-		return new ImageArcGISRest({ ...common, url, params });
-	}
-	const options = { address: url, names: entries, reference: `EPSG:${wkid}` };
-	const { address, parameters: params } = pictureRequest(facts, options);
-	return new ImageWMS({ ...common, url: address, params });
 }
 
 /** Shown once it is loaded; empty if the service has none. */

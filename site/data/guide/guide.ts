@@ -37,7 +37,9 @@ export function renderGuide(
 			const otherPath = isFrench ? path.slice("fr/".length) : `fr/${path}`;
 			const other = paths.has(otherPath) ? `${isFrench ? "../" : ""}${htmlPath(otherPath)}` : null;
 			const frame = {
-				...{ lang: lang as Lang, root: "../".repeat(path.split("/").length), other },
+				lang: lang as Lang,
+				root: "../".repeat(path.split("/").length),
+				other,
 				title: /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll("`", "") ?? path,
 				content: new Html(renderMarkdown(markdown, path, paths, isFrench)),
 				head: other !== null && html`<link rel="alternate" hreflang="${otherLang}" href="${other}">`,
@@ -108,8 +110,10 @@ function linkTarget(href: string, path: string, paths: ReadonlySet<string>): str
 function slugs(): (text: string) => string {
 	const used = new Map<string, number>();
 	return (text) => {
-		const bare = text.toLowerCase().replace(/[^\p{L}\p{N}\p{M} _-]/gu, "");
-		const slug = bare.replaceAll(" ", "-");
+		const slug = text
+			.toLowerCase()
+			.replace(/[^\p{L}\p{N}\p{M} _-]/gu, "")
+			.replaceAll(" ", "-");
 		const times = used.get(slug) ?? 0;
 		used.set(slug, times + 1);
 		return times === 0 ? slug : `${slug}-${times}`;
