@@ -2,7 +2,7 @@ import { parseJson } from "../registry/json.ts";
 import { isSenderId, maxClockSkewMs, type PublicName, parseTimestamp } from "../registry/sender.ts";
 import { langs } from "../registry/smallkey.ts";
 import { type Problem, problemAt, type Text, textOf, textsOf } from "../registry/texts.ts";
-import { base64url, joined } from "../store/hashes.ts";
+import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
 
 const encoder = new TextEncoder();
 
@@ -37,9 +37,7 @@ export function sign(secret: string, signed: Signed): Promise<string> {
 }
 
 async function signMessage(secret: string, message: Uint8Array): Promise<string> {
-	const hmac = { name: "HMAC", hash: "SHA-256" };
-	const key = await crypto.subtle.importKey("raw", encoder.encode(secret), hmac, false, ["sign"]);
-	return base64url(new Uint8Array(await crypto.subtle.sign("HMAC", key, message as BufferSource)));
+	return base64url(await hashes.hmacSha256(encoder.encode(secret), message));
 }
 
 /**
@@ -76,6 +74,10 @@ function mistakeOf(text: string): Text {
 	if (/^[A-Za-z0-9_+/-]{43}=$/.test(text)) return textOf("signature-padded");
 	if (/^[A-Za-z0-9+/]{43}$/.test(text)) return textOf("signature-standard");
 	return text.length === 43 ? textOf("signature-other") : textOf("signature-length", text.length);
+}
+
+export async function sha256Hex(text: string): Promise<string> {
+	return hexOf(await hashes.sha256(encoder.encode(text)));
 }
 
 export function isTimely(timestamp: string, now: Date): boolean {

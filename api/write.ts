@@ -3,13 +3,12 @@ import { maxRegistrationBytes } from "../registry/registration.ts";
 import { isReviewName, mayChange, parseTimestamp } from "../registry/sender.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { problemAt, shownValue, textOf } from "../registry/texts.ts";
-import { hexDigest } from "../store/hashes.ts";
 import { isRefusal, type Refusal } from "../store/store.ts";
 import { methodOf, type WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
 import { type Conditions, changeKinds, conditionalEdits, type RequestedChange } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, receiptReply, refuseWrite, uncachedHeaders } from "./reply.ts";
-import { isSignedBy, isTimely, type Sender, shapeHint } from "./senders.ts";
+import { isSignedBy, isTimely, type Sender, sha256Hex, shapeHint } from "./senders.ts";
 
 export interface Write extends Conditions {
 	action: WriteAction;
@@ -128,7 +127,7 @@ async function verifyWrite(
 	const { target, sender: id, timestamp, signature } = write;
 	const sender = context.settings.senders.get(id);
 	// Hashed for unknown senders, too: the time must not reveal which senders exist.
-	const request = await hexDigest("SHA-256", new TextEncoder().encode(signature));
+	const request = await sha256Hex(signature);
 	const signed = { path: target, sender: id, timestamp, body };
 	const genuine = await isSignedBy(sender, signed, signature, context.now());
 	if (!sender || !genuine) return unauthorized(write, context, sender ? "signature" : "unknown sender");

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { folderOf, layerPath } from "../registry/smallkey.ts";
-import { blobId, hexDigest } from "./hashes.ts";
+import { blobId, hashes, hexOf } from "./hashes.ts";
 import { isProposed, readerOf, refuseTwin } from "./reader.ts";
 import {
 	type Commit,
@@ -58,7 +58,7 @@ export function memoryStore(files: Readonly<Record<string, string>> = {}) {
 
 	async function commit(branch: string, edits: readonly Edit[], meta: Meta): Promise<string> {
 		const text = `${commits.length}\n${commitMessage(meta)}\n${JSON.stringify(edits)}`;
-		const id = await hexDigest("SHA-1", new TextEncoder().encode(text));
+		const id = hexOf(await hashes.sha1(new TextEncoder().encode(text)));
 		commits.push({ ...meta, id, branch, edits });
 		return id;
 	}
