@@ -1,51 +1,84 @@
-import pLimit from "p-limit";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
 import { visible } from "../../registry/untrusted-text.ts";
-import { type Edit, serviceIdentity } from "../store.ts";
+import { type Edit, type Log, serviceIdentity } from "../store.ts";
 import { type CatFile, type CommitReader, openReader } from "./commands/cat-file.ts";
 import { isDescendant, listCommits, personText, readCommits } from "./commands/commits.ts";
-import { GitDamage, gitText, NotDescendant } from "./commands/run.ts";
+import { GitDamage, gitText, NotDescendant, readRecords } from "./commands/run.ts";
 import { diffTree, listTree, type PathChange } from "./commands/tree.ts";
 import type { UsedRequests } from "./used-requests.ts";
 import { branchName, measured, type StoreBase } from "./writer.ts";
 
+/** For a merge, its own changes are those against its first parent. */
+const walk = ["log", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--format=%H"];
+
 const limitMs = 5_000;
+const niceness = 5;
 
-/** Git takes 10 ms for each, and more where the newest commits are not in its commit graph yet. */
-const maxLooks = 4;
+/**
+ * Finds the last commits of layers: the merge, if a merge changed it. Publishers repeat all their registrations, and so
+ * the whole history is read once, in the background, after the first look.
+ */
+export function openLastCommits(repository: string, log: Log) {
+	let last = new Map<string, string>();
+	let hasBegun = false;
 
-/** The last commits of layers, as far as they were looked for: publishers repeat all their registrations. */
-export class LastCommits {
-	#last = new Map<string, string>();
-	readonly #inTurn = pLimit(maxLooks);
-
-	constructor(readonly repository: string) {}
-
-	note(edits: readonly { path: string }[], commit: string): void {
-		for (const { path } of edits) {
-			const name = parseLayerPath(path);
-			if (name?.kind === "registration") this.#last.set(name.smallkey, commit);
+	async function read(range: string, isNewer: boolean): Promise<void> {
+		const noted = last;
+		const changed = new Map<string, string>();
+		let commit = "";
+		const words = [...walk, "--root", "--name-only", "-z", range, "--", "layers"];
+		// `<id>\0\n<path>\0<path>\0` of each commit, the newest first; only a path has a slash.
+		for await (const fields of readRecords(repository, words, "\0", { niceness })) {
+			for (const text of fields.map((field) => field.trim())) {
+				if (text !== "" && !text.includes("/")) commit = text;
+				const name = parseLayerPath(text);
+				if (name?.kind === "registration" && !changed.has(name.smallkey)) changed.set(name.smallkey, commit);
+			}
 		}
+		for (const [smallkey, id] of changed) if (isNewer || !noted.has(smallkey)) noted.set(smallkey, id);
 	}
 
-	/** What git is still looking for may be of an older tip, and is not kept. */
-	forget(): void {
-		this.#last = new Map();
-	}
+	return {
+		note(edits: readonly { path: string }[], commit: string): void {
+			for (const { path } of edits) {
+				const name = parseLayerPath(path);
+				if (name?.kind === "registration") last.set(name.smallkey, commit);
+			}
+		},
 
-	/** @returns the merge, if a merge changed the layer; null if no commit has it */
-	async find(smallkey: string, tip: string): Promise<string | null> {
-		const last = this.#last;
-		const noted = last.get(smallkey);
-		if (noted !== undefined) return noted;
-		// Without `--no-patch` git prints the patch of a merge.
-		const diff = ["--first-parent", "--diff-merges=first-parent", "--no-renames", "--no-patch"];
-		const words = ["log", "-1", "--format=%H", ...diff, tip, "--", layerPath(smallkey)];
-		const commit = await this.#inTurn(() => gitText(this.repository, words, { limitMs }));
-		if (commit !== "" && !last.has(smallkey)) last.set(smallkey, commit);
-		return commit || null;
-	}
+		/** @returns false if git failed: they have to be forgotten once the commits are served */
+		async follow(from: string, to: string): Promise<boolean> {
+			if (!hasBegun && last.size === 0) return true;
+			const reading = read(`${from}..${to}`, true).then(() => true);
+			return reading.catch((error) => {
+				log.error(error);
+				return false;
+			});
+		},
+
+		/** Git is asked again. What is still being read may be of an older tip, and is dropped. */
+		forget(): void {
+			last = new Map();
+			hasBegun = false;
+		},
+
+		async find(smallkey: string, tip: string): Promise<string | null> {
+			const noted = last;
+			const id = noted.get(smallkey);
+			if (id) return id;
+			// Without `--no-patch` git prints the patch of a merge.
+			const words = [...walk, "-1", "--no-patch", tip, "--", layerPath(smallkey)];
+			const isFirst = !hasBegun;
+			// From now on pushes are followed: one may come while git looks.
+			hasBegun = true;
+			try {
+				return (await gitText(repository, words, { limitMs })) || null;
+			} finally {
+				if (isFirst && noted === last) read(tip, false).catch(log.error);
+			}
+		},
+	};
 }
 
 export interface CommitRange {
@@ -77,8 +110,8 @@ export function openBranch(
 	base: StoreBase,
 	catFile: Pick<CatFile, "read">,
 	tip: string,
-	requests: UsedRequests,
-	lastCommits: LastCommits,
+	requests: Pick<UsedRequests, "readCommitted">,
+	lastCommits: Pick<ReturnType<typeof openLastCommits>, "follow" | "forget">,
 	publishRange: Publish,
 ) {
 	const { repository, log } = base;
@@ -109,7 +142,9 @@ export function openBranch(
 			await measured(base, "push", async () => {
 				const range = await rangeBetween(commit, head);
 				await requests.readCommitted(head);
+				const isNoted = await lastCommits.follow(commit, head);
 				await publish(range);
+				if (!isNoted) lastCommits.forget();
 				report(range);
 			});
 		}
@@ -130,7 +165,6 @@ export function openBranch(
 	async function publish(range: CommitRange): Promise<Published> {
 		const published = await publishRange(range);
 		commit = range.to;
-		if (range.isPushed) lastCommits.forget();
 		return published;
 	}
 

@@ -8,7 +8,7 @@ import {
 	serviceAuthor,
 	type UsedRequest,
 } from "../store.ts";
-import { LastCommits, openBranch, type Publish } from "./branch.ts";
+import { openBranch, openLastCommits, type Publish } from "./branch.ts";
 import { openCatFile } from "./commands/cat-file.ts";
 import { GroupWriter, type Pending, type StoreContext } from "./groups.ts";
 import { WriteHealth } from "./health.ts";
@@ -57,7 +57,7 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 	const base: StoreBase = { repository, log, now: () => options.now().getTime(), sync, limits, measure };
 	await openRepository(base, guard);
 	const catFile = openCatFile(repository, limits.silenceMs);
-	const lastCommits = new LastCommits(repository);
+	const lastCommits = openLastCommits(repository, log);
 	try {
 		const head = await startTask(repository, () => readHead(repository, catFile));
 		const tip = head ?? (await commitSeed(base, await seed()));

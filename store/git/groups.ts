@@ -15,7 +15,7 @@ import {
 	usesOf,
 	waitsOf,
 } from "../store.ts";
-import { type Branch, changesOf, type LastCommits } from "./branch.ts";
+import { type Branch, changesOf, type openLastCommits } from "./branch.ts";
 import type { CatFile, CommitReader } from "./commands/cat-file.ts";
 import { isAncestor } from "./commands/commits.ts";
 import { GitFailure, GitTimeout } from "./commands/run.ts";
@@ -33,7 +33,7 @@ export interface StoreContext extends StoreBase {
 	branch: Branch;
 	requests: UsedRequests;
 	health: WriteHealth;
-	lastCommits: LastCommits;
+	lastCommits: ReturnType<typeof openLastCommits>;
 }
 
 export interface Pending {

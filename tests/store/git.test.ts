@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
-import { type CommitRange, LastCommits } from "../../store/git/branch.ts";
+import { type CommitRange, openLastCommits } from "../../store/git/branch.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { syncPath } from "../../store/git/writer.ts";
 import { isRefusal, type Reader, StoreBusy, serviceIdentity } from "../../store/store.ts";
@@ -12,7 +12,7 @@ import { descendantsWith, signalIfThere } from "../helpers/process.ts";
 import { eventually, gate } from "../helpers/wait.ts";
 import { sharedSuite, temporaryFolder, words } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
-import { committed, openEmpty, TestRepository } from "./git-store.ts";
+import { committed, logTo, openEmpty, TestRepository } from "./git-store.ts";
 import { otherGit, signalledImport } from "./other-git.ts";
 
 const made: string[] = [];
@@ -187,19 +187,38 @@ test("a change that changes nothing is answered with the last commit of its laye
 	assert.is(await world.store.lastCommit("none"), null);
 });
 
+test("a push is served although git cannot list its commits, and last commits are asked for again", async (scene) => {
+	const { world } = scene;
+	const nothing = () => committed(world.store.change(async () => [], metaOf("listed")));
+	const first = await committed(world.put("listed", "first"));
+	const second = await committed(world.put("listed", "second"));
+	assert.is(await nothing(), second);
+	world.log.length = 0;
+	const pushed = await world.commit("revert", `${first}^{tree}`);
+	{
+		using _ = await replaceGit(world, failing("--name-only"));
+		await committed(world.store.change(async () => [], metaOf("other")));
+		assert.equal([world.store.tip, world.store.state()], [pushed, null]);
+	}
+	assert.match(world.log.join("\n"), "git log: no list of commits");
+	assert.is(await nothing(), pushed);
+});
+
 test("while git looks for a last commit, a newer one is noted, or all are forgotten: no old one stays", async (scene) => {
 	const { world } = scene;
 	const first = await committed(world.put("looked", "first"));
 	const second = await committed(world.put("looked", "second"));
-	for (const isNoted of [true, false]) {
-		const lastCommits = new LastCommits(world.path);
+	for (const isFollowed of [true, false]) {
+		const lastCommits = openLastCommits(world.path, logTo([]));
+		const find = () => lastCommits.find("looked", second);
 		const looking = lastCommits.find("looked", first);
-		if (isNoted) lastCommits.note([{ path: layerPath("looked") }], second);
+		if (isFollowed) await lastCommits.follow(first, second);
 		else lastCommits.forget();
 		assert.is(await looking, first);
-		assert.is(await lastCommits.find("looked", second), second);
+		assert.is(await find(), second);
 		using _ = await replaceGit(world, failing("--no-patch"));
-		assert.is(await lastCommits.find("looked", second), second, "the noted one");
+		await eventually(() => find().then(Boolean, () => false));
+		assert.is(await find(), second, "the noted one");
 	}
 });
 
