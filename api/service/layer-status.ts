@@ -63,11 +63,14 @@ export function createReadStatus({ repository, store, has, now, started }: Layer
 		return { registered: isoTime(await believedDate(repository, commit, now().getTime())), commit };
 	}
 
+	async function isKnown(smallkey: string): Promise<boolean> {
+		for (const { knows } of started) if (await knows?.(smallkey)) return true;
+		return false;
+	}
+
 	return async (smallkey, client) => {
 		// Only an existing layer or change takes room: a flood of other smallkeys stops no publisher.
-		const isKnown = async () =>
-			(await Promise.all(started.map(({ knows }) => knows?.(smallkey)))).some(Boolean);
-		if (!has(smallkey) && !(await isKnown())) return null;
+		if (!has(smallkey) && !(await isKnown(smallkey))) return null;
 		const place = room.hold(client);
 		const full = place.take(1);
 		if (full === "client") return "too many";

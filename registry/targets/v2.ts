@@ -39,13 +39,17 @@ function isOgcWmts(body: Uint8Array): boolean {
 	return wmtsMember.every((byte, index) => body[start + index] === byte);
 }
 
-const kinds: Readonly<Partial<Record<ServiceType, (layer: LayerFacts) => object>>> = {
+type Members = (layer: LayerFacts) => object;
+
+const kinds: Readonly<Record<Exclude<ServiceType, "esriFeatureServer">, Members>> = {
 	ogcWms: ogcMembers,
 	ogcWmts: ogcMembers,
 	esriFeature: ({ nameField, members }) => ({
 		nameField: nameField || undefined,
 		tolerance: members.tolerance,
 	}),
+	esriTile: () => ({}),
+	esriImage: () => ({}),
 	esriMapServer: ({ entries, members }) => ({
 		layerEntries: entries.map((index) => ({ index })),
 		tolerance: members.tolerance,
@@ -74,7 +78,7 @@ function nodeOf(layer: LayerFacts): object | null {
 		return nodeOf({ ...layer, type: "esriMapServer", url: service + rest, entries: [Number(number)] });
 	}
 	const layerType = type === "esriMapServer" ? "esriDynamic" : type;
-	return { id, layerType, url, name, ...kinds[type]?.(layer), metadataUrl, catalogueUrl };
+	return { id, layerType, url, name, ...kinds[type](layer), metadataUrl, catalogueUrl };
 }
 
 /** FGPV fails on any other type of legend, which is therefore left out. */

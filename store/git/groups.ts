@@ -1,3 +1,4 @@
+import { folderOf } from "../../registry/smallkey.ts";
 import { type Problem, problemAt } from "../../registry/texts.ts";
 import { isProposed, refuseTwin } from "../reader.ts";
 import {
@@ -191,7 +192,11 @@ export class GroupWriter {
 		if (waits) return { commit: to, changed: false, branch: name };
 		const { branch, lastCommits, log } = this.context;
 		const tip = isServed ? to : branch.commit;
-		const last = smallkey === null ? null : await lastCommits.find(smallkey, tip).catch(log.error);
+		if (smallkey === null) return { commit: tip, changed: false };
+		const last = await lastCommits.find(smallkey, tip).catch((error) => {
+			log.error(error);
+			return null;
+		});
 		return { commit: last ?? tip, changed: false };
 	}
 }
@@ -203,6 +208,9 @@ async function judgeGroup(
 	{ requests, health }: StoreContext,
 ): Promise<Judged[]> {
 	const judged: Judged[] = [];
+	// The folders of all changes are read in advance, while the first ones are judged.
+	for (const { smallkey } of group.map(({ meta }) => meta))
+		if (smallkey !== null) reader.folder(folderOf(smallkey)).catch(() => undefined);
 	for (const pending of group) {
 		const { request, time } = pending.meta;
 		try {

@@ -30,8 +30,9 @@ export async function waitingSpellings(
 	return (await Promise.all(spellings)).flat();
 }
 
+/** A record ends with NUL, which no message of a commit has, and a character that no name has. */
 const format =
-	"--format=%(refname:lstrip=2)%00%(objectname)%00%(authorname)%00%(authoremail:trim)%00%(committerdate:unix)%00%(contents)%01";
+	"--format=%(refname:lstrip=2)%00%(objectname)%00%(authorname)%00%(authoremail:trim)%00%(committerdate:unix)%00%(contents)%00%01";
 
 /**
  * Branches with their last commits.
@@ -45,7 +46,7 @@ export async function listBranches(
 ) {
 	const refs = patterns.map((pattern) => `refs/heads/${pattern}`);
 	const output = await runGit(repository, ["for-each-ref", format, ...words, ...refs], { limitMs });
-	const records = output.toString("utf8").split("\x01\n").filter(Boolean);
+	const records = output.toString("utf8").split("\0\x01\n").filter(Boolean);
 	return records.map((record) => {
 		const [name = "", commit = "", author = "", mail = "", seconds, message = ""] = record.split("\0");
 		return { name, commit, author, mail, timeMs: Number(seconds) * 1_000, message };

