@@ -80,7 +80,8 @@ function decoderOf(label: string | undefined): TextDecoder | null {
 
 /**
  * Decodes an XML document part by part: by its byte order mark, else by the content type's encoding, else by
- * the declaration's, else as UTF-8 (RFC 7303, section 3). An unknown encoding is ignored.
+ * the declaration's, else as UTF-8 (RFC 7303, section 3). An unknown encoding is ignored. Bytes that are not
+ * UTF-8, although UTF-8 is announced, are read by a declaration of another encoding, else as windows-1252.
  * @param start the first bytes of the document: `maxPrologBytes`, or all
  */
 export function createDecode(
@@ -94,7 +95,7 @@ export function createDecode(
 	const declared = decoderOf(/<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(prolog)?.[1]);
 	const decoder = decoderOf(marked) ?? decoderOf(sent) ?? declared ?? new TextDecoder();
 	if (decoder.encoding !== "utf-8") return (part, isEnd) => decoder.decode(part, { stream: !isEnd });
-	return decodeUtf8(declared && declared.encoding !== "utf-8" ? declared : new TextDecoder("windows-1252"));
+	return decodeUtf8(declared && declared.encoding !== "utf-8" && !marked ? declared : null);
 }
 
 /** Bytes as characters: a sequence of UTF-8, or one other byte. */
@@ -103,8 +104,9 @@ const sequences = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][
 /** The beginning of a sequence, at the end of a part. */
 const beginning = /(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})$/;
 
-/** @param other decodes each byte that is not UTF-8, although UTF-8 is announced */
-function decodeUtf8(other: TextDecoder) {
+/** @param declared decodes the rest from the first part on that is not UTF-8; null: windows-1252, byte by byte */
+function decodeUtf8(declared: TextDecoder | null) {
+	const windows = new TextDecoder("windows-1252");
 	const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 	const decode = (bytes: Uint8Array, orElse: () => string) => {
 		try {
@@ -116,15 +118,21 @@ function decodeUtf8(other: TextDecoder) {
 	const charactersOf = (bytes: Uint8Array) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
 	const decodeSequence = (sequence: string) => {
 		const bytes = Uint8Array.from(sequence, (sign) => sign.charCodeAt(0));
-		return decode(bytes, () => other.decode(bytes));
+		return decode(bytes, () => windows.decode(bytes));
 	};
 	let held = new Uint8Array(0);
+	let isOther = false;
 	return (part: Uint8Array, isEnd: boolean): string => {
+		if (isOther && declared) return declared.decode(part, { stream: !isEnd });
 		const bytes = joined(held, part);
 		const [rest = ""] = (!isEnd && beginning.exec(charactersOf(bytes.subarray(-3)))) || [];
 		held = bytes.slice(bytes.length - rest.length);
 		const whole = bytes.subarray(0, bytes.length - rest.length);
-		return decode(whole, () => charactersOf(whole).replace(sequences, decodeSequence));
+		return decode(whole, () => {
+			if (!declared) return charactersOf(whole).replace(sequences, decodeSequence);
+			isOther = true;
+			return declared.decode(bytes, { stream: !isEnd });
+		});
 	};
 }
 

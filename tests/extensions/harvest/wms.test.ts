@@ -184,6 +184,12 @@ test("encodings: of the byte order mark, of the content type, of the declaration
 		[Buffer.from(older.replace("<Service>", '<Service><x xlink:href="a"/>'), "latin1"), "text/xml"],
 	] as const)
 		assert.is((await check(wms("roads"), { "/wms": { body, type } })).facts.en?.title, "Réseau routier");
+	const japanese = older.replace("ISO-8859-1", "Shift_JIS").replace("Réseau routier", "\x93\xb9");
+	const body = Buffer.from(japanese, "latin1");
+	const { facts: declared } = await check(wms("roads"), {
+		"/wms": { body, type: "text/xml; charset=UTF-8" },
+	});
+	assert.is(declared.en?.title, "道");
 	const bomb = `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>`;
 	const { facts } = await check(wms("roads"), { "/wms": bomb + roads("<Title>&b;&f;</Title>") });
 	assert.is(facts.en?.title, "&b;&f;", "entities are not expanded");
