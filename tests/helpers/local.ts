@@ -10,7 +10,6 @@ import type { Publication } from "../../publish/publication.ts";
 import type { ReadFragment } from "../../registry/targets/facts.ts";
 import { createSite } from "../../site/extension.ts";
 import type { ServiceCatalogue } from "../../site/process/catalogue-process.ts";
-import { filesBelow, readTextIfThere } from "../../store/files/files.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import type { GitStore } from "../../store/git/git-store.ts";
 import type { StoreLimits } from "../../store/git/writer.ts";
@@ -36,15 +35,6 @@ export const unguarded: Outside["guard"] = async () => false;
  * writes each of a dozen by a process of git's own, unless it finds it.
  */
 let gitSettings: string | undefined;
-
-/** The refs of a repository with their objects, read without a process (gitrepository-layout(5)). */
-async function refsOf(repository: string): Promise<string[]> {
-	const packed = (await readTextIfThere(join(repository, "packed-refs"))) ?? "";
-	const refs = new Map([...packed.matchAll(/^(\w+) (refs\/.+)$/gm)].map(([, id, name]) => [name, id]));
-	for (const name of filesBelow(join(repository, "refs")))
-		refs.set(`refs/${name}`, (await readFile(join(repository, "refs", name), "utf8")).trim());
-	return [...refs].map(([name, id]) => `${name} ${id}`).sort();
-}
 
 interface SiteParts {
 	writer?: ServiceCatalogue;
@@ -183,6 +173,6 @@ export class Local extends Requests {
 	/** What is stored and published: the branches and every fragment. A refusal leaves it as it was. */
 	async state(): Promise<string> {
 		const fragments = [...this.publication.smallkeys()].sort();
-		return JSON.stringify([await refsOf(this.repository), this.store.tip, fragments]);
+		return JSON.stringify([await this.git("for-each-ref"), this.store.tip, fragments]);
 	}
 }

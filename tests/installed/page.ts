@@ -4,21 +4,19 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { root } from "../helpers/process.ts";
 
-const replacements: readonly { page: string; run: string; why: string }[] = [
-	{ page: "<this repository>", run: "/checkout.git", why: "the project as it is in the working tree" },
-	{
-		page: "curl -s http://127.0.0.1:8080/readyz",
-		run: "curl -sf --retry 120 --retry-delay 1 --retry-all-errors http://127.0.0.1:8080/readyz",
-		why: "a person waits until the service is ready",
-	},
-	{
-		page: "curl -si http://127.0.0.1/healthz",
-		run: "curl -sif --retry 30 --retry-delay 1 --retry-all-errors http://127.0.0.1/healthz",
-		why: "a reload of nginx returns before its new processes answer",
-	},
-	{ page: "git checkout v0.2.0", run: "git checkout -q origin/main", why: "the version that is tried" },
-	{ page: "fragments@fragments.example:", run: "fragments@127.0.0.1:", why: "there is one machine" },
-];
+const retry = "--retry 120 --retry-delay 1 --retry-all-errors";
+
+/** What the page has → what is run. */
+const replacements: Readonly<Record<string, string>> = {
+	// The project as it is in the working tree.
+	"<this repository>": "/checkout.git",
+	"git checkout v0.2.0": "git checkout -q origin/main",
+	// A person waits until the service is ready, and a reload of nginx returns before its new processes answer.
+	"curl -s http://127.0.0.1:8080/readyz": `curl -sf ${retry} http://127.0.0.1:8080/readyz`,
+	"curl -si http://127.0.0.1/healthz": `curl -sif ${retry} http://127.0.0.1/healthz`,
+	// There is one machine.
+	"fragments@fragments.example:": "fragments@127.0.0.1:",
+};
 
 /** The indented lines and `sh` blocks of a page's section, as a script. @param commit of an earlier version of the page */
 export function commandsOf(page: string, heading: string, commit?: string): string {
@@ -33,6 +31,6 @@ export function commandsOf(page: string, heading: string, commit?: string): stri
 	const blocks = [...section.matchAll(/^ {4}(\S.*)$|^```sh\n([\s\S]*?)^```$/gm)];
 	let script = blocks.map(([, line, block]) => line ?? block).join("\n");
 	assert.ok(script.length > 0, `${page}: ${heading} has no command`);
-	for (const { page: from, run } of replacements) script = script.replaceAll(from, run);
+	for (const [text, run] of Object.entries(replacements)) script = script.replaceAll(text, run);
 	return script;
 }
