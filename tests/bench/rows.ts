@@ -72,7 +72,7 @@ async function commit(world: World, repository: string, layer: Layer, name: stri
 async function startBare(world: World, url: string): Promise<string> {
 	const answer = await fetch(url);
 	const headers = Object.fromEntries(answer.headers);
-	// These node:http adds to every answer itself.
+	// node:http adds these to every answer itself.
 	for (const name of ["connection", "date", "keep-alive"]) delete headers[name];
 	const body = Buffer.from(await answer.arrayBuffer());
 	const bare = await answering((_, response) => response.writeHead(200, headers).end(body));

@@ -9,7 +9,7 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { cleanEnvironment, descendantsOf, readIfThere, root, ServerProcess } from "../helpers/process.ts";
 import { writeFiles } from "../helpers/world.ts";
 
-/** Of all measured processes: this machine's configuration of git is none of theirs. */
+/** Of all measured processes: git has no configuration of this machine. */
 const environment = { GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
 
 /** Runs a command. @returns its standard output @throws {Error} with its standard error, if it fails */

@@ -70,7 +70,7 @@ export function suite<T extends object = object>(name = ""): Test<T> {
 	return Object.assign(test, { before: hook("before"), after: hook("after"), skip, run });
 }
 
-/** The suite of a file with one; it is empty again once it runs. */
+/** The suite of a file that has only one. It is empty again after each `run`. */
 export const test = suite();
 
 /** Says that the tests of a file are left out. @param reason what they need, in one line */

@@ -95,7 +95,14 @@ function secretProblems({ workflow: { on, env }, name: _, ...job }: (typeof jobs
 	const { name = "", deployment } = job.environment ?? {};
 	const checkouts = job.steps.filter(({ uses }) => uses?.startsWith("actions/checkout@"));
 	const inputs = checkouts.map((step) => step.with ?? {});
+	const events = Object.keys(on).filter((event) => !startingEvents.includes(event));
+	const otherInputs = inputs
+		.flatMap(Object.keys)
+		.filter((input) => !["fetch-depth", "persist-credentials"].includes(input));
 	const ownAction = /^(?:actions\/[a-z-]+@[0-9a-f]{40}|\.\/\.github\/actions\/(?:node|setup))$/;
+	const otherActions = job.steps.flatMap(({ uses }) =>
+		uses === undefined || ownAction.test(uses) ? [] : uses,
+	);
 	const runs = (pattern: RegExp) => job.steps.some(({ run = "" }) => pattern.test(run));
 	const fetched = job.steps.findIndex(({ run = "" }) => /\bgit fetch\b/.test(run));
 	const later = fetched < 0 ? [] : job.steps.slice(fetched);
@@ -103,13 +110,11 @@ function secretProblems({ workflow: { on, env }, name: _, ...job }: (typeof jobs
 		"its environment is not review or production": !["review", "production"].includes(name),
 		"it makes a deployment": deployment !== false,
 		"a secret is in the whole workflow": ofAll.includes("secrets."),
-		"another event can start it": Object.keys(on).some((event) => !startingEvents.includes(event)),
+		[`${events} can start it`]: events.length > 0,
 		"it has not one checkout": checkouts.length !== 1,
-		"its checkout chooses something": inputs
-			.flatMap(Object.keys)
-			.some((input) => !["fetch-depth", "persist-credentials"].includes(input)),
+		[`its checkout has ${otherInputs}`]: otherInputs.length > 0,
 		"its checkout leaves a token behind": inputs.some((input) => input["persist-credentials"] !== false),
-		"it uses an action of others": job.steps.some(({ uses }) => uses !== undefined && !ownAction.test(uses)),
+		[`it uses ${otherActions}`]: otherActions.length > 0,
 		"it checks out other code": runs(/\bgit (?:checkout|switch|merge|worktree|pull|reset|clone|submodule)\b/),
 		"it asks foreign servers": runs(
 			/npx fragment-publisher (?:harvest|watch-services|check-services|repair|prove)\b/,
