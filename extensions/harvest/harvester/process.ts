@@ -13,8 +13,9 @@ export const maxLayerMs = 300_000;
 const processLimits = {
 	/** A valid answer of 5 MB is far below. */
 	maxHeapMb: 256,
-	/** Of the start, and of one layer: more than the process gives its own requests. */
+	/** Of one layer: more than the process gives its own requests. */
 	timeoutMs: maxLayerMs + 10_000,
+	startTimeoutMs: 60_000,
 	/** Then its memory is freed. */
 	idleMs: 10_000,
 };
@@ -56,7 +57,7 @@ interface ProcessOptions {
 type Process = ReturnType<typeof startProcess>;
 
 function startProcess({ module, environment, limits, signal }: ProcessOptions) {
-	const { maxHeapMb, timeoutMs } = limits;
+	const { maxHeapMb, timeoutMs, startTimeoutMs } = limits;
 	const child = fork(module, {
 		execArgv: [
 			// Small spaces are collected often: 64 MB of capabilities take 40 MB, and otherwise 110.
@@ -92,7 +93,7 @@ function startProcess({ module, environment, limits, signal }: ProcessOptions) {
 			reject(new Error(`the harvest's process ended: ${reason}`));
 		});
 	});
-	const starting = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+	const starting = setTimeout(() => child.kill("SIGKILL"), startTimeoutMs);
 	const stopWaiting = () => clearTimeout(starting);
 	ready.then(stopWaiting, stopWaiting);
 	child.on("message", ({ id, result }: Report) => waiting.get(id)?.(result));

@@ -66,7 +66,7 @@ test("a process that does not start is no fault of the service that is asked", a
 });
 
 test("a process that starts and is never ready is ended, and its layer tried again later", async () => {
-	using processes = open({ timeoutMs: 500 }, "silent-child.mjs");
+	using processes = open({ startTimeoutMs: 500 }, "silent-child.mjs");
 	const ended = await processes.harvest(processes.at("/good")).catch(({ message }) => message);
 	assert.is(ended, "the harvest's process ended: SIGKILL");
 });
