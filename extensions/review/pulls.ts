@@ -93,10 +93,13 @@ export async function labelPull(
 	const names = new Set(pull.labels.map(({ name }) => name));
 	const missing = [...fitting].filter((name) => !names.has(name));
 	if (missing.length > 0) await rest.issues.addLabels({ ...issue, labels: missing });
-	// Another run or a person may have removed it.
 	for (const name of labels)
 		if (!fitting.has(name) && names.has(name))
-			await rest.issues.removeLabel({ ...issue, name }).catch(nullIfRefused);
+			await rest.issues.removeLabel({ ...issue, name }).catch((error: unknown) => {
+				// Another run or a person may have removed it. 403: the token lacks a permission.
+				if (error instanceof Refused && error.status === 403) throw error;
+				return nullIfRefused(error);
+			});
 	return [...fitting];
 }
 

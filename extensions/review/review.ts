@@ -34,6 +34,9 @@ export type Review = Awaited<ReturnType<typeof review>>;
 
 const maxDraftLength = 4_000;
 
+/** Layers with a draft: a comment has no room for more. */
+const maxDrafts = 100;
+
 export function isWrong({ problems, services, obstacle }: Review): boolean {
 	return obstacle !== null || problems.length > 0 || services.wrong.length > 0;
 }
@@ -42,6 +45,8 @@ export function isWrong({ problems, services, obstacle }: Review): boolean {
 export async function review({ repository, base, head, settings, check }: ReviewOptions) {
 	const { layers, paths, outside, ...changes } = await readChanges(repository, base, head);
 	const { owners } = parseOwners(changes.owners);
+	const byVerb = [...layers].sort((a, b) => verbs.indexOf(a.verb) - verbs.indexOf(b.verb));
+	const drafted = new Set(byVerb.filter(({ verb }) => verb !== "removed").slice(0, maxDrafts));
 	return {
 		/** Why it cannot be merged; null if it can. */
 		obstacle: changes.obstacle,
@@ -49,19 +54,20 @@ export async function review({ repository, base, head, settings, check }: Review
 		warnings: changes.warnings,
 		services: await askServices(layers, check),
 		/** Sorted by smallkey. */
-		layers: await Promise.all(layers.map((layer) => layerChange(layer, settings))),
+		layers: await Promise.all(
+			layers.map((layer) => layerChange(layer, settings, drafted.has(layer) ? settings.publicUrl : "")),
+		),
 		/** Who has to approve what; null if the owners file of the base is missing or invalid. */
 		approvals: owners && groupByOwners(owners, [...outside, ...paths]),
 		outside,
 	};
 }
 
-async function layerChange(layer: ChangedLayer, settings: ReviewOptions["settings"]) {
-	const { verb } = layer;
-	const address = await draftAddress(verb === "removed" ? "" : (settings.publicUrl ?? ""), layer);
+async function layerChange(layer: ChangedLayer, settings: FragmentSettings, publicUrl = "") {
+	const address = await draftAddress(publicUrl, layer);
 	return {
 		...layer,
-		fragments: () => (verb === "wrong" ? [] : fragmentChanges(layer, settings)),
+		fragments: () => (layer.verb === "wrong" ? [] : fragmentChanges(layer, settings)),
 		/** Address of the page that shows the layer as a draft; null without such a page. */
 		draft: address !== null && address.length <= maxDraftLength ? address : null,
 	};

@@ -159,7 +159,7 @@ async function accept(words: readonly string[], options: Decision & { commit?: s
 	const [whole] = reviews as [WaitingReview];
 	if (reviews.length > 1 && (shown !== undefined || only))
 		throw new Error(`--commit, --only: are for one review, and these are ${reviews.length}`);
-	if (shown !== undefined) refuseUnseen(whole, shown);
+	if (shown !== undefined) await refuseUnseen(repository, whole, shown);
 	const part = await splitRepair(repository, whole, only);
 	const chosen = only ? [part.chosen] : reviews;
 	for (const waiting of chosen) {

@@ -77,13 +77,13 @@ test("only the commit that was shown is merged", async () => {
 	const unseen = await unchanged(() => exits(review("accept", "moving"), 2));
 	assert.match(unseen.stderr, `--commit ${shown}: is needed to merge this without a terminal`);
 	await propose("moving", wms("later"));
-	await unchanged(() =>
-		warns(
-			review("accept", "moving", "--commit", shown),
-			1,
-			`register/moving: has changed since ${shown} was shown`,
-		),
-	);
+	for (const [commit, text] of [
+		[shown, `has changed since ${shown} was shown`],
+		["0123456", "there is no commit 0123456"],
+	] as const)
+		await unchanged(() =>
+			warns(review("accept", "moving", "--commit", commit), 1, `register/moving: ${text}: npx`),
+		);
 	// Also where it changes while the reviewer is asked.
 	let moved = "";
 	const asking = async (answer: string) => {
@@ -169,7 +169,12 @@ test("a declined change leaves the list; status and audit say who declined it an
 	await propose("second", wms("better"));
 	const later = await statusOf("second");
 	assert.equal([later.review.branch, later.declined], ["register/second", null], "its sender may try again");
-	await exits(review("decline", "second", "--why", "no"), 0);
+	// Also within one second.
+	for (const reason of ["no", "not this either", "never"]) {
+		await propose("second", wms(reason));
+		await exits(review("decline", "second", "--why", reason), 0);
+		assert.is((await statusOf("second")).declined.reason, reason);
+	}
 	local.now += 1_000;
 	await local.put("second", wms("faster"));
 	assert.is((await statusOf("second")).declined, null);

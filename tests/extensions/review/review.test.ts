@@ -1,7 +1,13 @@
 import * as assert from "uvu/assert";
 import type { Finding } from "../../../extensions/harvest/finding.ts";
 import { renderComment } from "../../../extensions/review/comment.ts";
-import { type CheckServices, isWrong, type Review, review } from "../../../extensions/review/review.ts";
+import {
+	type CheckServices,
+	isWrong,
+	type Review,
+	review,
+	servicesOf,
+} from "../../../extensions/review/review.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { test } from "../../helpers/suite.ts";
 import { type Files, Repository } from "../../helpers/world.ts";
@@ -47,6 +53,25 @@ test("every problem is at its file, line and JSON pointer", async () => {
 		"layers/ab/abc.json:12 /fr/x: y: is not a known member",
 	]);
 	assert.equal([isWrong(outcome), asked], [true, []]);
+});
+
+test("a layer whose address has credentials has no links to its services", async () => {
+	const address = "https://someone:secret@maps.example/";
+	const { layers } = (await reviewed({ "layers/ab/abc.json": wmsFile("roads", address) })).outcome;
+	assert.equal(layers.map(servicesOf), [[]]);
+});
+
+test("a large change has drafts of its first layers, those to correct and changed ones first", async () => {
+	const many = Array.from({ length: 120 }, (_, at) => [`layers/aa/aa${at}.json`, wmsFile("a")]);
+	const wrong = { "layers/zz/zz.json": wmsFile("a", "ftp://maps.example/wms") };
+	using repository = new Repository(baseFiles);
+	repository.propose({ ...Object.fromEntries(many), ...wrong, "layers/ab/abc.json": wmsFile("rivers") });
+	const { layers } = await review({
+		...{ repository: repository.path, base: "main", head: "head", check: well },
+		settings: { ...settings, publicUrl: "https://fragments.example" },
+	});
+	const keys = layers.filter(({ draft }) => draft !== null).map(({ smallkey }) => smallkey);
+	assert.equal([layers.length, keys.length, keys.slice(-2)], [122, 100, ["abc", "zz"]]);
 });
 
 const added = (name: string, content: Files[string] = wmsFile("a")): Files => ({
