@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# propose.sh refresh|repairs: pushes what the jobs before have found and judged, and opens, edits or closes pull requests. They are
-# the App's, so that they start the checks.
+# propose.sh refresh|repairs: pushes the commits of what the jobs before have found and judged, and opens, edits or closes pull
+# requests. They are the App's, so that they start the checks.
 set -euo pipefail
 export GH_HOST="${GITHUB_SERVER_URL#*//}" GH_ENTERPRISE_TOKEN="$GH_TOKEN"
 gh auth setup-git --force --hostname "$GH_HOST"
 
 # How many pull requests of a branch are open.
 waiting() {
-	gh pr list --head "$1" --state open --json number --jq length
+	gh pr list --head "$1" --base "$GITHUB_REF_NAME" --state open --json number --jq length
 }
 
 # propose COMMIT BRANCH TITLE FILE
@@ -15,6 +15,9 @@ propose() {
 	git push --quiet --force origin "$1:refs/heads/$2"
 	if [ "$(waiting "$2")" = 0 ]; then
 		gh pr create --head "$2" --base "$GITHUB_REF_NAME" --title "$3" --body-file "$4"
+	elif [ "$2" = refresh ]; then
+		# People may have given it another title.
+		gh pr edit "$2" --body-file "$4"
 	else
 		gh pr edit "$2" --title "$3" --body-file "$4"
 	fi
@@ -38,8 +41,7 @@ for patch in found/repair/*/repair.patch; do
 		if [ "$open" -ge 20 ]; then continue; fi
 		open="$((open + 1))"
 	fi
-	commit=$(.github/commit-repair.sh "$folder")
-	propose "$commit" "$branch" "$(head --lines 1 "$folder/message.txt")" "$folder/text.md"
+	propose "refs/heads/$branch" "$branch" "$(head --lines 1 "$folder/message.txt")" "$folder/text.md"
 done
 if [ ! -e found/withdrawn.txt ]; then exit 0; fi
 # What is withdrawn was not declined.

@@ -58,6 +58,16 @@ const steps: (Step & { of: string })[] = [...jobs, ...actions].flatMap(({ name, 
 	steps.map((step) => ({ ...step, of: name })),
 );
 
+const scripts = glob.sync(".github/*.sh").map((of) => ({ of, run: readFileSync(of, "utf8") }));
+
+/** What a step runs, with the text of each script in place of its name. */
+function commandsOf(run = ""): string {
+	return scripts.reduce((text, script) => {
+		if (!text.includes(script.of)) return text;
+		return text.replaceAll(script.of, commandsOf(script.run.replace(/^#.*$/gm, "")));
+	}, run);
+}
+
 const namesOf = (list: { name: string }[]) => list.map(({ name }) => name);
 
 test("a workflow has no permissions of its own, and a job only those that it needs", () => {
@@ -89,7 +99,8 @@ const startingEvents = ["workflow_run", "schedule", "push", "workflow_dispatch"]
  * What is wrong with a job that holds a secret: it has to run the code of the default branch at the run's own commit,
  * and nothing else.
  */
-function secretProblems({ workflow: { on, env }, name: _, ...job }: (typeof jobs)[number]): string[] {
+function secretProblems({ workflow: { on, env }, name: _, ...rest }: (typeof jobs)[number]): string[] {
+	const job = { ...rest, steps: rest.steps.map((step) => ({ ...step, run: commandsOf(step.run) })) };
 	const ofAll = JSON.stringify(env ?? {});
 	if (!(JSON.stringify(job) + ofAll).includes("secrets.") && job.environment === undefined) return [];
 	const { name = "", deployment } = job.environment ?? {};
@@ -103,8 +114,8 @@ function secretProblems({ workflow: { on, env }, name: _, ...job }: (typeof jobs
 	const otherActions = job.steps.flatMap(({ uses }) =>
 		uses === undefined || ownAction.test(uses) ? [] : uses,
 	);
-	const runs = (pattern: RegExp) => job.steps.some(({ run = "" }) => pattern.test(run));
-	const fetched = job.steps.findIndex(({ run = "" }) => /\bgit fetch\b/.test(run));
+	const runs = (pattern: RegExp) => job.steps.some(({ run }) => pattern.test(run));
+	const fetched = job.steps.findIndex(({ run }) => /\bgit fetch\b/.test(run));
 	const later = fetched < 0 ? [] : job.steps.slice(fetched);
 	const problems: Record<string, boolean> = {
 		"its environment is not review or production": !["review", "production"].includes(name),
@@ -121,7 +132,7 @@ function secretProblems({ workflow: { on, env }, name: _, ...job }: (typeof jobs
 		),
 		// What another branch has brought is never run.
 		"it runs code after a fetch": later.some(
-			({ run = "", uses }) => /\b(?:npx|npm|node)\b/.test(run) || uses?.startsWith("./"),
+			({ run, uses }) => /\b(?:npx|npm|node)\b/.test(run) || uses?.startsWith("./"),
 		),
 	};
 	return Object.keys(problems).filter((problem) => problems[problem]);
@@ -156,7 +167,7 @@ test("what others wrote is judged in a job without a key, and acted on in one wi
 	for (const { name, environment, permissions, steps, needs = [] } of jobs) {
 		if (/: (?:describe|propose)$/.test(name)) assert.ok([needs].flat().includes("judge"), name);
 		const holdsKey = environment !== undefined || permissions?.["id-token"] !== undefined;
-		const runs = steps.map(({ run = "", uses = "" }) => `${run}${uses}`).join("\n");
+		const runs = steps.map(({ run, uses = "" }) => `${commandsOf(run)}${uses}`).join("\n");
 		const words = runs.match(/\bnp[mx] .*|setup$/gm) ?? [];
 		// The program that uploads the Worker.
 		const isAllowed = (word: string) =>
@@ -171,13 +182,23 @@ test("what others wrote is judged in a job without a key, and acted on in one wi
 	}
 });
 
+test("what others made is applied before there is a token that may write", () => {
+	const applying = /\bgit (?:apply|am)\b|\bcommit-(?:repair|patch)\.sh (?!--push)/;
+	for (const { of, run = "", env } of steps) {
+		if (!JSON.stringify(env ?? {}).includes("steps.app.outputs.token")) continue;
+		const named = scripts.filter(
+			(script) => run.includes(script.of) && !script.of.endsWith("/commit-patch.sh"),
+		);
+		for (const text of [run, ...named.map((script) => script.run)]) assert.not.match(text, applying, of);
+	}
+});
+
 test("a run that is started again does nothing with a key: it has an old commit", () => {
 	for (const { name, environment, if: condition = "" } of jobs)
 		if (environment) assert.match(condition, "github.run_attempt == 1", name);
 });
 
 test("a branch is fetched and pushed by its whole name: a tag of the same name comes first", () => {
-	const scripts = glob.sync(".github/*.sh").map((of) => ({ of, run: readFileSync(of, "utf8") }));
 	const other = /git fetch .*? origin (?!"?\+?\$(?:HEAD|REFS|head)|"?refs\/heads\/)/;
 	for (const { of, run = "" } of [...scripts, ...steps]) assert.not.match(run, other, of);
 });

@@ -54,9 +54,7 @@ test("the next refresh replaces the open one, and continues the counts of its br
 		sick: { energy: { state: "down", since: weeksAgo(2) }, wells: { state: "down", since: weeksAgo(6) } },
 	};
 	world.push({ "layers/health.json": JSON.stringify(before) }, "refresh");
-	assert.equal(await refresh(), [
-		"pr edit refresh --title Refresh service descriptions --body-file found/text.md",
-	]);
+	assert.equal(await refresh(), ["pr edit refresh --body-file found/text.md"]);
 	const text = world.texts.get(1) ?? "";
 	assert.match(text, "### Services that have been down for 3 weeks and more");
 	assert.match(text, /- <code>energy<\/code>, of <code>&#64;maps&#47;energy<\/code>: 3 weeks in a row/);
