@@ -62,6 +62,12 @@ export class UnreadableXml extends Error {}
 const piece =
 	/<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[([\s\S]*?)\]\]>|<(?![!?])((?:"[^"]*"|'[^']*'|[^>"'])*)>|([^<]+)/y;
 
+/**
+ * The start of a comment, an instruction or a section of text, what need not be kept of it until its end arrives, and its
+ * last two characters.
+ */
+const unfinished = /^(<!--|<\?|<!\[CDATA\[)([\s\S]*)([\s\S]{2})$/;
+
 /** The start of a document type. */
 const typeStart = /^<!(?!--|\[CDATA\[)[\s\S]{7}/;
 
@@ -85,8 +91,10 @@ export class XmlReader {
 			if (end < 0) break;
 			at = end;
 		}
-		// What a comment says is not kept, only its start and its last two characters.
-		this.#rest = text.slice(at).replace(/^<!--[\s\S]*(?=[\s\S]{2}$)/, "<!--");
+		const rest = text.slice(at);
+		const [, start, inside = "", last] = unfinished.exec(rest) ?? [];
+		if (start === "<![CDATA[") this.handler.text(inside);
+		this.#rest = start === undefined ? rest : `${start}${last}`;
 		if (this.#rest.length > maxPiece) throw new UnreadableXml();
 	}
 

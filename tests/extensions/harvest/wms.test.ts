@@ -166,6 +166,16 @@ test("texts are plain, one line, and bounded", async () => {
 		assert.not.match(String(value), /[\p{Cc}\p{Cf}]|<[a-z/!]/iu);
 });
 
+test("a comment, an instruction or a section of text is read in parts, however long it is", async () => {
+	const long = "x]-? ".repeat(200_000);
+	for (const piece of [`<!--${long}-->`, `<?x ${long}?>`, `<![CDATA[${long}]]>`]) {
+		const document = roads(`<Abstract>One ${piece}</Abstract><Title>Roads</Title>`);
+		const { shown } = await harvest(wms("roads"), memoryHost({ "/wms": document }));
+		assert.is(shown.title, "Roads", piece.slice(0, 9));
+		assert.match(shown.description ?? "", piece.startsWith("<![") ? /^One x\]-\? x\]-\? / : /^One$/);
+	}
+});
+
 test("encodings: of the byte order mark, of the content type, of the declaration; an unknown one is ignored", async () => {
 	const undeclared = older.replace(/^.*\n/, "");
 	for (const [body, type] of [
