@@ -34,7 +34,7 @@ async function updateFolder(folder, catalogue, filter, prefix, search, partsOf) 
 	const datasets = await search(catalogue, filter);
 	if (datasets.length === 0) throw new Error(`no data set matches ${source}`);
 	const results = datasets.map((dataset) => registrationsOf(partsOf(dataset, prefix, catalogue)));
-	const layers = Object.assign({}, ...results.map((result) => result.layers));
+	const layers = Object.fromEntries(results.flatMap((result) => Object.entries(result.layers)));
 	const changes = await write(folder, source, before, layers);
 	for (const [word, smallkeys] of Object.entries(changes))
 		for (const smallkey of smallkeys) console.log(`${word} ${smallkey}`);

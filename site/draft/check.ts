@@ -33,11 +33,9 @@ export async function sendSigned(address: URL, sender: string, secret: string, b
 	const answer = ((await response.json().catch(() => null)) ?? {}) as Record<string, unknown>;
 	// A proxy may answer in place of the service.
 	const problemsOf = (value: unknown): PlacedProblem[] =>
-		(Array.isArray(value) ? value : []).map((text) => ({
-			pointer: "",
-			text: String(text),
-			lang: answerLang,
-		}));
+		(Array.isArray(value) ? value : [])
+			.filter((text) => typeof text === "string")
+			.map((text) => ({ pointer: "", text, lang: answerLang }));
 	return {
 		// A receipt has a member `status`, too: the address of the layer's status.
 		status: response.status,

@@ -158,8 +158,10 @@ export class Catalogue {
 			const entry = parseSmallkey(smallkey) && (await this.entries.find(smallkey));
 			return entry && layerRenderers[kind as LayerPage](lang as Lang, entry, settings);
 		}
-		const report = parseHealthReport((await this.files.text(healthReportPath)) ?? "");
-		const changes = parseRecent(await this.files.text(recentPath)) ?? [];
+		// Pages of the plain list show neither health nor changes.
+		const read = async (path: string) => (file.startsWith("list/") ? null : this.files.text(path));
+		const report = parseHealthReport((await read(healthReportPath)) ?? "");
+		const changes = parseRecent(await read(recentPath)) ?? [];
 		const lastLook = this.files.lastLook?.() ?? null;
 		return renderListPage(file, { ...(await this.entries.listed()), report, changes, lastLook, settings });
 	}

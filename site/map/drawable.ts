@@ -1,6 +1,5 @@
 import { genericImage } from "../../registry/generic.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
-import { tryJson } from "../../registry/untrusted-text.ts";
 
 export interface LayerSymbol {
 	imageUrl: string;
@@ -72,13 +71,18 @@ interface Node extends Partial<Drawable> {
 }
 
 function parseFragment(target: TargetName, text: string): Drawable | null {
-	const { layers } = (tryJson(text) ?? {}) as { layers?: { wms?: Node[]; feature?: Node[] } & Node[] };
-	const [node] = (target === "v2" && layers) || [];
-	if (node) return fromNode(node, kinds.get(node.layerType) ?? "none");
-	const [pictures] = layers?.wms ?? [];
-	if (pictures) return fromNode(pictures, "wms");
-	const [features] = layers?.feature ?? [];
-	return features ? fromNode(features, "features") : null;
+	try {
+		const { layers } = JSON.parse(text) as { layers: { wms?: Node[]; feature?: Node[] } & Node[] };
+		const [node] = target === "v2" ? layers : [];
+		if (node) return fromNode(node, kinds.get(node.layerType) ?? "none");
+		const [pictures] = layers.wms ?? [];
+		if (pictures) return fromNode(pictures, "wms");
+		const [features] = layers.feature ?? [];
+		return features ? fromNode(features, "features") : null;
+	} catch {
+		// A fragment of another shape.
+		return null;
+	}
 }
 
 /** The targets whose fragments say how a layer is drawn, the most detailed first. Those of v1 are as those of v0.9. */
