@@ -1,5 +1,5 @@
 // npx fragment-publisher deploy and workers: put the build and the worker on Cloudflare, or serve them in its local runtime
-import { type SpawnOptions, spawn } from "node:child_process";
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { copyFile, writeFile } from "node:fs/promises";
@@ -153,6 +153,39 @@ async function checkPort({ host, port }: Configuration): Promise<void> {
 	await once(probe.close(), "close");
 }
 
+const startTimeoutMs = 60_000;
+
+/** Prints the worker's log (JSON lines) and errors. @throws {Error} with the engine's whole output, if it does not start */
+function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
+	const output: string[] = [];
+	return new Promise((resolve, reject) => {
+		const fail = (why: string) =>
+			reject(new Error([...output, `the engine did not start: ${why}`].join("\n")));
+		const timer = setTimeout(() => {
+			fail(`not within ${startTimeoutMs / 1_000} s`);
+			engine.kill("SIGTERM");
+		}, startTimeoutMs);
+		let isListening = false;
+		createInterface({ input: engine.stdout as NodeJS.ReadableStream }).on("line", (line) => {
+			const [, address] = /Ready on (http:\S+)/.exec(line) ?? [];
+			if (line.startsWith("{")) io.print(line);
+			else if (!isListening) output.push(line);
+			if (address === undefined) return;
+			isListening = true;
+			clearTimeout(timer);
+			resolve(address);
+		});
+		createInterface({ input: engine.stderr as NodeJS.ReadableStream }).on("line", (line) => {
+			if (isListening) io.warn(line);
+			else output.push(line);
+		});
+		engine.once("close", (code) => {
+			clearTimeout(timer);
+			fail(`it ended with ${code}`);
+		});
+	});
+}
+
 const workers = createRun("workers", async ({ read, environment, io, extensions }) => {
 	const [options] = await read((line) =>
 		line
@@ -179,23 +212,23 @@ const workers = createRun("workers", async ({ read, environment, io, extensions 
 		// Wrangler writes to this folder only, and gets none of the service's variables.
 		const folders = { HOME: path, XDG_CONFIG_HOME: path, TMPDIR: path, WRANGLER_LOG_PATH: path };
 		const env = { PATH: process.env.PATH, ...folders };
-		if (options.objects) await fillLocalBucket(configuration, persisted, dist, env);
-		if (stop.aborted) return;
 		const args = ["dev", bundlePath, "--no-bundle", "--local", "--config", configuration];
 		args.push(`--ip=${host}`, `--port=${port}`, "--inspector-port=0");
 		args.push("--show-interactive-dev-session=false", "--persist-to", persisted);
 		if (!options.objects) args.push("--assets", dist);
-		const engine = spawnWrangler(args, env, "pipe");
-		stop.addEventListener("abort", () => engine.kill("SIGTERM"));
-		createInterface({ input: engine.stderr as NodeJS.ReadableStream }).on("line", io.warn);
-		createInterface({ input: engine.stdout as NodeJS.ReadableStream }).on("line", (line) => {
-			const [, address] = /Ready on (http:\S+)/.exec(line) ?? [];
-			if (address) io.print(`Serving at ${address}${basePath}`);
-			// The worker's log; other lines are wrangler's own.
-			else if (line.startsWith("{")) io.print(line);
-		});
-		const code = await ended(engine);
-		if (!stop.aborted) throw new Error(`the engine has ended with ${code}`);
+		try {
+			if (options.objects) await fillLocalBucket(configuration, persisted, dist, env);
+			if (stop.aborted) return;
+			const engine = spawnWrangler(args, env, "pipe");
+			stop.addEventListener("abort", () => engine.kill("SIGTERM"));
+			const closed = ended(engine);
+			io.print(`Serving at ${await waitForAddress(engine, io)}${basePath}`);
+			const code = await closed;
+			if (!stop.aborted) throw new Error(`the engine has ended with ${code}`);
+		} catch (error) {
+			// The interruption has ended the process that fills the bucket, or the engine.
+			if (!stop.aborted) throw error;
+		}
 	});
 });
 

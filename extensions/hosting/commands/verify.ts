@@ -154,8 +154,8 @@ async function verify(target: Target, waitMs: number, io: Io): Promise<number> {
 		(await mapWithProgress(all, "verifying", maxConcurrent, check)).flat();
 	const untilMs = Date.now() + waitMs;
 	let differences = await checkAll(paths);
-	// Once more in any case: a server can fail for a moment. A CDN updates late.
-	for (let round = 2; differences.length > 0 && (round === 2 || Date.now() < untilMs); round += 1) {
+	// Twice more in any case: a server can fail for a moment. A CDN updates late.
+	for (let round = 2; differences.length > 0 && (round <= 3 || Date.now() < untilMs); round += 1) {
 		await sleep(pauseMs);
 		differences = await checkAll(differences.map(({ path }) => path));
 	}

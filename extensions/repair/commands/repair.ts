@@ -1,17 +1,16 @@
 // npx fragment-publisher repair
-import { mkdir, writeFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import type { Io } from "../../../api/configuration.ts";
 import { findRepository, readHealth, servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { resolveCommit } from "../../../publish/collect.ts";
-import { placeFile } from "../../../publish/place-file.ts";
 import { healthText, markRepairs, parseHealth, weekOf } from "../../../registry/health.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { picturesMarkdown } from "../../../site/data/proofs.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
-import { readTextIfThere } from "../../../store/files/files.ts";
+import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import { messageOf, type OpenRepair, readOpen } from "../../../store/git/review-branches.ts";
 import { clientsWith } from "../../harvest/ask.ts";
@@ -34,10 +33,12 @@ async function readHealthBefore(repository: string, base: string, day: string): 
 }
 
 /** In a file of health. @param before its text; null if it does not exist */
-function noteRepairs(file: string, before: string | null, open: readonly OpenRepair[], now: Date) {
+async function noteRepairs(file: string, before: string | null, open: readonly OpenRepair[], now: Date) {
 	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
 	const text = healthText(markRepairs(parseHealth(before), proposed, weekOf(now)));
-	placeFile(dirname(file), basename(file), text === null ? null : Buffer.from(text));
+	if (text === before) return;
+	if (text === null) await rm(file, { force: true });
+	else await replaceFile(file, text);
 }
 
 type Outcome = Awaited<ReturnType<typeof runRepair>>;
@@ -125,7 +126,7 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 	});
 	printOutcome(outcome, io);
 	if (options.health !== undefined && !options.dryRun)
-		noteRepairs(options.health, health, await readOpen(repository, base), now);
+		await noteRepairs(options.health, health, await readOpen(repository, base), now);
 	if (options.out === undefined) return;
 	const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = environment;
 	// GitHub serves the files of the branch `pictures` there.
