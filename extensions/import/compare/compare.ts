@@ -1,8 +1,8 @@
 // npx fragment-publisher compare: shows the differences of the same layers on two services
 import { existsSync } from "node:fs";
 import { repositoryPath } from "../../../api/service/data-dir.ts";
-import { askService } from "../../../api/service/github.ts";
 import { FetchFailure } from "../../../api/service/net/failure.ts";
+import { createFetch } from "../../../api/service/net/fetch.ts";
 import { servedRef } from "../../../api/service/repository.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { mapWithProgress } from "../../../publish/build.ts";
@@ -23,9 +23,8 @@ import {
 	type Read,
 } from "./differences.ts";
 
-const timeoutMs = 30_000;
-/** A description has at most 2 MB, and a batch that is larger is halved. */
-const maxBytes = 3_000_000;
+/** A description has at most 2 MB, and a batch that is larger is halved. It keeps its connections. */
+const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 3_000_000 });
 const maxAttempts = 3;
 
 /** `failure`: why its elements are not those that were asked for. @throws {Error} if the service cannot be reached */
@@ -34,16 +33,17 @@ async function ask(
 	attempt = 1,
 ): Promise<{ status: number; elements: unknown; failure: string }> {
 	try {
-		const { status, text } = await askService(address, timeoutMs, { redirect: "manual" }, maxBytes);
+		const answer = await fetchAnswer(address, { redirect: "manual" });
+		const { status } = answer;
+		const bytes = new Uint8Array(await answer.arrayBuffer());
 		if (status !== 200) return { status, elements: null, failure: `answers ${status}` };
 		const failure = "answers without a list of one layer";
-		return { status, elements: parseAnswer(Buffer.from(text)), failure };
-	} catch (error) {
-		const { cause } = error as Error;
+		return { status, elements: parseAnswer(bytes), failure };
+	} catch (cause) {
 		if (cause instanceof FetchFailure && cause.reason === "size")
 			return { status: 200, elements: null, failure: cause.message };
 		if (attempt < maxAttempts) return ask(address, attempt + 1);
-		throw error;
+		throw new Error(address, { cause });
 	}
 }
 
@@ -178,8 +178,8 @@ async function readSmallkeys(path: string | undefined, dataDir: string, warn: (l
 		const repository = repositoryPath(dataDir);
 		if (!existsSync(repository))
 			throw new Error(`--keys: is needed: there is no repository at ${repository}`);
-		const files = await listTree(repository, servedRef, "layers");
-		return [...new Set(files.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []))];
+		const names = (await listTree(repository, servedRef, "layers")).map(({ path }) => parseLayerPath(path));
+		return names.flatMap((name) => (name?.kind === "registration" ? name.smallkey : []));
 	}
 	const bytes = await readDumpFile(path);
 	if (!/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) return readKeys(path, warn);
