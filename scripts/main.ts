@@ -107,60 +107,32 @@ async function askAtTerminal(question: string, hidden = false): Promise<string |
 
 export const purposes: readonly Purpose[] = ["publish", "review", "host", "operate", "move", "develop"];
 
-function command(name: string, purpose: Purpose, summary: string, load: AppCommand["load"]): AppCommand {
-	return { name, purpose, summary, load };
+const loads = {
+	put: async () => (await import("./put.ts")).put,
+	register: async () => (await import("./register.ts")).register,
+	remove: async () => (await import("./put.ts")).remove,
+	sign: async () => (await import("./put.ts")).sign,
+	validate: async () => (await import("./validate.ts")).validate,
+	build: async () => (await import("./build.ts")).build,
+	serve: async () => (await import("./serve.ts")).serve,
+	sender: async () => (await import("./sender.ts")).sender,
+	schemas: async () => (await import("./build.ts")).schemas,
+};
+
+function command(name: keyof typeof loads, purpose: Purpose, summary: string): AppCommand {
+	return { name, purpose, summary, load: loads[name] };
 }
 
 const coreCommands = [
-	command(
-		"put",
-		"publish",
-		"register a layer, or change it, by a signed PUT",
-		async () => (await import("./put.ts")).put,
-	),
-	command(
-		"register",
-		"publish",
-		"send a folder of registrations to a service, or store it in one commit",
-		async () => (await import("./register.ts")).register,
-	),
-	command(
-		"remove",
-		"publish",
-		"remove layers, each by a signed DELETE",
-		async () => (await import("./put.ts")).remove,
-	),
-	command(
-		"sign",
-		"publish",
-		"print the three headers that sign a request, for curl",
-		async () => (await import("./put.ts")).sign,
-	),
-	command(
-		"validate",
-		"publish",
-		"check registrations without writing anything",
-		async () => (await import("./validate.ts")).validate,
-	),
-	command(
-		"build",
-		"host",
-		"render every fragment as a static file",
-		async () => (await import("./build.ts")).build,
-	),
-	command("serve", "operate", "serve on this machine", async () => (await import("./serve.ts")).serve),
-	command(
-		"sender",
-		"operate",
-		"add, change and remove senders, who may publish",
-		async () => (await import("./sender.ts")).sender,
-	),
-	command(
-		"schemas",
-		"develop",
-		"write the JSON Schemas and the OpenAPI document",
-		async () => (await import("./build.ts")).schemas,
-	),
+	command("put", "publish", "register a layer, or change it, by a signed PUT"),
+	command("register", "publish", "send a folder of registrations to a service, or store it in one commit"),
+	command("remove", "publish", "remove layers, each by a signed DELETE"),
+	command("sign", "publish", "print the three headers that sign a request, for curl"),
+	command("validate", "publish", "check registrations without writing anything"),
+	command("build", "host", "render every fragment as a static file"),
+	command("serve", "operate", "serve on this machine"),
+	command("sender", "operate", "add, change and remove senders, who may publish"),
+	command("schemas", "develop", "write the JSON Schemas and the OpenAPI document"),
 ];
 
 export function commandsOf(
