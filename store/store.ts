@@ -185,6 +185,11 @@ export function reviewBranch({ smallkey, author, reviewName }: Meta): string {
 	return `register/${smallkey ?? `${sender}.batch`}`;
 }
 
+/** Changes of one group go to one branch together: a review has one sender. Empty for the served branch. */
+export function groupOf(meta: Meta): string {
+	return meta.review ? `${reviewBranch(meta)} ${meta.author}` : "";
+}
+
 /** Names of `reviewBranch`, also in its earlier form, and of `repairBranch`. */
 const reviewBranchPattern = /^(?:(?:register|repair)\/[^/]+|register\/[^/]+\/review\.[^/]+)$/;
 

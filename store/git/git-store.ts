@@ -10,7 +10,7 @@ import {
 } from "../store.ts";
 import { openBranch, openLastCommits, type Publish } from "./branch.ts";
 import { openCatFile } from "./commands/cat-file.ts";
-import { GroupWriter, type Pending, type StoreContext } from "./groups.ts";
+import { GroupWriter, type PendingChange, type StoreContext } from "./groups.ts";
 import { WriteHealth } from "./health.ts";
 import {
 	createMaintenance,
@@ -84,7 +84,7 @@ function storeOf(context: StoreContext) {
 	const { limits, catFile, branch, requests, health, lastCommits } = context;
 	const writer = new GroupWriter(context);
 	const maintenance = createMaintenance(context, catFile.renew);
-	let waiting: Pending[] = [];
+	let waiting: PendingChange[] = [];
 	const open = new Set<Promise<unknown>>();
 	let isPollDue = false;
 	let working: Promise<void> | null = null;
@@ -157,7 +157,7 @@ function storeOf(context: StoreContext) {
 	}
 
 	async function writeWaiting(): Promise<void> {
-		const [group, later]: [Pending[], Pending[]] = [[], []];
+		const [group, later]: [PendingChange[], PendingChange[]] = [[], []];
 		const requested = new Set<string>();
 		for (const pending of waiting) {
 			const { request } = pending.meta;

@@ -1,5 +1,6 @@
 import { folderOf } from "../../registry/smallkey.ts";
 import { type Problem, problemAt } from "../../registry/texts.ts";
+import { groupBy } from "../../registry/untrusted-text.ts";
 import { isProposed, refuseTwin } from "../reader.ts";
 import {
 	type Commit,
@@ -7,12 +8,12 @@ import {
 	decideChange,
 	type Edit,
 	type Edits,
+	groupOf,
 	isRefusal,
 	type Meta,
 	type Refusal,
 	reviewBranch,
 	StoreBusy,
-	type UsedRequest,
 	usesOf,
 	waitsOf,
 } from "../store.ts";
@@ -37,14 +38,14 @@ export interface StoreContext extends StoreBase {
 	lastCommits: ReturnType<typeof openLastCommits>;
 }
 
-export interface Pending {
+export interface PendingChange {
 	edits: Edits;
 	meta: Meta;
 	resolve: (outcome: Commit | Refusal) => void;
 	reject: (error: unknown) => void;
 }
 
-interface Judged extends Omit<Pending, "edits"> {
+interface JudgedChange extends Omit<PendingChange, "edits"> {
 	edits: Edit[];
 	refusal: Refusal | null;
 	commit?: string;
@@ -59,7 +60,8 @@ interface Target {
 	reader: CommitReader;
 	/** Whether a change of the same sender waits there for review. */
 	isWaiting: boolean;
-	held: (meta: Meta) => Promise<Refusal | null>;
+	/** Refuses a change while another one waits. */
+	refuse: (meta: Meta) => Promise<Refusal | null>;
 }
 
 export class GroupWriter {
@@ -69,152 +71,164 @@ export class GroupWriter {
 		this.#import = new GroupImport(context);
 	}
 
-	/** All changes for one branch are a group. Two senders may send the same layer for review: these are two groups. */
-	async write(changes: readonly Pending[]): Promise<void> {
-		const groups = new Map<string, { name: string; group: Pending[] }>();
-		for (const change of changes) {
-			const { meta } = change;
-			const name = meta.review ? reviewBranch(meta) : branchName;
-			const key = meta.review ? `${name} ${meta.author}` : name;
-			const entry = groups.get(key) ?? { name, group: [] };
-			entry.group.push(change);
-			groups.set(key, entry);
-		}
+	/** Resolves or rejects each change. */
+	async write(changes: readonly PendingChange[]): Promise<void> {
 		let failure: unknown = null;
-		for (const { name, group } of groups.values())
-			await (failure ? Promise.reject(failure) : this.#writeTo(name, group)).catch((busy) => {
+		for (const group of groupBy(changes, ({ meta }) => groupOf(meta)).values()) {
+			try {
+				if (failure) throw failure;
+				await this.#writeGroup(group);
+			} catch (error) {
 				// What fails for one branch would fail for all, each after its time limit.
-				if (this.context.health.reason !== null) failure = busy;
-				for (const { reject } of group) reject(busy);
-			});
+				if (this.context.health.reason !== null) failure = error;
+				for (const { reject } of group) reject(error);
+			}
+		}
 	}
 
-	async #writeTo(name: string, group: readonly Pending[]): Promise<void> {
+	async #writeGroup(group: readonly PendingChange[]): Promise<void> {
 		const { health, catFile } = this.context;
 		for (let attempt = 1; ; attempt += 1) {
 			try {
-				return await this.#tryTo(name, group);
+				return await this.#tryGroup(group);
 			} catch (error) {
 				const isHeld = error instanceof BranchHeld;
-				const busy = isHeld
-					? new StoreBusy(
-							"branch-moved",
-							2,
-							`others keep changing or holding the branch ${name}: ${error.message}`,
-						)
-					: health.failed(error);
-				const isLast = attempt >= (isHeld ? maxMoves : maxFailures);
-				if (isLast || [StoreBusy, GitTimeout, DiskTimeout].some((type) => error instanceof type)) throw busy;
-				if (isHeld) continue;
-				void catFile.renew();
+				const isFinal = [StoreBusy, GitTimeout, DiskTimeout].some((type) => error instanceof type);
+				const busy = isHeld ? branchMoved(group, error) : health.failed(error);
+				if (isFinal || attempt >= (isHeld ? maxMoves : maxFailures)) throw busy;
+				if (!isHeld) void catFile.renew();
 			}
 		}
 	}
 
 	/** If this fails although the group is on the branch, the next attempt finds its requests, or that nothing changes. */
-	async #tryTo(name: string, group: readonly Pending[]): Promise<void> {
-		const { branch, requests, lastCommits } = this.context;
+	async #tryGroup(group: readonly PendingChange[]): Promise<void> {
+		const { branch, requests } = this.context;
+		const { meta } = group[0] as PendingChange;
 		await branch.follow();
 		// After a group that failed.
 		if (await this.#import.persist()) await requests.readCommitted();
-		const isServed = name === branchName;
-		const target = isServed ? this.#servedTarget() : await this.#reviewTarget(name, group[0]?.meta);
+		const target = meta.review ? await this.#reviewTarget(meta) : this.#servedTarget();
 		const judged = await judgeGroup(group, target, this.context);
 		for (const change of judged) change.waits = await this.#waits(change, target);
 		const changed = judged.filter(({ edits }) => edits.length > 0);
 		if (changed.length === 0) return this.#answer(target, judged, target.base);
-		const task = () => this.#import.importGroup(name, target.base, changed);
-		const ids = await measured(this.context, "checkpoint", task);
-		for (const [index, change] of changed.entries()) change.commit = ids[index] as string;
-		const to = ids.at(-1) as string;
-		requests.noteCommitted(changed.flatMap(useOf(to)), isServed ? to : undefined);
+		const tip = await this.#commit(target, changed);
 		const persisted = this.#import.persist();
 		persisted.catch(() => undefined);
-		let warnings: Problem[] = [];
-		if (isServed) {
-			const changes = changesOf(changed.flatMap(({ edits }) => edits));
-			const range = { from: target.base, to, changes, at: target.reader, isPushed: false };
-			({ warnings } = await branch.publish(range));
-			for (const { edits, commit = to } of changed) lastCommits.note(edits, commit);
-		}
+		const warnings = meta.review ? [] : await this.#publish(target, changed, tip);
 		await persisted;
-		await this.#answer(target, judged, to, warnings);
+		await this.#answer(target, judged, tip, warnings);
+	}
+
+	/** @returns the commit of the last change */
+	async #commit({ name, base }: Target, changed: readonly JudgedChange[]): Promise<string> {
+		const task = () => this.#import.importGroup(name, base, changed);
+		const ids = await measured(this.context, "checkpoint", task);
+		for (const [index, change] of changed.entries()) change.commit = ids[index] as string;
+		const tip = ids.at(-1) as string;
+		const uses = changed.flatMap(({ meta, commit = tip }) => usesOf(meta, commit));
+		this.context.requests.noteCommitted(uses, name === branchName ? tip : undefined);
+		return tip;
+	}
+
+	async #publish({ base, reader }: Target, changed: readonly JudgedChange[], tip: string) {
+		const { branch, lastCommits } = this.context;
+		const changes = changesOf(changed.flatMap(({ edits }) => edits));
+		const { warnings } = await branch.publish({ from: base, to: tip, changes, at: reader, isPushed: false });
+		for (const { edits, commit = tip } of changed) lastCommits.note(edits, commit);
+		return warnings;
 	}
 
 	#servedTarget(): Target {
 		const { branch } = this.context;
 		const reader = branch.readerAt(branch.commit);
-		return { name: branchName, base: branch.commit, reader, isWaiting: false, held: async () => null };
+		return { name: branchName, base: branch.commit, reader, isWaiting: false, refuse: async () => null };
 	}
 
-	async #reviewTarget(name: string, meta: Meta | undefined): Promise<Target> {
+	async #reviewTarget(meta: Meta): Promise<Target> {
 		const { branch, catFile, repository } = this.context;
+		const name = reviewBranch(meta);
 		const { commit } = branch;
 		const from = (await catFile.read(`refs/heads/${name}`))?.id ?? null;
 		const waits = from !== null && !(await isAncestor(repository, from, commit));
 		const sender = waits ? await senderOf(repository, commit, from) : null;
-		const isHeld = sender !== null && sender !== meta?.author;
+		const isHeld = sender !== null && sender !== meta.author;
 		const isWaiting = waits && !isHeld;
 		const base = isWaiting ? from : commit;
 		const reader = branch.readerAt(base);
 		const spellings = (smallkey: string) => waitingSpellings(branch, repository, smallkey);
-		const held = async ({ smallkey }: Meta) =>
+		const refuse = async ({ smallkey }: Meta) =>
 			isHeld ? waitsOf(sender) : refuseTwin(smallkey, reader, spellings);
-		return { name, base, reader, isWaiting, held };
+		return { name, base, reader, isWaiting, refuse };
 	}
 
-	async #answer(target: Target, judged: Judged[], to: string, warnings: Problem[] = []): Promise<void> {
+	/** @param tip the commit of a change without a commit of its own */
+	async #answer(target: Target, judged: readonly JudgedChange[], tip: string, warnings: Problem[] = []) {
 		const { requests, health } = this.context;
-		await requests.keep(judged.filter(({ edits }) => edits.length === 0).flatMap(useOf(to)));
-		if (to !== target.base && health.reason !== null) health.recovered();
+		const unchanged = judged.filter(({ edits }) => edits.length === 0);
+		await requests.keep(unchanged.flatMap(({ meta, refusal }) => usesOf(meta, refusal?.status ?? tip)));
+		if (tip !== target.base && health.reason !== null) health.recovered();
 		for (const change of judged)
-			void this.#resultOf(change, target, to, warnings).then(change.resolve, change.reject);
+			void this.#resultOf(change, target, tip, warnings).then(change.resolve, change.reject);
 	}
 
-	async #waits({ meta, edits, refusal }: Judged, { isWaiting, reader }: Target): Promise<boolean> {
+	async #waits({ meta, edits, refusal }: JudgedChange, { isWaiting, reader }: Target): Promise<boolean> {
 		const { branch } = this.context;
 		if (!isWaiting || refusal || edits.length > 0) return false;
 		return isProposed(meta.smallkey, reader, branch.readerAt(branch.commit));
 	}
 
 	async #resultOf(
-		{ meta: { smallkey }, edits, refusal, commit = "", waits = false }: Judged,
+		change: JudgedChange,
 		{ name }: Target,
-		to: string,
+		tip: string,
 		warnings: Problem[],
 	): Promise<Commit | Refusal> {
-		if (refusal) return refusal;
+		const { meta, edits, refusal, commit = tip, waits } = change;
 		const isServed = name === branchName;
-		if (edits.length > 0) {
-			const published = { warnings, published: warnings.length === 0 };
-			return { commit, changed: true, ...(isServed ? published : { branch: name }) };
+		if (refusal) return refusal;
+		if (waits) return { commit: tip, changed: false, branch: name };
+		if (edits.length === 0) {
+			const served = isServed ? tip : this.context.branch.commit;
+			return { commit: await this.#lastCommit(meta.smallkey, served), changed: false };
 		}
-		if (waits) return { commit: to, changed: false, branch: name };
-		const { branch, lastCommits, log } = this.context;
-		const tip = isServed ? to : branch.commit;
-		if (smallkey === null) return { commit: tip, changed: false };
-		const last = await lastCommits.find(smallkey, tip).catch((error) => {
-			log.error(error);
-			return null;
-		});
-		return { commit: last ?? tip, changed: false };
+		if (!isServed) return { commit, changed: true, branch: name };
+		return { commit, changed: true, warnings, published: warnings.length === 0 };
 	}
+
+	async #lastCommit(smallkey: string | null, tip: string): Promise<string> {
+		const { lastCommits, log } = this.context;
+		if (smallkey === null) return tip;
+		try {
+			return (await lastCommits.find(smallkey, tip)) ?? tip;
+		} catch (error) {
+			log.error(error);
+			return tip;
+		}
+	}
+}
+
+function branchMoved([first]: readonly PendingChange[], { message }: BranchHeld): StoreBusy {
+	const name = first?.meta.review ? reviewBranch(first.meta) : branchName;
+	const reason = `others keep changing or holding the branch ${name}: ${message}`;
+	return new StoreBusy("branch-moved", 2, reason);
 }
 
 /** Judges each change on the state after the ones before it. @param group no two of them have the same signed request */
 async function judgeGroup(
-	group: readonly Pending[],
-	{ reader, held }: Target,
+	group: readonly PendingChange[],
+	{ reader, refuse }: Target,
 	{ requests, health }: StoreContext,
-): Promise<Judged[]> {
-	const judged: Judged[] = [];
+): Promise<JudgedChange[]> {
+	const judged: JudgedChange[] = [];
 	// The folders of all changes are read in advance, while the first ones are judged.
 	for (const { smallkey } of group.map(({ meta }) => meta))
 		if (smallkey !== null) reader.folder(folderOf(smallkey)).catch(() => undefined);
 	for (const pending of group) {
 		const { request, time } = pending.meta;
 		try {
-			let outcome = await decideChange(pending, reader, held, requests.find(request));
+			let outcome = await decideChange(pending, reader, refuse, requests.find(request));
 			if (changesFiles(outcome) && request !== null && requests.isForgotten(time)) outcome = mayBeUsed;
 			const refusal = isRefusal(outcome) ? outcome : null;
 			const edits = isRefusal(outcome) ? [] : outcome;
@@ -232,8 +246,3 @@ const mayBeUsed: Refusal = {
 	reason: "used before",
 	errors: [problemAt("TimeStamp", "clock")],
 };
-
-/** @param tip the commit of a change without a commit of its own */
-function useOf(tip: string): (change: Judged) => UsedRequest[] {
-	return ({ meta, refusal, commit = tip }) => usesOf(meta, refusal?.status ?? commit);
-}

@@ -2,12 +2,12 @@ import { readerOf } from "../reader.ts";
 import {
 	type Commit,
 	type Edits,
+	groupOf,
 	isRefusal,
 	type Meta,
 	type Reader,
 	type Refusal,
 	requestMemoryMs,
-	reviewBranch,
 	type Store,
 	StoreBusy,
 	type UsedRequest,
@@ -116,11 +116,6 @@ interface QueuedChange extends Change {
 	outcome: Outcome | null;
 }
 
-/** The branch that a change shares with others: a review has one sender. */
-function groupOf({ meta }: Change): string {
-	return meta.review ? `${reviewBranch(meta)} ${meta.author}` : "";
-}
-
 /**
  * Makes changes in batches, in the order of their arrival. Each batch is run by the caller of its first change, since work
  * belongs to one request on Workers. These may cancel that request, and its batch then never ends; after `batchMs` another
@@ -164,7 +159,8 @@ class Queue {
 			changes.push(...joining);
 		};
 		const fill = () => {
-			const joining = this.#waiting.filter((change) => !change.outcome && groupOf(change) === groupOf(first));
+			const group = groupOf(first.meta);
+			const joining = this.#waiting.filter(({ outcome, meta }) => !outcome && groupOf(meta) === group);
 			take(joining.slice(0, this.limits.maxBatch - changes.length));
 		};
 		take([first]);

@@ -25,7 +25,7 @@ import {
 	type Tip,
 } from "./branch.ts";
 import { type Connection, type Github, GithubBusy, LostAnswer, Refused } from "./client.ts";
-import { findReview, joinMetas, moveBranch, type Review, showReview, waits } from "./review.ts";
+import { findReview, joinSteps, moveBranch, type Review, showReview, waits } from "./review.ts";
 
 export interface Change {
 	edits: Edits;
@@ -33,9 +33,12 @@ export interface Change {
 	started: Date;
 }
 
+/** Changes of one group, at least one. */
 export interface Batch {
 	changes: Change[];
+	/** In milliseconds since 1970. */
 	until: number;
+	/** Adds waiting changes of the same group. */
 	fill(): void;
 }
 
@@ -70,7 +73,7 @@ const maxAttempts = 5;
  * @returns the outcomes of the changes for which there was time
  */
 export async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcome[]> {
-	const earlier: EarlierCommits = new Map();
+	const earlier = new Map<string, PendingCommits>();
 	for (let attempts = 1; ; attempts += 1) {
 		try {
 			return await attempt(context, batch, earlier);
@@ -85,35 +88,46 @@ export async function makeTogether(context: BatchContext, batch: Batch): Promise
 	}
 }
 
-type EarlierCommits = Map<string, PendingCommits>;
-
 /** @param earlier commits that may be on the branch although GitHub's answer was lost, by their last one */
-async function attempt(context: BatchContext, batch: Batch, earlier: EarlierCommits): Promise<Outcome[]> {
-	const { github, heads } = context;
+async function attempt(
+	context: BatchContext,
+	batch: Batch,
+	earlier: Map<string, PendingCommits>,
+): Promise<Outcome[]> {
+	const { github, heads, branch } = context;
 	const [first] = batch.changes as [Change];
-	const main = await heads.find(github, context.branch);
+	const main = await heads.find(github, branch);
 	if (!main) return [await commitFirst(context, first)];
 	const review = first.meta.review ? await findReview(context, main, first.meta) : null;
-	const { name, base: head, open } = review ?? { name: context.branch, base: main, open: true };
+	const head = review?.base ?? main;
 	let commits = head.recent.map(({ sha }) => earlier.get(sha)).find((pending) => pending !== undefined);
 	if (!commits) {
 		batch.fill();
 		commits = await makeCommits(context, head, batch, review);
 		if (commits.tip !== head.commit) {
 			earlier.set(commits.tip, commits);
-			await moveBranch(github, name, commits.tip, !open);
+			const name = review?.name ?? branch;
+			await moveBranch(github, name, commits.tip, review?.open === null);
 			heads.noteMoved(name, commits.tip);
 		}
 	}
-	const { tip, outcomes, edits, last } = commits;
-	if (!review || !last || (!open && tip === main.commit)) return outcomes;
+	return review ? showOutcomes(context, batch, main, review, commits) : commits.outcomes;
+}
+
+async function showOutcomes(
+	context: BatchContext,
+	{ changes }: Batch,
+	main: Head,
+	review: Review,
+	{ tip, outcomes, edits, last }: PendingCommits,
+): Promise<Outcome[]> {
+	if (!last || (!review.open && tip === main.commit)) return outcomes;
 	const { html_url } = await showReview(context, review, main, edits, last);
-	const isWaiting = await Promise.all(batch.changes.map(({ meta }) => waits(review, main, meta)));
-	return outcomes.map((outcome, index) =>
-		"changed" in outcome && (outcome.changed || isWaiting[index])
-			? { ...outcome, branch: name, pullRequest: html_url }
-			: outcome,
-	);
+	const isWaiting = await Promise.all(changes.map(({ meta }) => waits(review, main, meta)));
+	return outcomes.map((outcome, index) => {
+		const isShown = "changed" in outcome && (outcome.changed || isWaiting[index]);
+		return isShown ? { ...outcome, branch: review.name, pullRequest: html_url } : outcome;
+	});
 }
 
 /** The other changes follow in a later batch. */
@@ -146,14 +160,14 @@ async function decide(
 	const requests = new Set<string | null>();
 	const decisions: Decision[] = [];
 	for (const [index, change] of changes.entries()) {
-		const { request } = change.meta;
-		let decision = await decideAlone(context, change, state, review);
-		if (changesSomething(decision)) {
-			if (requests.has(request) || (used[index] ?? (await isUsed(change)))) decision = usedBefore;
-			else state.overlay(decision);
-			if (request !== null) requests.add(request);
-		}
+		const decision = await decideAlone(context, change, state, review);
 		decisions.push(decision);
+		if (!changesSomething(decision)) continue;
+		const { request } = change.meta;
+		const isRepeated = requests.has(request) || (used[index] ?? (await isUsed(change)));
+		if (isRepeated) decisions[index] = usedBefore;
+		else state.overlay(decision);
+		if (request !== null) requests.add(request);
 	}
 	return decisions;
 }
@@ -199,7 +213,6 @@ async function wasUsed({ rest, repo }: Github, head: Head, meta: Meta, now: Date
 	}
 }
 
-/** One commit for each change, or for all of a named review: GitHub lists at most 250 commits of a pull request. */
 async function makeCommits(
 	context: BatchContext,
 	head: Head,
@@ -211,13 +224,17 @@ async function makeCommits(
 		const decision = decisions[index];
 		return changesSomething(decision) ? [{ meta, started, edits: decision }] : [];
 	});
-	const edits = steps.flatMap((step) => step.edits);
 	const last = changes.findLast((_, index) => Array.isArray(decisions[index]))?.meta ?? null;
 	const isJoined = last?.reviewName !== undefined;
-	const meta = joinMetas(steps.map((step) => step.meta));
-	const joined = steps.slice(0, 1).map((step) => ({ ...step, meta, edits }));
 	const hasTime = () => context.now().getTime() < until - reserveMs;
-	const tips = await commitEach(context.github, hasTime, head, isJoined ? joined : steps);
+	const tips = await commitEach(context.github, hasTime, head, isJoined ? joinSteps(steps) : steps);
+	const { commit: tip } = tips.at(-1) as Tip;
+	const edits = steps.flatMap((step) => step.edits);
+	return { tip, outcomes: outcomesOf(decisions, tips, isJoined), edits, last };
+}
+
+/** @param tips the head, and the commit after each step */
+function outcomesOf(decisions: readonly Decision[], tips: readonly Tip[], isJoined: boolean): Outcome[] {
 	const outcomes: Outcome[] = [];
 	let count = 0;
 	for (const decision of decisions) {
@@ -227,5 +244,5 @@ async function makeCommits(
 		const changed = changesSomething(decision) && tip !== tips[count - 1];
 		outcomes.push(Array.isArray(decision) ? { commit: tip.commit, changed } : decision);
 	}
-	return { tip: (tips.at(-1) as Tip).commit, outcomes, edits, last };
+	return outcomes;
 }

@@ -12,7 +12,7 @@ import {
 	reviewBranch,
 	waitsOf,
 } from "../store.ts";
-import { type Head, type Heads, readHead } from "./branch.ts";
+import { type Head, type Heads, readHead, type Step } from "./branch.ts";
 import { type Github, GithubBusy, Refused } from "./client.ts";
 
 interface Place {
@@ -115,12 +115,14 @@ export async function waits({ open, base }: Review, main: Head, { smallkey }: Me
 	return open !== null && isProposed(smallkey, readerOf(base.files), readerOf(main.files));
 }
 
-export function joinMetas(metas: readonly Meta[]): Meta {
-	const first = metas[0] as Meta;
-	if (metas.length === 1) return first;
-	const trailers = new Map(metas.flatMap(({ trailers }) => trailers).map((pair) => [pair.join(": "), pair]));
-	const subject = `change ${metas.length} layers`;
-	return { ...first, smallkey: null, subject, trailers: [...trailers.values()] };
+/** One commit for all changes of a named review, since GitHub lists at most 250 commits of a pull request. */
+export function joinSteps(steps: readonly Step[]): Step[] {
+	const [first, second] = steps;
+	if (!first || !second) return [...steps];
+	const trailers = new Map(steps.flatMap(({ meta }) => meta.trailers).map((pair) => [pair.join(": "), pair]));
+	const subject = `change ${steps.length} layers`;
+	const meta = { ...first.meta, smallkey: null, subject, trailers: [...trailers.values()] };
+	return [{ ...first, meta, edits: steps.flatMap(({ edits }) => edits) }];
 }
 
 async function textOf(meta: Meta, edits: readonly Edit[], served: Reader, proposed: Reader) {
