@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Environment, type Io, Variables } from "../api/configuration.ts";
-import { askService, errorsOf } from "../api/service/github.ts";
+import { askService, errorsOf } from "../api/service/net/ask.ts";
 import { type Configuration, readConfiguration, withoutStore } from "../api/service/settings.ts";
 import { draftAddress } from "../registry/draft.ts";
 import { judgeChange } from "../registry/judge.ts";

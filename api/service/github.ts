@@ -1,50 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { tryJson } from "../../registry/untrusted-text.ts";
 import { authorizeWith, connect, type Github } from "../../store/github/client.ts";
 import { createFetch } from "./net/fetch.ts";
 import type { Configuration } from "./settings.ts";
-
-const maxAnswerBytes = 1_000_000;
-
-export interface ServiceAnswer {
-	ok: boolean;
-	status: number;
-	text: string;
-	date: Date | null;
-	etag: string | null;
-}
-
-/**
- * The answer is untrusted text: print it with `plain`. `timeoutMs`: for the whole answer.
- * @throws {Error} with the address if no answer arrives in time, or the answer is too large
- */
-export async function askService(
-	address: string,
-	timeoutMs: number,
-	init: RequestInit = {},
-	maxBytes = maxAnswerBytes,
-): Promise<ServiceAnswer> {
-	try {
-		const answer = await createFetch({ allowPrivate: true, timeoutMs, maxBytes })(address, init);
-		const date = new Date(answer.headers.get("Date") ?? "");
-		return {
-			ok: answer.ok,
-			status: answer.status,
-			text: await answer.text(),
-			date: Number.isNaN(date.getTime()) ? null : date,
-			etag: answer.headers.get("ETag"),
-		};
-	} catch (cause) {
-		throw new Error(address, { cause });
-	}
-}
-
-/** Of a refusal; for any other answer, such as a proxy's, its lines. */
-export function errorsOf({ text }: ServiceAnswer): string[] {
-	const { errors } = (tryJson(text) ?? {}) as { errors?: unknown };
-	if (!Array.isArray(errors)) return text.split("\n").filter((line) => line !== "");
-	return errors.map((error) => (typeof error === "string" ? error : JSON.stringify(error)));
-}
 
 const requestTimeoutMs = 60_000;
 

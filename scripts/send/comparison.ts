@@ -1,7 +1,7 @@
 import pMap from "p-map";
 import { type Io, WrongError } from "../../api/configuration.ts";
 import { putEdits } from "../../api/register.ts";
-import { askService, errorsOf } from "../../api/service/github.ts";
+import { askService, errorsOf } from "../../api/service/net/ask.ts";
 import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { matchesGlob } from "../../registry/sender.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";

@@ -2,7 +2,7 @@ import type { Command } from "@commander-js/extra-typings";
 import { InvalidArgumentError } from "commander";
 import type { Environment, Io } from "../../api/configuration.ts";
 import { parseSenders, sign } from "../../api/senders.ts";
-import { askService, errorsOf } from "../../api/service/github.ts";
+import { askService, errorsOf } from "../../api/service/net/ask.ts";
 import { sendersPath } from "../../api/service/senders-file.ts";
 import { readConfiguration } from "../../api/service/settings.ts";
 import { counted, plain, shortened, tryJson, visible } from "../../registry/untrusted-text.ts";
