@@ -81,23 +81,31 @@ function socketPath(folder: string, name: string): string {
 async function tryLock(path: string): Promise<Lock | null> {
 	const numbers = await numbersOf(path);
 	if (await isHeld(path, numbers)) return null;
-	const number = (numbers.at(-1) ?? 0) + 1;
 	const temporary = `${path}.new${randomBytes(4).toString("hex")}`;
 	const server = createServer((socket) => socket.end()).listen(temporary);
 	await once(server.unref(), "listening");
 	const release = () => new Promise((resolve) => server.close(resolve));
 	let isTaken = false;
 	try {
-		await files.link(temporary, `${path}.${number}`);
-		isTaken = (await numbersOf(path)).at(-1) === number;
-		for (const old of isTaken ? numbers : [number]) await files.rm(`${path}.${old}`, { force: true });
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+		isTaken = await takeNumber(path, temporary, numbers);
 	} finally {
 		await files.rm(temporary, { force: true });
 		if (!isTaken) await release();
 	}
 	return isTaken ? { release } : null;
+}
+
+async function takeNumber(path: string, temporary: string, numbers: readonly number[]): Promise<boolean> {
+	const number = (numbers.at(-1) ?? 0) + 1;
+	try {
+		await files.link(temporary, `${path}.${number}`);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+		throw error;
+	}
+	const isTaken = (await numbersOf(path)).at(-1) === number;
+	for (const old of isTaken ? numbers : [number]) await files.rm(`${path}.${old}`, { force: true });
+	return isTaken;
 }
 
 async function numbersOf(path: string): Promise<number[]> {
