@@ -5,7 +5,6 @@ import { isFolderLocked } from "../api/service/lock.ts";
 import {
 	addSender,
 	changeSender,
-	type Published,
 	randomSecret,
 	readAllSenders,
 	readSender,
@@ -16,7 +15,7 @@ import {
 import { parseSpan, readConfiguration } from "../api/service/settings.ts";
 import { mayChange } from "../registry/sender.ts";
 import { counted, firstOf, groupBy, plain } from "../registry/untrusted-text.ts";
-import { readPublished } from "../site/process/catalogue-process.ts";
+import { type Published, readPublished } from "../site/process/catalogue-process.ts";
 import { createRun, parseSenderId } from "./terminal/command-line.ts";
 
 const help = `
@@ -46,11 +45,11 @@ interface RightsOptions {
 
 function fieldsOf({ smallkeys, allLayers, review, ...about }: RightsOptions): SenderFields {
 	if (smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
-	return {
-		...((smallkeys || allLayers) && { smallkeys }),
-		...(review !== undefined && { review: review || undefined }),
-		...about,
-	};
+	const fields: SenderFields = {};
+	// An undefined member is removed from the file: all layers, and no review.
+	if (smallkeys || allLayers) fields.smallkeys = smallkeys;
+	if (review !== undefined) fields.review = review || undefined;
+	return { ...fields, ...about };
 }
 
 /** What the verbs of the command do with the senders file of a data folder. */
@@ -93,7 +92,7 @@ class SendersFile {
 	}
 
 	async rotate(id: string, keepMs: number | undefined): Promise<void> {
-		const until = keepMs && new Date(this.io.now().getTime() + keepMs).toISOString();
+		const until = keepMs === undefined ? undefined : new Date(this.io.now().getTime() + keepMs).toISOString();
 		await changeSender(this.#dataDir, id, (before) => {
 			const { key, previous_key: _key, previous_key_until: _until, ...rest } = before;
 			return { key: randomSecret(), previous_key: until && key, previous_key_until: until, ...rest };
@@ -152,12 +151,12 @@ export const sender = createRun("sender", async ({ read, environment, io }) => {
 
 		verbWithRights("add", "add a sender with a random secret").action((id, options) => file.add(id, options));
 		verbWithRights("change", "change what a sender may do, or what is known of it")
-			.option("--no-review", "they do not")
+			.option("--no-review", "its changes do not wait")
 			.action((id, options) => file.change(id, options));
 		verb("rotate", "give a sender a new random secret")
 			.option("--keep <time>", "how long the previous secret stays valid: 7d, 12h, 30m", parseKeep)
 			.action((id, { keep }) => file.rotate(id, keep));
-		verb("remove", "take a sender away; what it has published stays").action((id) => file.remove(id));
+		verb("remove", "remove a sender; what it has published stays").action((id) => file.remove(id));
 		line
 			.command("list")
 			.description("list all senders")

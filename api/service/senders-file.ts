@@ -83,6 +83,7 @@ export async function changeSenders(
 	}
 }
 
+/** A warning where other users of this machine may read the file; null where they may not. */
 export function warnOfReaders(place: string): string | null {
 	const mode = place === "SENDERS" ? 0 : (statSync(place, { throwIfNoEntry: false })?.mode ?? 0);
 	if ((mode & 0o077) === 0) return null;
@@ -100,7 +101,7 @@ export function followSenders(path: string, senders: Map<string, Sender>, log: L
 	let problem: string | null = null;
 	const check = () => {
 		try {
-			apply(parseSenders(readFileSync(path, "utf8"), path), senders, log);
+			replaceSenders(senders, parseSenders(readFileSync(path, "utf8"), path), log);
 			problem = null;
 		} catch (error) {
 			const { code, message } = error as NodeJS.ErrnoException;
@@ -113,15 +114,15 @@ export function followSenders(path: string, senders: Map<string, Sender>, log: L
 	};
 	watchFile(path, { interval: checkEveryMs, persistent: false }, check);
 	// For a change after the senders were read, and before the file was watched.
-	const first = setTimeout(check, checkEveryMs).unref();
+	const firstCheck = setTimeout(check, checkEveryMs).unref();
 	const end = () => {
-		clearTimeout(first);
+		clearTimeout(firstCheck);
 		unwatchFile(path, check);
 	};
 	return { state: () => problem, end };
 }
 
-function apply(after: Senders, senders: Map<string, Sender>, log: Log): void {
+function replaceSenders(senders: Map<string, Sender>, after: Senders, log: Log): void {
 	const added = [...after.keys()].filter((id) => !senders.has(id));
 	const removed = [...senders.keys()].filter((id) => !after.has(id));
 	const changed = [...after.values()].filter(({ id }) => {
@@ -133,7 +134,7 @@ function apply(after: Senders, senders: Map<string, Sender>, log: Log): void {
 	log.info({ senders: senders.size, added, removed, changed: changed.map(({ id }) => id) });
 }
 
-/** In the order that the file has them. The file does not get a member that is undefined. */
+/** The members of a sender, in the order of the file, which does not get an undefined member. */
 export type SenderFields = Record<string, unknown>;
 
 function entryOf(fields: SenderFields): SenderEntry {
@@ -189,9 +190,4 @@ export async function readSender(dataDir: string, id: string): Promise<Sender> {
 	const sender = (await readAllSenders(dataDir)).get(id);
 	if (!sender) throw senderMissing(dataDir, id);
 	return sender;
-}
-
-export interface Published {
-	layers: readonly string[];
-	waiting: readonly string[];
 }

@@ -4,7 +4,6 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { repositoryPath } from "../../api/service/data-dir.ts";
 import { readReviews, servedRef } from "../../api/service/repository.ts";
-import type { Published } from "../../api/service/senders-file.ts";
 import { isShallow, readLog } from "../../store/git/commands/commits.ts";
 import { GitFailure, lowerPriority } from "../../store/git/commands/run.ts";
 import { authorOf, type Log } from "../../store/store.ts";
@@ -12,10 +11,14 @@ import { historyCommit } from "../data/history.ts";
 import type { CatalogueOrder, CatalogueReport } from "../data/update.ts";
 import type { CatalogueOptions } from "./site-settings.ts";
 
-/**
- * The layers that each sender registered last, and its changes that wait for a reviewer, by its id; null if there is no
- * repository with its whole history.
- */
+export interface Published {
+	/** Smallkeys of the layers that the sender registered last. */
+	layers: string[];
+	/** Branches of its changes that wait for a reviewer. */
+	waiting: string[];
+}
+
+/** By sender; null if there is no repository with its whole history. */
 export async function readPublished(dataDir: string): Promise<ReadonlyMap<string, Published> | null> {
 	const repository = repositoryPath(dataDir);
 	if (!existsSync(repository)) return null;
@@ -37,8 +40,8 @@ async function readFrom(repository: string): Promise<ReadonlyMap<string, Publish
 			else if (registered.has(smallkey)) senders.set(smallkey, sender);
 		}
 	}
-	const published = new Map<string, { layers: string[]; waiting: string[] }>();
-	const add = (id: string | null | undefined, list: "layers" | "waiting", name: string) => {
+	const published = new Map<string, Published>();
+	const add = (id: string | null | undefined, list: keyof Published, name: string) => {
 		if (!id) return;
 		const lists = published.get(id) ?? { layers: [], waiting: [] };
 		published.set(id, lists);
