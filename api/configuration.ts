@@ -18,6 +18,7 @@ export interface Io {
 	interrupted(): AbortSignal;
 }
 
+/** Something is wrong or refused: a command ends with exit code 1, and with 2 for any other error. */
 export class WrongError extends Error {}
 
 export class Variables {
@@ -84,11 +85,13 @@ export class Variables {
 	}
 }
 
+const unitsMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
+
 /** `7d`, `12h`, `30m` or `45s` in milliseconds; null for anything else, and for 0. */
 export function parseSpan(text: string): number | null {
-	const match = /^([1-9]\d{0,6})([dhms])$/.exec(text);
-	const units: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
-	return match ? Number(match[1]) * (units[match[2] as string] as number) : null;
+	const [, number, unit = ""] = /^([1-9]\d{0,6})([dhms])$/.exec(text) ?? [];
+	const unitMs = unitsMs[unit];
+	return unitMs === undefined ? null : Number(number) * unitMs;
 }
 
 const addressTemplate = /^https?:\/\/[^\s"<>{]*\{0\}[^\s"<>]*$/;

@@ -40,7 +40,7 @@ const docsMaxKeys = { fallback: 45, max: 900 };
 /** Each change takes up to five of the free plan's 50 fetches. */
 const maxBatch = 4;
 
-const retryWithoutStore = 3600;
+const retryAfterSeconds = 3600;
 
 export function readSettings(bindings: Bindings): ReadSettings {
 	const variables = new Variables(bindings as Environment);
@@ -65,12 +65,9 @@ export function makeContext(bindings: Bindings, log: Context["log"]): Context {
 
 /** `SENDERS`, `SENDERS_2` … joined, up to the first blank one. Each has at most 5 kB (Workers, Limits). */
 function sendersText(env: Environment): string {
-	let text = "";
-	for (let part = 1, more = env.SENDERS; more?.trim(); more = env[`SENDERS_${part}`]) {
-		text += more;
-		part += 1;
-	}
-	return text;
+	const parts = [env.SENDERS];
+	while (parts.at(-1)?.trim()) parts.push(env[`SENDERS_${parts.length + 1}`]);
+	return parts.slice(0, -1).join("");
 }
 
 const limitPeriodSeconds = 60;
@@ -88,7 +85,7 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 
 const noRepository = "GITHUB_REPOSITORY: is not set, so that nothing can be written";
 
-/** A write with a valid signature gets 503. */
+/** Without a repository, a write with a valid signature gets 503. */
 const noStore: Store = {
 	published: false,
 	read: refuse,
@@ -99,5 +96,5 @@ const noStore: Store = {
 };
 
 function refuse(): Promise<never> {
-	throw new StoreBusy("read-only", retryWithoutStore, noRepository);
+	throw new StoreBusy("read-only", retryAfterSeconds, noRepository);
 }

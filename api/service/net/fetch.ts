@@ -71,7 +71,8 @@ export function createFetch(options: FetchOptions = {}): GuardedFetch {
 	}
 
 	return async (input, init = {}) => {
-		let [url, next] = [new URL(String(input)), init];
+		let url = new URL(String(input));
+		let next = init;
 		const limit = createLimit(timeoutMs);
 		const signal = init.signal ? AbortSignal.any([limit.signal, init.signal]) : limit.signal;
 		try {
@@ -208,22 +209,26 @@ function clientOf(undici: typeof import("undici"), options: FetchOptions) {
 	const lookup = allowPrivate ? {} : { lookup: createLookup(resolve) };
 	const network = { timeout: Math.min(timeoutMs, maxConnectMs), ...lookup } as buildConnector.BuildOptions;
 	const direct = new Agent({ connect: network });
-	const through = (proxy: string | undefined) => (proxy ? new ProxyAgent(proxy) : direct);
-	const [https, http] = [through(options.httpsProxy), through(options.httpProxy)];
-	const dispatcherFor = (url: URL): Dispatcher =>
-		isExempt(url, noProxy) ? direct : url.protocol === "https:" ? https : http;
+	const agentOf = (proxy: string | undefined) => (proxy ? new ProxyAgent(proxy) : direct);
+	const agents: Record<string, Dispatcher> = {
+		"https:": agentOf(options.httpsProxy),
+		"http:": agentOf(options.httpProxy),
+	};
+	const dispatcherFor = (url: URL) => (isExempt(url, noProxy) ? direct : (agents[url.protocol] ?? direct));
 	return { dispatcherFor, undiciFetch };
 }
 
+/** Whether requests to the address go past the proxy. */
 export function isExempt(url: URL, noProxy: string): boolean {
 	const port = url.port || (url.protocol === "https:" ? "443" : "80");
 	const host = url.hostname.toLowerCase().replace(/^\[|\]$/g, "");
 	return noProxy.split(/[\s,]+/).some((entry) => {
+		if (entry === "*") return true;
 		// An IPv6 address may be without brackets; then its last part is not a port.
-		if (entry === "*" || entry.toLowerCase() === host) return true;
-		const [, name = "", wantedPort] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+		if (entry.toLowerCase() === host) return true;
+		const [, name = "", onlyPort] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
 		const suffix = name.replace(/^\*?\./, "");
-		if (!suffix || (wantedPort && wantedPort !== port)) return false;
+		if (!suffix || (onlyPort && onlyPort !== port)) return false;
 		return host === suffix || host.endsWith(`.${suffix}`);
 	});
 }
