@@ -49,7 +49,7 @@ export async function answerWrite(
 	context: Context,
 ): Promise<Reply> {
 	const { action, address, length } = write;
-	const { limiter, store, refresh } = context;
+	const { limiter } = context;
 	const addressWait = address === null ? 0 : ((await limiter?.address(address)) ?? 0);
 	if (addressWait > 0) return refuseLimited("address", addressWait);
 	// The size of a body in chunks is known only at its end (RFC 9112, section 6.3).
@@ -63,34 +63,44 @@ export async function answerWrite(
 	if (!(body instanceof Uint8Array)) return body;
 	const verified = await verifyWrite(write, body, context);
 	if (isRefusal(verified)) return refuseWrite(verified);
-	const { sender, request } = verified;
-	const senderWait = (await limiter?.sender(sender.id, request)) ?? 0;
+	const { author, request } = verified.meta;
+	const senderWait = (await limiter?.sender(author, request)) ?? 0;
 	if (senderWait > 0) return refuseLimited("sender", senderWait);
-	const bytesWait = (await limiter?.bytes?.(sender.id, request, body.length)) ?? 0;
+	const bytesWait = (await limiter?.bytes?.(author, request, body.length)) ?? 0;
 	if (bytesWait > 0) return refuseLimited("bytes", bytesWait);
-	const meta = metaOf(write, sender, request);
-	// A used signature must not take effect later, when other layers are stored, or with another method.
-	const useUp = (status: number) => store.remember({ ...meta, outcome: status });
-	const refuseForGood = async (refusal: Refusal) => {
-		await useUp(refusal.status);
-		return refuseWrite(refusal);
-	};
-	if (action === "refresh") {
-		const selection = parseRefresh(write.target, body, refresh !== undefined);
-		if (isRefusal(selection)) return refuseForGood(selection);
-		const isWanted = (smallkey: string) => mayChange(sender, smallkey);
-		return jsonReply(202, { layers: (await useUp(202)) ? refresh?.({ ...selection, isWanted }) : 0 });
+	return action === "refresh" ? startRefresh(verified, context) : makeChange(action, verified, context);
+}
+
+interface VerifiedWrite {
+	write: Write;
+	body: Uint8Array;
+	sender: Sender;
+	meta: ReturnType<typeof metaOf>;
+}
+
+async function startRefresh({ write, body, sender, meta }: VerifiedWrite, context: Context): Promise<Reply> {
+	const { store, refresh } = context;
+	const selection = parseRefresh(write.target, body, refresh !== undefined);
+	if (isRefusal(selection)) return refuseForGood(selection, meta, context);
+	const isWanted = (smallkey: string) => mayChange(sender, smallkey);
+	const isFirst = await store.remember({ ...meta, outcome: 202 });
+	return jsonReply(202, { layers: isFirst ? refresh?.({ ...selection, isWanted }) : 0 });
+}
+
+async function makeChange(
+	action: keyof typeof changeKinds,
+	{ write, body, sender, meta }: VerifiedWrite,
+	context: Context,
+): Promise<Reply> {
+	if (write.review !== "" && !isReviewName(write.review)) {
+		const errors = [problemAt("Review", "review-name", shownValue(write.review))];
+		return refuseForGood({ status: 400, errors }, meta, context);
 	}
-	if (write.review !== "" && !isReviewName(write.review))
-		return refuseForGood({
-			status: 400,
-			errors: [problemAt("Review", "review-name", shownValue(write.review))],
-		});
 	const { parse, status, bodyOf } = changeKinds[action];
 	const change = parseChange(parse, write.target, body, sender);
-	if (isRefusal(change)) return refuseForGood(change);
+	if (isRefusal(change)) return refuseForGood(change, meta, context);
 	const { edits, etag } = conditionalEdits(change.smallkey, change.edits, write);
-	const outcome = await store.change(edits, { ...meta, ...change });
+	const outcome = await context.store.change(edits, { ...meta, ...change });
 	if (isRefusal(outcome)) return refuseWrite(outcome);
 	const tag = etag();
 	const headers: Record<string, string> = tag === null ? {} : { ETag: tag };
@@ -98,6 +108,16 @@ export async function answerWrite(
 	if (sender.review) return receipt(action === "register" ? 201 : 202);
 	if (action === "remove") return { status, headers: { ...uncachedHeaders }, body: emptyBody };
 	return bodyOf ? jsonReply(status, bodyOf(change.smallkey), headers) : receipt(status);
+}
+
+/** A used signature must not take effect later, when other layers are stored, or with another method. */
+async function refuseForGood(
+	refusal: Refusal,
+	meta: VerifiedWrite["meta"],
+	{ store }: Context,
+): Promise<Reply> {
+	await store.remember({ ...meta, outcome: refusal.status });
+	return refuseWrite(refusal);
 }
 
 function refuseLimited(which: "address" | "sender" | "bytes", waitSeconds: number): Reply {
@@ -115,15 +135,12 @@ function judgeEncoding({ encoding }: Write): Refusal | null {
 	return { status: 415, errors: [problemAt("Content-Encoding", "encoding", shownValue(encoding))] };
 }
 
-/**
- * Specification, "Verification by the service"; the time was checked when the head arrived. `request`: the
- * hash of the signature.
- */
+/** Specification, "Verification by the service"; the time was checked when the head arrived. */
 async function verifyWrite(
 	write: Write,
 	body: Uint8Array,
 	context: Context,
-): Promise<{ sender: Sender; request: string } | Refusal> {
+): Promise<VerifiedWrite | Refusal> {
 	const { target, sender: id, timestamp, signature } = write;
 	const sender = context.settings.senders.get(id);
 	// Hashed for unknown senders, too: the time must not reveal which senders exist.
@@ -131,7 +148,7 @@ async function verifyWrite(
 	const signed = { path: target, sender: id, timestamp, body };
 	const genuine = await isSignedBy(sender, signed, signature, context.now());
 	if (!sender || !genuine) return unauthorized(write, context, sender ? "signature" : "unknown sender");
-	return { sender, request };
+	return { write, body, sender, meta: metaOf(write, sender, request) };
 }
 
 function judgeHead(write: Write, context: Context): Refusal | null {
@@ -171,7 +188,7 @@ function unauthorized(
 	};
 }
 
-/** The trailer `Request` identifies a repeated request. */
+/** @param request the hash of the signature: as a trailer it identifies a repeated request */
 function metaOf({ action, timestamp, ...write }: Write, { id, review }: Sender, request: string) {
 	const trailers = [
 		["Sender", id],
