@@ -15,7 +15,7 @@ import type { Context } from "../context.ts";
 import { serviceLog } from "../node/serve.ts";
 import type { Senders } from "../senders.ts";
 import { createDisk, noteStart, refuseEmptyStart, repositoryPath, seed } from "./data-dir.ts";
-import type { Extension, Gauges, Observed, RunningService, Started } from "./extensions.ts";
+import type { Extension, Gauges, RunningService, ServiceEvent, Started } from "./extensions.ts";
 import { createReadStatus } from "./layer-status.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -25,7 +25,7 @@ export interface Service {
 	place: string;
 	has: ((smallkey: string) => boolean) | null;
 	layers: () => number;
-	observe: (event: Observed) => void;
+	observe: (event: ServiceEvent) => void;
 	welcome: (base: string) => string[];
 	close: () => Promise<void>;
 }
@@ -61,7 +61,7 @@ export class StartedParts {
 		}
 	}
 
-	readonly observe = (event: Observed): void => {
+	readonly observe = (event: ServiceEvent): void => {
 		for (const { observe } of this.all) observe?.(event);
 	};
 
@@ -217,7 +217,7 @@ export async function closeAll(parts: readonly (() => unknown)[]): Promise<void>
 	if (failures.length > 0) throw failures[0];
 }
 
-export function observeCommits<S extends Store>(store: S, observe: (event: Observed) => void): S {
+export function observeCommits<S extends Store>(store: S, observe: (event: ServiceEvent) => void): S {
 	const change = store.change.bind(store);
 	store.change = async (edits, meta) => {
 		const outcome = await change(edits, meta);

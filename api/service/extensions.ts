@@ -32,21 +32,13 @@ export interface ExtensionFile {
 	text: () => string;
 }
 
-/**
- * What can be added to the service and the command, and taken off: the list is in `extensions/index.ts`, and
- * the catalogue is the first one.
- */
+/** A part of the service and the command that can be left out: the catalogue, and those of `extensions/index.ts`. */
 export interface Extension {
 	name: string;
-	/**
-	 * Read even if unused, so that their names are known, and a bad one ends the start. Part of the
-	 * configuration.
-	 */
+	/** Part of the configuration. Also read if unused: a wrong value ends the start, and all names are known. */
 	settings?: (variables: Variables) => object;
 	commands?: readonly Command[];
-	/**
-	 * The files that it adds to a catalogue without a service. `chunks`: all entries in their parts, in order.
-	 */
+	/** Files that it adds to a catalogue without a service. @param chunks all entries in their parts, in order */
 	files?(chunks: readonly (readonly object[])[], publicUrl: string): Iterable<ExtensionFile>;
 	start?(service: RunningService): Promise<Started> | Started;
 }
@@ -57,6 +49,7 @@ export type LayerPart = (lang: Lang) => Partial<Omit<LayerStatus, "harvest" | "h
 };
 
 export interface Started {
+	/** For the extensions that are started after it. */
 	provides?: object;
 	/** After commits were published. @param smallkeys the layers whose registration was written */
 	changed?: (commit: string, smallkeys: readonly string[]) => void;
@@ -65,19 +58,19 @@ export interface Started {
 	layer?: (smallkey: string, layer: Layer | null) => Promise<LayerPart | null>;
 	/** Whether it knows something of an unregistered layer. Must be cheap: anyone may ask. */
 	knows?: (smallkey: string) => Promise<boolean>;
-	/**
-	 * When it looked at a layer's services, in milliseconds since 1970, or null. Pages ask it for each row.
-	 */
+	/** When it looked at a layer's services, in milliseconds since 1970, or null. Pages ask it for each row. */
 	lastLook?: (smallkey: string) => number | null;
 	refresh?: Context["refresh"];
+	/** Why it is not ready, in one line for `/readyz`; null if it is. */
 	state?: () => string | null;
 	gauges?: () => Gauges;
-	observe?: (event: Observed) => void;
+	observe?: (event: ServiceEvent) => void;
+	/** Lines that a start prints. @param base the address of the service */
 	welcome?: (base: string) => string[];
 	close: () => unknown;
 }
 
-export type Observed =
+export type ServiceEvent =
 	| { kind: "answer"; route: string; status: number; milliseconds: number; reason: string | undefined }
 	| { kind: "commit"; by: "sender" | "service" }
 	| { kind: "git"; operation: GitOperation; milliseconds: number }
@@ -89,13 +82,16 @@ export interface RunningService<Settings extends object = object> {
 	configuration: Configuration & Settings;
 	senders: Senders;
 	store: Store;
+	/** The folder of git; null if the layers are on GitHub. */
 	repository: string | null;
+	/** The commit that is served. */
 	tip: () => string | null;
+	/** The folder of the rendered files. */
 	out: string;
 	now: () => Date;
 	log: Log;
 	smallkeys: () => Iterable<string>;
 	gauges: () => Promise<Gauges>;
-	observe: (event: Observed) => void;
+	observe: (event: ServiceEvent) => void;
 	lastLook: () => ((smallkey: string) => number | null) | null;
 }

@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import { createServer } from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { listen } from "../../api/node/serve.ts";
-import type { Observed, RunningService } from "../../api/service/extensions.ts";
+import type { RunningService, ServiceEvent } from "../../api/service/extensions.ts";
 import { readCommit, readVersion } from "../../store/files/version.ts";
 import type { Log } from "../../store/store.ts";
 
@@ -61,7 +61,7 @@ export function createMetrics() {
 
 	return {
 		text,
-		observe(event: Observed): void {
+		observe(event: ServiceEvent): void {
 			if (event.kind === "commit") return commits.inc({ by: event.by });
 			if (event.kind === "harvest") return harvests.inc({ outcome: event.outcome });
 			if (event.kind === "git")

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { observeCommits } from "../../../api/service/composition.ts";
-import type { Gauges, Observed } from "../../../api/service/extensions.ts";
+import type { Gauges, ServiceEvent } from "../../../api/service/extensions.ts";
 import { createMetrics, serveMetrics } from "../../../extensions/hosting/metrics.ts";
 import { memoryStore } from "../../../store/memory.ts";
 import { root } from "../../helpers/process.ts";
@@ -22,7 +22,7 @@ function assertLines(text: string, lines: readonly string[]): void {
 test("what a service answers, commits and harvests is counted, and its state is measured", async () => {
 	const metrics = createMetrics();
 	const answer = { kind: "answer", route: "doc", status: 200, reason: undefined } as const;
-	const events: Observed[] = [
+	const events: ServiceEvent[] = [
 		{ ...answer, milliseconds: 0.3 },
 		{ ...answer, milliseconds: 99_999 },
 		{ kind: "answer", route: "register", status: 401, milliseconds: 1, reason: "signature" },
