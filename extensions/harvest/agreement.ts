@@ -25,12 +25,13 @@ export interface Agreement {
 	rows: Evidence[];
 }
 
+/** Of the earlier fields. */
 const minShare = 0.75;
 
-/** Of the union of two rectangles. */
+/** Of the places of two layers, as a share of their union. */
 const minOverlap = 0.8;
 
-/** Relative. */
+/** Of the number of features, as a share of the larger one. */
 const maxGrowth = 0.1;
 
 /** From which a renamed layer is identified by its fields: many layers share two or three. */
@@ -48,40 +49,40 @@ type LayerDescription = FeatureDescription | NamedDescription;
 export function agreementOf(before: LangDescription, after: LangDescription): Agreement {
 	if ("entries" in before || "entries" in after) return { sure: null, rows: [] };
 	const paths = [before, after].map(pathOf) as [string, string];
-	const { sure, rows } = rowsOf(before, after);
+	const { sure, rows } = compare(before, after);
 	return { sure: isCopyOf(...paths) ? null : inSeries(sure, before, ...paths), rows };
 }
 
-function rowsOf(before: LayerDescription, after: LayerDescription): Agreement {
-	const overlap = before.bounds && after.bounds ? overlapOf(before.bounds, after.bounds) : null;
-	const place =
-		overlap === null
-			? []
-			: rowOf("place", before.bounds?.join(", "), after.bounds?.join(", "), overlap >= minOverlap);
-	const isHidden = overlap === 0 || hides(before, after);
-	if ("renderer" in before && "renderer" in after) {
-		const rows = [
-			rowOf("name", before.name, after.name),
-			rowOf("geometry", before.geometry_type, after.geometry_type),
-			fieldsRow(before, after),
-			place,
-			rowOf("scale", scalesOf(before), scalesOf(after)),
-			rowOf("symbols", symbolsOf(before), symbolsOf(after)),
-			countRow(before.count, after.count),
-		].flat();
-		const sure = isHidden ? null : sureOfFeatures(before, after, rows);
-		return { sure: inSeries(sure, before, before.name, after.name), rows };
-	}
+function compare(before: LayerDescription, after: LayerDescription): Agreement {
+	if ("renderer" in before && "renderer" in after) return compareFeatures(before, after);
 	if ("renderer" in before || "renderer" in after) return { sure: null, rows: [] };
+	return compareNamed(before, after);
+}
+
+function compareFeatures(before: FeatureDescription, after: FeatureDescription): Agreement {
+	const rows = [
+		rowOf("name", before.name, after.name),
+		rowOf("geometry", before.geometry_type, after.geometry_type),
+		fieldsRow(before, after),
+		placeRow(before, after),
+		rowOf("scale", scalesOf(before), scalesOf(after)),
+		rowOf("symbols", symbolsOf(before), symbolsOf(after)),
+		countRow(before.count, after.count),
+	].flat();
+	const sure = isHidden(before, after) ? null : sureOfFeatures(before, after, rows);
+	return { sure: inSeries(sure, before, before.name, after.name), rows };
+}
+
+function compareNamed(before: NamedDescription, after: NamedDescription): Agreement {
 	const rows = [
 		rowOf("title", before.title, after.title),
 		rowOf("abstract", before.abstract, after.abstract),
-		place,
+		placeRow(before, after),
 		rowOf("scale", scalesOf(before), scalesOf(after), hasSameScales(before, after)),
 		rowOf("keywords", before.keywords?.toSorted().join(", "), after.keywords?.toSorted().join(", ")),
 	].flat();
 	const isSameName = before.layers.join("\n") === after.layers.join("\n");
-	const sure = isHidden ? null : sureOfNamed(rows, isSameName);
+	const sure = isHidden(before, after) ? null : sureOfNamed(rows, isSameName);
 	const sureByName = inSeries(sure, before, before.layers.join(" "), after.layers.join(" "));
 	return { sure: inSeries(sureByName, before, before.title ?? "", after.title ?? ""), rows };
 }
@@ -187,7 +188,9 @@ function hasSameScales(before: LayerDescription, after: LayerDescription): boole
 	return isSameScale(before.min_scale, after.min_scale) && isSameScale(before.max_scale, after.max_scale);
 }
 
-function hides(before: LayerDescription, after: LayerDescription): boolean {
+/** Whether the layer is not drawn where or at scales at which it was before. */
+function isHidden(before: LayerDescription, after: LayerDescription): boolean {
+	if (overlapOf(before, after) === 0) return true;
 	if (!("renderer" in before) && hasSameScales(before, after)) return false;
 	const smallest = ({ min_scale }: LayerDescription) => min_scale || Number.POSITIVE_INFINITY;
 	return smallest(after) < smallest(before) || (after.max_scale ?? 0) > (before.max_scale ?? 0);
@@ -199,9 +202,16 @@ function countRow(before: number | null, after: number | null): Evidence[] {
 	return rowOf("count", `${before}`, `${after}`, isNear);
 }
 
-/** The intersection of two rectangles as a share of their union. */
-function overlapOf(...rectangles: (readonly number[])[]): number {
-	const [first = [], second = []] = rectangles.map(widened);
+function placeRow(before: LayerDescription, after: LayerDescription): Evidence[] {
+	const overlap = overlapOf(before, after);
+	if (overlap === null) return [];
+	return rowOf("place", before.bounds?.join(", "), after.bounds?.join(", "), overlap >= minOverlap);
+}
+
+/** The intersection of two rectangles as a share of their union; null if one of them is not known. */
+function overlapOf(before: LayerDescription, after: LayerDescription): number | null {
+	if (!before.bounds || !after.bounds) return null;
+	const [first, second] = [widened(before.bounds), widened(after.bounds)];
 	const both = getArea(getIntersection(first, second));
 	return both / (getArea(first) + getArea(second) - both);
 }

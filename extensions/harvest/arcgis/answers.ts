@@ -80,6 +80,7 @@ export async function askList(catalogue: string, folder: string, ask: Ask) {
 	return { paths, folders: listOf(folders).map(textOf).filter(Boolean) };
 }
 
+/** The layers of the service that has the layer; a `Trouble` if there is no list. */
 export async function askLayers(address: string, ask: Ask) {
 	const document = await orTrouble(askDocument(addressBelow(address, "/.."), "service", ask));
 	if (document instanceof Trouble) return document;
