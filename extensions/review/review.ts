@@ -45,14 +45,16 @@ export function isWrong({ problems, services, obstacle }: Review): boolean {
 export async function review({ repository, base, head, settings, check }: ReviewOptions) {
 	const { layers, paths, outside, ...changes } = await readChanges(repository, base, head);
 	const { owners } = parseOwners(changes.owners);
-	const byVerb = [...layers].sort((a, b) => verbs.indexOf(a.verb) - verbs.indexOf(b.verb));
-	const drafted = new Set(byVerb.filter(({ verb }) => verb !== "removed").slice(0, maxDrafts));
+	const { problems, warnings } = changes;
+	const services = await askServices(layers, check);
+	const rows = layerRows({ layers, problems, services, warnings }).filter(({ verb }) => verb !== "removed");
+	const drafted = new Set(rows.slice(0, maxDrafts).map(({ layer }) => layer));
 	return {
 		/** Why it cannot be merged; null if it can. */
 		obstacle: changes.obstacle,
-		problems: changes.problems,
-		warnings: changes.warnings,
-		services: await askServices(layers, check),
+		problems,
+		warnings,
+		services,
 		/** Sorted by smallkey. */
 		layers: await Promise.all(
 			layers.map((layer) => layerChange(layer, settings, drafted.has(layer) ? settings.publicUrl : "")),
@@ -190,11 +192,20 @@ export const maxDetailed = 20;
 
 const verbs: readonly LayerChange["verb"][] = ["wrong", "changed", "removed", "added"];
 
+interface Remarks extends Pick<Awaited<ReturnType<typeof readChanges>>, "problems" | "warnings"> {
+	services: Awaited<ReturnType<typeof askServices>>;
+}
+
 /**
  * First the layers with something wrong, then the changed, the removed and the added ones. `state` is empty if nothing is
  * wrong or odd.
  */
-export function layerRows({ layers, problems, services, warnings }: Review) {
+export function layerRows<Layer extends ChangedLayer>({
+	layers,
+	problems,
+	services,
+	warnings,
+}: Remarks & { layers: readonly Layer[] }) {
 	const remarks = [
 		["to correct", problems],
 		["wrong service", services.wrong],

@@ -81,18 +81,21 @@ export const { t, plural } = translator(lang, { ...pageTexts, ...draftTexts[lang
 export function draftResult(
 	fragments: ReturnType<typeof draftFragments>,
 	drawables: Drawables,
+	isOpen: boolean,
+	toggle: (isOpen: boolean) => void,
 ): TemplateResult {
 	const isFeature = drawables.en?.kind === "features" || drawables.en?.kind === "dynamic";
 	const boxes = fragments.map(({ target, lang, text }) => {
 		const shown = text === null ? null : JSON.stringify(JSON.parse(text), null, 2);
 		return copyBox(`${target}, ${lang}`, shown ?? t("no-form-here"));
 	});
+	const toggled = ({ currentTarget }: Event) => toggle((currentTarget as HTMLDetailsElement).open);
 	return html`<section class="result"><h2>${t("both-languages")}</h2>${bothLanguages(drawables)}
 		${isFeature ? html`<p class="hint">${t("symbols-later")}</p>` : ""}
 		<p>${copyButton(t("copy-draft-address"), () => location.href)}</p>
-		<details>
+		<details ?open=${isOpen} @toggle=${toggled}>
 			<summary>${t("viewers-would-read")}</summary>
-			<div class="copies">${boxes}</div>
+			<div class="copies">${isOpen ? boxes : ""}</div>
 		</details></section>`;
 }
 

@@ -35,6 +35,8 @@ export class DraftView implements View {
 	#checked = checkDraft(empty);
 	#notice = "";
 	#keyNote = "";
+	/** Whether what viewers would read is shown: it stays so while the text is not valid. */
+	#isOpen = false;
 	#drawn: DrawnDraft | null = null;
 	#serial = 0;
 	readonly #checkLater = debounce(pauseMs, () => this.#onChange());
@@ -52,6 +54,10 @@ export class DraftView implements View {
 		const { registration } = this.#checked;
 		const problems = this.#shownProblems();
 		const smallkey = parseSmallkey(this.#key);
+		const toggle = (isOpen: boolean) => {
+			this.#isOpen = isOpen;
+			refresh();
+		};
 		const files = fileChoice(
 			(file) => void this.#openFile(file),
 			() => this.#setText(example),
@@ -79,7 +85,7 @@ export class DraftView implements View {
 				<div class="result">${this.#drawn?.map.element ?? html`<p class="hint place">${t("map-place")}</p>`}</div>
 			</div>
 			${draft ? this.#register.content(draft) : ""}
-			<div>${this.#drawn && draftResult(this.#drawn.fragments, this.#drawn.drawables)}</div>
+			<div>${this.#drawn && draftResult(this.#drawn.fragments, this.#drawn.drawables, this.#isOpen, toggle)}</div>
 			${nextBar(this.#checked, problems.length, smallkey, this.#register)}
 		</div>`;
 	}

@@ -29,6 +29,8 @@ export async function ask(
 	const sent = request({ hostname, port, method, path: target, agent: false });
 	for (const [name, value] of Object.entries(headers)) if (value !== undefined) sent.setHeader(name, value);
 	if (body !== undefined) sent.setHeader("Content-Length", Buffer.byteLength(body));
+	// After its answer, a server may close a connection whose body it has not read.
+	sent.on("error", () => undefined);
 	sent.end(body);
 	const [response] = (await once(sent, "response")) as [IncomingMessage];
 	const bytes = await buffer(response);

@@ -127,8 +127,12 @@ const test = sharedSuite("docs/production.md", async (use) => {
 
 	const hooks = use(
 		await answering((request, response) => {
-			const done = request.url === "/deployed" ? startWorker() : publish();
-			done.then(
+			const hook = new Map([
+				["/deployed", startWorker],
+				["/published", publish],
+			]).get(request.url ?? "");
+			if (!hook) return void response.writeHead(404).end();
+			hook().then(
 				() => response.writeHead(204).end(),
 				(error: Error) => response.writeHead(500).end(String(error)),
 			);

@@ -98,7 +98,12 @@ test("its steps, in a plain folder, give a service that is healthy, empty and wr
 	const service = await ServerProcess.start(settings, app, words);
 	const port = String(service.port);
 	try {
-		await eventually(async () => (await check(port)) === 0);
+		await Promise.race([
+			eventually(async () => (await check(port)) === 0),
+			service.ended.then((code) => {
+				throw new Error(`the service ended with ${code}: ${service.output}`);
+			}),
+		]);
 		await eventually(() => service.output.includes("Register a first layer"));
 		assert.match(service.output, /^Serving 0 layers at /m);
 		assert.is(statSync(join(data, "senders.json")).mode & 0o777, 0o600);

@@ -64,7 +64,7 @@ const scripts = glob.sync(".github/*.sh").map((of) => ({ of, run: readFileSync(o
 function commandsOf(run = ""): string {
 	return scripts.reduce((text, script) => {
 		if (!text.includes(script.of)) return text;
-		return text.replaceAll(script.of, commandsOf(script.run.replace(/^#.*$/gm, "")));
+		return text.replaceAll(script.of, () => commandsOf(script.run.replace(/^#.*$/gm, "")));
 	}, run);
 }
 
@@ -184,8 +184,9 @@ test("what others wrote is judged in a job without a key, and acted on in one wi
 
 test("what others made is applied before there is a token that may write", () => {
 	const applying = /\bgit (?:apply|am)\b|\bcommit-(?:repair|patch)\.sh (?!--push)/;
-	for (const { of, run = "", env } of steps) {
-		if (!JSON.stringify(env ?? {}).includes("steps.app.outputs.token")) continue;
+	const withToken = steps.filter(({ env }) => JSON.stringify(env ?? {}).includes("steps.app.outputs.token"));
+	assert.ok(withToken.length >= 3, `${withToken.length}`);
+	for (const { of, run = "" } of withToken) {
 		const named = scripts.filter(
 			(script) => run.includes(script.of) && !script.of.endsWith("/commit-patch.sh"),
 		);

@@ -36,7 +36,10 @@ function chosenRows() {
 async function runTest(/** @type {string} */ copy, /** @type {string} */ test, /** @type {string} */ TMPDIR) {
 	const options = { cwd: copy, env: { ...process.env, TMPDIR, TEST_RESULTS: "" }, maxBuffer: Infinity };
 	// Its exit code is 1 where a test fails.
-	const ended = await run(process.execPath, ["tests/run/run.mjs", test], options).catch((error) => error);
+	const task = run(process.execPath, ["tests/run/run.mjs", test], options);
+	children.add(task.child);
+	const ended = await task.catch((error) => error);
+	children.delete(task.child);
 	return String(ended.stdout);
 }
 
@@ -59,7 +62,13 @@ async function tryRow(/** @type {Row} */ row, /** @type {string} */ copy, /** @t
 }
 
 const folder = mkdtempSync(join(parentFolder(), "mutants-"));
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+/** @type {Set<import("node:child_process").ChildProcess>} */
+const children = new Set();
+process.on("exit", () => {
+	for (const child of children) child.kill("SIGTERM");
+	rmSync(folder, { recursive: true, force: true });
+});
 const queue = chosenRows();
 const sums = { passed: 0, failed: 0 };
 

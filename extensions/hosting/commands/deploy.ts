@@ -153,19 +153,21 @@ async function checkPort({ host, port }: Configuration): Promise<void> {
 	await once(probe.close(), "close");
 }
 
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 180_000;
+/** Then the engine has not ended by itself. */
+const endTimeoutMs = 5_000;
 
-/** Prints the worker's log (JSON lines) and errors. @throws {Error} with the engine's whole output, if it does not start */
+/** Prints the worker's log (JSON lines) and errors. @throws {Error} with what the engine has said, if it does not start */
 function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
 	const output: string[] = [];
 	return new Promise((resolve, reject) => {
-		const fail = (why: string) =>
-			reject(new Error([...output, `the engine did not start: ${why}`].join("\n")));
-		const timer = setTimeout(() => {
-			fail(`not within ${startTimeoutMs / 1_000} s`);
-			engine.kill("SIGTERM");
-		}, startTimeoutMs);
 		let isListening = false;
+		let isLate = false;
+		const timer = setTimeout(() => {
+			isLate = true;
+			engine.kill("SIGTERM");
+			setTimeout(() => engine.kill("SIGKILL"), endTimeoutMs).unref();
+		}, startTimeoutMs);
 		createInterface({ input: engine.stdout as NodeJS.ReadableStream }).on("line", (line) => {
 			const [, address] = /Ready on (http:\S+)/.exec(line) ?? [];
 			if (line.startsWith("{")) io.print(line);
@@ -175,13 +177,11 @@ function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
 			clearTimeout(timer);
 			resolve(address);
 		});
-		createInterface({ input: engine.stderr as NodeJS.ReadableStream }).on("line", (line) => {
-			if (isListening) io.warn(line);
-			else output.push(line);
-		});
+		createInterface({ input: engine.stderr as NodeJS.ReadableStream }).on("line", io.warn);
 		engine.once("close", (code) => {
 			clearTimeout(timer);
-			fail(`it ended with ${code}`);
+			const why = isLate ? `not within ${startTimeoutMs / 1_000} s` : `it ended with ${code}`;
+			reject(new Error([...output, `the engine did not start: ${why}`].join("\n")));
 		});
 	});
 }
