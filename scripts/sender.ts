@@ -20,7 +20,7 @@ import { createRun, parseSenderId } from "./terminal/command-line.ts";
 
 const help = `
 The senders are in the file senders.json of DATA_DIR, which a file fragments.env in this folder may name. A running
-service takes each change within a second, and says so in its log. A service with the setting SENDERS reads that instead,
+service applies each change within a second, and says so in its log. A service with the setting SENDERS reads that instead,
 once at its start.`;
 
 function parseKeep(text: string): number {
@@ -127,7 +127,7 @@ class SendersFile {
 		const { io, environment } = this;
 		if (environment.SENDERS) io.print("SENDERS is set: a service with this setting does not read the file");
 		else if (!(await isFolderLocked(this.#dataDir))) io.print(`no service runs in ${this.#dataDir} now`);
-		else io.print(`the service that runs in ${this.#dataDir} takes it within a second`);
+		else io.print(`the service that runs in ${this.#dataDir} applies the change within a second`);
 	}
 }
 

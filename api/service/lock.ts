@@ -15,7 +15,7 @@ interface Lock {
 /**
  * Locks a folder by a listening Unix socket, which the system closes with its process: a killed process blocks no start, not
  * even in another container.
- * @param waiting gets a line before a wait
+ * @param waiting gets a line before a wait, and where the disk cannot be written
  */
 export async function lockFolder(
 	folder: string,
