@@ -71,8 +71,10 @@ export function plain(text: string): string {
 	return visible(text).replaceAll("##[", "## [");
 }
 
+/** Never ends within a surrogate pair. */
 export function shortened(text: string, maxLength: number): string {
-	return text.length > maxLength ? `${text.slice(0, maxLength - 1).toWellFormed()}…` : text;
+	if (text.length <= maxLength) return text;
+	return `${text.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
 export function counted(count: number, noun: string): string {
@@ -150,10 +152,8 @@ const characters: ReadonlyMap<string, string> = new Map(
  */
 export function plainText(text: string, maxLength: number): string {
 	const decoded = text.slice(0, maxMarkupLength).replace(tags, " ").replace(references, characterOf);
-	const line = escapeMarkup(decoded.replace(tags, " "))
-		.replace(/[\p{C}\p{Z}]+/gu, " ")
-		.trim();
-	return line.length > maxLength ? `${line.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, "")}…` : line;
+	const line = escapeMarkup(decoded.replace(tags, " ")).replace(/[\p{C}\p{Z}]+/gu, " ");
+	return shortened(line.trim(), maxLength);
 }
 
 function characterOf(reference: string, name?: string, decimal?: string, hexadecimal?: string): string {

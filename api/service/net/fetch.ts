@@ -121,21 +121,23 @@ async function takeParts(
 	take: Take,
 	extend: (moreMs: number) => void,
 ): Promise<Response> {
-	let length = 0;
-	const parts = async function* () {
-		for await (const part of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
-			length += part.length;
-			if (length > maxTakenBytes) throw tooLarge(maxTakenBytes);
-			extend((length / minRate) * 1000);
-			yield part;
-		}
-	};
-	await take(parts(), answer.headers.get("Content-Type") ?? "");
+	const parts = partsOf(answer, maxTakenBytes, (bytes) => extend((bytes / minRate) * 1000));
+	await take(parts, answer.headers.get("Content-Type") ?? "");
 	return withAddress(new Response(null, { status: answer.status, headers: [...answer.headers] }), url);
 }
 
-function tooLarge(maxBytes: number): FetchFailure {
-	return new FetchFailure("size", causeOf("large", maxBytes.toLocaleString("en")));
+/**
+ * Counts the bytes after decompression while it reads, so that a small compressed answer cannot fill the
+ * memory. After `maxBytes` it closes the connection.
+ */
+async function* partsOf(answer: Response, maxBytes: number, onRead = (_bytes: number) => {}) {
+	let bytes = 0;
+	for await (const part of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+		bytes += part.length;
+		if (bytes > maxBytes) throw new FetchFailure("size", causeOf("large", maxBytes.toLocaleString("en")));
+		onRead(bytes);
+		yield part;
+	}
 }
 
 /** octokit needs the address for its errors; a constructed Response has none. */
@@ -143,18 +145,9 @@ function withAddress(response: Response, url: URL): Response {
 	return Object.defineProperty(response, "url", { value: url.href });
 }
 
-/**
- * Counts the bytes after decompression while it reads, so that a small compressed answer cannot fill the
- * memory. After `maxBytes` it closes the connection.
- */
 async function readWhole(answer: Response, url: URL, maxBytes: number): Promise<Response> {
 	const parts: Uint8Array[] = [];
-	let length = 0;
-	for await (const part of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
-		length += part.length;
-		if (length > maxBytes) throw tooLarge(maxBytes);
-		parts.push(part);
-	}
+	for await (const part of partsOf(answer, maxBytes)) parts.push(part);
 	const { status, statusText, headers } = answer;
 	// An answer with a status such as 304 must not have a body, not even an empty one.
 	const body = parts.length === 0 ? null : Buffer.concat(parts);
