@@ -4,6 +4,7 @@ import { keyTexts, type Lang } from "./smallkey.ts";
 import { documentTexts } from "./texts/documents.ts";
 import { type Coded, filled, textsByLang } from "./texts/filled.ts";
 import { requestTexts } from "./texts/requests.ts";
+import { shortened } from "./untrusted-text.ts";
 
 const pairs = { ...documentTexts, ...requestTexts, ...keyTexts };
 
@@ -67,7 +68,7 @@ export function listProblems(all: readonly LazyProblem[]): Problem[] {
 	let bytes = 0;
 	for (const find of all.slice(0, maxProblems)) {
 		const [pointer, rule] = find();
-		const problem = { ...rule, place: cutPointer(pointer) || "document" };
+		const problem = { ...rule, place: shortened(pointer.toWellFormed(), maxPointerLength) || "document" };
 		bytes += encoder.encode(JSON.stringify(textIn("en", problem))).length;
 		if (bytes > maxProblemBytes) break;
 		problems.push(problem);
@@ -91,13 +92,7 @@ export function pointerOf(path: readonly (string | number)[]): string {
 		if (pointer.length > maxPointerLength) break;
 		pointer += `/${pointerSegment(String(segment).slice(0, maxPointerLength + 1))}`;
 	}
-	return cutPointer(pointer);
-}
-
-function cutPointer(pointer: string): string {
-	return pointer.length > maxPointerLength
-		? `${cut(pointer, maxPointerLength - 1)}…`
-		: pointer.toWellFormed();
+	return shortened(pointer.toWellFormed(), maxPointerLength);
 }
 
 /** JSON of at most 80 characters, without the credentials of an address. */
@@ -107,14 +102,13 @@ export function shownValue(value: unknown): string | Text {
 	if (typeof value === "object" && value !== null) return textOf("an-object");
 	if (typeof value !== "string") return String(value);
 	const isLong = value.length > maxSearchedLength;
-	const text = JSON.stringify(cut(value, maxSearchedLength)).replace(/\/\/[^/?#"]*@/g, "//…@");
+	const text = JSON.stringify(value.slice(0, maxSearchedLength).toWellFormed()).replace(
+		/\/\/[^/?#"]*@/g,
+		"//…@",
+	);
 	// If the text was cut within an address's authority, the rest may be a user name.
 	const safe = isLong ? text.replace(/\/\/[^/?#"]*"$/, '//…"') : text;
-	return safe.length > maxValueLength ? `${cut(safe, maxValueLength - 1)}…` : safe;
-}
-
-function cut(text: string, length: number): string {
-	return text.slice(0, length).toWellFormed();
+	return shortened(safe, maxValueLength);
 }
 
 type Params = Record<string, unknown>;

@@ -3,7 +3,7 @@ import { descriptionText } from "../../registry/description.ts";
 import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { filled, textsByLang } from "../../registry/texts/filled.ts";
-import { code, groupBy, plain } from "../../registry/untrusted-text.ts";
+import { code, groupBy, plain, shortened } from "../../registry/untrusted-text.ts";
 import { type Proposal, subjectOf } from "../../store/git/review-branches.ts";
 import { type Edit, repairBranch } from "../../store/store.ts";
 import { placeOf } from "../harvest/finding.ts";
@@ -110,7 +110,7 @@ type Write = (text: string) => string;
 const maxTextLength = 200;
 
 function cut(text: string): string {
-	return plain(text.length > maxTextLength ? `${text.slice(0, maxTextLength).toWellFormed()}…` : text);
+	return plain(shortened(text, maxTextLength));
 }
 
 function repairText({ layer, langs: repaired, sure }: Repair, lang: Lang, write: Write): string {
