@@ -2,7 +2,13 @@ import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { Command } from "@commander-js/extra-typings";
 import type { Io } from "../api/configuration.ts";
-import type { App, Command as AppCommand, Purpose, Run } from "../api/service/extensions.ts";
+import {
+	type App,
+	type Command as AppCommand,
+	type Purpose,
+	purposes,
+	type Run,
+} from "../api/service/extensions.ts";
 import { withSettingsFile } from "../api/service/settings.ts";
 import { extensions } from "../extensions/index.ts";
 import { createSite } from "../site/extension.ts";
@@ -104,8 +110,6 @@ async function askAtTerminal(question: string, hidden = false): Promise<string |
 		if (hidden) stderr.write("\n");
 	}
 }
-
-export const purposes: readonly Purpose[] = ["publish", "review", "host", "operate", "move", "develop"];
 
 const loads = {
 	put: async () => (await import("./put.ts")).put,

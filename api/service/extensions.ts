@@ -15,7 +15,10 @@ export interface App {
 /** Returns the exit code. It never throws and never ends the process, so that tests can call it. */
 export type Run = (argv: readonly string[], environment: Environment, io: Io, app: App) => Promise<number>;
 
-export type Purpose = "publish" | "review" | "host" | "operate" | "move" | "develop";
+/** In the order of `--help`. */
+export const purposes = ["publish", "review", "host", "operate", "move", "develop"] as const;
+
+export type Purpose = (typeof purposes)[number];
 
 export interface Command {
 	name: string;

@@ -3,7 +3,8 @@ import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
-import { allExtensions, commandsOf, purposes } from "../../../scripts/main.ts";
+import { purposes } from "../../../api/service/extensions.ts";
+import { allExtensions, commandsOf } from "../../../scripts/main.ts";
 import { cleanEnvironment, type Ended, root, runScript } from "../../helpers/process.ts";
 import { folderSuite } from "../../helpers/world.ts";
 
