@@ -104,7 +104,10 @@ async function takeNumber(path: string, temporary: string, numbers: readonly num
 		throw error;
 	}
 	const isTaken = (await numbersOf(path)).at(-1) === number;
-	for (const old of isTaken ? numbers : [number]) await files.rm(`${path}.${old}`, { force: true });
+	for (const old of isTaken ? numbers : [number]) {
+		// One that stays does not take the lock back: its socket is dead, and the highest number decides.
+		await files.rm(`${path}.${old}`, { force: true }).catch(() => undefined);
+	}
 	return isTaken;
 }
 

@@ -1,9 +1,11 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalText } from "../../registry/registration.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { spawnNginx } from "../conformance/nginx-engine.ts";
-import { answering } from "../helpers/world.ts";
+import { root } from "../helpers/process.ts";
 import { openPages } from "./catalogue.ts";
 import { newPuts, publish, pushed, putsAfter } from "./service.ts";
 import {
@@ -70,14 +72,10 @@ async function commit(world: World, repository: string, layer: Layer, name: stri
 
 /** Starts a bare server that sends the bytes of one answer from memory. @returns its address */
 async function startBare(world: World, url: string): Promise<string> {
-	const answer = await fetch(url);
-	const headers = Object.fromEntries(answer.headers);
-	// node:http adds these to every answer itself.
-	for (const name of ["connection", "date", "keep-alive"]) delete headers[name];
-	const body = Buffer.from(await answer.arrayBuffer());
-	const bare = await answering((_, response) => response.writeHead(200, headers).end(body));
-	world.endLater(() => bare[Symbol.asyncDispose]());
-	return bare.origin;
+	const bare = fork("tests/bench/bare-server.ts", [url], { cwd: root, execArgv: ["--import", "tsx"] });
+	world.endLater(() => bare.kill());
+	const [origin] = (await once(bare, "message")) as [string];
+	return origin;
 }
 
 /** Starts nginx, as deploy/nginx.conf sets it up, on the files of the service. @returns its address */

@@ -166,13 +166,17 @@ function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
 		const timer = setTimeout(() => {
 			isLate = true;
 			engine.kill("SIGTERM");
-			setTimeout(() => engine.kill("SIGKILL"), endTimeoutMs).unref();
+			setTimeout(() => {
+				engine.kill("SIGKILL");
+				// A process of the engine may keep them open, and `close` would not come.
+				for (const stream of [engine.stdout, engine.stderr]) stream?.destroy();
+			}, endTimeoutMs).unref();
 		}, startTimeoutMs);
 		createInterface({ input: engine.stdout as NodeJS.ReadableStream }).on("line", (line) => {
 			const [, address] = /Ready on (http:\S+)/.exec(line) ?? [];
 			if (line.startsWith("{")) io.print(line);
 			else if (!isListening) output.push(line);
-			if (address === undefined) return;
+			if (address === undefined || isLate) return;
 			isListening = true;
 			clearTimeout(timer);
 			resolve(address);
