@@ -216,10 +216,8 @@ function evidence(lang: Lang, { rows }: WaitingRepair): Html {
 	const isShared = rows.every((row) => row.langs.length === rows[0]?.langs.length && row.langs.length > 1);
 	const head = ["compared", "before", "now", "agrees"] as const;
 	const lines = rows.map((row) => {
-		const suffix =
-			isShared || rows.every(({ langs: [first] }) => first === row.langs[0])
-				? ""
-				: ` (${row.langs.join(", ")})`;
+		const isSame = isShared || rows.every(({ langs: [first] }) => first === row.langs[0]);
+		const suffix = isSame ? "" : ` (${row.langs.join(", ")})`;
 		const mark = row.agrees ? t("yes") : html`<strong class="bad">${t("no")}</strong>`;
 		return html`<tr><th scope="row">${row.text[lang]}${suffix}</th><td>${row.before}</td><td>${row.after}</td><td>${mark}</td></tr>\n`;
 	});

@@ -1,6 +1,5 @@
 // npx fragment-publisher review: shows what a change does and what is wrong with it; manages the reviews on this machine
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { type Environment, type Io, WrongError } from "../../../api/configuration.ts";
 import {
 	findRepository,
@@ -13,11 +12,7 @@ import { readConfiguration, withoutStore } from "../../../api/service/settings.t
 import { resolveCommit } from "../../../publish/collect.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
-import { readPicturePairs } from "../../../site/data/proofs.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
-import { trailersOf } from "../../../store/git/commands/commits.ts";
-import { gitText } from "../../../store/git/commands/run.ts";
-import { repairedTrailer } from "../../../store/git/review-branches.ts";
 import { linksInto, renderComment } from "../comment.ts";
 import {
 	acceptReview,
@@ -37,7 +32,7 @@ import {
 import { conflictObstacle } from "../layer-changes.ts";
 import { annotationsOf, changeLines, obstacleLines, remarkLine, reportOf, summaryLine } from "../report.ts";
 import { type CheckServices, createCheckServices, isWrong, review } from "../review.ts";
-import { reviewLines } from "../status.ts";
+import { repairLines, reviewLines } from "../status.ts";
 import { proposalLines } from "./audit.ts";
 
 const help = `
@@ -66,13 +61,7 @@ async function openOwn(repo: string | undefined, environment: Environment) {
 	return opened;
 }
 
-interface Comparison {
-	base?: string;
-	head: string;
-	repo: string;
-	out?: string;
-	report?: string;
-}
+type Comparison = Record<"head" | "repo", string> & Partial<Record<"base" | "out" | "report", string>>;
 
 async function compare(options: Comparison, { environment, io, print }: Session): Promise<number> {
 	const { head, repo: repository, out, report } = options;
@@ -105,20 +94,6 @@ async function list(repo: string | undefined, { environment, io, print }: Sessio
 	const waiting = await reviewLines(repository);
 	print(waiting);
 	if (waiting.length === 0) io.warn(`no review waits in ${name}`);
-}
-
-/** The evidence of a repair, from its commit's message, and the paths of its pictures. */
-async function repairLines(repository: string, pictures: string, commit: string): Promise<string[]> {
-	const message = await gitText(repository, ["log", "-1", "--format=%b", commit]);
-	const pairOf = await readPicturePairs(pictures);
-	const lines = trailersOf(`\n\n${message}`, repairedTrailer).flatMap((smallkey) => {
-		const { before, after } = pairOf(smallkey);
-		return [
-			`Picture of ${smallkey} as it was last drawn: ${before ? join(pictures, before) : "none"}`,
-			`Picture of ${smallkey} after the repair: ${after ? join(pictures, after) : `none yet; npx fragment-publisher prove --repo ${repository} --proposed`}`,
-		];
-	});
-	return [...message.split("\n"), ...lines];
 }
 
 async function show(key: string, repo: string | undefined, { environment, io, print }: Session) {
@@ -200,8 +175,7 @@ async function decline(key: string, options: Decision & { why?: string }, sessio
 	const reason = parseReason(needed("--why", options.why));
 	const reviewer = parseReviewer(options.by);
 	const { repository, name } = await openOwn(options.repo, environment);
-	const whole = await findWaiting(repository, key);
-	const { chosen, split } = await splitRepair(repository, whole, options.only);
+	const { chosen, split } = await splitRepair(repository, await findWaiting(repository, key), options.only);
 	io.warn(plain(`Declining ${chosen.branch} of ${chosen.author} in ${name}`));
 	await split();
 	const branch = await declineReview(repository, chosen, reviewer, reason);
