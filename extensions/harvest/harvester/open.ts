@@ -118,6 +118,7 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 		...common,
 		harvest: child.harvest,
 		check,
+		quietMs: 200,
 		againUntilMs: await againUntil(dataDir, now().getTime(), log),
 		count: (outcome) => observe({ kind: "harvest", outcome }),
 	});
