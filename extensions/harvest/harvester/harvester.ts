@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Refresh } from "../../../api/context.ts";
 import { parseStored } from "../../../api/register.ts";
 import { eachInSlices } from "../../../publish/file-writer.ts";
@@ -9,7 +8,7 @@ import { type Log, type Store, StoreBusy } from "../../../store/store.ts";
 import { type FindingLine, findingLine } from "../finding.ts";
 import { commitGroup, descriptionOf, type HarvestResult, type Outcome } from "./commit.ts";
 import type { HarvestLayer } from "./process.ts";
-import { Groups, HostQueue, nextMoment, type Schedule } from "./schedule.ts";
+import { Groups, HostQueue, nextMoment, pauseForWrites, type Schedule } from "./schedule.ts";
 
 interface HarvesterOptions extends Schedule {
 	store: Store;
@@ -19,10 +18,7 @@ interface HarvesterOptions extends Schedule {
 	check?: (smallkey: string, ...layer: Parameters<HarvestLayer>) => Promise<void>;
 	/** Until then each layer is harvested once a day: its description may follow earlier rules. */
 	againUntilMs?: number;
-	/**
-	 * A harvest starts when no layer was written in this time: writes come first. Without it one publisher's PUTs take twice as
-	 * long as with `HARVEST=off`.
-	 */
+	/** A harvest starts when no layer was written in this time. */
 	quietMs?: number;
 	count?: ((outcome: Outcome) => void) | undefined;
 }
@@ -47,9 +43,6 @@ const maxHosts = 4;
 /** Results of this time share a commit, up to this number. */
 const groupMs = 1_000;
 const maxGroup = 50;
-
-/** Of the wait for a pause of writes. */
-const maxPauseMs = 2_000;
 
 const dayMs = 86_400_000;
 
@@ -186,7 +179,7 @@ export class Harvester {
 	async #visit(smallkey: string): Promise<void> {
 		const { store, harvest, check } = this.#options;
 		const { signal } = this.#ending;
-		await this.#pauseForWrites();
+		await pauseForWrites(() => this.#writtenMs, this.#options.quietMs ?? 0, signal);
 		this.#waiting.delete(smallkey);
 		this.#running.add(smallkey);
 		try {
@@ -203,14 +196,6 @@ export class Harvester {
 		} catch (error) {
 			this.#fail([{ smallkey }], error);
 		}
-	}
-
-	async #pauseForWrites(): Promise<void> {
-		const { signal } = this.#ending;
-		const maxMs = performance.now() + maxPauseMs;
-		const restMs = () => Math.min(this.#writtenMs + (this.#options.quietMs ?? 0), maxMs) - performance.now();
-		while (restMs() > 0 && !signal.aborted)
-			await sleep(restMs(), undefined, { signal }).catch(() => undefined);
 	}
 
 	async #commit(results: readonly HarvestResult[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 /** In milliseconds since 1970. A hash of the smallkey decides its moment in each period. */
 export function nextMoment(smallkey: string, now: number, periodMs: number): number {
 	const moment = (hashOf(smallkey) / 2 ** 32) * periodMs;
@@ -128,4 +129,17 @@ export class HostQueue {
 				this.#running.set(host, this.#work(smallkey).finally(end));
 			}
 	}
+}
+
+/** Of the wait for a pause of writes. */
+const maxPauseMs = 2_000;
+
+/**
+ * Writes come first: beside harvests that do not wait, one publisher's PUTs take twice as long as with `HARVEST=off`.
+ * @param writtenMs when a layer was last written, in milliseconds of `performance.now`
+ */
+export async function pauseForWrites(writtenMs: () => number, quietMs: number, signal: AbortSignal) {
+	const maxMs = performance.now() + maxPauseMs;
+	const restMs = () => Math.min(writtenMs() + quietMs, maxMs) - performance.now();
+	while (restMs() > 0 && !signal.aborted) await sleep(restMs(), undefined, { signal }).catch(() => undefined);
 }
