@@ -70,6 +70,7 @@ process.on("exit", () => {
 	rmSync(folder, { recursive: true, force: true });
 });
 const queue = chosenRows();
+if (queue.length === 0) throw new Error(`no row has ${positionals.join(" or ")}`);
 const sums = { passed: 0, failed: 0 };
 
 async function work(/** @type {unknown} */ _, /** @type {number} */ at) {

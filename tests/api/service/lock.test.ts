@@ -70,6 +70,37 @@ for (const isStale of [false, true]) {
 	});
 }
 
+test("a lock that was won is held, although what a killed process left cannot be removed", async () => {
+	await using folder = await temporaryFolder();
+	await leaveSocket(join(folder.path, "publisher.lock.7"));
+	const { rm } = files;
+	files.rm = async (path, ...options) => {
+		if (String(path).endsWith(".7")) throw Object.assign(new Error("no room"), { code: "ENOSPC" });
+		return rm(path, ...options);
+	};
+	using _ = { [Symbol.dispose]: () => Object.assign(files, { rm }) };
+	const said: string[] = [];
+	const first = await lockFolder(folder.path, { waiting: (line) => said.push(line) });
+	assert.equal(said, []);
+	const error = await lockFolder(folder.path, { maxWaitMs: 0 }).catch((reason: Error) => reason);
+	assert.match(String(error), "another process works in");
+	await first.release();
+});
+
+test("a start that was overtaken by a later one gets no lock", async () => {
+	await using folder = await temporaryFolder();
+	const later = createServer();
+	files.link = async (from, to) => {
+		files.link = link;
+		await once(later.listen(join(folder.path, "publisher.lock.9")), "listening");
+		return link(from, to);
+	};
+	const error = await lockFolder(folder.path, { maxWaitMs: 0 }).catch((reason: Error) => reason);
+	assert.match(String(error), "another process works in");
+	assert.equal(readdirSync(folder.path), ["publisher.lock.9"]);
+	await new Promise((resolve) => later.close(resolve));
+});
+
 async function leaveSocket(path: string): Promise<void> {
 	const server = createServer().listen(`${path}.own`);
 	await once(server, "listening");
