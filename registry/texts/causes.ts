@@ -117,7 +117,7 @@ export const causes = /* @__PURE__ */ textsByLang({
 	],
 	"other-service": ["is no service of layers, but: {0}", "n’est pas un service de couches, mais : {0}"],
 	"no-tiles": [
-		"has no tiles: its pictures are drawn anew for each map",
+		"has no tiles: its pictures are drawn for each map",
 		"n’a pas de tuiles : ses images sont dessinées pour chaque carte",
 	],
 	"no-image-service": ["is no ImageServer", "n’est pas un ImageServer"],

@@ -78,12 +78,12 @@ async function contentAt(at: CommitAt, { options, thumbnails, before, read }: Re
 	const kept = await listTree(repository, commit, [healthPath, ownersPath]);
 	const { health, owners } = parseReviewers(await readEntries(repository, kept));
 	const earlier = before && (await isOnBranch(repository, before.commit, commit)) ? before : null;
-	const known = (earlier?.chunks ?? []).flatMap((chunk) => chunk.entries);
-	const entries = new Map(known.map((entry) => [entry.smallkey, entry]));
+	const earlierEntries = (earlier?.chunks ?? []).flatMap((chunk) => chunk.entries);
+	const entries = new Map(earlierEntries.map((entry) => [entry.smallkey, entry]));
 	const make = (layer: CheckedLayer) => contentOf(layer, options.fragments);
 	const changed = earlier && [
 		...(await diffTree(repository, earlier.commit, commit, "layers")),
-		...recoveredLayers(known, health),
+		...recoveredLayers(earlierEntries, health),
 	];
 	const layers = await readChanged(at, changed, read, make);
 	const served = [...layers].flatMap(([smallkey, content]) => (content ? smallkey : []));

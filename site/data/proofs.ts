@@ -88,7 +88,7 @@ export function pictureName(smallkey: string, hash?: string | null): string {
 	return `${folderOf(smallkey)}/${smallkey}${hash ? `.${hash}` : ""}.webp`;
 }
 
-/** For a smallkey, the layer's last picture and its repair's, as paths in the folder; null if there is none. */
+/** For a smallkey, the layer's last picture and its repair's, as paths in the folder; null without one. */
 export async function readPicturePairs(folder: string) {
 	const [before, after] = [await readProofs(folder), await readProofs(join(folder, proposedFolder))];
 	return (smallkey: string) => {

@@ -63,7 +63,7 @@ export class Scene {
 	readonly remove = (smallkey: string, signed: Signed = {}) =>
 		this.write("DELETE", `/register/${smallkey}`, signed);
 
-	/** Reads a fragment in both languages where a registration can be read at once; null: there is none. */
+	/** Reads a fragment in both languages where a registration can be read at once. @param name null: it is not found */
 	readonly assertRead = async (smallkey: string, name: string | null) => {
 		if (!this.engine.published) return;
 		for (const lang of ["en", "fr"]) {

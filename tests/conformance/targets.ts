@@ -64,9 +64,7 @@ export function targetTests(test: Test<Scene>): void {
 		}
 	});
 
-	test("one layer or several is told by the comma, in each of its spellings, at aliases too", async ({
-		get,
-	}) => {
+	test("a comma, in each of its spellings, means several layers, also at aliases", async ({ get }) => {
 		for (const comma of [",", "%2C", "%2c"]) {
 			const items = JSON.parse((await get(`/ramp4/fr/tiles${comma}none${comma}many`)).text);
 			assert.equal(readAsRamp4(items), [[], ["b", "a"]]);

@@ -187,10 +187,10 @@ test("what others made is applied before there is a token that may write", () =>
 	const withToken = steps.filter(({ env }) => JSON.stringify(env ?? {}).includes("steps.app.outputs.token"));
 	assert.ok(withToken.length >= 3, `${withToken.length}`);
 	for (const { of, run = "" } of withToken) {
-		const named = scripts.filter(
+		const called = scripts.filter(
 			(script) => run.includes(script.of) && !script.of.endsWith("/commit-patch.sh"),
 		);
-		for (const text of [run, ...named.map((script) => script.run)]) assert.not.match(text, applying, of);
+		for (const text of [run, ...called.map((script) => script.run)]) assert.not.match(text, applying, of);
 	}
 });
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+
 /** In milliseconds since 1970. A hash of the smallkey decides its moment in each period. */
 export function nextMoment(smallkey: string, now: number, periodMs: number): number {
 	const moment = (hashOf(smallkey) / 2 ** 32) * periodMs;

@@ -76,10 +76,12 @@ async function askOwners(
 	const texts = comments.map(({ body = "" }) => body).filter((text) => text.startsWith(askedMarker));
 	const mentioned = Array.from(texts.join().matchAll(/@([\w-]+)/g), ([, login = ""]) => login);
 	const requested = (requested_reviewers ?? []).map(({ login }) => login);
-	const asked = new Set([...mentioned, ...requested].map((login) => login.toLowerCase()));
+	const invited = new Set([...mentioned, ...requested].map((login) => login.toLowerCase()));
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
 	const people = missing.flatMap(({ canApprove }) => canApprove).filter(({ id }) => !reviewers.has(id));
-	const logins = new Set(people.map(({ login }) => login).filter((login) => !asked.has(login.toLowerCase())));
+	const logins = new Set(
+		people.map(({ login }) => login).filter((login) => !invited.has(login.toLowerCase())),
+	);
 	const mentions = [...logins].slice(0, maxAsked).map((login) => `@${login}`);
 	const body = `${askedMarker}\n${mentions.join(" ")}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;
 	if (logins.size > 0) await rest.issues.createComment({ ...repo, issue_number: number, body });

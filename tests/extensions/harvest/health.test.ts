@@ -88,7 +88,7 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 		["ogcWms", wms.replace("<Name>roads</Name>", ""), { recursive: true }, "has no layers"],
 		["ogcWms", map, { recursive: true }, "does not answer as a WMS does"],
 		["esriTile", { ...map, tileInfo: {} }, {}],
-		["esriTile", map, {}, "has no tiles: its pictures are drawn anew for each map"],
+		["esriTile", map, {}, "has no tiles: its pictures are drawn for each map"],
 		["esriTile", vector, {}, "is no service of layers, but: VectorTileServer"],
 		["esriTile", site, {}, "answers with ArcGIS error without a code: No machine"],
 		["esriImage", image, {}],

@@ -318,10 +318,10 @@ test("what was harvested is used for the registered layer only, and stays while 
 	);
 	const settings = { metadataUrl: "", catalogueUrl: "" };
 	for (const registration of [wms("roads"), nodeAt("ogcWms", "/wms", { scrape_only: ["roads"] })]) {
-		const known = (await harvest(registration, server)).description;
-		const render = (one: typeof known) =>
+		const { description } = await harvest(registration, server);
+		const render = (one: typeof description | null) =>
 			targetNames.map((target) => renderAt(target, layerFacts("en", "roads", registration, one, settings)));
-		assert.equal(render(known), render(null), "no fragment has the service's title");
+		assert.equal(render(description), render(null), "no fragment has the service's title");
 	}
 });
 
