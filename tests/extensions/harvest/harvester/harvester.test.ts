@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { Harvester, type HarvestLine } from "../../../../extensions/harvest/harvester/harvester.ts";
 import type { HarvestLayer } from "../../../../extensions/harvest/harvester/process.ts";
-import { nextMoment } from "../../../../extensions/harvest/harvester/schedule.ts";
+import { nextMoment, pauseForWrites } from "../../../../extensions/harvest/harvester/schedule.ts";
 import { harvestLayer } from "../../../../extensions/harvest/layer.ts";
 import { problemAt } from "../../../../registry/texts.ts";
 import { Handlers, tiles } from "../../../helpers/handlers.ts";
@@ -18,16 +18,17 @@ test.before.each((scene) => void Object.assign(scene, openScene()));
 test.after.each(async ({ harvester }) => harvester.close());
 
 /** A harvester over a store in memory. `hold` delays the harvests. */
-function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers()) {
+function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers(), quietMs = 0) {
 	const server = memoryHost({});
 	const timers = new HeldTimers();
 	const lines: HarvestLine[] = [];
-	const [looks, begun] = [[] as string[], [] as string[]];
+	const [looks, begun, begunMs] = [[] as string[], [] as string[], [] as number[]];
 	const holds = new Map<string, Promise<void>>();
 	const work = { running: 0, most: 0 };
 	const harvest: HarvestLayer = async (registration, _signal, before = null) => {
 		const { service_url } = registration.en;
 		begun.push(service_url);
+		begunMs.push(performance.now());
 		work.running += 1;
 		work.most = Math.max(work.most, work.running);
 		await holds.get(new URL(service_url).host);
@@ -39,7 +40,7 @@ function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers()) {
 		return fragment ? nodeOf(new TextDecoder().decode(fragment.body)).displayName : "(none)";
 	};
 	const harvester = new Harvester({
-		...{ store: handlers.store, harvest, everyMs, timers },
+		...{ store: handlers.store, harvest, everyMs, timers, quietMs },
 		againUntilMs: handlers.now + againMs,
 		now: () => new Date(handlers.now),
 		allKeys: () => [...handlers.store.files.keys()].flatMap((path) => /\/(\w+)\.json$/.exec(path)?.[1] ?? []),
@@ -84,13 +85,26 @@ function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers()) {
 			[mapLayer.replace("/3", "/legend")]: json(legend(entry("Station", 1))),
 		});
 	serve();
-	const parts = { handlers, holds, work, timers, lines, looks, begun, harvester, displayName };
+	const parts = { handlers, holds, work, timers, lines, looks, begun, begunMs, harvester, displayName };
 	return { ...parts, stored, poll, put, follow, remove, serve, commits: handlers.store.commits };
 }
 
 function feature(path = mapLayer, more: object = {}, origin = host): string {
 	return JSON.stringify(featureAt(origin + path, more));
 }
+
+test("a harvest begins after a pause of writes, and after two seconds in any case", async () => {
+	const { follow, begunMs, harvester } = openScene(7 * day, 0, new Handlers(), 50);
+	const startMs = performance.now();
+	await follow("ozone");
+	await eventually(() => begunMs.length === 1);
+	assert.ok((begunMs[0] as number) - startMs >= 50);
+	await harvester.close();
+	const { signal } = new AbortController();
+	await pauseForWrites(() => performance.now(), 1_000, signal);
+	assert.ok(performance.now() - startMs >= 2_000);
+	await pauseForWrites(() => performance.now(), 1_000, AbortSignal.abort());
+});
 
 test("a layer is served in its generic form at once, and enriched by a commit of the service; no change, no commit", async (scene) => {
 	const { harvester, lines, looks, commits, displayName, handlers } = scene;
