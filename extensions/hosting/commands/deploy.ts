@@ -153,12 +153,15 @@ async function checkPort({ host, port }: Configuration): Promise<void> {
 	await once(probe.close(), "close");
 }
 
-const startTimeoutMs = 180_000;
-/** Then the engine has not ended by itself. */
-const endTimeoutMs = 5_000;
+/** `endMs`: from the request to end until it is killed. */
+const engineLimits = { startMs: 180_000, endMs: 5_000 };
 
 /** Prints the worker's log (JSON lines) and errors. @throws {Error} with what the engine has said, if it does not start */
-function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
+export function waitForAddress(
+	engine: ChildProcess,
+	io: Pick<Io, "print" | "warn">,
+	{ startMs, endMs } = engineLimits,
+): Promise<string> {
 	const output: string[] = [];
 	return new Promise((resolve, reject) => {
 		let isListening = false;
@@ -170,8 +173,8 @@ function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
 				engine.kill("SIGKILL");
 				// A process of the engine may keep them open, and `close` would not come.
 				for (const stream of [engine.stdout, engine.stderr]) stream?.destroy();
-			}, endTimeoutMs).unref();
-		}, startTimeoutMs);
+			}, endMs).unref();
+		}, startMs);
 		createInterface({ input: engine.stdout as NodeJS.ReadableStream }).on("line", (line) => {
 			const [, address] = /Ready on (http:\S+)/.exec(line) ?? [];
 			if (line.startsWith("{")) io.print(line);
@@ -184,7 +187,7 @@ function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
 		createInterface({ input: engine.stderr as NodeJS.ReadableStream }).on("line", io.warn);
 		engine.once("close", (code) => {
 			clearTimeout(timer);
-			const why = isLate ? `not within ${startTimeoutMs / 1_000} s` : `it ended with ${code}`;
+			const why = isLate ? `not within ${startMs / 1_000} s` : `it ended with ${code}`;
 			reject(new Error([...output, `the engine did not start: ${why}`].join("\n")));
 		});
 	});

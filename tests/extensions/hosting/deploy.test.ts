@@ -1,7 +1,10 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { makeContext } from "../../../api/worker/bindings.ts";
+import { waitForAddress } from "../../../extensions/hosting/commands/deploy.ts";
 import { deploymentEnvironment, readSecretFiles } from "../../../extensions/hosting/deployment.ts";
 import { runScript, warns } from "../../helpers/process.ts";
 import { folderSuite } from "../../helpers/world.ts";
@@ -76,6 +79,29 @@ test("wrangler gets the variables that a deployment needs, and no other secret",
 	const secrets = { SENDERS: '{"a":"secret"}', GITHUB_TOKEN: "secret", AWS_SECRET_ACCESS_KEY: "secret" };
 	const others = { ...secrets, NODE_OPTIONS: "--require=./secret.js", npm_config_secret: "secret" };
 	assert.equal(deploymentEnvironment({ ...others, ...needed }), needed);
+});
+
+test("an engine that does not start is ended, also where it ignores that, and what it said is in the error", async () => {
+	const [printed, warned] = [[] as string[], [] as string[]];
+	const io = { print: (line: string) => printed.push(line), warn: (line: string) => warned.push(line) };
+	const start = async (code: string, limits?: { startMs: number; endMs: number }) => {
+		const engine = spawn(process.execPath, ["-e", code], { stdio: ["ignore", "pipe", "pipe"] });
+		await once(engine.stdout, "readable");
+		return waitForAddress(engine, io, limits).catch(({ message }: Error) => message);
+	};
+	const hangs =
+		'process.on("SIGTERM", () => {}); console.error("wrong"); console.log("odd"); setInterval(() => {}, 1_000)';
+	assert.is(
+		await start(hangs, { startMs: 100, endMs: 50 }),
+		"odd\nthe engine did not start: not within 0.1 s",
+	);
+	assert.is(
+		await start('console.log("no port"); process.exit(3)'),
+		"no port\nthe engine did not start: it ended with 3",
+	);
+	const ready = 'console.log("{\\"log\\":1}"); console.log("Ready on http://127.0.0.1:1")';
+	assert.is(await start(ready), "http://127.0.0.1:1");
+	assert.equal([printed, warned], [['{"log":1}'], ["wrong"]]);
 });
 
 test.run();
