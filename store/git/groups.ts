@@ -106,7 +106,7 @@ export class GroupWriter {
 		const { branch, requests } = this.context;
 		const { meta } = group[0] as PendingChange;
 		await branch.follow();
-		// After a group that failed.
+		// The commits of a group that failed may be on the branch.
 		if (await this.#import.persist()) await requests.readCommitted();
 		const target = meta.review ? await this.#reviewTarget(meta) : this.#servedTarget();
 		const judged = await judgeGroup(group, target, this.context);
