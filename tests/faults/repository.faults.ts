@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { runGit } from "../../store/git/commands/run.ts";
 import { eventually } from "../helpers/wait.ts";
 import { freshSuite } from "../helpers/world.ts";
-import { loosen, objectFile } from "../store/loose-objects.ts";
+import { loosen, objectFile, writeGraph } from "../store/loose-objects.ts";
 import { World } from "./world.ts";
 
 const test = freshSuite("the repository", async (use) => ({ world: use(await World.started()) }));
@@ -82,6 +82,9 @@ test("a file of the layers is corrupt, and nothing is known of the files", async
 
 test("a corrupt pack while it runs", async ({ world }) => {
 	const folder = join(world.repository, "objects/pack");
+	await world.stop();
+	await writeGraph(world.repository);
+	await world.start();
 	const wholes = new Map<string, Buffer>();
 	for (const name of (await readdir(folder)).filter((one) => one.endsWith(".pack"))) {
 		wholes.set(name, await readFile(join(folder, name)));

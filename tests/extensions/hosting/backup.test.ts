@@ -2,11 +2,11 @@ import { cp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
-import { runGit } from "../../../store/git/commands/run.ts";
 import { Local, noon, wms } from "../../helpers/local.ts";
 import { type Ended, prints, runScript } from "../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 import { git } from "../../store/git-store.ts";
+import { loosen } from "../../store/loose-objects.ts";
 
 const test = freshSuite("npx fragment-publisher backup", async (use) => {
 	const backup = join(use(await temporaryFolder()).path, "backup");
@@ -18,6 +18,15 @@ const test = freshSuite("npx fragment-publisher backup", async (use) => {
 function backUp(folder: string, backup: string, hours = 0): Promise<Ended> {
 	const now = () => new Date(noon + hours * 3_600_000);
 	return runScript("backup", [backup], { DATA_DIR: folder }, { now });
+}
+
+const packsOf = (backup: string) => join(backup, "repository.git/objects/pack");
+
+/** A service at rest repacks, and git's packs are others while they are copied. */
+async function copyStopped(local: Local, from: string, to: string): Promise<void> {
+	await local.stop();
+	await cp(from, to, { recursive: true });
+	await local.start();
 }
 
 async function stateOf(backup: string): Promise<string> {
@@ -54,7 +63,7 @@ test("the first backup copies everything, with modes for its owner only, and lat
 test("a source that was lost and began again, or is an older copy, leaves the backup as it is", async (scene) => {
 	const { local, backup } = scene;
 	const older = `${backup}.older`;
-	await cp(local.folder, older, { recursive: true });
+	await copyStopped(local, local.folder, older);
 	await local.put("second", wms("second"));
 	assert.is((await backUp(local.folder, backup)).code, 0);
 	const before = await stateOf(backup);
@@ -82,12 +91,11 @@ test("a damaged source, or one whose senders file is gone, leaves the backup as 
 	assert.match(gone.stderr, `${senders}: is not there, and the backup in ${backup} has it`);
 	assert.is(await stateOf(backup), before);
 	await writeFile(senders, '{"jstest":"test_-k"}');
-	const packs = join(local.repository, "objects/pack");
 	const copy = `${backup}.damaged`;
-	await cp(local.folder, copy, { recursive: true });
-	for (const name of await readdir(packs))
+	await copyStopped(local, local.folder, copy);
+	for (const name of await readdir(packsOf(copy)))
 		if (name.endsWith(".pack")) {
-			const path = join(copy, "repository.git/objects/pack", name);
+			const path = join(packsOf(copy), name);
 			const bytes = await readFile(path);
 			await rm(path);
 			await writeFile(path, bytes.fill(7, 20));
@@ -97,8 +105,6 @@ test("a damaged source, or one whose senders file is gone, leaves the backup as 
 	assert.match(damaged.stderr, `${backup}: the backup failed: `);
 	assert.is(await stateOf(backup), before);
 });
-
-const packsOf = (backup: string) => join(backup, "repository.git/objects/pack");
 
 async function backUpTwice({ local, backup }: { local: Local; backup: string }): Promise<string[]> {
 	await backUp(local.folder, backup);
@@ -135,13 +141,9 @@ test("a later backup misses a pack that is lost", async (scene) => {
 
 test("a repository that was copied there by hand is checked whole, and then a backup as any other", async (scene) => {
 	const { local, backup } = scene;
-	await cp(local.repository, join(backup, "repository.git"), { recursive: true });
-	const packs = (await readdir(packsOf(backup))).filter((name) => name.endsWith(".pack"));
-	await rm(packsOf(backup), { recursive: true });
-	for (const name of packs) {
-		const input = await readFile(join(local.repository, "objects/pack", name));
-		await runGit(join(backup, "repository.git"), ["unpack-objects", "-q"], { input });
-	}
+	const repository = join(backup, "repository.git");
+	await copyStopped(local, local.repository, repository);
+	await loosen(repository);
 	const copy = `${backup}.damaged`;
 	await cp(backup, copy, { recursive: true });
 	assert.is((await backUp(local.folder, backup)).code, 0);
