@@ -102,6 +102,7 @@ test("kill -9 during a repack", async ({ world }) => {
 	}
 	delete world.env.PATH;
 	await world.server.kill(true);
+	await world.start();
 	const reader = await world.readAll();
 	await world.note("processes", "kill -9 of all processes during a repack", {
 		reader,
