@@ -1,7 +1,7 @@
 import type { LangDescription } from "../../registry/description.ts";
 import { isVersion2, type Registration, serviceTypeOf } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { agreementOf, type Evidence, hasItsName } from "../harvest/agreement.ts";
+import { hasItsName } from "../harvest/agreement.ts";
 import { type Alike, alikeAt, arcgisPlaceOf, findAlike, knowsAll, numberIn } from "../harvest/alike.ts";
 import { orNull, placeOf } from "../harvest/finding.ts";
 import { describe } from "../harvest/layer.ts";
@@ -13,18 +13,10 @@ export interface Candidate extends Alike {
 	by: "https" | "redirect" | "service" | "folder" | "similar";
 }
 
-export interface Tried {
-	isListed: boolean;
-	/** Attempt → number of addresses. */
-	attempts: Map<Candidate["by"], number>;
-	best: [agreeing: number, all: number];
-}
-
 interface Subject {
 	registration: Registration;
 	lang: Lang;
 	before: LangDescription;
-	tried: Tried;
 }
 
 export interface SearchClients extends Clients {
@@ -49,7 +41,7 @@ export class CandidateSearch {
 	}
 
 	async find(subject: Subject): Promise<Candidate[]> {
-		const { registration, lang, before, tried } = subject;
+		const { registration, lang, before } = subject;
 		const requested = new Set<string>();
 		// A service of both languages must be right for both.
 		const shared = langs.filter((other) => placeOf(registration, other) === placeOf(registration, lang));
@@ -57,7 +49,6 @@ export class CandidateSearch {
 			!shared.some((sharedLang) => isOfOtherLanguage(sharedLang, namesOf(before), namesOf(description)));
 		const all: Candidate[] = [];
 		for await (const [by, addresses] of this.#attempts(subject)) {
-			if (addresses.length > 0) tried.attempts.set(by, (tried.attempts.get(by) ?? 0) + addresses.length);
 			const matches: Candidate[] = [];
 			const left = addresses.filter((address) => !requested.has(address)).slice(0, maxAddresses);
 			for (const address of left.flatMap(withSecure)) {
@@ -96,7 +87,7 @@ export class CandidateSearch {
 	}
 
 	/** The cheapest first. */
-	async *#attempts({ registration, lang, before, tried }: Subject) {
+	async *#attempts({ registration, lang, before }: Subject) {
 		const { service_url: address } = registration[lang];
 		const isArcgis = !["ogcWms", "ogcWmts"].includes(serviceTypeOf(registration, lang));
 		const number = isArcgis ? numberIn(address) : "";
@@ -106,7 +97,6 @@ export class CandidateSearch {
 				number && !numberIn(target) ? `${target.replace(/\/$/, "")}/${number}` : target,
 			);
 		const presence = await presenceOf(before, address, this.#clients);
-		tried.isListed ||= presence === "here";
 		if (presence === "here") return;
 		yield ["redirect", await targetOf(address)] as const;
 		const secure = address.replace(/^http:/, "https:");
@@ -126,22 +116,19 @@ export class CandidateSearch {
 
 	/** If the layer is not there, the other layers of its service are compared. */
 	async #findAt(subject: Subject, address: string): Promise<Alike[]> {
-		const { before, tried } = subject;
+		const { before } = subject;
 		const same = await this.#sameAt(subject, address);
 		if (same.some(isSame)) return same;
 		const presence = await presenceOf(before, address, this.#clients);
 		if (presence === "here" || presence === "unknown") return same;
 		const alike = await findAlike(before, address, this.#clients);
-		for (const { agreement } of alike) noteRows(tried, agreement.rows);
 		return [...same, ...(knowsAll(before.siblings) ? alike : alike.map(perhaps))];
 	}
 
 	/** By the same number or name. */
-	async #sameAt({ registration, lang, before, tried }: Subject, address: string): Promise<Alike[]> {
+	async #sameAt({ registration, lang, before }: Subject, address: string): Promise<Alike[]> {
 		const moved = withEntry(registration, lang, { service_url: address });
-		const described = await orNull(describe(moved, lang, this.#clients));
-		if (described) noteRows(tried, agreementOf(before, described.description).rows);
-		return alikeAt(before, address, described);
+		return alikeAt(before, address, await orNull(describe(moved, lang, this.#clients)));
 	}
 }
 
@@ -161,11 +148,6 @@ function isInKnownFolder({ service_url, folders }: LangDescription, address: str
 	const pathOf = (catalogue: string) => catalogue.replace(/^https?:/, "");
 	if (!before || !after || pathOf(before.catalogue) !== pathOf(after.catalogue)) return false;
 	return after.folder === "" || !knowsAll(folders) || folders.includes(after.folder);
-}
-
-function noteRows(tried: Tried, rows: readonly Evidence[]): void {
-	const agreeing = rows.filter((row) => row.agrees).length;
-	if (agreeing > tried.best[0] || tried.best[1] === 0) tried.best = [agreeing, rows.length];
 }
 
 function isSame({ agreement }: Alike): boolean {

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { descriptionText } from "../../registry/description.ts";
 import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
-import { filled, textsByLang } from "../../registry/texts/filled.ts";
+import { textsByLang } from "../../registry/texts/filled.ts";
 import { code, groupBy, plain, shortened } from "../../registry/untrusted-text.ts";
+import { textsIn } from "../../site/text/static.ts";
 import { type Proposal, subjectOf } from "../../store/git/review-branches.ts";
 import { type Edit, repairBranch } from "../../store/store.ts";
 import { placeOf } from "../harvest/finding.ts";
@@ -12,17 +13,6 @@ import type { Repair } from "./repair.ts";
 
 export const repairTexts = textsByLang({
 	layer: ["Layer", "Couche"],
-	choose: [
-		"Several places agree equally well. Nothing is changed: register the right one.",
-		"Plusieurs endroits conviennent aussi bien. Rien n’est modifié : inscrivez celui qui est juste.",
-	],
-	registered: ["Registered", "Inscrit"],
-	"found-place": ["Found", "Trouvé"],
-	same: ["the same layer", "la même couche"],
-	perhaps: ["perhaps the same layer", "peut-être la même couche"],
-	head: ["| | known | found | agrees |", "| | connu | trouvé | concorde |"],
-	yes: ["yes", "oui"],
-	no: ["no", "non"],
 	https: ["https in place of http", "https au lieu de http"],
 	redirect: ["the server redirects there permanently", "le serveur y redirige en permanence"],
 	service: ["the same service", "le même service"],
@@ -114,14 +104,14 @@ function cut(text: string): string {
 }
 
 function repairText({ layer, langs: repaired, sure }: Repair, lang: Lang, write: Write): string {
-	const texts = repairTexts[lang];
-	const lines = [`${texts.layer} ${write(layer.smallkey)}`, ""];
-	if (sure === "choose") lines.push(filled(texts, { code: "choose", values: [] }), "");
+	const { t } = textsIn[lang];
+	const lines = [`${repairTexts[lang].layer} ${write(layer.smallkey)}`, ""];
+	if (sure === "choose") lines.push(t("repair-choose"), "");
 	// Languages with the same service share their candidates.
 	for (const candidates of new Set(repaired.map((item) => item.candidates))) {
 		const sharing = repaired.filter((item) => item.candidates === candidates).map((item) => item.lang);
 		const registered = write(placeOf(layer.registration, sharing[0] as Lang));
-		lines.push(`${texts.registered} (${sharing.join(", ")}): ${registered}`, "");
+		lines.push(`${t("place-registered", sharing.join(", "))}: ${registered}`, "");
 		for (const candidate of candidates) lines.push(...candidateLines(candidate, lang, write));
 	}
 	return lines.join("\n");
@@ -130,16 +120,16 @@ function repairText({ layer, langs: repaired, sure }: Repair, lang: Lang, write:
 function candidateLines({ service_url, layer = "", by, agreement }: Candidate, lang: Lang, write: Write) {
 	const { rows, sure } = agreement;
 	const texts = repairTexts[lang];
+	const { t } = textsIn[lang];
 	const place = write(`${service_url} ${layer}`.trim());
 	const cell = (text: string) => (text === "" ? "" : write(text));
 	return [
-		`${texts["found-place"]}: ${place} (${texts[by]}), ${texts[sure === "same" ? "same" : "perhaps"]}`,
+		`${t(sure === "same" ? "repair-same" : "repair-perhaps")}: ${place} (${texts[by]})`,
 		"",
-		texts.head,
+		`| | ${t("before")} | ${t("now")} | ${t("agrees")} |`,
 		"|---|---|---|---|",
 		...rows.map(({ trait, before, after, agrees }) => {
-			const agreesText = agrees ? texts.yes : `**${texts.no}**`;
-			return `| ${texts[trait]} | ${cell(before)} | ${cell(after)} | ${agreesText} |`;
+			return `| ${texts[trait]} | ${cell(before)} | ${cell(after)} | ${agrees ? t("yes") : `**${t("no")}**`} |`;
 		}),
 		"",
 	];

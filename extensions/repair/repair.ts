@@ -11,7 +11,7 @@ import {
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { eachService, isSick, placeOf, type SickFinding } from "../harvest/finding.ts";
 import { watchLayer } from "../harvest/layer.ts";
-import { type Candidate, CandidateSearch, type SearchClients, type Tried, withEntry } from "./candidates.ts";
+import { type Candidate, CandidateSearch, type SearchClients, withEntry } from "./candidates.ts";
 
 interface LangRepair {
 	lang: Lang;
@@ -42,27 +42,23 @@ export class RepairSearch {
 			for (const lang of langs) this.#owners.set(placeOf(registration, lang), smallkey);
 	}
 
-	/** `why`: why nothing is proposed for a layer that is still sick. */
-	async find(layer: CheckedLayer): Promise<{ isSick: boolean; repair: Repair | null; why: string | null }> {
+	async find(layer: CheckedLayer): Promise<{ isSick: boolean; repair: Repair | null }> {
 		const findings = await watchLayer(layer.registration, layer.description, this.#clients, null);
 		const sick = findings.filter(isSick);
-		const tried = nothingTried();
-		const repair = await this.#findIn(layer, sick, tried);
-		const why = sick.length > 0 && !repair ? whyNothing(tried) : null;
-		return { isSick: sick.length > 0, repair, why };
+		return { isSick: sick.length > 0, repair: await this.#findIn(layer, sick) };
 	}
 
 	findTarget(layer: CheckedLayer): Promise<Repair | null> {
-		return this.#findIn(layer, [], nothingTried());
+		return this.#findIn(layer, []);
 	}
 
 	/** @param sick findings; without one, only permanent redirects are followed */
-	async #findIn(layer: CheckedLayer, sick: readonly SickFinding[], tried: Tried): Promise<Repair | null> {
+	async #findIn(layer: CheckedLayer, sick: readonly SickFinding[]): Promise<Repair | null> {
 		const { registration } = layer;
 		const stateOf = (lang: Lang) => sick.find((finding) => finding.lang === lang)?.state ?? null;
 		const sickLangs = langs.filter((lang) => sick.length === 0 || stateOf(lang) !== null);
 		const results = await eachService(registration, sickLangs, (lang) =>
-			this.#findLang(layer, lang, stateOf(lang), tried),
+			this.#findLang(layer, lang, stateOf(lang)),
 		);
 		const repairs = results.flatMap(([lang, candidates]) =>
 			candidates.length > 0 ? [{ lang, candidates }] : [],
@@ -75,14 +71,13 @@ export class RepairSearch {
 		{ smallkey, registration, description }: CheckedLayer,
 		lang: Lang,
 		state: SickState | null,
-		tried: Tried,
 	): Promise<Candidate[]> {
 		const before = currentDescription(registration, description, lang);
 		// An entry without a number or a name is a whole service, which cannot be compared.
 		const isOneLayer =
 			serviceTypeOf(registration, lang) === "esriFeature" || namedLayers(registration, lang).length === 1;
 		if (!before || !isOneLayer) return [];
-		const subject = { registration, lang, before, tried };
+		const subject = { registration, lang, before };
 		if (state === null) return this.#search.findTarget(subject);
 		if (state === "empty" && !("renderer" in before)) return [];
 		const candidates = await (state === "empty" ? this.#search.findFull(before) : this.#search.find(subject));
@@ -102,16 +97,6 @@ export class RepairSearch {
 		const findings = await watchLayer(registration, null, this.#clients, null);
 		return findings.filter(isSick).every((finding) => langs.every(({ lang }) => lang !== finding.lang));
 	}
-}
-
-const nothingTried = (): Tried => ({ isListed: false, attempts: new Map(), best: [0, 0] });
-
-/** `tried https, 3 folder; best: 2 of 5 rows agree` */
-function whyNothing({ isListed, attempts, best: [agreeing, all] }: Tried): string {
-	if (isListed) return "its service is still listed, so it is down and not gone";
-	const words = [...attempts].map(([by, number]) => (number === 1 ? by : `${number} × ${by}`));
-	const best = all === 0 ? "nothing answers as a layer does" : `best: ${agreeing} of ${all} rows agree`;
-	return words.length === 0 ? "no other place to ask is known" : `tried ${words.join(", ")}; ${best}`;
 }
 
 /** Languages with different layers cannot move to the same one: it belongs to the language that keeps its number or name. */

@@ -38,8 +38,6 @@ export interface RepairRun {
 	health: Health;
 	now: Date;
 	maxOpen: number;
-	/** Writes no branch. The requests are counted. */
-	isDryRun?: boolean;
 }
 
 const maxPerDay = 200;
@@ -88,10 +86,8 @@ async function findRepairs({ layers, health, now, ...options }: RepairRun) {
 	const { ask, fetch } = limitRequests(options.createClients, counts);
 	const search = new RepairSearch({ ...createClients(ask, options.mapWkid), fetch }, layers);
 	const stillSick = new Set<string>();
-	const silent: { smallkey: string; why: string }[] = [];
 	const findFor = async (layer: CheckedLayer) => {
-		const { isSick, repair, why } = await search.find(layer);
-		if (why !== null) silent.push({ smallkey: layer.smallkey, why });
+		const { isSick, repair } = await search.find(layer);
 		if (isSick) stillSick.add(layer.smallkey);
 		save();
 		return repair;
@@ -104,21 +100,20 @@ async function findRepairs({ layers, health, now, ...options }: RepairRun) {
 	);
 	save();
 	const repairs = [...repaired, ...moved].filter((repair) => repair !== null);
-	silent.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
-	return { checked: sick.length, repairs, stillSick, silent };
+	return { checked: sick.length, repairs, stillSick };
 }
 
 /** Each proposal is a branch; `base` is never changed. */
 export async function runRepair(options: RepairRun) {
-	const { repository, base, now, maxOpen, isDryRun = false } = options;
-	const { checked, repairs, stillSick, silent } = await findRepairs(options);
+	const { repository, base, now, maxOpen } = options;
+	const { checked, repairs, stillSick } = await findRepairs(options);
 	const proposals = proposalsOf(repairs, await declinedEvidence(repository));
 	const open = await readOpen(repository, base);
 	const isOutdated = ({ branch, smallkeys }: OpenRepair) =>
 		!smallkeys.every((key) => stillSick.has(key)) &&
 		!proposals.some((proposal) => proposal.branch === branch);
 	const outdated = open.filter(isOutdated);
-	for (const { branch, commit } of isDryRun ? [] : outdated)
+	for (const { branch, commit } of outdated)
 		await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
 	const kept = open.filter((repair) => !outdated.includes(repair));
 	const current: OpenRepair[] = [];
@@ -134,10 +129,10 @@ export async function runRepair(options: RepairRun) {
 		if (!before) room -= 1;
 		if (!before && room < 0) continue;
 		proposed.push(proposal);
-		if (!isDryRun) await writeProposal(repository, base, proposal, before, now);
+		await writeProposal(repository, base, proposal, before, now);
 	}
 	const withdrawn = outdated.map(({ branch }) => branch);
-	return { checked, proposed, withdrawn, silent, postponed: changed.length - proposed.length };
+	return { checked, proposed, withdrawn, postponed: changed.length - proposed.length };
 }
 
 /** The limit of requests must not stop the same layers every day. */

@@ -49,7 +49,7 @@ const everyMs = 86_400_000;
 
 const maxSearchMs = 7_200_000;
 
-/** Above it, Node ends the search. It prints a line for each of at most 5,000 sick layers. */
+/** Above it, Node ends the search. */
 const maxOutputBytes = 10_000_000;
 
 /**

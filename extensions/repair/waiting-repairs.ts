@@ -6,10 +6,9 @@ import { readAt, servedRef } from "../../api/service/repository.ts";
 import { parseDescription } from "../../registry/description.ts";
 import { parseRegistration } from "../../registry/registration.ts";
 import type { WaitingRepair } from "../../registry/schemas/answers.ts";
-import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
-import { tryJson } from "../../registry/untrusted-text.ts";
+import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import type { Entry } from "../../site/data/entries.ts";
-import { proofsFile, proposedFolder } from "../../site/data/proofs.ts";
+import { readPicturePairs } from "../../site/data/proofs.ts";
 import { titleOf } from "../../site/search/select.ts";
 import { repairAddress } from "../../site/static/addresses.ts";
 import { frameHtml } from "../../site/static/frame.ts";
@@ -66,14 +65,10 @@ async function evidenceOf(repository: string, open: OpenRepair, smallkey: string
 
 /** A data URI; null if no picture was drawn since the repair was proposed. */
 async function pictureOf(pictures: string, smallkey: string, { timeMs }: OpenRepair): Promise<string | null> {
-	const folder = join(pictures, proposedFolder);
-	const proofs = tryJson(await readFile(join(folder, proofsFile), "utf8").catch(() => "")) as {
-		layers?: Record<string, { picture?: string; since?: string }>;
-	} | null;
-	const proof = proofs?.layers?.[smallkey];
-	const file = join(folder, folderOf(smallkey), `${smallkey}.webp`);
-	const drawn = await stat(file).catch(() => null);
-	if (!proof?.picture || proof.since !== undefined || !drawn || drawn.mtimeMs < timeMs) return null;
+	const { after } = (await readPicturePairs(pictures))(smallkey);
+	const file = join(pictures, after ?? "");
+	const drawn = after && (await stat(file).catch(() => null));
+	if (!drawn || drawn.mtimeMs < timeMs) return null;
 	return `data:image/webp;base64,${(await readFile(file)).toString("base64")}`;
 }
 

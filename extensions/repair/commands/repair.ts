@@ -43,10 +43,9 @@ async function noteRepairs(file: string, before: string | null, open: readonly O
 
 type Outcome = Awaited<ReturnType<typeof runRepair>>;
 
-function printOutcome({ checked, proposed, withdrawn, silent, postponed }: Outcome, io: Io): void {
+function printOutcome({ checked, proposed, withdrawn, postponed }: Outcome, io: Io): void {
 	for (const { subject, branch } of proposed) io.print(plain(`${branch}: ${subject}`));
 	for (const branch of withdrawn) io.print(plain(`${branch}: withdrawn, since it is of no use any more`));
-	for (const { smallkey, why } of silent) io.print(plain(`${smallkey}: nothing is proposed: ${why}`));
 	const rest = postponed > 0 ? `, ${postponed} postponed: too many wait` : "";
 	io.print(
 		`${counted(checked, "sick layer")} checked, ${counted(proposed.length, "repair")} proposed${rest}`,
@@ -82,8 +81,6 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 				"--health <file>",
 				"a layers/health.json of an earlier day, instead of that of the commit; proposals are noted in it; without such a file, no layer was sick",
 			)
-			.option("--dry-run", "print what would be proposed and withdrawn, and write nothing")
-			.option("--list", "print the repairs that wait, and ask no service")
 			.option(
 				"--out <dir>",
 				"write there what pull requests need: the patch and the text of each proposal, and what is withdrawn",
@@ -92,19 +89,13 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 	);
 	const configuration = readConfiguration(withoutStore(environment), readSite, readHarvest);
 	const { network, harvest, dataDir, mapWkid, pictures } = configuration;
-	if (options.dryRun && options.out !== undefined) throw new Error("--out: is not for --dry-run");
-	if (!options.list && (!harvest.on || !harvest.repair))
+	if (!harvest.on || !harvest.repair)
 		return void io.print(`${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
 	const { path: repository, name } =
 		options.repo === undefined
 			? await findRepository(undefined, dataDir)
 			: { path: resolve(options.repo), name: `the repository ${options.repo}` };
 	const base = await resolveCommit(repository, options.ref);
-	if (options.list) {
-		for (const { branch, smallkeys, subject } of await readOpen(repository, base))
-			io.print(plain(`${branch}: ${subject} (${smallkeys.join(" ")})`));
-		return;
-	}
 	io.warn(plain(`Looking for the services of sick layers of ${name}`));
 	const now = io.now();
 	const health =
@@ -122,10 +113,9 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 		layers: (await readLayers({ repository, ref: base }, io)).layers,
 		health: parseHealth(health),
 		now,
-		isDryRun: options.dryRun ?? false,
 	});
 	printOutcome(outcome, io);
-	if (options.health !== undefined && !options.dryRun)
+	if (options.health !== undefined)
 		await noteRepairs(options.health, health, await readOpen(repository, base), now);
 	if (options.out === undefined) return;
 	const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = environment;

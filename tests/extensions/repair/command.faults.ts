@@ -21,7 +21,7 @@ const test = freshSuite("npx fragment-publisher repair", async (use) => {
 	const git = gitIn(folder);
 	await local.git("clone", "-q", local.repository, folder);
 	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
-	await exits(runScript("harvest", ["--repo", folder], env), 0);
+	await exits(runScript("harvest", ["--layers", join(folder, "layers")], env), 0);
 	await git("add", "-A");
 	await git("commit", "-q", "-m", "harvested");
 	await git("push", "-q", "origin", "HEAD:main");
@@ -69,25 +69,6 @@ browserTest(
 		assert.is(stderr.match(/bad\.json/g)?.length, 1, "a wrong file keeps no other layer from being drawn");
 	},
 );
-
-test("a dry run writes nothing, a list says what waits, and a sick layer without a proposal has a reason", async (scene) => {
-	const { local, peer, env } = scene;
-	serveOdd(peer, 5);
-	const dry = await runScript("repair", ["--dry-run"], env, later());
-	assert.match(dry.stdout, "repair/moved: repair moved: the same layer at another place\n");
-	assert.is(await local.git("for-each-ref", "refs/heads/repair"), "");
-	const list = async () => (await runScript("repair", ["--list"], env, later())).stdout;
-	assert.is(await list(), "");
-	await runScript("repair", [], env, later());
-	assert.is(await list(), "repair/moved: repair moved: the same layer at another place (moved)\n");
-	peer.routes.clear();
-	const { stdout } = await runScript("repair", ["--dry-run"], env, later());
-	assert.match(
-		stdout,
-		/^moved: nothing is proposed: tried (?:https, )?service; nothing answers as a layer does$/m,
-	);
-	assert.is(await list(), "repair/moved: repair moved: the same layer at another place (moved)\n");
-});
 
 test("several places that agree alike cannot be accepted as they are, and nothing is merged", async (scene) => {
 	const { local, peer, env } = scene;
