@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { type Command, Option, type OptionValues } from "@commander-js/extra-typings";
@@ -18,10 +18,9 @@ import { counted, plain } from "../registry/untrusted-text.ts";
 import { GitFailure, runGit } from "../store/git/commands/run.ts";
 import { createRun, exitCodes } from "./terminal/command-line.ts";
 
-export const layersOption = new Option(
-	"--layers <dir>",
-	"a folder of layers (layers of this checkout)",
-).conflicts("repo");
+const layersOption = new Option("--layers <dir>", "a folder of layers (layers of this checkout)").conflicts(
+	"repo",
+);
 
 export const repoOption = new Option(
 	"--repo <dir>",
@@ -50,16 +49,6 @@ export function nameSource({ layers, repo, ref }: SourceOptions): { source: Sour
 	}
 	if (layers !== undefined) return { source: { folder: layers }, name: layers };
 	return { source: { folder: "layers" }, name: "layers/ of this checkout" };
-}
-
-/** @throws {Error} if the repository has no such folder: a bare repository is changed only by its service */
-export function workingFolder({ layers, repo }: SourceOptions): string {
-	if (repo === undefined) return layers ?? "layers";
-	const folder = join(repo, "layers");
-	if (existsSync(folder)) return folder;
-	throw new Error(
-		`--repo: ${repo} has no folder layers to write to; the service on a bare repository harvests by itself`,
-	);
 }
 
 type NamedFile = LayerFile & { name: string };

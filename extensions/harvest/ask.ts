@@ -49,7 +49,8 @@ interface Outcome {
 	answer: Answer;
 	attempts?: number;
 	pauseMs?: number;
-	host?: "dead" | "doubtful";
+	/** Without an answer. */
+	isLost?: boolean;
 }
 
 /** For a busy service; each pause is twice as long as the one before. */
@@ -68,8 +69,8 @@ interface Failed {
 
 /**
  * For all services: at most 4 requests at the same time, and 1 per host. After a status of 429 or 5xx it
- * tries twice more, after a broken connection or a time-out once more. It does not ask a host for a minute if
- * no connection can be made, or three requests in a row had no answer.
+ * tries twice more, after a broken connection or a time-out once more. It does not ask a host for a minute
+ * after three requests in a row without an answer.
  */
 export function createAsk({
 	fetch,
@@ -102,13 +103,13 @@ export function createAsk({
 			const { what, isTemporary } = failure.answer;
 			return new Trouble("down", causeOf("host-failed", what), { isTemporary });
 		}
-		const { answer, host: state } = await askWithRetries(...request);
-		if (answer.ok || !state) {
+		const { answer, isLost } = await askWithRetries(...request);
+		if (answer.ok || !isLost) {
 			if (!signal?.aborted) failed.delete(origin);
 			return answer;
 		}
 		const failures = (failure?.failures ?? 0) + 1;
-		const isDown = state === "dead" || failures >= maxFailures;
+		const isDown = failures >= maxFailures;
 		failed.set(origin, {
 			failures: isDown ? 0 : failures,
 			untilMs: isDown ? now() + downPauseMs : 0,
@@ -154,9 +155,9 @@ async function askOnce(fetch: GuardedFetch, ...[address, signal, take]: Paramete
 		const { reason, what } = error;
 		const state = reason === "address" ? "wrong" : "down";
 		const answer = new Trouble(state, what, { tooLarge: reason === "size" });
-		if (reason === "connect") return { answer, host: "dead" };
+		if (reason === "connect") return { answer, isLost: true };
 		if (reason !== "network" && reason !== "time") return { answer };
-		return { answer, attempts: maxBrokenAttempts, host: "doubtful" };
+		return { answer, attempts: maxBrokenAttempts, isLost: true };
 	}
 }
 

@@ -131,8 +131,6 @@ async function checkNode(
 	const wrong = missing.slice(0, maxMissing).map(([index, name]): Wrong => {
 		return [`scrape_only/${index}`, causeOf("no-layer", quote(String(name)), count)];
 	});
-	const more = missing.length - wrong.length;
-	if (more > 0) wrong.push(["scrape_only", causeOf("fewer-layers", more)]);
 	return { facts: { title }, wrong: [...wrong, ...notes] };
 }
 

@@ -84,7 +84,6 @@ export const causes = /* @__PURE__ */ textsByLang({
 	// What is registered.
 	"no-layer": ["has no layer {0} among its {1}", "n’a pas de couche {0} parmi ses {1}"],
 	"no-layers": ["has no layers", "n’a pas de couches"],
-	"fewer-layers": ["does not have {0} more of its layers", "n’a pas {0} autres de ses couches"],
 	"many-layers": [
 		"has more than {0} layers: name the ones to show",
 		"a plus de {0} couches : nommez celles à afficher",

@@ -9,15 +9,14 @@ import { mapWithProgress } from "../../../publish/build.ts";
 import type { Source } from "../../../publish/collect.ts";
 import { placeFile } from "../../../publish/place-file.ts";
 import { descriptionText, isDescribed } from "../../../registry/description.ts";
-import { weekOf, weeksSince } from "../../../registry/health.ts";
+import { weekOf } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { harvestedLangs } from "../../../registry/registration.ts";
-import { descriptionPath, langs, layerPath, parseLayerPath } from "../../../registry/smallkey.ts";
+import { descriptionPath, langs, layerPath } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
-import { layersOption, nameSource, withSource, workingFolder } from "../../../scripts/validate.ts";
+import { nameSource, withSource } from "../../../scripts/validate.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
-import { runGit } from "../../../store/git/commands/run.ts";
 import { clientsWith } from "../ask.ts";
 import { checkLayer, type LayerFacts } from "../check-layer.ts";
 import { type Finding, isSick, mergeDescription, quote, resultOf } from "../finding.ts";
@@ -32,6 +31,8 @@ import {
 } from "../harvester/layers.ts";
 import { harvestLayer } from "../layer.ts";
 import { createClients } from "../wms/read-capabilities.ts";
+
+const folderOption = ["--layers <dir>", "a folder of layers", "layers"] as const;
 
 const smallkeysArgument = ["[smallkey...]", "which layers; all where none is named"] as const;
 
@@ -59,15 +60,12 @@ function printFindings(
 	layers: readonly { smallkey: string; findings: readonly Finding[] }[],
 	titles: Partial<Record<Finding["state"], string>>,
 	io: Io,
-	noteOf = (_smallkey: string, _state: string) => "",
 ): number {
 	for (const [state, title] of Object.entries(titles)) {
 		const lines = layers.flatMap(({ smallkey, findings }) =>
 			findings
 				.filter((finding) => finding.state === state)
-				.map(({ pointer, text }) =>
-					plain(`  ${layerPath(smallkey)}: ${pointer}: ${text}${noteOf(smallkey, state)}`),
-				),
+				.map(({ pointer, text }) => plain(`  ${layerPath(smallkey)}: ${pointer}: ${text}`)),
 		);
 		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
 	}
@@ -76,14 +74,12 @@ function printFindings(
 }
 
 const harvest = createRun("harvest", async ({ read, environment, io }) => {
-	const [{ olderThan: olderThanMs, ...sourceOptions }, smallkeys] = await read((line) =>
+	const [{ olderThan: olderThanMs, layers: folder }, smallkeys] = await read((line) =>
 		line
 			.argument(...smallkeysArgument)
 			.option("--older-than <age>", "only what was harvested so long ago: 7d, 12h, 30m, 45s", parseAge)
-			.addOption(layersOption)
-			.option("--repo <dir>", "a folder with a folder layers in it, such as another checkout"),
+			.option(...folderOption),
 	);
-	const folder = workingFolder(sourceOptions);
 	io.warn(`Harvesting into ${folder}`);
 	const { clients, layers } = await openLayers({ folder }, smallkeys, environment, io);
 	const now = io.now().getTime();
@@ -151,9 +147,7 @@ const checkServices = createRun("check-services", async ({ read, environment, io
 
 const watchHelp = `
 It asks for the capabilities or the layer's document, then for one picture or one feature. The file names sick layers only,
-each with the week in which that was first seen. The file changes only if the findings do.
-With --text it writes what the pull request of the workflow refresh says, in a checkout into which npx fragment-publisher harvest
-has written service descriptions.`;
+each with the week in which that was first seen. The file changes only if the findings do.`;
 
 const watchTitles = {
 	...harvestTitles,
@@ -162,46 +156,29 @@ const watchTitles = {
 	blocked: "Layers that browsers block on an https site:",
 };
 
-async function changedDescriptions(folder: string): Promise<Set<string>> {
-	const args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", folder];
-	const lines = (await runGit(".", args)).toString("utf8").split("\0").filter(Boolean);
-	// A line has two letters of status, a space and the path.
-	const names = lines.map((line) => parseLayerPath(line.slice(3)));
-	return new Set(names.flatMap((name) => (name?.kind === "description" ? [name.smallkey] : [])));
-}
-
 const watchServices = createRun("watch-services", async ({ read, environment, io }) => {
 	const [{ layers: folder, text: textFile }, smallkeys] = await read((line) =>
 		line
 			.argument(...smallkeysArgument)
-			.option("--layers <dir>", "a folder of layers", "layers")
+			.option(...folderOption)
 			.option("--text <file>", "write the text of the weekly pull request there")
 			.addHelpText("after", watchHelp),
 	);
 	const opened = await openLayers({ folder }, smallkeys, environment, io);
 	const { clients, publicUrl, all: registered, owners, layers } = opened;
 	const all = await watchAll(layers, clients, publicUrl);
-	const week = weekOf(io.now());
 	const states = new Map(all.map((layer) => [layer.smallkey, resultOf(layer)]));
 	const health = await writeHealth(folder, states, registered, io.now());
 	if (textFile !== undefined) {
-		const changed = await changedDescriptions(folder);
-		const layersHealth = all.map((layer) => ({
-			...layer,
-			findings: layer.findings.filter(isSick),
-			changed: changed.has(layer.smallkey),
-		}));
-		await writeFile(textFile, refreshText(layersHealth, { health, week }, owners));
+		const sick = all.map((layer) => ({ ...layer, findings: layer.findings.filter(isSick) }));
+		await writeFile(textFile, refreshText(sick, { health, week: weekOf(io.now()) }, owners));
 	}
 	const results = [...states.values()];
 	const counts = (["well", "wrong", "down", "empty", "blocked"] as const).map(
 		(state) => `${results.filter((result) => (result?.state ?? "well") === state).length} ${state}`,
 	);
 	io.print(`checked ${counted(all.length, "layer")}: ${counts.join(", ")}`);
-	return printFindings(all, watchTitles, io, (smallkey, state) => {
-		if (states.get(smallkey)?.state !== state) return "";
-		return ` (week ${weeksSince(health.get(smallkey)?.since ?? week, week)})`;
-	});
+	return printFindings(all, watchTitles, io);
 });
 
 export const runs = { harvest, "check-services": checkServices, "watch-services": watchServices };

@@ -32,9 +32,6 @@ const notifier = "fragment-publisher";
 /** After attempts of a service that failed. */
 const longPausesMs = [1_000, 10_000, 60_000, 600_000];
 
-/** Notices that wait. */
-const maxWaiting = 100;
-
 /** Layers or repairs of a notice, and smallkeys of a repair. */
 const maxListed = 100;
 
@@ -94,8 +91,6 @@ export function createNotifier(options: NotifierOptions) {
 		/** Never rejects. The end needs no await. */
 		async notify(notice: Notice): Promise<void> {
 			if (signal.aborted || Object.values(notice).some((value) => value.length === 0)) return;
-			if (oneByOne.pendingCount >= maxWaiting)
-				return warn(`NOTIFY_URL: too many notices wait, so one (${notice.event}) is left out`);
 			await oneByOne(() => send(notice)).catch((error: Error) => warn(`NOTIFY_URL: ${error.message}`));
 		},
 		close: () => ending.abort(),

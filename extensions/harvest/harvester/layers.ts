@@ -22,7 +22,7 @@ import {
 } from "../../../registry/judge.ts";
 import { nameOf, type Owners, ownersOf, ownersPath, parseOwners } from "../../../registry/owners.ts";
 import { langs, layerPath } from "../../../registry/smallkey.ts";
-import { code, counted, linesWithin, plain } from "../../../registry/untrusted-text.ts";
+import { code, counted, groupBy, linesWithin, plain } from "../../../registry/untrusted-text.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { type Finding, resultOf } from "../finding.ts";
 import { watchLayer } from "../layer.ts";
@@ -106,39 +106,26 @@ export async function writeHealth(
 /** GitHub accepts 65,536 characters. */
 const maxBodyLength = 60_000;
 
-const minNamedWeeks = 3;
-
 /** The weekly pull request's text. */
 export function refreshText(
-	layers: readonly { smallkey: string; findings: readonly Finding[]; changed: boolean }[],
+	layers: readonly { smallkey: string; findings: readonly Finding[] }[],
 	{ health, week }: { health: Health; week: string },
 	owners: Owners | null,
 ): string {
-	const all = layers
-		.filter(({ changed, findings }) => changed || findings.length > 0)
+	const sick = layers
+		.filter(({ findings }) => findings.length > 0)
 		.map((layer) => {
-			const { state, since } = health.get(layer.smallkey) ?? {};
 			const names = owners && ownersOf(owners, layerPath(layer.smallkey)).map(nameOf).map(code);
-			const weeks = since ? weeksSince(since, week) : 0;
-			return { ...layer, state, weeks, owners: names?.join(" or ") ?? "no known owner" };
+			const weeks = weeksSince(health.get(layer.smallkey)?.since ?? week, week);
+			return { ...layer, weeks, owners: names?.join(" or ") ?? "no known owner" };
 		});
-	const changed = all.filter((layer) => layer.changed).length;
-	const sick = all.filter(({ findings }) => findings.length > 0).length;
-	const down = all
-		.filter(({ state, weeks }) => state === "down" && weeks >= minNamedWeeks)
-		.map(({ smallkey, findings, owners: names, weeks }) => {
-			const reasons = findings.filter(({ state }) => state === "down").map(({ text }) => code(text));
-			return `- ${code(smallkey)}, of ${names}: ${weeks} weeks in a row: ${reasons.join(", ")}`;
-		});
-	const tables = [...new Set(all.map((layer) => layer.owners))].sort().flatMap((names) => {
-		const rows = all.filter((layer) => layer.owners === names).map(tableRow);
-		return [`### ${names}`, "", ...tableHead, ...rows, ""];
+	const groups = [...groupBy(sick, (layer) => layer.owners)].sort(([a], [b]) => (a < b ? -1 : 1));
+	const tables = groups.flatMap(([names, group]) => {
+		return [`### ${names}`, "", ...tableHead, ...group.map(tableRow), ""];
 	});
-	const title = `### Services that have been down for ${minNamedWeeks} weeks and more`;
 	const lines = [
-		`${counted(layers.length, "layer")} checked: ${changed} service descriptions changed, ${counted(sick, "layer")} with findings.`,
+		`${counted(layers.length, "layer")} checked, ${counted(sick.length, "layer")} with findings.`,
 		"",
-		...(down.length > 0 ? [title, "", ...down, ""] : []),
 		...tables,
 	];
 	// Each line is complete in itself, so the text is well formed wherever it ends.
@@ -146,18 +133,12 @@ export function refreshText(
 	return linesWithin(lines, maxBodyLength, closing).join("\n").trimEnd();
 }
 
-const tableHead = ["| layer | description | en | fr | weeks sick |", "|---|---|---|---|---|"];
+const tableHead = ["| layer | en | fr | weeks sick |", "|---|---|---|---|"];
 
-function tableRow(layer: {
-	smallkey: string;
-	findings: readonly Finding[];
-	changed: boolean;
-	weeks: number;
-}) {
+function tableRow(layer: { smallkey: string; findings: readonly Finding[]; weeks: number }): string {
 	const states = langs.map((lang) => {
 		const findings = layer.findings.filter((finding) => finding.lang === lang);
 		return findings.map(({ state, text }) => `${state}: ${code(text)}`).join(", ") || "well";
 	});
-	const cells = [code(layer.smallkey), layer.changed ? "changed" : "", ...states, layer.weeks || ""];
-	return `| ${cells.join(" | ")} |`;
+	return `| ${[code(layer.smallkey), ...states, layer.weeks].join(" | ")} |`;
 }

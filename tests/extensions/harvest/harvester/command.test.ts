@@ -169,17 +169,14 @@ test("sick layers are written with the week in which they became sick; without a
 	assert.match(first.output, "checked 2 layers: 0 well, 1 wrong, 0 down, 1 empty, 0 blocked\n");
 	assert.match(
 		first.output,
-		/Wrong registrations.*\n {2}layers\/wr\/wrong.json: \/en\/service_url: http.* 404 \(week 1\)/,
+		/Wrong registrations.*\n {2}layers\/wr\/wrong.json: \/en\/service_url: http.* 404\n/,
 	);
-	assert.match(
-		first.output,
-		/nothing to be seen:\n {2}layers\/oz\/ozone.json: .* has no features \(week 1\)/,
-	);
+	assert.match(first.output, /nothing to be seen:\n {2}layers\/oz\/ozone.json: .* has no features\n/);
 	const written =
 		'{\n  "sick": {\n    "ozone": {"state":"empty","since":"2026-W10","cause":"has no features","code":"no-features"},\n    "wrong": {"state":"wrong","since":"2026-W10","cause":"answers with status 404","code":"status","values":["404"]}\n  }\n}\n';
 	assert.is(await health(), written);
 	day = "2026-03-18";
-	assert.match((await run("watch-services")).output, /has no features \(week 3\)/);
+	await run("watch-services");
 	assert.is(await health(), written, "the file changes only where something does");
 	serveLayer(peer);
 	await rm(join(folder, layerPath("wrong")));
