@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openBrowser } from "../../extensions/prove/browser.ts";
-import { serveFolder } from "../../extensions/prove/report.ts";
+import { serveFolder } from "../../extensions/prove/serve-folder.ts";
 import { indexFiles } from "../../site/data/files.ts";
 import { buildSite } from "../../site/data/site.ts";
 import { plainSettings } from "../site/data/pages.ts";

@@ -1,4 +1,3 @@
-import { proofTexts } from "../../extensions/prove/report.ts";
 import { repairTexts } from "../../extensions/repair/proposal.ts";
 import { causes } from "../../registry/health.ts";
 import { fragmentTexts } from "../../registry/texts/filled.ts";
@@ -19,7 +18,6 @@ export const textTables: readonly TextTable[] = [
 	{ name: "causes", ...causes },
 	{ name: "fragments", ...fragmentTexts },
 	{ name: "repairs", ...repairTexts },
-	{ name: "proofs", ...proofTexts },
 	{ name: "pages", ...pageTexts },
 	{ name: "drafts", ...draftTexts },
 	{ name: "pages without a script", ...staticTexts },

@@ -5,24 +5,22 @@ import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import type { Io } from "../../../api/configuration.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
-import { placeFile } from "../../../publish/place-file.ts";
 import { descriptionText } from "../../../registry/description.ts";
 import {
 	type CauseCode,
 	type CheckResult,
+	causeText,
 	checkResult,
 	healthPath,
 	type SickState,
 } from "../../../registry/health.ts";
 import type { CheckedLayer, LayerFile } from "../../../registry/judge.ts";
-import { nameOf, type Owners, ownersOf } from "../../../registry/owners.ts";
 import { canonicalText } from "../../../registry/registration.ts";
-import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
+import { descriptionPath, folderOf, layerPath } from "../../../registry/smallkey.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { nameSource, withSource } from "../../../scripts/validate.ts";
 import { buildFolder } from "../../../site/build/output.ts";
-import { describedFor } from "../../../site/data/entry.ts";
 import { type Proof, type Proofs, proposedFolder } from "../../../site/data/proofs.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
@@ -41,8 +39,8 @@ import {
 import { readHarvest } from "../../harvest/settings.ts";
 import { createClients } from "../../harvest/wms/read-capabilities.ts";
 import { needBrowser, openBrowser, readProve } from "../browser.ts";
-import { runProofs } from "../proofs.ts";
-import { reportHtml, reportOf, serveFolder } from "../report.ts";
+import { causeIn, notDrawnIn, runProofs } from "../proofs.ts";
+import { serveFolder } from "../serve-folder.ts";
 
 /** The layers of all waiting repairs, as after their merge. */
 async function readProposed(repository: string, ref: string, io: Io): Promise<CheckedLayer[]> {
@@ -66,9 +64,8 @@ async function writeLayers(layers: readonly CheckedLayer[], folder: string): Pro
 
 const help = `
 It draws as the catalogue's map does, one layer at a time for each host. The folder gets a picture for each layer, of at
-most 12 kB, and report.en.html, report.fr.html and report.json. What was drawn today is not drawn again, unless it is
-named, so that an interrupted run continues. For a folder of layers it also writes layers/health.json, as npx fragment-publisher
-watch-services does. It needs Chromium. --proposed draws the layers of the repairs that wait, as they would be, into the
+most 12 kB, and proofs.json with what was seen. What was drawn today is not drawn again, unless it is named, so that an
+interrupted run continues. For a folder of layers it also writes layers/health.json, as npx fragment-publisher watch-services does. It needs Chromium. --proposed draws the layers of the repairs that wait, as they would be, into the
 folder proposed/ beside the other pictures.`;
 
 function parsePart(text: string) {
@@ -83,10 +80,6 @@ function isIn({ number, of }: ReturnType<typeof parsePart>, smallkey: string): b
 	return createHash("sha256").update(smallkey).digest().readUInt32BE() % of === number - 1;
 }
 
-function titleOf(layer: CheckedLayer, lang: Lang): string {
-	return layer.registration[lang].service_name ?? describedFor(layer, lang).title ?? layer.smallkey;
-}
-
 /** `down` for all others. */
 const stateOf: Partial<Record<CauseCode, SickState>> = {
 	nothing: "empty",
@@ -98,26 +91,8 @@ const stateOf: Partial<Record<CauseCode, SickState>> = {
 };
 
 function unseen(proof: Proof | undefined): CheckResult | null {
-	const cause = proof?.langs.en?.cause ?? proof?.langs.fr?.cause;
+	const cause = proof && causeIn(proof);
 	return cause && cause.code !== "not-drawable" ? checkResult(stateOf[cause.code] ?? "down", cause) : null;
-}
-
-function writeReport(
-	{ all, owners }: { all: readonly CheckedLayer[]; owners: Owners | null },
-	proofs: Proofs,
-	folder: string,
-	publicUrl: string,
-) {
-	const layers = all.map((layer) => {
-		const title = { en: titleOf(layer, "en"), fr: titleOf(layer, "fr") };
-		const names = owners ? ownersOf(owners, layerPath(layer.smallkey)).map(nameOf) : [];
-		return [layer.smallkey, { title, owner: names.join(", ") }] as const;
-	});
-	const report = reportOf(proofs, new Map(layers));
-	const place = (name: string, text: string) => placeFile(folder, name, Buffer.from(text));
-	for (const lang of langs) place(`report.${lang}.html`, reportHtml(report, lang, publicUrl));
-	place("report.json", `${JSON.stringify(report, null, 1)}\n`);
-	return report;
 }
 
 /** A state that the service itself shows takes precedence over the browser's. */
@@ -152,7 +127,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 	if (proposed && "folder" in source) throw new Error("--proposed: is for --repo");
 	await mkdir(folder, { recursive: true });
 	await withTemporaryFolder("fp-prove-", async (temporary) => {
-		const { layers: stored, owners } = await readLayers(source, io);
+		const { layers: stored } = await readLayers(source, io);
 		const isProposed = proposed && "ref" in source;
 		const all = isProposed ? await readProposed(source.repository, source.ref, io) : stored;
 		const layers = selectLayers(all, smallkeys).filter(({ smallkey }) => !part || isIn(part, smallkey));
@@ -179,7 +154,6 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			signal: io.interrupted(),
 			browser: () => openBrowser(browser),
 		}).finally(close);
-		const report = writeReport({ all, owners }, proofs, folder, publicUrl);
 		if ("folder" in source) {
 			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
 			await writeStates(
@@ -191,6 +165,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			);
 			io.print(`${healthPath} is written`);
 		}
+		const notDrawn = notDrawnIn(proofs);
 		if (configuration.notify && !proposed) {
 			const notifier = createNotifier({
 				target: configuration.notify,
@@ -198,16 +173,17 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 				warn: (line) => io.warn(plain(line)),
 				pausesMs: [1_000],
 			});
-			const failed = report.notDrawn.filter(({ since = "" }) => since === day);
+			const layers = notDrawn.filter(({ since }) => since === day);
 			await notifier.notify({
 				event: "proof",
-				layers: failed.map(({ smallkey, since = day }) => ({ smallkey, since })),
+				layers: layers.map(({ smallkey, since }) => ({ smallkey, since })),
 			});
 		}
-		for (const { smallkey, since } of report.notDrawn)
-			io.print(plain(`${smallkey}: not drawn since ${since}`));
+		for (const { smallkey, since, cause } of notDrawn)
+			io.print(plain(`${smallkey}: not drawn since ${since}${cause ? `: ${causeText("en", cause)}` : ""}`));
+		const unknown = all.length - proofs.size;
 		io.print(
-			`${report.drawn.length} of ${counted(report.layers, "layer")} draw, ${report.unknown} not checked yet: ${folder}`,
+			`${proofs.size - notDrawn.length} of ${counted(all.length, "layer")} draw, ${unknown} not checked yet: ${folder}`,
 		);
 	});
 });

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { readLayers } from "../../../extensions/harvest/harvester/layers.ts";
 import { browserPath, openBrowser as openLimitedBrowser } from "../../../extensions/prove/browser.ts";
 import { type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
-import { serveFolder } from "../../../extensions/prove/report.ts";
+import { serveFolder } from "../../../extensions/prove/serve-folder.ts";
 import { causeOf } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { processIo } from "../../../scripts/main.ts";
