@@ -28,51 +28,39 @@ import {
 	type PayloadType,
 } from "./description.ts";
 
-/** A dump that cannot be read. Nothing of it is imported. */
-export class DumpError extends Error {}
-
 /** Bytes of a dump: Node can have that many in one text. */
 const maxDumpBytes = 500_000_000;
-
-/** @throws {DumpError} if it is too large */
-export async function readDumpFile(path: string, maxBytes = maxDumpBytes): Promise<Buffer> {
-	if ((await stat(path)).size > maxBytes)
-		throw new DumpError(`has over ${maxBytes} bytes: import it in parts`);
-	return utf8Of(await readFile(path));
-}
 
 /**
  * Reads a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as from `_all_docs?include_docs=true`. It skips the
  * database's own documents (`_design/…`) and deleted ones.
  * @returns documents by their place in the dump, from 1
- * @throws {DumpError} if the file is not such a dump
+ * @throws {Error} if the file is too large or not such a dump: nothing of it is imported
  */
-export function readDump(bytes: Buffer): ReadonlyMap<number, Json> {
+export async function readDump(path: string, maxBytes = maxDumpBytes): Promise<ReadonlyMap<number, Json>> {
+	const wrong = (reason: string) => new Error(`${path}: ${reason}; nothing was written`);
+	if ((await stat(path)).size > maxBytes) throw wrong(`has over ${maxBytes} bytes: import it in parts`);
+	const text = utf8Of(await readFile(path)).toString("utf8");
 	let dump: Json;
 	try {
-		dump = objectOf(JSON.parse(bytes.toString("utf8").replace(/^\ufeff/, "")));
+		dump = objectOf(JSON.parse(text.replace(/^\ufeff/, "")));
 	} catch (error) {
-		throw new DumpError(`is not JSON: is it whole? ${(error as Error).message}`);
+		throw wrong(`is not JSON: is it whole? ${(error as Error).message}`);
 	}
 	const { docs, rows } = dump;
 	if (Array.isArray(docs) === Array.isArray(rows))
-		throw new DumpError('must have one array of documents: {"docs":[…]} or {"rows":[…]}');
+		throw wrong('must have one array of documents: {"docs":[…]} or {"rows":[…]}');
 	const documents = new Map<number, Json>();
 	for (const [index, element] of listOf(docs ?? rows).entries()) {
-		const document = documentOf(element, index + 1);
-		if (document && document._deleted !== true && !textOf(document._id).startsWith("_design/"))
+		if (!isObject(element)) throw wrong(`holds something else than documents, at number ${index + 1}`);
+		const isRow = !("_id" in element) && ("doc" in element || "value" in element);
+		if (isRow && !("doc" in element))
+			throw wrong("has rows without documents: ask for _all_docs?include_docs=true");
+		const document = isRow ? element.doc : element;
+		if (isObject(document) && document._deleted !== true && !textOf(document._id).startsWith("_design/"))
 			documents.set(index + 1, document);
 	}
 	return documents;
-}
-
-function documentOf(element: unknown, place: number): Json | null {
-	if (!isObject(element)) throw new DumpError(`holds something else than documents, at number ${place}`);
-	const isRow = !("_id" in element) && ("doc" in element || "value" in element);
-	if (!isRow) return element;
-	if (!("doc" in element))
-		throw new DumpError("has rows without documents: ask for _all_docs?include_docs=true");
-	return isObject(element.doc) ? element.doc : null;
 }
 
 /** The node that the older service served at v0.9 and v1, by language. */

@@ -15,14 +15,14 @@ import type { FragmentSettings } from "../../../registry/targets/facts.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { counted, groupBy, plain, shortened } from "../../../registry/untrusted-text.ts";
 import { batchMeta, maxConcurrent } from "../../../scripts/register.ts";
-import { createRun, exitCodes, parseSenderId } from "../../../scripts/terminal/command-line.ts";
+import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { type Edit, isRefusal, type Reader, type Refusal } from "../../../store/store.ts";
 import { row } from "../compare/compare.ts";
 import { objectOf, textOf } from "../compare/differences.ts";
-import { DumpError, keyOf, type Moved, moveDocument, readDump, readDumpFile } from "../document.ts";
+import { keyOf, type Moved, moveDocument, readDump } from "../document.ts";
 
-type Documents = ReturnType<typeof readDump>;
+type Documents = Awaited<ReturnType<typeof readDump>>;
 
 type Move = Moved & { place: number };
 
@@ -54,14 +54,10 @@ const emptyReader: Reader = { read: async () => null, ids: async () => null, key
 /**
  * Stores the layers of a dump in the configured store, in one commit. Unchanged layers and harvested descriptions stay as
  * they are.
- * @param author of the commit, and its time in milliseconds since 1970; null for a dry run, which stores nothing
+ * @param time of the commit, in milliseconds since 1970; null for a dry run, which stores nothing
  * @returns `refused`: layers that the store refuses, such as a smallkey that differs only in case from a stored one
  */
-async function storeLayers(
-	layers: readonly Move[],
-	configuration: Configuration,
-	author: { sender: string; time: number } | null,
-) {
+async function storeLayers(layers: readonly Move[], configuration: Configuration, time: number | null) {
 	const nothing = () => ({ added: 0, changed: 0, same: 0, refused: [] as Parameters<Refuse>[] });
 	let counts = nothing();
 	const editsOf = async (now: Reader, { smallkey, registration, description, place }: Move) => {
@@ -85,13 +81,13 @@ async function storeLayers(
 	};
 	// A dry run creates no repository.
 	const isNew = !configuration.github && !existsSync(repositoryPath(configuration.dataDir));
-	const open = author || !isNew ? await openStore(configuration) : null;
+	const open = time !== null || !isNew ? await openStore(configuration) : null;
 	try {
-		if (!author || !open) {
+		if (time === null || !open) {
 			await decide(open?.store ?? emptyReader);
 			return { ...counts, commit: null };
 		}
-		const meta = batchMeta(`import ${counted(layers.length, "layer")}`, author.sender, author.time);
+		const meta = batchMeta(`import ${counted(layers.length, "layer")}`, "import", time);
 		const commit = await open.store.change(decide, meta);
 		return isRefusal(commit) ? commit : { ...counts, commit };
 	} finally {
@@ -112,15 +108,6 @@ function mergeImported(stored: string | null, imported: Description | null): str
 	return descriptionText(merged);
 }
 
-async function readDocuments(path: string, maxBytes?: number): Promise<Documents> {
-	try {
-		return readDump(await readDumpFile(path, maxBytes));
-	} catch (error) {
-		if (error instanceof DumpError) throw new WrongError(`${path}: ${error.message}; nothing was written`);
-		throw error;
-	}
-}
-
 const maxSendersBytes = 10_000_000;
 
 /**
@@ -137,7 +124,7 @@ async function readSendersDump(path: string, dataDir: string, refuse: Refuse) {
 	const senders = new Set(owners.values());
 	const added: Record<string, string> = {};
 	let same = 0;
-	for (const [place, { _id, key }] of await readDocuments(path, maxSendersBytes)) {
+	for (const [place, { _id, key }] of await readDump(path, maxSendersBytes)) {
 		const [id, secret] = [textOf(_id), textOf(key)];
 		const owner = owners.get(secret);
 		if (!isSenderId(id)) refuse(id, "a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -", place);
@@ -159,15 +146,8 @@ type Stored = Exclude<Awaited<ReturnType<typeof storeLayers>>, Refusal>;
 function summaryLines(layers: readonly Move[], stored: Stored, left: number, isTrial: boolean): string[] {
 	const { added, changed, same, commit } = stored;
 	const described = layers.filter(({ description }) => description !== null).length;
-	const allTypes = layers.map(({ registration }) =>
-		"payload_type" in registration ? registration.payload_type : "of version 2.0",
-	);
-	const types = ["feature", "of version 2.0", "wms"].flatMap((type) => {
-		const { length } = allTypes.filter((other) => other === type);
-		return length > 0 ? `${length} ${type}` : [];
-	});
 	return [
-		row(added + changed + same, `layers: ${types.join(", ") || "none"}`),
+		row(added + changed + same, "layers"),
 		row(described, "of them with what the older service knew of their services"),
 		row(left, "not moved"),
 		"",
@@ -187,13 +167,11 @@ Writes to GITHUB_REPOSITORY where that is set, else to the repository in DATA_DI
 What cannot be moved is listed with its reason and place, keeps nothing else back, and ends the import with 1. Importing again changes nothing.`;
 
 export const run = createRun("import", async ({ read, environment, io }) => {
-	const [{ senders: sendersDump, sender, dryRun, partial }, dump] = await read((line) =>
+	const [{ senders: sendersDump, dryRun }, dump] = await read((line) =>
 		line
 			.argument("<dump>", "its layers")
 			.option("--senders <file>", "its senders, in the same form: added to the senders file of DATA_DIR")
 			.option("--dry-run", "only say what would be done", false)
-			.option("--partial", "end with 0 although some documents cannot be moved", false)
-			.option("--sender <id>", "who the commit names as its author", parseSenderId, "import")
 			.addHelpText("after", importHelp),
 	);
 	const configuration = readConfiguration(environment);
@@ -211,10 +189,9 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 			? null
 			: await readSendersDump(sendersDump, dataDir, refuseOf(sendersDump, "sender "));
 	const refusedSenders = refusals.length;
-	const documents = await readDocuments(dump);
+	const documents = await readDump(dump);
 	const layers = collectMoves(documents, configuration, refuseOf(dump));
-	const author = dryRun ? null : { sender, time: io.now().getTime() };
-	const stored = await storeLayers(layers, configuration, author);
+	const stored = await storeLayers(layers, configuration, dryRun ? null : io.now().getTime());
 	if (isRefusal(stored)) {
 		for (const error of textsOf(stored.errors)) io.warn(plain(error));
 		return exitCodes.wrong;
@@ -232,8 +209,5 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 		const counts = `${senders.same} there already, ${refusedSenders} not moved`;
 		io.print(`\n${count} ${dryRun ? "would be added" : "added"} to ${sendersPath(dataDir)}, ${counts}`);
 	}
-	if (refusals.length > 0 && !partial)
-		throw new WrongError(
-			`${counted(refusals.length, "document")} could not be moved; --partial says that this is fine`,
-		);
+	if (refusals.length > 0) throw new WrongError(`${counted(refusals.length, "document")} could not be moved`);
 });

@@ -1,19 +1,16 @@
 // npx fragment-publisher compare: shows the differences of the same layers on two services
-import { existsSync } from "node:fs";
-import { repositoryPath } from "../../../api/service/data-dir.ts";
+import { readFile } from "node:fs/promises";
 import { FetchFailure } from "../../../api/service/net/failure.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
-import { servedRef } from "../../../api/service/repository.ts";
-import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { mapWithProgress } from "../../../publish/build.ts";
-import { type Lang, langs, parseLayerPath, parseSmallkey } from "../../../registry/smallkey.ts";
+import { type Lang, langs, parseSmallkey } from "../../../registry/smallkey.ts";
 import { targetOf } from "../../../registry/targets/table.ts";
 import { counted, firstOf, plain } from "../../../registry/untrusted-text.ts";
 import { readKeys } from "../../../scripts/put.ts";
-import { createRun, exitCodes, parseUrl } from "../../../scripts/terminal/command-line.ts";
+import { createRun, exitCodes, needed, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { parseAnswer } from "../../../site/service/decode.ts";
-import { listTree } from "../../../store/git/commands/tree.ts";
-import { keyOf, readDump, readDumpFile } from "../document.ts";
+import { utf8Of } from "../../../store/files/files.ts";
+import { keyOf, readDump } from "../document.ts";
 import {
 	type ComparedTarget,
 	Comparison,
@@ -23,7 +20,7 @@ import {
 	type Read,
 } from "./differences.ts";
 
-/** A description has at most 2 MB, and a batch that is larger is halved. It keeps its connections. */
+/** A description has at most 2 MB; the layers of a larger answer are read one by one. It keeps its connections. */
 const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 3_000_000 });
 const maxAttempts = 3;
 
@@ -73,10 +70,10 @@ function createReader(docs: string) {
 			return nodes.map((element) => ({ node: nodeIn(element) }));
 		}
 		if (!isAlone) {
-			// One failing layer must not hide the others, so each half is read by itself.
-			const half = Math.ceil(smallkeys.length / 2);
-			const first = await read(lang, smallkeys.slice(0, half));
-			return [...first, ...(await read(lang, smallkeys.slice(half)))];
+			// One failing layer must not hide the others.
+			const all: Read[] = [];
+			for (const smallkey of smallkeys) all.push(...(await read(lang, [smallkey])));
+			return all;
 		}
 		failures += 1;
 		if (failures < maxFailures) return [{ failure }];
@@ -169,41 +166,29 @@ export function row(count: number, text: string): string {
 	return `${String(count).padStart(8)}  ${text}`;
 }
 
-/**
- * From a list or a dump of the older service's database, or without a path those of the data folder.
- * @throws {Error} as `readKeys` does, and if the data folder has no repository
- */
-async function readSmallkeys(path: string | undefined, dataDir: string, warn: (line: string) => void) {
-	if (path === undefined) {
-		const repository = repositoryPath(dataDir);
-		if (!existsSync(repository))
-			throw new Error(`--keys: is needed: there is no repository at ${repository}`);
-		const names = (await listTree(repository, servedRef, "layers")).map(({ path }) => parseLayerPath(path));
-		return names.flatMap((name) => (name?.kind === "registration" ? name.smallkey : []));
-	}
-	const bytes = await readDumpFile(path);
-	if (!/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) return readKeys(path, warn);
-	const keys = [...readDump(bytes).values()].map((document) => parseSmallkey(keyOf(document)));
+/** From a list, or a dump of the older service's database. @throws {Error} as `readKeys` and `readDump` do */
+async function readSmallkeys(path: string, warn: (line: string) => void): Promise<string[]> {
+	if (!/^\ufeff?\s*[[{]/.test(utf8Of(await readFile(path)).toString("utf8", 0, 64)))
+		return readKeys(path, warn);
+	const keys = [...(await readDump(path)).values()].map((document) => parseSmallkey(keyOf(document)));
 	return [...new Set(keys.filter((key) => key !== null))];
 }
 
 const compareHelp = `
 An address is the part before /v1/docs/… or /v2/docs/…; nothing is written to either service.
-Without --keys the layers of the repository in DATA_DIR are read.
 Ends with 1 where a viewer would draw or ask a layer otherwise, or it is missing, or the older service cannot serve it.`;
 
-export const run = createRun("compare", async ({ read, environment, io }) => {
+export const run = createRun("compare", async ({ read, io }) => {
 	const [{ keys: path, all }, old, now] = await read((line) =>
 		line
 			.argument("<old>", "the older service, such as http://rcs.example", parseUrl)
 			.argument("<new>", "this one, with its base path", parseUrl)
-			.option("--keys <file>", "a file of smallkeys with spaces, commas or lines between them, or the dump")
+			.option("--keys <file>", "the dump, or a file of smallkeys with spaces, commas or lines between them")
 			.option("--all", "name all smallkeys of each kind, not three of them", false)
 			.addHelpText("after", compareHelp),
 	);
-	const { dataDir } = readConfiguration(withoutStore(environment));
-	const smallkeys = await readSmallkeys(path, dataDir, io.warn);
-	if (smallkeys.length === 0) throw new Error(`${path ?? dataDir}: holds no smallkeys to compare`);
+	const smallkeys = await readSmallkeys(needed("--keys", path), io.warn);
+	if (smallkeys.length === 0) throw new Error(`${path}: holds no smallkeys to compare`);
 	io.warn(`Comparing ${counted(smallkeys.length, "layer")} of ${old} with ${now}`);
 	const result = await compareServices(old, now, smallkeys);
 	for (const text of reportLines(result, smallkeys, all)) io.print(plain(text));

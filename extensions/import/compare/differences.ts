@@ -20,7 +20,7 @@ export function nodeIn(fragment: unknown): Json | null {
 	return isObject(node) ? node : null;
 }
 
-/** What differs, in words that name no single layer, and whether a viewer draws or requests something else because of it. */
+/** The place of what differs, which names no single layer, and whether a viewer draws or requests something else because of it. */
 type Difference = readonly [kind: string, isRelevant: boolean];
 
 /** Compares a layer's nodes, at v0.9, v1 or v2. @returns each kind of difference, and whether it is relevant */
@@ -31,29 +31,20 @@ export function differences(before: Json, now: Json): ReadonlyMap<string, boolea
 		if (isDeepStrictEqual(old, fresh)) return [];
 		if (name === "datagrid") return gridDifferences(columnsOf(old), columnsOf(fresh));
 		if (name === "symbology") return symbologyDifferences(objectOf(old), objectOf(fresh));
-		if (isOtherForm && mapServerMembers.includes(name))
-			return [cosmetic("a layer of a MapServer in the form of V2_MAP_SERVER")];
-		const missing = onlyNow(old) ? ": only now" : fresh === undefined ? ": only before" : "";
-		return memberDifferences(name, old, fresh, name + missing);
+		if (isOtherForm && mapServerMembers.includes(name)) return [[otherForm, false]] satisfies Difference[];
+		return memberDifferences(name, old, fresh);
 	});
-	return new Map(all);
+	// A kind that is relevant anywhere is relevant.
+	return new Map(all.sort(([, a], [, b]) => Number(a) - Number(b)));
 }
 
 const memberNames = (before: Json, now: Json) => Object.keys({ ...before, ...now });
 
-/** @param otherwise the kind of the difference, unless the rule, or the escaping of markup, makes it cosmetic */
-function memberDifferences(rule: string, before: unknown, now: unknown, otherwise: string): Difference[] {
+function memberDifferences(kind: string, before: unknown, now: unknown): Difference[] {
 	if (isDeepStrictEqual(before, now)) return [];
-	const [isCosmetic, kind = ""] = rules[rule] ?? [];
-	if (isCosmetic?.(before, now)) return [cosmetic(kind)];
-	if (typeof before === "string" && escapeMarkup(before) === now) return [cosmetic(escapedMarkup)];
-	return [relevant(otherwise)];
+	const isEscaped = typeof before === "string" && escapeMarkup(before) === now;
+	return [[kind, !isEscaped && !cosmetic[kind]?.(before, now)]];
 }
-
-const escapedMarkup = "a text that a viewer would run as HTML: made harmless";
-
-const cosmetic = (kind: string): Difference => [kind, false];
-const relevant = (kind: string): Difference => [kind, true];
 
 type Test = (before: unknown, now: unknown) => boolean;
 
@@ -62,47 +53,36 @@ const onlyNow = (before: unknown) => before === undefined || before === null;
 const isNoScale: Test = (before, now) => now === 0 && !(typeof before === "number" && before > 0);
 const isNumberSort: Test = (_before, now) => now === "num";
 const isEmptyField: Test = (before, now) => !before && now === undefined;
+const isSameText: Test = (before, now) => String(before ?? "") === String(now ?? "");
 
-const wmsMetadata = "metadata of a wms layer, which RAMP 4.0 refuses: left out";
-const noScale = "an impossible scale";
-const numberColumn = "columns of numbers that sort as numbers";
-const emptyField = "symbology: an empty second or third field";
-
-/** Member of a node, of a `column` of its grid or of its `symbol`s → which difference in it is cosmetic, and its kind. */
-const rules: Readonly<Record<string, readonly [isCosmetic: Test, kind: string]>> = {
-	geometryType: [onlyBefore, "geometryType: no viewer reads it"],
-	imageUrl: [onlyNow, "a picture of a wms layer for the list of layers"],
-	metadataUrl: [onlyBefore, wmsMetadata],
-	catalogueUrl: [onlyBefore, wmsMetadata],
-	url: [(before, now) => bare(before) === bare(now), "a slash or a ? at the end of the address: left out"],
-	layerExtent: [isProjected, "an extent in the map's spatial reference"],
-	aliasMap: [sameMembers, escapedMarkup],
-	minScale: [isNoScale, noScale],
-	maxScale: [isNoScale, noScale],
-	name: [onlyNow, "a name that was missing"],
-	layerEntries: [sameEntries, "titles of a service's layers: viewers have them from the service"],
-	maxAllowableOffset: [onlyNow, "an offset that a release of the older service lost"],
-	"column title": [
-		(before, now) => fixedTitles.get(String(before)) === now,
-		"French titles of the fixed columns",
-	],
-	"column sortType": [isNumberSort, numberColumn],
-	"column type": [isNumberSort, numberColumn],
-	"symbol field2": [isEmptyField, emptyField],
-	"symbol field3": [isEmptyField, emptyField],
-	"symbol value": [
-		(before, now) => String(before) === String(now),
-		"symbology: values of a number field as numbers at v0.9, as texts at v1",
-	],
-	"symbol label": [(before, now) => (before ?? "") === (now ?? ""), "symbology: an empty label"],
+/** Member of a node, of a column of its grid or of its symbols → which difference in it no viewer sees, or is a better one. */
+const cosmetic: Readonly<Record<string, Test>> = {
+	geometryType: onlyBefore,
+	imageUrl: onlyNow,
+	// RAMP 4.0 refuses a wms layer with them.
+	metadataUrl: onlyBefore,
+	catalogueUrl: onlyBefore,
+	url: (before, now) => bare(before) === bare(now),
+	layerExtent: isProjected,
+	aliasMap: sameMembers,
+	minScale: isNoScale,
+	maxScale: isNoScale,
+	name: onlyNow,
+	// Viewers have the titles of a service's layers from the service.
+	layerEntries: (before, now) => isDeepStrictEqual(entryNames(before), entryNames(now)),
+	// A release of the older service lost it.
+	maxAllowableOffset: onlyNow,
+	"datagrid: title": (before, now) => fixedTitles.get(String(before)) === now,
+	"datagrid: sortType": isNumberSort,
+	"datagrid: type": isNumberSort,
+	"symbology: field2": isEmptyField,
+	"symbology: field3": isEmptyField,
+	"symbology: value": isSameText,
+	"symbology: label": isSameText,
 };
 
 function bare(address: unknown): unknown {
 	return typeof address === "string" ? address.trim().replace(/(?<![/?])[/?]+$/, "") : address;
-}
-
-function sameEntries(before: unknown, now: unknown): boolean {
-	return isDeepStrictEqual(entryNames(before), entryNames(now));
 }
 
 export function entryNames(entries: unknown): unknown[] {
@@ -138,36 +118,31 @@ function columnsOf(datagrid: unknown): Json[] {
 function gridDifferences(before: Json[], now: Json[]): Difference[] {
 	const idsOf = (columns: Json[]) =>
 		columns.map(({ fieldName, id }) => escapeMarkup(String(fieldName || id)));
-	if (!isDeepStrictEqual(idsOf(before), idsOf(now)))
-		return [relevant("datagrid: other columns, or in another order")];
-	return before.flatMap((column, index) => {
-		const fresh = now[index] as Json;
-		return memberNames(column, fresh).flatMap((name) =>
-			memberDifferences(`column ${name}`, column[name], fresh[name], `datagrid: ${name} of a column`),
-		);
-	});
+	if (!isDeepStrictEqual(idsOf(before), idsOf(now))) return [["datagrid: columns", true]];
+	return before.flatMap((column, index) => allDifferences("datagrid", column, now[index] as Json));
 }
 
-const classLists = ["valueMaps", "rangeMaps"];
-
-function symbologyDifferences(before: Json, now: Json): Difference[] {
-	if (Object.keys(before).length === 0) return [cosmetic("symbols that were missing")];
-	const inner = classLists.flatMap((list) => {
-		const [old, fresh] = [listOf(before[list]), listOf(now[list])];
-		if (old.length !== fresh.length) return [relevant("symbology: another number of classes")];
-		return old.flatMap((drawing, index) => symbolDifferences(objectOf(drawing), objectOf(fresh[index])));
-	});
-	return [...symbolDifferences(before, now), ...inner];
-}
-
-function symbolDifferences(before: Json, now: Json): Difference[] {
-	const names = memberNames(before, now).filter((name) => !classLists.includes(name));
-	return names.flatMap((name) =>
-		memberDifferences(`symbol ${name}`, before[name], now[name], `symbology: ${name}`),
+function allDifferences(place: string, before: Json, now: Json): Difference[] {
+	return memberNames(before, now).flatMap((name) =>
+		memberDifferences(`${place}: ${name}`, before[name], now[name]),
 	);
 }
 
+function symbologyDifferences(before: Json, now: Json): Difference[] {
+	if (Object.keys(before).length === 0) return [["symbology", false]];
+	const [{ valueMaps, rangeMaps, ...old }, { valueMaps: values, rangeMaps: ranges, ...fresh }] = [
+		before,
+		now,
+	];
+	const classes = [...listOf(valueMaps), ...listOf(rangeMaps)];
+	const freshClasses = [...listOf(values), ...listOf(ranges)];
+	if (classes.length !== freshClasses.length) return [["symbology: classes", true]];
+	const drawings = [[old, fresh], ...classes.map((drawing, at) => [drawing, freshClasses[at]])];
+	return drawings.flatMap(([a, b]) => allDifferences("symbology", objectOf(a), objectOf(b)));
+}
+
 const mapServerMembers = ["layerType", "url", "layerEntries", "nameField"];
+const otherForm = "V2_MAP_SERVER";
 
 /** Whether two nodes of v2 name the same layer of a MapServer, one as `esriDynamic` and the other as `esriFeature`. */
 function isOtherMapServerForm(before: Json, now: Json): boolean {
