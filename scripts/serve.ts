@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { TokenBuckets } from "../api/context.ts";
 import { countReads, createNodeServer, listen, serviceLog } from "../api/node/serve.ts";
 import { closeAll, openLocal, type Service } from "../api/service/composition.ts";
-import { countExamples, makeDataDir, refuseEmptyStart, refuseForeignRoot } from "../api/service/data-dir.ts";
+import { makeDataDir, refuseEmptyStart, refuseForeignRoot } from "../api/service/data-dir.ts";
 import { lockFolder } from "../api/service/lock.ts";
 import { followSenders, readSenders, warnOfReaders } from "../api/service/senders-file.ts";
 import { type Configuration, misspeltSettings, readConfiguration } from "../api/service/settings.ts";
@@ -70,26 +70,9 @@ const exampleLayer = fileURLToPath(new URL("../docs/example-layer.json", import.
 
 interface Started {
 	url: string;
-	service: Pick<Service, "layers" | "place" | "has" | "welcome">;
+	service: Pick<Service, "layers" | "place" | "welcome">;
 	senders: Awaited<ReturnType<typeof readSenders>>;
 	configuration: Configuration;
-}
-
-/**
- * In a trial, how to register the checkout's layers that are not served; otherwise why there are no layers
- * yet.
- */
-function lackingLines(isTrial: boolean, layers: number, lacking: number, where: string): string[] {
-	if (!isTrial) {
-		const why =
-			"the examples of this checkout are for a trial, without DATA_DIR, GITHUB_REPOSITORY and NODE_ENV";
-		return layers === 0 ? [`        none yet: ${why}`] : [];
-	}
-	if (lacking === 0) return [];
-	const what = lacking === 1 ? "1 layer of this checkout is" : `${lacking} layers of this checkout are`;
-	return [
-		`        ${what} not there. To bring in layers/, end this and run: ${where}npx fragment-publisher register layers`,
-	];
 }
 
 function shellWord(text: string): string {
@@ -98,9 +81,7 @@ function shellWord(text: string): string {
 
 function welcome({ url, service, senders, configuration }: Started): string {
 	const { place, created } = senders;
-	const { isTrial } = configuration;
 	const layers = service.layers();
-	const examples = isTrial && service.has ? countExamples(service.has) : { served: 0, lacking: 0 };
 	const id = [...senders.senders.keys()][0] ?? "publisher";
 	const base = `${url}${configuration.basePath}`;
 	const inFile = place !== "SENDERS";
@@ -110,7 +91,6 @@ function welcome({ url, service, senders, configuration }: Started): string {
 	const lines = [
 		`Serving ${counted(layers, "layer")} at ${base}`,
 		`Layers: ${service.place}`,
-		...lackingLines(isTrial, layers, examples.lacking, where),
 		...service.welcome(base),
 	];
 	if (senders.senders.size === 0) {
@@ -120,7 +100,7 @@ function welcome({ url, service, senders, configuration }: Started): string {
 		return [...lines, `Senders: none in ${place}, so no one can publish: ${way}`, ""].join("\n");
 	}
 	lines.push(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`, "");
-	if (layers > examples.served) return lines.join("\n");
+	if (layers > 0 && !configuration.isTrial) return lines.join("\n");
 	return [
 		...lines,
 		`Register a first layer, and read it back${asks}:`,

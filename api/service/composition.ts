@@ -23,7 +23,6 @@ export interface Service {
 	context: Context;
 	file: ReadFragment;
 	place: string;
-	has: ((smallkey: string) => boolean) | null;
 	layers: () => number;
 	observe: (event: ServiceEvent) => void;
 	welcome: (base: string) => string[];
@@ -194,7 +193,6 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	const service: Service = {
 		context: { ...parts.contextOf(running), status },
 		file,
-		has,
 		observe,
 		welcome,
 		close: () => closeAll([publication.close, ...started]),

@@ -2,9 +2,8 @@ import { existsSync } from "node:fs";
 import { access, constants, mkdir, readFile, stat, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { collectFolder } from "../../publish/collect.ts";
-import { parseLayerPath } from "../../registry/smallkey.ts";
 import { counted, tryJson } from "../../registry/untrusted-text.ts";
-import { filesBelow, readTextIfThere, replaceFile } from "../../store/files/files.ts";
+import { readTextIfThere, replaceFile } from "../../store/files/files.ts";
 import { isAncestor } from "../../store/git/commands/commits.ts";
 import { openGitStore } from "../../store/git/git-store.ts";
 import { readRef } from "../../store/git/repository.ts";
@@ -23,14 +22,6 @@ export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise
 	const layers = files.filter(({ kind }) => kind === "file");
 	const edits = layers.map(({ path, bytes }) => ({ path, text: Buffer.from(bytes).toString("utf8") }));
 	return [{ path: "README.md", text: await readFile(readme, "utf8") }, ...edits];
-}
-
-export function countExamples(isServed: (smallkey: string) => boolean): { served: number; lacking: number } {
-	const paths = existsSync(checkoutLayers) ? filesBelow(checkoutLayers) : [];
-	const names = paths.map((path) => parseLayerPath(`layers/${path}`));
-	const smallkeys = names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : []));
-	const served = smallkeys.filter(isServed).length;
-	return { served, lacking: smallkeys.length - served };
 }
 
 const commandLog: Log = {

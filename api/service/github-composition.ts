@@ -59,7 +59,6 @@ export async function openGithubService(
 		context: parts.contextOf(running),
 		file: (folder, smallkey) => readFragmentFile(join(out, folder, smallkey)),
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build writes`,
-		has: null,
 		layers,
 		observe,
 		welcome,

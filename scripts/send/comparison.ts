@@ -66,8 +66,7 @@ export async function compareWithService(
 	});
 }
 
-export function printComparison(comparison: Comparison, isJson: boolean, io: Pick<Io, "print">): void {
-	if (isJson) return io.print(JSON.stringify(comparison));
+export function printComparison(comparison: Comparison, io: Pick<Io, "print">): void {
 	const { unchanged, ...changing } = comparison;
 	const total = changing.added.length + changing.changed.length + unchanged.length;
 	for (const [verb, keys] of Object.entries(changing))
