@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # send-plan.sh PLAN: sends what a job without a key has planned, with gh and jq alone, so that no package runs where there is
-# a key: checks of two names, comments, labels and merges of the service's own branches. Runs of several
+# a key: checks of two names, comments and merges of the service's own branches. Runs of several
 # events end in any order: a check that was judged after this plan stays, and a merge needs that the newest `owners` is green.
 set -euo pipefail
 export LC_ALL=C
 export GH_HOST="${GITHUB_SERVER_URL#*//}" GH_ENTERPRISE_TOKEN="$GH_TOKEN"
 repository="repos/$GITHUB_REPOSITORY"
-allowed='^(POST check-runs|POST issues/[0-9]+/(comments|labels)|PATCH issues/comments/[0-9]+|DELETE issues/[0-9]+/labels/[a-z]+|PUT pulls/[0-9]+/merge)$'
+allowed='^(POST check-runs|POST issues/[0-9]+/comments|PATCH issues/comments/[0-9]+|PUT pulls/[0-9]+/merge)$'
 jq --exit-status 'all(.[]; .path != "check-runs" or (.body.name | IN("layers", "owners")))' "$1" > /dev/null
 
 # The App's newest check of a name on a commit, as "<conclusion> <time of its judgement>".
@@ -38,8 +38,6 @@ while IFS=$'\t' read -r method path body; do
 		if [ "${judged%% *}" != success ]; then continue; fi
 	fi
 	if gh api --silent --method "$method" --input - "$repository/$path" <<< "$body"; then continue; fi
-	# A label may be gone.
-	if [ "$method" = DELETE ]; then continue; fi
 	echo "$method $path: GitHub has refused it" >&2
 	code=1
 done < <(jq --raw-output '.[] | [.method, .path, (.body | @json | @base64)] | @tsv' "$1")

@@ -1,6 +1,5 @@
-import { parseLayerPath } from "../../registry/smallkey.ts";
 import { plain } from "../../registry/untrusted-text.ts";
-import { type Github, Refused } from "../../store/github/client.ts";
+import type { Github } from "../../store/github/client.ts";
 import { isReviewBranch } from "../../store/store.ts";
 import type { Annotation } from "./report.ts";
 
@@ -59,12 +58,6 @@ export function parsePulls(text: string): PullRef[] {
 	return pulls;
 }
 
-/** For what may be gone, or what this token may not see. @throws {Error} if GitHub did not answer, or failed */
-export function nullIfRefused(error: unknown): null {
-	if (error instanceof Refused && error.status !== 401) return null;
-	throw error;
-}
-
 /** Whether the service, or a workflow, makes branches of this name; a ruleset closes these to people. */
 export function isOwnBranch(branch: string): boolean {
 	return isReviewBranch(branch) || branch === "refresh";
@@ -72,35 +65,6 @@ export function isOwnBranch(branch: string): boolean {
 
 export function isOfRepository({ repo }: Github, { head }: Pick<OpenPull, "head">): boolean {
 	return head.repo?.full_name.toLowerCase() === `${repo.owner}/${repo.repo}`.toLowerCase();
-}
-
-/** For what a pull request changes; `service`: the service or a workflow opened it. Other labels stay as they are. */
-const labels = ["layer", "removal", "code", "service"] as const;
-
-export async function labelPull(
-	github: Github,
-	pull: Pick<OpenPull, "number" | "head"> & { labels: { name: string }[] },
-): Promise<string[]> {
-	const { rest, repo, paginate } = github;
-	const issue = { ...repo, issue_number: pull.number };
-	const files = await paginate(rest.pulls.listFiles, { ...repo, pull_number: pull.number, per_page: 100 });
-	const fitting = new Set<(typeof labels)[number]>();
-	for (const { filename, status } of files)
-		if (!filename.startsWith("layers/")) fitting.add("code");
-		else if (parseLayerPath(filename)?.kind === "registration")
-			fitting.add(status === "removed" ? "removal" : "layer");
-	if (isOfRepository(github, pull) && isOwnBranch(pull.head.ref)) fitting.add("service");
-	const names = new Set(pull.labels.map(({ name }) => name));
-	const missing = [...fitting].filter((name) => !names.has(name));
-	if (missing.length > 0) await rest.issues.addLabels({ ...issue, labels: missing });
-	for (const name of labels)
-		if (!fitting.has(name) && names.has(name))
-			await rest.issues.removeLabel({ ...issue, name }).catch((error: unknown) => {
-				// Another run or a person may have removed it. 403: the token lacks a permission.
-				if (error instanceof Refused && error.status === 403) throw error;
-				return nullIfRefused(error);
-			});
-	return [...fitting];
 }
 
 type Comment = Awaited<ReturnType<typeof readComments>>[number];
@@ -111,10 +75,6 @@ export async function readComments({ rest, repo, paginate }: Github, number: num
 	return all.filter(({ user }) => user?.login === author);
 }
 
-export function findComment(comments: readonly Comment[], marker: string): Comment | undefined {
-	return comments.find(({ body }) => body?.startsWith(marker));
-}
-
 /** Writes a comment, or edits the one of `comments` with the same first line, its marker. */
 export async function writeComment(
 	{ rest, repo }: Github,
@@ -122,7 +82,7 @@ export async function writeComment(
 	body: string,
 	comments: Comment[],
 ) {
-	const before = findComment(comments, body.slice(0, body.indexOf("\n")));
+	const before = comments.find((comment) => comment.body?.startsWith(body.slice(0, body.indexOf("\n"))));
 	if (before?.body === body) return "unchanged";
 	if (before) await rest.issues.updateComment({ ...repo, comment_id: before.id, body });
 	else await rest.issues.createComment({ ...repo, issue_number: number, body });

@@ -30,18 +30,13 @@ export function renderApprovals({ state, description, groups }: Judgement): stri
 	].join("\n");
 }
 
-function groupLine({ paths, approvedBy, canApprove, unknownTeams, withoutId }: ApprovalGroup): string {
+function groupLine({ paths, approvedBy, canApprove, unknown }: ApprovalGroup): string {
 	const listed = (names: readonly string[], max = maxPeople) => firstOf(names.map(code), max, ", ");
 	const files = listed(paths, maxPaths);
 	if (approvedBy.length > 0) return `- ${files}: approved by ${listed(loginsOf(approvedBy))}`;
-	const [people, teams, logins] = [loginsOf(canApprove), unknownTeams, withoutId].map((names) =>
-		listed(names),
-	);
-	return [
-		`- ${files}: ${people ? `can approve ${people}` : "no one can approve"}`,
-		...(teams ? [`no members are known of ${teams}`] : []),
-		...(logins ? [`${logins} cannot approve without an id in layers/owners.json`] : []),
-	].join("; ");
+	const people = listed(loginsOf(canApprove));
+	const line = `- ${files}: ${people ? `can approve ${people}` : "no one can approve"}`;
+	return unknown === null ? line : `${line}; ${code(unknown)}`;
 }
 
 function loginsOf(accounts: readonly Account[]): string[] {
@@ -88,16 +83,9 @@ export function judgeApprovals(proposal: Proposal, owners: Owners | null, teams:
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
 	if (missing.length > 0) {
 		const people = loginsOf(missing.flatMap(({ canApprove }) => canApprove));
-		const unable = describeUnknown(
-			missing.flatMap((group) => group.owners),
-			teams,
-		);
-		const can = `can still approve: ${listOnce(people)}`;
-		return judgement(
-			"failure",
-			people.length > 0 ? can : (unable ?? "only those who made it own this"),
-			groups,
-		);
+		const unable = missing.find((group) => group.unknown)?.unknown ?? "only those who made it own this";
+		const text = people.length > 0 ? `can still approve: ${listOnce(people)}` : unable;
+		return judgement("failure", text, groups);
 	}
 	const approved = loginsOf(groups.flatMap(({ approvedBy }) => approvedBy));
 	return judgement("success", `approved by ${listOnce(approved)}`, groups);
@@ -121,23 +109,16 @@ function approvalOf(group: OwnedPaths, { makers, approvers }: Proposal, teams: T
 		...group,
 		approvedBy: people.filter(({ id }) => approvers.has(id)),
 		canApprove: people.filter(({ id }) => !approvers.has(id)),
-		...unknownOf(group.owners, teams),
+		unknown: describeUnknown(group.owners, teams),
 	};
 }
 
-function unknownOf(owners: readonly string[], teams: Teams) {
-	return {
-		/** Teams without known members: empty ones, and those that GitHub does not show. */
-		unknownTeams: owners.filter((owner) => isTeam(owner) && !teams.get(owner)?.length),
-		/** They approve nothing. */
-		withoutId: owners.filter(hasNoId),
-	};
-}
-
-function describeUnknown(owners: readonly string[], teams: Teams): string | null {
-	const { unknownTeams, withoutId } = unknownOf(owners, teams);
+/** Which owners approve nothing: persons without an id, and teams that are empty or that GitHub does not show. */
+export function describeUnknown(owners: readonly string[], teams: Teams): string | null {
+	const withoutId = owners.filter(hasNoId);
 	if (withoutId.length > 0)
 		return `npx fragment-publisher owners has to write the id of ${listOnce(withoutId)}`;
+	const unknownTeams = owners.filter((owner) => isTeam(owner) && !teams.get(owner)?.length);
 	return unknownTeams.length > 0 ? `no members are known of ${listOnce(unknownTeams)}` : null;
 }
 

@@ -1,26 +1,24 @@
-import {
-	type Account,
-	accountOf,
-	allOwners,
-	isTeam,
-	type Owners,
-	ownersPath,
-} from "../../../registry/owners.ts";
+import { type Account, allOwners, isTeam, type Owners, ownersPath } from "../../../registry/owners.ts";
 import { code } from "../../../registry/untrusted-text.ts";
 import { subjectOf } from "../../../store/git/commands/commits.ts";
-import { type Github, orNull } from "../../../store/github/client.ts";
+import type { Github } from "../../../store/github/client.ts";
 import { isReviewBranch } from "../../../store/store.ts";
 import {
 	findCheckRun,
-	findComment,
 	isOfRepository,
-	isOwnBranch,
 	type OpenPull,
 	readComments,
 	setCheckRun,
 	writeComment,
 } from "../pulls.ts";
-import { accountsOf, type Judgement, judgeApprovals, renderApprovals, type Teams } from "./approvals.ts";
+import {
+	accountsOf,
+	describeUnknown,
+	type Judgement,
+	judgeApprovals,
+	renderApprovals,
+	type Teams,
+} from "./approvals.ts";
 import { type PullState, readState, type StateSource } from "./pull-state.ts";
 
 const checkName = "owners";
@@ -38,8 +36,8 @@ interface ApprovalRun extends StateSource {
 }
 
 /**
- * Sets the check `owners` of a pull request, comments on missing approvals and on a conflict, and merges it if the service
- * opened it and the owners have approved it.
+ * Sets the check `owners` of a pull request, comments on missing approvals, and merges it if the service opened it and the
+ * owners have approved it.
  * @returns what was done, in words; null if the pull request has changed meanwhile, which another run judges
  */
 export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<string[] | null> {
@@ -54,69 +52,27 @@ export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<strin
 	const checks = await setCheckRun(github, head.sha, check, author);
 	const comments = await readComments(github, number, author);
 	if (groups.length > 0) await writeComment(github, number, summary, comments);
-	if (run.isMentioning) await askOwners(github, pull, judgement, state.reviewers, comments);
-	const conflict = await noteConflict(run, pull, state.isMergeable, comments);
+	if (run.isMentioning) await askOwners(github, number, judgement, comments);
 	const isMerged = state.isMergeable === true && (await mergeApproved(run, pull, judgement, checks, state));
-	return [`${conclusion}: ${title}`, ...(conflict ? [conflict] : []), ...(isMerged ? ["merged"] : [])];
+	return [`${conclusion}: ${title}`, ...(isMerged ? ["merged"] : [])];
 }
 
 const askedMarker = "<!-- fragment-publisher: asked -->";
 
-/**
- * Mentions the owners whose approval is missing, each once, unless a person has requested a review of them. A mention reaches
- * owners without write access, of whom GitHub accepts no request for a review.
- */
+/** Mentions the owners whose approval is missing, each once: GitHub asks no one without write access for a review. */
 async function askOwners(
 	{ rest, repo }: Github,
-	{ number, requested_reviewers }: OpenPull,
+	issue_number: number,
 	{ groups }: Judgement,
-	reviewers: ReadonlySet<number>,
 	comments: Comments,
 ): Promise<void> {
 	const texts = comments.map(({ body = "" }) => body).filter((text) => text.startsWith(askedMarker));
-	const mentioned = Array.from(texts.join().matchAll(/@([\w-]+)/g), ([, login = ""]) => login);
-	const requested = (requested_reviewers ?? []).map(({ login }) => login);
-	const invited = new Set([...mentioned, ...requested].map((login) => login.toLowerCase()));
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
-	const people = missing.flatMap(({ canApprove }) => canApprove).filter(({ id }) => !reviewers.has(id));
-	const logins = new Set(
-		people.map(({ login }) => login).filter((login) => !invited.has(login.toLowerCase())),
-	);
-	const mentions = [...logins].slice(0, maxAsked).map((login) => `@${login}`);
+	const people = missing.flatMap(({ canApprove }) => canApprove.map(({ login }) => `@${login}`));
+	const mentioned = new Set(texts.join().match(/@[\w-]+/g));
+	const mentions = [...new Set(people)].filter((name) => !mentioned.has(name)).slice(0, maxAsked);
 	const body = `${askedMarker}\n${mentions.join(" ")}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;
-	if (logins.size > 0) await rest.issues.createComment({ ...repo, issue_number: number, body });
-}
-
-const conflictMarker = "<!-- fragment-publisher: conflict -->";
-
-/** GitHub starts no workflow of a pull request that has a conflict. @returns what was done; null if nothing was */
-async function noteConflict(
-	{ github, base }: ApprovalRun,
-	pull: OpenPull,
-	isMergeable: boolean | null,
-	comments: Comments,
-): Promise<string | null> {
-	// GitHub has not computed it yet: the next run reads it.
-	if (isMergeable === null || (isMergeable && !findComment(comments, conflictMarker))) return null;
-	const text = isMergeable
-		? "The conflict is over.\n"
-		: `### This cannot be merged: \`${base}\` has changed the same lines
-
-GitHub runs no check of a pull request with a conflict, so the other comments are of an older state.
-
-**Next:** ${nextStep(base, isOfRepository(github, pull) ? pull.head.ref : "")}.
-`;
-	const written = await writeComment(github, pull.number, `${conflictMarker}\n${text}`, comments);
-	if (written === "unchanged") return null;
-	return isMergeable ? "the conflict is over" : "has a conflict, and a comment says what to do";
-}
-
-/** @param branch of the pull request; empty if it is in a fork */
-function nextStep(base: string, branch: string): string {
-	if (branch === "refresh") return "start the workflow `refresh`, or wait until Monday";
-	if (isOwnBranch(branch))
-		return `close this pull request. Its sender then sends the same request again, which starts from \`${base}\``;
-	return `press *Resolve conflicts* below, or merge \`${base}\` into your branch, and push`;
+	if (mentions.length > 0) await rest.issues.createComment({ ...repo, issue_number, body });
 }
 
 /** Conclusions that GitHub accepts for a required check. */
@@ -184,41 +140,15 @@ export function parseTeams(text: string): Teams {
 	return new Map(teams);
 }
 
-export async function unknownOwners({ rest }: Github, owners: Owners, teams: Teams): Promise<string[]> {
-	const unknown: string[] = [];
-	for (const [team, members] of teams) {
-		if (!members) unknown.push(`${team}: there is no such team, or the token may not see it`);
-		else if (members.length === 0) unknown.push(`${team}: the team has no members`);
-	}
-	for (const owner of allOwners(owners).filter((name) => !isTeam(name))) {
-		const account = accountOf(owner);
-		if (!account) {
-			unknown.push(`${owner}: approves nothing without an id, which npx fragment-publisher owners writes`);
-			continue;
-		}
-		const user = await orNull(rest.users.getById({ account_id: account.id }));
-		if (!user) unknown.push(`${owner}: there is no such account`);
-		else if (user.login.toLowerCase() !== account.login.toLowerCase())
-			unknown.push(`${owner}: is called @${user.login} now, which npx fragment-publisher owners writes`);
-	}
-	return unknown;
-}
-
 /**
  * Sets the check `owners` of the branch's newest commit: whether each owner of its file can approve. A ruleset can name an
  * App as the source of a check only once that App has set one ("Available rules for rulesets").
  */
-export async function checkBranch(
-	{ github, base, owners, author }: Pick<ApprovalRun, "github" | "base" | "owners" | "author">,
-	unknown: readonly string[],
-): Promise<void> {
+export async function checkBranch({ github, base, owners, teams, author }: ApprovalRun): Promise<void> {
 	const { rest, repo } = github;
 	const { object } = (await rest.git.getRef({ ...repo, ref: `heads/${base}` })).data;
-	const reason = owners
-		? unknown.length > 0 && `${unknown.length} owners can approve nothing`
-		: "cannot be read";
-	const title = `${ownersPath}: ${reason || "each owner can approve"}`;
-	const summary = unknown.length > 0 ? unknown.map((text) => `- ${code(text)}`).join("\n") : title;
-	const conclusion = reason ? "failure" : "success";
-	await setCheckRun(github, object.sha, { name: checkName, conclusion, title, summary }, author);
+	const problem = owners ? describeUnknown(allOwners(owners), teams) : "cannot be read";
+	const title = `${ownersPath}: ${problem ?? "each owner can approve"}`;
+	const conclusion = problem === null ? "success" : "failure";
+	await setCheckRun(github, object.sha, { name: checkName, conclusion, title, summary: code(title) }, author);
 }

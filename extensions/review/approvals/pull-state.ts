@@ -1,9 +1,9 @@
 import { healthPath } from "../../../registry/health.ts";
 import type { Account } from "../../../registry/owners.ts";
 import { parseLayerPath } from "../../../registry/smallkey.ts";
-import type { Github } from "../../../store/github/client.ts";
+import { type Github, Refused } from "../../../store/github/client.ts";
 import { authorOf, isReviewBranch } from "../../../store/store.ts";
-import { isOfRepository, nullIfRefused, type OpenPull } from "../pulls.ts";
+import { isOfRepository, isOwnBranch, type OpenPull } from "../pulls.ts";
 
 /** Files of a pull request that GitHub lists (REST API, "List pull requests files"). */
 const maxListedFiles = 3_000;
@@ -16,6 +16,9 @@ const workflowPusher = "github-actions[bot]";
 
 /** Events after which a pull request is for another branch than before ("Issue event types"). */
 const baseChanges = ["base_ref_changed", "automatic_base_change_succeeded"];
+
+/** No person may push to its branch. */
+const obstacleOfService = "it has a conflict: close it; its sender, or the next refresh, proposes it again";
 
 /** Reviews in these states are decisions, and comments are not. */
 const decisions = ["APPROVED", "CHANGES_REQUESTED", "DISMISSED"];
@@ -78,7 +81,7 @@ export async function readState(run: StateSource, pull: OpenPull) {
 		!hasAllFiles && "too many files for GitHub to list them: split the change",
 		!hasAllCommits && "too many commits for GitHub to list them: squash them",
 		isHidden && "a workflow has pushed to it, which hides who made it: use another branch",
-		merge.obstacle,
+		merge.obstacle && isInside && isOwnBranch(ref) ? obstacleOfService : merge.obstacle,
 		files.length === 0 && "it changes no file",
 		!isSame(files, merge.paths) &&
 			"GitHub lists other files than its merge changes: merge the base into the branch",
@@ -95,7 +98,6 @@ export async function readState(run: StateSource, pull: OpenPull) {
 		objectors: idsOf(objections.map(({ user }) => user?.id)),
 		/** The oldest first. */
 		messages: commits.map(({ commit }) => commit.message),
-		reviewers: idsOf(reviews.filter(({ commit_id }) => commit_id === sha).map(({ user }) => user?.id)),
 	};
 }
 
@@ -130,6 +132,9 @@ async function readPushers({ rest }: Github, { head }: OpenPull): Promise<(Accou
 	const [owner, repo] = head.repo?.full_name.split("/") ?? [];
 	if (!owner || !repo) return [];
 	const about = { owner, repo, ref: `refs/heads/${head.ref}`, per_page: 100 };
-	const pushes = await rest.repos.listActivities(about).catch(nullIfRefused);
+	const pushes = await rest.repos.listActivities(about).catch((error: unknown) => {
+		if (error instanceof Refused && error.status !== 401) return null;
+		throw error;
+	});
 	return (pushes?.data ?? []).map(({ actor }) => actor ?? undefined);
 }

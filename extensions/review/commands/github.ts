@@ -12,12 +12,11 @@ import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { gitText, runGit } from "../../../store/git/commands/run.ts";
 import type { Github } from "../../../store/github/client.ts";
-import { checkBranch, judgePull, parseTeams, unknownOwners } from "../approvals/github.ts";
+import { checkBranch, judgePull, parseTeams } from "../approvals/github.ts";
 import { maxCommentLength } from "../comment.ts";
 import { withMerge } from "../layer-changes.ts";
 import {
 	findPulls,
-	labelPull,
 	type OpenPull,
 	openPulls,
 	type PullRef,
@@ -153,10 +152,7 @@ async function post(github: Github, pull: PullRef, report: Report | null, author
 	await setCheckRun(github, pull.head, run, author);
 	if (!report) return unable.title;
 	const comments = await readComments(github, pull.number, author);
-	const posted = await writeComment(github, pull.number, report.comment, comments);
-	// Labels come last: they matter less than the comment.
-	const labels = await labelPull(github, shown);
-	return [posted, ...(labels.length > 0 ? [`labelled ${labels.join(", ")}`] : [])].join(", ");
+	return writeComment(github, pull.number, report.comment, comments);
 }
 
 const approvalsHelp = `
@@ -176,9 +172,7 @@ async function fetchBranch(branch: string): Promise<string> {
 /** Fetches commits as data. One that is gone keeps none of the others from it. */
 async function fetchCommits(ids: readonly string[]): Promise<void> {
 	const options = ["--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"];
-	const fetchThese = (some: readonly string[]) => runGit(".", ["fetch", ...options, "origin", ...some]);
-	if (ids.length === 0 || (await fetchThese(ids).catch(() => null))) return;
-	for (const id of ids) await fetchThese([id]).catch(() => null);
+	for (const id of ids) await runGit(".", ["fetch", ...options, "origin", id]).catch(() => null);
 }
 
 const approvals = createRun("approvals", async ({ read, environment, io }) => {
@@ -213,14 +207,7 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 				return { paths: changed.map(({ path }) => path), obstacle };
 			});
 		const run = { github, base, owners, teams, author, isMentioning: !all, readMerge };
-		if (all) {
-			const unknown = owners ? await unknownOwners(github, owners, teams) : [];
-			// In GitHub Actions these lines become annotations of the file.
-			const isAction = environment.GITHUB_ACTIONS === "true";
-			const sign = isAction ? `::warning file=${ownersPath},title=Owners::` : "warning ";
-			for (const text of unknown) io.print(sign + plain(text));
-			await checkBranch(run, unknown);
-		}
+		if (all) await checkBranch(run);
 		const open = await openPulls(github, base);
 		const isNamed = ({ number }: OpenPull) => pulls.some((pull) => pull.number === number);
 		const chosen = all ? partOf(open, io.now()) : open.filter(isNamed);

@@ -60,18 +60,6 @@ test("one comment is posted, edited, and left alone if it is the same; those of 
 	assert.equal(texts, [`${marker}\nforged\n`, `${marker}\nsecond\n`]);
 });
 
-test("a label that is gone is no fault, and a missing permission to remove one is reported", async () => {
-	Object.assign(peer.pulls[0] ?? {}, { labels: ["code"] });
-	for (const [status, code] of [
-		[404, 0],
-		[403, 2],
-	] as const) {
-		peer.answers.splice(0, 1, { path: /labels\/code$/, status, message: "refused" });
-		const { stderr } = await exits(post(`${marker}\n${status}\n`), code);
-		assert.is(stderr.includes("refused"), status === 403, stderr);
-	}
-});
-
 test("the check layers has the text, and an annotation at the line of a problem; without a report it says so", async () => {
 	await post(`${marker}\nsecond\n`);
 	const checks = () => peer.checks.filter(({ name }) => name === "layers");

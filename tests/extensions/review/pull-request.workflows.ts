@@ -27,7 +27,6 @@ test("a first pull request from a fork, from zero to merged", async () => {
 	await world.settle();
 	assert.equal(world.obstacles(pull), ["owners is failure"]);
 	assert.match(world.peer.comments[0]?.body ?? "", "### The layers of this change are in order");
-	assert.equal(pull.labels, ["layer"]);
 	assert.is(world.last("check").jobs.test?.result, "skipped", "layers are no code");
 	// Another title starts no job with a token, and sets no required check again.
 	const required = () => world.peer.checks.filter(({ name }) => ["check", "layers", "owners"].includes(name));

@@ -26,7 +26,6 @@ export interface PeerPull {
 	mergedWith?: Record<string, unknown>;
 	isClosed?: boolean;
 	reviews: { login: string | null; state: string; commit: string; at?: string }[];
-	labels?: string[];
 	statuses?: string;
 	baseChanges?: string[];
 }
@@ -68,7 +67,6 @@ function createState() {
 		checks: [] as PeerCheck[],
 		comments: [] as { number: number; id: number; body: string; author?: string }[],
 		issues: [] as PeerIssue[],
-		requested: [] as { number: number; login: string }[],
 		tip: "f".repeat(40),
 		/** Happens once, before files are listed. */
 		meanwhile: null as (() => void) | null,
@@ -104,14 +102,9 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			mergeable: pull.mergeable === undefined ? true : pull.mergeable,
 			commits: pull.allCommits ?? commitsOf(pull).length,
 			changed_files: pull.changedFiles ?? pull.files.length,
-			labels: (pull.labels ?? []).map((name) => ({ name })),
-			requested_reviewers: peer.requested
-				.filter(({ number }) => number === pull.number)
-				.map(({ login }) => accountOf(login)),
 		};
 	const accountWhere = (isIt: (account: { login: string; id: number }) => boolean) =>
 		[...peer.accounts].map(accountOf).find(isIt) ?? null;
-	const labelsOf = (number?: string) => (pullOf(number).labels ?? []).map((name) => ({ name }));
 	const routes: Routes = {
 		"GET /pulls": (_groups, _body, query) =>
 			peer.pulls
@@ -176,16 +169,6 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		},
 		"PATCH /issues/comments/(\\d+)": ([id], body) =>
 			Object.assign(peer.comments.find((comment) => comment.id === Number(id)) ?? {}, body),
-		"POST /issues/(\\d+)/labels": ([number], body) => {
-			const pull = pullOf(number);
-			pull.labels = [...(pull.labels ?? []), ...(body.labels as string[])];
-			return labelsOf(number);
-		},
-		"DELETE /issues/(\\d+)/labels/(.+)": ([number, name]) => {
-			const pull = pullOf(number);
-			pull.labels = pull.labels?.filter((label) => label !== name) ?? [];
-			return labelsOf(number);
-		},
 		"GET /issues": () => peer.issues.filter(({ state }) => state === "open"),
 		"POST /issues": (_groups, { title, body }) => {
 			const number = 1_001 + peer.issues.length;

@@ -8,7 +8,6 @@ export class Pull implements PeerPull {
 	isClosed = false;
 	reviews: PeerPull["reviews"] = [];
 	pushers: string[];
-	labels: string[] = [];
 
 	constructor(
 		readonly git: Git,
