@@ -1,5 +1,4 @@
-import { nameOf } from "../../registry/owners.ts";
-import { code, counted, fenced, firstOf, linesWithin } from "../../registry/untrusted-text.ts";
+import { code, counted, fenced, linesWithin } from "../../registry/untrusted-text.ts";
 import type { Located } from "./layer-changes.ts";
 import {
 	type FragmentChange,
@@ -25,8 +24,6 @@ const maxNameLength = 40;
 
 const closingLength = 200;
 
-const maxLineLength = 300;
-
 /**
  * Renders a review as Markdown: the marker, then independent blocks. Blocks that do not fit are left out as a whole and
  * counted in the last line, so that a shortened comment is well formed too.
@@ -38,7 +35,7 @@ export function renderComment(review: Review, links: Links = null): string {
 	const unasked = services.unasked.length;
 	const remarks = (located: readonly Located[]) =>
 		located.map(
-			({ file, line, text }) => `- ${linked(file, links?.file(file, line))} line ${line}: ${code(text)}`,
+			({ file, line, text }) => `- ${linked(file, links?.(file, line))} line ${line}: ${code(text)}`,
 		);
 	const blocks = [
 		`${marker}\n### ${verdict(review)}`,
@@ -56,7 +53,6 @@ export function renderComment(review: Review, links: Links = null): string {
 		...(unasked > 0
 			? [`The services of ${counted(unasked, "layer")} were not asked: there are too many at once.`]
 			: []),
-		...titled("Who has to approve", approvalItems(review, links)),
 		...titled(
 			"Files outside the layers, for the operators to look at",
 			outside.map((path) => `- ${code(path)}`),
@@ -70,7 +66,7 @@ function nextStep(review: Review): string {
 		return "**Next:** correct what is listed here on the same branch; this comment follows.";
 	if (!review.approvals) return "**Next:** the operators put `layers/owners.json` in order.";
 	if (review.approvals.length === 0) return "**Next:** it can be merged.";
-	return "**Next:** an owner of each group below approves (Files changed, Review changes, Approve); then it can be merged.";
+	return "**Next:** an owner of each group of files, in the other comment, approves (Files changed, Review changes, Approve); then it can be merged.";
 }
 
 /** Blocks before a large change's table leave room for it. */
@@ -128,14 +124,6 @@ function titled(title: string, items: string[]): string[] {
 	return [[`#### ${title}`, "", ...shown].join("\n")];
 }
 
-function approvalItems({ approvals }: Review, links: Links): string[] {
-	if (!approvals) return ["The branch below has no usable `layers/owners.json` that says it."];
-	return approvals.map(({ owners, paths }) => {
-		const names = owners.map((owner) => linked(nameOf(owner), links?.owner(nameOf(owner))));
-		return `- ${names.join(" or ")}, for ${firstOf(paths.map(code), 3, ", ")}`;
-	});
-}
-
 function layerBlock(layer: LayerChange): string {
 	const { smallkey, verb, fragments } = layer;
 	const title = `<details><summary>${code(smallkey)} ${verb}</summary>`;
@@ -153,12 +141,11 @@ function layerLinks(layer: LayerChange): string {
 
 function fragmentBlock({ lang, lines, hidden }: FragmentChange): string {
 	if (lines.length === 0) return `\`${lang}\`: viewers read the same as before.`;
-	const cut = (line: string) => (line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line);
 	const more = hidden > 0 ? ` The first ${lines.length} of ${lines.length + hidden} lines:` : "";
-	return `\`${lang}\`: what viewers will read.${more}\n\n${fenced("diff", lines.map(cut))}`;
+	return `\`${lang}\`: what viewers will read.${more}\n\n${fenced("diff", lines)}`;
 }
 
-/** Null: files and owners are named without a link. */
+/** Null: files are named without a link. */
 type Links = ReturnType<typeof linksInto> | null;
 
 /**
@@ -166,16 +153,8 @@ type Links = ReturnType<typeof linksInto> | null;
  * @param head id of the reviewed commit; GitHub shows a fork's commit in the base's repository too
  */
 export function linksInto(web: string, repository: string, head: string) {
-	return {
-		file: (path: string, line: number) =>
-			`${web}/${repository}/blob/${head}/${path.split("/").map(escaped).join("/")}#L${line}`,
-		/** @param name such as `@organisation/team` */
-		owner: (name: string) => {
-			const [, account = "", team] = /^@([^/]+)(?:\/(.+))?$/.exec(name) ?? [];
-			if (account === "") return null;
-			return team ? `${web}/orgs/${escaped(account)}/teams/${escaped(team)}` : `${web}/${escaped(account)}`;
-		},
-	};
+	return (path: string, line: number) =>
+		`${web}/${repository}/blob/${head}/${path.split("/").map(escaped).join("/")}#L${line}`;
 }
 
 /** Percent-encodes a part of an address, including all characters that Markdown could interpret. */

@@ -43,25 +43,14 @@ export async function refuseOthers({ path, name }: { path: string; name: string 
 }
 
 /** @throws {WrongError} if another commit of a review was shown than its newest */
-export async function refuseUnseen(
-	repository: string,
-	{ branch, commit }: Review,
-	shown: string,
-): Promise<void> {
-	if (commit.startsWith(shown)) return;
-	const isCommit = runGit(repository, ["cat-file", "-e", `${shown}^{commit}`]);
-	throw await isCommit.then(
-		() => changedReview(branch, shown),
-		() => seeReview(branch, `there is no commit ${shown}`),
-	);
+export function refuseUnseen({ branch, commit }: Review, shown: string): void {
+	if (!commit.startsWith(shown)) throw changedReview(branch, shown);
 }
 
 function changedReview(branch: string, shown: string): WrongError {
-	return seeReview(branch, `has changed since ${shown} was shown`);
-}
-
-function seeReview(branch: string, text: string): WrongError {
-	return new WrongError(`${branch}: ${text}: npx fragment-publisher review show ${branch}`);
+	return new WrongError(
+		`${branch}: its newest commit is not ${shown}: npx fragment-publisher review show ${branch}`,
+	);
 }
 
 export function isRepair(branch: string): boolean {
@@ -144,8 +133,7 @@ export async function declineReview(repository: string, review: Review, reviewer
 	const subject = `decline ${branch}`;
 	const main = await gitText(repository, ["rev-parse", "--verify", servedRef]);
 	const words = ["-p", commit, "-m", subject, "-m", reason, "-m", `${mainTrailer}: ${main}`];
-	const time = await declineTime(repository, branch);
-	const last = await commitTree(repository, reviewer, `${commit}^{tree}`, words, time);
+	const last = await commitTree(repository, reviewer, `${commit}^{tree}`, words);
 	const updates = [`update refs/heads/${declined} ${last}`, `delete refs/heads/${branch} ${commit}`];
 	if (await moveReview(repository, review, subject, updates)) return declined;
 	throw heldReview(branch);
@@ -170,23 +158,9 @@ async function moveReview(repository: string, review: Review, reason: string, up
 	throw changedReview(branch, commit.slice(0, 12));
 }
 
-/** Now, or a second after the last decline of the same branch: git's dates are whole seconds, and the newest one is shown. */
-async function declineTime(repository: string, branch: string) {
-	const words = ["for-each-ref", "--sort=-committerdate", "--count=1", "--format=%(committerdate:unix)"];
-	const last = await gitText(repository, [...words, `refs/heads/${declinedFolder}/${branch}/`]);
-	const seconds = Math.max(Math.floor(Date.now() / 1_000), Number(last) + 1);
-	return { GIT_COMMITTER_DATE: `${seconds} +0000` };
-}
-
-function commitTree(
-	repository: string,
-	{ name, mail }: Reviewer,
-	tree: string,
-	words: string[],
-	environment = {},
-) {
+function commitTree(repository: string, { name, mail }: Reviewer, tree: string, words: string[]) {
 	const identity = ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
-	return gitText(repository, [...identity, "commit-tree", tree, ...words], { environment });
+	return gitText(repository, [...identity, "commit-tree", tree, ...words]);
 }
 
 /**

@@ -23,15 +23,10 @@ interface Look extends Connection {
 }
 
 async function checkRepository({ get, check, repository, branch }: Look): Promise<void> {
-	const { archived, fork, default_branch, private: isPrivate } = await get("");
-	const isFork = fork && "GitHub runs no schedules in a fork";
-	const use = archived ? "nothing can be written to an archive" : isFork;
-	check("repository", use && `${use}: make another one`);
+	const { default_branch } = await get("");
 	const isElsewhere = default_branch !== branch;
 	const line = `gh repo edit ${repository} --default-branch ${branch}`;
 	check("default branch", isElsewhere && `is ${default_branch}; or set GITHUB_BRANCH for the service`, line);
-	const plans = "needs GitHub Pro, Team or Enterprise for rulesets and for secrets of environments";
-	check("private repository", isPrivate && (await get("/rulesets")) === null && plans);
 	for (const { name, state } of (await get("/actions/workflows?per_page=100"))?.workflows ?? [])
 		check(
 			`workflow ${name}`,
@@ -112,19 +107,13 @@ const hostings: Readonly<Record<string, { settings: string[]; secrets: string[] 
 	none: { settings: ["PUBLIC_URL"], secrets: [] },
 };
 
-async function checkPublished({ check, repository, published, variables }: Look): Promise<void> {
+async function checkPublished({ check, published }: Look): Promise<void> {
 	const hosting = hostings[published.get("HOSTING") ?? ""];
 	check("setting HOSTING", !hosting && "published.env: must be workers, objects or none");
 	for (const name of hosting?.settings ?? [])
 		check(`setting ${name}`, !published.get(name) && "published.env: is missing");
 	for (const name of published.keys())
 		check(`setting ${name}`, !settable.includes(name) && "published.env: no workflow reads it");
-	for (const name of variables.keys())
-		check(
-			`variable ${name}`,
-			settable.includes(name) && "is not read: published.env has the settings",
-			`gh variable delete ${name} --repo ${repository}`,
-		);
 }
 
 async function checkSecrets({ get, check, repository, published }: Look): Promise<void> {

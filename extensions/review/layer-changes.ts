@@ -84,8 +84,7 @@ export async function mergeTrees(repository: string, base: string, head: string)
 		return printed.split("\n")[0] ?? "";
 	} catch (error) {
 		if (error instanceof GitFailure && error.code === 1) return null;
-		if (!(error instanceof GitFailure) || !/usage|unknown option/.test(error.message)) throw error;
-		throw new Error("git: must be 2.38 or newer to merge", { cause: error });
+		throw error;
 	}
 }
 

@@ -47,19 +47,20 @@ export function judgeProvenance(commit: LoggedCommit, firstOf: ReadonlyMap<strin
 	const [smallkey] = smallkeys;
 	const first = firstOf.get(request);
 	const whyNoRequest = [
+		(timestamps.length !== 1 || !/^[0-9a-f]{64}$/.test(requests.join())) &&
+			"a request has one TimeStamp and one Request, a SHA-256",
 		// A commit's times are whole seconds.
-		waitMs < -maxClockSkewMs - 1_000 && "it was committed before its timestamp",
-		waitMs > maxWaitMs && "it was committed long after its timestamp",
-		(timestamps.length !== 1 || requests.length !== 1) && "a request has one TimeStamp and one Request",
-		!/^[0-9a-f]{64}$/.test(request) && "its Request is no SHA-256",
-		Math.floor(timeMs / 1_000) * 1_000 !== author.timeMs && "its author's time is not its TimeStamp",
-		(smallkeys.size > 1 || smallkey === null) && "a request changes one layer, and this changes others",
-		smallkey && !subject.split(" ").includes(smallkey) && "its subject names another layer",
+		(Math.floor(timeMs / 1_000) * 1_000 !== author.timeMs ||
+			waitMs < -maxClockSkewMs - 1_000 ||
+			waitMs > maxWaitMs) &&
+			"its TimeStamp is not the time of its author and committer",
+		smallkeys.size > 0 &&
+			!(smallkeys.size === 1 && smallkey && subject.split(" ").includes(smallkey)) &&
+			"its subject does not name the one layer that it changes",
 		first !== undefined && first !== id && `its Request is copied from ${first.slice(0, 12)}`,
 	];
 	const why = [
-		sender === undefined && "it names no sender",
-		senders.length > 1 && "it names more than one sender",
+		senders.length !== 1 && "it does not name one sender",
 		!isOf(committer) && `its committer is ${personText(committer)}, and not the service`,
 		!isOf(author, sender) && `its author is ${personText(author)}, and not the sender`,
 		parents.length > 1 && "it is a merge",

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { structuredPatch } from "diff";
 import { mapWithProgress } from "../../publish/build.ts";
 import { draftAddress } from "../../registry/draft.ts";
@@ -140,10 +139,10 @@ function touchedLangs({ before, after }: ChangedLayer): Lang[] {
 /** In one language; no lines if the fragments are equal. */
 export type FragmentChange = ReturnType<typeof fragmentChanges>[number];
 
-/** Characters up to which a string of a fragment is shown in full: an image can have a hundred thousand. */
-const maxStringLength = 200;
-
 const maxLines = 80;
+
+/** Characters of a line: an image can have a hundred thousand. */
+const maxLineLength = 300;
 
 /** Lines that may differ before the diff is given up: its time grows with the square of their number. */
 const maxEdits = 2_000;
@@ -160,21 +159,17 @@ function fragmentChanges({ smallkey, before, after }: ChangedLayer, settings: Fr
 		const target = fresh.findIndex((text, index) => text !== null || old[index] != null);
 		const all = differences(linesIn(old[target]), linesIn(fresh[target]));
 		/** Lines of a unified diff: each starts with a space, `+` or `-`. */
-		const lines = all.slice(0, maxLines);
+		const lines = all.slice(0, maxLines).map(cut);
 		return { lang, lines, hidden: all.length - lines.length };
 	});
 }
 
 function linesIn(fragment: string | null | undefined): string[] {
-	return fragment == null ? [] : JSON.stringify(JSON.parse(fragment, shorten), null, 2).split("\n");
+	return fragment == null ? [] : JSON.stringify(JSON.parse(fragment), null, 2).split("\n");
 }
 
-/** Replaces a long string by its start, its length and a digest, so that a change in the hidden part is still visible. */
-function shorten(_name: string, value: unknown): unknown {
-	if (typeof value !== "string" || value.length <= maxStringLength) return value;
-	const digest = createHash("sha256").update(value).digest("hex").slice(0, 12);
-	const start = value.slice(0, 60).toWellFormed();
-	return `${start}… (${value.length} characters, sha256 ${digest}…)`;
+function cut(line: string): string {
+	return line.length > maxLineLength ? `${line.slice(0, maxLineLength).toWellFormed()}…` : line;
 }
 
 function differences(before: string[], after: string[]): string[] {

@@ -72,7 +72,7 @@ async function compare(options: Comparison, { environment, io, print }: Session)
 	const outcome = await review({ repository, base, head, settings, check }).catch((error: Error) => {
 		throw new Error(plain(error.message));
 	});
-	// In GitHub Actions the comment has links to files and owners.
+	// In GitHub Actions the comment has links to files.
 	const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
 	const links = web && name ? linksInto(web, name, await resolveCommit(repository, head)) : null;
 	const comment = renderComment(outcome, links);
@@ -134,7 +134,7 @@ async function accept(words: readonly string[], options: Decision & { commit?: s
 	const [whole] = reviews as [WaitingReview];
 	if (reviews.length > 1 && (shown !== undefined || only))
 		throw new Error(`--commit, --only: are for one review, and these are ${reviews.length}`);
-	if (shown !== undefined) await refuseUnseen(repository, whole, shown);
+	if (shown !== undefined) refuseUnseen(whole, shown);
 	const part = await splitRepair(repository, whole, only);
 	const chosen = only ? [part.chosen] : reviews;
 	for (const waiting of chosen) {

@@ -69,14 +69,10 @@ const repair = "repair other: the same layer at another place\n\nRepairs: other"
 const forged: [string, Partial<Forgery>, string | RegExp][] = [
 	["a committer", { committer: eve }, "its committer is Eve <eve@x>, and not the service"],
 	["a committer of its name", { committer: "fragment-publisher <eve@x>" }, "<eve@x>, and not the service"],
-	["two senders", { message: `${message}\nSender: other` }, "it names more than one sender"],
-	[
-		"a time",
-		{ message: message.replace("12:00:00.000", "11:59:00") },
-		"its author's time is not its TimeStamp",
-	],
-	["a request of the future", { committerMs: noon - 200_000 }, "it was committed before its timestamp"],
-	["a subject", { message: message.replace("forged", "other") }, "its subject names another layer"],
+	["two senders", { message: `${message}\nSender: other` }, "it does not name one sender"],
+	["a time", { message: message.replace("12:00:00.000", "11:59:00") }, "its TimeStamp is not the time"],
+	["a request of the future", { committerMs: noon - 200_000 }, "its TimeStamp is not the time"],
+	["a subject", { message: message.replace("forged", "other") }, "its subject does not name the one layer"],
 	[
 		"the repair of another layer",
 		{ author: service, message: repair },

@@ -114,7 +114,7 @@ test("hostile names and values stay text, in the comment, in its links and in th
 	assert.is(remarkLine(problem), "error ::a\\u000ab## [x]:3: 100%\\u000d\\u000a::y");
 });
 
-test("a comment links files at their line, drafts, services and owners, and says what comes next", async () => {
+test("a comment links files at their line, drafts and services, and says what comes next", async () => {
 	const files = {
 		"layers/aa/aaa.json": wmsFile("a", "https://maps.example/wms?map=(a)&x='c'*_b_"),
 		"layers/ba/bad.json": wmsFile("a", "https://someone:secret@maps.example/"),
@@ -126,7 +126,6 @@ test("a comment links files at their line, drafts, services and owners, and says
 		comment,
 		/\]\(https:\/\/github\.example\/maps\/layers\/blob\/[0-9a-f]{40}\/layers\/ba\/bad\.json#L5\) line 5: /,
 	);
-	assert.match(comment, "](https://github.example/orgs/maps/teams/reviewers)");
 	assert.match(comment, "[its service, en](https://maps.example/wms?map=%28a%29&x=%27c%27%2A_b_)");
 	assert.not.match(comment, /\]\([^)]*secret/);
 	const drafts = comment.matchAll(/\(https:\/\/fragments\.example\/base\/\?page=draft#draft=([^)]+)\)/g);
@@ -141,8 +140,7 @@ test("an address has no character that Markdown could interpret", () => {
 	assert.match(address, /^https:\/\/maps\.example\/[A-Za-z0-9./:?#=&%+,;_-]+$/);
 	const links = linksInto("https://github.example", "maps/layers", "c0ffee");
 	const file = "https://github.example/maps/layers/blob/c0ffee/layers/a%28b/x%20y%5D.json#L7";
-	assert.is(links.file("layers/a(b/x y].json", 7), file);
-	assert.equal(["@ada", "nobody"].map(links.owner), ["https://github.example/ada", null]);
+	assert.is(links("layers/a(b/x y].json", 7), file);
 	assert.is(linked("a]", null), "<code>a&#93;</code>");
 });
 

@@ -89,7 +89,7 @@ test("code that a pull request brings is read, and is in no checkout of a job th
 	await world.settle();
 	assert.is(world.last("check").jobs.test?.result, "success", "it is code");
 	assert.equal(world.obstacles(pull).slice(-1), ["owners is failure"]);
-	assert.match(world.peer.comments[0]?.body ?? "", "teams/operators), for <code>&#46;gitattributes");
+	assert.match(world.peer.comments[0]?.body ?? "", "- <code>&#46;gitattributes");
 	const workspaces = Object.values(world.last("layers").jobs).map(({ workspace }) => workspace);
 	assert.is(workspaces.length, 4);
 	for (const cwd of workspaces)

@@ -146,20 +146,18 @@ for (const [what, path, change, text] of differences)
 		await prints(look(), 1, [text, /settings differ\n$/]);
 	});
 
-test("secrets of the repository, settings as variables, other rules and settings that no workflow reads are said", async () => {
+test("secrets of the repository, other rules and settings that no workflow reads are said", async () => {
 	await setAll();
 	peer.values.set("/actions/secrets", { secrets: [{ name: "CLOUDFLARE_API_TOKEN" }] });
-	peer.values.get("/actions/variables").variables.push({ name: "HOSTING", value: "none" });
 	peer.values.set("/rules/branches/refresh", [{ type: "update", ruleset_id: 99 }]);
 	peer.values.set("/branches/main/protection", {});
 	clone.write({ "published.env": `${published}BUCKET=x\n` });
 	await prints(look(), 1, [
 		/^ {4}gh secret delete CLOUDFLARE_API_TOKEN --repo maps\/layers$/m,
-		/^ {4}gh variable delete HOSTING --repo maps\/layers$/m,
 		/^other rules of refresh: are update: exclude/m,
 		/^older protection of main: /m,
 		/^setting BUCKET: published\.env: no workflow reads it$/m,
-		/^5 of/m,
+		/^4 of/m,
 	]);
 });
 
