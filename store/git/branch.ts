@@ -1,12 +1,11 @@
+import pLimit from "p-limit";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { Problem } from "../../registry/texts.ts";
-import { visible } from "../../registry/untrusted-text.ts";
-import { type Edit, type Log, serviceIdentity } from "../store.ts";
+import type { Edit, Log } from "../store.ts";
 import { type CatFile, type CommitReader, openReader } from "./commands/cat-file.ts";
-import { isDescendant, listCommits, personText, readCommits } from "./commands/commits.ts";
+import { isDescendant, listCommits } from "./commands/commits.ts";
 import { GitDamage, gitText, NotDescendant, readRecords } from "./commands/run.ts";
 import { diffTree, listTree, type PathChange } from "./commands/tree.ts";
-import type { UsedRequests } from "./used-requests.ts";
 import { branchName, measured, type StoreBase } from "./writer.ts";
 
 /** For a merge, its own changes are those against its first parent. */
@@ -16,68 +15,44 @@ const limitMs = 5_000;
 const niceness = 5;
 
 /**
- * Finds the last commits of layers: the merge, if a merge changed it. Publishers repeat all their registrations, and so
- * the whole history is read once, in the background, after the first look.
+ * Finds the last commit of a layer up to a commit of the branch: the merge, if a merge changed it. Publishers repeat all their
+ * registrations, and so the whole history is read once, in the background, after the first look.
  */
 export function openLastCommits(repository: string, log: Log) {
-	let last = new Map<string, string>();
-	let hasBegun = false;
+	const last = new Map<string, string>();
+	/** The commit up to which the history is read. */
+	let head: string | null = null;
+	const inOrder = pLimit(1);
 
-	async function read(range: string, isNewer: boolean): Promise<void> {
-		const noted = last;
-		const changed = new Map<string, string>();
-		let commit = "";
-		const words = [...walk, "--root", "--name-only", "-z", range, "--", "layers"];
-		// `<id>\0\n<path>\0<path>\0` of each commit, the newest first; only a path has a slash.
-		for await (const fields of readRecords(repository, words, "\0", { niceness })) {
-			for (const text of fields.map((field) => field.trim())) {
-				if (text !== "" && !text.includes("/")) commit = text;
-				const name = parseLayerPath(text);
-				if (name?.kind === "registration" && !changed.has(name.smallkey)) changed.set(name.smallkey, commit);
+	const readUpTo = (tip: string) =>
+		inOrder(async () => {
+			if (tip === head) return;
+			const changed = new Map<string, string>();
+			let commit = "";
+			const range = head === null ? tip : `${head}..${tip}`;
+			const words = [...walk, "--root", "--name-only", "-z", range, "--", "layers"];
+			// `<id>\0\n<path>\0<path>\0` of each commit, the newest first; only a path has a slash.
+			for await (const fields of readRecords(repository, words, "\0", { niceness })) {
+				for (const text of fields.map((field) => field.trim())) {
+					if (text !== "" && !text.includes("/")) commit = text;
+					const name = parseLayerPath(text);
+					if (name?.kind === "registration" && !changed.has(name.smallkey))
+						changed.set(name.smallkey, commit);
+				}
 			}
+			for (const [smallkey, id] of changed) last.set(smallkey, id);
+			head = tip;
+		});
+
+	return async (smallkey: string, tip: string): Promise<string | null> => {
+		if (head !== null) {
+			await readUpTo(tip);
+			return last.get(smallkey) ?? null;
 		}
-		for (const [smallkey, id] of changed) if (isNewer || !noted.has(smallkey)) noted.set(smallkey, id);
-	}
-
-	return {
-		note(edits: readonly { path: string }[], commit: string): void {
-			for (const { path } of edits) {
-				const name = parseLayerPath(path);
-				if (name?.kind === "registration") last.set(name.smallkey, commit);
-			}
-		},
-
-		/** @returns false if git failed: they have to be forgotten once the commits are served */
-		async follow(from: string, to: string): Promise<boolean> {
-			if (!hasBegun && last.size === 0) return true;
-			const reading = read(`${from}..${to}`, true).then(() => true);
-			return reading.catch((error) => {
-				log.error(error);
-				return false;
-			});
-		},
-
-		/** Git is asked again. What is still being read may be of an older tip, and is dropped. */
-		forget(): void {
-			last = new Map();
-			hasBegun = false;
-		},
-
-		async find(smallkey: string, tip: string): Promise<string | null> {
-			const noted = last;
-			const id = noted.get(smallkey);
-			if (id) return id;
-			// Without `--no-patch` git prints the patch of a merge.
-			const words = [...walk, "-1", "--no-patch", tip, "--", layerPath(smallkey)];
-			const isFirst = !hasBegun;
-			// From now on pushes are followed: one may come while git looks.
-			hasBegun = true;
-			try {
-				return (await gitText(repository, words, { limitMs })) || null;
-			} finally {
-				if (isFirst && noted === last) read(tip, false).catch(log.error);
-			}
-		},
+		if (inOrder.activeCount === 0) readUpTo(tip).catch(log.error);
+		// Without `--no-patch` git prints the patch of a merge.
+		const words = [...walk, "-1", "--no-patch", tip, "--", layerPath(smallkey)];
+		return (await gitText(repository, words, { limitMs })) || null;
 	};
 }
 
@@ -110,8 +85,6 @@ export function openBranch(
 	base: StoreBase,
 	catFile: Pick<CatFile, "read">,
 	tip: string,
-	requests: Pick<UsedRequests, "readCommitted">,
-	lastCommits: Pick<ReturnType<typeof openLastCommits>, "follow" | "forget">,
 	publishRange: Publish,
 ) {
 	const { repository, log } = base;
@@ -127,10 +100,7 @@ export function openBranch(
 	async function rangeSince(earlier: string): Promise<CommitRange | null> {
 		if ((await catFile.read(earlier)) === null) return null;
 		if (!(await isDescendant(repository, earlier, commit))) throw new NotDescendant(earlier, commit);
-		const range = await rangeBetween(earlier, commit);
-		// Commits may have been pushed while the service was down.
-		report(range);
-		return range;
+		return rangeBetween(earlier, commit);
 	}
 
 	/** @throws {NotDescendant} a standby does not follow a service that lost its layers */
@@ -141,11 +111,9 @@ export function openBranch(
 			if (!(await isDescendant(repository, commit, head))) throw new NotDescendant(commit, head);
 			await measured(base, "push", async () => {
 				const range = await rangeBetween(commit, head);
-				await requests.readCommitted(head);
-				const isNoted = await lastCommits.follow(commit, head);
 				await publish(range);
-				if (!isNoted) lastCommits.forget();
-				report(range);
+				const layers = new Set(range.changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? []));
+				log.info({ push: { from: range.from, to: head, layers: layers.size } });
 			});
 		}
 		behind = null;
@@ -180,10 +148,6 @@ export function openBranch(
 		return { from, to, changes: await listed, at: readerAt(to), isPushed: true };
 	}
 
-	function report(range: CommitRange & { from: string }): void {
-		void describePush(repository, range).then((push) => push && log.info({ push }), log.error);
-	}
-
 	return {
 		get commit() {
 			return commit;
@@ -199,29 +163,5 @@ export function openBranch(
 		commitsBehind,
 		goBackTo,
 		publish,
-	};
-}
-
-const maxCommits = 1_000;
-const maxListed = 10;
-
-const maxName = 100;
-
-async function describePush(repository: string, { from, to, changes }: CommitRange & { from: string }) {
-	const ids = await listCommits(repository, [`${from}..${to}`]);
-	const people = new Set<string>();
-	let isPushed = false;
-	for await (const { author, committer } of readCommits(repository, ids.slice(0, maxCommits))) {
-		isPushed ||= personText(committer) !== serviceIdentity;
-		for (const person of [author, committer]) people.add(visible(personText(person)).slice(0, maxName));
-	}
-	if (!isPushed) return null;
-	return {
-		from,
-		to,
-		commits: ids.length,
-		newest: ids.slice(0, maxListed),
-		people: [...people].slice(0, maxListed),
-		layers: new Set(changes.flatMap(({ path }) => parseLayerPath(path)?.smallkey ?? [])).size,
 	};
 }

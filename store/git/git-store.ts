@@ -12,14 +12,7 @@ import { openBranch, openLastCommits, type Publish } from "./branch.ts";
 import { openCatFile } from "./commands/cat-file.ts";
 import { GroupWriter, type PendingChange, type StoreContext } from "./groups.ts";
 import { WriteHealth } from "./health.ts";
-import {
-	createMaintenance,
-	type Guard,
-	openRepository,
-	readHead,
-	startTask,
-	writeProbe,
-} from "./repository.ts";
+import { createMaintenance, type Guard, openRepository, readHead, startTask } from "./repository.ts";
 import { openUsedRequests } from "./used-requests.ts";
 import {
 	branchName,
@@ -55,16 +48,16 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 	const limits = { ...defaultLimits, ...options.limits };
 	const sync = syncWithin(limits.silenceMs, options.sync ?? syncPath);
 	const base: StoreBase = { repository, log, now: () => options.now().getTime(), sync, limits, measure };
-	await openRepository(base, guard);
+	await startTask(repository, () => openRepository(base, guard));
 	const catFile = openCatFile(repository, limits.silenceMs);
-	const lastCommits = openLastCommits(repository, log);
 	try {
 		const head = await startTask(repository, () => readHead(repository, catFile));
 		const tip = head ?? (await commitSeed(base, await seed()));
-		const requests = await openUsedRequests(base, tip);
-		const branch = openBranch(base, catFile, tip, requests, lastCommits, options.publish);
-		const health = new WriteHealth(repository, log);
-		return storeOf({ ...base, catFile, branch, requests, health, lastCommits });
+		const requests = await openUsedRequests(base);
+		const branch = openBranch(base, catFile, tip, options.publish);
+		const health = new WriteHealth(repository, log, limits.failureMs);
+		const lastCommit = openLastCommits(repository, log);
+		return storeOf({ ...base, catFile, branch, requests, health, lastCommit });
 	} catch (error) {
 		await catFile.close();
 		throw error;
@@ -81,7 +74,7 @@ async function commitSeed(base: StoreBase, edits: Edit[]): Promise<string> {
 }
 
 function storeOf(context: StoreContext) {
-	const { limits, catFile, branch, requests, health, lastCommits } = context;
+	const { limits, catFile, branch, requests, health, lastCommit } = context;
 	const writer = new GroupWriter(context);
 	const maintenance = createMaintenance(context, catFile.renew);
 	let waiting: PendingChange[] = [];
@@ -90,12 +83,10 @@ function storeOf(context: StoreContext) {
 	let working: Promise<void> | null = null;
 	let timer: NodeJS.Timeout | undefined;
 	let changedMs = Number.NEGATIVE_INFINITY;
-	let probeAtMs = Number.NEGATIVE_INFINITY;
 	let isClosed = false;
 
 	function start(): void {
 		timer ??= setInterval(() => {
-			if (health.reason !== null && performance.now() < probeAtMs) return;
 			isPollDue = true;
 			working ??= loop();
 		}, limits.pollMs);
@@ -141,14 +132,8 @@ function storeOf(context: StoreContext) {
 
 	async function poll(): Promise<void> {
 		isPollDue = false;
-		probeAtMs = performance.now() + limits.probeMs;
 		try {
 			await branch.follow();
-			if (health.reason !== null) {
-				await maintenance.clear();
-				await writeProbe(context);
-				health.recovered();
-			}
 			await maintenance.startIfDue(performance.now() - changedMs > limits.restMs);
 		} catch (error) {
 			health.failed(error);
@@ -181,7 +166,7 @@ function storeOf(context: StoreContext) {
 		},
 		/** Why changes cannot be made, or commits are not served, in a few words. */
 		state: () => health.reason ?? branch.behind,
-		lastCommit: (smallkey: string) => lastCommits.find(smallkey, branch.commit),
+		lastCommit: (smallkey: string) => lastCommit(smallkey, branch.commit),
 		read: (smallkey: string) => served().read(smallkey),
 		ids: (smallkey: string) => served().ids(smallkey),
 		keys: (folder: string, like?: string) => served().keys(folder, like),

@@ -20,22 +20,21 @@ import {
 import { type Branch, changesOf, type openLastCommits } from "./branch.ts";
 import type { CatFile, CommitReader } from "./commands/cat-file.ts";
 import { isAncestor } from "./commands/commits.ts";
-import { GitFailure, GitTimeout } from "./commands/run.ts";
-import { DiskTimeout, type WriteHealth } from "./health.ts";
+import { GitFailure } from "./commands/run.ts";
+import type { WriteHealth } from "./health.ts";
 import { senderOf, waitingSpellings } from "./review-branches.ts";
 import type { UsedRequests } from "./used-requests.ts";
 import { BranchHeld, branchName, GroupImport, measured, type StoreBase } from "./writer.ts";
 
-/** How often a group is judged that another process has overtaken, and one on which git failed. */
-const maxMoves = 20;
-const maxFailures = 2;
+/** How often a group is judged that another process has overtaken. */
+const maxAttempts = 20;
 
 export interface StoreContext extends StoreBase {
 	catFile: CatFile;
 	branch: Branch;
 	requests: UsedRequests;
 	health: WriteHealth;
-	lastCommits: ReturnType<typeof openLastCommits>;
+	lastCommit: ReturnType<typeof openLastCommits>;
 }
 
 export interface PendingChange {
@@ -73,35 +72,35 @@ export class GroupWriter {
 
 	/** Resolves or rejects each change. */
 	async write(changes: readonly PendingChange[]): Promise<void> {
-		let failure: unknown = null;
+		const { health, catFile } = this.context;
+		let failure: StoreBusy | null = null;
 		for (const group of groupBy(changes, ({ meta }) => groupOf(meta)).values()) {
 			try {
 				if (failure) throw failure;
 				await this.#writeGroup(group);
 			} catch (error) {
 				// What fails for one branch would fail for all, each after its time limit.
-				if (this.context.health.reason !== null) failure = error;
-				for (const { reject } of group) reject(error);
+				if (!(error instanceof StoreBusy)) {
+					failure = health.failed(error);
+					void catFile.renew();
+				}
+				for (const { reject } of group) reject(failure ?? error);
 			}
 		}
 	}
 
 	async #writeGroup(group: readonly PendingChange[]): Promise<void> {
-		const { health, catFile } = this.context;
-		for (let attempt = 1; ; attempt += 1) {
+		for (let attempts = 1; ; attempts += 1) {
 			try {
 				return await this.#tryGroup(group);
 			} catch (error) {
-				const isHeld = error instanceof BranchHeld;
-				const isFinal = [StoreBusy, GitTimeout, DiskTimeout].some((type) => error instanceof type);
-				const busy = isHeld ? branchMoved(group, error) : health.failed(error);
-				if (isFinal || attempt >= (isHeld ? maxMoves : maxFailures)) throw busy;
-				if (!isHeld) void catFile.renew();
+				if (!(error instanceof BranchHeld)) throw error;
+				if (attempts === maxAttempts) throw branchMoved(group, error);
 			}
 		}
 	}
 
-	/** If this fails although the group is on the branch, the next attempt finds its requests, or that nothing changes. */
+	/** If this fails although the group is on the branch, a repeated request is found there. */
 	async #tryGroup(group: readonly PendingChange[]): Promise<void> {
 		const { branch, requests } = this.context;
 		const { meta } = group[0] as PendingChange;
@@ -128,16 +127,14 @@ export class GroupWriter {
 		for (const [index, change] of changed.entries()) change.commit = ids[index] as string;
 		const tip = ids.at(-1) as string;
 		const uses = changed.flatMap(({ meta, commit = tip }) => usesOf(meta, commit));
-		this.context.requests.noteCommitted(uses, name === branchName ? tip : undefined);
+		this.context.requests.note(uses);
 		return tip;
 	}
 
 	async #publish({ base, reader }: Target, changed: readonly JudgedChange[], tip: string) {
-		const { branch, lastCommits } = this.context;
 		const changes = changesOf(changed.flatMap(({ edits }) => edits));
-		const { warnings } = await branch.publish({ from: base, to: tip, changes, at: reader, isPushed: false });
-		for (const { edits, commit = tip } of changed) lastCommits.note(edits, commit);
-		return warnings;
+		const range = { from: base, to: tip, changes, at: reader, isPushed: false };
+		return (await this.context.branch.publish(range)).warnings;
 	}
 
 	#servedTarget(): Target {
@@ -168,7 +165,7 @@ export class GroupWriter {
 		const { requests, health } = this.context;
 		const unchanged = judged.filter(({ edits }) => edits.length === 0);
 		await requests.keep(unchanged.flatMap(({ meta, refusal }) => usesOf(meta, refusal?.status ?? tip)));
-		if (tip !== target.base && health.reason !== null) health.recovered();
+		if (tip !== target.base && health.cause !== null) health.recovered();
 		for (const change of judged)
 			void this.#resultOf(change, target, tip, warnings).then(change.resolve, change.reject);
 	}
@@ -198,10 +195,10 @@ export class GroupWriter {
 	}
 
 	async #lastCommit(smallkey: string | null, tip: string): Promise<string> {
-		const { lastCommits, log } = this.context;
+		const { lastCommit, log } = this.context;
 		if (smallkey === null) return tip;
 		try {
-			return (await lastCommits.find(smallkey, tip)) ?? tip;
+			return (await lastCommit(smallkey, tip)) ?? tip;
 		} catch (error) {
 			log.error(error);
 			return tip;

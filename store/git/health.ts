@@ -60,31 +60,38 @@ function plainLineOf(error: unknown, cause: Cause, repository: string): string |
 
 /** A repeated failure is logged once: it may come several times a second. */
 export class WriteHealth {
-	#cause: Cause | null = null;
+	/** Of a failure after which no change has succeeded. */
+	cause: Cause | null = null;
 	#logged = "";
-	/** Why changes cannot be made now, in a few English words; null if they can. */
-	reason: string | null = null;
+	#failedMs = 0;
 
+	/** @param failureMs how long a failure is named if no change succeeds meanwhile */
 	constructor(
 		readonly repository: string,
 		readonly log: Log,
+		readonly failureMs: number,
 	) {}
+
+	/** Why the last change or look at the branch failed, in a few English words; null if it did not, or long ago. */
+	get reason(): string | null {
+		return this.cause && performance.now() - this.#failedMs < this.failureMs ? this.cause[1] : null;
+	}
 
 	failed(error: unknown): StoreBusy {
 		// A single change cannot be made: nothing is broken.
 		if (error instanceof StoreBusy) return error;
 		const next = causeOf(error);
 		// On a full disk, a retry of git does not always name the reason again.
-		const cause = this.#cause !== null && next === gitFailed ? this.#cause : next;
+		const cause = this.cause && this.reason !== null && next === gitFailed ? this.cause : next;
 		const line = plainLineOf(error, cause, this.repository);
 		const text = line ?? String(error);
 		if (text !== this.#logged) line === null ? this.log.error(error) : this.log.warn(line);
-		[this.#cause, this.#logged, this.reason] = [cause, text, cause[1]];
+		[this.cause, this.#logged, this.#failedMs] = [cause, text, performance.now()];
 		return new StoreBusy(cause[0], retryAfterSeconds, cause[1]);
 	}
 
 	recovered(): void {
-		this.log.warn(`layers can be changed again, after: ${this.reason}`);
-		[this.#cause, this.#logged, this.reason] = [null, "", null];
+		this.log.warn(`layers can be changed again, after: ${this.cause?.[1]}`);
+		[this.cause, this.#logged] = [null, ""];
 	}
 }

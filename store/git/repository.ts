@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { access, constants, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { readTextIfThere } from "../files/files.ts";
 import type { CatFile } from "./commands/cat-file.ts";
@@ -19,13 +19,11 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 		await checkRights(repository);
 		await clearLeftovers(repository);
 		for (const name of ["config.lock", "packed-refs.lock"]) await rm(join(repository, name), { force: true });
-		if (!isNew) await repairFiles(base);
 		await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branchName}`, "."]);
 		await applySettings(repository, (await guard?.(repository)) ?? false);
 		if (isNew) await syncNew(base);
 	} catch (error) {
-		// Git does not always name the reason.
-		const reason = diskReasonOf(error) ?? (await writeProbe(base).then(() => null, diskReasonOf));
+		const reason = diskReasonOf(error);
 		if (reason === null) throw error;
 		if (isNew) throw new Error(`DATA_DIR: ${reason}, and ${repository} has to be made there`);
 		log.warn(`${repository} is used without an update of its settings and hook: ${reason}`);
@@ -54,19 +52,6 @@ async function clearLeftovers(repository: string): Promise<void> {
 		const path = join(packs, name);
 		const isKeep = name.endsWith(".keep") && (await readTextIfThere(path))?.startsWith("fast-import");
 		if (isKeep || /^(?:tmp_|\.tmp-)/.test(name)) await remove(path);
-	}
-}
-
-/** Without these two files git recognizes no repository; `git init` writes them again. */
-async function repairFiles({ repository, log }: StoreBase): Promise<void> {
-	for (const [name, pattern] of [
-		["HEAD", /^(?:ref: refs\/\S+|[0-9a-f]{40,64})\s*$/],
-		["config", /^[ \t]*repositoryformatversion[ \t]*=/im],
-	] as const) {
-		const path = join(repository, name);
-		if (pattern.test((await readTextIfThere(path)) ?? "")) continue;
-		if (existsSync(path)) await rename(path, `${path}.damaged`);
-		log.warn(`${path}: was damaged, and is written again; ${path}.damaged keeps what it was`);
 	}
 }
 
@@ -119,16 +104,6 @@ async function applySettings(repository: string, isGuarded: boolean): Promise<vo
 		if (String(records) === String(values.map((value) => `${name}\n${value}`))) continue;
 		for (const [index, value] of values.entries())
 			await runGit(repository, ["config", index === 0 ? "--replace-all" : "--add", name, value]);
-	}
-}
-
-export async function writeProbe({ repository, sync }: StoreBase): Promise<void> {
-	const path = join(repository, "probe");
-	try {
-		await writeFile(path, Buffer.alloc(1 << 18), { mode: 0o600 });
-		await sync(path);
-	} finally {
-		await rm(path, { force: true });
 	}
 }
 
@@ -186,7 +161,6 @@ const busyFactor = 4;
  */
 export function createMaintenance(base: StoreBase, after: () => Promise<void>) {
 	const { repository, limits, log } = base;
-	const objects = join(repository, "objects");
 	const ending = new AbortController();
 	let running: Promise<void> | null = null;
 	let pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -207,17 +181,13 @@ export function createMaintenance(base: StoreBase, after: () => Promise<void>) {
 
 	async function startIfDue(isIdle: boolean): Promise<void> {
 		if (running || performance.now() < pausedUntilMs) return;
-		const packs = (await readdir(join(objects, "pack"))).filter((name) => name.endsWith(".pack"));
-		// A history may come without a graph, such as from a backup or of an earlier version.
-		const isNew = isIdle && !existsSync(join(objects, "info", "commit-graph"));
-		if (!isNew && packs.length < limits.maxPacks * (isIdle ? 1 : busyFactor)) return;
-		await clear().catch(log.error);
+		const packs = (await readdir(join(repository, "objects", "pack"))).filter((name) =>
+			name.endsWith(".pack"),
+		);
+		if (packs.length < limits.maxPacks * (isIdle ? 1 : busyFactor)) return;
+		// The files of a repack that runs look like those that a killed one left.
+		await clearLeftovers(repository).catch(log.error);
 		running = maintain();
-	}
-
-	/** The files of a repack that runs look like those that a killed one left. */
-	async function clear(): Promise<void> {
-		if (!running) await clearLeftovers(repository);
 	}
 
 	async function close(): Promise<void> {
@@ -225,5 +195,5 @@ export function createMaintenance(base: StoreBase, after: () => Promise<void>) {
 		await running;
 	}
 
-	return { startIfDue, clear, close };
+	return { startIfDue, close };
 }

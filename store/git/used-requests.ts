@@ -14,74 +14,51 @@ import { listCommits, personText, readCommits, trailersOf } from "./commands/com
 import type { StoreBase } from "./writer.ts";
 
 const minuteMs = 60_000;
-const maxRanges = 64;
+const maxMinutes = 10_000;
+
+const minuteOf = (ms: number) => Math.floor(ms / minuteMs);
 
 export type UsedRequests = Awaited<ReturnType<typeof openUsedRequests>>;
 
 /**
- * Signed requests that have a final answer. Those that changed nothing are in a log, which is begun anew each minute, all others
- * in the trailers of commits. The times of forgotten requests are kept, so that none can be repeated if the clock is set back.
+ * Signed requests that have a final answer. Those that changed nothing are in a log, which is begun anew each minute, all
+ * others in the trailers of commits.
  */
-export async function openUsedRequests({ repository, now }: StoreBase, tip: string) {
+export async function openUsedRequests({ repository, now }: StoreBase) {
 	const path = join(dirname(repository), "requests", "requests.log");
 	const uses = new Map<string, UsedRequest>();
-	const forgotten: [fromMs: number, toMs: number][] = [];
-	/** The commit up to which all requests are noted. */
-	let head = "";
+	/** The minutes of forgotten requests: if the clock is set back, others of these minutes may have been used, too. */
+	const forgotten = new Set<number>();
 	let begunMs = Number.NEGATIVE_INFINITY;
 	const inOrder = pLimit(1);
-	const isOld = () => Math.abs(now() - begunMs) > minuteMs;
 
 	function note(added: readonly UsedRequest[]): void {
 		for (const use of added) if (!uses.has(use.request)) uses.set(use.request, use);
-	}
-
-	function forget(ms: number): void {
-		const near = forgotten.findIndex(([from, to]) => from - minuteMs <= ms && ms <= to + minuteMs);
-		const [[from, to] = [ms, ms]] = near < 0 ? [] : forgotten.splice(near, 1);
-		forgotten.push([Math.min(from, ms), Math.max(to, ms)]);
-		forgotten.sort(([a], [b]) => a - b);
-		if (forgotten.length <= maxRanges) return;
-		// The earliest: a later one may be ahead of the clock, which once was wrong.
-		const earliest = forgotten.splice(0, 2).flat();
-		forgotten.unshift([Math.min(...earliest), Math.max(...earliest)]);
-	}
-
-	function begin(): string[] {
-		begunMs = now();
 		for (const { request, time } of uses.values()) {
-			if (time + maxClockSkewMs > begunMs) continue;
+			if (time + maxClockSkewMs + minuteMs > now()) break;
 			uses.delete(request);
-			forget(Math.floor(time));
+			forgotten.add(minuteOf(time));
 		}
-		const ranges = forgotten.map((range) => `forgotten ${range.join(" ")}`);
-		return [`head ${head}`, ...ranges, ...[...uses.values()].map(lineOf)];
+		for (const minute of forgotten) if (forgotten.size > maxMinutes) forgotten.delete(minute);
 	}
 
 	const write = (added: readonly UsedRequest[]) =>
 		inOrder(async () => {
-			const lines = added.map(lineOf);
-			try {
-				if (isOld()) await replaceFile(path, [...begin(), ...lines, ""].join("\n"));
-				else await appendFile(path, [...lines, ""].join("\n"), { flush: true });
-			} catch (error) {
-				// The last line may be incomplete.
-				begunMs = Number.NEGATIVE_INFINITY;
-				throw error;
-			}
+			const begun = begunMs;
+			const isOld = Math.abs(now() - begun) > minuteMs;
+			const lines = [...(isOld ? uses.values() : []), ...added].map(lineOf);
+			const text = `${lines.join("\n")}\n`;
+			// A write that fails may leave an incomplete line.
+			begunMs = Number.NEGATIVE_INFINITY;
+			if (isOld) await replaceFile(path, text);
+			else await appendFile(path, text, { flush: true });
+			begunMs = isOld ? now() : begun;
 			note(added);
 		});
 
-	function noteCommitted(added: readonly UsedRequest[], to = head): void {
-		note(added);
-		head = to;
-		// A full disk stops no change: the next write tries again.
-		if (isOld()) write([]).catch(() => undefined);
-	}
-
-	/** Other processes may have brought commits, or an interrupted group may have made some. */
-	async function readCommitted(to = head): Promise<void> {
-		noteCommitted(await readRequests(repository, head, now()), to);
+	/** An interrupted group may have made commits. */
+	async function readCommitted(): Promise<void> {
+		note(await readRequests(repository, now()));
 	}
 
 	async function keep(added: readonly UsedRequest[]): Promise<void> {
@@ -92,23 +69,19 @@ export async function openUsedRequests({ repository, now }: StoreBase, tip: stri
 	await mkdir(dirname(path), { recursive: true });
 	// A power cut may have cut the last line off.
 	for (const line of ((await readTextIfThere(path)) ?? "").split("\n").slice(0, -1)) {
-		const [word = "", first = "", second = "", time] = line.split(" ");
-		const method = first === "?" ? "" : first;
-		const outcome = second.length === 3 ? Number(second) : second;
-		if (word === "head") head = first;
-		else if (word === "forgotten") forgotten.push([Number(first), Number(second)]);
-		else if (time) note([{ request: word, method, outcome, time: Number(time) }]);
+		const [request = "", method = "", outcome = "", time] = line.split(" ");
+		const used = { request, method: method === "?" ? "" : method, time: Number(time) };
+		// Earlier versions have also written lines of two and of three words.
+		if (time) note([{ ...used, outcome: outcome.length === 3 ? Number(outcome) : outcome }]);
 	}
-	await readCommitted(tip);
-	const close = () => inOrder(() => undefined);
-	await close();
+	await readCommitted();
 	return {
 		find: (request: string | null) => uses.get(request ?? ""),
-		isForgotten: (ms: number) => forgotten.some(([from, to]) => from <= ms && ms < to + 1),
-		noteCommitted,
+		isForgotten: (ms: number) => forgotten.has(minuteOf(ms)),
+		note,
 		readCommitted,
 		keep,
-		close,
+		close: () => inOrder(() => undefined),
 	};
 }
 
@@ -117,11 +90,23 @@ function lineOf({ request, method, outcome, time }: UsedRequest): string {
 	return `${request} ${method || "?"} ${outcome} ${Math.floor(time)}`;
 }
 
-/** The hook refuses pushed commits that name the service as the committer. @param since empty: recent commits are read */
-async function readRequests(repository: string, since: string, nowMs: number): Promise<UsedRequest[]> {
+const maxCommits = 100_000;
+
+/** Of recent commits. The hook refuses pushed ones that name the service as the committer. */
+async function readRequests(repository: string, nowMs: number): Promise<UsedRequest[]> {
 	const reviews = [...reviewFolders, declinedFolder].map((folder) => `--glob=refs/heads/${folder}`);
-	const range = since ? `^${since}` : `--since=${Math.floor((nowMs - requestMemoryMs) / 1_000)}`;
-	const ids = await listCommits(repository, ["--ignore-missing", ...reviews, "refs/heads/main", range]);
+	const words = [
+		"--timestamp",
+		`--max-count=${maxCommits}`,
+		"--ignore-missing",
+		...reviews,
+		"refs/heads/main",
+	];
+	// `--since` would end at a pushed commit with an old date.
+	const ids = (await listCommits(repository, words)).flatMap((line) => {
+		const [seconds, id = ""] = line.split(" ");
+		return Number(seconds) * 1_000 < nowMs - requestMemoryMs ? [] : [id];
+	});
 	const used: UsedRequest[] = [];
 	for await (const { id, author, committer, message } of readCommits(repository, ids)) {
 		if (personText(committer) !== serviceIdentity) continue;

@@ -21,7 +21,8 @@ export const defaultLimits = {
 	maintenanceMs: 600_000,
 	lockMs: 2_000,
 	pollMs: 200,
-	probeMs: 5_000,
+	/** How long a failure is named after which no change succeeds. */
+	failureMs: 60_000,
 	/** From so many packs on, an idle store repacks, and a busy one from four times as many on. */
 	maxPacks: 50,
 	restMs: 3_000,

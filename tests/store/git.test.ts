@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
-import { type CommitRange, openLastCommits } from "../../store/git/branch.ts";
+import type { CommitRange } from "../../store/git/branch.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { syncPath } from "../../store/git/writer.ts";
 import { isRefusal, type Reader, StoreBusy, serviceIdentity } from "../../store/store.ts";
@@ -12,7 +12,7 @@ import { descendantsWith, signalIfThere } from "../helpers/process.ts";
 import { eventually, gate } from "../helpers/wait.ts";
 import { sharedSuite, temporaryFolder, words } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
-import { committed, logTo, openEmpty, TestRepository } from "./git-store.ts";
+import { committed, openEmpty, TestRepository } from "./git-store.ts";
 import { otherGit, signalledImport } from "./other-git.ts";
 
 const made: string[] = [];
@@ -187,41 +187,6 @@ test("a change that changes nothing is answered with the last commit of its laye
 	assert.is(await world.store.lastCommit("none"), null);
 });
 
-test("a push is served although git cannot list its commits, and last commits are asked for again", async (scene) => {
-	const { world } = scene;
-	const nothing = () => committed(world.store.change(async () => [], metaOf("listed")));
-	const first = await committed(world.put("listed", "first"));
-	const second = await committed(world.put("listed", "second"));
-	assert.is(await nothing(), second);
-	world.log.length = 0;
-	const pushed = await world.commit("revert", `${first}^{tree}`);
-	{
-		using _ = await replaceGit(world, failing("--name-only"));
-		await committed(world.store.change(async () => [], metaOf("other")));
-		assert.equal([world.store.tip, world.store.state()], [pushed, null]);
-	}
-	assert.match(world.log.join("\n"), "git log: no list of commits");
-	assert.is(await nothing(), pushed);
-});
-
-test("while git looks for a last commit, a newer one is noted, or all are forgotten: no old one stays", async (scene) => {
-	const { world } = scene;
-	const first = await committed(world.put("looked", "first"));
-	const second = await committed(world.put("looked", "second"));
-	for (const isFollowed of [true, false]) {
-		const lastCommits = openLastCommits(world.path, logTo([]));
-		const find = () => lastCommits.find("looked", second);
-		const looking = lastCommits.find("looked", first);
-		if (isFollowed) await lastCommits.follow(first, second);
-		else lastCommits.forget();
-		assert.is(await looking, first);
-		assert.is(await find(), second);
-		using _ = await replaceGit(world, failing("--no-patch"));
-		await eventually(() => find().then(Boolean, () => false));
-		assert.is(await find(), second, "the noted one");
-	}
-});
-
 test("a layer whose file has an old mode of git is stored", async ({ world }) => {
 	const before = await world.tip();
 	const write = async (type: string, content: string | Buffer) =>
@@ -305,10 +270,6 @@ async function signalWriter(
 	return replaceGit(world, signalledImport(mark, name === "SIGKILL" ? "KILL" : "STOP", command));
 }
 
-function failing(word: string): string {
-	return `case " $* " in *" ${word} "*) echo "no list of commits" >&2; exit 1;; esac\nexec "$git" "$@"`;
-}
-
 async function replaceGit({ folder }: TestRepository, script: string): Promise<Disposable> {
 	const { PATH } = process.env;
 	process.env.PATH = `${await otherGit(folder, script)}:${PATH}`;
@@ -328,12 +289,15 @@ for (const [command, send] of [
 	["fast-import", signalWriter],
 	["cat-file", signalReader],
 ] as const) {
-	test(`a git ${command} that dies is replaced, and no sender notices`, async ({ world }) => {
+	const answer = command === "cat-file" ? "no sender notices" : "its changes are refused for now";
+	test(`a git ${command} that dies is replaced, and ${answer}`, async ({ world }) => {
 		await committed(world.put("process"));
 		for (let round = 0; round < 2; round += 1) {
 			using _ = await send(world, "SIGKILL");
-			const changes = Array.from({ length: 4 }, (_, index) => world.put(`p${round}-${index}`, command));
-			for (const commit of await Promise.all(changes.map(committed)))
+			const changes = (layer: string) => ["a", "b", "c"].map((key) => world.put(`${key}${round}`, layer));
+			if (command === "fast-import")
+				for (const change of changes(command)) assertBusy(await outcomeOf(change), "busy");
+			for (const commit of await Promise.all(changes(`${command} again`).map(committed)))
 				assert.is(await world.git("cat-file", "-t", commit), "commit");
 		}
 	});
@@ -360,24 +324,6 @@ for (const [command, send] of [
 	});
 }
 
-test("a git that dies while an unchanged change for review is answered is replaced, and no sender notices", async ({
-	world,
-}) => {
-	const review = { review: true };
-	const commit = await committed(world.put("unchanged", "waits", review));
-	let dying: Disposable | undefined;
-	const edits = async (now: Reader) => {
-		await now.read("unchanged");
-		if (dying) return [];
-		dying = await signalWriter(world, "SIGKILL", "cat-file");
-		signal(world, "cat-file", "SIGKILL");
-		return [];
-	};
-	const outcome = await world.store.change(edits, metaOf("unchanged", review));
-	dying?.[Symbol.dispose]();
-	assert.equal(outcome, { commit, changed: false, branch: "register/unchanged" });
-});
-
 test("a git that is killed while it moves the branch leaves no pack that repacks leave out", async ({
 	world,
 }) => {
@@ -389,8 +335,9 @@ test("a git that is killed while it moves the branch leaves no pack that repacks
 		mode: 0o755,
 	});
 	for (let round = 0; round < 3; round += 1) {
-		await committed(world.put("kept", `round ${round}`));
+		assertBusy(await outcomeOf(world.put("kept", `round ${round}`)), "busy");
 		assert.ok(existsSync(mark), "one was killed");
+		await committed(world.put("kept", `round ${round}`));
 		await rm(mark);
 	}
 	await rm(hook);
@@ -446,44 +393,18 @@ test("a start keeps everything, and removes what a killed writer left", async ({
 	assert.ok(await world.store.read("one"));
 });
 
-test("what a full disk left is removed while the store runs, and the reason is named", async ({ world }) => {
-	await world.restart({ probeMs: 20, pollMs: 5 });
+test("a failure is named until a change succeeds, and not for ever", async ({ world }) => {
+	await world.restart({ failureMs: 300 });
 	world.sync = async () => {
 		throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
 	};
-	const refused = await outcomeOf(world.put("full"));
-	assert.is((refused as StoreBusy).code, "disk-full");
-	const pack = join(world.path, "objects/pack");
-	await writeFile(join(pack, "tmp_pack_old"), "");
-	world.store.start();
-	await eventually(() => !existsSync(join(pack, "tmp_pack_old")));
-	world.sync = syncPath;
+	assertBusy(await outcomeOf(world.put("full")), "disk-full");
+	assert.is(world.store.state(), "there is no room on the disk");
 	await eventually(() => world.store.state() === null);
+	assertBusy(await outcomeOf(world.put("full")), "disk-full");
+	world.sync = syncPath;
 	await committed(world.put("full"));
-});
-
-test("the files of a repack that runs stay when a change is tried again, and while the disk is full", async (scene) => {
-	const { world } = scene;
-	const [runs, mark] = [join(world.folder, "repack-runs"), join(world.folder, "import-killed")];
-	const waiting = `case " $* " in *" repack "*) : > '${runs}'; exec sleep 600;; esac`;
-	using _ = await replaceGit(world, `${waiting}\n${signalledImport(mark, "KILL")}`);
-	await world.restart({ probeMs: 20, pollMs: 5, restMs: 0, maxPacks: 1 });
-	world.store.start();
-	await eventually(() => existsSync(runs));
-	const file = join(world.path, "objects/pack/.tmp-4711-pack-0.pack");
-	await writeFile(file, "");
-	await committed(world.put("repacked"));
-	assert.ok(existsSync(mark), "git was killed");
-	assert.ok(existsSync(file), "after another attempt");
-	let probes = 0;
-	world.sync = async (path) => {
-		if (path.endsWith("probe")) probes += 1;
-		throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
-	};
-	assert.is(((await outcomeOf(world.put("repacked", "again"))) as StoreBusy).code, "disk-full");
-	await eventually(() => probes > 0);
-	assert.ok(existsSync(file), "after a look at the disk");
-	await world.restart();
+	assert.is(world.store.state(), null);
 });
 
 test("packs are repacked at rest", async ({ world }) => {
@@ -525,6 +446,7 @@ test("a request is used where a branch has its commit of the service, and only t
 	] as const) {
 		const time = new Date().toISOString();
 		await world.commit(`by hand\n\nTimeStamp: ${time}\nRequest: ${requestOf(digit)}`, undefined, who);
+		await forget();
 		assert.is(await isUsed(requestOf(digit)), who === "fragment-publisher");
 	}
 });

@@ -8,7 +8,7 @@ import { freshSuite } from "../../helpers/world.ts";
 import { loosen, objectFile } from "../../store/loose-objects.ts";
 
 const test = freshSuite("a start with a damaged repository", async (use) => {
-	const storeLimits = { probeMs: 50, pollMs: 20 };
+	const storeLimits = { pollMs: 20 };
 	const local = use(await Local.open({ files: { "layers/on/one.json": wms("one") }, storeLimits }));
 	await using clone = await Clone.of(local.repository);
 	await local.stop();
