@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -24,8 +23,6 @@ import { type CatalogueOutcome, updateCatalogue } from "../data/update.ts";
 import { siteGroups } from "../http/site-headers.ts";
 import { catalogueOptions, readSite } from "../process/site-settings.ts";
 
-const compressedMark = ".compressed";
-
 /** zlib uses four threads (libuv's pool). */
 const maxConcurrent = 8;
 
@@ -40,7 +37,7 @@ const codings = new Map<string, (bytes: Uint8Array) => Promise<Buffer>>([
 
 /**
  * Cloudflare's `_headers` (it gives an asset without an extension no Content-Type) and `.assetsignore`; with
- * `compress` a `.gz` and a `.br` of each file, otherwise none.
+ * `compress` a `.gz` and a `.br` of each file.
  */
 export async function writeHostingFiles(
 	out: string,
@@ -49,17 +46,11 @@ export async function writeHostingFiles(
 	site: boolean,
 ): Promise<void> {
 	placeFile(out, "_headers", Buffer.from(headersFile(targets, site)));
-	placeFile(out, ".assetsignore", Buffer.from(`*.gz\n*.br\n${compressedMark}\n`));
-	const mark = join(out, compressedMark);
-	if (compress) placeFile(out, compressedMark, Buffer.alloc(0));
-	// Without the mark no earlier build has compressed files here, and no folder has to be listed.
-	if (!compress && !existsSync(mark)) return;
+	placeFile(out, ".assetsignore", Buffer.from("*.gz\n*.br\n"));
+	if (!compress) return;
 	const folders = [...slotsOf({ targets }).map(slotFolder), ...(site ? catalogueFolders : [])];
-	for (const folder of folders) await syncCompanions(out, folder, compress);
-	const names: readonly string[] = catalogueFiles;
-	const isOwn = (name: string) => names.includes(plainName(name));
-	if (site) await syncCompanions(out, ".", compress, isOwn);
-	if (!compress) await rm(mark);
+	for (const folder of folders) await compressFiles(out, folder);
+	if (site) await compressFiles(out, ".", (name) => catalogueFiles.includes(name));
 }
 
 /** Workers, "Static assets", "Headers". The worker sets the headers of folders. */
@@ -77,30 +68,18 @@ function headersRule(path: string, headers: Readonly<Record<string, string>>): s
 }
 
 /** Copies are never outdated: `placeFile` removes those of a file that it changes. */
-async function syncCompanions(
-	out: string,
-	folder: string,
-	compress: boolean,
-	isOwn: (name: string) => boolean = () => true,
-): Promise<void> {
+async function compressFiles(out: string, folder: string, isOwn = (_name: string) => true): Promise<void> {
 	// A folder of the catalogue may be missing: without history there are no changes.
 	const path = join(out, folder);
 	const entries = (await ifThere(path, readdir(path, { withFileTypes: true }))) ?? [];
-	const names = new Set(entries.flatMap((entry) => (entry.isFile() && isOwn(entry.name) ? entry.name : [])));
-	await mapWithProgress(names, `compressing ${folder}`, maxConcurrent, async (name) => {
-		if (isCompanion(name)) {
-			if (!compress || !names.has(plainName(name))) await rm(join(path, name));
-			return;
-		}
-		const missing = compress ? [...codings].filter(([ending]) => !names.has(name + ending)) : [];
+	const names = new Set(entries.flatMap((entry) => (entry.isFile() ? entry.name : [])));
+	const plain = [...names].filter((name) => !isCompanion(name) && isOwn(name));
+	await mapWithProgress(new Set(plain), `compressing ${folder}`, maxConcurrent, async (name) => {
+		const missing = [...codings].filter(([ending]) => !names.has(name + ending));
 		if (missing.length === 0) return;
 		const bytes = await readFile(join(path, name));
 		for (const [ending, code] of missing) placeFile(out, join(folder, name + ending), await code(bytes));
 	});
-}
-
-function plainName(name: string): string {
-	return name.replace(/\.(?:gz|br)$/, "");
 }
 
 export interface BuildOptions {

@@ -29,7 +29,7 @@ export function snippetsOf(
 	const ramp = (base: string) => `RAMP.configServiceURL = ${literal(`${root}${base}/`)};
 // ${filled(fragmentTexts[lang], { code: "ramp-keys", values: [] })} ?keys=${key}`;
 	const fgpv = `<div class="fgpv" is="rv-map" rv-langs='["${lang}-CA"]'
-  rv-service-endpoint="${attribute(root)}" rv-keys='["${smallkey}"]'></div>`;
+  rv-service-endpoint="${escapeHtml(root)}" rv-keys='["${smallkey}"]'></div>`;
 	const geoView = {
 		map: { listOfGeoviewLayerConfig: [{ geoviewLayerType: "geoCore", geoviewLayerId: smallkey }] },
 		// GeoView from 2.0.0 on reads `/vcs` below this address (docs/reading.md).
@@ -53,8 +53,8 @@ export function snippetsOf(
 	// Libraries draw one layer of a FeatureServer; without its number they would query the whole service.
 	const isDrawable = kind && (kind !== "features" || /\/\d+$/.test(url) || !featureServer.test(url));
 	const source = isDrawable ? { kind, url, layers, title } : null;
-	const page = attribute(root + layerAddress(lang, smallkey, "embed"));
-	const frame = `<iframe src="${page}" title="${attribute(title)}" width="800" height="600" loading="lazy"></iframe>`;
+	const page = escapeHtml(root + layerAddress(lang, smallkey, "embed"));
+	const frame = `<iframe src="${page}" title="${escapeHtml(title)}" width="800" height="600" loading="lazy"></iframe>`;
 	const snippets: [name: string, kind: Snippet["kind"], text: string | null][] = [
 		["fragment", "address", read ? at(read) : null],
 		["RAMP 4.0", "js", of("v0.9", ramp("v0.9"))],
@@ -197,9 +197,4 @@ function featureUrl(url: string, layers: readonly string[]): string {
 /** A value in JavaScript or Python. It contains no `<`, so that no text ends the script of a page. */
 function literal(value: unknown): string {
 	return JSON.stringify(value).replaceAll("<", "\\u003c");
-}
-
-/** Apostrophes stay readable. */
-function attribute(text: string): string {
-	return text.replace(/[&<>"]/g, escapeHtml);
 }

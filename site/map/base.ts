@@ -77,10 +77,7 @@ async function addBackground(map: OlMap, signal: AbortSignal): Promise<void> {
 	if (!hasTiles) addPlaces(map);
 }
 
-/** Every service supports it. */
-export const commonWkid = 3857;
-
-/** For reprojecting pictures, beside EPSG:3978 and `commonWkid`; only then is the code for it loaded. */
+/** For reprojecting pictures, beside EPSG:3978; only then is the code for it loaded. */
 export async function registerProjections(...wkids: number[]): Promise<void> {
 	const [{ register }, { default: proj4 }, projections] = await Promise.all([
 		import("ol/proj/proj4.js"),

@@ -9,7 +9,6 @@ import { type PictureFacts, pixelMetres } from "../service/picture.ts";
 import {
 	type BaseMap,
 	canadaBox,
-	commonWkid,
 	mapFrame,
 	opacitySlider,
 	openBaseMap,
@@ -122,7 +121,7 @@ export class LayerMap {
 			kind === "dynamic" && t("drawn-by-service"),
 			wkid !== mapWkid && t("reprojected", String(mapWkid)),
 		];
-		const failed = (address: string) => void this.#pictureFailed(address, wkid, facts);
+		const failed = (address: string) => void this.#pictureFailed(address, facts);
 		const pictures = pictureLayer(this.drawable, wkid, facts, failed);
 		pictures.getSource()?.on("imageloadstart", () => {
 			this.#setStatus(t("drawing"));
@@ -138,23 +137,19 @@ export class LayerMap {
 		this.#show({ legend: legendPicture(pictures, this.drawable) });
 	}
 
-	async #pictureFailed(address: string, wkid: number, facts: PictureFacts | null): Promise<void> {
+	async #pictureFailed(address: string, facts: PictureFacts | null): Promise<void> {
 		clearTimeout(this.#timer);
 		const { findPictureError, readPictures } = await import("./document.ts");
 		const failure = await findPictureError(address);
+		// Most services draw without their capabilities, which are not read for nothing.
 		const pictures = facts === null ? await readPictures(this.drawable, this.signal) : null;
 		if (this.signal.aborted) return;
-		// Most services draw without their capabilities, which are not read for nothing.
-		if (pictures) {
-			if (pictures.wkid !== settings.mapWkid) await registerProjections(settings.mapWkid, pictures.wkid);
-			return this.#drawPictures(pictures.wkid, pictures.facts);
+		if (!pictures) {
+			const isReference = /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.message);
+			return this.#fail(failure, isReference ? "reference" : failure.code);
 		}
-		const isReference = /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.message);
-		const { mapWkid } = settings;
-		if (!isReference) return this.#fail(failure);
-		if (wkid === commonWkid) return this.#fail(failure, "reference");
-		await registerProjections(mapWkid);
-		this.#drawPictures(commonWkid, facts);
+		if (pictures.wkid !== settings.mapWkid) await registerProjections(settings.mapWkid, pictures.wkid);
+		this.#drawPictures(pictures.wkid, pictures.facts);
 	}
 
 	async #drawFeatures(): Promise<void> {

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { catalogue, firstAnswers, renewCatalogue } from "../search/loaded-catalogue.ts";
+import { catalogue, renewCatalogue } from "../search/loaded-catalogue.ts";
 import { type Chosen, titleOf } from "../search/select.ts";
 import {
 	boundsOf,
@@ -148,14 +148,6 @@ export class ListView implements View {
 		this.#timer ??= setTimeout(search, hits.length === 0 ? 0 : followMs);
 	}
 
-	/** The service answers long before all layers are read. */
-	async #askService(state: State, serial: number): Promise<void> {
-		const hits = await firstAnswers(state.q.trim(), this.signal).catch(() => []);
-		if (serial !== this.#serial || !this.#isBusy || hits.length === 0) return;
-		this.#results = { state, hits, words: new Set(), isComplete: false, serial };
-		refresh();
-	}
-
 	async #search(state: State): Promise<void> {
 		this.#serial += 1;
 		const serial = this.#serial;
@@ -168,8 +160,6 @@ export class ListView implements View {
 			this.#isBusy = true;
 			refresh();
 		}
-		if (text !== "" && filterCount(state) === 0 && settings.canSend && !catalogue.isComplete)
-			void this.#askService(state, serial);
 		const [match, bounds] = await Promise.all([
 			text === "" ? null : catalogue.match(text),
 			box && boundsOf(box, settings.mapWkid),

@@ -28,15 +28,8 @@ function focusHeading(): void {
 	main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
 }
 
-function acceptDraft(): void {
-	const { page, layer } = currentState();
-	if ((page === "draft" && layer === "") || !location.hash.startsWith("#draft=")) return;
-	history.replaceState(null, "", addressOfState(readState(new URL("?page=draft", root))) + location.hash);
-}
-
 /** Moves the focus to the heading of a new view, but not when the page loads. */
 async function show(): Promise<void> {
-	acceptDraft();
 	const state = currentState();
 	// An address of an earlier version, `?layer=`.
 	if (!isEmbed && state.layer !== "") history.replaceState(null, "", addressOfState(state) + location.hash);

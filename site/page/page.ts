@@ -86,7 +86,7 @@ export async function readFile(
 	signal: AbortSignal,
 ): Promise<string | null> {
 	const ending = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-	// The many chunks must not delay later requests, such as the first answers to a search.
+	// The many chunks must not delay later requests, such as those of the page of a layer.
 	const priority = path.startsWith(chunksFolder) ? "low" : "auto";
 	const response = await fetch(addressOf(path), { cache, signal: ending, priority });
 	if (response.status === 404) return null;

@@ -68,8 +68,7 @@ function countText({ hits: { length: hits }, isComplete }: Results): Content {
 	if (all === 0) return t("no-layers-yet");
 	if (hits === 0 && problems.length > 0) return "";
 	if (hits === 0) return html`<span><strong>${t("no-match")}</strong> ${t("no-match-hint")}</span>`;
-	if (all === null) return t("first-answers");
-	return isComplete ? layers(hits) : t("found-so-far", layers(hits), selection.size, all);
+	return isComplete ? layers(hits) : t("found-so-far", layers(hits), selection.size, all ?? 0);
 }
 
 function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateResult {

@@ -1,5 +1,3 @@
-import type { Lang } from "../../registry/smallkey.ts";
-import { tryJson } from "../../registry/untrusted-text.ts";
 import {
 	chunkOf,
 	type Entry,
@@ -14,9 +12,6 @@ import { Selection } from "./select.ts";
 
 export type ToMatcher = { add: readonly Entry[] } | { serial: number; text: string };
 
-/** Copying 20,000 layers at once would block the page, and what is typed in it, for 50 ms. */
-const maxSentAtOnce = 2_000;
-
 class TextSearch {
 	readonly #entries: Entry[] = [];
 	/** Number of entries that the worker has. */
@@ -28,12 +23,12 @@ class TextSearch {
 
 	add(entries: readonly Entry[]): void {
 		this.#entries.push(...entries);
-		if (this.#worker) void this.#send(this.#worker);
+		if (this.#worker) this.prepare();
 	}
 
 	/** Rejects if the worker cannot be loaded. Never settles if a newer search replaces this one. */
 	match(text: string): Promise<Matches> {
-		const worker = this.#start();
+		const worker = this.prepare();
 		this.#serial += 1;
 		const serial = this.#serial;
 		return new Promise((resolve, reject) => {
@@ -43,67 +38,23 @@ class TextSearch {
 				this.#sent = 0;
 				reject();
 			};
-			const search = { serial, text } satisfies ToMatcher;
-			void this.#send(worker).then(() => serial === this.#serial && worker.postMessage(search));
+			worker.postMessage({ serial, text } satisfies ToMatcher);
 		});
 	}
 
 	/** The first search need not wait for the index then. */
-	prepare(): void {
-		void this.#send(this.#start());
-	}
-
-	#start(): Worker {
+	prepare(): Worker {
 		this.#worker ??= new Worker(this.address, { type: "module" });
+		const add = this.#entries.slice(this.#sent);
+		this.#sent += add.length;
+		if (add.length > 0) this.#worker.postMessage({ add } satisfies ToMatcher);
 		return this.#worker;
-	}
-
-	async #send(worker: Worker): Promise<void> {
-		while (worker === this.#worker && this.#sent < this.#entries.length) {
-			const add = this.#entries.slice(this.#sent, this.#sent + maxSentAtOnce);
-			this.#sent += add.length;
-			worker.postMessage({ add } satisfies ToMatcher);
-			await new Promise((resolve) => setTimeout(resolve));
-		}
 	}
 
 	close(): void {
 		this.#worker?.terminate();
 		this.#worker = null;
 	}
-}
-
-const maxLayers = 10;
-
-/** OGC API Records, "recordGeoJSON.yaml"; `extensions/records/records.ts`. */
-interface ReadRecord {
-	id: string;
-	properties: { type: string; updated?: string; contacts?: { organization: string }[] };
-	links: { rel: string; href: string; hreflang: Lang; title: string }[];
-}
-
-/** Their health is unknown. @throws {TypeError} if the service does not answer */
-export async function firstAnswers(text: string, signal: AbortSignal): Promise<Entry[]> {
-	const query = new URLSearchParams({ q: text, limit: String(maxLayers) });
-	const answer = await readFile(`collections/layers/items?${query}`, "default", signal);
-	const { features } = JSON.parse(answer ?? "{}") as { features?: ReadRecord[] };
-	return (features ?? []).map(entryOf);
-}
-
-function entryOf({ id, properties, links }: ReadRecord): Entry {
-	const of = (rel: string, lang: Lang) => links.find((link) => link.rel === rel && link.hreflang === lang);
-	const title = { en: of("describedby", "en")?.title ?? id, fr: of("describedby", "fr")?.title ?? id };
-	const fr = of("item", "fr")?.href;
-	const [sender] = properties.contacts ?? [];
-	return {
-		smallkey: id,
-		type: properties.type,
-		title,
-		address: { en: of("item", "en")?.href ?? "", ...(fr !== undefined && { fr }) },
-		health: null,
-		...(sender && { sender: sender.organization }),
-		...(properties.updated !== undefined && { changed: { commit: "", date: properties.updated } }),
-	};
 }
 
 class CatalogueUnusable extends Error {}
@@ -196,8 +147,7 @@ class Catalogue {
 		const text = (await readFile(path, cache, this.#controller.signal)) ?? "";
 		const value = parse(text);
 		if (value !== null) return value;
-		const isWhole = tryJson(text) !== null;
-		throw new CatalogueUnusable(isWhole ? t("other-version") : t("part-missing", path));
+		throw new CatalogueUnusable(t("part-missing", path));
 	}
 }
 

@@ -46,10 +46,6 @@ export const pageTexts = textsByLang({
 	publisher: ["Publisher", "Diffuseur"],
 	theme: ["Theme", "Thème"],
 	"map-of-list": ["Map of the listed layers", "Carte des couches de la liste"],
-	"first-answers": [
-		"The first answers: the catalogue is still being read",
-		"Les premières réponses : le catalogue est en cours de lecture",
-	],
 	type: ["Type", "Type"],
 	"type-wms": ["WMS", "WMS"],
 	"type-feature": ["Features", "Entités"],
@@ -76,13 +72,9 @@ export const pageTexts = textsByLang({
 	"no-layers-yet": ["No layer is registered yet.", "Aucune couche n’est encore inscrite."],
 	"show-more": ["Show more", "En afficher plus"],
 	"layers-found": ["Layers found", "Couches trouvées"],
-	"other-version": [
-		"This page and the catalogue have different versions. Load the page again; the plain list works meanwhile.",
-		"Cette page et le catalogue ne sont pas de la même version. Rechargez la page; entre-temps, la liste simple fonctionne.",
-	],
 	"part-missing": [
-		"A part of the catalogue is missing or incomplete ({0}): a new version may just have been published. The rest is shown.",
-		"Une partie du catalogue manque ou est incomplète ({0}) : une nouvelle version vient peut-être d’être publiée. Le reste est affiché.",
+		"A part of the catalogue is missing, or of another version ({0}): load the page again. The rest is shown.",
+		"Une partie du catalogue manque, ou est d’une autre version ({0}) : rechargez la page. Le reste est affiché.",
 	],
 	"site-silent": [
 		"This site does not answer: check the connection, then try again.",

@@ -109,7 +109,7 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 	] as const)
 		assert.is(page(target, basePath), expected, target);
 	for (const odd of [
-		...words("/dist.catalogue /_headers /.compressed /enx/ /status /index.html /index/../site.json"),
+		...words("/dist.catalogue /_headers /.assetsignore /enx/ /status /index.html /index/../site.json"),
 		...words("/assets/%2e%2e/site.json /assets/.hidden /en//index.html /en/é /en/layer/%zz /en/layer/a.b"),
 		...[
 			"/en/\0",

@@ -63,6 +63,12 @@ export function serveWms(peer: Peer, path: string, answers: WmsAnswers = {}): vo
 		if (exception !== undefined) return send(response, "text/xml", report(exception));
 		const operation = query.get("request");
 		if (operation === "GetFeatureInfo") return send(response, query.get("info_format") ?? "text/plain", info);
+		if (operation === "GetCapabilities" && onlyReference !== undefined)
+			return send(
+				response,
+				"text/xml",
+				`<WMS_Capabilities version="1.3.0"><Capability><Layer><CRS>${onlyReference}</CRS><Layer><Name>l</Name></Layer></Layer></Capability></WMS_Capabilities>`,
+			);
 		const reference = query.get("crs") ?? query.get("srs") ?? "";
 		if (operation === "GetMap" && onlyReference !== undefined && reference !== onlyReference) {
 			return send(response, "text/xml", report(`InvalidCRS: ${reference} is not known`));

@@ -103,22 +103,13 @@ export class SiteWorld implements AsyncDisposable {
 		const name = below === "" || below.endsWith("/") ? `${below}index.html` : below;
 		const file = this.files.has(name) ? name : `${name}.html`;
 		const content = path.startsWith(`${this.prefix}/`) ? this.files.get(file) : undefined;
-		const { "Cache-Control": control } = pageHeaders(file, false);
-		const headers = { "Content-Type": typeOf(file), "Cache-Control": control };
+		const { "Cache-Control": control, "Content-Type": type } = pageHeaders(file, false);
+		const headers = {
+			"Content-Type": /\.\w+$/.test(file) ? type : "application/json",
+			"Cache-Control": control,
+		};
 		response.writeHead(content === undefined ? 404 : 200, headers).end(content);
 	}
-}
-
-const types: Record<string, string> = {
-	html: "text/html; charset=utf-8",
-	js: "text/javascript; charset=utf-8",
-	css: "text/css; charset=utf-8",
-	svg: "image/svg+xml",
-	xml: "application/atom+xml",
-};
-
-function typeOf(file: string): string {
-	return types[/\.(\w+)$/.exec(file)?.[1] ?? ""] ?? "application/json; charset=utf-8";
 }
 
 export function wmsAt(

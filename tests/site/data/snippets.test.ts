@@ -63,7 +63,7 @@ test("French snippets have the French address and title; no title ends a script 
 	assert.match(textOf(layer, "QGIS (Python)", "fr") ?? "", "L’été");
 	assert.is(
 		textOf(layer, "<iframe>"),
-		`<iframe src="${root}en/embed/a%2Bb%3D" title="Say &quot;hi&quot; &lt;/script&gt;&lt;b&gt;'x'" width="800" height="600" loading="lazy"></iframe>`,
+		`<iframe src="${root}en/embed/a%2Bb%3D" title="Say &quot;hi&quot; &lt;/script&gt;&lt;b&gt;&#39;x&#39;" width="800" height="600" loading="lazy"></iframe>`,
 	);
 	assert.not.match(textOf(layer, "QGIS (Python)") ?? "", "<");
 });

@@ -4,9 +4,7 @@ import { causeOf, checkResult } from "../../../registry/health.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 import { openBrowser, openWindow, runInBrowser } from "../browser.ts";
-import { buildCatalogue, commitOf } from "../data/entries.ts";
-import { pageSettings } from "../data/pages.ts";
-import { generateCatalogue } from "../search/catalogue.ts";
+import { commitOf } from "../data/entries.ts";
 import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
 
 interface Context {
@@ -272,36 +270,6 @@ test("a view that cannot be loaded offline leaves the page, and the same link sh
 	await draft.click();
 	await page.locator("#source").waitFor();
 	assert.is(loads, 0);
-	await context.close();
-});
-
-test("many layers are given to the search in parts, between which the page takes what is typed", async ({
-	browser,
-}) => {
-	await using world = await SiteWorld.open([]);
-	const settings = { pages: pageSettings, isServed: false, commit: null, owners: () => [] };
-	for (const [path, text] of buildCatalogue(generateCatalogue(5_000), [], settings))
-		if (path.startsWith("index/")) world.files.set(path, text);
-	const { page, context, faults } = await openWindow(browser);
-	await page.addInitScript(`
-		globalThis.parts = [0];
-		const { postMessage } = Worker.prototype;
-		Worker.prototype.postMessage = function (message) {
-			if (parts.at(-1) === 0) setTimeout(() => parts.push(0));
-			if (message.add) parts.push(parts.pop() + message.add.length);
-			postMessage.call(this, message);
-		};`);
-	await page.goto(world.url("en/"));
-	await page.getByText("5,000 layers", { exact: true }).waitFor();
-	await page.getByRole("searchbox").fill("toBikeShareStations");
-	await page.getByText("1 layer", { exact: true }).waitFor();
-	const parts = (await page.evaluate("parts")) as number[];
-	assert.is(
-		parts.reduce((sum, part) => sum + part),
-		5_000,
-	);
-	assert.ok(Math.max(...parts) < 2_100, parts.join(" "));
-	assert.equal(faults, []);
 	await context.close();
 });
 

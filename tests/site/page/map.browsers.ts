@@ -206,25 +206,4 @@ test("the map's view filters, and stays in the address", async (context) => {
 	await page.getByText("No layer matches.").waitFor();
 });
 
-test("the outline is land in Siberia, Yukon and Labrador, and sea in the Bering Strait", async (scene) => {
-	const { window, world } = scene;
-	const path = [...world.files.keys()].find((name) => name.includes("/land-light-")) ?? "";
-	await window.page.goto(world.url(path));
-	const isLand = (x: number, y: number) =>
-		window.page.evaluate(`document.querySelector(".land").isPointInFill(new DOMPoint(${x}, ${y}))`);
-	for (const [x, y] of [
-		[1_120, 250],
-		[1_150, 600],
-		[1_130, 690],
-		[1_370, 1_250],
-		[2_600, 1_630],
-	] as const)
-		assert.ok(await isLand(x, y), `${x} ${y}`);
-	for (const [x, y] of [
-		[1_100, 870],
-		[1_800, 500],
-	] as const)
-		assert.not(await isLand(x, y), `${x} ${y}`);
-});
-
 runInBrowser(test);
