@@ -112,46 +112,38 @@ test("pictures of a WMS and features are drawn, and each has a small picture", a
 	assert.equal(await readProofs(scene.folder), proofs, "kept");
 });
 
-test("a service that fails, an empty picture, and what a page may not read are not drawn", async (scene) => {
-	await prove(scene, ["drought", "railway"]);
-	const picture = (await readProofs(scene.folder)).get("drought")?.picture;
-	const network = drawingNetwork({
-		[hostOf(scene, "drought")]: () => Response.json({ features: [] }),
-		[hostOf(scene, "nhn")]: () => image(8, 8),
-	});
-	const proofs = await prove(scene, ["drought", "nhn"], {
-		fetch: network,
-		day: "2026-03-11",
-	});
-	assert.is(proofs.get("drought")?.since, "2026-03-11");
-	assert.is(proofs.get("drought")?.picture, picture, "the last picture stays");
-	assert.equal(proofs.get("drought")?.langs.en?.cause, causeOf("cors"));
-	assert.equal(proofs.get("nhn")?.langs.en?.cause, causeOf("nothing"));
-	assert.is(proofs.get("nhn")?.since, "2026-03-11");
-	assert.is(proofs.get("railway")?.since, undefined, "not drawn again");
-	const later = await prove(scene, ["nhn"], { fetch: network, day: "2026-03-18" });
-	assert.is(later.get("nhn")?.since, "2026-03-11", "since the first time");
-});
-
-test("a proof keeps by code why nothing can be seen, and what https sites block", async (scene) => {
+test("a proof keeps by code why nothing can be seen, since when, and what https sites block", async (scene) => {
 	const answers = (body: string, type: string) => () =>
-		new Response(body, { headers: { "Content-Type": type, "Access-Control-Allow-Origin": "*" } });
+		new Response(body, { headers: { ...open, "Content-Type": type } });
 	const exception =
 		"<ServiceExceptionReport><ServiceException>InvalidSRS: 3978</ServiceException></ServiceExceptionReport>";
-	const network = drawingNetwork({
-		[hostOf(scene, "nhn")]: () =>
-			new Response("<h1>Hello</h1>", { headers: { "Content-Type": "text/html" } }),
-		[hostOf(scene, "radar-rain")]: answers(exception, "text/xml"),
+	const causesAt = async (day: string, network: typeof fetch, publicUrl: string | null) => {
+		const keys = ["nhn", "radar-rain", "drought"];
+		const proofs = await prove(scene, keys, { fetch: network, day, publicUrl });
+		assert.is(proofs.get("nhn")?.since, "2026-03-11", "since the first time");
+		return Object.fromEntries([...proofs].map(([key, { langs }]) => [key, langs.en?.cause]));
+	};
+	const [nhn, radar, drought] = ["nhn", "radar-rain", "drought"].map((key) => hostOf(scene, key)) as [
+		string,
+		string,
+		string,
+	];
+	const first = drawingNetwork({
+		[drought]: () => Response.json({ features: [] }),
+		[nhn]: () => image(8, 8),
+		[radar]: answers(exception, "text/xml"),
 	});
-	const keys = ["nhn", "radar-rain", "drought"];
-	const proofs = await prove(scene, keys, { fetch: network, publicUrl: "https://maps.example" });
-	const causesOf = Object.fromEntries([...proofs].map(([key, { langs }]) => [key, langs.en?.cause]));
-	assert.equal(causesOf, {
-		drought: causeOf("not-secure"),
-		nhn: causeOf("no-picture"),
+	assert.equal(await causesAt("2026-03-11", first, null), {
+		drought: causeOf("cors"),
+		nhn: causeOf("nothing"),
 		"radar-rain": causeOf("reference", "InvalidSRS: 3978"),
 	});
-	assert.ok(proofs.get("drought")?.picture, "an http site shows it");
+	const second = drawingNetwork({
+		[nhn]: () => new Response("<h1>Hello</h1>", { headers: { "Content-Type": "text/html" } }),
+	});
+	const { "radar-rain": _, ...later } = await causesAt("2026-03-18", second, "https://maps.example");
+	assert.equal(later, { drought: causeOf("not-secure"), nhn: causeOf("no-picture") });
+	assert.ok((await readProofs(scene.folder)).get("drought")?.picture, "an http site shows it");
 	const blocked = await prove(scene, ["drought"], { isAgain: true, publicUrl: "http://maps.example" });
 	assert.is(blocked.get("drought")?.since, undefined);
 });
@@ -160,11 +152,9 @@ test("a proof keeps by code why nothing can be seen, and what https sites block"
 function endlessPicture(): Response {
 	const group = (level: number) => `<g id="g${level}">${`<use href="#g${level - 1}"/>`.repeat(10)}</g>`;
 	const groups = [1, 2, 3, 4, 5, 6, 7].map(group).join("");
-	const open = '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100">';
-	const text = `${open}<defs><rect id="g0" width="1" height="1"/>${groups}</defs><use href="#g7"/></svg>`;
-	return new Response(text, {
-		headers: { "Access-Control-Allow-Origin": "*", "Content-Type": "image/svg+xml" },
-	});
+	const start = '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100">';
+	const text = `${start}<defs><rect id="g0" width="1" height="1"/>${groups}</defs><use href="#g7"/></svg>`;
+	return new Response(text, { headers: { ...open, "Content-Type": "image/svg+xml" } });
 }
 
 test("a picture that takes all memory ends its own browser, is recorded, and keeps no other layer from it", async (scene) => {

@@ -7,6 +7,7 @@ import * as assert from "uvu/assert";
 import { readLayers } from "../../../extensions/harvest/harvester/layers.ts";
 import type { Drawn } from "../../../extensions/prove/draw.ts";
 import { notDrawnIn, type ProveRun, runProofs } from "../../../extensions/prove/proofs.ts";
+import { causeOf } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { processIo } from "../../../scripts/main.ts";
@@ -82,6 +83,14 @@ test("an interrupted run continues where it ended, and a removed layer is forgot
 	assert.equal(asked, [], "drawn today");
 	await proveWithout(scene, ["nacei-1"], draw, { isAgain: true });
 	assert.equal([...new Set(asked)], ["nacei-1"]);
+	const failed = await proveWithout(
+		scene,
+		["nacei-2"],
+		async () => ({ ...drawn, cause: causeOf("nothing"), picture: null }),
+		{ day: "2026-03-11" },
+	);
+	const { since, picture } = failed.get("nacei-2") ?? {};
+	assert.equal([since, picture], ["2026-03-11", second.get("nacei-2")?.picture], "the last picture stays");
 	const rest = await proveWithout(scene, [], draw, { registered: new Set(["nacei-2"]) });
 	assert.equal([...rest.keys()], ["nacei-2"]);
 	const files = await readdir(scene.folder, { recursive: true });

@@ -1,41 +1,32 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { buildOutput } from "../../../site/build/output.ts";
-import type { Chunk, Manifest } from "../../../site/data/entries.ts";
 import { proofsFile } from "../../../site/data/proofs.ts";
 import { wms } from "../../helpers/handlers.ts";
 import { filesIn, folderSuite, writeFiles } from "../../helpers/world.ts";
+import { entriesIn } from "./entries.ts";
 
 const test = folderSuite("thumbnails in the catalogue");
 
 /** Writes a proof of each layer with a picture of its own. */
 function prove(folder: string, pictures: Record<string, string>): void {
-	const layers = Object.fromEntries(
-		Object.entries(pictures).map(([smallkey, hash]) => {
-			return [
-				smallkey,
-				{ day: "2026-03-04", langs: {}, picture: `${smallkey.slice(0, 2)}/${smallkey}.${hash}.webp` },
-			];
-		}),
-	);
-	const files = Object.values(layers).map(({ picture }) => [picture, picture]);
-	const proofs = { [proofsFile]: JSON.stringify({ version: 1, layers }) };
-	writeFiles(join(folder, "pictures"), { ...Object.fromEntries(files), ...proofs });
+	const layers = Object.entries(pictures).map(([smallkey, hash]) => {
+		const picture = `${smallkey.slice(0, 2)}/${smallkey}.${hash}.webp`;
+		return [smallkey, { day: "2026-03-04", langs: {}, picture }] as const;
+	});
+	const proofs = JSON.stringify({ version: 1, layers: Object.fromEntries(layers) });
+	const files = Object.fromEntries(layers.map(([, { picture }]) => [picture, picture]));
+	writeFiles(join(folder, "pictures"), { ...files, [proofsFile]: proofs });
 }
 
 /** Builds the catalogue. @returns smallkey and thumbnail of each layer that has one, and the files of pictures */
 async function build(folder: string) {
 	const out = join(folder, "dist");
 	await buildOutput({ folder: join(folder, "layers") }, out, { PICTURES: join(folder, "pictures") });
-	const read = async <T>(path: string): Promise<T> => JSON.parse(await readFile(join(out, path), "utf8"));
-	const { chunks } = await read<Manifest>("index/index.json");
-	const paths = chunks.filter((path) => path !== null);
-	const entries = (await Promise.all(paths.map((path) => read<Chunk>(path)))).flatMap(
-		(chunk) => chunk.entries,
+	const named = entriesIn(out).flatMap(({ smallkey, thumbnail }) =>
+		thumbnail ? `${smallkey} ${thumbnail}` : [],
 	);
-	const named = entries.flatMap(({ smallkey, thumbnail }) => (thumbnail ? `${smallkey} ${thumbnail}` : []));
 	return { named, files: [...filesIn(out).keys()].filter((name) => name.endsWith(".webp")) };
 }
 
