@@ -84,7 +84,8 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 		"<WMS_Capabilities><Capability><Layer><Name>roads</Name></Layer></Capability></WMS_Capabilities>";
 	const rows: [type: string, document: object | string, more: object, finding?: string][] = [
 		["ogcWms", wms, { recursive: true }],
-		["ogcWms", wms, { scrape_only: ["rails"] }, "has no layer rails among its 1"],
+		["ogcWms", wms, { scrape_only: ["roads", "rails"] }, "has no layer rails among its 1"],
+		["ogcWmts", wms, { recursive: true }, "does not answer as a WMTS does"],
 		["ogcWms", wms.replace("<Name>roads</Name>", ""), { recursive: true }, "has no layers"],
 		["ogcWms", map, { recursive: true }, "does not answer as a WMS does"],
 		["esriTile", { ...map, tileInfo: {} }, {}],
@@ -94,6 +95,7 @@ test("a service of version 2.0 is wrong for what its kind does not draw, as the 
 		["esriImage", image, {}],
 		["esriImage", map, {}, "is no ImageServer"],
 		["esriMapServer", map, { recursive: true }],
+		["esriMapServer", map, { scrape_only: [1, 5] }, "has no layer 5 among its 3"],
 		["esriMapServer", map, { scrape_only: [0, 2] }, "has a table as 2, which no map shows"],
 		["esriMapServer", { layers: [], tables: [{ id: 2 }] }, { recursive: true }, "has no layers"],
 		["esriFeatureServer", map, { scrape_only: [1] }, "has a group as 1, which is not drawn by itself"],

@@ -15,39 +15,45 @@ import { featureAt } from "../../../viewer/viewer.ts";
 import { mapLayer, serveLayer } from "../arcgis-server.ts";
 import { Peer } from "../peer.ts";
 
-test("a service harvests in a process of its own, commits what it finds, and stores at its end which layers are sick", async () => {
+test("a layer is harvested in another process; a restart asks for nothing, a refresh for all, HARVEST=off for nothing", async () => {
 	await using peer = await Peer.open();
 	serveLayer(peer);
-	const local = await Local.open();
+	await using local = await Local.open({ variables: { HARVEST: "on", HARVEST_ALLOW_PRIVATE: "on" } });
 	const put = async (smallkey: string, path: string) => {
 		local.now += 1000;
 		assert.is((await local.put(smallkey, JSON.stringify(featureAt(peer.origin + path)))).status, 201);
 	};
+	const statusOf = async (smallkey: string) => {
+		const status = await local.context.status?.(smallkey, []);
+		return status && status !== "too many" ? status("en") : null;
+	};
+	const refresh = () => local.write({ method: "POST", target: "/v2/refresh/all" });
+	const askedOf = (path: string) => peer.asked.filter((target) => target.startsWith(path)).length;
 	await put("ozone", mapLayer);
-	const configuration = readConfiguration(
-		{ DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" },
-		readHarvest,
-	);
-	const { lastLook, changed, layer, close } = await startHarvest({
-		...{ configuration, store: local.store, log: logTo([], []), observe: () => undefined },
-		...{ repository: local.repository, now: () => new Date(local.now) },
-		smallkeys: () => local.publication.smallkeys(),
-	} as Partial<RunningService> as RunningService<HarvestSettings>);
-	await eventually(() => lastLook?.("ozone") !== null);
 	await put("gone", "/gone/MapServer/1");
-	changed?.("", ["gone"]);
-	await eventually(() => lastLook?.("gone") !== null);
-	const status = await layer?.("gone", await local.store.read("gone"));
-	assert.is(status?.("en").health?.state, "wrong");
-	await close();
+	for (const [smallkey, state] of Object.entries({ ozone: "well", gone: "wrong" }))
+		await eventually(async () => (await statusOf(smallkey))?.health.state === state);
+	await local.stop();
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
 	const registration = featureAt(peer.origin + mapLayer);
 	const { description } = await harvestLayer(registration, null, createClients(ask, 3978));
 	const stored = await local.git("show", "main:layers/oz/ozone.service.json");
 	assert.equal(JSON.parse(stored), description, "what harvesting without it finds");
 	const health = JSON.parse(await local.git("show", "main:layers/health.json"));
-	assert.equal(Object.keys(health.sick), ["gone"]);
-	await local.end();
+	assert.equal(Object.keys(health.sick), ["gone"], "stored at the end");
+	peer.asked.length = 0;
+	await local.start();
+	await eventually(async () => (await statusOf("gone"))?.harvest.state === "failed");
+	assert.equal([(await statusOf("ozone"))?.harvest, askedOf(mapLayer)], [{ state: "done" }, 0]);
+	const answer = await refresh();
+	assert.equal([answer.status, await answer.json()], [202, { layers: 2 }]);
+	await eventually(() => askedOf(mapLayer) > 0);
+	local.variables.HARVEST = "off";
+	await local.restart();
+	peer.asked.length = 0;
+	await put("other", mapLayer);
+	assert.is((await refresh()).status, 409);
+	assert.equal([(await statusOf("other"))?.harvest, peer.asked], [{ state: "off" }, []]);
 });
 
 test("a process that cannot start is logged once for all layers, with the reason", async () => {
