@@ -68,10 +68,6 @@ export const causes = /* @__PURE__ */ textsByLang({
 	"not-ogc": ["does not answer as a {0} does", "ne répond pas comme un {0}"],
 	cut: ["answers with incomplete capabilities", "répond par des capacités incomplètes"],
 	"no-list": ["has no list of layers", "n’a pas de liste de couches"],
-	memory: [
-		"sent a document that takes more than {0} MB to be read",
-		"a envoyé un document qui demande plus de {0} Mo pour être lu",
-	],
 	"read-slow": [
 		"sent a document that takes more than {0} s to be read",
 		"a envoyé un document qui demande plus de {0} s pour être lu",
@@ -89,17 +85,9 @@ export const causes = /* @__PURE__ */ textsByLang({
 		"a plus de {0} couches : nommez celles à afficher",
 	],
 	"no-field": ["has no field {0}", "n’a pas de champ {0}"],
-	"many-fields": [
-		"names more than {0} fields, too many to be served",
-		"nomme plus de {0} champs, trop pour être offerts",
-	],
-	"many-classes": [
-		"names more than {0} classes, too many to be served",
-		"nomme plus de {0} classes, trop pour être offertes",
-	],
-	"large-symbols": [
-		"names symbols and fields of more than {0} KiB, too many to be served",
-		"nomme des symboles et des champs de plus de {0} Kio, trop pour être offerts",
+	"large-layer": [
+		"has more than {0} fields, {0} classes or {1} KiB of both, too many to be served",
+		"a plus de {0} champs, de {0} classes ou de {1} Kio des deux, trop pour être offerts",
 	],
 	group: [
 		"is a group layer: register one of the layers in it",

@@ -89,14 +89,13 @@ async function askFeatures(
 	return { what: causeOf("not-features"), status: null, isFailure: document === null };
 }
 
-/** Each one is a column in the viewer's grid. */
-const maxFields = 1000;
-
-/** Each one is an image in every fragment. */
-const maxClasses = 1000;
+/** Fields are columns in the viewer's grid; classes are images in every fragment. */
+const maxFieldsOrClasses = 1000;
 
 /** Characters, in every fragment of the layer. */
 const maxDescriptionLength = 512 * 1024;
+
+const tooLarge = causeOf("large-layer", maxFieldsOrClasses, maxDescriptionLength / 1024);
 
 /** Has no effect: sketches are compared by `bounds`, in degrees. */
 const sketchWkid = 4326;
@@ -107,24 +106,21 @@ export async function describeLayer(
 ): Promise<Described> {
 	const layer = await askLayer(address, ask);
 	const fields = listOf(layer.fields).filter(isObject);
-	if (fields.length > maxFields) throw new Trouble("down", causeOf("many-fields", maxFields));
+	if (fields.length > maxFieldsOrClasses || hasTooManyClasses(layer)) throw new Trouble("down", tooLarge);
 	const troubles: Trouble[] = [];
 	const legend = await askLegend(address, ask, troubles);
 	const count = await askCount(address, layer, ask, troubles);
-	if (hasTooManyClasses(layer)) throw new Trouble("down", causeOf("many-classes", maxClasses));
 	const service = lacksReference(layer) ? await askExtra(address, "/..", ask, troubles) : {};
 	const area = readArea(layer, service.spatialReference);
 	const parts = { fields: fields.map(readField), legend, count, area };
 	const description = buildDescription(address, layer, parts, mapWkid);
-	if (JSON.stringify(description).length > maxDescriptionLength) {
-		throw new Trouble("down", causeOf("large-symbols", maxDescriptionLength / 1024));
-	}
+	if (JSON.stringify(description).length > maxDescriptionLength) throw new Trouble("down", tooLarge);
 	return { description, missing: troubles[0] ?? null };
 }
 
 /** Describes a layer from its document alone. */
 export function sketchLayer(address: string, layer: Document): FeatureDescription {
-	const fields = listOf(layer.fields).filter(isObject).slice(0, maxFields).map(readField);
+	const fields = listOf(layer.fields).filter(isObject).slice(0, maxFieldsOrClasses).map(readField);
 	const drawn = hasTooManyClasses(layer) ? { ...layer, drawingInfo: {} } : layer;
 	const parts = { fields, legend: [], count: null, area: readArea(layer) };
 	return buildDescription(address, drawn, parts, sketchWkid);
@@ -132,7 +128,7 @@ export function sketchLayer(address: string, layer: Document): FeatureDescriptio
 
 /** An answer may have a million classes. */
 function hasTooManyClasses({ drawingInfo }: Document): boolean {
-	return countClasses(objectOf(objectOf(drawingInfo).renderer)) > maxClasses;
+	return countClasses(objectOf(objectOf(drawingInfo).renderer)) > maxFieldsOrClasses;
 }
 
 export async function askAllLayers(address: string, ask: Ask): Promise<Document[]> {

@@ -97,9 +97,8 @@ function startProcess({ module, environment, limits, signal }: ProcessOptions) {
 	const stopWaiting = () => clearTimeout(starting);
 	ready.then(stopWaiting, stopWaiting);
 	child.on("message", ({ id, result }: Report) => waiting.get(id)?.(result));
-	child.on("exit", (_code, signal) => {
-		// V8 aborts without memory.
-		end(signal === "SIGABRT" ? causeOf("memory", maxHeapMb) : causeOf("process-ended"));
+	child.on("exit", () => {
+		end(causeOf("process-ended"));
 		// A process that it has started may keep standard error open, and delay `close`.
 		setTimeout(() => child.stderr?.destroy(), 1_000).unref();
 	});

@@ -349,7 +349,7 @@ test("what is not a feature layer is a wrong registration, a server in trouble i
 				many(1_001, () => ({})),
 			),
 			"down",
-			"names more than 1000 classes, too many to be served",
+			"has more than 1000 fields, 1000 classes or 512 KiB of both, too many to be served",
 		],
 	];
 	for (const [layer, state, text] of rows) {

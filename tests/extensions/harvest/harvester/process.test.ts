@@ -15,7 +15,7 @@ function open(limits: object = {}, file = "odd-child.mjs") {
 
 for (const [path, words, limits] of [
 	["/exits", "sent a document that ends the process that reads it"],
-	["/eats", "sent a document that takes more than 24 MB to be read", { maxHeapMb: 24 }],
+	["/eats", "sent a document that ends the process that reads it", { maxHeapMb: 24 }],
 	["/loops", "sent a document that takes more than 2 s to be read", { timeoutMs: 2_000 }],
 	["/fails", "sent a document that cannot be read: a fault of the program"],
 ] as const) {
