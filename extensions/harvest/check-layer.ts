@@ -18,22 +18,14 @@ import { type Ask, Trouble } from "./ask.ts";
 import { checkEntries, type Finding, findingOf, orTrouble, quote } from "./finding.ts";
 import type { Clients, ReadCapabilities } from "./wms/read-capabilities.ts";
 
-export type LayerFacts =
-	| { title: string }
-	| {
-			title: string;
-			queryable: boolean;
-			legendFormats: readonly string[];
-			featureInfoFormats: readonly string[];
-	  };
-
 interface CheckedServices {
-	facts: Partial<Record<Lang, LayerFacts>>;
+	/** Absent if the layer was not found. */
+	titles: Partial<Record<Lang, string>>;
 	findings: Finding[];
 }
 
 interface Checked {
-	facts: LayerFacts | null;
+	title: string | null;
 	wrong: Wrong[];
 }
 
@@ -53,14 +45,14 @@ export async function checkLayer(
 		if (isVersion2(registration)) return checkNode(registration[lang], lang, clients);
 		return checkWms(registration[lang], lang, clients.read);
 	};
-	const checked: CheckedServices = { facts: {}, findings: [] };
+	const checked: CheckedServices = { titles: {}, findings: [] };
 	for (const lang of langs) {
 		const result = await orTrouble(checkService(lang));
 		if (result instanceof Trouble) {
 			checked.findings.push(findingOf(registration, lang, result));
 			continue;
 		}
-		if (result.facts) checked.facts[lang] = result.facts;
+		if (result.title !== null) checked.titles[lang] = result.title;
 		for (const [member, what, state = "wrong"] of result.wrong)
 			checked.findings.push(findingOf(registration, lang, { state, what }, member));
 	}
@@ -73,7 +65,7 @@ async function checkFeature(entry: LangEntry, ask: Ask): Promise<Checked> {
 	const fields = listOf(layer.fields).filter(isObject).map(readField);
 	const isMissing = field && fields.length > 0 && !fieldNamed(field, fields);
 	const wrong: Wrong[] = isMissing ? [["display_field", causeOf("no-field", quote(field))]] : [];
-	return { facts: { title: textOf(layer.name) }, wrong };
+	return { title: textOf(layer.name), wrong };
 }
 
 async function checkWms(entry: LangEntry, lang: Lang, read: ReadCapabilities): Promise<Checked> {
@@ -82,22 +74,20 @@ async function checkWms(entry: LangEntry, lang: Lang, read: ReadCapabilities): P
 	const match = findLayer(capabilities, name);
 	if (!match) {
 		const what = causeOf("no-layer", quote(name), capabilities.count);
-		return { facts: null, wrong: [["layer", what]] };
+		return { title: null, wrong: [["layer", what]] };
 	}
 	const { layer, listed } = match;
-	const { queryable } = layer;
 	const { featureInfoFormats } = capabilities;
 	const legendFormats = [...new Set([...legendFormatsOf(layer), ...capabilities.legendFormats])];
 	const wrong: Wrong[] = nameNotes(name, listed).map((what) => ["layer", what, "well"]);
 	const { feature_info_type: infoType, legend_format: legendType } = entry;
-	if (infoType && !queryable) wrong.push(["feature_info_type", causeOf("no-query", quote(name))]);
+	if (infoType && !layer.queryable) wrong.push(["feature_info_type", causeOf("no-query", quote(name))]);
 	else if (infoType && !offers(featureInfoFormats, infoType))
 		wrong.push(["feature_info_type", notOffered("no-query-format", infoType, featureInfoFormats)]);
 	// A service whose capabilities name no legend may still have one, so that is not wrong.
 	if (legendType && legendFormats.length > 0 && !offers(legendFormats, legendType))
 		wrong.push(["legend_format", notOffered("no-legend-format", legendType, legendFormats)]);
-	const title = textFor(layer.title, lang);
-	return { facts: { title, queryable, legendFormats: legendFormats.toSorted(), featureInfoFormats }, wrong };
+	return { title: textFor(layer.title, lang), wrong };
 }
 
 function nameNotes(name: string, listed: string): Cause[] {
@@ -131,7 +121,7 @@ async function checkNode(
 	const wrong = missing.slice(0, maxMissing).map(([index, name]): Wrong => {
 		return [`scrape_only/${index}`, causeOf("no-layer", quote(String(name)), count)];
 	});
-	return { facts: { title }, wrong: [...wrong, ...notes] };
+	return { title, wrong: [...wrong, ...notes] };
 }
 
 interface Contents {

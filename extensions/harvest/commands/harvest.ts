@@ -18,7 +18,7 @@ import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts"
 import { nameSource, withSource } from "../../../scripts/validate.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
 import { clientsWith } from "../ask.ts";
-import { checkLayer, type LayerFacts } from "../check-layer.ts";
+import { checkLayer } from "../check-layer.ts";
 import { type Finding, isSick, mergeDescription, quote, resultOf } from "../finding.ts";
 import {
 	layersAtOnce,
@@ -119,15 +119,6 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	return printFindings(sorted, harvestTitles, io);
 });
 
-function factsText(facts: LayerFacts): string {
-	const title = quote(facts.title) || "(no title)";
-	if (!("queryable" in facts)) return title;
-	const types = facts.featureInfoFormats.join(", ") || "no type";
-	const query = facts.queryable ? `queryable as ${types}` : "not queryable";
-	const formats = facts.legendFormats.join(", ");
-	return quote(`${title}; ${query}; ${formats ? `legend as ${formats}` : "no legend named"}`);
-}
-
 const checkServices = createRun("check-services", async ({ read, environment, io }) => {
 	const [options, smallkeys] = await read((line) => withSource(line.argument(...smallkeysArgument)));
 	const { source, name } = nameSource(options);
@@ -136,12 +127,12 @@ const checkServices = createRun("check-services", async ({ read, environment, io
 	const results = await mapWithProgress(layers, "checking", layersAtOnce, async (layer) => {
 		return { ...layer, ...(await checkLayer(layer.registration, clients)) };
 	});
-	for (const { smallkey, facts: factsIn } of results) {
+	for (const { smallkey, titles } of results)
 		for (const lang of langs) {
-			const facts = factsIn[lang];
-			io.print(plain(`${smallkey} ${lang}: ${facts ? factsText(facts) : "not found, see below"}`));
+			const { [lang]: title } = titles;
+			const text = title === undefined ? "not found, see below" : quote(title) || "(no title)";
+			io.print(plain(`${smallkey} ${lang}: ${text}`));
 		}
-	}
 	return printFindings(results, harvestTitles, io);
 });
 

@@ -205,23 +205,18 @@ test("a notice is signed as a PUT is, and small", async () => {
 });
 
 test("a notice without an answer is tried again, and the others follow in order", async () => {
-	const { notifier, sent, pauses, warned } = notifierWith([503, 0, 200, 200]);
+	const { notifier, sent, pauses, warned } = notifierWith([503, 0, 200, 404, 404, 404, 404, 0]);
 	const repairs = [{ branch: "repair/roads", sure: "same" as const, smallkeys: ["roads"] }];
 	await Promise.all([notifier.notify(sick), notifier.notify({ event: "repair", repairs })]);
 	const events = sent.map(({ body }) => JSON.parse(new TextDecoder().decode(body)).event);
-	assert.equal(events, ["sick", "sick", "sick", "repair"]);
-	assert.equal([pauses, warned], [[1_000, 10_000], []]);
-});
-
-test("a notice that is never delivered is a line in the log without the address", async () => {
-	const { notifier, sent, warned } = notifierWith([404, 404, 404, 404, 0]);
-	await notifier.notify(sick);
-	assert.is(sent.length, 5);
-	assert.equal(warned, ["NOTIFY_URL: a notice (sick) was not delivered: refuses the connection"]);
+	assert.equal(events, [...Array(3).fill("sick"), ...Array(5).fill("repair")]);
+	assert.equal(pauses, [1_000, 10_000, 1_000, 10_000, 60_000, 600_000]);
+	const line = "NOTIFY_URL: a notice (repair) was not delivered: refuses the connection";
+	assert.equal(warned, [line], "without the address");
 	await notifier.notify({ event: "sick", layers: [] });
 	notifier.close();
 	await notifier.notify(sick);
-	assert.is(sent.length, 5, "nothing is sent about nothing, or after the end");
+	assert.is(sent.length, 8, "nothing is sent about nothing, or after the end");
 });
 
 test.run();
