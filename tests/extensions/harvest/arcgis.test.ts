@@ -269,10 +269,8 @@ test("values of a number field are numbers; those of several fields are split as
 	const numbers = ["1", "2.5", "-3", "", "many"];
 	const rows: [values: string[], more: object, expected: unknown[]][] = [
 		[numbers, { field1: "CLASS" }, [1, 2.5, -3, "", "many"]],
-		[numbers, {}, numbers],
 		[[" , ", "Yes,No"], { field2: "CLASS", fieldDelimiter: "," }, [" ,  ", "Yes, No"]],
 		[["a, 1", "b, 2"], { field2: "CLASS", fieldDelimiter: "," }, ["a, 1", "b, 2"]],
-		[["1;b"], { field1: "CLASS", field2: "KIND", fieldDelimiter: ";" }, ["1, b"]],
 		[["a, <Null>", "<Null>, <Null>"], { field2: "CLASS", fieldDelimiter: ", " }, ["a, null", "null, null"]],
 	];
 	for (const [values, more, expected] of rows) {

@@ -335,14 +335,8 @@ const service13 = (about: string, { root = "", request = "" } = {}) =>
 	`<WMS_Capabilities version="1.3.0"><Capability><Request>${request}</Request><Layer><Title>All</Title>${root}${layerOf("roads", about)}</Layer></Capability></WMS_Capabilities>`;
 const service11 = (about: string, more = {}) =>
 	service13(about, more).replaceAll("WMS_Capabilities", "WMT_MS_Capabilities").replace("1.3.0", "1.1.1");
-const geo = (west: Side, south: Side, east: Side, north: Side) =>
-	`<EX_GeographicBoundingBox><westBoundLongitude>${west}</westBoundLongitude><eastBoundLongitude>${east}</eastBoundLongitude><southBoundLatitude>${south}</southBoundLatitude><northBoundLatitude>${north}</northBoundLatitude></EX_GeographicBoundingBox>`;
 const crs = (...names: string[]) => names.map((one) => `<CRS>${one}</CRS>`).join("");
-const formats = (...all: string[]) =>
-	`<GetMap>${all.map((one) => `<Format>${one}</Format>`).join("")}</GetMap>`;
-const at = (address: string) => `<GetMap><Get><OnlineResource href="${address}"/></Get></GetMap>`;
-const here = geo(-80, 40, -60, 50);
-type Side = string | number;
+const here = box(-80, 40, -60, 50);
 
 /** Looks at the layer `roads`. @param draws what the service answers to the parameters of a picture; null: nothing drawn */
 async function lookAt(
@@ -387,9 +381,11 @@ test("a picture is asked for as the document says: version, reference and its ax
 			),
 			{ CRS: "EPSG:2056", BBOX: "1,2,3,4" },
 		],
-		[service11(box(-80, 40, -60, 50)), { VERSION: "1.1.1", SRS: "EPSG:4326", BBOX: "-80,40,-60,50" }],
+		[service11(here), { VERSION: "1.1.1", SRS: "EPSG:4326", BBOX: "-80,40,-60,50" }],
 		[
-			service13(here, { request: formats("image/gif", "image/png; mode=8bit") }),
+			service13(here, {
+				request: "<GetMap><Format>image/gif</Format><Format>image/png; mode=8bit</Format></GetMap>",
+			}),
 			{ FORMAT: "image/png; mode=8bit" },
 		],
 		[service13(here + dimension), { TIME: "2024-12-31" }],
@@ -432,8 +428,8 @@ test("what a viewer has to know of a layer that is drawn is a finding, and what 
 		[service13(here + scale), below(50_000), null, []],
 		[group, below(10_000), null, []],
 		[service13(here + scale), () => false, null, [unseen]],
-		[service11(`${box(-80, 40, -60, 50)}<ScaleHint min="0" max="20"/>`), () => false, null, [unseen]],
-		[service13(geo(-180, -90, 180, 90)), () => false, null, [unseen]],
+		[service11(`${here}<ScaleHint min="0" max="20"/>`), () => false, null, [unseen]],
+		[service13(box(-180, -90, 180, 90)), () => false, null, [unseen]],
 		[service13(here), () => false, "empty", ["draws an empty picture of roads"]],
 		[service13(here), ({ BBOX }) => BBOX === "44.95,-70.1,45.05,-69.9", null, []],
 		[
@@ -443,7 +439,9 @@ test("what a viewer has to know of a layer that is drawn is a finding, and what 
 			["draws nothing without a value of time, for which it names no default"],
 		],
 		[
-			service13(here, { request: at("http://other.example/ows?") }),
+			service13(here, {
+				request: '<GetMap><OnlineResource href="http://other.example/ows?"/></GetMap>',
+			}),
 			() => true,
 			null,
 			["names http://other.example/ows? for its pictures, which sends none: refuses the connection"],
@@ -511,10 +509,10 @@ test("boxes in references, boxes of groups, scales of a whole service, texts in 
 		(await boundsOf(service13(boxIn("EPSG:3857", -15696048, 5012341, -5788613, 18807215))))?.map(Math.round),
 		[-141, 41, -52, 84],
 	);
-	const nothing = geo(-1, -1, -1, -1);
+	const nothing = box(-1, -1, -1, -1);
 	assert.equal(await boundsOf(service13(nothing, { root: here })), [-80, 40, -60, 50], "that of the parent");
 	const group = service13(here, {
-		root: `<Name>all</Name>${nothing}${layerOf("rails", geo(-90, 42, -75, 55))}`,
+		root: `<Name>all</Name>${nothing}${layerOf("rails", box(-90, 42, -75, 55))}`,
 	});
 	assert.equal(await boundsOf(group, "all"), [-90, 40, -60, 55], "around its layers");
 	const scaled = service13(here, { root: `${here}<MaxScaleDenominator>50000</MaxScaleDenominator>` });
@@ -551,11 +549,9 @@ test("a document is found: without a version, below the base address of a WMTS, 
 		"/basemap/1.0.0/WMTSCapabilities.xml": wmts,
 	});
 	assert.equal(base.findings, []);
-	const names: string[] = [];
 	const parts = function* () {
 		yield new TextEncoder().encode("<WMS_Capabilities><Capability><Layer>");
 		for (let at = 0; at < 30_000; at += 1) {
-			names.push(`layer_${at}`);
 			yield new TextEncoder().encode(
 				layerOf(`layer_${at}`, `<Title>${"t".repeat(200)}</Title><Abstract>${"a".repeat(200)}</Abstract>`),
 			);
