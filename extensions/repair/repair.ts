@@ -42,14 +42,12 @@ export class RepairSearch {
 			for (const lang of langs) this.#owners.set(placeOf(registration, lang), smallkey);
 	}
 
-	async find(layer: CheckedLayer): Promise<{ isSick: boolean; repair: Repair | null }> {
-		const findings = await watchLayer(layer.registration, layer.description, this.#clients, null);
+	/** @param wasSick else only permanent redirects are followed, and the layer is not looked at */
+	async find(layer: CheckedLayer, wasSick = true): Promise<{ isSick: boolean; repair: Repair | null }> {
+		const { registration, description } = layer;
+		const findings = wasSick ? await watchLayer(registration, description, this.#clients, null) : [];
 		const sick = findings.filter(isSick);
 		return { isSick: sick.length > 0, repair: await this.#findIn(layer, sick) };
-	}
-
-	findTarget(layer: CheckedLayer): Promise<Repair | null> {
-		return this.#findIn(layer, []);
 	}
 
 	/** @param sick findings; without one, only permanent redirects are followed */

@@ -86,20 +86,18 @@ async function findRepairs({ layers, health, now, ...options }: RepairRun) {
 	const { ask, fetch } = limitRequests(options.createClients, counts);
 	const search = new RepairSearch({ ...createClients(ask, options.mapWkid), fetch }, layers);
 	const stillSick = new Set<string>();
-	const findFor = async (layer: CheckedLayer) => {
-		const { isSick, repair } = await search.find(layer);
-		if (isSick) stillSick.add(layer.smallkey);
-		save();
-		return repair;
-	};
 	const sick = layers.filter(({ smallkey }) => health.has(smallkey));
 	const healthy = layers.filter(({ smallkey }) => !health.has(smallkey));
-	const repaired = await mapWithProgress(rotate(sick, now), "looking for services", layersAtOnce, findFor);
-	const moved = await mapWithProgress(rotate(healthy, now), "looking for redirects", layersAtOnce, (layer) =>
-		search.findTarget(layer),
-	);
+	const ordered = [...rotate(sick, now), ...rotate(healthy, now)];
+	const results = await mapWithProgress(ordered, "looking for services", layersAtOnce, async (layer) => {
+		const wasSick = health.has(layer.smallkey);
+		const { isSick, repair } = await search.find(layer, wasSick);
+		if (isSick) stillSick.add(layer.smallkey);
+		if (wasSick) save();
+		return repair;
+	});
 	save();
-	const repairs = [...repaired, ...moved].filter((repair) => repair !== null);
+	const repairs = results.filter((repair) => repair !== null);
 	return { checked: sick.length, repairs, stillSick };
 }
 
