@@ -1,7 +1,6 @@
 import * as assert from "uvu/assert";
 import { type ItemsQuery, parseItemsQuery } from "../../../extensions/records/records.ts";
 import { createSearch, maxSearches } from "../../../extensions/records/routes.ts";
-import { type Problem, textIn } from "../../../registry/texts.ts";
 import type { Entry } from "../../../site/data/entries.ts";
 import { suite } from "../../helpers/suite.ts";
 
@@ -17,16 +16,6 @@ const entries: Entry[] = Array.from({ length: count }, (_, index) => ({
 const all = async () => entries;
 const query = (text: string) => parseItemsQuery(text) as ItemsQuery;
 const worst = `q=${Array.from({ length: 10 }, (_, index) => `rivers ${index}zzzzzz`).join(",")}`;
-
-test("more than 10 phrases, 200 characters of them, or a long query are refused", () => {
-	const refusal = (text: string) => textIn("en", parseItemsQuery(text) as Problem);
-	const refused = "q: must have at most 10 phrases, and 200 characters";
-	assert.is(refusal(`q=${Array.from({ length: 11 }, (_, index) => index).join(",")}`), refused);
-	assert.is(refusal(`q=${"x".repeat(201)}`), refused);
-	assert.is(refusal(`ids=${"x,".repeat(4_000)}`), "query: must have at most 8000 characters");
-	assert.is(query(`q=${"x".repeat(200)}`).q?.length, 1);
-	assert.is(query(worst).q?.length, 10);
-});
 
 test("the largest search of 20,000 layers lets other requests through", async () => {
 	const search = createSearch();

@@ -26,7 +26,6 @@ function example(path: string): string {
 		.replace("{smallkeys}", "a,b")
 		.replace("{smallkey}", "a")
 		.replace("{chunk}", "08-0123456789abcdef.json")
-		.replace("{commits}", "0")
 		.replace("{age}", "all")
 		.replace("{limit}", "9");
 }
