@@ -5,17 +5,10 @@ import pLimit from "p-limit";
 import type { Browser } from "playwright-core";
 import { progress } from "../../publish/build.ts";
 import { placeFile } from "../../publish/place-file.ts";
-import { type Cause, causeOf } from "../../registry/health.ts";
+import { causeOf } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { folderOf, type Lang, langs } from "../../registry/smallkey.ts";
-import {
-	type Proof,
-	type Proofs,
-	pictureName,
-	proofsFile,
-	proofsVersion,
-	readProofs,
-} from "../../site/data/proofs.ts";
+import { type Proofs, pictureName, proofsFile, proofsVersion, readProofs } from "../../site/data/proofs.ts";
 import { blockedOn, placeOf, quote } from "../harvest/finding.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
 
@@ -196,14 +189,12 @@ async function drawLangs(
 	return { en: await drawIn("en"), ...(!isSame && { fr: await drawIn("fr") }) };
 }
 
-export function causeIn({ langs: { en, fr } }: Proof): Cause | undefined {
-	return en?.cause ?? fr?.cause;
-}
-
 /** The longest failing first. */
 export function notDrawnIn(proofs: Proofs) {
 	const notDrawn = [...proofs].flatMap(([smallkey, proof]) => {
-		return proof.since === undefined ? [] : { smallkey, since: proof.since, cause: causeIn(proof) };
+		return proof.since === undefined
+			? []
+			: { smallkey, since: proof.since, cause: proof.langs.en?.cause ?? proof.langs.fr?.cause };
 	});
 	const orderOf = ({ since, smallkey }: (typeof notDrawn)[number]) => `${since} ${smallkey}`;
 	return notDrawn.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));

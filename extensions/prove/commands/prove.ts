@@ -6,14 +6,7 @@ import { InvalidArgumentError } from "commander";
 import type { Io } from "../../../api/configuration.ts";
 import { readConfiguration, withoutStore } from "../../../api/service/settings.ts";
 import { descriptionText } from "../../../registry/description.ts";
-import {
-	type CauseCode,
-	type CheckResult,
-	causeText,
-	checkResult,
-	healthPath,
-	type SickState,
-} from "../../../registry/health.ts";
+import { causeText } from "../../../registry/health.ts";
 import type { CheckedLayer, LayerFile } from "../../../registry/judge.ts";
 import { canonicalText } from "../../../registry/registration.ts";
 import { descriptionPath, folderOf, layerPath } from "../../../registry/smallkey.ts";
@@ -21,25 +14,17 @@ import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { nameSource, withSource } from "../../../scripts/validate.ts";
 import { buildFolder } from "../../../site/build/output.ts";
-import { type Proof, type Proofs, proposedFolder } from "../../../site/data/proofs.ts";
+import { proposedFolder } from "../../../site/data/proofs.ts";
 import { readSite } from "../../../site/process/site-settings.ts";
 import { withTemporaryFolder } from "../../../store/files/files.ts";
 import { listTree, readEntries } from "../../../store/git/commands/tree.ts";
 import { readOpen } from "../../../store/git/review-branches.ts";
 import { clientsWith } from "../../harvest/ask.ts";
-import { resultOf } from "../../harvest/finding.ts";
 import { createNotifier } from "../../harvest/harvester/health-checks.ts";
-import {
-	readLayers,
-	selectLayers,
-	validLayers,
-	watchAll,
-	writeHealth,
-} from "../../harvest/harvester/layers.ts";
+import { readLayers, selectLayers, validLayers } from "../../harvest/harvester/layers.ts";
 import { readHarvest } from "../../harvest/settings.ts";
-import { createClients } from "../../harvest/wms/read-capabilities.ts";
 import { needBrowser, openBrowser, readProve } from "../browser.ts";
-import { causeIn, notDrawnIn, runProofs } from "../proofs.ts";
+import { notDrawnIn, runProofs } from "../proofs.ts";
 import { serveFolder } from "../serve-folder.ts";
 
 /** The layers of all waiting repairs, as after their merge. */
@@ -65,8 +50,8 @@ async function writeLayers(layers: readonly CheckedLayer[], folder: string): Pro
 const help = `
 It draws as the catalogue's map does, one layer at a time for each host. The folder gets a picture for each layer, of at
 most 12 kB, and proofs.json with what was seen. What was drawn today is not drawn again, unless it is named, so that an
-interrupted run continues. For a folder of layers it also writes layers/health.json, as npx fragment-publisher watch-services does. It needs Chromium. --proposed draws the layers of the repairs that wait, as they would be, into the
-folder proposed/ beside the other pictures.`;
+interrupted run continues. It needs Chromium. --proposed draws the layers of the repairs that wait, as they would be, into
+the folder proposed/ beside the other pictures.`;
 
 function parsePart(text: string) {
 	const [, number = "", of = ""] = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(text) ?? [];
@@ -80,36 +65,6 @@ function isIn({ number, of }: ReturnType<typeof parsePart>, smallkey: string): b
 	return createHash("sha256").update(smallkey).digest().readUInt32BE() % of === number - 1;
 }
 
-/** `down` for all others. */
-const stateOf: Partial<Record<CauseCode, SickState>> = {
-	nothing: "empty",
-	"other-scales": "empty",
-	reference: "empty",
-	"browser-ended": "empty",
-	cors: "blocked",
-	"not-secure": "blocked",
-};
-
-function unseen(proof: Proof | undefined): CheckResult | null {
-	const cause = proof && causeIn(proof);
-	return cause && cause.code !== "not-drawable" ? checkResult(stateOf[cause.code] ?? "down", cause) : null;
-}
-
-/** A state that the service itself shows takes precedence over the browser's. */
-async function writeStates(
-	folder: string,
-	{ drawn, proofs, all }: { drawn: readonly CheckedLayer[]; proofs: Proofs; all: readonly CheckedLayer[] },
-	clients: Parameters<typeof watchAll>[1],
-	publicUrl: string,
-	now: Date,
-): Promise<void> {
-	const states = new Map<string, CheckResult | null>(drawn.map(({ smallkey }) => [smallkey, null]));
-	const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
-	for (const layer of await watchAll(failed, clients, publicUrl))
-		states.set(layer.smallkey, resultOf(layer) ?? unseen(proofs.get(layer.smallkey)));
-	await writeHealth(folder, states, all, now);
-}
-
 export const run = createRun("prove", async ({ read, environment, io }) => {
 	const [{ part, proposed, out, ...options }, smallkeys] = await read((line) =>
 		withSource(line.argument("[smallkey...]", "which layers; all where none is named"))
@@ -119,7 +74,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			.addHelpText("after", help),
 	);
 	const configuration = readConfiguration(withoutStore(environment), readProve, readSite, readHarvest);
-	const { browser, mapWkid, publicUrl } = configuration;
+	const { browser, publicUrl } = configuration;
 	needBrowser(browser);
 	const pictures = resolve(out ?? configuration.pictures);
 	const folder = proposed ? join(pictures, proposedFolder) : pictures;
@@ -139,7 +94,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		await writeLayers(all, temporary);
 		await buildFolder(join(temporary, "layers"), dist, plainSite);
 		const { address, close } = await serveFolder(dist);
-		const { ask, fetch } = clientsWith(configuration.network);
+		const { fetch } = clientsWith(configuration.network);
 		const day = io.now().toISOString().slice(0, 10);
 		const proofs = await runProofs({
 			site: address,
@@ -154,17 +109,6 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			signal: io.interrupted(),
 			browser: () => openBrowser(browser),
 		}).finally(close);
-		if ("folder" in source) {
-			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
-			await writeStates(
-				source.folder,
-				{ drawn, proofs, all },
-				createClients(ask, mapWkid),
-				publicUrl,
-				io.now(),
-			);
-			io.print(`${healthPath} is written`);
-		}
 		const notDrawn = notDrawnIn(proofs);
 		if (configuration.notify && !proposed) {
 			const notifier = createNotifier({
