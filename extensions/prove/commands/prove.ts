@@ -70,7 +70,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		withSource(line.argument("[smallkey...]", "which layers; all where none is named"))
 			.option("--part <part>", "one of several parts of all layers, such as 3/7", parsePart)
 			.option("--proposed", "the repairs that wait in the repository, as they would be")
-			.option("--out <dir>", "the folder of pictures and reports (PICTURES, or DATA_DIR/pictures)")
+			.option("--out <dir>", "the folder of pictures (PICTURES, or DATA_DIR/pictures)")
 			.addHelpText("after", help),
 	);
 	const configuration = readConfiguration(withoutStore(environment), readProve, readSite, readHarvest);
