@@ -21,7 +21,6 @@ interface Forgery {
 	author?: string;
 	committer?: string;
 	committerMs?: number;
-	encoding?: string;
 	merged?: string;
 	message: string;
 }
@@ -36,7 +35,7 @@ async function push(
 	forgery: Forgery,
 	path = layerPath(smallkey),
 ): Promise<string> {
-	const { author = jstest, committer = service, encoding, merged, message } = forgery;
+	const { author = jstest, committer = service, merged, message } = forgery;
 	const { committerMs = noon + 1_000 } = forgery;
 	const edit =
 		text === null ? `D ${path}\n` : `M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
@@ -44,7 +43,6 @@ async function push(
 		"commit refs/heads/main\n",
 		`author ${author} ${noon / 1_000} +0000\n`,
 		`committer ${committer} ${committerMs / 1_000} +0000\n`,
-		...(encoding === undefined ? [] : [`encoding ${encoding}\n`]),
 		`data ${Buffer.byteLength(message)}\n${message}\n`,
 		`from ${local.store.tip}\n`,
 		...(merged === undefined ? [] : [`merge ${merged}\n`]),

@@ -1,10 +1,8 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { isStale } from "../../../extensions/review/decide.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
-import { runGit } from "../../../store/git/commands/run.ts";
+import { importCommit } from "../../../store/git/writer.ts";
 import { feature, Local, textOf, wms } from "../../helpers/local.ts";
 import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { eventually } from "../../helpers/wait.ts";
@@ -43,6 +41,16 @@ async function send(smallkey: string, body: string, headers = {}): Promise<void>
 async function propose(smallkey: string, body = wms(smallkey)): Promise<string> {
 	await send(smallkey, body);
 	return local.git("rev-parse", `refs/heads/register/${smallkey}`);
+}
+
+/** Moves a branch to a new commit on top of main. @returns its id */
+async function commitOn(branch: string, message: string, files: Record<string, string>): Promise<string> {
+	const edits = Object.entries(files).map(([path, text]) => ({ path, text }));
+	const author = "fragment-publisher <fragment-publisher@sender.invalid> 1 +0000";
+	const from = await local.git("rev-parse", "refs/heads/main");
+	const id = await importCommit(local.repository, from, { author, committer: author, message, edits });
+	await local.git("update-ref", `refs/heads/${branch}`, id);
+	return id;
 }
 
 async function unchanged<T>(doing: () => Promise<T>): Promise<T> {
@@ -131,14 +139,7 @@ test("a layer that both have changed is not merged, even where git could join th
 
 test("a branch whose layer is wrong is not merged", async () => {
 	await propose("wrong");
-	const blob = join(local.folder, "wrong.json");
-	await writeFile(blob, '{"version":"1.0.0"}');
-	const id = await local.git("hash-object", "-w", blob);
-	await local.git("read-tree", "--index-output=index", "refs/heads/register/wrong");
-	await local.git("update-index", "--add", "--cacheinfo", `100644,${id},${layerPath("wrong")}`);
-	const words = ["-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", await local.git("write-tree")];
-	const commit = await local.git(...words, "-m", "x", "-p", "refs/heads/register/wrong");
-	await local.git("update-ref", "refs/heads/register/wrong", commit);
+	await commitOn("register/wrong", "x", { [layerPath("wrong")]: '{"version":"1.0.0"}' });
 	const { stderr, stdout } = await unchanged(() => exits(accept("wrong"), 1));
 	assert.match(stdout, /error layers\/wr\/wrong\.json.*payload_type/);
 	assert.match(stderr, "Not accepted: the problems must be corrected first");
@@ -199,53 +200,34 @@ async function proposeRepair(...keys: string[]): Promise<string> {
 	for (const key of keys) await local.put(key, wms(key));
 	const texts = keys.map((key) => `Layer ${key}\n  moved\n\n`).join("");
 	const trailers = keys.map((key) => `Repairs: ${key}\nEvidence: ${key.at(-1)}\n`).join("");
-	const branch = `refs/heads/repair/${keys[0]}`;
 	const message = `repair ${keys[0]} and 1 other layer\n\n${texts}${trailers}`;
-	const edits = keys.map((key) => {
-		const text = wms(`${key}-moved`);
-		return `M 100644 inline ${layerPath(key)}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
-	});
-	const stream = [
-		`commit ${branch}\ncommitter fragment-publisher <fragment-publisher@sender.invalid> 1 +0000\n`,
-		`data ${Buffer.byteLength(message)}\n${message}\nfrom refs/heads/main^0\n${edits.join("")}`,
-	];
-	await runGit(local.repository, ["fast-import", "--quiet"], { input: stream.join("") });
-	return local.git("rev-parse", branch);
+	const files = Object.fromEntries(keys.map((key) => [layerPath(key), wms(`${key}-moved`)]));
+	return commitOn(`repair/${keys[0]}`, message, files);
 }
 
-test("a repair stays whole where its reviewer says no, and one layer of it is accepted alone", async () => {
-	await proposeRepair("part-1", "part-2");
+test("one layer of a repair is accepted; where its reviewer says no, or main has changed it, the repair stays whole", async () => {
+	const id = await proposeRepair("part-1", "part-2");
 	const words = ["accept", "repair/part-1", "--only", "part-2"];
 	const refused = await unchanged(() => exits(asTerminal(words, "n"), 1));
 	assert.match(refused.stdout, "part-2: changed");
 	assert.not.match(refused.stdout, "part-1: changed");
-	await prints(asTerminal(words, "y"), 0, /Accepted: [0-9a-f]{12} is on the branch main/);
-	const changed = await local.git("diff", "--name-only", "main^", "main");
-	assert.is(changed, layerPath("part-2"));
-	const waiting = await local.git("log", "-1", "--format=%(trailers)", "refs/heads/repair/part-1");
-	assert.match(waiting, /^Repairs: part-1\nEvidence: 1$/m);
-	await exits(review("decline", "repair/part-1", "--why", "not this one"), 0);
-});
-
-test("a repair that changes while its reviewer is asked, or after main has changed the layer, is not split", async () => {
-	const id = await proposeRepair("whole-1", "whole-2");
-	const words = ["accept", "repair/whole-1", "--only", "whole-2"];
-	let moved = "";
-	const ask = async () => {
-		await local.git("update-ref", "refs/heads/repair/whole-1", "refs/heads/main");
-		moved = await local.state();
+	const moving = async () => {
+		await local.git("update-ref", "refs/heads/repair/part-1", "refs/heads/main");
 		return "y";
 	};
-	const error = `repair/whole-1: its newest commit is not ${id.slice(0, 12)}`;
-	await warns(runScript("review", words, { DATA_DIR: local.folder }, { ask }), 1, error);
-	assert.is(await local.state(), moved);
-	await local.git("update-ref", "refs/heads/repair/whole-1", id);
+	const error = `repair/part-1: its newest commit is not ${id.slice(0, 12)}`;
+	await warns(runScript("review", words, { DATA_DIR: local.folder }, { ask: moving }), 1, error);
+	await local.git("update-ref", "refs/heads/repair/part-1", id);
 	local.now += 1_000;
-	await local.put("whole-2", wms("meanwhile"));
-	const stale = "repair/whole-2: the branch main has changed the same layer since";
-	await unchanged(() => warns(review(...words, "--commit", id), 1, stale));
-	await exits(review("decline", "repair/whole-1", "--only", "whole-2", "--why", "late"), 0);
-	assert.match(await local.git("log", "-1", "--format=%(trailers)", "refs/heads/repair/whole-1"), "whole-1");
+	await local.put("part-1", wms("meanwhile"));
+	const stale = "repair/part-1: the branch main has changed the same layer since";
+	const other = ["accept", "repair/part-1", "--only", "part-1", "--commit", id];
+	await unchanged(() => warns(review(...other), 1, stale));
+	await prints(asTerminal(words, "y"), 0, /Accepted: [0-9a-f]{12} is on the branch main/);
+	assert.is(await local.git("diff", "--name-only", "main^", "main"), layerPath("part-2"));
+	const waiting = await local.git("log", "-1", "--format=%(trailers)", "refs/heads/repair/part-1");
+	assert.match(waiting, /^Repairs: part-1\nEvidence: 1$/m);
+	await exits(review("decline", "repair/part-1", "--only", "part-1", "--why", "late"), 0);
 });
 
 test("several reviews are accepted after one question, and one with a conflict keeps none of the others", async () => {

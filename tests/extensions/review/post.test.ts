@@ -131,13 +131,4 @@ test("what was planned before a wrong teams file is kept", async () => {
 	assert.equal(posted(), before);
 });
 
-test("without a token nothing is asked, and no output has the token", async () => {
-	peer.env.GITHUB_TOKEN = "";
-	await warns(approvals("--pulls", "[]"), 2, /GITHUB_TOKEN/);
-	peer.env.GITHUB_TOKEN = "a-secret-token";
-	peer.answers.push({ path: /./, status: 401, message: "Bad credentials" });
-	const { stdout, stderr } = await post(`${marker}\n`);
-	assert.not.match(stdout + stderr, "a-secret-token");
-});
-
 test.run();

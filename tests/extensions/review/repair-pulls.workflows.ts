@@ -25,7 +25,6 @@ const test = sharedSuite("a repair, as GitHub runs it", async (use) => {
 		"layers/mo/moved.service.json": readFileSync(join(folder, "mo/moved.service.json"), "utf8"),
 		"layers/health.json": '{"sick":{"moved":{"state":"wrong","since":"2026-W09"}}}\n',
 	});
-	world.peer.teams.set("maps/reviewers", ["ann"]).set("maps/operators", ["olga"]);
 	use(() => world.close());
 	delete world.variables.REPAIR;
 	serveOdd(services, 5);
@@ -51,21 +50,6 @@ test("a pull request that a person closes is declined, and the same is not propo
 	assert.match(registration(), `${oddService}/3`);
 	Object.assign(pull ?? {}, { isClosed: true });
 	assert.equal(await openRepairs(), []);
-});
-
-test("once an owner has approved it, the workflow merges it by squash, with its trailers", async () => {
-	const pull = world.pulls.find(({ from }) => from === "maps:repair/moved") as Pull;
-	pull.isClosed = false;
-	world.review(pull, "ann", "APPROVED");
-	await world.settle();
-	assert.is(pull.merged, true, world.last("layers").jobs.approvals?.log);
-	assert.match(registration(), `${oddService}/5`);
-	const [merge = "", parents] = world.git("log", "-1", "--format=%B%x00%P", "refs/heads/main").split("\0");
-	assert.match(
-		merge.trim(),
-		/^repair moved: the same layer at another place \(#\d+\)\n\nRepairs: moved\nEvidence: [0-9a-f]{16}$/,
-	);
-	assert.is(parents?.split(" ").length, 1, "a linear history");
 });
 
 test.run();

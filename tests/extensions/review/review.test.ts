@@ -1,21 +1,15 @@
 import * as assert from "uvu/assert";
 import type { Finding } from "../../../extensions/harvest/finding.ts";
 import { renderComment } from "../../../extensions/review/comment.ts";
-import {
-	type CheckServices,
-	isWrong,
-	type Review,
-	review,
-	servicesOf,
-} from "../../../extensions/review/review.ts";
+import { type CheckServices, isWrong, type Review, review } from "../../../extensions/review/review.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { test } from "../../helpers/suite.ts";
 import { type Files, Repository } from "../../helpers/world.ts";
-import { featureFile, hide, ownersFile, wmsFile } from "./repository.ts";
+import { featureFile, ownersFile, wmsFile } from "./repository.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
 const baseFiles: Files = {
-	...{ "layers/owners.json": ownersFile, "README.md": "layers", "SECURITY.md": "how to report\n" },
+	...{ "layers/owners.json": ownersFile, "README.md": "layers" },
 	...{ "layers/ab/abc.json": wmsFile("roads"), "layers/en/energy-1.json": featureFile() },
 };
 const shared = new Repository(baseFiles);
@@ -53,12 +47,6 @@ test("every problem is at its file, line and JSON pointer", async () => {
 		"layers/ab/abc.json:12 /fr/x: y: is not a known member",
 	]);
 	assert.equal([isWrong(outcome), asked], [true, []]);
-});
-
-test("a layer whose address has credentials has no links to its services", async () => {
-	const address = "https://someone:secret@maps.example/";
-	const { layers } = (await reviewed({ "layers/ab/abc.json": wmsFile("roads", address) })).outcome;
-	assert.equal(layers.map(servicesOf), [[]]);
 });
 
 test("a large change has drafts of its first layers, those to correct and changed ones first", async () => {
@@ -129,10 +117,16 @@ test("what the base changed meanwhile is no part of the change, but a new twin i
 
 test("the tree of the merge is judged: two merge bases, a conflict and a renamed file", async () => {
 	using repository = new Repository(baseFiles);
-	hide(repository, "SECURITY.md", "no reports, please\n");
-	const hidden = await reviewIn(repository, "hiding");
-	assert.ok(isWrong(hidden));
-	assert.match(hidden.obstacle ?? "", /^2 merge bases, so its merge may write what GitHub does not list/);
+	repository.propose({ "layers/be/beside.json": wmsFile("beside") });
+	repository.commit("meanwhile", { "README.md": "others" });
+	// A merge from each side.
+	repository.git("checkout", "-q", "-b", "crossed", "head");
+	repository.git("merge", "-q", "--no-edit", "main");
+	repository.git("checkout", "-q", "main");
+	repository.git("merge", "-q", "--no-edit", "head");
+	const crossed = await reviewIn(repository, "crossed");
+	assert.ok(isWrong(crossed));
+	assert.match(crossed.obstacle ?? "", /^2 merge bases, so its merge may write what GitHub does not list/);
 
 	repository.propose({ "layers/ab/abc.json": wmsFile("rivers") });
 	repository.commit("meanwhile", { "layers/ab/abc.json": null, "layers/en/energy-2.json": wmsFile("roads") });

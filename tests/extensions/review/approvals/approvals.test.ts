@@ -106,11 +106,6 @@ const judged: [what: string, parts: Partial<PeerPull>, judgement: string][] = [
 	["a dismissed approval", bobThen("DISMISSED"), anyone],
 	["an owner of other layers", { reviews: [approval("eve")] }, anyone],
 	[
-		"a file outside the layers, which the operators own",
-		{ files: [{ filename: "README.md" }, layer], ...byBob },
-		can("boss"),
-	],
-	[
 		"a renamed layer, which has the owners of both names",
 		{ files: [{ ...layer, previous_filename: energy.filename }], ...byBob },
 		can("eve"),
@@ -349,8 +344,8 @@ test("the command judges the merges of its own clone, by the owners of the branc
 	using repository = new Repository({ "layers/owners.json": JSON.stringify(ownersFile) });
 	repository.git("remote", "add", "origin", ".");
 	writeFiles(repository.path, { ".git/teams.json": "{}" });
-	const commitOf = (text: string) => {
-		repository.propose({ "layers/ab/abc.json": text });
+	const commitOf = (path: string) => {
+		repository.propose({ [path]: "1" });
 		return repository.git("rev-parse", "head").trim();
 	};
 	const command = async (...words: string[]) => {
@@ -360,11 +355,16 @@ test("the command judges the merges of its own clone, by the owners of the branc
 			process.chdir(root),
 		);
 	};
-	const [first, second] = [commitOf("1"), commitOf("2")];
+	const [first, second, third] = [
+		commitOf("layers/ab/abc.json"),
+		commitOf("layers/ab/abc.json"),
+		commitOf("x"),
+	] as const;
 	propose({ sha: first, reviews: [approval("ada", first)] });
 	propose({ sha: second });
+	propose({ sha: third });
 	const newer = JSON.stringify({ operators: [named("ada")], layers: { "*": [named("ada")] } });
-	repository.commit("other owners", { "layers/owners.json": newer });
+	repository.commit("other owners", { "layers/owners.json": newer, x: "2" });
 	// Neither a tag of the branch's name nor the older commit of the run counts.
 	repository.git("tag", "main", "HEAD~1");
 	repository.git("checkout", "-q", "--detach", "HEAD~1");
@@ -375,23 +375,14 @@ test("the command judges the merges of its own clone, by the owners of the branc
 	peer.answers.push({ path: /pulls\/1\/reviews$/, status: 403, message: "suspended" });
 	const { stdout, stderr } = await exits(command("--all"), 2);
 	assert.match(stderr, /^#1: could not be judged: .*suspended$/m);
-	assert.match(stdout, /^#2: failure: can still approve: ada$/m);
+	const conflict = "the base has changed the same lines: merge it into the branch";
+	assert.is(stdout, `#2: failure: can still approve: ada\n#3: failure: ${conflict}\n`);
 	const checks = peer.checks.map(({ head_sha, output }) => [head_sha, output.title]);
 	assert.equal(checks, [
 		[peer.tip, "layers/owners.json: each owner can approve"],
 		[second, "can still approve: ada"],
+		[third, conflict],
 	]);
-	// A merge from each side: the two have two merge bases then.
-	repository.git("checkout", "-q", "-b", "crossed");
-	repository.commit("of the branch", { "layers/ab/abd.json": "1" });
-	const [branch, base] = [repository.head, repository.git("rev-parse", "heads/main").trim()];
-	repository.git("merge", "-q", "--no-edit", base);
-	const crossed = repository.head;
-	repository.git("checkout", "-q", "main");
-	repository.git("merge", "-q", "--no-edit", branch);
-	const third = propose({ sha: crossed, reviews: [approval("ada", crossed)] });
-	const words = JSON.stringify([{ number: third.number, head: crossed }]);
-	await prints(command("--pulls", words), 0, /^#3: failure: .*2 merge bases/);
 });
 
 test("the words of the jobs before are read strictly", () => {

@@ -27,7 +27,7 @@ function refusalOf(path: string, authorization = ""): string | null {
 }
 
 /** What GitHub answers to requests that the server for reviews does not judge; null for all others. */
-export function answerMore(world: World, { method, path, headers, body }: JsonRequest): JsonAnswer | null {
+export function answerMore({ method, path, headers }: JsonRequest): JsonAnswer | null {
 	const below = path.replace("/repos/maps/layers", "");
 	// A run's own token may write issues, and nothing else.
 	const mayWrite = /^(?:Bearer|token) token-of-the-app-\d+$/.test(headers.authorization ?? "");
@@ -35,14 +35,7 @@ export function answerMore(world: World, { method, path, headers, body }: JsonRe
 		return { status: 403, body: { message: "Resource not accessible by integration" } };
 	const refusal = refusalOf(below, headers.authorization);
 	if (refusal !== null) return { status: 403, body: { message: refusal } };
-	const merged = /^\/pulls\/(\d+)\/merge$/.exec(below)?.[1];
-	const pull = world.pulls.find(({ number }) => number === Number(merged));
-	if (!pull) return null;
-	const { sha, merge_method: how, commit_title: title, commit_message: message } = body;
-	// "405 Method Not Allowed": a repository that allows only squash.
-	if (how !== "squash") return { status: 405, body: { message: "Merge commits are not allowed" } };
-	if (pull.sha !== sha) return { status: 409, body: { message: "Head branch was modified" } };
-	return { status: 200, body: { merged: true, sha: world.squash(pull, `${title}\n\n${message}`) } };
+	return null;
 }
 
 /** What `gh` is answered: as much of it as the workflows use. @throws {Error} if GitHub would refuse it */

@@ -49,15 +49,6 @@ export class Pull implements PeerPull {
 		});
 	}
 
-	get messages(): string[] {
-		return this.commits.map(({ message }) => message);
-	}
-
-	get squashText(): string {
-		const body = this.messages.join("\n\n");
-		return this.commits.length === 1 ? body : `${this.title} (#${this.number})\n\n${body}`;
-	}
-
 	/** The commit that GitHub makes to try the merge; null where there is a conflict. */
 	get mergeSha(): string | null {
 		const ref = `refs/pull/${this.number}/merge`;

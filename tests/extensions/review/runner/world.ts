@@ -51,7 +51,7 @@ export class World {
 		writeFileSync(join(this.bare, "hooks/update"), updateHook);
 		chmodSync(join(this.bare, "hooks/update"), 0o755);
 		writeFileSync(join(this.bare, "tokens"), "");
-		peer.extra = (request) => answerMore(this, request);
+		peer.extra = answerMore;
 		this.host = makeHost(this, programs.url);
 	}
 
@@ -149,7 +149,11 @@ export class World {
 	merge(pull: Pull): void {
 		const why = this.obstacles(pull);
 		if (why.length > 0 || !pull.mergeable) throw new Error(`#${pull.number} cannot be merged: ${why}`);
-		this.squash(pull);
+		const main = this.git("rev-parse", "refs/heads/main");
+		const commit = this.git("commit-tree", pull.tree ?? "", "-p", main, "-m", pull.title);
+		this.git("update-ref", "refs/heads/main", commit, main);
+		pull.merged = true;
+		this.pushed("main");
 	}
 
 	begin(name: string, event = "schedule"): void {
@@ -247,16 +251,6 @@ export class World {
 		const sha = pull.mergeSha;
 		// GitHub runs nothing of a pull request with a conflict.
 		if (sha) this.#fire({ event, ref: `refs/pull/${pull.number}/merge`, sha, payload });
-	}
-
-	/** Merges by squash. @param text of the commit, if it is not GitHub's own @returns the commit */
-	squash(pull: Pull, text = pull.squashText): string {
-		const main = this.git("rev-parse", "refs/heads/main");
-		const commit = this.git("commit-tree", pull.tree ?? "", "-p", main, "-m", text);
-		this.git("update-ref", "refs/heads/main", commit, main);
-		pull.merged = true;
-		this.pushed("main");
-		return commit;
 	}
 
 	#send(from: string, to: string): void {
