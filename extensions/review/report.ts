@@ -75,14 +75,13 @@ export function summaryLine({ problems, warnings, services, layers }: Review): s
 	].join(", ");
 }
 
-/** Remarks that are shown at a terminal; errors come first. */
+/** Remarks that are shown at a terminal. */
 const maxRemarks = 50;
 
 /** The problems of a review and its changes for viewers, for a terminal; control characters are removed. */
 export function changeLines(review: Review): string[] {
-	const remarks = annotationsOf(review)
-		.sort((a, b) => (a.level === b.level ? 0 : a.level === "error" ? -1 : 1))
-		.map(remarkLine);
+	// Errors come first.
+	const remarks = annotationsOf(review).map(remarkLine);
 	const hidden = remarks.length - maxRemarks;
 	return [
 		...obstacleLines(review),

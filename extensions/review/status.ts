@@ -1,10 +1,9 @@
 // npx fragment-publisher status: how the layers of a repository are, from git alone
 import { statfs } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import pLimit from "p-limit";
 import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { gitInTime, historyMs, isoTime } from "../../api/service/layer-status.ts";
-import { isFolderLocked } from "../../api/service/lock.ts";
 import {
 	findRepository,
 	readHealth,
@@ -29,8 +28,8 @@ import { gitText } from "../../store/git/commands/run.ts";
 import { repairedTrailer } from "../../store/git/review-branches.ts";
 import { isStale, staleText } from "./decide.ts";
 
-/** @param isServed whether a service runs on the repository @throws {Error} if git fails */
-async function overviewLines(repository: string, isServed: boolean): Promise<string[]> {
+/** @throws {Error} if git fails */
+async function overviewLines(repository: string): Promise<string[]> {
 	const commit = await resolveCommit(repository, servedRef);
 	const [files, healthText, reviews, { bavail, bsize, blocks }] = await Promise.all([
 		collectCommit(repository, commit),
@@ -56,12 +55,8 @@ async function overviewLines(repository: string, isServed: boolean): Promise<str
 		...list(`${counted(unharvested.length, "layer")} without a harvest`, unharvested.sort()),
 		...list(`${counted(reviews.length, "review")} ${reviews.length === 1 ? "waits" : "wait"}`, reviews),
 		`disk: ${gigabytes(bavail * bsize)} of ${gigabytes(blocks * bsize)} left`,
-		isServed ? servedLine : "no service runs on it",
 	];
 }
-
-const servedLine =
-	"a service runs on it: what it finds is stored here within 10 minutes, and npx fragment-publisher status <smallkey> has it at once";
 
 const maxLines = 20;
 
@@ -156,7 +151,7 @@ export const run = createRun("status", async ({ read, environment, io }) => {
 	const { dataDir } = readConfiguration(withoutStore(environment));
 	const { path, name } = await findRepository(repo, dataDir);
 	io.warn(`Looking at the branch main of ${name}`);
-	for (const text of await overviewLines(path, await isFolderLocked(dirname(path)))) io.print(plain(text));
+	for (const text of await overviewLines(path)) io.print(plain(text));
 });
 
 /** The evidence of a repair, from its commit's message, and the paths of its pictures. */

@@ -26,7 +26,7 @@ interface Workflow {
 	name: string;
 	on: Record<string, unknown>;
 	permissions: Record<string, string>;
-	concurrency?: { group: string; "cancel-in-progress": boolean; queue?: string };
+	concurrency?: { group: string; queue?: string };
 	env?: Record<string, string>;
 	jobs: Record<string, Job>;
 }
@@ -78,7 +78,7 @@ test("a workflow has no permissions of its own, and a job only those that it nee
 		"pull-request.yml: trigger": "",
 		"layers.yml: look": `${read} pull-requests=read checks=read`,
 		"layers.yml: plan": `${read} pull-requests=read checks=read issues=read statuses=read`,
-		"refresh.yml: pulls": "actions=read pull-requests=read",
+		"refresh.yml: pulls": "pull-requests=read",
 		"release.yml: attest": "id-token=write attestations=write",
 	};
 	for (const { name, permissions = { all: "write" }, "timeout-minutes": minutes = 0 } of jobs) {
@@ -220,7 +220,7 @@ test("what a ruleset requires is set by the App, from the default branch's scrip
 
 test("the events of one pull request wait for each other, and none is dropped", () => {
 	const { group = "", ...rest } = workflow("layers").concurrency ?? {};
-	assert.equal(rest, { "cancel-in-progress": false, queue: "max" });
+	assert.equal(rest, { queue: "max" });
 	assert.match(group, "github.event.workflow_run.head_branch");
 });
 

@@ -77,7 +77,7 @@ test("a review is listed and shown: who asked, what viewers will read, warnings,
 	);
 	const status =
 		/^3 layers at commit [0-9a-f]{12}\n[\s\S]*\n1 sick layer\n {2}described {2}down since 2026-W05\n/;
-	await prints(run("status"), 0, [status, line, /\nno service runs on it\n$/]);
+	await prints(run("status"), 0, [status, line, /\ndisk: .* left\n$/]);
 });
 
 test("only the commit that was shown is merged", async () => {

@@ -46,7 +46,6 @@ export function answerGh(world: World, words: readonly string[], body: string | 
 	const open = world.pulls.filter(({ merged, isClosed }) => !merged && !isClosed);
 	const of = (branch: string | undefined) => open.filter((pull) => branchOf(pull) === branch);
 	if (topic === "auth") return null;
-	if (topic === "run") return [{ databaseId: 1 }];
 	if (topic === "pr" && verb === "list") {
 		const listed = after("--head") === undefined ? open : of(after("--head"));
 		return listed.map((pull) => ({ number: pull.number, headRefName: branchOf(pull) }));
