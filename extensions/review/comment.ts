@@ -7,6 +7,7 @@ import {
 	layerRows,
 	maxDetailed,
 	type Review,
+	remarksOf,
 	servicesOf,
 } from "./review.ts";
 
@@ -29,7 +30,7 @@ const closingLength = 200;
  * counted in the last line, so that a shortened comment is well formed too.
  */
 export function renderComment(review: Review, links: Links = null): string {
-	const { obstacle, problems, services, warnings, outside, layers } = review;
+	const { obstacle, services, outside, layers } = review;
 	// The draft page shows the problems of a wrong layer, too.
 	const drafts = layers.filter(({ verb, draft }) => verb === "wrong" && draft !== null);
 	const unasked = services.unasked.length;
@@ -42,14 +43,11 @@ export function renderComment(review: Review, links: Links = null): string {
 		...(obstacle === null ? [] : [`It cannot be merged: ${obstacle}.`]),
 		summary(review),
 		nextStep(review),
-		...titled("To correct", remarks(problems)),
+		...remarksOf(review).flatMap(({ title, located }) => titled(title, remarks(located))),
 		...titled(
 			"As drafts",
 			drafts.map(({ smallkey, draft }) => `- ${linked(smallkey, draft)}`),
 		),
-		...titled("The services say that this change is wrong", remarks(services.wrong)),
-		...titled("Accepted, but probably not meant", remarks(warnings)),
-		...titled("Their server is down or odd. This blocks nothing.", remarks(services.down)),
 		...(unasked > 0
 			? [`The services of ${counted(unasked, "layer")} were not asked: there are too many at once.`]
 			: []),

@@ -1,7 +1,15 @@
 import { counted, plain } from "../../registry/untrusted-text.ts";
 import { marker, maxCommentLength } from "./comment.ts";
 import type { Located } from "./layer-changes.ts";
-import { isWrong, type LayerChange, layerRows, maxDetailed, type Review, servicesOf } from "./review.ts";
+import {
+	isWrong,
+	type LayerChange,
+	layerRows,
+	maxDetailed,
+	type Review,
+	remarksOf,
+	servicesOf,
+} from "./review.ts";
 
 export interface Annotation extends Located {
 	level: "error" | "warning";
@@ -20,14 +28,10 @@ const maxAnnotations = 50;
 
 const maxAnnotationText = 2_000;
 
-export function annotationsOf({ problems, warnings, services }: Review): Annotation[] {
-	const groups = [
-		["error", "Layer", problems],
-		["error", "Map service: this change is wrong", services.wrong],
-		["warning", "Layer: probably not meant", warnings],
-		["warning", "Map service: their server is down", services.down],
-	] as const;
-	return groups.flatMap(([level, title, remarks]) => remarks.map((remark) => ({ level, title, ...remark })));
+export function annotationsOf(review: Review): Annotation[] {
+	return remarksOf(review).flatMap(({ level, title, located }) =>
+		located.map((remark) => ({ level, title, ...remark })),
+	);
 }
 
 export function reportOf(review: Review, comment: string): Report {

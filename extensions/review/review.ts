@@ -191,30 +191,35 @@ interface Remarks extends Pick<Awaited<ReturnType<typeof readChanges>>, "problem
 	services: Awaited<ReturnType<typeof askServices>>;
 }
 
+/** What is wrong (an `error` fails the check) or odd, in the order in which it is shown. `state` is for a table of layers. */
+export function remarksOf({ problems, services, warnings }: Remarks) {
+	const down = "Their server is down or odd. This blocks nothing.";
+	const wrong = "The services say that this change is wrong";
+	return [
+		{ level: "error", state: "to correct", title: "To correct", located: problems },
+		{ level: "error", state: "wrong service", title: wrong, located: services.wrong },
+		{ level: "warning", state: "service down", title: down, located: services.down },
+		{ level: "warning", state: "odd", title: "Accepted, but probably not meant", located: warnings },
+	] as const;
+}
+
 /**
  * First the layers with something wrong, then the changed, the removed and the added ones. `state` is empty if nothing is
  * wrong or odd.
  */
 export function layerRows<Layer extends ChangedLayer>({
 	layers,
-	problems,
-	services,
-	warnings,
+	...review
 }: Remarks & { layers: readonly Layer[] }) {
-	const remarks = [
-		["to correct", problems],
-		["wrong service", services.wrong],
-		["service down", services.down],
-		["odd", warnings],
-	] as const;
-	const paths = remarks.map(([, located]) => new Set(located.map(({ file }) => file)));
+	const remarks = remarksOf(review);
+	const paths = remarks.map(({ located }) => new Set(located.map(({ file }) => file)));
 	const rows = layers.map((layer) => {
 		const { smallkey, verb, before, after } = layer;
 		const index = verb === "wrong" ? 0 : paths.findIndex((files) => files.has(layerPath(smallkey)));
 		const rank = (index < 0 ? remarks.length : index) * verbs.length + verbs.indexOf(verb);
 		const en: Partial<LangEntry> = (after ?? before)?.registration.en ?? {};
 		const name = en.service_name || (en.layer ?? "");
-		return { smallkey, verb, state: remarks[index]?.[0] ?? "", name, layer, rank };
+		return { smallkey, verb, state: remarks[index]?.state ?? "", name, layer, rank };
 	});
 	return rows.sort((a, b) => a.rank - b.rank);
 }

@@ -149,8 +149,9 @@ test("a job with a secret runs only the default branch's code, at the run's own 
 		"refresh.yml: propose",
 	]);
 	for (const job of jobs) assert.equal(secretProblems(job), [], job.name);
-	// Nothing chooses a branch: a variable can be set by a collaborator.
-	for (const [path, text] of texts) assert.not.match(text, /LAYERS_BRANCH|\bref:/, path);
+	// Nothing chooses a branch, since a collaborator can set a variable; the key of the service's own App is nowhere.
+	for (const [path, text] of texts)
+		assert.not.match(text, /LAYERS_BRANCH|\bref:|PUBLISHER_APP|SENDERS/, path);
 });
 
 test("the App's key enters no process but the action that makes a token of it", () => {
@@ -204,10 +205,6 @@ test("a branch is fetched and pushed by its whole name: a tag of the same name c
 	for (const { of, run = "" } of [...scripts, ...steps]) assert.not.match(run, other, of);
 });
 
-test("no workflow holds the key of the service's own App", () => {
-	for (const [path, text] of texts) assert.not.match(text, /PUBLISHER_APP|SENDERS/, path);
-});
-
 test("what a ruleset requires is set by the App, from the default branch's scripts", () => {
 	const running = (words: string) => steps.filter(({ run }) => run?.includes(words)).map(({ of }) => of);
 	assert.equal(running("npx fragment-publisher approvals"), ["layers.yml: plan"]);
@@ -216,6 +213,13 @@ test("what a ruleset requires is set by the App, from the default branch's scrip
 	assert.is(workflow("pull-request").name, "pull request");
 	// A job of that name in a pull request's own workflow would be a check of that name.
 	assert.not.match(namesOf(jobs).join("\n"), /: (?:layers|owners)$/m);
+});
+
+test("only a version on the default branch is attested, whatever commit its tag is on", () => {
+	const { release, attest } = workflow("release").jobs;
+	const runs = release?.steps.map(({ run }) => run);
+	assert.is(runs?.[1], 'git merge-base --is-ancestor HEAD "refs/remotes/origin/$BRANCH"');
+	assert.is(attest?.needs, "release");
 });
 
 test("the events of one pull request wait for each other, and none is dropped", () => {
@@ -243,9 +247,7 @@ test("nothing is put into a shell but by the environment", () => {
 });
 
 test("no secret and no right to write is near foreign data", () => {
-	for (const path of ["check", "pull-request"]) assert.not.match(JSON.stringify(workflow(path)), "secrets.");
 	const { look, teams, send } = workflow("layers").jobs;
-	assert.not.match(JSON.stringify(look), /secrets\.|write|steps\.app/);
 	const reviewing = look?.steps.find(({ run }) => run?.includes("npx fragment-publisher review"));
 	assert.not.match(JSON.stringify(reviewing), "github.token");
 	for (const job of [teams, send])

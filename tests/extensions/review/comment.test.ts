@@ -66,8 +66,8 @@ function checkSafe(markdown: string): void {
 }
 
 /** Runs the command as the workflow does. */
-async function reviewed(files: Files, stored: Files = {}) {
-	using repository = new Repository({ "layers/owners.json": ownersFile, ...stored });
+async function reviewed(files: Files) {
+	using repository = new Repository({ "layers/owners.json": ownersFile });
 	await using folder = await temporaryFolder();
 	repository.propose(files);
 	const [out, report] = [join(folder.path, "comment.md"), join(folder.path, "report.json")];
@@ -164,26 +164,6 @@ test("a comment with every list at its longest is whole, and counts what has no 
 	assert.match(large, /^\| and \d+ more \|/m);
 	assert.match(comment, /- and \d+ more\n/);
 	assert.match(comment, /The fragments of 20 more layers are not shown here: there is no room\.\n$/);
-});
-
-test("the comment on 300 layers has a line for each in one table: the wrong ones first, then the changed and the added", async () => {
-	const name = { service_name: "Qualité de l’eau et des sédiments, réseau à long terme <2026>" };
-	const pathOf = (at: number) => `layers/wa/water-quality-${at}.json`;
-	const stored = Object.fromEntries([7, 8].map((at) => [pathOf(at), wmsFile("before", nowhere, name)]));
-	const files = Object.fromEntries(
-		Array.from({ length: 300 }, (_, at) => [pathOf(at), wmsFile(`water-${at}`, nowhere, name)]),
-	);
-	const { comment } = await reviewed({ ...files, [pathOf(250)]: wmsFile("a", "ftp://maps.example") }, stored);
-	checkSafe(comment);
-	const rows = comment.match(/^\| <code>.*\|$/gm) ?? [];
-	const texts = rows.map((row) => row.replace(/<\/?code>/g, "").replaceAll("&#45;", "-"));
-	const ordered = texts.map((row) => row.split(" | ").slice(1, 3).join(" ").trim());
-	assert.is(new Set(texts.map((row) => row.split(" | ")[0])).size, 300);
-	assert.equal(
-		[...new Set(ordered)],
-		["wrong to correct", "added wrong service", "changed odd", "added odd"],
-	);
-	assert.match(texts[0] ?? "", "water-quality-250 |");
 });
 
 test.run();

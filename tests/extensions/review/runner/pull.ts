@@ -25,18 +25,11 @@ export class Pull implements PeerPull {
 		return this.git("rev-parse", `refs/pull/${this.number}/head`);
 	}
 
-	/** GitHub lists the differences to one merge base, with renames. */
+	/** GitHub lists the differences to one merge base. */
 	get files() {
 		const fork = this.git("merge-base", this.#base, this.sha);
-		const listed = this.git("diff-tree", "-r", "-M", "-z", "--name-status", fork, this.sha).split("\0");
-		const files: { filename: string; previous_filename?: string; status: string }[] = [];
-		for (let at = 0; at + 1 < listed.length; at += 2) {
-			const [letter = "", first = ""] = listed.slice(at);
-			if (letter.startsWith("R"))
-				files.push({ filename: listed[++at + 1] ?? "", previous_filename: first, status: "renamed" });
-			else files.push({ filename: first, status: letter === "D" ? "removed" : "modified" });
-		}
-		return files;
+		const paths = this.git("diff-tree", "-r", "--name-only", fork, this.sha).split("\n").filter(Boolean);
+		return paths.map((filename) => ({ filename }));
 	}
 
 	/** Each commit with its author's name as a login. */

@@ -94,23 +94,14 @@ export class World {
 		this.#fire({ event: "push", ref: `refs/heads/${branch}`, sha, payload });
 	}
 
-	/** Opens a pull request. @param from `owner:branch` @param change its files, or what makes its head of the branch main */
-	propose(
-		author: string,
-		from: string,
-		change: Files | ((work: Repository) => void),
-		title = "A change",
-	): Pull {
+	/** Opens a pull request. @param from `owner:branch` */
+	propose(author: string, from: string, change: Files): Pull {
 		this.work.git("fetch", "-q", this.bare, "+refs/heads/main:refs/remotes/origin/main");
 		this.work.git("checkout", "-q", "-B", "head", "refs/remotes/origin/main");
-		if (typeof change === "function") change(this.work);
-		else this.work.commit(title, change);
-		const number = this.pulls.length + 1;
-		this.#send("head", `refs/pull/${number}/head`);
-		const [owner, branch = ""] = from.split(":");
-		if (owner === "maps") this.#send("head", `refs/heads/${branch}`);
+		this.work.commit("A change", change);
+		this.#send("head", `refs/pull/${this.pulls.length + 1}/head`);
 		this.work.git("checkout", "-q", "main");
-		return this.open(author, from, title);
+		return this.open(author, from, "A change");
 	}
 
 	/** Does something in GitHub's repository, by commands of a shell, while a job pushes: it loses that race. */
