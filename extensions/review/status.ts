@@ -1,6 +1,5 @@
 // npx fragment-publisher status: how the layers of a repository are, from git alone
 import { statfs } from "node:fs/promises";
-import { join } from "node:path";
 import pLimit from "p-limit";
 import type { RunningService, Started } from "../../api/service/extensions.ts";
 import { gitInTime, historyMs, isoTime } from "../../api/service/layer-status.ts";
@@ -22,10 +21,7 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { counted, plain } from "../../registry/untrusted-text.ts";
 import { indented, printStatus } from "../../scripts/put.ts";
 import { createRun, parseUrl } from "../../scripts/terminal/command-line.ts";
-import { readPicturePairs } from "../../site/data/proofs.ts";
-import { trailersOf } from "../../store/git/commands/commits.ts";
 import { gitText } from "../../store/git/commands/run.ts";
-import { repairedTrailer } from "../../store/git/review-branches.ts";
 import { isStale, staleText } from "./decide.ts";
 
 /** @throws {Error} if git fails */
@@ -153,17 +149,3 @@ export const run = createRun("status", async ({ read, environment, io }) => {
 	io.warn(`Looking at the branch main of ${name}`);
 	for (const text of await overviewLines(path)) io.print(plain(text));
 });
-
-/** The evidence of a repair, from its commit's message, and the paths of its pictures. */
-export async function repairLines(repository: string, pictures: string, commit: string): Promise<string[]> {
-	const message = await gitText(repository, ["log", "-1", "--format=%b", commit]);
-	const pairOf = await readPicturePairs(pictures);
-	const lines = trailersOf(`\n\n${message}`, repairedTrailer).flatMap((smallkey) => {
-		const { before, after } = pairOf(smallkey);
-		return [
-			`Picture of ${smallkey} as it was last drawn: ${before ? join(pictures, before) : "none"}`,
-			`Picture of ${smallkey} after the repair: ${after ? join(pictures, after) : `none yet; npx fragment-publisher prove --repo ${repository} --proposed`}`,
-		];
-	});
-	return [...message.split("\n"), ...lines];
-}

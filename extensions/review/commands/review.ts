@@ -12,7 +12,7 @@ import { readConfiguration, withoutStore } from "../../../api/service/settings.t
 import { resolveCommit } from "../../../publish/collect.ts";
 import { counted, plain } from "../../../registry/untrusted-text.ts";
 import { createRun, exitCodes, needed } from "../../../scripts/terminal/command-line.ts";
-import { readSite } from "../../../site/process/site-settings.ts";
+import { gitText } from "../../../store/git/commands/run.ts";
 import { linksInto, renderComment } from "../comment.ts";
 import {
 	acceptReview,
@@ -32,7 +32,7 @@ import {
 import { conflictObstacle } from "../layer-changes.ts";
 import { annotationsOf, changeLines, obstacleLines, remarkLine, reportOf, summaryLine } from "../report.ts";
 import { type CheckServices, createCheckServices, isWrong, review } from "../review.ts";
-import { repairLines, reviewLines } from "../status.ts";
+import { reviewLines } from "../status.ts";
 import { proposalLines } from "./audit.ts";
 
 const help = `
@@ -47,7 +47,7 @@ interface Session {
 }
 
 async function open(repo: string | undefined, environment: Environment) {
-	const settings = readConfiguration(withoutStore(environment), readSite);
+	const settings = readConfiguration(withoutStore(environment));
 	const { path: repository, name } = await findRepository(repo, settings.dataDir);
 	const reviewCommit = (head: string, check: CheckServices) =>
 		review({ repository, base: servedRef, head, settings, check });
@@ -102,10 +102,11 @@ async function show(key: string, repo: string | undefined, { environment, io, pr
 	const { branch, commit } = waiting;
 	const outcome = await reviewCommit(commit, createCheckServices(settings.network));
 	const stale = await isStale(repository, waiting);
+	const evidence = isRepair(branch) ? await gitText(repository, ["log", "-1", "--format=%b", commit]) : "";
 	print([
 		`${branch} at commit ${commit}`,
 		...(await proposalLines(repository, commit, io.now().getTime())),
-		...(isRepair(branch) ? await repairLines(repository, settings.pictures, commit) : []),
+		...evidence.split("\n").filter(Boolean),
 		...changeLines(outcome),
 		summaryLine(outcome),
 		stale
