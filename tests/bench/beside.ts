@@ -12,42 +12,19 @@ const featureLayer = JSON.stringify(
 	layerDocument({ objectIdField: "OBJECTID", capabilities: "Map,Query,Data" }),
 );
 
-function capabilities(address: string): string {
-	const formats = { GetCapabilities: "text/xml", GetMap: "image/png", GetFeatureInfo: "text/plain" };
-	const requests = Object.entries(formats).map(
-		([name, format]) => `<${name}><Format>${format}</Format><DCPType><HTTP><Get>
-<OnlineResource xlink:href="${address}"/></Get></HTTP></DCPType></${name}>`,
-	);
-	return `<?xml version="1.0"?>
-<WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms" xmlns:xlink="http://www.w3.org/1999/xlink">
-<Service><Name>WMS</Name><Title>Maps</Title></Service><Capability><Request>${requests.join("\n")}</Request>
-<Layer><Title>All</Title><CRS>EPSG:3978</CRS><CRS>EPSG:4326</CRS>
-<EX_GeographicBoundingBox>
-<westBoundLongitude>-141</westBoundLongitude><eastBoundLongitude>-52</eastBoundLongitude>
-<southBoundLatitude>41</southBoundLatitude><northBoundLatitude>83</northBoundLatitude>
-</EX_GeographicBoundingBox>
-<Layer queryable="1"><Name>rain</Name><Title>Rain</Title></Layer></Layer></Capability></WMS_Capabilities>`;
-}
-
-/** Starts a map service: after so many milliseconds, `/<ms>/wms` answers GetCapabilities, `/<ms>/MapServer/<n>` as a layer. */
+/** Starts a map service: after so many milliseconds, `/<ms>/MapServer/<n>` answers as a layer. */
 function startMapService() {
-	return answering(async ({ url = "/", headers }, response) => {
-		const { pathname } = new URL(url, "http://host");
-		const [, milliseconds, kind] = pathname.split("/");
-		await sleep(Number(milliseconds) || 0);
-		const isWms = kind === "wms";
-		response.writeHead(200, { "Content-Type": isWms ? "text/xml" : "application/json" });
-		response.end(isWms ? capabilities(`http://${headers.host}${pathname}`) : featureLayer);
+	return answering(async ({ url = "/" }, response) => {
+		await sleep(Number(url.split("/")[1]) || 0);
+		response.writeHead(200, { "Content-Type": "application/json" });
+		response.end(featureLayer);
 	});
 }
 
-/** A layer of form 2.0, the form that the older service reads too: of ten, seven are `ogcWms`, three `esriFeature`. */
+/** A feature layer of form 2.0, the form that the older service reads too. */
 function layer(index: number, mapService: string, service_name: string): Put {
-	const service =
-		index % 10 < 7
-			? { service_url: `${mapService}/wms`, service_type: "ogcWms", scrape_only: ["rain"] }
-			: { service_url: `${mapService}/MapServer/${index % 9}`, service_type: "esriFeature" };
-	const node = { ...service, service_name };
+	const service_url = `${mapService}/MapServer/${index % 9}`;
+	const node = { service_url, service_type: "esriFeature", service_name };
 	return [`/v2/register/beside-${index}`, JSON.stringify({ version: "2.0", en: node, fr: node })];
 }
 

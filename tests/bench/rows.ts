@@ -30,14 +30,8 @@ export interface Row {
 	unit: "s" | "ms" | "requests/s" | "changes/s" | "MB";
 	/** A bound on the median: of our own figure where it has a unit, else of the ratio. */
 	goal?: string;
-	/** That bound for more layers than the design point has. */
-	largeGoal?: string;
-	/** Whether one round is enough. */
-	isSlow?: boolean;
-	/** Whether it is only measured at the first number of layers. */
-	isOnce?: boolean;
-	/** Prepares everything that is not timed. @returns what measures a round: ours, then the reference */
-	prepare: (world: World) => Promise<(round: number) => Promise<[ours: number, reference?: number]>>;
+	/** Prepares everything that is not timed. @returns what measures ours, then the reference */
+	prepare: (world: World) => Promise<() => Promise<[ours: number, reference?: number]>>;
 }
 
 /** Runs a build as a process of its own. @returns its seconds */
@@ -94,7 +88,6 @@ function reads(name: string, count: number, goal: string, start = startBare): Ro
 		reference: start === startBare ? "bare `node:http`" : "nginx with the same files",
 		goal,
 		unit: "requests/s",
-		isOnce: true,
 		prepare: async (world) => {
 			const { url } = (await pushed(world)).service;
 			const path = `/v0.9/${count === 1 ? "doc" : "docs"}/en/`;
@@ -103,14 +96,14 @@ function reads(name: string, count: number, goal: string, start = startBare): Ro
 			const script = world.path(`${name}.lua`);
 			const ours = () =>
 				count === 1 ? wrk(url + list) : wrkLists(script, url + path, world.smallkeys, count);
-			// Warms both servers up before the first round.
+			// Warms both servers up.
 			for (const measure of [ours, () => wrk(reference)]) await measure();
 			return async () => [await ours(), await wrk(reference)];
 		},
 	};
 }
 
-/** Concurrent publishers in the row with many, and their PUTs in a round; PUTs of one publisher alone in a round. */
+/** Concurrent publishers in the row with many, and their PUTs; PUTs of one publisher alone. */
 const [publishers, putsPerRound, putsAlone] = [32, 3_000, 100];
 
 /** Megabytes added to the fragments' size in the reference: Node with its modules, and git's processes. */
@@ -124,7 +117,6 @@ export const rows: Row[] = [
 		reference: "`cp -r` of that output",
 		unit: "s",
 		goal: "≤ 1.4",
-		isSlow: true,
 		prepare: async (world) => async () => [(await built(world)).seconds, await copySeconds(world)],
 	},
 	{
@@ -133,11 +125,10 @@ export const rows: Row[] = [
 		reference: "`npx fragment-publisher build --help`, plus 0.3 s",
 		unit: "s",
 		goal: "≤ 1.5",
-		largeGoal: "≤ 3",
 		prepare: async (world) => {
 			const { repository, out } = await built(world);
-			return async (round) => {
-				await commit(world, repository, world.layers[0] as Layer, `Change ${round}`);
+			return async () => {
+				await commit(world, repository, world.layers[0] as Layer, "Changed");
 				return [await build("--repo", repository, "--out", out), (await startOnly()) + 0.3];
 			};
 		},
@@ -148,7 +139,6 @@ export const rows: Row[] = [
 		reference: "the full build",
 		unit: "s",
 		goal: "≤ 1.2",
-		isSlow: true,
 		prepare: async (world) => async () => [(await pushed(world)).seconds, (await built(world)).seconds],
 	},
 	{
@@ -156,7 +146,6 @@ export const rows: Row[] = [
 		what: "longest delay of a read meanwhile",
 		unit: "ms",
 		goal: "≤ 50 ms",
-		isSlow: true,
 		prepare: async (world) => async () => [(await pushed(world)).delayMs],
 	},
 	{
@@ -165,8 +154,6 @@ export const rows: Row[] = [
 		reference: `bytes of the v0.9 fragments plus ${allowanceMegabytes} MB`,
 		unit: "MB",
 		goal: "≤ 330 MB",
-		largeGoal: "≤ 4",
-		isSlow: true,
 		prepare: async (world) => async () => {
 			const { megabytes, fragments } = await pushed(world);
 			return [megabytes, fragments + allowanceMegabytes];
@@ -185,11 +172,11 @@ export const rows: Row[] = [
 		prepare: async (world) => {
 			const { service } = await pushed(world);
 			const clone = await world.clone("alone");
-			return async (round) => {
+			return async () => {
 				const { milliseconds } = await publish(service, newPuts(world, putsAlone), 1);
 				const commits: number[] = [];
 				for (const layer of world.layers.slice(0, putsAlone))
-					commits.push((await commit(world, clone, layer, `Round ${round}`)) * 1_000);
+					commits.push((await commit(world, clone, layer, "Changed")) * 1_000);
 				return [quantile(milliseconds, 0.5), quantile(commits, 0.5)];
 			};
 		},
@@ -199,7 +186,6 @@ export const rows: Row[] = [
 		what: `PUTs of ${publishers} publishers`,
 		unit: "changes/s",
 		goal: "≥ 250 changes/s",
-		isOnce: true,
 		prepare: async (world) => {
 			const { service } = await pushed(world);
 			return async () => {
@@ -238,8 +224,6 @@ export const rows: Row[] = [
 		reference: "bytes of the v0.9 fragments",
 		unit: "MB",
 		goal: "≤ 250 MB",
-		largeGoal: "≤ 3",
-		isSlow: true,
 		prepare: async (world) => {
 			const { service, fragments } = await pushed(world);
 			await service.stop();
@@ -258,7 +242,6 @@ export const rows: Row[] = [
 		reference: "limit",
 		unit: "s",
 		goal: "≤ 1",
-		isSlow: true,
 		prepare: async (world) => {
 			const secondsToRows = await openPages(world);
 			return async () => [await secondsToRows(), 6];

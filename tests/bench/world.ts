@@ -23,14 +23,11 @@ export function quantile(figures: readonly number[], part: number): number {
 	return figures.toSorted((a, b) => a - b)[Math.round((figures.length - 1) * part)] as number;
 }
 
-/** The median, and the range if it differs, with three significant digits: `1.2 (1.1–1.4)`. */
-export function rangeOf(figures: readonly number[]): string {
-	const short = (figure: number) =>
-		Math.abs(figure) >= 100
-			? Math.round(figure).toLocaleString("en")
-			: String(Number(figure.toPrecision(figure < 10 ? 2 : 3)));
-	const [min, median, max] = [0, 0.5, 1].map((part) => short(quantile(figures, part)));
-	return min === max ? String(median) : `${median} (${min}–${max})`;
+/** With three significant digits; from 100 on whole. */
+export function short(figure: number): string {
+	return Math.abs(figure) >= 100
+		? Math.round(figure).toLocaleString("en")
+		: String(Number(figure.toPrecision(figure < 10 ? 2 : 3)));
 }
 
 /** Requests an address for 3 s, by 64 connections. Every answer must be 200. @returns the answers per second */
