@@ -9,13 +9,9 @@ import {
 	readAllSenders,
 	readSender,
 	type SenderFields,
-	senderExists,
 	sendersPath,
 } from "../api/service/senders-file.ts";
 import { parseSpan, readConfiguration } from "../api/service/settings.ts";
-import { mayChange } from "../registry/sender.ts";
-import { counted, firstOf, groupBy, plain } from "../registry/untrusted-text.ts";
-import { type Published, readPublished } from "../site/process/catalogue-process.ts";
 import { createRun, parseSenderId } from "./terminal/command-line.ts";
 
 const help = `
@@ -67,21 +63,14 @@ class SendersFile {
 
 	async add(id: string, options: RightsOptions): Promise<void> {
 		const fields = fieldsOf(options);
-		if (!("smallkeys" in fields)) await this.#askForLayers(id);
+		if (!("smallkeys" in fields))
+			throw new Error(
+				`${id}: which layers may it change? --smallkeys GLOB… names some, --all-layers all; nothing was added`,
+			);
 		await addSender(this.#dataDir, id, fields);
 		const call = `npx fragment-publisher sender show ${id} --secret`;
 		this.io.print(`${id} is in ${this.#place}; ${call} prints its secret`);
 		await this.#printService();
-	}
-
-	async #askForLayers(id: string): Promise<void> {
-		const senders = await readAllSenders(this.#dataDir).catch(() => null);
-		if (senders?.has(id)) throw senderExists(this.#dataDir, id);
-		const answer = await this.io.ask(`May ${id} change all layers? Otherwise say --smallkeys. [y/N] `);
-		if (answer !== null && /^y(?:es)?$/i.test(answer)) return;
-		throw new Error(
-			`${id}: which layers may it change? --smallkeys GLOB… names some, --all-layers all; nothing was added`,
-		);
 	}
 
 	async change(id: string, options: RightsOptions): Promise<void> {
@@ -105,17 +94,14 @@ class SendersFile {
 	async remove(id: string): Promise<void> {
 		await changeSender(this.#dataDir, id, () => null);
 		this.io.print(`${id} is no longer in ${this.#place}`);
-		const remaining = [...(await readAllSenders(this.#dataDir)).values()];
-		const published = await readPublished(this.#dataDir);
-		const entry = published && (published.get(id) ?? { layers: [], waiting: [] });
-		if (entry) this.io.print(removedLines(entry, remaining).map(plain).join("\n"));
-		if (remaining.length === 0) this.io.warn("warning: it was the last sender: no one can publish");
+		if ((await readAllSenders(this.#dataDir)).size === 0)
+			this.io.warn("warning: it was the last sender: no one can publish");
 		await this.#printService();
 	}
 
 	async list(): Promise<void> {
 		const senders = [...(await readAllSenders(this.#dataDir)).values()];
-		for (const text of listLines(senders, await readPublished(this.#dataDir))) this.io.print(text);
+		for (const text of listLines(senders)) this.io.print(text);
 	}
 
 	async show(id: string, isSecretOnly = false): Promise<void> {
@@ -172,37 +158,13 @@ function layersOf({ smallkeys }: Sender): string {
 	return smallkeys === null ? "all layers" : smallkeys.join(" ") || "no layer";
 }
 
-function listLines(senders: readonly Sender[], published: ReadonlyMap<string, Published> | null): string[] {
+function listLines(senders: readonly Sender[]): string[] {
 	const width = Math.max(0, ...senders.map(({ id }) => id.length)) + 2;
 	return senders.map((sender) => {
 		const { id, review, previous, contact } = sender;
-		const { layers = [], waiting = [] } = published?.get(id) ?? {};
-		const parts = [
-			layersOf(sender),
-			review && "with review",
-			previous && "two secrets",
-			contact,
-			published && `${counted(layers.length, "layer")} published`,
-			waiting.length > 0 && `${counted(waiting.length, "change")} waiting`,
-		];
+		const parts = [layersOf(sender), review && "with review", previous && "two secrets", contact];
 		return `${id.padEnd(width)}${parts.filter(Boolean).join(", ")}`;
 	});
-}
-
-const maxListed = 20;
-
-function removedLines({ layers, waiting }: Published, others: readonly Sender[]): string[] {
-	const groups = groupBy(layers, (smallkey) => {
-		const ids = others.filter((sender) => mayChange(sender, smallkey)).map(({ id }) => id);
-		return ids.join(", ") || "no sender";
-	});
-	return [
-		`it has published ${counted(layers.length, "layer")}, which ${layers.length === 1 ? "stays" : "stay"}`,
-		...Array.from(groups, ([who, keys]) => `  ${firstOf(keys, maxListed)}: ${who} may change them now`),
-		...waiting.map(
-			(branch) => `its change on ${branch} still waits: npx fragment-publisher review show ${branch}`,
-		),
-	];
 }
 
 function senderLines(sender: Sender, place: string): string[] {

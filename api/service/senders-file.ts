@@ -167,7 +167,7 @@ export async function changeSender(
 	});
 }
 
-export function senderExists(dataDir: string, id: string): WrongError {
+function senderExists(dataDir: string, id: string): WrongError {
 	return new WrongError(
 		`${sendersPath(dataDir)}: already has a sender ${id}; npx fragment-publisher sender change ${id} changes it`,
 	);

@@ -1,57 +1,10 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { repositoryPath } from "../../api/service/data-dir.ts";
-import { readReviews, servedRef } from "../../api/service/repository.ts";
-import { isShallow, readLog } from "../../store/git/commands/commits.ts";
-import { GitFailure, lowerPriority } from "../../store/git/commands/run.ts";
-import { authorOf, type Log } from "../../store/store.ts";
-import { historyCommit } from "../data/history.ts";
+import { lowerPriority } from "../../store/git/commands/run.ts";
+import type { Log } from "../../store/store.ts";
 import type { CatalogueOrder, CatalogueReport } from "../data/update.ts";
 import type { CatalogueOptions } from "./site-settings.ts";
-
-export interface Published {
-	/** Smallkeys of the layers that the sender registered last. */
-	layers: string[];
-	/** Branches of its changes that wait for a reviewer. */
-	waiting: string[];
-}
-
-/** By sender; null if there is no repository with its whole history. */
-export async function readPublished(dataDir: string): Promise<ReadonlyMap<string, Published> | null> {
-	const repository = repositoryPath(dataDir);
-	if (!existsSync(repository)) return null;
-	return readFrom(repository).catch((error: unknown) => {
-		if (error instanceof GitFailure) return null;
-		throw error;
-	});
-}
-
-async function readFrom(repository: string): Promise<ReadonlyMap<string, Published> | null> {
-	if (await isShallow(repository)) return null;
-	/** Smallkey → the sender who registered it last; null: it arrived in another way. */
-	const senders = new Map<string, string | null>();
-	// Not only first parents: the commit of a merge is its reviewer's.
-	for await (const commit of readLog(repository, ["--reverse", "--topo-order", servedRef, "--", "layers"])) {
-		const { layers, registered, sender } = historyCommit(commit);
-		for (const { smallkey, kind } of layers) {
-			if (kind === "removed") senders.delete(smallkey);
-			else if (registered.has(smallkey)) senders.set(smallkey, sender);
-		}
-	}
-	const published = new Map<string, Published>();
-	const add = (id: string | null | undefined, list: keyof Published, name: string) => {
-		if (!id) return;
-		const lists = published.get(id) ?? { layers: [], waiting: [] };
-		published.set(id, lists);
-		lists[list].push(name);
-	};
-	for (const smallkey of [...senders.keys()].sort()) add(senders.get(smallkey), "layers", smallkey);
-	for (const { branch, mail } of await readReviews(repository, "waiting"))
-		add(authorOf(mail), "waiting", branch);
-	return published;
-}
 
 const defaultLimits = {
 	/** How long changes are collected before an update. */

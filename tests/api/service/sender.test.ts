@@ -89,7 +89,7 @@ test("a rotation keeps the secret so far for a time, or not at all", async (scen
 
 const refusals: [words: string[], code: number, text: string][] = [
 	[["add", "x", "--all-layers"], 1, "already has a sender x"],
-	[["add", "x"], 1, "already has a sender x"],
+	[["add", "y"], 2, "y: which layers may it change?"],
 	[["add", "y", "--smallkeys", "ene*", "[a"], 2, "'[a' is invalid. It must be a smallkey"],
 	[["change", "x", "--smallkeys", "a b"], 2, "'a b' is invalid"],
 	[["add", "../x", "--all-layers"], 2, "It must be 1 to 64 of"],
