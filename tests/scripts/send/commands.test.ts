@@ -266,6 +266,7 @@ test("register --dry-run lists what would change, and sends nothing", async (sce
 
 test("register --review-name sends the header Review with each change", async (scene) => {
 	const batch = writeBatch(scene.folder, ["one", "two"]);
+	for (const name of [".DS_Store", "._wells.json", "Thumbs.db"]) await writeFile(join(batch, name), "\0");
 	await exits(run(scene, "register", [batch, "--review-name", "spring.2026"]), 0);
 	assert.equal(
 		scene.requests.map(({ request }) => request.headers.review),
@@ -364,7 +365,13 @@ test("put and remove --if-match send the ETag, which a receipt shows", async (sc
 	const sentTags = scene.requests.map(({ request }) => request.headers["if-match"]);
 	assert.equal(sentTags, [undefined, `"${id}"`, `"${id}"`, `"${id}"`, "*", `"${id}"`]);
 	await warns(run(scene, "put", [...put, "--if-match", "abc"]), 2, "It must be an ETag, or *.");
-	await warns(run(scene, "remove", ["a", "b", "--if-match", id]), 2, "--if-match: with one smallkey");
+	const keys = join(scene.folder, "keys.txt");
+	await writeFile(keys, "a");
+	for (const many of [
+		["a", "b"],
+		["--file", keys],
+	])
+		await warns(run(scene, "remove", [...many, "--if-match", id]), 2, "--if-match: with one smallkey");
 });
 
 test("what a server answers is printed with its control characters spelled out, as no command of a CI runner", async (scene) => {
