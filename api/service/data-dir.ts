@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { access, constants, mkdir, readFile, stat, statfs } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { collectFolder } from "../../publish/collect.ts";
 import { counted, tryJson } from "../../registry/untrusted-text.ts";
 import { readTextIfThere, replaceFile } from "../../store/files/files.ts";
@@ -74,7 +74,9 @@ export async function openStore(configuration: Configuration) {
 
 export async function makeDataDir(folder: string): Promise<void> {
 	try {
-		await makeFolder(folder);
+		// Node's `recursive` never returns below /proc, where no folder can be made.
+		if (!existsSync(folder)) await mkdir(folder, { recursive: !resolve(folder).startsWith("/proc/") });
+		else if (!(await stat(folder)).isDirectory()) throw new Error("it is a file");
 	} catch (error) {
 		throw new Error(`DATA_DIR: must be a folder that this user may write, and ${folder} is not`, {
 			cause: error,
@@ -93,21 +95,6 @@ export async function refuseForeignRoot(folder: string, uid = process.getuid?.()
 	throw new Error(
 		`DATA_DIR: ${folder} belongs to the user ${owner}, whom files of root would lock out: run this as that user, as with sudo -u '#${owner}'`,
 	);
-}
-
-/** Like `mkdir -p`. Node's `recursive` never returns below /proc, where no folder can be created. */
-async function makeFolder(folder: string): Promise<void> {
-	const stats = await stat(folder).catch((error: NodeJS.ErrnoException) => {
-		if (error.code === "ENOENT") return null;
-		throw error;
-	});
-	if (stats && !stats.isDirectory()) throw new Error("it is a file");
-	if (stats) return;
-	await makeFolder(dirname(folder));
-	await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
-		// Another process has created the folder meanwhile.
-		if (error.code !== "EEXIST") throw error;
-	});
 }
 
 export function repositoryPath(dataDir: string): string {

@@ -4,7 +4,7 @@ import { readFragmentFile } from "../../publish/place-file.ts";
 import { slotFolder, slotsOf } from "../../publish/rendered.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { githubStore } from "../../store/github/github-store.ts";
-import { type Log, type Store, StoreBusy } from "../../store/store.ts";
+import { type Store, StoreBusy } from "../../store/store.ts";
 import { serviceLog } from "../node/serve.ts";
 import type { Senders } from "../senders.ts";
 import { type Outside, observeCommits, type Service, StartedParts } from "./composition.ts";
@@ -24,7 +24,7 @@ export async function openGithubService(
 	const log = serviceLog;
 	const out = resolve("dist");
 	const fetch = fetchFromGithub(configuration);
-	const watched = watchStore(githubStore({ ...github, fetch, now }), () => performance.now(), log);
+	const watched = watchStore(githubStore({ ...github, fetch, now }), () => performance.now());
 	const parts = new StartedParts(() => watched.state() ?? sendersState());
 	const { observe, lastLook, welcome, close } = parts;
 	const store = observeCommits(watched.store, observe);
@@ -66,19 +66,15 @@ export async function openGithubService(
 	};
 }
 
-const probeMs = 30_000;
-const probeFolder = "00";
+const failureMs = 60_000;
 
 /** The request in a message of store/github/client.ts: ` GET /repos/…:`, or ` to GET /repos/…` before a colon. */
 const requestPattern = /(?<=:) [A-Z]+ \/\S*:| to [A-Z]+ \/\S*(?=:)/;
 
-/**
- * After a failure, reading the state probes GitHub from time to time, so that the service becomes ready again
- * without a write. `state`: why the last write or probe failed, in one line; null if it succeeded.
- */
-export function watchStore(store: Store, now: () => number, log: Pick<Log, "error">) {
+/** `state`: why the last write failed, in one line; null if it succeeded, or a minute later. */
+export function watchStore(store: Store, now: () => number) {
 	let problem: string | null = null;
-	let askedMs = Number.NEGATIVE_INFINITY;
+	let failedMs = 0;
 
 	async function track<T>(task: Promise<T>): Promise<T> {
 		try {
@@ -88,21 +84,12 @@ export function watchStore(store: Store, now: () => number, log: Pick<Log, "erro
 		} catch (error) {
 			problem =
 				error instanceof StoreBusy ? error.message.replace(requestPattern, "") : "GitHub fails: see the log";
-			askedMs = now();
+			failedMs = now();
 			throw error;
 		}
 	}
 
-	function state(): string | null {
-		if (problem !== null && now() - askedMs >= probeMs) {
-			askedMs = now();
-			void track(store.keys(probeFolder)).catch((error) => {
-				if (!(error instanceof StoreBusy)) log.error(error);
-			});
-		}
-		return problem;
-	}
-
+	const state = () => (now() - failedMs < failureMs ? problem : null);
 	const watched: Store = { ...store, change: (edits, meta) => track(store.change(edits, meta)) };
 	return { store: watched, state };
 }

@@ -56,21 +56,16 @@ type Decision = Edit[] | Outcome;
 
 interface PendingCommits {
 	tip: string;
-	/** Of the changes for which there was time. */
 	outcomes: Outcome[];
-	edits: Edit[];
 	/** Of the last change that was accepted. */
 	last: Meta | null;
 }
-
-/** For moving the branch and for retries. */
-const reserveMs = 5_000;
 
 const maxAttempts = 5;
 
 /**
  * Begins anew, from a fresh read, while other writers are faster or it is not known whether the branch was moved.
- * @returns the outcomes of the changes for which there was time
+ * @returns an outcome for each change
  */
 export async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcome[]> {
 	const earlier = new Map<string, PendingCommits>();
@@ -119,10 +114,10 @@ async function showOutcomes(
 	{ changes }: Batch,
 	main: Head,
 	review: Review,
-	{ tip, outcomes, edits, last }: PendingCommits,
+	{ tip, outcomes, last }: PendingCommits,
 ): Promise<Outcome[]> {
 	if (!last || (!review.open && tip === main.commit)) return outcomes;
-	const { html_url } = await showReview(context, review, main, edits, last);
+	const { html_url } = await showReview(context, review, last);
 	const isWaiting = await Promise.all(changes.map(({ meta }) => waits(review, main, meta)));
 	return outcomes.map((outcome, index) => {
 		const isShown = "changed" in outcome && (outcome.changed || isWaiting[index]);
@@ -216,7 +211,7 @@ async function wasUsed({ rest, repo }: Github, head: Head, meta: Meta, now: Date
 async function makeCommits(
 	context: BatchContext,
 	head: Head,
-	{ changes, until }: Batch,
+	{ changes }: Batch,
 	review: Review | null,
 ): Promise<PendingCommits> {
 	const decisions = await decide(context, head, changes, review);
@@ -226,11 +221,9 @@ async function makeCommits(
 	});
 	const last = changes.findLast((_, index) => Array.isArray(decisions[index]))?.meta ?? null;
 	const isJoined = last?.reviewName !== undefined;
-	const hasTime = () => context.now().getTime() < until - reserveMs;
-	const tips = await commitEach(context.github, hasTime, head, isJoined ? joinSteps(steps) : steps);
+	const tips = await commitEach(context.github, head, isJoined ? joinSteps(steps) : steps);
 	const { commit: tip } = tips.at(-1) as Tip;
-	const edits = steps.flatMap((step) => step.edits);
-	return { tip, outcomes: outcomesOf(decisions, tips, isJoined), edits, last };
+	return { tip, outcomes: outcomesOf(decisions, tips, isJoined), last };
 }
 
 /** @param tips the head, and the commit after each step */
@@ -239,8 +232,7 @@ function outcomesOf(decisions: readonly Decision[], tips: readonly Tip[], isJoin
 	let count = 0;
 	for (const decision of decisions) {
 		if (changesSomething(decision)) count = isJoined ? 1 : count + 1;
-		const tip = tips[count];
-		if (!tip) break;
+		const tip = tips[count] as Tip;
 		const changed = changesSomething(decision) && tip !== tips[count - 1];
 		outcomes.push(Array.isArray(decision) ? { commit: tip.commit, changed } : decision);
 	}

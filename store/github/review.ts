@@ -1,10 +1,8 @@
 import { folderOf } from "../../registry/smallkey.ts";
-import { pointerSegment } from "../../registry/texts.ts";
-import { code, linesWithin, tryJson } from "../../registry/untrusted-text.ts";
+import { code } from "../../registry/untrusted-text.ts";
 import { isProposed, readerOf, refuseTwin } from "../reader.ts";
 import {
 	authorOf,
-	type Edit,
 	isReviewBranch,
 	type Meta,
 	type Reader,
@@ -91,22 +89,15 @@ export async function moveBranch(github: Github, branch: string, sha: string, is
 	});
 }
 
-/** Opens the pull request of a review, or writes its text where it differs: an earlier attempt may have ended before. */
+/** Opens the pull request of a review, or writes its title where it differs: an earlier attempt may have ended before. */
 export async function showReview(
 	{ github: { rest, repo }, branch }: Place,
-	{ name, open, base }: Review,
-	main: Head,
-	edits: readonly Edit[],
+	{ name, open }: Review,
 	last: Meta,
 ): Promise<{ html_url: string }> {
-	// The text of several layers stays as it is while no further change comes, that of a named review for good.
-	if (open && (last.reviewName !== undefined || (last.smallkey === null && edits.length === 0))) return open;
-	const proposed = readerOf(base.files);
-	proposed.overlay(edits);
-	const text = await textOf(last, edits, readerOf(main.files), proposed);
-	if (!open) return (await rest.pulls.create({ ...repo, ...text, head: name, base: branch })).data;
-	const isSame = open.title === text.title && open.body?.replaceAll("\r\n", "\n") === text.body;
-	if (!isSame) await rest.pulls.update({ ...repo, pull_number: open.number, ...text });
+	const { title, body } = textOf(last);
+	if (!open) return (await rest.pulls.create({ ...repo, title, body, head: name, base: branch })).data;
+	if (open.title !== title) await rest.pulls.update({ ...repo, pull_number: open.number, title });
 	return open;
 }
 
@@ -125,53 +116,12 @@ export function joinSteps(steps: readonly Step[]): Step[] {
 	return [{ ...first, meta, edits: steps.flatMap(({ edits }) => edits) }];
 }
 
-async function textOf(meta: Meta, edits: readonly Edit[], served: Reader, proposed: Reader) {
-	const { smallkey, author, reviewName, subject } = meta;
+function textOf({ smallkey, author, reviewName, subject }: Meta) {
 	if (reviewName !== undefined) {
 		const body = `The sender ${code(author)} sends these layers as one review, ${code(reviewName)}. The comment below lists them, and *Files changed* shows each. Further changes of this review come to this pull request.`;
 		return { title: `review ${reviewName} of ${author}`, body };
 	}
-	if (smallkey === null) return { title: subject, body: batchBody(author, edits) };
-	const [before, after] = await Promise.all([served, proposed].map((state) => state.read(smallkey)));
-	const body = layerBody(author, smallkey, before?.registration ?? null, after?.registration ?? null);
+	const what = smallkey === null ? "these layers" : `the layer ${code(smallkey)}`;
+	const body = `The sender ${code(author)} changes ${what}. The comment below lists what changes, and *Files changed* shows it.`;
 	return { title: subject, body };
-}
-
-/** A table of what changes, member by member. @param before null: a new layer @param after null: a removed one */
-export function layerBody(author: string, smallkey: string, before: string | null, after: string | null) {
-	const verb = after === null ? "removes" : before === null ? "registers" : "changes";
-	const intro = `The sender ${code(author)} ${verb} the layer ${code(smallkey)}.`;
-	const [old, fresh] = [members(before), members(after)];
-	const pointers = [...new Set([...fresh.keys(), ...old.keys()])];
-	const changed = pointers.filter((pointer) => old.get(pointer) !== fresh.get(pointer));
-	const rows = changed.map((pointer) => {
-		const cells = [pointer, old.get(pointer), fresh.get(pointer)];
-		return `| ${cells.map((text) => (text === undefined ? "" : code(text))).join(" | ")} |`;
-	});
-	if (rows.length === 0) rows.push("| | no difference | |");
-	return bounded([intro, "", "| member | now | after the merge |", "|---|---|---|", ...rows]);
-}
-
-function batchBody(author: string, edits: readonly Edit[]): string {
-	const rows = edits.map(({ path, text }) => `- ${text === null ? "removed: " : ""}${code(path)}`);
-	return bounded([`The sender ${code(author)} changes these files:`, "", ...rows]);
-}
-
-/** JSON pointer → value; `""` → the whole text if it is not JSON. */
-function members(text: string | null): Map<string, string> {
-	return new Map(text === null ? [] : valuesOf(tryJson(text) ?? text, ""));
-}
-
-function valuesOf(value: unknown, pointer: string): [pointer: string, text: string][] {
-	if (typeof value === "string") return [[pointer, value]];
-	if (typeof value !== "object" || value === null) return [[pointer, JSON.stringify(value)]];
-	return Object.entries(value).flatMap(([name, member]) =>
-		valuesOf(member, `${pointer}/${pointerSegment(name)}`),
-	);
-}
-
-/** GitHub accepts a body of at most 65,536 characters. */
-function bounded(lines: string[]): string {
-	const closing = (hidden: number) => ["", `And ${hidden} more: see the changed files.`];
-	return linesWithin(lines, 60_000, closing).join("\n");
 }

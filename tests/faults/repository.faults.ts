@@ -3,7 +3,6 @@ import { chmod, open, readdir, readFile, rename, rm, truncate, writeFile } from 
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { runGit } from "../../store/git/commands/run.ts";
-import { eventually } from "../helpers/wait.ts";
 import { freshSuite } from "../helpers/world.ts";
 import { loosen, objectFile } from "../store/loose-objects.ts";
 import { World } from "./world.ts";
@@ -60,23 +59,6 @@ test("a cut pack at a start", async ({ world }) => {
 	const publisher = `nothing; then ${await world.put("three")}`;
 	const reader = `files of the web server; then ${await world.readAll()}`;
 	const fault = "the pack of the last commit is cut off, at a start";
-	await world.note("repository", fault, { reader, publisher });
-});
-
-test("a file of the layers is corrupt, and nothing is known of the files", async ({ world }) => {
-	await world.stop();
-	await loosen(world.repository);
-	const path = await objectFile(world.repository, "main:layers/on/one.json");
-	const whole = await readFile(path);
-	await damage(path);
-	await rm(join(world.folder, "dist.served"));
-	await world.start();
-	const reader = await world.readAll();
-	const publisher = `of others ${await world.put("three")}`;
-	await eventually(async () => (await world.readiness()).startsWith("503"));
-	await writeFile(path, whole);
-	await eventually(async () => (await world.readiness()).startsWith("200"));
-	const fault = "a corrupt loose object, and no `DATA_DIR/dist.served`";
 	await world.note("repository", fault, { reader, publisher });
 });
 

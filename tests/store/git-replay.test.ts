@@ -149,17 +149,6 @@ test("a repeat of a request whose method is not known is answered like the first
 	assert.is(await change(), commit);
 });
 
-test("a request that an earlier version has noted without a method stays used", async ({ world }) => {
-	const request = newRequest();
-	await isUsed(world, "one", { request });
-	const first = await world.tip();
-	await isUsed(world, "two", { request: newRequest() });
-	await world.store.close();
-	await writeFile(logOf(world), `head ${await world.tip()}\n${request}  ${first} ${noon}\n`);
-	await world.open();
-	assert.is(await isUsed(world, "one", { request }), true);
-});
-
 test("what is signed ahead of the clock is kept until its own time is over", async ({ world }) => {
 	const request = newRequest();
 	const time = noon + windowMs - 1;

@@ -178,11 +178,14 @@ test("a change that changes nothing is answered with the last commit of its laye
 	const first = await committed(world.put("last", "first"));
 	await committed(world.put("other", "first"));
 	assert.is(await nothing(), first);
-	const second = await committed(world.put("last", "second"));
-	await committed(world.put("other", "second"));
-	assert.is(await nothing(), second);
+	for (const layer of ["second", "third"]) {
+		await committed(world.put("last", "between"));
+		const second = await committed(world.put("last", layer));
+		await committed(world.put("other", layer));
+		assert.is(await nothing(), second);
+	}
 	const pushed = await world.commit("revert", `${first}^{tree}`);
-	await committed(world.put("other", "third"));
+	await committed(world.put("other", "fourth"));
 	assert.is(await nothing(), pushed);
 	assert.is(await world.store.lastCommit("none"), null);
 });
