@@ -56,8 +56,6 @@ export function openFileWriter(options: {
 	let isListDue = false;
 	/** Smallkeys in lower case that were changed since the round in the background read its layers. */
 	const overtaken = new Set<string>();
-	/** Layers that a comparison of all files has rewritten; null without a comparison. */
-	let rewritten: number | null = null;
 	let isLarge = false;
 	/** Why files could not be written; null once all files are current again. */
 	let reason: string | null = null;
@@ -74,11 +72,9 @@ export function openFileWriter(options: {
 		if (stale.size > maxSmall) isLarge = true;
 	}
 
-	/** @param reports whether the log gets the number of rewritten layers */
-	function compareAll(reports: boolean): void {
+	function compareAll(): void {
 		mark(layers.keys());
 		isListDue = true;
-		if (reports) rewritten ??= 0;
 		work();
 	}
 
@@ -133,7 +129,7 @@ export function openFileWriter(options: {
 		const failures: unknown[] = [];
 		try {
 			// The folder was removed: its other files are missing, too.
-			if (folder.makeFolders()) compareAll(false);
+			if (folder.makeFolders()) compareAll();
 		} catch {
 			// Each write into a folder that cannot be made fails.
 		}
@@ -141,9 +137,7 @@ export function openFileWriter(options: {
 			if (!isLater) overtaken.add(smallkey.toLowerCase());
 			else if (overtaken.has(smallkey.toLowerCase())) return;
 			try {
-				const placed = folder.place(smallkey, layer);
-				const isChanged = placed.some((change) => change === "added" || change === "changed");
-				if (isLater && rewritten !== null && isChanged) rewritten += 1;
+				folder.place(smallkey, layer);
 				stale.delete(smallkey);
 			} catch (error) {
 				failures.push(error);
@@ -157,11 +151,7 @@ export function openFileWriter(options: {
 
 	function settle(): void {
 		if (reason !== null) log.warn("the rendered files are current again");
-		if (rewritten) {
-			const number = counted(rewritten, "layer");
-			log.warn(`the rendered files of ${number} were missing or other ones, and are written again`);
-		}
-		[isLarge, reason, attempts, rewritten] = [false, null, 0, null];
+		[isLarge, reason, attempts] = [false, null, 0];
 	}
 
 	function pauseAfter(failure: string): void {

@@ -122,7 +122,7 @@ export function openPublication(options: {
 		const { registered, misplaced } = await namesIn(changes);
 		for (const smallkey of registered) layers.set(smallkey, middleRank);
 		await reportMisplaced(misplaced);
-		files.compareAll(existsSync(out));
+		files.compareAll();
 	}
 
 	/**

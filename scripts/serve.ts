@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TokenBuckets } from "../api/context.ts";
-import { countReads, createNodeServer, listen, serviceLog } from "../api/node/serve.ts";
+import { createNodeServer, listen, serviceLog } from "../api/node/serve.ts";
 import { closeAll, openLocal, type Service } from "../api/service/composition.ts";
 import { makeDataDir, refuseEmptyStart, refuseForeignRoot } from "../api/service/data-dir.ts";
 import { lockFolder } from "../api/service/lock.ts";
@@ -44,15 +44,12 @@ export const serve = createRun("serve", async ({ read, environment, io, extensio
 		closing.push(service.close, () => following?.end());
 		const { context, file, observe } = service;
 		const interrupted = io.interrupted();
-		const reads = countReads();
-		closing.push(reads.end);
 		const { server, end } = createNodeServer({
 			context: { ...context, limiter: new TokenBuckets(configuration.writes, context.now) },
 			trustedProxies: configuration.trustedProxies,
 			file,
 			log: serviceLog.info,
 			allReads: configuration.logReads,
-			count: reads.add,
 			measure: (route, status, milliseconds, reason) =>
 				observe({ kind: "answer", route, status, milliseconds, reason }),
 		});

@@ -24,7 +24,6 @@ export interface NodeOptions {
 	file: ReadFragment;
 	log: (answered: Answered) => void;
 	allReads: boolean;
-	count: () => void;
 	/** For every answer. `route`: its kind, or the action of a write. `ms`: since the request's head. */
 	measure?: ((route: string, status: number, ms: number, reason: string | undefined) => void) | undefined;
 	trustedProxies?: TrustedProxies;
@@ -124,10 +123,7 @@ export class Exchange {
 		this.#answer = answer;
 		// The rest of the body is discarded, so that the client can still read the answer.
 		if (method !== "GET" && method !== "HEAD") request.resume();
-		if (answer.status < 400 && !this.#isWrite && !server.allReads) {
-			server.count();
-			return this.#write(answer);
-		}
+		if (answer.status < 400 && !this.#isWrite && !server.allReads) return this.#write(answer);
 		const reply = inLanguageOf(answer, headers["accept-language"] ?? null);
 		const { counted } = this.#client;
 		const isBadWrite = this.#isWrite && (reply.status === 401 || reply.status === 429);

@@ -148,24 +148,6 @@ export const serviceLog: Log = {
 	error: errors.add,
 };
 
-/** Of reads without a line of their own; logged every hour and at the end. */
-export function countReads() {
-	let reads = 0;
-	const log = () => {
-		logLine({ reads });
-		reads = 0;
-	};
-	const timer = setInterval(log, 3_600_000).unref();
-	const add = () => {
-		reads += 1;
-	};
-	const end = () => {
-		clearInterval(timer);
-		log();
-	};
-	return { add, end };
-}
-
 const maxKinds = 1_000;
 
 /**

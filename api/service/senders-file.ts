@@ -24,7 +24,8 @@ interface SendersSource {
 }
 
 async function findSenders(env: Environment, dataDir: string): Promise<SendersSource | null> {
-	if (env.SENDERS) return { text: env.SENDERS, senders: parseVariable(env.SENDERS), place: "SENDERS" };
+	if (env.SENDERS)
+		return { text: env.SENDERS, senders: parseSenders(env.SENDERS, "SENDERS"), place: "SENDERS" };
 	const place = sendersPath(dataDir);
 	const text = await readTextIfThere(place);
 	return text === null ? null : { text, senders: parseSenders(text, place), place };
@@ -46,15 +47,6 @@ export async function readSenders(
 
 export async function readPublicNames(env: Environment, dataDir: string) {
 	return senderNamesOf((await findSenders(env, dataDir))?.senders ?? new Map());
-}
-
-function parseVariable(text: string): Senders {
-	if (!text.trimStart().startsWith("{") && /[/\\]|\.json$/.test(text)) {
-		throw new Error(
-			"SENDERS: must be the JSON itself, and looks like the path of a file. Leave it unset, and DATA_DIR/senders.json is read",
-		);
-	}
-	return parseSenders(text, "SENDERS");
 }
 
 export function randomSecret(): string {

@@ -5,7 +5,7 @@ import type { Requests } from "./handlers.ts";
 /** Serves on a free port of this machine. */
 export async function listen({ context, file }: Pick<Requests, "context" | "file">) {
 	const ignore = () => undefined;
-	const { server, end } = createNodeServer({ context, file, log: ignore, allReads: false, count: ignore });
+	const { server, end } = createNodeServer({ context, file, log: ignore, allReads: false });
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 	return { origin, end, [Symbol.asyncDispose]: end };

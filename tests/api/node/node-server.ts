@@ -28,7 +28,6 @@ export class TestServer {
 	readonly logged: Answered[] = [];
 	readonly reported: unknown[] = [];
 	readonly stored: string[] = [];
-	reads = 0;
 	gate: Promise<void> = Promise.resolve();
 	#letGo = () => {};
 	readonly #connections = new Set<Connection>();
@@ -52,9 +51,6 @@ export class TestServer {
 			file: this.#find,
 			log: (answered) => this.logged.push(answered),
 			allReads: false,
-			count: () => {
-				this.reads += 1;
-			},
 			...options,
 			context,
 		});
