@@ -17,7 +17,10 @@ const damaged: Cause = ["read-only", "the repository is damaged"];
 const gitFailed: Cause = ["busy", "git failed"];
 
 const causes: readonly [pattern: RegExp, cause: Cause][] = [
-	[/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded|Out of diskspace/, fullDisk],
+	[
+		/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded|Out of diskspace|failed to write new configuration file/,
+		fullDisk,
+	],
 	[/EROFS|Read-only file system|read-only file system/, readOnlyDisk],
 	[/EMFILE|ENFILE|could not be started/, ["busy", "git could not be started"]],
 	[/EACCES|EPERM|Permission denied/, ["read-only", "the repository may not be written"]],

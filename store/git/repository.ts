@@ -19,7 +19,7 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 		await checkRights(repository);
 		await clearLeftovers(repository);
 		for (const name of ["config.lock", "packed-refs.lock"]) await rm(join(repository, name), { force: true });
-		await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branchName}`, "."]);
+		if (isNew) await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branchName}`, "."]);
 		await applySettings(repository, (await guard?.(repository)) ?? false);
 		if (isNew) await syncNew(base);
 	} catch (error) {
