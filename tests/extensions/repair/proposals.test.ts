@@ -53,6 +53,14 @@ function run(
 const branches = (repository: Repository) =>
 	repository.git("for-each-ref", "--format=%(refname:short)", "refs/heads/").trim().split("\n");
 
+/** As `review decline` does it: a last commit on a branch of declined changes. */
+function decline(repository: Repository): void {
+	const words = ["commit-tree", "repair/five1^{tree}", "-p", "repair/five1", "-m", "decline", "-m", "No."];
+	const last = repository.git(...words, "-m", `Main: ${repository.git("rev-parse", "main")}`).trim();
+	repository.git("branch", `declined/repair/five1/${last.slice(0, 12)}`, last);
+	repository.git("branch", "-D", "repair/five1");
+}
+
 test("five layers that move with their service are one proposal, and main stays as it is", async (scene) => {
 	const layers = await register(scene);
 	const { repository } = scene;
@@ -85,15 +93,10 @@ test("the same evidence is proposed once; what was declined comes back with new 
 	const first = repository.git("rev-parse", "repair/five1");
 	assert.equal((await run(scene, layers, moved)).proposed, []);
 	assert.is(repository.git("rev-parse", "repair/five1"), first, "the branch stays");
-	// As `fragments review decline` does it: a last commit on a branch of declined changes.
-	const tree = repository.git("rev-parse", "repair/five1^{tree}").trim();
-	const last = repository
-		.git("commit-tree", tree, "-p", "repair/five1", "-m", "decline repair/five1", "-m", "No.")
-		.trim();
 	repository.git("branch", "-m", "repair/five1", "declined/repair/five1/7");
 	assert.equal((await run(scene, layers, moved)).proposed, [], "a pull request that was closed");
-	repository.git("branch", "-D", "declined/repair/five1/7");
-	repository.git("branch", `declined/repair/five1/${first.slice(0, 12)}`, last);
+	repository.git("branch", "-m", "declined/repair/five1/7", "repair/five1");
+	decline(repository);
 	assert.equal((await run(scene, layers, moved)).proposed, [], "declined");
 	assert.not(branches(repository).includes("repair/five1"));
 	const grown = services.map((one) => ({ ...one, features: 5_000 }));
@@ -151,48 +154,29 @@ test("a repair is proposed anew when its layer has changed, also after the stale
 	assert.is(again.proposed.length, 1);
 	const file = () => JSON.parse(repository.git("show", `repair/five1:${layerPath("five1")}`)).en;
 	assert.equal(file(), { service_url: `${together.to}/0`, service_name: "Ozone" }, "the new title is in it");
-	const decline = () => {
-		const words = ["commit-tree", "repair/five1^{tree}", "-p", "repair/five1", "-m", "decline", "-m", "No."];
-		const last = repository.git(...words, "-m", `Main: ${repository.git("rev-parse", "main")}`).trim();
-		repository.git("branch", `declined/repair/five1/${last.slice(0, 12)}`, last);
-		repository.git("branch", "-D", "repair/five1");
-	};
 	const twice = edit("Ozone of today");
-	decline();
+	decline(repository);
 	assert.is((await run(scene, twice, moved)).proposed.length, 1, "a decline of a stale one");
 	assert.is(file().service_name, "Ozone of today");
-	decline();
+	decline(repository);
 	assert.is((await run(scene, twice, moved)).proposed.length, 0, "a decline of what can be accepted");
 });
 
-test.run();
-
-const limits = suite<{ server: MemoryWorld }>("limits of a repair");
-limits.before((scene) => {
-	scene.server = new MemoryWorld();
+test("layers share the answers of a service, which is asked 200 times a day at most", async ({ server }) => {
+	const often = "received the daily maximum of requests";
+	server.enter({ "http://a.example": always({ body: "a" }), "http://b.example": always({ body: "b" }) });
+	const limited = limitRequests(server.createClients, new Map([["a.example", 197]]));
+	const first = await limited.ask("http://a.example/1");
+	assert.is(await limited.ask("http://a.example/1"), first);
+	assert.equal(server.asked, ["http://a.example/1"]);
+	await limited.ask("http://a.example/2");
+	assert.ok((await limited.fetch("http://a.example/redirect")).ok);
+	const refused = await limited.ask("http://a.example/200");
+	assert.is(refused.ok || refused.message, often);
+	assert.is(server.asked.length, 3);
+	const failure = await limited.fetch("http://a.example/redirect").catch(({ message }) => message);
+	assert.is(failure, often);
+	assert.ok((await limited.ask("http://b.example/")).ok);
 });
 
-const often = "received the daily maximum of requests";
-
-limits(
-	"layers share the answers of a service, which is asked 200 times a day at most",
-	async ({ server }) => {
-		server.enter({ "http://a.example": always({ body: "a" }), "http://b.example": always({ body: "b" }) });
-		const limited = limitRequests(server.createClients, new Map([["a.example", 197]]));
-		const first = await limited.ask("http://a.example/1");
-		assert.is(await limited.ask("http://a.example/1"), first);
-		assert.equal(server.asked, ["http://a.example/1"]);
-		await limited.ask("http://a.example/2");
-		assert.ok((await limited.fetch("http://a.example/redirect")).ok);
-		const refused = await limited.ask("http://a.example/200");
-		assert.is(refused.ok || refused.message, often);
-		assert.is(server.asked.length, 3);
-		await limited.fetch("http://a.example/redirect").then(
-			() => assert.unreachable(),
-			(error) => assert.is(error.message, often),
-		);
-		assert.ok((await limited.ask("http://b.example/")).ok);
-	},
-);
-
-limits.run();
+test.run();
