@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { access, constants, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { access, constants, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { readTextIfThere } from "../files/files.ts";
 import type { CatFile } from "./commands/cat-file.ts";
@@ -19,7 +19,9 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 		await checkRights(repository);
 		await clearLeftovers(repository);
 		for (const name of ["config.lock", "packed-refs.lock"]) await rm(join(repository, name), { force: true });
-		if (isNew) await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branchName}`, "."]);
+		const isOther = isNew || (await repairFiles(base));
+		// Git writes its config, for which a full disk has no room.
+		if (isOther) await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branchName}`, "."]);
 		await applySettings(repository, (await guard?.(repository)) ?? false);
 		if (isNew) await syncNew(base);
 	} catch (error) {
@@ -53,6 +55,22 @@ async function clearLeftovers(repository: string): Promise<void> {
 		const isKeep = name.endsWith(".keep") && (await readTextIfThere(path))?.startsWith("fast-import");
 		if (isKeep || /^(?:tmp_|\.tmp-)/.test(name)) await remove(path);
 	}
+}
+
+/** Without these two files git recognizes no repository; `git init` writes them again. @returns whether one was damaged */
+async function repairFiles({ repository, log }: StoreBase): Promise<boolean> {
+	let isDamaged = false;
+	for (const [name, pattern] of [
+		["HEAD", /^(?:ref: refs\/\S+|[0-9a-f]{40,64})\s*$/],
+		["config", /^[ \t]*repositoryformatversion[ \t]*=/im],
+	] as const) {
+		const path = join(repository, name);
+		if (pattern.test((await readTextIfThere(path)) ?? "")) continue;
+		if (existsSync(path)) await rename(path, `${path}.damaged`);
+		log.warn(`${path}: was damaged, and is written again; ${path}.damaged keeps what it was`);
+		isDamaged = true;
+	}
+	return isDamaged;
 }
 
 async function syncNew({ repository, sync }: StoreBase): Promise<void> {
@@ -181,10 +199,11 @@ export function createMaintenance(base: StoreBase, after: () => Promise<void>) {
 
 	async function startIfDue(isIdle: boolean): Promise<void> {
 		if (running || performance.now() < pausedUntilMs) return;
-		const packs = (await readdir(join(repository, "objects", "pack"))).filter((name) =>
-			name.endsWith(".pack"),
-		);
-		if (packs.length < limits.maxPacks * (isIdle ? 1 : busyFactor)) return;
+		const objects = join(repository, "objects");
+		const packs = (await readdir(join(objects, "pack"))).filter((name) => name.endsWith(".pack"));
+		// A history may come without a graph, such as from a backup or of an earlier version.
+		const isNew = isIdle && !existsSync(join(objects, "info", "commit-graph"));
+		if (!isNew && packs.length < limits.maxPacks * (isIdle ? 1 : busyFactor)) return;
 		// The files of a repack that runs look like those that a killed one left.
 		await clearLeftovers(repository).catch(log.error);
 		running = maintain();

@@ -14,7 +14,8 @@ import { listCommits, personText, readCommits, trailersOf } from "./commands/com
 import type { StoreBase } from "./writer.ts";
 
 const minuteMs = 60_000;
-const maxMinutes = 10_000;
+/** For a clock that is set back by some hours. */
+const maxMinutes = 500;
 
 const minuteOf = (ms: number) => Math.floor(ms / minuteMs);
 
@@ -30,12 +31,15 @@ export async function openUsedRequests({ repository, now }: StoreBase) {
 	/** The minutes of forgotten requests: if the clock is set back, others of these minutes may have been used, too. */
 	const forgotten = new Set<number>();
 	let begunMs = Number.NEGATIVE_INFINITY;
+	let lastMinute = Number.NaN;
 	const inOrder = pLimit(1);
 
 	function note(added: readonly UsedRequest[]): void {
 		for (const use of added) if (!uses.has(use.request)) uses.set(use.request, use);
+		if (minuteOf(now()) === lastMinute) return;
+		lastMinute = minuteOf(now());
 		for (const { request, time } of uses.values()) {
-			if (time + maxClockSkewMs + minuteMs > now()) break;
+			if (time + maxClockSkewMs + minuteMs > now()) continue;
 			uses.delete(request);
 			forgotten.add(minuteOf(time));
 		}
@@ -46,8 +50,8 @@ export async function openUsedRequests({ repository, now }: StoreBase) {
 		inOrder(async () => {
 			const begun = begunMs;
 			const isOld = Math.abs(now() - begun) > minuteMs;
-			const lines = [...(isOld ? uses.values() : []), ...added].map(lineOf);
-			const text = `${lines.join("\n")}\n`;
+			const old = isOld ? [...[...forgotten].map(forgottenLine), ...[...uses.values()].map(lineOf)] : [];
+			const text = [...old, ...added.map(lineOf), ""].join("\n");
 			// A write that fails may leave an incomplete line.
 			begunMs = Number.NEGATIVE_INFINITY;
 			if (isOld) await replaceFile(path, text);
@@ -71,8 +75,9 @@ export async function openUsedRequests({ repository, now }: StoreBase) {
 	for (const line of ((await readTextIfThere(path)) ?? "").split("\n").slice(0, -1)) {
 		const [request = "", method = "", outcome = "", time] = line.split(" ");
 		const used = { request, method: method === "?" ? "" : method, time: Number(time) };
-		// Earlier versions have also written lines of two and of three words.
-		if (time) note([{ ...used, outcome: outcome.length === 3 ? Number(outcome) : outcome }]);
+		if (request === "forgotten") forgotten.add(minuteOf(Number(method)));
+		// Earlier versions have also written lines of two words.
+		else if (time) note([{ ...used, outcome: outcome.length === 3 ? Number(outcome) : outcome }]);
 	}
 	await readCommitted();
 	return {
@@ -83,6 +88,10 @@ export async function openUsedRequests({ repository, now }: StoreBase) {
 		keep,
 		close: () => inOrder(() => undefined),
 	};
+}
+
+function forgottenLine(minute: number): string {
+	return `forgotten ${minute * minuteMs} ${(minute + 1) * minuteMs - 1}`;
 }
 
 /** `?` (earlier versions: nothing) is an unknown method. */

@@ -63,7 +63,7 @@ test("is served, brought up to date, and gone on from by the earlier version", a
 	assert.is((await fetch(`${world.server.url}/v0.9/doc/en/kind`)).status, 200);
 	const publisher = await world.put("three");
 	await world.untilWritten("three");
-	await world.note("repository", "a `DATA_DIR` of an earlier version, after an end", { reader, publisher });
+	await world.note("derived", "a `DATA_DIR` of an earlier version, after an end", { reader, publisher });
 	await world.stop();
 
 	const older = await startRelease(checkout, world);

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { signalIfThere } from "../helpers/process.ts";
@@ -38,6 +38,26 @@ for (const [command, send] of [
 			await world.note("processes", `\`git ${command}\` ${what}`, { reader, publisher });
 		});
 }
+
+test("locks of killed processes", async ({ world }) => {
+	await world.server.kill(true);
+	for (const name of ["HEAD.lock", "refs/heads/main.lock", "packed-refs.lock", "config.lock"]) {
+		await writeFile(join(world.repository, name), "");
+	}
+	await world.start();
+	const reader = await world.readAll();
+	const publisher = await world.put("three");
+	assert.match(world.server.output, /HEAD\.lock: removed/);
+	await world.note("processes", "locks of killed processes, at a start", { reader, publisher });
+});
+
+test("a lock of a killed process while it runs", async ({ world }) => {
+	await writeFile(join(world.repository, "HEAD.lock"), "");
+	const publisher = await world.put("three");
+	assert.match(world.server.output, /HEAD\.lock: removed/);
+	const reader = await world.readAll();
+	await world.note("processes", "a lock of a killed process, while it runs", { reader, publisher });
+});
 
 for (const [fault, script] of [
 	["git is missing", null],

@@ -3,8 +3,9 @@ import { chmod, open, readdir, readFile, rename, rm, truncate, writeFile } from 
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { runGit } from "../../store/git/commands/run.ts";
+import { eventually } from "../helpers/wait.ts";
 import { freshSuite } from "../helpers/world.ts";
-import { loosen, objectFile } from "../store/loose-objects.ts";
+import { loosen, objectFile, writeGraph } from "../store/loose-objects.ts";
 import { World } from "./world.ts";
 
 const test = freshSuite("the repository", async (use) => ({ world: use(await World.started()) }));
@@ -62,8 +63,28 @@ test("a cut pack at a start", async ({ world }) => {
 	await world.note("repository", fault, { reader, publisher });
 });
 
+test("a file of the layers is corrupt, and nothing is known of the files", async ({ world }) => {
+	await world.stop();
+	await loosen(world.repository);
+	const path = await objectFile(world.repository, "main:layers/on/one.json");
+	const whole = await readFile(path);
+	await damage(path);
+	await rm(join(world.folder, "dist.served"));
+	await world.start();
+	const reader = await world.readAll();
+	const publisher = `of others ${await world.put("three")}`;
+	await eventually(async () => (await world.readiness()).startsWith("503"));
+	await writeFile(path, whole);
+	await eventually(async () => (await world.readiness()).startsWith("200"));
+	const fault = "a corrupt loose object, and no `DATA_DIR/dist.served`";
+	await world.note("repository", fault, { reader, publisher });
+});
+
 test("a corrupt pack while it runs", async ({ world }) => {
 	const folder = join(world.repository, "objects/pack");
+	await world.stop();
+	await writeGraph(world.repository);
+	await world.start();
 	const wholes = new Map<string, Buffer>();
 	for (const name of (await readdir(folder)).filter((one) => one.endsWith(".pack"))) {
 		wholes.set(name, await readFile(join(folder, name)));
@@ -99,6 +120,22 @@ for (const [what, text] of [
 		await world.note("repository", `the branch's file ${what}`, { reader, publisher });
 	});
 }
+
+for (const [name, text] of [
+	["HEAD", "\0\0\0"],
+	["config", "[core\n"],
+] as const)
+	test(`${name} is garbage while it runs`, async ({ world }) => {
+		await writeFile(join(world.repository, name), text);
+		const refusal = await world.put("three");
+		await eventually(async () => (await world.readiness()).startsWith("503 "));
+		const readiness = await world.readiness();
+		const reader = await world.readAll();
+		await world.stop();
+		await world.start();
+		const publisher = `${refusal}; \`/readyz\` ${readiness}; after a restart: ${await world.put("four")}`;
+		await world.note("repository", `\`${name}\` is garbage, while it runs`, { reader, publisher });
+	});
 
 test("a deleted repository", async ({ world }) => {
 	await world.stop();

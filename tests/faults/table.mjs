@@ -2,6 +2,7 @@
 export const faultSections = /** @type {const} */ ({
 	disk: "The disk",
 	repository: "The repository",
+	derived: "What is derived from it",
 	processes: "Processes",
 	power: "Power",
 	connections: "Connections",

@@ -122,6 +122,7 @@ test("a line that a power cut has cut off spoils no other line", async ({ world 
 	await world.open();
 	assert.is(await remember(world, noon, first), false);
 	assert.is(await remember(world, noon, cut), true);
+	assert.is(await remember(world, noon - 7), false, "forgotten");
 	assert.equal(await readdir(join(world.folder, "requests")), ["requests.log"]);
 });
 
@@ -161,17 +162,39 @@ test("what is signed ahead of the clock is kept until its own time is over", asy
 	}
 });
 
-test("a clock that goes ahead and back reopens no request, after a restart neither", async ({ world }) => {
-	const [request, time] = [newRequest(), noon];
+test("a clock that goes ahead and back reopens no request, with restarts between", async ({ world }) => {
+	const [request, refused, time] = [newRequest(), newRequest(), noon];
 	await isUsed(world, "one", { request, time });
+	assert.is(await remember(world, time, refused), true);
 	for (const minutes of [-60, 10, 70, 1.5]) {
 		world.now = noon + minutes * minuteMs;
 		const layer = `after ${minutes}`;
 		assert.is(await isUsed(world, layer, { request: newRequest(), time: world.now }), false, layer);
+		assert.is(await remember(world, world.now), true, layer);
+		for (const where of [layer, `${layer} and a restart`]) {
+			assert.is(await isUsed(world, "one", { request, time }), true, where);
+			assert.is(await remember(world, time, refused), false, where);
+			await world.restart();
+		}
 	}
-	assert.is(await isUsed(world, "one", { request, time }), true);
-	await world.restart();
-	assert.is(await isUsed(world, "one", { request, time }), true);
+});
+
+test("after a clock was a day ahead, a request that was used then is forgotten in time", async ({
+	world,
+}) => {
+	const ahead = newRequest();
+	const dayMs = 24 * 60 * minuteMs;
+	world.now = noon + dayMs;
+	assert.is(await remember(world, world.now, ahead), true);
+	world.now = noon;
+	assert.is(await remember(world, world.now, newRequest()), true);
+	for (const minutes of [4, 6]) {
+		world.now = noon + minutes * minuteMs;
+		assert.is(await remember(world, world.now), true);
+	}
+	const text = await readFile(logOf(world), "utf8");
+	assert.match(text, `forgotten ${noon} ${noon + minuteMs - 1}\n`);
+	assert.match(text, ahead);
 });
 
 test.run();

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { answerPlain } from "../../../api/app.ts";
@@ -21,16 +21,14 @@ for (const [name, text] of [
 	["HEAD", "\0\0\0"],
 	["config", "[core\n"],
 ] as const) {
-	test(`a damaged ${name} is named by the next write, and by a start`, async ({ local }) => {
+	test(`a damaged ${name} is named by the next write, and written again at a start`, async ({ local }) => {
 		const path = join(local.repository, name);
-		const whole = await readFile(path);
 		assert.is((await local.put("a")).status, 201);
 		await writeFile(path, text);
 		assert.is((await local.put("b")).status, 503);
 		assert.is(ready(local), "503 the repository is damaged\n");
-		assert.match(String(await local.restart().catch(String)), `${local.repository}: cannot be read`);
-		await writeFile(path, whole);
-		await local.start();
+		await local.restart();
+		assert.ok(local.warnings.some((warning) => warning.startsWith(`${path}: was damaged`)));
 		assert.is(ready(local), "200 ok\n");
 		assert.is((await local.get("/v0.9/doc/en/a")).status, 200);
 		assert.is((await local.put("b")).status, 201);
