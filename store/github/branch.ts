@@ -1,7 +1,7 @@
 import { pMapIterable } from "p-map";
 import type { CommitFiles, FileEntry, Folder } from "../reader.ts";
 import { authorMail, commitMessage, type Edit, type Meta, StoreBusy, serviceAuthor } from "../store.ts";
-import { type Github, orNull, Refused } from "./client.ts";
+import { type Github, GithubBusy, orNull, Refused } from "./client.ts";
 
 export interface Head {
 	commit: string;
@@ -132,26 +132,33 @@ function once<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T>
 /** With about 200 files or 2.5 MB at once GitHub times out: 502, or 422 "Sorry, your request timed out". */
 const maxTree = { bytes: 1_000_000, files: 100 };
 
-/** Writes a tree, `base` with the edits, in portions. @returns its id */
+/** Writes a tree, `base` with the edits, in portions that halve where GitHub times out. @returns its id */
 async function writeTree({ rest, repo }: Github, base: string, edits: readonly Edit[]): Promise<string> {
 	let tree = base;
+	let maxFiles = maxTree.files;
 	for (let left = edits; left.length > 0; ) {
-		const portion = portionOf(left);
+		const portion = portionOf(left, maxFiles);
 		const files = portion.map(({ path, text }) => {
 			const blob = text === null ? { sha: null } : { content: text };
 			return { path, mode: "100644", type: "blob", ...blob } as const;
 		});
-		tree = (await rest.git.createTree({ ...repo, base_tree: tree, tree: files })).data.sha;
-		left = left.slice(portion.length);
+		try {
+			tree = (await rest.git.createTree({ ...repo, base_tree: tree, tree: files })).data.sha;
+			left = left.slice(portion.length);
+		} catch (error) {
+			const reason = error instanceof GithubBusy ? error.message : String(error);
+			if (portion.length === 1 || !/: 50[24], |request timed out/i.test(reason)) throw error;
+			maxFiles = Math.ceil(portion.length / 2);
+		}
 	}
 	return tree;
 }
 
-function portionOf(edits: readonly Edit[]): readonly Edit[] {
+function portionOf(edits: readonly Edit[], maxFiles: number): readonly Edit[] {
 	let bytes = 0;
 	const count = edits.findIndex(({ text }, index) => {
 		bytes += 2 * (text?.length ?? 0);
-		return index === maxTree.files || (index > 0 && bytes > maxTree.bytes);
+		return index === maxFiles || (index > 0 && bytes > maxTree.bytes);
 	});
 	return count < 0 ? edits : edits.slice(0, count);
 }
@@ -173,7 +180,12 @@ export type Step = { edits: Edit[]; meta: Meta; started: Date };
 export type Tip = Pick<Head, "commit" | "tree">;
 
 /** Makes commits on top of each other, on no branch yet. @returns the head, and the commit after each step */
-export async function commitEach(github: Github, head: Tip, steps: Step[]): Promise<Tip[]> {
+export async function commitEach(
+	github: Github,
+	hasTime: () => boolean,
+	head: Tip,
+	steps: Step[],
+): Promise<Tip[]> {
 	// Each tree is the head's tree with all edits up to its step, so that no tree has to wait for another one.
 	const writeStep = async (step: Step, index: number) => {
 		const edits = steps.slice(0, index + 1).flatMap((before) => before.edits);
@@ -181,11 +193,15 @@ export async function commitEach(github: Github, head: Tip, steps: Step[]): Prom
 	};
 	const options = { concurrency: treesAtOnce, backpressure: Number.POSITIVE_INFINITY };
 	const tips: Tip[] = [head];
+	const isLate = () => tips.at(-1) !== head && !hasTime();
 	for await (const { tree, meta, started } of pMapIterable(steps, writeStep, options)) {
+		if (isLate()) return tips;
 		const tip = tips.at(-1) as Tip;
 		const commit = { ...github.repo, ...authorship(meta, started), tree, parents: [tip.commit] };
 		const isSame = tree === tip.tree;
 		tips.push(isSame ? tip : { commit: (await github.rest.git.createCommit(commit)).data.sha, tree });
+		// A tree that GitHub does not write in time would take the commits before it along.
+		if (isLate()) return tips;
 	}
 	return tips;
 }

@@ -147,7 +147,7 @@ function troubleOf(answer: Answer | Error, request: string, now: Date) {
 	const { message } = (data ?? {}) as { message?: unknown };
 	const words = typeof message === "string" ? message.slice(0, 300) : "no reason given";
 	const reason = `${status}, ${words}`;
-	if (status >= 500 || /request timed out/i.test(words)) return lost(reason);
+	if (status >= 500) return lost(reason);
 	const pauseMs = status === 403 || status === 429 ? pauseOf(answer, words, now) : null;
 	if (pauseMs !== null) return { reason, pauseMs };
 	// Octokit returns truncated JSON as an empty text, and a page in HTML as a text.

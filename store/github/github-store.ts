@@ -9,6 +9,7 @@ import {
 	type Refusal,
 	requestMemoryMs,
 	type Store,
+	StoreBusy,
 	type UsedRequest,
 	usesOf,
 } from "../store.ts";
@@ -38,7 +39,7 @@ export interface GithubOptions
  * @throws {Error} if an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
-	const { now, branch = "main", maxBatch = 10 } = options;
+	const { now, branch = "main", maxBatch = 20 } = options;
 	const limits = { ...defaultLimits, ...options.limits };
 	const connection: Connection = {
 		apiUrl: "https://api.github.com",
@@ -52,7 +53,7 @@ export function githubStore(options: GithubOptions): Store {
 	const used = new UsedRequests(now);
 	const context = { ...connection, branch, heads: new Heads(now), firstUse: used.find };
 	const queue = new Queue({ ...limits, now, maxBatch }, (batch) =>
-		makeTogether({ ...context, github: githubUntil(batch.until) }, batch),
+		makeChanges(batch, (part) => makeTogether({ ...context, github: githubUntil(part.until) }, part)),
 	);
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
@@ -74,6 +75,21 @@ export function githubStore(options: GithubOptions): Store {
 		change,
 		remember: async (use) => used.note(use),
 	};
+}
+
+/** GitHub's refusal of a batch does not say which change caused it, so each change is then made alone. */
+async function makeChanges(batch: Batch, make: (part: Batch) => Promise<Outcome[]>): Promise<Outcome[]> {
+	try {
+		return await make(batch);
+	} catch (error) {
+		if (error instanceof StoreBusy || batch.changes.length === 1) throw error;
+		const outcomes: Outcome[] = [];
+		for (const change of batch.changes) {
+			const alone = { ...batch, changes: [change], fill: () => undefined };
+			outcomes.push(...(await make(alone).catch((failure: unknown) => [{ error: failure }])));
+		}
+		return outcomes;
+	}
 }
 
 class UsedRequests {

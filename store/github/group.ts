@@ -56,16 +56,20 @@ type Decision = Edit[] | Outcome;
 
 interface PendingCommits {
 	tip: string;
+	/** Of the changes for which there was time. */
 	outcomes: Outcome[];
 	/** Of the last change that was accepted. */
 	last: Meta | null;
 }
 
+/** For moving the branch and for retries. */
+const reserveMs = 5_000;
+
 const maxAttempts = 5;
 
 /**
  * Begins anew, from a fresh read, while other writers are faster or it is not known whether the branch was moved.
- * @returns an outcome for each change
+ * @returns the outcomes of the changes for which there was time
  */
 export async function makeTogether(context: BatchContext, batch: Batch): Promise<Outcome[]> {
 	const earlier = new Map<string, PendingCommits>();
@@ -211,7 +215,7 @@ async function wasUsed({ rest, repo }: Github, head: Head, meta: Meta, now: Date
 async function makeCommits(
 	context: BatchContext,
 	head: Head,
-	{ changes }: Batch,
+	{ changes, until }: Batch,
 	review: Review | null,
 ): Promise<PendingCommits> {
 	const decisions = await decide(context, head, changes, review);
@@ -221,7 +225,8 @@ async function makeCommits(
 	});
 	const last = changes.findLast((_, index) => Array.isArray(decisions[index]))?.meta ?? null;
 	const isJoined = last?.reviewName !== undefined;
-	const tips = await commitEach(context.github, head, isJoined ? joinSteps(steps) : steps);
+	const hasTime = () => context.now().getTime() < until - reserveMs;
+	const tips = await commitEach(context.github, hasTime, head, isJoined ? joinSteps(steps) : steps);
 	const { commit: tip } = tips.at(-1) as Tip;
 	return { tip, outcomes: outcomesOf(decisions, tips, isJoined), last };
 }
@@ -232,7 +237,8 @@ function outcomesOf(decisions: readonly Decision[], tips: readonly Tip[], isJoin
 	let count = 0;
 	for (const decision of decisions) {
 		if (changesSomething(decision)) count = isJoined ? 1 : count + 1;
-		const tip = tips[count] as Tip;
+		const tip = tips[count];
+		if (!tip) break;
 		const changed = changesSomething(decision) && tip !== tips[count - 1];
 		outcomes.push(Array.isArray(decision) ? { commit: tip.commit, changed } : decision);
 	}

@@ -14,6 +14,7 @@ import {
 	serviceAuthor,
 	usedBefore,
 } from "../../store/store.ts";
+import { eventually } from "../helpers/wait.ts";
 import { sharedSuite } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
 import type { Effect } from "./fault-proxy.ts";
@@ -67,7 +68,7 @@ test("a commit names its sender, time, request and the service", async ({ peer }
 	assert.is.not(await peer.file("README.md"), null);
 });
 
-test("changes that come together are a commit each, and the branch moves once for 10", async ({ peer }) => {
+test("changes that come together are a commit each, and the branch moves once for 20", async ({ peer }) => {
 	peer.proxy.latencyMs = 20;
 	const store = peer.store();
 	const keys = Array.from({ length: 30 }, (_, index) => `to${index}`);
@@ -80,7 +81,7 @@ test("changes that come together are a commit each, and the branch moves once fo
 		outcomes,
 		commits.map(({ sha }) => ({ commit: sha, changed: true })),
 	);
-	assert.is(requests.filter((request) => request.startsWith("PATCH ")).length, 3);
+	assert.is(requests.filter((request) => request.startsWith("PATCH ")).length, 2);
 	for (const key of keys) assert.is(await peer.file(layerPath(key)), "1\n");
 });
 
@@ -130,18 +131,81 @@ test("a folder over 1,000 files is read as a tree; folders in it are no layers",
 	assert.is((await store.read("lake"))?.registration, "2\n");
 });
 
-test("a tree has at most 100 files and a megabyte of text, and a larger text is alone in its tree", async ({
+test("a large change is one commit of a tree in portions, smaller ones where GitHub times out", async ({
 	peer,
 }) => {
+	const edits = Array.from({ length: 130 }, (_, at) => ({ path: layerPath(`po${at}x`), text: "1\n" }));
+	const meta = metaOf("batch", { smallkey: null, request: null });
+	const body = (text: string) => JSON.parse(text).tree.length > 40;
+	const effect = answer(422, "Sorry, your request timed out. It's likely that your input was too large.");
+	peer.proxy.faults.push({ method: "POST", path: /trees$/, body, times: 1_000, effect });
+	const before = (await peer.commits()).length;
+	const store = peer.store(pausingClock());
+	const requests = await requestsOf(peer, () => store.change(async () => edits, meta));
+	// 100 and 50 files time out, then six portions of 25 at most are written.
+	assert.is(requests.filter((request) => request === "POST /git/trees").length, 8);
+	assert.is((await peer.commits()).length, before + 1);
+	for (const at of [0, 129]) assert.is(await peer.file(edits[at]?.path ?? ""), "1\n");
+});
+
+test("a tree has at most a megabyte of text, and a larger text is alone in its tree", async ({ peer }) => {
 	const sizes = [600_000, 200_000, 200_000, 300_000, 100_000];
-	sizes.push(...Array.from({ length: 130 }, () => 1));
 	const edits = sizes.map((size, at) => ({ path: layerPath(`by${at}x`), text: `${"x".repeat(size)}\n` }));
 	const meta = metaOf("bytes", { smallkey: null, request: null });
 	const before = (await peer.commits()).length;
 	const requests = await requestsOf(peer, () => peer.store().change(async () => edits, meta));
-	assert.is(requests.filter((request) => request === "POST /git/trees").length, 4);
+	assert.is(requests.filter((request) => request === "POST /git/trees").length, 3);
 	assert.is((await peer.commits()).length, before + 1);
-	for (const { path, text } of edits.slice(0, 6)) assert.is(await peer.file(path), text);
+	for (const { path, text } of edits) assert.is(await peer.file(path), text);
+});
+
+test("changes for which no time is left follow in a later batch, and do not hold up those before them", async ({
+	peer,
+}) => {
+	const clock = pausingClock();
+	fault(peer, "POST", /\/git\/commits$/, { kind: "meanwhile", run: () => clock.sleep(16_000) }, 1);
+	const body = (text: string) => text.includes("after-time");
+	peer.proxy.faults.push({ method: "POST", path: /trees$/, body, times: 1_000, effect: { kind: "silence" } });
+	const store = peer.store({ ...clock, limits: { batchMs: 20_000 } });
+	const changes = ["in-time", "after-time"].map((key) => put(store, key, "1\n"));
+	const first = await changes[0];
+	assert.is((await peer.commits())[0]?.sha, first?.commit);
+	peer.proxy.faults.length = 0;
+	await changes[1]?.catch((error) => assertBusy(error, "github"));
+	await put(store, "after-time", "1\n");
+	assert.is(await peer.file(layerPath("after-time")), "1\n");
+});
+
+test("no commit is begun without time for the move of the branch", async ({ peer }) => {
+	const clock = pausingClock();
+	let [isCommitted, isChecked] = [false, false];
+	const now = () => {
+		isChecked ||= isCommitted;
+		return clock.now();
+	};
+	const committed = (body: unknown) => {
+		isCommitted = true;
+		return body;
+	};
+	fault(peer, "POST", /\/git\/commits$/, { kind: "rewrite", body: committed }, 1);
+	const run = () => eventually(() => isChecked).then(() => clock.sleep(16_000));
+	const body = (text: string) => text.includes("late-tree");
+	peer.proxy.faults.push({
+		method: "POST",
+		path: /trees$/,
+		body,
+		times: 1,
+		effect: { kind: "meanwhile", run },
+	});
+	const store = peer.store({ ...clock, now, limits: { batchMs: 20_000 } });
+	const requests = await requestsOf(peer, () =>
+		Promise.all(["early-tree", "late-tree"].map((key) => put(store, key, "1\n"))),
+	);
+	const moved = requests.findIndex((request) => request.startsWith("PATCH "));
+	const ofBatch = requests.slice(0, moved);
+	assert.is(ofBatch.filter((request) => request === "POST /git/trees").length, 2);
+	assert.is(ofBatch.filter((request) => request === "POST /git/commits").length, 1);
+	assert.is(await peer.file(layerPath("late-tree")), "1\n");
 });
 
 test("an empty repository is an empty catalogue; the first change makes the branch, once", async () => {
