@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Io } from "../api/configuration.ts";
+import { type Environment, type Io, Variables } from "../api/configuration.ts";
 import { askService, errorsOf } from "../api/service/net/ask.ts";
 import { type Configuration, readConfiguration, withoutStore } from "../api/service/settings.ts";
+import { draftAddress } from "../registry/draft.ts";
 import { judgeChange } from "../registry/judge.ts";
 import { warningsOf } from "../registry/registration.ts";
 import type { LayerStatus } from "../registry/schemas/answers.ts";
@@ -130,6 +131,19 @@ function printPreview(
 	return exitCodes.done;
 }
 
+/** Prints nothing without `PUBLIC_URL`, or if the registration is too long for an address. */
+async function printDraft(
+	{ smallkey, body }: { smallkey: string; body: Uint8Array },
+	environment: Environment,
+	io: Io,
+): Promise<void> {
+	const variables = new Variables(environment);
+	const publicUrl = variables.address("PUBLIC_URL");
+	variables.check();
+	const address = await draftAddress(publicUrl, { smallkey, text: new TextDecoder().decode(body) });
+	if (address !== null) io.warn(`Try it as a draft: ${address}`);
+}
+
 /**
  * Smallkeys with white space or commas between them. `warn` gets a line about an unlikely encoding.
  * @throws {Error} that names the first invalid smallkey
@@ -167,6 +181,7 @@ export const put = createRun("put", async ({ read, environment, io }) => {
 		: await sendRequest(request, environment, io);
 	if (code === exitCodes.done && wait && !dryRun)
 		return printStatus(request, io, wait === true ? defaultWaitSeconds : wait);
+	if (code === exitCodes.wrong) await printDraft({ smallkey, body }, environment, io);
 	return code;
 });
 
@@ -174,14 +189,15 @@ export const remove = createRun("remove", async ({ read, environment, io }) => {
 	const [{ file, ...options }, keys] = await read((line) =>
 		requestOptions(line.argument("[smallkey...]", "the layers"))
 			.option("--file <file>", "a file of smallkeys with spaces, commas or lines between them")
-			.option(...ifMatchOption),
+			.option(...ifMatchOption)
+			.option("--json", "print the result as JSON", false),
 	);
 	const smallkeys = [...new Set([...keys, ...(file === undefined ? [] : await readKeys(file, io.warn))])];
 	const [smallkey] = smallkeys;
 	if (smallkey === undefined) throw new Error("smallkey: is needed, or --file with smallkeys");
-	const isMany = smallkeys.length > 1 || file !== undefined;
+	const isMany = smallkeys.length > 1 || file !== undefined || options.json;
 	if (isMany && options.ifMatch !== undefined)
-		throw new Error("--if-match: with one smallkey, and without --file");
+		throw new Error("--if-match: with one smallkey, and without --file and --json");
 	if (isMany) return removeMany(smallkeys, options, environment, io);
 	const request = { ...options, method: "DELETE", smallkey, body: new Uint8Array(0) };
 	return sendRequest(request, environment, io);

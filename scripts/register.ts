@@ -35,6 +35,7 @@ const declare = (line: Command) =>
 	line
 		.argument("<dir>", "a folder of <smallkey>.json, or of <ab>/<smallkey>.json as in layers/")
 		.option("--dry-run", "only list what would be added, changed and removed", false)
+		.option("--partial", "leave wrong files out, and end with 1; nothing is removed", false)
 		.option("--review", "leave them on a branch for a reviewer; on GitHub with a pull request", false)
 		.option("--review-name <name>", "for a reviewer: all of this name are one review", parseReviewName)
 		.option("--url <url>", "send them, signed, to the service with its base path", parseUrl)
@@ -43,6 +44,7 @@ const declare = (line: Command) =>
 		.option("--remove-at-most <n>", "the most layers that --remove-others may remove", parseCount)
 		.option("--owned <glob...>", "the smallkeys that --remove-others may remove, such as 'nrcan-*'")
 		.option("--yes", "with --remove-others: do not ask", false)
+		.option("--json", "with --url or --dry-run: print the result as JSON", false)
 		.addHelpText("after", registerHelp);
 
 type RegisterOptions = ReturnType<ReturnType<typeof declare>["opts"]>;
@@ -50,36 +52,38 @@ type RegisterOptions = ReturnType<ReturnType<typeof declare>["opts"]>;
 export const register = createRun("register", async ({ read, environment, io }) => {
 	const [options, folder] = await read(declare);
 	checkOptions(options);
-	const { url, owned = [], yes, removeAtMost: maxRemoved } = options;
+	const { url, partial, owned = [], yes, removeAtMost: maxRemoved } = options;
 	const { registrations, problems } = await readBatch(folder);
-	if (problems.length > 0) return nothingWritten(problems, io);
-	const removal = options.removeOthers ? { owned, yes, maxRemoved } : null;
-	return url
-		? registerMany(registrations, { ...options, url }, removal, environment, io)
-		: registerInStore(registrations, options, environment, io);
+	for (const problem of problems) io.warn(plain(problem));
+	const isComplete = problems.length === 0;
+	if (!isComplete && !partial) throw nothingWritten(problems);
+	const removal = options.removeOthers ? { owned, yes, maxRemoved, isComplete } : null;
+	const code = url
+		? await registerMany(registrations, { ...options, url }, removal, environment, io)
+		: await registerInStore(registrations, options, environment, io);
+	return isComplete ? code : Math.max(code, exitCodes.wrong);
 });
 
 function checkOptions(options: RegisterOptions): void {
-	const { url, review, removeOthers, owned = [], removeAtMost } = options;
+	const { url, dryRun, review, json, removeOthers, owned = [], removeAtMost } = options;
 	if (review && url)
 		throw new Error(
 			"--review: with --url the service decides who needs a reviewer; --review-name groups them",
 		);
-	if (!url && removeOthers) throw new Error("--remove-others: is for --url");
+	if (!url && (removeOthers || (json && !dryRun))) throw new Error("--remove-others, --json: are for --url");
 	if (removeOthers !== owned.length > 0)
 		throw new Error("--remove-others: needs --owned with globs of your smallkeys, and --owned needs it");
 	if (removeAtMost !== undefined && !removeOthers)
 		throw new Error("--remove-at-most: is for --remove-others");
 }
 
-function nothingWritten(problems: readonly string[], io: Io): never {
-	for (const problem of problems) io.warn(plain(problem));
-	throw new WrongError(`${counted(problems.length, "problem")}; nothing was written`);
+function nothingWritten(problems: readonly string[]): WrongError {
+	return new WrongError(`${counted(problems.length, "problem")}; nothing was written`);
 }
 
 async function registerInStore(
 	registrations: ReadonlyMap<string, Registration>,
-	{ sender = "operator", review, reviewName, dryRun }: RegisterOptions,
+	{ sender = "operator", review, reviewName, partial, dryRun, json }: RegisterOptions,
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
@@ -87,20 +91,22 @@ async function registerInStore(
 	try {
 		if (dryRun) {
 			const refused: string[] = [];
-			printComparison(await compareWithStore(store, registrations, (error) => refused.push(error)), io);
+			printComparison(await compareWithStore(store, registrations, (error) => refused.push(error)), json, io);
 			for (const error of refused) io.warn(plain(error));
 			return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
 		}
 		const isReview = review || reviewName !== undefined;
-		const how = { sender, time: io.now().getTime(), review: isReview, reviewName };
+		const how = { sender, time: io.now().getTime(), review: isReview, reviewName, partial };
 		const outcome = await storeBatch(store, registrations, how);
-		if (isRefusal(outcome)) return nothingWritten(outcome.errors, io);
-		const { changed, commit } = outcome;
-		io.print(`${changed} registered, ${registrations.size - changed} stored already, in ${place}`);
+		for (const text of isRefusal(outcome) ? outcome.errors : outcome.refused) io.warn(plain(text));
+		if (isRefusal(outcome)) throw nothingWritten(outcome.errors);
+		const { changed, commit, refused } = outcome;
+		const unchanged = registrations.size - changed - refused.length;
+		io.print(`${changed} registered, ${unchanged} stored already, in ${place}`);
 		if (commit.changed) io.print(`commit ${commit.commit}`);
 		if (commit.branch) io.print(`branch ${commit.branch}`);
 		if (commit.pullRequest) io.print(`pull request ${commit.pullRequest}`);
-		return exitCodes.done;
+		return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
 	} finally {
 		await close();
 	}
@@ -139,16 +145,17 @@ export async function readBatch(folder: string) {
 }
 
 /**
- * In one commit, all or none. Registrations that are stored already are skipped, so that a batch can be
- * repeated. The errors: why nothing was changed.
+ * In one commit; without `partial` all or none. Registrations that are stored already are skipped, so that a
+ * batch can be repeated. The errors: why nothing was changed.
  */
 export async function storeBatch(
 	store: Store,
 	registrations: ReadonlyMap<string, Registration>,
-	how: { sender: string; time: number; review: boolean; reviewName?: string | undefined },
-): Promise<{ changed: number; commit: Commit } | { errors: string[] }> {
-	const { sender, time, review, reviewName } = how;
+	how: { sender: string; time: number; review: boolean; reviewName?: string | undefined; partial?: boolean },
+): Promise<{ changed: number; commit: Commit; refused: string[] } | { errors: string[] }> {
+	const { sender, time, review, reviewName, partial = false } = how;
 	let changed = 0;
+	let refused: string[] = [];
 	const meta = batchMeta(`register a batch of ${counted(registrations.size, "layer")}`, sender, time, review);
 	const outcome = await store.change(
 		async (now) => {
@@ -159,14 +166,15 @@ export async function storeBatch(
 				([smallkey, registration]) => putEdits(now, smallkey, registration, "text"),
 			);
 			const errors = decided.flatMap((edits) => (isRefusal(edits) ? edits.errors : []));
-			if (errors.length > 0) return { status: 409, errors };
+			if (errors.length > 0 && !partial) return { status: 409, errors };
+			refused = textsOf(errors);
 			const stored = decided.filter((edits): edits is Edit[] => !isRefusal(edits));
 			changed = stored.filter((edits) => edits.length > 0).length;
 			return stored.flat();
 		},
 		{ ...meta, ...(reviewName !== undefined && { reviewName }) },
 	);
-	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { changed, commit: outcome };
+	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { changed, commit: outcome, refused };
 }
 
 export function batchMeta(subject: string, sender: string, time: number, review = false): Meta {

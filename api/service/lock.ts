@@ -27,7 +27,7 @@ export async function lockFolder(
 	for (let isFirst = true; ; isFirst = false) {
 		const lock = await tryLock(path).catch((error: NodeJS.ErrnoException) => {
 			waiting(`DATA_DIR: ${path} cannot be made, since the disk ${whyUnwritable(error, folder)}`);
-			return { release: async () => undefined };
+			return lockLater(path);
 		});
 		if (lock) return lock;
 		if (performance.now() >= endMs) throw new Error(`${holder}; end it first, or choose another folder`);
@@ -46,6 +46,19 @@ function whyUnwritable(error: NodeJS.ErrnoException, folder: string): string {
 	if (!["EROFS", "ENOSPC", "EDQUOT"].includes(code)) throw error;
 	const why = code === "EROFS" ? "is read-only" : "is full, or has no inode left";
 	return `${why}: layers are read from there, and not changed; once it can be written, start only one service`;
+}
+
+function lockLater(path: string): Lock {
+	let lock: Lock | null = null;
+	const timer = setInterval(async () => {
+		lock ??= await tryLock(path).catch(() => null);
+	}, 2_000).unref();
+	return {
+		async release() {
+			clearInterval(timer);
+			await lock?.release();
+		},
+	};
 }
 
 export async function isFolderLocked(folder: string): Promise<boolean> {
@@ -105,10 +118,10 @@ async function numbersOf(path: string): Promise<number[]> {
 	return numbers.filter((number) => number > 0).sort((a, b) => a - b);
 }
 
-/** @throws {Error} if a socket cannot be reached */
+/** Version 0.1.0 listens at the path itself. @throws {Error} if a socket cannot be reached */
 async function isHeld(path: string, numbers: readonly number[]): Promise<boolean> {
-	for (const number of numbers) {
-		const socket = connect(`${path}.${number}`);
+	for (const name of [path, ...numbers.map((number) => `${path}.${number}`)]) {
+		const socket = connect(name);
 		try {
 			await once(socket, "connect");
 			return true;

@@ -66,7 +66,8 @@ export async function compareWithService(
 	});
 }
 
-export function printComparison(comparison: Comparison, io: Pick<Io, "print">): void {
+export function printComparison(comparison: Comparison, isJson: boolean, io: Pick<Io, "print">): void {
+	if (isJson) return io.print(JSON.stringify(comparison));
 	const { unchanged, ...changing } = comparison;
 	const total = changing.added.length + changing.changed.length + unchanged.length;
 	for (const [verb, keys] of Object.entries(changing))

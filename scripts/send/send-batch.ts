@@ -18,6 +18,7 @@ interface ManyOptions {
 	reviewName?: string | undefined;
 	/** By default the first sender of the senders file. */
 	sender?: string | undefined;
+	json: boolean;
 	dryRun?: boolean;
 }
 
@@ -25,20 +26,22 @@ const maxKeys = 100;
 
 /**
  * If all were accepted, it then removes what `others` selects.
+ * @param isComplete false if the folder has wrong files: then nothing is removed
  * @returns exit code: 1 if the service refused a layer, 2 if not all were sent
  * @throws {WrongError} before anything is sent, if more layers would be removed than `others` allows
  */
 export async function registerMany(
 	registrations: ReadonlyMap<string, Registration>,
 	options: ManyOptions,
-	others: RemoveOthers | null,
+	others: (RemoveOthers & { isComplete: boolean }) | null,
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
-	const { url, dryRun } = options;
+	const { url, json, dryRun } = options;
 	const removal = others && (await readOthers(url, new Set(registrations.keys()), others.owned));
-	if (dryRun) printComparison(await compareWithService(registrations, url, removal?.keys ?? [], io), io);
-	if (removal && others) checkRemoval(removal, others);
+	if (dryRun)
+		printComparison(await compareWithService(registrations, url, removal?.keys ?? [], io), json, io);
+	if (removal && others?.isComplete) checkRemoval(removal, others);
 	if (dryRun) return exitCodes.done;
 	const key = await findSecret(options.sender ?? null, environment, io);
 	// One signal for both batches: nothing is removed after an interruption.
@@ -49,16 +52,19 @@ export async function registerMany(
 	);
 	const result = await sendBatch(new Map(bodies), options, key, sameIo);
 	const code = codeOf(result);
-	printRegistered(result, url, io);
-	if (!removal || !others) return code;
-	const mayRemove = code === exitCodes.done && !interrupted.aborted;
-	if (!mayRemove) {
-		io.warn("nothing is removed: not all files of the folder are registered");
+	if (!json) printRegistered(result, url, io);
+	const mayRemove = code === exitCodes.done && others?.isComplete === true && !interrupted.aborted;
+	if (!removal || !others || !mayRemove) {
+		if (json) io.print(JSON.stringify(result));
+		if (removal) io.warn("nothing is removed: not all files of the folder are registered");
 		return code;
 	}
 	const { keys } = removal;
 	if (keys.length > 0 && !others.yes) await confirm(keys, url, io);
-	return removeAll(keys, options, key, sameIo);
+	const removals = await sendBatch(new Map(keys.map((name) => [name, null])), options, key, sameIo);
+	if (json) io.print(JSON.stringify({ ...result, others: removalLists(removals) }));
+	else printRemoved(removals, url, io);
+	return codeOf(removals);
 }
 
 export async function removeMany(
@@ -68,16 +74,14 @@ export async function removeMany(
 	io: Io,
 ): Promise<number> {
 	const key = await findSecret(options.sender ?? null, environment, io);
-	return removeAll(smallkeys, options, key, io);
+	const result = await sendBatch(new Map(smallkeys.map((name) => [name, null])), options, key, io);
+	if (options.json) io.print(JSON.stringify(removalLists(result)));
+	else printRemoved(result, options.url, io);
+	return codeOf(result);
 }
 
-async function removeAll(smallkeys: readonly string[], options: ManyOptions, key: SenderKey, io: Io) {
-	const result = await sendBatch(new Map(smallkeys.map((name) => [name, null])), options, key, io);
-	const { changed, waiting } = result;
-	io.print(`${counted(changed.length, "layer")} removed from ${options.url}${restOf(result)}`);
-	printKeys("removed", changed, io);
-	printKeys("waiting for a reviewer", waiting, io);
-	return codeOf(result);
+function removalLists({ changed, waiting, refused, unsent }: BatchResult) {
+	return { removed: changed, waiting, refused, unsent };
 }
 
 function printRegistered(result: BatchResult, url: string, io: Io): void {
@@ -88,6 +92,12 @@ function printRegistered(result: BatchResult, url: string, io: Io): void {
 	);
 	printKeys("changed", changed, io);
 	printKeys("waiting for a reviewer", waiting, io);
+}
+
+function printRemoved(result: BatchResult, url: string, io: Io): void {
+	io.print(`${counted(result.changed.length, "layer")} removed from ${url}${restOf(result)}`);
+	printKeys("removed", result.changed, io);
+	printKeys("waiting for a reviewer", result.waiting, io);
 }
 
 function restOf({ waiting, refused }: BatchResult): string {

@@ -42,6 +42,7 @@ function dataset(
  */
 export const datasets = [
 	dataset("d1", "Terminals", { en: "Terminals", fr: "Terminaux" }, [
+		...inBoth("r1", "r2", 1),
 		...inBoth("r3", "r4", 20),
 		[
 			"r5",
@@ -56,11 +57,18 @@ export const datasets = [
 	]),
 	dataset("d2", "Relief", { "en-t-fr": "Relief map", fr: "Carte du relief" }, [
 		["r8", "WMS ", ["zxx"], at("relief?layers=relief")],
+		["r9", "Esri REST", ["en"], energy],
+		["r10", "ArcGIS GeoServices REST API", ["en", "fr"], at("FeatureServer/0?f=pjson")],
 	]),
 	dataset("d3", "Basins", undefined, [
 		["r11", "wms", undefined, at("wms?request=GetCapabilities"), { wms_layer: "basins" }],
 		["r12", "wms", null, at("wms?request=GetCapabilities"), { wms_layer: "" }],
+		["r13", "WMS", "fr", at("wms?layers=rivieres,lacs")],
 		["r14", null, ["fr"], null],
+	]),
+	dataset("d4", "Parks", undefined, [
+		["r15", "ESRI REST", ["en"], `${energy}/4`],
+		...inBoth("r16", "r17", 5),
 	]),
 	dataset("d5", "Nothing", undefined, null),
 ];
@@ -136,6 +144,7 @@ export interface Catalogue extends AsyncDisposable {
 
 interface Answer {
 	status: number;
+	headers?: Record<string, string>;
 	body: string;
 }
 
@@ -150,8 +159,8 @@ export async function startCatalogue(sets: object[], pageSize = 1000): Promise<C
 		catalogue.requests.push(asked);
 		const found = catalogue.sets as Values[];
 		const answer = sent ? geonetworkAnswer(found, asked, pageSize) : ckanAnswer(found, asked, pageSize);
-		const { status, body } = catalogue.instead(catalogue.requests.length) ?? answer;
-		response.writeHead(status, { "Content-Type": "application/json" });
+		const { status, headers, body } = catalogue.instead(catalogue.requests.length) ?? answer;
+		response.writeHead(status, { "Content-Type": "application/json", ...headers });
 		response.end(body);
 	});
 	const catalogue: Catalogue = {

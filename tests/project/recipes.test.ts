@@ -50,10 +50,12 @@ test("recorded answers of CKAN become registrations in two languages, with a rep
 	await using catalogue = await startCatalogue(datasets, 3);
 	const { code, report, errors } = await follow("ckan", catalogue, folder);
 	assert.equal([code, errors], [0, []]);
+	const unpaired = "no link of the other language agrees in address and layer";
 	assert.equal(report, [
-		...["r5", "r3", "r8", "r11"].map((id) => `added p-${id}`),
+		...["r5", "r1", "r3", "r8", "r9", "r10", "r11", "r13", "r16"].map((id) => `added p-${id}`),
 		"left out p-r12: names no layer of its WMS",
-		"4 data sets: 4 layers, 4 added, 0 changed, 0 removed; 1 links left out",
+		`left out p-r15: ${unpaired}`,
+		"5 data sets: 9 layers, 9 added, 0 changed, 0 removed; 2 links left out",
 	]);
 	const layers = await layersIn(folder);
 	const metadata = { catalogue_url: `${catalogue.url}/dataset/d1` };
@@ -70,12 +72,20 @@ test("recorded answers of CKAN become registrations in two languages, with a rep
 		},
 		fr: { service_url: at("energy_fr/WMSServer"), service_name: "Terminaux", metadata, layer: "1" },
 	});
-	assert.equal(layers["p-r3"]?.fr, {
-		service_url: french(`${energy}/20`),
-		service_name: "Terminaux",
-		metadata,
+	assert.equal(layers["p-r3"], {
+		version: "1.0.0",
+		payload_type: "feature",
+		en: { service_url: `${energy}/20`, service_name: "Terminals", metadata },
+		fr: { service_url: french(`${energy}/20`), service_name: "Terminaux", metadata },
 	});
-	assert.equal([layers["p-r8"]?.en.service_name, layers["p-r11"]?.fr.service_name], ["Relief map", "Basins"]);
+	assert.equal(
+		["r8", "r9", "r11"].map((id) => [layers[`p-${id}`]?.en.service_name, layers[`p-${id}`]?.fr.service_name]),
+		[
+			["Relief map", "Carte du relief"],
+			["Relief map", "Carte du relief"],
+			["Basins", "Basins"],
+		],
+	);
 });
 
 test("recorded answers of GeoNetwork become registrations in two languages", async ({ folder }) => {
@@ -130,7 +140,7 @@ const links: [format: string, string | null, string[] | string, languages?: stri
 	["WMS", `ows?layers=a&map=${"x".repeat(2048)}`, "has an address of over 2048 characters"],
 	["Esri REST", "rest/Eco/MapServer/", ["2.0 esriMapServer", "rest/Eco/MapServer all"]],
 	["ESRI REST", "rest/Eco/FeatureServer", ["2.0 esriFeatureServer", "rest/Eco/FeatureServer all"]],
-	["ArcGIS GeoServices REST API", "rest/Eco/ImageServer", ["2.0 esriImage", "rest/Eco/ImageServer"]],
+	["ESRI REST", "rest/Eco/ImageServer", ["2.0 esriImage", "rest/Eco/ImageServer"]],
 	["ESRI REST", "rest/A/FeatureServer/3/query?where=1=1&f=json", ["feature", "rest/A/FeatureServer/3"]],
 	["ESRI REST", "rest/", "is no address of a MapServer, FeatureServer or ImageServer"],
 	["WMS", "ows?layers=none", ["wms", "ows none"], []],
@@ -163,10 +173,7 @@ const odd = [
 	...titles.map(([title], count) => ({ ...dataset(`t${count}`), ...title })),
 ];
 
-test("each odd form becomes a layer or is left out with its reason", async ({ folder }) => {
-	await using catalogue = await startCatalogue(odd, 5);
-	const { code, report, errors } = await follow("ckan", catalogue, folder);
-	assert.equal([code, errors], [0, []]);
+async function assertOdd(folder: string, report: string[]) {
 	const layers = await layersIn(folder);
 	for (const [count, [, url, expected]] of links.entries()) {
 		const reason = report.find((line) => line.startsWith(`left out p-l${count}: `))?.split(": ")[1];
@@ -176,6 +183,29 @@ test("each odd form becomes a layer or is left out with its reason", async ({ fo
 		const { en, fr } = layers[`p-t${count}`] ?? {};
 		assert.equal([en?.service_name, fr?.service_name], names, JSON.stringify(title));
 	}
+}
+
+const busy = (status: number, rest = "0") => ({ status, headers: { "Retry-After": rest }, body: "{}" });
+
+test("each odd form becomes a layer or is left out with its reason, also around 429 and 503", async ({
+	folder,
+}) => {
+	await using catalogue = await startCatalogue(odd, 5);
+	const whole = await follow("ckan", catalogue, folder);
+	assert.equal([whole.code, whole.errors], [0, []]);
+	await assertOdd(folder, whole.report);
+
+	await using rested = await startCatalogue(odd, 5);
+	const pauses = new Map([
+		[3, busy(429)],
+		[6, busy(503, "Wed, 21 Oct 2015 07:28:00 GMT")],
+	]);
+	rested.instead = (count) => pauses.get(count) ?? null;
+	const other = join(folder, "other");
+	const interrupted = await follow("ckan", rested, other);
+	assert.equal([interrupted.code, interrupted.report], [0, whole.report]);
+	assert.is(rested.requests.length, catalogue.requests.length + 2);
+	await assertOdd(other, interrupted.report);
 });
 
 /** English and French addresses of one data set → the French layer of each English one; null: it is left out. */
@@ -328,7 +358,9 @@ const again = (sent: string) => `URL: sent ${sent}; run this again`;
 /** Answers to the requests of a second run, in place of the catalogue's → the sentence. */
 const failures: Record<Recipe, [answers: ReturnType<Catalogue["instead"]>[], sentence: string][]> = {
 	ckan: [
-		[[{ status: 429, body: "{}" }], `${search}: answers 429; run this again`],
+		[[{ status: 500, body: "{}" }], `${search}: answers 500`],
+		[[busy(429), busy(503)], `${search}: answers 503`],
+		[[busy(429, "3600")], `${search}: answers 429, and wants 3600 s of rest`],
 		[
 			[{ status: 200, body: "<html>" }],
 			`${search}: answers with something that is not JSON, or not complete`,

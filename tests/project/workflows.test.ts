@@ -247,7 +247,9 @@ test("nothing is put into a shell but by the environment", () => {
 });
 
 test("no secret and no right to write is near foreign data", () => {
+	for (const path of ["check", "pull-request"]) assert.not.match(JSON.stringify(workflow(path)), "secrets.");
 	const { look, teams, send } = workflow("layers").jobs;
+	assert.not.match(JSON.stringify(look), /secrets\.|write|steps\.app/);
 	const reviewing = look?.steps.find(({ run }) => run?.includes("npx fragment-publisher review"));
 	assert.not.match(JSON.stringify(reviewing), "github.token");
 	for (const job of [teams, send])

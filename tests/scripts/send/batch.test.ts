@@ -76,16 +76,25 @@ test("a batch with problems names each of them, and stores nothing", async () =>
 	assert.is(await git("rev-parse", "main"), before);
 });
 
-test("--dry-run stores nothing, and --review-name names the branch", async () => {
+test("--partial stores what is in order, and --dry-run stores nothing", async () => {
 	const before = await git("rev-parse", "main");
 	const files = { "one.json": wmsFile("changed"), "part.json": wmsFile("a"), "three.json": wmsFile("c") };
-	const path = await batch({ ...files, "Thumbs.db": "\0", ".DS_Store": "\0" });
+	const path = await batch({ ...files, "bad.json": "{}", "Thumbs.db": "\0" });
 	const table =
 		"added    part\nchanged  one\n1 added, 1 changed, 0 removed, 1 as they are: 3 layers; nothing was sent\n";
-	await prints(register([path, "--dry-run"]), 0, table);
-	const twin = await batch({ "Three.json": wmsFile("c") });
-	await warns(register([twin, "--dry-run"]), 1, "Three differs only in case from three");
+	await prints(register([path, "--partial", "--dry-run"]), 1, table);
 	assert.is(await git("rev-parse", "main"), before);
+	const twin = await batch({
+		"TW.json": wmsFile("a"),
+		"Three.json": wmsFile("c"),
+		"part.json": wmsFile("a"),
+	});
+	await warns(register([twin, "--dry-run"]), 1, "Three differs only in case from three");
+	await prints(register([twin, "--partial"]), 1, /^2 registered, 0 stored already/);
+	assert.equal((await git("diff-tree", "-r", "--name-only", "main^", "main")).split("\n"), [
+		"layers/pa/part.json",
+		"layers/tw/TW.json",
+	]);
 	const named = await batch({ "named.json": wmsFile("a") });
 	const end = "\nbranch register/operator+review.spring\n";
 	await prints(register([named, "--review-name", "spring"]), 0, end);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
+import { unpackDraft } from "../../../registry/draft.ts";
 import { canonicalText } from "../../../registry/registration.ts";
 import { indexVersion } from "../../../site/data/entries.ts";
 import { blobId } from "../../../store/hashes.ts";
@@ -105,6 +106,9 @@ test("register --url sends a folder, each layer signed, and lists what became of
 	assert.is(sent(scene).length, 5);
 	for (const { request, body } of scene.requests)
 		assert.is(request.headers.authorization, await signatureOf(body, request.url));
+	assert.equal(JSON.parse((await run(scene, "register", [batch, "--json"])).stdout), {
+		...{ changed: ["two"], unchanged: ["one", "three"], waiting: ["five"], refused: ["four"], unsent: [] },
+	});
 });
 
 test("remove takes several layers, and a file of them", async (scene) => {
@@ -127,6 +131,9 @@ test("remove takes several layers, and a file of them", async (scene) => {
 		sent(scene),
 		keys.map((key) => `DELETE /base/register/${key}`),
 	);
+	assert.equal(JSON.parse((await run(scene, "remove", [...keys, "--json"])).stdout), {
+		...{ removed: ["four", "two"], waiting: ["one"], refused: ["three"], unsent: [] },
+	});
 	scene.requests.length = 0;
 	await writeFile(file, Buffer.from("\ufefftwo\r\nfour\r\n", "utf16le"));
 	await warns(run(scene, "remove", ["--file", file]), 0, "keys.txt: is in UTF-16, and read so\n");
@@ -165,7 +172,8 @@ test("register --remove-others removes what the sender owns and the folder lacks
 	const all = `2 layers removed from ${scene.url}\nremoved: mine-1 mine-3\n`;
 	await prints(run(scene, "register", words, undefined, { ask: async () => "yes" }), 0, all);
 	assert.equal(removed(), ["DELETE /base/register/mine-1", "DELETE /base/register/mine-3"]);
-	await prints(run(scene, "register", [...words, "--yes"]), 0, all);
+	const asJson = await run(scene, "register", [...words, "--yes", "--json"]);
+	assert.equal(JSON.parse(asJson.stdout).others.removed, ["mine-1", "mine-3"]);
 });
 
 test("register --remove-others removes nothing if a layer was refused, or the catalogue is not there", async (scene) => {
@@ -223,6 +231,22 @@ test("register --remove-others removes few layers only, or as many as --remove-a
 	await warns(run(scene, "register", [empty, "--remove-at-most", "3"]), 2, "--remove-at-most: is for");
 });
 
+test("register --partial sends the files that are in order, names the others, and removes nothing", async (scene) => {
+	const batch = writeBatch(scene.folder, ["mine-1", "mine-5"]);
+	await writeFile(join(batch, "bad.json"), "{}");
+	for (const name of [".DS_Store", "._wells.json", "Thumbs.db"]) await writeFile(join(batch, name), "\0");
+	scene.answer = answerWithCatalogue;
+	const words = [batch, "--partial", "--remove-others", "--owned", "mine-*", "--yes"];
+	const { stdout, stderr } = await exits(run(scene, "register", words), 1);
+	assert.match(stdout, "2 changed, 0 as they were, of 2 layers");
+	assert.match(stderr, /bad\.json: \/version: is missing[\s\S]*\nnothing is removed/);
+	assert.not.match(stderr, /DS_Store|_wells|Thumbs/);
+	assert.equal(
+		sent(scene).filter((line) => !line.startsWith("GET ")),
+		["PUT /base/register/mine-1", "PUT /base/register/mine-5"],
+	);
+});
+
 test("register removes nothing after an interruption, even if all was sent before it", async (scene) => {
 	const batch = writeBatch(scene.folder, ["mine-1", "mine-3"]);
 	const ending = new AbortController();
@@ -252,13 +276,17 @@ test("register --dry-run lists what would change, and sends nothing", async (sce
 		"1 added, 1 changed, 1 removed, 1 as they are: 3 layers; nothing was sent",
 		"",
 	]);
+	const asJson = await exits(run(scene, "register", [...words, "--json"], {}), 0);
+	const lists = { added: ["new"], changed: ["mine-2"], unchanged: ["mine-1"], removed: ["mine-3"] };
+	assert.equal(JSON.parse(asJson.stdout), lists);
 	scene.answer = (request) => {
 		const elsewhere = { status: 404, text: '{"errors":["status: the layers are elsewhere"]}' };
 		return request.url?.includes("/status/") ? elsewhere : answerWithCatalogue(request);
 	};
-	const table =
-		"added    new\nchanged  mine-1\nchanged  mine-2\n1 added, 2 changed, 0 removed, 0 as they are";
-	await prints(run(scene, "register", [batch, "--dry-run"], {}), 0, table);
+	const onGithub = await exits(run(scene, "register", [batch, "--dry-run", "--json"], {}), 0);
+	assert.equal(JSON.parse(onGithub.stdout), {
+		...{ added: ["new"], changed: ["mine-1", "mine-2"], unchanged: [], removed: [] },
+	});
 	scene.answer = { status: 503, text: "" };
 	await warns(run(scene, "register", [batch, "--dry-run"], {}), 2, "/status/mine-1: answers 503");
 	assert.not.match(sent(scene).join(), /PUT|DELETE/);
@@ -282,7 +310,7 @@ test("nothing is sent where a file is wrong or missing, or the words do not fit"
 	await warns(run(scene, "register", [batch, "--review"]), 2, "--review: with --url");
 	await writeFile(join(batch, "bad.json"), "{}");
 	await warns(run(scene, "register", [batch]), 1, "bad.json: /version: is missing");
-	await warns(run(scene, "put", ["my-layer", scene.folder]), 2, "EISDIR");
+	await warns(run(scene, "put", ["my-layer", scene.folder]), 2, "the named file: is a folder");
 	await warns(run(scene, "put", ["my-layer", join(scene.folder, "none.json")]), 2, "none.json");
 	const nowhere = runScript("put", ["my-layer", scene.file, "--url", "ftp://x"]);
 	await warns(nowhere, 2, "'ftp://x' is invalid. It must be an http or https address.");
@@ -372,6 +400,26 @@ test("put and remove --if-match send the ETag, which a receipt shows", async (sc
 		["--file", keys],
 	])
 		await warns(run(scene, "remove", [...many, "--if-match", id]), 2, "--if-match: with one smallkey");
+	await warns(run(scene, "remove", ["a", "--json", "--if-match", id]), 2, "--if-match: with one smallkey");
+});
+
+test("with PUBLIC_URL a refusal names the page on which the registration can be corrected", async (scene) => {
+	const env = { SENDER_SECRET: secret, PUBLIC_URL: "https://layers.example/base/" };
+	const words = ["my-layer", scene.file];
+	const text = manual.replace("1.0.0", "0.9.0");
+	await writeFile(scene.file, text);
+	for (const [status, more, isRefused] of [
+		[400, [], true],
+		[201, ["--dry-run"], true],
+		[201, [], false],
+		[503, [], false],
+	] as const) {
+		scene.answer = { status, text: "{}" };
+		const { stderr } = await run(scene, "put", [...words, ...more], env);
+		const [, link = null] =
+			/^Try it as a draft: https:\/\/layers\.example\/base\/\?page=draft#draft=(\S+)$/m.exec(stderr) ?? [];
+		assert.equal(link && (await unpackDraft(link)), isRefused ? { smallkey: "my-layer", text } : null);
+	}
 });
 
 test("what a server answers is printed with its control characters spelled out, as no command of a CI runner", async (scene) => {
