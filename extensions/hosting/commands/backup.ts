@@ -1,11 +1,15 @@
 // npx fragment-publisher backup: copies the layers and the senders of DATA_DIR to another disk
-import { mkdir, readFile } from "node:fs/promises";
-import { relative, resolve } from "node:path";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
+import glob from "fast-glob";
 import { WrongError } from "../../../api/configuration.ts";
 import { parseSenders } from "../../../api/senders.ts";
 import { repositoryPath } from "../../../api/service/data-dir.ts";
 import { sendersPath } from "../../../api/service/senders-file.ts";
 import { readConfiguration } from "../../../api/service/settings.ts";
+import { counted } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
 import { GitFailure, gitText, runGit } from "../../../store/git/commands/run.ts";
@@ -13,25 +17,54 @@ import { GitFailure, gitText, runGit } from "../../../store/git/commands/run.ts"
 const main = "refs/heads/main";
 const limitMs = 3_600_000;
 
-/** A branch that the source has replaced or removed stays in the reflog and the objects of the backup. */
-const config = [
+/** A branch that the source has replaced or removed stays in the reflog or the packs of the backup. */
+const settings = [
 	"core.logAllRefUpdates=always",
 	"core.fsync=committed",
 	"fetch.fsckObjects=true",
 	"gc.auto=0",
+	// A fetch stays a pack, which has a checksum.
 	"fetch.unpackLimit=1",
 ];
 
-/** `main` is fetched first, and without force: git refuses a commit that does not follow. Then the whole copy is read back. */
+/** What the last backup has checked: a line for each pack and index of the target, as sha256sum(1) prints it. */
+const checkedPacks = "checked-packs";
+
+/**
+ * `main` is fetched first, and without force: git refuses a commit that does not follow. Then the whole copy is read back:
+ * by sums where the last backup has checked it, so that the time of a backup grows with what is new.
+ */
 async function copyRepository(source: string, target: string): Promise<void> {
-	const git = (...words: string[]) => runGit(target, words, { limitMs, config });
+	const git = (...words: string[]) => runGit(target, words, { limitMs });
 	await git("init", "--quiet", "--bare", "--initial-branch=main");
+	for (const setting of settings) await git("config", ...setting.split("="));
+	const list = join(target, checkedPacks);
+	const checked = (await readTextIfThere(list))?.split("\n");
+	// After a backup that fails, the next one checks every object.
+	await rm(list, { force: true });
 	// The source may belong to another user than root, who makes the backup.
 	const serve = "--upload-pack=git -c safe.directory='*' upload-pack";
 	const fetch = ["fetch", "--no-tags", "--no-write-fetch-head", serve];
 	await git(...fetch, source, `${main}:${main}`);
 	await git(...fetch, "--prune", source, "+refs/heads/*:refs/heads/*");
-	await git("fsck", "--strict", "--no-dangling", "--no-progress");
+	// A repository that was copied here can have loose objects.
+	if ((await glob("objects/[0-9a-f]*/*", { cwd: target })).length > 0) await git("repack", "-q", "-d", "-l");
+	const packs = await sumsOf(target);
+	const isKnown = checked?.every((line) => packs.includes(line));
+	const indexes = packs.filter((line) => line.endsWith(".idx") && !checked?.includes(line));
+	if (!isKnown) await git("fsck", "--strict", "--no-dangling", "--no-progress");
+	else for (const line of indexes) await git("verify-pack", line.replace(/^\w+ +/, ""));
+	await replaceFile(list, packs.join("\n"));
+}
+
+async function sumsOf(target: string): Promise<string[]> {
+	const lines: string[] = [];
+	for (const path of await glob("objects/pack/*.{idx,pack}", { cwd: target })) {
+		const hash = createHash("sha256");
+		for await (const bytes of createReadStream(join(target, path))) hash.update(bytes);
+		lines.push(`${hash.digest("hex")}  ${path}`);
+	}
+	return lines;
 }
 
 function sentenceOf({ message }: Error, source: string, folder: string): string {
@@ -78,6 +111,8 @@ export const run = createRun("backup", async ({ read, environment, io }) => {
 		throw error instanceof GitFailure ? new WrongError(sentenceOf(error, source, folder)) : error;
 	});
 	const rest = await copySenders(senders, to, io.now());
+	const files = await gitText(target, ["ls-tree", "-r", "--name-only", main, "layers/"]);
+	const layers = files.match(/^layers\/[^/]+\/[^/.]+\.json$/gm)?.length ?? 0;
 	const commit = await gitText(target, ["rev-parse", "--short=12", main]);
-	io.print(`${folder}: has the layers of commit ${commit}, ${rest}; all was read back`);
+	io.print(`${folder}: has ${counted(layers, "layer")} at commit ${commit}, ${rest}; all was read back`);
 });

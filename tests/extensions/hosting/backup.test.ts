@@ -41,7 +41,10 @@ test("the first backup copies everything, with modes for its owner only, and lat
 	for (const { status } of await Promise.all(writes)) assert.is(status, 201);
 	const first = await backUp(local.folder, backup);
 	assert.equal([first.code, first.stderr], [0, ""]);
-	assert.match(first.stdout, `commit ${local.store.tip.slice(0, 12)}, and the senders; all was read back`);
+	assert.match(
+		first.stdout,
+		`has 4 layers at commit ${local.store.tip.slice(0, 12)}, and the senders; all was`,
+	);
 	assert.is((await stat(backup)).mode & 0o777, 0o700);
 	assert.is((await stat(join(backup, "senders.json"))).mode & 0o777, 0o600);
 	await local.put("second", wms("second"));
@@ -97,44 +100,58 @@ test("a damaged source, or one whose senders file is gone, leaves the backup as 
 			await rm(path);
 			await writeFile(path, bytes.fill(7, 20));
 		}
-	await assertRefused(copy, backup);
+	const damaged = await backUp(copy, backup);
+	assert.is(damaged.code, 1);
+	assert.match(damaged.stderr, `${backup}: the backup failed: `);
 	assert.is(await stateOf(backup), before);
 });
 
-async function assertRefused(folder: string, backup: string): Promise<void> {
-	const { code, stdout, stderr } = await backUp(folder, backup);
-	assert.equal([code, stdout], [1, ""]);
-	assert.match(stderr, `${backup}: the backup failed: `);
-}
-
-test("a backup reads back what earlier ones have copied: an index that has changed, a lost pack", async (scene) => {
-	const { local, backup } = scene;
+async function backUpTwice({ local, backup }: { local: Local; backup: string }): Promise<string[]> {
 	await backUp(local.folder, backup);
 	const before = await readdir(packsOf(backup));
 	await local.put("second", wms("second"));
 	assert.is((await backUp(local.folder, backup)).code, 0);
-	const packs = (await readdir(packsOf(backup))).filter((name) => !before.includes(name));
-	const path = join(packsOf(backup), packs.find((name) => name.endsWith(".idx")) ?? "");
+	return (await readdir(packsOf(backup))).filter((name) => !before.includes(name));
+}
+
+test("a later backup reads the packs of all earlier ones back", async (scene) => {
+	const { local, backup } = scene;
+	const [index = ""] = (await backUpTwice(scene)).filter((name) => name.endsWith(".idx"));
+	const path = join(packsOf(backup), index);
 	const bytes = await readFile(path);
-	await local.put("third", wms("third"));
-	assert.is((await backUp(local.folder, backup)).code, 0);
 	await rm(path);
 	// Git itself reads this byte only to check the file.
 	await writeFile(path, bytes.fill(bytes.at(-1) === 7 ? 8 : 7, bytes.length - 1));
-	await assertRefused(local.folder, backup);
-	for (const name of packs) await rm(join(packsOf(backup), name));
-	await assertRefused(local.folder, backup);
+	for (let run = 0; run < 2; run += 1) {
+		const damaged = await backUp(local.folder, backup);
+		assert.is(damaged.code, 1);
+		assert.match(damaged.stderr, `${backup}: the backup failed: `);
+	}
 });
 
-test("a repository that was copied there by hand is checked, and then a backup as any other", async (scene) => {
+test("a later backup misses a pack that is lost", async (scene) => {
+	const { local, backup } = scene;
+	const packs = await backUpTwice(scene);
+	await local.put("third", wms("third"));
+	assert.is((await backUp(local.folder, backup)).code, 0);
+	for (const name of packs) await rm(join(packsOf(backup), name));
+	const { code, stdout } = await backUp(local.folder, backup);
+	assert.equal([code, stdout], [1, ""]);
+});
+
+test("a repository that was copied there by hand is checked whole, and then a backup as any other", async (scene) => {
 	const { local, backup } = scene;
 	const repository = join(backup, "repository.git");
 	await copyStopped(local, local.repository, repository);
 	await loosen(repository);
+	const copy = `${backup}.damaged`;
+	await cp(backup, copy, { recursive: true });
 	assert.is((await backUp(local.folder, backup)).code, 0);
-	const blob = await git(backup, "rev-parse", `main:${layerPath("first")}`);
-	await rm(join(repository, "objects", blob.slice(0, 2), blob.slice(2)));
-	await assertRefused(local.folder, backup);
+	assert.match(await git(backup, "count-objects", "-v"), /^count: 0\n/);
+	assert.is(await git(backup, "config", "gc.auto"), "0");
+	const blob = await git(copy, "rev-parse", `main:${layerPath("first")}`);
+	await rm(join(copy, "repository.git/objects", blob.slice(0, 2), blob.slice(2)));
+	assert.is((await backUp(local.folder, copy)).code, 1);
 });
 
 test.run();
