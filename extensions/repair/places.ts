@@ -108,7 +108,7 @@ const paths = ["/arcgis/rest/", "/server/rest/"] as const;
 
 /**
  * On the same ArcGIS server. `same`: of the same name and type in any folder. `similar`: of a similar name in the folder
- * that were not there before.
+ * that were not there before, or of the same name and another type.
  */
 export async function otherServices(before: LangDescription, address: string, ask: Clients["ask"]) {
 	const none = { same: [] as string[], similar: [] as string[] };
@@ -139,10 +139,12 @@ function isSameText(a = "", b = ""): boolean {
 	return a.toLowerCase() === b.toLowerCase();
 }
 
+const kinds = new Set(["MapServer", "FeatureServer"]);
+
 function isSimilar(service: string, name: string, type: string, { services }: LangDescription): boolean {
 	const [otherName = "", otherType = ""] = service.split("/");
-	if (otherName === name || otherType !== type || !knowsAll(services) || services.includes(service))
-		return false;
+	if (otherName === name) return otherType !== type && kinds.has(otherType) && kinds.has(type);
+	if (otherType !== type || !knowsAll(services) || services.includes(service)) return false;
 	const step = seriesStep(name, otherName);
 	return step > 0 || (step === 0 && otherName.startsWith(`${name}_`));
 }
