@@ -15,7 +15,8 @@ const processLimits = {
 	maxHeapMb: 256,
 	/** Of one layer: more than the process gives its own requests. */
 	timeoutMs: maxLayerMs + 10_000,
-	startTimeoutMs: 60_000,
+	/** A busy machine takes a minute. */
+	startTimeoutMs: maxLayerMs,
 	/** Then its memory is freed. */
 	idleMs: 10_000,
 };
