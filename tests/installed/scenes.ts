@@ -4,7 +4,7 @@ import { Machine } from "./machine.ts";
 import { commandsOf } from "./page.ts";
 
 /** May return a figure, which is printed. */
-type Scene = (machine: Machine) => Promise<unknown>;
+export type Scene = (machine: Machine) => Promise<unknown>;
 
 /** Scenes on one machine, in their order. Without the tools all are skipped, with one line. */
 export async function scenes(section: string, list: Readonly<Record<string, Scene>>): Promise<void> {
