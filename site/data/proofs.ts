@@ -62,7 +62,7 @@ export interface LangProof {
 	ms: number;
 }
 
-export interface Proof {
+interface Proof {
 	day: string;
 	/** The first day on which it did not draw; absent if it draws. */
 	since?: string;

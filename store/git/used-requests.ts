@@ -22,8 +22,8 @@ const minuteOf = (ms: number) => Math.floor(ms / minuteMs);
 export type UsedRequests = Awaited<ReturnType<typeof openUsedRequests>>;
 
 /**
- * Signed requests that have a final answer. Those that changed nothing are in a log, which is begun anew each minute, all
- * others in the trailers of commits.
+ * Signed requests that have a final answer. A log has those that changed nothing, and is rewritten each minute; the
+ * trailers of commits have all others.
  */
 export async function openUsedRequests({ repository, now }: StoreBase) {
 	const path = join(dirname(repository), "requests", "requests.log");

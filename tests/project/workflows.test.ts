@@ -215,13 +215,6 @@ test("what a ruleset requires is set by the App, from the default branch's scrip
 	assert.not.match(namesOf(jobs).join("\n"), /: (?:layers|owners)$/m);
 });
 
-test("only a version on the default branch is attested, whatever commit its tag is on", () => {
-	const { release, attest } = workflow("release").jobs;
-	const runs = release?.steps.map(({ run }) => run);
-	assert.is(runs?.[1], 'git merge-base --is-ancestor HEAD "refs/remotes/origin/$BRANCH"');
-	assert.is(attest?.needs, "release");
-});
-
 test("the events of one pull request wait for each other, and none is dropped", () => {
 	const { group = "", ...rest } = workflow("layers").concurrency ?? {};
 	assert.equal(rest, { queue: "max" });

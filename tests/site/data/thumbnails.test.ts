@@ -24,10 +24,10 @@ function prove(folder: string, pictures: Record<string, string>): void {
 async function build(folder: string) {
 	const out = join(folder, "dist");
 	await buildOutput({ folder: join(folder, "layers") }, out, { PICTURES: join(folder, "pictures") });
-	const named = entriesIn(out).flatMap(({ smallkey, thumbnail }) =>
+	const thumbnails = entriesIn(out).flatMap(({ smallkey, thumbnail }) =>
 		thumbnail ? `${smallkey} ${thumbnail}` : [],
 	);
-	return { named, files: [...filesIn(out).keys()].filter((name) => name.endsWith(".webp")) };
+	return { thumbnails, files: [...filesIn(out).keys()].filter((name) => name.endsWith(".webp")) };
 }
 
 test("a layer with a picture has a thumbnail, and another picture replaces it", async ({ folder }) => {
@@ -35,7 +35,7 @@ test("a layer with a picture has a thumbnail, and another picture replaces it", 
 	prove(folder, { "c+d": "aa23456789ab", gone: "bb23456789ab" });
 	const thumbnail = "assets/pictures/aa/23456789ab.webp";
 	// Not that of a layer that is gone.
-	assert.equal(await build(folder), { named: [`c+d ${thumbnail}`], files: [thumbnail] });
+	assert.equal(await build(folder), { thumbnails: [`c+d ${thumbnail}`], files: [thumbnail] });
 	prove(folder, { "c+d": "ff23456789ab" });
 	assert.equal((await build(folder)).files, ["assets/pictures/ff/23456789ab.webp"]);
 	// A file of proofs that is not whole, or names files elsewhere, gives no thumbnail.
@@ -45,7 +45,7 @@ test("a layer with a picture has a thumbnail, and another picture replaces it", 
 		JSON.stringify({ version: 1, layers: { ab: { picture } } }),
 	]) {
 		writeFiles(join(folder, "pictures"), { [proofsFile]: text });
-		assert.equal(await build(folder), { named: [], files: [] });
+		assert.equal(await build(folder), { thumbnails: [], files: [] });
 	}
 });
 
