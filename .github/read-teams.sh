@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# read-teams.sh: prints the members of each team in layers/owners.json as JSON; null for a team that GitHub does not show.
-# Only an App may read them, and no package runs where there is its key.
-set -euo pipefail
-export GH_HOST="${GITHUB_SERVER_URL#*//}" GH_ENTERPRISE_TOKEN="$GH_TOKEN"
+# Prints the members of each team in layers/owners.json as JSON; null for a team that GitHub does not show. Only an App may read
+# them, and no package runs where there is its key.
+. .github/gh.sh
 { jq --raw-output '.. | strings | select(test("^@[A-Za-z0-9-]+/[A-Za-z0-9_.-]+$"))' layers/owners.json || true; } | sort --unique |
 	while IFS=/ read -r organisation team; do
 		if listed=$(gh api --paginate "orgs/${organisation#@}/teams/$team/members?per_page=100" --jq '.[] | {login, id}'); then

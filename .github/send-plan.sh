@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# send-plan.sh PLAN: sends what a job without a key has planned, with gh and jq alone, so that no package runs where there is
-# a key: checks of two names, comments and merges of the service's own branches. Runs of several
-# events end in any order: a check that was judged after this plan stays, and a merge needs that the newest `owners` is green.
-set -euo pipefail
+# send-plan.sh PLAN: sends what a job without a key has planned: checks of two names, comments and merges of the service's own
+# branches. Runs of several events end in any order: a check that was judged after this plan stays, and a merge needs that the newest
+# `owners` is green.
+. .github/gh.sh
 export LC_ALL=C
-export GH_HOST="${GITHUB_SERVER_URL#*//}" GH_ENTERPRISE_TOKEN="$GH_TOKEN"
 repository="repos/$GITHUB_REPOSITORY"
 allowed='^(POST check-runs|POST issues/[0-9]+/comments|PATCH issues/comments/[0-9]+|PUT pulls/[0-9]+/merge)$'
 jq --exit-status 'all(.[]; .path != "check-runs" or (.body.name | IN("layers", "owners")))' "$1" > /dev/null

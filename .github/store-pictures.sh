@@ -2,13 +2,9 @@
 # store-pictures.sh FOLDER [PART]: pushes pictures of layers and their lists to the branch pictures, and nothing else of what a job
 # that draws foreign data has handed over: by name, size and number. They replace the branch, or this part of it, which has one
 # commit: the repository does not grow with its pictures.
-set -euo pipefail
-export GH_HOST="${GITHUB_SERVER_URL#*//}" GH_ENTERPRISE_TOKEN="$GH_TOKEN"
+. .github/gh.sh
 GIT_INDEX_FILE=$(mktemp --dry-run)
 export GIT_INDEX_FILE
-gh auth setup-git --force --hostname "$GH_HOST"
-git config user.name fragment-publisher
-git config user.email fragment-publisher@sender.invalid
 if [ -n "${2:-}" ]; then
 	if ! [ -d "$1/$2" ]; then exit 0; fi
 	if git fetch --quiet --depth 1 origin refs/heads/pictures; then git read-tree FETCH_HEAD; fi

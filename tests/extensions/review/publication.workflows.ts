@@ -54,7 +54,7 @@ test("after a lost race descriptions are pushed to the branch, not to a tag of i
 	assert.is(second, undefined, "a push by the App is another event");
 	world.pushed("main");
 	await world.settle();
-	assert.equal(world.last("publish").jobs.harvest?.outputs, { found: "false" }, "nothing is new");
+	assert.equal(world.last("publish").jobs.harvest?.outputs, { found: "" }, "nothing is new");
 
 	// Started again, it has its old commit: it is neither published nor described.
 	world.again(first as Run);
@@ -120,7 +120,7 @@ const evil: [what: string, files: () => Files, error: string | RegExp][] = [
 	...["SECURITY.md", "layers/we/wells.json"].map((path): (typeof evil)[number] => [
 		`${path}, renamed`,
 		() => ({ [description]: text(path), [path]: null }),
-		`${path}: D 000000 is no change of a service description`,
+		`${path}: D 000000 is no change of descriptions`,
 	]),
 	[
 		"a link",
@@ -133,7 +133,7 @@ const evil: [what: string, files: () => Files, error: string | RegExp][] = [
 		() => ({ "layers/no/none.service.json": "{}\n" }),
 		"none.service.json: A 100644 is no",
 	],
-	["the owners", () => ({ "layers/owners.json": "{}\n" }), "nothing added to commit"],
+	["the owners", () => ({ "layers/owners.json": "{}\n" }), "descriptions: changes no layer"],
 ];
 
 test("of a patch that no harvest has written nothing is pushed", async () => {
@@ -149,8 +149,8 @@ test("of a patch that no harvest has written nothing is pushed", async () => {
 		const patch = repository.git("diff", "--cached", "--binary", "-M50%");
 		assert.is(/^rename from/m.test(patch), what.endsWith("renamed"), what);
 		world.host.afterJob = (id, { artifacts }) => {
-			const folder = artifacts.get("descriptions");
-			if (id === "harvest" && folder) writeFileSync(join(folder, "descriptions.patch"), patch);
+			const folder = artifacts.get("found");
+			if (id === "harvest" && folder) writeFileSync(join(folder, "descriptions/layers.patch"), patch);
 		};
 		world.pushed("main");
 		await world.settle();

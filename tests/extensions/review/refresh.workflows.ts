@@ -21,8 +21,8 @@ async function refresh(): Promise<string[]> {
 	world.called.length = 0;
 	world.begin("refresh");
 	await world.settle();
-	const { pulls, ...jobs } = world.last("refresh").jobs;
-	assert.is(pulls?.result, "skipped", "the search for repairs is off");
+	const { jobs } = world.last("refresh");
+	assert.is(jobs.harvest?.outputs.fetched, "skipped", "the search for repairs is off");
 	for (const job of Object.values(jobs)) assert.is(job.result, "success", job.log);
 	return world.called;
 }
@@ -32,7 +32,7 @@ const weeksAgo = (weeks: number) => weekOf(new Date(Date.now() - weeks * 7 * 86_
 const cause = { cause: "answers with status 403", code: "status", values: ["403"] };
 
 const create =
-	"pr create --head refresh --base main --title Refresh service descriptions --body-file found/text.md";
+	"pr create --head refresh --base main --title Refresh service descriptions --body-file found/refresh/text.md";
 
 test("a refresh is one commit on the branch refresh and one pull request, which needs no approval", async () => {
 	const main = world.git("rev-parse", "main");
@@ -56,7 +56,7 @@ test("the next refresh replaces the open one, and continues the counts of its br
 		sick: { energy: { state: "down", since: weeksAgo(2) }, wells: { state: "down", since: weeksAgo(6) } },
 	};
 	world.push({ "layers/health.json": JSON.stringify(before) }, "refresh");
-	assert.equal(await refresh(), ["pr edit refresh --body-file found/text.md"]);
+	assert.equal(await refresh(), ["pr edit refresh --body-file found/refresh/text.md"]);
 	const text = world.texts.get(1) ?? "";
 	assert.match(text, /\| <code>energy<\/code> \| down: .* \| 3 \|/);
 	assert.is(world.git("rev-parse", "refresh~1"), world.git("rev-parse", "main"));

@@ -64,7 +64,7 @@ export async function projectFiles(): Promise<Files> {
 		const text = readFileSync(join(root, path), "utf8");
 		return [path, path.endsWith(".sh") ? { executable: text } : text];
 	});
-	const ci: Files = { ".ci/run": { executable: "#!/bin/sh\n" } };
+	const ci: Files = { ".ci/run": { executable: "#!/bin/sh\necho the project is tested\n" } };
 	for (const folder of packageFolders) ci[join(folder, "package.json")] = "{}\n";
 	return { ...Object.fromEntries(copied), ...ci, "published.env": "SITE=off\n" };
 }

@@ -189,7 +189,7 @@ async function playJob(run: Run, id: string, host: Host) {
 	played.workspace = mkdtempSync(join(host.folder, "job-"));
 	const isTrusted = start.ref === `refs/heads/${host.defaultBranch}`;
 	const secrets = isTrusted ? (host.secrets[job.environment?.name ?? ""] ?? {}) : {};
-	const steps: Record<string, { outputs: Record<string, string> }> = {};
+	const steps: Record<string, { outputs: Record<string, string>; outcome: Result }> = {};
 	const contexts: Contexts = { ...outer, secrets, steps };
 	const jobEnv = valuesOf({ ...workflow.env, ...job.env }, contexts);
 	contexts.env = jobEnv;
@@ -228,12 +228,14 @@ async function playJob(run: Run, id: string, host: Host) {
 
 	for (const [index, step] of job.steps.entries()) {
 		const env = { ...jobEnv, ...valuesOf(step.env ?? {}, contexts) };
-		const outputs = {};
-		steps[step.id ?? `#${index}`] = { outputs };
+		const state = { outputs: {}, outcome: "skipped" as Result };
+		steps[step.id ?? `#${index}`] = state;
 		if (!isMet(step.if, { ...contexts, env }, [played.result])) continue;
 		try {
-			Object.assign(outputs, await perform(step, env));
+			state.outcome = "success";
+			Object.assign(state.outputs, await perform(step, env));
 		} catch (error) {
+			state.outcome = "failure";
 			played.log += `##[error]${(error as Error).message}\n`;
 			if (step["continue-on-error"] !== true) played.result = "failure";
 		}

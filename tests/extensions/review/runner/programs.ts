@@ -102,8 +102,11 @@ async function gh({ cwd, env, words, input }: Call, answer: AnswerGh): Promise<E
 	if (words[0] === "api") {
 		const path = words.find((word) => /^(?:repos|orgs)\//.test(word));
 		const headers = { authorization: `token ${env.GH_TOKEN}` };
-		const body = input === "" ? null : readFileSync(input, "utf8");
-		const init = { method: after("--method") ?? "GET", headers, body };
+		const fields = words.filter((_, index) => words[index - 1] === "--raw-field");
+		const texts = fields.map((field) => [field.split("=")[0], field.slice(field.indexOf("=") + 1)]);
+		const sent = texts.length > 0 ? JSON.stringify(Object.fromEntries(texts)) : null;
+		const body = input === "" ? sent : readFileSync(input, "utf8");
+		const init = { method: after("--method") ?? (body === null ? "GET" : "POST"), headers, body };
 		const answered = await fetch(`${env.GITHUB_API_URL}/${path}`, init);
 		text = await answered.text();
 		if (!answered.ok) return failed(`gh: ${text}`);
