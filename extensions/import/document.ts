@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { notOfUris } from "../../registry/addresses.ts";
 import {
 	type Description,
 	descriptionText,
@@ -10,61 +10,16 @@ import {
 	parseRegistration,
 	type Registration,
 	serviceTypeOf,
-	storedSizeProblem,
 	takesAllLayers,
 } from "../../registry/registration.ts";
 import { type Lang, langs, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
-import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { textIn, textsOf } from "../../registry/texts.ts";
+import { type FragmentSettings, filledTemplate } from "../../registry/targets/facts.ts";
+import { textsOf } from "../../registry/texts.ts";
 import { escapeMarkup } from "../../registry/untrusted-text.ts";
-import { utf8Of } from "../../store/files/files.ts";
-import { entryNames, isObject, type Json, listOf, nodeIn, objectOf, textOf } from "./compare/differences.ts";
-import {
-	describeNode,
-	entryOfNode,
-	entryOfRequest,
-	entryOfRequest2,
-	isCountedMode,
-	type PayloadType,
-} from "./description.ts";
-
-/** Bytes of a dump: Node can have that many in one text. */
-const maxDumpBytes = 500_000_000;
-
-/**
- * Reads a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as from `_all_docs?include_docs=true`. It skips the
- * database's own documents (`_design/…`) and deleted ones.
- * @returns documents by their place in the dump, from 1
- * @throws {Error} if the file is too large or not such a dump: nothing of it is imported
- */
-export async function readDump(path: string, maxBytes = maxDumpBytes): Promise<ReadonlyMap<number, Json>> {
-	const wrong = (reason: string) => new Error(`${path}: ${reason}; nothing was written`);
-	if ((await stat(path)).size > maxBytes) throw wrong(`has over ${maxBytes} bytes: import it in parts`);
-	const text = utf8Of(await readFile(path)).toString("utf8");
-	let dump: Json;
-	try {
-		dump = objectOf(JSON.parse(text.replace(/^\ufeff/, "")));
-	} catch (error) {
-		throw wrong(`is not JSON: is it whole? ${(error as Error).message}`);
-	}
-	const { docs, rows } = dump;
-	if (Array.isArray(docs) === Array.isArray(rows))
-		throw wrong('must have one array of documents: {"docs":[…]} or {"rows":[…]}');
-	const documents = new Map<number, Json>();
-	for (const [index, element] of listOf(docs ?? rows).entries()) {
-		if (!isObject(element)) throw wrong(`holds something else than documents, at number ${index + 1}`);
-		const isRow = !("_id" in element) && ("doc" in element || "value" in element);
-		if (isRow && !("doc" in element))
-			throw wrong("has rows without documents: ask for _all_docs?include_docs=true");
-		const document = isRow ? element.doc : element;
-		if (isObject(document) && document._deleted !== true && !textOf(document._id).startsWith("_design/"))
-			documents.set(index + 1, document);
-	}
-	return documents;
-}
-
-/** The node that the older service served at v0.9 and v1, by language. */
-type Nodes = Record<Lang, Json | undefined>;
+import { isObject, objectOf } from "../../site/service/decode.ts";
+import { entryNames } from "./compare/differences.ts";
+import { describeNode, isCountedMode } from "./description.ts";
+import { type Json, keyOf, nodeIn, textOf } from "./dump.ts";
 
 export interface Moved {
 	smallkey: string;
@@ -76,113 +31,138 @@ export interface Moved {
 export function moveDocument(document: Json, settings: FragmentSettings): Moved | string {
 	const smallkey = parseSmallkey(keyOf(document));
 	if (!smallkey) return `its key ${smallkeyRule}`;
-	const isOfVersion2 = document.version === "2.0" || isObject(document.layer_config);
-	const stored = objectOf(isOfVersion2 ? document.v1_config : document.data);
-	const nodes = { en: nodeOf(stored.en), fr: nodeOf(stored.fr) };
-	const payload = (isOfVersion2 ? payload2 : payload1)(document, nodes, settings);
+	const payload = payloadOf(document, settings);
 	if (!payload) return "is neither a wms nor a feature layer";
-	const { registration, problems } = parseRegistration(Buffer.from(JSON.stringify(payload)), "stored");
+	// In the form that is stored, which has to fit.
+	const text = `${JSON.stringify(payload, null, 2)}\n`;
+	const { registration, problems } = parseRegistration(Buffer.from(text), "stored");
 	if (!registration) return textsOf(problems).join("; ");
-	const tooLarge = storedSizeProblem(registration);
-	if (tooLarge !== null) return textIn("en", tooLarge);
+	const { v1_config, data, layer_config } = document;
 	const description: Description = {};
 	for (const lang of langs) {
-		const node = nodes[lang];
-		const described =
-			serviceTypeOf(registration, lang) !== "esriFeature"
-				? describeLayers(servedIn(document, lang), registration, lang)
-				: node && describeNode(node, registration[lang], settings);
-		if (described) description[lang] = described;
+		const isFeature = serviceTypeOf(registration, lang) === "esriFeature";
+		const node = nodeAt(v1_config ?? data, lang);
+		const part = isFeature
+			? node && describeNode(node, registration[lang], settings)
+			: describeLayers(nodeAt(layer_config, lang), registration, lang);
+		if (part) description[lang] = part;
 	}
-	// As it will be read: null without a language, or where it is too large.
+	// As it will be read: null without a valid language, or where it is too large.
 	return { smallkey, registration, description: parseDescription(descriptionText(description)) };
 }
 
-/** Release 1.0 stored the smallkey in the member `key`. */
-export function keyOf(document: Json): string {
-	return textOf(document._id) || textOf(document.key) || textOf(objectOf(document.data).key);
+/** The node of a language, alone or within a fragment, in the member of a document that has what was served. */
+function nodeAt(member: unknown, lang: Lang): Json | null {
+	const served = objectOf(member)[lang];
+	return nodeIn(served) ?? (isObject(served) ? served : null);
 }
 
-function payload1({ data, type: kind }: Json, nodes: Nodes, settings: FragmentSettings) {
-	const { request } = objectOf(data);
-	const isRequested = isObject(request);
-	const type = (isRequested && request.payload_type) || kind;
-	if (type !== "wms" && type !== "feature") return null;
+function payloadOf(document: Json, settings: FragmentSettings): object | null {
+	const { v1_config, data, layer_config } = document;
+	const is2 = document.version === "2.0" || isObject(layer_config);
+	const requests = objectOf(is2 ? document.request : objectOf(data).request);
+	const payloadType = requests.payload_type || document.type;
+	if (!is2 && payloadType !== "wms" && payloadType !== "feature") return null;
 	const entryOf = (lang: Lang) => {
-		const node = nodes[lang] ?? {};
-		if (!isRequested) return entryOfNode(type, node);
-		const entry = entryOfRequest(type, objectOf(request[lang]));
-		followNode(entry, node, type);
-		metadataOf(entry, node, settings);
-		return entry;
+		const node = nodeAt(v1_config ?? data, lang) ?? nodeAt(layer_config, lang) ?? {};
+		const isRequested = is2 || isObject(requests[lang]);
+		const base = isRequested ? objectOf(requests[lang]) : requestOf(node);
+		const type = textOf(is2 ? (base.service_type ?? document.service_type) : payloadType);
+		// Release 1.9.0 stored the offset under the name that it has in a fragment.
+		const request: Json = { max_allowable_offset: base.maxAllowableOffset, ...base, service_type: type };
+		followNode(request, node, type);
+		request.metadata = metadataOf(objectOf(base.metadata), node, settings);
+		return cleanEntry(type, request);
 	};
-	const version = isRequested ? textOf(request.version) : "";
+	const entries = { en: entryOf("en"), fr: entryOf("fr") };
+	if (is2) return { version: "2.0", ...entries };
+	const version = textOf(requests.version);
+	const isVersion = /^1\.(?:\d+\.\d+|[12])$/.test(version);
+	return { version: isVersion ? version : "1.0.0", payload_type: payloadType, ...entries };
+}
+
+/** Releases before 1.8 stored no request. */
+function requestOf(node: Json): Json {
 	return {
-		version: /^1\.(?:\d+\.\d+|[12])$/.test(version) ? version : "1.0.0",
-		payload_type: type,
-		en: entryOf("en"),
-		fr: entryOf("fr"),
+		service_url: node.url,
+		layer: node.layerName,
+		service_name: node.displayName,
+		display_field: node.nameField,
+		metadata: { metadata_url: node.metadataUrl, catalogue_url: node.catalogueUrl },
+		legend_format: node.legendMimeType,
+		feature_info_type: objectOf(node.featureInfo).mimeType,
+		loading_mode: node.mode,
 	};
 }
 
-/** A stored node, which may be alone or within a fragment. */
-function nodeOf(value: unknown): Json | undefined {
-	return isObject(value) ? (nodeIn(value) ?? value) : undefined;
+/** Changes a request to agree with the node, which is what was served. */
+function followNode(request: Json, node: Json, type: string): void {
+	const { displayName, nameField, mode, maxAllowableOffset } = node;
+	const isNamed = type === "wms" || request.service_name;
+	if (textOf(displayName) && isNamed) request.service_name = displayName === request.layer ? "" : displayName;
+	if (textOf(nameField) && request.display_field) request.display_field = nameField;
+	if (textOf(mode) && (request.loading_mode || !isCountedMode(node))) request.loading_mode = mode;
+	if (Number.isInteger(maxAllowableOffset)) request.max_allowable_offset = maxAllowableOffset;
 }
 
-/** Changes an entry to agree with the node, which is what was served. */
-function followNode(entry: Json, node: Json, type: PayloadType): void {
-	const name = escapeMarkup(textOf(node.displayName));
-	const isOwnName = type === "feature" && entry.service_name === undefined;
-	if (name && !isOwnName && name !== (entry.service_name ?? entry.layer)) {
-		if (name === entry.layer) delete entry.service_name;
-		else entry.service_name = name;
-	}
-	if (type === "wms") return;
-	if (entry.display_field !== undefined && textOf(node.nameField)) entry.display_field = node.nameField;
-	const isRegisteredMode = entry.loading_mode !== undefined;
-	if (textOf(node.mode) && (isRegisteredMode || !isCountedMode(node))) entry.loading_mode = node.mode;
-	if (Number.isInteger(node.maxAllowableOffset)) entry.max_allowable_offset = node.maxAllowableOffset;
+/** The addresses that the older service served for a uuid, unless this configuration's templates give the same ones. */
+function metadataOf(metadata: Json, node: Json, { metadataUrl, catalogueUrl }: FragmentSettings): Json {
+	const uuid = textOf(metadata.uuid);
+	const served = { metadata_url: textOf(node.metadataUrl), catalogue_url: textOf(node.catalogueUrl) };
+	if (!uuid || !served.metadata_url || !served.catalogue_url) return metadata;
+	const isSame =
+		filledTemplate(metadataUrl, { uuid }) === served.metadata_url &&
+		filledTemplate(catalogueUrl, { uuid }) === served.catalogue_url;
+	return isSame ? metadata : served;
 }
 
-function payload2(document: Json, nodes: Nodes, settings: FragmentSettings) {
-	const request = objectOf(document.request);
-	const entryOf = (lang: Lang) => {
-		if (!isObject(request[lang])) return request[lang];
-		const entry = entryOfRequest2(request[lang], document.service_type);
-		const node = nodes[lang];
-		if (node && entry.service_type === "esriFeature") followNode(entry, node, "feature");
-		metadataOf(entry, node ?? servedIn(document, lang), settings);
-		return entry;
-	};
-	return { version: "2.0", en: entryOf("en"), fr: entryOf("fr") };
+const every = ["service_url", "service_name", "metadata"];
+const every2 = ["service_type", ...every];
+const ofFeatures = ["display_field", "loading_mode", "max_allowable_offset"];
+const ofMany = [...every2, "scrape_only", "recursive"];
+const ofOgc = [...ofMany, "legend_format", "feature_info_format"];
+
+/** Type → members of a request, by the older service's own schemas. */
+const members: Readonly<Record<string, readonly string[]>> = {
+	wms: [...every, "layer", "legend_format", "feature_info_type"],
+	feature: [...every, ...ofFeatures],
+	esriFeature: [...every2, ...ofFeatures, "tolerance"],
+	ogcWms: ofOgc,
+	ogcWmts: ofOgc,
+	esriMapServer: ofMany,
+	esriFeatureServer: ofMany,
+};
+
+function cleanEntry(type: string, raw: Json): Json {
+	const cleanMember = (name: string) => (cleaners[name] ?? present)(raw[name]);
+	return Object.fromEntries((members[type] ?? every2).map((name) => [name, cleanMember(name)]));
 }
 
-function servedIn(document: Json, lang: Lang): Json {
-	return nodeOf(objectOf(document.layer_config)[lang]) ?? {};
+/** JSON leaves out what is undefined. */
+const present = (value: unknown) => (value === "" ? undefined : (value ?? undefined));
+const cleanText = (value: unknown) => present(typeof value === "string" ? escapeMarkup(value) : value);
+const cleanAddress = (value: unknown) =>
+	present(textOf(value).trim().toWellFormed().replace(notOfUris, encodeURIComponent));
+
+const cleaners: Readonly<Record<string, (value: unknown) => unknown>> = {
+	service_url: cleanAddress,
+	service_name: cleanText,
+	display_field: cleanText,
+	metadata: cleanMetadata,
+	max_allowable_offset: (value) => (Number.isInteger(value) && Number(value) >= 0 ? value : undefined),
+};
+
+function cleanMetadata(value: unknown): object | undefined {
+	const { uuid, metadata_url, catalogue_url } = objectOf(value);
+	if (!metadata_url && !catalogue_url) return textOf(uuid) ? { uuid } : undefined;
+	return { metadata_url: cleanAddress(metadata_url), catalogue_url: cleanAddress(catalogue_url) };
 }
 
 /** The layers that the older service found in a service that is registered as a whole. Null for any other. */
-function describeLayers(served: Json, registration: Registration, lang: Lang): LangDescription | null {
+function describeLayers(served: Json | null, registration: Registration, lang: Lang): LangDescription | null {
 	if (!isVersion2(registration) || !takesAllLayers(registration[lang])) return null;
-	const entries = entryNames(served.layerEntries);
-	const areNames = entries.every((entry) => textOf(entry) !== "" || Number.isInteger(entry));
-	if (entries.length === 0 || !areNames) return null;
-	const { service_url } = registration[lang];
-	return { service_url, from: "import", entries: entries as (string | number)[] };
-}
-
-/**
- * Replaces a metadata uuid by the addresses that the older service served, unless this configuration's templates give
- * the same addresses.
- */
-function metadataOf(entry: Json, node: Json, settings: FragmentSettings): void {
-	const uuid = textOf(objectOf(entry.metadata).uuid);
-	const served = { metadata_url: textOf(node.metadataUrl), catalogue_url: textOf(node.catalogueUrl) };
-	if (!uuid || !served.metadata_url || !served.catalogue_url) return;
-	const fill = (template: string) => template.replaceAll("{0}", encodeURIComponent(uuid));
-	const isSame =
-		fill(settings.metadataUrl) === served.metadata_url &&
-		fill(settings.catalogueUrl) === served.catalogue_url;
-	if (!isSame) entry.metadata = served;
+	const entries = entryNames(served?.layerEntries) as (string | number)[];
+	return entries.length === 0
+		? null
+		: { service_url: registration[lang].service_url, from: "import", entries };
 }

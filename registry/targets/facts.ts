@@ -148,8 +148,8 @@ export function layerFacts(
 		name: escapeMarkup(members.service_name || serviceName(type, url, entries, service, title) || smallkey),
 		entries,
 		nameField: escapeMarkup(nameField(columns, [members.display_field, service.display_field])),
-		metadataUrl: members.metadata?.metadata_url ?? fill(settings.metadataUrl, members.metadata),
-		catalogueUrl: members.metadata?.catalogue_url ?? fill(settings.catalogueUrl, members.metadata),
+		metadataUrl: members.metadata?.metadata_url ?? filledTemplate(settings.metadataUrl, members.metadata),
+		catalogueUrl: members.metadata?.catalogue_url ?? filledTemplate(settings.catalogueUrl, members.metadata),
 		infoType: members.feature_info_type ?? members.feature_info_format,
 		members,
 		service,
@@ -224,7 +224,7 @@ function nameField(columns: readonly Field[], names: readonly (string | undefine
 	return (text ?? columns[0])?.name ?? "";
 }
 
-function fill(template: string, metadata: Members["metadata"]): string | undefined {
+export function filledTemplate(template: string, metadata: Members["metadata"]): string | undefined {
 	if (!metadata?.uuid || !template) return undefined;
 	return template.replaceAll("{0}", encodeURIComponent(metadata.uuid));
 }

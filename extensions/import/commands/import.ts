@@ -8,19 +8,18 @@ import { changeSenders, sendersPath } from "../../../api/service/senders-file.ts
 import { type Configuration, readConfiguration } from "../../../api/service/settings.ts";
 import { mapWithProgress } from "../../../publish/build.ts";
 import { type Description, descriptionText, parseDescription } from "../../../registry/description.ts";
-import { canonicalText } from "../../../registry/registration.ts";
 import { isSenderId } from "../../../registry/sender.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
-import type { FragmentSettings } from "../../../registry/targets/facts.ts";
 import { textsOf } from "../../../registry/texts.ts";
 import { counted, groupBy, plain, shortened } from "../../../registry/untrusted-text.ts";
 import { batchMeta, maxConcurrent } from "../../../scripts/register.ts";
 import { createRun, exitCodes } from "../../../scripts/terminal/command-line.ts";
+import { objectOf } from "../../../site/service/decode.ts";
 import { readTextIfThere } from "../../../store/files/files.ts";
-import { type Edit, isRefusal, type Reader, type Refusal } from "../../../store/store.ts";
+import { type Edit, isRefusal, type Reader } from "../../../store/store.ts";
 import { row } from "../compare/compare.ts";
-import { objectOf, textOf } from "../compare/differences.ts";
-import { keyOf, type Moved, moveDocument, readDump } from "../document.ts";
+import { type Moved, moveDocument } from "../document.ts";
+import { keyOf, readDump, textOf } from "../dump.ts";
 
 type Documents = Awaited<ReturnType<typeof readDump>>;
 
@@ -30,7 +29,7 @@ type Move = Moved & { place: number };
 type Refuse = (key: string, reason: string, place: number) => void;
 
 /** @returns the layers in the order of the dump */
-function collectMoves(documents: Documents, settings: FragmentSettings, refuse: Refuse): Move[] {
+function collectMoves(documents: Documents, settings: Configuration, refuse: Refuse): Move[] {
 	const all: Move[] = [];
 	for (const [place, document] of documents) {
 		const moved = moveDocument(document, settings);
@@ -61,14 +60,13 @@ async function storeLayers(layers: readonly Move[], configuration: Configuration
 	const nothing = () => ({ added: 0, changed: 0, same: 0, refused: [] as Parameters<Refuse>[] });
 	let counts = nothing();
 	const editsOf = async (now: Reader, { smallkey, registration, description, place }: Move) => {
-		const layer = await now.read(smallkey);
-		const isSame = layer?.registration === canonicalText(registration);
-		const edits = isSame ? [] : await putEdits(now, smallkey, registration);
+		const edits = await putEdits(now, smallkey, registration);
 		if (isRefusal(edits)) {
-			const texts = textsOf(edits.errors).join("; ");
-			counts.refused.push([smallkey, texts.replace(/^smallkey: \S+ /, ""), place]);
+			const reason = textsOf(edits.errors).join("; ");
+			counts.refused.push([smallkey, reason.replace(/^smallkey: \S+ /, ""), place]);
 			return [];
 		}
+		const layer = await now.read(smallkey);
 		const text = mergeImported(layer?.description ?? null, description);
 		if (text !== null && text !== layer?.description) edits.push({ path: descriptionPath(smallkey), text });
 		counts[!layer ? "added" : edits.length > 0 ? "changed" : "same"] += 1;
@@ -79,17 +77,16 @@ async function storeLayers(layers: readonly Move[], configuration: Configuration
 		const edits = await mapWithProgress(layers, "comparing", maxConcurrent, (move) => editsOf(now, move));
 		return edits.flat();
 	};
+	const isThere = configuration.github || existsSync(repositoryPath(configuration.dataDir));
 	// A dry run creates no repository.
-	const isNew = !configuration.github && !existsSync(repositoryPath(configuration.dataDir));
-	const open = time !== null || !isNew ? await openStore(configuration) : null;
+	const open = time !== null || isThere ? await openStore(configuration) : null;
 	try {
 		if (time === null || !open) {
 			await decide(open?.store ?? emptyReader);
-			return { ...counts, commit: null };
+			return { counts, commit: null };
 		}
 		const meta = batchMeta(`import ${counted(layers.length, "layer")}`, "import", time);
-		const commit = await open.store.change(decide, meta);
-		return isRefusal(commit) ? commit : { ...counts, commit };
+		return { commit: await open.store.change(decide, meta), counts };
 	} finally {
 		await open?.close();
 	}
@@ -108,55 +105,36 @@ function mergeImported(stored: string | null, imported: Description | null): str
 	return descriptionText(merged);
 }
 
+type SenderEntries = Parameters<Parameters<typeof changeSenders>[1]>[0];
+
 const maxSendersBytes = 10_000_000;
 
 /**
- * Reads the senders of a dump (`{_id, key}`). A sender that this service has keeps its secret here. A reason never contains
- * a secret.
- * @returns `added`: id → secret of each new sender; `same`: number of senders that this service has with the same secret
+ * The senders of a dump (`{_id, key}`) that are not among the entries of the senders file. A reason never contains a secret.
+ * @returns `same`: number of senders that this service has with the same secret
  */
-async function readSendersDump(path: string, dataDir: string, refuse: Refuse) {
-	const text = (await readTextIfThere(sendersPath(dataDir))) ?? "{}";
+function newSenders(dump: Documents, entries: SenderEntries, refuse: Refuse) {
 	/** Secret → id. */
 	const owners = new Map<string, string>();
-	for (const [id, entry] of Object.entries(JSON.parse(text)))
-		owners.set(textOf(objectOf(entry).key ?? entry), id);
-	const senders = new Set(owners.values());
+	for (const [id, entry] of Object.entries(entries)) owners.set(textOf(objectOf(entry).key ?? entry), id);
+	const ids = new Set(owners.values());
 	const added: Record<string, string> = {};
 	let same = 0;
-	for (const [place, { _id, key }] of await readDump(path, maxSendersBytes)) {
+	for (const [place, { _id, key }] of dump) {
 		const [id, secret] = [textOf(_id), textOf(key)];
 		const owner = owners.get(secret);
 		if (!isSenderId(id)) refuse(id, "a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -", place);
 		else if (secret === "") refuse(id, "has no key", place);
 		else if (owner === id) same += 1;
-		else if (senders.has(id)) refuse(id, "is a sender here, with another secret: left as it is", place);
+		else if (ids.has(id)) refuse(id, "is a sender here, with another secret: left as it is", place);
 		else if (owner !== undefined) refuse(id, `has the same secret as ${owner}`, place);
 		else {
-			senders.add(id);
+			ids.add(id);
 			owners.set(secret, id);
 			added[id] = secret;
 		}
 	}
 	return { added, same };
-}
-
-type Stored = Exclude<Awaited<ReturnType<typeof storeLayers>>, Refusal>;
-
-function summaryLines(layers: readonly Move[], stored: Stored, left: number, isTrial: boolean): string[] {
-	const { added, changed, same, commit } = stored;
-	const described = layers.filter(({ description }) => description !== null).length;
-	return [
-		row(added + changed + same, "layers"),
-		row(described, "of them with what the older service knew of their services"),
-		row(left, "not moved"),
-		"",
-		row(added, isTrial ? "would be registered" : "registered"),
-		row(changed, isTrial ? "would be changed" : "changed"),
-		row(same, "stored already"),
-		...(commit?.changed ? ["", `commit ${commit.commit}`] : []),
-		...(commit?.changed && commit.pullRequest ? [`pull request ${commit.pullRequest}`] : []),
-	];
 }
 
 const maxKeyLength = 100;
@@ -175,7 +153,6 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 			.addHelpText("after", importHelp),
 	);
 	const configuration = readConfiguration(environment);
-	const { dataDir } = configuration;
 	const refusals: string[] = [];
 	const refuseOf = (file: string, what = ""): Refuse => {
 		return (key, reason, place) => {
@@ -184,30 +161,45 @@ export const run = createRun("import", async ({ read, environment, io }) => {
 		};
 	};
 	// Both files are read completely before anything is written.
-	const senders =
-		sendersDump === undefined
-			? null
-			: await readSendersDump(sendersDump, dataDir, refuseOf(sendersDump, "sender "));
-	const refusedSenders = refusals.length;
+	const senders = sendersDump === undefined ? null : await readDump(sendersDump, maxSendersBytes);
 	const documents = await readDump(dump);
 	const layers = collectMoves(documents, configuration, refuseOf(dump));
-	const stored = await storeLayers(layers, configuration, dryRun ? null : io.now().getTime());
-	if (isRefusal(stored)) {
-		for (const error of textsOf(stored.errors)) io.warn(plain(error));
+	const time = dryRun ? null : io.now().getTime();
+	const { counts, commit } = await storeLayers(layers, configuration, time);
+	if (commit && isRefusal(commit)) {
+		for (const error of textsOf(commit.errors)) io.warn(plain(error));
 		return exitCodes.wrong;
 	}
-	// The senders file may have changed since it was read. Its senders stay first and as they are.
-	if (senders && !dryRun)
-		await changeSenders(dataDir, (entries) => ({ ...entries, ...senders.added, ...entries }));
-	for (const refused of stored.refused) refuseOf(dump)(...refused);
-	for (const line of refusals) io.warn(line);
-	io.print(row(documents.size, "documents read"));
-	const left = refusals.length - refusedSenders;
-	for (const text of summaryLines(layers, stored, left, dryRun)) io.print(text);
+	const { added, changed, same } = counts;
+	for (const layer of counts.refused) refuseOf(dump)(...layer);
+	const described = layers.filter(({ description }) => description !== null).length;
+	const lines = [
+		row(documents.size, "documents read"),
+		row(added + changed + same, "layers"),
+		row(described, "of them with what the older service knew of their services"),
+		row(refusals.length, "not moved"),
+		"",
+		row(added, dryRun ? "would be registered" : "registered"),
+		row(changed, dryRun ? "would be changed" : "changed"),
+		row(same, "stored already"),
+	];
+	if (commit?.changed) lines.push("", `commit ${commit.commit}`);
+	if (commit?.pullRequest) lines.push(`pull request ${commit.pullRequest}`);
 	if (senders) {
-		const count = counted(Object.keys(senders.added).length, "sender");
-		const counts = `${senders.same} there already, ${refusedSenders} not moved`;
-		io.print(`\n${count} ${dryRun ? "would be added" : "added"} to ${sendersPath(dataDir)}, ${counts}`);
+		const layersLeft = refusals.length;
+		const path = sendersPath(configuration.dataDir);
+		let moved = { added: {}, same: 0 };
+		const addTo = (entries: SenderEntries): SenderEntries => {
+			moved = newSenders(senders, entries, refuseOf(sendersDump ?? "", "sender "));
+			return { ...entries, ...moved.added };
+		};
+		if (dryRun) addTo(JSON.parse((await readTextIfThere(path)) ?? "{}"));
+		else await changeSenders(configuration.dataDir, addTo);
+		const words = `${counted(Object.keys(moved.added).length, "sender")} ${dryRun ? "would be added" : "added"}`;
+		const others = `${moved.same} there already, ${refusals.length - layersLeft} not moved`;
+		lines.push("", `${words} to ${path}, ${others}`);
 	}
+	for (const line of refusals) io.warn(line);
+	for (const line of lines) io.print(line);
 	if (refusals.length > 0) throw new WrongError(`${counted(refusals.length, "document")} could not be moved`);
 });

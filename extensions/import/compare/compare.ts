@@ -10,35 +10,31 @@ import { readKeys } from "../../../scripts/put.ts";
 import { createRun, exitCodes, needed, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { parseAnswer } from "../../../site/service/decode.ts";
 import { utf8Of } from "../../../store/files/files.ts";
-import { keyOf, readDump } from "../document.ts";
-import {
-	type ComparedTarget,
-	Comparison,
-	comparedTargets,
-	type Finding,
-	nodeIn,
-	type Read,
-} from "./differences.ts";
+import { keyOf, nodeIn, readDump } from "../dump.ts";
+import { type ComparedTarget, Comparison, comparedTargets, type Finding, type Read } from "./differences.ts";
 
 /** A description has at most 2 MB; the layers of a larger answer are read one by one. It keeps its connections. */
 const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 3_000_000 });
 const maxAttempts = 3;
 
-/** `failure`: why its elements are not those that were asked for. @throws {Error} if the service cannot be reached */
-async function ask(
-	address: string,
-	attempt = 1,
-): Promise<{ status: number; elements: unknown; failure: string }> {
+interface Answer {
+	status: number;
+	value?: unknown;
+	/** Why the value is not a list of the layers that were asked for. */
+	failure: string;
+}
+
+/** @throws {Error} if the service cannot be reached */
+async function ask(address: string, attempt = 1): Promise<Answer> {
 	try {
 		const answer = await fetchAnswer(address, { redirect: "manual" });
 		const { status } = answer;
-		const bytes = new Uint8Array(await answer.arrayBuffer());
-		if (status !== 200) return { status, elements: null, failure: `answers ${status}` };
-		const failure = "answers without a list of one layer";
-		return { status, elements: parseAnswer(bytes), failure };
+		if (status !== 200) return { status, failure: `answers ${status}` };
+		const value = parseAnswer(new Uint8Array(await answer.arrayBuffer()));
+		return { status, value, failure: "answers without a list of one layer" };
 	} catch (cause) {
 		if (cause instanceof FetchFailure && cause.reason === "size")
-			return { status: 200, elements: null, failure: cause.message };
+			return { status: 200, failure: cause.message };
 		if (attempt < maxAttempts) return ask(address, attempt + 1);
 		throw new Error(address, { cause });
 	}
@@ -61,15 +57,15 @@ const maxFailures = 40;
 function createReader(docs: string) {
 	let failures = 0;
 	return async function read(lang: Lang, smallkeys: readonly string[]): Promise<Read[]> {
-		const { elements, failure } = await ask(`${docs}/${lang}/${smallkeys.map(encodeURIComponent).join(",")}`);
-		const isAlone = smallkeys.length === 1;
+		const { value, failure } = await ask(`${docs}/${lang}/${smallkeys.map(encodeURIComponent).join(",")}`);
+		const nodes = Array.isArray(value) ? value.map(nodeIn) : [];
 		// v2 answers an empty list for a single unknown key.
-		const nodes = isAlone && Array.isArray(elements) && elements.length === 0 ? [null] : elements;
-		if (Array.isArray(nodes) && nodes.length === smallkeys.length) {
+		if (Array.isArray(value) && smallkeys.length === 1 && nodes.length === 0) nodes.push(null);
+		if (nodes.length === smallkeys.length) {
 			failures = 0;
-			return nodes.map((element) => ({ node: nodeIn(element) }));
+			return nodes.map((node) => ({ node }));
 		}
-		if (!isAlone) {
+		if (smallkeys.length > 1) {
 			// One failing layer must not hide the others.
 			const all: Read[] = [];
 			for (const smallkey of smallkeys) all.push(...(await read(lang, [smallkey])));
@@ -106,17 +102,15 @@ async function compareServices(before: string, now: string, smallkeys: readonly 
 		targets.push(target);
 		const docsNow = await docsOf(now, target, first);
 		if (docsNow === null) {
-			for (const smallkey of smallkeys)
-				comparison.add("relevant", "the version is not served", target, smallkey);
+			for (const key of smallkeys) comparison.add("relevant", "the version is not served", target, key);
 			continue;
 		}
 		const [readOld, readFresh] = [createReader(docs), createReader(docsNow)];
-		const compareBatch = async ({ lang, keys }: (typeof batches)[number]) => {
+		await mapWithProgress(batches, `comparing ${target}`, maxConcurrent, async ({ lang, keys }) => {
 			const [old, fresh] = await Promise.all([readOld(lang, keys), readFresh(lang, keys)]);
 			for (const [index, smallkey] of keys.entries())
 				comparison.compare(target, smallkey, old[index] as Read, fresh[index] as Read);
-		};
-		await mapWithProgress(batches, `comparing ${target}`, maxConcurrent, compareBatch);
+		});
 	}
 	if (targets.length === 0)
 		throw new Error(`${before}: serves none of ${comparedTargets.join(", ")} below this address`);
@@ -134,31 +128,29 @@ const titles: Readonly<Record<Finding["class"], string>> = {
 };
 
 function reportLines(
-	{ targets, comparison }: Awaited<ReturnType<typeof compareServices>>,
+	{ findings, old, fresh }: Comparison,
 	smallkeys: readonly string[],
-	namesAll: boolean,
+	maxKeys: number,
 ): string[] {
-	const findings = [...comparison.findings.values()].sort(
+	const lineOf = (keys: readonly string[], kind: string) =>
+		row(keys.length, `${kind}: ${firstOf([...keys].sort(), maxKeys)}`);
+	const sorted = [...findings.values()].sort(
 		(a, b) => b.smallkeys.size - a.smallkeys.size || (a.kind < b.kind ? -1 : 1),
 	);
-	const namesOf = (keys: Iterable<string>) =>
-		firstOf([...keys].sort(), namesAll ? Number.POSITIVE_INFINITY : maxNamed);
-	const lines = [`${counted(smallkeys.length, "layer")} read at ${targets.join(", ")}, in both languages`];
-	for (const [name, title] of Object.entries(titles)) {
-		const rows = findings
-			.filter((finding) => finding.class === name)
-			.map(({ kind, targets, smallkeys }) =>
-				row(smallkeys.size, `${kind} (${[...targets].join(", ")}): ${namesOf(smallkeys)}`),
-			);
-		if (rows.length > 0) lines.push("", title, ...rows);
-	}
-	const listed = new Set(findings.flatMap((finding) => [...finding.smallkeys]));
-	const others = smallkeys.filter((key) => !comparison.old.has(key) && !listed.has(key));
-	const onlyNow = others.filter((key) => comparison.fresh.has(key));
-	const unknown = others.filter((key) => !comparison.fresh.has(key));
+	const lines = Object.entries(titles).flatMap(([name, title]) => {
+		const ofClass = sorted.filter((finding) => finding.class === name);
+		const rows = ofClass.map(({ kind, targets, smallkeys: keys }) =>
+			lineOf([...keys], `${kind} (${[...targets].join(", ")})`),
+		);
+		return rows.length > 0 ? ["", title, ...rows] : [];
+	});
+	const listed = new Set(sorted.flatMap((finding) => [...finding.smallkeys]));
+	const others = smallkeys.filter((key) => !old.has(key) && !listed.has(key));
+	const onlyNow = others.filter((key) => fresh.has(key));
+	const unknown = others.filter((key) => !fresh.has(key));
 	lines.push("", row(smallkeys.length - others.length - listed.size, "the same in both"));
-	if (onlyNow.length > 0) lines.push(row(onlyNow.length, `only in the new service: ${namesOf(onlyNow)}`));
-	if (unknown.length > 0) lines.push(row(unknown.length, `in neither: ${namesOf(unknown)}`));
+	if (onlyNow.length > 0) lines.push(lineOf(onlyNow, "only in the new service"));
+	if (unknown.length > 0) lines.push(lineOf(unknown, "in neither"));
 	return lines;
 }
 
@@ -189,9 +181,12 @@ export const run = createRun("compare", async ({ read, io }) => {
 	);
 	const smallkeys = await readSmallkeys(needed("--keys", path), io.warn);
 	if (smallkeys.length === 0) throw new Error(`${path}: holds no smallkeys to compare`);
-	io.warn(`Comparing ${counted(smallkeys.length, "layer")} of ${old} with ${now}`);
-	const result = await compareServices(old, now, smallkeys);
-	for (const text of reportLines(result, smallkeys, all)) io.print(plain(text));
-	const findings = [...result.comparison.findings.values()];
+	const layers = counted(smallkeys.length, "layer");
+	io.warn(`Comparing ${layers} of ${old} with ${now}`);
+	const { targets, comparison } = await compareServices(old, now, smallkeys);
+	io.print(`${layers} read at ${targets.join(", ")}, in both languages`);
+	const maxKeys = all ? Number.POSITIVE_INFINITY : maxNamed;
+	for (const text of reportLines(comparison, smallkeys, maxKeys)) io.print(plain(text));
+	const findings = [...comparison.findings.values()];
 	return findings.every((finding) => finding.class === "cosmetic") ? exitCodes.done : exitCodes.wrong;
 });

@@ -2,49 +2,62 @@ import { isDeepStrictEqual } from "node:util";
 import type { TargetName } from "../../../registry/targets/facts.ts";
 import { fragmentTexts } from "../../../registry/texts/filled.ts";
 import { escapeMarkup } from "../../../registry/untrusted-text.ts";
-import { isObject, listOf, objectOf } from "../../../site/service/decode.ts";
+import { listOf, objectOf } from "../../../site/service/decode.ts";
+import type { Json } from "../dump.ts";
 
-export { isObject, listOf, objectOf };
-
-export type Json = Record<string, unknown>;
-
-export function textOf(value: unknown): string {
-	return typeof value === "string" ? value : "";
-}
-
-/** The node of a fragment (`{"layers":{"wms":[node]}}`, `{"layers":{"feature":[node]}}`, `{"layers":[node]}`), or null. */
-export function nodeIn(fragment: unknown): Json | null {
-	const { layers } = objectOf(fragment);
-	const { wms, feature } = objectOf(layers);
-	const [node] = [...listOf(layers), ...listOf(wms), ...listOf(feature)];
-	return isObject(node) ? node : null;
-}
-
-/** The place of what differs, which names no single layer, and whether a viewer draws or requests something else because of it. */
+/** What differs, which names no single layer, and whether a viewer draws or requests something else because of it. */
 type Difference = readonly [kind: string, isRelevant: boolean];
 
 /** Compares a layer's nodes, at v0.9, v1 or v2. @returns each kind of difference, and whether it is relevant */
 export function differences(before: Json, now: Json): ReadonlyMap<string, boolean> {
 	const isOtherForm = isOtherMapServerForm(before, now);
-	const all = memberNames(before, now).flatMap((name) => {
-		const [old, fresh] = [before[name], now[name]];
-		if (isDeepStrictEqual(old, fresh)) return [];
-		if (name === "datagrid") return gridDifferences(columnsOf(old), columnsOf(fresh));
-		if (name === "symbology") return symbologyDifferences(objectOf(old), objectOf(fresh));
-		if (isOtherForm && mapServerMembers.includes(name)) return [[otherForm, false]] satisfies Difference[];
-		return memberDifferences(name, old, fresh);
-	});
+	const kindOf = (name: string) => (isOtherForm && mapServerMembers.includes(name) ? otherForm : name);
+	const all = memberDifferences(before, now, kindOf);
 	// A kind that is relevant anywhere is relevant.
 	return new Map(all.sort(([, a], [, b]) => Number(a) - Number(b)));
 }
 
-const memberNames = (before: Json, now: Json) => Object.keys({ ...before, ...now });
-
-function memberDifferences(kind: string, before: unknown, now: unknown): Difference[] {
-	if (isDeepStrictEqual(before, now)) return [];
-	const isEscaped = typeof before === "string" && escapeMarkup(before) === now;
-	return [[kind, !isEscaped && !cosmetic[kind]?.(before, now)]];
+function memberDifferences(before: Json, now: Json, kindOf: (name: string) => string): Difference[] {
+	return Object.keys({ ...before, ...now }).flatMap((name): Difference[] => {
+		const [old, fresh, kind] = [before[name], now[name], kindOf(name)];
+		if (isDeepStrictEqual(old, fresh)) return [];
+		const isEscaped = typeof old === "string" && escapeMarkup(old) === fresh;
+		if (isEscaped || cosmetic[kind]?.(old, fresh)) return [[kind, false]];
+		const partsOf = composed[kind];
+		return partsOf ? partDifferences(kind, partsOf(objectOf(old)), partsOf(objectOf(fresh))) : [[kind, true]];
+	});
 }
+
+/** What a member of a node consists of. `shape`: without which its parts cannot be compared one by one. */
+interface Parts {
+	shape: readonly [name: string, value: unknown];
+	parts: unknown[];
+}
+
+const composed: Readonly<Record<string, (value: Json) => Parts>> = {
+	datagrid: ({ gridColumns }) => {
+		const names = listOf(gridColumns).map((column) => {
+			const { fieldName, id } = objectOf(column);
+			return escapeMarkup(String(fieldName || id));
+		});
+		return { shape: ["columns", names], parts: listOf(gridColumns) };
+	},
+	symbology: ({ valueMaps, rangeMaps, ...drawing }) => {
+		const classes = [...listOf(valueMaps), ...listOf(rangeMaps)];
+		return { shape: ["classes", classes.length], parts: [drawing, ...classes] };
+	},
+};
+
+function partDifferences(kind: string, before: Parts, now: Parts): Difference[] {
+	const [name, value] = before.shape;
+	if (!isDeepStrictEqual(value, now.shape[1])) return [[`${kind}: ${name}`, true]];
+	return before.parts.flatMap((part, at) =>
+		memberDifferences(objectOf(part), objectOf(now.parts[at]), (member) => `${kind}: ${member}`),
+	);
+}
+
+const mapServerMembers = ["layerType", "url", "layerEntries", "nameField"];
+const otherForm = "V2_MAP_SERVER";
 
 type Test = (before: unknown, now: unknown) => boolean;
 
@@ -55,16 +68,20 @@ const isNumberSort: Test = (_before, now) => now === "num";
 const isEmptyField: Test = (before, now) => !before && now === undefined;
 const isSameText: Test = (before, now) => String(before ?? "") === String(now ?? "");
 
+const fixedTitles = ["column-icon", "column-details"] as const;
+
 /** Member of a node, of a column of its grid or of its symbols → which difference in it no viewer sees, or is a better one. */
 const cosmetic: Readonly<Record<string, Test>> = {
 	geometryType: onlyBefore,
 	imageUrl: onlyNow,
+	symbology: (before) => Object.keys(objectOf(before)).length === 0,
+	[otherForm]: () => true,
 	// RAMP 4.0 refuses a wms layer with them.
 	metadataUrl: onlyBefore,
 	catalogueUrl: onlyBefore,
 	url: (before, now) => bare(before) === bare(now),
 	layerExtent: isProjected,
-	aliasMap: sameMembers,
+	aliasMap: (before, now) => isDeepStrictEqual(JSON.parse(escapeMarkup(JSON.stringify(before ?? {}))), now),
 	minScale: isNoScale,
 	maxScale: isNoScale,
 	name: onlyNow,
@@ -72,7 +89,9 @@ const cosmetic: Readonly<Record<string, Test>> = {
 	layerEntries: (before, now) => isDeepStrictEqual(entryNames(before), entryNames(now)),
 	// A release of the older service lost it.
 	maxAllowableOffset: onlyNow,
-	"datagrid: title": (before, now) => fixedTitles.get(String(before)) === now,
+	// The older service sends these in English only.
+	"datagrid: title": (before, now) =>
+		fixedTitles.some((code) => before === fragmentTexts.en[code] && now === fragmentTexts.fr[code]),
 	"datagrid: sortType": isNumberSort,
 	"datagrid: type": isNumberSort,
 	"symbology: field2": isEmptyField,
@@ -90,59 +109,11 @@ export function entryNames(entries: unknown): unknown[] {
 }
 
 function isProjected(before: unknown, now: unknown): boolean {
-	const sides = ["xmin", "ymin", "xmax", "ymax"];
-	if (!sides.every((side) => Number.isFinite(objectOf(now)[side]))) return false;
-	const isRounded = sides.every(
-		(side) => Math.abs(Number(objectOf(before)[side]) - Number(objectOf(now)[side])) <= 1,
-	);
-	return isRounded || "spatialReference" in objectOf(before) || onlyNow(before);
+	const [old, fresh] = [objectOf(before), objectOf(now)];
+	const differences = ["xmin", "ymin", "xmax", "ymax"].map((side) => Number(old[side]) - Number(fresh[side]));
+	if (differences.every((metres) => Math.abs(metres) <= 1)) return true;
+	return fresh.xmin !== undefined && ("spatialReference" in old || onlyNow(before));
 }
-
-function sameMembers(before: unknown, now: unknown): boolean {
-	const escaped = (value: unknown) => (typeof value === "string" ? escapeMarkup(value) : value);
-	const spelled = Object.entries(objectOf(before)).map((entry) => entry.map(escaped));
-	return isDeepStrictEqual(Object.fromEntries(spelled), now);
-}
-
-const fixedTitles = new Map<string, string>(
-	(["column-icon", "column-details"] as const).map((code) => [
-		fragmentTexts.en[code],
-		fragmentTexts.fr[code],
-	]),
-);
-
-function columnsOf(datagrid: unknown): Json[] {
-	return listOf(objectOf(datagrid).gridColumns).map(objectOf);
-}
-
-function gridDifferences(before: Json[], now: Json[]): Difference[] {
-	const idsOf = (columns: Json[]) =>
-		columns.map(({ fieldName, id }) => escapeMarkup(String(fieldName || id)));
-	if (!isDeepStrictEqual(idsOf(before), idsOf(now))) return [["datagrid: columns", true]];
-	return before.flatMap((column, index) => allDifferences("datagrid", column, now[index] as Json));
-}
-
-function allDifferences(place: string, before: Json, now: Json): Difference[] {
-	return memberNames(before, now).flatMap((name) =>
-		memberDifferences(`${place}: ${name}`, before[name], now[name]),
-	);
-}
-
-function symbologyDifferences(before: Json, now: Json): Difference[] {
-	if (Object.keys(before).length === 0) return [["symbology", false]];
-	const [{ valueMaps, rangeMaps, ...old }, { valueMaps: values, rangeMaps: ranges, ...fresh }] = [
-		before,
-		now,
-	];
-	const classes = [...listOf(valueMaps), ...listOf(rangeMaps)];
-	const freshClasses = [...listOf(values), ...listOf(ranges)];
-	if (classes.length !== freshClasses.length) return [["symbology: classes", true]];
-	const drawings = [[old, fresh], ...classes.map((drawing, at) => [drawing, freshClasses[at]])];
-	return drawings.flatMap(([a, b]) => allDifferences("symbology", objectOf(a), objectOf(b)));
-}
-
-const mapServerMembers = ["layerType", "url", "layerEntries", "nameField"];
-const otherForm = "V2_MAP_SERVER";
 
 /** Whether two nodes of v2 name the same layer of a MapServer, one as `esriDynamic` and the other as `esriFeature`. */
 function isOtherMapServerForm(before: Json, now: Json): boolean {
@@ -183,11 +154,10 @@ export class Comparison {
 		const isListed = findings.size < maxKinds || findings.has(`${kindOf} ${text}`);
 		const kind = isListed ? text : "another difference";
 		const key = `${kindOf} ${kind}`;
-		const fresh: Finding = { class: kindOf, kind, targets: new Set(), smallkeys: new Set() };
-		const finding = findings.get(key) ?? fresh;
+		const finding = findings.get(key) ?? { class: kindOf, kind, targets: new Set(), smallkeys: new Set() };
+		findings.set(key, finding);
 		finding.targets.add(target);
 		finding.smallkeys.add(smallkey);
-		findings.set(key, finding);
 	}
 
 	compare(target: ComparedTarget, smallkey: string, before: Read, now: Read): void {

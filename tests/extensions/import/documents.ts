@@ -62,35 +62,27 @@ const classBreaks = {
 	rangeMaps: [{ maxValue: 10.5, imageUrl: image, label: "0 - 10.5" }],
 };
 
-function featureNodes(key: string, more: object, isOld = false) {
-	return { en: featureNode(key, "en", more, isOld), fr: featureNode(key, "fr", more, isOld) };
+function version1(key: string, en: object, fr: object, request?: object) {
+	const type = "layerName" in en ? "wms" : "feature";
+	return { _id: key, type, data: { key, ...(request && { request }), en, fr } };
+}
+
+function features(key: string, more: object, isOld = false) {
+	return version1(key, featureNode(key, "en", more, isOld), featureNode(key, "fr", more, isOld));
 }
 
 /** Release 1.5: columns as at v0.9, and no request. */
-export const release15 = {
-	_id: "old-15",
-	_rev: "1-a",
-	type: "feature",
-	data: { key: "old-15", ...featureNodes("old-15", { symbology: classBreaks, mode: "snapshot" }, true) },
-};
+export const release15 = features("old-15", { symbology: classBreaks, mode: "snapshot" }, true);
 
 /** Releases 1.6 and 1.7: columns as at v1, and no request. */
-export const release17 = {
-	_id: "old-17",
-	type: "feature",
-	data: { key: "old-17", ...featureNodes("old-17", { symbology: uniqueValues, maxAllowableOffset: 3 }) },
-};
+export const release17 = features("old-17", { symbology: uniqueValues, maxAllowableOffset: 3 });
 
 const featureInfo = { mimeType: "text/plain", parser: "stringParse" };
-export const release17Wms = {
-	_id: "old-17-wms",
-	type: "wms",
-	data: {
-		key: "old-17-wms",
-		en: wmsNode("old-17-wms", "en", { legendMimeType: "image/png", featureInfo }),
-		fr: wmsNode("old-17-wms", "fr", { displayName: "Routes du Canada" }),
-	},
-};
+export const release17Wms = version1(
+	"old-17-wms",
+	wmsNode("old-17-wms", "en", { legendMimeType: "image/png", featureInfo }),
+	wmsNode("old-17-wms", "fr", { displayName: "Routes du Canada" }),
+);
 
 const requested = { service_url: address, max_allowable_offset: 5, metadata: { uuid: "abc" } };
 const metadataAddresses = {
@@ -100,91 +92,75 @@ const metadataAddresses = {
 const served110 = { ...metadataAddresses, maxAllowableOffset: 5, geometryType: "esriGeometryPoint" };
 
 /** Releases 1.8 to 1.10: with the request, and from 1.10 on the type of geometry. */
-export const release110 = {
-	_id: "old-110",
-	type: "feature",
-	updated_at: "2015-02-26T19:56:26.166Z",
-	data: {
-		key: "old-110",
-		request: {
-			version: "1.2",
-			payload_type: "feature",
-			en: { ...requested, service_name: "Wells", legend_format: "image/png" },
-			fr: { ...requested, service_name: "Puits", loading_mode: "ondemand" },
-		},
-		en: featureNode("old-110", "en", { ...served110, mode: "snapshot" }),
-		fr: featureNode("old-110", "fr", { ...served110, mode: "ondemand" }),
+export const release110 = version1(
+	"old-110",
+	featureNode("old-110", "en", { ...served110, mode: "snapshot" }),
+	featureNode("old-110", "fr", { ...served110, mode: "ondemand" }),
+	{
+		version: "1.2",
+		payload_type: "feature",
+		en: { ...requested, service_name: "Wells", legend_format: "image/png" },
+		fr: { ...requested, service_name: "Puits", loading_mode: "ondemand" },
 	},
-};
+);
 
 /** Release 1.0: MongoDB's own id, and the key beside it. */
 export const release10 = {
-	_id: { $oid: "53a1c2d3e4f5061728394a5b" },
-	key: "old-10",
-	type: "feature",
-	data: { key: "old-10", ...featureNodes("old-10", {}, true) },
+	...features("old-10", {}, true),
+	...{ _id: { $oid: "53a1c2d3e4f5061728394a5b" }, key: "old-10" },
 };
 
 /** A document of releases 2.0 to 3.0, with one request and one node for both languages. */
-function version2(key: string, type: string, request: object, node: object, v1: object | null) {
+function version2(
+	key: string,
+	request: { service_type: string; [member: string]: unknown },
+	node: object,
+	v1: object | null,
+) {
 	const nodes = (of: object | null, lang: string) => of && { id: `rcs.${key}.${lang}`, ...of };
-	const requested = { service_type: type, ...request };
 	return {
 		_id: key,
 		version: "2.0",
-		service_type: type,
-		created_at: "2016-05-01",
-		updated_at: "2016-05-02",
-		request: { en: requested, fr: requested },
+		service_type: request.service_type,
+		request: { en: request, fr: request },
 		layer_config: { en: nodes(node, "en"), fr: nodes(node, "fr") },
 		v1_config: { en: nodes(v1, "en"), fr: nodes(v1, "fr") },
 	};
 }
 
 const { id: _id, ...wells } = featureNode("", "en", metadataAddresses) as { id: string };
+const feature2 = { service_type: "esriFeature", service_url: address, service_name: "Wells" };
 
 /** Releases 2.0 to 2.2: a feature layer, whose registration says more than version 1.x could. */
 export const release20 = version2(
 	"new-20",
-	"esriFeature",
-	{ service_url: address, service_name: "Wells", tolerance: 5, metadata: { uuid: "abc" } },
+	{ ...feature2, tolerance: 5, metadata: { uuid: "abc" } },
 	{ layerType: "esriFeature", url: address, name: "Wells", tolerance: 5, ...metadataAddresses },
 	{ ...wells, geometryType: "esriGeometryPolygon" },
 );
 
-const wms2 = { layerType: "ogcWms", url: wmsAddress };
 const { id: _wmsId, ...roads } = wmsNode("", "en", { legendMimeType: "image/png" }) as { id: string };
 
-export const release20Wms = version2(
+/** A WMS; one that has not exactly one layer has no node of version 1. */
+function wms2(key: string, request: object, names: string[], v1: object | null = null) {
+	const node = { layerType: "ogcWms", url: wmsAddress, layerEntries: names.map((id) => ({ id })) };
+	return version2(key, { service_type: "ogcWms", service_url: wmsAddress, ...request }, node, v1);
+}
+
+export const release20Wms = wms2(
 	"new-wms",
-	"ogcWms",
-	{ service_url: wmsAddress, scrape_only: ["roads"], legend_format: "image/png" },
-	{ ...wms2, layerEntries: [{ id: "roads" }], legendMimeType: "image/png" },
+	{ scrape_only: ["roads"], legend_format: "image/png" },
+	["roads"],
 	roads,
 );
-
-/** A WMS of two layers has no node of version 1. */
-export const release20Many = version2(
-	"new-many",
-	"ogcWms",
-	{ service_url: wmsAddress, scrape_only: ["b", "a"] },
-	{ ...wms2, layerEntries: [{ id: "b" }, { id: "a" }] },
-	null,
-);
+export const release20Many = wms2("new-many", { scrape_only: ["b", "a"] }, ["b", "a"]);
+/** Services that are taken whole: the layers that they had are in the node only. */
+export const release20Whole = wms2("new-whole", { recursive: true }, ["z", "y"]);
 
 const server = "http://maps.example/arcgis/rest/services/X/MapServer";
-/** Services that are taken whole: the layers that they had are in the node only. */
 export const release20Server = version2(
 	"new-server",
-	"esriMapServer",
-	{ service_url: server, recursive: true },
+	{ service_type: "esriMapServer", service_url: server, recursive: true },
 	{ layerType: "esriDynamic", url: server, layerEntries: [{ index: 4 }, { index: 0 }] },
-	null,
-);
-export const release20Whole = version2(
-	"new-whole",
-	"ogcWms",
-	{ service_url: wmsAddress, recursive: true },
-	{ ...wms2, layerEntries: [{ id: "z" }, { id: "y" }] },
 	null,
 );

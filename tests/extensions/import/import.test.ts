@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import { entryNames } from "../../../extensions/import/compare/differences.ts";
 import { parseDescription } from "../../../registry/description.ts";
 import { parseRegistration } from "../../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
@@ -33,12 +34,7 @@ const test = freshSuite("import", async (use) => {
 	dataDir = join(folder, "data");
 });
 
-interface Options {
-	senders?: object;
-	words?: string[];
-}
-
-async function run(dump: string | Buffer | object, { senders, words = [] }: Options = {}): Promise<Ended> {
+async function run(dump: string | Buffer | object, words: string[] = [], senders?: object): Promise<Ended> {
 	const [path, other] = [join(folder, "dump.json"), join(folder, "auth.json")];
 	const isText = typeof dump === "string" || Buffer.isBuffer(dump);
 	await writeFile(path, isText ? dump : JSON.stringify(dump));
@@ -47,7 +43,7 @@ async function run(dump: string | Buffer | object, { senders, words = [] }: Opti
 	return runScript("import", [path, ...words, ...more], { DATA_DIR: dataDir });
 }
 
-const trial = { words: ["--dry-run"] };
+const trial = ["--dry-run"];
 
 function git(...args: string[]): string {
 	const words = ["-C", join(dataDir, "repository.git"), ...args];
@@ -56,37 +52,28 @@ function git(...args: string[]): string {
 
 /** The smallkeys of layers that were imported, sorted; those of the project's own example are left out. */
 function stored(): string[] {
-	try {
-		const paths = git("log", "--format=", "--name-only", "--author=import", "main").trim().split("\n");
-		const registrations = paths.filter((path) => /^layers\/[^/]+\/[^.]+\.json$/.test(path));
-		return registrations.map((path) => path.replace(/^.*\/|\.json$/g, "")).sort();
-	} catch {
-		return [];
-	}
+	if (!existsSync(dataDir)) return [];
+	const paths = git("log", "--format=", "--name-only", "--author=import", "main");
+	return [...paths.matchAll(/^layers\/..\/([^.]+)\.json$/gm)].map(([, smallkey = ""]) => smallkey).sort();
 }
 
-function fileOf(path: string): string | null {
-	try {
-		return git("show", `main:${path}`);
-	} catch {
-		return null;
-	}
+function fileOf(path: string): string {
+	return git("show", `main:${path}`);
 }
 
-/** The node that is served now, at v0.9 or as v1 spells it. */
-function served(smallkey: string, lang: Lang, isV1 = false): Record<string, unknown> {
-	const { layers } = rendered(isV1 ? "v1" : "v0.9", smallkey, lang);
+/** The node that is served now. */
+function served(smallkey: string, lang: Lang, target: TargetName = "v0.9"): Record<string, unknown> {
+	const { layers } = rendered(target, smallkey, lang);
 	return (layers.wms ?? layers.feature)[0];
 }
 
 /** What is served now at a target; null where the layer cannot be expressed there. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
 function rendered(target: TargetName, smallkey: string, lang: Lang): any {
-	const text = fileOf(layerPath(smallkey)) ?? "";
-	const { registration, problems } = parseRegistration(Buffer.from(text), "stored");
+	const { registration, problems } = parseRegistration(Buffer.from(fileOf(layerPath(smallkey))), "stored");
 	if (!registration) throw new Error(JSON.stringify(problems));
-	const described = fileOf(descriptionPath(smallkey));
-	const description = described === null ? null : parseDescription(described);
+	const isDescribed = git("ls-tree", "main", descriptionPath(smallkey)) !== "";
+	const description = isDescribed ? parseDescription(fileOf(descriptionPath(smallkey))) : null;
 	const settings = { metadataUrl: "", catalogueUrl: "" };
 	const fragment = renderAt(target, layerFacts(lang, smallkey, registration, description, settings));
 	if (fragment !== null) assertAcceptedAt(target, fragment);
@@ -104,57 +91,52 @@ function expected(node: object, lang: Lang): Record<string, unknown> {
 const documents = [release15, release17, release17Wms, release110];
 
 test("what is served afterwards is what the older service served, for documents of every release", async () => {
-	const { stdout, stderr } = await exits(run({ docs: [...documents, release10] }), 0);
+	const lines = [/^ +5 {2}layers$/m, /^ +5 {2}registered$/m, /^commit [0-9a-f]{40}$/m];
+	const { stderr } = await prints(run({ docs: [...documents, release10] }), 0, lines);
 	assert.is(stderr, "");
 	assert.equal(stored(), ["old-10", "old-110", "old-15", "old-17", "old-17-wms"]);
 	for (const lang of langs) {
 		assert.equal(served("old-10", lang), expected(release10.data[lang], lang));
 		assert.equal(served("old-15", lang), expected(release15.data[lang], lang));
-		assert.equal(served("old-110", lang, true), expected(release110.data[lang], lang));
+		assert.equal(served("old-110", lang, "v1"), expected(release110.data[lang], lang));
 		// The viewer reads no empty second or third field.
 		const { symbology, ...rest } = expected(release17.data[lang], lang);
 		const { field2: _field2, field3: _field3, ...others } = symbology as Record<string, unknown>;
-		assert.equal(served("old-17", lang, true), { ...rest, symbology: others });
+		assert.equal(served("old-17", lang, "v1"), { ...rest, symbology: others });
 		const { imageUrl, ...wms } = served("old-17-wms", lang);
 		assert.type(imageUrl, "string");
 		assert.equal(wms, expected(release17Wms.data[lang], lang));
 	}
-	for (const line of [/^ +5 {2}layers$/m, /^ +5 {2}registered$/m, /^commit [0-9a-f]{40}$/m])
-		assert.match(stdout, line);
-	const { en } = JSON.parse(fileOf(layerPath("old-17-wms")) ?? "");
+	const { en } = JSON.parse(fileOf(layerPath("old-17-wms")));
 	const request = { service_url: "http://maps.example/wms", layer: "roads", legend_format: "image/png" };
 	assert.equal(en, { ...request, feature_info_type: "text/plain" });
-	const { en: english } = JSON.parse(fileOf(layerPath("old-110")) ?? "");
+	const { en: english } = JSON.parse(fileOf(layerPath("old-110")));
 	assert.not("loading_mode" in english, "the older service counted the features");
 });
 
 test("documents of version 2.0 are served at v1 and v2 as they were, of every kind", async () => {
 	const docs = [release20, release20Wms, release20Many, release20Server, release20Whole];
-	const { code, stdout, stderr } = await run({ docs });
-	assert.equal([code, stderr], [0, ""]);
-	assert.match(stdout, /^ +5 {2}layers$/m);
+	const { stderr } = await prints(run({ docs }), 0, /^ +5 {2}layers$/m);
+	assert.is(stderr, "");
 	for (const lang of langs) {
 		// The older service did not serve the type of geometry.
-		assert.equal(served("new-20", lang, true), expected(release20.v1_config[lang] as object, lang));
-		const { imageUrl: _imageUrl, ...wms } = served("new-wms", lang, true);
+		assert.equal(served("new-20", lang, "v1"), expected(release20.v1_config[lang] as object, lang));
+		const { imageUrl: _imageUrl, ...wms } = served("new-wms", lang, "v1");
 		assert.equal(wms, expected(release20Wms.v1_config[lang] as object, lang));
 		for (const document of [release20Many, release20Server, release20Whole]) {
 			const { layerType, url, layerEntries } = document.layer_config[lang] as Record<string, unknown>;
 			const node = rendered("v2", document._id, lang).layers[0];
 			assert.equal([node.layerType, node.url], [layerType, url]);
-			assert.equal(node.layerEntries.map(nameless), (layerEntries as object[]).map(nameless));
+			const names = (layerEntries as { id?: string; index?: number }[]).map(({ id, index }) => id ?? index);
+			assert.equal(entryNames(node.layerEntries), names);
 			assert.is(rendered("v1", document._id, lang), null, "it has no form there, as before");
 		}
 		const node = rendered("v2", "new-20", lang).layers[0];
 		assert.equal([node.tolerance, node.metadataUrl], [5, "http://csw.example/xml?id=abc"]);
 	}
-	const { fr } = JSON.parse(fileOf(descriptionPath("new-server")) ?? "");
+	const { fr } = JSON.parse(fileOf(descriptionPath("new-server")));
 	assert.equal([fr.from, fr.entries], ["import", [4, 0]]);
 });
-
-function nameless({ id, index }: { id?: string; index?: number }): string | number | undefined {
-	return id ?? index;
-}
 
 test("every form of a dump is read, with what it holds beside documents", async () => {
 	const rows = documents.map((doc) => ({ id: doc._id, key: doc._id, value: { rev: "1-a" }, doc }));
@@ -168,7 +150,7 @@ test("every form of a dump is read, with what it holds beside documents", async 
 	];
 	for (const dump of dumps) {
 		await prints(run(dump, trial), 0, /^ +4 {2}documents read$/m, /^ +4 {2}would be registered$/m);
-		assert.is(await stat(dataDir).catch(() => null), null, "a trial writes nothing");
+		assert.is(existsSync(dataDir), false, "a trial writes nothing");
 	}
 	const wide = Buffer.from(`\ufeff${JSON.stringify(dumps[0])}\r\n`, "utf16le");
 	for (const bytes of [wide, Buffer.from(wide).swap16()]) assert.is((await run(bytes)).code, 0);
@@ -185,11 +167,10 @@ test("importing again changes nothing, and a harvested description stays", async
 	assert.is(git("rev-parse", "main"), first, "a trial changes nothing");
 	await run({ docs: documents });
 	const before = git("rev-parse", "main");
-	const again = await run({ docs: documents });
-	assert.match(again.stdout, /^ +4 {2}stored already$/m);
+	const again = await prints(run({ docs: documents }), 0, /^ +4 {2}stored already$/m);
 	assert.not.match(again.stdout, /^commit/m);
 	assert.is(git("rev-parse", "main"), before);
-	const harvested = JSON.parse(fileOf(descriptionPath("old-15")) ?? "");
+	const harvested = JSON.parse(fileOf(descriptionPath("old-15")));
 	assert.is(harvested.en.from, "import");
 	for (const lang of langs) {
 		delete harvested[lang].from;
@@ -197,8 +178,7 @@ test("importing again changes nothing, and a harvested description stays", async
 	}
 	pushFile(descriptionPath("old-15"), `${JSON.stringify(harvested, null, 2)}\n`);
 	const pushed = git("rev-parse", "main");
-	const third = await run({ docs: documents });
-	assert.match(third.stdout, /^ +4 {2}stored already$/m);
+	await prints(run({ docs: documents }), 0, /^ +4 {2}stored already$/m);
 	assert.is(git("rev-parse", "main"), pushed);
 });
 
@@ -247,9 +227,6 @@ test("a dump that cannot be read is an error, and nothing is stored", async () =
 	const bad: [dump: string, rule: RegExp][] = [
 		[whole.slice(0, -1), /dump\.json: is not JSON: is it whole\?/],
 		["", /is not JSON/],
-		["<html>", /is not JSON/],
-		[whole.replace('"feature"', "feature"), /is not JSON/],
-		[`${whole}x`, /is not JSON/],
 		["[]", /must have one array of documents/],
 		['{"docs":[7]}', /holds something else than documents/],
 		['{"rows":[{"id":"a","key":"a","value":{"rev":"1"}}]}', /ask for _all_docs\?include_docs=true/],
@@ -259,11 +236,8 @@ test("a dump that cannot be read is an error, and nothing is stored", async () =
 		await warns(run(dump), 2, rule, /nothing was written\n$/);
 		assert.equal(stored(), []);
 	}
-	await warns(
-		run({ docs: documents }, { senders: { nothing: 1 } }),
-		2,
-		"auth.json: must have one array of documents",
-	);
+	const words = "auth.json: must have one array of documents";
+	await warns(run({ docs: documents }, [], { nothing: 1 }), 2, words);
 	assert.equal(stored(), []);
 	assert.is(existsSync(join(dataDir, "senders.json")), false);
 });
@@ -278,19 +252,16 @@ test("senders are added to the senders file, and its senders stay unchanged", as
 		],
 	};
 	const place = join(dataDir, "senders.json");
-	const { stdout: out, stderr: error } = await run({ docs: [release15] }, { senders });
+	const { stdout: out, stderr: error } = await run({ docs: [release15] }, [], senders);
 	assert.equal(JSON.parse(await readFile(place, "utf8")), { jstest: "test_-k" });
 	assert.is((await stat(place)).mode & 0o777, 0o600);
 	assert.match(out, /^1 sender added to .*senders\.json, 0 there already, 3 not moved$/m);
 	assert.match(error, /^not moved: sender copy: has the same secret as jstest \(document \d+ of .*\)$/m);
 	assert.not.match(out + error, /test_-k|secret-of-bad/);
-	const [other, second] = [
-		{ _id: "jstest", key: "other" },
-		{ _id: "second", key: "two" },
-	];
-	const again = await run({ docs: [release15] }, { senders: { docs: [other, second] } });
-	assert.match(again.stderr, /sender jstest: is a sender here, with another secret: left as it is/);
-	assert.equal(JSON.parse(await readFile(place, "utf8")), { jstest: "test_-k", second: "two" });
+	const others = ["jstest", "second"].map((_id) => ({ _id, key: "other" }));
+	const reason = "sender jstest: is a sender here, with another secret: left as it is";
+	await warns(run({ docs: [release15] }, [], { docs: others }), 1, reason);
+	assert.equal(JSON.parse(await readFile(place, "utf8")), { jstest: "test_-k", second: "other" });
 });
 
 test.run();
