@@ -186,41 +186,37 @@ const unreadable = "https://none.invalid";
 
 /** Answers a page's requests. If a picture fails to load, the page requests it again as a text. */
 class Network {
-	readonly #faults = new Map<string, Cause | null>();
-	#last = "";
-	#lastPicture = "";
+	#fault: Cause | null = null;
+	#pictureFault: Cause | null = null;
 
 	constructor(readonly fetch: DrawOptions["fetch"]) {}
 
 	/** Of the last picture, since the page may request the service's document after it, else of the last address. */
 	lastFault(): Cause | null {
-		return this.#faults.get(this.#lastPicture) ?? this.#faults.get(this.#last) ?? null;
+		return this.#pictureFault ?? this.#fault;
 	}
 
 	async answer(route: Route): Promise<void> {
 		const request = route.request();
 		if (request.method() !== "GET") return route.abort("blockedbyclient");
-		const url = request.url();
+		const isPicture = request.resourceType() === "image";
+		const note = (fault: Cause | null) => {
+			this.#fault = fault;
+			if (isPicture) this.#pictureFault = fault;
+		};
 		try {
-			const response = await this.fetch(url);
+			const response = await this.fetch(request.url());
 			const type = response.headers.get("Content-Type") ?? "";
 			const origin = response.headers.get("Access-Control-Allow-Origin") ?? unreadable;
 			const body = Buffer.from(await response.arrayBuffer());
-			const isPicture = request.resourceType() === "image";
-			if (isPicture) this.#lastPicture = url;
-			this.#note(url, faultOf(response, isPicture && !type.startsWith("image/"), origin));
+			note(faultOf(response, isPicture && !type.startsWith("image/"), origin));
 			const headers = { "Content-Type": type, "Access-Control-Allow-Origin": origin };
 			await route.fulfill({ status: response.status, headers, body });
 		} catch (error) {
 			// A request that the guarded fetch refuses fails in the page too.
-			this.#note(url, error instanceof FetchFailure ? error.what : null);
+			note(error instanceof FetchFailure ? error.what : null);
 			await route.abort("failed").catch(() => undefined);
 		}
-	}
-
-	#note(url: string, fault: Cause | null): void {
-		this.#last = url;
-		if (!this.#faults.get(url)) this.#faults.set(url, fault);
 	}
 }
 

@@ -1,26 +1,37 @@
 import { createHash } from "node:crypto";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import type { Browser } from "playwright-core";
 import { progress } from "../../publish/build.ts";
 import { placeFile } from "../../publish/place-file.ts";
+import { isBlockedOn } from "../../registry/addresses.ts";
 import { causeOf } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { folderOf, type Lang, langs } from "../../registry/smallkey.ts";
 import { type Proofs, pictureName, proofsFile, proofsVersion, readProofs } from "../../site/data/proofs.ts";
-import { blockedOn, placeOf, quote } from "../harvest/finding.ts";
+import { placeOf, quote } from "../harvest/finding.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
 
-function writeProofs(folder: string, proofs: Proofs): void {
-	const lines = [...proofs]
-		.sort(([a], [b]) => (a < b ? -1 : 1))
-		.map(([smallkey, proof]) => `${JSON.stringify(smallkey)}: ${JSON.stringify(proof)}`);
-	placeFile(
-		folder,
-		proofsFile,
-		Buffer.from(`{"version":${proofsVersion},"layers":{\n${lines.join(",\n")}\n}}\n`),
-	);
+/**
+ * The proofs that a folder has. `store` writes them, and then removes the pictures that they no longer name: a killed run
+ * leaves no proof whose picture is missing.
+ */
+async function openProofs(folder: string) {
+	const proofs = await readProofs(folder);
+	const picturesOf = () => new Set([...proofs.values()].flatMap(({ picture }) => picture ?? []));
+	let stored = picturesOf();
+	const store = () => {
+		const lines = [...proofs]
+			.sort(([a], [b]) => (a < b ? -1 : 1))
+			.map(([smallkey, proof]) => `${JSON.stringify(smallkey)}: ${JSON.stringify(proof)}`);
+		const text = `{"version":${proofsVersion},"layers":{\n${lines.join(",\n")}\n}}\n`;
+		placeFile(folder, proofsFile, Buffer.from(text));
+		const pictures = picturesOf();
+		for (const name of stored) if (!pictures.has(name)) placeFile(folder, name, null);
+		stored = pictures;
+	};
+	return { proofs, store };
 }
 
 export interface ProveRun extends Omit<DrawOptions, "browser"> {
@@ -54,103 +65,90 @@ type DrawnLangs = Partial<Record<Lang, Drawn>>;
  */
 export async function runProofs(options: ProveRun): Promise<Proofs> {
 	const { layers, folder, registered, isAgain, day } = options;
-	const proofs = await readProofs(folder);
-	const gone = [...proofs].filter(([smallkey]) => !registered.has(smallkey));
-	for (const [smallkey] of gone) proofs.delete(smallkey);
-	// A killed run leaves no proof whose picture is missing.
-	writeProofs(folder, proofs);
-	for (const [, { picture }] of gone)
-		if (picture !== undefined) await rm(join(folder, picture), { force: true });
+	const { proofs, store } = await openProofs(folder);
+	for (const smallkey of proofs.keys()) if (!registered.has(smallkey)) proofs.delete(smallkey);
+	store();
 	const left = layers.filter(({ smallkey }) => isAgain || proofs.get(smallkey)?.day !== day);
 	const bar = progress(left.length, "drawing layers");
 	try {
-		await new Drawing(options, proofs, () => bar.tick()).drawAll(left);
+		await drawAll({ ...options, proofs, store, tick: bar.tick }, left);
 	} finally {
 		bar.stop();
-		writeProofs(folder, proofs);
+		store();
 	}
 	return proofs;
 }
 
-class Drawing {
-	/** Names of earlier pictures, which the stored proofs still have. */
-	#replaced: string[] = [];
+type Drawing = ProveRun & Awaited<ReturnType<typeof openProofs>> & { tick: () => void };
 
-	constructor(
-		readonly options: ProveRun,
-		readonly proofs: Proofs,
-		readonly tick: () => void,
-	) {}
-
-	async drawAll(layers: readonly CheckedLayer[]): Promise<void> {
-		const { signal } = this.options;
-		const suspects: CheckedLayer[] = [];
-		let left = layers;
-		while (left.length > 0 && !signal.aborted) {
-			const { failed, waiting } = await this.#drawSome(left.slice(0, layersPerBrowser));
-			suspects.push(...failed.keys());
-			left = [...waiting, ...left.slice(layersPerBrowser)];
-		}
-		// One layer can end the browser of others. Alone in a browser, only the layer itself fails.
-		for (const layer of suspects) {
-			if (signal.aborted) break;
-			const { failed } = await this.#drawSome([layer]);
-			for (const reason of failed.values()) {
-				const cause = causeOf("browser-ended", quote(String(reason)));
-				await this.#record(layer, { en: { cause, share: 0, ms: 0, picture: null } });
-			}
+async function drawAll(drawing: Drawing, layers: readonly CheckedLayer[]): Promise<void> {
+	const { signal } = drawing;
+	const suspects: CheckedLayer[] = [];
+	let left = layers;
+	while (left.length > 0 && !signal.aborted) {
+		const { failed, waiting } = await drawSome(drawing, left.slice(0, layersPerBrowser));
+		suspects.push(...failed.keys());
+		left = [...waiting, ...left.slice(layersPerBrowser)];
+	}
+	// One layer can end the browser of others. Alone in a browser, only the layer itself fails.
+	for (const layer of suspects) {
+		if (signal.aborted) break;
+		const { failed } = await drawSome(drawing, [layer]);
+		for (const reason of failed.values()) {
+			const cause = causeOf("browser-ended", quote(String(reason)));
+			await record(drawing, layer, { en: { cause, share: 0, ms: 0, picture: null } });
 		}
 	}
+}
 
-	/** Ends when one fails. @returns those that failed, with the reasons, and those that were not begun */
-	async #drawSome(layers: readonly CheckedLayer[]) {
-		const failed = new Map<CheckedLayer, unknown>();
-		const waiting: CheckedLayer[] = [];
-		const browser = await this.options.browser();
-		const inTurn = createTurns();
-		const draw = async (layer: CheckedLayer) => {
-			if (this.options.signal.aborted) return;
-			if (failed.size > 0) return void waiting.push(layer);
-			const drawn = await drawLangs({ ...this.options, browser }, layer).catch((reason: unknown) => {
-				failed.set(layer, reason);
-				return null;
-			});
-			if (drawn) await this.#record(layer, drawn);
-		};
-		try {
-			await Promise.all(layers.map((layer) => inTurn(layer, () => draw(layer))));
-		} finally {
-			await browser.close();
-			// A killed run loses only the layers of its last browser.
-			writeProofs(this.options.folder, this.proofs);
-			for (const name of this.#replaced) await rm(join(this.options.folder, name), { force: true });
-			this.#replaced = [];
-		}
-		return { failed, waiting };
-	}
-
-	async #record({ smallkey }: CheckedLayer, drawn: DrawnLangs): Promise<void> {
-		const { folder, hasFixedNames = false, day } = this.options;
-		const before = this.proofs.get(smallkey);
-		const all = Object.entries(drawn);
-		const bytes = all.map(([, { picture }]) => picture).find((image) => image !== null);
-		const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
-		const name = pictureName(smallkey, hasFixedNames ? undefined : hash);
-		const picture = bytes ? name : before?.picture;
-		if (bytes) {
-			await mkdir(join(folder, folderOf(smallkey)), { recursive: true });
-			placeFile(folder, name, Buffer.from(bytes));
-		}
-		if (before?.picture !== undefined && before.picture !== picture) this.#replaced.push(before.picture);
-		const isDrawn = all.every(([, { cause }]) => cause === undefined);
-		this.proofs.set(smallkey, {
-			day,
-			...(!isDrawn && { since: before?.since ?? day }),
-			langs: Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest])),
-			...(picture !== undefined && { picture }),
+/** Ends when one fails. @returns those that failed, with the reasons, and those that were not begun */
+async function drawSome(drawing: Drawing, layers: readonly CheckedLayer[]) {
+	const failed = new Map<CheckedLayer, unknown>();
+	const waiting: CheckedLayer[] = [];
+	const browser = await drawing.browser();
+	const inTurn = createTurns();
+	const draw = async (layer: CheckedLayer) => {
+		if (drawing.signal.aborted) return;
+		if (failed.size > 0) return void waiting.push(layer);
+		const drawn = await drawLangs({ ...drawing, browser }, layer).catch((reason: unknown) => {
+			failed.set(layer, reason);
+			return null;
 		});
-		this.tick();
+		if (drawn) await record(drawing, layer, drawn);
+	};
+	try {
+		await Promise.all(layers.map((layer) => inTurn(layer, () => draw(layer))));
+	} finally {
+		await browser.close();
+		// A killed run loses only the layers of its last browser.
+		drawing.store();
 	}
+	return { failed, waiting };
+}
+
+async function record(
+	{ folder, hasFixedNames = false, day, proofs, tick }: Drawing,
+	{ smallkey }: CheckedLayer,
+	drawn: DrawnLangs,
+): Promise<void> {
+	const before = proofs.get(smallkey);
+	const all = Object.entries(drawn);
+	const bytes = all.map(([, { picture }]) => picture).find((image) => image !== null);
+	const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
+	const name = pictureName(smallkey, hasFixedNames ? undefined : hash);
+	if (bytes) {
+		await mkdir(join(folder, folderOf(smallkey)), { recursive: true });
+		placeFile(folder, name, Buffer.from(bytes));
+	}
+	const picture = bytes ? name : before?.picture;
+	const isDrawn = all.every(([, { cause }]) => cause === undefined);
+	proofs.set(smallkey, {
+		day,
+		...(!isDrawn && { since: before?.since ?? day }),
+		langs: Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest])),
+		...(picture !== undefined && { picture }),
+	});
+	tick();
 }
 
 /** The returned function waits until no other layer of the same hosts, in either language, is being drawn. */
@@ -179,23 +177,25 @@ async function drawLangs(
 ) {
 	const { publicUrl, draw = drawLayer } = options;
 	const isSame = placeOf(registration, "en") === placeOf(registration, "fr");
-	// The page of the proof is http itself.
-	const blocked = blockedOn(publicUrl, registration);
 	const drawIn = async (lang: Lang): Promise<Drawn> => {
 		const drawn = await draw(options, smallkey, lang);
-		const finding = blocked.find((finding) => finding.lang === lang);
-		return finding && !drawn.cause ? { ...drawn, cause: finding.what } : drawn;
+		// The page of the proof is http itself.
+		const isBlocked = publicUrl !== null && isBlockedOn(publicUrl, registration[lang].service_url);
+		return isBlocked && !drawn.cause ? { ...drawn, cause: causeOf("not-secure") } : drawn;
 	};
 	return { en: await drawIn("en"), ...(!isSame && { fr: await drawIn("fr") }) };
 }
 
 /** The longest failing first. */
 export function notDrawnIn(proofs: Proofs) {
-	const notDrawn = [...proofs].flatMap(([smallkey, proof]) => {
-		return proof.since === undefined
-			? []
-			: { smallkey, since: proof.since, cause: proof.langs.en?.cause ?? proof.langs.fr?.cause };
-	});
-	const orderOf = ({ since, smallkey }: (typeof notDrawn)[number]) => `${since} ${smallkey}`;
-	return notDrawn.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+	const notDrawn = [...proofs].flatMap(
+		([
+			smallkey,
+			{
+				since,
+				langs: { en, fr },
+			},
+		]) => (since === undefined ? [] : { smallkey, since, cause: en?.cause ?? fr?.cause }),
+	);
+	return notDrawn.sort((a, b) => (a.since + a.smallkey < b.since + b.smallkey ? -1 : 1));
 }

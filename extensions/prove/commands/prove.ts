@@ -82,14 +82,14 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 	if (proposed && "folder" in source) throw new Error("--proposed: is for --repo");
 	await mkdir(folder, { recursive: true });
 	await withTemporaryFolder("fp-prove-", async (temporary) => {
-		const { layers: stored } = await readLayers(source, io);
 		const isProposed = proposed && "ref" in source;
-		const all = isProposed ? await readProposed(source.repository, source.ref, io) : stored;
+		const all = isProposed
+			? await readProposed(source.repository, source.ref, io)
+			: (await readLayers(source, io)).layers;
 		const layers = selectLayers(all, smallkeys).filter(({ smallkey }) => !part || isIn(part, smallkey));
 		io.warn(plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
 		const dist = join(temporary, "dist");
-		// The policy of a site with https requests every service over https, also those that are registered
-		// with http.
+		// The policy of a site with https requests also services that are registered with http over https.
 		const plainSite = { ...environment, SITE: "on", BASE_MAP: undefined, PUBLIC_URL: undefined };
 		await writeLayers(all, temporary);
 		await buildFolder(join(temporary, "layers"), dist, plainSite);
@@ -111,17 +111,11 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		}).finally(close);
 		const notDrawn = notDrawnIn(proofs);
 		if (configuration.notify && !proposed) {
-			const notifier = createNotifier({
-				target: configuration.notify,
-				now: io.now,
-				warn: (line) => io.warn(plain(line)),
-				pausesMs: [1_000],
-			});
-			const layers = notDrawn.filter(({ since }) => since === day);
-			await notifier.notify({
-				event: "proof",
-				layers: layers.map(({ smallkey, since }) => ({ smallkey, since })),
-			});
+			const warn = (line: string) => io.warn(plain(line));
+			const options = { target: configuration.notify, now: io.now, warn, pausesMs: [1_000] };
+			const newly = notDrawn.filter(({ since }) => since === day);
+			const layers = newly.map(({ smallkey, since }) => ({ smallkey, since }));
+			await createNotifier(options).notify({ event: "proof", layers });
 		}
 		for (const { smallkey, since, cause } of notDrawn)
 			io.print(plain(`${smallkey}: not drawn since ${since}${cause ? `: ${causeText("en", cause)}` : ""}`));

@@ -123,11 +123,9 @@ test("a proof keeps by code why nothing can be seen, since when, and what https 
 		assert.is(proofs.get("nhn")?.since, "2026-03-11", "since the first time");
 		return Object.fromEntries([...proofs].map(([key, { langs }]) => [key, langs.en?.cause]));
 	};
-	const [nhn, radar, drought] = ["nhn", "radar-rain", "drought"].map((key) => hostOf(scene, key)) as [
-		string,
-		string,
-		string,
-	];
+	const [nhn = "", radar = "", drought = ""] = ["nhn", "radar-rain", "drought"].map((key) =>
+		hostOf(scene, key),
+	);
 	const first = drawingNetwork({
 		[drought]: () => Response.json({ features: [] }),
 		[nhn]: () => image(8, 8),

@@ -63,6 +63,10 @@ function proveWithout(
 	});
 }
 
+async function picturesIn({ folder }: Scene): Promise<string[]> {
+	return (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".webp"));
+}
+
 test("an interrupted run continues where it ended, and a removed layer is forgotten", async (scene) => {
 	const controller = new AbortController();
 	const asked: string[] = [];
@@ -93,9 +97,7 @@ test("an interrupted run continues where it ended, and a removed layer is forgot
 	assert.equal([since, picture], ["2026-03-11", second.get("nacei-2")?.picture], "the last picture stays");
 	const rest = await proveWithout(scene, [], draw, { registered: new Set(["nacei-2"]) });
 	assert.equal([...rest.keys()], ["nacei-2"]);
-	const files = await readdir(scene.folder, { recursive: true });
-	const pictures = files.filter((name) => name.endsWith(".webp"));
-	assert.equal(pictures, [second.get("nacei-2")?.picture], "and so are their pictures");
+	assert.equal(await picturesIn(scene), [second.get("nacei-2")?.picture], "and so are their pictures");
 });
 
 test("a run that is killed while it draws has removed no picture that the stored proofs name", async (scene) => {
@@ -108,12 +110,7 @@ test("a run that is killed while it draws has removed no picture that the stored
 		return { ...drawn, picture: new Uint8Array(600).fill(1) };
 	};
 	await proveWithout(scene, keys, draw, { isAgain: true });
-	const files = await readdir(scene.folder, { recursive: true });
-	assert.is(
-		files.filter((name) => name.endsWith(".webp")).length,
-		2,
-		"the earlier ones are removed at the end",
-	);
+	assert.is((await picturesIn(scene)).length, 2, "the earlier ones are removed at the end");
 	await proveWithout(scene, ["nacei-1"], draw, { isAgain: true, registered: new Set(["nacei-1"]) });
 	assert.equal([...new Set(kept)], [true]);
 });
