@@ -7,13 +7,8 @@ import { addressOf, allKeywords, intersects, layersIn, senderOf, titleOf } from 
 import { fold } from "../../site/search/words.ts";
 import { inBoth } from "../../site/text/static.ts";
 
-/** A filter that is null accepts every record. */
 export interface ItemsQuery {
-	/** Folded phrases, of which the record's texts must contain at least one. */
-	q: string[] | null;
-	bbox: Bounds | null;
-	ids: ReadonlySet<string> | null;
-	types: ReadonlySet<string> | null;
+	isMatch: (entry: Entry) => boolean;
 	limit: number;
 	offset: number;
 	/** The query string without `limit` and `offset`, for links to other pages. */
@@ -27,58 +22,56 @@ const maxPhrases = 10;
 const maxPhrasesLength = 200;
 const maxQueryLength = 8_000;
 
-/** Parameter → whether a value is valid, and the text of what it must be. */
-const rules = new Map<string, [isValid: (text: string) => boolean, must: string | Text]>([
-	["q", [() => true, ""]],
-	["ids", [() => true, ""]],
-	["type", [() => true, ""]],
-	["limit", [(text) => /^0*[1-9]\d{0,8}$/.test(text), textOf("an-integer")]],
-	["offset", [(text) => /^\d{1,9}$/.test(text), textOf("an-integer")]],
-	["bbox", [(text) => parseBbox(text) !== null, textOf("a-box")]],
+/** A day, or a time such as `2026-03-04T12:00:00Z`. */
+const instant = "\\d{4}-\\d{2}-\\d{2}(?:T[\\d:.]+(?:Z|[+-]\\d{2}:\\d{2}))?";
+/** Accepts an instant, or an interval `<start>/<end>`, whose ends may be open: `..` or nothing. */
+const time = new RegExp(`^(?:${instant}|(?:${instant}|\\.\\.)?/(?:${instant}|\\.\\.)?)$`, "i");
+
+const any = { test: () => true };
+
+/** Parameter → what tests a value, and the text of what it must be. */
+const rules = new Map<string, readonly [pattern: { test(text: string): boolean }, must: string | Text]>([
+	["q", [any, ""]],
+	["ids", [any, ""]],
+	["type", [any, ""]],
+	["limit", [/^0*[1-9]\d{0,8}$/, textOf("an-integer")]],
+	["offset", [/^\d{1,9}$/, textOf("an-integer")]],
+	["bbox", [{ test: (text) => parseBbox(text) !== null }, textOf("a-box")]],
 	// Layers have no time, so every layer matches any time (OGC API Features, /req/core/fc-time-response, C).
-	["datetime", [isTime, textOf("a-time")]],
-	["f", [(text) => text === "json", "json"]],
+	["datetime", [time, textOf("a-time")]],
+	["f", [/^json$/, "json"]],
 ]);
 
 /** @param query without its `?` */
 export function parseItemsQuery(query: string): ItemsQuery | Problem {
 	if (query.length > maxQueryLength) return problemAt("query", "maxLength", maxQueryLength);
-	const given = new URLSearchParams(query);
-	for (const [name, value] of given) {
-		const [isValid, must] = rules.get(name) ?? [];
-		if (!isValid || must === undefined) return problemAt("query", "parameter", shownValue(name));
-		if (!isValid(value)) return problemAt(name, "type", must, shownValue(value));
+	const parameters = new URLSearchParams(query);
+	for (const [name, value] of parameters) {
+		const [pattern, must = ""] = rules.get(name) ?? [];
+		if (!pattern) return problemAt("query", "parameter", shownValue(name));
+		if (!pattern.test(value)) return problemAt(name, "type", must, shownValue(value));
 	}
 	const itemsOf = (name: string) => {
-		const items = (given.get(name) ?? "").split(",").filter((item) => item.trim() !== "");
-		return items.length > 0 ? new Set(items) : null;
+		const items = (parameters.get(name) ?? "").split(",").filter((item) => item.trim() !== "");
+		return items.length > 0 ? items : null;
 	};
-	const phrases = itemsOf("q");
-	if (phrases && (phrases.size > maxPhrases || (given.get("q") ?? "").length > maxPhrasesLength))
+	const [q, ids, types] = [itemsOf("q"), itemsOf("ids"), itemsOf("type")];
+	if (q && (q.length > maxPhrases || q.join().length > maxPhrasesLength))
 		return problemAt("q", "phrases", maxPhrases, maxPhrasesLength);
-	const limit = Math.min(Number(given.get("limit") ?? defaultLimit), maxLimit);
-	const offset = Number(given.get("offset") ?? 0);
-	given.delete("limit");
-	given.delete("offset");
-	return {
-		q: phrases && [...phrases].map((phrase) => folded(phrase).trim()),
-		bbox: parseBbox(given.get("bbox") ?? ""),
-		ids: itemsOf("ids"),
-		types: itemsOf("type"),
-		limit,
-		offset,
-		text: given.toString(),
+	const phrases = q?.map((phrase) => folded(phrase).trim());
+	const smallkeys = ids && new Set(ids);
+	const bbox = parseBbox(parameters.get("bbox") ?? "");
+	const limit = Math.min(Number(parameters.get("limit") ?? defaultLimit), maxLimit);
+	const offset = Number(parameters.get("offset") ?? 0);
+	for (const name of ["limit", "offset"]) parameters.delete(name);
+	const isMatch = (entry: Entry) => {
+		if (smallkeys && !smallkeys.has(entry.smallkey)) return false;
+		if (types && !types.includes(entry.type)) return false;
+		// A record without a geometry matches every box (OGC API Features 1.0.1, /req/core/fc-bbox-response, C).
+		if (bbox && entry.bounds && !intersects(entry.bounds, bbox)) return false;
+		return phrases?.some((phrase) => searchedText(entry).includes(phrase)) ?? true;
 	};
-}
-
-/** Accepts `2026-03-04T12:00:00Z`, a day, or an interval `<start>/<end>`, whose ends may be open: `..` or nothing. */
-function isTime(text: string): boolean {
-	const parts = text.split("/");
-	const isOpen = (part: string) => parts.length === 2 && (part === "" || part === "..");
-	const isDate = (part: string) =>
-		/^\d{4}-\d{2}-\d{2}(?:[Tt][\d:.]+(?:[Zz]|[+-]\d{2}:\d{2}))?$/.test(part) &&
-		!Number.isNaN(Date.parse(part));
-	return parts.length <= 2 && parts.every((part) => isOpen(part) || isDate(part));
+	return { isMatch, limit, offset, text: parameters.toString() };
 }
 
 /** Four numbers, or six with heights; west may be greater than east (OGC API Features, "bbox"). */
@@ -101,21 +94,13 @@ function folded(text: string): string {
 const searchedTexts = new WeakMap<Entry, string>();
 
 function searchedText(entry: Entry): string {
-	const made = searchedTexts.get(entry);
-	if (made !== undefined) return made;
+	const last = searchedTexts.get(entry);
+	if (last !== undefined) return last;
 	const { smallkey, title, description: about } = entry;
 	const ofLangs = langs.flatMap((lang) => [title[lang], about?.[lang], senderOf(entry, lang)]);
 	const text = folded([smallkey, ...ofLangs, ...allKeywords(entry)].join("\0"));
 	searchedTexts.set(entry, text);
 	return text;
-}
-
-export function isMatch(entry: Entry, { q, bbox, ids, types }: ItemsQuery): boolean {
-	if (ids && !ids.has(entry.smallkey)) return false;
-	if (types && !types.has(entry.type)) return false;
-	// A record without a geometry matches every box (OGC API Features 1.0.1, /req/core/fc-bbox-response, C).
-	if (bbox && entry.bounds && !intersects(entry.bounds, bbox)) return false;
-	return q?.some((phrase) => searchedText(entry).includes(phrase)) ?? true;
 }
 
 /** A link of OGC API (Common, "Link"): `rel`, `href`, and further members. */
@@ -193,7 +178,7 @@ function ringOf([west, south, east, north]: Bounds): number[][] {
 	];
 }
 
-/** Type of an entry → protocol, by the names that the QGIS plugin MetaSearch recognizes (its `link_types.py`). */
+/** Type of an entry, or end of its address → protocol, by the names that the QGIS plugin MetaSearch recognizes (its `link_types.py`). */
 const protocols: ReadonlyMap<string, string> = new Map([
 	["wms", "OGC:WMS"],
 	["ogcWms", "OGC:WMS"],
@@ -202,10 +187,12 @@ const protocols: ReadonlyMap<string, string> = new Map([
 	["esriMapServer", "ESRI:ArcGIS:MapServer"],
 	["esriTile", "ESRI:ArcGIS:MapServer"],
 	["esriImage", "ESRI:ArcGIS:ImageServer"],
+	["featureserver", "ESRI:ArcGIS:FeatureServer"],
+	["mapserver", "ESRI:ArcGIS:MapServer"],
 ]);
 
-/** Groups: the service, `Map` or `Feature`, and the number. */
-const oneLayer = /^([^?#]*\/(Map|Feature)Server)\/(\d{1,9})\/?(?=[?#]|$)/i;
+/** Groups: the service, its kind, and the number. */
+const oneLayer = /^([^?#]*\/(MapServer|FeatureServer))\/(\d{1,9})\/?(?=[?#]|$)/i;
 
 /**
  * For French only where it differs. QGIS' MetaSearch adds the service of a link by its `type`, which is the
@@ -215,13 +202,13 @@ function serviceLinks(entry: Entry): Link[] {
 	const different = langs.filter((lang) => lang === "en" || (entry.address.fr ?? entry.layers?.fr));
 	return different.map((lang) => {
 		const address = addressOf(entry, lang);
-		const [, service = address, kind, number] = oneLayer.exec(address) ?? [];
-		const ofService = kind && `ESRI:ArcGIS:${/^map$/i.test(kind) ? "MapServer" : "FeatureServer"}`;
-		const protocol = protocols.get(entry.type) ?? ofService;
+		const [, service = address, kind = "", number] = oneLayer.exec(address) ?? [];
+		const ofType = protocols.get(entry.type);
+		const protocol = ofType ?? protocols.get(kind.toLowerCase());
 		const name = number ?? layersIn(entry, lang).join(",");
 		return {
 			rel: "item",
-			href: protocol === ofService ? service : address,
+			href: ofType ? address : service,
 			hreflang: lang,
 			title: titleOf(entry, lang),
 			...(protocol && { type: protocol, protocol }),

@@ -12,7 +12,6 @@ import {
 	catalogOf,
 	description,
 	type ItemsQuery,
-	isMatch,
 	json,
 	parseItemsQuery,
 	recordOf,
@@ -34,7 +33,7 @@ export function createSearch() {
 		const search = async () => {
 			const matches: Entry[] = [];
 			await eachInSlices(await load(), (entry) => {
-				if (isMatch(entry, query)) matches.push(entry);
+				if (query.isMatch(entry)) matches.push(entry);
 			});
 			return matches;
 		};
@@ -53,32 +52,29 @@ const conformance = [
 ].map((part) => `http://www.opengis.net/spec/ogcapi-${part}`);
 
 const crs84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
-const geoJson = "application/geo+json";
+const geoJsonType = "application/geo+json";
+const geoJson = (rel: string, href: string) => ({ ...json(rel, href), type: geoJsonType });
 /** OWSLib reads only this version of OpenAPI, so that `schemas/openapi.json` is of no use to it. */
 const openApiType = "application/vnd.oai.openapi+json;version=3.0";
 
 const queries = ["q", "bbox", "ids", "type", "datetime", "limit", "offset"];
 const items = "collections/layers/items";
 
-const operations = {
-	conformance: "What the API conforms to",
-	collections: "The only collection",
-	"collections/layers": "The collection of layers",
-	[items]: "Layers that match a query",
-	[`${items}/{smallkey}`]: "One layer",
-};
-
 function openApi(api: string): object {
-	const paths = Object.entries(operations).map(([path, summary]) => {
-		const [places, names] =
-			path === items ? ["query", queries] : ["path", /\{/.test(path) ? ["smallkey"] : []];
-		const parameters = names.map((name) => {
-			return { name, in: places, required: places === "path", schema: { type: "string" } };
-		});
-		return [`/${path}`, { get: { summary, parameters, responses: { 200: { description: summary } } } }];
-	});
+	const operation = (summary: string, place = "path", names: readonly string[] = []) => {
+		const required = place === "path";
+		const parameters = names.map((name) => ({ name, in: place, required, schema: { type: "string" } }));
+		return { get: { summary, parameters, responses: { 200: { description: summary } } } };
+	};
+	const paths = {
+		"/conformance": operation("What the API conforms to"),
+		"/collections": operation("The only collection"),
+		"/collections/layers": operation("The collection of layers"),
+		[`/${items}`]: operation("Layers that match a query", "query", queries),
+		[`/${items}/{smallkey}`]: operation("One layer", "path", ["smallkey"]),
+	};
 	const info = { title, description, version: "1.0.0" };
-	return { openapi: "3.0.3", info, servers: [{ url: api.slice(0, -1) }], paths: Object.fromEntries(paths) };
+	return { openapi: "3.0.3", info, servers: [{ url: api.slice(0, -1) }], paths };
 }
 
 const ogc = /^ogc(?:\/|$)/;
@@ -102,9 +98,9 @@ export function recordsRoutes(catalogue: Catalogue, search = createSearch()): Ot
 			const entry = smallkey === null ? null : await catalogue.entries.find(smallkey);
 			if (!entry) return problem(404, problemAt("", "no-such-layer"));
 			const { links, ...record } = recordOf(entry, site);
-			const self = { ...json("self", `${api}${items}/${encodeURIComponent(entry.smallkey)}`), type: geoJson };
+			const self = geoJson("self", `${api}${items}/${encodeURIComponent(entry.smallkey)}`);
 			const all = [self, json("collection", `${api}collections/layers`), ...links];
-			return jsonReply({ ...record, links: all }, ifNoneMatch, geoJson);
+			return jsonReply({ ...record, links: all }, ifNoneMatch, geoJsonType);
 		}
 		const page = pageOf(part, site, api);
 		return page ? jsonReply(page, ifNoneMatch) : problem(404, problemAt("", "no-resource"));
@@ -121,45 +117,38 @@ export function recordsRoutes(catalogue: Catalogue, search = createSearch()): Ot
 		if (!matches) return problem(503, problemAt("", "busy"), { "Retry-After": "1" });
 		const { limit, offset, text } = parsed;
 		const features = matches.slice(offset, offset + limit).map((entry) => recordOf(entry, site));
-		const link = (rel: string, start: number) => {
-			const href = `${api}${items}?${text && `${text}&`}limit=${limit}&offset=${start}`;
-			return { rel, type: geoJson, href };
-		};
+		const link = (rel: string, start: number) =>
+			geoJson(rel, `${api}${items}?${text && `${text}&`}limit=${limit}&offset=${start}`);
 		const links = [link("self", offset), json("collection", `${api}collections/layers`)];
 		if (offset > 0) links.push(link("prev", Math.max(offset - limit, 0)));
 		if (offset + limit < matches.length) links.push(link("next", offset + limit));
 		const counts = { numberMatched: matches.length, numberReturned: features.length };
 		const value = { type: "FeatureCollection", ...counts, features, links };
-		return jsonReply(value, question.ifNoneMatch, geoJson);
+		return jsonReply(value, question.ifNoneMatch, geoJsonType);
 	}
 
 	const bound = "64 searches at once, one after the other, in short turns";
 	return [{ name: "records", bound, matches: (path) => recordsPath.test(path), answer }];
 }
 
-/** `GET /ogc`, `/ogc/api`, `/conformance`, `/collections` and `/collections/layers`; null for any other path. */
-function pageOf(part: string, site: string, api: string): object | null {
+/** `GET /ogc`, `/ogc/api`, `/conformance`, `/collections` and `/collections/layers`; undefined for any other path. */
+function pageOf(part: string, site: string, api: string): object | undefined {
 	const self = json("self", `${api}collections/layers`);
-	const ofItems = { rel: "items", type: geoJson, href: api + items };
-	const collection = { ...catalogOf([self, ofItems]), crs: [crs84] };
+	const collection = { ...catalogOf([self, geoJson("items", api + items)]), crs: [crs84] };
 	const links = [
 		json("self", `${site}ogc`),
 		{ rel: "service-desc", type: openApiType, href: `${api}api` },
 		json("conformance", `${api}conformance`),
 		json("data", `${api}collections`),
 	];
-	switch (part) {
-		case "":
-			return { title, description, links };
-		case "api":
-			return openApi(api);
-		case "conformance":
-			return { conformsTo: conformance };
-		case "collections":
-			return { links: [json("self", `${api}collections`)], collections: [collection] };
-		default:
-			return part === "collections/layers" ? collection : null;
-	}
+	const pages = new Map<string, object>([
+		["", { title, description, links }],
+		["api", openApi(api)],
+		["conformance", { conformsTo: conformance }],
+		["collections", { links: [json("self", `${api}collections`)], collections: [collection] }],
+		["collections/layers", collection],
+	]);
+	return pages.get(part);
 }
 
 function jsonReply(value: object, ifNoneMatch: string | null, type = "application/json"): Reply {

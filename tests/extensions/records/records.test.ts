@@ -49,11 +49,11 @@ test("limit and offset page through the records, each once", async ({ ask }) => 
 	assert.is((await read(ask, items)).numberReturned, 10);
 	assert.is((await read(ask, `${items}?limit=1000`)).numberReturned, 200);
 	const first = await read(ask, `${items}?q=census&limit=150`, 200, "https://h.example");
-	const linkTo = (page: { links: { rel: string; href: string }[] }, wanted: string) =>
-		page.links.find(({ rel }) => rel === wanted)?.href ?? "";
-	const second = await read(ask, linkTo(first, "next").replace("https://h.example/base", ""));
+	const nextOf = ({ links }: { links: { rel: string; href: string }[] }) =>
+		links.find(({ rel }) => rel === "next")?.href ?? "";
+	const second = await read(ask, nextOf(first).replace("https://h.example/base", ""));
 	assert.equal([second.numberMatched, second.numberReturned], [200, 50]);
-	assert.is(linkTo(second, "next"), "");
+	assert.is(nextOf(second), "");
 	assert.is(new Set(idsOf([...first.features, ...second.features])).size, 200);
 });
 
@@ -88,22 +88,16 @@ test("a record is a GeoJSON feature whose links name services as QGIS' MetaSearc
 }) => {
 	const record = await read(ask, `${items}/rivers`);
 	assert.equal([record.type, record.id, record.properties.type], ["Feature", "rivers", "wms"]);
-	const [west, south, east, north] = layers[0]?.bounds ?? [];
-	const ring = [
-		...[
-			[west, south],
-			[east, south],
-			[east, north],
-			[west, north],
-			[west, south],
-		], //
-	];
-	assert.equal(record.geometry, { type: "Polygon", coordinates: [ring] });
+	const ring = "[[-95,41],[-74,41],[-74,57],[-95,57],[-95,41]]";
+	assert.is(JSON.stringify(record.geometry), `{"type":"Polygon","coordinates":[${ring}]}`);
 	assert.is((await read(ask, `${items}/tiles`)).geometry, null);
-	const services = async (smallkey: string) =>
-		(await read(ask, `${items}/${smallkey}`)).links
-			.filter(({ protocol }: { protocol?: string }) => protocol)
-			.map(({ protocol, href, name }: Record<string, string>) => `${protocol} ${href} ${name}`);
+	const services = async (smallkey: string) => {
+		const { links } = await read(ask, `${items}/${smallkey}`);
+		const ofServices = links.filter(({ protocol }: { protocol?: string }) => protocol);
+		return ofServices.map(
+			({ protocol, href, name }: Record<string, string>) => `${protocol} ${href} ${name}`,
+		);
+	};
 	assert.equal(await services("rivers"), [
 		"OGC:WMS https://maps.example.ca/wms hydro:rivers",
 		"OGC:WMS https://cartes.example.ca/wms hydro:rivieres",
@@ -137,14 +131,8 @@ test("links are absolute where the request names its host or PUBLIC_URL is set, 
 });
 
 test("on a hosting of files every record is in a page of the crawlable catalogue", () => {
-	const settings = {
-		pages: pageSettings,
-		isServed: false,
-		commit: null,
-		owners: () => [],
-		extensions: [records],
-	};
-	const files = buildCatalogue(layers, null, settings);
+	const own = { pages: pageSettings, isServed: false, commit: null, owners: () => [] };
+	const files = buildCatalogue(layers, null, { ...own, extensions: [records] });
 	const { type, links } = JSON.parse(files.get("records/index.json") ?? "");
 	assert.is(type, "Collection");
 	const children = links.filter(({ rel }: { rel: string }) => rel === "child");

@@ -6,8 +6,7 @@ import { suite } from "../../helpers/suite.ts";
 
 const test = suite("searches of all records");
 
-const count = 20_000;
-const entries: Entry[] = Array.from({ length: count }, (_, index) => ({
+const entries: Entry[] = Array.from({ length: 20_000 }, (_, index) => ({
 	smallkey: `key${index}`,
 	type: "wms",
 	title: { en: `Rivers ${index}`, fr: `Rivières ${index}` },
@@ -32,8 +31,7 @@ test("the largest search of 20,000 layers lets other requests through", async ()
 });
 
 test("searches wait for each other; too many are refused, and one address leaves room for others", async () => {
-	let running = 0;
-	let most = 0;
+	let [running, most] = [0, 0];
 	const search = createSearch();
 	const load = async () => {
 		running += 1;
