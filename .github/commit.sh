@@ -59,7 +59,7 @@ for branch in $1; do
 		echo "$branch: changes no layer" >&2
 		exit 1
 	fi
-	commit=$(git commit-tree "$(git write-tree)" -p HEAD -m "$message")
+	commit=$(git commit-tree "$(git write-tree)" -p HEAD <<< "$message")
 	check "$branch" HEAD "$commit"
 	git update-ref "refs/heads/$branch" "$commit"
 done

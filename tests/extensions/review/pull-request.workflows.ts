@@ -7,13 +7,14 @@ import { World } from "./runner/world.ts";
 let world: World;
 
 const test = freshSuite("a pull request, as GitHub runs it", async (use) => {
-	world = await World.open({
-		"layers/owners.json": ownersFile,
-		"layers/aa/aaa.json": wmsFile("a", nowhere),
-		"layers/bb/bbb.json": wmsFile("b", nowhere),
-	});
+	world = use(
+		await World.open({
+			"layers/owners.json": ownersFile,
+			"layers/aa/aaa.json": wmsFile("a", nowhere),
+			"layers/bb/bbb.json": wmsFile("b", nowhere),
+		}),
+	);
 	world.peer.teams.set("maps/reviewers", ["ann"]).set("maps/operators", ["olga"]);
-	use(() => world.close());
 });
 
 /** A registration with another title only: its service is not asked. */
@@ -33,10 +34,10 @@ test("a first pull request from a fork, from zero to merged", async () => {
 	// Another title starts no job with a token, and sets no required check again.
 	const required = () => world.peer.checks.filter(({ name }) => ["check", "layers", "owners"].includes(name));
 	const before = required().length;
-	world.rename(pull, "Another title");
+	world.rename(pull);
 	await world.settle();
 	assert.equal([world.last("layers").conclusion, required().length], ["skipped", before]);
-	world.review(pull, "ann", "APPROVED");
+	world.approve(pull, "ann");
 	await world.settle();
 	assert.equal(world.obstacles(pull), []);
 	world.merge(pull);

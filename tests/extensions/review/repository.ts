@@ -15,3 +15,7 @@ export const ownersFile = JSON.stringify({
 	operators: ["@maps/operators"],
 	layers: { "*": ["@maps/reviewers"], "ene*": ["@maps/energy"] },
 });
+
+/** A patch, as `git diff` prints it, that adds a file of one line. */
+export const patchOf = (path: string, line: string) =>
+	`diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+${line}\n`;

@@ -2,8 +2,8 @@ import type { JsonAnswer, JsonRequest } from "../../../scripts/json-server.ts";
 import type { World } from "./world.ts";
 
 /** The token of a job, which has the permissions that the workflow gives it. */
-export function tokenWith(token: string, permissions: Record<string, string>): string {
-	return [token, ...Object.keys(permissions)].join(".");
+export function tokenWith(permissions: Record<string, string>): string {
+	return ["token-of-a-run", ...Object.keys(permissions)].join(".");
 }
 
 /** The permissions of a job, of which a request needs one ("Permissions required for GitHub Apps"). */
@@ -16,26 +16,17 @@ const needed: readonly (readonly [RegExp, ...string[]])[] = [
 	[/^\/(?:git|activity|compare|contents|commits)/, "contents"],
 ];
 
-/** Why GitHub refuses a request of a job's own token; null if it does not. */
-function refusalOf(path: string, authorization = ""): string | null {
-	const [, permissions] = /^(?:Bearer|token) token-of-a-run(?:\.(.*))?$/.exec(authorization) ?? [];
-	const isOfJob = authorization.includes("token-of-a-run");
-	const [, ...names] = needed.find(([pattern]) => pattern.test(path)) ?? [];
-	const given = (permissions ?? "").split(".");
-	const isGranted = !isOfJob || names.length === 0 || names.some((name) => given.includes(name));
-	return isGranted ? null : "Resource not accessible by integration";
-}
-
-/** What GitHub answers to requests that the server for reviews does not judge; null for all others. */
-export function answerMore({ method, path, headers }: JsonRequest): JsonAnswer | null {
+/** GitHub's refusal of a request by its token; null where the server for reviews answers. */
+export function refusal({ method, path, headers }: JsonRequest): JsonAnswer | null {
 	const below = path.replace("/repos/maps/layers", "");
+	const token = headers.authorization?.split(" ")[1] ?? "";
+	if (/^token-of-the-app-\d+$/.test(token)) return null;
+	const [, ...names] = needed.find(([pattern]) => pattern.test(below)) ?? [];
 	// A run's own token may write issues, and nothing else.
-	const mayWrite = /^(?:Bearer|token) token-of-the-app-\d+$/.test(headers.authorization ?? "");
-	if (method !== "GET" && !below.startsWith("/issues") && !mayWrite)
-		return { status: 403, body: { message: "Resource not accessible by integration" } };
-	const refusal = refusalOf(below, headers.authorization);
-	if (refusal !== null) return { status: 403, body: { message: refusal } };
-	return null;
+	const mayAsk = method === "GET" || below.startsWith("/issues");
+	const isGranted = names.length === 0 || names.some((name) => token.split(".").includes(name));
+	if (mayAsk && isGranted) return null;
+	return { status: 403, body: { message: "Resource not accessible by integration" } };
 }
 
 /** What `gh` is answered: as much of it as the workflows use. @throws {Error} if GitHub would refuse it */
@@ -55,6 +46,7 @@ export function answerGh(world: World, words: readonly string[], body: string | 
 	const pull = isNew ? world.open("maps-workflows[bot]", `maps:${after("--head")}`, "") : of(named)[0];
 	if (topic !== "pr" || !pull) throw new Error(`unknown: ${words.join(" ")}`);
 	if (verb === "close") pull.isClosed = true;
+	if (words.includes("--delete-branch")) world.git("branch", "-q", "-D", named ?? "");
 	pull.title = after("--title") ?? pull.title;
 	if (body !== null) world.texts.set(pull.number, body);
 	return null;

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { runProgram } from "../../../helpers/process.ts";
 import { type ActionCall, actions } from "./actions.ts";
 import { tokenWith } from "./github.ts";
-import { runBash } from "./programs.ts";
 
 type Texts = Record<string, unknown>;
 
@@ -33,7 +33,6 @@ export interface Workflow {
 	name: string;
 	on: Record<string, Texts | null>;
 	env?: Texts;
-	concurrency?: { group: string };
 	jobs: Record<string, Job>;
 }
 
@@ -51,11 +50,9 @@ export interface Start {
 
 export interface Host
 	extends Pick<ActionCall, "remote" | "folder" | "createToken" | "appSlug" | "environment"> {
-	defaultBranch: string;
 	variables: Record<string, string>;
 	/** Secrets of each environment: only a run on the default branch gets them (GitHub, "Deployment branches and tags"). */
 	secrets: Record<string, Record<string, string>>;
-	token: string;
 	afterJob?: (id: string, run: Run) => void;
 	/** Texts that may not be handed from one job to another. */
 	isSecret: (text: string) => boolean;
@@ -97,7 +94,7 @@ function evaluate(source: string, contexts: Contexts, functions: Functions = {})
 const textOf = (value: unknown) => (value === null || value === undefined ? "" : String(value));
 
 /** A text of a workflow with the values of its expressions. A text that is one expression has that value, of any kind. */
-export function filled(text: unknown, contexts: Contexts): unknown {
+function filled(text: unknown, contexts: Contexts): unknown {
 	if (typeof text !== "string") return text;
 	const whole = /^\$\{\{((?:(?!\}\}).)*)\}\}$/s.exec(text)?.[1];
 	if (whole !== undefined) return evaluate(whole, contexts);
@@ -122,22 +119,13 @@ function isMet(condition: unknown, contexts: Contexts, results: readonly Result[
 	return Boolean(evaluate(asks ? source : `success() && (${source})`, contexts, functions));
 }
 
-/** Plays an event through the jobs of a workflow, each after those that it needs; of a matrix only one job. */
+/** Plays an event through the jobs of a workflow in their order, each below those that it needs; of a matrix only one job. */
 export async function play(workflow: Workflow, start: Start, host: Host): Promise<Run> {
 	const run: Run = { workflow, start, conclusion: "success", jobs: {}, artifacts: new Map() };
-	const playing = new Map<string, Promise<void>>();
-	const playOne = async (id: string): Promise<void> => {
-		await Promise.all(needsOf(workflow, id).map(begin));
+	for (const id of Object.keys(workflow.jobs)) {
 		run.jobs[id] = await playJob(run, id, host);
 		host.afterJob?.(id, run);
-	};
-	// A job that is needed may stand below the one that needs it.
-	const begin = (id: string): Promise<void> => {
-		const started = playing.get(id) ?? playOne(id);
-		playing.set(id, started);
-		return started;
-	};
-	await Promise.all(Object.keys(workflow.jobs).map(begin));
+	}
 	const results = Object.values(run.jobs).map(({ result }) => result);
 	run.conclusion = results.includes("failure") ? "failure" : "success";
 	if (results.every((result) => result === "skipped")) run.conclusion = "skipped";
@@ -157,18 +145,17 @@ function contextsOf({ workflow, start, jobs }: Run, id: string, host: Host): Con
 		event_name: start.event,
 		event: start.payload,
 		ref: start.ref,
-		ref_name: start.ref.replace(/^refs\/(?:heads|pull)\//, ""),
-		sha: start.sha,
+		ref_name: refName(start),
 		base_ref: pull?.base?.ref ?? "",
 		repository: "maps/layers",
-		server_url: "https://github.example",
-		run_id: 1,
 		run_attempt: start.attempt ?? 1,
-		token: tokenWith(host.token, workflow.jobs[id]?.permissions ?? {}),
+		token: tokenWith(workflow.jobs[id]?.permissions ?? {}),
 	};
 	const needs = Object.fromEntries(needsOf(workflow, id).map((needed) => [needed, jobs[needed]]));
 	return { github, vars: host.variables, needs, matrix: {} };
 }
+
+const refName = ({ ref }: Start) => ref.replace(/^refs\/(?:heads|pull)\//, "");
 
 async function playJob(run: Run, id: string, host: Host) {
 	const { workflow, start, jobs } = run;
@@ -186,44 +173,50 @@ async function playJob(run: Run, id: string, host: Host) {
 	const before = ancestorsOf(workflow, id).map((needed) => jobs[needed]?.result ?? "skipped");
 	if (!isMet(job.if, outer, before)) return played;
 	played.result = "success";
-	played.workspace = mkdtempSync(join(host.folder, "job-"));
-	const isTrusted = start.ref === `refs/heads/${host.defaultBranch}`;
-	const secrets = isTrusted ? (host.secrets[job.environment?.name ?? ""] ?? {}) : {};
+	const workspace = mkdtempSync(join(host.folder, "job-"));
+	played.workspace = workspace;
+	const secrets = start.ref === "refs/heads/main" ? (host.secrets[job.environment?.name ?? ""] ?? {}) : {};
 	const steps: Record<string, { outputs: Record<string, string>; outcome: Result }> = {};
 	const contexts: Contexts = { ...outer, secrets, steps };
 	const jobEnv = valuesOf({ ...workflow.env, ...job.env }, contexts);
-	contexts.env = jobEnv;
+
+	/** Runs a script with GitHub's own words: `bash -e`, and with `shell: bash` also `-o pipefail` ("Workflow syntax", `shell`). */
+	const runCommands = async (script: string, shell: string | undefined, env: Record<string, string>) => {
+		const folder = mkdtempSync(join(host.folder, "step-"));
+		const [output, later] = [join(folder, "output"), join(folder, "env")];
+		for (const file of [output, later]) writeFileSync(file, "");
+		const options = shell === "bash" ? ["-eo", "pipefail"] : ["-e"];
+		const { code, stdout, stderr } = await runProgram(
+			"bash",
+			[...options, "-c", script],
+			{
+				...host.environment,
+				...{ GITHUB_REPOSITORY: "maps/layers", GITHUB_WORKFLOW: workflow.name, GITHUB_ACTIONS: "true" },
+				...{ GITHUB_EVENT_NAME: start.event, GITHUB_REF_NAME: refName(start), GITHUB_RUN_ID: "1" },
+				...{ GITHUB_SERVER_URL: "https://github.example", RUNNER_TEMP: folder },
+				...{ GITHUB_OUTPUT: output, GITHUB_ENV: later, GITHUB_STEP_SUMMARY: join(folder, "summary.md") },
+				...env,
+			},
+			workspace,
+		);
+		played.log += stdout + stderr;
+		if (code !== 0) throw new Error(`Process completed with exit code ${code}.`);
+		Object.assign(jobEnv, parseOutputs(later));
+		return parseOutputs(output);
+	};
 
 	const perform = async (step: Step, env: Record<string, string>): Promise<Record<string, string>> => {
-		const { workspace } = played;
-		if (step.run !== undefined) {
-			const files = mkdtempSync(join(host.folder, "step-"));
-			const options = step.shell === "bash" ? ["-eo", "pipefail"] : ["-e"];
-			const { status, output, outputs, later } = await runStep(step.run, options, workspace, {
-				...host.environment,
-				...{ CI: "true", GITHUB_ACTIONS: "true", GITHUB_REPOSITORY: "maps/layers" },
-				...{ GITHUB_WORKFLOW: workflow.name, GITHUB_EVENT_NAME: start.event, GITHUB_RUN_ID: "1" },
-				...{ GITHUB_REF_NAME: start.ref.replace(/^refs\/(?:heads|pull)\//, "") },
-				...{ GITHUB_SERVER_URL: "https://github.example", RUNNER_TEMP: files, ...env },
-			});
-			played.log += output;
-			if (status !== 0) throw new Error(`Process completed with exit code ${status}.`);
-			Object.assign(jobEnv, later);
-			return outputs;
-		}
+		if (step.run !== undefined) return runCommands(step.run, step.shell, env);
 		const [name = "", commit] = (step.uses ?? "").split("@");
 		if (name.startsWith("./")) {
-			const file = join(workspace, name, "action.yml");
-			if (!existsSync(file)) throw new Error(`Can't find 'action.yml' under '${name}'`);
-			const { runs } = parse(readFileSync(file, "utf8")) as { runs: { steps: Step[] } };
-			for (const inner of runs.steps) await perform(inner, env);
+			const { runs } = parse(readFileSync(join(workspace, name, "action.yml"), "utf8"));
+			for (const inner of runs.steps as Step[]) await perform(inner, env);
 			return {};
 		}
 		const action = actions[name];
 		if (!action || !/^[0-9a-f]{40}$/.test(commit ?? "")) throw new Error(`${step.uses}: is not played`);
 		const inputs = valuesOf(step.with ?? {}, contexts);
-		const { ref, sha } = start;
-		return action({ ...host, inputs, workspace, ref, sha, artifacts: run.artifacts });
+		return action({ ...host, ...start, inputs, workspace, artifacts: run.artifacts });
 	};
 
 	for (const [index, step] of job.steps.entries()) {
@@ -233,7 +226,7 @@ async function playJob(run: Run, id: string, host: Host) {
 		if (!isMet(step.if, { ...contexts, env }, [played.result])) continue;
 		try {
 			state.outcome = "success";
-			Object.assign(state.outputs, await perform(step, env));
+			state.outputs = await perform(step, env);
 		} catch (error) {
 			state.outcome = "failure";
 			played.log += `##[error]${(error as Error).message}\n`;
@@ -249,19 +242,5 @@ async function playJob(run: Run, id: string, host: Host) {
 /** What a step has written to `GITHUB_OUTPUT` or `GITHUB_ENV`; the workflows write one line for each value. */
 function parseOutputs(file: string): Record<string, string> {
 	const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
-	return Object.fromEntries(lines.map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]));
-}
-
-/** Runs a script with GitHub's own words: `bash -e`, and with `shell: bash` also `-o pipefail` ("Workflow syntax", `shell`). */
-async function runStep(script: string, options: string[], cwd: string, env: NodeJS.ProcessEnv) {
-	const folder = env.RUNNER_TEMP as string;
-	const [output, later, summary] = ["output", "env", "summary.md"].map((name) => join(folder, name)) as [
-		string,
-		string,
-		string,
-	];
-	for (const file of [output, later]) writeFileSync(file, "");
-	const files = { GITHUB_OUTPUT: output, GITHUB_ENV: later, GITHUB_STEP_SUMMARY: summary };
-	const ended = await runBash(cwd, options, script, { ...env, ...files });
-	return { ...ended, outputs: parseOutputs(output), later: parseOutputs(later) };
+	return Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)));
 }

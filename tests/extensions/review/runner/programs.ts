@@ -1,16 +1,17 @@
-import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Ended, root, runScript } from "../../../helpers/process.ts";
+import { writeFiles } from "../../../helpers/world.ts";
 import { type JsonServer, startJsonServer } from "../../../scripts/json-server.ts";
 
 interface Call {
 	cwd: string;
 	env: Record<string, string>;
 	words: string[];
-	/** File with its standard input; empty where it read none. */
-	input: string;
+	/** Its standard input; null where it read none. */
+	input: string | null;
 }
 
 /** Answers a call of `gh` other than `gh api`: its output as JSON. @throws {Error} if GitHub would refuse it */
@@ -20,14 +21,14 @@ type AnswerGh = (words: readonly string[], body: string | null) => unknown;
  * Hands its words to the tests' process: Node and the project's modules start once for all jobs. What is called, and what is
  * answered, are files in a folder: jq takes 20 ms to start.
  */
-const shim = (url: string, name: string) => `#!/bin/sh
+const shim = (url: string) => `#!/bin/sh
 call=$RUNNER_TEMP/call.$$
 mkdir "$call"
 case " $* " in *" --input - "*) cat > "$call/input" ;; esac
 pwd > "$call/cwd"
 env -0 > "$call/env"
 printf '%s\\0' "$@" > "$call/words"
-code=$(curl --silent --show-error --noproxy '*' --data "\\"$call\\"" ${url}/${name})
+code=$(curl --silent --show-error --noproxy '*' --data "\\"$call\\"" ${url})
 cat "$call/stderr" >&2
 cat "$call/stdout"
 exit "$code"
@@ -35,16 +36,10 @@ exit "$code"
 
 function readCall(folder: string): Call {
 	const read = (name: string) => readFileSync(join(folder, name), "utf8");
-	const input = join(folder, "input");
-	const variables = read("env").split("\0").slice(0, -1);
-	const env = variables.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]);
-	const words = read("words").split("\0").slice(0, -1);
-	return {
-		cwd: read("cwd").trimEnd(),
-		env: Object.fromEntries(env),
-		words,
-		input: existsSync(input) ? input : "",
-	};
+	const list = (name: string) => read(name).split("\0").slice(0, -1);
+	const env = list("env").map((line) => line.split(/=(.*)/s).slice(0, 2));
+	const input = existsSync(join(folder, "input")) ? read("input") : null;
+	return { cwd: read("cwd").trimEnd(), env: Object.fromEntries(env), words: list("words"), input };
 }
 
 /** Installs nothing: only that it was asked for is seen. */
@@ -53,7 +48,6 @@ case "$1" in
 	ci)
 		while [ $# -gt 1 ] && [ "$1" != --prefix ]; do shift; done
 		cd "\${2:-.}" && test -e package.json && mkdir -p node_modules && touch node_modules/.installed ;;
-	install) ;;
 	*) echo "npm $1: is not played" >&2; exit 1 ;;
 esac
 `;
@@ -76,15 +70,13 @@ echo "remote: Permission to maps/layers.git denied" >&2
 exit 1
 `;
 
-const failed = (stderr: string): Ended => ({ code: 1, stdout: "", stderr: `${stderr}\n` });
-
 /** The commands that run: each needs the folder of this process. */
 let running: Promise<unknown> = Promise.resolve();
 
 /** Runs a command of the project. Without its packages npx would ask the registry. */
 async function npx({ cwd, env, words: [name, command = "", ...words] }: Call): Promise<Ended> {
 	if (name !== "fragment-publisher" || !existsSync(join(cwd, "node_modules/.installed")))
-		return failed(`npx: no package ${name} in this checkout`);
+		throw new Error(`no package ${name} in this checkout`);
 	// It would need a browser.
 	if (command === "prove") return { code: 0, stdout: "", stderr: "" };
 	const run = async () => {
@@ -98,52 +90,40 @@ async function npx({ cwd, env, words: [name, command = "", ...words] }: Call): P
 
 async function gh({ cwd, env, words, input }: Call, answer: AnswerGh): Promise<Ended> {
 	const after = (name: string) => (words.includes(name) ? words[words.indexOf(name) + 1] : undefined);
-	let text: string;
-	if (words[0] === "api") {
-		const path = words.find((word) => /^(?:repos|orgs)\//.test(word));
-		const headers = { authorization: `token ${env.GH_TOKEN}` };
-		const fields = words.filter((_, index) => words[index - 1] === "--raw-field");
-		const texts = fields.map((field) => [field.split("=")[0], field.slice(field.indexOf("=") + 1)]);
-		const sent = texts.length > 0 ? JSON.stringify(Object.fromEntries(texts)) : null;
-		const body = input === "" ? sent : readFileSync(input, "utf8");
-		const init = { method: after("--method") ?? (body === null ? "GET" : "POST"), headers, body };
-		const answered = await fetch(`${env.GITHUB_API_URL}/${path}`, init);
-		text = await answered.text();
-		if (!answered.ok) return failed(`gh: ${text}`);
-	} else {
-		const file = after("--body-file");
-		try {
-			text = JSON.stringify(answer(words, file ? readFileSync(resolve(cwd, file), "utf8") : null));
-		} catch (error) {
-			return failed(`gh: ${(error as Error).message}`);
-		}
-	}
+	const file = after("--body-file");
+	const text =
+		words[0] === "api"
+			? await ghApi(words, env, input)
+			: JSON.stringify(answer(words, file ? readFileSync(resolve(cwd, file), "utf8") : null));
 	const program = after("--jq");
-	if (program === undefined) {
-		const isEmpty = words.includes("--silent") || text === "null";
-		return { code: 0, stdout: isEmpty ? "" : `${text}\n`, stderr: "" };
-	}
-	const stdout = execFileSync("jq", ["--raw-output", program], { input: text, encoding: "utf8" });
-	return { code: 0, stdout, stderr: "" };
+	const isEmpty = words.includes("--silent") || text === "null";
+	const shown = program
+		? execFileSync("jq", ["-r", program], { input: text, encoding: "utf8" })
+		: `${text}\n`;
+	return { code: 0, stdout: isEmpty ? "" : shown, stderr: "" };
 }
 
-/** Runs commands in bash. @returns its output and errors together */
-export async function runBash(cwd: string, options: string[], script: string, env: NodeJS.ProcessEnv) {
-	const child = spawn("bash", [...options, "-c", script], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
-	let output = "";
-	for (const stream of [child.stdout, child.stderr])
-		stream.on("data", (data) => {
-			output += data;
-		});
-	const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
-	return { status, output };
+async function ghApi(words: readonly string[], env: Call["env"], input: string | null): Promise<string> {
+	const path = words.find((word) => /^(?:repos|orgs)\//.test(word));
+	const fields = words.filter((_, index) => words[index - 1] === "--raw-field");
+	const texts = fields.map((field) => field.split(/=(.*)/s).slice(0, 2));
+	const body = input ?? (texts.length > 0 ? JSON.stringify(Object.fromEntries(texts)) : null);
+	const isNamed = words.includes("--method");
+	const method = isNamed ? words[words.indexOf("--method") + 1] : body === null ? "GET" : "POST";
+	const headers = { authorization: `token ${env.GH_TOKEN}` };
+	const answered = await fetch(`${env.GITHUB_API_URL}/${path}`, { method, headers, body });
+	const text = await answered.text();
+	if (!answered.ok) throw new Error(text);
+	return text;
 }
 
 export function startPrograms(answer: AnswerGh): Promise<JsonServer> {
 	return startJsonServer(async ({ path, body }) => {
 		const folder = body as unknown as string;
 		const call = readCall(folder);
-		const { code, stdout, stderr } = await (path === "/npx" ? npx(call) : gh(call, answer));
+		const ending = path === "/npx" ? npx(call) : gh(call, answer);
+		const failed = ({ message }: Error): Ended => ({ code: 1, stdout: "", stderr: `${path}: ${message}\n` });
+		const { code, stdout, stderr } = await ending.catch(failed);
 		writeFileSync(join(folder, "stdout"), stdout);
 		writeFileSync(join(folder, "stderr"), stderr);
 		return { status: 200, body: code };
@@ -152,17 +132,8 @@ export function startPrograms(answer: AnswerGh): Promise<JsonServer> {
 
 /** Makes the programs that stand for those of GitHub's machines. @returns the folder for PATH */
 export function makeShims(folder: string, url: string): string {
-	const bin = join(folder, "bin");
-	mkdirSync(bin);
-	for (const [name, text] of Object.entries({
-		npx: shim(url, "npx"),
-		npm,
-		node,
-		sudo,
-		gh: shim(url, "gh"),
-	})) {
-		writeFileSync(join(bin, name), text);
-		chmodSync(join(bin, name), 0o755);
-	}
-	return bin;
+	const programs = { npx: shim(`${url}/npx`), gh: shim(`${url}/gh`), npm, node, sudo };
+	for (const [name, executable] of Object.entries(programs))
+		writeFiles(folder, { [`bin/${name}`]: { executable } });
+	return join(folder, "bin");
 }

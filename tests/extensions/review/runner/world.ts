@@ -1,20 +1,19 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { cleanEnvironment } from "../../../helpers/process.ts";
-import { type Files, Repository } from "../../../helpers/world.ts";
+import { type Files, Repository, writeFiles } from "../../../helpers/world.ts";
 import type { JsonServer } from "../../../scripts/json-server.ts";
 import { bot, type ReviewPeer, startReviewPeer } from "../approvals/review-peer.ts";
-import { answerGh, answerMore } from "./github.ts";
+import { answerGh, refusal } from "./github.ts";
 import { makeHost, obstaclesOf, projectFiles } from "./host.ts";
-import { filled, type Host, play, type Run, type Start, type Workflow } from "./play.ts";
+import { type Host, play, type Run, type Start, type Workflow } from "./play.ts";
 import { startPrograms, updateHook } from "./programs.ts";
 import { Pull } from "./pull.ts";
 
 interface Waiting {
-	file: string;
 	workflow: Workflow;
 	start: Start;
 }
@@ -48,10 +47,8 @@ export class World {
 		this.work.git("init", "-q", "--bare", this.bare);
 		// As on GitHub: any commit can be fetched by its id.
 		git("config", "uploadpack.allowAnySHA1InWant", "true");
-		writeFileSync(join(this.bare, "hooks/update"), updateHook);
-		chmodSync(join(this.bare, "hooks/update"), 0o755);
-		writeFileSync(join(this.bare, "tokens"), "");
-		peer.extra = answerMore;
+		writeFiles(this.bare, { "hooks/update": { executable: updateHook }, tokens: "" });
+		peer.extra = refusal;
 		this.host = makeHost(this, programs.url);
 	}
 
@@ -60,17 +57,15 @@ export class World {
 		const programs = await startPrograms((words, body) => answerGh(world, words, body));
 		const world: World = new World(await startReviewPeer(), programs);
 		world.work.commit("the project", { ...(await projectFiles()), ...files });
-		world.#send("main", "refs/heads/main");
+		world.git("fetch", "-q", world.work.path, "+HEAD:refs/heads/main");
 		return world;
 	}
 
 	git(...words: string[]): string {
-		const names = ["AUTHOR", "COMMITTER"].flatMap((who) => [
-			[`GIT_${who}_NAME`, "GitHub"],
-			[`GIT_${who}_EMAIL`, "noreply@github.com"],
-		]);
-		const env = { ...cleanEnvironment({}), ...Object.fromEntries(names), GIT_CONFIG_GLOBAL: "/dev/null" };
-		return execFileSync("git", ["-C", this.bare, ...words], { env, encoding: "utf8", stdio: "pipe" }).trim();
+		const who = ["-c", "user.name=GitHub", "-c", "user.email=noreply@github.com"];
+		const env = cleanEnvironment({ GIT_CONFIG_GLOBAL: "/dev/null" });
+		const options = { cwd: this.bare, env, encoding: "utf8", stdio: "pipe" } as const;
+		return execFileSync("git", [...who, ...words], options).trim();
 	}
 
 	file(path: string, branch = "main"): string | null {
@@ -78,30 +73,28 @@ export class World {
 		return isThere ? this.git("show", `refs/heads/${branch}:${path}`) : null;
 	}
 
-	/** Pushes to the main branch, as a person past all rules, or to another one. */
+	/** Pushes a commit as a person past all rules. */
 	push(files: Files, branch = "main"): void {
-		this.work.git("fetch", "-q", this.bare, "+refs/heads/*:refs/remotes/origin/*");
-		this.work.git("checkout", "-q", "-B", branch, `refs/remotes/origin/${branch}`);
-		this.work.commit("a push", files);
-		this.#send(branch, `refs/heads/${branch}`);
+		this.#commit(branch, files, `refs/heads/${branch}`);
 		this.pushed(branch);
-		this.work.git("checkout", "-q", "main");
 	}
 
 	pushed(branch: string): void {
-		const payload = { repository: { default_branch: "main" } };
-		const sha = this.git("rev-parse", `refs/heads/${branch}`);
-		this.#fire({ event: "push", ref: `refs/heads/${branch}`, sha, payload });
+		this.#fire("push", `refs/heads/${branch}`, {});
 	}
 
 	/** Opens a pull request. @param from `owner:branch` */
 	propose(author: string, from: string, change: Files): Pull {
-		this.work.git("fetch", "-q", this.bare, "+refs/heads/main:refs/remotes/origin/main");
-		this.work.git("checkout", "-q", "-B", "head", "refs/remotes/origin/main");
-		this.work.commit("A change", change);
-		this.#send("head", `refs/pull/${this.pulls.length + 1}/head`);
-		this.work.git("checkout", "-q", "main");
+		this.#commit("main", change, `refs/pull/${this.pulls.length + 1}/head`);
 		return this.open(author, from, "A change");
+	}
+
+	/** Makes a commit on top of a branch, and sends it to a ref. */
+	#commit(branch: string, files: Files, ref: string): void {
+		this.work.git("fetch", "-q", this.bare, `refs/heads/${branch}`);
+		this.work.git("checkout", "-q", "--detach", "FETCH_HEAD");
+		this.work.commit("A change", files);
+		this.git("fetch", "-q", this.work.path, `+HEAD:${ref}`);
 	}
 
 	/** Does something in GitHub's repository, by commands of a shell, while a job pushes: it loses that race. */
@@ -121,14 +114,13 @@ export class World {
 		return pull;
 	}
 
-	rename(pull: Pull, title: string): void {
-		pull.title = title;
+	rename(pull: Pull): void {
 		this.#pullEvent(pull, "pull_request", { action: "edited", changes: { title: { from: "x" } } });
 	}
 
-	review(pull: Pull, login: string, state: string): void {
-		pull.reviews.push({ login, state, commit: pull.sha });
-		const review = { state: state.toLowerCase() };
+	approve(pull: Pull, login: string): void {
+		pull.reviews.push({ login, state: "APPROVED", commit: pull.sha });
+		const review = { state: "approved" };
 		this.#pullEvent(pull, "pull_request_review", { action: "submitted", review });
 	}
 
@@ -148,56 +140,39 @@ export class World {
 	}
 
 	begin(name: string, event = "schedule"): void {
-		const sha = this.git("rev-parse", "refs/heads/main");
-		const payload = { repository: { default_branch: "main" } };
-		this.#fire({ event, ref: "refs/heads/main", sha, payload }, [`${name}.yml`]);
+		this.#fire(event, "refs/heads/main", {}, `${name}.yml`);
 	}
 
 	again({ workflow, start }: Run): void {
-		const file = `${workflow.name.replaceAll(" ", "-")}.yml`;
-		this.#waiting.push({ file, workflow, start: { ...start, attempt: (start.attempt ?? 1) + 1 } });
+		this.#waiting.push({ workflow, start: { ...start, attempt: 2 } });
 	}
 
-	/** Plays all that waits: runs of one concurrency group in their order, others at the same time. */
+	/** Plays all that waits, one run after the other. */
 	async settle(): Promise<void> {
-		while (this.#waiting.length > 0) {
-			const round = this.#waiting;
-			this.#waiting = [];
-			const groups = new Map<string, Waiting[]>();
-			for (const waiting of round) {
-				const group = `${groupOf(waiting)}`;
-				groups.set(group, [...(groups.get(group) ?? []), waiting]);
-			}
-			const playGroup = async (group: Waiting[]) => {
-				for (const waiting of group) await this.#play(waiting);
-			};
-			await Promise.all([...groups.values()].map(playGroup));
-		}
+		for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) await this.#play(next);
 	}
 
 	async #play({ workflow, start }: Waiting): Promise<void> {
 		const run = await play(workflow, start, this.host);
 		this.runs.push(run);
-		const { pull_request: pull } = start.payload as {
+		const { pull_request } = start.payload as {
 			pull_request?: { head: { sha: string; ref: string; repo: object } };
 		};
-		for (const { name, result } of start.event === "pull_request" ? Object.values(run.jobs) : []) {
+		const { sha: head_sha = "", ref: head_branch, repo: head_repository } = pull_request?.head ?? {};
+		for (const { name, result: conclusion } of start.event === "pull_request"
+			? Object.values(run.jobs)
+			: []) {
 			const output = { title: "", summary: "", annotations: [] };
-			const head_sha = pull?.head.sha ?? "";
 			const id = this.peer.checks.length + 1;
-			this.peer.checks.push({ id, head_sha, name, conclusion: result, output, app: "github-actions" });
+			this.peer.checks.push({ id, head_sha, name, conclusion, output, app: "github-actions" });
 		}
 		const followers = start.event === "workflow_run" ? [] : this.#workflows("refs/heads/main");
 		for (const [name, next] of followers) {
 			const on = next.on.workflow_run as { workflows?: string[] } | undefined;
 			if (!on?.workflows?.includes(workflow.name)) continue;
-			const workflow_run = {
-				...{ conclusion: run.conclusion, event: start.event },
-				...{ head_sha: pull?.head.sha, head_branch: pull?.head.ref, head_repository: pull?.head.repo },
-			};
-			const sha = this.git("rev-parse", "refs/heads/main");
-			const payload = { workflow_run, repository: { default_branch: "main" } };
-			this.#fire({ event: "workflow_run", ref: "refs/heads/main", sha, payload }, [name]);
+			const { conclusion } = run;
+			const workflow_run = { conclusion, event: start.event, head_sha, head_branch, head_repository };
+			this.#fire("workflow_run", "refs/heads/main", { workflow_run }, name);
 		}
 	}
 
@@ -207,16 +182,16 @@ export class World {
 	}
 
 	/** Notes the workflows that an event starts, from the commit that GitHub takes them from. */
-	#fire(start: Start, only?: readonly string[]): void {
-		for (const [file, workflow] of this.#workflows(start.sha)) {
-			if (only && !only.includes(file)) continue;
-			if (!(start.event in workflow.on)) continue;
-			const on = workflow.on[start.event] as null | Record<string, string[]>;
-			const action = start.payload.action as string | undefined;
-			if (on?.types && action && !on.types.includes(action)) continue;
+	#fire(event: string, ref: string, details: Start["payload"], only?: string): void {
+		const sha = this.git("rev-parse", ref);
+		const payload: Start["payload"] = { ...details, repository: { default_branch: "main" } };
+		for (const [file, workflow] of this.#workflows(sha)) {
+			if ((only ?? file) !== file || !(event in workflow.on)) continue;
+			const on = workflow.on[event] as null | Record<string, string[]>;
+			if (on?.types && payload.action && !on.types.includes(payload.action as string)) continue;
 			// Nothing that is played has the tags of `release`, the paths of `packages`, or pushes code past `check`.
 			if (on?.tags || on?.paths || on?.["paths-ignore"]) continue;
-			this.#waiting.push({ file, workflow, start });
+			this.#waiting.push({ workflow, start: { event, ref, sha, payload } });
 		}
 	}
 
@@ -226,7 +201,7 @@ export class World {
 		return run;
 	}
 
-	async close(): Promise<void> {
+	async [Symbol.asyncDispose](): Promise<void> {
 		await this.peer.close();
 		await this.programs.close();
 		this.work.remove();
@@ -238,21 +213,7 @@ export class World {
 		const head = { sha: pull.sha, ref, repo: { id: owner.length, full_name: `${owner}/layers` } };
 		const base = { ref: pull.base, repo: { full_name: "maps/layers" } };
 		const pull_request = { number: pull.number, head, base, title: pull.title };
-		const payload = { ...more, number: pull.number, pull_request, repository: { default_branch: "main" } };
-		const sha = pull.mergeSha;
 		// GitHub runs nothing of a pull request with a conflict.
-		if (sha) this.#fire({ event, ref: `refs/pull/${pull.number}/merge`, sha, payload });
+		if (pull.mergeSha) this.#fire(event, `refs/pull/${pull.number}/merge`, { ...more, pull_request });
 	}
-
-	#send(from: string, to: string): void {
-		this.git("fetch", "-q", this.work.path, `+refs/heads/${from}:${to}`);
-	}
-}
-
-/** Runs of one group are played one after the other; a run without a group has one of its own. */
-function groupOf({ workflow, start, file }: Waiting): unknown {
-	const group = workflow.concurrency?.group;
-	const { ref, payload } = start;
-	if (group === undefined) return `${file} ${JSON.stringify(payload)}`;
-	return filled(group, { github: { ref, event: payload } });
 }
