@@ -15,14 +15,17 @@ import {
 	readLog,
 	trailersOf,
 } from "../../../store/git/commands/commits.ts";
-import { judgeProvenance, type Provenance } from "../provenance.ts";
+import { judgeProvenance } from "../provenance.ts";
 import { repoWords } from "../status.ts";
 
-/** Its files are those below `layers/`. A user who may push can write anything into its texts. */
-interface Commit extends LoggedCommit {
+/** A commit, or a declined review. A user who may push can write anything into its texts. */
+interface Entry {
+	id: string;
 	/** When it was made, as far as its date can be believed, in milliseconds since 1970. */
 	dateMs: number;
-	provenance: Provenance;
+	what: string;
+	lines: string[];
+	isForged: boolean;
 }
 
 /** What is looked for: a layer, or each commit that claims to be a sender's; without either, all layers. */
@@ -60,41 +63,39 @@ async function openHistory(repository: string, nowMs: number, { smallkey, sender
 		return ids;
 	};
 	const served = await choose(servedRef);
-	return async (range: string): Promise<Commit[]> => {
+	return async (range: string): Promise<Entry[]> => {
 		const ids = range === servedRef ? served : await choose(range);
-		const commits: Commit[] = [];
-		if (ids.length === 0) return commits;
+		const entries: Entry[] = [];
+		if (ids.length === 0) return entries;
 		for await (const logged of log(["--no-walk=unsorted", "--stdin"], `${ids.join("\n")}\n`)) {
-			const files = logged.files.filter(({ path }) => path.startsWith("layers/"));
-			const commit = { ...logged, files, dateMs: dates.get(logged.id) ?? 0 };
-			commits.push({ ...commit, provenance: judgeProvenance(commit, first) });
+			const { id, committer } = logged;
+			const commit = { ...logged, files: logged.files.filter(({ path }) => path.startsWith("layers/")) };
+			const dateMs = dates.get(id) ?? 0;
+			const { isForged, lines } = judgeProvenance(commit, first);
+			if (Math.abs(committer.timeMs - dateMs) > maxAheadMs)
+				lines.unshift(`its own date, which cannot be, is ${timeText(committer.timeMs)}`);
+			entries.push({ id, dateMs, what: changesText(commit, smallkey), lines, isForged });
 		}
-		return commits.reverse();
+		return entries.reverse();
 	};
 }
 
 /** Everything that happened to a layer, or that a sender did, declined changes among them, the newest first. */
 async function readEntries(repository: string, nowMs: number, sinceMs: number, subject: Subject) {
 	const read = await openHistory(repository, nowMs, subject);
-	const entries = (await read(servedRef)).map((commit) => {
-		const { id, dateMs, committer, provenance } = commit;
-		const odd = `its own date, which cannot be, is ${timeText(committer.timeMs)}`;
-		const isOdd = Math.abs(committer.timeMs - dateMs) > maxAheadMs;
-		const lines = isOdd ? [odd, ...provenance.lines] : provenance.lines;
-		return { id, dateMs, what: changesText(commit, subject.smallkey), lines, isForged: provenance.isForged };
-	});
+	const entries = await read(servedRef);
 	const declined = await readReviews(repository, "declined");
 	for (const { commit: id, timeMs: dateMs, author: name, mail, reason } of declined) {
 		const proposed = dateMs < sinceMs ? [] : await read(`${servedRef}..${id}`);
 		const lines = [`by ${personText({ name, mail })}: ${reason}`, ...proposed.flatMap(proposedLines)];
-		const isForged = proposed.some(({ provenance }) => provenance.isForged);
+		const isForged = proposed.some((commit) => commit.isForged);
 		if (proposed.length > 0) entries.push({ id, dateMs, what: "declined", lines, isForged });
 	}
 	return entries.filter(({ dateMs }) => dateMs >= sinceMs).sort((a, b) => b.dateMs - a.dateMs);
 }
 
-function proposedLines({ id, dateMs, provenance }: Commit): string[] {
-	return [`proposed ${id.slice(0, 12)} of ${timeText(dateMs)}`, ...indented(provenance.lines)];
+function proposedLines({ id, dateMs, lines }: Entry): string[] {
+	return [`proposed ${id.slice(0, 12)} of ${timeText(dateMs)}`, ...indented(lines)];
 }
 
 function timeText(timeMs: number): string {
@@ -115,7 +116,7 @@ export async function proposalLines(repository: string, commit: string, nowMs: n
 const maxKeys = 5;
 
 /** What a commit did: `removed`, of one layer; otherwise `added a b, removed c`. */
-function changesText(commit: Commit, smallkey: string | undefined): string {
+function changesText(commit: LoggedCommit, smallkey: string | undefined): string {
 	const { layers } = historyCommit(commit);
 	if (smallkey !== undefined) return layers.find((layer) => layer.smallkey === smallkey)?.kind ?? "changed";
 	const parts = ["added", "changed", "removed"].map((verb) => {
