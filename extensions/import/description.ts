@@ -72,28 +72,31 @@ function fieldsOf(node: Json): Field[] {
 	return [...fields.values()];
 }
 
-/** The generic symbol where there is no symbology, or a class of which has no usable picture. */
+/** The generic symbol for what a symbology does not say. Values of another type, such as null, are left out. */
 function rendererOf(symbology: Json): Renderer {
-	const { type, defaultImageUrl: imageUrl, label, field, minValue, valueMaps, rangeMaps } = symbology;
+	const { type, defaultImageUrl: imageUrl, label, minValue } = symbology;
 	const fallback = imageUrl ? drawingOf({ imageUrl, label }) : null;
-	if (type === "uniqueValue") {
-		const fields = ["field1", "field2", "field3"].map((name) => textOf(symbology[name])).filter(Boolean);
-		const classes = listOf(valueMaps).map(objectOf);
-		const values = classes.map((item) => ({ value: item.value as string, ...drawingOf(item) }));
-		return { type: "unique", fields, default: fallback, classes: values };
+	const fields = ["field1", "field2", "field3"].map((name) => textOf(symbology[name])).filter(Boolean);
+	if (type === "uniqueValue" && fields.length > 0) {
+		const classes = listOf(symbology.valueMaps)
+			.map(objectOf)
+			.flatMap((map) => {
+				const { value } = map;
+				return typeof value === "string" || typeof value === "number" ? [{ value, ...drawingOf(map) }] : [];
+			});
+		return { type: "unique", fields, default: fallback, classes };
 	}
-	if (type === "classBreaks") {
-		const classes = listOf(rangeMaps).map(objectOf);
-		const ranges = classes.map((item) => ({ max: item.maxValue as number, ...drawingOf(item) }));
-		return {
-			type: "breaks",
-			field: textOf(field),
-			min: minValue as number,
-			default: fallback,
-			classes: ranges,
-		};
+	const field = textOf(symbology.field);
+	if (type === "classBreaks" && field !== "" && typeof minValue === "number") {
+		const classes = listOf(symbology.rangeMaps)
+			.map(objectOf)
+			.flatMap((map) => {
+				const { maxValue: max } = map;
+				return typeof max === "number" ? [{ max, ...drawingOf(map) }] : [];
+			});
+		return { type: "breaks", field, min: minValue, default: fallback, classes };
 	}
-	return { type: "simple", ...drawingOf(symbology) };
+	return { type: "simple", ...drawingOf(type === "simple" ? symbology : {}) };
 }
 
 function drawingOf({ imageUrl, label }: Json): Drawing {
