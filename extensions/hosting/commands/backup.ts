@@ -1,7 +1,7 @@
 // npx fragment-publisher backup: copies the layers and the senders of DATA_DIR to another disk
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import glob from "fast-glob";
 import { WrongError } from "../../../api/configuration.ts";
@@ -12,77 +12,47 @@ import { readConfiguration } from "../../../api/service/settings.ts";
 import { counted } from "../../../registry/untrusted-text.ts";
 import { createRun } from "../../../scripts/terminal/command-line.ts";
 import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
-import { GitFailure, gitText, runGit } from "../../../store/git/commands/run.ts";
+import { gitText, runGit } from "../../../store/git/commands/run.ts";
 
 const main = "refs/heads/main";
-const limitMs = 3_600_000;
 
-/** A branch that the source has replaced or removed stays in the reflog or the packs of the backup. */
-const settings = [
-	"core.logAllRefUpdates=always",
-	"core.fsync=committed",
-	"fetch.fsckObjects=true",
-	"gc.auto=0",
-	// A fetch stays a pack, which has a checksum.
-	"fetch.unpackLimit=1",
-];
-
-/** What the last backup has checked: a line for each pack and index of the target, as sha256sum(1) prints it. */
-const checkedPacks = "checked-packs";
+/** A branch that the source has replaced or removed stays in the reflog; what is fetched stays a pack, which has a checksum. */
+const fetch =
+	`-c core.logAllRefUpdates=always -c core.fsync=committed -c fetch.fsckObjects=true -c fetch.unpackLimit=1
+	-c gc.auto=0 fetch --no-tags --no-write-fetch-head`.split(/\s+/);
 
 /**
- * `main` is fetched first, and without force: git refuses a commit that does not follow. Then the whole copy is read back:
- * by sums where the last backup has checked it, so that the time of a backup grows with what is new.
+ * `main` is fetched first, and without force: git refuses a commit that does not follow. Then the copy is read back: by
+ * sums where the last backup has checked it, so that the time of a backup grows with what is new.
  */
 async function copyRepository(source: string, target: string): Promise<void> {
-	const git = (...words: string[]) => runGit(target, words, { limitMs });
+	const git = (...words: string[]) => runGit(target, words, { limitMs: 3_600_000 });
 	await git("init", "--quiet", "--bare", "--initial-branch=main");
-	for (const setting of settings) await git("config", ...setting.split("="));
-	const list = join(target, checkedPacks);
+	const list = join(target, "checked-packs");
 	const checked = (await readTextIfThere(list))?.split("\n");
 	// After a backup that fails, the next one checks every object.
 	await rm(list, { force: true });
 	// The source may belong to another user than root, who makes the backup.
 	const serve = "--upload-pack=git -c safe.directory='*' upload-pack";
-	const fetch = ["fetch", "--no-tags", "--no-write-fetch-head", serve];
-	await git(...fetch, source, `${main}:${main}`);
-	await git(...fetch, "--prune", source, "+refs/heads/*:refs/heads/*");
-	// A repository that was copied here can have loose objects.
-	if ((await glob("objects/[0-9a-f]*/*", { cwd: target })).length > 0) await git("repack", "-q", "-d", "-l");
-	const packs = await sumsOf(target);
-	const isKnown = checked?.every((line) => packs.includes(line));
-	const indexes = packs.filter((line) => line.endsWith(".idx") && !checked?.includes(line));
-	if (!isKnown) await git("fsck", "--strict", "--no-dangling", "--no-progress");
-	else for (const line of indexes) await git("verify-pack", line.replace(/^\w+ +/, ""));
-	await replaceFile(list, packs.join("\n"));
+	await git(...fetch, serve, source, `${main}:${main}`);
+	await git(...fetch, serve, "--prune", source, "+refs/heads/*:refs/heads/*");
+	const sums = await sumsOf(target);
+	const added = sums.filter((line) => line.endsWith(".idx") && !checked?.includes(line));
+	if (!checked?.every((line) => sums.includes(line)))
+		await git("fsck", "--strict", "--no-dangling", "--no-progress");
+	else for (const line of added) await git("verify-pack", line.replace(/^\w+ +/, ""));
+	await replaceFile(list, sums.join("\n"));
 }
 
+/** A line for each file of objects, as sha256sum(1) prints it. */
 async function sumsOf(target: string): Promise<string[]> {
 	const lines: string[] = [];
-	for (const path of await glob("objects/pack/*.{idx,pack}", { cwd: target })) {
+	for (const path of await glob("objects/**", { cwd: target })) {
 		const hash = createHash("sha256");
 		for await (const bytes of createReadStream(join(target, path))) hash.update(bytes);
 		lines.push(`${hash.digest("hex")}  ${path}`);
 	}
 	return lines;
-}
-
-function sentenceOf({ message }: Error, source: string, folder: string): string {
-	const isBehind = /rejected|non-fast-forward/.test(message);
-	if (!isBehind) return `${folder}: the backup failed: ${message}`;
-	return `${folder}: the backup has commits that ${source} does not have. The source was lost and began again, or is an older copy. The backup is as before. To go back to it, restore it (docs/operate.md); to back up the source as it is now, name another folder`;
-}
-
-/** Keeps a different senders file of before. @returns what the report says */
-async function copySenders(text: string | null, path: string, now: Date): Promise<string> {
-	if (text === null) return "and no senders file: SENDERS has them, keep that too";
-	const before = await readTextIfThere(path);
-	const isReplaced = before !== null && before !== text;
-	const kept = `${path}.${now.toISOString().replaceAll(":", "")}`;
-	if (isReplaced) await replaceFile(kept, before, 0o600);
-	await replaceFile(path, text, 0o600);
-	if ((await readFile(path, "utf8")) !== text) throw new WrongError(`${path}: is not what was written to it`);
-	return `and the senders${isReplaced ? ` (those of before: ${kept})` : ""}`;
 }
 
 const help = `
@@ -102,17 +72,28 @@ export const run = createRun("backup", async ({ read, environment, io }) => {
 		throw new WrongError(`${source}: there is nothing to back up; is its disk mounted?`);
 	});
 	const [from, to] = [sendersPath(dataDir), sendersPath(folder)];
-	const senders = await readTextIfThere(from);
+	const [senders, before] = [await readTextIfThere(from), await readTextIfThere(to)];
 	if (senders !== null) parseSenders(senders, from);
-	else if ((await readTextIfThere(to)) !== null)
+	else if (before !== null)
 		throw new WrongError(`${from}: is not there, and the backup in ${folder} has it: nothing was changed`);
 	await mkdir(target, { recursive: true, mode: 0o700 });
-	await copyRepository(source, target).catch((error: Error) => {
-		throw error instanceof GitFailure ? new WrongError(sentenceOf(error, source, folder)) : error;
+	await copyRepository(source, target).catch(({ message }: Error) => {
+		if (!/rejected|non-fast-forward/.test(message))
+			throw new WrongError(`${folder}: the backup failed: ${message}`);
+		throw new WrongError(
+			`${folder}: the backup has commits that ${source} does not have. The source was lost and began again, or is an older copy. The backup is as before. To go back to it, restore it (docs/operate.md); to back up the source as it is now, name another folder`,
+		);
 	});
-	const rest = await copySenders(senders, to, io.now());
+	let report = "and no senders file: SENDERS has them, keep that too";
+	if (senders !== null) {
+		const kept = `${to}.${io.now().toISOString().replaceAll(":", "")}`;
+		const isReplaced = before !== null && before !== senders;
+		if (isReplaced) await replaceFile(kept, before, 0o600);
+		await replaceFile(to, senders, 0o600);
+		report = `and the senders${isReplaced ? ` (those of before: ${kept})` : ""}`;
+	}
 	const files = await gitText(target, ["ls-tree", "-r", "--name-only", main, "layers/"]);
 	const layers = files.match(/^layers\/[^/]+\/[^/.]+\.json$/gm)?.length ?? 0;
 	const commit = await gitText(target, ["rev-parse", "--short=12", main]);
-	io.print(`${folder}: has ${counted(layers, "layer")} at commit ${commit}, ${rest}; all was read back`);
+	io.print(`${folder}: has ${counted(layers, "layer")} at commit ${commit}, ${report}; all was read back`);
 });

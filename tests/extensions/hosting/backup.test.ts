@@ -3,155 +3,119 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { Local, noon, wms } from "../../helpers/local.ts";
-import { type Ended, prints, runScript } from "../../helpers/process.ts";
+import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 import { git } from "../../store/git-store.ts";
 import { loosen } from "../../store/loose-objects.ts";
 
+let local: Local;
+let backup: string;
+let senders: string;
+
 const test = freshSuite("npx fragment-publisher backup", async (use) => {
-	const backup = join(use(await temporaryFolder()).path, "backup");
-	const local = use(await Local.open({ files: { [layerPath("first")]: wms("first") } }));
-	await writeFile(join(local.folder, "senders.json"), '{"jstest":"test_-k"}', { mode: 0o644 });
-	return { backup, local };
+	backup = join(use(await temporaryFolder()).path, "backup");
+	local = use(await Local.open({ files: { [layerPath("first")]: wms("first") } }));
+	senders = join(local.folder, "senders.json");
+	await writeFile(senders, '{"jstest":"test_-k"}', { mode: 0o644 });
 });
 
-function backUp(folder: string, backup: string, hours = 0): Promise<Ended> {
-	const now = () => new Date(noon + hours * 3_600_000);
-	return runScript("backup", [backup], { DATA_DIR: folder }, { now });
+function backUp(folder = local.folder, to = backup): Promise<Ended> {
+	return runScript("backup", [to], { DATA_DIR: folder }, { now: () => new Date(noon) });
 }
 
-const packsOf = (backup: string) => join(backup, "repository.git/objects/pack");
-
-/** A service at rest repacks, and git's packs are others while they are copied. */
-async function copyStopped(local: Local, from: string, to: string): Promise<void> {
-	await local.stop();
-	await cp(from, to, { recursive: true });
-	await local.start();
+/** Changes a file of a pack in a repository; null removes it. */
+async function damage(repository: string, name: string, change: ((bytes: Buffer) => Buffer) | null) {
+	const path = join(repository, "repository.git/objects/pack", name);
+	const bytes = await readFile(path);
+	await rm(path);
+	if (change) await writeFile(path, change(bytes));
 }
 
-async function stateOf(backup: string): Promise<string> {
-	const refs = await git(backup, "for-each-ref");
-	return [refs, await readdir(backup), await readFile(join(backup, "senders.json"), "utf8")].join("\n");
+const packsOf = (folder: string) => readdir(join(folder, "repository.git/objects/pack"));
+
+async function stateOf(): Promise<string> {
+	const texts = [await git(backup, "for-each-ref"), await readdir(backup)];
+	return [...texts, await readFile(join(backup, "senders.json"), "utf8")].join("\n");
 }
 
-test("the first backup copies everything, with modes for its owner only, and later ones what is new", async (scene) => {
-	const { local, backup } = scene;
+/** Asserts that a backup is refused, and leaves the one that is there as it is. */
+async function refused(text: string | RegExp, code = 1, folder = local.folder): Promise<void> {
+	const before = await stateOf();
+	const { stdout } = await warns(backUp(folder), code, text);
+	assert.equal([stdout, await stateOf()], ["", before]);
+}
+
+test("the first backup copies everything, with modes for its owner only, and later ones what is new", async () => {
 	const writes = [1, 2, 3].map((count) => local.put(`meanwhile${count}`, wms("meanwhile")));
-	await prints(backUp(local.folder, `${backup}.meanwhile`), 0);
+	await exits(backUp(local.folder, `${backup}.meanwhile`), 0);
 	for (const { status } of await Promise.all(writes)) assert.is(status, 201);
-	const first = await backUp(local.folder, backup);
-	assert.equal([first.code, first.stderr], [0, ""]);
-	assert.match(
-		first.stdout,
-		`has 4 layers at commit ${local.store.tip.slice(0, 12)}, and the senders; all was`,
-	);
+	const text = `has 4 layers at commit ${local.store.tip.slice(0, 12)}, and the senders; all was`;
+	const first = await prints(backUp(), 0, text);
 	assert.is((await stat(backup)).mode & 0o777, 0o700);
-	assert.is((await stat(join(backup, "senders.json"))).mode & 0o777, 0o600);
 	await local.put("second", wms("second"));
-	await writeFile(join(local.folder, "senders.json"), '{"other":"secret"}');
-	const later = await backUp(local.folder, backup, 1);
-	assert.equal([later.code, later.stderr], [0, ""]);
+	await writeFile(senders, '{"other":"secret"}');
+	const kept = join(backup, "senders.json.2026-03-04T120000.000Z");
+	const later = await prints(backUp(), 0, kept);
 	assert.is(await git(backup, "rev-parse", "main"), local.store.tip);
 	assert.is(await readFile(join(backup, "senders.json"), "utf8"), '{"other":"secret"}');
-	const kept = join(backup, "senders.json.2026-03-04T130000.000Z");
 	assert.is(await readFile(kept, "utf8"), '{"jstest":"test_-k"}');
-	assert.is((await stat(kept)).mode & 0o777, 0o600);
-	assert.match(later.stdout, kept);
+	for (const path of [kept, join(backup, "senders.json")]) assert.is((await stat(path)).mode & 0o777, 0o600);
 	assert.not.match(later.stdout + first.stdout, "test_-k");
 });
 
-test("a source that was lost and began again, or is an older copy, leaves the backup as it is", async (scene) => {
-	const { local, backup } = scene;
-	const older = `${backup}.older`;
-	await copyStopped(local, local.folder, older);
-	await local.put("second", wms("second"));
-	assert.is((await backUp(local.folder, backup)).code, 0);
-	const before = await stateOf(backup);
+test("a source that was lost and began again leaves the backup as it is", async () => {
+	await exits(backUp(), 0);
 	await using other = await Local.open();
 	await writeFile(join(other.folder, "senders.json"), '{"publisher":"new"}');
-	for (const lost of [other.folder, older]) {
-		const { code, stdout, stderr } = await backUp(lost, backup, 1);
-		assert.equal([code, stdout], [1, ""]);
-		assert.match(stderr, /the backup has commits that \S+ does not have/);
-		assert.is(await stateOf(backup), before);
-	}
+	await refused(/the backup has commits that \S+ does not have/, 1, other.folder);
 });
 
-test("a damaged source, or one whose senders file is gone, leaves the backup as it is", async (scene) => {
-	const { local, backup } = scene;
-	await backUp(local.folder, backup);
-	const before = await stateOf(backup);
+test("a damaged source, or one whose senders file is gone, leaves the backup as it is", async () => {
+	await exits(backUp(), 0);
 	await local.put("second", wms("second"));
-	const senders = join(local.folder, "senders.json");
 	await writeFile(senders, "{");
-	assert.is((await backUp(local.folder, backup)).code, 2);
+	await refused("senders.json", 2);
 	await rm(senders);
-	const gone = await backUp(local.folder, backup);
-	assert.is(gone.code, 1);
-	assert.match(gone.stderr, `${senders}: is not there, and the backup in ${backup} has it`);
-	assert.is(await stateOf(backup), before);
+	await refused(`${senders}: is not there, and the backup in ${backup} has it`);
 	await writeFile(senders, '{"jstest":"test_-k"}');
-	const copy = `${backup}.damaged`;
-	await copyStopped(local, local.folder, copy);
-	for (const name of await readdir(packsOf(copy)))
-		if (name.endsWith(".pack")) {
-			const path = join(packsOf(copy), name);
-			const bytes = await readFile(path);
-			await rm(path);
-			await writeFile(path, bytes.fill(7, 20));
-		}
-	const damaged = await backUp(copy, backup);
-	assert.is(damaged.code, 1);
-	assert.match(damaged.stderr, `${backup}: the backup failed: `);
-	assert.is(await stateOf(backup), before);
+	await local.stop();
+	for (const name of (await packsOf(local.folder)).filter((name) => name.endsWith(".pack")))
+		await damage(local.folder, name, (bytes) => bytes.fill(7, 20));
+	await refused(`${backup}: the backup failed: `);
 });
 
-async function backUpTwice({ local, backup }: { local: Local; backup: string }): Promise<string[]> {
-	await backUp(local.folder, backup);
-	const before = await readdir(packsOf(backup));
+test("a later backup misses what is lost or damaged of all earlier ones", async () => {
+	await exits(backUp(), 0);
+	const before = await packsOf(backup);
 	await local.put("second", wms("second"));
-	assert.is((await backUp(local.folder, backup)).code, 0);
-	return (await readdir(packsOf(backup))).filter((name) => !before.includes(name));
-}
-
-test("a later backup reads the packs of all earlier ones back", async (scene) => {
-	const { local, backup } = scene;
-	const [index = ""] = (await backUpTwice(scene)).filter((name) => name.endsWith(".idx"));
-	const path = join(packsOf(backup), index);
-	const bytes = await readFile(path);
-	await rm(path);
-	// Git itself reads this byte only to check the file.
-	await writeFile(path, bytes.fill(bytes.at(-1) === 7 ? 8 : 7, bytes.length - 1));
-	for (let run = 0; run < 2; run += 1) {
-		const damaged = await backUp(local.folder, backup);
-		assert.is(damaged.code, 1);
-		assert.match(damaged.stderr, `${backup}: the backup failed: `);
-	}
-});
-
-test("a later backup misses a pack that is lost", async (scene) => {
-	const { local, backup } = scene;
-	const packs = await backUpTwice(scene);
+	await exits(backUp(), 0);
+	const names = (await packsOf(backup)).filter((name) => !before.includes(name));
 	await local.put("third", wms("third"));
-	assert.is((await backUp(local.folder, backup)).code, 0);
-	for (const name of packs) await rm(join(packsOf(backup), name));
-	const { code, stdout } = await backUp(local.folder, backup);
-	assert.equal([code, stdout], [1, ""]);
+	await exits(backUp(), 0);
+	const copy = `${backup}.copy`;
+	await cp(backup, copy, { recursive: true });
+	for (const name of names) await damage(copy, name, null);
+	await exits(backUp(local.folder, copy), 1);
+	// Git itself reads the last byte of an index only to check the file.
+	const index = names.find((name) => name.endsWith(".idx")) ?? "";
+	await damage(backup, index, (bytes) => bytes.fill(bytes.at(-1) === 7 ? 8 : 7, bytes.length - 1));
+	for (let run = 0; run < 2; run += 1) await refused(`${backup}: the backup failed: `);
 });
 
-test("a repository that was copied there by hand is checked whole, and then a backup as any other", async (scene) => {
-	const { local, backup } = scene;
+test("a repository that was copied there by hand is checked whole, and then a backup as any other", async () => {
 	const repository = join(backup, "repository.git");
-	await copyStopped(local, local.repository, repository);
+	await local.stop();
+	await cp(local.repository, repository, { recursive: true });
 	await loosen(repository);
 	const copy = `${backup}.damaged`;
 	await cp(backup, copy, { recursive: true });
-	assert.is((await backUp(local.folder, backup)).code, 0);
-	assert.match(await git(backup, "count-objects", "-v"), /^count: 0\n/);
-	assert.is(await git(backup, "config", "gc.auto"), "0");
-	const blob = await git(copy, "rev-parse", `main:${layerPath("first")}`);
-	await rm(join(copy, "repository.git/objects", blob.slice(0, 2), blob.slice(2)));
-	assert.is((await backUp(local.folder, copy)).code, 1);
+	await exits(backUp(), 0);
+	const blob = await git(backup, "rev-parse", `main:${layerPath("first")}`);
+	const lost = join("repository.git/objects", blob.slice(0, 2), blob.slice(2));
+	for (const folder of [copy, backup]) {
+		await rm(join(folder, lost));
+		await exits(backUp(local.folder, folder), 1);
+	}
 });
 
 test.run();
