@@ -4,151 +4,155 @@ import { FetchFailure } from "../../../api/service/net/failure.ts";
 import { createFetch } from "../../../api/service/net/fetch.ts";
 import { mapWithProgress } from "../../../publish/build.ts";
 import { type Lang, langs, parseSmallkey } from "../../../registry/smallkey.ts";
+import type { TargetName } from "../../../registry/targets/facts.ts";
 import { targetOf } from "../../../registry/targets/table.ts";
 import { counted, firstOf, plain } from "../../../registry/untrusted-text.ts";
 import { readKeys } from "../../../scripts/put.ts";
 import { createRun, exitCodes, needed, parseUrl } from "../../../scripts/terminal/command-line.ts";
 import { parseAnswer } from "../../../site/service/decode.ts";
 import { utf8Of } from "../../../store/files/files.ts";
-import { keyOf, nodeIn, readDump } from "../dump.ts";
-import { type ComparedTarget, Comparison, comparedTargets, type Finding, type Read } from "./differences.ts";
+import { type Json, keyOf, nodeIn, readDump } from "../dump.ts";
+import { differences } from "./differences.ts";
 
-/** A description has at most 2 MB; the layers of a larger answer are read one by one. It keeps its connections. */
+/** A description has at most 2 MB. It keeps its connections. */
 const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 3_000_000 });
 const maxAttempts = 3;
 
-interface Answer {
-	status: number;
-	value?: unknown;
-	/** Why the value is not a list of the layers that were asked for. */
-	failure: string;
-}
+/** `node`: null if the service has no such layer; `failure`: why it cannot be read. */
+type Read = { node: Json | null } | { failure: string };
 
-/** @throws {Error} if the service cannot be reached */
-async function ask(address: string, attempt = 1): Promise<Answer> {
+/** Reads a list of one layer. Null if the address is not there. @throws {Error} if the service cannot be reached */
+async function readLayer(docs: string, lang: Lang, smallkey: string, attempt = 1): Promise<Read | null> {
+	const address = `${docs}/${lang}/${encodeURIComponent(smallkey)}`;
 	try {
 		const answer = await fetchAnswer(address, { redirect: "manual" });
-		const { status } = answer;
-		if (status !== 200) return { status, failure: `answers ${status}` };
-		const value = parseAnswer(new Uint8Array(await answer.arrayBuffer()));
-		return { status, value, failure: "answers without a list of one layer" };
+		if (answer.status === 404) return null;
+		if (answer.status !== 200) return { failure: `answers ${answer.status}` };
+		const list = parseAnswer(new Uint8Array(await answer.arrayBuffer()));
+		if (!Array.isArray(list) || list.length > 1) return { failure: "answers without a list of one layer" };
+		// v2 answers an empty list for an unknown key.
+		return { node: nodeIn(list[0]) };
 	} catch (cause) {
-		if (cause instanceof FetchFailure && cause.reason === "size")
-			return { status: 200, failure: cause.message };
-		if (attempt < maxAttempts) return ask(address, attempt + 1);
+		if (cause instanceof FetchFailure && cause.reason === "size") return { failure: cause.message };
+		if (attempt < maxAttempts) return readLayer(docs, lang, smallkey, attempt + 1);
 		throw new Error(address, { cause });
 	}
 }
 
-/** The address at which a service of any release serves several layers of a target; null if it does not serve the target. */
-async function docsOf(service: string, target: ComparedTarget, smallkey: string): Promise<string | null> {
-	const { docs, aliases } = targetOf(target);
-	for (const path of [docs, ...aliases.map((alias) => alias.docs)]) {
-		const address = `${service}/${path}`;
-		if ((await ask(`${address}/en/${encodeURIComponent(smallkey)}`)).status !== 404) return address;
+/** Layers in a row that cannot be read, after which a service is no longer asked. */
+const maxFailures = 40;
+
+type Reader = (lang: Lang, smallkey: string) => Promise<Read>;
+
+/**
+ * Finds the address at which a service of any release serves a target.
+ * @returns a function that reads layers there, and throws after too many failures; null if the target is not served
+ */
+async function openReader(service: string, target: TargetName, first: string): Promise<Reader | null> {
+	const { docs: path, aliases } = targetOf(target);
+	const places = [path, ...aliases.map((alias) => alias.docs)].map((place) => `${service}/${place}`);
+	for (const docs of places) {
+		if ((await readLayer(docs, "en", first)) === null) continue;
+		let failures = 0;
+		return async (lang, smallkey) => {
+			const read = (await readLayer(docs, lang, smallkey)) ?? { failure: "answers 404" };
+			failures = "failure" in read ? failures + 1 : 0;
+			if (!("failure" in read) || failures < maxFailures) return read;
+			throw new Error(`${docs}: ${failures} layers in a row cannot be read, the last one: ${read.failure}`);
+		};
 	}
 	return null;
 }
 
-/** Layers in a row that cannot be read, after which a service is no longer asked: each one is a request of its own. */
-const maxFailures = 40;
+/** The targets of the older service; each release served at most two of them. */
+const comparedTargets = ["v0.9", "v1", "v2"] as const satisfies readonly TargetName[];
 
-/** Returns a function that reads layers of one service and target. It throws after too many failures. */
-function createReader(docs: string) {
-	let failures = 0;
-	return async function read(lang: Lang, smallkeys: readonly string[]): Promise<Read[]> {
-		const { value, failure } = await ask(`${docs}/${lang}/${smallkeys.map(encodeURIComponent).join(",")}`);
-		const nodes = Array.isArray(value) ? value.map(nodeIn) : [];
-		// v2 answers an empty list for a single unknown key.
-		if (Array.isArray(value) && smallkeys.length === 1 && nodes.length === 0) nodes.push(null);
-		if (nodes.length === smallkeys.length) {
-			failures = 0;
-			return nodes.map((node) => ({ node }));
-		}
-		if (smallkeys.length > 1) {
-			// One failing layer must not hide the others.
-			const all: Read[] = [];
-			for (const smallkey of smallkeys) all.push(...(await read(lang, [smallkey])));
-			return all;
-		}
-		failures += 1;
-		if (failures < maxFailures) return [{ failure }];
-		throw new Error(`${docs}: ${failures} layers in a row cannot be read, the last one: ${failure}`);
-	};
-}
-
-/** Layers of one request: their list fits into an address, and few requests find a layer that fails. */
-const batchSize = 20;
-
-/** Concurrent requests to each service; the older one is a single process. */
-const maxConcurrent = 4;
-
-/**
- * Reads the same layers from two services, in each target that the older one serves and in both languages.
- * @param before address of the older service, without a slash at its end; `now` likewise
- * @throws {Error} if a service cannot be reached or read, or the older one serves none of the targets
- */
-async function compareServices(before: string, now: string, smallkeys: readonly string[]) {
-	const targets: ComparedTarget[] = [];
-	const comparison = new Comparison();
-	const [first = "-"] = smallkeys;
-	const starts = [...smallkeys.keys()].filter((index) => index % batchSize === 0);
-	const batches = langs.flatMap((lang) =>
-		starts.map((start) => ({ lang, keys: smallkeys.slice(start, start + batchSize) })),
-	);
+/** @throws {Error} if a service cannot be reached, or the older one serves none of the targets */
+async function openTargets(before: string, now: string, first: string) {
+	const targets: { target: TargetName; readOld: Reader; readFresh: Reader }[] = [];
 	for (const target of comparedTargets) {
-		const docs = await docsOf(before, target, first);
-		if (docs === null) continue;
-		targets.push(target);
-		const docsNow = await docsOf(now, target, first);
-		if (docsNow === null) {
-			for (const key of smallkeys) comparison.add("relevant", "the version is not served", target, key);
-			continue;
-		}
-		const [readOld, readFresh] = [createReader(docs), createReader(docsNow)];
-		await mapWithProgress(batches, `comparing ${target}`, maxConcurrent, async ({ lang, keys }) => {
-			const [old, fresh] = await Promise.all([readOld(lang, keys), readFresh(lang, keys)]);
-			for (const [index, smallkey] of keys.entries())
-				comparison.compare(target, smallkey, old[index] as Read, fresh[index] as Read);
-		});
+		const readOld = await openReader(before, target, first);
+		if (!readOld) continue;
+		const notServed: Reader = async () => ({ failure: "the version is not served" });
+		targets.push({ target, readOld, readFresh: (await openReader(now, target, first)) ?? notServed });
 	}
-	if (targets.length === 0)
-		throw new Error(`${before}: serves none of ${comparedTargets.join(", ")} below this address`);
-	return { targets, comparison };
+	if (targets.length > 0) return targets;
+	throw new Error(`${before}: serves none of ${comparedTargets.join(", ")} below this address`);
 }
 
-/** Smallkeys that are listed for each kind, unless all are requested. */
-const maxNamed = 3;
-
-const titles: Readonly<Record<Finding["class"], string>> = {
+const titles = {
 	relevant: "Viewer-relevant: layers that a viewer would draw or ask otherwise",
 	missing: "Missing: layers that the new service does not have",
 	cosmetic: "Cosmetic: layers in which no viewer sees a difference, or a better one",
 	unreadable: "Not compared: layers that the older service cannot serve itself",
 };
 
+type Class = keyof typeof titles;
+
+function findingsOf(before: Read, now: Read): (readonly [Class, kind: string])[] {
+	if ("failure" in before) return [["unreadable", before.failure]];
+	if ("failure" in now) return [["relevant", now.failure]];
+	if (!before.node) return [];
+	if (!now.node) return [["missing", "not there"]];
+	const kinds = [...differences(before.node, now.node)];
+	return kinds.map(([kind, isRelevant]) => [isRelevant ? "relevant" : "cosmetic", kind]);
+}
+
+/** Kinds of difference that are listed: their texts have names that a service chooses. */
+const maxKinds = 1_000;
+
+/** Layers that are read at the same time, one request of each. */
+const maxConcurrent = 16;
+
+/** Reads the same layers from two services, in each target and in both languages. */
+async function compareLayers(targets: Awaited<ReturnType<typeof openTargets>>, smallkeys: readonly string[]) {
+	const findings = new Map<string, { name: Class; kind: string; targets: Set<string>; keys: Set<string> }>();
+	const others = { same: [] as string[], onlyNow: [] as string[], unknown: [] as string[] };
+	const add = (name: Class, text: string, target: string, smallkey: string) => {
+		const isListed = findings.size < maxKinds || findings.has(`${name} ${text}`);
+		const kind = isListed ? text : "another difference";
+		const finding = findings.get(`${name} ${kind}`) ?? { name, kind, targets: new Set(), keys: new Set() };
+		findings.set(`${name} ${kind}`, finding);
+		finding.targets.add(target);
+		finding.keys.add(smallkey);
+	};
+	await mapWithProgress(smallkeys, "comparing", maxConcurrent, async (smallkey) => {
+		let [isSame, wasThere, isThere] = [true, false, false];
+		for (const { target, readOld, readFresh } of targets)
+			for (const lang of langs) {
+				const [old, fresh] = await Promise.all([readOld(lang, smallkey), readFresh(lang, smallkey)]);
+				for (const [name, kind] of findingsOf(old, fresh)) {
+					isSame = false;
+					add(name, kind, target, smallkey);
+				}
+				wasThere ||= "node" in old && old.node !== null;
+				isThere ||= "node" in fresh && fresh.node !== null;
+			}
+		if (isSame) others[wasThere ? "same" : isThere ? "onlyNow" : "unknown"].push(smallkey);
+	});
+	return { findings: [...findings.values()], ...others };
+}
+
+/** Smallkeys that are listed for each kind, unless all are requested. */
+const maxNamed = 3;
+
 function reportLines(
-	{ findings, old, fresh }: Comparison,
-	smallkeys: readonly string[],
+	{ findings, same, onlyNow, unknown }: Awaited<ReturnType<typeof compareLayers>>,
 	maxKeys: number,
 ): string[] {
-	const lineOf = (keys: readonly string[], kind: string) =>
-		row(keys.length, `${kind}: ${firstOf([...keys].sort(), maxKeys)}`);
-	const sorted = [...findings.values()].sort(
-		(a, b) => b.smallkeys.size - a.smallkeys.size || (a.kind < b.kind ? -1 : 1),
-	);
+	const lineOf = (keys: Iterable<string>, kind: string) => {
+		const sorted = [...keys].sort();
+		return row(sorted.length, `${kind}: ${firstOf(sorted, maxKeys)}`);
+	};
+	findings.sort((a, b) => b.keys.size - a.keys.size || (a.kind < b.kind ? -1 : 1));
 	const lines = Object.entries(titles).flatMap(([name, title]) => {
-		const ofClass = sorted.filter((finding) => finding.class === name);
-		const rows = ofClass.map(({ kind, targets, smallkeys: keys }) =>
-			lineOf([...keys], `${kind} (${[...targets].join(", ")})`),
+		const ofClass = findings.filter((finding) => finding.name === name);
+		const rows = ofClass.map(({ keys, kind, targets }) =>
+			lineOf(keys, `${kind} (${[...targets].join(", ")})`),
 		);
 		return rows.length > 0 ? ["", title, ...rows] : [];
 	});
-	const listed = new Set(sorted.flatMap((finding) => [...finding.smallkeys]));
-	const others = smallkeys.filter((key) => !old.has(key) && !listed.has(key));
-	const onlyNow = others.filter((key) => fresh.has(key));
-	const unknown = others.filter((key) => !fresh.has(key));
-	lines.push("", row(smallkeys.length - others.length - listed.size, "the same in both"));
+	lines.push("", row(same.length, "the same in both"));
 	if (onlyNow.length > 0) lines.push(lineOf(onlyNow, "only in the new service"));
 	if (unknown.length > 0) lines.push(lineOf(unknown, "in neither"));
 	return lines;
@@ -183,10 +187,10 @@ export const run = createRun("compare", async ({ read, io }) => {
 	if (smallkeys.length === 0) throw new Error(`${path}: holds no smallkeys to compare`);
 	const layers = counted(smallkeys.length, "layer");
 	io.warn(`Comparing ${layers} of ${old} with ${now}`);
-	const { targets, comparison } = await compareServices(old, now, smallkeys);
-	io.print(`${layers} read at ${targets.join(", ")}, in both languages`);
+	const targets = await openTargets(old, now, smallkeys[0] ?? "");
+	const result = await compareLayers(targets, smallkeys);
+	io.print(`${layers} read at ${targets.map(({ target }) => target).join(", ")}, in both languages`);
 	const maxKeys = all ? Number.POSITIVE_INFINITY : maxNamed;
-	for (const text of reportLines(comparison, smallkeys, maxKeys)) io.print(plain(text));
-	const findings = [...comparison.findings.values()];
-	return findings.every((finding) => finding.class === "cosmetic") ? exitCodes.done : exitCodes.wrong;
+	for (const text of reportLines(result, maxKeys)) io.print(plain(text));
+	return result.findings.every(({ name }) => name === "cosmetic") ? exitCodes.done : exitCodes.wrong;
 });

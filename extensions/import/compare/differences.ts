@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { TargetName } from "../../../registry/targets/facts.ts";
 import { fragmentTexts } from "../../../registry/texts/filled.ts";
 import { escapeMarkup } from "../../../registry/untrusted-text.ts";
 import { listOf, objectOf } from "../../../site/service/decode.ts";
@@ -123,51 +122,4 @@ function isOtherMapServerForm(before: Json, now: Json): boolean {
 	};
 	const [old, fresh] = [wholeOf(before), wholeOf(now)];
 	return before.layerType !== now.layerType && old !== null && bare(old) === bare(fresh);
-}
-
-/** The targets of the older service; each release served at most two of them. */
-export const comparedTargets = ["v0.9", "v1", "v2"] as const satisfies readonly TargetName[];
-export type ComparedTarget = (typeof comparedTargets)[number];
-
-/** `node`: null if the service has no such layer; `failure`: why it cannot be read. */
-export type Read = { node: Json | null } | { failure: string };
-
-export interface Finding {
-	/** `relevant`: a viewer draws or requests something else. `missing`: only the older service has the layer. */
-	class: "relevant" | "cosmetic" | "missing" | "unreadable";
-	kind: string;
-	targets: Set<ComparedTarget>;
-	smallkeys: Set<string>;
-}
-
-/** Kinds of difference that are listed: their texts have names that a service chooses. */
-const maxKinds = 1_000;
-
-export class Comparison {
-	readonly findings = new Map<string, Finding>();
-	/** Smallkeys with a layer on the older service; `fresh`: on the newer one. */
-	readonly old = new Set<string>();
-	readonly fresh = new Set<string>();
-
-	add(kindOf: Finding["class"], text: string, target: ComparedTarget, smallkey: string): void {
-		const { findings } = this;
-		const isListed = findings.size < maxKinds || findings.has(`${kindOf} ${text}`);
-		const kind = isListed ? text : "another difference";
-		const key = `${kindOf} ${kind}`;
-		const finding = findings.get(key) ?? { class: kindOf, kind, targets: new Set(), smallkeys: new Set() };
-		findings.set(key, finding);
-		finding.targets.add(target);
-		finding.smallkeys.add(smallkey);
-	}
-
-	compare(target: ComparedTarget, smallkey: string, before: Read, now: Read): void {
-		if ("failure" in before || before.node) this.old.add(smallkey);
-		if ("failure" in before) return this.add("unreadable", before.failure, target, smallkey);
-		if ("failure" in now) return this.add("relevant", now.failure, target, smallkey);
-		if (now.node) this.fresh.add(smallkey);
-		if (!before.node) return;
-		if (!now.node) return this.add("missing", "not there", target, smallkey);
-		for (const [kind, isRelevant] of differences(before.node, now.node))
-			this.add(isRelevant ? "relevant" : "cosmetic", kind, target, smallkey);
-	}
 }
