@@ -18,22 +18,20 @@ import { differences } from "./differences.ts";
 const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 3_000_000 });
 const maxAttempts = 3;
 
-/** `node`: null if the service has no such layer; `failure`: why it cannot be read. */
-type Read = { node: Json | null } | { failure: string };
+/** A layer's node; null if the service has no such layer; a text says why it cannot be read. */
+type Read = Json | null | string;
 
-/** Reads a list of one layer. Null if the address is not there. @throws {Error} if the service cannot be reached */
-async function readLayer(docs: string, lang: Lang, smallkey: string, attempt = 1): Promise<Read | null> {
+/** Reads a list of one layer. @throws {Error} if the service cannot be reached */
+async function readLayer(docs: string, lang: Lang, smallkey: string, attempt = 1): Promise<Read> {
 	const address = `${docs}/${lang}/${encodeURIComponent(smallkey)}`;
 	try {
 		const answer = await fetchAnswer(address, { redirect: "manual" });
-		if (answer.status === 404) return null;
-		if (answer.status !== 200) return { failure: `answers ${answer.status}` };
+		if (answer.status !== 200) return `answers ${answer.status}`;
 		const list = parseAnswer(new Uint8Array(await answer.arrayBuffer()));
-		if (!Array.isArray(list) || list.length > 1) return { failure: "answers without a list of one layer" };
 		// v2 answers an empty list for an unknown key.
-		return { node: nodeIn(list[0]) };
+		return Array.isArray(list) && list.length <= 1 ? nodeIn(list[0]) : "answers without a list of one layer";
 	} catch (cause) {
-		if (cause instanceof FetchFailure && cause.reason === "size") return { failure: cause.message };
+		if (cause instanceof FetchFailure && cause.reason === "size") return cause.message;
 		if (attempt < maxAttempts) return readLayer(docs, lang, smallkey, attempt + 1);
 		throw new Error(address, { cause });
 	}
@@ -52,13 +50,13 @@ async function openReader(service: string, target: TargetName, first: string): P
 	const { docs: path, aliases } = targetOf(target);
 	const places = [path, ...aliases.map((alias) => alias.docs)].map((place) => `${service}/${place}`);
 	for (const docs of places) {
-		if ((await readLayer(docs, "en", first)) === null) continue;
+		if ((await readLayer(docs, "en", first)) === "answers 404") continue;
 		let failures = 0;
 		return async (lang, smallkey) => {
-			const read = (await readLayer(docs, lang, smallkey)) ?? { failure: "answers 404" };
-			failures = "failure" in read ? failures + 1 : 0;
-			if (!("failure" in read) || failures < maxFailures) return read;
-			throw new Error(`${docs}: ${failures} layers in a row cannot be read, the last one: ${read.failure}`);
+			const read = await readLayer(docs, lang, smallkey);
+			failures = typeof read === "string" ? failures + 1 : 0;
+			if (failures < maxFailures) return read;
+			throw new Error(`${docs}: ${failures} layers in a row cannot be read, the last one: ${read}`);
 		};
 	}
 	return null;
@@ -73,7 +71,7 @@ async function openTargets(before: string, now: string, first: string) {
 	for (const target of comparedTargets) {
 		const readOld = await openReader(before, target, first);
 		if (!readOld) continue;
-		const notServed: Reader = async () => ({ failure: "the version is not served" });
+		const notServed: Reader = async () => "the version is not served";
 		targets.push({ target, readOld, readFresh: (await openReader(now, target, first)) ?? notServed });
 	}
 	if (targets.length > 0) return targets;
@@ -90,11 +88,11 @@ const titles = {
 type Class = keyof typeof titles;
 
 function findingsOf(before: Read, now: Read): (readonly [Class, kind: string])[] {
-	if ("failure" in before) return [["unreadable", before.failure]];
-	if ("failure" in now) return [["relevant", now.failure]];
-	if (!before.node) return [];
-	if (!now.node) return [["missing", "not there"]];
-	const kinds = [...differences(before.node, now.node)];
+	if (typeof before === "string") return [["unreadable", before]];
+	if (typeof now === "string") return [["relevant", now]];
+	if (!before) return [];
+	if (!now) return [["missing", "not there"]];
+	const kinds = [...differences(before, now)];
 	return kinds.map(([kind, isRelevant]) => [isRelevant ? "relevant" : "cosmetic", kind]);
 }
 
@@ -125,8 +123,8 @@ async function compareLayers(targets: Awaited<ReturnType<typeof openTargets>>, s
 					isSame = false;
 					add(name, kind, target, smallkey);
 				}
-				wasThere ||= "node" in old && old.node !== null;
-				isThere ||= "node" in fresh && fresh.node !== null;
+				wasThere ||= old !== null;
+				isThere ||= fresh !== null;
 			}
 		if (isSame) others[wasThere ? "same" : isThere ? "onlyNow" : "unknown"].push(smallkey);
 	});
