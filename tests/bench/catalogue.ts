@@ -12,11 +12,8 @@ import { secondsOf, type World } from "./world.ts";
 /** Slow 3G as the browser emulates it: bytes per second in each direction, and milliseconds before each answer. */
 const slow3g = { offline: false, downloadThroughput: 50_000, uploadThroughput: 50_000, latency: 400 };
 
-/**
- * Writes and serves the catalogue's pages.
- * @returns a function that opens them in a browser with an empty cache, and gives the seconds until the first row appears
- */
-export async function openPages(world: World): Promise<() => Promise<number>> {
+/** Serves the catalogue's pages, and opens them in a browser with an empty cache. @returns the seconds until the first row appears */
+export async function secondsToRows(world: World): Promise<number> {
 	const index = indexFiles(generateCatalogue(world.count), "a".repeat(40)).files;
 	const dist = world.path("pages");
 	for (const [path, content] of [...(await buildSite(plainSettings)).files, ...index]) {
@@ -29,17 +26,12 @@ export async function openPages(world: World): Promise<() => Promise<number>> {
 	world.endLater(() => browser.close());
 	const { address, close } = await serveFolder(dist);
 	world.endLater(close);
-	return async () => {
-		const context = await browser.newContext();
-		const page = await context.newPage();
-		const session = await context.newCDPSession(page);
-		await session.send("Network.enable");
-		await session.send("Network.emulateNetworkConditions", slow3g);
-		const seconds = await secondsOf(async () => {
-			await page.goto(`${address}en/`, { waitUntil: "commit" });
-			await page.locator(".results li").first().waitFor();
-		});
-		await context.close();
-		return seconds;
-	};
+	const page = await browser.newPage();
+	const session = await page.context().newCDPSession(page);
+	await session.send("Network.enable");
+	await session.send("Network.emulateNetworkConditions", slow3g);
+	return secondsOf(async () => {
+		await page.goto(`${address}en/`, { waitUntil: "commit" });
+		await page.locator(".results li").first().waitFor();
+	});
 }

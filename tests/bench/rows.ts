@@ -6,12 +6,11 @@ import { canonicalText } from "../../registry/registration.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { spawnNginx } from "../conformance/nginx-engine.ts";
 import { root } from "../helpers/process.ts";
-import { openPages } from "./catalogue.ts";
-import { newPuts, publish, pushed, putsAfter } from "./service.ts";
+import { secondsToRows } from "./catalogue.ts";
 import {
-	type Layer,
 	maxMegabytes,
-	quantile,
+	median,
+	publish,
 	renamed,
 	secondsOf,
 	timed,
@@ -28,14 +27,13 @@ export interface Row {
 	/** What it is compared with, measured in the same run. */
 	reference?: string;
 	unit: "s" | "ms" | "requests/s" | "changes/s" | "MB";
-	/** A bound on the median: of our own figure where it has a unit, else of the ratio. */
+	/** A bound: of our own figure where it has a unit, else of the ratio. */
 	goal?: string;
-	/** Prepares everything that is not timed. @returns what measures ours, then the reference */
-	prepare: (world: World) => Promise<() => Promise<[ours: number, reference?: number]>>;
+	measure: (world: World) => Promise<[ours: number, reference?: number]>;
 }
 
 /** Runs a build as a process of its own. @returns its seconds */
-const build = (...args: string[]) => timed("npm", ["run", "-s", "build", "--", ...args]);
+const build = (...args: string[]) => timed("npm", "run", "-s", "build", "--", ...args);
 
 /** A command that only starts and ends: the fixed cost of every build. */
 const startOnly = () => build("--help");
@@ -45,23 +43,16 @@ const built = (world: World) =>
 	world.shared("built", async () => {
 		const repository = await world.clone("built");
 		const out = world.path("built-out");
-		await timed("sync", []);
+		await timed("sync");
 		return { repository, out, seconds: await build("--layers", join(repository, "layers"), "--out", out) };
 	});
 
-async function copySeconds(world: World): Promise<number> {
-	const copy = world.path("built-copy");
-	await timed("sync", []);
-	const seconds = await timed("cp", ["-r", (await built(world)).out, copy]);
-	await rm(copy, { recursive: true });
-	return seconds;
-}
-
-/** Commits a new name of a layer. @returns the seconds of `git commit`, which syncs */
-async function commit(world: World, repository: string, layer: Layer, name: string): Promise<number> {
-	const path = layerPath(layer.smallkey);
-	await writeFile(join(repository, path), canonicalText(renamed(layer.registration, name)));
-	return secondsOf(() => world.git(repository, "commit", "-q", "-m", name, "--", path));
+/** Commits a new name of the layer with this index. @returns the seconds of `git commit`, which syncs */
+async function commit(world: World, repository: string, index: number): Promise<number> {
+	const { smallkey, registration } = world.layers[index] as World["layers"][number];
+	const path = layerPath(smallkey);
+	await writeFile(join(repository, path), canonicalText(renamed(registration, "Changed")));
+	return secondsOf(() => world.git(repository, "commit", "-q", "-m", "Changed", "--", path));
 }
 
 /** Starts a bare server that sends the bytes of one answer from memory. @returns its address */
@@ -88,23 +79,41 @@ function reads(name: string, count: number, goal: string, start = startBare): Ro
 		reference: start === startBare ? "bare `node:http`" : "nginx with the same files",
 		goal,
 		unit: "requests/s",
-		prepare: async (world) => {
+		measure: async (world) => {
 			const { url } = (await pushed(world)).service;
 			const path = `/v0.9/${count === 1 ? "doc" : "docs"}/en/`;
 			const list = path + world.smallkeys.slice(0, count);
 			const reference = (await start(world, url + list)) + list;
-			const script = world.path(`${name}.lua`);
 			const ours = () =>
-				count === 1 ? wrk(url + list) : wrkLists(script, url + path, world.smallkeys, count);
+				count === 1
+					? wrk(url + list)
+					: wrkLists(world.path(`${name}.lua`), url + path, world.smallkeys, count);
 			// Warms both servers up.
-			for (const measure of [ours, () => wrk(reference)]) await measure();
-			return async () => [await ours(), await wrk(reference)];
+			for (const warm of [ours, () => wrk(reference)]) await warm();
+			return [await ours(), await wrk(reference)];
 		},
 	};
 }
 
+/** PUTs of many publishers after the push of all layers. */
+const putsAfter = 4_000;
+
+const pushed = (world: World) => world.pushed(putsAfter);
+
+/** The service of the push, ended and started again. */
+const restarted = (world: World) =>
+	world.shared("restarted", async () => {
+		const { service, fragments } = await pushed(world);
+		await service.stop();
+		const start = performance.now();
+		const { url, pid } = await world.start(service.dataDir);
+		const { status } = await fetch(`${url}/healthz`);
+		if (status !== 200) throw new Error(`/healthz: ${status}`);
+		return { url, pid, fragments, dataDir: service.dataDir, seconds: (performance.now() - start) / 1_000 };
+	});
+
 /** Concurrent publishers in the row with many, and their PUTs; PUTs of one publisher alone. */
-const [publishers, putsPerRound, putsAlone] = [32, 3_000, 100];
+const [publishers, putsOfMany, putsAlone] = [32, 3_000, 100];
 
 /** Megabytes added to the fragments' size in the reference: Node with its modules, and git's processes. */
 const allowanceMegabytes = 100;
@@ -117,7 +126,14 @@ export const rows: Row[] = [
 		reference: "`cp -r` of that output",
 		unit: "s",
 		goal: "≤ 1.4",
-		prepare: async (world) => async () => [(await built(world)).seconds, await copySeconds(world)],
+		measure: async (world) => {
+			const { out, seconds } = await built(world);
+			const copy = world.path("built-copy");
+			await timed("sync");
+			const reference = await timed("cp", "-r", out, copy);
+			await rm(copy, { recursive: true });
+			return [seconds, reference];
+		},
 	},
 	{
 		name: "build-commit",
@@ -125,12 +141,10 @@ export const rows: Row[] = [
 		reference: "`npx fragment-publisher build --help`, plus 0.3 s",
 		unit: "s",
 		goal: "≤ 1.5",
-		prepare: async (world) => {
+		measure: async (world) => {
 			const { repository, out } = await built(world);
-			return async () => {
-				await commit(world, repository, world.layers[0] as Layer, "Changed");
-				return [await build("--repo", repository, "--out", out), (await startOnly()) + 0.3];
-			};
+			await commit(world, repository, 0);
+			return [await build("--repo", repository, "--out", out), (await startOnly()) + 0.3];
 		},
 	},
 	{
@@ -139,14 +153,14 @@ export const rows: Row[] = [
 		reference: "the full build",
 		unit: "s",
 		goal: "≤ 1.2",
-		prepare: async (world) => async () => [(await pushed(world)).seconds, (await built(world)).seconds],
+		measure: async (world) => [(await pushed(world)).seconds, (await built(world)).seconds],
 	},
 	{
 		name: "push-delay",
 		what: "longest delay of a read meanwhile",
 		unit: "ms",
 		goal: "≤ 50 ms",
-		prepare: async (world) => async () => [(await pushed(world)).delayMs],
+		measure: async (world) => [(await pushed(world)).delayMs],
 	},
 	{
 		name: "push-memory",
@@ -154,7 +168,7 @@ export const rows: Row[] = [
 		reference: `bytes of the v0.9 fragments plus ${allowanceMegabytes} MB`,
 		unit: "MB",
 		goal: "≤ 330 MB",
-		prepare: async (world) => async () => {
+		measure: async (world) => {
 			const { megabytes, fragments } = await pushed(world);
 			return [megabytes, fragments + allowanceMegabytes];
 		},
@@ -169,16 +183,14 @@ export const rows: Row[] = [
 		reference: "`git commit`",
 		unit: "ms",
 		goal: "≤ 30 ms",
-		prepare: async (world) => {
+		measure: async (world) => {
 			const { service } = await pushed(world);
 			const clone = await world.clone("alone");
-			return async () => {
-				const { milliseconds } = await publish(service, newPuts(world, putsAlone), 1);
-				const commits: number[] = [];
-				for (const layer of world.layers.slice(0, putsAlone))
-					commits.push((await commit(world, clone, layer, "Changed")) * 1_000);
-				return [quantile(milliseconds, 0.5), quantile(commits, 0.5)];
-			};
+			const { milliseconds } = await publish(service, world.puts(putsAlone), 1);
+			const commits: number[] = [];
+			for (let index = 0; index < Math.min(putsAlone, world.count); index += 1)
+				commits.push((await commit(world, clone, index)) * 1_000);
+			return [median(milliseconds), median(commits)];
 		},
 	},
 	{
@@ -186,12 +198,9 @@ export const rows: Row[] = [
 		what: `PUTs of ${publishers} publishers`,
 		unit: "changes/s",
 		goal: "≥ 250 changes/s",
-		prepare: async (world) => {
-			const { service } = await pushed(world);
-			return async () => {
-				const puts = newPuts(world, putsPerRound);
-				return [puts.length / (await publish(service, puts, publishers)).seconds];
-			};
+		measure: async (world) => {
+			const puts = world.puts(putsOfMany);
+			return [puts.length / (await publish((await pushed(world)).service, puts, publishers)).seconds];
 		},
 	},
 	{
@@ -200,22 +209,11 @@ export const rows: Row[] = [
 		reference: "`git archive` to nowhere + `npx fragment-publisher build --help`",
 		unit: "s",
 		goal: "≤ 2",
-		prepare: async (world) => {
-			const { service } = await pushed(world);
-			await service.stop();
-			const repository = join(service.dataDir, "repository.git");
+		measure: async (world) => {
+			const { seconds, dataDir } = await restarted(world);
+			const repository = join(dataDir, "repository.git");
 			const archive = ["-C", repository, "archive", "--output=/dev/null", "--format=tar", "refs/heads/main"];
-			return async () => {
-				let stop: () => unknown = () => {};
-				const seconds = await secondsOf(async () => {
-					const started = await world.start(service.dataDir);
-					stop = started.stop;
-					const { status } = await fetch(`${started.url}/healthz`);
-					if (status !== 200) throw new Error(`/healthz: ${status}`);
-				});
-				await stop();
-				return [seconds, (await timed("git", archive)) + (await startOnly())];
-			};
+			return [seconds, (await timed("git", ...archive)) + (await startOnly())];
 		},
 	},
 	{
@@ -224,16 +222,10 @@ export const rows: Row[] = [
 		reference: "bytes of the v0.9 fragments",
 		unit: "MB",
 		goal: "≤ 250 MB",
-		prepare: async (world) => {
-			const { service, fragments } = await pushed(world);
-			await service.stop();
-			return async () => {
-				const { url, pid, stop } = await world.start(service.dataDir);
-				await wrk(`${url}/v0.9/doc/en/${world.smallkeys[0]}`);
-				const megabytes = await maxMegabytes(pid, async () => {});
-				await stop();
-				return [megabytes, fragments];
-			};
+		measure: async (world) => {
+			const { url, pid, fragments } = await restarted(world);
+			await wrk(`${url}/v0.9/doc/en/${world.smallkeys[0]}`);
+			return [await maxMegabytes(pid, async () => {}), fragments];
 		},
 	},
 	{
@@ -242,9 +234,6 @@ export const rows: Row[] = [
 		reference: "limit",
 		unit: "s",
 		goal: "≤ 1",
-		prepare: async (world) => {
-			const secondsToRows = await openPages(world);
-			return async () => [await secondsToRows(), 6];
-		},
+		measure: async (world) => [await secondsToRows(world), 6],
 	},
 ];

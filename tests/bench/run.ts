@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import { rowsBeside } from "./beside.ts";
 import { type Row, rows } from "./rows.ts";
-import { short, World } from "./world.ts";
+import { World } from "./world.ts";
 
 const { values } = parseArgs({
 	options: {
@@ -17,9 +17,16 @@ const names = values.only?.split(",") ?? all.map(({ name }) => name);
 const unknown = names.filter((name) => !all.some((row) => row.name === name));
 if (unknown.length > 0) throw new Error(`--only: there is no row ${unknown.join()}`);
 
-/** Measures ours, then the reference. @returns the figures and the goal; a goal that is missed is bold */
-async function measure({ goal = "–", unit, ...row }: Row, world: World): Promise<string> {
-	const [ours, reference] = await (await row.prepare(world))();
+/** With three significant digits; from 100 on whole. */
+function short(figure: number): string {
+	return figure >= 100
+		? Math.round(figure).toLocaleString("en")
+		: String(Number(figure.toPrecision(figure < 10 ? 2 : 3)));
+}
+
+/** @returns the figures and the goal; a goal that is missed is bold */
+async function resultOf({ goal = "–", unit, measure }: Row, world: World): Promise<string> {
+	const [ours, reference] = await measure(world);
 	const [sign, limit, ofOurs] = goal.split(" ");
 	const ratio = ours / (reference ?? Number.NaN);
 	const bound = ofOurs ? ours : ratio;
@@ -30,13 +37,13 @@ async function measure({ goal = "–", unit, ...row }: Row, world: World): Promi
 	return `${figure} ÷ ${short(reference)} = ${mark(short(ratio), ofOurs === undefined)} | ${goal}`;
 }
 
-const world = await World.open(Number(values.layers));
+const world = new World(Number(values.layers));
 for (const signal of ["SIGINT", "SIGTERM"])
 	process.once(signal, () => void world.close().finally(() => process.exit(1)));
 console.log(`row | reference | ${world.count.toLocaleString("en")} layers: ours ÷ reference = ratio | goal`);
 console.log("---|---|---|---");
 for (const row of all.filter(({ name }) => names.includes(name))) {
-	const result = await measure(row, world).catch((error: Error) => {
+	const result = await resultOf(row, world).catch((error: Error) => {
 		process.exitCode = 1;
 		return `failed: ${error.message.split("\n", 1)[0]} | –`;
 	});

@@ -1,42 +1,32 @@
-import { execFile } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { setTimeout as sleep } from "node:timers/promises";
 import { canonicalText, type Registration1 } from "../../registry/registration.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { cleanEnvironment, descendantsOf, readIfThere, root, ServerProcess } from "../helpers/process.ts";
+import { filesBelow } from "../../store/files/files.ts";
+import { descendantsOf, exits, readIfThere, root, runProgram, ServerProcess } from "../helpers/process.ts";
+import { signed } from "../helpers/signed.ts";
+import { eventually } from "../helpers/wait.ts";
 import { writeFiles } from "../helpers/world.ts";
 
 /** Of all measured processes: git has no configuration of this machine. */
 const environment = { GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
 
-/** Runs a command. @returns its standard output @throws {Error} with its standard error, if it fails */
+/** Runs a command. @returns its standard output @throws {Error} with its output, if it fails */
 export async function run(command: string, args: string[], cwd = root): Promise<string> {
-	const options = { cwd, env: cleanEnvironment(environment), timeout: 600_000, maxBuffer: Infinity };
-	return (await promisify(execFile)(command, args, options)).stdout;
+	return (await exits(runProgram(command, args, environment, cwd), 0)).stdout;
 }
 
-/** The quantile of some figures: `part` 0 is the minimum, 0.5 the median, 1 the maximum. */
-export function quantile(figures: readonly number[], part: number): number {
-	return figures.toSorted((a, b) => a - b)[Math.round((figures.length - 1) * part)] as number;
-}
-
-/** With three significant digits; from 100 on whole. */
-export function short(figure: number): string {
-	return Math.abs(figure) >= 100
-		? Math.round(figure).toLocaleString("en")
-		: String(Number(figure.toPrecision(figure < 10 ? 2 : 3)));
+export function median(figures: readonly number[]): number {
+	return figures.toSorted((a, b) => a - b)[Math.round((figures.length - 1) / 2)] as number;
 }
 
 /** Requests an address for 3 s, by 64 connections. Every answer must be 200. @returns the answers per second */
 export async function wrk(url: string, ...more: string[]): Promise<number> {
 	// The default time-out, two seconds, is too short for a machine with other work.
-	const args = ["-t1", "-c64", "-d3s", "--timeout", "30s", ...more, url];
-	const printed = await run("wrk", args).catch((error: NodeJS.ErrnoException) => {
-		throw error.code === "ENOENT" ? new Error("wrk is not installed: apt-get install wrk") : error;
-	});
+	const printed = await run("wrk", ["-t1", "-c64", "-d3s", "--timeout", "30s", ...more, url]);
 	const perSecond = Number(/^Requests\/sec:\s+([\d.]+)$/m.exec(printed)?.[1]);
 	if (/Non-2xx|Socket errors/.test(printed) || Number.isNaN(perSecond))
 		throw new Error(`wrk: ${url}: ${printed}`);
@@ -44,16 +34,18 @@ export async function wrk(url: string, ...more: string[]): Promise<number> {
 }
 
 /** As `wrk`, of `count` of the keys at once, each time others. @param script a new file for wrk's script */
-export async function wrkLists(script: string, url: string, keys: readonly string[], count: number) {
-	const lines = `local keys = {"${keys.join('","')}"}
+export function wrkLists(script: string, url: string, keys: readonly string[], count: number) {
+	writeFileSync(
+		script,
+		`local keys = {"${keys.join('","')}"}
 local at = 0
 request = function()
   local list = {}
   for index = 1, ${count} do at = (at + 7919) % #keys list[index] = keys[at + 1] end
   return wrk.format("GET", "${new URL(url).pathname}" .. table.concat(list, ","))
 end
-`;
-	await writeFile(script, lines);
+`,
+	);
 	return wrk(url, "-s", script);
 }
 
@@ -65,41 +57,7 @@ export async function secondsOf(task: () => Promise<unknown>): Promise<number> {
 }
 
 /** Runs a command. @returns its seconds */
-export const timed = (command: string, args: string[]) => secondsOf(() => run(command, args));
-
-export interface Layer {
-	smallkey: string;
-	registration: Registration1;
-}
-
-function registrationOf(smallkey: string, index: number): Registration1 {
-	const isWms = index % 10 < 7;
-	const entry = (place: string, service_name: string) => {
-		if (isWms) {
-			const service_url = `https://maps${index % 97}.example.ca/wms/${place}`;
-			return { service_url, layer: `layer_${index}`, service_name };
-		}
-		const folder = `https://gis${index % 89}.example.ca/arcgis/rest/services/${place}`;
-		return { service_url: `${folder}/MapServer/${index % 9}`, service_name };
-	};
-	const en = entry(`${smallkey}_en`, `Layer ${index} of Canada`);
-	const fr = entry(`${smallkey}_fr`, `Couche ${index} du Canada, été`);
-	return { version: "1.0.0", payload_type: isWms ? "wms" : "feature", en, fr } as Registration1;
-}
-
-/** Generates `count` layers, the same each time: seven of ten are wms, the others feature. */
-function generateLayers(count: number): Layer[] {
-	return Array.from({ length: count }, (_, index) => {
-		// Multiplication by this prime (Knuth) spreads the smallkeys over the folders.
-		const smallkey = `${(Math.imul(index, 2_654_435_761) >>> 0).toString(36)}-${index}`;
-		return { smallkey, registration: registrationOf(smallkey, index) };
-	});
-}
-
-/** The registration with another English name. */
-export function renamed(registration: Registration1, service_name: string): Registration1 {
-	return { ...registration, en: { ...registration.en, service_name } };
-}
+export const timed = (command: string, ...args: string[]) => secondsOf(() => run(command, args));
 
 /** The maximum of memory of a process and its descendants during a task, in megabytes. Shared pages are counted once (PSS). */
 export async function maxMegabytes(pid: number, task: () => Promise<unknown>): Promise<number> {
@@ -119,26 +77,80 @@ export async function maxMegabytes(pid: number, task: () => Promise<unknown>): P
 	return max;
 }
 
-/** A running service, and the one sender that it knows. */
-export type Served = Awaited<ReturnType<World["start"]>>;
+/** The same each time; seven of ten are wms, the others feature. */
+function layerAt(index: number): { smallkey: string; registration: Registration1 } {
+	// Multiplication by this prime (Knuth) spreads the smallkeys over the folders.
+	const smallkey = `${(Math.imul(index, 2_654_435_761) >>> 0).toString(36)}-${index}`;
+	const isWms = index % 10 < 7;
+	const entry = (lang: string, service_name: string) => {
+		const place = `${smallkey}_${lang}`;
+		return isWms
+			? {
+					service_url: `https://maps${index % 97}.example.ca/wms/${place}`,
+					layer: `layer_${index}`,
+					service_name,
+				}
+			: {
+					service_url: `https://gis${index % 89}.example.ca/arcgis/${place}/MapServer/${index % 9}`,
+					service_name,
+				};
+	};
+	const [en, fr] = [entry("en", `Layer ${index} of Canada`), entry("fr", `Couche ${index} du Canada, été`)];
+	const registration = { version: "1.0.0", payload_type: isWms ? "wms" : "feature", en, fr } as Registration1;
+	return { smallkey, registration };
+}
+
+/** The registration with another English name. */
+export function renamed(registration: Registration1, service_name: string): Registration1 {
+	return { ...registration, en: { ...registration.en, service_name } };
+}
+
+/** A service, and a sender that it knows. */
+export interface Target {
+	url: string;
+	sender: string;
+	secret: string;
+}
+
+/** Path below the service's address, and payload. */
+export type Put = [path: string, body: string];
+
+/**
+ * Sends signed PUTs as fast as a service answers, each publisher one after the other.
+ * @returns the seconds of all, and the milliseconds of each
+ * @throws {Error} unless every answer is 201
+ */
+export async function publish({ url, ...signer }: Target, puts: Put[], publishers: number) {
+	const milliseconds: number[] = [];
+	const waiting = puts.values();
+	const sendAll = async () => {
+		// All publishers take their payloads from the same iterator. Each signs as it sends.
+		for (const [path, body] of waiting) {
+			const address = new URL(url + path);
+			const request = await signed(address.pathname, body, signer);
+			const start = performance.now();
+			const answer = await fetch(address, request);
+			const receipt = await answer.text();
+			if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${receipt}`);
+			milliseconds.push(performance.now() - start);
+		}
+	};
+	const seconds = await secondsOf(() => Promise.all(Array.from({ length: publishers }, sendAll)));
+	return { seconds, milliseconds };
+}
 
 /** The layers, repositories and services of the rows, in one temporary folder that is removed at the end. */
 export class World {
+	readonly folder = mkdtempSync(join(tmpdir(), "bench-"));
+	readonly layers: ReturnType<typeof layerAt>[];
+	readonly smallkeys: string[];
 	readonly #ends: (() => unknown)[] = [];
 	readonly #shared = new Map<string, Promise<unknown>>();
-	readonly layers;
-	readonly smallkeys: readonly string[];
+	#orders = 0;
 
-	private constructor(
-		readonly folder: string,
-		readonly count: number,
-	) {
-		this.layers = generateLayers(count);
+	constructor(readonly count: number) {
+		this.layers = Array.from({ length: count }, (_, index) => layerAt(index));
 		this.smallkeys = this.layers.map(({ smallkey }) => smallkey);
-	}
-
-	static async open(count: number): Promise<World> {
-		return new World(await mkdtemp(join(tmpdir(), "bench-")), count);
 	}
 
 	path(name: string): string {
@@ -152,7 +164,6 @@ export class World {
 		return value as Promise<T>;
 	}
 
-	/** Registers what has to end at the end. */
 	endLater(end: () => unknown): void {
 		this.#ends.push(end);
 	}
@@ -191,11 +202,60 @@ export class World {
 
 	/** Starts a service on a data folder, and waits until it has printed its address. */
 	async start(dataDir: string, more: Record<string, string> = {}) {
-		const [sender, secret] = ["bench", randomBytes(24).toString("base64url")];
+		const [sender, secret] = ["bench", "a secret of this bench only"];
 		const settings = { SITE: "on", DATA_DIR: dataDir, SENDERS: JSON.stringify({ [sender]: secret }) };
 		const server = await ServerProcess.start({ ...environment, ...settings, ...more });
 		const stop = () => server.stop();
 		this.endLater(stop);
 		return { url: server.url, pid: server.pid, stop, dataDir, sender, secret };
+	}
+
+	/** PUTs of the first layers. The keys are the same each time, so that their number does not grow; the payloads are new. */
+	puts(count: number): Put[] {
+		this.#orders += 1;
+		return this.layers.slice(0, count).map(({ smallkey, registration }) => {
+			const name = `Published in order ${this.#orders}.`;
+			return [`/register/${smallkey}`, JSON.stringify(renamed(registration, name))];
+		});
+	}
+
+	/** A service without layers that all layers are pushed into, and what was measured meanwhile and during PUTs after it. */
+	pushed(puts: number) {
+		return this.shared("pushed", async () => {
+			const dataDir = this.path("pushed");
+			const repository = join(dataDir, "repository.git");
+			const checkout = await this.checkout();
+			await run("git", ["init", "-q", "--bare", "-b", "main", repository]);
+			await this.git(checkout, "push", "-q", repository, "HEAD~1:refs/heads/main");
+			const service = await this.start(dataDir);
+			const last = this.smallkeys.toSorted().at(-1);
+			const measured = { service, seconds: 0, delayMs: 0, megabytes: 0, fragments: 0 };
+			/** Reads until the last layer is served, and notes the longest time of a read. */
+			const readUntilServed = async () => {
+				for (let status = 404; status !== 200; await sleep(5)) {
+					const start = performance.now();
+					const answer = await fetch(`${service.url}/v0.9/doc/en/${last}`);
+					await answer.arrayBuffer();
+					({ status } = answer);
+					measured.delayMs = Math.max(measured.delayMs, performance.now() - start);
+				}
+			};
+			await fetch(`${service.url}/v0.9/doc/en/${last}`);
+			await run("sync", []);
+			measured.megabytes = await maxMegabytes(service.pid, async () => {
+				const reading = readUntilServed();
+				await this.git(checkout, "push", "-q", repository, "main");
+				measured.seconds = await secondsOf(() => reading);
+				const tip = (await this.git(checkout, "rev-parse", "main")).trim();
+				await eventually(() => readIfThere(join(dataDir, "dist/index/index.json")).includes(tip));
+				// Ready once all files are written; meanwhile, writing them takes the time of later rows.
+				await eventually(async () => (await fetch(`${service.url}/readyz`)).ok);
+				const fragments = join(dataDir, "dist/v0.9/doc");
+				for (const name of filesBelow(fragments))
+					measured.fragments += statSync(join(fragments, name)).size / 1_000_000;
+				await publish(service, this.puts(puts), 32);
+			});
+			return measured;
+		});
 	}
 }
