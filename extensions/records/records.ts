@@ -26,6 +26,8 @@ const maxQueryLength = 8_000;
 const instant = "\\d{4}-\\d{2}-\\d{2}(?:T[\\d:.]+(?:Z|[+-]\\d{2}:\\d{2}))?";
 /** Accepts an instant, or an interval `<start>/<end>`, whose ends may be open: `..` or nothing. */
 const time = new RegExp(`^(?:${instant}|(?:${instant}|\\.\\.)?/(?:${instant}|\\.\\.)?)$`, "i");
+const isTime = (text: string) =>
+	time.test(text) && text.split("/").every((end) => end.length < 3 || !Number.isNaN(Date.parse(end)));
 
 const any = { test: () => true };
 
@@ -38,7 +40,7 @@ const rules = new Map<string, readonly [pattern: { test(text: string): boolean }
 	["offset", [/^\d{1,9}$/, textOf("an-integer")]],
 	["bbox", [{ test: (text) => parseBbox(text) !== null }, textOf("a-box")]],
 	// Layers have no time, so every layer matches any time (OGC API Features, /req/core/fc-time-response, C).
-	["datetime", [time, textOf("a-time")]],
+	["datetime", [{ test: isTime }, textOf("a-time")]],
 	["f", [/^json$/, "json"]],
 ]);
 
@@ -203,12 +205,12 @@ function serviceLinks(entry: Entry): Link[] {
 	return different.map((lang) => {
 		const address = addressOf(entry, lang);
 		const [, service = address, kind = "", number] = oneLayer.exec(address) ?? [];
-		const ofType = protocols.get(entry.type);
-		const protocol = ofType ?? protocols.get(kind.toLowerCase());
+		const ofKind = protocols.get(kind.toLowerCase());
+		const protocol = protocols.get(entry.type) ?? ofKind;
 		const name = number ?? layersIn(entry, lang).join(",");
 		return {
 			rel: "item",
-			href: ofType ? address : service,
+			href: protocol === ofKind ? service : address,
 			hreflang: lang,
 			title: titleOf(entry, lang),
 			...(protocol && { type: protocol, protocol }),
