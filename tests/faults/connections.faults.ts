@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import * as assert from "uvu/assert";
 import { freshSuite } from "../helpers/world.ts";
@@ -10,16 +11,10 @@ const test = freshSuite("connections", async (use) => ({ world: use(await World.
 async function open(port: number, bytes: string): Promise<Socket[]> {
 	const sockets: Socket[] = [];
 	for (let index = 0; index < count; index += 100) {
-		await Promise.all(
-			Array.from({ length: 100 }, () => {
-				return new Promise<void>((resolve, reject) => {
-					const socket = connect(port, "127.0.0.1", resolve);
-					socket.once("error", reject);
-					socket.write(bytes);
-					sockets.push(socket);
-				});
-			}),
-		);
+		const hundred = Array.from({ length: 100 }, () => connect(port, "127.0.0.1"));
+		for (const socket of hundred) socket.write(bytes);
+		await Promise.all(hundred.map((socket) => once(socket, "connect")));
+		sockets.push(...hundred);
 	}
 	return sockets;
 }
@@ -30,18 +25,10 @@ for (const [fault, bytes] of [
 ] as const) {
 	test(fault, async ({ world }) => {
 		const sockets = await open(world.server.port, bytes);
-		const reader = await world.readAll();
-		const publisher = await world.put("three");
+		const [reader, publisher] = [await world.readAll(), await world.put("three")];
 		for (const socket of sockets) socket.on("error", () => undefined);
 		// All of them are cut off by the server.
-		await Promise.all(
-			sockets.map(
-				(socket) =>
-					new Promise((resolve) =>
-						socket.destroyed ? resolve(null) : socket.resume().once("close", resolve),
-					),
-			),
-		);
+		await Promise.all(sockets.map((socket) => socket.destroyed || once(socket.resume(), "close")));
 		assert.is(await world.readAll(), reader);
 		await world.note("connections", fault, { reader, publisher });
 	});

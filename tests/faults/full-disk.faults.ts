@@ -19,46 +19,42 @@ const ways = [
 	["without an inode left", (disk: SmallDisk) => disk.useInodes()],
 ] as const;
 
+const once = (world: World, disk: SmallDisk): [string, () => Promise<void>] => [
+	"once there is room:",
+	async () => {
+		assert.match(await world.readiness(), /^503 /);
+		await disk.free();
+	},
+];
+
 for (const [what, use] of ways) {
 	test(`${what} during a PUT`, async ({ disk, world }) => {
 		await use(disk);
-		const refusal = await world.put("three");
-		const reader = await world.readAll();
-		assert.match(await world.readiness(), /^503 /);
-		await disk.free();
-		const last = await world.putAtLast("three");
-		const publisher = `${refusal}; once there is room: ${last}`;
-		await world.note("disk", `${what} during a PUT`, { reader, publisher });
+		await world.noteRefusal("disk", `${what} during a PUT`, once(world, disk));
 	});
 
 	test(`${what} at a start`, async ({ disk, world }) => {
 		await world.stop();
 		await use(disk);
 		await world.start();
-		const reader = await world.readAll();
-		const refusal = await world.put("three");
-		await disk.free();
-		const last = await world.putAtLast("three");
-		const publisher = `${refusal}; once there is room: ${last}`;
-		await world.note("disk", `${what} at a start`, { reader, publisher });
+		await world.noteRefusal("disk", `${what} at a start`, once(world, disk));
 	});
 }
 
 test("full during a push", async ({ disk, world }) => {
-	const clone = await Clone.of(world.repository);
+	await using clone = await Clone.of(world.repository);
 	await clone.commit({ "layers/pu/pushed.json": wms("pushed") });
 	await disk.fill();
-	const refusal = await clone.push().then(String);
+	const push = async () => ((await clone.push()) ? "accepted" : "refused");
+	const refusal = await push();
 	const reader = await world.readAll();
 	assert.is(await world.read("pushed"), "404");
 	await disk.free();
-	const last = await clone.push().then(String);
+	const last = await push();
 	world.acknowledged.set("pushed", "pushed");
 	await eventually(async () => (await world.read("pushed")) === "pushed");
-	const publisher = `the push is ${words(refusal)}; once there is room, it is ${words(last)}`;
-	noteFault({ section: "disk", fault: "full during a push", reader, publisher });
-	await clone.remove();
-	await world.check();
+	const publisher = `the push is ${refusal}; once there is room, it is ${last}`;
+	await world.note("disk", "full during a push", { reader, publisher });
 });
 
 test("full during a repack", async ({ disk, world }) => {
@@ -71,12 +67,7 @@ test("full during a repack", async ({ disk, world }) => {
 	for (let turn = 0; turn < 60; turn += 1) await world.put("three", `turn ${turn}`);
 	await disk.fill();
 	await eventually(() => /"error":"GitFailure: git repack/.test(world.server.output));
-	const refusal = await world.put("four");
-	const reader = await world.readAll();
-	await disk.free();
-	const last = await world.putAtLast("four");
-	const publisher = `${refusal}; once there is room: ${last}`;
-	await world.note("disk", "full during a repack", { reader, publisher });
+	await world.noteRefusal("disk", "full during a repack", once(world, disk));
 });
 
 test("full at the first start", async ({ disk, world }) => {
@@ -94,15 +85,9 @@ test("read-only at a start", async ({ disk, world }) => {
 	await world.stop();
 	await disk.setReadOnly(true);
 	await world.start();
-	const reader = await world.readAll();
-	const refusal = await world.put("three");
-	await disk.setReadOnly(false);
-	const last = await world.putAtLast("three");
-	const publisher = `${refusal}; once it may be written: ${last}`;
-	await world.note("disk", "read-only at a start", { reader, publisher });
+	const then = () => disk.setReadOnly(false);
+	await world.noteRefusal("disk", "read-only at a start", ["once it may be written:", then]);
 });
-
-const words = (taken: string): string => (taken === "true" ? "accepted" : "refused");
 
 const mayMount = await SmallDisk.mount();
 await mayMount?.[Symbol.asyncDispose]();

@@ -6,14 +6,14 @@ import { signalIfThere } from "../helpers/process.ts";
 import { eventually } from "../helpers/wait.ts";
 import { freshSuite } from "../helpers/world.ts";
 import { otherGit, signalledImport } from "../store/other-git.ts";
-import { noteFault, World } from "./world.ts";
+import { World } from "./world.ts";
 
 const test = freshSuite("processes", async (use) => ({ world: use(await World.started()) }));
 
 async function signalImport(world: World, name: "KILL" | "STOP"): Promise<void> {
 	await world.stop();
 	const script = signalledImport(join(world.folder, "signalled"), name);
-	world.env.PATH = `${await otherGit(world.folder, script)}:${process.env.PATH}`;
+	world.env.PATH = `${otherGit(world.folder, script)}:${process.env.PATH}`;
 	await world.start();
 }
 
@@ -32,21 +32,17 @@ for (const [command, send] of [
 	] as const)
 		test(`git ${command} ${what}`, async ({ world }) => {
 			await send(world, signal);
-			const first = await world.put("three");
-			const reader = await world.readAll();
-			const publisher = first === "201" ? first : `${first}; then ${await world.putAtLast("three")}`;
-			await world.note("processes", `\`git ${command}\` ${what}`, { reader, publisher });
+			const then = async () => undefined;
+			await world.noteRefusal("processes", `\`git ${command}\` ${what}`, ["then", then]);
 		});
 }
 
 test("locks of killed processes", async ({ world }) => {
 	await world.server.kill(true);
-	for (const name of ["HEAD.lock", "refs/heads/main.lock", "packed-refs.lock", "config.lock"]) {
-		await writeFile(join(world.repository, name), "");
-	}
+	for (const name of ["HEAD", "refs/heads/main", "packed-refs", "config"])
+		await writeFile(join(world.repository, `${name}.lock`), "");
 	await world.start();
-	const reader = await world.readAll();
-	const publisher = await world.put("three");
+	const [reader, publisher] = [await world.readAll(), await world.put("three")];
 	assert.match(world.server.output, /HEAD\.lock: removed/);
 	await world.note("processes", "locks of killed processes, at a start", { reader, publisher });
 });
@@ -55,8 +51,7 @@ test("a lock of a killed process while it runs", async ({ world }) => {
 	await writeFile(join(world.repository, "HEAD.lock"), "");
 	const publisher = await world.put("three");
 	assert.match(world.server.output, /HEAD\.lock: removed/);
-	const reader = await world.readAll();
-	await world.note("processes", "a lock of a killed process, while it runs", { reader, publisher });
+	await world.note("processes", "a lock of a killed process, while it runs", { publisher });
 });
 
 for (const [fault, script] of [
@@ -65,13 +60,12 @@ for (const [fault, script] of [
 ] as const) {
 	test(fault, async ({ world }) => {
 		await world.stop();
-		world.env.PATH = await otherGit(world.folder, script);
+		world.env.PATH = script === null ? world.folder : otherGit(world.folder, script);
 		await world.refusedStart(/git: must be 2\.36 or newer/);
 		delete world.env.PATH;
-		const observation = { reader: "files of the web server", publisher: "nothing" };
-		noteFault({ section: "processes", fault: `${fault}, at a start`, ...observation });
 		await world.start();
-		await world.check();
+		const [reader, publisher] = ["files of the web server", "nothing"];
+		await world.note("processes", `${fault}, at a start`, { reader, publisher });
 	});
 }
 
@@ -86,7 +80,7 @@ esac`;
 test("kill -9 during a repack", async ({ world }) => {
 	const mark = join(world.folder, "repacking");
 	await world.stop();
-	world.env.PATH = `${await otherGit(world.folder, slowRepack(mark))}:${process.env.PATH}`;
+	world.env.PATH = `${otherGit(world.folder, slowRepack(mark))}:${process.env.PATH}`;
 	await world.start();
 	for (let round = 0; round < 2; round += 1) {
 		for (let change = 0; change < 60; change += 1) await world.put(`k${round}`, `change ${change}`);
@@ -99,11 +93,7 @@ test("kill -9 during a repack", async ({ world }) => {
 	delete world.env.PATH;
 	await world.server.kill(true);
 	await world.start();
-	const reader = await world.readAll();
-	await world.note("processes", "kill -9 of all processes during a repack", {
-		reader,
-		publisher: await world.put("three"),
-	});
+	await world.note("processes", "kill -9 of all processes during a repack");
 });
 
 test.run();

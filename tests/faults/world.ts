@@ -40,16 +40,11 @@ export class World implements AsyncDisposable {
 		return new World(await realpath(temporary.path), temporary.remove, env);
 	}
 
-	static async started(folder: string | null = null, env: Record<string, string> = {}): Promise<World> {
-		const world = await World.of(folder, env);
+	static async started(folder: string | null = null): Promise<World> {
+		const world = await World.of(folder);
 		await world.start();
-		try {
-			for (const smallkey of ["one", "two"]) assert.is(await world.put(smallkey), "201");
-			return world;
-		} catch (error) {
-			await world.end();
-			throw error;
-		}
+		for (const smallkey of ["one", "two"]) assert.is(await world.put(smallkey), "201");
+		return world;
 	}
 
 	get repository(): string {
@@ -57,16 +52,12 @@ export class World implements AsyncDisposable {
 	}
 
 	async start(): Promise<void> {
-		const env = { DATA_DIR: this.folder, SENDERS: this.senders, ...this.env };
-		this.server = await ServerProcess.start(env);
+		this.server = await ServerProcess.start({ DATA_DIR: this.folder, SENDERS: this.senders, ...this.env });
 	}
 
 	async refusedStart(reason: RegExp): Promise<void> {
-		const refusal = await this.start().then(
-			() => "",
-			(error: Error) => error.message,
-		);
-		assert.match(refusal, /^ended with 2: /);
+		const refusal = String(await this.start().catch(String));
+		assert.match(refusal, /^Error: ended with 2: /);
 		assert.match(refusal, reason);
 	}
 
@@ -126,13 +117,25 @@ export class World implements AsyncDisposable {
 		return `${answer.status} ${(await answer.text()).trim()}`;
 	}
 
-	async note(
+	/** Notes what readers and publishers get, by default now, and checks it. */
+	async note(section: SeenFault["section"], fault: string, seen: Partial<SeenFault> = {}): Promise<void> {
+		const { reader = await this.readAll(), publisher = await this.put("three") } = seen;
+		noteFault({ section, fault, reader, publisher });
+		await this.check();
+	}
+
+	/** Notes a fault of which a publisher hears. @param then what is done about it, and what the row says of that */
+	async noteRefusal(
 		section: SeenFault["section"],
 		fault: string,
-		seen: Pick<SeenFault, "reader" | "publisher">,
+		[after, repair]: [string, () => Promise<unknown>],
+		smallkey = "three",
 	): Promise<void> {
-		noteFault({ section, fault, ...seen });
-		await this.check();
+		const first = await this.put(smallkey, "other");
+		const reader = await this.readAll();
+		await repair();
+		const publisher = first === "201" ? first : `${first}; ${after} ${await this.putAtLast(smallkey)}`;
+		await this.note(section, fault, { reader, publisher });
 	}
 
 	async check(): Promise<void> {

@@ -132,22 +132,6 @@ export function wellsService(statusOf: (path: string) => number = () => 200): Pr
 	});
 }
 
-/**
- * Puts lines of a shell script before every run of git by this process and by those that it starts.
- * @param folder a new folder for the script
- */
-export function beforeGit(folder: string, lines: readonly string[]): Disposable {
-	const git = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
-	writeFiles(folder, { git: { executable: ["#!/bin/sh", ...lines, `exec '${git}' "$@"`, ""].join("\n") } });
-	const { PATH } = process.env;
-	process.env.PATH = `${folder}:${PATH}`;
-	return {
-		[Symbol.dispose]: () => {
-			process.env.PATH = PATH;
-		},
-	};
-}
-
 type Ends = AsyncDisposable | Disposable | (() => unknown);
 
 export type Use = <T extends Ends>(value: T) => T;

@@ -5,7 +5,8 @@ import * as assert from "uvu/assert";
 import { runGit } from "../../store/git/commands/run.ts";
 import { Local, manual, textOf, wms } from "../helpers/local.ts";
 import { eventually } from "../helpers/wait.ts";
-import { beforeGit, freshSuite, writeFiles } from "../helpers/world.ts";
+import { freshSuite, writeFiles } from "../helpers/world.ts";
+import { replaceGit } from "../store/other-git.ts";
 
 let local: Local;
 
@@ -242,7 +243,8 @@ test("an earlier valid text does not replace a layer that was corrected or remov
 	const [gate, log] = [join(folder, "gate"), join(folder, "waited")];
 	const wait = `echo >> '${log}'; while [ -e '${gate}' ]; do sleep 0.02; done`;
 	writeFiles(folder, { gate: "" });
-	using _git = beforeGit(folder, [`case " $* " in *" --no-abbrev "*) ${wait} ;; esac`]);
+	const script = `case " $* " in *" --no-abbrev "*) ${wait} ;; esac\nexec "$git" "$@"`;
+	using _git = replaceGit(folder, script);
 	const waited = async () => (await readFile(log, "utf8").catch(() => "")).length;
 	await local.start();
 	await eventually(async () => (await waited()) > 0);

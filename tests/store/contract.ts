@@ -29,7 +29,7 @@ export function assertBusy(error: unknown, code: StoreBusy["code"]): void {
 
 let requests = 0;
 
-function newRequest(): string {
+export function newRequest(): string {
 	requests += 1;
 	return requests.toString(16).padStart(64, "0");
 }
@@ -53,24 +53,21 @@ export function metaOf(smallkey: string, parts: Partial<Meta> = {}): Meta {
 	};
 }
 
-/** A layer's text: not a registration, which a store does not look at. */
-function textOf(value: unknown): string {
-	return `${JSON.stringify({ value }, null, 2)}\n`;
+/** A layer's text: not a registration, which a store does not look at. @param value null: no layer */
+function textOf(value: unknown): string | null {
+	return value === null ? null : `${JSON.stringify({ value }, null, 2)}\n`;
 }
 
-function putting(smallkey: string, value: unknown) {
-	const text = textOf(value);
+/** @param text null removes the key */
+export function putting(smallkey: string, text: string | null) {
 	return async (now: Reader): Promise<Edit[]> => {
-		const layer = await now.read(smallkey);
-		return layer?.registration === text ? [] : [{ path: layerPath(smallkey), text }];
+		const stored = (await now.read(smallkey))?.registration ?? null;
+		return stored === text ? [] : [{ path: layerPath(smallkey), text }];
 	};
 }
 
-function removing(smallkey: string) {
-	return async (): Promise<Edit[]> => [{ path: layerPath(smallkey), text: null }];
-}
-
-async function accepted(change: ReturnType<Store["change"]>): Promise<Commit> {
+/** @throws {Error} if a change is refused */
+export async function accepted(change: ReturnType<Store["change"]>): Promise<Commit> {
 	const outcome = await change;
 	if (isRefusal(outcome)) throw new Error(`refused: ${textsOf(outcome.errors).join()}`);
 	assert.match(outcome.commit, /^[0-9a-f]{40}$/);
@@ -93,7 +90,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		const { store, close } = await open();
 		use(close);
 		const send: Scene["send"] = (smallkey, value, meta = metaOf(smallkey)) =>
-			store.change(putting(smallkey, value), meta);
+			store.change(putting(smallkey, textOf(value)), meta);
 		return {
 			store,
 			send,
@@ -105,15 +102,10 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		};
 	});
 
-	test("nothing is stored at first", async ({ store }) => {
-		for (const key of ["23ax5t", "__proto__"]) {
-			assert.is(await store.read(key), null);
-			assert.equal(await store.keys(folderOf(key)), []);
-		}
-	});
-
 	test("a change is read back, a further one builds on it, and a repeated state makes no commit", async (scene) => {
 		const { store, put } = scene;
+		for (const key of ["23ax5t", "__proto__"])
+			assert.equal([await store.read(key), await store.keys(folderOf(key))], [null, []]);
 		const first = await put("23ax5t", 1);
 		assert.equal([first.changed, first.branch], [true, undefined]);
 		assert.equal(await store.read("23ax5t"), { registration: textOf(1), description: null });
@@ -148,7 +140,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.equal(await store.keys(folderOf("+=x")), ["+=x"]);
 		assert.equal(await store.keys("ab", "AB1"), ["Ab1", "aB1"]);
 		assert.equal(await store.keys("ab", "ab3"), []);
-		await accepted(store.change(removing("aB1"), metaOf("aB1")));
+		await put("aB1", null);
 		assert.equal(await store.keys("ab", "ab1"), ["Ab1"]);
 		let seen: string[] = [];
 		const look = async (now: Reader) => {
@@ -176,27 +168,32 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.equal(other, { status: "fulfilled", value: { commit, changed: false } });
 	});
 
-	test("a request that is repeated changes nothing twice", async ({ store, send, put, stored }) => {
-		const meta = metaOf("use");
-		const first = await put("use", 1, meta);
-		const again = await put("use", 1, meta);
-		assert.equal([again.commit, again.changed], [first.commit, false]);
-		await put("use", 2);
-		assert.equal(await send("use", 1, meta), usedBefore);
-		assert.is(await stored("use"), 2);
-		await accepted(store.change(removing("use"), metaOf("use", { subject: "remove use" })));
-		assert.equal(await send("use", 1, meta), usedBefore);
-		assert.is(await stored("use"), undefined);
+	test("a request that is repeated changes nothing twice", async ({ send, put, stored }) => {
+		for (const [key, parts] of [
+			["use", {}],
+			["twice", { review: true }],
+			["many", { review: true, reviewName: "replay" }],
+		] as const) {
+			const meta = metaOf(key, parts);
+			const first = await put(key, 1, meta);
+			const again = await put(key, 1, meta);
+			assert.equal([again.commit, again.changed], [first.commit, false]);
+			for (const value of [2, null]) {
+				await put(key, value, metaOf(key, parts));
+				assert.equal(await send(key, 1, meta), usedBefore);
+				assert.is(await stored(key), (!meta.review && value) || undefined);
+			}
+		}
 	});
 
 	test("a condition is decided on the state on which the change is made", async ({ store, stored }) => {
 		const putIf = async (value: number, more: { ifMatch?: string; ifNoneMatch?: string }, parts = {}) => {
 			const conditions = { ifMatch: "", ifNoneMatch: "", ...more };
-			const { edits, etag } = conditionalEdits("if", putting("if", value), conditions);
+			const { edits, etag } = conditionalEdits("if", putting("if", textOf(value)), conditions);
 			const outcome = await store.change(edits, metaOf("if", parts));
 			return [isRefusal(outcome) ? outcome.status : outcome.changed, etag()];
 		};
-		const tagOf = async (value: number) => `"${await blobId(textOf(value))}"`;
+		const tagOf = async (value: number) => `"${await blobId(String(textOf(value)))}"`;
 		assert.equal(await putIf(1, { ifNoneMatch: "*" }), [true, await tagOf(1)]);
 		assert.is(`"${(await store.ids("if"))?.registration}"`, await tagOf(1));
 		const ifMatch = await tagOf(1);
@@ -245,7 +242,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.is((await store.keys("ma")).length, 20);
 	});
 
-	test("a change for review waits on a branch of its own", async ({ store, put, stored }) => {
+	test("a change for review waits on a branch of its own", async ({ put, stored }) => {
 		await put("nhn", 1);
 		const review = () => metaOf("nhn", { review: true });
 		const first = await put("nhn", 2, review());
@@ -254,33 +251,27 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		const second = await put("nhn", 3, review());
 		assert.equal(second, { ...first, commit: second.commit });
 		assert.is.not(second.commit, first.commit);
-		const removal = await accepted(store.change(removing("nhn"), review()));
+		const removal = await put("nhn", null, review());
 		assert.equal([removal.changed, removal.branch], [true, "register/nhn"]);
 		assert.is(await stored("nhn"), 1);
 	});
 
-	test("a change that waits for review is not replaced by another sender's", async ({ store, put }) => {
+	test("a change that waits for review is not replaced by another sender's", async ({ put, send }) => {
 		const { commit } = await put("wait", 1);
 		const meta = (author: string) => metaOf("wait", { author, review: true });
 		const first = await put("wait", 2, meta("ann"));
-		for (const edits of [putting("wait", 3), removing("wait"), putting("wait", 2)]) {
+		for (const value of [3, null, 2]) {
 			const other = meta("bo");
-			for (const _ of ["first", "sent again"]) assert.equal(await store.change(edits, other), waitsOf("ann"));
+			for (const _ of ["first", "sent again"]) assert.equal(await send("wait", value, other), waitsOf("ann"));
 		}
 		assert.equal(await put("wait", 1, meta("bo")), { commit, changed: false }, "what is stored is no change");
 		assert.equal(await put("wait", 2, meta("ann")), { ...first, changed: false }, "the change of ann waits");
 	});
 
-	test("of two senders who send one layer for review at once, the second hears whose change waits", async ({
-		store,
-	}) => {
+	test("of two senders who send one layer for review at once, the second hears whose change waits", async (scene) => {
 		const meta = (author: string) => metaOf("pair", { author, review: true });
-		const [first, second] = await Promise.all([
-			store.change(putting("pair", 1), meta("ann")),
-			store.change(putting("pair", 2), meta("bo")),
-		]);
-		assert.is(isRefusal(first), false);
-		assert.equal(second, waitsOf("ann"));
+		const both = [scene.put("pair", 1, meta("ann")), scene.send("pair", 2, meta("bo"))];
+		assert.equal((await Promise.all(both))[1], waitsOf("ann"));
 	});
 
 	test("of two new keys that differ only in case, one can wait for review", async ({ send, put }) => {
@@ -306,25 +297,11 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		await put("road2", 2, meta("road2", "ann", group));
 	});
 
-	test("a request for review that is repeated changes nothing twice", async ({ send, put, stored }) => {
-		for (const [key, parts] of [
-			["twice", {}],
-			["many", { reviewName: "replay" }],
-		] as const) {
-			const [meta, newer] = [0, 1].map(() => metaOf(key, { review: true, ...parts }));
-			await put(key, 1, meta);
-			await put(key, 2, newer);
-			assert.equal(await send(key, 1, meta), usedBefore);
-			assert.is(await stored(key), undefined);
-		}
-	});
-
 	test("the changes of a sender for one review wait together, and another review or sender has its own branch", async (scene) => {
-		const { store, stored } = scene;
 		const { commit } = await scene.put("same", 1);
 		const meta = (smallkey: string, reviewName = "Spring.2026", author = "ann") =>
 			metaOf(smallkey, { author, review: true, reviewName });
-		const put = (smallkey: string, ...more: string[]) => scene.put(smallkey, 1, meta(smallkey, ...more));
+		const put = (key: string, ...more: string[]) => scene.put(key, 1, meta(key, ...more));
 		assert.equal(await put("same"), { commit, changed: false }, "nothing waits yet");
 		const [first, second] = await Promise.all([put("g1"), put("g2"), put("g3")]);
 		const branch = "register/ann+review.Spring.2026";
@@ -332,13 +309,13 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		const { pullRequest } = first;
 		const later = await put("g4");
 		assert.equal([later.changed, later.branch, later.pullRequest], [true, branch, pullRequest]);
-		const removal = await accepted(store.change(removing("same"), meta("same")));
+		const removal = await scene.put("same", null, meta("same"));
 		assert.equal([removal.changed, removal.branch], [true, branch]);
 		const again = await put("g1");
 		assert.equal([again.changed, again.branch, again.pullRequest], [false, branch, pullRequest]);
 		assert.is((await put("g1", "autumn")).branch, "register/ann+review.autumn");
 		assert.is((await put("g1", "autumn", "bo")).branch, "register/bo+review.autumn");
-		assert.equal([await stored("g1"), await stored("same")], [undefined, 1]);
+		assert.equal([await scene.stored("g1"), await scene.stored("same")], [undefined, 1]);
 	});
 
 	test("no review stands in the way of another, whatever its sender, its name and its layers are called", async ({
@@ -367,7 +344,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		const refused = metaOf("absent", { method: "DELETE" });
 		const remove = async (now: Reader) => {
 			const errors = [problemAt("smallkey", "not-registered", "absent")];
-			return (await now.ids("absent")) ? removing("absent")() : { status: 404, errors };
+			return (await now.ids("absent")) ? putting("absent", null)(now) : { status: 404, errors };
 		};
 		assert.equal(await store.change(remove, refused), await remove(store));
 		await put("absent", 1);

@@ -5,18 +5,11 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { isRefusal, type Meta, usedBefore } from "../../store/store.ts";
 import { noon } from "../helpers/local.ts";
 import { freshSuite, temporaryFolder } from "../helpers/world.ts";
-import { metaOf } from "./contract.ts";
+import { metaOf, newRequest } from "./contract.ts";
 import { committed, TestRepository } from "./git-store.ts";
 
 const minuteMs = 60_000;
 const windowMs = 2 * minuteMs;
-
-let requests = 0;
-
-function newRequest(): string {
-	requests += 1;
-	return requests.toString(16).padStart(64, "0");
-}
 
 const test = freshSuite("requests that were used", async (use) => {
 	const world = new TestRepository(use(await temporaryFolder()).path);

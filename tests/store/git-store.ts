@@ -1,13 +1,12 @@
 import { join } from "node:path";
 import { layerPath } from "../../registry/smallkey.ts";
-import { textsOf } from "../../registry/texts.ts";
 import type { Publish } from "../../store/git/branch.ts";
 import { runGit } from "../../store/git/commands/run.ts";
 import { type GitStore, type GitStoreOptions, openGitStore } from "../../store/git/git-store.ts";
 import { type StoreLimits, syncPath } from "../../store/git/writer.ts";
-import { type Commit, isRefusal, type Log, type Meta, type Refusal } from "../../store/store.ts";
+import type { Commit, Log, Meta, Refusal } from "../../store/store.ts";
 import { wms } from "../helpers/local.ts";
-import { metaOf } from "./contract.ts";
+import { accepted, metaOf } from "./contract.ts";
 
 export function logTo(reported: unknown[], lines: object[] = []): Log {
 	return {
@@ -17,7 +16,7 @@ export function logTo(reported: unknown[], lines: object[] = []): Log {
 	};
 }
 
-const publishNothing: Publish = async () => ({ warnings: [] });
+export const publishNothing: Publish = async () => ({ warnings: [] });
 
 export type TestStore = GitStore & AsyncDisposable;
 
@@ -39,9 +38,7 @@ export function put(
 }
 
 export async function committed(change: Promise<Commit | Refusal>): Promise<string> {
-	const outcome = await change;
-	if (isRefusal(outcome)) throw new Error(`refused: ${textsOf(outcome.errors).join()}`);
-	return outcome.commit;
+	return (await accepted(change)).commit;
 }
 
 export async function git(folder: string, ...args: string[]): Promise<string> {
@@ -74,7 +71,6 @@ export class TestRepository implements AsyncDisposable {
 
 	async restart(limits: Partial<StoreLimits> = {}): Promise<void> {
 		await this.store?.close();
-		[this.sync, this.publish] = [syncPath, publishNothing];
 		await this.open(limits);
 	}
 

@@ -1,5 +1,5 @@
 import { existsSync, renameSync, writeFileSync } from "node:fs";
-import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
@@ -10,10 +10,10 @@ import { isRefusal, type Reader, StoreBusy, serviceIdentity } from "../../store/
 import { wms } from "../helpers/local.ts";
 import { descendantsWith, signalIfThere } from "../helpers/process.ts";
 import { eventually, gate } from "../helpers/wait.ts";
-import { sharedSuite, temporaryFolder, words } from "../helpers/world.ts";
+import { sharedSuite, temporaryFolder, words, writeFiles } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
-import { committed, openEmpty, TestRepository } from "./git-store.ts";
-import { otherGit, signalledImport } from "./other-git.ts";
+import { committed, openEmpty, publishNothing, TestRepository } from "./git-store.ts";
+import { replaceGit, signalledImport } from "./other-git.ts";
 
 const made: string[] = [];
 
@@ -26,15 +26,9 @@ const test = sharedSuite("git store", async (use) => {
 	await world.open();
 	return { world: use(world) };
 });
+test.after.each(({ world }) => void Object.assign(world, { sync: syncPath, publish: publishNothing }));
 
 const outcomeOf = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
-
-function signal({ folder }: TestRepository, command: string, name: NodeJS.Signals): number[] {
-	const pids = descendantsWith(process.pid, folder, command);
-	assert.ok(pids.length > 0, `there is a git ${command}`);
-	for (const pid of pids) signalIfThere(pid, name);
-	return pids;
-}
 
 const silenceMs = 3_000;
 
@@ -87,7 +81,6 @@ test("a change is answered after the names of its pack and its branch are on the
 		synced.map(({ name }) => name),
 		["objects/pack", "refs/heads/register", "refs/heads"],
 	);
-	await world.restart();
 });
 
 test("a change whose folders cannot be put on the disk is not acknowledged", async ({ world }) => {
@@ -96,8 +89,6 @@ test("a change whose folders cannot be put on the disk is not acknowledged", asy
 	};
 	assertBusy(await outcomeOf(world.put("two")), "read-only");
 	assert.match(world.log.join("\n"), "EIO");
-	world.sync = syncPath;
-	await committed(world.put("two"));
 });
 
 for (const folder of ["objects/pack", "refs/heads"]) {
@@ -150,7 +141,6 @@ test("groups reach the branch, the readers and their senders in the order of the
 		ranges[0]?.changes.map(({ path }) => path),
 		[layerPath("order")],
 	);
-	await world.restart();
 });
 
 test("a change is judged on what others have brought to the branch", async ({ world }) => {
@@ -169,7 +159,6 @@ test("a change is judged on what others have brought to the branch", async ({ wo
 	const outcome = await world.store.change(edits, metaOf("pushed"));
 	assert.is("changed" in outcome && outcome.changed, true);
 	assert.equal(ranges, [pushed, await world.tip()], "a push is published, too");
-	await world.restart();
 });
 
 test("a change that changes nothing is answered with the last commit of its layer, a pushed one too", async (scene) => {
@@ -192,14 +181,10 @@ test("a change that changes nothing is answered with the last commit of its laye
 
 test("a layer whose file has an old mode of git is stored", async ({ world }) => {
 	const before = await world.tip();
-	const write = async (type: string, content: string | Buffer) =>
-		(
-			await runGit(world.path, ["hash-object", "-w", "--literally", "-t", type, "--stdin"], {
-				input: content,
-			})
-		)
-			.toString()
-			.trim();
+	const write = async (type: string, input: string | Buffer) => {
+		const words = ["hash-object", "-w", "--literally", "-t", type, "--stdin"];
+		return (await runGit(world.path, words, { input })).toString().trim();
+	};
 	let id = await write("blob", wms("old"));
 	// git-mktree(1) would write 100644.
 	for (const entry of ["100664 oldmode.json", "40000 ol", "40000 layers"])
@@ -264,27 +249,15 @@ test("a lock in changing hands is left alone", async ({ world }) => {
 	await committed(world.put("hands"));
 });
 
-async function signalWriter(
-	world: TestRepository,
-	name: "SIGKILL" | "SIGSTOP",
-	command = "fast-import",
-): Promise<Disposable> {
-	const mark = join(world.folder, `signalled-${Math.random()}`);
-	return replaceGit(world, signalledImport(mark, name === "SIGKILL" ? "KILL" : "STOP", command));
+function signalWriter({ folder }: TestRepository, name: "SIGKILL" | "SIGSTOP"): Disposable {
+	const mark = join(folder, `signalled-${Math.random()}`);
+	return replaceGit(folder, signalledImport(mark, name === "SIGKILL" ? "KILL" : "STOP"));
 }
 
-async function replaceGit({ folder }: TestRepository, script: string): Promise<Disposable> {
-	const { PATH } = process.env;
-	process.env.PATH = `${await otherGit(folder, script)}:${PATH}`;
-	return {
-		[Symbol.dispose]: () => {
-			process.env.PATH = PATH;
-		},
-	};
-}
-
-async function signalReader(world: TestRepository, name: NodeJS.Signals): Promise<Disposable> {
-	signal(world, "cat-file", name);
+function signalReader({ folder }: TestRepository, name: "SIGKILL" | "SIGSTOP"): Disposable {
+	const pids = descendantsWith(process.pid, folder, "cat-file");
+	assert.ok(pids.length > 0, "there is a git cat-file");
+	for (const pid of pids) signalIfThere(pid, name);
 	return { [Symbol.dispose]: () => undefined };
 }
 
@@ -296,7 +269,7 @@ for (const [command, send] of [
 	test(`a git ${command} that dies is replaced, and ${answer}`, async ({ world }) => {
 		await committed(world.put("process"));
 		for (let round = 0; round < 2; round += 1) {
-			using _ = await send(world, "SIGKILL");
+			using _ = send(world, "SIGKILL");
 			const changes = (layer: string) => ["a", "b", "c"].map((key) => world.put(`${key}${round}`, layer));
 			if (command === "fast-import")
 				for (const change of changes(command)) assertBusy(await outcomeOf(change), "busy");
@@ -312,7 +285,7 @@ for (const [command, send] of [
 		await committed(world.put("process", command));
 		await world.store.read("process");
 		const before = await world.tip();
-		using _ = await send(world, "SIGSTOP");
+		using _ = send(world, "SIGSTOP");
 		const hung = `hung-${command}`;
 		const error = await outcomeOf(world.put(hung));
 		assert.instance(error, StoreBusy);
@@ -331,19 +304,16 @@ test("a git that is killed while it moves the branch leaves no pack that repacks
 	world,
 }) => {
 	await world.restart({ lockMs: 30, pollMs: 20, restMs: 0, maxPacks: 2 });
-	const [hooks, mark] = [join(world.path, "hooks"), join(world.folder, "killed")];
-	const hook = join(hooks, "reference-transaction");
-	await mkdir(hooks, { recursive: true });
-	await writeFile(hook, `#!/bin/sh\n[ -e '${mark}' ] || { : > '${mark}'; kill -9 $PPID; }\n`, {
-		mode: 0o755,
-	});
+	const [hook, mark] = ["hooks/reference-transaction", join(world.folder, "killed")];
+	const executable = `#!/bin/sh\n[ -e '${mark}' ] || { : > '${mark}'; kill -9 $PPID; }\n`;
+	writeFiles(world.path, { [hook]: { executable } });
 	for (let round = 0; round < 3; round += 1) {
 		assertBusy(await outcomeOf(world.put("kept", `round ${round}`)), "busy");
 		assert.ok(existsSync(mark), "one was killed");
 		await committed(world.put("kept", `round ${round}`));
 		await rm(mark);
 	}
-	await rm(hook);
+	writeFiles(world.path, { [hook]: null });
 	world.store.start();
 	const names = () => readdir(join(world.path, "objects/pack"));
 	await eventually(async () => !(await names()).some((name) => name.endsWith(".keep")));
@@ -368,7 +338,7 @@ test("a push between the judging of a change and its commit is kept, and the cha
 test("an end comes although git hangs, and those who wait are refused", async ({ world }) => {
 	await world.restart({ silenceMs });
 	await committed(world.put("process", "end"));
-	using _ = await signalWriter(world, "SIGSTOP");
+	using _ = signalWriter(world, "SIGSTOP");
 	const waiting = outcomeOf(world.put("process", "waits"));
 	await world.store.close();
 	assert.instance(await waiting, StoreBusy);
@@ -378,21 +348,19 @@ test("an end comes although git hangs, and those who wait are refused", async ({
 });
 
 test("a git that is too old is a start that says so", async ({ world }) => {
-	using _ = await replaceGit(world, 'echo "git version 2.35.9"');
+	using _ = replaceGit(world.folder, 'echo "git version 2.35.9"');
 	assert.match(String(await outcomeOf(openEmpty(world.folder))), "2.36 or newer, not git version 2.35.9");
 });
 
 test("a start keeps everything, and removes what a killed writer left", async ({ world }) => {
 	await world.store.close();
-	const left = ["config.lock", "objects/pack/tmp_pack_x", "fast_import_crash_1"];
-	for (const name of left) await writeFile(join(world.path, name), "");
-	const pack = join(world.path, "objects/pack");
-	await writeFile(join(pack, "pack-own.keep"), "fast-import 1");
-	await writeFile(join(pack, "pack-kept.keep"), "kept by the operator\n");
+	const pack = "objects/pack";
+	const left = { "config.lock": "", [`${pack}/tmp_pack_x`]: "", fast_import_crash_1: "" };
+	const own = { ...left, [`${pack}/pack-own.keep`]: "fast-import 1" };
+	writeFiles(world.path, { ...own, [`${pack}/pack-kept.keep`]: "kept by the operator\n" });
 	await world.restart({ lockMs: 60 });
-	for (const name of [...left, "objects/pack/pack-own.keep"])
-		assert.not(existsSync(join(world.path, name)), name);
-	assert.ok(existsSync(join(pack, "pack-kept.keep")));
+	for (const name of Object.keys(own)) assert.not(existsSync(join(world.path, name)), name);
+	assert.ok(existsSync(join(world.path, pack, "pack-kept.keep")));
 	assert.ok(await world.store.read("one"));
 });
 

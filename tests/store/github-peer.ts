@@ -1,8 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createEmulator } from "emulate";
-import { layerPath } from "../../registry/smallkey.ts";
 import { type GithubOptions, githubStore } from "../../store/github/github-store.ts";
-import type { Edit, Reader } from "../../store/store.ts";
 import { startFaultProxy } from "./fault-proxy.ts";
 
 export type Peer = Awaited<ReturnType<typeof startPeer>>;
@@ -123,12 +121,5 @@ export async function startPeer({ empty = false } = {}) {
 		},
 		close,
 		[Symbol.asyncDispose]: close,
-	};
-}
-
-export function putting(smallkey: string, text: string) {
-	return async (now: Reader): Promise<Edit[]> => {
-		const layer = await now.read(smallkey);
-		return layer?.registration === text ? [] : [{ path: layerPath(smallkey), text }];
 	};
 }

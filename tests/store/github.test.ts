@@ -2,7 +2,6 @@ import { createPrivateKey } from "node:crypto";
 import pMap from "p-map";
 import * as assert from "uvu/assert";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
-import { textsOf } from "../../registry/texts.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import {
 	type Edit,
@@ -16,9 +15,9 @@ import {
 } from "../../store/store.ts";
 import { eventually } from "../helpers/wait.ts";
 import { sharedSuite } from "../helpers/world.ts";
-import { assertBusy, metaOf } from "./contract.ts";
+import { accepted, assertBusy, metaOf, putting } from "./contract.ts";
 import type { Effect } from "./fault-proxy.ts";
-import { type Peer, pausingClock, putting, startPeer } from "./github-peer.ts";
+import { type Peer, pausingClock, startPeer } from "./github-peer.ts";
 
 /** One repository for all tests: each has smallkeys of its own. */
 const test = sharedSuite("a store on GitHub", async (use) => ({ peer: use(await startPeer()) }));
@@ -28,9 +27,7 @@ test.before.each(({ peer }) => {
 });
 
 async function put(store: Store, smallkey: string, text: string, parts: Partial<Meta> = {}) {
-	const outcome = await store.change(putting(smallkey, text), metaOf(smallkey, parts));
-	if (isRefusal(outcome)) throw new Error(textsOf(outcome.errors).join());
-	return outcome;
+	return accepted(store.change(putting(smallkey, text), metaOf(smallkey, parts)));
 }
 
 async function requestsOf(peer: Peer, change: () => Promise<unknown>): Promise<string[]> {

@@ -1,23 +1,30 @@
-import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import { writeFiles } from "../helpers/world.ts";
 
-/** Makes a folder for a search path, with Node and another git. @param script in which `$git` is git; null: no git */
-export async function otherGit(folder: string, script: string | null): Promise<string> {
+/** Makes a folder for a search path, with another git. @param script in which `$git` is git */
+export function otherGit(folder: string, script: string): string {
+	const git = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
 	const bin = join(folder, "bin");
-	await mkdir(bin, { recursive: true });
-	const paths = (process.env.PATH ?? "").split(":").map((path) => join(path, "git"));
-	const write = (name: string, lines: string) =>
-		writeFile(join(bin, name), `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
-	await write("node", `exec '${process.execPath}' "$@"`);
-	if (script !== null) await write("git", `git='${paths.find(existsSync)}'\n${script}`);
+	writeFiles(bin, { git: { executable: `#!/bin/sh\ngit='${git}'\n${script}\n` } });
 	return bin;
 }
 
-/** The script of a git whose first fast-import, or another command, gets a signal. @param mark a file that does not exist yet */
-export function signalledImport(mark: string, signal: "KILL" | "STOP", command = "fast-import"): string {
+/** Has this process, and those that it starts, run another git. */
+export function replaceGit(folder: string, script: string): Disposable {
+	const { PATH } = process.env;
+	process.env.PATH = `${otherGit(folder, script)}:${PATH}`;
+	return {
+		[Symbol.dispose]: () => {
+			process.env.PATH = PATH;
+		},
+	};
+}
+
+/** The script of a git whose first fast-import gets a signal. @param mark a file that does not exist yet */
+export function signalledImport(mark: string, signal: "KILL" | "STOP"): string {
 	return `case " $* " in
-*" ${command} "*) [ -e '${mark}' ] || { : > '${mark}'; kill -${signal} $$; };;
+*" fast-import "*) [ -e '${mark}' ] || { : > '${mark}'; kill -${signal} $$; };;
 esac
 exec "$git" "$@"`;
 }
