@@ -1,17 +1,26 @@
 import { execFile } from "node:child_process";
 import { copyFileSync } from "node:fs";
-import { type FileHandle, mkdir, open, rm, truncate, writeFile } from "node:fs/promises";
+import { mkdir, open, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { temporaryFolder } from "../helpers/world.ts";
+import { type Folder, temporaryFolder } from "../helpers/world.ts";
 
 const run = promisify(execFile);
 
 const imageBytes = 64 << 20;
 
+/** @returns null if this machine may not mount a disk */
+async function mounted<T>(mount: (folder: Folder) => Promise<T>): Promise<T | null> {
+	const folder = await temporaryFolder();
+	return mount(folder).catch(async () => {
+		await folder.remove();
+		return null;
+	});
+}
+
 /** A small ext4 file system on a loop device, whose disk can be copied as a power cut would leave it. */
-export class LoopDisk {
-	#mounted: string[] = [];
+export class LoopDisk implements AsyncDisposable {
+	readonly #mounted: string[] = [];
 
 	private constructor(
 		readonly folder: string,
@@ -22,19 +31,15 @@ export class LoopDisk {
 		return join(this.folder, "mounted");
 	}
 
-	static async mount(): Promise<LoopDisk | null> {
-		const { path, remove } = await temporaryFolder();
-		const disk = new LoopDisk(path, remove);
-		try {
+	static mount(): Promise<LoopDisk | null> {
+		return mounted(async ({ path, remove }) => {
+			const disk = new LoopDisk(path, remove);
 			await writeFile(join(path, "image"), "");
 			await truncate(join(path, "image"), imageBytes);
 			await run("mkfs.ext4", ["-q", "-F", join(path, "image")]);
 			await disk.#mount("image", "mounted");
 			return disk;
-		} catch {
-			await remove();
-			return null;
-		}
+		});
 	}
 
 	/** What the disk holds at this moment, mounted anew at another path: nothing that only memory has. */
@@ -43,12 +48,7 @@ export class LoopDisk {
 		return this.#mount(`${name}.image`, name);
 	}
 
-	async unmount(path: string): Promise<void> {
-		await run("umount", [path]);
-		this.#mounted = this.#mounted.filter((mounted) => mounted !== path);
-	}
-
-	async end(): Promise<void> {
+	async [Symbol.asyncDispose](): Promise<void> {
 		// Lazily: after a failed test, processes may still be at work there.
 		for (const path of this.#mounted) await run("umount", ["-l", path]);
 		await this.remove();
@@ -69,30 +69,26 @@ export class SmallDisk implements AsyncDisposable {
 		readonly remove: () => Promise<void>,
 	) {}
 
-	static async mount(): Promise<SmallDisk | null> {
-		const { path, remove } = await temporaryFolder();
-		try {
+	static mount(): Promise<SmallDisk | null> {
+		return mounted(async ({ path, remove }) => {
 			await run("mount", ["-t", "tmpfs", "-o", `size=${16 << 20},nr_inodes=8000`, "tmpfs", path]);
 			return new SmallDisk(path, remove);
-		} catch {
-			await remove();
-			return null;
-		}
+		});
 	}
 
 	async fill(): Promise<void> {
 		const filler = await open(join(this.path, "filler"), "a");
-		try {
-			for (const bytes of [1 << 20, 1 << 16, 1 << 12]) while (await appended(filler, bytes));
-		} finally {
-			await filler.close();
-		}
+		const append = (bytes: number) =>
+			filler.write(Buffer.alloc(bytes)).then(({ bytesWritten }) => bytesWritten === bytes, falseIfFull);
+		for (const bytes of [1 << 20, 1 << 16, 1 << 12]) while (await append(bytes));
+		await filler.close();
 	}
 
 	async useInodes(): Promise<void> {
 		const folder = join(this.path, "inodes");
 		await mkdir(folder);
-		for (let number = 0; await made(join(folder, String(number))); number += 1);
+		const make = (name: string) => writeFile(join(folder, name), "").then(() => true, falseIfFull);
+		for (let number = 0; await make(String(number)); number += 1);
 	}
 
 	async free(): Promise<void> {
@@ -108,14 +104,6 @@ export class SmallDisk implements AsyncDisposable {
 		await run("umount", ["-l", this.path]);
 		await this.remove();
 	}
-}
-
-async function appended(file: FileHandle, bytes: number): Promise<boolean> {
-	return file.write(Buffer.alloc(bytes)).then(({ bytesWritten }) => bytesWritten === bytes, falseIfFull);
-}
-
-async function made(path: string): Promise<boolean> {
-	return writeFile(path, "").then(() => true, falseIfFull);
 }
 
 function falseIfFull(error: NodeJS.ErrnoException): false {

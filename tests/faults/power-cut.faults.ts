@@ -1,9 +1,8 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { isRefusal } from "../../store/store.ts";
-import { test } from "../helpers/suite.ts";
-import { runUnless } from "../helpers/world.ts";
+import { usedBefore } from "../../store/store.ts";
+import { freshSuite, runUnless } from "../helpers/world.ts";
 import { committed, git, openEmpty, put } from "../store/git-store.ts";
 import { LoopDisk } from "./disk.ts";
 import { noteFault } from "./world.ts";
@@ -18,34 +17,27 @@ async function checkCut(folder: string, acknowledged: string[], branch: string):
 	await committed(put(reopened, "after-the-cut"));
 }
 
-test(`power cut right after an answer, ${rounds} times: what was acknowledged is there`, async () => {
-	const disk = (await LoopDisk.mount()) as LoopDisk;
+const test = freshSuite("power cuts", async (use) => ({ disk: use((await LoopDisk.mount()) as LoopDisk) }));
+
+test(`power cut right after an answer, ${rounds} times: what was acknowledged is there`, async ({ disk }) => {
 	// Folders that the service makes, too, have to be there afterwards.
-	const store = await openEmpty(join(disk.path, "made/anew"));
-	try {
-		const acknowledged: string[] = [];
-		for (let round = 0; round < rounds; round += 1) {
-			const review = round % 4 === 3;
-			const smallkey = `layer-${round}`;
-			acknowledged.push(await committed(put(store, smallkey, "limits", { review })));
-			const cut = await disk.cutPower(`cut-${round}`);
-			await checkCut(join(cut, "made/anew"), acknowledged, review ? `register/${smallkey}` : "main");
-			await disk.unmount(cut);
-		}
-		noteFault({
-			section: "power",
-			fault: `a power cut right after the 201, ${rounds} times`,
-			reader: "200",
-			publisher: "what was acknowledged is there; the next: 201",
-		});
-	} finally {
-		await store.close();
-		await disk.end();
+	await using store = await openEmpty(join(disk.path, "made/anew"));
+	const acknowledged: string[] = [];
+	for (let round = 0; round < rounds; round += 1) {
+		const review = round % 4 === 3;
+		const smallkey = `layer-${round}`;
+		acknowledged.push(await committed(put(store, smallkey, "limits", { review })));
+		const cut = await disk.cutPower(`cut-${round}`);
+		await checkCut(join(cut, "made/anew"), acknowledged, review ? `register/${smallkey}` : "main");
 	}
+	const fault = `a power cut right after the 201, ${rounds} times`;
+	const publisher = "what was acknowledged is there; the next: 201";
+	noteFault({ section: "power", fault, reader: "200", publisher });
 });
 
-test("power cut before an answer: a request whose commit is on the branch cannot be used again", async () => {
-	const disk = (await LoopDisk.mount()) as LoopDisk;
+test("power cut before an answer: a request whose commit is on the branch cannot be used again", async ({
+	disk,
+}) => {
 	const folder = join(disk.path, "data");
 	let cut: Promise<string> | null = null;
 	let isCutting = false;
@@ -54,29 +46,19 @@ test("power cut before an answer: a request whose commit is on the branch cannot
 		syncNow(path);
 		if (isCutting && path.endsWith("refs/heads")) cut ??= disk.cutPower("before-the-answer");
 	};
-	const store = await openEmpty(folder, { sync });
+	await using store = await openEmpty(folder, { sync });
 	const request = "a".repeat(64);
-	try {
-		await committed(put(store, "one"));
-		isCutting = true;
-		await committed(put(store, "one", "captured", { request }));
-		const after = join((await cut) as unknown as string, "data");
-		assert.match(await git(after, "log", "-1", "--format=%B", "refs/heads/main"), `Request: ${request}`);
-		const reopened = await openEmpty(after);
-		await committed(put(reopened, "one", "newer"));
-		const again = await put(reopened, "one", "captured", { request });
-		assert.equal(isRefusal(again) && again.status, 401);
-		await reopened.close();
-		noteFault({
-			section: "power",
-			fault: "a power cut after the commit, before its answer",
-			reader: "200",
-			publisher: "no answer; the same request after a change: 401",
-		});
-	} finally {
-		await store.close();
-		await disk.end();
-	}
+	await committed(put(store, "one"));
+	isCutting = true;
+	await committed(put(store, "one", "captured", { request }));
+	const after = join((await cut) as unknown as string, "data");
+	assert.match(await git(after, "log", "-1", "--format=%B", "refs/heads/main"), `Request: ${request}`);
+	await using reopened = await openEmpty(after);
+	await committed(put(reopened, "one", "newer"));
+	assert.equal(await put(reopened, "one", "captured", { request }), usedBefore);
+	const fault = "a power cut after the commit, before its answer";
+	const publisher = "no answer; the same request after a change: 401";
+	noteFault({ section: "power", fault, reader: "200", publisher });
 });
 
 function syncNow(path: string): void {
@@ -86,5 +68,5 @@ function syncNow(path: string): void {
 }
 
 const mayMount = await LoopDisk.mount();
-await mayMount?.end();
+await mayMount?.[Symbol.asyncDispose]();
 runUnless(mayMount ? null : "power cuts: this machine may not mount an image", test);

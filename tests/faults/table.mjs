@@ -1,5 +1,5 @@
 /** The sections of the table of faults with their headings, in order. */
-export const faultSections = /** @type {const} */ ({
+const faultSections = /** @type {const} */ ({
 	disk: "The disk",
 	repository: "The repository",
 	derived: "What is derived from it",
@@ -38,40 +38,25 @@ function faultRows(/** @type {readonly SeenFault[]} */ faults) {
 const bounds = [10, 30, 60, 120, 300, 600];
 
 /** One row of the table of losses, in Markdown. */
-export function lossRow(/** @type {SeenLoss} */ { loss, lost, milliseconds }) {
+function lossRow(/** @type {SeenLoss} */ { loss, lost, milliseconds }) {
 	const bound = bounds.find((seconds) => milliseconds <= seconds * 1000);
 	return `${loss} | ${lost} | ${bound === undefined ? "more than 10 minutes" : `${bound} s at most`}`;
 }
 
-const lossHead = `## Loss and return
+const lossHead = "what happened | lost (RPO) | back after (RTO)\n---|---|---\n";
 
-With 1,000 layers, until a layer is read and a \`PUT\` gets 201.
-
-what happened | lost (RPO) | back after (RTO)
----|---|---
-`;
-
-const introduction = `# Reliability
-
-\`npm run test:all -- faults\` causes each fault in a running service, or before a start, and writes this page. No acknowledged change was
-lost, except with the disk itself.
-
-- **Reads** are served from files, and from git where a file is missing or may be old: 200 is the last good state. After a power cut a
-  web server in front has whole files once \`/readyz\` is \`ok\`.
-- **Writes** get 503 and \`Retry-After\` while they cannot be stored, and work again without a restart. The log says why.
-- **A start** repairs what it can and says so. Otherwise it ends with an error that says what to do, and changes nothing.
-
-*Then* is after the loss is restored or the damage repaired.
-`;
-
-/** The page of all faults and losses, independent of the order of observation. */
-export function faultsPage(/** @type {readonly (SeenFault | SeenLoss)[]} */ seen) {
+/**
+ * The page of all faults and losses, independent of the order of observation. What is before its first table stays.
+ * @param {string} page
+ * @param {readonly (SeenFault | SeenLoss)[]} seen
+ */
+export function faultsPage(page, seen) {
+	const [introduction] = page.split(lossHead);
 	const faults = seen.filter((one) => "fault" in one);
 	const losses = seen.filter((one) => "loss" in one).map(lossRow);
 	const sections = Object.entries(faultSections).map(([section, heading]) => {
 		const rows = faultRows(faults.filter((fault) => fault.section === section));
-		const head = ["fault | readers | publishers", "---|---|---"];
-		return `## ${heading}\n\n${[...head, ...rows].join("\n")}\n`;
+		return `\n## ${heading}\n\nfault | readers | publishers\n---|---|---\n${rows.join("\n")}\n`;
 	});
-	return [introduction, `${lossHead}${losses.sort().join("\n")}\n`, ...sections].join("\n");
+	return `${introduction}${lossHead}${losses.sort().join("\n")}\n${sections.join("")}`;
 }

@@ -92,9 +92,12 @@ export function runProgram(
 	words: readonly string[],
 	env: Record<string, string> = {},
 	cwd = root,
+	input: string | Uint8Array = "",
 ): Promise<Ended> {
 	const options = { cwd, env: cleanEnvironment(env), maxBuffer: 1 << 26 };
-	return promisify(execFile)(program, words, options).then(
+	const running = promisify(execFile)(program, words, options);
+	running.child.stdin?.on("error", () => undefined).end(input);
+	return running.then(
 		({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
 		({ code, stdout = "", stderr = "" }) => ({ code, stdout, stderr }),
 	);

@@ -31,7 +31,14 @@ export function writePages(groups, rows, passed) {
 	const figures = rows.flatMap(({ figure }) => figure ?? []);
 	/** @type {Record<string, [page: string, make: (old: string) => string]>} */
 	const pages = {
-		faults: ["docs/reliability.md", () => faultsPage(rows.filter((row) => "fault" in row || "loss" in row))],
+		faults: [
+			"docs/reliability.md",
+			(old) =>
+				faultsPage(
+					old,
+					rows.filter((row) => "fault" in row || "loss" in row),
+				),
+		],
 		installed: ["docs/one-machine.md", (old) => withFigures(old, figures, passed)],
 	};
 	return groups.flatMap((group) => {

@@ -1,7 +1,5 @@
-import { spawn } from "node:child_process";
-import { buffer } from "node:stream/consumers";
 import { Clone } from "../../helpers/clone.ts";
-import { cleanEnvironment } from "../../helpers/process.ts";
+import { type Ended, exits, runProgram } from "../../helpers/process.ts";
 
 export interface Pushed {
 	isAccepted: boolean;
@@ -30,8 +28,8 @@ export class Pusher implements AsyncDisposable {
 
 	async push(...args: string[]): Promise<Pushed> {
 		const words = args.length > 0 ? args : ["HEAD:refs/heads/main"];
-		const { code, errors } = await this.#git(["push", "origin", ...words]);
-		return { isAccepted: code === 0, screen: errors };
+		const { code, stderr } = await this.#git(["push", "origin", ...words]);
+		return { isAccepted: code === 0, screen: stderr };
 	}
 
 	/** Commits a file, link, submodule or folder beside those of HEAD, whatever its path is. */
@@ -48,20 +46,11 @@ export class Pusher implements AsyncDisposable {
 		await this.clone.git("update-ref", "HEAD", "refs/heads/crafted");
 	}
 
-	async commitTree(
-		tree: string,
-		parents: string[] = ["HEAD"],
-		subject = "by hand",
-		env: Record<string, string> = {},
-	): Promise<string> {
+	async commitTree(tree: string, parents = ["HEAD"], env: Record<string, string> = {}): Promise<string> {
 		const on = parents.flatMap((parent) => ["-p", parent]);
-		const commit = await this.#text(["commit-tree", tree, ...on, "-m", subject], "", env);
+		const commit = await this.#text(["commit-tree", tree, ...on, "-m", "by hand"], "", env);
 		await this.clone.git("update-ref", "HEAD", commit);
 		return commit;
-	}
-
-	blob(content: string | Uint8Array): Promise<string> {
-		return this.#text(["hash-object", "-w", "--stdin"], content);
 	}
 
 	object(type: string, content: string | Uint8Array): Promise<string> {
@@ -75,30 +64,12 @@ export class Pusher implements AsyncDisposable {
 		return this.#text(["mktree", "-z"], lines.join(""));
 	}
 
-	async #text(
-		args: string[],
-		input: string | Uint8Array = "",
-		env: Record<string, string> = {},
-	): Promise<string> {
-		const { code, output, errors } = await this.#git(args, input, env);
-		if (code !== 0) throw new Error(`git ${args[0]}: ${errors}`);
-		return output.toString("utf8").trim();
+	async #text(args: string[], input: string | Uint8Array, env?: Record<string, string>): Promise<string> {
+		return (await exits(this.#git(args, input, env), 0)).stdout.trim();
 	}
 
-	async #git(args: string[], input: string | Uint8Array = "", env: Record<string, string> = {}) {
-		const identity = {
-			GIT_AUTHOR_NAME: "Ada",
-			GIT_AUTHOR_EMAIL: "ada@example.org",
-			GIT_COMMITTER_NAME: "Ada",
-			GIT_COMMITTER_EMAIL: "ada@example.org",
-		};
-		const child = spawn("git", ["-C", this.clone.path, ...args], {
-			env: cleanEnvironment({ ...identity, ...env }),
-		});
-		child.stdin.on("error", () => undefined);
-		child.stdin.end(input);
-		const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-		const [output, errors] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
-		return { code: await ended, output, errors: errors.toString("utf8") };
+	#git(args: string[], input?: string | Uint8Array, env?: Record<string, string>): Promise<Ended> {
+		const ada = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+		return runProgram("git", [...ada, ...args], env, this.clone.path, input);
 	}
 }
