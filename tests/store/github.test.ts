@@ -16,7 +16,7 @@ import {
 import { eventually } from "../helpers/wait.ts";
 import { sharedSuite } from "../helpers/world.ts";
 import { accepted, assertBusy, metaOf, putting } from "./contract.ts";
-import type { Effect } from "./fault-proxy.ts";
+import type { Effect, Fault } from "./fault-proxy.ts";
 import { type Peer, pausingClock, startPeer } from "./github-peer.ts";
 
 /** One repository for all tests: each has smallkeys of its own. */
@@ -37,14 +37,23 @@ async function requestsOf(peer: Peer, change: () => Promise<unknown>): Promise<s
 }
 
 async function failureOf(change: Promise<unknown>): Promise<Error> {
-	const failure = await change.then(() => null).catch((error: Error) => error);
-	assert.ok(failure, "it cannot have worked");
+	const failure = await change.catch((error: Error) => error);
+	if (!(failure instanceof Error)) throw new Error("it cannot have worked");
 	return failure;
 }
 
-function fault(peer: Peer, method: string, path: RegExp, effect: Effect, times = 1_000): void {
-	peer.proxy.faults.push({ method, path, times, effect });
+function fault(
+	{ proxy }: Peer,
+	method: string,
+	path: RegExp,
+	effect: Effect,
+	times = 1_000,
+	more: Pick<Fault, "query" | "body"> = {},
+): void {
+	proxy.faults.push({ method, path, times, effect, ...more });
 }
+
+const count = async (peer: Peer) => (await peer.commits()).length;
 
 const answer = (status: number, message?: string, headers = {}): Effect => ({
 	...{ kind: "answer", status, message, headers },
@@ -91,7 +100,7 @@ test("a request that another process used is found for five minutes", async ({ p
 	for (let count = 0; count < 25; count += 1) await put(store, `n${count}`, "1\n");
 	assert.equal(await peer.store().change(putting("used", "1\n"), meta), usedBefore);
 	for (const effect of [answer(404, "Not Found"), answer(409, "odd")]) {
-		peer.proxy.faults.push({ method: "GET", path: /commits$/, query: /path=/, times: 1_000, effect });
+		fault(peer, "GET", /commits$/, effect, 1_000, { query: /path=/ });
 		const unread = await failureOf(peer.store(pausingClock()).change(putting("used", "1\n"), meta));
 		assertBusy(unread, "github");
 		peer.proxy.faults.length = 0;
@@ -103,14 +112,11 @@ test("a request that another process used is found for five minutes", async ({ p
 
 test("reads are of one commit, whatever is pushed meanwhile", async ({ peer }) => {
 	await peer.push(layerPath("reads"), "old\n");
-	let state: unknown[] = [];
 	await peer.store().change(async (now) => {
-		await peer.push(layerPath("reads"), "new\n");
-		await peer.push(layerPath("rest"), "new\n");
-		state = [(await now.read("reads"))?.registration, await now.keys("re")];
+		for (const key of ["reads", "rest"]) await peer.push(layerPath(key), "new\n");
+		assert.equal([(await now.read("reads"))?.registration, await now.keys("re")], ["old\n", ["reads"]]);
 		return [];
 	}, metaOf("reads"));
-	assert.equal(state, ["old\n", ["reads"]]);
 });
 
 test("a folder over 1,000 files is read as a tree; folders in it are no layers", async ({ peer }) => {
@@ -135,13 +141,13 @@ test("a large change is one commit of a tree in portions, smaller ones where Git
 	const meta = metaOf("batch", { smallkey: null, request: null });
 	const body = (text: string) => JSON.parse(text).tree.length > 40;
 	const effect = answer(422, "Sorry, your request timed out. It's likely that your input was too large.");
-	peer.proxy.faults.push({ method: "POST", path: /trees$/, body, times: 1_000, effect });
-	const before = (await peer.commits()).length;
+	fault(peer, "POST", /trees$/, effect, 1_000, { body });
+	const before = await count(peer);
 	const store = peer.store(pausingClock());
 	const requests = await requestsOf(peer, () => store.change(async () => edits, meta));
 	// 100 and 50 files time out, then six portions of 25 at most are written.
 	assert.is(requests.filter((request) => request === "POST /git/trees").length, 8);
-	assert.is((await peer.commits()).length, before + 1);
+	assert.is(await count(peer), before + 1);
 	for (const at of [0, 129]) assert.is(await peer.file(edits[at]?.path ?? ""), "1\n");
 });
 
@@ -149,10 +155,10 @@ test("a tree has at most a megabyte of text, and a larger text is alone in its t
 	const sizes = [600_000, 200_000, 200_000, 300_000, 100_000];
 	const edits = sizes.map((size, at) => ({ path: layerPath(`by${at}x`), text: `${"x".repeat(size)}\n` }));
 	const meta = metaOf("bytes", { smallkey: null, request: null });
-	const before = (await peer.commits()).length;
+	const before = await count(peer);
 	const requests = await requestsOf(peer, () => peer.store().change(async () => edits, meta));
 	assert.is(requests.filter((request) => request === "POST /git/trees").length, 3);
-	assert.is((await peer.commits()).length, before + 1);
+	assert.is(await count(peer), before + 1);
 	for (const { path, text } of edits) assert.is(await peer.file(path), text);
 });
 
@@ -162,7 +168,7 @@ test("changes for which no time is left follow in a later batch, and do not hold
 	const clock = pausingClock();
 	fault(peer, "POST", /\/git\/commits$/, { kind: "meanwhile", run: () => clock.sleep(16_000) }, 1);
 	const body = (text: string) => text.includes("after-time");
-	peer.proxy.faults.push({ method: "POST", path: /trees$/, body, times: 1_000, effect: { kind: "silence" } });
+	fault(peer, "POST", /trees$/, { kind: "silence" }, 1_000, { body });
 	const store = peer.store({ ...clock, limits: { batchMs: 20_000 } });
 	const changes = ["in-time", "after-time"].map((key) => put(store, key, "1\n"));
 	const first = await changes[0];
@@ -187,13 +193,7 @@ test("no commit is begun without time for the move of the branch", async ({ peer
 	fault(peer, "POST", /\/git\/commits$/, { kind: "rewrite", body: committed }, 1);
 	const run = () => eventually(() => isChecked).then(() => clock.sleep(16_000));
 	const body = (text: string) => text.includes("late-tree");
-	peer.proxy.faults.push({
-		method: "POST",
-		path: /trees$/,
-		body,
-		times: 1,
-		effect: { kind: "meanwhile", run },
-	});
+	fault(peer, "POST", /trees$/, { kind: "meanwhile", run }, 1, { body });
 	const store = peer.store({ ...clock, now, limits: { batchMs: 20_000 } });
 	const requests = await requestsOf(peer, () =>
 		Promise.all(["early-tree", "late-tree"].map((key) => put(store, key, "1\n"))),
@@ -343,7 +343,7 @@ const survived: [name: string, method: string, path: RegExp, effect: Effect][] =
 for (const [index, [name, method, path, effect]] of survived.entries())
 	test(`${name}, once: one commit`, async ({ peer }) => {
 		const clock = pausingClock();
-		const before = (await peer.commits()).length;
+		const before = await count(peer);
 		fault(peer, method, path, effect, 1);
 		const { commit, changed } = await put(peer.store(clock), `fault${index}`, "1\n");
 		assert.equal(peer.proxy.faults, [], "the fault was met");
@@ -369,7 +369,7 @@ for (const [index, [name, method, path, effect, seconds, cause]] of endless.entr
 		const clock = pausingClock();
 		const key = `endless${index}`;
 		const meta = metaOf(key);
-		const before = (await peer.commits()).length;
+		const before = await count(peer);
 		fault(peer, method, path, effect);
 		const store = peer.store({ ...clock, limits: { batchMs: 14_000 } });
 		const error = await failureOf(store.change(putting(key, "1\n"), meta));
@@ -378,7 +378,7 @@ for (const [index, [name, method, path, effect, seconds, cause]] of endless.entr
 		assert.ok(retryAfter >= seconds && retryAfter <= seconds + Math.min(seconds, 30), String(retryAfter));
 		assert.match(error.message, cause);
 		assert.not.match(error.message, new RegExp(peer.token));
-		assert.is((await peer.commits()).length, before);
+		assert.is(await count(peer), before);
 		peer.proxy.faults.length = 0;
 		if (seconds === 60) {
 			peer.proxy.requests.length = 0;
@@ -388,7 +388,7 @@ for (const [index, [name, method, path, effect, seconds, cause]] of endless.entr
 		}
 		const outcome = await store.change(putting(key, "1\n"), meta);
 		assert.is(!isRefusal(outcome) && outcome.changed, true);
-		assert.is((await peer.commits()).length, before + 1);
+		assert.is(await count(peer), before + 1);
 	});
 
 /** What GitHub refuses for good: an error for the operator, tried once. */
@@ -401,22 +401,22 @@ const refusals: [name: string, method: string, path: RegExp, effect: Effect, tex
 for (const [name, method, path, effect, text] of refusals)
 	test(`${name}: an error for the operator, without the token`, async ({ peer }) => {
 		fault(peer, method, path, effect);
-		const before = (await peer.commits()).length;
+		const before = await count(peer);
 		const error = await failureOf(put(peer.store(pausingClock()), "never", "1\n"));
 		assert.not.instance(error, StoreBusy);
 		assert.match(error.message, text);
 		assert.not.match(`${error.stack}${JSON.stringify(error)}`, new RegExp(peer.token));
-		assert.is((await peer.commits()).length, before);
+		assert.is(await count(peer), before);
 	});
 
 test("a review's branch that GitHub does not make is named, and nothing is committed", async ({ peer }) => {
 	fault(peer, "POST", /\/git\/refs$/, answer(422, "Reference update failed"));
-	const before = (await peer.commits()).length;
+	const before = await count(peer);
 	const error = await failureOf(put(peer.store(pausingClock()), "unmade", "1\n", { review: true }));
 	assertBusy(error, "read-only");
 	assert.match(error.message, /register\/unmade: Reference update failed/);
 	assert.equal(await peer.commits("register/unmade"), []);
-	assert.is((await peer.commits()).length, before);
+	assert.is(await count(peer), before);
 });
 
 test("another writer moves the branch meanwhile: both are kept, and the edits decide anew", async ({
