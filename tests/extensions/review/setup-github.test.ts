@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { type Ended, exits, prints, root, runScript, warns } from "../../helpers/process.ts";
@@ -14,15 +14,9 @@ let clone: Repository;
 
 const test = freshSuite("npx fragment-publisher setup-github", async (use) => {
 	peer = use(await startSettingsPeer());
-	clone.write({ "published.env": published, "layers/owners.json": owners });
-});
-test.before(() => {
-	clone = new Repository({ "published.env": published, "layers/owners.json": owners });
+	clone = use(new Repository({ "published.env": published, "layers/owners.json": owners }));
 	process.chdir(clone.path);
-});
-test.after(() => {
-	process.chdir(root);
-	clone.remove();
+	use(() => process.chdir(root));
 });
 
 function look(env: Record<string, string> = {}): Promise<Ended> {
@@ -30,39 +24,40 @@ function look(env: Record<string, string> = {}): Promise<Ended> {
 	return runScript("setup-github", ["maps/layers"], variables);
 }
 
-const readFileOf = async (name: string) =>
-	JSON.parse(
-		(await readFile(join(root, `deploy/github/${name}.json`), "utf8"))
-			.replaceAll('"SERVICE_APP"', "4711")
-			.replaceAll('"WORKFLOW_APP"', "202"),
-	);
+function fileOf(name: string): Json {
+	const text = readFileSync(join(root, `deploy/github/${name}.json`), "utf8");
+	return JSON.parse(text.replaceAll('"SERVICE_APP"', "4711").replaceAll('"WORKFLOW_APP"', "202"));
+}
 
 /** As GitHub's answers show it: with more members than the files have. */
-async function setAll(): Promise<void> {
-	const { values } = peer;
-	values.set("", { ...values.get(""), ...(await readFileOf("repository")), id: 1 });
-	values.set("/actions/permissions", { ...(await readFileOf("actions")), selected_actions_url: "…" });
-	values.set("/actions/permissions/selected-actions", await readFileOf("selected-actions"));
-	values.set("/actions/permissions/workflow", await readFileOf("token"));
-	for (const [name, secret] of [
-		["review", "WORKFLOW_APP_PRIVATE_KEY"],
-		["production", "CLOUDFLARE_API_TOKEN"],
-	]) {
-		values.set(`/environments/${name}`, { id: 3, ...(await readFileOf("environment")) });
-		const policies = { branch_policies: [{ id: 5, name: "main", type: "branch" }] };
-		values.set(`/environments/${name}/deployment-branch-policies`, policies);
-		values.set(`/environments/${name}/secrets`, { secrets: [{ name: secret }] });
+function setAll(): void {
+	const set = (path: string, value: Json) =>
+		peer.values.set(path, { ...peer.values.get(path), id: 1, ...value });
+	set("", fileOf("repository"));
+	set("/actions/permissions", fileOf("actions"));
+	set("/actions/permissions/selected-actions", fileOf("selected-actions"));
+	set("/actions/permissions/workflow", fileOf("token"));
+	for (const [name, secret] of Object.entries({
+		review: "WORKFLOW_APP_PRIVATE_KEY",
+		production: "CLOUDFLARE_API_TOKEN",
+	})) {
+		const path = `/environments/${name}`;
+		set(path, fileOf("environment"));
+		set(`${path}/deployment-branch-policies`, { branch_policies: [{ id: 5, name: "main", type: "branch" }] });
+		set(`${path}/secrets`, { secrets: [{ name: secret }] });
 	}
 	const ids = { SERVICE_APP_ID: "4711", WORKFLOW_APP_ID: "202", WORKFLOW_APP_LOGIN: "maps-workflows[bot]" };
-	const variables = Object.entries(ids).map(([name, value]) => ({ name, value }));
-	values.set("/actions/variables", { variables });
-	const rulesets = await Promise.all(["layers", "own-branches", "tags"].map(readFileOf));
-	const names = rulesets.map(({ name }, index) => ({ id: index + 1, name }));
-	values.set("/rulesets", names);
-	for (const [index, ruleset] of rulesets.entries()) {
-		const rules = [...ruleset.rules, { type: "required_signatures" }];
-		values.set(`/rulesets/${index + 1}`, { id: index + 1, source: "maps/layers", ...ruleset, rules });
-	}
+	set("/actions/variables", { variables: Object.entries(ids).map(([name, value]) => ({ name, value })) });
+	const rulesets = ["layers", "own-branches", "tags"].map((name, index) => ({
+		...fileOf(name),
+		id: index + 1,
+	}));
+	peer.values.set("/rulesets", rulesets);
+	for (const ruleset of rulesets)
+		set(`/rulesets/${ruleset.id}`, {
+			...ruleset,
+			rules: [...ruleset.rules, { type: "required_signatures" }],
+		});
 }
 
 test("of a new repository everything that differs is printed with its line, each of which docs/production.md has", async () => {
@@ -72,14 +67,14 @@ test("of a new repository everything that differs is printed with its line, each
 		/^ruleset layers: is missing$/m,
 		/\n\d+ of \d+ settings differ\n$/,
 	]);
-	const page = await readFile(join(root, "docs/production.md"), "utf8");
+	const page = readFileSync(join(root, "docs/production.md"), "utf8");
 	for (const [, line = ""] of stdout.matchAll(/^ {4}(gh .*?)(?: < FILE)?$/gm))
 		assert.ok(page.includes(line), line);
 	assert.equal(peer.writes, []);
 });
 
 test("a repository in which everything is set has no difference, and a private or missing one is named", async () => {
-	await setAll();
+	setAll();
 	await prints(look(), 0, /^0 of \d+ settings differ\n$/);
 	assert.equal(peer.writes, []);
 	peer.isThere = false;
@@ -129,13 +124,13 @@ const differences: [what: string, path: string, change: (value: Json) => unknown
 
 for (const [what, path, change, text] of differences)
 	test(`${what}: said, with the line`, async () => {
-		await setAll();
+		setAll();
 		change(peer.values.get(path));
 		await prints(look(), 1, [text, /settings differ\n$/]);
 	});
 
 test("secrets of the repository, other rules and settings that no workflow reads are said", async () => {
-	await setAll();
+	setAll();
 	peer.values.set("/actions/secrets", { secrets: [{ name: "CLOUDFLARE_API_TOKEN" }] });
 	peer.values.set("/rules/branches/refresh", [{ type: "update", ruleset_id: 99 }]);
 	peer.values.set("/branches/main/protection", {});
@@ -150,7 +145,7 @@ test("secrets of the repository, other rules and settings that no workflow reads
 });
 
 test("where one person owns everything, an administrator may merge", async () => {
-	await setAll();
+	setAll();
 	clone.write({ "layers/owners.json": '{ "operators": ["@ada#7"], "layers": { "*": ["@ada#7"] } }' });
 	await prints(look(), 1, /sed '.*"RepositoryRole".*' deploy\/github\/layers\.json/);
 });
