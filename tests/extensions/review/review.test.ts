@@ -18,8 +18,8 @@ test.after(() => shared.remove());
 const well: CheckServices = async () => ({ findings: [] });
 
 /** Reviews `head` of a repository against `base`; its services are well. */
-const reviewIn = ({ path }: Repository, head = "head", base = "main", check = well) =>
-	review({ repository: path, base, head, settings, check });
+const reviewIn = ({ path }: Repository, head = "head", base = "main", check = well, publicUrl = "") =>
+	review({ repository: path, base, head, settings: { ...settings, publicUrl }, check });
 
 /** Reviews a change; `asked` gets the smallkeys whose services were asked. @param base what main has more */
 async function reviewed(files: Files, findings: Record<string, Finding[]> = {}, base: Files | null = null) {
@@ -52,12 +52,8 @@ test("every problem is at its file, line and JSON pointer", async () => {
 test("a large change has drafts of its first layers, those to correct and changed ones first", async () => {
 	const many = Array.from({ length: 120 }, (_, at) => [`layers/aa/aa${at}.json`, wmsFile("a")]);
 	const wrong = { "layers/zz/zz.json": wmsFile("a", "ftp://maps.example/wms") };
-	using repository = new Repository(baseFiles);
-	repository.propose({ ...Object.fromEntries(many), ...wrong, "layers/ab/abc.json": wmsFile("rivers") });
-	const { layers } = await review({
-		...{ repository: repository.path, base: "main", head: "head", check: well },
-		settings: { ...settings, publicUrl: "https://fragments.example" },
-	});
+	shared.propose({ ...Object.fromEntries(many), ...wrong, "layers/ab/abc.json": wmsFile("rivers") });
+	const { layers } = await reviewIn(shared, "head", "main", well, "https://fragments.example");
 	const keys = layers.filter(({ draft }) => draft !== null).map(({ smallkey }) => smallkey);
 	assert.equal([layers.length, keys.length, keys.slice(-2)], [122, 100, ["abc", "zz"]]);
 });
@@ -65,46 +61,6 @@ test("a large change has drafts of its first layers, those to correct and change
 const added = (name: string, content: Files[string] = wmsFile("a")): Files => ({
 	[`layers/ab/${name}`]: content,
 });
-const description = "layers/en/energy-1.service.json";
-const markup = featureFile(undefined, { service_name: "Wells <b>" });
-
-const wrong: [string, Files, string, number?][] = [
-	["no smallkey", added("ab d.json"), "layers/ab/ab d.json:1 smallkey: must be 1 to 64 of"],
-	[
-		"a twin in other letters",
-		added("ABC.json"),
-		"layers/ab/ABC.json:1 smallkey: ABC differs only in case from abc",
-	],
-	[
-		"a link",
-		added("abd.json", { link: "/etc/passwd" }),
-		"layers/ab/abd.json:1 must be a plain file, not a symlink",
-	],
-	[
-		"new text that is markup",
-		{ "layers/en/energy-2.json": markup },
-		"layers/en/energy-2.json:6 /en/service_name: ",
-		2,
-	],
-	[
-		"a description whose layer goes",
-		{ "layers/en/energy-1.json": null, [description]: "{}" },
-		`${description}:1 describes`,
-		2,
-	],
-	["no owners any more", { "layers/owners.json": null }, "layers/owners.json:1 must not be removed"],
-];
-
-test("what is wrong is a problem, and no service is asked for it", async () => {
-	for (const [what, files, problem, count = 1] of wrong) {
-		const { outcome, asked } = await reviewed(files);
-		const lines = linesOf(outcome);
-		assert.ok(lines[0]?.startsWith(problem), `${what}: ${lines.join("\n")}`);
-		assert.is(lines.length, count, lines.join("\n"));
-		assert.equal([isWrong(outcome), asked], [true, []], what);
-	}
-});
-
 test("what the base changed meanwhile is no part of the change, but a new twin is found", async () => {
 	using repository = new Repository(baseFiles);
 	repository.propose({ "layers/ne/new.json": wmsFile("a") });
