@@ -21,11 +21,11 @@ export interface PeerPull {
 	allCommits?: number;
 	/** Logins of who has pushed to its branch; not shown without it. */
 	pushers?: string[];
-	mergeable?: boolean | null;
+	mergeable?: boolean;
 	merged?: boolean;
 	mergedWith?: Record<string, unknown>;
 	isClosed?: boolean;
-	reviews: { login: string | null; state: string; commit: string; at?: string }[];
+	reviews: { login: string; state: string; commit: string }[];
 	statuses?: string;
 	baseChanges?: string[];
 }
@@ -86,53 +86,43 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 	const commitsOf = ({ commits, author }: PeerPull) => commits ?? [{ author, committer: author }];
 	const accountOf = (login: string) => ({ login, id: peer.ids.get(login) ?? idOf(login) });
 	const account = (login: string | null) => (login === null ? null : accountOf(login));
-	const shown = (pull: PeerPull | undefined) =>
-		pull && {
-			number: pull.number,
-			title: pull.title ?? "a change",
-			user: account(pull.author),
+	const shown = (pull: PeerPull) => {
+		const { number, title = "a change", sha, mergeable = true } = pull;
+		const [owner, ref] = pull.from.split(":");
+		return {
+			...{ number, title, mergeable, user: account(pull.author) },
 			base: { ref: pull.base, repo: { full_name: "maps/layers" } },
-			head: {
-				sha: pull.sha,
-				ref: pull.from.split(":")[1],
-				repo: { full_name: `${pull.from.split(":")[0]}/layers` },
-			},
+			head: { sha, ref, repo: { full_name: `${owner}/layers` } },
 			state: pull.merged || pull.isClosed ? "closed" : "open",
 			merged_at: pull.merged ? "2026-01-02T00:00:00Z" : null,
-			mergeable: pull.mergeable === undefined ? true : pull.mergeable,
 			commits: pull.allCommits ?? commitsOf(pull).length,
 			changed_files: pull.changedFiles ?? pull.files.length,
 		};
+	};
 	const accountWhere = (isIt: (account: { login: string; id: number }) => boolean) =>
 		[...peer.accounts].map(accountOf).find(isIt) ?? null;
 	const routes: Routes = {
 		"GET /pulls": (_groups, _body, query) =>
-			peer.pulls
-				.map(shown)
-				.filter(
-					(pull) =>
-						query.get("state") === "all" || (pull?.base.ref === query.get("base") && pull?.state === "open"),
-				),
+			peer.pulls.map(shown).filter(({ state, base }) => {
+				return query.get("state") === "all" || (state === "open" && base.ref === query.get("base"));
+			}),
 		"GET /git/ref/heads%2Fmain": () => ({ object: { sha: peer.tip } }),
-		"GET /pulls/(\\d+)": ([number]) => shown(pullOf(number)) ?? null,
+		"GET /pulls/(\\d+)": ([number]) => shown(pullOf(number)),
 		"GET /pulls/(\\d+)/files": ([number]) => {
 			peer.meanwhile?.();
 			peer.meanwhile = null;
 			return pullOf(number).files;
 		},
 		"GET /pulls/(\\d+)/reviews": ([number]) =>
-			pullOf(number).reviews.map(({ login, state, commit, at = "2026-01-02T00:00:00Z" }) => {
-				return { user: account(login), state, commit_id: commit, submitted_at: at };
+			pullOf(number).reviews.map(({ login, state, commit }) => {
+				return { user: account(login), state, commit_id: commit, submitted_at: "2026-01-02T00:00:00Z" };
 			}),
 		"GET /issues/(\\d+)/events": ([number]) =>
 			(pullOf(number).baseChanges ?? []).map((created_at) => ({ event: "base_ref_changed", created_at })),
 		"GET /pulls/(\\d+)/commits": ([number]) =>
 			commitsOf(pullOf(number)).map(({ author, committer, mail = "a@b.example", message = "a commit" }) => {
-				return {
-					author: account(author),
-					committer: account(committer),
-					commit: { author: { email: mail }, message },
-				};
+				const commit = { author: { email: mail }, message };
+				return { author: account(author), committer: account(committer), commit };
 			}),
 		"PUT /pulls/(\\d+)/merge": ([number], body) => {
 			const pull = pullOf(number);
