@@ -18,5 +18,8 @@ fi
 # Each line is indented: as code, it mentions no one and links nothing.
 details=$(if [ -e "${2:-}" ]; then head --bytes 20000 "$2" | tr --delete '\000-\011\013-\037\177' | sed 's/^/    /'; fi)
 body=$(printf 'The last run that failed: %s\n\n%s\n\nThis is closed by the next run that does not fail.\n' "$run" "$details")
-if [ -n "$open" ]; then gh api --silent --method PATCH "$issues/$open" --raw-field body="$body"; exit 0; fi
-gh api --silent "$issues" --raw-field title="$title" --raw-field body="$body"
+if [ -n "$open" ]; then
+	gh api --silent --method PATCH "$issues/$open" --raw-field body="$body"
+else
+	gh api --silent "$issues" --raw-field title="$title" --raw-field body="$body"
+fi
