@@ -1,9 +1,9 @@
 import type { FromSchema } from "json-schema-to-ts";
-import type { Sickness } from "../../registry/health.ts";
 import type { PublicName } from "../../registry/sender.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/untrusted-text.ts";
 import type { catalogueChunk, Entry } from "./entry.ts";
+import type { healthReportOf } from "./files.ts";
 
 export type { Bounds } from "../service/projections.ts";
 export type { Entry } from "./entry.ts";
@@ -74,27 +74,7 @@ export const healthReportPath = "index/health.json";
 
 export const reportVersion = 3;
 
-export interface HealthReport {
-	version: typeof reportVersion;
-	sick: number;
-	checked: number;
-	unchecked: number;
-	/** Grouped by owners, who can correct them, and host. */
-	groups: HealthGroup[];
-}
-
-export interface HealthGroup {
-	/** Names, separated by commas; may be empty. */
-	owner: string;
-	/** With its port; empty where the address has no host. */
-	host: string;
-	layers: SickLayer[];
-}
-
-export interface SickLayer extends Sickness {
-	smallkey: string;
-	title: Record<Lang, string>;
-}
+export type HealthReport = ReturnType<typeof healthReportOf>;
 
 export function parseHealthReport(text: string | null): HealthReport | null {
 	return parseVersion<HealthReport>(text, reportVersion, "groups");

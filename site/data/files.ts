@@ -1,5 +1,6 @@
 import type { Extension } from "../../api/service/extensions.ts";
 import { langs } from "../../registry/smallkey.ts";
+import { groupBy } from "../../registry/untrusted-text.ts";
 import { feedPath, layerFile, listFile } from "../static/addresses.ts";
 import { feedText } from "../static/feed.ts";
 import type { PageSettings } from "../static/html.ts";
@@ -12,8 +13,6 @@ import {
 	chunkOf,
 	chunkPath,
 	type Entry,
-	type HealthGroup,
-	type HealthReport,
 	healthReportPath,
 	indexVersion,
 	layerPages,
@@ -170,20 +169,23 @@ export function changesFiles(
 
 const maxTitleLength = 200;
 
-function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf): HealthReport {
-	const groups = new Map<string, HealthGroup>();
+/** Grouped by owners, who can correct them, and host with its port. @param ownersOf names; may be empty */
+export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf) {
 	const sick = entries.flatMap(({ health, ...entry }) => (health ? [{ ...entry, health }] : []));
 	sick.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
-	for (const { smallkey, title, health, address } of sick) {
-		const cut = { en: title.en.slice(0, maxTitleLength), fr: title.fr.slice(0, maxTitleLength) };
-		const { host } = new URL(address.en);
-		const owner = ownersOf(smallkey).join(", ");
-		const name = JSON.stringify([owner, host]);
-		const group = groups.get(name) ?? { owner, host, layers: [] };
-		groups.set(name, group);
-		group.layers.push({ smallkey, title: cut, ...health });
-	}
-	const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+	const groups = groupBy(sick, ({ smallkey, address }) =>
+		JSON.stringify([ownersOf(smallkey).join(", "), new URL(address.en).host]),
+	);
+	const sorted = [...groups]
+		.sort(([a], [b]) => (a < b ? -1 : 1))
+		.map(([name, group]) => {
+			const [owner, host] = JSON.parse(name) as [string, string];
+			const layers = group.map(({ smallkey, title, health }) => {
+				const cut = { en: title.en.slice(0, maxTitleLength), fr: title.fr.slice(0, maxTitleLength) };
+				return { smallkey, title: cut, ...health };
+			});
+			return { owner, host, layers };
+		});
 	const unchecked = entries.filter(({ health }) => health === null).length;
 	const checked = entries.length - unchecked;
 	return { version: reportVersion, sick: sick.length, checked, unchecked, groups: sorted };

@@ -6,16 +6,9 @@ import { build, type Metafile, type Plugin, stop } from "esbuild";
 import { compiledSchemas } from "../../registry/schemas/validators.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { causes } from "../../registry/texts/causes.ts";
-import type { CatalogueOptions } from "../process/site-settings.ts";
-import { parseSignature } from "../process/site-settings.ts";
+import { type CatalogueOptions, parseSignature } from "../process/site-settings.ts";
 import { catalogueHtml, contentPolicy, rootHtml } from "../static/frame.ts";
-import {
-	type Assets,
-	type PageSettings,
-	pageSettingsPath,
-	pagesVersion,
-	type SiteSettings,
-} from "../static/html.ts";
+import { type PageSettings, pageSettingsPath, pagesVersion, type SiteSettings } from "../static/html.ts";
 import { searchEngineFiles } from "../static/list-pages.ts";
 import { pageTexts } from "../text/page-texts.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
@@ -34,14 +27,8 @@ export function bundlesOfPage(): ReturnType<typeof bundlePage> {
 	return bundles;
 }
 
-export type SiteFiles = Awaited<ReturnType<typeof buildSite>>;
-
-/** Bundles the page and renders its HTML. @param publicUrl with a slash at its end; empty if unknown */
-export async function buildSite(
-	site: SiteSettings,
-	publicUrl = "",
-	look: CatalogueOptions["look"] = { theme: "", signature: "" },
-) {
+/** The files that pages load, and their paths below the site's root. */
+export async function makeAssets(publicUrl: string, look: CatalogueOptions["look"]) {
 	const { bundled, outputs } = await bundlesOfPage();
 	const files = new Map<string, string | Uint8Array>(bundled);
 	const add = (name: string, ending: "css" | "svg", content: string) => {
@@ -51,14 +38,14 @@ export async function buildSite(
 		return path;
 	};
 	const signature = parseSignature(look.signature);
-	const pathOf = (name: string) => {
+	const pathOf = (name: string): string => {
 		const named = new RegExp(`^${assetFolder}/${name}-[A-Z0-9]+\\.`);
 		const asset = [...bundled.keys()].find((path) => named.test(path));
 		if (!asset) throw new Error(`the bundle has no ${name}`);
 		return asset;
 	};
 	const land = await readFile(join(root, "site/map/land.svg"), "utf8");
-	const assets: Assets = {
+	const assets = {
 		policy: contentPolicy(publicUrl.startsWith("https:")),
 		script: pathOf("main"),
 		choose: pathOf("choose"),
@@ -68,6 +55,7 @@ export async function buildSite(
 		french: pathOf("french"),
 		styles: pathOf("styles"),
 		imports: importsOf(pathOf("main"), outputs),
+		/** Further scripts of a layer's page. */
 		layerImports: [pathOf("layer-view"), ...importsOf(pathOf("layer-view"), outputs)],
 		icon: add("icon", "svg", iconSvg),
 		landLight: add("land-light", "svg", land),
@@ -75,6 +63,18 @@ export async function buildSite(
 		theme: look.theme === "" ? null : add("theme", "css", look.theme),
 		signature: signature && { ...signature, path: add("signature", "svg", look.signature) },
 	};
+	return { files, assets };
+}
+
+export type SiteFiles = Awaited<ReturnType<typeof buildSite>>;
+
+/** Bundles the page and renders its HTML. @param publicUrl with a slash at its end; empty if unknown */
+export async function buildSite(
+	site: SiteSettings,
+	publicUrl = "",
+	look: CatalogueOptions["look"] = { theme: "", signature: "" },
+) {
+	const { files, assets } = await makeAssets(publicUrl, look);
 	const pages: PageSettings = { version: pagesVersion, assets, publicUrl, site };
 	files.set("index.html", rootHtml(pages));
 	for (const lang of langs) files.set(`${lang}/index.html`, catalogueHtml(lang, pages));

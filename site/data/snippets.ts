@@ -42,85 +42,77 @@ export function snippetsOf(
 		url: at("terria"),
 		path: [`rcs.${smallkey}.${lang}`],
 	};
-	const of = (target: string, text: string) => (targets.includes(target) ? text : null);
+	const of = (target: string, text: string) => targets.includes(target) && text;
 	const read = ["v0.9/doc", "v1/doc", "v2/doc", "ramp4"].find((folder) =>
-		of(folder.split("/")[0] ?? "", folder),
+		targets.includes(folder.split("/")[0] ?? ""),
 	);
-	const kind = kinds.get(type);
-	const registered = ((lang === "fr" && address.fr) || address.en).replace(/[?&]$/, "");
+	const url = ((lang === "fr" && address.fr) || address.en).replace(/[?&]$/, "");
 	const layers = (lang === "fr" && layer.layers?.fr) || (layer.layers?.en ?? []);
-	const url = kind === "features" ? featureUrl(registered, layers) : registered;
-	// Libraries draw one layer of a FeatureServer; without its number they would query the whole service.
-	const isDrawable = kind && (kind !== "features" || /\/\d+$/.test(url) || !featureServer.test(url));
-	const source = isDrawable ? { kind, url, layers, title } : null;
+	const code = libraries.get(type)?.({ url, layers, title }) ?? {};
 	const page = escapeHtml(root + layerAddress(lang, smallkey, "embed"));
 	const frame = `<iframe src="${page}" title="${escapeHtml(title)}" width="800" height="600" loading="lazy"></iframe>`;
-	const snippets: [name: string, kind: Snippet["kind"], text: string | null][] = [
-		["fragment", "address", read ? at(read) : null],
+	const snippets: [name: string, kind: Snippet["kind"], text: string | false | undefined][] = [
+		["fragment", "address", read && at(read)],
 		["RAMP 4.0", "js", of("v0.9", ramp("v0.9"))],
 		["RAMP 5", "js", of("v1", ramp("v1"))],
 		["FGPV", "html", of("v2", fgpv)],
 		["GeoView", "json", of("v2", JSON.stringify(geoView, null, 2))],
 		["RAMP4", "address", of("ramp4", at("ramp4"))],
 		["Terria", "json", of("terria", JSON.stringify(terria, null, 2))],
-		["curl", "shell", read ? `curl --fail --compressed '${at(read)}'` : null],
-		["OpenLayers", "js", source && openLayers(source)],
-		["Leaflet", "js", source && leaflet(source)],
-		["QGIS (Python)", "python", source && qgis(source)],
-		["ArcGIS Maps SDK", "js", source && arcgis(source)],
+		["curl", "shell", read && `curl --fail --compressed '${at(read)}'`],
+		["OpenLayers", "js", code.openLayers],
+		["Leaflet", "js", code.leaflet],
+		["QGIS (Python)", "python", code.qgis],
+		["ArcGIS Maps SDK", "js", code.arcgis],
 		["<iframe>", "html", frame],
 	];
-	return snippets.flatMap(([name, kind, text]) => (text === null ? [] : [{ name, kind, text }]));
+	return snippets.flatMap(([name, kind, text]) => (text ? [{ name, kind, text }] : []));
 }
 
 interface Source {
-	kind: "wms" | "wmts" | "features" | "map" | "image" | "tiles";
-	/** For features the address of the one layer. */
 	url: string;
 	layers: readonly string[];
 	title: string;
 }
 
-const kinds: ReadonlyMap<string, Source["kind"]> = new Map([
-	["wms", "wms"],
-	["ogcWms", "wms"],
-	["ogcWmts", "wmts"],
-	["feature", "features"],
-	["esriFeature", "features"],
-	["esriFeatureServer", "features"],
-	["esriMapServer", "map"],
-	["esriImage", "image"],
-	["esriTile", "tiles"],
-]);
+/**
+ * Modules for OpenLayers 7 and later and for the ArcGIS Maps SDK for JavaScript 4, scripts for Leaflet 1.9
+ * (layers of ArcGIS need esri-leaflet 3) and for the Python console of QGIS 3.
+ */
+type Code = Partial<Record<"openLayers" | "leaflet" | "qgis" | "arcgis", string>>;
 
-/** OpenLayers 7 and later, as modules. */
-function openLayers({ kind, url, layers }: Source): string | null {
-	const drawn = (layer: "Image" | "Tile", source: string, options: object) =>
-		`import ${layer}Layer from "ol/layer/${layer}.js";
-import ${source} from "ol/source/${source}.js";
+function wms({ url, layers, title }: Source): Code {
+	const options = { layers: layers.join(","), format: "image/png", transparent: true };
+	const named = layers.map((name) => `&layers=${encodeURIComponent(name)}&styles=`).join("");
+	const uri = `crs=EPSG:3857&format=image/png${named}&url=${encodeURIComponent(url)}`;
+	return {
+		openLayers: olImage("ImageWMS", { url, params: { LAYERS: layers.join(",") } }),
+		leaflet: `L.tileLayer.wms(${literal(url)}, ${literal(options)}).addTo(map);`,
+		qgis: qgisLayer("Raster", uri, title, "wms"),
+		arcgis: sdk("WMSLayer", { url, sublayers: layers.map((name) => ({ name })) }),
+	};
+}
 
-export const layer = new ${layer}Layer({
-  source: new ${source}(${literal(options)}),
-});`;
-	if (kind === "wms") return drawn("Image", "ImageWMS", { url, params: { LAYERS: layers.join(",") } });
-	if (kind === "map") {
-		const params = { LAYERS: layers.length > 0 ? `show:${layers.join(",")}` : undefined };
-		return drawn("Image", "ImageArcGISRest", { url, params });
-	}
-	if (kind === "image") return drawn("Image", "ImageArcGISRest", { url });
-	// The address does not say in which projection the tiles are cached. XYZ would draw others at the wrong place.
-	if (kind === "tiles") return null;
-	if (kind === "wmts") {
-		const capabilities = `${url}${url.includes("?") ? "&" : "?"}SERVICE=WMTS&REQUEST=GetCapabilities`;
-		return `import TileLayer from "ol/layer/Tile.js";
+function wmts({ url, layers: [layer = ""] }: Source): Code {
+	const capabilities = `${url}${url.includes("?") ? "&" : "?"}SERVICE=WMTS&REQUEST=GetCapabilities`;
+	return {
+		openLayers: `import TileLayer from "ol/layer/Tile.js";
 import WMTS, { optionsFromCapabilities } from "ol/source/WMTS.js";
 import WMTSCapabilities from "ol/format/WMTSCapabilities.js";
 
 const answer = await fetch(${literal(capabilities)});
-const options = optionsFromCapabilities(new WMTSCapabilities().read(await answer.text()), ${literal({ layer: layers[0] ?? "", projection: "EPSG:3857" })});
-export const layer = new TileLayer({ source: new WMTS(options) });`;
-	}
-	return `import VectorLayer from "ol/layer/Vector.js";
+const options = optionsFromCapabilities(new WMTSCapabilities().read(await answer.text()), ${literal({ layer, projection: "EPSG:3857" })});
+export const layer = new TileLayer({ source: new WMTS(options) });`,
+		arcgis: sdk("WMTSLayer", { url, activeLayer: { id: layer } }),
+	};
+}
+
+function features({ url: registered, layers, title }: Source): Code {
+	const url = featureUrl(registered, layers);
+	// Libraries draw one layer of a FeatureServer; without its number they would query the whole service.
+	if (!/\/\d+$/.test(url) && featureServer.test(url)) return {};
+	return {
+		openLayers: `import VectorLayer from "ol/layer/Vector.js";
 import VectorSource from "ol/source/Vector.js";
 import EsriJSON from "ol/format/EsriJSON.js";
 import { bbox } from "ol/loadingstrategy.js";
@@ -133,55 +125,91 @@ export const layer = new VectorLayer({
       ${literal(`${url}/query?f=json&outFields=*&geometryType=esriGeometryEnvelope`)} +
       \`&geometry=\${extent}&inSR=\${projection.getCode().slice(5)}&outSR=\${projection.getCode().slice(5)}\`,
   }),
+});`,
+		leaflet: esriLeaflet("featureLayer", { url }),
+		qgis: qgisLayer("Vector", `crs='EPSG:4326' ${qgisUrl(url)}`, title, "arcgisfeatureserver"),
+		arcgis: sdk("FeatureLayer", { url }),
+	};
+}
+
+function map({ url, layers, title }: Source): Code {
+	const isPart = layers.length > 0;
+	// Sublayers are listed from bottom to top; in another order, the SDK asks for dynamic layers, which few services have.
+	const sublayers = layers.map((id) => ({ id: Number(id) })).sort((a, b) => b.id - a.id);
+	return {
+		openLayers: olImage("ImageArcGISRest", {
+			url,
+			params: { LAYERS: isPart ? `show:${layers.join(",")}` : undefined },
+		}),
+		leaflet: esriLeaflet("dynamicMapLayer", { url, ...(isPart && { layers: layers.map(Number) }) }),
+		qgis: qgisMap(url, title, isPart ? ` layer='${layers[0]}'` : ""),
+		arcgis: sdk("MapImageLayer", { url, ...(isPart && { sublayers }) }),
+	};
+}
+
+function image({ url, title }: Source): Code {
+	return {
+		openLayers: olImage("ImageArcGISRest", { url }),
+		leaflet: esriLeaflet("imageMapLayer", { url }),
+		qgis: qgisMap(url, title),
+		arcgis: sdk("ImageryLayer", { url }),
+	};
+}
+
+/**
+ * The address does not say in which projection the tiles are cached. OpenLayers' XYZ and Leaflet would draw
+ * others than Web Mercator at the wrong place.
+ */
+function tiles({ url, title }: Source): Code {
+	return { qgis: qgisMap(url, title), arcgis: sdk("TileLayer", { url }) };
+}
+
+const libraries: ReadonlyMap<string, (source: Source) => Code> = new Map([
+	["wms", wms],
+	["ogcWms", wms],
+	["ogcWmts", wmts],
+	["feature", features],
+	["esriFeature", features],
+	["esriFeatureServer", features],
+	["esriMapServer", map],
+	["esriImage", image],
+	["esriTile", tiles],
+]);
+
+function olImage(source: string, options: object): string {
+	return `import ImageLayer from "ol/layer/Image.js";
+import ${source} from "ol/source/${source}.js";
+
+export const layer = new ImageLayer({
+  source: new ${source}(${literal(options)}),
 });`;
 }
 
-/** Leaflet 1.9; layers of ArcGIS need its extension esri-leaflet 3. */
-function leaflet({ kind, url, layers }: Source): string | null {
-	const esri = (call: string, options: object) => `L.esri.${call}(${literal(options)}).addTo(map);`;
-	if (kind === "wms") {
-		const options = { layers: layers.join(","), format: "image/png", transparent: true };
-		return `L.tileLayer.wms(${literal(url)}, ${literal(options)}).addTo(map);`;
-	}
-	if (kind === "features") return esri("featureLayer", { url });
-	if (kind === "map")
-		return esri("dynamicMapLayer", { url, ...(layers.length > 0 && { layers: layers.map(Number) }) });
-	if (kind === "image") return esri("imageMapLayer", { url });
-	// Leaflet places tiles of any other projection as if they were cached in Web Mercator.
-	return null;
+function esriLeaflet(call: string, options: object): string {
+	return `L.esri.${call}(${literal(options)}).addTo(map);`;
 }
 
-/** QGIS 3: for its Python console. */
-function qgis({ kind, url, layers, title }: Source): string | null {
-	const raster = (provider: string, uri: string) =>
-		`iface.addRasterLayer(${literal(uri)}, ${literal(title)}, ${literal(provider)})`;
-	const part = encodeURIComponent;
-	if (kind === "wms") {
-		const named = layers.map((name) => `&layers=${part(name)}&styles=`).join("");
-		return raster("wms", `crs=EPSG:3857&format=image/png${named}&url=${part(url)}`);
-	}
-	if (kind === "wmts") return null;
-	const address = `url='${url.replaceAll("'", "%27")}'`;
-	if (kind === "features")
-		return `iface.addVectorLayer(${literal(`crs='EPSG:4326' ${address}`)}, ${literal(title)}, "arcgisfeatureserver")`;
-	const layer = kind === "map" && layers.length > 0 ? ` layer='${layers[0]}'` : "";
-	return raster("arcgismapserver", `crs='EPSG:3857' format='PNG32'${layer} ${address}`);
+function qgisLayer(kind: "Raster" | "Vector", uri: string, title: string, provider: string): string {
+	return `iface.add${kind}Layer(${literal(uri)}, ${literal(title)}, ${literal(provider)})`;
 }
 
-/** ArcGIS Maps SDK for JavaScript 4, as modules. */
-function arcgis({ kind, url, layers }: Source): string | null {
-	const layer = (name: string, options: object) =>
-		`import ${name} from "@arcgis/core/layers/${name}.js";
+function qgisMap(url: string, title: string, layer = ""): string {
+	return qgisLayer(
+		"Raster",
+		`crs='EPSG:3857' format='PNG32'${layer} ${qgisUrl(url)}`,
+		title,
+		"arcgismapserver",
+	);
+}
+
+function qgisUrl(url: string): string {
+	return `url='${url.replaceAll("'", "%27")}'`;
+}
+
+function sdk(name: string, options: object): string {
+	return `import ${name} from "@arcgis/core/layers/${name}.js";
 
 export const layer = new ${name}(${literal(options)});`;
-	// Sublayers are listed from bottom to top; in another order, the SDK asks for dynamic layers, which few services have.
-	const numbered = layers.map((id) => ({ id: Number(id) })).sort((a, b) => b.id - a.id);
-	if (kind === "wms") return layer("WMSLayer", { url, sublayers: layers.map((name) => ({ name })) });
-	if (kind === "wmts") return layer("WMTSLayer", { url, activeLayer: { id: layers[0] ?? "" } });
-	if (kind === "features") return layer("FeatureLayer", { url });
-	if (kind === "image") return layer("ImageryLayer", { url });
-	if (kind === "tiles") return layer("TileLayer", { url });
-	return layer("MapImageLayer", { url, ...(numbered.length > 0 && { sublayers: numbered }) });
 }
 
 /** `…/MapServer/<n>` or `…/FeatureServer/<n>`; the number is missing in the address of a whole service. */

@@ -5,7 +5,14 @@ import { orFailure, ServiceFailed } from "../map/service-request.ts";
 import { type Content, debounce, field, select, textIn } from "../page/dom.ts";
 import { layers as countText, refresh } from "../page/page.ts";
 import { t } from "./check.ts";
-import { isSurelyService, langOf, parseServiceAddress, twinAddresses, twinTexts } from "./proposals.ts";
+import {
+	isSurelyService,
+	langOf,
+	parseServiceAddress,
+	type ServiceAddress,
+	twinAddresses,
+	twinTexts,
+} from "./proposals.ts";
 import { layerOptions, readService, type Service, type ServiceLayer } from "./service.ts";
 
 const maxTwins = 4;
@@ -14,6 +21,8 @@ interface Twin {
 	url: string;
 	layer: ServiceLayer;
 }
+
+type NamedLayer = Pick<ServiceLayer, "name" | "title">;
 
 /** Null if there is none. Services ignore parameters that they do not know, so a twin by a parameter alone needs another title. */
 async function findTwin(service: Service, layer: ServiceLayer, from: Lang): Promise<Twin | null> {
@@ -26,7 +35,7 @@ async function findTwin(service: Service, layer: ServiceLayer, from: Lang): Prom
 	}
 	// One service may have a layer for each language: `roads_en` and `roads_fr`.
 	const inside = firstNamed(service, twinTexts(layer.name, from));
-	return inside ? { url: service.url, layer: inside } : null;
+	return inside && { url: service.url, layer: inside };
 }
 
 function sameLayer(service: Service, other: Service, layer: ServiceLayer, from: Lang): ServiceLayer | null {
@@ -35,8 +44,8 @@ function sameLayer(service: Service, other: Service, layer: ServiceLayer, from: 
 	return twin?.geometry === layer.geometry ? twin : null;
 }
 
-function firstNamed({ layers }: Service, names: readonly string[]): ServiceLayer | undefined {
-	return names.flatMap((name) => layers.find((candidate) => candidate.name === name) ?? [])[0];
+function firstNamed({ layers }: Service, names: readonly string[]): ServiceLayer | null {
+	return names.flatMap((name) => layers.find((candidate) => candidate.name === name) ?? [])[0] ?? null;
 }
 
 /** Pause in typing after which a whole address is read, in milliseconds. */
@@ -61,7 +70,7 @@ export class AddressBox {
 		readonly open: (text: string) => void,
 	) {}
 
-	/** @param more stands below the box, such as the way to choose a file */
+	/** @param more below the box */
 	content(more: Content): TemplateResult {
 		const input = (event: Event) => {
 			this.#text = textIn(event);
@@ -89,10 +98,7 @@ export class AddressBox {
 	#layers(): Content {
 		const { layers = [] } = this.#service ?? {};
 		if (layers.length < 2) return "";
-		const choose = (name: string) => {
-			const layer = layers.find((candidate) => candidate.name === name);
-			if (layer) void this.#choose(layer);
-		};
+		const choose = (name: string) => void this.#choose(name);
 		const list = select("servicelayer", this.#layer?.name ?? "", layerOptions(layers), choose);
 		return field("servicelayer", t("layer-in-service"), list);
 	}
@@ -126,7 +132,7 @@ export class AddressBox {
 			if (isText) this.open(this.#text);
 			return this.#say(isText ? "" : t("no-address"), !isText);
 		}
-		this.#lang = langOf(parsed.url) ?? "en";
+		this.#lang = langOf(parsed.url);
 		this.#say(t("asking-service"));
 		const service = await orFailure(readService(parsed));
 		if (serial !== this.#serial) return;
@@ -135,14 +141,14 @@ export class AddressBox {
 			return this.#say(service.message, true);
 		}
 		this.#service = service;
-		const chosen = service.layers.find(({ name }) => name === service.chosen);
 		this.#say(t("count-in-service", countText(service.layers.length)));
-		if (chosen) await this.#choose(chosen);
+		await this.#choose(service.chosen);
 	}
 
-	async #choose(layer: ServiceLayer): Promise<void> {
+	async #choose(name: string): Promise<void> {
 		const service = this.#service;
-		if (!service) return;
+		const layer = service?.layers.find((candidate) => candidate.name === name);
+		if (!service || !layer) return;
 		this.#serial += 1;
 		const serial = this.#serial;
 		[this.#layer, this.#twin, this.#hasTwin] = [layer, null, true];
@@ -158,15 +164,10 @@ export class AddressBox {
 	#setTwin(isTwin: boolean): void {
 		this.#hasTwin = isTwin;
 		if (this.#service && this.#layer) this.#report(this.#service, this.#layer, isTwin ? this.#twin : null);
-		refresh();
 	}
 
-	#report(
-		{ kind, url }: Pick<Service, "kind" | "url">,
-		layer: Pick<ServiceLayer, "name" | "title">,
-		twin: Twin | null,
-	): void {
-		const node = (service: string, { name, title }: Pick<ServiceLayer, "name" | "title">) => {
+	#report({ kind, url }: ServiceAddress, layer: NamedLayer, twin: Twin | null): void {
+		const node = (service: string, { name, title }: NamedLayer) => {
 			const address = new URL(service);
 			if (kind === "feature" && name !== "") address.pathname += `/${name}`;
 			return {

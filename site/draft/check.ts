@@ -8,14 +8,13 @@ import { type Problem, textIn } from "../../registry/texts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { type Content, copyBox, copyButton } from "../page/dom.ts";
 import { bothLanguages, type Drawables } from "../page/drawables.ts";
-import { lang, now, pageTexts, settings } from "../page/page.ts";
+import { lang, pageTexts, settings } from "../page/page.ts";
 import { draftTexts } from "../text/drafts.ts";
 import { translator } from "../text/translate.ts";
 
 export async function sendSigned(address: URL, sender: string, secret: string, body: string) {
-	const timestamp = now().toISOString();
-	const path = address.pathname;
-	const signed = { path, sender, timestamp, body: new TextEncoder().encode(body) };
+	const timestamp = new Date().toISOString();
+	const signed = { path: address.pathname, sender, timestamp, body: new TextEncoder().encode(body) };
 	const response = await fetch(address, {
 		method: "PUT",
 		body,
@@ -81,22 +80,17 @@ export const { t, plural } = translator(lang, { ...pageTexts, ...draftTexts[lang
 export function draftResult(
 	fragments: ReturnType<typeof draftFragments>,
 	drawables: Drawables,
-	isOpen: boolean,
-	toggle: (isOpen: boolean) => void,
 ): TemplateResult {
 	const isFeature = drawables.en?.kind === "features" || drawables.en?.kind === "dynamic";
 	const boxes = fragments.map(({ target, lang, text }) => {
-		const shown = text === null ? null : JSON.stringify(JSON.parse(text), null, 2);
-		return copyBox(`${target}, ${lang}`, shown ?? t("no-form-here"));
+		const shown = text === null ? t("no-form-here") : JSON.stringify(JSON.parse(text), null, 2);
+		return copyBox(`${target}, ${lang}`, shown);
 	});
-	const toggled = ({ currentTarget }: Event) => toggle((currentTarget as HTMLDetailsElement).open);
 	return html`<section class="result"><h2>${t("both-languages")}</h2>${bothLanguages(drawables)}
 		${isFeature ? html`<p class="hint">${t("symbols-later")}</p>` : ""}
 		<p>${copyButton(t("copy-draft-address"), () => location.href)}</p>
-		<details ?open=${isOpen} @toggle=${toggled}>
-			<summary>${t("viewers-would-read")}</summary>
-			<div class="copies">${isOpen ? boxes : ""}</div>
-		</details></section>`;
+		<details><summary>${t("viewers-would-read")}</summary><div class="copies">${boxes}</div></details>
+	</section>`;
 }
 
 /** Judges a draft by the rules of a PUT, except that of its smallkey. */
@@ -139,6 +133,5 @@ export function draftFragments(registration: Registration, smallkey: string) {
 
 export function draftDrawable(fragments: ReturnType<typeof draftFragments>, lang: Lang): Drawable | null {
 	const drawn = drawnTargets(settings.targets);
-	const inLang = fragments.filter((fragment) => fragment.lang === lang && drawn.includes(fragment.target));
-	return drawableOf(inLang.map(({ target, text }) => [target, text]));
+	return drawableOf(fragments.filter((of) => of.lang === lang && drawn.includes(of.target)));
 }

@@ -9,7 +9,7 @@ import { lang, refresh, type View } from "../page/page.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { AddressBox } from "./address-box.ts";
 import { checkDraft, draftDrawable, draftFragments, draftResult, t, verdict } from "./check.ts";
-import { DraftForm, empty, example, fileChoice, isInForm } from "./form.ts";
+import { draftForm, empty, example, fileChoice, isInForm } from "./form.ts";
 import { newKeyProblem, proposeKey } from "./proposals.ts";
 import { nextBar, RegisterPanel } from "./register-panel.ts";
 
@@ -20,6 +20,8 @@ interface DrawnDraft {
 	drawables: Drawables;
 	map: MapPanel;
 }
+
+const undrawn = { fragments: [], drawables: { en: null, fr: null }, map: null };
 
 export class DraftView implements View {
 	readonly title = t("try-draft");
@@ -35,8 +37,6 @@ export class DraftView implements View {
 	#checked = checkDraft(empty);
 	#notice = "";
 	#keyNote = "";
-	/** Whether what viewers would read is shown: it stays so while the text is not valid. */
-	#isOpen = false;
 	#drawn: DrawnDraft | null = null;
 	#serial = 0;
 	readonly #checkLater = debounce(pauseMs, () => this.#onChange());
@@ -54,21 +54,18 @@ export class DraftView implements View {
 		const { registration } = this.#checked;
 		const problems = this.#shownProblems();
 		const smallkey = parseSmallkey(this.#key);
-		const toggle = (isOpen: boolean) => {
-			this.#isOpen = isOpen;
-			refresh();
-		};
 		const files = fileChoice(
 			(file) => void this.#openFile(file),
 			() => this.#setText(example),
 		);
-		const form = new DraftForm(
+		const form = draftForm(
 			() => this.#formText,
 			!isInForm(this.#text),
 			problems,
 			(text) => this.#setText(text),
 		);
 		const draft = smallkey !== null && registration && { smallkey, text: canonicalText(registration) };
+		const { fragments, drawables, map } = this.#drawn ?? undrawn;
 		return html`<div class="draft" @focusout=${this.#onLeave} @dragover=${this.#onFileEvent} @dragleave=${this.#onFileEvent} @drop=${this.#onFileEvent} @paste=${this.#onFileEvent}>
 			<h1 tabindex="-1">${t("try-draft")}</h1>
 			<p>${t("draft-stays")}</p>
@@ -76,16 +73,16 @@ export class DraftView implements View {
 			<div>${this.#notice && warning(this.#notice)}</div>
 			<div class="twocolumns">
 				<div class="draftfields">
-					${form.titles()}
+					${form.titles}
 					${this.#keyField(smallkey)}
 					${verdict(this.#checked, problems)}
-					<details><summary>${t("addresses-and-layers")}</summary>${form.rest()}</details>
+					<details><summary>${t("addresses-and-layers")}</summary>${form.rest}</details>
 					<details><summary>${t("whole-registration")}</summary>${this.#textField(problems.length > 0)}</details>
 				</div>
-				<div class="result">${this.#drawn?.map.element ?? html`<p class="hint place">${t("map-place")}</p>`}</div>
+				<div class="result">${map?.element ?? html`<p class="hint place">${t("map-place")}</p>`}</div>
 			</div>
 			${draft ? this.#register.content(draft) : ""}
-			<div>${this.#drawn && draftResult(this.#drawn.fragments, this.#drawn.drawables, this.#isOpen, toggle)}</div>
+			<div ?hidden=${!this.#drawn}>${draftResult(fragments, drawables)}</div>
 			${nextBar(this.#checked, problems.length, smallkey, this.#register)}
 		</div>`;
 	}

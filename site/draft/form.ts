@@ -84,80 +84,74 @@ export function isInForm(text: string): boolean {
 	return isObject(value) && value.version !== "2.0";
 }
 
-/** It changes the members that it shows, and keeps all others. */
-export class DraftForm {
-	readonly #document: Members;
-	readonly #kind: "wms" | "feature";
-
-	/** @param text may change after the form was drawn */
-	constructor(
-		readonly text: () => string,
-		readonly isDisabled: boolean,
-		readonly problems: readonly PlacedProblem[],
-		readonly change: (text: string) => void,
-	) {
-		this.#document = membersOf(tryJson(text()));
-		this.#kind = this.#document.payload_type === "feature" ? "feature" : "wms";
-	}
-
-	titles(): TemplateResult {
-		return html`<fieldset class="titles" ?disabled=${this.isDisabled}>
-			<legend class="hidden">${t("titles")}</legend>
-			${langs.map((lang) => this.#field(lang, "service_name"))}
-		</fieldset>`;
-	}
-
-	rest(): TemplateResult {
-		const kinds = ["wms", "feature"].map((name) => [name, typeText(name)] as const);
-		const kind = select("kind", this.#kind, kinds, (chosen) => this.#write(chosen));
-		const shown: FieldName[] = this.#kind === "wms" ? ["service_url", "layer"] : ["service_url"];
-		return html`<fieldset class="form" ?disabled=${this.isDisabled}>
-			<legend>${t("form")}</legend>
-			${field("kind", t("service-kind"), kind)}
-			${langs.map((lang) => shown.map((name) => this.#field(lang, name)))}
-			<p class="hint">${t("form-hint")}</p>
-		</fieldset>`;
-	}
-
-	/** @param changed the id of a changed field */
-	#write(kind: string, changed = "", newValue = ""): void {
-		const document: Members = { ...membersOf(tryJson(this.text())), payload_type: kind };
-		for (const lang of langs) {
-			const node = { ...membersOf(document[lang]) };
-			for (const name of names) {
-				const value = changed === `${lang}-${name}` ? newValue : memberOf(document, lang, name);
-				node[name] = value;
-				if (name === "layer" ? kind !== "wms" : name === "service_name" && value === "") delete node[name];
-			}
-			document[lang] = node;
-		}
-		this.change(`${JSON.stringify(document, null, 2)}\n`);
-	}
-
-	#field(lang: Lang, name: FieldName): TemplateResult {
-		const id = `${lang}-${name}`;
-		const problems = this.problems.filter(({ pointer }) => pointer === `/${lang}/${name}`);
-		const hint = name === "service_name" && t("title-hint");
-		const control = html`<input type=${name === "service_url" ? "url" : "text"} id=${id} autocomplete="off"
-			spellcheck="false" aria-describedby="${hint ? `${id}-hint ` : ""}${id}-problems" aria-invalid=${problems.length > 0}
-			.value=${live(memberOf(this.#document, lang, name))}
-			@input=${(event: Event) => this.#write(this.#kind, id, textIn(event))}>`;
-		const more = html`${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ""}
-			<div class="fieldproblems" id="${id}-problems">
-				${problems.map(({ lang, text }) => html`<p class="bad" lang=${lang}>${text}</p>`)}
-			</div>
-			${name === "service_url" ? this.#layers(lang) : ""}`;
-		return field(id, t(`${fields[name]}-${lang}`), control, more);
-	}
-
-	#layers(lang: Lang): TemplateResult {
-		const address = memberOf(this.#document, lang, "service_url").trim();
-		return layerChoice(lang, this.#kind, address, (chosen) => {
-			const id = `${lang}-${this.#kind === "wms" ? "layer" : "service_url"}`;
-			this.#write(this.#kind, id, chosen);
+/**
+ * It changes the members that it shows, and keeps all others.
+ * @param text may change after the form was drawn
+ */
+export function draftForm(
+	text: () => string,
+	isDisabled: boolean,
+	problems: readonly PlacedProblem[],
+	change: (text: string) => void,
+) {
+	const drawn = membersOf(tryJson(text()));
+	const kind = drawn.payload_type === "feature" ? "feature" : "wms";
+	const write = (changed: string, value: string) =>
+		change(changedText(membersOf(tryJson(text())), kind, changed, value));
+	const layers = (lang: Lang) =>
+		layerChoice(lang, kind, memberOf(drawn, lang, "service_url").trim(), (chosen) => {
+			const id = `${lang}-${kind === "wms" ? "layer" : "service_url"}`;
+			write(id, chosen);
 			document.getElementById(id)?.focus();
 		});
+	const input = (lang: Lang, name: FieldName) => {
+		const id = `${lang}-${name}`;
+		const wrong = problems.filter(({ pointer }) => pointer === `/${lang}/${name}`);
+		const hint = name === "service_name" && t("title-hint");
+		const control = html`<input type=${name === "service_url" ? "url" : "text"} id=${id} autocomplete="off"
+			spellcheck="false" aria-describedby="${hint ? `${id}-hint ` : ""}${id}-problems" aria-invalid=${wrong.length > 0}
+			.value=${live(memberOf(drawn, lang, name))} @input=${(event: Event) => write(id, textIn(event))}>`;
+		const more = html`${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ""}
+			<div class="fieldproblems" id="${id}-problems">
+				${wrong.map(({ lang, text }) => html`<p class="bad" lang=${lang}>${text}</p>`)}
+			</div>
+			${name === "service_url" ? layers(lang) : ""}`;
+		return field(id, t(`${fields[name]}-${lang}`), control, more);
+	};
+	const kinds = ["wms", "feature"].map((name) => [name, typeText(name)] as const);
+	const shown: FieldName[] = kind === "wms" ? ["service_url", "layer"] : ["service_url"];
+	return {
+		titles: html`<fieldset class="titles" ?disabled=${isDisabled}>
+			<legend class="hidden">${t("titles")}</legend>
+			${langs.map((lang) => input(lang, "service_name"))}
+		</fieldset>`,
+		rest: html`<fieldset class="form" ?disabled=${isDisabled}>
+			<legend>${t("form")}</legend>
+			${field(
+				"kind",
+				t("service-kind"),
+				select("kind", kind, kinds, (chosen) => write("kind", chosen)),
+			)}
+			${langs.map((lang) => shown.map((name) => input(lang, name)))}
+			<p class="hint">${t("form-hint")}</p>
+		</fieldset>`,
+	};
+}
+
+/** @param changed the id of the field that was changed */
+function changedText(before: Members, kind: string, changed: string, newValue: string): string {
+	const payload_type = changed === "kind" ? newValue : kind;
+	const after: Members = { ...before, payload_type };
+	for (const lang of langs) {
+		const node = { ...membersOf(before[lang]) };
+		for (const name of names) {
+			const value = changed === `${lang}-${name}` ? newValue : memberOf(before, lang, name);
+			const isAbsent = name === "layer" ? payload_type !== "wms" : name === "service_name" && value === "";
+			node[name] = isAbsent ? undefined : value;
+		}
+		after[lang] = node;
 	}
+	return `${JSON.stringify(after, null, 2)}\n`;
 }
 
 function memberOf(document: Members, lang: Lang, name: string): string {

@@ -31,27 +31,23 @@ function spelledAs(word: string, model: string): string {
 	return model[0] === model[0]?.toUpperCase() ? `${word[0]?.toUpperCase()}${word.slice(1)}` : word;
 }
 
-export function langOf(address: string): Lang | null {
+/** English, unless the address has words of French only. */
+export function langOf(address: string): Lang {
 	const words = new Set(address.split(parts).map((word) => word.toLowerCase()));
-	const [isEnglish, isFrench] = [
-		languages.some(([en]) => words.has(en)),
-		languages.some(([, fr]) => words.has(fr)),
-	];
-	if (isEnglish === isFrench) return null;
-	return isEnglish ? "en" : "fr";
+	const has = (at: 0 | 1) => languages.some((pair) => words.has(pair[at]));
+	return has(1) && !has(0) ? "fr" : "en";
 }
 
 /** Spellings of a text in the other language, the likeliest first. @param from language of the text */
 export function twinTexts(text: string, from: Lang): string[] {
 	const [source, target] = from === "en" ? ([0, 1] as const) : ([1, 0] as const);
-	const replacedBy = (pairs: readonly Spelling[]) =>
-		text
-			.split(parts)
-			.map((word) => {
-				const pair = pairs.find((spelling) => spelling[source] === word.toLowerCase());
-				return pair ? spelledAs(pair[target], word) : word;
-			})
-			.join("");
+	const replacedBy = (pairs: readonly Spelling[]) => {
+		const words = text.split(parts).map((word) => {
+			const pair = pairs.find((spelling) => spelling[source] === word.toLowerCase());
+			return pair ? spelledAs(pair[target], word) : word;
+		});
+		return words.join("");
+	};
 	const other = languages.filter(([, fr]) => fr !== "fra" && fr !== "francais");
 	const twins = new Set([languages, other, [...languages, ...subjects]].map(replacedBy));
 	return [...twins].filter((twin) => twin !== text);
@@ -60,18 +56,17 @@ export function twinTexts(text: string, from: Lang): string[] {
 /** The likeliest first. @param languages codes of the service's languages, as its capabilities name them */
 export function twinAddresses(address: string, from: Lang, languages: readonly string[] = []): string[] {
 	const twins = twinTexts(address, from);
-	const isOther = (code: string) => (from === "en" ? /^fr/i : /^en/i).test(code);
-	const code = languages.find(isOther);
-	if (code !== undefined) twins.push(withParameter(address, "language", code));
+	const other = otherLang[from];
+	const addWith = (name: string, value: string) => {
+		const url = new URL(address);
+		url.searchParams.set(name, value);
+		twins.push(url.href);
+	};
+	const code = languages.find((code) => code.toLowerCase().startsWith(other));
+	if (code !== undefined) addWith("language", code);
 	// Many services choose a language by this parameter.
-	if (twins.length === 0) twins.push(withParameter(address, "lang", otherLang[from]));
+	if (twins.length === 0) addWith("lang", other);
 	return twins;
-}
-
-function withParameter(address: string, name: string, value: string): string {
-	const url = new URL(address);
-	url.searchParams.set(name, value);
-	return url.href;
 }
 
 export interface ServiceAddress {
@@ -82,13 +77,11 @@ export interface ServiceAddress {
 	chosen: string;
 }
 
-const requestParameters = new RegExp(
-	`^(?:${[
-		"service|request|version|layers?|styles?|format|crs|srs|bbox|width|height|transparent|bgcolor|exceptions|time|elevation",
-		"dim_.*|sld.*|query_layers|info_format|feature_count|[xyij]|rule|scale|legend_options|f|callback|_",
-	].join("|")})$`,
-	"i",
-);
+const requestParameters = [
+	/^(?:service|request|version|layers?|styles?|format|crs|srs|bbox|width|height|transparent|bgcolor|rule)$/i,
+	/^(?:exceptions|time|elevation|dim_.*|sld.*|query_layers|info_format|feature_count|[xyij]|scale)$/i,
+	/^(?:legend_options|f|callback|_)$/i,
+];
 
 export function parseServiceAddress(text: string): ServiceAddress | null {
 	// As in a letter, or in the source of a page or of capabilities.
@@ -104,7 +97,7 @@ export function parseServiceAddress(text: string): ServiceAddress | null {
 	const [match, , chosen = parameter(/^layers?$/i)] = arcgisPath.exec(address.pathname) ?? [];
 	const kind = match !== undefined && !isWms ? "feature" : "wms";
 	for (const name of [...address.searchParams.keys()])
-		if (requestParameters.test(name)) address.searchParams.delete(name);
+		if (requestParameters.some((pattern) => pattern.test(name))) address.searchParams.delete(name);
 	if (kind === "feature") address.pathname = address.pathname.replace(/(Server)(?:\/\d+)?\/?$/i, "$1");
 	address.hash = "";
 	// A comma separates several layers; a registration has one.
@@ -112,10 +105,8 @@ export function parseServiceAddress(text: string): ServiceAddress | null {
 }
 
 export function isSurelyService(text: string): boolean {
-	const isWhole = /(?:\/(?:Map|Feature)Server(?:\/\d+)?\/?|\/WMSServer)$|[?&]service=wms\b/i.test(
-		text.trim(),
-	);
-	return isWhole && parseServiceAddress(text) !== null;
+	const whole = /(?:\/(?:Map|Feature)Server(?:\/\d+)?\/?|\/WMSServer)$|[?&]service=wms\b/i;
+	return whole.test(text.trim()) && parseServiceAddress(text) !== null;
 }
 
 const maxWords = 3;
@@ -135,17 +126,14 @@ export async function proposeKey(
 	// A single letter is a name here, as in "Zone C", but for `d` and `l`, the elided articles of French.
 	const meaningful = words.filter((word) => /^[cjmnst]$/.test(word) || !isStopWord(word)).slice(0, maxWords);
 	const name = (meaningful.length > 0 ? meaningful.join("-") : "layer").slice(0, maxLength).replace(/-$/, "");
-	for (const glob of patterns.length > 0 ? patterns : ["*"]) {
+	for (const glob of patterns.length > 0 ? patterns : ["*"])
 		for (let number = 1; number <= maxTries; number += 1) {
 			const text = number === 1 ? name : `${name}-${number}`;
 			// Only the first star is filled: the others may stand for nothing.
-			const filled = glob.replace("*", text).replaceAll("*", "").replaceAll("?", "0");
-			const smallkey = parseSmallkey(filled);
-			const isAllowed = smallkey !== null && newKeyProblem(smallkey, "en") === null;
-			if (isAllowed && !(await isTaken(smallkey))) return smallkey;
+			const smallkey = parseSmallkey(glob.replace("*", text).replaceAll("*", "").replaceAll("?", "0"));
+			if (smallkey && !newKeyProblem(smallkey, "en") && !(await isTaken(smallkey))) return smallkey;
 			if (!glob.includes("*")) break;
 		}
-	}
 	return null;
 }
 

@@ -58,15 +58,14 @@ export class RegisterPanel {
 			this.#sender = textIn(event);
 			refresh();
 		};
-		const sender = html`<input id="sender" autocomplete="off" spellcheck="false" maxlength="64" @input=${input}>`;
-		const typed = (event: Event) => {
+		const typeSecret = (event: Event) => {
 			this.#hasSecret = textIn(event) !== "";
 			refresh();
 		};
-		const secret = html`<input type="password" id="secret" autocomplete="off" @input=${typed}>`;
+		const sender = html`<input id="sender" autocomplete="off" spellcheck="false" maxlength="64" @input=${input}>`;
+		const secret = html`<input type="password" id="secret" autocomplete="off" @input=${typeSecret}>`;
 		const form = html`<form @submit=${(event: Event) => void this.#send(event, address, draft)}>
-			${field("sender", t("sender-id"), sender)}
-			${field("secret", t("secret"), secret)}
+			${field("sender", t("sender-id"), sender)}${field("secret", t("secret"), secret)}
 			<p class="hint">${t("secret-hint")}</p>
 			<button type="submit" id="send" class="primary">${t("sign-and-send")}</button>
 		</form>`;

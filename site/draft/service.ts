@@ -61,9 +61,9 @@ async function readWms(url: string, chosen: string): Promise<Service> {
 	const { readLayers } = await import("../map/document.ts");
 	const { layers, languages } = await readLayers(url, chosen);
 	if (layers.length === 0) throw new ServiceFailed(url, "no-map");
-	const isThere = layers.some(({ name }) => name === chosen);
-	const only = layers.length === 1 ? (layers[0]?.name ?? "") : "";
-	return { kind: "wms", url, layers, chosen: isThere ? chosen : only, languages };
+	const isListed = layers.some(({ name }) => name === chosen);
+	const only = layers.length === 1 ? (layers[0] as ServiceLayer).name : "";
+	return { kind: "wms", url, layers, chosen: isListed ? chosen : only, languages };
 }
 
 const maxOffered = 500;

@@ -93,16 +93,14 @@ export function drawnTargets(targets: readonly TargetName[]): TargetName[] {
 
 /** @param fragments of `drawnTargets` @returns null if no fragment is valid */
 export function drawableOf(
-	fragments: readonly (readonly [target: TargetName, text: string | null])[],
+	fragments: readonly { target: TargetName; text: string | null }[],
 ): Drawable | null {
-	const parsed = fragments.flatMap(([target, text]) => parseFragment(target, text ?? "") ?? []);
-	const [drawable] = parsed;
+	const parsed = fragments.flatMap(({ target, text }) => parseFragment(target, text ?? "") ?? []);
 	// For pictures, only fragments of v2 have the addresses of a layer's metadata.
 	const first = (name: "metadataUrl" | "catalogueUrl") =>
 		parsed.find((fragment) => fragment[name])?.[name] ?? "";
-	return drawable
-		? { ...drawable, metadataUrl: first("metadataUrl"), catalogueUrl: first("catalogueUrl") }
-		: null;
+	const [drawable = null] = parsed;
+	return drawable && { ...drawable, metadataUrl: first("metadataUrl"), catalogueUrl: first("catalogueUrl") };
 }
 
 /** Accepts `…/MapServer/<n>`; its groups are the service and the layer's number. */

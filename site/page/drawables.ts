@@ -22,7 +22,7 @@ export async function readDrawables(
 	const readIn = async (lang: Lang) => {
 		const read = async (target: TargetName) => {
 			const text = readFile(docPath(target, lang, smallkey), "no-cache", signal);
-			return [target, await text.catch(failed)] as const;
+			return { target, text: await text.catch(failed) };
 		};
 		return drawableOf(await Promise.all(drawnTargets(settings.targets).map(read)));
 	};

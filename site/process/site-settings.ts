@@ -8,18 +8,14 @@ import type { PublicName } from "../../registry/sender.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { ifThereSync } from "../../store/files/files.ts";
-import type { OperatorSettings, Signature, SiteSettings as SiteOptions } from "../static/html.ts";
 
 /** Most bytes of the operator's styles, and of the signature. */
 const maxFileBytes = 100_000;
 
-export interface SiteSettings {
-	page: OperatorSettings;
-	look: CatalogueOptions["look"];
-	pictures: string;
-}
+export type SiteSettings = ReturnType<typeof readSite>;
 
-export function readSite(variables: Variables): SiteSettings {
+/** A text is empty, and a pair null, if its variable is not set. */
+export function readSite(variables: Variables) {
 	const tiles = /^(?=.*\{x\})(?=.*\{y\})https:\/\/[^\s"<>]*\{z\}[^\s"<>]*$/;
 	const page = {
 		name: both(variables, "SITE_NAME", /^\S.{0,99}$/, "a name of at most 100 characters"),
@@ -45,7 +41,6 @@ export function readSite(variables: Variables): SiteSettings {
 	return { page, look, pictures: resolve(variables.text("PICTURES", pictures)) };
 }
 
-/** Both variables, or null if neither is set. */
 function both(
 	variables: Variables,
 	name: string,
@@ -60,7 +55,6 @@ function both(
 	return en === "" || fr === "" ? null : { en, fr };
 }
 
-/** Empty if the variable is not set. */
 function file(variables: Variables, name: string, fits: (text: string) => boolean, rule: string): string {
 	const path = variables.text(name, "");
 	if (path === "") return "";
@@ -70,11 +64,8 @@ function file(variables: Variables, name: string, fits: (text: string) => boolea
 	return "";
 }
 
-/**
- * @param svg has a `viewBox` and a `<title>`
- * @returns its text alternative and its shape; null for any other text
- */
-export function parseSignature(svg: string): Omit<Signature, "path"> | null {
+/** The text alternative and the shape of an SVG with a `viewBox` and a `<title>`; null for any other text. */
+export function parseSignature(svg: string) {
 	let title = "";
 	let viewBox = "";
 	const path: string[] = [];
@@ -101,27 +92,23 @@ export function parseSignature(svg: string): Omit<Signature, "path"> | null {
 }
 
 /** All that a catalogue's content depends on, except the layers; it can be sent to another process. */
-export interface CatalogueOptions {
-	fragments: Required<FragmentSettings>;
-	publicUrl: string;
-	/** `canSend`: a service writes the catalogue, compressed, and renders pages on request. */
-	site: Omit<SiteOptions, "hasLayerPages">;
-	/** Sender's id → public name. */
-	senderNames: Readonly<Record<string, PublicName>>;
-	look: { theme: string; signature: string };
-	pictures: string;
-}
+export type CatalogueOptions = ReturnType<typeof catalogueOptions>;
 
+/**
+ * @param senderNames sender's id → public name
+ * @param canSend a service writes the catalogue, compressed, accepts signed requests and renders pages on request
+ */
 export function catalogueOptions(
 	configuration: FragmentSettings & SiteSettings & { publicUrl: string },
-	senderNames: CatalogueOptions["senderNames"],
+	senderNames: Readonly<Record<string, PublicName>>,
 	canSend: boolean,
-): CatalogueOptions {
+) {
 	const { page, look, pictures, publicUrl } = configuration;
 	const fragments = fragmentSettings(configuration);
 	const { metadataUrl, catalogueUrl, mapWkid, targets } = fragments;
 	return {
 		fragments,
+		/** With a slash at its end; empty if unknown. */
 		publicUrl: publicUrl && `${publicUrl}/`,
 		site: { ...page, targets, mapWkid, metadataUrl, catalogueUrl, canSend },
 		senderNames,

@@ -1,6 +1,7 @@
 import { serviceNameIn, withoutForm } from "../../registry/addresses.ts";
 import { type Cause, causeOf } from "../../registry/health.ts";
 import type { ServiceType } from "../../registry/registration.ts";
+import { groupBy } from "../../registry/untrusted-text.ts";
 import { isObject, listOf, numberOf, objectOf, parseAnswer, quote, textOf, wordOf } from "./decode.ts";
 
 export type Document = Record<string, unknown>;
@@ -19,32 +20,20 @@ export function documentAddress(address: string, path = "", query: Record<string
 	return url.href;
 }
 
-export interface ServiceError {
-	/** `wrong` remains until the registration, or the layer's sharing, is changed. */
-	state: "wrong" | "down";
-	what: Cause;
-	words: string;
-	status: number | null;
-	/** The error of the whole site, which has no `error`. */
-	isSite: boolean;
-}
-
 const lastingCodes = new Set([400, 403, 404, 498, 499]);
 
 /**
  * Errors of ArcGIS come with status 200. Both are null if the answer is not a JSON object.
  * @param limit most objects and lists
  */
-export function readDocument(
-	bytes: Uint8Array,
-	limit?: number,
-): { document: Document | null; error: ServiceError | null } {
+export function readDocument(bytes: Uint8Array, limit?: number) {
 	const value = parseAnswer(bytes, limit);
 	const error = isObject(value) ? errorIn(value) : null;
 	return { document: isObject(value) && !error ? value : null, error };
 }
 
-function errorIn(document: Document): ServiceError | null {
+/** `wrong` remains until the registration, or the layer's sharing, is changed. `isSite`: of the whole site. */
+function errorIn(document: Document) {
 	const { error, status } = document;
 	// The site's own error: {"status":"error","messages":["Could not access any server
 	// machines."],"code":500}.
@@ -57,13 +46,14 @@ function errorIn(document: Document): ServiceError | null {
 	// Older servers have the code 500 for a layer that does not exist.
 	const isGone = !isSite && /not found|does not exist|invalid (?:url|layer)/i.test(words);
 	const isLasting = (code !== null && lastingCodes.has(code)) || isGone;
+	const state = isLasting ? ("wrong" as const) : ("down" as const);
 	const what = word ? causeOf("arcgis-error", word, quote(words)) : causeOf("arcgis-uncoded", quote(words));
-	return { state: isLasting ? "wrong" : "down", what, words, status: code, isSite };
+	return { state, what, words, status: code, isSite };
 }
 
 /** The message, else the first of the details that is not empty. */
 function wordsOf({ message, details, messages }: Document): string {
-	const texts = [message, ...[details, messages].flatMap((part) => (Array.isArray(part) ? part : [part]))];
+	const texts = [message, details, messages].flat();
 	return texts.map((text) => textOf(text).trim()).find((text) => text !== "") ?? "";
 }
 
@@ -117,12 +107,7 @@ export function isGroup(layer: Document): boolean {
 export function leavesOf(document: Document): number[] {
 	const layers = listOf(document.layers).filter(isObject);
 	const byId = new Map(layers.map((layer) => [layer.id, layer]));
-	const byParent = new Map<unknown, Document[]>();
-	for (const layer of layers) {
-		const siblings = byParent.get(layer.parentLayerId);
-		if (siblings) siblings.push(layer);
-		else byParent.set(layer.parentLayerId, [layer]);
-	}
+	const byParent = groupBy(layers, (layer) => layer.parentLayerId);
 	const reached = new Set<number>();
 	const leaves: number[] = [];
 	// A stack: the last is read next.

@@ -1,6 +1,6 @@
-import type { Lang } from "../../registry/smallkey.ts";
-import type { TargetName } from "../../registry/targets/facts.ts";
 import type { Entry } from "../data/entries.ts";
+import type { makeAssets } from "../data/site.ts";
+import type { CatalogueOptions } from "../process/site-settings.ts";
 
 const escapes: Readonly<Record<string, string>> = {
 	"&": "&amp;",
@@ -40,61 +40,10 @@ export function scriptData(value: object): Html {
 	return new Html(JSON.stringify(value).replaceAll("<", "\\u003c"));
 }
 
-export interface OperatorSettings {
-	/** Null: only the name that every site has. */
-	name: Readonly<Record<Lang, string>> | null;
-	/** A mail address, or the http or https address of a page; empty if unknown. */
-	contact: string;
-	terms: Readonly<Record<Lang, string>> | null;
-	/**
-	 * Address of tiles in the official grid of EPSG:3978, with `{z}`, `{y}` and `{x}`; empty for the land's
-	 * outline.
-	 */
-	baseMap: string;
-	baseMapAttribution: string;
-	/** Address of the public repository, such as `https://github.com/owner/name`; empty without `REPOSITORY_URL`. */
-	repository: string;
-	branch: string;
-}
+/** `hasLayerPages`: a build of files has no pages for many layers. */
+export type SiteSettings = CatalogueOptions["site"] & { hasLayerPages: boolean };
 
-export interface SiteSettings extends OperatorSettings {
-	targets: readonly TargetName[];
-	mapWkid: number;
-	/** Whether the service accepts signed requests from this page. */
-	canSend: boolean;
-	metadataUrl: string;
-	catalogueUrl: string;
-	/** A build of files has no pages for many layers. */
-	hasLayerPages: boolean;
-}
-
-export interface Signature {
-	path: string;
-	title: string;
-	width: number;
-	height: number;
-}
-
-/** Paths below the site's root, with content hashes. */
-export interface Assets {
-	policy: string;
-	script: string;
-	choose: string;
-	tables: string;
-	styles: string;
-	icon: string;
-	landLight: string;
-	landDark: string;
-	imports: readonly string[];
-	/** Further scripts of a layer's page. */
-	layerImports: readonly string[];
-	english: string;
-	french: string;
-	worker: string;
-	/** Follow those of the site. */
-	theme: string | null;
-	signature: Signature | null;
-}
+export type Assets = Awaited<ReturnType<typeof makeAssets>>["assets"];
 
 /** To be raised when pages need other settings, or scripts another page: those of an earlier version are not used. */
 export const pagesVersion = 2;
@@ -103,7 +52,6 @@ export const pagesVersion = 2;
 export interface PageSettings {
 	version: typeof pagesVersion;
 	assets: Assets;
-	/** With a slash at its end; empty if unknown. */
 	publicUrl: string;
 	site: SiteSettings;
 }

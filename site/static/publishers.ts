@@ -1,5 +1,6 @@
 import { causeIn, causes } from "../../registry/health.ts";
 import { type Lang, otherLang } from "../../registry/smallkey.ts";
+import { groupBy } from "../../registry/untrusted-text.ts";
 import { chunkOf, type Entry, type HealthReport, layerAddress, type RecentChange } from "../data/entries.ts";
 import { addressOf, layersIn, senderOf, slugOf, stateOf, titleOf } from "../search/select.ts";
 import { sortKey } from "../search/words.ts";
@@ -12,8 +13,8 @@ import { fragmentLinks } from "./layer-page.ts";
 /** Equal titles by smallkey. */
 export function byTitle(entries: readonly Entry[], lang: Lang): Entry[] {
 	const orderOf = (entry: Entry) => `${sortKey(titleOf(entry, lang))}\0${entry.smallkey}`;
-	const list = entries.map((entry) => ({ entry, order: orderOf(entry) }));
-	return list.sort((a, b) => (a.order < b.order ? -1 : 1)).map(({ entry }) => entry);
+	const list = entries.map((entry) => [orderOf(entry), entry] as const);
+	return list.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
 }
 
 /** Except the last page of the plain list; the average is some 160. */
@@ -55,10 +56,10 @@ export function listHtml(
 	const rows = shown.map((entry) => rowHtml(entry, lang, root, settings));
 	const previous = page > 1 && at(page - 1, t("previous-page"), "prev");
 	const next = page < pages.length && at(page + 1, t("next-page"), "next");
+	const all = plural(pages.flat().length, "layer-count");
 	// Only the first page has the number: one more layer would change all pages.
-	const count = () => plural(pages.flat().length, "layer-count");
 	const content = html`<h1>${t("all-layers")}</h1>
-${page === 1 && html`<p>${shown.length === 0 ? t("no-layers-yet") : t("by-title", count())}</p>`}
+${page === 1 && html`<p>${shown.length === 0 ? t("no-layers-yet") : t("by-title", all)}</p>`}
 ${shown.length > 0 && html`<ul class="plain">\n${rows}</ul>`}
 ${
 	pages.length > 1 &&
@@ -80,16 +81,10 @@ function rowHtml(entry: Entry, lang: Lang, root: string, { site }: PageSettings)
 	const { smallkey } = entry;
 	const title = titleOf(entry, lang);
 	const name = hasLayerPages ? html`<a href="${root}${layerAddress(lang, smallkey)}">${title}</a>` : title;
-	const reads = fragmentLinks(
-		entry,
-		targets,
-		root,
-		(target, fragmentLang) => html`${target}&nbsp;${fragmentLang}`,
-	);
+	const textOf = (target: string, of: Lang) => html`${target}&nbsp;${of}`;
+	const reads = fragmentLinks(entry, targets, root, textOf).map((link) => html` ${link}`);
 	// A layer page shows the address and the fragments itself.
-	const more =
-		!hasLayerPages &&
-		html` <span class="address">${addressOf(entry, lang)}</span>${reads.map((link) => html` ${link}`)}`;
+	const more = !hasLayerPages && html` <span class="address">${addressOf(entry, lang)}</span>${reads}`;
 	return html`<li>${name} <code>${smallkey}</code>${more}</li>\n`;
 }
 
@@ -122,18 +117,12 @@ export function listedEntries(entries: readonly Entry[]) {
 
 /** Layers without a public name are left out. */
 function publishersOf(entries: readonly Entry[]) {
-	const slugs = new Map<string, string | null>();
-	const groups = new Map<string, Entry[]>();
-	for (const entry of entries) {
-		const name = senderOf(entry, "en");
-		const slug = slugs.get(name) ?? slugOf(entry);
-		slugs.set(name, slug);
-		if (slug === null) continue;
-		const group = groups.get(slug) ?? [];
-		groups.set(slug, group);
-		group.push(entry);
+	const publishers = new Map<string, Entry[]>();
+	for (const layers of groupBy(entries, (entry) => senderOf(entry, "en")).values()) {
+		const slug = slugOf(layers[0] ?? {});
+		if (slug !== null) publishers.set(slug, [...(publishers.get(slug) ?? []), ...layers]);
 	}
-	return groups;
+	return publishers;
 }
 
 export function namesOf(layers: readonly Entry[], lang: Lang): string {

@@ -1,5 +1,4 @@
 import * as assert from "uvu/assert";
-import type { TargetName } from "../../registry/targets/facts.ts";
 import { drawableOf, drawnTargets } from "../../site/map/drawable.ts";
 import { test } from "../helpers/suite.ts";
 
@@ -10,9 +9,9 @@ const v2 = JSON.stringify({
 	layers: [{ layerType: "ogcWms", name: "Other", url: "https://y/", metadataUrl: "https://m/" }],
 });
 
-const fragmentsOf = (v09: string | null, text: string): [TargetName, string | null][] => [
-	["v0.9", v09],
-	["v2", text],
+const fragmentsOf = (v09: string | null, text: string): Parameters<typeof drawableOf>[0] => [
+	{ target: "v0.9", text: v09 },
+	{ target: "v2", text },
 ];
 
 test("a layer is drawn as its most detailed fragment says, with the addresses of metadata that any has", () => {
@@ -29,7 +28,7 @@ test("of a fragment in another shape there is nothing to draw", () => {
 	const nodes = [{ layerEntries: 5 }, { featureInfo: { mimeType: 5 } }];
 	const layers = [5, null, { wms: 5 }, { feature: {} }, ...nodes.map((node) => ({ feature: [node] }))];
 	for (const text of ["", "{", "null", "5", "{}", ...layers.map((of) => JSON.stringify({ layers: of }))])
-		for (const target of ["v0.9", "v2"] as const) assert.is(drawableOf([[target, text]]), null, text);
+		for (const target of ["v0.9", "v2"] as const) assert.is(drawableOf([{ target, text }]), null, text);
 });
 
 test.run();
