@@ -9,40 +9,26 @@ import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { listCommits } from "../../store/git/commands/commits.ts";
 import { diffTree, listTree, type PathChange, readEntries } from "../../store/git/commands/tree.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
-import {
-	type Entry,
-	type Manifest,
-	parseChunk,
-	parseRecent,
-	type RecentChange,
-	recentPath,
-} from "./entries.ts";
+import { type Manifest, parseChunk, parseRecent, type RecentChange, recentPath } from "./entries.ts";
 import { contentOf, contentOfEntry, entryOf, type KnownOfLayer, type LayerContent } from "./entry.ts";
 import type { CatalogueContent, EarlierChunk, OwnersOf } from "./files.ts";
 import { addLastChanges, readHistory, recentChanges, withDetails } from "./history.ts";
 import { hashOf, readerOf, type UsableState } from "./output.ts";
 import type { Thumbnails } from "./proofs.ts";
 
-export interface EarlierCatalogue {
-	commit: string;
-	chunks: readonly EarlierChunk[];
-	changes: readonly RecentChange[];
-	/** The believed date of its last commit; 0: its history is not known, and has to be read from the start. */
-	dateMs: number;
-}
+export type EarlierCatalogue = NonNullable<ReturnType<typeof readEarlier>>;
 
-/** Null unless every chunk is as it was written: its name has the hash of its content. */
-export function readEarlier(
-	out: string,
-	{ chunks }: Manifest,
-	{ commit, dateMs, isUntouched }: Pick<UsableState, "commit" | "dateMs" | "isUntouched">,
-): EarlierCatalogue | null {
+/**
+ * Null unless every chunk is as it was written: its name has the hash of its content. `dateMs` is 0 if the
+ * history is not known, and has to be read from the start.
+ */
+export function readEarlier(out: string, { chunks }: Manifest, { commit, dateMs, isUntouched }: UsableState) {
 	const read = readerOf(out);
-	const whole = chunks.flatMap((path) => {
-		if (path === null) return { path, entries: [] };
+	const whole = chunks.flatMap((path): EarlierChunk[] => {
+		if (path === null) return [{ path, entries: [] }];
 		const text = read(path) ?? "";
 		const chunk = path.includes(hashOf(text)) ? parseChunk(text) : null;
-		return chunk ? { path, entries: chunk.entries } : [];
+		return chunk ? [{ path, entries: chunk.entries }] : [];
 	});
 	if (whole.length < chunks.length) return null;
 	const changes = isUntouched(recentPath) ? parseRecent(read(recentPath)) : null;
@@ -67,8 +53,9 @@ export async function readContent(layers: LayersAt, given: ReadOptions): Promise
 function contentOfFiles(files: readonly LayerFile[], { options, thumbnails, read }: ReadOptions): Content {
 	const { health, owners } = parseReviewers(files);
 	const entries = [...read.values()].flatMap((layer) => {
-		const thumbnail = thumbnails.get(layer?.smallkey ?? "")?.path;
-		return layer ? entryOf(contentOf(layer, options.fragments), { thumbnail }, health) : [];
+		if (!layer) return [];
+		const thumbnail = thumbnails.get(layer.smallkey)?.path;
+		return entryOf(contentOf(layer, options.fragments), { thumbnail }, health);
 	});
 	return { entries, changes: [], owners, dateMs: 0 };
 }
@@ -81,9 +68,11 @@ async function contentAt(at: CommitAt, { options, thumbnails, before, read }: Re
 	const earlierEntries = (earlier?.chunks ?? []).flatMap((chunk) => chunk.entries);
 	const entries = new Map(earlierEntries.map((entry) => [entry.smallkey, entry]));
 	const make = (layer: CheckedLayer) => contentOf(layer, options.fragments);
+	// Whether the service of a sick layer had ever answered is only known from its files.
+	const recovered = earlierEntries.filter(({ smallkey, health: was }) => was && !health.has(smallkey));
 	const changed = earlier && [
 		...(await diffTree(repository, earlier.commit, commit, "layers")),
-		...recoveredLayers(earlierEntries, health),
+		...recovered.map(({ smallkey }) => ({ path: layerPath(smallkey), mode: "100644", id: null })),
 	];
 	const layers = await readChanged(at, changed, read, make);
 	const served = [...layers].flatMap(([smallkey, content]) => (content ? smallkey : []));
@@ -105,12 +94,6 @@ async function contentAt(at: CommitAt, { options, thumbnails, before, read }: Re
 	return { entries: [...entries.values()], changes, owners, dateMs };
 }
 
-/** Whether the service of a sick layer had ever answered is only known from its files. */
-function recoveredLayers(entries: readonly Entry[], health: Health): PathChange[] {
-	const recovered = entries.filter(({ smallkey, health: before }) => before && !health.has(smallkey));
-	return recovered.map(({ smallkey }) => ({ path: layerPath(smallkey), mode: "100644", id: null }));
-}
-
 /** Smallkey → layer; null if it is not served. @param changed null: all */
 async function readChanged(
 	{ repository, commit }: CommitAt,
@@ -119,10 +102,7 @@ async function readChanged(
 	make: (layer: CheckedLayer) => LayerContent,
 ) {
 	const paths = changed ?? (await listTree(repository, commit, "layers/"));
-	const unread = paths.filter(({ path }) => {
-		const name = parseLayerPath(path);
-		return name && !read.has(name.smallkey);
-	});
+	const unread = paths.filter(({ path }) => !read.has(parseLayerPath(path)?.smallkey ?? ""));
 	const { layers } = await readServed(repository, commit, unread, make, changed ? null : paths);
 	for (const [smallkey, layer] of read) layers.set(smallkey, layer && make(layer));
 	return layers;

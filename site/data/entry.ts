@@ -126,7 +126,7 @@ export function describedFor(
 ) {
 	const current = currentDescription(registration, description, lang);
 	const feature = current && "renderer" in current ? current : null;
-	const title = feature ? feature.name : current && "title" in current ? current.title : "";
+	const title = feature?.name ?? (current && "title" in current ? current.title : "");
 	const bounds = current?.bounds as Bounds | undefined;
 	return {
 		title: plainText(title ?? "", maxTitle) || null,
@@ -146,17 +146,14 @@ export function contentOf(layer: CheckedLayer, settings: FragmentSettings): Laye
 	/** The registered name, or the service's title, or the technical name that viewers show. */
 	const titleIn = (lang: Lang) =>
 		(!registration[lang].service_name && descriptions[lang].title) || facts[lang].name;
-	const inLangs = <T>(get: (lang: Lang) => T | "" | null) => {
-		const values = langs.map((lang) => [lang, get(lang)] as const).filter(([, value]) => value);
-		return values.length > 0 ? (Object.fromEntries(values) as Partial<Record<Lang, T>>) : null;
+	const inLangs = <T extends string | string[]>(get: (lang: Lang) => T) => {
+		const values = langs.map((lang) => [lang, get(lang)] as const).filter(([, { length }]) => length > 0);
+		return values.length > 0 && (Object.fromEntries(values) as Partial<Record<Lang, T>>);
 	};
 	const description = inLangs((lang) =>
 		shortened(descriptions[lang].description ?? "", maxDescriptionLength),
 	);
-	const keywords = inLangs((lang) => {
-		const words = [...new Set(descriptions[lang].keywords)];
-		return words.length > 0 ? words : null;
-	});
+	const keywords = inLangs((lang) => [...new Set(descriptions[lang].keywords)]);
 	const bounds = descriptions.en.bounds ?? descriptions.fr.bounds;
 	// Every target can express version 1.x.
 	const targets = isVersion2(registration) ? (settings.targets ?? targetNames) : [];

@@ -19,6 +19,7 @@ import {
 	trailersOf,
 } from "../../store/git/commands/commits.ts";
 import { serviceIdentity } from "../../store/store.ts";
+import { objectOf } from "../service/decode.ts";
 import {
 	type ChangeDetail,
 	type ChangeKind,
@@ -85,7 +86,7 @@ export function historyCommit(
 		// A registration adds or removes a layer; a description alone only changes it.
 		if (kind === "registration") {
 			registered.add(smallkey);
-			kinds.set(smallkey, status === "A" ? "added" : status === "D" ? "removed" : "changed");
+			kinds.set(smallkey, ({ A: "added", D: "removed" } as const)[status] ?? "changed");
 		} else if (kind !== "" && !kinds.has(smallkey)) kinds.set(smallkey, "changed");
 	}
 	// Only trailers of the service's commits are read: a pushed commit may have any trailer.
@@ -193,8 +194,7 @@ async function detailOf(
 /** The smallkey takes the place of a missing title. */
 function wasOf(registration: unknown, smallkey: string) {
 	const text = (lang: Lang, name: string) => {
-		const node = isObject(registration) ? registration[lang] : null;
-		const value = isObject(node) ? node[name] : null;
+		const value = objectOf(objectOf(registration)[lang])[name];
 		return typeof value === "string" ? value : "";
 	};
 	const titleIn = (lang: Lang) => text(lang, "service_name") || smallkey;

@@ -139,19 +139,15 @@ export function apiHtml(pages: PageSettings, files: ReadonlyMap<string, string>)
 			const operation = item[method];
 			if (!operation) return [];
 			const { summary = "", description = "", security = [], parameters = [], responses = {} } = operation;
-			const texts = [summary, description].filter(Boolean);
+			const texts = [summary, description].filter(Boolean).map((text) => text.replace(/\.?$/, "."));
 			const declared = [...shared, ...parameters].map(resolve);
 			const answers = Object.entries(responses);
 			const name = `${method.toUpperCase()} ${path}`;
-			const id =
-				name
-					.toLowerCase()
-					.match(/[a-z0-9.]+/g)
-					?.join("-") ?? "";
+			const id = (name.toLowerCase().match(/[a-z0-9.]+/g) ?? []).join("-");
 			parts.push({ id, text: html`<code>${name}</code>` });
 			return html`<section>
 <h2 id="${id}"><code>${name}</code></h2>
-<p>${texts.map((text) => (text.endsWith(".") ? text : `${text}.`)).join(" ")} ${security.length > 0 && both("signed")}</p>
+<p>${texts.join(" ")} ${security.length > 0 && both("signed")}</p>
 ${listOf(
 	"parameters",
 	declared.map((parameter) => [parameter.name, parameterText(parameter)]),

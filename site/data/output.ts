@@ -107,9 +107,7 @@ export function readerOf(out: string): (path: string) => string | null {
 /** Marks the catalogue's unfinished files, because another process writes the fragments into the same output. */
 const writer = "-catalogue";
 
-function isAsset(path: string): boolean {
-	return path.startsWith("assets/");
-}
+const isAsset = (path: string) => path.startsWith("assets/");
 
 /**
  * Writes the files whose content differs: assets, then the deepest paths first, so that a file exists before
@@ -124,19 +122,17 @@ export function writeFiles(
 ) {
 	removeTemporaryFiles(out, writer);
 	const count = { written: 0, removed: 0 };
-	const depthOf = ([path]: [string, unknown]) =>
-		isAsset(path) ? Number.MAX_SAFE_INTEGER : path.split("/").length;
-	for (const [path, content] of [...files].sort((a, b) => depthOf(b) - depthOf(a))) {
-		if (content === null) continue;
+	const orderOf = ([path, content]: [string, unknown]) =>
+		content === null ? 0 : isAsset(path) ? Number.MAX_SAFE_INTEGER : path.split("/").length;
+	for (const [path, content] of [...files].sort((a, b) => orderOf(b) - orderOf(a))) {
 		mkdirSync(dirname(join(out, path)), { recursive: true });
 		const copies = isCompressed ? { copies: (bytes: Uint8Array) => compressed(path, bytes) } : {};
-		const change = placeFile(out, path, Buffer.from(content), { writer, ...copies });
-		if (change !== "same") count.written += 1;
-	}
-	for (const [path, content] of files) {
-		if (content !== null) continue;
-		placeFile(out, path, null);
-		count.removed += 1;
+		const change = placeFile(out, path, content === null ? null : Buffer.from(content), {
+			writer,
+			...copies,
+		});
+		if (content === null) count.removed += 1;
+		else if (change !== "same") count.written += 1;
 	}
 	const written: CatalogueState = { ...state, files: presentFiles(out).length, index: indexHash(out) };
 	writeFileSync(statePath(out), `${JSON.stringify(written)}\n`);

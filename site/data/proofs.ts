@@ -1,10 +1,10 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Cause } from "../../registry/health.ts";
 import { folderOf, type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
 import { code, tryJson } from "../../registry/untrusted-text.ts";
-import { ifThereSync, readTextIfThere } from "../../store/files/files.ts";
+import { filesBelow, ifThereSync, readTextIfThere } from "../../store/files/files.ts";
 import type { Entry } from "./entries.ts";
 
 /** `npx fragment-publisher prove` writes it. */
@@ -45,10 +45,9 @@ export function placeThumbnails(out: string, thumbnails: Thumbnails, entries: re
 		mkdirSync(dirname(place), { recursive: true });
 		copyFileSync(file, place);
 	}
-	const names = ifThereSync(out, () => readdirSync(join(out, thumbnailFolder), { recursive: true })) ?? [];
-	for (const name of names.map(String)) {
-		const path = `${thumbnailFolder}/${name.replaceAll("\\", "/")}`;
-		if (name.endsWith(".webp") && !paths.has(path)) rmSync(join(out, path), { force: true });
+	for (const name of ifThereSync(out, () => filesBelow(join(out, thumbnailFolder))) ?? []) {
+		const path = `${thumbnailFolder}/${name}`;
+		if (!paths.has(path)) rmSync(join(out, path), { force: true });
 	}
 }
 

@@ -12,6 +12,7 @@ import {
 	readerOf,
 	readUsable,
 	removeState,
+	type UsableState,
 	writeFiles,
 } from "./output.ts";
 import { placeThumbnails, readThumbnails } from "./proofs.ts";
@@ -60,9 +61,7 @@ export async function updateCatalogue(
 	const hasPages = hasLayerPages(content.entries.length, isServed);
 	const isUsable = existing?.pages.site.hasLayerPages === hasPages;
 	const built = isUsable ? null : await (await import("./site.ts")).buildPages(options, hasPages);
-	const { pages, site } = built
-		? { pages: built.pages, site: [...built.files.keys()] }
-		: (existing as NonNullable<typeof existing>);
+	const { pages, site } = built ? { ...built, site: [...built.files.keys()] } : (existing as UsableState);
 	const settings = { pages, isServed, commit, owners: content.owners, extensions };
 	const { files: rendered, derived, manifest } = catalogueFiles(content, settings, before?.chunks);
 	const files: OutputFiles = new Map([...(built?.files ?? []), ...rendered]);

@@ -3,16 +3,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import glob from "fast-glob";
 import { Marked, type Tokens } from "marked";
-import type { Lang } from "../../../registry/smallkey.ts";
+import { type Lang, otherLang } from "../../../registry/smallkey.ts";
 import { contentsHtml, frameHtml } from "../../static/frame.ts";
 import { escapeHtml, Html, html, type PageSettings } from "../../static/html.ts";
 import { textsIn } from "../../text/static.ts";
 
-const contentsName = "README.md";
-
-/** It has another name in the root of the repository. */
-export const securityFile = "SECURITY.md";
-export const securityPage = "security.md";
+/** The page on security has another name in the root of the repository. */
+const securityFile = "SECURITY.md";
+const securityPage = "security.md";
 
 const docs = fileURLToPath(new URL("../../../docs", import.meta.url));
 
@@ -32,36 +30,35 @@ export function renderGuide(
 	const paths = new Set(pages.map(({ path }) => path));
 	return new Map(
 		pages.map(({ path, markdown }) => {
-			const isFrench = path.startsWith("fr/");
-			const [lang, otherLang]: Lang[] = isFrench ? ["fr", "en"] : ["en", "fr"];
-			const otherPath = isFrench ? path.slice("fr/".length) : `fr/${path}`;
-			const other = paths.has(otherPath) ? `${isFrench ? "../" : ""}${htmlPath(otherPath)}` : null;
-			const frame = {
-				lang: lang as Lang,
+			const lang = path.startsWith("fr/") ? "fr" : "en";
+			const [otherPath, up] = lang === "fr" ? [path.slice("fr/".length), "../"] : [`fr/${path}`, ""];
+			const other = paths.has(otherPath) ? up + htmlPath(otherPath) : null;
+			const page = frameHtml(settings, {
+				lang,
 				root: "../".repeat(path.split("/").length),
 				other,
 				title: /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll("`", "") ?? path,
-				content: new Html(renderMarkdown(markdown, path, paths, isFrench)),
-				head: other !== null && html`<link rel="alternate" hreflang="${otherLang}" href="${other}">`,
+				content: new Html(renderMarkdown(markdown, path, paths, lang)),
+				head: other !== null && html`<link rel="alternate" hreflang="${otherLang[lang]}" href="${other}">`,
 				className: "guide",
-			};
-			return [`guide/${htmlPath(path)}`, frameHtml(settings, frame)];
+			});
+			return [`guide/${htmlPath(path)}`, page];
 		}),
 	);
 }
 
 function htmlPath(path: string): string {
-	return path.replace(contentsName, "index.md").replace(/\.md$/, ".html");
+	return path.replace("README.md", "index.md").replace(/\.md$/, ".html");
 }
 
 /**
  * HTML in Markdown is shown as text. Links lead to the pages of the guide; any other link in the repository
  * becomes plain text.
  */
-function renderMarkdown(markdown: string, path: string, paths: ReadonlySet<string>, isFrench: boolean) {
+function renderMarkdown(markdown: string, path: string, paths: ReadonlySet<string>, lang: Lang): string {
 	const slugOf = slugs();
 	const parts: { id: string; text: Html }[] = [];
-	const { t } = textsIn[isFrench ? "fr" : "en"];
+	const { t } = textsIn[lang];
 	const named = (code: "example" | "table") => `role="group" aria-label="${t(code)}" tabindex="0"`;
 	const marked = new Marked({
 		renderer: {
@@ -88,9 +85,8 @@ function renderMarkdown(markdown: string, path: string, paths: ReadonlySet<strin
 		},
 	});
 	const text = marked.parse(markdown, { async: false });
-	return parts.length < minParts
-		? text
-		: text.replace("</h1>\n", `$&${contentsHtml(parts, isFrench ? "fr" : "en").text}\n`);
+	if (parts.length < minParts) return text;
+	return text.replace("</h1>\n", `$&${contentsHtml(parts, lang).text}\n`);
 }
 
 const minParts = 5;
