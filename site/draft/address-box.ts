@@ -51,37 +51,35 @@ function firstNamed({ layers }: Service, names: readonly string[]): ServiceLayer
 /** Pause in typing after which a whole address is read, in milliseconds. */
 const pauseMs = 400;
 
-export class AddressBox {
-	#text = "";
-	#service: Service | null = null;
-	#lang: Lang = "en";
-	#layer: ServiceLayer | null = null;
-	#twin: Twin | null = null;
-	#hasTwin = true;
-	#status = "";
-	#isBad = false;
-	#serial = 0;
-	readonly #readLater = debounce(pauseMs, () => {
-		if (isSurelyService(this.#text)) void this.#read();
+export function createAddressBox(
+	choose: (registration: string, title: string | undefined) => void,
+	open: (text: string) => void,
+) {
+	let text = "";
+	let service: Service | null = null;
+	let lang: Lang = "en";
+	let layer: ServiceLayer | null = null;
+	let twin: Twin | null = null;
+	let hasTwin = true;
+	let status = "";
+	let isBad = false;
+	let lastSerial = 0;
+	const readLater = debounce(pauseMs, () => {
+		if (isSurelyService(text)) void read();
 	});
 
-	constructor(
-		readonly choose: (registration: string, title: string | undefined) => void,
-		readonly open: (text: string) => void,
-	) {}
-
 	/** @param more below the box */
-	content(more: Content): TemplateResult {
+	function content(more: Content): TemplateResult {
 		const input = (event: Event) => {
-			this.#text = textIn(event);
-			this.#readLater();
+			text = textIn(event);
+			readLater();
 		};
 		const submit = (event: Event) => {
 			event.preventDefault();
-			void this.#read();
+			void read();
 		};
 		const box = html`<input type="text" id="source" inputmode="url" autocomplete="off" spellcheck="false"
-			aria-describedby="sourcehint" .value=${live(this.#text)} @input=${input}>`;
+			aria-describedby="sourcehint" .value=${live(text)} @input=${input}>`;
 		return html`<form class="source" @submit=${submit}>
 			${field(
 				"source",
@@ -90,96 +88,96 @@ export class AddressBox {
 				<button type="submit">${t("read-source")}</button></div>`,
 			)}
 			<div class="hint" id="sourcehint">${t("source-hint")} ${more}</div>
-			<p role="status" class=${this.#isBad ? "bad" : "hint"}>${this.#status}</p>
-			${this.#layers()}${this.#question()}
+			<p role="status" class=${isBad ? "bad" : "hint"}>${status}</p>
+			${layerList()}${question()}
 		</form>`;
 	}
 
-	#layers(): Content {
-		const { layers = [] } = this.#service ?? {};
+	function layerList(): Content {
+		const { layers = [] } = service ?? {};
 		if (layers.length < 2) return "";
-		const choose = (name: string) => void this.#choose(name);
-		const list = select("servicelayer", this.#layer?.name ?? "", layerOptions(layers), choose);
+		const list = select("servicelayer", layer?.name ?? "", layerOptions(layers), (name) => void take(name));
 		return field("servicelayer", t("layer-in-service"), list);
 	}
 
-	#question(): Content {
-		if (!this.#twin || !this.#layer) return "";
-		const { url, layer } = this.#twin;
-		const isFrench = this.#lang === "en";
-		const choice = (isTwin: boolean, text: Content) => html`<label><input type="radio" name="twin"
-			.checked=${live(this.#hasTwin === isTwin)} @change=${() => this.#setTwin(isTwin)}><span>${text}</span></label>`;
-		const place = url === this.#service?.url ? layer.name : url;
+	function question(): Content {
+		if (!twin) return "";
+		const isFrench = lang === "en";
+		const choice = (isTwin: boolean, label: Content) => html`<label><input type="radio" name="twin"
+			.checked=${live(hasTwin === isTwin)} @change=${() => setTwin(isTwin)}><span>${label}</span></label>`;
+		const place = twin.url === service?.url ? twin.layer.name : twin.url;
 		return html`<fieldset class="twin"><legend>${t(isFrench ? "twin-in-fr" : "twin-in-en")}</legend>
-			${choice(true, html`${t("twin-yes")}${t("colon")} <span lang=${isFrench ? "fr" : "en"}>${layer.title}</span> <code>${place}</code>`)}
+			${choice(true, html`${t("twin-yes")}${t("colon")} <span lang=${isFrench ? "fr" : "en"}>${twin.layer.title}</span> <code>${place}</code>`)}
 			${choice(false, t(isFrench ? "use-en" : "use-fr"))}
 		</fieldset>`;
 	}
 
-	#say(status: string, isBad = false): void {
-		this.#status = status;
-		this.#isBad = isBad;
+	function say(newStatus: string, isWrong = false): void {
+		status = newStatus;
+		isBad = isWrong;
 		refresh();
 	}
 
-	async #read(): Promise<void> {
-		this.#serial += 1;
-		const serial = this.#serial;
-		const parsed = parseServiceAddress(this.#text);
-		[this.#service, this.#layer, this.#twin] = [null, null, null];
+	async function read(): Promise<void> {
+		lastSerial += 1;
+		const serial = lastSerial;
+		const parsed = parseServiceAddress(text);
+		[service, layer, twin] = [null, null, null];
 		if (!parsed) {
-			const isText = /^\s*\{/.test(this.#text);
-			if (isText) this.open(this.#text);
-			return this.#say(isText ? "" : t("no-address"), !isText);
+			const isText = /^\s*\{/.test(text);
+			if (isText) open(text);
+			return say(isText ? "" : t("no-address"), !isText);
 		}
-		this.#lang = langOf(parsed.url);
-		this.#say(t("asking-service"));
-		const service = await orFailure(readService(parsed));
-		if (serial !== this.#serial) return;
-		if (service instanceof ServiceFailed) {
-			this.#report(parsed, { name: parsed.chosen, title: "" }, null);
-			return this.#say(service.message, true);
+		lang = langOf(parsed.url);
+		say(t("asking-service"));
+		const answer = await orFailure(readService(parsed));
+		if (serial !== lastSerial) return;
+		if (answer instanceof ServiceFailed) {
+			report(parsed, { name: parsed.chosen, title: "" }, null);
+			return say(answer.message, true);
 		}
-		this.#service = service;
-		this.#say(t("count-in-service", countText(service.layers.length)));
-		await this.#choose(service.chosen);
+		service = answer;
+		say(t("count-in-service", countText(answer.layers.length)));
+		await take(answer.chosen);
 	}
 
-	async #choose(name: string): Promise<void> {
-		const service = this.#service;
-		const layer = service?.layers.find((candidate) => candidate.name === name);
-		if (!service || !layer) return;
-		this.#serial += 1;
-		const serial = this.#serial;
-		[this.#layer, this.#twin, this.#hasTwin] = [layer, null, true];
-		this.#report(service, layer, null);
-		this.#say(t("twin-search"));
-		const twin = await findTwin(service, layer, this.#lang);
-		if (serial !== this.#serial) return;
-		this.#twin = twin;
-		this.#report(service, layer, twin);
-		this.#say(twin ? "" : t("no-twin"));
+	async function take(name: string): Promise<void> {
+		const from = service;
+		const chosen = from?.layers.find((candidate) => candidate.name === name);
+		if (!from || !chosen) return;
+		lastSerial += 1;
+		const serial = lastSerial;
+		[layer, twin, hasTwin] = [chosen, null, true];
+		report(from, chosen, null);
+		say(t("twin-search"));
+		const match = await findTwin(from, chosen, lang);
+		if (serial !== lastSerial) return;
+		twin = match;
+		report(from, chosen, match);
+		say(match ? "" : t("no-twin"));
 	}
 
-	#setTwin(isTwin: boolean): void {
-		this.#hasTwin = isTwin;
-		if (this.#service && this.#layer) this.#report(this.#service, this.#layer, isTwin ? this.#twin : null);
+	function setTwin(isTwin: boolean): void {
+		hasTwin = isTwin;
+		if (service && layer) report(service, layer, isTwin ? twin : null);
 	}
 
-	#report({ kind, url }: ServiceAddress, layer: NamedLayer, twin: Twin | null): void {
-		const node = (service: string, { name, title }: NamedLayer) => {
-			const address = new URL(service);
-			if (kind === "feature" && name !== "") address.pathname += `/${name}`;
+	function report({ kind, url }: ServiceAddress, first: NamedLayer, second: Twin | null): void {
+		const node = (address: string, { name, title }: NamedLayer) => {
+			const place = new URL(address);
+			if (kind === "feature" && name !== "") place.pathname += `/${name}`;
 			return {
-				service_url: address.href,
+				service_url: place.href,
 				layer: kind === "wms" ? name : undefined,
 				service_name: title || undefined,
 			};
 		};
-		const first = node(url, layer);
-		const other = twin ? node(twin.url, twin.layer) : { ...first, service_name: undefined };
-		const [en, fr] = this.#lang === "en" ? [first, other] : [other, first];
+		const known = node(url, first);
+		const other = second ? node(second.url, second.layer) : { ...known, service_name: undefined };
+		const [en, fr] = lang === "en" ? [known, other] : [other, known];
 		const document = { version: "1.0.0", payload_type: kind, en, fr };
-		this.choose(`${JSON.stringify(document, null, 2)}\n`, en.service_name ?? fr.service_name);
+		choose(`${JSON.stringify(document, null, 2)}\n`, en.service_name ?? fr.service_name);
 	}
+
+	return { content };
 }

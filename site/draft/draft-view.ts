@@ -7,7 +7,7 @@ import { debounce, field, warning } from "../page/dom.ts";
 import { type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
 import { lang, refresh, type View } from "../page/page.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
-import { AddressBox } from "./address-box.ts";
+import { createAddressBox } from "./address-box.ts";
 import { checkDraft, draftDrawable, draftFragments, draftResult, t, verdict } from "./check.ts";
 import { draftForm, empty, example, fileChoice, isInForm } from "./form.ts";
 import { newKeyProblem, proposeKey } from "./proposals.ts";
@@ -23,209 +23,200 @@ interface DrawnDraft {
 
 const undrawn = { fragments: [], drawables: { en: null, fr: null }, map: null };
 
-export class DraftView implements View {
-	readonly title = t("try-draft");
-	readonly #register = new RegisterPanel((globs) => this.#proposeKey(globs));
-	readonly #box = new AddressBox(this.#fill.bind(this), this.#open.bind(this));
-	#key = "";
+export function openDraftView(signal: AbortSignal): View {
+	let key = "";
 	/** Another proposal replaces it, but not a typed key. */
-	#proposed = "";
-	#text = "";
-	#formText = empty;
+	let proposed = "";
+	let text = "";
+	let formText = empty;
 	/** Ids of the fields that were left: only their problems are shown. `text`: all problems. */
-	#left = new Set<string>();
-	#checked = checkDraft(empty);
-	#notice = "";
-	#keyNote = "";
-	#drawn: DrawnDraft | null = null;
-	#serial = 0;
-	readonly #checkLater = debounce(pauseMs, () => this.#onChange());
+	const left = new Set<string>();
+	let checked = checkDraft(empty);
+	let notice = "";
+	let keyNote = "";
+	let drawn: DrawnDraft | null = null;
+	let lastSerial = 0;
+	const changeLater = debounce(pauseMs, () => void change());
+	const register = new RegisterPanel(setFreeKey);
+	const box = createAddressBox(fill, open);
+	addEventListener("hashchange", () => void openAddress(), { signal });
+	signal.addEventListener("abort", () => {
+		lastSerial += 1;
+		drawn?.map.close();
+	});
+	void openAddress();
 
-	constructor(readonly signal: AbortSignal) {
-		addEventListener("hashchange", () => this.#openAddress(), { signal });
-		signal.addEventListener("abort", () => {
-			this.#serial += 1;
-			this.#drawn?.map.close();
-		});
-		void this.#openAddress();
-	}
-
-	content(): TemplateResult {
-		const { registration } = this.#checked;
-		const problems = this.#shownProblems();
-		const smallkey = parseSmallkey(this.#key);
-		const files = fileChoice(
-			(file) => void this.#openFile(file),
-			() => this.#setText(example),
-		);
-		const form = draftForm(
-			() => this.#formText,
-			!isInForm(this.#text),
-			problems,
-			(text) => this.#setText(text),
-		);
+	function content(): TemplateResult {
+		const { registration } = checked;
+		const problems = shownProblems();
+		const smallkey = parseSmallkey(key);
+		const files = fileChoice(openFile, () => setText(example));
+		const form = draftForm(() => formText, !isInForm(text), problems, setText);
 		const draft = smallkey !== null && registration && { smallkey, text: canonicalText(registration) };
-		const { fragments, drawables, map } = this.#drawn ?? undrawn;
-		return html`<div class="draft" @focusout=${this.#onLeave} @dragover=${this.#onFileEvent} @dragleave=${this.#onFileEvent} @drop=${this.#onFileEvent} @paste=${this.#onFileEvent}>
+		const { fragments, drawables, map } = drawn ?? undrawn;
+		return html`<div class="draft" @focusout=${leave} @dragover=${takeFile} @dragleave=${takeFile} @drop=${takeFile} @paste=${takeFile}>
 			<h1 tabindex="-1">${t("try-draft")}</h1>
 			<p>${t("draft-stays")}</p>
-			${this.#box.content(files)}
-			<div>${this.#notice && warning(this.#notice)}</div>
+			${box.content(files)}
+			<div>${notice && warning(notice)}</div>
 			<div class="twocolumns">
 				<div class="draftfields">
 					${form.titles}
-					${this.#keyField(smallkey)}
-					${verdict(this.#checked, problems)}
+					${keyField(smallkey)}
+					${verdict(checked, problems)}
 					<details><summary>${t("addresses-and-layers")}</summary>${form.rest}</details>
-					<details><summary>${t("whole-registration")}</summary>${this.#textField(problems.length > 0)}</details>
+					<details><summary>${t("whole-registration")}</summary>${textField(problems.length > 0)}</details>
 				</div>
 				<div class="result">${map?.element ?? html`<p class="hint place">${t("map-place")}</p>`}</div>
 			</div>
-			${draft ? this.#register.content(draft) : ""}
-			<div ?hidden=${!this.#drawn}>${draftResult(fragments, drawables)}</div>
-			${nextBar(this.#checked, problems.length, smallkey, this.#register)}
+			${draft ? register.content(draft) : ""}
+			<div ?hidden=${!drawn}>${draftResult(fragments, drawables)}</div>
+			${nextBar(checked, problems.length, smallkey, register)}
 		</div>`;
 	}
 
-	#keyField(smallkey: string | null): TemplateResult {
-		const isWrong = this.#key !== "" && smallkey === null && this.#left.has("key");
-		const key = html`<input type="text" id="key" autocomplete="off" spellcheck="false" maxlength="64"
-			aria-describedby="keynote" aria-invalid=${isWrong} .value=${live(this.#key)}
-			@input=${this.#onInput} @change=${this.#onChange}>`;
-		const note = html`<p class="hint" id="keynote" role="status">${this.#keyNote}</p>`;
-		return field("key", t("smallkey"), key, note);
+	function keyField(smallkey: string | null): TemplateResult {
+		const isWrong = key !== "" && smallkey === null && left.has("key");
+		const control = html`<input type="text" id="key" autocomplete="off" spellcheck="false" maxlength="64"
+			aria-describedby="keynote" aria-invalid=${isWrong} .value=${live(key)} @input=${input} @change=${change}>`;
+		const note = html`<p class="hint" id="keynote" role="status">${keyNote}</p>`;
+		return field("key", t("smallkey"), control, note);
 	}
 
-	#textField(isWrong: boolean): TemplateResult {
-		const text = html`<textarea id="text" rows="16" spellcheck="false" autocomplete="off" autocapitalize="off"
-			aria-describedby="verdict" aria-invalid=${this.#left.has("text") && isWrong}
-			.value=${live(this.#text)} @input=${this.#onInput} @change=${this.#onChange}></textarea>`;
-		return field("text", t("registration-json"), text);
+	function textField(isWrong: boolean): TemplateResult {
+		const control = html`<textarea id="text" rows="16" spellcheck="false" autocomplete="off" autocapitalize="off"
+			aria-describedby="verdict" aria-invalid=${left.has("text") && isWrong}
+			.value=${live(text)} @input=${input} @change=${change}></textarea>`;
+		return field("text", t("registration-json"), control);
 	}
 
-	#setText(text: string): void {
-		this.#text = text;
-		void this.#onChange();
+	function input(event: Event): void {
+		const { id, value } = event.currentTarget as HTMLInputElement;
+		if (id === "key") key = value;
+		else text = value;
+		changeLater();
 	}
 
-	readonly #onLeave = ({ target }: Event): void => {
-		this.#left.add((target as HTMLElement).id);
+	function setText(newText: string): void {
+		text = newText;
+		void change();
+	}
+
+	function leave({ target }: Event): void {
+		left.add((target as HTMLElement).id);
 		// A field that a render removes loses the focus in the middle of it.
-		queueMicrotask(() => void this.#judgeKey(this.#serial));
-	};
-
-	#shownProblems() {
-		const { problems } = this.#checked;
-		if (this.#left.has("text")) return problems;
-		return problems.filter(({ pointer }) => this.#left.has(pointer.slice(1).replace("/", "-")));
+		queueMicrotask(() => void judgeKey(lastSerial));
 	}
 
-	#fill(text: string, title: string | undefined): void {
-		this.#left.delete("text");
-		this.#setText(text);
-		void this.#proposeKey([], title);
+	function shownProblems() {
+		if (left.has("text")) return checked.problems;
+		return checked.problems.filter(({ pointer }) => left.has(pointer.slice(1).replace("/", "-")));
+	}
+
+	function fill(registration: string, title: string | undefined): void {
+		left.delete("text");
+		setText(registration);
+		void setFreeKey([], title);
 	}
 
 	/** Keeps a key that the user typed. @param globs of the smallkeys that the sender may use; empty: unknown */
-	async #proposeKey(
+	async function setFreeKey(
 		globs: readonly string[],
-		title = this.#checked.registration?.en.service_name ?? "",
+		title = checked.registration?.en.service_name ?? "",
 	): Promise<void> {
-		if (title === "" || (globs.length === 0 && this.#key !== this.#proposed)) return;
-		const isTaken = async (key: string) => (await catalogue.find(key).catch(() => null)) !== null;
-		const key = await proposeKey(title, globs, isTaken);
-		if (key === null || this.signal.aborted) return;
-		[this.#key, this.#proposed] = [key, key];
-		void this.#onChange();
+		if (title === "" || (globs.length === 0 && key !== proposed)) return;
+		const free = await proposeKey(title, globs, isTaken);
+		if (free === null || signal.aborted) return;
+		[key, proposed] = [free, free];
+		void change();
 	}
 
-	#open(text: string): void {
-		this.#left.add("text");
-		this.#setText(text);
+	function open(registration: string): void {
+		left.add("text");
+		setText(registration);
 	}
 
-	async #openAddress(): Promise<void> {
+	async function openAddress(): Promise<void> {
 		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
-		if (link === undefined && this.#text !== "") return;
+		if (link === undefined && text !== "") return;
 		const draft = link === undefined ? { smallkey: "", text: empty } : await unpackDraft(link);
-		if (this.signal.aborted) return;
-		this.#notice = draft ? "" : t("draft-unread");
-		this.#key = draft?.smallkey ?? "";
-		this.#text = draft?.text ?? empty;
-		if (draft !== null && link !== undefined) this.#left.add("text");
-		this.#check();
+		if (signal.aborted) return;
+		notice = draft ? "" : t("draft-unread");
+		key = draft?.smallkey ?? "";
+		text = draft?.text ?? empty;
+		if (draft !== null && link !== undefined) left.add("text");
+		check();
 	}
 
-	readonly #onInput = (event: Event): void => {
-		const { id, value } = event.currentTarget as HTMLInputElement;
-		if (id === "key") this.#key = value;
-		else this.#text = value;
-		this.#checkLater();
-	};
-
-	readonly #onFileEvent = (event: Event): void => {
+	function takeFile(event: Event): void {
 		document.getElementById("text")?.classList.toggle("over", event.type === "dragover");
 		const transfer =
 			event instanceof DragEvent ? event.dataTransfer : (event as ClipboardEvent).clipboardData;
 		const file = transfer?.files[0];
 		if (event.type !== "paste" || file) event.preventDefault();
-		if (file) void this.#openFile(file);
-	};
+		if (file) void openFile(file);
+	}
 
-	async #openFile(file: File): Promise<void> {
+	async function openFile(file: File): Promise<void> {
 		const isLarge = file.size > maxRegistrationBytes;
-		const text = isLarge ? null : await file.text().catch(() => null);
-		if (text === null) {
-			this.#notice = isLarge ? t("file-large", maxRegistrationBytes) : t("file-unread");
+		const content = isLarge ? null : await file.text().catch(() => null);
+		if (content === null) {
+			notice = isLarge ? t("file-large", maxRegistrationBytes) : t("file-unread");
 			return refresh();
 		}
 		const [, name = ""] = /^(.+?)(?:\.service)?\.json$/.exec(file.name) ?? [];
-		this.#key ||= parseSmallkey(name) ?? "";
-		this.#open(text);
+		key ||= parseSmallkey(name) ?? "";
+		open(content);
 	}
 
-	readonly #onChange = async (): Promise<void> => {
-		if (this.signal.aborted) return;
-		this.#notice = "";
-		this.#check();
-		const serial = this.#serial;
-		if (this.#text.length > maxRegistrationBytes) return;
-		const link = await packDraft({ smallkey: this.#key, text: this.#text });
-		if (serial !== this.#serial) return;
+	async function change(): Promise<void> {
+		if (signal.aborted) return;
+		notice = "";
+		check();
+		const serial = lastSerial;
+		if (text.length > maxRegistrationBytes) return;
+		const link = await packDraft({ smallkey: key, text });
+		if (serial !== lastSerial) return;
 		history.replaceState(null, "", `#draft=${link}`);
 		// The link to the other language contains the draft.
 		refresh();
-	};
-
-	#check(): void {
-		this.#serial += 1;
-		if (isInForm(this.#text)) this.#formText = this.#text;
-		this.#checked = checkDraft(this.#text);
-		void this.#judgeKey(this.#serial);
-		const before = this.#drawn;
-		this.#drawn = this.#draw();
-		if (before !== this.#drawn) before?.map.close();
-		refresh();
-		if (before !== this.#drawn) this.#drawn?.map.open();
 	}
 
-	#draw(): DrawnDraft | null {
-		const { registration } = this.#checked;
+	function check(): void {
+		lastSerial += 1;
+		if (isInForm(text)) formText = text;
+		checked = checkDraft(text);
+		void judgeKey(lastSerial);
+		const before = drawn;
+		drawn = draw();
+		if (before !== drawn) before?.map.close();
+		refresh();
+		if (before !== drawn) drawn?.map.open();
+	}
+
+	function draw(): DrawnDraft | null {
+		const { registration } = checked;
 		if (!registration) return null;
-		const fragments = draftFragments(registration, parseSmallkey(this.#key) ?? "draft");
-		if (JSON.stringify(fragments) === JSON.stringify(this.#drawn?.fragments)) return this.#drawn;
+		const fragments = draftFragments(registration, parseSmallkey(key) ?? "draft");
+		if (JSON.stringify(fragments) === JSON.stringify(drawn?.fragments)) return drawn;
 		const drawables = { en: draftDrawable(fragments, "en"), fr: draftDrawable(fragments, "fr") };
 		return { fragments, drawables, map: mapPanel(drawables) };
 	}
 
-	async #judgeKey(serial: number): Promise<void> {
-		const smallkey = parseSmallkey(this.#key);
-		const entry = smallkey === null ? null : await catalogue.find(smallkey).catch(() => null);
-		if (serial !== this.#serial) return;
+	async function judgeKey(serial: number): Promise<void> {
+		const smallkey = parseSmallkey(key);
+		const isKnown = smallkey !== null && (await isTaken(smallkey));
+		if (serial !== lastSerial) return;
 		const rule = t("key-rule");
-		const isShown = this.#key !== "" && this.#left.has("key");
-		if (smallkey === null) this.#keyNote = isShown ? t("key-must-be", rule) : rule;
-		else this.#keyNote = entry ? t("key-taken") : (newKeyProblem(smallkey, lang) ?? t("key-free"));
+		const isShown = key !== "" && left.has("key");
+		if (smallkey === null) keyNote = isShown ? t("key-must-be", rule) : rule;
+		else keyNote = isKnown ? t("key-taken") : (newKeyProblem(smallkey, lang) ?? t("key-free"));
 		refresh();
 	}
+
+	return { title: t("try-draft"), content };
+}
+
+async function isTaken(smallkey: string): Promise<boolean> {
+	return (await catalogue.find(smallkey).catch(() => null)) !== null;
 }

@@ -97,13 +97,13 @@ export class RegisterPanel {
 
 	async #send(event: Event, address: URL, { smallkey, text }: Draft): Promise<void> {
 		event.preventDefault();
-		const input = (id: string) => document.getElementById(id) as HTMLInputElement;
-		const [sender, secret] = [input("sender"), input("secret")];
-		const empty = [sender, secret].find(({ value }) => value.trim() === "");
+		const inputs = ["sender", "secret"].map((id) => document.getElementById(id) as HTMLInputElement);
+		const empty = inputs.find(({ value }) => value.trim() === "");
 		if (empty) return empty.focus();
+		const [sender = "", secret = ""] = inputs.map(({ value }) => value);
 		this.#answer = t("sending");
 		refresh();
-		this.#answer = await sendSigned(address, sender.value.trim(), secret.value, text).then(
+		this.#answer = await sendSigned(address, sender.trim(), secret, text).then(
 			async (answer) => {
 				const globs = answer.status === 403 ? allowedIn(answer.errors) : [];
 				if (globs.length === 0) return answerContent(answer, smallkey);

@@ -90,12 +90,12 @@ const maxShown = 10;
  * forms and this page's origin.
  */
 export async function pictureInfo(
-	pictures: Pictures | null,
+	pictures: Pictures,
 	{ entries, infoType }: Drawable,
 	coordinate: number[],
 	view: View,
 ): Promise<Content> {
-	const source = pictures?.getSource();
+	const source = pictures.getSource();
 	if (!(source instanceof ImageWMS) || infoType === "") return t("no-info-type");
 	const parameters = { INFO_FORMAT: infoType, QUERY_LAYERS: entries.join(","), FEATURE_COUNT: maxShown };
 	const resolution = view.getResolution() ?? 1;

@@ -55,8 +55,8 @@ export function mapPanel(drawables: Drawables, answer?: HTMLElement) {
 		const drawable = drawables[mapLang];
 		if (!drawable) return render(html`<p class="warning">${t("fragments-unread")}</p>`, place);
 		try {
-			const { LayerMap } = await import("../map/layer-map.ts");
-			if (!signal.aborted) await new LayerMap(place, answerPlace, drawable, signal).draw();
+			const { drawLayer } = await import("../map/layer-map.ts");
+			if (!signal.aborted) await drawLayer(place, answerPlace, drawable, signal);
 		} catch (error) {
 			console.error(error);
 			if (signal.aborted) return;

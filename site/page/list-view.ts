@@ -13,7 +13,7 @@ import {
 	writeState,
 } from "./address.ts";
 import { type Content, debounce, textIn, whenIdle } from "./dom.ts";
-import { Filters } from "./filters.ts";
+import { createFilters } from "./filters.ts";
 import {
 	currentState,
 	dayText,
@@ -39,97 +39,88 @@ const settledMs = 1_500;
 
 const maxNew = 3;
 
-export class ListView implements View {
-	readonly title = siteName;
-	readonly #filters = new Filters();
-	#results: Results = { state: currentState(), hits: [], words: new Set(), isComplete: false, serial: 0 };
-	#chosen: Chosen | null = null;
-	#isBusy = true;
+/** @param left the layer that was open before; its row gets the focus */
+export function openListView(left: string, signal: AbortSignal): View {
+	const filters = createFilters();
+	let shown: Results = { state: currentState(), hits: [], words: new Set(), isComplete: false, serial: 0 };
+	let chosen: Chosen | null = null;
+	let isBusy = true;
 	/** Results of older searches are not shown. */
-	#serial = 0;
+	let lastSerial = 0;
 	/** Its row gets the focus once it is listed, such as the first that *Show more* adds; empty for none. */
-	#focused: string;
-	/** The typed text; null if the address has it. */
-	#typed: string | null = null;
+	let focused = left;
+	/** Null if the address has the typed text. */
+	let typed: string | null = null;
 	/** Text that is typed before this time belongs to the previous search. */
-	#sameSearchUntil = 0;
+	let sameSearchUntil = 0;
 	/** Whether layers were read since the search began. */
-	#isSearching = false;
-	#isOutdated = false;
-	#timer: ReturnType<typeof setTimeout> | undefined;
-	readonly #takeTextLater = debounce(pauseMs, () => this.#takeText());
+	let isSearching = false;
+	let isOutdated = false;
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const takeTextLater = debounce(pauseMs, takeText);
 
-	/** @param left the layer that was open before; its row gets the focus */
-	constructor(
-		left: string,
-		readonly signal: AbortSignal,
-	) {
-		this.#focused = left;
-		signal.addEventListener("abort", () => {
-			this.#serial += 1;
-			this.#typed = null;
-			clearTimeout(this.#timer);
-			this.#filters.close();
-			catalogue.onChange = () => undefined;
-		});
-		catalogue.onChange = () => this.#showLoaded();
-		void catalogue.load();
+	signal.addEventListener("abort", () => {
+		lastSerial += 1;
+		typed = null;
+		clearTimeout(timer);
+		filters.close();
+		catalogue.onChange = () => undefined;
+	});
+	catalogue.onChange = showLoaded;
+	void catalogue.load();
+
+	function settle(event: Event): void {
+		event.preventDefault();
+		takeText();
+		sameSearchUntil = 0;
 	}
 
-	content(state: State): TemplateResult {
-		const settle = (event: Event) => {
-			event.preventDefault();
-			this.#takeText();
-			this.#sameSearchUntil = 0;
-		};
-		const input = (event: Event) => {
-			this.#typed = textIn(event);
-			this.#takeTextLater();
-		};
-		const more = () => {
-			const { state: shownState, hits } = this.#results;
-			this.#focused = hits[shownState.n]?.smallkey ?? "";
-			go({ ...shownState, n: shownState.n + moreShown }, true);
-		};
-		const retry = () => {
-			renewCatalogue();
-			void catalogue.load();
-			void this.#search(currentState());
-		};
+	function input(event: Event): void {
+		typed = textIn(event);
+		takeTextLater();
+	}
+
+	function more(): void {
+		const { state, hits } = shown;
+		focused = hits[state.n]?.smallkey ?? "";
+		go({ ...state, n: state.n + moreShown }, true);
+	}
+
+	function retry(): void {
+		renewCatalogue();
+		void catalogue.load();
+		void search(currentState());
+	}
+
+	function content(state: State): TemplateResult {
 		// The placeholder lets print styles hide an empty box (`:placeholder-shown`).
-		const shownChoices = catalogue.isComplete ? this.#chosen : null;
 		return html`<div class="layers">
 			<form role="search" class="search" @submit=${settle}>
-				<h1 tabindex="-1">${this.title}</h1>
+				<h1 tabindex="-1">${siteName}</h1>
 				<p class="tagline">${t("tagline")}</p>
 				<label for="search">${t("search-layers")}</label>
 				<input type="search" role="searchbox" id="search" autocomplete="off" spellcheck="false" enterkeyhint="search"
 					placeholder=" " aria-describedby="searchhint" maxlength=${maxText}
-					.value=${live(this.#typed ?? state.q)} @input=${input} @change=${settle}>
+					.value=${live(typed ?? state.q)} @input=${input} @change=${settle}>
 				<p class="hint" id="searchhint">${t("search-hint")}</p>
 			</form>
 			<div class="finder">
-				${this.#filters.content(state, shownChoices)}
-				${results(this.#results, this.#isBusy, more, retry)}
-				${this.#filters.mapContent(state)}
-				${this.#home(this.#results.state)}
+				${filters.content(state, catalogue.isComplete ? chosen : null)}
+				${results(shown, isBusy, more, retry)}
+				${filters.mapContent(state)}
+				${home(shown.state, chosen)}
 			</div>
 		</div>`;
 	}
 
-	update(state: State): void {
-		this.#filters.update(state);
-		void this.#search(state);
-	}
-
 	/** *Back* restores the state before the first typed letter. */
-	#takeText(): void {
-		if (this.#typed === null) return;
+	function takeText(): void {
+		if (typed === null) return;
 		const now = performance.now();
-		const isSame = now < this.#sameSearchUntil;
-		this.#sameSearchUntil = now + settledMs;
-		const q = this.#typed;
-		this.#typed = null;
+		const isSame = now < sameSearchUntil;
+		sameSearchUntil = now + settledMs;
+		const q = typed;
+		typed = null;
 		go({ ...currentState(), q, n: firstShown }, isSame);
 	}
 
@@ -137,79 +128,85 @@ export class ListView implements View {
 	 * A list that fills its place stays until all layers are read, so that no row moves. A running search is
 	 * answered first.
 	 */
-	#showLoaded(): void {
-		const search = () => {
-			this.#timer = undefined;
-			if (this.#isSearching) this.#isOutdated = true;
-			else void this.#search(currentState());
-		};
-		const { hits, state } = this.#results;
+	function showLoaded(): void {
+		const { hits, state } = shown;
 		if (!catalogue.isRead && hits.length >= firstShown && isSameSearch(state, currentState())) return;
-		this.#timer ??= setTimeout(search, hits.length === 0 ? 0 : followMs);
+		const searchAgain = () => {
+			timer = undefined;
+			if (isSearching) isOutdated = true;
+			else void search(currentState());
+		};
+		timer ??= setTimeout(searchAgain, hits.length === 0 ? 0 : followMs);
 	}
 
-	async #search(state: State): Promise<void> {
-		this.#serial += 1;
-		const serial = this.#serial;
-		this.#isSearching = true;
-		this.#isOutdated = false;
+	async function search(state: State): Promise<void> {
+		lastSerial += 1;
+		const serial = lastSerial;
+		isSearching = true;
+		isOutdated = false;
 		const wasComplete = catalogue.isComplete;
 		const text = state.q.trim();
 		const box = boxOf(state.view);
 		if (text !== "" || box) {
-			this.#isBusy = true;
+			isBusy = true;
 			refresh();
 		}
 		const [match, bounds] = await Promise.all([
 			text === "" ? null : catalogue.match(text),
 			box && boundsOf(box, settings.mapWkid),
 		]);
-		if (serial !== this.#serial) return;
-		this.#isSearching = false;
-		this.#chosen = catalogue.selection.select(match?.ids ?? null, { ...state, bounds });
+		if (serial !== lastSerial) return;
+		isSearching = false;
+		chosen = catalogue.selection.select(match?.ids ?? null, { ...state, bounds });
 		const { isComplete } = catalogue;
-		this.#showChosen(this.#chosen, { state, words: new Set(match?.words), isComplete: wasComplete, serial });
+		show({ hits: chosen.hits, state, words: new Set(match?.words), isComplete: wasComplete, serial });
 		if (isComplete)
 			whenIdle(() => {
 				catalogue.text.prepare();
 				void import("./layer-view.ts").catch(() => undefined);
 			});
 		refresh();
-		if (this.#isOutdated) this.#showLoaded();
-		if (this.#focused !== "" && (focusOn(this.#focused) || isComplete)) this.#focused = "";
+		if (isOutdated) showLoaded();
+		if (focused !== "" && (focusOn(focused) || isComplete)) focused = "";
 	}
 
 	/** An earlier answer of the same text stays until there is a better one. */
-	#showChosen({ hits }: Chosen, search: Omit<Results, "hits">): void {
-		const { isComplete, problems } = catalogue;
-		const { state } = search;
-		const isSame = isSameSearch(this.#results.state, state);
-		const isBetter = hits.length >= this.#results.hits.length || !isSame;
-		this.#isBusy = !isComplete && problems.length === 0 && (hits.length === 0 || !isBetter);
-		if (this.#isBusy) return;
+	function show(found: Results): void {
+		const { hits, state } = found;
+		const isSame = isSameSearch(shown.state, state);
+		const isBetter = hits.length >= shown.hits.length || !isSame;
+		const isLoading = !catalogue.isComplete && catalogue.problems.length === 0;
+		isBusy = isLoading && (hits.length === 0 || !isBetter);
+		if (isBusy) return;
 		const isRead = document.activeElement?.closest(".results") != null;
-		const isNew = !isRead && (!isSame || state.n === this.#results.state.n);
-		this.#results = { ...search, hits, serial: isNew ? search.serial : this.#results.serial };
-		this.#filters.list(hits.slice(0, state.n));
+		const isNew = !isRead && (!isSame || state.n === shown.state.n);
+		shown = isNew ? found : { ...found, serial: shown.serial };
+		filters.list(hits.slice(0, state.n));
 	}
 
-	#home(state: State): Content {
-		const { selection, isComplete } = catalogue;
-		const isSearch = state.q.trim() !== "" || filterCount(state) > 0;
-		if (isSearch || !isComplete || selection.size === 0 || !this.#chosen) return "";
-		const { host, sender } = this.#chosen.facets;
-		const senders = sender.length;
-		const from = plural(host.length, "from-servers", layers(selection.size));
-		const rows = selection.newest(maxNew).map((entry) => {
-			const { date } = entry.changed ?? { date: "" };
-			const link = stateLink({ ...state, layer: entry.smallkey }, titleOf(entry, lang));
-			return html`<li>${link} <time datetime=${date}>${dayText(new Date(date))}</time></li>`;
-		});
-		return html`<div class="home">
-			<p>${senders > 0 ? plural(senders, "from-publishers", from) : from}.</p>
-			${rows.length > 0 ? html`<h2>${t("changed-last")}</h2><ul class="newest">${rows}</ul>` : ""}
-		</div>`;
+	function update(state: State): void {
+		filters.update(state);
+		void search(state);
 	}
+
+	return { title: siteName, content, update };
+}
+
+function home(state: State, chosen: Chosen | null): Content {
+	const { selection, isComplete } = catalogue;
+	const isSearch = state.q.trim() !== "" || filterCount(state) > 0;
+	if (isSearch || !isComplete || selection.size === 0 || !chosen) return "";
+	const { host, sender } = chosen.facets;
+	const from = plural(host.length, "from-servers", layers(selection.size));
+	const rows = selection.newest(maxNew).map((entry) => {
+		const { date } = entry.changed ?? { date: "" };
+		const link = stateLink({ ...state, layer: entry.smallkey }, titleOf(entry, lang));
+		return html`<li>${link} <time datetime=${date}>${dayText(new Date(date))}</time></li>`;
+	});
+	return html`<div class="home">
+		<p>${sender.length > 0 ? plural(sender.length, "from-publishers", from) : from}.</p>
+		${rows.length > 0 ? html`<h2>${t("changed-last")}</h2><ul class="newest">${rows}</ul>` : ""}
+	</div>`;
 }
 
 function isSameSearch(first: State, other: State): boolean {

@@ -3,7 +3,7 @@ import { keyed } from "lit-html/directives/keyed.js";
 import { otherLang } from "../../registry/smallkey.ts";
 import { readState, type State } from "./address.ts";
 import { warning } from "./dom.ts";
-import { ListView } from "./list-view.ts";
+import { openListView } from "./list-view.ts";
 import { addressOfState, currentState, go, isEmbed, lang, root, siteName, t, type View } from "./page.ts";
 
 const main = document.querySelector("main") as HTMLElement;
@@ -16,12 +16,12 @@ let closing = new AbortController();
 
 async function openView(state: State, left: string, signal: AbortSignal): Promise<View> {
 	if (state.layer !== "") {
-		const { LayerView } = await import("./layer-view.ts");
-		return new LayerView(state.layer, signal);
+		const { openLayerView } = await import("./layer-view.ts");
+		return openLayerView(state.layer, signal);
 	}
-	if (state.page === "layers") return new ListView(left, signal);
-	const { DraftView } = await import("../draft/draft-view.ts");
-	return new DraftView(signal);
+	if (state.page === "layers") return openListView(left, signal);
+	const { openDraftView } = await import("../draft/draft-view.ts");
+	return openDraftView(signal);
 }
 
 function focusHeading(): void {
