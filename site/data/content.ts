@@ -9,9 +9,16 @@ import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { listCommits } from "../../store/git/commands/commits.ts";
 import { diffTree, listTree, type PathChange, readEntries } from "../../store/git/commands/tree.ts";
 import type { CatalogueOptions } from "../process/site-settings.ts";
-import { type Manifest, parseChunk, parseRecent, type RecentChange, recentPath } from "./entries.ts";
+import {
+	type Manifest,
+	type OwnersOf,
+	parseChunk,
+	parseRecent,
+	type RecentChange,
+	recentPath,
+} from "./entries.ts";
 import { contentOf, contentOfEntry, entryOf, type KnownOfLayer, type LayerContent } from "./entry.ts";
-import type { CatalogueContent, EarlierChunk, OwnersOf } from "./files.ts";
+import type { CatalogueContent, EarlierChunk } from "./files.ts";
 import { addLastChanges, readHistory, recentChanges, withDetails } from "./history.ts";
 import { hashOf, readerOf, type UsableState } from "./output.ts";
 import type { Thumbnails } from "./proofs.ts";

@@ -1,9 +1,8 @@
 import type { FromSchema } from "json-schema-to-ts";
 import type { PublicName } from "../../registry/sender.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { tryJson } from "../../registry/untrusted-text.ts";
+import { groupBy, tryJson } from "../../registry/untrusted-text.ts";
 import type { catalogueChunk, Entry } from "./entry.ts";
-import type { healthReportOf } from "./files.ts";
 
 export type { Bounds } from "../service/projections.ts";
 export type { Entry } from "./entry.ts";
@@ -75,6 +74,32 @@ export const healthReportPath = "index/health.json";
 export const reportVersion = 3;
 
 export type HealthReport = ReturnType<typeof healthReportOf>;
+
+export type OwnersOf = (smallkey: string) => readonly string[];
+
+const maxTitleLength = 200;
+
+/** Grouped by owners, who can correct them, and host with its port. @param ownersOf names; may be empty */
+export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf) {
+	const sick = entries.flatMap(({ health, ...entry }) => (health ? [{ ...entry, health }] : []));
+	sick.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
+	const groups = groupBy(sick, ({ smallkey, address }) =>
+		JSON.stringify([ownersOf(smallkey).join(", "), new URL(address.en).host]),
+	);
+	const sorted = [...groups]
+		.sort(([a], [b]) => (a < b ? -1 : 1))
+		.map(([name, group]) => {
+			const [owner, host] = JSON.parse(name) as [string, string];
+			const layers = group.map(({ smallkey, title, health }) => {
+				const cut = { en: title.en.slice(0, maxTitleLength), fr: title.fr.slice(0, maxTitleLength) };
+				return { smallkey, title: cut, ...health };
+			});
+			return { owner, host, layers };
+		});
+	const unchecked = entries.filter(({ health }) => health === null).length;
+	const checked = entries.length - unchecked;
+	return { version: reportVersion, sick: sick.length, checked, unchecked, groups: sorted };
+}
 
 export function parseHealthReport(text: string | null): HealthReport | null {
 	return parseVersion<HealthReport>(text, reportVersion, "groups");

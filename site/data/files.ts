@@ -1,6 +1,5 @@
 import type { Extension } from "../../api/service/extensions.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { groupBy } from "../../registry/untrusted-text.ts";
 import { feedPath, layerFile, listFile } from "../static/addresses.ts";
 import { feedText } from "../static/feed.ts";
 import type { PageSettings } from "../static/html.ts";
@@ -13,15 +12,16 @@ import {
 	chunkOf,
 	chunkPath,
 	type Entry,
+	healthReportOf,
 	healthReportPath,
 	indexVersion,
 	layerPages,
 	type Manifest,
 	manifestPath,
+	type OwnersOf,
 	type RecentChange,
 	recentPath,
 	recentText,
-	reportVersion,
 } from "./entries.ts";
 import { hashOf } from "./output.ts";
 
@@ -42,8 +42,6 @@ export function areSame(before: readonly unknown[] | undefined, after: readonly 
 }
 
 const maxLayerPages = 2_000;
-
-export type OwnersOf = (smallkey: string) => readonly string[];
 
 export interface CatalogueSettings {
 	pages: PageSettings;
@@ -165,28 +163,4 @@ export function changesFiles(
 		feedPath,
 		feedText(changes, (smallkey) => titles.get(smallkey), publicUrl),
 	);
-}
-
-const maxTitleLength = 200;
-
-/** Grouped by owners, who can correct them, and host with its port. @param ownersOf names; may be empty */
-export function healthReportOf(entries: readonly Entry[], ownersOf: OwnersOf) {
-	const sick = entries.flatMap(({ health, ...entry }) => (health ? [{ ...entry, health }] : []));
-	sick.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
-	const groups = groupBy(sick, ({ smallkey, address }) =>
-		JSON.stringify([ownersOf(smallkey).join(", "), new URL(address.en).host]),
-	);
-	const sorted = [...groups]
-		.sort(([a], [b]) => (a < b ? -1 : 1))
-		.map(([name, group]) => {
-			const [owner, host] = JSON.parse(name) as [string, string];
-			const layers = group.map(({ smallkey, title, health }) => {
-				const cut = { en: title.en.slice(0, maxTitleLength), fr: title.fr.slice(0, maxTitleLength) };
-				return { smallkey, title: cut, ...health };
-			});
-			return { owner, host, layers };
-		});
-	const unchecked = entries.filter(({ health }) => health === null).length;
-	const checked = entries.length - unchecked;
-	return { version: reportVersion, sick: sick.length, checked, unchecked, groups: sorted };
 }

@@ -8,12 +8,12 @@ import { type Problem, textIn } from "../../registry/texts.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import { type Content, copyBox, copyButton } from "../page/dom.ts";
 import { bothLanguages, type Drawables } from "../page/drawables.ts";
-import { lang, pageTexts, settings } from "../page/page.ts";
+import { lang, now, pageTexts, settings } from "../page/page.ts";
 import { draftTexts } from "../text/drafts.ts";
 import { translator } from "../text/translate.ts";
 
 export async function sendSigned(address: URL, sender: string, secret: string, body: string) {
-	const timestamp = new Date().toISOString();
+	const timestamp = now().toISOString();
 	const signed = { path: address.pathname, sender, timestamp, body: new TextEncoder().encode(body) };
 	const response = await fetch(address, {
 		method: "PUT",

@@ -82,7 +82,7 @@ ${t("for-machines")} <a href="${root}${manifestPath}">${t("index")}</a> <a href=
 ${operatorHtml(lang, site)}</footer>`;
 	const tables =
 		className === "tables" && html`<script type="module" src="${root}${assets.tables}"></script>`;
-	return documentHtml(lang, headOf(root, assets, full, [head, tables]), body);
+	return documentHtml(lang, headOf(root, pages, full, [head, tables]), body);
 }
 
 function signatureHtml({ signature }: Assets, root: string): Part {
@@ -99,8 +99,8 @@ function operatorHtml(lang: Lang, { contact, terms }: SiteSettings): Part {
 	return (contactLink || termsLink) && html`<p>${contactLink}${termsLink}</p>\n`;
 }
 
-export function headOf(root: string, assets: Assets, title: string, more: Part): Html {
-	return html`<meta http-equiv="Content-Security-Policy" content="${new Html(assets.policy)}">
+export function headOf(root: string, { assets, publicUrl }: PageSettings, title: string, more: Part): Html {
+	return html`<meta http-equiv="Content-Security-Policy" content="${new Html(contentPolicy(publicUrl.startsWith("https:")))}">
 <meta name="referrer" content="strict-origin-when-cross-origin">
 <title>${title}</title>
 <link rel="stylesheet" href="${root}${assets.styles}">
@@ -157,10 +157,11 @@ ${[...imports].map((path) => html`<link rel="modulepreload" href="${root}${path}
 }
 
 /** `index.html`: its script chooses the browser's language; without a script the page is two links. */
-export function rootHtml({ assets, site }: PageSettings): string {
+export function rootHtml(pages: PageSettings): string {
+	const { assets, site } = pages;
 	const [en, fr] = [siteName(site, "en"), siteName(site, "fr")];
 	const title = en === fr ? en : `${en} · ${fr}`;
-	const head = html`${headOf("", assets, title, alternates(""))}
+	const head = html`${headOf("", pages, title, alternates(""))}
 <script type="module" src="${assets.choose}"></script>`;
 	const link = (lang: Lang, name: string) =>
 		html`<li><a href="${lang}/" hreflang="${lang}" lang="${lang}">${name}</a></li>`;

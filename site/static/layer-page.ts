@@ -47,7 +47,7 @@ ${snippets}</noscript>
 export function layerEmbedHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const title = titleOf(entry, lang);
 	const page = layerAddress(lang, entry.smallkey);
-	const head = html`${headOf(root, settings.assets, title, scriptHead(lang, root, settings, entry))}
+	const head = html`${headOf(root, settings, title, scriptHead(lang, root, settings, entry))}
 <meta name="robots" content="noindex">
 <link rel="canonical" href="${settings.publicUrl || root}${page}">`;
 	const body = html`<main id="main" class="embed">

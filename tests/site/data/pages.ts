@@ -22,7 +22,6 @@ export const plainSettings: SiteSettings = {
 export const pageSettings: PageSettings = {
 	version: pagesVersion,
 	assets: {
-		policy: "default-src 'none'",
 		...{
 			script: "a/main.js",
 			choose: "a/choose.js",
