@@ -47,9 +47,9 @@ test("a bad signature costs ten writes, and an address recovers from any number 
 test("what is remembered is bounded: the least recently seen address and the oldest request are forgotten", async () => {
 	const { buckets } = open(1, 1);
 	buckets.address("first");
-	for (let index = 0; index < 19_999; index += 1) buckets.address(`a${index}`);
+	for (const index of Array(19_999).keys()) buckets.address(`a${index}`);
 	assert.is(buckets.address("first"), 60);
-	for (let index = 0; index < 20_000; index += 1) buckets.address(`b${index}`);
+	for (const index of Array(20_000).keys()) buckets.address(`b${index}`);
 	assert.is(buckets.address("first"), 0);
 	let taken = 0;
 	const take = onceEach(() => {

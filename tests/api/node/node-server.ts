@@ -131,11 +131,6 @@ export class TestServer {
 	}
 }
 
-export const pageSettings: Context["settings"] = {
-	...{ basePath: "", docsMaxKeys: 1000, targets: [], metadataUrl: "", catalogueUrl: "" },
-	...{ senders: new Map(), site: true },
-};
-
 export function serverSuite(name: string): Test {
 	const test = suite(name);
 	test.after.each(() => TestServer.closeAll());
