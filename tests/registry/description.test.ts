@@ -75,17 +75,9 @@ test("a language that is not valid is left out, and the other one stays", () => 
 
 test("a file that is no description is none", () => {
 	const text = descriptionText({ en: features } as unknown as Description);
-	for (const document of [
-		"",
-		"null",
-		"[]",
-		"{",
-		'{"__proto__":{"en":1}}',
-		"[".repeat(1_000_000),
-		text.padEnd(3_000_000),
-	])
+	const documents = ["", "null", "[]", "{", '{"__proto__":{"en":1}}', "[".repeat(1_000_000)];
+	for (const document of [...documents, text.padEnd(3_000_000), text.replace('"xmin": 1', '"xmin": 1e999')])
 		assert.is(parseDescription(document), null, document.slice(0, 40));
-	assert.is(parseDescription(text.replace('"xmin": 1', '"xmin": 1e999')), null);
 });
 
 test("an image is a data URI of a known type in whole base64, of at most 100,000 characters", () => {
@@ -94,17 +86,8 @@ test("an image is a data URI of a known type in whole base64, of at most 100,000
 	assert.ok(isImage("data:image/svg+xml;base64,QQ=="));
 	assert.ok(isImage(`${start}${"A".repeat(99_976)}`));
 	assert.not(isImage(`${start}${"A".repeat(99_980)}`));
-	for (const text of [
-		start,
-		`${start}QQ`,
-		`${start}QUJ`,
-		`${start}QU=D`,
-		`${start}QUJD\n`,
-		"data:text/html;base64,QUJD",
-		1,
-	]) {
-		assert.not(isImage(text), String(text));
-	}
+	const broken = ["", "QQ", "QUJ", "QU=D", "QUJD\n"].map((end) => start + end);
+	for (const text of [...broken, "data:text/html;base64,QUJD", 1]) assert.not(isImage(text), String(text));
 });
 
 test("keywords are plain, each once, at most 20 of at most 100 characters", () => {

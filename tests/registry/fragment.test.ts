@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { type Description, parseDescription } from "../../registry/description.ts";
-import { mapWkids, wmsImage } from "../../registry/generic.ts";
+import { mapWkids } from "../../registry/generic.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { layerFacts } from "../../registry/targets/facts.ts";
@@ -8,7 +8,7 @@ import { renderAt, targetNames } from "../../registry/targets/table.ts";
 import { projectExtent } from "../../site/service/boxes.ts";
 import { test } from "../helpers/suite.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
-import { assertAccepted, featureAt, nodeOf } from "../viewer/viewer.ts";
+import { featureAt, nodeOf } from "../viewer/viewer.ts";
 import { describedAt } from "./targets/samples.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
@@ -43,23 +43,15 @@ function describedNode(more: object) {
 	return nodeIn(featureAt(address), { en: { ...described.en, ...more } } as Description);
 }
 
-test("a wms layer has the members that the viewer allows, and no others", () => {
-	const metadata = { metadata_url: "https://host.example/m", catalogue_url: "https://host.example/c" };
-	const text = renderFragment("fr", "nrn", wmsWith({ metadata }), null, settings);
-	assert.is(
-		text,
-		`{"layers":{"wms":[{"id":"rcs.nrn.fr","displayName":"routes","url":"https://host.example/wms?map=a","imageUrl":"${wmsImage}","layerName":"routes","format":"image/png"}]}}`,
-	);
-	assertAccepted(text);
-});
-
 test("the viewer has a parser for three feature-info types", () => {
 	const parserOf = (feature_info_type: string) => nodeIn(wmsWith({ feature_info_type })).featureInfo;
-	assert.equal(parserOf("text/html"), { mimeType: "text/html", parser: "htmlRawParse" });
-	assert.equal(parserOf("text/plain"), { mimeType: "text/plain", parser: "stringParse" });
-	assert.equal(parserOf("application/json"), { mimeType: "application/json", parser: "jsonRawParse" });
-	assert.is(parserOf("application/vnd.ogc.gml"), undefined);
-	assert.is(parserOf("constructor"), undefined);
+	for (const [mimeType, parser] of [
+		["text/html", "htmlRawParse"],
+		["text/plain", "stringParse"],
+		["application/json", "jsonRawParse"],
+	] as const)
+		assert.equal(parserOf(mimeType), { mimeType, parser });
+	for (const type of ["application/vnd.ogc.gml", "constructor"]) assert.is(parserOf(type), undefined);
 });
 
 const fixed = { fieldName: "", isSortable: false, sortType: "string", alignment: 0 };

@@ -107,15 +107,14 @@ test("the file has at most 5,000 layers: those that have been sick longest", () 
 });
 
 test("a file that is none, and invalid entries, are ignored", () => {
-	for (const text of [
-		null,
-		"",
-		"{",
-		"null",
-		'{"sick":[]}',
-		'{"sick":{"../a":{"state":"down","since":"2026-W01"}}}',
-		'{"sick":{"a":null,"b":{"state":"ill","since":"2026-W01"},"c":{"state":"down","since":"yesterday"}}}',
-	])
+	const [state, since] = ["down", "2026-W01"];
+	const sick = {
+		"../a": { state, since },
+		a: null,
+		b: { state: "ill", since },
+		c: { state, since: "yesterday" },
+	};
+	for (const text of [null, "", "{", "null", '{"sick":[]}', JSON.stringify({ sick })])
 		assert.is(parseHealth(text).size, 0, `${text}`);
 });
 

@@ -67,22 +67,14 @@ test("a name that Windows keeps for a device is refused for a new layer only", (
 });
 
 test("each problem of stored files has the code of its rule, and good layers are handed on", () => {
-	const file = (path: string, text = wms("a"), kind: LayerFile["kind"] = "file"): LayerFile => {
-		return { path, kind, bytes: new TextEncoder().encode(text) };
-	};
-	const files = [
-		file("layers/ab/ABC.json"),
-		file("layers/ab/abc.json"),
-		file("layers/ab/abd.json"),
-		file("layers/ab/abe.json", "{"),
-		file("layers/ab/abf.json", "", "symlink"),
-		file("layers/ab/abg.json", wms("a").padEnd(65_537)),
-		file("layers/ab/abh.service.json", '{"en":{}}'),
-		file("layers/ab/readme"),
-		file("layers/ab/x y.json"),
-		file("layers/owners.json", "{"),
-		file("layers/xy/abi.json"),
-	];
+	const files = Object.entries({
+		...{ "ab/ABC.json": wms("a"), "ab/abc.json": wms("a"), "ab/abd.json": wms("a"), "ab/abe.json": "{" },
+		...{ "ab/abf.json": null, "ab/abg.json": wms("a").padEnd(65_537), "ab/abh.service.json": '{"en":{}}' },
+		...{ "ab/readme": "", "ab/x y.json": wms("a"), "owners.json": "{", "xy/abi.json": wms("a") },
+	}).map(([name, text]): LayerFile => {
+		const kind = text === null ? "symlink" : "file";
+		return { path: `layers/${name}`, kind, bytes: new TextEncoder().encode(text ?? "") };
+	});
 	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
 	assert.equal([...layers.keys()], ["ABC", "abd"]);
 	assert.equal(

@@ -7,12 +7,8 @@ type Type = "wms" | "feature";
 
 function registered(payload_type: Type, en: string, fr: string): Registration1 {
 	const layer = payload_type === "wms" ? { layer: "a" } : {};
-	return {
-		version: "1.0.0",
-		payload_type,
-		en: { service_url: en, ...layer },
-		fr: { service_url: fr, ...layer },
-	};
+	const [english, french] = [en, fr].map((service_url) => ({ service_url, ...layer }));
+	return { version: "1.0.0", payload_type, en: english, fr: french } as Registration1;
 }
 
 function saidOf(payload_type: Type, address: string): string[] {
@@ -38,7 +34,6 @@ const addresses: [Type, string, string[]][] = [
 	["wms", "https://h.example/wms?map=a", [lostQuery]],
 	["wms", "https://h.example/wms?SERVICE=WMS", [saidQuery]],
 	["wms", "https://h.example/wms?map=a&request=GetMap", [saidQuery]],
-	["wms", "https://h.example/MapServer", []],
 	["wms", "https://h.example/wms#a", ["has a #, and what follows it is never sent"]],
 	["wms", "http://h.example/wms", ["is not https: a page over https cannot load it"]],
 	["wms", "https://localhost/wms", [unreachable("localhost")]],
@@ -54,7 +49,6 @@ const addresses: [Type, string, string[]][] = [
 	["feature", "https://h.example/a/MapServer/12", []],
 	["feature", "https://h.example/a/FeatureServer/0/", []],
 	["feature", "https://h.example/a/MapServer", [wholeService("MapServer")]],
-	["feature", "https://h.example/a/FeatureServer/", [wholeService("FeatureServer")]],
 	["feature", "https://h.example/a/MapServer?f=json", [wholeService("MapServer"), leftOut]],
 	["feature", "https://h.example/a/mapserver/3?token=a", [token]],
 	["feature", "https://h.example/a/FeatureServer/1?f=json", [leftOut]],
@@ -111,28 +105,23 @@ test("a name in one language only", () => {
 });
 
 test("services of version 2.0", () => {
-	const said = (en: LangNode) =>
-		textsOf(
-			warningsOf({
-				version: "2.0",
-				en,
-				fr: { service_type: "esriTile", service_url: "https://h.example/t/MapServer" },
-			}),
+	const fr: LangNode = { service_type: "esriTile", service_url: "https://h.example/t/MapServer" };
+	const numbered =
+		"must not end with the number of one layer: layers of a whole service are named by scrape_only";
+	for (const [service_type, path, ...texts] of [
+		["esriMapServer", "MapServer"],
+		["esriMapServer", "MapServer/3", numbered],
+		["esriMapServer", "b", "is not the address of a MapServer or FeatureServer"],
+		["esriFeature", "MapServer", wholeService("MapServer")],
+		["ogcWms", "b?c=d", lostQuery],
+	] as const) {
+		const en = { service_type, service_url: `https://h.example/a/${path}` };
+		const warnings = textsOf(warningsOf({ version: "2.0", en, fr }));
+		assert.equal(
+			warnings,
+			texts.map((text) => `/en/service_url: ${text}`),
 		);
-	const whole = (service_url: string): LangNode => ({ service_type: "esriMapServer", service_url });
-	assert.equal(said(whole("https://h.example/a/MapServer")), []);
-	assert.equal(said(whole("https://h.example/a/MapServer/3")), [
-		"/en/service_url: must not end with the number of one layer: layers of a whole service are named by scrape_only",
-	]);
-	assert.equal(said(whole("https://h.example/a")), [
-		"/en/service_url: is not the address of a MapServer or FeatureServer",
-	]);
-	assert.equal(said({ service_type: "esriFeature", service_url: "https://h.example/a/MapServer" }), [
-		`/en/service_url: ${wholeService("MapServer")}`,
-	]);
-	assert.equal(said({ service_type: "ogcWms", service_url: "https://h.example/a?b=c" }), [
-		`/en/service_url: ${lostQuery}`,
-	]);
+	}
 });
 
 test.run();

@@ -6,20 +6,6 @@ import { readAsGeoview } from "../../viewer/geoview.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { describedAt, featureServer, mapServer, renderAt, renderText, wmsWith } from "./samples.ts";
 
-test("a wms layer is a node of ogcWms with one entry", () => {
-	const more = { service_name: "Roads <b>", feature_info_type: "text/plain", legend_format: "image/png" };
-	const fragment = renderAt(v2, wmsWith(more));
-	const url = "https://host.example/wms";
-	assert.equal(fragment, {
-		layers: [
-			{
-				...{ id: "rcs.k.en", layerType: "ogcWms", url, name: "Roads ‹b>", layerEntries: [{ id: "roads" }] },
-				...{ featureInfoMimeType: "text/plain", legendMimeType: "image/png" },
-			},
-		],
-	});
-});
-
 test("types that FGPV does not know are left out", () => {
 	const nodeWith = (feature_info_type: string, legend_format: string) =>
 		renderAt(v2, wmsWith({ feature_info_type, legend_format })).layers[0];

@@ -101,11 +101,8 @@ test("a whole MapServer and a whole FeatureServer", () => {
 	const item = nodeAt(ramp4, node);
 	assert.equal([item.layerType, item.sublayers], ["esri-map-image", [{ index: 5 }, { index: 0 }]]);
 	const all: LangNode = { service_type: "esriMapServer", service_url: service, recursive: true };
-	assert.equal(nodeAt(v2, all, withEntries(service, [2, 1])).layers[0].layerEntries, [
-		{ index: 2 },
-		{ index: 1 },
-	]);
-
+	const [harvested] = nodeAt(v2, all, withEntries(service, [2, 1])).layers;
+	assert.equal(harvested.layerEntries, [{ index: 2 }, { index: 1 }]);
 	const features = "https://host.example/arcgis/rest/services/X/FeatureServer";
 	const some: LangNode = { service_type: "esriFeatureServer", service_url: features, scrape_only: [3] };
 	const server = { id: "rcs.k.en", layerType: "esriFeature", url: `${features}/3`, name: "X" };
@@ -142,8 +139,8 @@ test("a registration may have another address and layer for v2, in either langua
 	assert.is(english.name, "Cube");
 	const french = renderAt(v2, registration, { lang: "fr" }).layers[0];
 	assert.equal([french.url, french.layerEntries], [wms, [{ id: "roads" }]]);
-	assert.equal(renderAt(v09, registration), renderAt(v09, wmsWith({ service_name: "Cube" })));
-	assert.equal(renderAt(ramp4, registration), renderAt(ramp4, wmsWith({ service_name: "Cube" })));
+	for (const target of [v09, ramp4])
+		assert.equal(renderAt(target, registration), renderAt(target, wmsWith({ service_name: "Cube" })));
 	const feature = { ...featureAt(mapServer), targets: { v2: { en: { service_url: featureServer } } } };
 	const given = { description: describedAt(mapServer) };
 	const [node] = renderAt(v2, feature, given).layers;
