@@ -1,13 +1,11 @@
-import { execFile } from "node:child_process";
-import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import { lockFolder } from "../../api/service/lock.ts";
 import { placeFile } from "../../publish/place-file.ts";
 import { targetNames, targetOf, targets } from "../../registry/targets/table.ts";
 import { manual, wms } from "../helpers/local.ts";
-import { cleanEnvironment, exits, prints, root, runScript, warns } from "../helpers/process.ts";
+import { exits, prints, root, runProgram, runScript, warns } from "../helpers/process.ts";
 import { filesIn, freshSuite, temporaryFolder, writeFiles } from "../helpers/world.ts";
 
 let folder: string;
@@ -28,8 +26,7 @@ function build(env: Record<string, string> = {}, ...words: string[]) {
 /** @param files how many the process may have open */
 function runLimited(files: number, script: string) {
 	const words = ["--import", "tsx", "--input-type=module", "--eval", script];
-	const limited = ["-c", `ulimit -n ${files} && exec "$@"`, "sh", process.execPath, ...words];
-	return promisify(execFile)("sh", limited, { cwd: root, env: cleanEnvironment({}) });
+	return runProgram("sh", ["-c", `ulimit -n ${files} && exec "$@"`, "sh", process.execPath, ...words]);
 }
 
 /** Number of files of a layer that every target can express: one for each target and language. */
@@ -53,17 +50,7 @@ test("every layer becomes a file in each target and language; a second build wri
 	for (const { name } of targets)
 		for (const lang of ["en", "fr"])
 			assert.equal((await readdir(join(out, targetOf(name).doc, lang))).sort(), keys);
-	const french = JSON.parse(await readFile(join(out, "v0.9/doc/fr/nhn"), "utf8"));
-	const [{ imageUrl, ...node }, ...others] = french.layers.wms;
-	assert.match(imageUrl, /^data:image\/svg\+xml;base64,/);
-	assert.equal(others, []);
-	assert.equal(node, {
-		id: "rcs.nhn.fr",
-		displayName: "Réseau hydro national",
-		url: "https://maps.geogratis.gc.ca/wms/hydro_network_fr",
-		layerName: "nhn:nhn",
-		format: "image/png",
-	});
+	assert.match(await readFile(join(out, "v0.9/doc/fr/nhn"), "utf8"), '"displayName":"Réseau hydro national"');
 	const before = await snapshot(out);
 	await prints(build(), 0, /^0 written, \d+ unchanged, 0 removed/);
 	assert.equal(await snapshot(out), before);
@@ -168,26 +155,15 @@ test("every problem of a folder is reported with file, pointer and reason, and t
 	await build();
 	const before = await snapshot(out);
 	writeFiles(layers, {
-		"aa/wrong-folder.json": manual,
-		"23/23AX5T.json": manual,
-		"bad name.json": manual,
 		"ba/bad.json": manual.replaceAll("http://", "ftp://"),
-		"ju/junk.json": "{",
-		"or/orphan.service.json": "{}",
+		"li/link.json": { link: "../23/23ax5t.json" },
+		xx: { link: "23" },
 	});
-	await mkdir(join(layers, "li"));
-	await symlink("../23/23ax5t.json", join(layers, "li/link.json"));
-	await symlink("23", join(layers, "xx"));
 	await warns(build(), 1, [
-		/^layers\/aa\/wrong-folder\.json: must be at layers\/wr\/wrong-folder\.json$/m,
-		/^layers\/23\/23ax5t\.json: smallkey: 23ax5t differs only in case from 23AX5T, which is registered$/m,
-		/^layers\/bad name\.json: smallkey: must be 1 to 64 of/m,
 		/^layers\/ba\/bad\.json: \/en\/service_url: must be an http or https address, not "ftp:/m,
-		/^layers\/ju\/junk\.json: the document must be JSON: /m,
-		/^layers\/or\/orphan\.service\.json: describes a layer that is not at layers\/or\/orphan\.json$/m,
 		/^layers\/li\/link\.json: must be a plain file, not a symlink$/m,
 		/^layers\/xx: must be named/m,
-		/^\d+ problems; nothing was written$/m,
+		/^4 problems; nothing was written$/m,
 	]);
 	assert.equal(await snapshot(out), before);
 });

@@ -54,11 +54,7 @@ test("a wrong file is served in its last valid form, one that never was valid is
 	});
 	await warns(build(), 1, [
 		/^layers\/aa\/aaa\.json: the document must be JSON: /m,
-		/^layers\/bb\/bbb\.service\.json: must be a service description/m,
-		/^layers\/cc\/ccc\.json: \/payload_type: is missing$/m,
-		/^layers\/dd\/ddd\.json: smallkey: ddd differs only in case from DDD/m,
-		/^layers\/ee\/eee\.json: must be a plain file, not a symlink$/m,
-		/^layers\/xx\/fff\.json: must be at layers\/ff\/fff\.json$/m,
+		...["bb/bbb.service", "cc/ccc", "dd/ddd", "ee/eee", "xx/fff"].map((name) => `\nlayers/${name}.json: `),
 		"those files are served in their last valid form, or not at all",
 	]);
 	const keys = ["aaa", "bbb", "ccc", "DDD", "ddd", "eee", "fff"];

@@ -1,28 +1,19 @@
-import { execFile } from "node:child_process";
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import { purposes } from "../../../api/service/extensions.ts";
 import { allExtensions, commandsOf } from "../../../scripts/main.ts";
-import { cleanEnvironment, type Ended, root, runScript } from "../../helpers/process.ts";
+import { prints, root, runProgram, runScript, warns } from "../../helpers/process.ts";
 import { folderSuite } from "../../helpers/world.ts";
 
 const test = folderSuite("npx fragment-publisher");
 
 const commands = commandsOf(allExtensions);
 
-async function runNode(words: string[]): Promise<Ended> {
-	const options = { cwd: root, env: cleanEnvironment({}) };
-	return promisify(execFile)(process.execPath, words, options).then(
-		({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-		({ code, stdout, stderr }) => ({ code, stdout, stderr }),
-	);
-}
+const runNode = (words: string[]) => runProgram(process.execPath, words);
 
 test("--help and help list every command once, by its purpose, with what it does", async () => {
-	const { code, stdout } = await runScript("--help", []);
-	assert.is(code, 0);
+	const { stdout } = await prints(runScript("--help", []), 0);
 	for (const purpose of purposes) {
 		const [, group = ""] = stdout.split(`\nTo ${purpose}:\n`);
 		const text = (group.split("\n\n")[0] ?? "").replace(/\s+/g, " ");
@@ -35,9 +26,7 @@ test("--help and help list every command once, by its purpose, with what it does
 });
 
 test("an unknown command is refused with the nearest one named", async () => {
-	const unknown = await runScript("putt", ["--url", "x"]);
-	assert.is(unknown.code, 2);
-	assert.match(unknown.stderr, /^error: unknown command 'putt'\n\(Did you mean put\?\)\n/);
+	await warns(runScript("putt", []), 2, /^error: unknown command 'putt'\n\(Did you mean put\?\)\n/);
 });
 
 test("every command prints its help, whatever the settings, and names the nearest option", async () => {
