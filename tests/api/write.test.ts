@@ -299,8 +299,15 @@ test("a store that is busy is 503 and the request stays usable; one that fails i
 		context.store = { ...store, change: () => Promise.reject(error) };
 		return handlers.expect(error instanceof StoreBusy ? 503 : 500, write);
 	};
-	const busy = await fail(new StoreBusy("busy", 7, "slow"));
-	assert.equal([busy.headers.get("Retry-After"), handlers.reported], ["7", []]);
+	for (const [code, text] of [
+		["busy", "the service is busy: try again in a few seconds"],
+		["disk-full", "the disk of this service is full: tell its operator"],
+		["read-only", "this service cannot make this change now: tell its operator, whose log says why"],
+	] as const) {
+		const busy = await fail(new StoreBusy(code, 7, "a word for the log"));
+		assert.equal([busy.headers.get("Retry-After"), (await receiptOf(busy)).errors], ["7", [text]]);
+	}
+	assert.equal(handlers.reported, []);
 	const error = new Error("a secret");
 	assert.equal(await receiptOf(fail(error)), {
 		errors: ["the service failed, and the change may not be stored: send the same again"],

@@ -1,22 +1,8 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import glob from "fast-glob";
 import * as assert from "uvu/assert";
 import { codeStamp } from "../../../store/files/version.ts";
-import { root } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
 import { type Files, temporaryFolder, writeFiles } from "../../helpers/world.ts";
-
-test("the stamp covers every folder of code, and the guide", () => {
-	const { files } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { files: string[] };
-	const ignore = ["tests", "deploy", "layers", "dist", "node_modules"].map((name) => `${name}/**`);
-	const modules = glob.sync("*/**/*.ts", { cwd: root, ignore });
-	const rooms = new Set(modules.map((path) => path.split("/")[0] as string));
-	assert.equal(
-		[...rooms, "SECURITY.md"].filter((name) => !files.includes(name)),
-		[],
-	);
-});
 
 test("the stamp changes with the content and the name of each file that it covers", async () => {
 	await using folder = await temporaryFolder();
