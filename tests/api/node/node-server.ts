@@ -2,13 +2,8 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Context, OtherRoute } from "../../../api/context.ts";
 import type { Answered, NodeOptions } from "../../../api/node/exchange.ts";
 import { createNodeServer } from "../../../api/node/serve.ts";
-import { parseSenders } from "../../../api/senders.ts";
-import type { ReadFragment } from "../../../registry/targets/facts.ts";
-import { targetNames } from "../../../registry/targets/table.ts";
-import { etagOf } from "../../../store/hashes.ts";
-import { memoryStore } from "../../../store/memory.ts";
-import { isRefusal, type Store } from "../../../store/store.ts";
-import { manual, secrets } from "../../helpers/handlers.ts";
+import type { Store } from "../../../store/store.ts";
+import { Handlers, manual, secrets } from "../../helpers/handlers.ts";
 import { signedHeaders } from "../../helpers/signed.ts";
 import { suite, type Test } from "../../helpers/suite.ts";
 
@@ -19,41 +14,38 @@ export function pageRoute(answer: OtherRoute["answer"]): OtherRoute {
 }
 
 export function linesOf(headers: Record<string, string>): string {
-	return Object.entries(headers)
-		.map((header) => `${header.join(": ")}\r\n`)
-		.join("");
+	const lines = Object.entries(headers).map((header) => `${header.join(": ")}\r\n`);
+	return lines.join("");
 }
 
 export class TestServer {
 	readonly logged: Answered[] = [];
-	readonly reported: unknown[] = [];
-	readonly stored: string[] = [];
+	readonly #handlers = new Handlers();
+	readonly reported = this.#handlers.reported;
 	gate: Promise<void> = Promise.resolve();
 	#letGo = () => {};
 	readonly #connections = new Set<Connection>();
-	problem: string | null = null;
 	readonly #server: ReturnType<typeof createNodeServer>;
 	static readonly #open = new Set<TestServer>();
 
 	private constructor(options: TestOptions) {
-		const context: Context = {
-			store: this.#store(),
-			settings: {
-				senders: parseSenders(JSON.stringify({ jstest: secrets.jstest }), "SENDERS"),
-				...{ basePath: "", docsMaxKeys: 1000, targets: targetNames, metadataUrl: "", catalogueUrl: "" },
-			},
-			now: () => new Date(),
-			log: { error: (error) => this.reported.push(error) },
-			readiness: () => this.problem,
-			...options.context,
+		const { context, store, file } = this.#handlers;
+		const change: Store["change"] = async (...words) => {
+			await this.gate;
+			return store.change(...words);
 		};
 		this.#server = createNodeServer({
-			file: this.#find,
+			file,
 			log: (answered) => this.logged.push(answered),
 			allReads: false,
 			...options,
-			context,
+			context: { ...context, store: { ...store, change }, now: () => new Date(), ...options.context },
 		});
+	}
+
+	/** The smallkeys of the changes that were made. */
+	get stored(): (string | null)[] {
+		return this.#handlers.store.commits.map(({ smallkey }) => smallkey);
 	}
 
 	static async start(options: TestOptions = {}): Promise<TestServer> {
@@ -110,24 +102,6 @@ export class TestServer {
 		const connection = this.connect(bytes);
 		await connection.closed;
 		return connection;
-	}
-
-	readonly #find: ReadFragment = (folder, smallkey) => {
-		const lang = folder.slice(-2);
-		if (!this.stored.includes(smallkey)) return null;
-		const body = new TextEncoder().encode(JSON.stringify({ lang, smallkey }));
-		return { body, etag: etagOf(body) };
-	};
-
-	#store(): Store {
-		const store = memoryStore();
-		const change: Store["change"] = async (edits, meta) => {
-			await this.gate;
-			const outcome = await store.change(edits, meta);
-			if (!isRefusal(outcome) && outcome.changed) this.stored.push(meta.smallkey ?? "");
-			return outcome;
-		};
-		return { ...store, change };
 	}
 }
 
