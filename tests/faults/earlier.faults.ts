@@ -5,9 +5,8 @@ import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import { wms } from "../helpers/local.ts";
 import { root, ServerProcess } from "../helpers/process.ts";
-import { signed } from "../helpers/signed.ts";
 import { runUnless, sharedSuite, temporaryFolder } from "../helpers/world.ts";
-import { secret, World } from "./world.ts";
+import { World } from "./world.ts";
 
 const run = promisify(execFile);
 
@@ -40,16 +39,12 @@ function startRelease(checkout: string, { folder, senders }: World): Promise<Ser
 const service = '"service_url":"https://maps.example/MapServer"';
 const kind = `{"version":"1.0.0","payload_type":"feature","en":{${service}},"fr":{${service}}}`;
 
-async function send(server: ServerProcess, smallkey: string, text: string): Promise<number> {
-	const path = `/register/${smallkey}`;
-	const more = { sender: "faults", secret: secret, method: text === "" ? "DELETE" : "PUT" };
-	return (await fetch(server.url + path, await signed(path, text, more))).status;
-}
-
 test("is served, brought up to date, and gone on from by the earlier version", async ({
 	checkout,
 	world,
 }) => {
+	const send = async (server: ServerProcess, smallkey: string, text: string) =>
+		(await world.send(smallkey, text, server)).status;
 	const old = await startRelease(checkout, world);
 	for (const key of ["one", "two", "gone"]) assert.is(await send(old, key, wms(key)), 201);
 	assert.is(await send(old, "gone", ""), 204);

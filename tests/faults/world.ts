@@ -65,10 +65,15 @@ export class World implements AsyncDisposable {
 		assert.is(await this.server.stop(), 0);
 	}
 
-	async put(smallkey: string, layer = smallkey): Promise<string> {
+	/** @param text of a registration; empty: removes the layer */
+	async send(smallkey: string, text: string, { url } = this.server): Promise<Response> {
 		const path = `/register/${smallkey}`;
-		const request = await signed(path, wms(layer), { sender: "faults", secret });
-		const answer = await fetch(this.server.url + path, request);
+		const method = text === "" ? "DELETE" : "PUT";
+		return fetch(url + path, await signed(path, text, { sender: "faults", secret, method }));
+	}
+
+	async put(smallkey: string, layer = smallkey): Promise<string> {
+		const answer = await this.send(smallkey, wms(layer));
 		const said = (await answer.json()) as { errors?: string[]; warnings?: string[] };
 		if (answer.status === 201) this.acknowledged.set(smallkey, layer);
 		if (answer.status === 503) assert.ok(Number(answer.headers.get("Retry-After")) > 0);
