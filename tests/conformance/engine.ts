@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { wmsImage } from "../../registry/generic.ts";
-import { manual } from "../helpers/handlers.ts";
+import { manual, wms } from "../helpers/handlers.ts";
 import { featureAt } from "../viewer/viewer.ts";
 import { type Answer, ask, errorsOf, type Signed, write } from "./client.ts";
 
@@ -129,10 +129,6 @@ export const layers: ReadonlyMap<string, string> = new Map([
 function version2(node: object): string {
 	const whole = { service_url: "https://host.example/MapServer", ...node };
 	return JSON.stringify({ version: "2.0", en: whole, fr: whole });
-}
-
-export function wms(name: string): string {
-	return manual.replaceAll('"limits"', JSON.stringify(name));
 }
 
 /** The fragment of the manual's payload with another layer's name (facts of the viewer's own schema: a wms node). */

@@ -1,8 +1,8 @@
 import * as assert from "uvu/assert";
-import { everyPath, manual } from "../helpers/handlers.ts";
+import { everyPath, manual, wms } from "../helpers/handlers.ts";
 import type { Test } from "../helpers/suite.ts";
 import type { Signed } from "./client.ts";
-import { type Scene, wms } from "./engine.ts";
+import type { Scene } from "./engine.ts";
 
 interface Receipt {
 	smallkey: string;

@@ -1,35 +1,27 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-import { type Files, temporaryFolder, writeFiles } from "./world.ts";
-
-const run = promisify(execFile);
+import { type Files, type Git, gitIn, temporaryFolder, writeFiles } from "./world.ts";
 
 export class Clone implements AsyncDisposable {
 	private constructor(
 		readonly path: string,
+		readonly git: Git,
 		readonly remove: () => Promise<void>,
 	) {}
 
 	static async of(repository: string): Promise<Clone> {
-		const folder = await temporaryFolder();
-		await run("git", ["clone", "-q", repository, folder.path]);
-		return new Clone(folder.path, folder.remove);
+		const { path, remove } = await temporaryFolder();
+		const git = gitIn(path);
+		await git("clone", "-q", repository, ".");
+		return new Clone(path, git, remove);
 	}
 
 	[Symbol.asyncDispose](): Promise<void> {
 		return this.remove();
 	}
 
-	async git(...args: string[]): Promise<string> {
-		const identity = ["-c", "user.name=Reviewer", "-c", "user.email=reviewer@example.org"];
-		const { stdout } = await run("git", [...identity, "-C", this.path, ...args]);
-		return stdout.trim();
-	}
-
-	async commit(files: Files, subject = "by hand"): Promise<void> {
+	async commit(files: Files): Promise<void> {
 		writeFiles(this.path, files);
 		await this.git("add", "-A");
-		await this.git("commit", "-qm", subject);
+		await this.git("commit", "-qm", "by hand");
 	}
 
 	async push(...args: string[]): Promise<boolean> {

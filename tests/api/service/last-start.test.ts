@@ -1,10 +1,9 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import * as assert from "uvu/assert";
 import { Local, wms } from "../../helpers/local.ts";
-import { runScript } from "../../helpers/process.ts";
+import { runScript, warns } from "../../helpers/process.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { freshSuite } from "../../helpers/world.ts";
+import { freshSuite, writeFiles } from "../../helpers/world.ts";
 
 const test = freshSuite("a start after another one", async (use) => {
 	const local = use(await Local.open());
@@ -26,20 +25,13 @@ test("a start without the layers that the last start served is refused, and make
 	const lost = `${local.folder}.lost`;
 	await rename(local.folder, lost);
 	await mkdir(local.folder);
-	const refusal = await local.start().catch((error: Error) => error.message);
-	assert.match(
-		String(refusal),
-		`${local.repository}: has no layers, and ${lastStart} says that 1 layer at commit`,
-	);
+	const refusal = `${local.repository}: has no layers, and ${lastStart} says that 1 layer at commit`;
+	assert.match(String(await local.start().catch(String)), refusal);
 	const environment = { DATA_DIR: local.folder, LAST_START: lastStart };
 	const batch = `${local.folder}.batch`;
-	await mkdir(batch);
-	await writeFile(join(batch, "one.json"), wms("one"));
-	for (const [name, ...words] of [["register", batch], ["serve"]] as const) {
-		const { code, stderr } = await runScript(name, words, environment);
-		assert.is(code, 2);
-		assert.match(stderr, "has no layers");
-	}
+	writeFiles(batch, { "one.json": wms("one") });
+	for (const [name, ...words] of [["register", batch], ["serve"]] as const)
+		await warns(runScript(name, words, environment), 2, "has no layers");
 	assert.equal(await readdir(local.folder), []);
 	await rm(batch, { recursive: true });
 	await rm(local.folder, { recursive: true });

@@ -53,20 +53,11 @@ test("a receipt names where a registration is followed: when it was, and by whic
 	assert.is(answer.headers.get("Access-Control-Allow-Origin"), "*");
 	assert.is(answer.headers.get("Cache-Control"), "no-store");
 	const etag = `"${await local.git("rev-parse", "main:layers/23/23ax5t.json")}"`;
-	assert.equal(
-		[put, answer].map(({ headers }) => headers.get("ETag")),
-		[etag, etag],
-	);
+	for (const { headers } of [put, answer]) assert.is(headers.get("ETag"), etag);
+	const { commit: registering } = receipt;
 	const first = {
-		...{
-			smallkey: "23ax5t",
-			registered: clockOf(local),
-			commit: receipt.commit,
-			etag,
-			review: null,
-			declined: null,
-		},
-		...{ harvest: { state: "off" }, health: { state: "unknown" } },
+		...{ smallkey: "23ax5t", registered: clockOf(local), commit: registering, etag },
+		...{ review: null, declined: null, harvest: { state: "off" }, health: { state: "unknown" } },
 	};
 	assert.equal(await answer.json(), first);
 	local.now += 60_000;
@@ -161,7 +152,7 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	};
 	assert.equal(await read(), [{ state: "waiting" }, { state: "unknown" }]);
 	assert.equal(await read("roads"), [{ state: "none" }, { state: "unknown" }]);
-	const [en, fr] = ["/en/service_url: answers 404", "/en/service_url: répond 404"] as const;
+	const [en, fr] = ["answers 404", "répond 404"] as const;
 	const findings = [{ en, fr }];
 	state = { state: "failed", at: noon, findings, nextTry: noon + 60_000, failures: 1 };
 	lastCheck = { state: "down", at: noon, findings };
@@ -170,11 +161,7 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 		{ state: "failed", at, findings: [en], next_try: "2026-03-04T12:01:00Z" },
 		{ state: "down", at, findings: [en] },
 	]);
-	const inFrench = await read("wells", "fr");
-	assert.equal(
-		inFrench.map((part) => part?.findings),
-		[[fr], [fr]],
-	);
+	for (const part of await read("wells", "fr")) assert.equal(part?.findings, [fr]);
 	const reply = await answerStatus("wells", statuses, local.context.log);
 	assert.match(new TextDecoder().decode(reply.bodyIn?.("fr")), `"findings":["${fr}"]`);
 	const path = "layers/health.json";

@@ -27,17 +27,9 @@ const wrong: [setting: string, env: Record<string, string>, text?: string | RegE
 	["PORT", { PORT: "x", LOG_READS: "maybe" }, /^PORT: must be .*\nLOG_READS: must be on or off/],
 	["HOST", { HOST: "192.0.2.1" }],
 	["DATA_DIR", { DATA_DIR: "/dev/null" }, "it is a file"],
-	[
-		"DATA_DIR",
-		{ DATA_DIR: "/proc/x/y" },
-		"must be a folder that this user may write, and /proc/x/y is not: ",
-	],
+	["DATA_DIR", { DATA_DIR: "/proc/x/y" }, "a folder that this user may write, and /proc/x/y is not: "],
 	["SENDERS", { SENDERS: "{" }, "SENDERS: the document must be JSON: line 1, column 2 "],
-	[
-		"SENDERS",
-		{ SENDERS: '{"a":"hidden-x","b":{"key":"hidden-x"}}' },
-		"senders a and b must not share a secret",
-	],
+	["SENDERS", { SENDERS: '{"a":"hidden-x","b":"hidden-x"}' }, "senders a and b must not share a secret"],
 	["BASE_PATH", { BASE_PATH: "rcs/" }, "BASE_PATH: must be a path"],
 	["PUBLIC_URL", { PUBLIC_URL: "fragments.example" }],
 	["SITE", { SITE: "yes" }],
@@ -48,11 +40,7 @@ const wrong: [setting: string, env: Record<string, string>, text?: string | RegE
 	["SITE_TERMS_FR", { ...terms, SITE_TERMS_FR: "" }],
 	["SITE_SIGNATURE", { SITE_SIGNATURE: "site/map/none.svg" }],
 	["SITE_THEME", { SITE_THEME: "LICENSE" }],
-	[
-		"BASE_MAP",
-		{ BASE_MAP: "https://tiles.example/{z}/{x}" },
-		"tiles with {z}, {y} and {x}, not https://tiles",
-	],
+	["BASE_MAP", { BASE_MAP: "https://h.example/{z}/{x}" }, "tiles with {z}, {y} and {x}, not https://h."],
 	["REPOSITORY_URL", { REPOSITORY_URL: "owner/name" }],
 	["DOCS_MAX_KEYS", { DOCS_MAX_KEYS: "1001" }],
 	["METADATA_URL", { METADATA_URL: "https://x/" }, "must be an address with {0} in it"],
@@ -116,15 +104,8 @@ test("the defaults are those of a trial on this machine alone", () => {
 		readHarvest,
 		readMetrics,
 	);
-	const { on } = harvest;
-	const { allowPrivate } = network;
-	assert.equal(
-		{ port, host, basePath, on, allowPrivate, metrics, logReads, isTrial },
-		{
-			...{ port: 8080, host: "127.0.0.1", basePath: "", on: true, allowPrivate: false },
-			...{ metrics: null, logReads: false, isTrial: true },
-		},
-	);
+	assert.equal([port, host, basePath, logReads, isTrial], [8080, "127.0.0.1", "", false, true]);
+	assert.equal([harvest.on, network.allowPrivate, metrics], [true, false, null]);
 	for (const env of [{ DATA_DIR: "/data" }, github, { NODE_ENV: "production" }])
 		assert.not(readConfiguration(env).isTrial);
 	assert.is(readConfiguration({ BASE_PATH: "/rcs" }).basePath, "/rcs");
@@ -134,9 +115,8 @@ test("a setting that is misspelt is named with the nearest one, and a port that 
 	folder,
 }) => {
 	const said = "HARVST: is no setting; did you mean HARVEST? docs/settings.md has all";
-	assert.equal(misspeltSettings({ HARVST: "off", SHELL: "/bin/sh", LANGUAGE: "en", SITE: "off" }, readers), [
-		said,
-	]);
+	const variables = { HARVST: "off", SHELL: "/bin/sh", LANGUAGE: "en", SITE: "off" };
+	assert.equal(misspeltSettings(variables, readers), [said]);
 	await using other = await answering();
 	const PORT = String(other.port);
 	const env = { DATA_DIR: folder, ...plain, HARVST: "off" };
@@ -163,10 +143,8 @@ test("fragments.env: variables of the environment win, and a line of another for
 	const data = join(folder, "data");
 	await writeFile(path, `DATA_DIR=${data}\n`);
 	const other = { DATA_DIR: join(folder, "dtaa") };
-	assert.throws(
-		() => withSettingsFile(other, folder),
-		`there is no folder ${other.DATA_DIR}, and ${path} names ${data}.`,
-	);
+	const missing = `there is no folder ${other.DATA_DIR}, and ${path} names ${data}.`;
+	assert.throws(() => withSettingsFile(other, folder), missing);
 	await mkdir(other.DATA_DIR);
 	assert.equal(withSettingsFile(other, folder), other);
 });

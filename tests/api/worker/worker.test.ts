@@ -46,10 +46,7 @@ test("a missing binding is a clear line in the log, and a 500 with an empty body
 		assert.is(answer.status, path === "/healthz" ? 503 : 500, path);
 		const reason = path === "/healthz" ? "the configuration is wrong: see the log\n" : "";
 		assert.is(await answer.text(), reason, path);
-		assert.is(
-			JSON.parse(log[0] ?? "").error,
-			"the binding ASSETS (or OBJECTS) is missing: see wrangler.jsonc",
-		);
+		assert.match(log[0] ?? "", '"the binding ASSETS (or OBJECTS) is missing: see wrangler.jsonc"');
 	}
 	const { worker } = make();
 	assert.is((await worker.fetch(get("/v0.9/doc/de/x"), {})).status, 400, "what needs no binding is answered");
@@ -82,31 +79,29 @@ test("assets that fail are a 500 with an empty body, never a fragment that is mi
 	}
 });
 
+const keysOf = (count: number) => Array.from({ length: count }, (_, index) => `k${index}`).join(",");
+
 test("more keys than one request may fetch are 414 before anything is fetched", async () => {
 	const { binding, requests } = assets();
-	const keys = Array.from({ length: 46 }, (_, index) => `k${index}`).join(",");
+	const keys = keysOf(46);
 	const { worker } = make();
 	const answer = await worker.fetch(get(`/v0.9/docs/en/${keys}`), binding);
 	assert.is(answer.status, 414);
 	assert.equal(requests, []);
-	const more = make();
-	assert.is(
-		(await more.worker.fetch(get(`/v0.9/docs/en/${keys}`), { ...binding, DOCS_MAX_KEYS: "900" })).status,
-		200,
-	);
+	const more = { ...binding, DOCS_MAX_KEYS: "900" };
+	assert.is((await make().worker.fetch(get(`/v0.9/docs/en/${keys}`), more)).status, 200);
 });
 
 test("docs over 32 MB is 414 as soon as the fetched assets show it", async () => {
 	const { worker, log } = make();
 	const body = JSON.stringify("x".repeat(999_998));
 	const { binding, requests } = assets(() => new Response(body, { headers: { ETag: '"x"' } }));
-	const keys = (count: number) => Array.from({ length: count }, (_, index) => `k${index}`).join(",");
 	const bindings = { ...binding, DOCS_MAX_KEYS: "900" };
-	assert.is((await worker.fetch(get(`/v0.9/docs/en/${keys(200)}`), bindings)).status, 414);
+	assert.is((await worker.fetch(get(`/v0.9/docs/en/${keysOf(200)}`), bindings)).status, 414);
 	assert.ok(requests.length < 32 + 2 * 24, `${requests.length} were fetched`);
 	const repeated = `/v0.9/docs/en/${Array(33).fill("k").join(",")}`;
 	assert.is((await worker.fetch(get(repeated), bindings)).status, 414, "repeats count");
-	const large = await worker.fetch(get(`/v0.9/docs/en/${keys(3)}`), bindings);
+	const large = await worker.fetch(get(`/v0.9/docs/en/${keysOf(3)}`), bindings);
 	assert.is((await large.text()).length, 3 * (body.length + 1) + 1);
 	assert.not.match(log.join(), /error/);
 });
@@ -120,12 +115,11 @@ test("a body that is too large is read to 16 MB, and no further", async () => {
 			controller.enqueue(new Uint8Array(1_048_576));
 		},
 	});
-	const request = new Request("https://f.example/register/a", {
-		method: "PUT",
-		body,
-		duplex: "half",
-	} as RequestInit);
-	const answer = await worker.fetch(request, { ...assets().binding, SENDERS: "{}" });
+	const init = { method: "PUT", body, duplex: "half" } as RequestInit;
+	const answer = await worker.fetch(new Request("https://f.example/register/a", init), {
+		...assets().binding,
+		SENDERS: "{}",
+	});
 	assert.is(answer.status, 413);
 	assert.ok(sent >= 16 && sent <= 20, `${sent} MB`);
 });
@@ -152,10 +146,8 @@ test("writes are limited by Cloudflare's own rate limit, by address and by sende
 	const keys = ["address 192.0.2.1", "sender jstest"];
 	assert.equal(requests.splice(0), [...keys, "address 192.0.2.1"], "a repeat takes nothing from its sender");
 	const ready = await worker.fetch(get("/readyz"), bindings);
-	assert.equal(
-		[ready.status, await ready.text()],
-		[503, "GITHUB_REPOSITORY: is not set, so that nothing can be written\n"],
-	);
+	assert.is(ready.status, 503);
+	assert.is(await ready.text(), "GITHUB_REPOSITORY: is not set, so that nothing can be written\n");
 	assert.is((await worker.fetch(get("/healthz"), bindings)).status, 200, "reads are served");
 	log.length = 0;
 	refused.add("address 192.0.2.1");

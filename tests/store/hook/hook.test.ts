@@ -22,8 +22,6 @@ const test = sharedSuite("the repository's hook", async (use) => {
 	const local = use(await Local.open({ files, guard: installHook }));
 	const waits = { target: "/register/waits", body: wms("waits"), sender: "careful" };
 	assert.is((await local.write(waits)).status, 201, "it waits for a reviewer");
-	const named = { ...waits, target: "/register/named", headers: { Review: "autumn" } };
-	assert.is((await local.write(named)).status, 201);
 	return { local, pusher: use(await Pusher.of(local.repository)) };
 });
 test.before.each(async ({ pusher }) => pusher.reset());
@@ -102,11 +100,6 @@ const refused: [title: string, craft: Craft, text: string][] = [
 	["main in other case", asRef("HEAD:refs/heads/Main"), "differs only in case from the branch main"],
 	["a branch register", asRef("HEAD:refs/heads/register"), kept],
 	["a new branch register/…", asRef("HEAD:refs/heads/register/two"), kept],
-	[
-		"the end of a review of layers",
-		asRef(":refs/heads/register/careful+review.autumn"),
-		"must not be removed",
-	],
 	["a branch below a review's", asRef("HEAD:refs/heads/register/waits/x"), kept],
 	[
 		"a branch HEAD",
