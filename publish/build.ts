@@ -13,14 +13,14 @@ import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./ren
 
 const delayMs = 1000;
 
-/** A progress bar on standard error, only on a terminal, and only after a second of work. */
+/** On standard error, only on a terminal, and only after a second of work. */
 export function progress(total: number, label: string, screen: NodeJS.WriteStream = process.stderr) {
 	const bar = new SingleBar(
 		{ format: `${label} {bar} {value}/{total}`, stream: screen, clearOnComplete: true, hideCursor: false },
 		Presets.shades_classic,
 	);
 	let done = 0;
-	// `unref`: a process that ends within the second must not wait for the timer.
+	// `unref`: the timer must not keep the process.
 	const timer = setTimeout(() => bar.start(total, done), delayMs).unref();
 	return {
 		tick(steps = 1): void {
@@ -34,7 +34,6 @@ export function progress(total: number, label: string, screen: NodeJS.WriteStrea
 	};
 }
 
-/** Runs a task for each item, with a progress bar. @returns results in order */
 export async function mapWithProgress<Item, Result>(
 	items: Iterable<Item>,
 	label: string,
@@ -48,14 +47,14 @@ export async function mapWithProgress<Item, Result>(
 		bar.tick();
 		return result;
 	};
-	// p-map's type excludes skipped items from the results (`pMapSkip`); this mapper skips none.
+	// `pMapSkip` of p-map's type never occurs here.
 	return pMap(all, run, { concurrency }).finally(() => bar.stop()) as Promise<Result[]>;
 }
 
 export interface Built {
 	/** One line each: file, JSON pointer and reason. */
 	problems: string[];
-	/** Files added or changed, removed, and unchanged; null: nothing was written because of problems. */
+	/** In files; null: nothing was written because of problems. */
 	written: Record<"written" | "removed" | "unchanged", number> | null;
 	layers: LayersAt;
 	read: ReadLayers;
@@ -70,13 +69,13 @@ interface JudgedLayers {
 	isWhole: boolean;
 }
 
-/** What an output folder was built from. Stored beside the folder, as `<out>.manifest`, and never served. */
+/** Stored beside the output folder, as `<out>.manifest`, and never served. */
 interface Manifest {
 	renderer: string;
-	/** Of a folder without a commit the hash of its files. */
+	/** Or the hash of a folder's files. */
 	commit: string;
 	fragments: number;
-	/** Paths of the source's wrong files, which the output has in an earlier form or not at all. */
+	/** The output has these files in an earlier form or not at all. */
 	wrong: readonly string[];
 }
 
@@ -85,9 +84,9 @@ const maxChanges = 1_000;
 const maxWrong = 200;
 
 /**
- * Validates the layers, and writes their fragments into `out`. From a commit, only the layers that have changed since
- * the last build are read. A wrong file of a folder stops the build; of a commit, its last valid form is built.
- * @param fresh whether to ignore the manifest of the last build, and to compare every file
+ * From a commit, only the layers that have changed since the last build are read. A wrong file of a folder
+ * stops the build; of a commit, its last valid form is built.
+ * @param fresh ignores the manifest of the last build, and compares every file
  */
 export async function build(
 	source: Source,
@@ -102,8 +101,9 @@ export async function build(
 	const isUsable = (layers: JudgedLayers) =>
 		layers.problems.length === 0 || (!("folder" in source) && hasFewProblems(layers));
 	const at = await locate(source);
-	const part = earlier && "commit" in at ? await readChanges(earlier, at) : null;
-	const judged = part && isUsable(part) ? part : await readAll(at);
+	const changed = earlier && "commit" in at ? await changesSince(earlier, at) : null;
+	const part = changed && (await readLayers(at, changed));
+	const judged = part && isUsable(part) ? part : await readLayers(at, null);
 	const problems = judged.problems.map(problemLine);
 	const result = { problems, layers: at, read: judged.layers };
 	if (!isUsable(judged)) return { ...result, written: null };
@@ -111,37 +111,26 @@ export async function build(
 		return { ...result, written: { written: 0, removed: 0, unchanged: earlier.fragments } };
 	// Only a complete output has a manifest.
 	for (const path of [manifestPath(out), servedManifestPath(out)]) rmSync(path, { force: true });
-	const { same, added, changed, removed } = await write(judged, out, settings);
-	const fragments = judged.isWhole ? same + added + changed : (earlier?.fragments ?? 0) + added - removed;
+	const { same, added, changed: rewritten, removed } = await write(judged, out, settings);
+	const fragments = judged.isWhole ? same + added + rewritten : (earlier?.fragments ?? 0) + added - removed;
 	const shown = { renderer, commit: versionOf(at), fragments, wrong: wrongFiles(judged.problems) };
 	writeFileSync(manifestPath(out), `${JSON.stringify(shown satisfies Manifest, null, "\t")}\n`);
-	const written = { written: added + changed, removed, unchanged: fragments - added - changed };
+	const written = { written: added + rewritten, removed, unchanged: fragments - added - rewritten };
 	return { ...result, written };
 }
 
-/** Null if all layers have to be read. */
-async function readChanges(
-	earlier: Manifest,
-	{ repository, commit }: CommitAt,
-): Promise<JudgedLayers | null> {
-	const changed = await changesSince(earlier, repository, commit);
-	if (!changed) return null;
-	return { ...(await readServed(repository, commit, changed, (layer) => layer)), isWhole: false };
-}
-
-async function readAll(at: LayersAt): Promise<JudgedLayers> {
+async function readLayers(at: LayersAt, changed: readonly PathChange[] | null): Promise<JudgedLayers> {
 	if ("files" in at) return { ...judgeChange(namesOf(at.files), at.files, "stored"), isWhole: true };
-	return { ...(await readServed(at.repository, at.commit, null, (layer) => layer)), isWhole: true };
+	return { ...(await readServed(at, changed, (layer) => layer)), isWhole: changed === null };
 }
 
 /**
- * The files that differ from the commit of the last build, and those that were wrong in it: they are named by each
- * build. Null if the repository does not have that commit, or too many files differ.
+ * With the files that were wrong in the last build: each build names them. Null if the repository does not
+ * have its commit, or too many files differ.
  */
 async function changesSince(
 	{ commit: before, wrong }: Manifest,
-	repository: string,
-	commit: string,
+	{ repository, commit }: CommitAt,
 ): Promise<PathChange[] | null> {
 	const changes = await diffTree(repository, before, commit, "layers").catch(() => null);
 	if (!changes || changes.length > maxChanges) return null;
@@ -159,7 +148,6 @@ function wrongFiles(problems: readonly FileProblem[]): string[] {
 	return [...new Set(problems.map(({ file }) => file))].sort();
 }
 
-/** A whole build removes all other files, too. */
 async function write({ layers, isWhole }: JudgedLayers, out: string, settings: Required<FragmentSettings>) {
 	const folder = openFolder(out, slotsOf(settings));
 	const count = { same: 0, added: 0, changed: 0, removed: 0, absent: 0 };

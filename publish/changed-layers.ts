@@ -7,65 +7,63 @@ import {
 	namesOf,
 } from "../registry/judge.ts";
 import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
+import { groupBy } from "../registry/untrusted-text.ts";
 import type { CommitReader } from "../store/git/commands/cat-file.ts";
 import { runGit } from "../store/git/commands/run.ts";
 import { listTree, type PathChange, readEntries } from "../store/git/commands/tree.ts";
+import type { CommitAt } from "./collect.ts";
 import { eachInSlices } from "./file-writer.ts";
 
-/** Yields, for each of some smallkeys in lower case, the files of all its spellings, sorted by path; in portions. */
+/** Yields the files of all spellings of each smallkey, sorted by path; in portions. */
 type ReadSpellings = (lowerKeys: ReadonlySet<string>) => AsyncIterable<LayerFile[][]>;
 
-const maxWrong = 1_000;
-
 /**
- * Reads what a commit range changes, with the last valid form of each layer whose file is wrong.
- * @param changed the paths that differ; null: the range starts from nothing
- * @param listed all paths under `layers/`, if they are listed already
+ * With the last valid form of each layer whose file is wrong.
+ * @param changed null: all paths @param listed all paths under `layers/`, if they are listed already
  */
 export async function readServed<T>(
-	repository: string,
-	commit: string,
+	at: CommitAt,
 	changed: readonly PathChange[] | null,
 	make: (layer: CheckedLayer) => T,
 	listed: readonly PathChange[] | null = null,
 ) {
-	const all = listed ?? (changed ? null : await listTree(repository, commit, "layers/"));
-	const range = await readRange(changed ?? all ?? [], commitLayers(repository, commit, all), make);
+	const all = listed ?? (changed ? null : await listTree(at.repository, at.commit, "layers/"));
+	const { smallkeys, problems } = await namesIn(changed ?? all ?? []);
+	const range = await readValid(at, smallkeys, commitLayers(at, all), make);
+	return { ...range, problems: [...problems, ...range.problems] };
+}
+
+const maxWrong = 1_000;
+
+/** As `readRange`, with the last valid form of each wrong layer. */
+export async function readValid<T>(
+	at: CommitAt,
+	smallkeys: readonly string[],
+	read: ReadSpellings,
+	make: (layer: CheckedLayer) => T,
+) {
+	const range = await readRange(smallkeys, read, make);
 	for (const [index, smallkey] of range.wrong.entries()) {
-		const layer = index < maxWrong ? await findEarlier(repository, commit, smallkey) : null;
+		const layer = index < maxWrong ? await findEarlier(at, smallkey) : null;
 		range.layers.set(smallkey, layer && make(layer));
 	}
 	return range;
 }
 
-/**
- * Reads what a commit range changes for readers, in slices.
- * @param read reads layers at the end of the range
- */
 export async function readRange<T>(
-	changed: Iterable<PathChange>,
+	smallkeys: readonly string[],
 	read: ReadSpellings,
 	make: (layer: CheckedLayer) => T,
 ) {
-	const range = {
-		/** Smallkey → what was made of the layer; null: it is not served at the end of the range. */
-		layers: new Map<string, T | null>(),
-		problems: [] as FileProblem[],
-		/** Smallkeys whose file is wrong: their last valid form is served. They are not in `layers`. */
-		wrong: [] as string[],
-	};
-	const { layers, problems, wrong } = range;
+	/** Smallkey → what was made of the layer; null: it is not served. */
+	const layers = new Map<string, T | null>();
+	const problems: FileProblem[] = [];
+	/** Smallkeys with a wrong file; not in `layers`. */
+	const wrong: string[] = [];
 	const lowerKeys = new Set<string>();
-	await eachInSlices(changed, ({ path, mode }) => {
-		const name = parseLayerPath(path);
-		if (!name) {
-			if (mode !== null) problems.push(...judgeStored([{ path, kind: "written" }]).problems);
-			return;
-		}
-		lowerKeys.add(name.smallkey.toLowerCase());
-		if (name.kind !== "registration") return;
-		// Null stays if the end of the range does not have the file.
-		layers.set(name.smallkey, null);
+	await eachInSlices(smallkeys, (smallkey) => {
+		lowerKeys.add(smallkey.toLowerCase());
+		layers.set(smallkey, null);
 	});
 	for await (const portion of read(lowerKeys)) {
 		await eachInSlices(portion, (spellings) => {
@@ -84,7 +82,7 @@ export async function readRange<T>(
 			}
 		});
 	}
-	return range;
+	return { layers, problems, wrong };
 }
 
 function judgeStored(files: readonly EditedFile[]) {
@@ -93,17 +91,18 @@ function judgeStored(files: readonly EditedFile[]) {
 
 /** Of more folders, all of `layers/` is listed. */
 const maxFolders = 200;
-/** Layers that one process of git reads, and that are in memory at once. */
+/** In memory at once. */
 const readAtOnce = 4_000;
 const cachedAtOnce = 64;
 
 /** Reads with git processes: suited to many layers. */
-function commitLayers(repository: string, commit: string, all: readonly PathChange[] | null): ReadSpellings {
+function commitLayers({ repository, commit }: CommitAt, all: readonly PathChange[] | null): ReadSpellings {
 	return async function* (lowerKeys) {
-		const folders = [...new Set([...lowerKeys].map((smallkey) => `layers/${folderOf(smallkey)}/`))];
+		const folders = [...new Set(Array.from(lowerKeys, (smallkey) => `layers/${folderOf(smallkey)}/`))];
 		if (folders.length === 0) return;
 		const where = folders.length > maxFolders ? "layers/" : folders;
-		const spellings = spellingsIn(all ?? (await listTree(repository, commit, where)));
+		const lowerKeyOf = ({ path }: PathChange) => parseLayerPath(path)?.smallkey.toLowerCase() ?? "";
+		const spellings = groupBy(all ?? (await listTree(repository, commit, where)), lowerKeyOf);
 		const groups = [...spellings].filter(([lower]) => lowerKeys.has(lower)).map(([, group]) => group);
 		for (let start = 0; start < groups.length; start += readAtOnce) {
 			const some = groups.slice(start, start + readAtOnce);
@@ -111,18 +110,6 @@ function commitLayers(repository: string, commit: string, all: readonly PathChan
 			yield some.map(({ length }) => files.splice(0, length));
 		}
 	};
-}
-
-function spellingsIn(files: Iterable<PathChange>): Map<string, PathChange[]> {
-	const groups = new Map<string, PathChange[]>();
-	for (const file of files) {
-		const lower = parseLayerPath(file.path)?.smallkey.toLowerCase();
-		if (lower === undefined) continue;
-		const group = groups.get(lower);
-		if (group) group.push(file);
-		else groups.set(lower, [file]);
-	}
-	return groups;
 }
 
 /** Reads through the store, which caches folders: suited to few layers. */
@@ -141,18 +128,11 @@ export function storeLayers(at: CommitReader): ReadSpellings {
 
 const maxCommits = 200;
 
-/**
- * Finds the newest valid content of the registration and of the description; null without a valid registration. Each
- * search ends at the commit that removed the file, so that removed content stays removed.
- */
-export async function findEarlier(
-	repository: string,
-	commit: string,
-	smallkey: string,
-): Promise<CheckedLayer | null> {
+/** The newest valid contents; null without a valid registration. Removed content stays removed. */
+async function findEarlier({ repository, commit }: CommitAt, smallkey: string): Promise<CheckedLayer | null> {
 	const paths = [layerPath(smallkey), descriptionPath(smallkey)];
 	const how = [`--max-count=${maxCommits}`, "--format=", "--raw", "--no-abbrev"];
-	// Git uses the changed paths of the commit graph for one path only: two take as long as without a graph.
+	// Git uses the changed paths of the commit graph for one path only.
 	const read = async (path: string) => {
 		const output = await runGit(repository, ["log", ...how, commit, "--", path]);
 		return versionsOf(repository, output.toString("utf8").split("\n").filter(Boolean), path);
@@ -182,16 +162,17 @@ async function* versionsOf(repository: string, lines: readonly string[], path: s
 	}
 }
 
-/** The smallkeys of some changes, those whose registrations were written, and the changes of files that are no layer's. */
-export async function namesIn(changes: readonly PathChange[]) {
+/** `problems`: of files that are no layer's. */
+export async function namesIn(changes: Iterable<PathChange>) {
 	const smallkeys = new Set<string>();
 	const registered: string[] = [];
-	const misplaced: PathChange[] = [];
-	await eachInSlices(changes, (change) => {
-		const name = parseLayerPath(change.path);
-		if (!name) return misplaced.push(change);
-		smallkeys.add(name.smallkey);
-		if (name.kind === "registration" && change.mode !== null) registered.push(name.smallkey);
+	const problems: FileProblem[] = [];
+	await eachInSlices(changes, ({ path, mode }) => {
+		const name = parseLayerPath(path);
+		if (name) smallkeys.add(name.smallkey);
+		if (mode === null) return;
+		if (name?.kind === "registration") registered.push(name.smallkey);
+		if (!name) problems.push(...judgeStored([{ path, kind: "written" }]).problems);
 	});
-	return { smallkeys: [...smallkeys], registered, misplaced };
+	return { smallkeys: [...smallkeys], registered, problems };
 }

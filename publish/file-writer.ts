@@ -5,10 +5,9 @@ import type { Log } from "../store/store.ts";
 import type { openFolder } from "./place-file.ts";
 import type { RenderedLayer } from "./rendered.ts";
 
-/** Longest work before other tasks run, in milliseconds. */
 const sliceMs = 4;
 
-/** Runs a short task for each item; the service answers readers between slices. */
+/** The service answers readers between slices. */
 export async function eachInSlices<T>(items: Iterable<T>, task: (item: T) => void): Promise<void> {
 	let start = performance.now();
 	for (const item of items) {
@@ -20,7 +19,7 @@ export async function eachInSlices<T>(items: Iterable<T>, task: (item: T) => voi
 }
 
 const defaultTimes = {
-	/** The first and the longest pause before a failed write is retried. Each pause is twice the one before. */
+	/** The first and the longest pause before a failed write is retried; each is twice the one before. */
 	retryMs: 500,
 	maxRetryMs: 60_000,
 };
@@ -35,16 +34,14 @@ const maxSmall = 1_000;
 export type Rendered = ReadonlyMap<string, RenderedLayer | null>;
 
 /**
- * Writes the files of a change at once, all others in the background, in turns that let reads through. The
- * files are derived data: what cannot be written is tried again.
+ * Writes the files of a change at once, all others in the background. What cannot be written is tried again.
  */
 export function openFileWriter(options: {
 	folder: ReturnType<typeof openFolder>;
-	/** Smallkey → rank of what is served. Kept current with the files. */
+	/** Smallkey → rank, kept current with the files. */
 	layers: Map<string, number>;
 	render: (smallkeys: readonly string[]) => Promise<Rendered>;
 	written: (smallkey: string) => void;
-	/** Gets one warning when files cannot be written, and another when all files are current again. */
 	log: Log;
 	times?: Partial<FileTimes> | undefined;
 }) {
@@ -52,12 +49,12 @@ export function openFileWriter(options: {
 	const { retryMs, maxRetryMs } = { ...defaultTimes, ...options.times };
 	/** Names whose files may be missing, old or too many. */
 	const stale = new Set<string>();
-	/** Whether the folder has to be listed, to find the files of layers that are not served. */
+	/** To find the files of layers that are not served. */
 	let isListDue = false;
-	/** Smallkeys in lower case that were changed since the round in the background read its layers. */
+	/** In lower case: changed since the round in the background read its layers. */
 	const overtaken = new Set<string>();
 	let isLarge = false;
-	/** Why files could not be written; null once all files are current again. */
+	/** Null once all files are current again. */
 	let reason: string | null = null;
 	let attempts = 0;
 	let pause: NodeJS.Timeout | null = null;
@@ -121,17 +118,16 @@ export function openFileWriter(options: {
 	}
 
 	/**
-	 * @param isLater whether they are of a round in the background: those that have changed meanwhile are
-	 * left out
+	 * @param isLater of a round in the background
 	 * @throws {Error} the first failure, once all others are written
 	 */
 	async function place(rendered: Rendered, isLater = false): Promise<void> {
 		const failures: unknown[] = [];
 		try {
-			// The folder was removed: its other files are missing, too.
+			// The folder was removed with its other files.
 			if (folder.makeFolders()) compareAll();
 		} catch {
-			// Each write into a folder that cannot be made fails.
+			// The writes below fail.
 		}
 		await eachInSlices(rendered, ([smallkey, layer]) => {
 			if (!isLater) overtaken.add(smallkey.toLowerCase());
@@ -170,7 +166,7 @@ export function openFileWriter(options: {
 
 	return {
 		mark,
-		/** Notes that the files of layers are current after all. */
+		/** The files of these layers are current after all. */
 		keep(smallkeys: Iterable<string>): void {
 			for (const smallkey of smallkeys) stale.delete(smallkey);
 		},
@@ -187,7 +183,6 @@ export function openFileWriter(options: {
 				return `the rendered files of ${counted(stale.size, "layer")} are behind: ${reason}`;
 			return isLarge ? "the rendered files of a large change are being written" : null;
 		},
-		/** Files that could not be written are still behind then. */
 		async idle(): Promise<void> {
 			while (working) await working;
 		},

@@ -24,17 +24,16 @@ export function servedManifestPath(out: string): string {
 	return `${out}.served`;
 }
 
-/** A file for each layer and slot. */
 export function openFolder(out: string, slots: readonly Slot[]) {
 	const folders = slots.map(slotFolder);
 	const others = targetNames.filter((name) => slots.every(({ target }) => target !== name));
 
-	/** @returns whether one of them was missing */
+	/** @returns whether one was missing */
 	function makeFolders(): boolean {
 		return folders.filter((folder) => mkdirSync(join(out, folder), { recursive: true })).length > 0;
 	}
 
-	/** Lists the layers that have files, and removes the files of other targets and of killed processes. */
+	/** Lists the layers that have files; removes files of other targets and of killed processes. */
 	async function list(): Promise<Set<string>> {
 		for (const name of others) await rm(join(out, targetOf(name).doc), { recursive: true, force: true });
 		makeFolders();
@@ -49,10 +48,7 @@ export function openFolder(out: string, slots: readonly Slot[]) {
 		return listed;
 	}
 
-	/**
-	 * Writes the files of a layer, or removes them if it is null. @throws {Error} the first failure, after
-	 * all files
-	 */
+	/** Null removes the files. @throws {Error} the first failure, after all files */
 	function place(name: string, layer: RenderedLayer | null, isFresh = false): PlacedFile[] {
 		const failures: unknown[] = [];
 		const placed = folders.flatMap((folder, slot) => {
@@ -79,12 +75,12 @@ export function openFolder(out: string, slots: readonly Slot[]) {
 /** Half the time of `node:fs/promises`. */
 const read = promisify(readFile);
 
-/** For all requests together: one connection may ask for many files, and a process may have 1,024 open. */
+/** A process may have 1,024 open files. */
 const readLimit = pLimit(64);
 
 /**
- * Null if it is missing, empty or cannot be read. Asynchronous: while a disk does not answer, `/healthz` and what is in
- * memory do.
+ * Null if it is missing, empty or unreadable. Asynchronous: a disk that does not answer stops no other
+ * request.
  * @throws {Error} if too many files are open: that says nothing about this one
  */
 export async function readFragmentFile(path: string): Promise<Fragment | null> {
@@ -105,25 +101,25 @@ export function isCompanion(name: string): boolean {
 
 let serial = 0;
 
-/** Temporary files are beside the output folder: on the same disk, and never served. */
+/** Beside the output folder: on the same disk, and never served. */
 function temporaryPrefix(out: string, writer: string): string {
 	return `.${basename(out)}${writer}.`;
 }
 
 interface PlaceOptions {
-	/** Whether the folder is empty and has no readers: nothing is compared. */
+	/** The folder is empty and has no readers: nothing is compared. */
 	isFresh?: boolean;
-	/** Separates the temporary files of two processes that write below the same output. */
+	/** Of one of two processes that write below the same output. */
 	writer?: string;
-	/** Makes the compressed copies; called only if the file changes. */
+	/** Compressed copies of a file that changes. */
 	copies?: (bytes: Uint8Array) => Iterable<readonly [ending: string, copy: Uint8Array]>;
 }
 
 export type PlacedFile = "same" | "added" | "changed" | "removed" | "absent";
 
 /**
- * Writes a file, or removes it if `bytes` is null. Readers get the old file or the new one, and never a
- * compressed copy of the old file beside the new one. The same bytes are not written again.
+ * Null removes the file. Readers get the old file or the new one, and never a compressed copy of the old one
+ * beside the new. The same bytes are not written again.
  * @param path below `out`; its folder has to exist
  * @throws {Error} if the file cannot be written; the old file stays
  */

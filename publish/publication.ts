@@ -3,7 +3,6 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { middleRank } from "../registry/description.ts";
 import { type CheckedLayer, type FileProblem, problemLine } from "../registry/judge.ts";
-import { layerPath } from "../registry/smallkey.ts";
 import type { Fragment, FragmentSettings } from "../registry/targets/facts.ts";
 import { problemAt } from "../registry/texts.ts";
 import { tryJson } from "../registry/untrusted-text.ts";
@@ -11,10 +10,9 @@ import { readTextIfThere, replaceFile } from "../store/files/files.ts";
 import type { Branch, CommitRange, Published } from "../store/git/branch.ts";
 import type { CommitReader } from "../store/git/commands/cat-file.ts";
 import { GitFailure } from "../store/git/commands/run.ts";
-import type { PathChange } from "../store/git/commands/tree.ts";
 import { etagOf } from "../store/hashes.ts";
 import type { Log } from "../store/store.ts";
-import { findEarlier, namesIn, readRange, storeLayers } from "./changed-layers.ts";
+import { namesIn, readRange, readValid, storeLayers } from "./changed-layers.ts";
 import { type FileTimes, openFileWriter, type Rendered } from "./file-writer.ts";
 import { openFolder, readFragmentFile, servedManifestPath } from "./place-file.ts";
 import {
@@ -33,7 +31,7 @@ const maxSmallPush = 100;
 interface ServedManifest {
 	renderer: string;
 	commit: string;
-	/** Whether a service writes the files: they show the commit, or a later one, or a process was killed meanwhile. */
+	/** A service writes the files: they show the commit, or a later one, or it was killed. */
 	isOpen: boolean;
 	layers: readonly [smallkey: string, rank: number][];
 }
@@ -43,8 +41,8 @@ type ServedBranch = Pick<Branch, "rangeSince" | "firstRange" | "readerAt" | "com
 export type Publication = ReturnType<typeof openPublication>;
 
 /**
- * What readers are served: the rendered files, which follow the branch. A layer whose file is missing, or is
- * not known to be current, is rendered when it is read.
+ * The rendered files, which follow the branch. A layer whose file is missing, or is not known to be current,
+ * is rendered when it is read.
  */
 export function openPublication(options: {
 	dataDir: string;
@@ -60,9 +58,9 @@ export function openPublication(options: {
 	const out = join(dataDir, "dist");
 	const folder = openFolder(out, slotsOf(settings));
 	const manifestPath = servedManifestPath(out);
-	/** Smallkey → rank. Before the files are compared, it may have layers whose files are wrong. */
+	/** Smallkey → rank. Wrong layers are in it until the files are compared. */
 	const layers = new Map<string, number>();
-	/** The commit that is served, and the reader of its layers; null before the start. */
+	/** Null before the start. */
 	let served: { commit: string; at: CommitReader } | null = null;
 	let branch: ServedBranch;
 	const { file, drop, clear } = createFragmentCache(options.maxCacheBytes, folder.folders, has, load);
@@ -73,8 +71,8 @@ export function openPublication(options: {
 	});
 
 	/**
-	 * Serves the files of an earlier process, with what has changed since. After a process that was killed,
-	 * or had other settings, all files are compared in the background.
+	 * Serves the files of an earlier process, with what has changed since. If it was killed, or had other
+	 * settings, all files are compared in the background.
 	 * @returns the commit that is served: an earlier one if the layers since then cannot be read
 	 * @throws {GitFailure} if the layers cannot be read and there are no files
 	 */
@@ -115,35 +113,32 @@ export function openPublication(options: {
 		served = { commit, at: branch.readerAt(commit) };
 	}
 
-	/** Serves all layers of the branch, and compares their files in the background. */
 	async function compareAll(): Promise<void> {
 		const { changes } = await branch.firstRange();
 		serve(branch.commit);
-		const { registered, misplaced } = await namesIn(changes);
+		const { registered, problems } = await namesIn(changes);
 		for (const smallkey of registered) layers.set(smallkey, middleRank);
-		await reportMisplaced(misplaced);
+		report(problems);
 		files.compareAll();
 	}
 
 	/**
-	 * The layers of a range can be read then, and its files are written; those of a large push are written in
-	 * the background.
-	 * @throws {GitFailure} if the layers cannot be read
+	 * Those of a large push are written in the background. @throws {GitFailure} if the layers cannot be read
 	 */
 	async function publish({ to, changes, at, isPushed }: CommitRange): Promise<Published> {
-		const { smallkeys, misplaced } = await namesIn(changes);
+		const { smallkeys, problems } = await namesIn(changes);
 		if (isPushed && changes.length > maxSmallPush) {
 			serve(to);
 			files.mark(smallkeys);
 			clear();
-			await reportMisplaced(misplaced);
+			report(problems);
 			files.work();
 			return { warnings: [] };
 		}
 		const current = smallkeys.filter((smallkey) => layers.has(smallkey) && !files.isStale(smallkey));
 		const isWritten = await files.write(smallkeys, async () => {
-			const range = await readRange(changes, storeLayers(at), render);
-			report(range.problems);
+			const range = await readRange(smallkeys, storeLayers(at), render);
+			report([...problems, ...range.problems]);
 			// The files of a layer that has become wrong are those of its last valid form.
 			files.keep(range.wrong.filter((smallkey) => current.includes(smallkey)));
 			return range.layers;
@@ -157,22 +152,12 @@ export function openPublication(options: {
 		return renderFragments(layer, settings);
 	}
 
-	/** A wrong file is rendered in its last valid form. */
 	async function renderStored(smallkeys: readonly string[], reports = true): Promise<Rendered> {
 		if (!served) throw new Error("nothing is served yet");
 		const { commit, at } = served;
-		const paths = smallkeys.map((smallkey) => ({ path: layerPath(smallkey), mode: "100644", id: null }));
-		const range = await readRange(paths, storeLayers(at), render);
+		const range = await readValid({ repository, commit }, smallkeys, storeLayers(at), render);
 		if (reports) report(range.problems);
-		for (const smallkey of range.wrong) {
-			const layer = await findEarlier(repository, commit, smallkey);
-			range.layers.set(smallkey, layer && render(layer));
-		}
 		return range.layers;
-	}
-
-	async function reportMisplaced(misplaced: readonly PathChange[]): Promise<void> {
-		report((await readRange(misplaced, async function* () {}, render)).problems);
 	}
 
 	function report(problems: readonly FileProblem[]): void {
@@ -221,7 +206,7 @@ export function openPublication(options: {
 		publish,
 		has,
 		smallkeys: () => layers.keys(),
-		/** The number of layers; while files are compared, wrong ones are counted, too. */
+		/** While files are compared, wrong layers are counted, too. */
 		get size(): number {
 			return layers.size;
 		},

@@ -20,11 +20,6 @@ const [layerBytes, fragmentBytes] = [200, 250];
 
 type Fragments = readonly (Fragment | null | undefined)[];
 
-/**
- * Keeps the fragments that were read last.
- * @param isKnown whether a smallkey may have fragments
- * @param load reads a fragment that is not in memory
- */
 export function createFragmentCache(
 	maxBytes: number,
 	folders: readonly string[],
@@ -39,7 +34,7 @@ export function createFragmentCache(
 			return sizes.reduce((sum, size) => sum + size, smallkey.length + layerBytes);
 		},
 	});
-	/** The reads that have begun, by path. One that is dropped meanwhile is answered, and not kept. */
+	/** By path. One that is dropped meanwhile is answered, and not kept. */
 	const reading = new Map<string, Promise<Fragment | null>>();
 
 	const file: ReadFragment = (folder, smallkey) => {
@@ -81,7 +76,7 @@ export function createFragmentCache(
 	};
 }
 
-/** With all defaults: a plain object that other processes can get. */
+/** A plain object with all defaults, for other processes. */
 export function fragmentSettings(settings: FragmentSettings): Required<FragmentSettings> {
 	const { metadataUrl, catalogueUrl, mapWkid, mapServerType, targets } = settings;
 	return {
@@ -93,13 +88,12 @@ export function fragmentSettings(settings: FragmentSettings): Required<FragmentS
 	};
 }
 
-/** A hash of the code and the settings, which decide how a registration is rendered. */
+/** Of all that decides how a registration is rendered. */
 export function rendererStamp(settings: FragmentSettings): string {
 	const text = codeStamp() + JSON.stringify(fragmentSettings(settings));
 	return createHash("sha256").update(text).digest("hex");
 }
 
-/** A form in which each layer is read. */
 export interface Slot {
 	target: TargetName;
 	lang: Lang;

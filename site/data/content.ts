@@ -103,14 +103,14 @@ async function contentAt(at: CommitAt, { options, thumbnails, before, read }: Re
 
 /** Smallkey → layer; null if it is not served. @param changed null: all */
 async function readChanged(
-	{ repository, commit }: CommitAt,
+	at: CommitAt,
 	changed: readonly PathChange[] | null,
 	read: ReadLayers,
 	make: (layer: CheckedLayer) => LayerContent,
 ) {
-	const paths = changed ?? (await listTree(repository, commit, "layers/"));
+	const paths = changed ?? (await listTree(at.repository, at.commit, "layers/"));
 	const unread = paths.filter(({ path }) => !read.has(parseLayerPath(path)?.smallkey ?? ""));
-	const { layers } = await readServed(repository, commit, unread, make, changed ? null : paths);
+	const { layers } = await readServed(at, unread, make, changed ? null : paths);
 	for (const [smallkey, layer] of read) layers.set(smallkey, layer && make(layer));
 	return layers;
 }
