@@ -21,7 +21,7 @@ export const version = "0.2.0";
 
 const registerPath = /^(?:\/v[12])?\/register\/[^/]*$/;
 
-/** The last segment may have any content: it is checked after the signature. */
+/** The last segment is checked after the signature. */
 const writeRoutes = [
 	{ action: "remove", method: "DELETE", path: registerPath },
 	{ action: "register", method: "PUT", path: registerPath },
@@ -45,7 +45,6 @@ export function isWriteMethod(method: string): boolean {
 	return method === "PUT" || method === "DELETE" || method === "POST";
 }
 
-/** The signature does not cover the method. */
 export function methodOf(action: WriteAction): string {
 	return writeRoutes.find((route) => route.action === action)?.method ?? "";
 }
@@ -58,10 +57,7 @@ export type Route =
 	| { kind: "other"; route: OtherRoute }
 	| { kind: "refused" | "preflight"; reply: Reply };
 
-/**
- * @param target as it arrived: this text is signed, not a URL parser's normal form
- * @param routes asked after the core's
- */
+/** @param target as it arrived: this text is signed @param routes asked after the core's */
 export function routeOf(
 	method: string,
 	target: string,
@@ -72,8 +68,7 @@ export function routeOf(
 	// No target is both a read's and a write's.
 	if (isWriteMethod(method) && writePaths.test(path)) return routeWrite(method, target, settings.basePath);
 	const read = parseRead(method, target, settings);
-	// A preflight is routed by its path; any headers that it names are allowed (Fetch Standard,
-	// "CORS-preflight fetch").
+	// Routed by its path; any headers are allowed (Fetch Standard, "CORS-preflight fetch").
 	if (read === 405 && method === "OPTIONS") return { kind: "preflight", reply: allowReads() };
 	if (typeof read === "number") return refused(refuseRead(read));
 	return read ?? routeOther(method, target, path, settings, routes);
@@ -115,13 +110,13 @@ function refused(reply: Reply): Route {
 	return { kind: "refused", reply };
 }
 
-/** A smallkey has at most 64 characters, each of which takes three when encoded. */
+/** Three for each character of a smallkey, when encoded. */
 const maxWritePathLength = 256;
 
 /**
  * What a URL parser leaves unchanged (WHATWG URL Standard, "path percent-encode set"): one `/` at the start,
- * no segment `.` or `..` in any spelling, no character that would be encoded or read as a `/`. A URL parser
- * reads `//name/` as a host, and takes a tenth of a second for a long one.
+ * no segment `.` or `..` in any spelling, no character that would be encoded or read as a `/`. It reads
+ * `//name/` as a host, and takes a tenth of a second for a long one.
  */
 const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@[\]|~-]*)+$/i;
 
@@ -144,7 +139,7 @@ function refusedPath(status: number, error: Problem): Route {
 	return refused(refuseWrite({ status, errors: [error], reason: "path" }));
 }
 
-/** @param problem why the service serves nothing, in one line; null if it works */
+/** @param problem why nothing is served, in one line; null if it is */
 export function answerPlain(
 	route: Extract<Route, { kind: "version" | "healthz" | "readyz" } | { reply: Reply }>,
 	{ readiness, commit }: Pick<Context, "readiness" | "commit">,
@@ -182,9 +177,8 @@ export function answerFailure(error: unknown, kind: Route["kind"], log: Context[
 
 /**
  * GET <base>/status/<smallkey>
- * @param segment still encoded
- * @param read null if the layers are not on this machine; then the catalogue has their status
- * @param client for the limit of look-ups; empty: not limited
+ * @param segment still encoded @param read null if the layers are not on this machine @param client for the
+ * limit of look-ups
  */
 export async function answerStatus(
 	segment: string,

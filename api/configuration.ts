@@ -4,21 +4,18 @@ import { parseTargets, targetNames } from "../registry/targets/table.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The parts of the process that a command uses; tests replace them. */
+/** Tests replace these parts of the process. */
 export interface Io {
 	print(text: string): void;
 	warn(text: string): void;
 	now(): Date;
 	/** `hidden` does not echo the answer. Null without a terminal. */
 	ask(question: string, hidden?: boolean): Promise<string | null>;
-	/**
-	 * Aborts at the first Ctrl-C, SIGTERM or SIGHUP (the terminal was closed). Without this call they end the
-	 * process.
-	 */
+	/** Aborts at the first Ctrl-C, SIGTERM or SIGHUP. Without this call they end the process. */
 	interrupted(): AbortSignal;
 }
 
-/** Something is wrong or refused: a command ends with exit code 1, and with 2 for any other error. */
+/** A command ends with exit code 1, and with 2 for any other error. */
 export class WrongError extends Error {}
 
 export class Variables {
@@ -87,7 +84,7 @@ export class Variables {
 
 const unitsMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
 
-/** `7d`, `12h`, `30m` or `45s` in milliseconds; null for anything else, and for 0. */
+/** `7d`, `12h`, `30m` or `45s` in milliseconds; null for anything else. */
 export function parseSpan(text: string): number | null {
 	const [, number, unit = ""] = /^([1-9]\d{0,6})([dhms])$/.exec(text) ?? [];
 	const unitMs = unitsMs[unit];

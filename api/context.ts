@@ -10,8 +10,8 @@ const maxLineLength = 4_000;
 const maxTextLength = 1_000;
 
 /**
- * JSON does not escape these, and they mislead in a terminal or log viewer: DEL, C1 controls, line
- * separators, and characters that reverse the direction of text or have no width.
+ * JSON does not escape these, and they mislead in a terminal or log viewer: controls, line separators, and
+ * what reverses the direction of text or has no width.
  */
 const misleading = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
@@ -36,17 +36,13 @@ interface Settings extends ReadSettings, Omit<FragmentSettings, "targets"> {
 }
 
 export interface Refresh {
-	/** Layers whose last harvest is at least this long ago, in milliseconds; null: all. */
+	/** Whose last harvest is at least this long ago, in milliseconds; null: all. */
 	olderThanMs: number | null;
 	maxLayers: number | null;
 	isWanted: (smallkey: string) => boolean;
 }
 
-/**
- * Null if there is neither a layer nor a waiting change.
- * @param client for the limit of look-ups; empty: not limited
- * @throws {StoreBusy}
- */
+/** Null if there is neither a layer nor a waiting change. @throws {StoreBusy} */
 export type ReadStatus = (
 	smallkey: string,
 	client: Client,
@@ -58,7 +54,7 @@ export interface Question {
 	basePath: string;
 	ifNoneMatch: string | null;
 	acceptEncoding: string;
-	/** The absolute address of the request; null if unknown, so that links are relative. */
+	/** Absolute; null if unknown, so that links are relative. */
 	address: string | null;
 	client: Client;
 }
@@ -66,7 +62,7 @@ export interface Question {
 export interface OtherRoute {
 	name: string;
 	bound: string;
-	/** Answers only what no other route does, and never another method. */
+	/** Answers only reads that no other route answers. */
 	isFallback?: boolean;
 	matches: (path: string) => boolean;
 	answer: (question: Question) => Promise<Reply> | Reply;
@@ -77,9 +73,9 @@ export interface Context {
 	settings: Settings;
 	now: () => Date;
 	log: Pick<Log, "error">;
-	/** Why the service is not ready, in one line, for `/readyz`; null if it is. */
+	/** Why it is not ready, in one line, for `/readyz`; null if it is. */
 	readiness: () => string | null;
-	/** Harvests layers again and returns how many; absent if the service does not harvest. */
+	/** Returns how many layers are harvested again; absent if the service does not harvest. */
 	refresh?: (refresh: Refresh) => number;
 	status?: ReadStatus;
 	commit?: string | null;
@@ -87,16 +83,16 @@ export interface Context {
 	routes?: readonly OtherRoute[];
 }
 
-/** Limits writes, never reads. Returns the seconds to wait; 0 if the write is allowed. */
+/** Never limits reads. Returns the seconds to wait; 0 if the write is allowed. */
 export interface WriteLimiter {
 	address(address: string): number | Promise<number>;
 	punish(address: string): void;
 	/**
-	 * After the signature is verified, so that no other client can use up a sender's tokens. A repeated
+	 * After the signature is verified, so that no other client uses up a sender's tokens. A repeated
 	 * `request` takes no further token.
 	 */
 	sender(id: string, request: string): number | Promise<number>;
-	/** After `sender`: git's history keeps forever what a sender writes. `bytes`: length of the body. */
+	/** After `sender`: git's history keeps forever what a sender writes. */
 	bytes?(id: string, request: string, bytes: number): number | Promise<number>;
 }
 
@@ -107,7 +103,7 @@ const maxBuckets = 20_000;
 
 const maxRequests = 40_000;
 
-/** `take` is not called again for a request that it recently allowed. */
+/** A repeated request takes nothing. */
 export function onceEach(take: (id: string, amount: number) => number | Promise<number>) {
 	const counted = new Set<string>();
 	return async (id: string, request: string, amount = 1): Promise<number> => {
@@ -170,9 +166,7 @@ export class TokenBuckets implements WriteLimiter {
 	}
 }
 
-/**
- * A part of a client's address. It may hold one in `parts` of a room while no other client holds anything.
- */
+/** Of an address. It may hold one in `parts` of a room while no other client holds anything. */
 interface Share {
 	name: string;
 	parts: number;
@@ -182,15 +176,14 @@ interface Share {
 export type Client = readonly Share[];
 
 export interface Holding {
-	/** @returns `client`: it holds its share; `all`: all clients together fill the room; null: taken */
+	/** @returns null: taken; `client`: it holds its share; `all`: all clients together fill the room */
 	take(amount: number): "client" | "all" | null;
 	end(): void;
 }
 
 /**
- * Shared by clients, such as bytes in memory. A client may hold a fixed fraction of what is free (dynamic
- * thresholds, Choudhury and Hahne 1998): room for a small body is left when dozens of addresses hold what
- * they can.
+ * Such as of bytes in memory. A client may hold a fixed fraction of what is free (dynamic thresholds,
+ * Choudhury and Hahne 1998): room for a small body is left when dozens of addresses hold what they can.
  */
 export class Room {
 	#held = 0;

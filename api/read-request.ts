@@ -8,14 +8,14 @@ export interface ReadRequest {
 	lang: Lang;
 	callback: string | null;
 	items: string[];
-	/** Lang and keys are in the query, for which the target has its own answer (`queryDoor`). */
+	/** As for the target's `queryDoor`. */
 	isQuery: boolean;
 	isSorted: boolean;
 }
 
 export interface ReadSettings {
 	basePath: string;
-	/** Distinct keys of one `docs`; a request with more gets 414. */
+	/** Of one `docs`; more get 414. */
 	docsMaxKeys: number;
 	targets: readonly TargetName[];
 	site?: boolean;
@@ -28,7 +28,7 @@ const callbackPattern = /^[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)
 const maxCallbackLength = 128;
 
 interface ReadPath {
-	/** Between the base path and the lang: `/v0.9/doc/`; the whole path of a `query`. */
+	/** `/v0.9/doc/`; the whole path of a `query`. */
 	prefix: string;
 	/** `either`: a comma in the keys means several layers. `query`: lang and keys are in the query. */
 	kind: "doc" | "docs" | "either" | "query";
@@ -55,8 +55,7 @@ export function readPaths(names: readonly TargetName[]): readonly ReadPath[] {
 
 /**
  * `<basePath><prefix><lang>/<keys>?<query>`, where `/sort` may follow the keys, or
- * `<basePath><path>?lang=<lang>&id=<keys>` with its parameters in any order. The parts are still encoded; a
- * missing parameter is empty.
+ * `<basePath><path>?lang=<lang>&id=<keys>`. The parts are still encoded; a missing parameter is empty.
  */
 function splitTarget(target: string, { basePath, targets }: ReadSettings) {
 	if (!target.startsWith(basePath)) return null;
@@ -75,15 +74,14 @@ function splitTarget(target: string, { basePath, targets }: ReadSettings) {
 	return { path, lang, keys: segments[0] ?? "", query, isSorted };
 }
 
-/** The last one, still encoded: in a smallkey, unlike in form data, `+` is not a space. */
+/** The last one, still encoded: in a smallkey `+` is not a space. */
 function parameterOf(query: string, name: string): string {
 	const match = query.split("&").findLast((part) => part.startsWith(`${name}=`));
 	return match?.slice(name.length + 1) ?? "";
 }
 
 /**
- * `<basePath>/v0.9/doc/<lang>/<smallkey>` or `…/docs/<lang>/<smallkey>{,<smallkey>}`. The language is checked
- * before the keys (specification, "Endpoints").
+ * The language is checked before the keys (specification, "Endpoints").
  * @returns the read, the status of its refusal, or null if the path is not a read's
  */
 export function parseRead(
@@ -112,15 +110,14 @@ export function parseRead(
 }
 
 function itemsOf(keys: string, maxKeys: number): string[] | null {
-	// Decoded before the split, since a comma may arrive as %2C. A key that cannot be decoded is kept as
-	// sent.
+	// A comma may arrive as %2C. A key that cannot be decoded is kept as sent.
 	const items = decodeSegment(keys)?.split(",") ?? keys.split(",").map((item) => decodeSegment(item) ?? item);
 	if (items.length > maxItems) return null;
 	const trimmed = items.map(trimSpaces);
 	return items.length > maxKeys && smallkeysOf(trimmed).length > maxKeys ? null : trimmed;
 }
 
-/** No other white space. A regular expression would take quadratic time for spaces inside an item. */
+/** A regular expression would take quadratic time. */
 function trimSpaces(item: string): string {
 	if (!item.includes(" ")) return item;
 	let start = 0;

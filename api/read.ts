@@ -22,7 +22,7 @@ const comma = encoder.encode(",");
 interface Content {
 	etag: string;
 	pieces: readonly Uint8Array[];
-	/** A requested key is unknown: the answer is cached briefly, so that no cache hides a new layer. */
+	/** Cached briefly, so that no cache hides a new layer. */
 	isIncomplete?: boolean;
 }
 
@@ -30,11 +30,7 @@ const maxConcurrent = 24;
 
 type Fragments = readonly (Fragment | null)[];
 
-/**
- * Each fragment is read once; without a promise if all of them are in memory.
- * @param ifNoneMatch the header (RFC 9110, section 13.1.2)
- * @throws {Error} if a fragment cannot be read
- */
+/** No promise if all fragments are in memory. @throws {Error} if a fragment cannot be read */
 export function answerRead(
 	request: ReadRequest,
 	ifNoneMatch: string | null,
@@ -75,7 +71,7 @@ function replyWith(request: ReadRequest, fragments: Fragments | null, ifNoneMatc
 	if (!fragments) return refuseRead(414);
 	const content = request.kind === "doc" ? findDoc(request, fragments[0]) : findDocs(request, fragments);
 	if (typeof content === "number") return refuseRead(content);
-	// A copy of `fragmentHeaders` for each request would take longer than finding the fragment: row `doc` of `npm run bench`.
+	// A copy of `fragmentHeaders` would take longer than finding the fragment: row `doc` of `npm run bench`.
 	const headers = {
 		"Content-Type": request.callback === null ? fragmentHeaders["Content-Type"] : scriptType,
 		"Access-Control-Allow-Origin": fragmentHeaders["Access-Control-Allow-Origin"],
@@ -142,7 +138,7 @@ function lengthOf(pieces: readonly Uint8Array[]): number {
 	return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-/** U+2028 and U+2029 end a line in JavaScript before ES2019. Returns the same array if there are none. */
+/** U+2028 and U+2029 end a line in JavaScript before ES2019. */
 function escapeSeparators(json: Uint8Array): Uint8Array {
 	if (!json.includes(0xe2)) return json;
 	const text = new TextDecoder().decode(json);

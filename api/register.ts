@@ -22,7 +22,7 @@ export interface RequestedChange {
 	registration: () => Registration | null;
 }
 
-/** Code of a problem → status, if it is not 400. */
+/** If it is not 400. */
 const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
 	"case-twin": 409,
 	"case-twin-here": 409,
@@ -51,7 +51,7 @@ function parseRegister(smallkey: string, body: Uint8Array, sender: Who): Request
 }
 
 function parseRemove(smallkey: string, body: Uint8Array, sender: Who): RequestedChange | Refusal {
-	// The method is not signed: with a body, a captured PUT could be sent again as a DELETE.
+	// The method is not signed: a captured PUT could be sent again as a DELETE.
 	if (body.length > 0) return refusalOf([problemAt("", "body-empty")]);
 	const { problems } = judgeWritten(smallkey, sender);
 	if (problems.length > 0) return refusalOf(problems);
@@ -68,10 +68,7 @@ function parseRemove(smallkey: string, body: Uint8Array, sender: Who): Requested
 	};
 }
 
-/**
- * None if the registration is stored already. `comparison`: of the parsed `payload`, which may be spelt
- * differently, or only of the canonical `text`, which reads no file.
- */
+/** None if the registration is stored already. `text` compares only the canonical text, and reads no file. */
 export async function putEdits(
 	now: Reader,
 	smallkey: string,
@@ -127,7 +124,7 @@ const parseUpdateFeature = updateParser("features", (members) => {
 	return isByLang ? { en, fr } : { en: members, fr: members };
 });
 
-/** `{"factor": <int>, "user": <text>}`; the user is ignored. */
+/** The member `user` is ignored. */
 const parseSimplify = updateParser("features", ({ factor, user: _user, ...unknown }) => {
 	const [name] = Object.keys(unknown);
 	if (name !== undefined) return problemAt(`/${name}`, "additionalProperties");
@@ -191,7 +188,7 @@ function judgeWritten(smallkey: string, who: Who, names: (() => string[]) | null
 	return judgeChange(names, [{ path: layerPath(smallkey), kind: "written" }], who);
 }
 
-/** Headers (RFC 9110, section 13.1), which are not signed; empty: not sent. */
+/** RFC 9110, section 13.1. Not signed; empty: not sent. */
 export interface Conditions {
 	ifMatch: string;
 	ifNoneMatch: string;
@@ -203,8 +200,8 @@ export function registrationEtag(blob: string): string {
 }
 
 /**
- * Refuses edits with 412 if a condition does not hold on the state on which they are made. `etag`: of the
- * registration that they leave; null if they leave none.
+ * Refuses edits with 412 if a condition does not hold on their state. `etag`: of the registration that they
+ * leave.
  */
 export function conditionalEdits(smallkey: string, edits: Edits, conditions: Conditions) {
 	let etag: string | null = null;

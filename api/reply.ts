@@ -14,14 +14,11 @@ export interface Reply {
 	headers: Record<string, string>;
 	/** Pieces are never joined; `length` is that of all. */
 	body: Uint8Array | (Iterable<Uint8Array> & { readonly length: number });
-	/** In another language; absent if the body has no texts for people. */
+	/** Absent if the body has no texts for people. */
 	bodyIn?: (lang: Lang) => Uint8Array;
-	/**
-	 * Why a write is refused, in a word or two, for the log and the metrics. Never contains text of the
-	 * request.
-	 */
+	/** For the log and the metrics. Never contains text of the request. */
 	reason?: string;
-	/** Why the store or a look-up cannot answer now, in English, for the log only. */
+	/** In English, for the log only. */
 	cause?: string;
 }
 
@@ -29,8 +26,7 @@ export const fragmentHeaders = {
 	"Content-Type": "application/json; charset=utf-8",
 	"Access-Control-Allow-Origin": "*",
 	"Access-Control-Expose-Headers": "ETag, Date",
-	// For a minute, another one while a cache fetches it again, and longer while the origin is down (RFC
-	// 5861).
+	// RFC 5861.
 	"Cache-Control": "public, max-age=60, stale-while-revalidate=60, stale-if-error=86400",
 	"X-Content-Type-Options": "nosniff",
 } as const;
@@ -92,8 +88,8 @@ export function refuseFile(): Reply {
 }
 
 /**
- * Beside `Access-Control-Allow-Origin`: pages of any site may read, with any header. `*` does not include
- * `Authorization` (Fetch Standard, "CORS non-wildcard request-header name").
+ * Pages of any site may read, with any header. `*` does not include `Authorization` (Fetch Standard, "CORS
+ * non-wildcard request-header name").
  */
 const preflightHeaders = {
 	"Access-Control-Allow-Methods": "GET, HEAD",
@@ -141,7 +137,7 @@ export function inLanguageOf({ bodyIn, ...reply }: Reply, acceptLanguage: string
 	return { ...reply, headers: { ...headers, "Content-Language": "fr" }, body: bodyIn("fr") };
 }
 
-/** Whether `Accept-Language` (RFC 9110, section 12.5.4) prefers French to English. */
+/** RFC 9110, section 12.5.4. */
 function prefersFrench(header: string | null): boolean {
 	const text = (header ?? "").slice(0, 500).replaceAll(/\s/g, "").toLowerCase();
 	const weights = { en: 0, fr: 0 };
@@ -154,8 +150,7 @@ function prefersFrench(header: string | null): boolean {
 }
 
 function errorsOf(errors: readonly Problem[], hint: Text | undefined, lang: Lang) {
-	// One error more than the limit is listed, too: the last may be the number of a document's other
-	// problems.
+	// The last of one more may be the number of a document's other problems.
 	const max = errors.length === maxErrors + 1 ? errors.length : Math.min(errors.length, maxErrors);
 	for (let count = max; ; count -= 1) {
 		const texts = textsOf(errors.slice(0, count), lang).map(cut);
@@ -203,6 +198,5 @@ export async function receiptReply(
 		warnings: textsOf(warnings, lang),
 	});
 	const reply = textReply(code, receiptIn, headers);
-	// Without a text for people, no answer in another language.
 	return warnings.length > 0 ? reply : { ...reply, bodyIn: undefined };
 }

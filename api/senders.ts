@@ -8,11 +8,11 @@ const encoder = new TextEncoder();
 
 export interface Sender {
 	id: string;
-	/** Shared with the publisher; never logged. */
+	/** Never logged. */
 	secret: string;
-	/** Before the last rotation, with the time when it expires (null: never). */
+	/** `until`: null: never expires. */
 	previous: { secret: string; until: Date | null } | null;
-	/** Globs of the smallkeys that the sender may change; null: all. */
+	/** Globs; null: all. */
 	smallkeys: string[] | null;
 	review: boolean;
 	name: PublicName | null;
@@ -40,10 +40,7 @@ async function signMessage(secret: string, message: Uint8Array): Promise<string>
 	return base64url(await hashes.hmacSha256(encoder.encode(secret), message));
 }
 
-/**
- * Never throws. Takes constant time, and compares the encoded texts, since several texts decode to the same
- * bytes.
- */
+/** Never throws. Takes constant time, and compares the encoded texts, since several texts decode alike. */
 export async function verify(secret: string, message: Uint8Array, signature: string): Promise<boolean> {
 	return sameText(await signMessage(secret, message), signature);
 }
@@ -58,13 +55,13 @@ function sameText(expected: string, text: string): boolean {
 
 const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
 
-/** What is wrong with the form of a signature; it reveals nothing of a secret. */
+/** It reveals nothing of a secret. */
 export function shapeHint(text: string): Problem | null {
 	if (signaturePattern.test(text)) return null;
 	return problemAt("Authorization", "signature-shape", mistakeOf(text));
 }
 
-/** The most frequent mistakes of clients. The order of the checks matters. */
+/** The order of the checks matters. */
 function mistakeOf(text: string): Text {
 	const signatures = text.split(", ").filter((part) => signaturePattern.test(part));
 	if (signatures.length > 0) return textOf("signature-twice");
@@ -85,12 +82,12 @@ export function isTimely(timestamp: string, now: Date): boolean {
 	return time !== null && Math.abs(now.getTime() - time) < maxClockSkewMs;
 }
 
-/** Hashed if a sender has no secret, so that every request takes the same time. */
+/** Hashed if a sender has no secret. */
 const dummySecret = "no sender has this secret";
 
 /**
- * Always tries two secrets, the current one and a valid previous one, so that the time reveals neither which
- * senders exist nor which ones are rotating their secret.
+ * Always tries two secrets, so that the time reveals neither which senders exist nor which ones are rotating
+ * their secret.
  */
 export async function isSignedBy(
 	sender: Sender | undefined,
@@ -112,8 +109,8 @@ export async function isSignedBy(
 
 /**
  * id → secret, or id → `{"key", "previous_key", "previous_key_until", "smallkeys", "review", "name",
- * "contact"}`, all but `key` optional. `place`: `SENDERS` or the file's path, for the errors.
- * @throws {Error} that names the place and the rule, and never a secret
+ * "contact"}`, all but `key` optional. @param place `SENDERS` or the file's path, for the errors
+ * @throws {Error} that never names a secret
  */
 export function parseSenders(text: string, place: string): Senders {
 	const { value, problems } = parseJson(encoder.encode(text));
@@ -197,10 +194,7 @@ function parseLine(member: string, text: unknown, where: string): string | null 
 	throw new Error(`${where}: ${member} must be a text of one line, at most 200 characters`);
 }
 
-/**
- * By sender id. A name is left out if it contains an email address, or if it is a sender's id, which is
- * needed for signing.
- */
+/** A name is left out if it contains an email address, or is a sender's id, which is needed for signing. */
 export function senderNamesOf(senders: ReadonlyMap<string, { name: PublicName | null }>) {
 	const names = [...senders].flatMap(([id, { name }]) => {
 		if (name === null) return [];

@@ -22,7 +22,7 @@ export interface Write extends Conditions {
 	length: number | null;
 }
 
-/** @param header a header's text; of one that was sent several times, the texts with `, ` between them */
+/** @param header of one that was sent several times, the texts with `, ` between them */
 export function writeHeaders(header: (name: string) => string | null | undefined) {
 	return {
 		sender: header("sender") ?? "",
@@ -39,8 +39,8 @@ export type WriteBody = Uint8Array | "too large";
 
 /**
  * Limit of the address → 429, size → 413, encoding → 415, signature and time → 401, limits of the sender →
- * 429, payload → 400, ownership → 403, store → the action's answer. A write that its head shows to be wrong
- * is refused before its body is read.
+ * 429, payload → 400, ownership → 403, store → the action's answer. The head is judged before the body is
+ * read.
  * @throws {StoreBusy} if the store cannot be written now
  */
 export async function answerWrite(
@@ -135,7 +135,7 @@ function judgeEncoding({ encoding }: Write): Refusal | null {
 	return { status: 415, errors: [problemAt("Content-Encoding", "encoding", shownValue(encoding))] };
 }
 
-/** Specification, "Verification by the service"; the time was checked when the head arrived. */
+/** Specification, "Verification by the service"; the time was checked before. */
 async function verifyWrite(
 	write: Write,
 	body: Uint8Array,
@@ -143,7 +143,7 @@ async function verifyWrite(
 ): Promise<VerifiedWrite | Refusal> {
 	const { target, sender: id, timestamp, signature } = write;
 	const sender = context.settings.senders.get(id);
-	// Hashed for unknown senders, too: the time must not reveal which senders exist.
+	// The time must not reveal which senders exist.
 	const request = await sha256Hex(signature);
 	const signed = { path: target, sender: id, timestamp, body };
 	const genuine = await isSignedBy(sender, signed, signature, context.now());
@@ -165,10 +165,7 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 	return { status: 401, errors, reason: "time", hint: textOf("timestamp-hint", shownValue(timestamp)) };
 }
 
-/**
- * Missing headers or a wrong signature. An unknown sender gets the same text, so that it does not reveal
- * which senders exist. @param reason for the operator's log
- */
+/** An unknown sender gets the text of a wrong signature. @param reason for the operator's log */
 function unauthorized(
 	{ signature, sender, timestamp, address }: Write,
 	{ limiter, settings }: Context,
@@ -188,7 +185,7 @@ function unauthorized(
 	};
 }
 
-/** @param request the hash of the signature: as a trailer it identifies a repeated request */
+/** @param request the hash of the signature */
 function metaOf({ action, timestamp, ...write }: Write, { id, review }: Sender, request: string) {
 	const trailers = [
 		["Sender", id],
@@ -220,9 +217,8 @@ const dayMs = 86_400_000;
 const refreshPath = /\/(?:update|refresh)\/(?:(all)|(\d{1,5}))(?:\/([1-9]\d{0,6}))?$/;
 
 /**
- * POST <base>/v1/update/<all or days> and <base>/v2/refresh/<all or days>[/<limit>]: signed, with an empty
- * body. Starts a harvest of the layers that the sender may change, and answers with their number. A repeated
- * request has no effect.
+ * POST <base>/v1/update/<all or days> and <base>/v2/refresh/<all or days>[/<limit>]: with an empty body.
+ * Harvests the layers that the sender may change, and answers with their number.
  */
 function parseRefresh(
 	target: string,

@@ -20,9 +20,7 @@ export function addressProblems(value: unknown, rules: Rules): LazyProblem[] {
 	});
 }
 
-/**
- * `type`: kind of the service at the address, as version 2.0 names it; null for the address of a description.
- */
+/** `type`: of the service, as version 2.0 names it; null for the address of a description. */
 export function addressesOf(value: unknown) {
 	return places.flatMap((path) => {
 		const address = path.reduce(memberOf, value);
@@ -44,7 +42,7 @@ function memberOf(value: unknown, name: string): unknown {
 	return (value as Record<string, unknown>)[name];
 }
 
-/** What must be percent-encoded in a URI (RFC 3986, appendix A): the viewer's schema requires `format: uri`. */
+/** Must be percent-encoded (RFC 3986, appendix A): the viewer's schema requires `format: uri`. */
 export const notOfUris = /[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})/gu;
 
 /** The URL parser is called last: it takes hundreds of milliseconds for a long non-ASCII host. */
@@ -56,9 +54,7 @@ function problemOf(address: string): Text | null {
 	return username || password ? textOf("address-credentials") : null;
 }
 
-/**
- * Parameters that every request of an OGC service sets itself (06-042, section 6.8; 07-057r7, section 8.2).
- */
+/** Every request of an OGC service sets these itself (06-042, section 6.8; 07-057r7, section 8.2). */
 const requestParameter = /^(?:service|request|version)(?:=|$)/i;
 
 /** Some OGC servers refuse a parameter that is sent twice. */
@@ -75,8 +71,8 @@ export function withoutRequest(address: string): string {
 const arcgisRest = /\/rest\/services\/.*\/(?:MapServer|FeatureServer)(?:\/\d{1,9})?\/?$/i;
 
 /**
- * Why an address belongs to another kind of service than the layer's, so that no viewer draws the layer. Null
- * where this is uncertain: it may be a proxy's address. `type` as version 2.0 names it.
+ * Why no viewer can draw the layer from an address of another kind of service. Null where this is uncertain:
+ * it may be a proxy's address. `type` as version 2.0 names it.
  */
 export function kindProblem(url: URL, type: string): Text | null {
 	if (type === "ogcWms") {
@@ -98,7 +94,7 @@ function asksForWms(url: URL): boolean {
 	return [...url.searchParams].some(([name, value]) => /^service$/i.test(name) && /^wms$/i.test(value));
 }
 
-/** Select only the form of an ArcGIS service's answer; every viewer sets its own. */
+/** Every viewer sets its own. */
 const formParameters: ReadonlySet<string> = new Set(["f", "callback", "_"]);
 
 function isFormParameter(parameter: string): boolean {
@@ -121,7 +117,7 @@ export function serviceNameIn(address: string): string {
 	}
 }
 
-/** The end of the path of an ArcGIS service: with a number, of one layer. */
+/** With a number, of one layer. */
 export const arcgisPath = /\/(MapServer|FeatureServer)(?:\/(\d{1,9}))?\/?$/i;
 
 const arcgisOperation =
@@ -133,8 +129,8 @@ export function operationOf({ origin, pathname }: URL): { address: string; opera
 }
 
 /**
- * Whether browsers block an address on a site: http on https (W3C, "Mixed Content", 4). An empty `site` is
- * unknown: public sites are https.
+ * Whether browsers block http on the site (W3C, "Mixed Content", 4). An empty `site` is unknown: public sites
+ * are https.
  */
 export function isBlockedOn(site: string, address: string): boolean {
 	if (!/^http:/i.test(address) || /^http:/i.test(site)) return false;

@@ -40,10 +40,7 @@ export function isImage(text: unknown): text is string {
 	return typeof text === "string" && formats.image(text);
 }
 
-/**
- * Null where neither language is valid. One invalid language is left out: the layer is served in its generic
- * form.
- */
+/** An invalid language is left out: the layer is served in its generic form. */
 export function parseDescription(text: string): Description | null {
 	if (text.length > maxDescriptionLength) return null;
 	const valid = Object.entries(tryJson(text) ?? {}).filter(
@@ -60,7 +57,7 @@ function inOrder({ en, fr }: Description): Description {
 	return { ...(en && { en }), ...(fr && { fr }) };
 }
 
-/** The description of one language; null unless it is of the registered service, kind and layers. */
+/** Null unless it is of the registered service, kind and layers. */
 export function currentDescription(
 	registration: Registration,
 	description: Description | null,
@@ -77,7 +74,7 @@ export function currentDescription(
 	return isSame ? current : null;
 }
 
-/** A description that was imported from an older service is not a harvested one. */
+/** One that was imported from an older service is not a harvested one. */
 export function isDescribed(registration: Registration, description: Description | null): boolean {
 	return harvestedLangs(registration).every((lang) => {
 		const current = currentDescription(registration, description, lang);
@@ -87,7 +84,7 @@ export function isDescribed(registration: Registration, description: Description
 
 export const middleRank = 1;
 
-/** As in the lists of the older service: polygons first (below), points last (on top). */
+/** As in the older service: polygons first (below), points last (on top). */
 export function drawingRank(description: Description): number {
 	const english = description.en;
 	const geometry = english && "geometry_type" in english ? english.geometry_type : "";

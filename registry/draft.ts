@@ -15,8 +15,8 @@ const maxBytes = 140_000;
 const pieceBytes = 500;
 
 /**
- * JSON, raw deflate (RFC 1951), URL-safe base64 (RFC 4648, section 5). It follows `#draft=` in an address:
- * browsers never send that part to a server.
+ * JSON, raw deflate (RFC 1951), URL-safe base64 (RFC 4648, section 5), for `#draft=`, which browsers never
+ * send to a server.
  */
 export async function packDraft({ smallkey, text }: Draft): Promise<string> {
 	const draft = new Blob([JSON.stringify([smallkey, text])]);
@@ -26,10 +26,7 @@ export async function packDraft({ smallkey, text }: Draft): Promise<string> {
 	return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/**
- * The catalogue's address that shows a draft on the map; nothing is stored. Null where `publicUrl` is empty
- * or the draft too long.
- */
+/** Null where `publicUrl` is empty or the draft too long. */
 export async function draftAddress(publicUrl: string, draft: Draft): Promise<string | null> {
 	if (publicUrl === "" || draft.text.length > maxBytes / 2) return null;
 	const packed = await packDraft(draft);
@@ -64,7 +61,7 @@ function inPieces(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<Arr
 }
 
 /**
- * UTF-8. Bounded, because a short link can unpack to 77 MB.
+ * A short link can unpack to 77 MB.
  * @throws {Error} if the stream has more than `maxBytes`, or is not UTF-8
  */
 async function readBounded(stream: ReadableStream<Uint8Array>): Promise<string> {

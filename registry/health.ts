@@ -33,9 +33,9 @@ export interface Sickness {
 	state: SickState;
 	/** The ISO 8601 week in which this state started: `2026-W09`. */
 	since: string;
-	/** The last finding in English: one line of plain text, which may quote a service. */
+	/** In English: one line of plain text, which may quote a service. */
 	cause?: string;
-	/** Of the last finding; an earlier version stored neither `code` nor `values`. */
+	/** An earlier version stored neither `code` nor `values`. */
 	code?: CauseCode;
 	values?: readonly string[];
 	repair?: true;
@@ -45,7 +45,7 @@ export type CheckResult = Omit<Sickness, "since" | "repair">;
 
 export type Health = ReadonlyMap<string, Sickness>;
 
-/** Most layers in the file; those that have been sick longest are kept. */
+/** Those that have been sick longest are kept. */
 const maxSick = 5000;
 
 const maxValues = 3;
@@ -103,8 +103,8 @@ function isSickness(value: unknown): value is Sickness {
 }
 
 /**
- * Null where no layer is sick, and the file is to be removed. One sorted line a layer, without times: the
- * same findings give the same text on two branches, and git merges findings about different layers.
+ * Null where no layer is sick, and the file is to be removed. One sorted line a layer, without times, so that
+ * git merges findings about different layers.
  */
 export function healthText(health: Health): string | null {
 	if (health.size === 0) return null;
@@ -121,10 +121,7 @@ function compare(a: string, b: string): number {
 	return a < b ? -1 : Number(a > b);
 }
 
-/**
- * A layer in the same state keeps its week, an unchecked one its entry; only registered layers have one.
- * `checks`: null is healthy.
- */
+/** A layer in the same state keeps its week, an unchecked one its entry. `checks`: null is healthy. */
 export function updateHealth(
 	before: Health,
 	checks: ReadonlyMap<string, CheckResult | null>,
@@ -147,8 +144,8 @@ export function updateHealth(
 export const repairTrailer = "Repair-Proposed";
 
 /**
- * Marks exactly the layers whose repair waits. A healthy one is `moved`: only a permanent redirect gives a
- * repair for a layer that still works.
+ * Marks exactly the layers whose repair waits. A healthy one is `moved`: only a permanent redirect gives it a
+ * repair.
  */
 export function markRepairs(health: Health, proposed: ReadonlySet<string>, week: string): Health {
 	const marked = new Map<string, Sickness>();

@@ -32,15 +32,14 @@ export function isNestedBeyond(
 	return false;
 }
 
-/** A registration needs five levels. This bounds the recursion of all code that walks a value. */
+/** Bounds the recursion of all code that walks a value. */
 const maxDepth = 64;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Strict UTF-8 JSON (RFC 8259): no byte order mark, repeated name, lone surrogate or nesting deeper than 64,
- * which two parsers could read differently, though the text may be signed. The value is null where there are
- * problems.
+ * which two parsers could read differently, though the text may be signed. Null where there are problems.
  */
 export function parseJson(bytes: Uint8Array): { value: unknown; problems: Problem[] } {
 	const refused = (...problems: Problem[]) => ({ value: null, problems });
@@ -63,8 +62,8 @@ export function parseJson(bytes: Uint8Array): { value: unknown; problems: Proble
 }
 
 /**
- * The output of `JSON.stringify` repeats no name, and has a lone surrogate only as a `\u` escape. This check
- * takes a tenth of the time of a walk over the tokens.
+ * The output of `JSON.stringify` repeats no name, and has a lone surrogate only as a `\u` escape. A walk over
+ * the tokens takes ten times as long.
  */
 function isPlainlyWritten(text: string, value: unknown): boolean {
 	if (text.includes("\\u")) return false;
@@ -103,8 +102,8 @@ function ambiguities(text: string): Problem[] {
 }
 
 /**
- * The result tells the line (from 1) of the member or element at a JSON pointer, a member's name included, or of its
- * nearest ancestor. 1 if the text is not JSON or is nested too deeply. The text is read once, for the first pointer.
+ * JSON pointer → line (from 1) of the member or element, or of its nearest ancestor; 1 if the text is not
+ * JSON or is nested too deeply. The text is read for the first pointer.
  */
 export function linesOf(text: string): (pointer: string) => number {
 	let lines: ReadonlyMap<string, number> | undefined;
@@ -116,7 +115,6 @@ export function linesOf(text: string): (pointer: string) => number {
 	};
 }
 
-/** By JSON pointer. */
 function readLines(text: string): ReadonlyMap<string, number> {
 	const lines = new Map<string, number>();
 	if (isNestedBeyond(text, maxDepth)) return lines;

@@ -19,9 +19,9 @@ import { groupBy, visible } from "./untrusted-text.ts";
 export interface LayerFile {
 	/** From the repository's root, with `/`: `layers/23/23ax5t.json`. */
 	path: string;
-	/** Only a plain file may contain a layer: a link could point anywhere. */
+	/** A link could point anywhere. */
 	kind: "file" | "symlink" | "other";
-	/** Of a file larger than its limit, one byte more than the limit is enough. */
+	/** Of a file over its limit, at least one byte more than the limit. */
 	bytes: Uint8Array;
 }
 
@@ -61,8 +61,7 @@ export type EditedFile = LayerFile | { path: string; kind: "written" | "removed"
 export type Who = { id: string; smallkeys: readonly string[] | null } | "anyone" | "stored";
 
 /**
- * Judges the places, names, kinds, sizes and contents of a change's files, then whether the sender may make
- * it. Every door, and every reader of stored layers, calls this function.
+ * Every door, and every reader of stored layers, calls this function.
  * @param before the names that are stored before the change; for `stored`, those of the files themselves;
  * null where unknown: then no smallkey counts as new, and a store judges the names
  * @param edits all changed files of each smallkey, in any spelling; the first by path of two spellings comes
@@ -96,7 +95,6 @@ export function judgeChange(
 
 type JudgedFile = ReturnType<typeof judgeFile>;
 
-/** `name`: null for a file that is no layer's. */
 function judgeFile(edit: EditedFile, rules: Rules) {
 	const { path } = edit;
 	const name = parseLayerPath(path);
@@ -148,7 +146,7 @@ function judgePlace(path: string, isRemoved: boolean): Problem | null {
 	return problemAt("", "folder", service ? descriptionPath(name) : layerPath(name));
 }
 
-/** Judges smallkeys, and descriptions without a registration. @returns path → problem */
+/** Path → problem. */
 function judgeNames(
 	files: readonly JudgedFile[],
 	before: NamesBefore | null,

@@ -25,7 +25,7 @@ interface OwnerRule {
 export interface Owners {
 	/** Of all files that are not layers, and of layers that no rule matches. */
 	operators: string[];
-	/** General rules before specific ones: the last match applies. */
+	/** The last match applies. */
 	rules: OwnerRule[];
 	senders: ReadonlyMap<string, readonly string[]>;
 }
@@ -78,7 +78,7 @@ export function accountOf(owner: string): Account | null {
 	return id === undefined ? null : { login, id: Number(id) };
 }
 
-/** By the number of fixed characters, then of `?`, then by text, so that the order is total. */
+/** By fixed characters, then `?`, then text, so that the order is total. */
 function byGenerality(a: OwnerRule, b: OwnerRule): number {
 	const fixed = (rule: OwnerRule) => rule.glob.replace(/[*?]/g, "").length;
 	const single = (rule: OwnerRule) => rule.glob.replace(/[^?]/g, "").length;

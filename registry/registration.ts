@@ -27,7 +27,7 @@ export interface Registration1 extends FromSchema<typeof registration1> {}
 
 export interface Registration2 extends FromSchema<typeof registration2> {}
 
-/** The payload of a PUT and the content of a layer's file (specification, "Layer registration"). */
+/** Specification, "Layer registration". */
 export type Registration = Registration1 | Registration2;
 
 export function isVersion2(registration: Registration): registration is Registration2 {
@@ -45,14 +45,17 @@ function namesIn(part: unknown): string[] {
 const names1 = namesIn(registration1);
 const names2 = namesIn(registration2);
 
-/** Members in the schema's order, two-space indent, a final newline. Equal registrations give equal texts. */
+/**
+ * In the schema's order, with an indent of two spaces and a final newline. Equal registrations give equal
+ * texts.
+ */
 export function canonicalText(registration: Registration): string {
 	return `${JSON.stringify(registration, isVersion2(registration) ? names2 : names1, 2)}\n`;
 }
 
 export const maxRegistrationBytes = 64 * 1024;
 const maxDescriptionBytes = 4 * 1024 * 1024;
-/** Every version of such a file stays in every clone forever. */
+/** Every version stays in every clone forever. */
 const maxOtherBytes = 1024 * 1024;
 
 export function maxBytesOf(path: string): number {
@@ -79,8 +82,8 @@ export function kindOf(registration: Registration): string {
 }
 
 /**
- * Languages whose service is harvested: a feature layer, named layers of an OGC service, a whole service, or
- * an ArcGIS service without a registered name, which takes the service's title.
+ * A feature layer, named layers of an OGC service, a whole service, or an ArcGIS service without a registered
+ * name, which takes the service's title.
  */
 export function harvestedLangs(registration: Registration): Lang[] {
 	return langs.filter((lang) => {
@@ -122,9 +125,7 @@ export function parseRegistration(
 	return tooLarge ? refused(tooLarge) : { registration, problems: [] };
 }
 
-/**
- * Every member and entry of the stored form has its own line, so that it may be too large to be read again.
- */
+/** The stored form has a line for each member and entry, and may become too large to be read again. */
 export function storedSizeProblem(registration: Registration): Problem | null {
 	const { length } = new TextEncoder().encode(canonicalText(registration));
 	return length <= maxRegistrationBytes ? null : problemAt("", "stored-size", maxRegistrationBytes, length);

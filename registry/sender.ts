@@ -5,13 +5,12 @@ export const maxClockSkewMs = 120_000;
 
 /**
  * ISO 8601 as the older service reads it (iso8601 0.1.12): `T` or a space; optional seconds, since Java
- * writes none where they are zero; a fraction of 1 to 9 digits; `Z`, an offset (`-05:00`, `-0500`, `-05`) or
- * nothing.
+ * writes none where they are zero; a fraction; `Z`, an offset or nothing.
  */
 const timestampPattern =
 	/^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?:(:\d{2})(\.\d{1,9})?)?(?:Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/;
 
-/** A `TimeStamp` header in milliseconds since 1970, with its fraction; null for anything else. */
+/** In milliseconds since 1970, with a fraction. */
 export function parseTimestamp(text: string): number | null {
 	const match = timestampPattern.exec(text);
 	if (!match) return null;
@@ -30,7 +29,7 @@ export function isSenderId(id: string): boolean {
 	return senderPattern.test(id);
 }
 
-/** Of these characters, what git refuses in a branch's name (git-check-ref-format(1)). */
+/** git-check-ref-format(1). */
 const noBranchPart = /^\.|\.\.|\.$|\.lock$/;
 
 /** A sender's changes wait under this name on one branch. */
@@ -41,8 +40,8 @@ export function isReviewName(name: string): boolean {
 export type PublicName = string | Readonly<Record<Lang, string>>;
 
 /**
- * `*` is any number of characters, `?` exactly one; case-sensitive. Takes at most one step for each pair of
- * characters, where a regular expression could take exponential time.
+ * `*` is any number of characters, `?` exactly one. At most one step for each pair of characters, where a
+ * regular expression could take exponential time.
  */
 export function matchesGlob(glob: string, smallkey: string): boolean {
 	const isAt = (part: string, start: number) =>
@@ -61,7 +60,6 @@ export function matchesGlob(glob: string, smallkey: string): boolean {
 	return start <= end && isAt(last, end);
 }
 
-/** `smallkeys`: null allows all. */
 export function mayChange({ smallkeys }: { smallkeys: readonly string[] | null }, smallkey: string): boolean {
 	return smallkeys?.some((glob) => matchesGlob(glob, smallkey)) ?? true;
 }

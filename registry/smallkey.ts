@@ -18,8 +18,8 @@ export function parseLang(text: string): Lang | null {
 }
 
 /**
- * Percent-decodes one path segment (RFC 3986, section 2.1); null where the result is not UTF-8. A `+` stays:
- * it means a space in form data only.
+ * Percent-decodes a path segment (RFC 3986, section 2.1); null where that is not UTF-8. A `+` stays: it means
+ * a space in form data only.
  */
 export function decodeSegment(segment: string): string | null {
 	if (!segment.includes("%")) return segment;
@@ -58,7 +58,6 @@ export function parseLayerPath(
 	return path === expected ? { smallkey, kind } : null;
 }
 
-/** The files under `layers/` that belong to no layer. */
 export function isOtherFile(path: string): boolean {
 	return path === "layers/owners.json" || path === "layers/health.json";
 }
@@ -93,9 +92,7 @@ const reservedNames = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])$/i;
 /**
  * A rule for new smallkeys belongs here, and must never refuse a stored layer: a smallkey is new only where
  * `isStored` returns false.
- * @param kept the spelling that is kept among those that differ only in case
- * @param removed a stored spelling that the change removes, or null
- * @param isStored null where that is not known
+ * @param kept the spelling that is kept @param removed a stored spelling that the change removes
  */
 export function judgeKey(
 	smallkey: string,

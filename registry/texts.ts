@@ -12,7 +12,6 @@ export type TextCode = keyof typeof pairs;
 
 export const texts = textsByLang(pairs);
 
-/** An answer, a terminal or a page chooses its language. */
 export type Text = Coded<TextCode>;
 
 export interface Problem extends Text {
@@ -82,10 +81,7 @@ export function pointerSegment(name: string): string {
 	return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/**
- * RFC 6901: `["en", "a/b", 0]` is `/en/a~1b/0`. Cut early: names may be long, and this may run thousands of
- * times.
- */
+/** RFC 6901. Cut early: names may be long, and this may run thousands of times. */
 export function pointerOf(path: readonly (string | number)[]): string {
 	let pointer = "";
 	for (const segment of path) {
@@ -106,14 +102,14 @@ export function shownValue(value: unknown): string | Text {
 		/\/\/[^/?#"]*@/g,
 		"//…@",
 	);
-	// If the text was cut within an address's authority, the rest may be a user name.
+	// A cut within an address's authority may leave a user name.
 	const safe = isLong ? text.replace(/\/\/[^/?#"]*"$/, '//…"') : text;
 	return shortened(safe, maxValueLength);
 }
 
 type Params = Record<string, unknown>;
 
-/** For keywords that are the code of their own text: its first value; the second one is the wrong value. */
+/** For keywords that are the code of their text: its first value; the second one is the wrong value. */
 const valuesOf: Readonly<Record<string, (params: Params) => string | number | Text>> = {
 	required: () => "",
 	minLength: () => "",
@@ -126,8 +122,8 @@ const valuesOf: Readonly<Record<string, (params: Params) => string | number | Te
 };
 
 /**
- * `stored`: only the rules that a document must keep to be served at all, so that a newer rule, or a rule for
- * a single viewer, never removes a stored layer.
+ * `stored`: what a document needs to be served at all: a newer rule, or one for a single viewer, never
+ * removes a stored layer.
  */
 export type Rules = "written" | "stored";
 
@@ -137,7 +133,7 @@ export function schemaProblems(validate: Validator, value: unknown, rules: Rules
 	return errors.filter((error) => !isRepeated(error)).map((error) => () => [placeOf(error), ruleOf(error)]);
 }
 
-/** A nested schema failed, or the member is missing, which another error reports. */
+/** Another error reports the same. */
 function isRepeated({ keyword, params }: ErrorObject): boolean {
 	if (keyword === "discriminator") return params.tagValue === undefined;
 	return keyword === "if" || keyword === "propertyNames";
@@ -178,7 +174,6 @@ function counted(limit: unknown): Text {
 }
 
 export function nearestName(name: string, names: Iterable<string>): string | null {
-	// A longer name is no misspelling, and slow to compare.
 	if (name.length > 64) return null;
 	let nearest: string | null = null;
 	let least = name.length < 5 ? 2 : 3;

@@ -16,8 +16,8 @@ const maxTextLength = 200;
 const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Escapes untrusted text for GitHub's Markdown: character references are never markup (CommonMark, section
- * 2.5), and GitHub links no mentions inside `code`. Invisible characters become U+FFFD.
+ * For GitHub's Markdown: character references are never markup (CommonMark, section 2.5), and GitHub links no
+ * mentions inside `code`.
  */
 export function code(text: string): string {
 	const characters = Array.from(text.replace(invisible, "\ufffd"));
@@ -28,7 +28,7 @@ export function code(text: string): string {
 	return `<code>${safe.join("")}</code>`;
 }
 
-/** Spells out invisible characters, line breaks included: `\u202e`. */
+/** Line breaks included: `\u202e`. */
 export function visible(text: string): string {
 	return text.replace(invisible, (character) => {
 		return `\\u${(character.codePointAt(0) as number).toString(16).padStart(4, "0")}`;
@@ -36,8 +36,8 @@ export function visible(text: string): string {
 }
 
 /**
- * GitHub renders no markup, mention or HTML in a fenced block. A fence longer than every run of backticks
- * cannot be ended by a line (CommonMark, section 4.5).
+ * GitHub renders no markup, mention or HTML in it. A fence longer than every run of backticks cannot be ended
+ * by a line (CommonMark, section 4.5).
  */
 export function fenced(lang: string, lines: readonly string[]): string {
 	const shown = lines.map(visible);
@@ -46,10 +46,7 @@ export function fenced(lang: string, lines: readonly string[]): string {
 	return [fence + lang, ...shown, fence].join("\n");
 }
 
-/**
- * As many lines as fit into `maxLength` characters with their line breaks. `closing` gets the number of the
- * others.
- */
+/** In characters with line breaks. `closing` gets the number of the other lines. */
 export function linesWithin(
 	lines: readonly string[],
 	maxLength: number,
@@ -64,8 +61,8 @@ export function linesWithin(
 }
 
 /**
- * For a line of the log: GitHub Actions interprets `##[` as a command anywhere in a line. The caller starts
- * the line with another word, since `::` at the start is a command, too.
+ * GitHub Actions interprets `##[` anywhere in a line. The caller starts the line with another word, since
+ * `::` at the start is a command, too.
  */
 export function plain(text: string): string {
 	return visible(text).replaceAll("##[", "## [");
@@ -86,13 +83,9 @@ export function firstOf(names: readonly string[], maxNames: number, separator = 
 	return `${names.slice(0, maxNames).join(separator)}${hidden > 0 ? ` and ${hidden} more` : ""}`;
 }
 
-/** `<` at the start of an HTML tag, end tag, comment or declaration. */
 const tagStart = /<(?=[A-Za-z/!])/g;
 
-/**
- * Viewers insert names into their page unescaped. A `<` that starts a tag becomes `‹`; any other stays, as in
- * `< 10`.
- */
+/** Viewers insert names unescaped. A `<` that starts a tag becomes `‹`; any other stays, as in `< 10`. */
 export function escapeMarkup(text: string): string {
 	return text.includes("<") ? text.replace(tagStart, "\u2039") : text;
 }
@@ -101,7 +94,7 @@ const maxMarkupLength = 16_000;
 
 const tags = /<[a-z/!][^<>]*>/gi;
 
-/** Character references of HTML: by name, or by a decimal or hexadecimal number. */
+/** Of HTML. */
 const references = /&(?:([a-z]{2,8})|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi;
 
 const characters: ReadonlyMap<string, string> = new Map(
@@ -146,10 +139,7 @@ const characters: ReadonlyMap<string, string> = new Map(
 	}),
 );
 
-/**
- * Converts untrusted text or HTML to one line without markup, control and format characters, of at most
- * `maxLength` characters.
- */
+/** One line without markup, control and format characters, of at most `maxLength` characters. */
 export function plainText(text: string, maxLength: number): string {
 	const decoded = text.slice(0, maxMarkupLength).replace(tags, " ").replace(references, characterOf);
 	const line = escapeMarkup(decoded.replace(tags, " ")).replace(/[\p{C}\p{Z}]+/gu, " ");
@@ -162,7 +152,7 @@ function characterOf(reference: string, name?: string, decimal?: string, hexadec
 	return code > 0x10ffff ? reference : String.fromCodePoint(code);
 }
 
-/** As `Map.groupBy`, which Node 20 does not have. */
+/** `Map.groupBy` is missing in Node 20. */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
 	const groups = new Map<Key, Item[]>();
 	for (const item of items) {

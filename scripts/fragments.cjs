@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts main.ts, or prints in one line why it cannot. Plain JavaScript without `node:` imports, so that old
-// versions of Node print that line.
+// Starts main.ts, or prints in one line why it cannot. Without `node:` imports, so that old versions of Node
+// print that line.
 const { engines } = require("../package.json");
 
 const numbersOf = (version) => version.split(".").map(Number);
@@ -13,8 +13,7 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
 	process.exit(2);
 }
 
-// npm starts a shell, which does not forward a signal that ends it. `exec` would, but Windows does not have
-// it.
+// npm starts a shell, which does not forward a signal that ends it.
 const parent = process.ppid;
 const parentLookMs = 500;
 if (process.env.npm_lifecycle_event && process.platform !== "win32") {

@@ -59,7 +59,6 @@ export async function run(
 	return (await command.load())(words, environment, io, { summary: command.summary, extensions: all });
 }
 
-/** With the settings of `fragments.env` in the folder in which this process was started. */
 const runHere = withErrors((argv, environment, io) =>
 	run(argv, withSettingsFile(environment, process.cwd()), io),
 );
@@ -72,7 +71,7 @@ export async function main(): Promise<void> {
 export function processIo(): Io {
 	for (const output of [process.stdout, process.stderr]) {
 		output.on("error", (error: NodeJS.ErrnoException) => {
-			// The reader of the output may close the pipe, as `head` does.
+			// As `head` closes the pipe.
 			if (error.code !== "EPIPE") throw error;
 		});
 	}

@@ -30,8 +30,8 @@ const pauseMs = 500;
 
 /**
  * @param maxSeconds waits as long for the end of the layer's harvest
- * @returns exit code: 1 if the layer is not registered, or no service answered its harvest; 2 if the harvest
- * has not ended in time
+ * @returns exit code: 1 if the layer is not registered, or no service answered its harvest; 2 if it has not
+ * ended in time
  */
 export async function printStatus(
 	{ url, smallkey }: { url: string; smallkey: string },
@@ -100,17 +100,13 @@ export function indented(lines: readonly string[] = []): string[] {
 	return lines.map((line) => `  ${line}`);
 }
 
-/**
- * Prints problems and warnings, and the fragments before the first harvest. `file`: a path for the messages.
- * @returns exit code: 1 if the registration is wrong
- */
+/** @returns exit code: 1 if the registration is wrong */
 function printPreview(
 	{ smallkey, file, body }: { smallkey: string; file: string; body: Uint8Array },
 	configuration: Configuration,
 	io: Io,
 ): number {
-	// With an impossible smallkey, the document is judged under another one: all problems are printed at
-	// once.
+	// All problems are printed at once, also with an impossible smallkey.
 	const name = parseSmallkey(smallkey) ?? "any";
 	const edit = { path: layerPath(name), kind: "file", bytes: body } as const;
 	const { layers, problems } = judgeChange(null, [edit], "anyone");
@@ -131,7 +127,6 @@ function printPreview(
 	return exitCodes.done;
 }
 
-/** Prints nothing without `PUBLIC_URL`, or if the registration is too long for an address. */
 async function printDraft(
 	{ smallkey, body }: { smallkey: string; body: Uint8Array },
 	environment: Environment,
@@ -145,7 +140,7 @@ async function printDraft(
 }
 
 /**
- * Smallkeys with white space or commas between them. `warn` gets a line about an unlikely encoding.
+ * With white space or commas between them. `warn` gets a line about an unlikely encoding.
  * @throws {Error} that names the first invalid smallkey
  */
 export async function readKeys(path: string, warn: (line: string) => void): Promise<string[]> {

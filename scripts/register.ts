@@ -115,14 +115,14 @@ async function registerInStore(
 export const maxConcurrent = 32;
 
 /**
- * `<smallkey>.json`, or `<ab>/<smallkey>.json` as in `layers/`; sorted, with one line for each problem.
+ * `<smallkey>.json`, or `<ab>/<smallkey>.json`; sorted, with one line for each problem.
  * @throws {Error} if there is no such folder
  */
 export async function readBatch(folder: string) {
 	const problems: string[] = [];
 	const files = new Map<string, LayerFile & { name: string }>();
 	for (const file of collectFolder(folder)) {
-		// Service descriptions are harvested again. A batch does not change owners and health.
+		// Service descriptions are harvested again.
 		if (isOtherFile(file.path) || file.path.endsWith(".service.json")) continue;
 		const below = file.path.slice("layers/".length);
 		const path = below.includes("/")
@@ -144,10 +144,7 @@ export async function readBatch(folder: string) {
 	};
 }
 
-/**
- * In one commit; without `partial` all or none. Registrations that are stored already are skipped, so that a
- * batch can be repeated. The errors: why nothing was changed.
- */
+/** In one commit; without `partial` all or none. What is stored already is skipped. */
 export async function storeBatch(
 	store: Store,
 	registrations: ReadonlyMap<string, Registration>,

@@ -25,7 +25,6 @@ function parseKeep(text: string): number {
 	return ms;
 }
 
-/** Adds to the globs before it. Only the characters of smallkeys, and `*` and `?`. */
 function parseGlob(text: string, before: string[] = []): string[] {
 	if (/^[A-Za-z0-9_+=*?-]{1,64}$/.test(text)) return [...before, text];
 	throw new InvalidArgumentError("It must be a smallkey, in which * is any run of characters and ? is one.");
@@ -48,7 +47,6 @@ function fieldsOf({ smallkeys, allLayers, review, ...about }: RightsOptions): Se
 	return { ...fields, ...about };
 }
 
-/** What the verbs of the command do with the senders file of a data folder. */
 class SendersFile {
 	readonly #dataDir: string;
 	readonly #place: string;

@@ -24,7 +24,7 @@ export const serve = createRun("serve", async ({ read, environment, io, extensio
 	const { dataDir } = configuration;
 	await makeDataDir(dataDir);
 	await refuseForeignRoot(dataDir);
-	// Before anything is made in the folder: a restore needs an empty one.
+	// A restore needs an empty folder.
 	if (!configuration.github) await refuseEmptyStart(configuration);
 	const lock = await lockFolder(dataDir, { waiting: io.warn });
 	const closing: (() => unknown)[] = [lock.release];

@@ -53,7 +53,7 @@ export function nameSource({ layers, repo, ref }: SourceOptions): { source: Sour
 
 type NamedFile = LayerFile & { name: string };
 
-/** The path in the repository starts at the last folder called `layers`. */
+/** In the repository, the path starts at the last folder called `layers`. */
 async function readFileNamed(name: string): Promise<NamedFile> {
 	const parts = relative(process.cwd(), resolve(name)).split(sep);
 	const start = parts.lastIndexOf("layers");
@@ -69,7 +69,7 @@ interface Checked {
 	warnings: readonly FileProblem[];
 }
 
-/** By the rules for writes. A file in a folder `layers` is judged together with the other files there. */
+/** By the rules for writes. Files in a folder `layers` are judged together with the others there. */
 async function checkFiles(files: readonly NamedFile[]): Promise<Checked> {
 	const isPlaced = ({ path }: LayerFile) => path.startsWith("layers/");
 	const placed = files.filter(isPlaced);
@@ -87,7 +87,7 @@ function checkWritten(files: readonly LayerFile[], before: NamesBefore): Checked
 	return { problems, warnings };
 }
 
-/** A file in another folder, whatever its name, is checked as a layer called `alone`. */
+/** As a layer called `alone`, whatever its name. */
 function checkAlone(file: NamedFile): Checked {
 	const path = file.path.endsWith(".service.json") ? descriptionPath("alone") : layerPath("alone");
 	const { problems, warnings } = checkWritten([{ ...file, path }], () => ["alone.json"]);
@@ -101,7 +101,7 @@ function checkAll(files: readonly LayerFile[]): Checked {
 	return { problems: [...stored.problems, ...checkWritten(owners, () => []).problems], warnings: [] };
 }
 
-/** The names beside the files. These are new unless the last commit has them. */
+/** The names beside the files, which are new unless the last commit has them. */
 async function namesBefore(files: readonly NamedFile[]): Promise<NamesBefore> {
 	const paths = new Set(files.map(({ path }) => path));
 	const before: { path: string }[] = [];
@@ -113,10 +113,7 @@ async function namesBefore(files: readonly NamedFile[]): Promise<NamesBefore> {
 	return namesOf(before);
 }
 
-/**
- * Names that the last commit has in a folder; none outside a repository, or without a commit. @throws
- * {GitFailure}
- */
+/** None outside a repository, or without a commit. @throws {GitFailure} */
 async function committedNames(folder: string): Promise<string[]> {
 	const listing = runGit(folder, ["ls-tree", "-z", "--name-only", "HEAD", "./"]);
 	const output = await listing.catch((error: unknown) => {

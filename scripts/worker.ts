@@ -1,5 +1,4 @@
-// The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc,
-// docs/hosting.md).
+// The Cloudflare Worker. It answers what is not a static asset (wrangler.jsonc, docs/hosting.md).
 import { logText } from "../api/context.ts";
 import { refuseFile } from "../api/reply.ts";
 import { type Bindings, filesOf } from "../api/worker/bindings.ts";
@@ -7,11 +6,11 @@ import { FragmentWorker } from "../api/worker/worker.ts";
 import { Catalogue, catalogueRoutes } from "../site/http/catalogue-requests.ts";
 
 /**
- * The page of a layer that is not among the files takes three fetches more. A search of records needs every
- * chunk, more files than a request may fetch: a build has records as files (docs/catalogue.md).
+ * A layer that is not among the files takes three fetches more. A search of records needs every chunk, more
+ * files than a request may fetch: a build has records as files (docs/catalogue.md).
  */
 function catalogueOf(bindings: Bindings): Catalogue {
-	// A missing binding is a fault of the requests that need it, and of no other.
+	// A missing binding is a fault only of the requests that need it.
 	const find = (file: string) => filesOf(bindings)(file);
 	const text = async (file: string) => {
 		const result = await find(file);

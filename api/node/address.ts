@@ -14,12 +14,12 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 export type TrustedProxies = [Address, number][];
 
-/** In bits: a wider range would include a large part of the internet. */
+/** In bits; a wider range would trust a large part of the internet. */
 const minPrefixBits = { ipv4: 8, ipv6: 16 } as const;
-/** Characters that are read, from the end, where proxies add their part. */
+/** From the end, where proxies add their part. */
 const maxForwardedLength = 8_192;
 
-/** `TRUSTED_PROXIES`: addresses and ranges such as `127.0.0.1,10.1.0.0/16`. An error is a text. */
+/** `TRUSTED_PROXIES`: such as `127.0.0.1,10.1.0.0/16`. An error is a text. */
 export function parseTrustedProxies(text: string): TrustedProxies | string {
 	const ranges: TrustedProxies = [];
 	for (const part of text.split(",").map((range) => range.trim())) {
@@ -28,7 +28,7 @@ export function parseTrustedProxies(text: string): TrustedProxies | string {
 		if (!address || (bits !== undefined && !ipaddr.isValidCIDR(part)))
 			return `must be addresses or ranges such as 127.0.0.1,10.1.0.0/16, not ${part || "nothing"}`;
 		const kind = address.kind();
-		// The prefix of an IPv4-mapped range of IPv6 begins with 96 bits that an IPv4 address does not have.
+		// An IPv4-mapped range of IPv6 begins with 96 bits that an IPv4 address does not have.
 		const mappedBits = kind === "ipv4" && plain.includes(":") ? 96 : 0;
 		const prefix = bits === undefined ? address.toByteArray().length * 8 : Number(bits) - mappedBits;
 		const least = minPrefixBits[kind];
@@ -50,8 +50,8 @@ function parseAddress(text: string): Address | null {
  * Call it before the connection ends: a closed connection has no address.
  * @returns `address`: the connection's, or the one that trusted proxies forwarded. `counted`: for the limit
  * of writes: with IPv6 the network of 64 bits, since one client has all of it; null for a connection from
- * this machine without a forwarded address, which may be a proxy that does not name its clients. `shares`:
- * for rooms that clients share
+ * this machine without a forwarded address: it may be a proxy that does not name its clients. `shares`: for
+ * rooms
  */
 export function clientOf(request: IncomingMessage, trusted: TrustedProxies) {
 	const address = request.socket.remoteAddress ?? "";
@@ -64,10 +64,7 @@ export function clientOf(request: IncomingMessage, trusted: TrustedProxies) {
 	return { address: client.toString(), ...limitedAs(client) };
 }
 
-/**
- * Of a room, an address has an eighth, and a network of 48 bits, which is what a site gets (RFC 6177), a
- * quarter.
- */
+/** Of a room, an address has an eighth, and a network of 48 bits, which a site gets (RFC 6177), a quarter. */
 const addressParts = 8;
 const siteParts = 4;
 
@@ -98,7 +95,7 @@ function findClient(peer: Address, forwarded: string, trusted: TrustedProxies): 
 	let client = peer;
 	while (parts.length > 0 && ipaddr.subnetMatch(client, { trusted }, "") === "trusted") {
 		const next = parseAddress(withoutPort((parts.pop() as string).trim()));
-		// Only a proxy on this machine may forward a loopback address: that of another machine is its own.
+		// Another machine's loopback address is its own.
 		if (!next || (isLoopback(next) && !isLoopback(client))) return client;
 		client = next;
 	}
@@ -148,15 +145,14 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 		const [place, room] = [bodies.hold(client), bytes.hold(client)];
 		const readHeld = async (): Promise<WriteBody | Reply> => {
 			if (place.take(1)) return refuseWrite(noRoom);
-			// The client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).
+			// The client waits for it before it sends the body (RFC 9110, section 10.1.1).
 			if (headers.expect !== undefined && httpVersion === "1.1") response.writeContinue();
 			const body = await readBody(request, timeoutMs, room);
 			// A head without its body costs as much as a wrong signature.
 			const isMissing =
 				body !== "too large" && !(body instanceof Uint8Array) && body.status !== noRoom.status;
 			if (isMissing && address !== null) context.limiter?.punish(address);
-			// One write is verified in each iteration of the event loop: hashing 64 KiB takes as long as
-			// several reads.
+			// One write in each iteration of the event loop: hashing 64 KiB takes as long as several reads.
 			lastTurn = lastTurn.then(() => nextIteration());
 			await lastTurn;
 			return body;
@@ -172,10 +168,7 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 	};
 }
 
-/**
- * Returns a refusal if the body does not arrive. `held` takes the bytes that have arrived, not those
- * announced.
- */
+/** Takes room for the bytes that have arrived, not for those announced. */
 function readBody(request: IncomingMessage, timeoutMs: number, room: Holding): Promise<WriteBody | Reply> {
 	return new Promise((resolve) => {
 		const settle = (body: WriteBody | Reply) => {

@@ -24,14 +24,14 @@ export interface NodeOptions {
 	file: ReadFragment;
 	log: (answered: Answered) => void;
 	allReads: boolean;
-	/** For every answer. `route`: its kind, or the action of a write. `ms`: since the request's head. */
+	/** `route`: its kind, or the action of a write. `ms`: since the request's head. */
 	measure?: ((route: string, status: number, ms: number, reason: string | undefined) => void) | undefined;
 	trustedProxies?: TrustedProxies;
 	times?: Partial<typeof defaultTimes>;
 	maxHeldBytes?: number;
 }
 
-/** What the exchanges of a server share. `log` gets each answer that is not a plain read. */
+/** `log` gets each answer that is not a plain read. */
 export function shareOf(options: NodeOptions & { times: typeof defaultTimes; isClosing: () => boolean }) {
 	const { times } = options;
 	return {
@@ -121,7 +121,7 @@ export class Exchange {
 		const { request, server } = this;
 		const { headers, method } = request;
 		this.#answer = answer;
-		// The rest of the body is discarded, so that the client can still read the answer.
+		// The client can then still read the answer.
 		if (method !== "GET" && method !== "HEAD") request.resume();
 		if (answer.status < 400 && !this.#isWrite && !server.allReads) return this.#write(answer);
 		const reply = inLanguageOf(answer, headers["accept-language"] ?? null);
@@ -179,8 +179,8 @@ function cut(text: string): string {
 const maxUnreadBytes = 256 * 1024 * 1024;
 
 /**
- * Closes the connection of a client that does not read its answer in time. @param timeoutMs in addition to
- * the time at `bytesPerSecond`
+ * Closes the connection of a client that does not read in time. @param timeoutMs beside the time at
+ * `bytesPerSecond`
  */
 function createSend(timeoutMs: number, bytesPerSecond: number) {
 	const unread = new Map<ServerResponse, number>();
@@ -222,8 +222,8 @@ function createSend(timeoutMs: number, bytesPerSecond: number) {
 }
 
 /**
- * Pieces as a text with one character for each byte. Node writes it together with the head; a new buffer for each
- * answer takes twice as long (row `docs-50` of `npm run bench`).
+ * As a text with one character for each byte: a new buffer for each answer takes twice as long (row `docs-50`
+ * of `npm run bench`).
  */
 function joined(body: Reply["body"]): Uint8Array | string {
 	if (body instanceof Uint8Array) return body;

@@ -26,14 +26,13 @@ export function createNodeServer(options: NodeOptions) {
 		headersTimeout: headTimeoutMs,
 		requestTimeout: headTimeoutMs + bodyTimeoutMs,
 		connectionsCheckingInterval: checkEveryMs,
-		// More than the longest target, so that a target that is too long gets 414 and not 431.
+		// A target that is too long gets 414, and not 431.
 		maxHeaderSize: 64 * 1024,
 	};
 	const server = createServer(settings, answer);
 	// With `Expect: 100-continue`, a body can be refused before the client sends it.
 	server.on("checkContinue", answer);
 	// A client that has closed its half of a connection still waits for its answer (RFC 9112, section 9.6).
-	// By default, Node closes the other half first.
 	Object.assign(server, { httpAllowHalfOpen: true });
 	server.on("connection", (socket) => {
 		connections.set(socket, new Connection());
@@ -54,9 +53,9 @@ export function createNodeServer(options: NodeOptions) {
 }
 
 /**
- * A pipelined request is answered only after the answer before it is written (RFC 9112, section 9.3.2): it
- * sees the state after an earlier write, and waits for the client to read. It starts in the next iteration of
- * the event loop, so that other connections are answered in between.
+ * A pipelined request is answered only after the answer before it is written (RFC 9112, section 9.3.2), and
+ * sees the state after it. It starts in the next iteration of the event loop, so that other connections are
+ * answered in between.
  */
 class Connection {
 	hasBegun = false;
@@ -83,10 +82,9 @@ class Connection {
 }
 
 /**
- * @param settings names of the settings of host and port, for the error
- * @param advice a sentence at the end of the error
+ * @param settings names for the error @param advice a sentence at its end
  * @returns the address, such as `http://127.0.0.1:8080`
- * @throws {Error} that names the settings, if the server cannot listen
+ * @throws {Error} if the server cannot listen
  */
 export async function listen(
 	server: Server,
@@ -105,15 +103,14 @@ export async function listen(
 
 let waiting: string[] = [];
 
-// Waiting lines are written even if the process ends before that.
 process.on("exit", () => {
 	errors.end();
 	writeWaiting();
 });
 
 /**
- * JSON lines on standard output. Those of one iteration of the event loop are written together: a hundred
- * separate writes would delay answers.
+ * JSON lines on standard output, written once for each iteration of the event loop: a hundred writes would
+ * delay answers.
  */
 function logLine(fields: object): void {
 	const line = `${logText({ time: new Date().toISOString(), ...fields })}\n`;
@@ -130,7 +127,7 @@ function writeWaiting(): void {
 const countErrorsMs = 1_000;
 
 export function countedErrors(write: (line: { error: string; repeated?: number }) => void, windowMs: number) {
-	// The place is the stack without the message, which may vary; the message if there is no stack.
+	// The stack without the message, which may vary.
 	const placeOf = ({ error }: { error: string }) => error.match(/^ {4}at .*$/gm)?.join("\n") ?? error;
 	const log = countedLog(write, windowMs, placeOf);
 	return {
@@ -151,8 +148,8 @@ export const serviceLog: Log = {
 const maxKinds = 1_000;
 
 /**
- * Combines similar lines, so that refusals cannot fill a disk: the first of a kind is written at once, and at
- * the end of a window the last one, with the number of all further ones.
+ * Refusals must not fill a disk: the first of a kind is written at once, and at the end of a window the last
+ * one, with the number of all further ones.
  * @param kindOf null for a line that is always written
  */
 export function countedLog<Line extends object>(

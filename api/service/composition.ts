@@ -31,7 +31,7 @@ export interface Service {
 
 export interface Outside {
 	extensions?: readonly Extension[];
-	/** Why the senders file cannot be applied, in one line; null if it is. */
+	/** In one line; null if the senders file is applied. */
 	sendersState?: (() => string | null) | undefined;
 	now?: () => Date;
 	log?: Log;
@@ -43,11 +43,10 @@ export interface Outside {
 	guard?: typeof installHook;
 }
 
-/** What the extensions have started, as one part of the service. */
 export class StartedParts {
 	readonly all: Started[] = [];
 
-	/** @param state why the core is not ready, in one line; null if it is */
+	/** @param state of the core, in one line; null if it is ready */
 	constructor(readonly state: () => string | null) {}
 
 	async start(extensions: readonly Extension[], service: RunningService): Promise<void> {
@@ -102,7 +101,7 @@ export class StartedParts {
 	}
 }
 
-/** Publishes each range, and then tells the extensions of it, after those before it. */
+/** Then tells the extensions of each range, in order. */
 function publishTo({ publish }: Publication, { all }: StartedParts, log: Log) {
 	let announced: Promise<unknown> = Promise.resolve();
 	const announce = async ({ to, changes }: CommitRange) => {
@@ -119,7 +118,7 @@ function publishTo({ publish }: Publication, { all }: StartedParts, log: Log) {
 }
 
 /**
- * With a repository on this machine. Reads come from the rendered files, which follow its branch.
+ * Reads come from the rendered files, which follow the branch.
  * @throws {Error} with advice if the layers cannot be read and there are no rendered files
  */
 export async function openLocal(configuration: Configuration, senders: Senders, outside: Outside = {}) {
@@ -202,7 +201,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	return { ...service, store, publication, disk, started: parts.all };
 }
 
-/** The last part first, and each one even if another one fails. @throws the first failure */
+/** The last part first, and each one. @throws the first failure */
 export async function closeAll(parts: readonly (() => unknown)[]): Promise<void> {
 	const failures: unknown[] = [];
 	for (const close of parts.toReversed()) {

@@ -12,7 +12,7 @@ import type { Edit, Log } from "../../store/store.ts";
 import { lockFolder } from "./lock.ts";
 import type { Configuration } from "./settings.ts";
 
-/** In which a trial is started. An npm package does not have it. */
+/** An npm package does not have it. */
 const checkoutLayers = "layers";
 
 const readme = new URL("repository.md", import.meta.url);
@@ -84,10 +84,7 @@ export async function makeDataDir(folder: string): Promise<void> {
 	}
 }
 
-/**
- * Files that root makes in another user's data folder would lock that user out. @throws {Error} that names
- * the user
- */
+/** Files of root would lock another user out of its data folder. @throws {Error} that names the user */
 export async function refuseForeignRoot(folder: string, uid = process.getuid?.()): Promise<void> {
 	if (uid !== 0) return;
 	const { uid: owner } = await stat(folder);
@@ -101,7 +98,7 @@ export function repositoryPath(dataDir: string): string {
 	return join(dataDir, "repository.git");
 }
 
-/** Below it, a disk is reported as full; a checkpoint, its files and a repack still fit. */
+/** A checkpoint, its files and a repack still fit. */
 const minFreeBytes = 64 << 20;
 const mebibyte = 1 << 20;
 const checkEveryMs = 10_000;
@@ -156,9 +153,8 @@ async function readLastStart({ dataDir, lastStart }: Places): Promise<LastStart 
 }
 
 /**
- * A data folder on a lost or unmounted disk is empty, and a start would make a new repository there.
- * @throws {Error} if the folder has no layers, but `LAST_START` or `DATA_DIR/dist.served` says that it was
- * served before
+ * The data folder of a lost or unmounted disk is empty, and a start would make a new repository there.
+ * @throws {Error} if the folder has no layers, but `LAST_START` or `DATA_DIR/dist.served` says that it had
  */
 export async function refuseEmptyStart(places: Places): Promise<void> {
 	const repository = repositoryPath(places.dataDir);
@@ -178,7 +174,7 @@ export async function refuseEmptyStart(places: Places): Promise<void> {
 	);
 }
 
-/** A file `LAST_START` that cannot be written is only a warning. */
+/** If `LAST_START` cannot be written, it warns. */
 export async function noteStart(
 	places: Places,
 	{ commit, layers, now }: { commit: string; layers: number; now: Date },

@@ -12,7 +12,7 @@ export interface App {
 	extensions: readonly Extension[];
 }
 
-/** Returns the exit code. It never throws and never ends the process, so that tests can call it. */
+/** Returns the exit code; it never throws and never ends the process. */
 export type Run = (argv: readonly string[], environment: Environment, io: Io, app: App) => Promise<number>;
 
 /** In the order of `--help`. */
@@ -30,15 +30,15 @@ export interface Command {
 
 export interface ExtensionFile {
 	path: string;
-	/** The entries that it is made from: the text is made only if one of them has changed. Absent: always. */
+	/** The text is made only if one of these entries has changed. Absent: always. */
 	from?: readonly object[];
 	text: () => string;
 }
 
-/** A part of the service and the command that can be left out: the catalogue, and those of `extensions/index.ts`. */
+/** A part that can be left out: the catalogue, and those of `extensions/index.ts`. */
 export interface Extension {
 	name: string;
-	/** Part of the configuration. Also read if unused: a wrong value ends the start, and all names are known. */
+	/** Also read if unused: a wrong value ends the start, and all names are known. */
 	settings?: (variables: Variables) => object;
 	commands?: readonly Command[];
 	/** Files that it adds to a catalogue without a service. @param chunks all entries in their parts, in order */
@@ -54,14 +54,14 @@ export type LayerPart = (lang: Lang) => Partial<Omit<LayerStatus, "harvest" | "h
 export interface Started {
 	/** For the extensions that are started after it. */
 	provides?: object;
-	/** After commits were published. @param smallkeys the layers whose registration was written */
+	/** @param smallkeys the layers whose registration was written */
 	changed?: (commit: string, smallkeys: readonly string[]) => void;
 	routes?: readonly OtherRoute[];
 	/** Null: it knows nothing of the layer. @param layer null if it is not registered */
 	layer?: (smallkey: string, layer: Layer | null) => Promise<LayerPart | null>;
-	/** Whether it knows something of an unregistered layer. Must be cheap: anyone may ask. */
+	/** Of an unregistered layer. Must be cheap: anyone may ask. */
 	knows?: (smallkey: string) => Promise<boolean>;
-	/** When it looked at a layer's services, in milliseconds since 1970, or null. Pages ask it for each row. */
+	/** In milliseconds since 1970, or null. Pages ask it for each row. */
 	lastLook?: (smallkey: string) => number | null;
 	refresh?: Context["refresh"];
 	/** Why it is not ready, in one line for `/readyz`; null if it is. */
@@ -85,11 +85,11 @@ export interface RunningService<Settings extends object = object> {
 	configuration: Configuration & Settings;
 	senders: Senders;
 	store: Store;
-	/** The folder of git; null if the layers are on GitHub. */
+	/** Null if the layers are on GitHub. */
 	repository: string | null;
 	/** The commit that is served. */
 	tip: () => string | null;
-	/** The folder of the rendered files. */
+	/** Of the rendered files. */
 	out: string;
 	now: () => Date;
 	log: Log;

@@ -12,7 +12,7 @@ import type { RunningService } from "./extensions.ts";
 import { fetchFromGithub } from "./github.ts";
 import type { Configuration } from "./settings.ts";
 
-/** Reads come from the last build of this checkout, as from the hosting. */
+/** Reads come from the last build of this checkout. */
 export async function openGithubService(
 	configuration: Configuration,
 	senders: Senders,
@@ -68,10 +68,10 @@ export async function openGithubService(
 
 const failureMs = 60_000;
 
-/** The request in a message of store/github/client.ts: ` GET /repos/…:`, or ` to GET /repos/…` before a colon. */
+/** In a message of store/github/client.ts: ` GET /repos/…:`, or ` to GET /repos/…` before a colon. */
 const requestPattern = /(?<=:) [A-Z]+ \/\S*:| to [A-Z]+ \/\S*(?=:)/;
 
-/** `state`: why the last write failed, in one line; null if it succeeded, or a minute later. */
+/** `state`: why the last write failed, in one line; null a minute later. */
 export function watchStore(store: Store, now: () => number) {
 	let problem: string | null = null;
 	let failedMs = 0;

@@ -5,7 +5,7 @@ import { connect, createServer } from "node:net";
 import { basename, dirname, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** With its ending, a path is within the limit of every system for sockets, 103 bytes. */
+/** With its ending, within the limit of every system for sockets, 103 bytes. */
 const maxPathBytes = 88;
 
 interface Lock {
@@ -13,7 +13,7 @@ interface Lock {
 }
 
 /**
- * Locks a folder by a listening Unix socket, which the system closes with its process: a killed process blocks no start, not
+ * A listening Unix socket, which the system closes with its process: a killed process blocks no start, not
  * even in another container.
  * @param waiting gets a line before a wait, and where the disk cannot be written
  */
@@ -75,8 +75,8 @@ function socketPath(folder: string, name: string): string {
 }
 
 /**
- * Listens at `<path>.<number>`; null if another process does. A number is taken only once, since link(2) replaces no file,
- * and the highest one stays. So of two processes that find a dead lock, one gets the next number.
+ * Listens at `<path>.<number>`; null if another process does. link(2) replaces no file, and the highest
+ * number stays: of two processes that find a dead lock, one gets the next number.
  */
 async function tryLock(path: string): Promise<Lock | null> {
 	const numbers = await numbersOf(path);
@@ -105,7 +105,7 @@ async function takeNumber(path: string, temporary: string, numbers: readonly num
 	}
 	const isTaken = (await numbersOf(path)).at(-1) === number;
 	for (const old of isTaken ? numbers : [number]) {
-		// One that stays does not take the lock back: its socket is dead, and the highest number decides.
+		// Its socket is dead, and the highest number decides.
 		await files.rm(`${path}.${old}`, { force: true }).catch(() => undefined);
 	}
 	return isTaken;

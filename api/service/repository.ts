@@ -13,8 +13,7 @@ import { repositoryPath } from "./data-dir.ts";
 export const servedRef = "refs/heads/main";
 
 /**
- * The named one; otherwise the one in `DATA_DIR`, if it exists; otherwise this checkout's. `name`, for
- * messages: `the repository of DATA_DIR, /var/lib/fragments/repository.git`.
+ * The named one; otherwise that of `DATA_DIR`; otherwise this checkout's. `name`: for messages.
  * @throws {Error} if there is no repository with the branch main
  */
 export async function findRepository(path: string | undefined, dataDir: string) {
@@ -55,16 +54,12 @@ function isOfMany(name: string): boolean {
 	return name.includes(".");
 }
 
-/**
- * @param path of its branch, without `declined/` @returns `23ax5t`, `<sender>.batch`, or
- * `<sender>+review.<name>`
- */
+/** @param path of its branch, without `declined/` */
 function nameOf(path: string): string {
 	const [, first = "", second = ""] = path.split("/");
 	return second.startsWith("review.") ? `${first}/${second}` : first;
 }
 
-/** @returns the smallkeys of each review */
 function layersOf(
 	repository: string,
 	reviews: readonly { name: string; commit: string }[],
@@ -79,10 +74,7 @@ function layersOf(
 	return pMap(reviews, read, { concurrency: maxProcesses });
 }
 
-/**
- * Those that are not merged, the oldest first; with a `smallkey` only those of this layer. @throws
- * {GitFailure}
- */
+/** Not merged, the oldest first. @throws {GitFailure} */
 export async function readReviews(
 	repository: string,
 	state: "waiting" | "declined",
@@ -99,14 +91,14 @@ export async function readReviews(
 		const [, reason = ""] = /\n\n+(.*)/.exec(message.trimStart()) ?? [];
 		const [main = null] = trailersOf(message, mainTrailer);
 		return {
-			/** With the last commit. That of a declined review says only who declined it, when and why. */
+			/** That of a declined review says only who declined it, when and why. */
 			...commit,
 			branch,
 			/** `23ax5t`; of several layers `<sender>.batch` or `<sender>+review.<name>`. */
 			name: nameOf(branch.slice(place.length)),
 			subject: subjectOf(message),
 			reason,
-			/** The commit of the served branch when it was declined; null without the trailer. */
+			/** Of the served branch when it was declined. */
 			main,
 		};
 	});
@@ -115,7 +107,7 @@ export async function readReviews(
 	return reviews.filter((_, index) => layers[index]?.includes(smallkey));
 }
 
-/** Of all reviews, waiting and declined, merged ones too. @throws {GitFailure} */
+/** Waiting, declined and merged ones. @throws {GitFailure} */
 export async function readReviewedLayers(repository: string, limitMs: number): Promise<ReadonlySet<string>> {
 	const folders = ["refs/heads/", `refs/heads/${declinedFolder}/`].flatMap((place) =>
 		reviewFolders.map((folder) => place + folder),

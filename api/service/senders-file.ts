@@ -32,8 +32,8 @@ async function findSenders(env: Environment, dataDir: string): Promise<SendersSo
 }
 
 /**
- * Without any senders, creates the file with one sender (`created`) and a random secret.
- * @throws {Error} that names the place and the rule, and never a secret
+ * Without any senders, creates the file with one sender (`created`).
+ * @throws {Error} that never names a secret
  */
 export async function readSenders(
 	env: Environment,
@@ -55,7 +55,7 @@ export function randomSecret(): string {
 
 /**
  * Atomically, one change at a time. `change` may throw to refuse.
- * @throws {Error} if the file is invalid, or would become so; the file is unchanged then
+ * @throws {Error} if the file is, or would become, invalid; it is unchanged then
  */
 export async function changeSenders(
 	dataDir: string,
@@ -75,7 +75,7 @@ export async function changeSenders(
 	}
 }
 
-/** A warning where other users of this machine may read the file; null where they may not. */
+/** Null where other users of this machine may not read the file. */
 export function warnOfReaders(place: string): string | null {
 	const mode = place === "SENDERS" ? 0 : (statSync(place, { throwIfNoEntry: false })?.mode ?? 0);
 	if ((mode & 0o077) === 0) return null;
@@ -87,7 +87,7 @@ const checkEveryMs = 500;
 
 /**
  * Applies each change of the file to `senders`, all at once; an invalid file only gives a warning.
- * @returns `state`: why the file cannot be applied, in one line without its path; null if it is applied
+ * @returns `state`: why it cannot be applied, in one line without its path; null if it is applied
  */
 export function followSenders(path: string, senders: Map<string, Sender>, log: Log) {
 	let problem: string | null = null;
@@ -126,7 +126,7 @@ function replaceSenders(senders: Map<string, Sender>, after: Senders, log: Log):
 	log.info({ senders: senders.size, added, removed, changed: changed.map(({ id }) => id) });
 }
 
-/** The members of a sender, in the order of the file, which does not get an undefined member. */
+/** In the order of the file, which does not get an undefined member. */
 export type SenderFields = Record<string, unknown>;
 
 function entryOf(fields: SenderFields): SenderEntry {
@@ -143,8 +143,8 @@ export async function addSender(dataDir: string, id: string, fields: SenderField
 }
 
 /**
- * @param change gets the sender's members, and returns the new ones; null removes the sender
- * @throws {WrongError} if there is no such sender
+ * @param change returns the new members; null removes the sender @throws {WrongError} if there is no such
+ * sender
  */
 export async function changeSender(
 	dataDir: string,

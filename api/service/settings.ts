@@ -44,7 +44,7 @@ function readCore(variables: Variables, env: Environment) {
 		host: variables.text("HOST", "127.0.0.1"),
 		dataDir: resolve(variables.text("DATA_DIR", trialDataDir)),
 		lastStart: variables.text("LAST_START", ""),
-		/** No setting names a place for layers, so the service starts with the checkout's examples. */
+		/** The service starts with the checkout's examples. */
 		isTrial: isTrial(env),
 		...readServing(variables, { fallback: 1000, max: 1000 }),
 		cacheMegabytes: variables.integer("CACHE_MB", 64, 1, 100_000),
@@ -78,10 +78,7 @@ export function misspeltSettings(env: Environment, more: readonly ReadSettings[]
 	});
 }
 
-/**
- * For a script that needs no store: GitHub Actions sets GITHUB_REPOSITORY in every step, which would be an
- * error without credentials.
- */
+/** GitHub Actions sets GITHUB_REPOSITORY in every step: without credentials, that would be an error. */
 export function withoutStore(env: Environment): Environment {
 	return { ...env, GITHUB_REPOSITORY: undefined };
 }
@@ -105,8 +102,8 @@ const settingsFileName = "fragments.env";
 
 /**
  * Lines of `NAME=value`, like systemd's `EnvironmentFile`. The environment takes precedence.
- * @throws {Error} for a line of another form, and if the environment's DATA_DIR does not exist and differs
- * from the file's: a command would make a second data folder that no service reads
+ * @throws {Error} for another line, and if the environment's DATA_DIR does not exist and differs from the
+ * file's: a command would make a second data folder that no service reads
  */
 export function withSettingsFile(environment: Environment, folder: string): Environment {
 	const path = join(folder, settingsFileName);
@@ -133,7 +130,7 @@ function parseSettings(text: string, path: string): Record<string, string> {
 	for (const [index, line] of text.split(/\r?\n/).entries()) {
 		if (/^\s*(?:[#;].*)?$/.test(line)) continue;
 		const [, name, value = ""] = /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line.trim()) ?? [];
-		// The error does not repeat the line, which may have a secret.
+		// The line may have a secret.
 		if (name === undefined) throw new Error(`${path}: line ${index + 1}: must be NAME=value`);
 		settings[name] = /^["'].*["']$/.test(value) ? value.slice(1, -1) : value;
 	}

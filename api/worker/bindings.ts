@@ -8,11 +8,11 @@ import type { ReadSettings } from "../read-request.ts";
 import { parseSenders } from "../senders.ts";
 
 export interface Bindings {
-	/** The build, as Cloudflare serves it (Workers, "Static assets", binding). */
+	/** Workers, "Static assets", binding. */
 	ASSETS?: { fetch(address: string): Promise<Response> };
-	/** A bucket with the build, used instead of ASSETS (R2, "Workers API reference"). */
+	/** Used instead of ASSETS (R2, "Workers API reference"). */
 	OBJECTS?: { get(name: string): Promise<{ httpEtag: string; arrayBuffer(): Promise<ArrayBuffer> } | null> };
-	/** By address and by sender (Workers, "Rate limiting", binding); without it, writes are not limited. */
+	/** Workers, "Rate limiting", binding; without it, writes are not limited. */
 	WRITES?: { limit(options: { key: string }): Promise<{ success: boolean }> };
 	[variable: string]: unknown;
 }
@@ -29,15 +29,17 @@ export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promis
 		if (response.status === 404) return null;
 		if (response.status !== 200) throw new Error(`ASSETS: answers ${response.status} to /${path}`);
 		const body = new Uint8Array(await response.arrayBuffer());
-		// The same tag as without the worker, but strong, since the body is not compressed here.
+		// As without the worker, but strong, since the body is not compressed here.
 		return { body, etag: response.headers.get("ETag")?.replace(/^W\//, "") ?? etagOf(body) };
 	};
 }
 
-/** A fetch for each key: a request may make 50 on the free plan, 10,000 on the paid one (Workers, "Limits"). */
+/**
+ * A fetch for each key: a request may make 50 on the free plan, 10,000 on the paid one (Workers, "Limits").
+ */
 const docsMaxKeys = { fallback: 45, max: 900 };
 
-/** Each change takes up to five of the free plan's 50 fetches. */
+/** Each takes up to five of the free plan's 50 fetches. */
 const maxBatch = 4;
 
 const retryAfterSeconds = 3600;
@@ -63,7 +65,7 @@ export function makeContext(bindings: Bindings, log: Context["log"]): Context {
 	return { store, settings, now, log, readiness, limiter: limiterOf(bindings) };
 }
 
-/** `SENDERS`, `SENDERS_2` … joined, up to the first blank one. Each has at most 5 kB (Workers, Limits). */
+/** `SENDERS`, `SENDERS_2` … up to the first blank one. Each has at most 5 kB (Workers, "Limits"). */
 function sendersText(env: Environment): string {
 	const parts = [env.SENDERS];
 	while (parts.at(-1)?.trim()) parts.push(env[`SENDERS_${parts.length + 1}`]);
@@ -72,7 +74,7 @@ function sendersText(env: Environment): string {
 
 const limitPeriodSeconds = 60;
 
-/** Cloudflare's limit cannot take further tokens for a wrong signature. */
+/** No further tokens are taken for a wrong signature. */
 function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 	if (!WRITES) return undefined;
 	const waitSeconds = async (key: string) => ((await WRITES.limit({ key })).success ? 0 : limitPeriodSeconds);
@@ -85,7 +87,7 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 
 const noRepository = "GITHUB_REPOSITORY: is not set, so that nothing can be written";
 
-/** Without a repository, a write with a valid signature gets 503. */
+/** A write with a valid signature gets 503. */
 const noStore: Store = {
 	published: false,
 	read: refuse,

@@ -27,7 +27,7 @@ export class FragmentWorker {
 	}
 
 	readonly fetch = async (request: Request, bindings: Bindings): Promise<Response> => {
-		// The engine leaves the path as it was sent.
+		// As it was sent.
 		const target = request.url.slice(request.url.indexOf("/", request.url.indexOf("//") + 2));
 		const language = request.headers.get("Accept-Language");
 		const reply = inLanguageOf(await this.#answer(request, target, bindings), language);
@@ -114,7 +114,7 @@ function logAnswer(request: Request, target: string, reply: Reply, log: LogField
 
 const maxDiscardedBytes = 16 * 1024 * 1024;
 
-/** A body that is too large is discarded, so that the client can read the answer. */
+/** The client can read the answer once its body is read. */
 async function readBody(request: Request): Promise<WriteBody> {
 	if (!request.body) return new Uint8Array(0);
 	const chunks: Uint8Array[] = [];

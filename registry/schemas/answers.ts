@@ -44,7 +44,7 @@ export const errors = document("errors", "Why a request was refused", {
 	),
 });
 
-/** The element for an unknown key in an answer of several fragments at v0.9. */
+/** At v0.9. */
 export const missing = document(
 	"missing",
 	"A smallkey that was not found",
@@ -128,7 +128,7 @@ export const layerStatus = document("layer-status", "How a layer is", {
 	}),
 });
 
-/** For the layer's publisher, without secrets and sender ids. Times are ISO 8601, in UTC. */
+/** Without secrets and sender ids. Times are ISO 8601, in UTC. */
 export type LayerStatus = Declared<FromSchema<typeof layerStatus>>;
 
 export type WaitingRepair = Declared<FromSchema<typeof repair>>;

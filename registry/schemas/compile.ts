@@ -9,8 +9,8 @@ export interface Validator {
 }
 
 /**
- * For documents that are only accepted or rejected. `strictNumbers`: `1e999` is valid JSON, but becomes
- * Infinity. `validateSchema` would take half the time of a compilation; tests check the schemas.
+ * `strictNumbers`: `1e999` is valid JSON, but becomes Infinity. `validateSchema` would take half the time of
+ * a compilation; tests check the schemas.
  */
 export const firstError: Options = {
 	strict: false,
@@ -24,8 +24,6 @@ export const everyError: Options = { ...firstError, allErrors: true, verbose: tr
 
 /**
  * Compiles at the first use: it takes longer than loading everything else, and many commands need no schema.
- * Workers forbid code generation: their bundle has the output of ajv's standalone mode for each
- * `validate-….ts`.
  */
 export function compile(schema: AnySchemaObject, options: Options): Validator {
 	let compiled: Validator | undefined;

@@ -28,7 +28,7 @@ export function having<const R extends Properties, const O extends Properties = 
 	} as const;
 }
 
-/** A whole schema (draft-07). @param name of its file, before `.schema.json` */
+/** Draft-07. @param name of its file, before `.schema.json` */
 export function document<const N extends string, const S extends Properties>(
 	name: N,
 	title: string,
@@ -67,10 +67,7 @@ export const address = {
 	code: "address",
 } as const;
 
-/**
- * Viewers insert texts into their page unescaped. On writes only: a stored text that does not match is
- * served, with its markup escaped.
- */
+/** A stored text that does not match is served, with its markup escaped. */
 const text = {
 	type: "string",
 	maxLength: 1024,
@@ -80,9 +77,8 @@ const text = {
 } as const;
 
 /**
- * Empty, as some publishers write it, or with a visible character and without control characters. `unseen`:
- * spaces, and Unicode's Default_Ignorable_Code_Point. Not `\p{…}`, which validators of other languages do not
- * read.
+ * `unseen`: spaces, and Unicode's Default_Ignorable_Code_Point. Not `\p{…}`, which validators of other
+ * languages do not read.
  */
 const unseen =
 	" \\u00a0\\u00ad\\u034f\\u061c\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180f\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f" +
@@ -119,13 +115,13 @@ const metadata = {
 
 export const shared = { address, text, name, mime, metadata } as const;
 
-/** In characters. This also bounds the time that the pattern takes. */
+/** In characters; it also bounds the time of the pattern. */
 const maxImageLength = 100_000;
 
-/** A data URI (RFC 2397) in base64 (RFC 4648, section 4), whose length code checks. */
+/** A data URI (RFC 2397) in base64 (RFC 4648, section 4). */
 const imagePattern = /^data:image\/(?:png|jpeg|gif|bmp|svg\+xml);base64,([A-Za-z0-9+/]+={0,2})$/;
 
-/** One pattern for the whole rule would take three times as long. */
+/** One pattern for all would take three times as long. */
 export const formats = {
 	image(text: string): boolean {
 		if (text.length > maxImageLength) return false;

@@ -13,7 +13,7 @@ const drawing = {
 	image: ref("image"),
 } as const;
 
-/** In characters; `maxKeywords` is a number. */
+/** In characters, but for `maxKeywords`. */
 export const maxTitle = 300;
 export const maxAbstract = 2000;
 export const maxKeywords = 20;

@@ -11,15 +11,15 @@ const modules: Record<string, Record<string, Validator>> = {
 };
 
 function withoutDescriptions(schema: AnySchema): AnySchema {
-	// A property may be named `title` or `description`, too: its value is an object.
+	// A property may be named so, too: its value is an object.
 	const isText = (keyword: string, value: unknown) =>
 		typeof value === "string" && (keyword === "description" || keyword === "title");
 	return JSON.parse(JSON.stringify(schema, (name, value) => (isText(name, value) ? undefined : value)));
 }
 
 /**
- * Workers forbid code generation, and pages should not need it: this esbuild plugin replaces each module that
- * compiles schemas by ajv's standalone code.
+ * Workers forbid code generation, and pages should not need it: ajv's standalone code replaces each module
+ * that compiles schemas.
  */
 export const compiledSchemas: Plugin = {
 	name: "compiled-schemas",

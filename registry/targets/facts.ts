@@ -27,15 +27,12 @@ export interface Fragment {
 	rank?: number;
 }
 
-/**
- * `folder`: of the rendered files, such as `v0.9/doc/en`. An engine that has the fragment in memory returns
- * it without a promise.
- */
+/** `folder`: such as `v0.9/doc/en`. No promise where the fragment is in memory. */
 export type ReadFragment = (folder: string, smallkey: string) => Fragment | null | Promise<Fragment | null>;
 
 export type TargetName = string;
 
-/** The ASCII JSON text around an array of layers, where the array is not the whole answer. */
+/** ASCII JSON around an array of layers. */
 export interface Envelope {
 	open: string;
 	close: string;
@@ -43,9 +40,9 @@ export interface Envelope {
 
 export interface Target {
 	name: TargetName;
-	/** Path of one layer, before `/<lang>/<smallkey>`; also the folder of its files. */
+	/** Before `/<lang>/<smallkey>`; also the folder of its files. */
 	doc: string;
-	/** Path of several layers. Where it equals `doc`, a comma in the last segment means several. */
+	/** Where it equals `doc`, a comma in the last segment means several layers. */
 	docs: string;
 	/** Routes or rewrites, never copies of files. */
 	aliases: readonly Readonly<Pick<Target, "doc" | "docs">>[];
@@ -56,14 +53,12 @@ export interface Target {
 	canSort?: true;
 	/**
 	 * The JSON for an unknown key in an answer of several layers; null: left out.
-	 * @param item the key as requested
 	 * @param count number of requested keys, repeats included
 	 */
 	absent(item: string, count: number): string | null;
 	/**
-	 * Whether `docs` treats a layer as unknown, because a reader of `docs` fails on it. Other paths still
-	 * return it.
-	 * @param body UTF-8 JSON, as the target's `Render` wrote it
+	 * Whether `docs` treats a layer as unknown, because a reader of `docs` fails on it. @param body UTF-8
+	 * JSON
 	 */
 	isUnlisted?(body: Uint8Array): boolean;
 }
@@ -75,10 +70,7 @@ export interface FragmentSettings {
 	metadataUrl: string;
 	catalogueUrl: string;
 	mapWkid?: number;
-	/**
-	 * The `layerType` of one layer of a MapServer in v2; by default `esriDynamic`, which every viewer of v2
-	 * draws.
-	 */
+	/** Of one layer of a MapServer in v2; every viewer of v2 draws `esriDynamic`, the default. */
 	mapServerType?: MapServerType;
 	targets?: readonly string[];
 }
@@ -101,7 +93,7 @@ export interface LayerFacts {
 	url: string;
 	name: string;
 	entries: Entries;
-	/** Its value names a feature: the registered field, else the service's; `""` where neither is known. */
+	/** The registered field, else the service's; `""` where neither is known. */
 	nameField: string;
 	metadataUrl: string | undefined;
 	catalogueUrl: string | undefined;
@@ -121,10 +113,6 @@ type Members = LangEntry & {
 	tolerance?: number;
 };
 
-/**
- * `description` is used for a language only while its `service_url` is the registered one; null: the generic
- * form.
- */
 export function layerFacts(
 	lang: Lang,
 	smallkey: string,
@@ -211,8 +199,8 @@ export function layerAddress(service: string, entry: string | number): string {
 }
 
 /**
- * The first name that is a field's, in the field's spelling, which viewers need; else the first text field,
- * else the first field. Without fields, the first name.
+ * The first name that is a field's, in the field's spelling; else the first text field, else the first field.
+ * Without fields, the first name.
  */
 function nameField(columns: readonly Field[], names: readonly (string | undefined)[]): string {
 	if (columns.length === 0) return names.find(Boolean) ?? "";

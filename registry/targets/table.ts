@@ -14,13 +14,10 @@ import { renderTerria, terria } from "./terria.ts";
 import { renderV1, renderV09, v1, v09 } from "./v0.9.ts";
 import { renderV2, v2 } from "./v2.ts";
 
-/**
- * By the age of their viewers. Routes, the build, hosting rules, the OpenAPI document and tests follow from
- * this table; a target's schema is `schemas/fragment-<name>.schema.json`.
- */
+/** By the age of their viewers. A target's schema is `schemas/fragment-<name>.schema.json`. */
 export const targets: readonly Target[] = [v09, v1, v2, ramp4, terria];
 
-/** Apart from `targets`, so that bundles that only read leave it out. */
+/** Apart, so that bundles that only read leave it out. */
 const renders: Readonly<Record<TargetName, Render>> = {
 	"v0.9": renderV09,
 	v1: renderV1,
@@ -31,7 +28,7 @@ const renders: Readonly<Record<TargetName, Render>> = {
 
 export const targetNames: readonly TargetName[] = targets.map(({ name }) => name);
 
-/** The variable `TARGETS`: names separated by commas, in any order. An error is a text. */
+/** `TARGETS`: names separated by commas. An error is a text. */
 export function parseTargets(text: string): readonly TargetName[] | string {
 	const names = text.split(",").map((name) => name.trim());
 	const unknown = names.find((name) => !targetNames.includes(name));
@@ -54,7 +51,7 @@ export function renderAt(name: TargetName, layer: LayerFacts): string | null {
 	return fragment && JSON.stringify(fragment);
 }
 
-/** Before the first harvest, with a warning for each target that cannot express the layer. */
+/** Before the first harvest. */
 export function readableAt(
 	smallkey: string,
 	registration: Registration,

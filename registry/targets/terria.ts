@@ -3,7 +3,7 @@ import { fragmentTexts } from "../texts/filled.ts";
 import { type LayerFacts, layerAddress, type Render, type Target } from "./facts.ts";
 
 /**
- * A catalogue of Terria (terriajs 8). A map refers to a member with
+ * A catalogue of Terria (terriajs 8), for
  * `{"type":"terria-reference","url":…,"path":["rcs.<smallkey>.<lang>"]}`.
  */
 export const terria: Target = {

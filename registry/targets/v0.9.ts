@@ -5,8 +5,8 @@ import { escapeMarkup } from "../untrusted-text.ts";
 import { type LayerFacts, plainInfoType, type Render, type Target } from "./facts.ts";
 
 /**
- * What RAMP 4.0.x merges into its configuration (configSchema.json of v4.0.1). RAMP's default configuration
- * names an address without a version, hence the aliases.
+ * What RAMP 4.0.x merges into its configuration (configSchema.json of v4.0.1). Its default configuration
+ * names an address without a version.
  */
 export const v09: Target = {
 	name: "v0.9",
@@ -23,18 +23,18 @@ export const renderV09: Render = (layer) =>
 interface Spelling {
 	sortable: string;
 	sorting: string;
-	/** The form that the viewer compares with a feature's value. */
+	/** Viewers compare it with a feature's value. */
 	classValue: (value: string | number | null) => string | number | null;
 }
 
-/** For RAMP 4.0.x to 5.5. Null for all but a feature layer or a single layer of a WMS. */
+/** For RAMP 4.0.x to 5.5. */
 function renderRamp(layer: LayerFacts, spelling: Spelling): object | null {
 	if (layer.type === "ogcWms")
 		return layer.entries.length === 1 ? { layers: { wms: [wmsNode(layer)] } } : null;
 	return layer.type === "esriFeature" ? { layers: { feature: [featureNode(layer, spelling)] } } : null;
 }
 
-/** Feature info type → the viewers' parser for it; they have no others. */
+/** Feature info type → the viewers' parser for it. */
 const parsers: ReadonlyMap<string, string> = new Map([
 	["text/html", "htmlRawParse"],
 	["text/plain", "stringParse"],
@@ -101,7 +101,7 @@ function drawn({ image, label }: Drawing): object {
 	return { imageUrl: image, label: escapeMarkup(label) };
 }
 
-/** Loaded whole where small; all other layers are loaded as the map moves. */
+/** Loaded whole where small; others are loaded as the map moves. */
 export const snapshotGeometries: ReadonlySet<string> = new Set([
 	"esriGeometryPoint",
 	"esriGeometryMultipoint",
@@ -141,10 +141,7 @@ function gridColumns({ lang, columns }: LayerFacts, { sortable, sorting }: Spell
 	];
 }
 
-/**
- * What RAMP 5.0 to 5.5 read: v0.9 with DataTables' own names in its grid columns, and strings as class
- * values.
- */
+/** RAMP 5.0 to 5.5. */
 export const v1: Target = {
 	name: "v1",
 	doc: "v1/doc",

@@ -1,17 +1,14 @@
 import type { ServiceType } from "../registration.ts";
 import { addressOf, type LayerFacts, layerAddress, type Render, type Target } from "./facts.ts";
 
-/**
- * What FGPV 2 and 3, GeoView and the geo.ca portal read: one node of a layer, without symbols, extent or
- * grid.
- */
+/** FGPV 2 and 3, GeoView and the geo.ca portal. */
 export const v2: Target = {
 	name: "v2",
 	doc: "v2/doc",
 	docs: "v2/docs",
 	// GeoView's own default address ends with a slash.
 	aliases: [{ doc: "v2/doc/", docs: "v2/docs/" }],
-	// Requested by the geo.ca portal and GeoView. Unknown keys are left out: on null, GeoView loads forever.
+	// Of the geo.ca portal and GeoView. On null, GeoView loads forever.
 	queryDoor: {
 		path: "vcs",
 		envelope: (lang) => ({ open: `{"response":{"rcs":{"${lang}":`, close: '},"gcs":[]}}' }),
@@ -63,8 +60,7 @@ function nodeOf(layer: LayerFacts): object | null {
 	const { id, name, url, entries, metadataUrl, catalogueUrl, type, settings } = layer;
 	if (withEntries.has(type) && entries.length === 0) return null;
 	if (type === "esriFeatureServer") {
-		// No viewer draws a FeatureServer by `layerEntries`. Only a single layer can be expressed, by its own
-		// URL.
+		// No viewer draws a FeatureServer by `layerEntries`.
 		const [entry] = entries;
 		if (entry === undefined || entries.length > 1) return null;
 		return nodeOf({ ...layer, type: "esriFeature", url: layerAddress(url, entry), entries: [] });
@@ -81,7 +77,7 @@ function nodeOf(layer: LayerFacts): object | null {
 	return { id, layerType, url, name, ...kinds[type](layer), metadataUrl, catalogueUrl };
 }
 
-/** FGPV fails on any other type of legend, which is therefore left out. */
+/** FGPV fails on any other type of legend. */
 const legendTypes = new Set(["image/png", "image/gif", "image/jpeg", "image/svg", "image/svg+xml"]);
 const infoTypes = new Set(["text/html;fgpv=summary", "text/html", "text/plain", "application/json"]);
 
@@ -97,5 +93,4 @@ function ifSupported(type: string | undefined, types: ReadonlySet<string>): stri
 	return type !== undefined && types.has(type) ? type : undefined;
 }
 
-/** `…/MapServer/<n>`, with or without a query: the service, the layer's number and the rest. */
 const mapServerLayer = /^([^?#]*\/MapServer)\/(\d{1,9})([?#].*)?$/i;

@@ -1,8 +1,8 @@
 import { textsByLang } from "./filled.ts";
 
 /**
- * Code → why a layer cannot be shown: the rest of a sentence about its service, in English and in French. `layers/health.json`
- * has codes and values, so that each reader gets the text of their language.
+ * The rest of a sentence about a layer's service. `layers/health.json` has codes and values, so that each
+ * reader gets their language.
  */
 export const causes = /* @__PURE__ */ textsByLang({
 	// The way to the service.

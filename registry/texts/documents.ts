@@ -2,9 +2,8 @@ import { smallkeyRule } from "../smallkey.ts";
 import type { TextPair } from "./filled.ts";
 
 /**
- * Code → the text of each rule that a registration or a file can break, and of each warning: English, French. `{0}`, `{1}` and
- * so on stand for values. In an error, the text follows its place: a JSON pointer, a header or a word such as `smallkey`. The texts
- * of the rules for new smallkeys are in `smallkey.ts`, beside these rules.
+ * In an error, the text follows its place: a JSON pointer, a header or a word such as `smallkey`. The texts
+ * of the rules for new smallkeys are in `smallkey.ts`.
  */
 export const documentTexts = {
 	// Members of a registration, by JSON Schema's keywords.

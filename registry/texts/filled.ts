@@ -1,6 +1,5 @@
 import type { Lang } from "../smallkey.ts";
 
-/** The few texts in fragments and snippets, by language. A page that renders drafts needs both. */
 export const fragmentTexts = /* @__PURE__ */ textsByLang({
 	"column-icon": ["Icon", "Icône"],
 	"column-details": ["Details", "Détails"],
@@ -8,16 +7,13 @@ export const fragmentTexts = /* @__PURE__ */ textsByLang({
 	"ramp-keys": ["The address of its page then has the key:", "L’adresse de sa page porte alors la clé :"],
 });
 
-/** A text by its code, with its values in the order of `{0}`, `{1}` and so on. It gets a language where it leaves. */
+/** `values`: of `{0}`, `{1}` and so on. */
 export interface Coded<Code extends string> {
 	code: Code;
 	values: readonly (string | number | Coded<Code>)[];
 }
 
-/**
- * The text of a code in one language, with its values. In French, a no-break space precedes a colon (Canadian usage).
- * @param texts code → text
- */
+/** In French, a no-break space precedes a colon (Canadian usage). */
 export function filled<Code extends string>(
 	texts: Readonly<Record<Code, string>>,
 	{ code, values }: Coded<Code>,
@@ -31,14 +27,13 @@ export function filled<Code extends string>(
 
 export type Countable<Code extends string> = Code extends `${infer Several}-one` ? Several : never;
 
-/** The code of the text for a number: `changes`, or for one `changes-one`. In French, zero is as one. */
+/** `changes`, or for one `changes-one`. In French, zero is as one. */
 export function codeFor<Code extends string>(lang: Lang, number: number, code: Countable<Code>): Code {
 	return ((lang === "fr" ? number < 2 : number === 1) ? `${code}-one` : code) as Code;
 }
 
 export type TextPair = readonly [en: string, fr: string];
 
-/** @param pairs code → English, French @returns each language's texts */
 export function textsByLang<Code extends string>(
 	pairs: Readonly<Record<Code, TextPair>>,
 ): Readonly<Record<Lang, Readonly<Record<Code, string>>>> {

@@ -1,6 +1,5 @@
 import type { TextPair } from "./filled.ts";
 
-/** As `documentTexts`, for requests, and for values of other texts. */
 export const requestTexts = {
 	// Requests.
 	"body-size": ["the body must have at most {0} bytes", "le corps doit avoir au plus {0} octets"],
@@ -174,7 +173,7 @@ export const requestTexts = {
 		"others changed the layers at the same moment: send the same again",
 		"d’autres ont modifié les couches au même moment : renvoyez la même requête",
 	],
-	// Syntax errors, by jsonc-parser's names of them. The texts follow a line and a column.
+	// Syntax errors, by jsonc-parser's names of them.
 	InvalidSymbol: [
 		"is neither punctuation nor a value of JSON",
 		"n’est ni de la ponctuation ni une valeur de JSON",

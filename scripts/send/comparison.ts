@@ -34,10 +34,10 @@ async function compareBatch(
 const maxLookups = 2;
 const lookupTimeoutMs = 60_000;
 
-/** The member of a 404 of a service whose layers are on GitHub (`answerStatus` in api/app.ts). */
+/** Of a 404 of a service whose layers are on GitHub (`answerStatus` in api/app.ts). */
 const elsewhere = /^status: /;
 
-/** Nothing is signed or sent. @throws {Error} if the service does not say what it has */
+/** @throws {Error} if the service does not say what it has */
 export async function compareWithService(
 	registrations: ReadonlyMap<string, Registration>,
 	url: string,
@@ -97,7 +97,7 @@ export function compareWithStore(
 export interface RemoveOthers {
 	owned: readonly string[];
 	yes: boolean;
-	/** The most layers that may be removed; undefined: few. */
+	/** Undefined: few. */
 	maxRemoved: number | undefined;
 }
 
@@ -122,10 +122,7 @@ const maxConcurrent = 4;
 const chunkTimeoutMs = 60_000;
 const maxChunkBytes = 50_000_000;
 
-/**
- * `option`: what needs the catalogue, for the error. @throws {Error} if the catalogue cannot be read
- * completely
- */
+/** `option`: for the error. @throws {Error} if the catalogue cannot be read completely */
 async function readCatalogueKeys(url: string, option: string): Promise<string[]> {
 	async function read<T>(path: string, parse: (text: string) => T | null): Promise<T> {
 		const answer = await askService(`${url}/${path}`, chunkTimeoutMs, {}, maxChunkBytes);

@@ -16,7 +16,7 @@ interface PublisherRequest {
 	url: string;
 	/** By default the first sender of the senders file. */
 	sender?: string | undefined;
-	/** The ETag of the registration that is to be changed, in quotes, or `*`. */
+	/** In quotes, or `*`. */
 	ifMatch?: string | undefined;
 	reviewName?: string | undefined;
 }
@@ -38,7 +38,7 @@ export const ifMatchOption = [
 	parseEtag,
 ] as const;
 
-/** An ETag, whose quotes a shell may have removed, or `*`. */
+/** A shell may have removed its quotes. */
 function parseEtag(text: string): string {
 	const [, id] = /^(?:W\/)?"?([0-9a-f]{40})"?$/.exec(text) ?? [];
 	if (id === undefined && text !== "*") throw new InvalidArgumentError("It must be an ETag, or *.");
@@ -77,7 +77,7 @@ export async function signWith(
 }
 
 /**
- * A secret from `SENDER_SECRET`, `SENDERS` or the senders file of `DATA_DIR`, or typed at the terminal.
+ * From `SENDER_SECRET`, `SENDERS` or the senders file of `DATA_DIR`, or typed at the terminal.
  * @throws {Error} if there is no such sender
  */
 export async function findSecret(id: string | null, environment: Environment, io: Io): Promise<SenderKey> {
@@ -107,7 +107,7 @@ export async function findSecret(id: string | null, environment: Environment, io
 
 const maxBodyLength = 400;
 
-/** For a person whose own client gets 401. The lines do not have the secret. */
+/** For a person whose own client gets 401. Without the secret. */
 export function explain(request: SignedRequest): string[] {
 	const { headers, method, body, url, target } = request;
 	const bytes = counted(body.length, "byte");
@@ -145,7 +145,7 @@ export interface SendResult {
 	code: number;
 	receipt: unknown;
 	lines: string[];
-	/** The service's time, if it refuses the time of the request. */
+	/** If it refuses the time of the request. */
 	serviceTime: Date | null;
 }
 
@@ -163,10 +163,10 @@ export async function sendRequest(
 /** A service must not make this machine sign requests that are valid next year. */
 const maxClockErrorMs = 86_400_000;
 
-/** Smaller changes are not printed: many requests of a batch are refused at the same time. */
+/** Many requests of a batch are refused at the same time. */
 const notedErrorMs = 10_000;
 
-/** After a refused time, this request and all later ones are signed with the service's time. */
+/** After a refused time, all requests are signed with the service's time. */
 export function createSend(key: SenderKey, io: Io) {
 	let aheadMs = 0;
 	return async (request: PublisherRequest): Promise<SendResult> => {

@@ -16,7 +16,6 @@ import { createSend, findSecret, type SenderKey, type SendResult } from "./reque
 interface ManyOptions {
 	url: string;
 	reviewName?: string | undefined;
-	/** By default the first sender of the senders file. */
 	sender?: string | undefined;
 	json: boolean;
 	dryRun?: boolean;
@@ -25,10 +24,10 @@ interface ManyOptions {
 const maxKeys = 100;
 
 /**
- * If all were accepted, it then removes what `others` selects.
+ * If all were accepted, it removes what `others` selects.
  * @param isComplete false if the folder has wrong files: then nothing is removed
  * @returns exit code: 1 if the service refused a layer, 2 if not all were sent
- * @throws {WrongError} before anything is sent, if more layers would be removed than `others` allows
+ * @throws {WrongError} before anything is sent, if more would be removed than `others` allows
  */
 export async function registerMany(
 	registrations: ReadonlyMap<string, Registration>,
@@ -44,7 +43,7 @@ export async function registerMany(
 	if (removal && others?.isComplete) checkRemoval(removal, others);
 	if (dryRun) return exitCodes.done;
 	const key = await findSecret(options.sender ?? null, environment, io);
-	// One signal for both batches: nothing is removed after an interruption.
+	// Nothing is removed after an interruption.
 	const interrupted = io.interrupted();
 	const sameIo = { ...io, interrupted: () => interrupted };
 	const bodies = [...registrations].map(
@@ -134,8 +133,8 @@ interface BatchResult {
 }
 
 /**
- * Prints refusals and progress, and at the end why changes were not sent. At Ctrl-C, or if a request is not
- * served for half a minute, it sends no others.
+ * Prints refusals and progress, and why changes were not sent. At Ctrl-C, or if a request is not served for
+ * half a minute, it sends no others.
  */
 export async function sendBatch(
 	changes: ReadonlyMap<string, Uint8Array | null>,

@@ -8,15 +8,14 @@ import { isReviewName, isSenderId } from "../../registry/sender.ts";
 export const exitCodes = {
 	done: 0,
 	wrong: 1,
-	/** The command could not work: a wrong option or setting, a missing file or server. */
+	/** A wrong option or setting, a missing file or server. */
 	unable: 2,
 } as const;
 
 interface Call {
 	/**
-	 * `--help` and wrong options end the command here. A subcommand's action runs.
-	 * @param declare adds the arguments, options and subcommands
-	 * @returns the options, then the arguments
+	 * `--help` and wrong options end the command here. A subcommand's action runs. @returns the options, then
+	 * the arguments
 	 */
 	read<Args extends unknown[], Options extends OptionValues>(
 		declare: (line: Command) => Command<Args, Options>,
@@ -42,7 +41,7 @@ export function createRun(name: string, main: (call: Call) => Promise<number | u
 	});
 }
 
-/** Prints an error as one line. Exit codes: 0 for `--help`, 1 for a `WrongError`, else 2. */
+/** Prints an error as one line. */
 export function withErrors(run: Run): Run {
 	return async (argv, environment, io, app) => {
 		try {
@@ -65,10 +64,7 @@ const systemWords: Readonly<Record<string, string>> = {
 	ENOSPC: "its disk is full",
 };
 
-/**
- * With its cause, or with its `reason`, which operators see and publishers do not. A system error's message
- * has the path first; EISDIR of a read has no path.
- */
+/** With its cause, or with its `reason`, which only operators see. EISDIR of a read has no path. */
 export function messageOf(error: NodeJS.ErrnoException & { reason?: unknown }): string {
 	const { message, cause, reason, code = "", path, syscall } = error;
 	if (typeof reason === "string") return `${message} (${reason})`;
@@ -78,7 +74,7 @@ export function messageOf(error: NodeJS.ErrnoException & { reason?: unknown }): 
 	return words === undefined || !subject ? message : `${subject}: ${words} (${code}, ${syscall})`;
 }
 
-/** The command line writes to `io`, and throws a `CommanderError` instead of ending the process. */
+/** Writes to `io`, and throws a `CommanderError` instead of ending the process. */
 export function withOutput(command: Command, io: Io): Command {
 	return command.exitOverride().configureOutput({
 		writeOut: (text) => io.print(text.trimEnd()),
@@ -89,8 +85,7 @@ export function withOutput(command: Command, io: Io): Command {
 }
 
 /**
- * commander checks required options before unknown ones, and would report a misspelt option as missing,
- * without a suggestion.
+ * commander checks required options before unknown ones, and would report a misspelt option as missing.
  * @throws {Error} if the option is missing
  */
 export function needed<T>(flag: string, value: T | undefined): T {
@@ -103,7 +98,7 @@ export function parseCount(text: string): number {
 	throw new InvalidArgumentError("It must be a whole number from 1.");
 }
 
-/** An http or https address, without slashes at its end. @throws {InvalidArgumentError} for anything else */
+/** Without slashes at its end. @throws {InvalidArgumentError} */
 export function parseUrl(text: string): string {
 	const url = text.replace(/(?<!\/)\/+$/, "");
 	if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;

@@ -13,7 +13,7 @@ export interface ServiceAnswer {
 
 /**
  * The answer is untrusted text: print it with `plain`. `timeoutMs`: for the whole answer.
- * @throws {Error} with the address if no answer arrives in time, or the answer is too large
+ * @throws {Error} with the address
  */
 export async function askService(
 	address: string,
@@ -36,7 +36,7 @@ export async function askService(
 	}
 }
 
-/** Of a refusal; for any other answer, such as a proxy's, its lines. */
+/** For an answer that is no refusal, such as a proxy's, its lines. */
 export function errorsOf({ text }: ServiceAnswer): string[] {
 	const { errors } = (tryJson(text) ?? {}) as { errors?: unknown };
 	if (!Array.isArray(errors)) return text.split("\n").filter((line) => line !== "");

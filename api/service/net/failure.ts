@@ -2,15 +2,15 @@ import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import ipaddr from "ipaddr.js";
 import { type Cause, type CauseCode, causeOf, causeText } from "../../../registry/health.ts";
 
-/** Metadata and DNS: in a public range, but it answers only inside Azure's network. */
+/** In a public range, but it answers only inside Azure's network. */
 const azureMetadata = "168.63.129.16";
 
-/** RFC 4291, section 2.4. The old forms of IPv4 in IPv6, such as `::127.0.0.1`, are outside of it. */
+/** RFC 4291, section 2.4. Old forms of IPv4 in IPv6, such as `::127.0.0.1`, are outside of it. */
 const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
 
 /**
- * In any spelling: not private, loopback, link-local, carrier-grade NAT, multicast, reserved or a metadata
- * service, and not an IPv6 address that contains such an IPv4 address.
+ * Not private, loopback, link-local, carrier-grade NAT, multicast, reserved or a metadata service, in any
+ * spelling, nor an IPv6 address that contains such an IPv4 address.
  */
 export function isPublicAddress(text: string): boolean {
 	if (!ipaddr.isValid(text)) return false;
@@ -41,8 +41,8 @@ const resolveByDns: Resolve = (host, options, done) =>
 type LookupDone = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /**
- * For `net.connect`. Refuses a name if one of its addresses is not public. The connection uses the checked
- * addresses: a second resolution could return others (DNS rebinding).
+ * Refuses a name if one of its addresses is not public. The connection uses the checked addresses: a second
+ * resolution could return others (DNS rebinding).
  */
 export function createLookup(resolve: Resolve = resolveByDns) {
 	return (host: string, options: LookupOptions, done: LookupDone): void => {
@@ -58,9 +58,7 @@ export function createLookup(resolve: Resolve = resolveByDns) {
 	};
 }
 
-/**
- * `connect`: no connection to the host can be made, for any path. `limit`: the host was asked often enough.
- */
+/** `connect`: for any path of the host. `limit`: the host was asked often enough. */
 export type FailureReason = "address" | "time" | "size" | "redirect" | "connect" | "network" | "limit";
 
 export class FetchFailure extends Error {
@@ -86,7 +84,7 @@ export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	return new FetchFailure("network", causeOf("network"), { cause: error });
 }
 
-/** Of Node, OpenSSL or undici → reason, and what publishers read. */
+/** Codes of Node, OpenSSL and undici. */
 const meanings: ReadonlyMap<string, readonly [FailureReason, CauseCode]> = new Map([
 	["ENOTFOUND", ["connect", "name-unknown"]],
 	["EAI_AGAIN", ["network", "name-unknown-now"]],

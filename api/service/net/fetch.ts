@@ -8,13 +8,13 @@ interface FetchOptions {
 	maxBytes?: number;
 	httpsProxy?: string;
 	httpProxy?: string;
-	/** Names, `.suffix`, `host:port` or `*`, separated by commas (`NO_PROXY`). */
+	/** `NO_PROXY`: names, `.suffix`, `host:port` or `*`, separated by commas. */
 	noProxy?: string;
 	onRequest?: (url: URL) => void;
 	resolve?: Resolve;
 }
 
-/** Reads a body while it arrives, so that it is never whole in memory. Rejects only if `parts` does. */
+/** The body is never whole in memory. Rejects only if `parts` does. */
 export type Take = (
 	parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 	contentType: string,
@@ -28,10 +28,7 @@ export type GuardedFetch = (input: string | URL | Request, init?: GuardedInit) =
 
 const defaultTimeoutMs = 10_000;
 
-/**
- * For a body that is read in parts: a limit in bytes, and the rate that its time limit allows for, in bytes
- * a second.
- */
+/** Of a body that is read in parts: bytes, and bytes a second for its time limit. */
 const maxTakenBytes = 64_000_000;
 const minRate = 1_000_000;
 
@@ -44,16 +41,15 @@ const maxConnectMs = 5_000;
 const userAgent = "fragment-publisher";
 
 /**
- * A `fetch` for addresses, for all requests to map services and GitHub. It follows redirects unless
- * `redirect` is `manual`, allows http and https only, and checks each address to which a name resolves when
- * the connection is made, also after a redirect; behind a proxy, which resolves names, only literal
- * addresses. It sends no cookies; credentials of the caller are removed at a redirect to another origin. It
- * resolves with the complete answer, its body read. It rejects with a `FetchFailure`, or with the reason of
- * the caller's signal.
+ * For all requests to map services and GitHub. It follows redirects unless `redirect` is `manual`, allows
+ * http and https only, and checks each address to which a name resolves when the connection is made, also
+ * after a redirect; behind a proxy, which resolves names, only literal addresses. It sends no cookies;
+ * credentials are removed at a redirect to another origin. It resolves with the complete answer, and rejects
+ * with a `FetchFailure` or the reason of the caller's signal.
  */
 export function createFetch(options: FetchOptions = {}): GuardedFetch {
 	const { timeoutMs = defaultTimeoutMs, maxBytes = 5_000_000 } = options;
-	// Loaded by the first request: its 95 modules would take a tenth of the time of a start.
+	// Its 95 modules would take a tenth of the time of a start.
 	let client: Promise<ReturnType<typeof clientOf>> | undefined;
 
 	async function fetchOnce(url: URL, init: GuardedInit, signal: AbortSignal): Promise<Response> {
@@ -89,8 +85,7 @@ export function createFetch(options: FetchOptions = {}): GuardedFetch {
 				url = target;
 			}
 		} catch (error) {
-			// Both signals are used here, so that neither is garbage-collected before: in Node 20 it would
-			// not abort then.
+			// Used here, neither signal is garbage-collected before: in Node 20 it would not abort then.
 			if (signal.aborted && signal.reason === limit.signal.reason)
 				throw new FetchFailure("time", causeOf("slow", timeoutMs / 1000));
 			throw toFailure(error, signal);
@@ -127,8 +122,8 @@ async function takeParts(
 }
 
 /**
- * Counts the bytes after decompression while it reads, so that a small compressed answer cannot fill the
- * memory. After `maxBytes` it closes the connection.
+ * Counts bytes after decompression: a small compressed answer cannot fill the memory. After `maxBytes` it
+ * closes the connection.
  */
 async function* partsOf(answer: Response, maxBytes: number, onRead = (_bytes: number) => {}) {
 	let bytes = 0;
@@ -149,7 +144,7 @@ async function readWhole(answer: Response, url: URL, maxBytes: number): Promise<
 	const parts: Uint8Array[] = [];
 	for await (const part of partsOf(answer, maxBytes)) parts.push(part);
 	const { status, statusText, headers } = answer;
-	// An answer with a status such as 304 must not have a body, not even an empty one.
+	// An answer with a status such as 304 must not even have an empty body.
 	const body = parts.length === 0 ? null : Buffer.concat(parts);
 	return withAddress(new Response(body, { status, statusText, headers: [...headers] }), url);
 }
@@ -191,9 +186,9 @@ function afterRedirect(init: RequestInit, status: number, from: URL, to: URL): R
 }
 
 /**
- * undici's `EnvHttpProxyAgent` (6.29) is not used. Its NO_PROXY differs from curl's: `example.ca` does not
- * exempt `maps.example.ca`, and `::1` exempts nothing without brackets. It also sends https through the proxy
- * for http if there is no other, and prints a warning (`UNDICI-EHPA`) at every start.
+ * undici's `EnvHttpProxyAgent` (6.29) is not used: for its NO_PROXY `example.ca` does not exempt
+ * `maps.example.ca`, and `::1` exempts nothing without brackets. It also prints a warning (`UNDICI-EHPA`) at
+ * every start.
  */
 function clientOf(undici: typeof import("undici"), options: FetchOptions) {
 	const { Agent, ProxyAgent, fetch: undiciFetch } = undici;
@@ -211,7 +206,6 @@ function clientOf(undici: typeof import("undici"), options: FetchOptions) {
 	return { dispatcherFor, undiciFetch };
 }
 
-/** Whether requests to the address go past the proxy. */
 export function isExempt(url: URL, noProxy: string): boolean {
 	const port = url.port || (url.protocol === "https:" ? "443" : "80");
 	const host = url.hostname.toLowerCase().replace(/^\[|\]$/g, "");
