@@ -2,11 +2,11 @@ import { draftAddress } from "../registry/draft.ts";
 import { canonicalText, type Registration, warningsOf } from "../registry/registration.ts";
 import type { Receipt } from "../registry/schemas/answers.ts";
 import type { Lang } from "../registry/smallkey.ts";
-import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { readableAt } from "../registry/targets/table.ts";
-import { type Problem, problemAt, type Text, textIn, textOf, textsOf } from "../registry/texts.ts";
+import { type Problem, problemAt, type Text, textIn, textsOf } from "../registry/texts.ts";
 import { matchesEtag } from "../store/hashes.ts";
-import type { Commit, Refusal, Store } from "../store/store.ts";
+import type { Commit, Refusal } from "../store/store.ts";
+import type { Context } from "./context.ts";
 
 /** A HEAD sends only the length of `body`. */
 export interface Reply {
@@ -40,9 +40,7 @@ export const refusalCaching = "public, max-age=5";
 export const uncachedHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;
 const jsonHeaders = { "Content-Type": "application/json", ...uncachedHeaders };
 
-const maxErrors = 20;
 const maxErrorLength = 1_000;
-const maxErrorBytes = 16_000;
 
 const refusalReasons: Readonly<Record<number, string>> = {
 	400: "payload",
@@ -106,7 +104,7 @@ export function jsonReply(status: number, value: unknown, headers: Record<string
 	return { status, headers: { ...jsonHeaders, ...headers }, body: encoder.encode(JSON.stringify(value)) };
 }
 
-/** `{"errors": […], "hint": …}`: at most 20 errors and 16 kB. */
+/** `{"errors": […], "hint": …}`: 16 kB, since `listProblems` bounds the problems of a document. */
 export function refuse(
 	{ status, errors, hint, retryAfter }: Refusal,
 	headers: Record<string, string> = {},
@@ -150,14 +148,7 @@ function prefersFrench(header: string | null): boolean {
 }
 
 function errorsOf(errors: readonly Problem[], hint: Text | undefined, lang: Lang) {
-	// The last of one more may be the number of a document's other problems.
-	const max = errors.length === maxErrors + 1 ? errors.length : Math.min(errors.length, maxErrors);
-	for (let count = max; ; count -= 1) {
-		const texts = textsOf(errors.slice(0, count), lang).map(cut);
-		if (errors.length > count) texts.push(textIn(lang, textOf("more", errors.length - count)));
-		const value = { errors: texts, hint: hint && textIn(lang, hint) };
-		if (count === 0 || encoder.encode(JSON.stringify(value)).length <= maxErrorBytes) return value;
-	}
+	return { errors: textsOf(errors, lang).map(cut), hint: hint && textIn(lang, hint) };
 }
 
 function cut(text: string): string {
@@ -168,11 +159,7 @@ export async function receiptReply(
 	code: number,
 	{ smallkey, registration }: { smallkey: string; registration: () => Registration | null },
 	outcome: Commit,
-	context: {
-		settings: FragmentSettings & { basePath: string; publicUrl?: string };
-		store: Pick<Store, "published">;
-		status?: unknown;
-	},
+	context: Context,
 	headers: Record<string, string>,
 ): Promise<Reply> {
 	const stored = registration();
@@ -180,8 +167,7 @@ export async function receiptReply(
 	const { basePath, publicUrl = "" } = settings;
 	const text = stored && publicUrl && canonicalText(stored);
 	const draft = text ? await draftAddress(publicUrl, { smallkey, text }) : null;
-	const site = publicUrl.replace(/(?<!\/)\/+$/, "");
-	const inCatalogue = site ? `${site}/?layer=${encodeURIComponent(smallkey)}` : undefined;
+	const inCatalogue = publicUrl ? `${publicUrl}/?layer=${encodeURIComponent(smallkey)}` : undefined;
 	const readable = stored ? readableAt(smallkey, stored, settings) : { paths: [], warnings: [] };
 	const warnings = [...(stored ? warningsOf(stored) : []), ...readable.warnings, ...(outcome.warnings ?? [])];
 	const receiptIn = (lang: Lang): Receipt => ({

@@ -2,6 +2,7 @@ import { parseJson } from "../registry/json.ts";
 import { isSenderId, maxClockSkewMs, type PublicName, parseTimestamp } from "../registry/sender.ts";
 import { langs } from "../registry/smallkey.ts";
 import { type Problem, problemAt, type Text, textOf, textsOf } from "../registry/texts.ts";
+import { isObject } from "../registry/untrusted-text.ts";
 import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
 
 const encoder = new TextEncoder();
@@ -115,14 +116,8 @@ export async function isSignedBy(
 export function parseSenders(text: string, place: string): Senders {
 	const { value, problems } = parseJson(encoder.encode(text));
 	if (problems.length > 0)
-		throw new Error(
-			textsOf(problems)
-				.map((line) => `${place}: ${line}`)
-				.join("\n"),
-		);
-	if (typeof value !== "object" || value === null || Array.isArray(value)) {
-		throw new Error(`${place}: must be an object of sender id → secret`);
-	}
+		throw new Error(Array.from(textsOf(problems), (line) => `${place}: ${line}`).join("\n"));
+	if (!isObject(value)) throw new Error(`${place}: must be an object of sender id → secret`);
 	const senders = new Map(Object.entries(value).map(([id, entry]) => [id, parseSender(id, entry, place)]));
 	const ids = new Map<string, string>();
 	for (const { id, secret, previous } of senders.values()) {
@@ -137,12 +132,15 @@ export function parseSenders(text: string, place: string): Senders {
 	return senders;
 }
 
+type Refuse = (rule: string) => never;
+
 function parseSender(id: string, entry: unknown, place: string): Sender {
-	const where = `${place}: sender ${JSON.stringify(id)}`;
-	if (!isSenderId(id)) throw new Error(`${where}: an id must be 1 to 64 of A-Z a-z 0-9 . _ -`);
+	const refuse: Refuse = (rule) => {
+		throw new Error(`${place}: sender ${JSON.stringify(id)}: ${rule}`);
+	};
+	if (!isSenderId(id)) refuse("an id must be 1 to 64 of A-Z a-z 0-9 . _ -");
 	const fields = typeof entry === "string" ? { key: entry } : entry;
-	if (typeof fields !== "object" || fields === null)
-		throw new Error(`${where}: must be a secret or an object`);
+	if (typeof fields !== "object" || fields === null) return refuse("must be a secret or an object");
 	const {
 		key,
 		previous_key,
@@ -153,45 +151,45 @@ function parseSender(id: string, entry: unknown, place: string): Sender {
 		contact,
 		...unknown
 	} = fields as Record<string, unknown>;
-	for (const member of Object.keys(unknown)) throw new Error(`${where}: ${member} is not a known member`);
-	if (typeof key !== "string" || key === "") throw new Error(`${where}: the secret must not be empty`);
-	if (typeof review !== "boolean") throw new Error(`${where}: review must be true or false`);
+	for (const member of Object.keys(unknown)) refuse(`${member} is not a known member`);
+	if (typeof key !== "string" || key === "") return refuse("the secret must not be empty");
+	if (typeof review !== "boolean") return refuse("review must be true or false");
 	const isList = Array.isArray(smallkeys) && smallkeys.every((glob) => typeof glob === "string");
-	if (smallkeys !== null && !isList) throw new Error(`${where}: smallkeys must be a list of globs`);
+	if (smallkeys !== null && !isList) refuse("smallkeys must be a list of globs");
 	return {
 		id,
 		secret: key,
-		previous: parsePrevious(previous_key, previous_key_until, where),
+		previous: parsePrevious(previous_key, previous_key_until, refuse),
 		smallkeys: smallkeys as string[] | null,
 		review,
-		name: parseName(name, where),
-		contact: parseLine("contact", contact, where),
+		name: parseName(name, refuse),
+		contact: parseLine("contact", contact, refuse),
 	};
 }
 
-function parsePrevious(key: unknown, until: unknown, where: string): Sender["previous"] {
+function parsePrevious(key: unknown, until: unknown, refuse: Refuse): Sender["previous"] {
 	if (key === undefined && until === undefined) return null;
-	if (typeof key !== "string" || key === "") throw new Error(`${where}: previous_key must not be empty`);
+	if (typeof key !== "string" || key === "") return refuse("previous_key must not be empty");
 	if (until === undefined) return { secret: key, until: null };
 	const time = typeof until === "string" ? parseTimestamp(until) : null;
-	if (time === null) throw new Error(`${where}: previous_key_until must be an ISO 8601 time`);
-	return { secret: key, until: new Date(time) };
+	return time === null
+		? refuse("previous_key_until must be an ISO 8601 time")
+		: { secret: key, until: new Date(time) };
 }
 
-function parseName(name: unknown, where: string): PublicName | null {
-	if (typeof name !== "object" || name === null) return parseLine("name", name, where);
+function parseName(name: unknown, refuse: Refuse): PublicName | null {
+	if (typeof name !== "object" || name === null) return parseLine("name", name, refuse);
 	const { en, fr, ...unknown } = name as Record<string, unknown>;
-	for (const member of Object.keys(unknown))
-		throw new Error(`${where}: name must have en and fr only, not ${member}`);
-	const [english, french] = langs.map((lang) => parseLine(`name.${lang}`, { en, fr }[lang], where));
-	if (!english || !french) throw new Error(`${where}: name must be a text, or one in en and one in fr`);
+	for (const member of Object.keys(unknown)) refuse(`name must have en and fr only, not ${member}`);
+	const [english, french] = langs.map((lang) => parseLine(`name.${lang}`, { en, fr }[lang], refuse));
+	if (!english || !french) return refuse("name must be a text, or one in en and one in fr");
 	return { en: english, fr: french };
 }
 
-function parseLine(member: string, text: unknown, where: string): string | null {
+function parseLine(member: string, text: unknown, refuse: Refuse): string | null {
 	if (text === undefined) return null;
 	if (typeof text === "string" && /^[^\p{C}\u2028\u2029]{1,200}$/u.test(text)) return text;
-	throw new Error(`${where}: ${member} must be a text of one line, at most 200 characters`);
+	return refuse(`${member} must be a text of one line, at most 200 characters`);
 }
 
 /** A name is left out if it contains an email address, or is a sender's id, which is needed for signing. */

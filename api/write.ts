@@ -6,21 +6,16 @@ import { problemAt, shownValue, textOf } from "../registry/texts.ts";
 import { isRefusal, type Refusal } from "../store/store.ts";
 import { methodOf, type WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
-import { type Conditions, changeKinds, conditionalEdits, type RequestedChange } from "./register.ts";
+import { changeKinds, conditionalEdits, type RequestedChange } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, receiptReply, refuseWrite, uncachedHeaders } from "./reply.ts";
 import { isSignedBy, isTimely, type Sender, sha256Hex, shapeHint } from "./senders.ts";
 
-export interface Write extends Conditions {
+export type Write = ReturnType<typeof writeHeaders> & {
 	action: WriteAction;
 	target: string;
 	address: string | null;
-	sender: string;
-	timestamp: string;
-	signature: string;
-	encoding: string;
-	review: string;
 	length: number | null;
-}
+};
 
 /** @param header of one that was sent several times, the texts with `, ` between them */
 export function writeHeaders(header: (name: string) => string | null | undefined) {
@@ -53,10 +48,7 @@ export async function answerWrite(
 	const addressWait = address === null ? 0 : ((await limiter?.address(address)) ?? 0);
 	if (addressWait > 0) return refuseLimited("address", addressWait);
 	// The size of a body in chunks is known only at its end (RFC 9112, section 6.3).
-	const early =
-		length !== null && length > maxRegistrationBytes
-			? tooLarge
-			: (judgeEncoding(write) ?? judgeHead(write, context));
+	const early = length !== null && length > maxRegistrationBytes ? tooLarge : judgeHead(write, context);
 	if (early) return refuseWrite(early);
 	const body = await readBody();
 	if (body === "too large") return refuseWrite(tooLarge);
@@ -130,11 +122,6 @@ const tooLarge: Refusal = {
 	errors: [/* @__PURE__ */ problemAt("", "body-size", maxRegistrationBytes)],
 };
 
-function judgeEncoding({ encoding }: Write): Refusal | null {
-	if (/^(?:identity)?$/i.test(encoding)) return null;
-	return { status: 415, errors: [problemAt("Content-Encoding", "encoding", shownValue(encoding))] };
-}
-
 /** Specification, "Verification by the service"; the time was checked before. */
 async function verifyWrite(
 	write: Write,
@@ -152,7 +139,9 @@ async function verifyWrite(
 }
 
 function judgeHead(write: Write, context: Context): Refusal | null {
-	const { sender, timestamp, signature } = write;
+	const { sender, timestamp, signature, encoding } = write;
+	if (!/^(?:identity)?$/i.test(encoding))
+		return { status: 415, errors: [problemAt("Content-Encoding", "encoding", shownValue(encoding))] };
 	if (shapeHint(signature) !== null || sender === "" || timestamp === "") return unauthorized(write, context);
 	const repeated = Object.entries({ Sender: sender, TimeStamp: timestamp }).filter(([, text]) =>
 		text.includes(","),

@@ -14,17 +14,17 @@ import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./ren
 const delayMs = 1000;
 
 /** On standard error, only on a terminal, and only after a second of work. */
-export function progress(total: number, label: string, screen: NodeJS.WriteStream = process.stderr) {
+export function progress(total: number, label: string) {
 	const bar = new SingleBar(
-		{ format: `${label} {bar} {value}/{total}`, stream: screen, clearOnComplete: true, hideCursor: false },
+		{ format: `${label} {bar} {value}/{total}`, clearOnComplete: true, hideCursor: false },
 		Presets.shades_classic,
 	);
 	let done = 0;
 	// `unref`: the timer must not keep the process.
 	const timer = setTimeout(() => bar.start(total, done), delayMs).unref();
 	return {
-		tick(steps = 1): void {
-			done += steps;
+		tick(): void {
+			done += 1;
 			bar.update(done);
 		},
 		stop(): void {

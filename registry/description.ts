@@ -21,10 +21,8 @@ export type Renderer = FeatureDescription["renderer"];
 
 export type Drawing = NonNullable<Extract<Renderer, { type: "unique" }>["default"]>;
 
-const numberType = /^esriFieldType(?:OID|SmallInteger|Integer|BigInteger|Single|Double)$/;
-
 export function isNumberType(type: string): boolean {
-	return numberType.test(type);
+	return /^esriFieldType(?:OID|SmallInteger|Integer|BigInteger|Single|Double)$/.test(type);
 }
 
 /** ArcGIS ignores the case of names, viewers do not. */

@@ -26,12 +26,12 @@ export async function packDraft({ smallkey, text }: Draft): Promise<string> {
 	return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Null where `publicUrl` is empty or the draft too long. */
+/** Null where `publicUrl`, without a slash at its end, is empty, or the draft too long. */
 export async function draftAddress(publicUrl: string, draft: Draft): Promise<string | null> {
 	if (publicUrl === "" || draft.text.length > maxBytes / 2) return null;
 	const packed = await packDraft(draft);
 	if (packed.length > maxShownLength) return null;
-	return `${publicUrl.replace(/(?<!\/)\/+$/, "")}/?page=draft#draft=${packed}`;
+	return `${publicUrl}/?page=draft#draft=${packed}`;
 }
 
 export async function unpackDraft(link: string): Promise<Draft | null> {

@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
 import type { Validator } from "./schemas/compile.ts";
-import { keyTexts, type Lang } from "./smallkey.ts";
+import { keyTexts, type Lang, langs } from "./smallkey.ts";
 import { documentTexts } from "./texts/documents.ts";
 import { type Coded, filled, textsByLang } from "./texts/filled.ts";
 import { requestTexts } from "./texts/requests.ts";
@@ -68,7 +68,7 @@ export function listProblems(all: readonly LazyProblem[]): Problem[] {
 	for (const find of all.slice(0, maxProblems)) {
 		const [pointer, rule] = find();
 		const problem = { ...rule, place: shortened(pointer.toWellFormed(), maxPointerLength) || "document" };
-		bytes += encoder.encode(JSON.stringify(textIn("en", problem))).length;
+		bytes += Math.max(...langs.map((lang) => encoder.encode(JSON.stringify(textIn(lang, problem))).length));
 		if (bytes > maxProblemBytes) break;
 		problems.push(problem);
 	}

@@ -11,8 +11,8 @@ import type { Registration } from "../registry/registration.ts";
 import { folderOf, isOtherFile } from "../registry/smallkey.ts";
 import { textsOf } from "../registry/texts.ts";
 import { counted, plain } from "../registry/untrusted-text.ts";
-import { type Commit, type Edit, isRefusal, type Meta, type Store } from "../store/store.ts";
-import { compareWithStore, printComparison } from "./send/comparison.ts";
+import { type Commit, isRefusal, type Meta, type Reader, type Store } from "../store/store.ts";
+import { comparisonOf, printComparison } from "./send/comparison.ts";
 import { registerMany } from "./send/send-batch.ts";
 import {
 	createRun,
@@ -90,10 +90,10 @@ async function registerInStore(
 	const { store, place, close } = await openStore(readConfiguration(environment));
 	try {
 		if (dryRun) {
-			const refused: string[] = [];
-			printComparison(await compareWithStore(store, registrations, (error) => refused.push(error)), json, io);
-			for (const error of refused) io.warn(plain(error));
-			return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
+			const { verbs, errors } = await decideBatch(store, registrations);
+			printComparison(comparisonOf(verbs), json, io);
+			for (const error of textsOf(errors)) io.warn(plain(error));
+			return errors.length > 0 ? exitCodes.wrong : exitCodes.done;
 		}
 		const isReview = review || reviewName !== undefined;
 		const how = { sender, time: io.now().getTime(), review: isReview, reviewName, partial };
@@ -113,6 +113,27 @@ async function registerInStore(
 }
 
 export const maxConcurrent = 32;
+
+/** What is stored already needs no edits. */
+async function decideBatch(now: Reader, registrations: ReadonlyMap<string, Registration>) {
+	const decide = async ([smallkey, registration]: [string, Registration]) => {
+		const edits = await putEdits(now, smallkey, registration, "text");
+		const verb = isRefusal(edits)
+			? null
+			: edits.length === 0
+				? "unchanged"
+				: (await now.ids(smallkey))
+					? "changed"
+					: "added";
+		return { smallkey, verb, edits } as const;
+	};
+	const decided = await mapWithProgress(registrations, "comparing", maxConcurrent, decide);
+	return {
+		verbs: decided.map(({ smallkey, verb }) => [smallkey, verb] as const),
+		edits: decided.flatMap(({ edits }) => (isRefusal(edits) ? [] : edits)),
+		errors: decided.flatMap(({ edits }) => (isRefusal(edits) ? edits.errors : [])),
+	};
+}
 
 /**
  * `<smallkey>.json`, or `<ab>/<smallkey>.json`; sorted, with one line for each problem.
@@ -156,18 +177,11 @@ export async function storeBatch(
 	const meta = batchMeta(`register a batch of ${counted(registrations.size, "layer")}`, sender, time, review);
 	const outcome = await store.change(
 		async (now) => {
-			const decided = await mapWithProgress(
-				registrations,
-				"comparing",
-				maxConcurrent,
-				([smallkey, registration]) => putEdits(now, smallkey, registration, "text"),
-			);
-			const errors = decided.flatMap((edits) => (isRefusal(edits) ? edits.errors : []));
+			const { verbs, edits, errors } = await decideBatch(now, registrations);
 			if (errors.length > 0 && !partial) return { status: 409, errors };
 			refused = textsOf(errors);
-			const stored = decided.filter((edits): edits is Edit[] => !isRefusal(edits));
-			changed = stored.filter((edits) => edits.length > 0).length;
-			return stored.flat();
+			changed = verbs.filter(([, verb]) => verb !== null && verb !== "unchanged").length;
+			return edits;
 		},
 		{ ...meta, ...(reviewName !== undefined && { reviewName }) },
 	);

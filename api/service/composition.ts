@@ -15,7 +15,7 @@ import type { Context } from "../context.ts";
 import { serviceLog } from "../node/serve.ts";
 import type { Senders } from "../senders.ts";
 import { createDisk, noteStart, refuseEmptyStart, repositoryPath, seed } from "./data-dir.ts";
-import type { Extension, Gauges, RunningService, ServiceEvent, Started } from "./extensions.ts";
+import type { Extension, RunningService, ServiceEvent, Started } from "./extensions.ts";
 import { createReadStatus } from "./layer-status.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -43,20 +43,44 @@ export interface Outside {
 	guard?: typeof installHook;
 }
 
+type CoreService = Omit<RunningService, "observe" | "lastLook">;
+
 export class StartedParts {
 	readonly all: Started[] = [];
 
 	/** @param state of the core, in one line; null if it is ready */
 	constructor(readonly state: () => string | null) {}
 
-	async start(extensions: readonly Extension[], service: RunningService): Promise<void> {
-		let provided: object = {};
+	/** @param core `gauges`: its own */
+	async start(extensions: readonly Extension[], core: CoreService): Promise<Context> {
+		const { observe, readiness } = this;
+		const gauges = async () => {
+			const isReady = readiness() === null ? 1 : 0;
+			return Object.assign({ ...(await core.gauges()), isReady }, ...this.all.map((part) => part.gauges?.()));
+		};
+		const lastLook = () => this.all.find((part) => part.lastLook)?.lastLook ?? null;
+		let service: RunningService = { ...core, gauges, observe, lastLook };
 		for (const { start } of extensions) {
-			const part = await start?.({ ...service, ...provided });
+			const part = await start?.(service);
 			if (!part) continue;
 			this.all.push(part);
-			provided = { ...provided, ...part.provides };
+			service = { ...service, ...part.provides };
 		}
+		const { configuration, senders, store, now, log } = core;
+		const refresh = this.all.find((part) => part.refresh)?.refresh;
+		// The routes of the later extensions come first.
+		const routes = this.all.toReversed().flatMap((part) => part.routes ?? []);
+		const settings = { ...configuration, senders };
+		return {
+			store,
+			now,
+			log,
+			settings,
+			readiness,
+			commit: readCommit(),
+			routes,
+			...(refresh && { refresh }),
+		};
 	}
 
 	readonly observe = (event: ServiceEvent): void => {
@@ -71,34 +95,9 @@ export class StartedParts {
 		return null;
 	};
 
-	readonly lastLook = () => this.all.find((part) => part.lastLook)?.lastLook ?? null;
-
 	readonly welcome = (base: string): string[] => this.all.flatMap((part) => part.welcome?.(base) ?? []);
 
 	readonly close = (): Promise<void> => closeAll(this.all.map(({ close }) => close));
-
-	gaugesWith(core: Gauges): Gauges {
-		const isReady = this.readiness() === null ? 1 : 0;
-		return Object.assign({ ...core, isReady }, ...this.all.map(({ gauges }) => gauges?.()));
-	}
-
-	/** The routes of the later extensions come first. */
-	contextOf({ configuration, senders, store, now, log }: RunningService): Context {
-		const refresh = this.all.find((part) => part.refresh)?.refresh;
-		const routes = this.all.toReversed().flatMap((part) => part.routes ?? []);
-		const settings = { ...configuration, senders };
-		const { readiness } = this;
-		return {
-			store,
-			now,
-			log,
-			settings,
-			readiness,
-			commit: readCommit(),
-			routes,
-			...(refresh && { refresh }),
-		};
-	}
 }
 
 /** Then tells the extensions of each range, in order. */
@@ -138,7 +137,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	const parts = new StartedParts(
 		() => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState(),
 	);
-	const { observe, lastLook, welcome } = parts;
+	const { observe, welcome } = parts;
 	const store = await openGitStore(
 		{
 			repository,
@@ -153,44 +152,31 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	);
 	observeCommits(store, observe);
 	const disk = createDisk(dataDir, outside.freeBytes);
-	const gauges = async () =>
-		parts.gaugesWith({
-			layers: publication.size,
-			queue: store.waiting,
-			// A damaged repository must not hide the other gauges, of which `isReady` is one.
-			commitsBehind: await store.branch.commitsBehind().catch(() => null),
-			filesBehind: publication.files.behind,
-		});
 	const { has, smallkeys, file } = publication;
-	const running: RunningService = {
-		configuration,
-		senders,
-		store,
-		repository,
-		now,
-		log,
-		gauges,
-		observe,
-		lastLook,
-		smallkeys,
-		tip: () => store.tip,
-		out: join(dataDir, "dist"),
-	};
+	const gauges = async () => ({
+		layers: publication.size,
+		queue: store.waiting,
+		// A damaged repository must not hide the other gauges, of which `isReady` is one.
+		commitsBehind: await store.branch.commitsBehind().catch(() => null),
+		filesBehind: publication.files.behind,
+	});
+	const core = { configuration, senders, store, repository, now, log, gauges, smallkeys };
 	const started = [() => store.close(), parts.close, disk.stop];
+	let context: Context;
 	try {
 		const served = await startTask(repository, () => publication.begin(store.branch));
 		if (served !== store.tip) store.branch.goBackTo(served);
 		await noteStart(configuration, { commit: store.tip, layers: publication.size, now: now() }, log);
 		store.start();
 		await disk.start();
-		await parts.start(extensions, running);
+		context = await parts.start(extensions, { ...core, tip: () => store.tip, out: join(dataDir, "dist") });
 	} catch (error) {
 		await closeAll(started);
 		throw error;
 	}
 	const status = createReadStatus({ repository, store, has, now, started: parts.all });
 	const service: Service = {
-		context: { ...parts.contextOf(running), status },
+		context: { ...context, status },
 		file,
 		observe,
 		welcome,

@@ -5,10 +5,10 @@ import { slotFolder, slotsOf } from "../../publish/rendered.ts";
 import { ifThereSync } from "../../store/files/files.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
+import type { Context } from "../context.ts";
 import { serviceLog } from "../node/serve.ts";
 import type { Senders } from "../senders.ts";
 import { type Outside, observeCommits, type Service, StartedParts } from "./composition.ts";
-import type { RunningService } from "./extensions.ts";
 import { fetchFromGithub } from "./github.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -26,7 +26,7 @@ export async function openGithubService(
 	const fetch = fetchFromGithub(configuration);
 	const watched = watchStore(githubStore({ ...github, fetch, now }), () => performance.now());
 	const parts = new StartedParts(() => watched.state() ?? sendersState());
-	const { observe, lastLook, welcome, close } = parts;
+	const { observe, welcome, close } = parts;
 	const store = observeCommits(watched.store, observe);
 	const layers = () => {
 		const folders = slotsOf(configuration).map((slot) => join(out, slotFolder(slot)));
@@ -34,29 +34,17 @@ export async function openGithubService(
 		return Math.max(...names.map((names) => names.filter((name) => !name.includes(".")).length));
 	};
 	// The queue is known only to GitHub, and the published commits only to the hosting.
-	const gauges = async () => parts.gaugesWith({ layers: layers() });
-	const running: RunningService = {
-		configuration,
-		senders,
-		store,
-		repository: null,
-		out,
-		now,
-		log,
-		gauges,
-		observe,
-		lastLook,
-		tip: () => null,
-		smallkeys: () => [],
-	};
+	const gauges = async () => ({ layers: layers() });
+	const here = { repository: null, tip: () => null, smallkeys: () => [], out };
+	let context: Context;
 	try {
-		await parts.start(extensions, running);
+		context = await parts.start(extensions, { configuration, senders, store, now, log, gauges, ...here });
 	} catch (error) {
 		await close();
 		throw error;
 	}
 	return {
-		context: parts.contextOf(running),
+		context,
 		file: (folder, smallkey) => readFragmentFile(join(out, folder, smallkey)),
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build writes`,
 		layers,

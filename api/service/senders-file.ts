@@ -137,7 +137,10 @@ function entryOf(fields: SenderFields): SenderEntry {
 
 export async function addSender(dataDir: string, id: string, fields: SenderFields): Promise<void> {
 	await changeSenders(dataDir, (entries) => {
-		if (Object.hasOwn(entries, id)) throw senderExists(dataDir, id);
+		if (Object.hasOwn(entries, id))
+			throw new WrongError(
+				`${sendersPath(dataDir)}: already has a sender ${id}; npx fragment-publisher sender change ${id} changes it`,
+			);
 		return { ...entries, [id]: entryOf({ key: randomSecret(), ...fields }) };
 	});
 }
@@ -157,12 +160,6 @@ export async function changeSender(
 		const after = change(typeof entry === "string" ? { key: entry } : entry);
 		return after ? { ...entries, [id]: entryOf(after) } : rest;
 	});
-}
-
-function senderExists(dataDir: string, id: string): WrongError {
-	return new WrongError(
-		`${sendersPath(dataDir)}: already has a sender ${id}; npx fragment-publisher sender change ${id} changes it`,
-	);
 }
 
 function senderMissing(dataDir: string, id: string): WrongError {

@@ -1,14 +1,9 @@
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
 import Ajv, { _, type AnySchema, type Options } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import type { Plugin } from "esbuild";
 import type { Validator } from "./compile.ts";
-import * as description from "./validate-description.ts";
-import * as documents from "./validate-documents.ts";
-
-const modules: Record<string, Record<string, Validator>> = {
-	"validate-description.ts": description,
-	"validate-documents.ts": documents,
-};
 
 function withoutDescriptions(schema: AnySchema): AnySchema {
 	// A property may be named so, too: its value is an object.
@@ -24,10 +19,9 @@ function withoutDescriptions(schema: AnySchema): AnySchema {
 export const compiledSchemas: Plugin = {
 	name: "compiled-schemas",
 	setup(setup) {
-		setup.onLoad({ filter: /[/\\]schemas[/\\]validate-[a-z]+\.ts$/ }, ({ path }) => {
-			const end = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\"));
-			const [folder, file] = [path.slice(0, end), path.slice(end + 1)];
-			const sources = Object.entries(modules[file] ?? {}).flatMap(([name, { madeOf }]) =>
+		setup.onLoad({ filter: /[/\\]schemas[/\\]validate-[a-z]+\.ts$/ }, async ({ path }) => {
+			const validators: Record<string, Validator> = await import(pathToFileURL(path).href);
+			const sources = Object.entries(validators).flatMap(([name, { madeOf }]) =>
 				madeOf ? [{ name, ...madeOf }] : [],
 			);
 			const ajv = new Ajv({
@@ -39,7 +33,7 @@ export const compiledSchemas: Plugin = {
 			});
 			const names = Object.fromEntries(sources.map(({ name, schema }) => [name, schema.$id]));
 			const code = `import { formats } from "./definitions.ts";\n${standaloneCode(ajv, names)}`;
-			return { contents: code, loader: "js", resolveDir: folder };
+			return { contents: code, loader: "js", resolveDir: dirname(path) };
 		});
 	},
 };

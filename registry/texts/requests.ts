@@ -4,7 +4,6 @@ export const requestTexts = {
 	// Requests.
 	"body-size": ["the body must have at most {0} bytes", "le corps doit avoir au plus {0} octets"],
 	"body-empty": ["the body must be empty", "le corps doit être vide"],
-	more: ["and {0} more", "et {0} autres"],
 	"not-registered": ["{0} is not registered", "{0} n’est pas inscrite"],
 	"waits-of-other": [
 		"a change of the sender {0} waits for a reviewer: send yours once that one is accepted or declined",

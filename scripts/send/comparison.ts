@@ -1,34 +1,22 @@
 import pMap from "p-map";
 import { type Io, WrongError } from "../../api/configuration.ts";
-import { putEdits } from "../../api/register.ts";
 import { askService, errorsOf } from "../../api/service/net/ask.ts";
 import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { matchesGlob } from "../../registry/sender.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
-import { textsOf } from "../../registry/texts.ts";
 import { counted, tryJson } from "../../registry/untrusted-text.ts";
 import { manifestPath, parseChunk, parseManifest } from "../../site/data/entries.ts";
 import { blobId } from "../../store/hashes.ts";
-import { isRefusal, type Reader } from "../../store/store.ts";
 
-type Comparison = Record<"added" | "changed" | "unchanged" | "removed", string[]>;
+type Verb = "added" | "changed" | "unchanged" | "removed";
 
-async function compareBatch(
-	registrations: ReadonlyMap<string, Registration>,
-	removed: readonly string[],
-	verbOf: (smallkey: string, registration: Registration) => Promise<keyof Comparison | null>,
-): Promise<Comparison> {
-	const comparison: Comparison = { added: [], changed: [], unchanged: [], removed: [...removed] };
-	await pMap(
-		registrations,
-		async ([smallkey, registration]) => {
-			const verb = await verbOf(smallkey, registration);
-			if (verb) comparison[verb].push(smallkey);
-		},
-		{ concurrency: maxLookups },
-	);
-	for (const keys of Object.values(comparison)) keys.sort();
-	return comparison;
+/** @param verbs of each layer; null: it is refused */
+export function comparisonOf(
+	verbs: readonly (readonly [smallkey: string, verb: Verb | null])[],
+	removed: readonly string[] = [],
+) {
+	const keysOf = (verb: Verb) => verbs.flatMap(([smallkey, own]) => (own === verb ? [smallkey] : []));
+	return { added: keysOf("added"), changed: keysOf("changed"), unchanged: keysOf("unchanged"), removed };
 }
 
 const maxLookups = 2;
@@ -43,7 +31,7 @@ export async function compareWithService(
 	url: string,
 	removed: readonly string[],
 	io: Pick<Io, "warn">,
-): Promise<Comparison> {
+) {
 	let catalogue: Promise<ReadonlySet<string>> | null = null;
 	const readCatalogue = async () => {
 		io.warn(
@@ -51,7 +39,7 @@ export async function compareWithService(
 		);
 		return new Set(await readCatalogueKeys(url, "--dry-run"));
 	};
-	return compareBatch(registrations, removed, async (smallkey, registration) => {
+	const verbOf = async (smallkey: string, registration: Registration): Promise<Verb> => {
 		const address = `${url}/status/${encodeURIComponent(smallkey)}`;
 		const answer = await askService(address, lookupTimeoutMs);
 		if (answer.ok) {
@@ -63,10 +51,17 @@ export async function compareWithService(
 		if (!errorsOf(answer).some((error) => elsewhere.test(error))) return "added";
 		catalogue ??= readCatalogue();
 		return (await catalogue).has(smallkey) ? "changed" : "added";
-	});
+	};
+	const compare = async ([smallkey, registration]: [string, Registration]) =>
+		[smallkey, await verbOf(smallkey, registration)] as const;
+	return comparisonOf(await pMap(registrations, compare, { concurrency: maxLookups }), removed);
 }
 
-export function printComparison(comparison: Comparison, isJson: boolean, io: Pick<Io, "print">): void {
+export function printComparison(
+	comparison: ReturnType<typeof comparisonOf>,
+	isJson: boolean,
+	io: Pick<Io, "print">,
+): void {
 	if (isJson) return io.print(JSON.stringify(comparison));
 	const { unchanged, ...changing } = comparison;
 	const total = changing.added.length + changing.changed.length + unchanged.length;
@@ -76,22 +71,6 @@ export function printComparison(comparison: Comparison, isJson: boolean, io: Pic
 	io.print(
 		`${counts.join(", ")}, ${unchanged.length} as they are: ${counted(total, "layer")}; nothing was sent`,
 	);
-}
-
-export function compareWithStore(
-	store: Reader,
-	registrations: ReadonlyMap<string, Registration>,
-	refuse: (error: string) => void,
-): Promise<Comparison> {
-	return compareBatch(registrations, [], async (smallkey, registration) => {
-		const edits = await putEdits(store, smallkey, registration, "text");
-		if (isRefusal(edits)) {
-			for (const error of textsOf(edits.errors)) refuse(error);
-			return null;
-		}
-		if (edits.length === 0) return "unchanged";
-		return (await store.ids(smallkey)) ? "changed" : "added";
-	});
 }
 
 export interface RemoveOthers {

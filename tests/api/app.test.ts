@@ -1,9 +1,7 @@
 import * as assert from "uvu/assert";
 import { answerFailure, answerPlain, routeOf } from "../../api/app.ts";
-import { refuseRead, refuseWrite } from "../../api/reply.ts";
-import { langs } from "../../registry/smallkey.ts";
+import { refuseRead } from "../../api/reply.ts";
 import { targetNames } from "../../registry/targets/table.ts";
-import { type Problem, problemAt } from "../../registry/texts.ts";
 import { parsePage } from "../../site/http/pages.ts";
 import { textOf } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";
@@ -141,29 +139,6 @@ test("a read of a broken world is a 500 with an empty body, and is reported", ()
 	const error = new Error("a secret");
 	const { status, body } = answerFailure(error, "doc", { error: (one) => reported.push(one) });
 	assert.equal([status, body.length, reported], [500, 0, [error]]);
-});
-
-test("a write's errors are at most 20 and a count, and 16 kB", () => {
-	const errorsOf = (errors: Problem[]) =>
-		JSON.parse(textOf(refuseWrite({ status: 400, errors }))).errors as string[];
-	const few = Array.from({ length: 20 }, (_, index) => problemAt(`/${index}`, "required"));
-	const texts = few.map(({ place }) => `${place}: is missing`);
-	assert.equal(errorsOf(few), texts);
-	const counted = errorsOf([...few, problemAt("", "more-problems", 9)]);
-	assert.is(counted.at(-1), "the document has 9 more problems");
-	assert.equal(errorsOf([...few, ...few.slice(0, 3)]), [...texts, "and 3 more"]);
-	for (const text of ["x", "\u0001", "\ud83d\udc4d"]) {
-		const errors = Array(5_000).fill(problemAt(text.repeat(50_000), "required"));
-		for (const lang of langs) {
-			const body = refuseWrite({ status: 400, errors }).bodyIn?.(lang) ?? new Uint8Array(0);
-			assert.ok(body.length <= 16_000, `${JSON.stringify(text)}: ${body.length}`);
-			const said = JSON.parse(new TextDecoder().decode(body)).errors as string[];
-			assert.ok(said.length > 2);
-			const count = 5_000 - said.length + 1;
-			assert.is(said.at(-1), lang === "en" ? `and ${count} more` : `et ${count} autres`);
-			assert.ok(said.every((error) => error.isWellFormed()));
-		}
-	}
 });
 
 test.run();

@@ -1,6 +1,7 @@
 import * as assert from "uvu/assert";
 import { parseOwners } from "../../registry/owners.ts";
 import { parseRegistration } from "../../registry/registration.ts";
+import { langs } from "../../registry/smallkey.ts";
 import { type Problem, textsOf } from "../../registry/texts.ts";
 import { test } from "../helpers/suite.ts";
 
@@ -14,11 +15,13 @@ const valid = {
 };
 
 function boundedTexts(problems: readonly Problem[]): string[] {
-	const texts = textsOf(problems);
-	assert.ok(texts.length > 0 && texts.length <= 21, `${texts.length} problems`);
-	const bytes = encoder.encode(JSON.stringify({ errors: texts })).length;
-	assert.ok(bytes <= 16_000, `${bytes} bytes`);
-	return texts;
+	const texts = langs.map((lang) => textsOf(problems, lang));
+	for (const errors of texts) {
+		assert.ok(errors.length > 0 && errors.length <= 21, `${errors.length} problems`);
+		const bytes = encoder.encode(JSON.stringify({ errors })).length;
+		assert.ok(bytes <= 16_000, `${bytes} bytes`);
+	}
+	return texts[0] ?? [];
 }
 
 function problemsOf(text: string): string[] {
