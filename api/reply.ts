@@ -1,12 +1,7 @@
-import { draftAddress } from "../registry/draft.ts";
-import { canonicalText, type Registration, warningsOf } from "../registry/registration.ts";
-import type { Receipt } from "../registry/schemas/answers.ts";
 import type { Lang } from "../registry/smallkey.ts";
-import { readableAt } from "../registry/targets/table.ts";
 import { type Problem, problemAt, type Text, textIn, textsOf } from "../registry/texts.ts";
 import { matchesEtag } from "../store/hashes.ts";
-import type { Commit, Refusal } from "../store/store.ts";
-import type { Context } from "./context.ts";
+import type { Refusal } from "../store/store.ts";
 
 /** A HEAD sends only the length of `body`. */
 export interface Reply {
@@ -153,36 +148,4 @@ function errorsOf(errors: readonly Problem[], hint: Text | undefined, lang: Lang
 
 function cut(text: string): string {
 	return text.length <= maxErrorLength ? text : `${text.slice(0, maxErrorLength).toWellFormed()}…`;
-}
-
-export async function receiptReply(
-	code: number,
-	{ smallkey, registration }: { smallkey: string; registration: () => Registration | null },
-	outcome: Commit,
-	context: Context,
-	headers: Record<string, string>,
-): Promise<Reply> {
-	const stored = registration();
-	const { settings, store, status } = context;
-	const { basePath, publicUrl = "" } = settings;
-	const text = stored && publicUrl && canonicalText(stored);
-	const draft = text ? await draftAddress(publicUrl, { smallkey, text }) : null;
-	const inCatalogue = publicUrl ? `${publicUrl}/?layer=${encodeURIComponent(smallkey)}` : undefined;
-	const readable = stored ? readableAt(smallkey, stored, settings) : { paths: [], warnings: [] };
-	const warnings = [...(stored ? warningsOf(stored) : []), ...readable.warnings, ...(outcome.warnings ?? [])];
-	const receiptIn = (lang: Lang): Receipt => ({
-		smallkey,
-		key: smallkey,
-		commit: outcome.commit,
-		changed: outcome.changed,
-		fragments: readable.paths.map((path) => `${basePath}/${path}`),
-		published: store.published && outcome.branch === undefined && outcome.published !== false,
-		branch: outcome.branch,
-		pull_request: outcome.pullRequest,
-		draft: draft ?? undefined,
-		status: status ? `${basePath}/status/${smallkey}` : inCatalogue,
-		warnings: textsOf(warnings, lang),
-	});
-	const reply = textReply(code, receiptIn, headers);
-	return warnings.length > 0 ? reply : { ...reply, bodyIn: undefined };
 }

@@ -1,13 +1,16 @@
+import { draftAddress } from "../registry/draft.ts";
 import { smallkeyProblem } from "../registry/judge.ts";
-import { maxRegistrationBytes } from "../registry/registration.ts";
+import { canonicalText, maxRegistrationBytes, warningsOf } from "../registry/registration.ts";
+import type { Receipt } from "../registry/schemas/answers.ts";
 import { isReviewName, mayChange, parseTimestamp } from "../registry/sender.ts";
-import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
-import { problemAt, shownValue, textOf } from "../registry/texts.ts";
-import { isRefusal, type Refusal } from "../store/store.ts";
+import { decodeSegment, type Lang, parseSmallkey } from "../registry/smallkey.ts";
+import { readableAt } from "../registry/targets/table.ts";
+import { problemAt, shownValue, textOf, textsOf } from "../registry/texts.ts";
+import { type Commit, isRefusal, type Refusal } from "../store/store.ts";
 import { methodOf, type WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
 import { changeKinds, conditionalEdits, type RequestedChange } from "./register.ts";
-import { emptyBody, jsonReply, type Reply, receiptReply, refuseWrite, uncachedHeaders } from "./reply.ts";
+import { emptyBody, jsonReply, type Reply, refuseWrite, textReply, uncachedHeaders } from "./reply.ts";
 import { isSignedBy, isTimely, type Sender, sha256Hex, shapeHint } from "./senders.ts";
 
 export type Write = ReturnType<typeof writeHeaders> & {
@@ -100,6 +103,38 @@ async function makeChange(
 	if (sender.review) return receipt(action === "register" ? 201 : 202);
 	if (action === "remove") return { status, headers: { ...uncachedHeaders }, body: emptyBody };
 	return bodyOf ? jsonReply(status, bodyOf(change.smallkey), headers) : receipt(status);
+}
+
+async function receiptReply(
+	code: number,
+	{ smallkey, registration }: RequestedChange,
+	outcome: Commit,
+	context: Context,
+	headers: Record<string, string>,
+): Promise<Reply> {
+	const stored = registration();
+	const { settings, store, status } = context;
+	const { basePath, publicUrl = "" } = settings;
+	const text = stored && publicUrl && canonicalText(stored);
+	const draft = text ? await draftAddress(publicUrl, { smallkey, text }) : null;
+	const inCatalogue = publicUrl ? `${publicUrl}/?layer=${encodeURIComponent(smallkey)}` : undefined;
+	const readable = stored ? readableAt(smallkey, stored, settings) : { paths: [], warnings: [] };
+	const warnings = [...(stored ? warningsOf(stored) : []), ...readable.warnings, ...(outcome.warnings ?? [])];
+	const receiptIn = (lang: Lang): Receipt => ({
+		smallkey,
+		key: smallkey,
+		commit: outcome.commit,
+		changed: outcome.changed,
+		fragments: readable.paths.map((path) => `${basePath}/${path}`),
+		published: store.published && outcome.branch === undefined && outcome.published !== false,
+		branch: outcome.branch,
+		pull_request: outcome.pullRequest,
+		draft: draft ?? undefined,
+		status: status ? `${basePath}/status/${smallkey}` : inCatalogue,
+		warnings: textsOf(warnings, lang),
+	});
+	const reply = textReply(code, receiptIn, headers);
+	return warnings.length > 0 ? reply : { ...reply, bodyIn: undefined };
 }
 
 /** A used signature must not take effect later, when other layers are stored, or with another method. */

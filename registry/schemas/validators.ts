@@ -1,5 +1,3 @@
-import { dirname } from "node:path";
-import { pathToFileURL } from "node:url";
 import Ajv, { _, type AnySchema, type Options } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import type { Plugin } from "esbuild";
@@ -20,7 +18,8 @@ export const compiledSchemas: Plugin = {
 	name: "compiled-schemas",
 	setup(setup) {
 		setup.onLoad({ filter: /[/\\]schemas[/\\]validate-[a-z]+\.ts$/ }, async ({ path }) => {
-			const validators: Record<string, Validator> = await import(pathToFileURL(path).href);
+			const [file = ""] = /validate-[a-z]+\.ts$/.exec(path) ?? [];
+			const validators: Record<string, Validator> = await import(new URL(file, import.meta.url).href);
 			const sources = Object.entries(validators).flatMap(([name, { madeOf }]) =>
 				madeOf ? [{ name, ...madeOf }] : [],
 			);
@@ -33,7 +32,7 @@ export const compiledSchemas: Plugin = {
 			});
 			const names = Object.fromEntries(sources.map(({ name, schema }) => [name, schema.$id]));
 			const code = `import { formats } from "./definitions.ts";\n${standaloneCode(ajv, names)}`;
-			return { contents: code, loader: "js", resolveDir: dirname(path) };
+			return { contents: code, loader: "js", resolveDir: path.slice(0, -file.length) };
 		});
 	},
 };

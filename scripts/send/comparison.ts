@@ -15,7 +15,8 @@ export function comparisonOf(
 	verbs: readonly (readonly [smallkey: string, verb: Verb | null])[],
 	removed: readonly string[] = [],
 ) {
-	const keysOf = (verb: Verb) => verbs.flatMap(([smallkey, own]) => (own === verb ? [smallkey] : []));
+	const keysOf = (verb: Verb) =>
+		verbs.flatMap(([smallkey, decision]) => (decision === verb ? [smallkey] : []));
 	return { added: keysOf("added"), changed: keysOf("changed"), unchanged: keysOf("unchanged"), removed };
 }
 
