@@ -45,35 +45,44 @@ const minSide = 0.001;
 
 type LayerDescription = FeatureDescription | NamedDescription;
 
+interface Comparison extends Agreement {
+	/** Before and after: in these the layers of a series differ. */
+	names: [before: string, after: string][];
+}
+
 /** @param before the last known description of a layer @param after one from another address */
 export function agreementOf(before: LangDescription, after: LangDescription): Agreement {
 	if ("entries" in before || "entries" in after) return { sure: null, rows: [] };
-	const paths = [before, after].map(pathOf) as [string, string];
-	const { sure, rows } = compare(before, after);
-	return { sure: isCopyOf(...paths) ? null : inSeries(sure, before, ...paths), rows };
+	const { sure, rows, names } = compare(before, after);
+	const paths = [pathOf(before), pathOf(after)] as const;
+	if (sure === null || isCopyOf(...paths) || isHidden(before, after)) return { sure: null, rows };
+	const steps = [...names, paths].map((pair) => seriesStep(...pair)).filter((step) => step !== 0);
+	if (steps.length === 0) return { sure, rows };
+	// Another layer of a series is never the same; perhaps, if it is a later one that is new.
+	return { sure: before.siblings && steps.every((step) => step > 0) ? "perhaps" : null, rows };
 }
 
-function compare(before: LayerDescription, after: LayerDescription): Agreement {
+function compare(before: LayerDescription, after: LayerDescription): Comparison {
 	if ("renderer" in before && "renderer" in after) return compareFeatures(before, after);
-	if ("renderer" in before || "renderer" in after) return { sure: null, rows: [] };
+	if ("renderer" in before || "renderer" in after) return { sure: null, rows: [], names: [] };
 	return compareNamed(before, after);
 }
 
-function compareFeatures(before: FeatureDescription, after: FeatureDescription): Agreement {
+function compareFeatures(before: FeatureDescription, after: FeatureDescription): Comparison {
+	const [fields, fieldsAfter] = [fieldsOf(before), fieldsOf(after)];
 	const rows = [
 		rowOf("name", before.name, after.name),
 		rowOf("geometry", before.geometry_type, after.geometry_type),
-		fieldsRow(before, after),
+		fieldsRow(fields, fieldsAfter),
 		placeRow(before, after),
 		rowOf("scale", scalesOf(before), scalesOf(after)),
 		rowOf("symbols", symbolsOf(before), symbolsOf(after)),
 		countRow(before.count, after.count),
 	].flat();
-	const sure = isHidden(before, after) ? null : sureOfFeatures(before, after, rows);
-	return { sure: inSeries(sure, before, before.name, after.name), rows };
+	return { sure: sureOfFeatures(fields, fieldsAfter, rows), rows, names: [[before.name, after.name]] };
 }
 
-function compareNamed(before: NamedDescription, after: NamedDescription): Agreement {
+function compareNamed(before: NamedDescription, after: NamedDescription): Comparison {
 	const rows = [
 		rowOf("title", before.title, after.title),
 		rowOf("abstract", before.abstract, after.abstract),
@@ -81,10 +90,9 @@ function compareNamed(before: NamedDescription, after: NamedDescription): Agreem
 		rowOf("scale", scalesOf(before), scalesOf(after), hasSameScales(before, after)),
 		rowOf("keywords", before.keywords?.toSorted().join(", "), after.keywords?.toSorted().join(", ")),
 	].flat();
-	const isSameName = before.layers.join("\n") === after.layers.join("\n");
-	const sure = isHidden(before, after) ? null : sureOfNamed(rows, isSameName);
-	const sureByName = inSeries(sure, before, before.layers.join(" "), after.layers.join(" "));
-	return { sure: inSeries(sureByName, before, before.title ?? "", after.title ?? ""), rows };
+	const [layers, layersAfter] = [before.layers.join("\n"), after.layers.join("\n")];
+	const titles: [string, string] = [before.title ?? "", after.title ?? ""];
+	return { sure: sureOfNamed(rows, layers === layersAfter), rows, names: [[layers, layersAfter], titles] };
 }
 
 /** Folder and service on an ArcGIS server, else the whole path. */
@@ -94,29 +102,16 @@ function pathOf({ service_url }: LayerDescription): string {
 	return path;
 }
 
-/** Another layer of a series is never the same; perhaps, if it is a later one that is new. */
-function inSeries(
-	sure: Agreement["sure"],
-	{ siblings }: LayerDescription,
-	nameBefore: string,
-	nameAfter: string,
-): Agreement["sure"] {
-	const step = seriesStep(nameBefore, nameAfter);
-	if (step === 0 || sure === null) return sure;
-	return step > 0 && siblings ? "perhaps" : null;
-}
-
 /** Whether name or title agree too: in these the layers of a series differ. */
 export function hasItsName({ sure, rows }: Agreement): boolean {
 	return sure !== null && rows.every((row) => row.agrees || (row.trait !== "name" && row.trait !== "title"));
 }
 
 function sureOfFeatures(
-	before: FeatureDescription,
-	after: FeatureDescription,
+	fields: string[],
+	fieldsAfter: string[],
 	rows: readonly Evidence[],
 ): Agreement["sure"] {
-	const [fields, fieldsAfter] = [fieldsOf(before), fieldsOf(after)];
 	const common = fields.filter((field) => fieldsAfter.includes(field)).length;
 	if (!agrees(rows, "geometry") || fields.length === 0 || common / fields.length < minShare) return null;
 	const isSame = rows.every((row) => row.agrees || row.trait === "name");
@@ -149,8 +144,7 @@ function rowOf(
 	return before === "" && after === "" ? [] : [{ trait, before, after, agrees }];
 }
 
-function fieldsRow(before: FeatureDescription, after: FeatureDescription): Evidence[] {
-	const [fields, fieldsAfter] = [fieldsOf(before), fieldsOf(after)];
+function fieldsRow(fields: string[], fieldsAfter: string[]): Evidence[] {
 	const changes = [
 		...fields.filter((field) => !fieldsAfter.includes(field)).map((field) => `-${field}`),
 		...fieldsAfter.filter((field) => !fields.includes(field)).map((field) => `+${field}`),
@@ -179,13 +173,13 @@ function scalesOf({ min_scale = 0, max_scale = 0 }: LayerDescription): string {
 /** Version 1.1.1 of WMS says scales in pixels whose size each server chooses. */
 const maxHintFactor = 2;
 
-function isSameScale(before = 0, after = 0): boolean {
-	const [smaller, larger] = [Math.min(before, after), Math.max(before, after)];
-	return before === after || (smaller > 0 && larger / smaller < maxHintFactor);
-}
-
 function hasSameScales(before: LayerDescription, after: LayerDescription): boolean {
-	return isSameScale(before.min_scale, after.min_scale) && isSameScale(before.max_scale, after.max_scale);
+	return (["min_scale", "max_scale"] as const).every((name) => {
+		const { [name]: scale = 0 } = before;
+		const { [name]: scaleAfter = 0 } = after;
+		const [smaller, larger] = [Math.min(scale, scaleAfter), Math.max(scale, scaleAfter)];
+		return smaller === larger || (smaller > 0 && larger / smaller < maxHintFactor);
+	});
 }
 
 /** Whether the layer is not drawn where or at scales at which it was before. */

@@ -46,8 +46,8 @@ async function findInArcgis(before: FeatureDescription, address: string, clients
 		}
 		return alike;
 	};
-	const listed = await askLayers(address, clients.ask);
-	if (listed instanceof Trouble) return [];
+	const listed = await orNull(askLayers(address, clients.ask));
+	if (!listed) return [];
 	const isNew = ({ id, name }: Document) =>
 		wordOf(id) !== numberIn(address) && !before.siblings?.includes(siblingText(wordOf(id), textOf(name)));
 	const isNamesake = (layer: Document) => textOf(layer.name).toLowerCase() === before.name.toLowerCase();
@@ -168,10 +168,7 @@ export async function withSiblings(description: LangDescription, clients: Client
 	const siblings = "entries" in description ? null : await siblingsOf(description, clients);
 	if (!siblings) return description;
 	const place = arcgisPlaceOf(description.service_url);
-	const listIn = async (folder: string) => {
-		const list = place && (await askList(place.catalogue, folder, clients.ask));
-		return list instanceof Trouble ? null : list;
-	};
+	const listIn = async (folder: string) => place && orNull(askList(place.catalogue, folder, clients.ask));
 	const list = await listIn(place?.folder ?? "");
 	const top = place?.folder ? await listIn("") : list;
 	const services = list?.paths.map((path) => path.split("/").slice(-2).join("/"));
@@ -202,8 +199,8 @@ async function siblingsOf(description: FeatureDescription | NamedDescription, { 
 		texts?.delete(description.layers[0] ?? "");
 		return texts && [...texts.values()];
 	}
-	const layers = await askLayers(description.service_url, ask);
-	if (layers instanceof Trouble) return null;
+	const layers = await orNull(askLayers(description.service_url, ask));
+	if (!layers) return null;
 	const siblings: string[] = [];
 	let namesakes = 0;
 	for (const layer of layers) {

@@ -1,21 +1,30 @@
 import { fieldNamed } from "../../registry/description.ts";
 import { type Cause, type CauseCode, causeOf } from "../../registry/health.ts";
-import {
-	isVersion2,
-	type LangEntry,
-	type LangNode,
-	type Registration,
-	serviceTypeOf,
-	takesAllLayers,
-} from "../../registry/registration.ts";
+import type { LangEntry, Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { isGroup, leavesOf, serviceTitle } from "../../site/service/arcgis.ts";
-import { findLayer, isUnreadable, legendFormatsOf, textFor } from "../../site/service/capabilities.ts";
-import { isObject, listOf, textOf } from "../../site/service/decode.ts";
-import { askLayer, askService } from "./arcgis/answers.ts";
-import { readField } from "./arcgis/feature-layer.ts";
+import {
+	type Capabilities,
+	type CapabilitiesLayer,
+	findLayer,
+	isUnreadable,
+	legendFormatsOf,
+	type OgcService,
+	textFor,
+} from "../../site/service/capabilities.ts";
+import { textOf } from "../../site/service/decode.ts";
+import { askLayer, askService, objectsIn } from "./arcgis/answers.ts";
+import { fieldsOf } from "./arcgis/feature-layer.ts";
 import { type Ask, Trouble } from "./ask.ts";
-import { checkEntries, type Finding, findingOf, orTrouble, quote } from "./finding.ts";
+import {
+	checkEntries,
+	type Finding,
+	findingOf,
+	orTrouble,
+	quote,
+	type Service,
+	serviceOf,
+} from "./finding.ts";
 import type { Clients, ReadCapabilities } from "./wms/read-capabilities.ts";
 
 interface CheckedServices {
@@ -39,61 +48,90 @@ export async function checkLayer(
 	registration: Registration,
 	clients: Pick<Clients, "ask" | "read">,
 ): Promise<CheckedServices> {
-	const checkService = (lang: Lang): Promise<Checked> => {
-		if (serviceTypeOf(registration, lang) === "esriFeature")
-			return checkFeature(registration[lang], clients.ask);
-		if (isVersion2(registration)) return checkNode(registration[lang], lang, clients);
-		return checkWms(registration[lang], lang, clients.read);
-	};
 	const checked: CheckedServices = { titles: {}, findings: [] };
 	for (const lang of langs) {
-		const result = await orTrouble(checkService(lang));
+		const service = serviceOf(registration, lang);
+		const result = await orTrouble(checkService(service, clients));
 		if (result instanceof Trouble) {
-			checked.findings.push(findingOf(registration, lang, result));
+			checked.findings.push(findingOf(service, result));
 			continue;
 		}
 		if (result.title !== null) checked.titles[lang] = result.title;
 		for (const [member, what, state = "wrong"] of result.wrong)
-			checked.findings.push(findingOf(registration, lang, { state, what }, member));
+			checked.findings.push(findingOf(service, { state, what }, member));
 	}
 	return checked;
 }
 
-async function checkFeature(entry: LangEntry, ask: Ask): Promise<Checked> {
-	const layer = await askLayer(entry.service_url, ask);
-	const { display_field: field } = entry;
-	const fields = listOf(layer.fields).filter(isObject).map(readField);
+async function checkService(
+	service: Service,
+	{ ask, read }: Pick<Clients, "ask" | "read">,
+): Promise<Checked> {
+	if (service.type === "esriFeature") return checkFeature(service, ask);
+	return service.ogc ? checkOgc(service, service.ogc, read) : checkArcgis(service, ask);
+}
+
+async function checkFeature({ entry, address }: Service, ask: Ask): Promise<Checked> {
+	const layer = await askLayer(address, ask);
+	const field = "display_field" in entry ? entry.display_field : undefined;
+	const fields = fieldsOf(layer);
 	const isMissing = field && fields.length > 0 && !fieldNamed(field, fields);
 	const wrong: Wrong[] = isMissing ? [["display_field", causeOf("no-field", quote(field))]] : [];
 	return { title: textOf(layer.name), wrong };
 }
 
-async function checkWms(entry: LangEntry, lang: Lang, read: ReadCapabilities): Promise<Checked> {
-	const name = entry.layer ?? "";
-	const capabilities = await read("WMS", entry.service_url, [name]);
-	const match = findLayer(capabilities, name);
-	if (!match) {
-		const what = causeOf("no-layer", quote(name), capabilities.count);
-		return { title: null, wrong: [["layer", what]] };
-	}
-	const { layer, listed } = match;
-	const { featureInfoFormats } = capabilities;
-	const legendFormats = [...new Set([...legendFormatsOf(layer), ...capabilities.legendFormats])];
-	const wrong: Wrong[] = nameNotes(name, listed).map((what) => ["layer", what, "well"]);
-	const { feature_info_type: infoType, legend_format: legendType } = entry;
-	if (infoType && !layer.queryable) wrong.push(["feature_info_type", causeOf("no-query", quote(name))]);
-	else if (infoType && !offers(featureInfoFormats, infoType))
-		wrong.push(["feature_info_type", notOffered("no-query-format", infoType, featureInfoFormats)]);
-	// A service whose capabilities name no legend may still have one, so that is not wrong.
-	if (legendType && legendFormats.length > 0 && !offers(legendFormats, legendType))
-		wrong.push(["legend_format", notOffered("no-legend-format", legendType, legendFormats)]);
-	return { title: textFor(layer.title, lang), wrong };
+async function checkOgc(service: Service, ogc: OgcService, read: ReadCapabilities): Promise<Checked> {
+	const { lang, entry, address, names, isWhole } = service;
+	const capabilities = await read(ogc, address, names);
+	const { layers, others, count } = capabilities;
+	if (isWhole) checkEntries([...layers.keys(), ...others.keys()]);
+	const isNode = "service_type" in entry;
+	const matches = names.map((name) => findLayer(capabilities, name));
+	const memberOf = (at: number) => (isNode ? inList(at) : "layer");
+	const missing = missingIn(names, (at) => matches[at] !== null, count, memberOf);
+	const notes = names.flatMap((name, at) =>
+		nameNotes(name, matches[at]?.listed ?? name).map((what): Wrong => [memberOf(at), what, "well"]),
+	);
+	const layer = matches[0]?.layer;
+	const title = layer ? textFor(layer.title, lang) : isNode ? "" : null;
+	const types = layer && !isNode ? typeNotes(entry, layer, capabilities) : [];
+	return { title, wrong: [...missing, ...notes.slice(0, maxMissing), ...types] };
+}
+
+function inList(at: number): string {
+	return `scrape_only/${at}`;
+}
+
+function missingIn(
+	names: readonly (string | number)[],
+	isThere: (at: number) => boolean,
+	count: number,
+	memberOf = inList,
+): Wrong[] {
+	const missing = [...names.entries()].filter(([at]) => !isThere(at)).slice(0, maxMissing);
+	return missing.map(([at, name]) => [memberOf(at), causeOf("no-layer", quote(String(name)), count)]);
 }
 
 function nameNotes(name: string, listed: string): Cause[] {
 	const unreadable = [name, listed].find(isUnreadable);
 	if (unreadable !== undefined) return [causeOf("name-unreadable", quote(unreadable))];
 	return listed === name ? [] : [causeOf("listed-as", quote(name), quote(listed))];
+}
+
+function typeNotes(
+	{ layer: name = "", feature_info_type: infoType, legend_format: legendType }: LangEntry,
+	layer: CapabilitiesLayer,
+	{ featureInfoFormats, legendFormats }: Capabilities,
+): Wrong[] {
+	const allLegends = [...new Set([...legendFormatsOf(layer), ...legendFormats])];
+	const wrong: Wrong[] = [];
+	if (infoType && !layer.queryable) wrong.push(["feature_info_type", causeOf("no-query", quote(name))]);
+	else if (infoType && !offers(featureInfoFormats, infoType))
+		wrong.push(["feature_info_type", notOffered("no-query-format", infoType, featureInfoFormats)]);
+	// A service whose capabilities name no legend may still have one, so that is not wrong.
+	if (legendType && allLegends.length > 0 && !offers(allLegends, legendType))
+		wrong.push(["legend_format", notOffered("no-legend-format", legendType, allLegends)]);
+	return wrong;
 }
 
 function notOffered(code: CauseCode, type: string, formats: readonly string[]): Cause {
@@ -105,73 +143,21 @@ function offers(formats: readonly string[], type: string): boolean {
 	return formats.some((format) => essence(format) === essence(type));
 }
 
-async function checkNode(
-	node: LangNode,
-	lang: Lang,
-	{ read, ask }: Pick<Clients, "ask" | "read">,
-): Promise<Checked> {
-	const names: readonly (string | number)[] = "scrape_only" in node ? (node.scrape_only ?? []) : [];
-	const isOgc = node.service_type === "ogcWms" || node.service_type === "ogcWmts";
-	const contents = isOgc
-		? ogcContents(node, names.map(String), lang, read)
-		: arcgisContents(node, names, ask);
-	const { title, count, entries, has, notes } = await contents;
-	if (takesAllLayers(node)) checkEntries(entries);
-	const missing = [...names.entries()].filter(([, name]) => !has(name));
-	const wrong = missing.slice(0, maxMissing).map(([index, name]): Wrong => {
-		return [`scrape_only/${index}`, causeOf("no-layer", quote(String(name)), count)];
-	});
-	return { title, wrong: [...wrong, ...notes] };
-}
-
-interface Contents {
-	title: string;
-	count: number;
-	/** Of the whole service. */
-	entries: readonly unknown[];
-	has: (name: unknown) => boolean;
-	notes: Wrong[];
-}
-
-async function ogcContents(
-	{ service_type: type, service_url: address }: LangNode,
-	names: readonly string[],
-	lang: Lang,
-	read: ReadCapabilities,
-): Promise<Contents> {
-	const capabilities = await read(type === "ogcWms" ? "WMS" : "WMTS", address, names);
-	const { layers, others, count } = capabilities;
-	const matches = names.map((name) => findLayer(capabilities, name));
-	const title = matches[0] ? textFor(matches[0].layer.title, lang) : "";
-	const has = (name: unknown) => matches[names.indexOf(String(name))] !== null;
-	const notes = matches.flatMap((match, at) =>
-		nameNotes(names[at] ?? "", match?.listed ?? names[at] ?? "").map(
-			(what): Wrong => [`scrape_only/${at}`, what, "well"],
-		),
-	);
-	const entries = [...layers.keys(), ...others.keys()];
-	return { title, count, entries, has, notes: notes.slice(0, maxMissing) };
-}
-
-async function arcgisContents(
-	{ service_type: type, service_url: address }: LangNode,
-	names: readonly unknown[],
-	ask: Ask,
-): Promise<Contents> {
+async function checkArcgis({ type, address, listed, isWhole }: Service, ask: Ask): Promise<Checked> {
 	const document = await askService(address, type, ask);
-	const layers = listOf(document.layers).filter(isObject);
-	const tables = listOf(document.tables).filter(isObject);
-	const ids = new Set([...layers, ...tables].map(({ id }) => id));
+	if (isWhole) checkEntries(leavesOf(document));
+	const [layers, tables] = [objectsIn(document.layers), objectsIn(document.tables)];
+	const ids = new Set<unknown>([...layers, ...tables].map(({ id }) => id));
 	// A MapServer draws a whole group as one picture.
 	const groups = type === "esriFeatureServer" ? layers.filter(isGroup) : [];
 	const odd = new Map<unknown, CauseCode>([
 		...tables.map(({ id }) => [id, "table"] as const),
 		...groups.map(({ id }) => [id, "group-entry"] as const),
 	]);
-	const notes = names.flatMap((name, index): Wrong[] => {
+	const notes = listed.flatMap((name, at): Wrong[] => {
 		const code = odd.get(name);
-		return code ? [[`scrape_only/${index}`, causeOf(code, String(name))]] : [];
+		return code ? [[inList(at), causeOf(code, String(name))]] : [];
 	});
-	const title = serviceTitle(document, address);
-	return { title, count: ids.size, entries: leavesOf(document), has: (name) => ids.has(name), notes };
+	const missing = missingIn(listed, (at) => ids.has(listed[at]), ids.size);
+	return { title: serviceTitle(document, address), wrong: [...missing, ...notes] };
 }

@@ -1,6 +1,5 @@
 export { quote } from "../../site/service/decode.ts";
 
-import { isBlockedOn } from "../../registry/addresses.ts";
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import {
 	type Cause,
@@ -13,11 +12,15 @@ import {
 } from "../../registry/health.ts";
 import {
 	harvestedLangs,
+	isVersion2,
+	type LangEntry,
+	type LangNode,
 	namedLayers,
 	type Registration,
 	serviceTypeOf,
+	takesAllLayers,
 } from "../../registry/registration.ts";
-import { type Lang, langs } from "../../registry/smallkey.ts";
+import type { Lang } from "../../registry/smallkey.ts";
 import { Trouble } from "./ask.ts";
 
 export interface Finding {
@@ -31,14 +34,32 @@ export interface Finding {
 	text: string;
 }
 
+export type Service = ReturnType<typeof serviceOf>;
+
+/** What is registered in a language. */
+export function serviceOf(registration: Registration, lang: Lang) {
+	const entry: LangEntry | LangNode = registration[lang];
+	const type = serviceTypeOf(registration, lang);
+	return {
+		lang,
+		type,
+		ogc: type === "ogcWms" ? ("WMS" as const) : type === "ogcWmts" ? ("WMTS" as const) : null,
+		entry,
+		address: entry.service_url,
+		/** Layers of an OGC service. */
+		names: namedLayers(registration, lang),
+		/** Version 2.0: names, or numbers on an ArcGIS server. */
+		listed: "scrape_only" in entry ? (entry.scrape_only ?? []) : [],
+		isWhole: isVersion2(registration) && takesAllLayers(registration[lang]),
+	};
+}
+
 export function findingOf(
-	registration: Registration,
-	lang: Lang,
+	{ lang, address }: Pick<Service, "lang" | "address">,
 	{ state, what }: Pick<Finding, "state" | "what">,
 	member = "service_url",
 ): Finding {
-	const text = `${registration[lang].service_url} ${causeText("en", what)}`;
-	return { state, lang, pointer: `/${lang}/${member}`, what, text };
+	return { state, lang, pointer: `/${lang}/${member}`, what, text: `${address} ${causeText("en", what)}` };
 }
 
 export type SickFinding = Finding & { state: SickState };
@@ -90,19 +111,17 @@ export function placeOf(registration: Registration, lang: Lang): string {
 
 /** One after the other; once for languages with the same service and layers. */
 export async function eachService<T>(
-	registration: Registration,
-	langs: readonly Lang[],
-	task: (lang: Lang) => Promise<T>,
-	isSeparate = (_lang: Lang) => false,
-): Promise<[Lang, T][]> {
+	services: readonly Service[],
+	task: (service: Service) => Promise<T>,
+	keyOf: (service: Service) => string = ({ type }) => type,
+): Promise<[Service, T][]> {
 	const results = new Map<string, T>();
-	const pairs: [Lang, T][] = [];
-	for (const lang of langs) {
-		const type = serviceTypeOf(registration, lang);
-		const service = `${isSeparate(lang) ? lang : ""} ${type} ${placeOf(registration, lang)}`;
-		const result = results.get(service) ?? (await task(lang));
-		results.set(service, result);
-		pairs.push([lang, result]);
+	const pairs: [Service, T][] = [];
+	for (const service of services) {
+		const key = [keyOf(service), service.address, ...service.names].join(" ");
+		const result = results.get(key) ?? (await task(service));
+		results.set(key, result);
+		pairs.push([service, result]);
 	}
 	return pairs;
 }
@@ -112,14 +131,6 @@ export function resultOf({ findings }: { findings: readonly Finding[] }): CheckR
 	const sick = findings.filter(isSick);
 	const [worst] = sickStates.flatMap((state) => sick.filter((finding) => finding.state === state));
 	return worst ? checkResult(worst.state, worst.what) : null;
-}
-
-/** Browsers block http on an https site. @param site null: it does not matter */
-export function blockedOn(site: string | null, registration: Registration): Finding[] {
-	const trouble = { state: "blocked", what: causeOf("not-secure") } as const;
-	return langs
-		.filter((lang) => site !== null && isBlockedOn(site, registration[lang].service_url))
-		.map((lang) => findingOf(registration, lang, trouble));
 }
 
 export interface Harvested {

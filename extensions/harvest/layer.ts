@@ -1,16 +1,8 @@
+import { isBlockedOn } from "../../registry/addresses.ts";
 import { currentDescription, type Description, type LangDescription } from "../../registry/description.ts";
 import { type Cause, causeOf } from "../../registry/health.ts";
-import {
-	harvestedLangs,
-	isVersion2,
-	type LangEntry,
-	type LangNode,
-	namedLayers,
-	type Registration,
-	serviceTypeOf,
-	takesAllLayers,
-} from "../../registry/registration.ts";
-import { type Lang, langs } from "../../registry/smallkey.ts";
+import { harvestedLangs, type Registration } from "../../registry/registration.ts";
+import { langs } from "../../registry/smallkey.ts";
 import { layerAddress } from "../../registry/targets/facts.ts";
 import { findLayer } from "../../site/service/capabilities.ts";
 import { checkSameLayer, withSiblings } from "./alike.ts";
@@ -19,7 +11,6 @@ import { describeLayer, lookAtFeatures, sketchLayer } from "./arcgis/feature-lay
 import { Trouble } from "./ask.ts";
 import { checkLayer } from "./check-layer.ts";
 import {
-	blockedOn,
 	type Described,
 	eachService,
 	type Finding,
@@ -28,20 +19,18 @@ import {
 	isSick,
 	orNull,
 	orTrouble,
+	type Service,
+	serviceOf,
 } from "./finding.ts";
 import { lookAtWms } from "./wms/look.ts";
 import { type Clients, describeLayers } from "./wms/read-capabilities.ts";
 
-export async function describe(registration: Registration, lang: Lang, clients: Clients): Promise<Described> {
-	const { service_url: address } = registration[lang];
-	const type = serviceTypeOf(registration, lang);
+/** @throws {Trouble} */
+export async function describe(service: Service, clients: Clients): Promise<Described> {
+	const { lang, type, ogc, address, names, isWhole } = service;
 	if (type === "esriFeature") return describeLayer(address, clients);
-	if (type !== "ogcWms" && type !== "ogcWmts") {
-		const isWhole = isVersion2(registration) && takesAllLayers(registration[lang]);
-		return describeArcgisService(address, type, isWhole, clients.ask);
-	}
-	const names = namedLayers(registration, lang);
-	return describeLayers(type === "ogcWms" ? "WMS" : "WMTS", address, names, clients.read, lang);
+	if (ogc) return describeLayers(ogc, address, names, clients.read, lang);
+	return describeArcgisService(address, type, isWhole, clients.ask);
 }
 
 /** Never rejects. @param before the last description: another layer at its address is a finding */
@@ -51,26 +40,25 @@ export async function harvestLayer(
 	clients: Clients,
 ): Promise<Harvested> {
 	const harvested: Harvested = { description: {}, partial: new Set(), findings: [] };
-	const typeOf = (lang: Lang) => serviceTypeOf(registration, lang);
-	const describeOwn = async (lang: Lang): Promise<Described> => {
-		const described = await describe(registration, lang, clients);
-		await checkSameLayer(currentDescription(registration, before, lang), described.description, clients);
-		if (typeOf(lang) === "ogcWmts") return described;
-		return { ...described, description: await withSiblings(described.description, clients) };
+	const harvestService = async (service: Service): Promise<Described> => {
+		const described = await describe(service, clients);
+		const { description } = described;
+		await checkSameLayer(currentDescription(registration, before, service.lang), description, clients);
+		if (service.ogc === "WMTS") return described;
+		return { ...described, description: await withSiblings(description, clients) };
 	};
 	const answers = await eachService(
-		registration,
-		harvestedLangs(registration),
-		(lang) => orTrouble(describeOwn(lang)),
+		harvestedLangs(registration).map((lang) => serviceOf(registration, lang)),
+		(service) => orTrouble(harvestService(service)),
 		// A document of OGC may have texts in each language.
-		(lang) => typeOf(lang).startsWith("ogc"),
+		({ type, ogc, lang }) => (ogc ? lang : type),
 	);
-	for (const [lang, answer] of answers) {
+	for (const [service, answer] of answers) {
 		const trouble = answer instanceof Trouble ? answer : answer.missing;
-		if (trouble) harvested.findings.push(findingOf(registration, lang, trouble));
+		if (trouble) harvested.findings.push(findingOf(service, trouble));
 		if (answer instanceof Trouble) continue;
-		harvested.description[lang] = answer.description;
-		if (trouble) harvested.partial.add(lang);
+		harvested.description[service.lang] = answer.description;
+		if (trouble) harvested.partial.add(service.lang);
 	}
 	return harvested;
 }
@@ -86,74 +74,63 @@ export async function watchLayer(
 	site: string | null,
 ): Promise<Finding[]> {
 	const { findings: checked } = await checkLayer(registration, clients);
-	const findings = await Promise.all(checked.map((finding) => orDrawn(registration, finding, clients)));
-	const well = langs.filter((lang) => !findings.some((finding) => finding.lang === lang && isSick(finding)));
-	const looks = await eachService(registration, well, (lang) =>
-		orTrouble(look(registration, lang, currentDescription(registration, before, lang), clients)),
+	const findings = await Promise.all(
+		checked.map((finding) => orDrawn(serviceOf(registration, finding.lang), finding, clients)),
 	);
-	for (const [lang, notes] of looks) {
-		if (notes instanceof Trouble) findings.push(findingOf(registration, lang, notes));
-		else findings.push(...notes.map((what) => findingOf(registration, lang, { state: "well", what })));
+	const sick = new Set(findings.filter(isSick).map(({ lang }) => lang));
+	const well = langs.filter((lang) => !sick.has(lang)).map((lang) => serviceOf(registration, lang));
+	const looks = await eachService(well, (service) =>
+		orTrouble(look(service, currentDescription(registration, before, service.lang), clients)),
+	);
+	for (const [service, notes] of looks) {
+		if (notes instanceof Trouble) findings.push(findingOf(service, notes));
+		else findings.push(...notes.map((what) => findingOf(service, { state: "well", what })));
 	}
-	return [...findings, ...blockedOn(site, registration).filter(({ lang }) => well.includes(lang))];
-}
-
-/** Null if viewers draw pictures, or several layers. */
-function featuresAt(registration: Registration, lang: Lang): string | null {
-	const entry: LangEntry | LangNode = registration[lang];
-	const type = serviceTypeOf(registration, lang);
-	if (type === "esriFeature") return entry.service_url;
-	if (type !== "esriFeatureServer" || !("scrape_only" in entry)) return null;
-	const [id, second] = entry.scrape_only ?? [];
-	return id === undefined || second !== undefined ? null : layerAddress(entry.service_url, id);
+	const blocked = well.filter(({ address }) => site !== null && isBlockedOn(site, address));
+	const trouble = { state: "blocked", what: causeOf("not-secure") } as const;
+	return [...findings, ...blocked.map((service) => findingOf(service, trouble))];
 }
 
 /** @returns what could not be seen of a layer that is well @throws {Trouble} */
-async function look(
-	registration: Registration,
-	lang: Lang,
-	before: LangDescription | null,
-	clients: Clients,
-): Promise<Cause[]> {
-	const { service_url: address } = registration[lang];
-	const { ask, read, mapWkid } = clients;
-	const type = serviceTypeOf(registration, lang);
+async function look(service: Service, before: LangDescription | null, clients: Clients): Promise<Cause[]> {
+	const { type, address, names, listed } = service;
+	const { ask } = clients;
+	const isFeature = type === "esriFeature";
 	// A whole service has no layer that could be another one.
 	if (before && !("entries" in before)) {
-		const now =
-			type === "esriFeature"
+		const now = await orNull<LangDescription>(
+			isFeature
 				? askLayer(address, ask).then((layer) => sketchLayer(address, layer))
-				: describe(registration, lang, clients).then(({ description }) => description);
-		const description = await orNull<LangDescription>(now);
-		if (description) await checkSameLayer(before, description, clients);
+				: describe(service, clients).then(({ description }) => description),
+		);
+		if (now) await checkSameLayer(before, now, clients);
 	}
-	const features = featuresAt(registration, lang);
-	if (features !== null) {
-		const unseen = await lookAtFeatures(features, ask);
+	const [id, second] = type === "esriFeatureServer" ? listed : [];
+	if (isFeature || (id !== undefined && second === undefined)) {
+		const unseen = await lookAtFeatures(id === undefined ? address : layerAddress(address, id), ask);
 		return unseen ? [unseen] : [];
 	}
-	const [name] = type === "ogcWms" ? namedLayers(registration, lang) : [];
-	if (name === undefined) return [];
-	const capabilities = await orNull(read("WMS", address, [name]));
-	const layer = capabilities && findLayer(capabilities, name)?.layer;
-	if (!layer) return [];
-	return (await lookAtWms({ address, name, capabilities, layer, mapWkid }, ask)).notes;
+	const [name] = type === "ogcWms" ? names : [];
+	return (name !== undefined && (await lookAtNamed(address, name, true, clients))?.notes) || [];
+}
+
+/** Null if the capabilities cannot be read, or list the layer against expectation. */
+async function lookAtNamed(address: string, name: string, isListed: boolean, clients: Clients) {
+	const capabilities = await orNull(clients.read("WMS", address, [name]));
+	const { layer = null } = (capabilities && findLayer(capabilities, name)) ?? {};
+	if (!capabilities || isListed !== (layer !== null)) return null;
+	const { ask, mapWkid } = clients;
+	return lookAtWms({ address, name, capabilities, layer, mapWkid }, ask);
 }
 
 /** A WMS may draw a layer that it does not list. */
-async function orDrawn(
-	registration: Registration,
-	finding: Finding,
-	{ ask, read, mapWkid }: Clients,
-): Promise<Finding> {
-	const { lang, pointer, what } = finding;
-	if (what.code !== "no-layer" || serviceTypeOf(registration, lang) !== "ogcWms") return finding;
-	const { service_url: address } = registration[lang];
-	const name = namedLayers(registration, lang)[Number(pointer.split("/")[3] ?? 0)] ?? "";
-	const capabilities = await orNull(read("WMS", address, [name]));
-	if (!capabilities) return finding;
-	const look = await orNull(lookAtWms({ address, name, capabilities, layer: null, mapWkid }, ask));
+async function orDrawn(service: Service, finding: Finding, clients: Clients): Promise<Finding> {
+	const { pointer, what } = finding;
+	if (what.code !== "no-layer" || service.type !== "ogcWms") return finding;
+	const [, , ...member] = pointer.split("/");
+	const name = service.names[Number(member[1] ?? 0)] ?? "";
+	const look = await orNull(lookAtNamed(service.address, name, false, clients));
 	if (!look?.isDrawn) return finding;
 	const drawn = { state: "well", what: causeOf("not-listed", ...what.values) } as const;
-	return findingOf(registration, lang, drawn, pointer.split("/").slice(2).join("/"));
+	return findingOf(service, drawn, member.join("/"));
 }

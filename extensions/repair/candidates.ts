@@ -3,7 +3,7 @@ import { isVersion2, type Registration, serviceTypeOf } from "../../registry/reg
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { hasItsName } from "../harvest/agreement.ts";
 import { type Alike, alikeAt, arcgisPlaceOf, findAlike, knowsAll, numberIn } from "../harvest/alike.ts";
-import { orNull, placeOf } from "../harvest/finding.ts";
+import { orNull, placeOf, serviceOf } from "../harvest/finding.ts";
 import { describe } from "../harvest/layer.ts";
 import { isOfOtherLanguage } from "../harvest/names.ts";
 import type { Clients } from "../harvest/wms/read-capabilities.ts";
@@ -128,7 +128,7 @@ export class CandidateSearch {
 	/** By the same number or name. */
 	async #sameAt({ registration, lang, before }: Subject, address: string): Promise<Alike[]> {
 		const moved = withEntry(registration, lang, { service_url: address });
-		return alikeAt(before, address, await orNull(describe(moved, lang, this.#clients)));
+		return alikeAt(before, address, await orNull(describe(serviceOf(moved, lang), this.#clients)));
 	}
 }
 

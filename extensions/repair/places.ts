@@ -1,4 +1,5 @@
 import type { LangDescription } from "../../registry/description.ts";
+import type { Document } from "../../site/service/arcgis.ts";
 import { numberOf } from "../../site/service/decode.ts";
 import { agreementOf, hasItsName } from "../harvest/agreement.ts";
 import { arcgisPlaceOf, findAlike, knowsAll, numberIn } from "../harvest/alike.ts";
@@ -31,10 +32,11 @@ export async function presenceOf(
 ): Promise<Presence> {
 	const { ask, read } = clients;
 	const [name = ""] = "layers" in before ? before.layers : [];
-	const list =
+	const list = await orTrouble<(Document | string)[]>(
 		"renderer" in before
-			? await askLayers(address, ask)
-			: await orTrouble(read("WMS", address, [name]).then(({ layers }) => [...layers.keys()]));
+			? askLayers(address, ask)
+			: read("WMS", address, [name]).then(({ layers }) => [...layers.keys()]),
+	);
 	if (list instanceof Trouble) return withoutList(address, list, ask);
 	// A service lists nothing while it starts.
 	if (list.length === 0) return "unknown";
@@ -58,7 +60,7 @@ export async function presenceOf(
 async function withoutList(address: string, trouble: Trouble, ask: Clients["ask"]): Promise<Presence> {
 	const place = arcgisPlaceOf(address);
 	if (!place) return saysGone(trouble) ? "gone" : "unknown";
-	const list = await askList(place.catalogue, place.folder, ask);
+	const list = await orTrouble(askList(place.catalogue, place.folder, ask));
 	// ArcGIS ignores the case of names.
 	const path = [place.folder, place.name, place.type].filter(Boolean).join("/").toLowerCase();
 	if (!(list instanceof Trouble) && list.paths.some((listedPath) => listedPath.toLowerCase() === path))
@@ -117,12 +119,12 @@ export async function otherServices(before: LangDescription, address: string, as
 	const { folder, name, type } = place;
 	const others = paths.map((path, at) => place.catalogue.replace(path, paths[1 - at] as string));
 	for (const catalogue of new Set([place.catalogue, ...others])) {
-		const top = await askList(catalogue, "", ask);
-		if (top instanceof Trouble) continue;
+		const top = await orNull(askList(catalogue, "", ask));
+		if (!top) continue;
 		const services = [...top.paths];
 		for (const folderName of top.folders.filter((name) => !isCopyOf(folder, name)).slice(0, maxFolders)) {
-			const list = await askList(catalogue, folderName, ask);
-			services.push(...(list instanceof Trouble ? [] : list.paths));
+			const list = await orNull(askList(catalogue, folderName, ask));
+			services.push(...(list?.paths ?? []));
 		}
 		const all = services.map((path) => ({ path, parts: path.split("/") }));
 		const addressOf = ({ path }: { path: string }) => place.addressOf(path, catalogue);

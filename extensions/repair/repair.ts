@@ -9,7 +9,7 @@ import {
 	serviceTypeOf,
 } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { eachService, isSick, placeOf, type SickFinding } from "../harvest/finding.ts";
+import { eachService, isSick, placeOf, type SickFinding, serviceOf } from "../harvest/finding.ts";
 import { watchLayer } from "../harvest/layer.ts";
 import { type Candidate, CandidateSearch, type SearchClients, withEntry } from "./candidates.ts";
 
@@ -55,10 +55,9 @@ export class RepairSearch {
 		const { registration } = layer;
 		const stateOf = (lang: Lang) => sick.find((finding) => finding.lang === lang)?.state ?? null;
 		const sickLangs = langs.filter((lang) => sick.length === 0 || stateOf(lang) !== null);
-		const results = await eachService(registration, sickLangs, (lang) =>
-			this.#findLang(layer, lang, stateOf(lang)),
-		);
-		const repairs = results.flatMap(([lang, candidates]) =>
+		const services = sickLangs.map((lang) => serviceOf(registration, lang));
+		const results = await eachService(services, ({ lang }) => this.#findLang(layer, lang, stateOf(lang)));
+		const repairs = results.flatMap(([{ lang }, candidates]) =>
 			candidates.length > 0 ? [{ lang, candidates }] : [],
 		);
 		const repair = repairOf(layer, ofOneLang(registration, repairs));

@@ -2,7 +2,6 @@ import { causeOf } from "../../../registry/health.ts";
 import type { ServiceType } from "../../../registry/registration.ts";
 import { maxTitle } from "../../../registry/schemas/description.ts";
 import {
-	addressBelow,
 	type Document,
 	documentAddress,
 	layerProblem,
@@ -13,7 +12,11 @@ import {
 } from "../../../site/service/arcgis.ts";
 import { isObject, listOf, objectOf, parseAnswer, textOf } from "../../../site/service/decode.ts";
 import { type Ask, Trouble } from "../ask.ts";
-import { checkEntries, type Described, orTrouble } from "../finding.ts";
+import { checkEntries, type Described } from "../finding.ts";
+
+export function objectsIn(list: unknown): Document[] {
+	return listOf(list).filter(isObject);
+}
 
 /**
  * @param what is registered there, for the text of a refusal
@@ -34,20 +37,18 @@ export async function askDocument(
 	throw new Trouble("wrong", causeOf(`not-arcgis-${what}`), { isTemporary: true });
 }
 
-/** @throws {Trouble} */
-export async function askLayer(address: string, ask: Ask): Promise<Document> {
-	const document = await askDocument(address, "layer", ask);
-	const problem = layerProblem(document);
+/** @throws {Trouble} if viewers do not draw it as this type */
+export async function askService(address: string, type: ServiceType, ask: Ask): Promise<Document> {
+	const isLayer = type === "esriFeature";
+	const document = await askDocument(address, isLayer ? "layer" : "service", ask);
+	const problem = isLayer ? layerProblem(document) : serviceProblem(document, type);
 	if (problem) throw new Trouble("wrong", problem);
 	return document;
 }
 
-/** @throws {Trouble} if viewers do not draw it as this type */
-export async function askService(address: string, type: ServiceType, ask: Ask): Promise<Document> {
-	const document = await askDocument(address, "service", ask);
-	const problem = serviceProblem(document, type);
-	if (problem) throw new Trouble("wrong", problem);
-	return document;
+/** @throws {Trouble} */
+export function askLayer(address: string, ask: Ask): Promise<Document> {
+	return askService(address, "esriFeature", ask);
 }
 
 /**
@@ -67,23 +68,22 @@ export async function describeArcgisService(
 	return { description: { service_url: address, entries, ...(title && { title }) }, missing: null };
 }
 
-/** Services as `Folder/Name/MapServer`; a `Trouble` if there is no list. */
+/** Services as `Folder/Name/MapServer`. @throws {Trouble} if there is no list */
 export async function askList(catalogue: string, folder: string, ask: Ask) {
 	const answer = await ask(`${[catalogue, encodeURI(folder)].filter(Boolean).join("/")}?f=json`);
-	if (!answer.ok) return answer;
+	if (!answer.ok) throw answer;
 	const { services, folders, error } = objectOf(parseAnswer(answer.bytes));
 	if (!Array.isArray(services)) {
-		const code = Number(objectOf(error).code) || null;
-		return new Trouble("wrong", causeOf("no-list"), { status: code, isTemporary: code === null });
+		const status = Number(objectOf(error).code) || null;
+		throw new Trouble("wrong", causeOf("no-list"), { status, isTemporary: status === null });
 	}
-	const paths = services.filter(isObject).map(({ name, type }) => `${textOf(name)}/${textOf(type)}`);
+	const paths = objectsIn(services).map(({ name, type }) => `${textOf(name)}/${textOf(type)}`);
 	return { paths, folders: listOf(folders).map(textOf).filter(Boolean) };
 }
 
-/** The layers of the service that has the layer; a `Trouble` if there is no list. */
-export async function askLayers(address: string, ask: Ask) {
-	const document = await orTrouble(askDocument(addressBelow(address, "/.."), "service", ask));
-	if (document instanceof Trouble) return document;
-	if (Array.isArray(document.layers)) return document.layers.filter(isObject);
-	return new Trouble("wrong", causeOf("no-list"), { isTemporary: true });
+/** The layers of the service that has the layer. @throws {Trouble} if there is no list */
+export async function askLayers(address: string, ask: Ask): Promise<Document[]> {
+	const { layers } = await askDocument(address, "service", ask, "/..");
+	if (!Array.isArray(layers)) throw new Trouble("wrong", causeOf("no-list"), { isTemporary: true });
+	return objectsIn(layers);
 }

@@ -6,6 +6,7 @@ import {
 	type Renderer,
 } from "../../../registry/description.ts";
 import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
+import { objectsIn } from "./answers.ts";
 import { genericImageOf, type LegendEntry, pairLegend, symbolImage } from "./symbol.ts";
 
 type Json = Record<string, unknown>;
@@ -25,28 +26,29 @@ const maxPicturesLength = 256 * 1024;
  */
 export function readRenderer(document: unknown, parts: LayerParts): Renderer {
 	const renderer = objectOf(document);
+	const generic = genericImageOf(parts.geometryType);
 	const isClassed = renderer.type === "classBreaks" || renderer.type === "uniqueValue";
-	const read = isClassed ? readClasses(renderer, parts) : readSimple(renderer, parts);
-	return boundPictures(read, genericImageOf(parts.geometryType));
+	const read = isClassed
+		? readClasses(renderer, parts, generic)
+		: readSimple(renderer, parts.legend, generic);
+	return boundPictures(read, generic);
 }
 
-function readSimple(renderer: Json, parts: LayerParts): Renderer {
+function readSimple(renderer: Json, legend: LegendEntry[], generic: string): Renderer {
 	const { symbol, defaultSymbol, type } = renderer;
 	// The entries of several are of sizes or colours, none of which all features have.
 	const isSimple = type === "simple" || type === undefined;
-	const drawn = [symbol, defaultSymbol].map(symbolImage).find((image) => image !== null);
-	const other = isSimple ? parts.legend[0]?.image : null;
-	const image = onlyEntry(parts) ?? drawn ?? other ?? genericImageOf(parts.geometryType);
-	return { type: "simple", label: textOf(renderer.label), image };
+	const drawn = symbolImage(symbol) ?? symbolImage(defaultSymbol) ?? (isSimple ? legend[0]?.image : null);
+	return { type: "simple", label: textOf(renderer.label), image: onlyImage(legend) ?? drawn ?? generic };
 }
 
-function onlyEntry({ legend }: LayerParts): string | null | undefined {
+function onlyImage(legend: LegendEntry[]): string | null | undefined {
 	return legend.length === 1 ? legend[0]?.image : null;
 }
 
 interface RendererClass {
 	info: Json;
-	/** Of unique values. Of several fields, one value has a part for each. */
+	/** Of several fields, one value has a part for each. */
 	values: unknown[];
 }
 
@@ -55,12 +57,11 @@ function numberIn(value: unknown): number | null {
 }
 
 function classesOf({ type, classBreakInfos, uniqueValueInfos, uniqueValueGroups }: Json): RendererClass[] {
-	const ranges = listOf(classBreakInfos).filter(isObject);
-	if (type === "classBreaks") return ranges.map((info) => ({ info, values: [info.classMaxValue] }));
-	const infos = listOf(uniqueValueInfos).filter(isObject);
+	const isRange = type === "classBreaks";
+	const infos = objectsIn(isRange ? classBreakInfos : uniqueValueInfos);
+	if (isRange) return infos.map((info) => ({ info, values: [info.classMaxValue] }));
 	if (infos.length > 0) return infos.map((info) => ({ info, values: [info.value] }));
-	const groups = listOf(uniqueValueGroups).filter(isObject);
-	const classes = groups.flatMap((group) => listOf(group.classes).filter(isObject));
+	const classes = objectsIn(uniqueValueGroups).flatMap((group) => objectsIn(group.classes));
 	return classes.map((info) => ({ info, values: listOf(info.values) }));
 }
 
@@ -69,16 +70,15 @@ export function countClasses(renderer: Json): number {
 }
 
 /** If viewers cannot sort features into the classes, all features have one picture. */
-function readClasses(renderer: Json, parts: LayerParts): Renderer {
+function readClasses(renderer: Json, parts: LayerParts, generic: string): Renderer {
 	const isRange = renderer.type === "classBreaks";
-	const drawn = drawClasses(renderer, isRange, parts);
+	const drawn = drawClasses(renderer, parts.legend, generic);
 	const hasField = textOf(isRange ? renderer.field : renderer.field1) !== "";
 	// Where both are present, the expression is used (ArcGIS Pro SDK, CIMUniqueValueRenderer).
 	const isComputed = textOf(renderer.valueExpression).trim() !== "" || isNormalized(renderer);
 	if (hasField && !isComputed && drawn.classes.length > 0)
-		return isRange ? readBreaks(renderer, drawn, parts) : readUnique(renderer, drawn, parts);
-	const label = drawn.default?.label ?? "";
-	const image = drawn.default?.image ?? onlyEntry(parts) ?? genericImageOf(parts.geometryType);
+		return isRange ? readBreaks(renderer, drawn, parts.fields) : readUnique(renderer, drawn, parts.fields);
+	const { label, image } = drawn.default ?? { label: "", image: onlyImage(parts.legend) ?? generic };
 	return { type: "simple", label, image };
 }
 
@@ -90,10 +90,9 @@ function isNormalized({ normalizationType, normalizationField }: Json): boolean 
 function boundPictures(renderer: Renderer, generic: string): Renderer {
 	let left = maxPicturesLength;
 	const bound = <D extends Drawing>(drawing: D): D => {
+		if (drawing.image.length > left) return { ...drawing, image: generic };
 		left -= drawing.image.length;
-		if (left >= 0) return drawing;
-		left += drawing.image.length;
-		return { ...drawing, image: generic };
+		return drawing;
 	};
 	if (renderer.type === "simple") return bound(renderer);
 	const first = renderer.default && bound(renderer.default);
@@ -102,20 +101,23 @@ function boundPictures(renderer: Renderer, generic: string): Renderer {
 
 const nullWord = /^<null>$/i;
 
-function readUnique(renderer: Json, drawn: Drawn, parts: LayerParts): Renderer {
-	const names = [renderer.field1, renderer.field2, renderer.field3].map(textOf).filter((name) => name !== "");
-	const fields = names.map((name) => fieldNamed(name, parts.fields)?.name ?? name);
+function readUnique(renderer: Json, drawn: Drawn, fields: Field[]): Renderer {
+	const { field1, field2, field3, fieldDelimiter } = renderer;
+	const names = [field1, field2, field3].map(textOf).filter(Boolean);
+	const [first] = names.map((name) => fieldNamed(name, fields));
 	const values = drawn.classes.flatMap(({ values }) => values);
-	const onlyField = fieldNamed(fields[0] ?? "", parts.fields);
-	const split = fields.length > 1 ? splitter(renderer.fieldDelimiter, values, fields.length) : null;
+	const split = names.length > 1 && splitter(fieldDelimiter, values, names.length);
 	const classValue = (value: unknown) =>
-		split
-			? split(value).map(joinedPart).join(", ")
-			: singleValue(Array.isArray(value) ? value[0] : value, onlyField);
+		split ? split(value).map(joinedPart).join(", ") : singleValue([value].flat()[0], first);
 	const classes = drawn.classes.flatMap(({ values, drawing }) =>
 		values.map((value) => ({ value: classValue(value), ...drawing })),
 	);
-	return { type: "unique", fields, default: drawn.default, classes };
+	return { type: "unique", fields: names.map(nameIn(fields)), default: drawn.default, classes };
+}
+
+/** As the features have it. */
+function nameIn(fields: Field[]) {
+	return (name: string) => fieldNamed(name, fields)?.name ?? name;
 }
 
 /** Viewers join the values of several fields with a comma and a space. */
@@ -145,24 +147,26 @@ function singleValue(value: unknown, field: Field | undefined): string | number 
 	return isNumber ? Number(text) : text;
 }
 
-function readBreaks(renderer: Json, drawn: Drawn, parts: LayerParts): Renderer {
+function readBreaks(renderer: Json, drawn: Drawn, fields: Field[]): Renderer {
+	const infos = drawn.classes.map(({ info }) => info);
 	const classes = drawn.classes.map(({ info, drawing }) => ({
 		max: numberIn(info.classMaxValue) ?? 0,
 		...drawing,
 	}));
 	// In the viewer each class starts at the end of the class before it.
 	classes.sort((a, b) => a.max - b.max);
-	const name = textOf(renderer.field);
-	const field = fieldNamed(name, parts.fields)?.name ?? name;
-	const min = numberIn(renderer.minValue) ?? lowestOf(drawn, classes[0]?.max ?? 0);
-	return { type: "breaks", field, min, default: drawn.default, classes };
-}
-
-/** At the lowest start of a class; without one, the first class has every value up to its end. */
-function lowestOf({ classes }: Drawn, firstMax: number): number {
-	const starts = classes.flatMap(({ info }) => numberIn(info.classMinValue) ?? []);
+	const starts = infos.flatMap(({ classMinValue }) => numberIn(classMinValue) ?? []);
 	const lowest = starts.reduce((low, start) => Math.min(low, start), Number.POSITIVE_INFINITY);
-	return lowest <= firstMax ? lowest : -Number.MAX_VALUE;
+	// Without a start, the first class has every value up to its end.
+	const start = lowest <= (classes[0]?.max ?? 0) ? lowest : -Number.MAX_VALUE;
+	const min = numberIn(renderer.minValue) ?? start;
+	return {
+		type: "breaks",
+		field: nameIn(fields)(textOf(renderer.field)),
+		min,
+		default: drawn.default,
+		classes,
+	};
 }
 
 interface Drawn {
@@ -170,28 +174,28 @@ interface Drawn {
 	default: Drawing | null;
 }
 
-function drawClasses(renderer: Json, isRange: boolean, parts: LayerParts): Drawn {
+function drawClasses(renderer: Json, legend: LegendEntry[], generic: string): Drawn {
+	const { type, defaultSymbol, fieldDelimiter } = renderer;
 	const all = classesOf(renderer);
-	const { defaultSymbol, fieldDelimiter } = renderer;
-	const label = isObject(defaultSymbol) ? textOf(renderer.defaultLabel) : null;
+	const defaultLabel = isObject(defaultSymbol) ? textOf(renderer.defaultLabel) : null;
 	const delimiter = textOf(fieldDelimiter) || ",";
-	const textsOf = (value: unknown) =>
+	const wordsOf = (value: unknown) =>
 		Array.isArray(value) ? value.map(wordOf).join(delimiter) : wordOf(value);
-	const keys = all.map(({ info, values }) => ({ label: textOf(info.label), values: values.map(textsOf) }));
-	const paired = pairLegend(keys, label, parts.legend);
-	const classes = all.map(({ info, values }, index) => {
-		const image = imageOf(paired.classes[index], info.symbol, parts);
-		return { info, values, drawing: { label: textOf(info.label), image } };
+	const keys = all.map(({ info, values }) => ({
+		label: textOf(info.label).trim(),
+		values: values.map(wordsOf),
+	}));
+	const entries = pairLegend(keys, defaultLabel, legend);
+	const draw = (label: string, symbol: unknown, entry: LegendEntry | undefined): Drawing => {
+		return { label, image: entry?.image ?? symbolImage(symbol) ?? generic };
+	};
+	const classes = all.map(({ info, values }, at) => {
+		return { info, values, drawing: draw(textOf(info.label), info.symbol, entries.classes[at]) };
 	});
-	const image = imageOf(paired.default, defaultSymbol, parts);
 	return {
 		classes: classes.filter(({ info, values }) =>
-			isRange ? numberIn(info.classMaxValue) !== null : values.length > 0,
+			type === "classBreaks" ? numberIn(info.classMaxValue) !== null : values.length > 0,
 		),
-		default: label === null ? null : { label, image },
+		default: defaultLabel === null ? null : draw(defaultLabel, defaultSymbol, entries.default),
 	};
-}
-
-function imageOf(image: string | null | undefined, symbol: unknown, { geometryType }: LayerParts): string {
-	return image ?? symbolImage(symbol) ?? genericImageOf(geometryType);
 }

@@ -1,21 +1,21 @@
 import { isImage } from "../../../registry/description.ts";
-import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
+import { groupBy } from "../../../registry/untrusted-text.ts";
+import type { Document } from "../../../site/service/arcgis.ts";
+import { listOf, numberOf, objectOf, textOf, wordOf } from "../../../site/service/decode.ts";
+import { objectsIn } from "./answers.ts";
 
 /** `image`: a data URI; null if the service's image is not usable. */
 export type LegendEntry = ReturnType<typeof readLegend>[number];
 
 type LegendClass = { label: string; values: string[] };
 
-export function readLegend(answer: unknown, layerId: number) {
-	const layers = listOf(objectOf(answer).layers).filter(isObject);
-	const layer = layers.find((candidate) => numberOf(candidate.layerId) === layerId);
-	return listOf(layer?.legend)
-		.filter(isObject)
-		.map((entry) => ({
-			label: textOf(entry.label).trim(),
-			values: listOf(entry.values).flat().map(wordOf),
-			image: pictureImage(entry.contentType, entry.imageData),
-		}));
+export function readLegend(answer: unknown, layerId: number | null) {
+	const layer = objectsIn(objectOf(answer).layers).find((other) => numberOf(other.layerId) === layerId);
+	return objectsIn(layer?.legend).map((entry) => ({
+		label: textOf(entry.label).trim(),
+		values: listOf(entry.values).flat().map(wordOf),
+		image: pictureImage(entry),
+	}));
 }
 
 /**
@@ -25,10 +25,14 @@ export function readLegend(answer: unknown, layerId: number) {
 export function pairLegend(classes: LegendClass[], defaultLabel: string | null, legend: LegendEntry[]) {
 	const defaultIndex = findDefault(classes.length, defaultLabel, legend);
 	const entries = legend.filter((_, index) => index !== defaultIndex);
-	const paired = pairByPosition(classes, entries) ?? pairByContent(classes, entries);
+	const isSameList = classes.every(({ label }, index) => {
+		const other = entries[index]?.label ?? "";
+		return label === "" || other === "" || label === other;
+	});
+	const isPaired = isSameList && entries.length === classes.length;
 	return {
-		classes: paired.map((entry) => entry?.image ?? null),
-		default: legend[defaultIndex]?.image ?? null,
+		classes: isPaired ? entries : pairByContent(classes, entries),
+		default: legend[defaultIndex],
 	};
 }
 
@@ -45,39 +49,18 @@ function findDefault(classes: number, defaultLabel: string | null, legend: Legen
 	return namesValues && without !== undefined ? without : 0;
 }
 
-function pairByPosition(classes: LegendClass[], entries: LegendEntry[]): LegendEntry[] | null {
-	if (entries.length !== classes.length) return null;
-	const isMatch = classes.every(({ label }, index) => {
-		const other = entries[index]?.label ?? "";
-		return label.trim() === "" || other === "" || label.trim() === other;
-	});
-	return isMatch ? entries : null;
-}
-
 /** Reads each list once: a legend may have a hundred thousand entries. */
 function pairByContent(classes: LegendClass[], entries: LegendEntry[]): (LegendEntry | undefined)[] {
-	const byValue = new Map<string, LegendEntry>();
-	const byLabel = new Map<string, LegendEntry[]>();
-	for (const entry of entries) {
-		for (const value of entry.values) if (!byValue.has(value)) byValue.set(value, entry);
-		const labelled = byLabel.get(entry.label);
-		if (labelled) labelled.push(entry);
-		else if (entry.label !== "") byLabel.set(entry.label, [entry]);
-	}
-	const labels = classes.map(({ label }) => label.trim());
-	const claimed = new Set(labels);
-	const before = new Map<string, number>();
-	return classes.map(({ values }, index) => {
-		const label = labels[index] ?? "";
-		const position = before.get(label) ?? 0;
-		before.set(label, position + 1);
-		const labelled = byLabel.get(label) ?? [];
-		const entry =
-			values.map((value) => byValue.get(value)).find(Boolean) ??
-			labelled[Math.min(position, labelled.length - 1)];
-		if (entry || entries.length !== classes.length) return entry;
-		const same = entries[index];
-		return same && !claimed.has(same.label) ? same : undefined;
+	const pairs = entries.flatMap((entry) => entry.values.map((value) => [value, entry] as const));
+	const byValue = new Map(pairs.reverse());
+	const byLabel = groupBy(entries, ({ label }) => label);
+	const labels = new Set(classes.map(({ label }) => label));
+	return classes.map(({ label, values }, index) => {
+		const labelled = (label !== "" && byLabel.get(label)) || [];
+		const next = labelled.length > 1 ? labelled.shift() : labelled[0];
+		const entry = values.map((value) => byValue.get(value)).find(Boolean) ?? next;
+		const same = entries.length === classes.length ? entries[index] : undefined;
+		return entry ?? (same && !labels.has(same.label) ? same : undefined);
 	});
 }
 
@@ -92,18 +75,22 @@ const pixelsPerPoint = 4 / 3;
  */
 export function symbolImage(document: unknown): string | null {
 	const symbol = objectOf(document);
-	if (symbol.type === "esriPMS" || symbol.type === "esriPFS")
-		return pictureImage(symbol.contentType, symbol.imageData);
-	if (symbol.type === "esriSMS") return drawMarker(symbol);
-	if (symbol.type === "esriSLS") return drawLine(symbol);
-	return symbol.type === "esriSFS" ? drawFill(symbol) : null;
+	return drawings.get(symbol.type)?.(symbol) ?? null;
 }
+
+const drawings: ReadonlyMap<unknown, (symbol: Document) => string | null> = new Map([
+	["esriPMS", pictureImage],
+	["esriPFS", pictureImage],
+	["esriSMS", drawMarker],
+	["esriSLS", drawLine],
+	["esriSFS", drawFill],
+]);
 
 /** No SVG, which can contain scripts. */
 const pictureTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/bmp"]);
 
 /** @returns a data URI; null if the type is not accepted or the base64 is invalid */
-function pictureImage(contentType: unknown, imageData: unknown): string | null {
+function pictureImage({ contentType, imageData }: Document): string | null {
 	const type = contentType === "image/jpg" ? "image/jpeg" : contentType;
 	if (typeof type !== "string" || !pictureTypes.has(type) || typeof imageData !== "string") return null;
 	const image = `data:${type};base64,${imageData}`;
@@ -156,7 +143,7 @@ const dashes: ReadonlyMap<unknown, number[]> = new Map([
 ]);
 
 /** `width`: in pixels. */
-function stroke(line: Record<string, unknown>): { attributes: string; width: number } {
+function stroke(line: Document): { attributes: string; width: number } {
 	if (line.style === "esriSLSNull" || listOf(line.color).length < 3) {
 		return { attributes: 'stroke="none"', width: 0 };
 	}
@@ -166,7 +153,7 @@ function stroke(line: Record<string, unknown>): { attributes: string; width: num
 	return { attributes: `${paint("stroke", line.color)} stroke-width="${decimal(width)}"${dash}`, width };
 }
 
-function drawLine(symbol: Record<string, unknown>): string {
+function drawLine(symbol: Document): string {
 	const middle = side / 2;
 	return svg(side, `<path d="M1 ${middle}H${side - 1}" fill="none" ${stroke(symbol).attributes}/>`);
 }
@@ -184,7 +171,7 @@ const hatches: ReadonlyMap<unknown, string> = new Map([
 	["esriSFSDiagonalCross", rising + falling],
 ]);
 
-function drawFill(symbol: Record<string, unknown>): string {
+function drawFill(symbol: Document): string {
 	const hatch = hatches.get(symbol.style);
 	const isSolid = !hatch && symbol.style !== "esriSFSNull";
 	const fill = isSolid ? paint("fill", symbol.color) : 'fill="none"';
@@ -202,7 +189,7 @@ const markers: ReadonlyMap<unknown, string> = new Map([
 	["esriSMSX", "M-1 -1L1 1M-1 1L1 -1"],
 ]);
 
-function drawMarker(symbol: Record<string, unknown>): string {
+function drawMarker(symbol: Document): string {
 	const half = (clamp(symbol.size, 2, 48, 8) * pixelsPerPoint) / 2;
 	const outline = stroke(objectOf(symbol.outline));
 	const width = Math.ceil(2 * half + outline.width + 2);

@@ -19,7 +19,7 @@ import { isRefusal, type Log, type Meta, type Store } from "../../../store/store
 import { type FindingLine, findingLine, resultOf } from "../finding.ts";
 import { serviceMeta } from "./commit.ts";
 import type { WatchLayer } from "./process.ts";
-import { Groups, type Schedule } from "./schedule.ts";
+import { createGroups, type Schedule } from "./schedule.ts";
 
 /** What an operator is notified of (docs/repair.md). */
 export type Notice =
@@ -140,7 +140,7 @@ const collectMs = 600_000;
 export function createWatcher(options: WatcherOptions) {
 	const { watch, now, allKeys, timers, log } = options;
 	const lastChecks = new Map<string, LastCheck>();
-	const results = new Groups<CheckResult | null>({ timers, ms: collectMs, max: Infinity }, store);
+	const results = createGroups<CheckResult | null>({ timers, ms: collectMs, max: Infinity }, store);
 
 	async function check(smallkey: string, ...layer: Parameters<WatchLayer>): Promise<void> {
 		const [registration, signal] = layer;

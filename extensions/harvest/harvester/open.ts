@@ -13,12 +13,12 @@ import { readTextIfThere, replaceFile } from "../../../store/files/files.ts";
 import type { Layer, Log } from "../../../store/store.ts";
 import { childEnvironment, type HarvestSettings } from "../settings.ts";
 import { descriptionOf, harvestedOf } from "./commit.ts";
-import { Harvester } from "./harvester.ts";
+import { createHarvester } from "./harvester.ts";
 import { createNotifier, createWatcher, type Notice } from "./health-checks.ts";
 import { createHarvestProcess } from "./process.ts";
 import { systemTimers } from "./schedule.ts";
 
-export type HarvestStates = Pick<Harvester, "stateOf"> &
+export type HarvestStates = Pick<ReturnType<typeof createHarvester>, "stateOf"> &
 	Pick<ReturnType<typeof createWatcher>, "lastCheckOf">;
 
 /** Adds harvest and health to the status of a layer. @param harvester null if this service does not harvest */
@@ -114,7 +114,7 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 		watch: child.watch,
 		readHealth: () => readHealth(repository),
 	});
-	const harvester = new Harvester({
+	const harvester = createHarvester({
 		...common,
 		harvest: child.harvest,
 		check,
@@ -123,14 +123,14 @@ export async function startHarvest(service: RunningService<HarvestSettings>): Pr
 		count: (outcome) => observe({ kind: "harvest", outcome }),
 	});
 	harvester.start();
-	const stateOf = (smallkey: string) => harvester.stateOf(smallkey);
+	const { stateOf, follow } = harvester;
 	return {
 		provides: { notify },
-		changed: (_commit, smallkeys) => void eachInSlices(smallkeys, (smallkey) => harvester.follow(smallkey)),
+		changed: (_commit, smallkeys) => void eachInSlices(smallkeys, follow),
 		layer: createLayerParts(service, { stateOf, lastCheckOf }),
 		lastLook: (smallkey) => lastCheckOf(smallkey)?.at ?? null,
-		refresh: (refresh) => harvester.refresh(refresh),
-		gauges: () => ({ harvestsWaiting: harvester.waiting }),
+		refresh: harvester.refresh,
+		gauges: () => ({ harvestsWaiting: harvester.waiting() }),
 		close: async () => {
 			const closed = harvester.close();
 			child.close();

@@ -5,7 +5,7 @@ import { type Cause, causeOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { langs } from "../../../registry/smallkey.ts";
 import { lowerPriority } from "../../../store/git/commands/run.ts";
-import { findingOf, type Harvested, quote } from "../finding.ts";
+import { findingOf, type Harvested, quote, serviceOf } from "../finding.ts";
 
 /** Of all requests for one layer. */
 export const maxLayerMs = 300_000;
@@ -180,7 +180,7 @@ export function createHarvestProcess({
 			if (!("reason" in result)) return result;
 			// It is not known which language's answer ended the process.
 			const trouble = { state: "down", what: result.reason } as const;
-			const findings = langs.map((lang) => findingOf(registration, lang, trouble));
+			const findings = langs.map((lang) => findingOf(serviceOf(registration, lang), trouble));
 			return { description: {}, partial: new Set(), findings };
 		};
 

@@ -34,102 +34,91 @@ export interface Schedule {
 	everyMs: number;
 }
 
-/** Gathers the last result of each layer, and ends a group after some time or results: a commit costs more than a harvest. */
-export class Groups<T> {
-	readonly #limits: { timers: Timers; ms: number; max: number };
-	readonly #commit: (group: ReadonlyMap<string, T>) => Promise<void>;
-	#group = new Map<string, T>();
-	#timer: unknown;
-	#committing: Promise<void> = Promise.resolve();
+/**
+ * Gathers the last result of each layer, and ends a group after some time or results: a commit costs more than a harvest.
+ * @param commit must not reject; is called for one group after the other
+ */
+export function createGroups<T>(
+	{ timers, ms, max }: { timers: Timers; ms: number; max: number },
+	commit: (group: ReadonlyMap<string, T>) => Promise<void>,
+) {
+	let group = new Map<string, T>();
+	let timer: unknown;
+	let committing = Promise.resolve();
 
-	/** @param commit must not reject; is called for one group after the other */
-	constructor(
-		limits: { timers: Timers; ms: number; max: number },
-		commit: (group: ReadonlyMap<string, T>) => Promise<void>,
-	) {
-		this.#limits = limits;
-		this.#commit = commit;
+	function end(): void {
+		timers.clear(timer);
+		const ended = group;
+		group = new Map();
+		if (ended.size > 0) committing = committing.then(() => commit(ended));
 	}
 
-	add(smallkey: string, result: T): void {
-		const { timers, ms, max } = this.#limits;
-		if (this.#group.size === 0) this.#timer = timers.set(() => this.#end(), ms);
-		this.#group.set(smallkey, result);
-		if (this.#group.size >= max) this.#end();
+	function add(smallkey: string, result: T): void {
+		if (group.size === 0) timer = timers.set(end, ms);
+		group.set(smallkey, result);
+		if (group.size >= max) end();
 	}
 
-	/** Of a group that could not be committed. */
-	addAgain(group: ReadonlyMap<string, T>): void {
-		for (const [smallkey, result] of group) if (!this.#group.has(smallkey)) this.add(smallkey, result);
-	}
-
-	close(): Promise<void> {
-		this.#end();
-		return this.#committing;
-	}
-
-	#end(): void {
-		this.#limits.timers.clear(this.#timer);
-		const group = this.#group;
-		this.#group = new Map();
-		if (group.size > 0) this.#committing = this.#committing.then(() => this.#commit(group));
-	}
+	return {
+		add,
+		/** Of a group that could not be committed. */
+		addAgain(failed: ReadonlyMap<string, T>): void {
+			for (const [smallkey, result] of failed) if (!group.has(smallkey)) add(smallkey, result);
+		},
+		close(): Promise<void> {
+			end();
+			return committing;
+		},
+	};
 }
 
 /**
  * Runs `work` for one smallkey of a host at a time. Then the host moves to the end, so that a host with many smallkeys does
  * not delay the others.
+ * @param work must not reject
  */
-export class HostQueue {
-	/** By host, in the order of the hosts' next runs. */
-	readonly #waiting = new Map<string, readonly [urgent: Set<string>, ordinary: Set<string>]>();
+export function createHostQueue(maxHosts: number, work: (smallkey: string) => Promise<void>) {
+	/** By host, in the order of the hosts' next runs: urgent smallkeys, and ordinary ones. */
+	const waiting = new Map<string, readonly [Set<string>, Set<string>]>();
 	/** By host. */
-	readonly #running = new Map<string, Promise<void>>();
-	readonly #maxHosts: number;
-	readonly #work: (smallkey: string) => Promise<void>;
+	const running = new Map<string, Promise<void>>();
 
-	/** @param work must not reject */
-	constructor(maxHosts: number, work: (smallkey: string) => Promise<void>) {
-		this.#maxHosts = maxHosts;
-		this.#work = work;
-	}
-
-	/** Adds a smallkey, unless it is waiting. Urgent smallkeys come first. */
-	add(smallkey: string, host: string, isUrgent: boolean): void {
-		const [urgent, ordinary] = this.#waiting.get(host) ?? [new Set(), new Set()];
-		if (isUrgent) ordinary.delete(smallkey);
-		(isUrgent || urgent.has(smallkey) ? urgent : ordinary).add(smallkey);
-		this.#waiting.set(host, [urgent, ordinary]);
-		this.#fill();
-	}
-
-	get size(): number {
-		const sizes = [...this.#waiting.values()].flat().map(({ size }) => size);
-		return sizes.reduce((sum, size) => sum + size, this.#running.size);
-	}
-
-	/** Drops the waiting smallkeys, and waits for the running ones. */
-	async close(): Promise<void> {
-		this.#waiting.clear();
-		while (this.#running.size > 0) await Promise.all(this.#running.values());
-	}
-
-	#fill(): void {
+	function fill(): void {
 		for (const at of [0, 1] as const)
-			for (const [host, waiting] of this.#waiting) {
-				if (this.#running.size >= this.#maxHosts) return;
-				const [smallkey] = waiting[at];
-				if (smallkey === undefined || this.#running.has(host)) continue;
-				waiting[at].delete(smallkey);
-				this.#waiting.delete(host);
-				if (waiting.some(({ size }) => size > 0)) this.#waiting.set(host, waiting);
+			for (const [host, sets] of waiting) {
+				if (running.size >= maxHosts) return;
+				const [smallkey] = sets[at];
+				if (smallkey === undefined || running.has(host)) continue;
+				sets[at].delete(smallkey);
+				waiting.delete(host);
+				if (sets.some(({ size }) => size > 0)) waiting.set(host, sets);
 				const end = () => {
-					this.#running.delete(host);
-					this.#fill();
+					running.delete(host);
+					fill();
 				};
-				this.#running.set(host, this.#work(smallkey).finally(end));
+				running.set(host, work(smallkey).finally(end));
 			}
 	}
+
+	return {
+		/** Adds a smallkey, unless it is waiting. Urgent smallkeys come first. */
+		add(smallkey: string, host: string, isUrgent: boolean): void {
+			const [urgent, ordinary] = waiting.get(host) ?? [new Set(), new Set()];
+			if (isUrgent) ordinary.delete(smallkey);
+			(isUrgent || urgent.has(smallkey) ? urgent : ordinary).add(smallkey);
+			waiting.set(host, [urgent, ordinary]);
+			fill();
+		},
+		size(): number {
+			const sizes = [...waiting.values()].flat().map(({ size }) => size);
+			return sizes.reduce((sum, size) => sum + size, running.size);
+		},
+		/** Drops the waiting smallkeys, and waits for the running ones. */
+		async close(): Promise<void> {
+			waiting.clear();
+			while (running.size > 0) await Promise.all(running.values());
+		},
+	};
 }
 
 /** Of the wait for a pause of writes. */

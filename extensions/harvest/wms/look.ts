@@ -42,11 +42,19 @@ export async function lookAtWms(subject: Subject, ask: Ask): Promise<{ isDrawn: 
 		if (picture instanceof Trouble) throw picture;
 		if (isBlank(picture)) continue;
 		const names = facts.dimensions.map(({ name }) => name).join(", ");
-		const isNeeded = names !== "" && (await needsDimension(subject, facts, request, box, ask));
+		if (names === "") return { isDrawn: true, notes };
+		// Most viewers send no value of a dimension.
+		const without = { ...facts, address: request.address, dimensions: [] };
+		const plain = await askPicture(requestOf(subject, without, request.reference), box, facts, ask);
+		const isNeeded = plain instanceof Trouble ? isRefused(plain) : isBlank(plain);
 		return { isDrawn: true, notes: isNeeded ? [...notes, causeOf("dimension", quote(names))] : notes };
 	}
 	if (places.isSure) throw new Trouble("empty", causeOf("empty-picture", quote(name)));
 	return { isDrawn: false, notes: [...notes, causeOf("not-seen", quote(name))] };
+}
+
+function requestOf({ address, name }: Subject, facts: PictureFacts, reference: string): PictureRequest {
+	return pictureRequest(facts, { address, names: [name], reference });
 }
 
 const maxReferences = 3;
@@ -72,9 +80,9 @@ function variantsOf({ layer, mapWkid }: Subject, facts: PictureFacts): Variant[]
  * @throws {Trouble}
  */
 async function firstPicture(subject: Subject, facts: PictureFacts, ask: Ask) {
-	const { address, name, capabilities, layer } = subject;
+	const { address, capabilities, layer } = subject;
 	const variants = variantsOf(subject, facts);
-	const documentPlace = pictureRequest(facts, { address, names: [name], reference: "" }).address;
+	const documentPlace = requestOf(subject, facts, "").address;
 	const notes: Cause[] = [];
 	let trouble: Trouble | null = null;
 	for (const place of isSameService(documentPlace, address) ? [documentPlace] : [documentPlace, address]) {
@@ -82,7 +90,7 @@ async function firstPicture(subject: Subject, facts: PictureFacts, ask: Ask) {
 		for (const [variant, reference, note] of variants) {
 			const places = placesIn(reference, capabilities, layer, variant, pictureSide);
 			if (!places) continue;
-			const request = pictureRequest({ ...variant, address: place }, { address, names: [name], reference });
+			const request = requestOf(subject, { ...variant, address: place }, reference);
 			const picture = await askPicture(request, places.boxes[0] ?? [], facts, ask);
 			if (!(picture instanceof Trouble))
 				return { request, places, picture, notes: note ? [...notes, note] : notes };
@@ -101,22 +109,6 @@ function isRefused({ what, status }: Trouble): boolean {
 	return (
 		what.code.startsWith("no-picture") || (status !== null && status >= 400 && status < 500 && status !== 429)
 	);
-}
-
-/** Most viewers send no value of a dimension. */
-async function needsDimension(
-	{ address, name }: Subject,
-	facts: PictureFacts,
-	{ reference, address: place }: PictureRequest,
-	box: readonly number[],
-	ask: Ask,
-): Promise<boolean> {
-	const request = pictureRequest(
-		{ ...facts, address: place, dimensions: [] },
-		{ address, names: [name], reference },
-	);
-	const picture = await askPicture(request, box, facts, ask);
-	return picture instanceof Trouble ? isRefused(picture) : isBlank(picture);
 }
 
 async function askPicture(
@@ -149,9 +141,8 @@ export function isBlank(bytes: Uint8Array): boolean {
 	try {
 		const { data, channels = 1, palette, depth = 8 } = decode(bytes);
 		if (palette || depth < 8) return data.every((index) => index === data[0]);
-		const alpha = channels === 4 || channels === 2 ? channels - 1 : null;
-		const isClear = alpha !== null && data.every((value, index) => index % channels !== alpha || value === 0);
-		return isClear || data.every((value, index) => value === data[index % channels]);
+		const isClear = channels % 2 === 0 && data.every((value, at) => (at + 1) % channels !== 0 || value === 0);
+		return isClear || data.every((value, at) => value === data[at % channels]);
 	} catch {
 		return false;
 	}

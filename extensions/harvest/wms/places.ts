@@ -51,7 +51,7 @@ export function placesIn(
 	const ofLayer = layer && scalesOf(layer);
 	const scales = ofLayer ? [ofLayer] : (layer?.innerScales ?? []);
 	if (scales.length > 0) return { boxes: boxesAtScales(reference, box, scales, pixels), isSure: false };
-	return { boxes: parts.map((part) => partOf(box, part)), isSure };
+	return { boxes: partsOf(box), isSure };
 }
 
 /** Canada if nothing of the box is in it. */
@@ -67,15 +67,10 @@ function projected(reference: string, bounds: Bounds, { boxes }: PictureFacts): 
 	const [west, south, east, north] = widened(bounds);
 	if (isGeographic(reference)) return [west, south, east, north];
 	const limit = reference === "EPSG:3857" ? maxLatitude : 90;
-	const extent = {
-		wkid: 4326,
-		xmin: west,
-		ymin: Math.max(south, -limit),
-		xmax: east,
-		ymax: Math.min(north, limit),
-	};
-	const { xmin, ymin, xmax, ymax } = reproject(extent, wkid) ?? {};
-	return xmin === undefined ? null : ([xmin, ymin, xmax, ymax] as number[]);
+	const [ymin, ymax] = [Math.max(south, -limit), Math.min(north, limit)];
+	const extent = { wkid: 4326, xmin: west, ymin, xmax: east, ymax };
+	const shown = reproject(extent, wkid);
+	return shown && [shown.xmin, shown.ymin, shown.xmax, shown.ymax];
 }
 
 function widened([west, south, east, north]: Bounds): Bounds {
@@ -84,19 +79,16 @@ function widened([west, south, east, north]: Bounds): Bounds {
 	return [west - wider, south - higher, east + wider, north + higher];
 }
 
-function partOf(box: readonly number[], part: number): number[] {
-	const shown = [...box];
-	scaleFromCenter(shown, part);
-	return shown;
+function partsOf(box: readonly number[]): number[][] {
+	return parts.map((part) => {
+		const shown = [...box];
+		scaleFromCenter(shown, part);
+		return shown;
+	});
 }
 
 /** Squares around the centre, then larger parts. */
-function boxesAtScales(
-	reference: string,
-	box: readonly number[],
-	scales: readonly Scales[],
-	pixels: number,
-): number[][] {
+function boxesAtScales(reference: string, box: readonly number[], scales: readonly Scales[], pixels: number) {
 	const [x = 0, y = 0] = getCenter([...box]);
 	const squares = scales
 		.map(scaleInside)
@@ -104,13 +96,13 @@ function boxesAtScales(
 		.map((scale) => sideAtScale(reference, pixels, scale) / 2)
 		.map((half) => [x - half, y - half, x + half, y + half])
 		.map((square) => (containsExtent(square, [...box]) ? [...box] : square));
-	const isDrawn = (part: readonly number[]) => {
+	const larger = partsOf(box).filter((part) => {
 		const scale = scaleOfBox(reference, part, pixels);
 		return scales.some(
 			({ smallest, largest }) => scale > largest * 1.1 && (smallest === 0 || scale < smallest * 0.9),
 		);
-	};
-	return [...squares, ...parts.map((part) => partOf(box, part)).filter(isDrawn)].slice(0, maxBoxes);
+	});
+	return [...squares, ...larger].slice(0, maxBoxes);
 }
 
 /** However the server computes scales. */

@@ -1,13 +1,12 @@
 import { aborted } from "node:util";
 import { LRUCache } from "lru-cache";
-import { createEmpty, extend } from "ol/extent.js";
 import { type NamedDescription, plainKeywords } from "../../../registry/description.ts";
 import { causeOf } from "../../../registry/health.ts";
 import { maxAbstract, maxTitle } from "../../../registry/schemas/description.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { plainText } from "../../../registry/untrusted-text.ts";
-import type { Bounds } from "../../../site/data/entries.ts";
 import { capabilitiesAddress, restfulAddress } from "../../../site/service/address.ts";
+import { unionOf } from "../../../site/service/boxes.ts";
 import {
 	boxOf,
 	type Capabilities,
@@ -20,10 +19,10 @@ import {
 	textFor,
 } from "../../../site/service/capabilities.ts";
 import type { Parts } from "../../../site/service/decode.ts";
-import { degreesOf } from "../../../site/service/projections.ts";
+import { type Bounds, degreesOf } from "../../../site/service/projections.ts";
 import { NotCapabilities, readCapabilities } from "../../../site/service/read-capabilities.ts";
 import { type Ask, Trouble } from "../ask.ts";
-import { checkEntries, type Described, orTrouble, quote } from "../finding.ts";
+import { checkEntries, type Described, orNull, orTrouble, quote } from "../finding.ts";
 
 /**
  * @param layers names of those that are needed: of a large document, little is kept of others
@@ -48,27 +47,26 @@ export function createClients(ask: Ask, mapWkid: number): Clients {
 
 /** Requests end with the signal. Capabilities are shared: only the wait for them ends. */
 export function within({ ask, read, mapWkid }: Clients, signal: AbortSignal): Clients {
-	const untilAborted = <T>(task: Promise<T>): Promise<T> => {
-		const late = aborted(signal, task).then(() => {
-			throw new Trouble("down", causeOf("unfinished"));
-		});
-		return Promise.race([task, late]);
-	};
 	return {
-		ask: (address) => ask(address, signal),
-		read: (...request) => untilAborted(read(...request)),
 		mapWkid,
+		ask: (address) => ask(address, signal),
+		async read(...request) {
+			const reading = read(...request);
+			const late = aborted(signal, reading).then(() => {
+				throw new Trouble("down", causeOf("unfinished"));
+			});
+			return Promise.race([reading, late]);
+		},
 	};
 }
 
 /** @throws {Trouble} for an exception and for any other document */
 export function parseCapabilities(
-	document: Uint8Array | Parts,
+	parts: Parts,
 	contentType: string,
 	service: OgcService,
-	layers: readonly string[] = [],
+	layers: readonly string[],
 ): Promise<Capabilities> {
-	const parts = document instanceof Uint8Array ? [document] : document;
 	return readCapabilities(service, parts, contentType, layers).catch((error: unknown) => {
 		if (!(error instanceof NotCapabilities)) throw error;
 		const { code, words } = error;
@@ -95,7 +93,7 @@ export function createReadCapabilities(ask: Ask): ReadCapabilities {
 			await streamed;
 		});
 		if (!answer.ok) throw answer;
-		const result = await (streamed ?? parseCapabilities(answer.bytes, answer.type, service, layers));
+		const result = await (streamed ?? parseCapabilities([answer.bytes], answer.type, service, layers));
 		if (result instanceof Trouble) throw result;
 		return result;
 	}
@@ -110,24 +108,17 @@ export function createReadCapabilities(ask: Ask): ReadCapabilities {
 		return answer;
 	}
 
-	async function readWhole(service: OgcService, address: string, layers: readonly string[]) {
-		const first = await orTrouble(read(service, capabilitiesAddress(service, address), layers));
-		if (!(first instanceof Trouble)) return first;
-		const other = otherAddress(service, address, first);
-		const second = other && (await orTrouble(read(service, other, layers)));
-		return second && !(second instanceof Trouble) ? second : first;
-	}
-
 	return async (service, address, layers) => {
-		const whole = await readWhole(service, address, layers);
+		const first = await orTrouble(read(service, capabilitiesAddress(service, address), layers));
+		const other = first instanceof Trouble && otherAddress(service, address, first);
+		const whole = (other && (await orNull(read(service, other, layers)))) || first;
 		const [layer] = layers;
-		const isWhole = !(whole instanceof Trouble) && !lacks(whole, layers);
-		if (isWhole || layer === undefined || (whole instanceof Trouble && !whole.tooLarge)) {
-			if (whole instanceof Trouble) throw whole;
-			return whole;
-		}
+		const isPart = whole instanceof Trouble ? whole.tooLarge : lacks(whole, layers);
 		// Some servers describe one layer alone; others send all again, of which this layer is kept.
-		return read(service, capabilitiesAddress(service, address, { layer }), layers);
+		if (isPart && layer !== undefined)
+			return read(service, capabilitiesAddress(service, address, { layer }), layers);
+		if (whole instanceof Trouble) throw whole;
+		return whole;
 	};
 }
 
@@ -183,24 +174,16 @@ function aboutLayers(
 	const title = plainText(source ? textFor(source.title, lang) : "", maxTitle);
 	const abstract = plainText(source ? textFor(source.abstract, lang) : "", maxAbstract);
 	const keywords = plainKeywords(layers.flatMap((layer) => keywordsFor(layer, lang)));
-	const bounds = boundsOf(layers.map((layer) => boxOf(layer, capabilities)));
+	const boxes = layers.map((layer) => boxOf(layer, capabilities)).filter((box) => box !== null);
+	const box = boxes.length === layers.length && boxes.reduce<Bounds | null>(unionOf, null);
+	const bounds = box && degreesOf(...box);
 	const { smallest = 0, largest = 0 } = (layers.length === 1 && source && scalesOf(source)) || {};
 	return {
-		...(title ? { title } : {}),
-		...(abstract ? { abstract } : {}),
-		...(keywords.length > 0 ? { keywords } : {}),
-		...(bounds ? { bounds: [...bounds] } : {}),
-		...(smallest > 0 ? { min_scale: smallest } : {}),
-		...(largest > 0 ? { max_scale: largest } : {}),
+		...(title && { title }),
+		...(abstract && { abstract }),
+		...(keywords.length > 0 && { keywords }),
+		...(bounds && { bounds: [...bounds] }),
+		...(smallest > 0 && { min_scale: smallest }),
+		...(largest > 0 && { max_scale: largest }),
 	};
-}
-
-/** Null if one of the boxes is not known. */
-function boundsOf(boxes: readonly (Bounds | null)[]): Bounds | null {
-	const all = createEmpty();
-	for (const box of boxes) {
-		if (!box) return null;
-		extend(all, [...box]);
-	}
-	return degreesOf(...(all as [number, number, number, number]));
 }

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { Harvester, type HarvestLine } from "../../../../extensions/harvest/harvester/harvester.ts";
+import { createHarvester, type HarvestLine } from "../../../../extensions/harvest/harvester/harvester.ts";
 import type { HarvestLayer } from "../../../../extensions/harvest/harvester/process.ts";
 import { nextMoment, pauseForWrites } from "../../../../extensions/harvest/harvester/schedule.ts";
 import { harvestLayer } from "../../../../extensions/harvest/layer.ts";
@@ -39,7 +39,7 @@ function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers(), qu
 		const fragment = handlers.file("v0.9/doc/en", smallkey);
 		return fragment ? nodeOf(new TextDecoder().decode(fragment.body)).displayName : "(none)";
 	};
-	const harvester = new Harvester({
+	const harvester = createHarvester({
 		...{ store: handlers.store, harvest, everyMs, timers, quietMs },
 		againUntilMs: handlers.now + againMs,
 		now: () => new Date(handlers.now),
@@ -62,7 +62,7 @@ function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers(), qu
 		const isSet = () => timers.waiting.some(({ ms }) => ms === 60_000);
 		await eventually(isSet);
 		timers.run(60_000);
-		await eventually(() => isSet() && harvester.waiting === 0);
+		await eventually(() => isSet() && harvester.waiting() === 0);
 	};
 	const put = async (smallkey: string, body = feature()) => {
 		// A signature is good once.
@@ -212,9 +212,9 @@ test("a start harvests what was never harvested, one layer of a host at a time, 
 	await scene.put("wrong", feature("/nowhere/MapServer/1"));
 	await scene.put("picture", tiles);
 	harvester.start();
-	await eventually(() => harvester.waiting === 4);
+	await eventually(() => harvester.waiting() === 4);
 	await scene.follow("fresh");
-	await eventually(() => harvester.waiting === 5);
+	await eventually(() => harvester.waiting() === 5);
 	release();
 	await scene.stored(6);
 	const { findings, ...counts } = lines[1] ?? {};
@@ -311,7 +311,7 @@ test("while one service hangs, layers of others are harvested; closing ends it, 
 	release();
 	await closed;
 	harvester.follow("odd");
-	assert.equal([harvester.waiting, lines], [0, [{ harvested: 2, changed: 2 }]]);
+	assert.equal([harvester.waiting(), lines], [0, [{ harvested: 2, changed: 2 }]]);
 	assert.is(commits.at(-1)?.subject, "harvest 2 layers");
 });
 
