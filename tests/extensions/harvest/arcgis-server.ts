@@ -1,7 +1,8 @@
 import { layerPath } from "../../../registry/smallkey.ts";
 import { writeFiles } from "../../helpers/world.ts";
 import { featureAt } from "../../viewer/viewer.ts";
-import { json, type Peer, png, type Route } from "./peer.ts";
+import { answerOf, contentOf, json, type Route } from "./memory.ts";
+import { type Peer, png, text } from "./peer.ts";
 
 export const mapLayer = "/arcgis/rest/services/Odd/MapServer/3";
 export const featureLayer = "/arcgis/rest/services/Odd/FeatureServer/3";
@@ -62,22 +63,25 @@ export function legend(...entries: object[]): object {
 	};
 }
 
-/** Lets a peer be the ArcGIS server of one layer, in a map service and in a feature service. */
-export function serveLayer(
-	peer: Peer,
-	answers: { layer?: Route; legend?: Route; count?: Route; feature?: Route } = {},
-): void {
-	for (const path of [mapLayer, featureLayer]) {
-		peer.on(path, answers.layer ?? json(layerDocument()));
-		peer.on(`${path}/query`, (request, response) => {
-			const isCount = request.url?.includes("returnCountOnly");
-			const route = isCount
-				? (answers.count ?? json({ count: 12 }))
-				: (answers.feature ?? json({ features: [{}] }));
-			route(request, response);
-		});
+/** Of one layer, in a map service and in a feature service. `query`: for features, and for their number. */
+export function layerRoutes({
+	layer = json(layerDocument()),
+	legend: images = json(legend(entry("Station", 1))),
+	query = json({ count: 12, features: [{}] }),
+}: Partial<Record<"layer" | "legend" | "query", Route>> = {}): Record<string, Route> {
+	return {
+		[mapLayer.replace("/3", "/legend")]: images,
+		...{ [mapLayer]: layer, [`${mapLayer}/query`]: query },
+		...{ [featureLayer]: layer, [`${featureLayer}/query`]: query },
+	};
+}
+
+/** Lets a peer be the ArcGIS server of one layer. */
+export function serveLayer(peer: Peer, ...answers: Parameters<typeof layerRoutes>): void {
+	for (const [path, route] of Object.entries(layerRoutes(...answers))) {
+		const { status, type, body } = contentOf(answerOf(route));
+		peer.on(path, text(body, type, status));
 	}
-	peer.on(mapLayer.replace("/3", "/legend"), answers.legend ?? json(legend(entry("Station", 1))));
 }
 
 export function storeLayer(folder: string, peer: Peer, smallkey: string, path = mapLayer): void {

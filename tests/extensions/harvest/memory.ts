@@ -17,6 +17,13 @@ export interface MemoryAnswer {
 	json?: unknown;
 }
 
+/** Of an answer that is no redirect. */
+export function contentOf({ status = 200, json, ...answer }: MemoryAnswer) {
+	const { type = json === undefined ? "text/plain" : "application/json" } = answer;
+	const { body = json === undefined ? "" : JSON.stringify(json) } = answer;
+	return { status, type, body };
+}
+
 interface MemoryOptions {
 	asked?: string[];
 	onRequest?: (url: URL) => void;
@@ -40,10 +47,8 @@ export function memoryFetch(
 			const answer = await answerOf(url, init);
 			if (!answer) throw new FetchFailure("connect", causeOf("refused"));
 			asked.push(url.href);
-			const { status = 200, location, json } = answer;
-			const isJson = json !== undefined;
-			const { type = isJson ? "application/json" : "text/plain" } = answer;
-			const { body = isJson ? JSON.stringify(json) : "" } = answer;
+			const { status, type, body } = contentOf(answer);
+			const { location } = answer;
 			if (body.length > 5_000_000) throw new FetchFailure("size", causeOf("large", "5,000,000"));
 			if (location === undefined || init.redirect === "manual") {
 				const headers = { "Content-Type": type, ...(location && { Location: location }) };
@@ -68,17 +73,20 @@ export const host = "http://maps.example";
 
 export const json = (value: unknown): MemoryAnswer => ({ json: value });
 
+export function answerOf(route: Route): MemoryAnswer {
+	if (typeof route === "number") return { status: route };
+	return typeof route === "string" ? { type: "text/xml", body: route } : route;
+}
+
 /** Routes by path, or by path and query. A test may change them. */
 export function memoryHost(routes: Record<string, Route>) {
 	const asked: string[] = [];
-	const answerOf = ({ pathname, search, origin }: URL): MemoryAnswer | undefined => {
+	const clients = clientsOf(({ pathname, search, origin }) => {
 		if (origin !== host) return undefined;
 		asked.push(pathname + search);
-		const route = routes[pathname + search] ?? routes[pathname] ?? 404;
-		if (typeof route === "number") return { status: route };
-		return typeof route === "string" ? { type: "text/xml", body: route } : route;
-	};
-	return { routes, asked, ...clientsOf(answerOf) };
+		return answerOf(routes[pathname + search] ?? routes[pathname] ?? 404);
+	});
+	return { routes, asked, ...clients };
 }
 
 /** A node of version 2.0, the same in both languages. */

@@ -7,7 +7,8 @@ import { runScript } from "../../../helpers/process.ts";
 import { freshSuite, temporaryFolder, writeFiles } from "../../../helpers/world.ts";
 import { featureAt } from "../../../viewer/viewer.ts";
 import { layerDocument, mapLayer, serveLayer, storeLayer } from "../arcgis-server.ts";
-import { json, Peer, text } from "../peer.ts";
+import { json } from "../memory.ts";
+import { Peer, text } from "../peer.ts";
 
 let peer: Peer;
 let folder: string;
@@ -69,7 +70,7 @@ test("harvest writes a description beside each layer, and an unchanged service c
 });
 
 test("harvest tells wrong registrations, which end with exit code 1, from services that are down", async () => {
-	serveLayer(peer, { layer: text("busy", "text/plain", 403) });
+	serveLayer(peer, { layer: 403 });
 	storeFeature("ozone");
 	const down = await run("harvest");
 	assert.is(down.code, 0, "a service that is down is no error of the registration");
@@ -147,7 +148,7 @@ function health(): Promise<string | null> {
 }
 
 test("sick layers are written with the week in which they became sick; without any there is no file", async () => {
-	serveLayer(peer, { feature: json({ features: [] }) });
+	serveLayer(peer, { query: json({ features: [] }) });
 	storeFeature("ozone");
 	storeFeature("wrong", "/nothing/MapServer/1");
 	const first = await run("watch-services");
@@ -173,7 +174,7 @@ test("sick layers are written with the week in which they became sick; without a
 });
 
 test("layers that are not named keep their state, a wrong file is named once, a picture is in the map's reference", async () => {
-	serveLayer(peer, { feature: json({ features: [] }) });
+	serveLayer(peer, { query: json({ features: [] }) });
 	storeFeature("ozone");
 	storeFeature("parks");
 	await run("watch-services");
@@ -192,8 +193,8 @@ test("layers that are not named keep their state, a wrong file is named once, a 
 
 test("if no host can be reached, this machine is at fault and nothing is written", async () => {
 	await using other = await Peer.open();
-	serveLayer(peer, { layer: text("no", "text/plain", 403) });
-	serveLayer(other, { layer: text("no", "text/plain", 403) });
+	serveLayer(peer, { layer: 403 });
+	serveLayer(other, { layer: 403 });
 	storeFeature("ozone");
 	assert.is((await run("watch-services")).code, 0, "one host alone says nothing about the connection");
 	const before = await health();

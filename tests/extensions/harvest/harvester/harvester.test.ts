@@ -8,8 +8,8 @@ import { Handlers, tiles } from "../../../helpers/handlers.ts";
 import { suite } from "../../../helpers/suite.ts";
 import { eventually, gate } from "../../../helpers/wait.ts";
 import { featureAt, nodeOf } from "../../../viewer/viewer.ts";
-import { entry, layerDocument, legend, mapLayer } from "../arcgis-server.ts";
-import { host, json, memoryHost, type Route } from "../memory.ts";
+import { layerRoutes, mapLayer } from "../arcgis-server.ts";
+import { host, memoryHost, type Route } from "../memory.ts";
 import { HeldTimers } from "./held-timers.ts";
 
 const day = 86_400_000;
@@ -19,7 +19,7 @@ test.after.each(async ({ harvester }) => harvester.close());
 
 /** A harvester over a store in memory. `hold` delays the harvests. */
 function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers(), quietMs = 0) {
-	const server = memoryHost({});
+	const server = memoryHost(layerRoutes());
 	const timers = new HeldTimers();
 	const lines: HarvestLine[] = [];
 	const [looks, begun, begunMs] = [[] as string[], [] as string[], [] as number[]];
@@ -78,13 +78,7 @@ function openScene(everyMs = 7 * day, againMs = 0, handlers = new Handlers(), qu
 		handlers.now += 1000;
 		assert.is((await handlers.delete(smallkey)).status, 204);
 	};
-	const serve = (layer: Route = json(layerDocument())) =>
-		Object.assign(server.routes, {
-			[mapLayer]: layer,
-			[`${mapLayer}/query`]: json({ count: 12 }),
-			[mapLayer.replace("/3", "/legend")]: json(legend(entry("Station", 1))),
-		});
-	serve();
+	const serve = (layer?: Route) => Object.assign(server.routes, layerRoutes({ layer }));
 	const parts = { handlers, holds, work, timers, lines, looks, begun, begunMs, harvester, displayName };
 	return { ...parts, stored, poll, put, follow, remove, serve, commits: handlers.store.commits };
 }
