@@ -22,18 +22,15 @@ export class Trouble extends Error {
 		facts: { status?: number | null; tooLarge?: boolean; isTemporary?: boolean } = {},
 	) {
 		super(causeText("en", what));
-		const { status = null, tooLarge = false } = facts;
-		this.status = status;
-		this.tooLarge = tooLarge;
-		this.isTemporary = facts.isTemporary ?? (state === "down" && !tooLarge && !isRefusal(status));
+		this.status = facts.status ?? null;
+		this.tooLarge = facts.tooLarge ?? false;
+		this.isTemporary = facts.isTemporary ?? (state === "down" && !this.tooLarge && !isRefusal(this.status));
 	}
 }
 
-/** The service was slow or busy (RFC 9110 section 15.5.9, RFC 6585 section 4). */
-const temporaryRefusals = new Set([408, 429]);
-
+/** After 408 and 429 the service was slow or busy (RFC 9110 section 15.5.9, RFC 6585 section 4). */
 function isRefusal(status: number | null): boolean {
-	if (status === null || temporaryRefusals.has(status)) return false;
+	if (status === null || status === 408 || status === 429) return false;
 	return (status >= 400 && status < 500) || status === 501;
 }
 
@@ -61,30 +58,18 @@ const maxBrokenAttempts = 2;
 const maxFailures = 3;
 const maxPauseMs = 30_000;
 const downPauseMs = 60_000;
-interface Failed {
-	failures: number;
-	untilMs: number;
-	answer: Trouble;
-}
 
 /**
  * For all services: at most 4 requests at the same time, and 1 per host. After a status of 429 or 5xx it
  * tries twice more, after a broken connection or a time-out once more. It does not ask a host for a minute
  * after three requests in a row without an answer.
  */
-export function createAsk({
-	fetch,
-	sleep = pause,
-	now = Date.now,
-}: {
-	fetch: GuardedFetch;
-	sleep?: typeof pause;
-	now?: () => number;
-}): Ask {
+export function createAsk(options: { fetch: GuardedFetch; sleep?: typeof pause; now?: () => number }): Ask {
+	const { fetch, sleep = pause, now = Date.now } = options;
 	const withSlot = pLimit(4);
 	const hosts = new Map<string, ReturnType<typeof pLimit>>();
 	/** By origin: a host that does not answer http may answer https. */
-	const failed = new Map<string, Failed>();
+	const failed = new Map<string, { failures: number; untilMs: number; answer: Trouble }>();
 
 	async function askWithRetries(...request: Parameters<Ask>): Promise<Outcome> {
 		const [, signal] = request;
@@ -108,13 +93,8 @@ export function createAsk({
 			if (!signal?.aborted) failed.delete(origin);
 			return answer;
 		}
-		const failures = (failure?.failures ?? 0) + 1;
-		const isDown = failures >= maxFailures;
-		failed.set(origin, {
-			failures: isDown ? 0 : failures,
-			untilMs: isDown ? now() + downPauseMs : 0,
-			answer,
-		});
+		const failures = ((failure?.failures ?? 0) + 1) % maxFailures;
+		failed.set(origin, { failures, untilMs: failures === 0 ? now() + downPauseMs : 0, answer });
 		return answer;
 	}
 
@@ -134,9 +114,6 @@ export function clientsWith(
 	return { fetch, ask: createAsk({ fetch }) };
 }
 
-/** Nothing is at the address; any other refusal may be temporary. */
-const missing = new Set([404, 410]);
-
 async function askOnce(fetch: GuardedFetch, ...[address, signal, take]: Parameters<Ask>): Promise<Outcome> {
 	const accept = { Accept: "application/json, application/xml;q=0.9, */*;q=0.1" };
 	try {
@@ -144,7 +121,8 @@ async function askOnce(fetch: GuardedFetch, ...[address, signal, take]: Paramete
 		const bytes = new Uint8Array(await response.arrayBuffer());
 		const { ok, status, headers } = response;
 		if (ok) return { answer: { ok, bytes, type: headers.get("Content-Type") ?? "" } };
-		const state = missing.has(status) ? "wrong" : "down";
+		// Nothing is at the address; any other refusal may be temporary.
+		const state = status === 404 || status === 410 ? "wrong" : "down";
 		const answer = new Trouble(state, causeOf("status", status), { status });
 		if (status !== 429 && status < 500) return { answer };
 		// A date, which the header may also have, is ignored.
@@ -155,9 +133,8 @@ async function askOnce(fetch: GuardedFetch, ...[address, signal, take]: Paramete
 		const { reason, what } = error;
 		const state = reason === "address" ? "wrong" : "down";
 		const answer = new Trouble(state, what, { tooLarge: reason === "size" });
-		if (reason === "connect") return { answer, isLost: true };
-		if (reason !== "network" && reason !== "time") return { answer };
-		return { answer, attempts: maxBrokenAttempts, isLost: true };
+		const isBroken = reason === "network" || reason === "time";
+		return { answer, attempts: isBroken ? maxBrokenAttempts : 1, isLost: isBroken || reason === "connect" };
 	}
 }
 

@@ -72,8 +72,8 @@ export function isSick(finding: Finding): finding is SickFinding {
 export type FindingLine = Readonly<Record<Lang, string>>;
 
 export function findingLine(registration: Registration, { lang, pointer, what, text }: Finding): FindingLine {
-	const french = `${registration[lang].service_url} ${causeText("fr", what)}`;
-	return { en: `${pointer}: ${text}`, fr: `${pointer}: ${french}` };
+	const address = registration[lang].service_url;
+	return { en: `${pointer}: ${text}`, fr: `${pointer}: ${address} ${causeText("fr", what)}` };
 }
 
 export function orTrouble<T>(task: Promise<T>): Promise<T | Trouble> {
@@ -128,9 +128,8 @@ export async function eachService<T>(
 
 /** The worst of both languages; null if nothing is wrong. */
 export function resultOf({ findings }: { findings: readonly Finding[] }): CheckResult | null {
-	const sick = findings.filter(isSick);
-	const [worst] = sickStates.flatMap((state) => sick.filter((finding) => finding.state === state));
-	return worst ? checkResult(worst.state, worst.what) : null;
+	const [worst] = sickStates.flatMap((state) => findings.find((finding) => finding.state === state) ?? []);
+	return worst && isSick(worst) ? checkResult(worst.state, worst.what) : null;
 }
 
 export interface Harvested {

@@ -1,5 +1,5 @@
 import type { LangDescription } from "../../registry/description.ts";
-import { isVersion2, type Registration, serviceTypeOf } from "../../registry/registration.ts";
+import { isVersion2, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { hasItsName } from "../harvest/agreement.ts";
 import { type Alike, alikeAt, arcgisPlaceOf, findAlike, knowsAll, numberIn } from "../harvest/alike.ts";
@@ -32,71 +32,20 @@ const maxShown = 5;
  * Requests no other host, unless a permanent redirect leads there. Searches share answers and never reject. They return
  * the best candidates: one, or several that agree equally.
  */
-export class CandidateSearch {
-	readonly #clients: SearchClients;
-	readonly #targets = new Map<string, Promise<string[]>>();
-
-	constructor(clients: SearchClients) {
-		this.#clients = clients;
-	}
-
-	async find(subject: Subject): Promise<Candidate[]> {
-		const { registration, lang, before } = subject;
-		const requested = new Set<string>();
-		// A service of both languages must be right for both.
-		const shared = langs.filter((other) => placeOf(registration, other) === placeOf(registration, lang));
-		const isRight = ({ description }: Alike) =>
-			!shared.some((sharedLang) => isOfOtherLanguage(sharedLang, namesOf(before), namesOf(description)));
-		const all: Candidate[] = [];
-		for await (const [by, addresses] of this.#attempts(subject)) {
-			const matches: Candidate[] = [];
-			const left = addresses.filter((address) => !requested.has(address)).slice(0, maxAddresses);
-			for (const address of left.flatMap(withSecure)) {
-				if (requested.has(address)) continue;
-				requested.add(address);
-				const alike = (await this.#findAt(subject, address)).filter(isRight);
-				const isUnsure = by === "similar" || (by === "folder" && isInKnownFolder(before, address));
-				matches.push(...(isUnsure ? alike.map(perhaps) : alike).map((match) => ({ ...match, by })));
-			}
-			if (matches.some(isSame)) return best(matches);
-			all.push(...matches);
-		}
-		return best(all);
-	}
-
-	/** Of a layer that still works, if everything agrees there. */
-	async findTarget(subject: Subject): Promise<Candidate[]> {
-		const { service_url: address } = subject.registration[subject.lang];
-		const isFeature = "renderer" in subject.before;
-		const [, service = address, number = ""] = (isFeature && /^(.*?)(\/\d+\/?)$/.exec(address)) || [];
-		const target =
-			this.#targets.get(service) ?? permanentTarget(service, isFeature, this.#clients.fetch, "HEAD");
-		this.#targets.set(service, target);
-		const [moved] = await target;
-		if (moved === undefined) return [];
-		const matches = await this.#sameAt(subject, `${moved}${number}`);
-		return matches.filter(isSame).map((match) => ({ ...match, by: "redirect" }));
-	}
-
-	/** For a layer that became empty: its namesake with features that was not beside it before. */
-	async findFull(before: LangDescription): Promise<Candidate[]> {
-		if (!knowsAll(before.siblings)) return [];
-		const matches = await findAlike(before, before.service_url, this.#clients);
-		const namesakes = matches.filter(({ agreement }) => hasItsName(agreement));
-		return best(namesakes.map((match) => perhaps({ ...match, by: "service" as const })));
-	}
+export function createCandidateSearch(clients: SearchClients) {
+	const { ask, fetch } = clients;
+	const targets = new Map<string, Promise<string[]>>();
 
 	/** The cheapest first. */
-	async *#attempts({ registration, lang, before }: Subject) {
-		const { service_url: address } = registration[lang];
-		const isArcgis = !["ogcWms", "ogcWmts"].includes(serviceTypeOf(registration, lang));
-		const number = isArcgis ? numberIn(address) : "";
+	async function* attempts({ registration, lang, before }: Subject) {
+		const { address, ogc } = serviceOf(registration, lang);
+		const number = ogc ? "" : numberIn(address);
 		// A redirect may lead to the service without the number of the layer.
 		const targetOf = async (from: string) =>
-			(await permanentTarget(from, isArcgis, this.#clients.fetch)).map((target) =>
+			(await permanentTarget(from, !ogc, fetch)).map((target) =>
 				number && !numberIn(target) ? `${target.replace(/\/$/, "")}/${number}` : target,
 			);
-		const presence = await presenceOf(before, address, this.#clients);
+		const presence = await presenceOf(before, address, clients);
 		if (presence === "here") return;
 		yield ["redirect", await targetOf(address)] as const;
 		const secure = address.replace(/^http:/, "https:");
@@ -106,30 +55,76 @@ export class CandidateSearch {
 		}
 		if (presence !== "unknown") yield ["service", [address]] as const;
 		if (presence !== "gone" && presence !== "withdrawn") return;
-		const { same, similar } = await otherServices(before, address, this.#clients.ask);
+		const { same, similar } = await otherServices(before, address, ask);
 		// A service that has lost a layer did not move itself.
 		if (presence === "gone") yield ["folder", same] as const;
 		yield ["similar", similar] as const;
-		if (presence === "gone" && !isArcgis)
-			yield ["folder", await linkedServices(address, this.#clients.fetch)] as const;
+		if (presence === "gone" && ogc) yield ["folder", await linkedServices(address, fetch)] as const;
 	}
 
 	/** If the layer is not there, the other layers of its service are compared. */
-	async #findAt(subject: Subject, address: string): Promise<Alike[]> {
+	async function findAt(subject: Subject, address: string): Promise<Alike[]> {
 		const { before } = subject;
-		const same = await this.#sameAt(subject, address);
+		const same = await sameAt(subject, address);
 		if (same.some(isSame)) return same;
-		const presence = await presenceOf(before, address, this.#clients);
+		const presence = await presenceOf(before, address, clients);
 		if (presence === "here" || presence === "unknown") return same;
-		const alike = await findAlike(before, address, this.#clients);
+		const alike = await findAlike(before, address, clients);
 		return [...same, ...(knowsAll(before.siblings) ? alike : alike.map(perhaps))];
 	}
 
 	/** By the same number or name. */
-	async #sameAt({ registration, lang, before }: Subject, address: string): Promise<Alike[]> {
-		const moved = withEntry(registration, lang, { service_url: address });
-		return alikeAt(before, address, await orNull(describe(serviceOf(moved, lang), this.#clients)));
+	async function sameAt({ registration, lang, before }: Subject, address: string): Promise<Alike[]> {
+		const moved = serviceOf(withEntry(registration, lang, { service_url: address }), lang);
+		return alikeAt(before, address, await orNull(describe(moved, clients)));
 	}
+
+	return {
+		async find(subject: Subject): Promise<Candidate[]> {
+			const { registration, lang, before } = subject;
+			const requested = new Set<string>();
+			// A service of both languages must be right for both.
+			const shared = langs.filter((other) => placeOf(registration, other) === placeOf(registration, lang));
+			const isRight = ({ description }: Alike) =>
+				!shared.some((sharedLang) => isOfOtherLanguage(sharedLang, namesOf(before), namesOf(description)));
+			const all: Candidate[] = [];
+			for await (const [by, addresses] of attempts(subject)) {
+				const matches: Candidate[] = [];
+				const left = addresses.filter((address) => !requested.has(address)).slice(0, maxAddresses);
+				for (const address of left.flatMap(withSecure)) {
+					if (requested.has(address)) continue;
+					requested.add(address);
+					const alike = (await findAt(subject, address)).filter(isRight);
+					const isUnsure = by === "similar" || (by === "folder" && isInKnownFolder(before, address));
+					matches.push(...(isUnsure ? alike.map(perhaps) : alike).map((match) => ({ ...match, by })));
+				}
+				if (matches.some(isSame)) return best(matches);
+				all.push(...matches);
+			}
+			return best(all);
+		},
+
+		/** Of a layer that still works, if everything agrees there. */
+		async findTarget(subject: Subject): Promise<Candidate[]> {
+			const { service_url: address } = subject.registration[subject.lang];
+			const isFeature = "renderer" in subject.before;
+			const [, service = address, number = ""] = (isFeature && /^(.*?)(\/\d+\/?)$/.exec(address)) || [];
+			const target = targets.get(service) ?? permanentTarget(service, isFeature, fetch, "HEAD");
+			targets.set(service, target);
+			const [moved] = await target;
+			if (moved === undefined) return [];
+			const matches = await sameAt(subject, `${moved}${number}`);
+			return matches.filter(isSame).map((match) => ({ ...match, by: "redirect" }));
+		},
+
+		/** For a layer that became empty: its namesake with features that was not beside it before. */
+		async findFull(before: LangDescription): Promise<Candidate[]> {
+			if (!knowsAll(before.siblings)) return [];
+			const matches = await findAlike(before, before.service_url, clients);
+			const namesakes = matches.filter(({ agreement }) => hasItsName(agreement));
+			return best(namesakes.map((match) => perhaps({ ...match, by: "service" as const })));
+		},
+	};
 }
 
 function withSecure(address: string): string[] {

@@ -1,17 +1,11 @@
 import { currentDescription, type Description } from "../../registry/description.ts";
 import type { SickState } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
-import {
-	canonicalText,
-	namedLayers,
-	parseRegistration,
-	type Registration,
-	serviceTypeOf,
-} from "../../registry/registration.ts";
+import { canonicalText, parseRegistration, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { eachService, isSick, placeOf, type SickFinding, serviceOf } from "../harvest/finding.ts";
+import { eachService, isSick, placeOf, type Service, serviceOf } from "../harvest/finding.ts";
 import { watchLayer } from "../harvest/layer.ts";
-import { type Candidate, CandidateSearch, type SearchClients, withEntry } from "./candidates.ts";
+import { type Candidate, createCandidateSearch, type SearchClients, withEntry } from "./candidates.ts";
 
 interface LangRepair {
 	lang: Lang;
@@ -29,58 +23,28 @@ export interface Repair {
 }
 
 /** Proposes only what a viewer can draw, and never rejects. */
-export class RepairSearch {
-	readonly #clients: SearchClients;
-	readonly #search: CandidateSearch;
+export function createRepairSearch(clients: SearchClients, registered: Iterable<CheckedLayer>) {
+	const search = createCandidateSearch(clients);
 	/** Registered place → smallkey: there a candidate must surely be the same layer. */
-	readonly #owners = new Map<string, string>();
+	const owners = new Map<string, string>();
+	for (const { smallkey, registration } of registered)
+		for (const lang of langs) owners.set(placeOf(registration, lang), smallkey);
 
-	constructor(clients: SearchClients, registered: Iterable<CheckedLayer>) {
-		this.#clients = clients;
-		this.#search = new CandidateSearch(clients);
-		for (const { smallkey, registration } of registered)
-			for (const lang of langs) this.#owners.set(placeOf(registration, lang), smallkey);
-	}
-
-	/** @param wasSick else only permanent redirects are followed, and the layer is not looked at */
-	async find(layer: CheckedLayer, wasSick = true): Promise<{ isSick: boolean; repair: Repair | null }> {
-		const { registration, description } = layer;
-		const findings = wasSick ? await watchLayer(registration, description, this.#clients, null) : [];
-		const sick = findings.filter(isSick);
-		return { isSick: sick.length > 0, repair: await this.#findIn(layer, sick) };
-	}
-
-	/** @param sick findings; without one, only permanent redirects are followed */
-	async #findIn(layer: CheckedLayer, sick: readonly SickFinding[]): Promise<Repair | null> {
-		const { registration } = layer;
-		const stateOf = (lang: Lang) => sick.find((finding) => finding.lang === lang)?.state ?? null;
-		const sickLangs = langs.filter((lang) => sick.length === 0 || stateOf(lang) !== null);
-		const services = sickLangs.map((lang) => serviceOf(registration, lang));
-		const results = await eachService(services, ({ lang }) => this.#findLang(layer, lang, stateOf(lang)));
-		const repairs = results.flatMap(([{ lang }, candidates]) =>
-			candidates.length > 0 ? [{ lang, candidates }] : [],
-		);
-		const repair = repairOf(layer, ofOneLang(registration, repairs));
-		return repair && (repair.sure === "choose" || (await this.#isWell(repair))) ? repair : null;
-	}
-
-	async #findLang(
+	async function findLang(
 		{ smallkey, registration, description }: CheckedLayer,
-		lang: Lang,
+		{ lang, type, names }: Service,
 		state: SickState | null,
 	): Promise<Candidate[]> {
 		const before = currentDescription(registration, description, lang);
 		// An entry without a number or a name is a whole service, which cannot be compared.
-		const isOneLayer =
-			serviceTypeOf(registration, lang) === "esriFeature" || namedLayers(registration, lang).length === 1;
-		if (!before || !isOneLayer) return [];
+		if (!before || (type !== "esriFeature" && names.length !== 1)) return [];
 		const subject = { registration, lang, before };
-		if (state === null) return this.#search.findTarget(subject);
+		if (state === null) return search.findTarget(subject);
 		if (state === "empty" && !("renderer" in before)) return [];
-		const candidates = await (state === "empty" ? this.#search.findFull(before) : this.#search.find(subject));
+		const candidates = await (state === "empty" ? search.findFull(before) : search.find(subject));
 		const isTaken = candidates.some((candidate) => {
 			const place = placeOf(withEntry(registration, lang, candidate), lang);
-			const owner = this.#owners.get(place) ?? smallkey;
+			const owner = owners.get(place) ?? smallkey;
 			const isOfOther = candidate.agreement.sure === "perhaps" && owner !== smallkey;
 			// The layer of the other language is another one.
 			return isOfOther || langs.some((other) => place === placeOf(registration, other));
@@ -88,12 +52,35 @@ export class RepairSearch {
 		return isTaken ? [] : candidates;
 	}
 
-	async #isWell({ registration, langs }: Repair): Promise<boolean> {
+	async function isWell({ registration, langs }: Repair): Promise<boolean> {
 		const bytes = new TextEncoder().encode(canonicalText(registration));
 		if (!parseRegistration(bytes, "written").registration) return false;
-		const findings = await watchLayer(registration, null, this.#clients, null);
+		const findings = await watchLayer(registration, null, clients, null);
 		return findings.filter(isSick).every((finding) => langs.every(({ lang }) => lang !== finding.lang));
 	}
+
+	/** @param wasSick else only permanent redirects are followed, and the layer is not looked at */
+	return async (layer: CheckedLayer, wasSick = true): Promise<{ isSick: boolean; repair: Repair | null }> => {
+		const { registration, description } = layer;
+		const findings = wasSick ? await watchLayer(registration, description, clients, null) : [];
+		const states = new Map(
+			findings
+				.filter(isSick)
+				.reverse()
+				.map(({ lang, state }) => [lang, state]),
+		);
+		const sickLangs = langs.filter((lang) => states.size === 0 || states.has(lang));
+		const services = sickLangs.map((lang) => serviceOf(registration, lang));
+		const results = await eachService(services, (service) =>
+			findLang(layer, service, states.get(service.lang) ?? null),
+		);
+		const repairs = results.flatMap(([{ lang }, candidates]) =>
+			candidates.length > 0 ? [{ lang, candidates }] : [],
+		);
+		const repair = repairOf(layer, ofOneLang(registration, repairs));
+		const isRight = repair && (repair.sure === "choose" || (await isWell(repair)));
+		return { isSick: states.size > 0, repair: isRight ? repair : null };
+	};
 }
 
 /** Languages with different layers cannot move to the same one: it belongs to the language that keeps its number or name. */

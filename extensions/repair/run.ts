@@ -20,7 +20,7 @@ import type { Answer } from "../harvest/ask.ts";
 import { createClients } from "../harvest/wms/read-capabilities.ts";
 import type { SearchClients } from "./candidates.ts";
 import { proposalsOf } from "./proposal.ts";
-import { RepairSearch } from "./repair.ts";
+import { createRepairSearch } from "./repair.ts";
 
 type AskAndFetch = Pick<SearchClients, "ask" | "fetch">;
 
@@ -84,14 +84,14 @@ const layersAtOnce = 8;
 async function findRepairs({ layers, health, now, ...options }: RepairRun) {
 	const { counts, save } = await openRequestCounts(options.repository, now);
 	const { ask, fetch } = limitRequests(options.createClients, counts);
-	const search = new RepairSearch({ ...createClients(ask, options.mapWkid), fetch }, layers);
+	const find = createRepairSearch({ ...createClients(ask, options.mapWkid), fetch }, layers);
 	const stillSick = new Set<string>();
 	const sick = layers.filter(({ smallkey }) => health.has(smallkey));
 	const healthy = layers.filter(({ smallkey }) => !health.has(smallkey));
 	const ordered = [...rotate(sick, now), ...rotate(healthy, now)];
 	const results = await mapWithProgress(ordered, "looking for services", layersAtOnce, async (layer) => {
 		const wasSick = health.has(layer.smallkey);
-		const { isSick, repair } = await search.find(layer, wasSick);
+		const { isSick, repair } = await find(layer, wasSick);
 		if (isSick) stillSick.add(layer.smallkey);
 		if (wasSick) save();
 		return repair;

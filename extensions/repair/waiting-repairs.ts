@@ -208,10 +208,9 @@ function placesOf(lang: Lang, { from, to, choices }: WaitingRepair): Html[] {
 
 function evidence(lang: Lang, { rows }: WaitingRepair): Html {
 	const { t } = textsIn[lang];
-	const isShared = rows.every((row) => row.langs.length === rows[0]?.langs.length && row.langs.length > 1);
+	const isSame = rows.every(({ langs: [first] }) => first === rows[0]?.langs[0]);
 	const head = ["compared", "before", "now", "agrees"] as const;
 	const lines = rows.map((row) => {
-		const isSame = isShared || rows.every(({ langs: [first] }) => first === row.langs[0]);
 		const suffix = isSame ? "" : ` (${row.langs.join(", ")})`;
 		const mark = row.agrees ? t("yes") : html`<strong class="bad">${t("no")}</strong>`;
 		return html`<tr><th scope="row">${row.text[lang]}${suffix}</th><td>${row.before}</td><td>${row.after}</td><td>${mark}</td></tr>\n`;

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { watchLayer } from "../../../extensions/harvest/layer.ts";
-import { type Repair, RepairSearch } from "../../../extensions/repair/repair.ts";
+import { createRepairSearch, type Repair } from "../../../extensions/repair/repair.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { namedLayers, type Registration } from "../../../registry/registration.ts";
 import { type Lang, langs } from "../../../registry/smallkey.ts";
@@ -43,7 +43,7 @@ async function find({ registered, before, after, isUnknown, others = [] }: Move)
 		...others.map((registration, at) => ({ smallkey: `other${at}`, registration, description: null })),
 	];
 	server.asked.length = 0;
-	const looked = await new RepairSearch(server.clients(), registry).find(layer);
+	const looked = await createRepairSearch(server.clients(), registry)(layer);
 	return { ...looked, requests: server.asked.length };
 }
 

@@ -2,7 +2,7 @@ import * as assert from "uvu/assert";
 import type { OtherRoute } from "../../../api/context.ts";
 import { findWaiting } from "../../../api/service/repository.ts";
 import { proposalsOf } from "../../../extensions/repair/proposal.ts";
-import { RepairSearch } from "../../../extensions/repair/repair.ts";
+import { createRepairSearch } from "../../../extensions/repair/repair.ts";
 import { repairRoutes } from "../../../extensions/repair/start.ts";
 import { createReadRepairs } from "../../../extensions/repair/waiting-repairs.ts";
 import { declineReview, splitRepair } from "../../../extensions/review/decide.ts";
@@ -32,9 +32,9 @@ async function propose(
 ): Promise<Repository> {
 	const { layers, repository } = await server.register(before, together.registrations.slice(0, count));
 	server.enter(after);
-	const search = new RepairSearch(server.clients(), layers);
+	const find = createRepairSearch(server.clients(), layers);
 	const found = [];
-	for (const layer of layers) found.push((await search.find(layer)).repair ?? []);
+	for (const layer of layers) found.push((await find(layer)).repair ?? []);
 	const base = repository.git("rev-parse", "main").trim();
 	for (const proposal of proposalsOf(found.flat(), new Set()))
 		await writeProposal(repository.path, base, proposal, undefined, now);
