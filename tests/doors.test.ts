@@ -70,7 +70,8 @@ const ask: Record<Door, (files: Files, scene: Scene, sender: string) => Promise<
 		const settings = { metadataUrl: "", catalogueUrl: "" };
 		const check = async () => ({ findings: [] });
 		const options = { repository: repository.path, base: "main", head: "head", settings, check };
-		return (await review(options)).problems.map(({ text }) => text);
+		const { remarks } = await review(options);
+		return remarks.filter(({ level }) => level === "error").map(({ text }) => text);
 	},
 	validate: async (files, { folder }) => {
 		const path = folder();

@@ -1,15 +1,5 @@
-import { code, counted, fenced, linesWithin } from "../../registry/untrusted-text.ts";
-import type { Located } from "./layer-changes.ts";
-import {
-	type FragmentChange,
-	isWrong,
-	type LayerChange,
-	layerRows,
-	maxDetailed,
-	type Review,
-	remarksOf,
-	servicesOf,
-} from "./review.ts";
+import { code, counted, fenced, groupBy, linesWithin } from "../../registry/untrusted-text.ts";
+import { type FragmentChange, isWrong, type LayerRow, maxDetailed, type Review } from "./review.ts";
 
 /** First line of the review's comment. A later run finds the comment by it; GitHub does not show it. */
 export const marker = "<!-- fragment-publisher: review -->";
@@ -29,34 +19,63 @@ const closingLength = 200;
  * Renders a review as Markdown: the marker, then independent blocks. Blocks that do not fit are left out as a whole and
  * counted in the last line, so that a shortened comment is well formed too.
  */
-export function renderComment(review: Review, links: Links = null): string {
-	const { obstacle, services, outside, layers } = review;
+export function renderComment(review: Review, links?: ReturnType<typeof linksInto>): string {
+	const { layers } = review;
+	const table = layers.length > maxDetailed ? layerTable(layers) : "";
+	let text = "";
+	const add = (block: string, reserved = 0): boolean => {
+		if (text.length + block.length > maxCommentLength - closingLength - reserved) return false;
+		text += block === "" ? "" : `${block}\n\n`;
+		return true;
+	};
+	// The blocks before the table leave room for it.
+	const missing = blocksOf(review, links).filter((block) => !add(block, table.length + 2)).length;
+	add(table);
+	const readable = layers.filter(({ verb }) => verb !== "wrong");
+	const shown = readable.slice(0, maxDetailed).filter((layer) => add(layerBlock(layer))).length;
+	const unshown = readable.length - shown;
+	const closing = [
+		missing > 0 && "Some of the lists above had no room.",
+		unshown > 0 && `The fragments of ${unshown} more layers are not shown here: there is no room.`,
+	];
+	return `${text}${closing.filter(Boolean).join(" ")}`.trimEnd().concat("\n");
+}
+
+/** A block without content is empty. */
+function blocksOf(review: Review, links?: ReturnType<typeof linksInto>): string[] {
+	const { obstacle, remarks, unasked, outside, layers } = review;
+	const lists = groupBy(remarks, ({ title }) => title);
 	// The draft page shows the problems of a wrong layer, too.
 	const drafts = layers.filter(({ verb, draft }) => verb === "wrong" && draft !== null);
-	const unasked = services.unasked.length;
-	const remarks = (located: readonly Located[]) =>
-		located.map(
-			({ file, line, text }) => `- ${linked(file, links?.(file, line))} line ${line}: ${code(text)}`,
-		);
-	const blocks = [
+	const services = counted(unasked.length, "layer");
+	return [
 		`${marker}\n### ${verdict(review)}`,
-		...(obstacle === null ? [] : [`It cannot be merged: ${obstacle}.`]),
-		summary(review),
+		obstacle === null ? "" : `It cannot be merged: ${obstacle}.`,
+		summary(layers),
 		nextStep(review),
-		...remarksOf(review).flatMap(({ title, located }) => titled(title, remarks(located))),
-		...titled(
-			"As drafts",
-			drafts.map(({ smallkey, draft }) => `- ${linked(smallkey, draft)}`),
+		...Array.from(lists, ([title, located]) =>
+			list(title, located, ({ file, line, text }) => {
+				return `${linked(file, links?.(file, line))} line ${line}: ${code(text)}`;
+			}),
 		),
-		...(unasked > 0
-			? [`The services of ${counted(unasked, "layer")} were not asked: there are too many at once.`]
-			: []),
-		...titled(
-			"Files outside the layers, for the operators to look at",
-			outside.map((path) => `- ${code(path)}`),
-		),
+		list("As drafts", drafts, ({ smallkey, draft }) => linked(smallkey, draft)),
+		unasked.length > 0 ? `The services of ${services} were not asked: there are too many at once.` : "",
+		list("Files outside the layers, for the operators to look at", outside, code),
 	];
-	return joinBounded(blocks, review);
+}
+
+function verdict({ obstacle, errors, layers }: Review): string {
+	const wrong = errors + (obstacle === null ? 0 : 1);
+	if (wrong > 0) return `${counted(wrong, "thing")} to correct in this change`;
+	return layers.length === 0 ? "No layer changes" : "The layers of this change are in order";
+}
+
+function summary(layers: readonly LayerRow[]): string {
+	const parts = (["added", "changed", "removed", "wrong"] as const).flatMap((verb) => {
+		const number = layers.filter((layer) => layer.verb === verb).length;
+		return number > 0 ? `${number} ${verb}` : [];
+	});
+	return parts.length > 0 ? `${counted(layers.length, "layer")}: ${parts.join(", ")}.` : "";
 }
 
 function nextStep(review: Review): string {
@@ -67,74 +86,31 @@ function nextStep(review: Review): string {
 	return "**Next:** an owner of each group of files, in the other comment, approves (Files changed, Review changes, Approve); then it can be merged.";
 }
 
-/** Blocks before a large change's table leave room for it. */
-function joinBounded(blocks: readonly string[], review: Review): string {
-	const rows = layerRows(review);
-	const isLarge = rows.length > maxDetailed;
-	const layers = rows.map(({ layer }) => layer).filter(({ verb }) => verb !== "wrong");
-	const table = isLarge ? layerTable(rows) : "";
-	let text = "";
-	const add = (block: string, reserved = 0): boolean => {
-		if (text.length + block.length > maxCommentLength - closingLength - reserved) return false;
-		text += `${block}\n\n`;
-		return true;
-	};
-	const missing = blocks.filter((block) => !add(block, table.length + 2)).length;
-	if (isLarge) add(table);
-	const detailed = isLarge ? layers.slice(0, maxDetailed) : layers;
-	const shown = detailed.filter((layer) => add(layerBlock(layer))).length;
-	const unshown = layers.length - shown;
-	const closing = [
-		missing > 0 && "Some of the lists above had no room.",
-		unshown > 0 && `The fragments of ${unshown} more layers are not shown here: there is no room.`,
-	];
-	return `${text}${closing.filter(Boolean).join(" ")}`.trimEnd().concat("\n");
+function list<Item>(title: string, items: readonly Item[], lineOf: (item: Item) => string): string {
+	if (items.length === 0) return "";
+	const lines = items.map((item) => `- ${lineOf(item)}`);
+	const shown = linesWithin(lines, maxListLength, (hidden) => [`- and ${hidden} more`]);
+	return [`#### ${title}`, "", ...shown].join("\n");
 }
 
-function layerTable(rows: ReturnType<typeof layerRows>): string {
-	const items = rows.map(({ smallkey, verb, state, name }) => {
+function layerTable(layers: readonly LayerRow[]): string {
+	const rows = layers.map(({ smallkey, verb, state, name }) => {
 		const shown = name === "" ? "" : code(name.slice(0, maxNameLength));
 		return `| ${code(smallkey)} | ${verb} | ${state} | ${shown} |`;
 	});
-	const lines = linesWithin(items, maxTableLength, (hidden) => [`| and ${hidden} more | | | |`]);
-	return ["#### All layers", "", "| layer | change | look at | name |", "|---|---|---|---|", ...lines].join(
-		"\n",
-	);
+	const lines = linesWithin(rows, maxTableLength, (hidden) => [`| and ${hidden} more | | | |`]);
+	const head = ["#### All layers", "", "| layer | change | look at | name |", "|---|---|---|---|"];
+	return [...head, ...lines].join("\n");
 }
 
-function verdict({ obstacle, problems, services, layers }: Review): string {
-	const wrong = [obstacle ?? [], problems, services.wrong].flat().length;
-	if (wrong > 0) return `${counted(wrong, "thing")} to correct in this change`;
-	return layers.length === 0 ? "No layer changes" : "The layers of this change are in order";
-}
-
-function summary({ layers }: Review): string {
-	const parts = (["added", "changed", "removed", "wrong"] as const).flatMap((verb) => {
-		const number = layers.filter((layer) => layer.verb === verb).length;
-		return number > 0 ? `${number} ${verb}` : [];
-	});
-	return parts.length > 0 ? `${counted(layers.length, "layer")}: ${parts.join(", ")}.` : "";
-}
-
-function titled(title: string, items: string[]): string[] {
-	if (items.length === 0) return [];
-	const shown = linesWithin(items, maxListLength, (hidden) => [`- and ${hidden} more`]);
-	return [[`#### ${title}`, "", ...shown].join("\n")];
-}
-
-function layerBlock(layer: LayerChange): string {
-	const { smallkey, verb, fragments } = layer;
+function layerBlock({ smallkey, verb, draft, services, fragments }: LayerRow): string {
+	const links = [
+		...(draft === null ? [] : [`[on the map, as a draft](${draft})`]),
+		...services.map(({ lang, address }) => `[its service, ${lang}](${safeAddress(address)})`),
+	];
 	const title = `<details><summary>${code(smallkey)} ${verb}</summary>`;
-	const parts = [layerLinks(layer), ...fragments().map(fragmentBlock)].filter(Boolean);
-	return [title, ...parts, "</details>"].join("\n\n");
-}
-
-function layerLinks(layer: LayerChange): string {
-	const draft = layer.draft === null ? [] : [`[on the map, as a draft](${layer.draft})`];
-	const addresses = servicesOf(layer).map(
-		({ lang, address }) => `[its service, ${lang}](${safeAddress(address)})`,
-	);
-	return [...draft, ...addresses].join(" · ");
+	const parts = [title, links.join(" · "), ...fragments.map(fragmentBlock), "</details>"];
+	return parts.filter(Boolean).join("\n\n");
 }
 
 function fragmentBlock({ lang, lines, hidden }: FragmentChange): string {
@@ -142,9 +118,6 @@ function fragmentBlock({ lang, lines, hidden }: FragmentChange): string {
 	const more = hidden > 0 ? ` The first ${lines.length} of ${lines.length + hidden} lines:` : "";
 	return `\`${lang}\`: what viewers will read.${more}\n\n${fenced("diff", lines)}`;
 }
-
-/** Null: files are named without a link. */
-type Links = ReturnType<typeof linksInto> | null;
 
 /**
  * @param web `https://github.com`
@@ -162,8 +135,8 @@ function escaped(text: string): string {
 	});
 }
 
-/** @param text untrusted @param address trusted */
-export function linked(text: string, address: string | null | undefined): string {
+/** @param text untrusted @param address trusted; without it the text is no link */
+export function linked(text: string, address?: string | null): string {
 	return address == null ? code(text) : `[${code(text)}](${address})`;
 }
 

@@ -32,7 +32,7 @@ export function parseReason(text: string): string {
 }
 
 /** @throws {Error} if the repository is a checkout, or belongs to another user than the current one */
-export async function refuseOthers({ path, name }: { path: string; name: string }): Promise<void> {
+export async function refuseOthers(path: string, name: string): Promise<void> {
 	if ((await gitText(path, ["rev-parse", "--is-bare-repository"])) !== "true")
 		throw new Error(`${name}: is no repository of a service; a pull request is merged where it was opened`);
 	const { uid } = await stat(join(path, "refs", "heads"));
@@ -40,6 +40,14 @@ export async function refuseOthers({ path, name }: { path: string; name: string 
 	// The service could not write over files of another user (root included), and would stop at its next write.
 	if (uid !== user)
 		throw new Error(`${name}: belongs to the user ${uid}, and this is the user ${user}: run it as that user`);
+}
+
+/** A review, or those layers of a repair about which is decided. */
+interface Decision extends Pick<Review, "branch" | "commit"> {
+	/** The repair of which it is a part. */
+	whole?: Pick<Review, "branch" | "commit">;
+	/** What becomes of the other layers: lines for git-update-ref(1). */
+	rest?: string[];
 }
 
 /** @throws {WrongError} if another commit of a review was shown than its newest */
@@ -58,7 +66,7 @@ export function isRepair(branch: string): boolean {
 }
 
 /** @throws {WrongError} if a repair leaves the choice between several places to a person: its commit changes nothing */
-export async function refuseChoice(repository: string, { branch, commit }: Review): Promise<void> {
+export async function refuseChoice(repository: string, { branch, commit }: Decision): Promise<void> {
 	if (!isRepair(branch)) return;
 	if ((await runGit(repository, ["diff", "--name-only", `${commit}^`, commit])).length > 0) return;
 	throw new WrongError(
@@ -67,18 +75,22 @@ export async function refuseChoice(repository: string, { branch, commit }: Revie
 }
 
 /** @throws {Error} if the answer is not yes */
-export async function confirmMerge(reviews: readonly Review[], io: Io): Promise<void> {
+export async function confirmMerge(reviews: readonly Decision[], io: Io): Promise<void> {
 	const [first, second] = reviews;
 	const answer = await io.ask(
 		second ? `Merge these ${reviews.length} reviews? [y/N] ` : "Merge this? [y/N] ",
 	);
 	if (answer === null && second) throw new Error("to merge several reviews, a terminal is needed");
 	if (answer === null)
-		throw new Error(`--commit ${first?.commit.slice(0, 12)}: is needed to merge this without a terminal`);
+		throw new Error(
+			`--commit ${(first?.whole ?? first)?.commit.slice(0, 12)}: is needed to merge this without a terminal`,
+		);
 	if (!/^y(?:es)?$/i.test(answer)) throw new WrongError("Not accepted: nothing was merged");
 }
 
 export const staleText = "the branch main has changed the same layer since";
+
+export const staleAdvice = `${staleText}. Decline it, and ask the sender to send it again`;
 
 /**
  * Whether the served branch has changed a file of a review since the two have parted, to something else. Such a review is
@@ -92,31 +104,25 @@ export async function isStale(repository: string, { commit }: Pick<Review, "comm
 	return proposed.some(({ path, id }) => idOf.has(path) && idOf.get(path) !== id);
 }
 
-function staleReview(branch: string): WrongError {
-	return new WrongError(`${branch}: ${staleText}. Decline it, and ask the sender to send it again`);
-}
-
-/** @throws {WrongError} if the served branch has changed the same layer */
-export async function refuseStale(repository: string, review: Review, base = servedRef): Promise<void> {
-	if (await isStale(repository, review, base)) throw staleReview(review.branch);
-}
-
 /**
  * Merges a review, in the version that was shown, into the served branch, and removes its branch: both, or neither.
  * @returns id of the merge commit
  * @throws {WrongError} if the review has changed since it was read, or the served branch has changed the same layer
  */
-export async function acceptReview(repository: string, review: Review, reviewer: Reviewer): Promise<string> {
+export async function acceptReview(
+	repository: string,
+	review: Decision,
+	reviewer: Reviewer,
+): Promise<string> {
 	const { branch, commit } = review;
+	const subject = `accept ${branch}`;
 	for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
 		const base = await gitText(repository, ["rev-parse", "--verify", servedRef]);
-		await refuseStale(repository, review, base);
-		const tree = await mergeTrees(repository, base, commit);
-		if (tree === null) throw staleReview(branch);
-		const subject = `accept ${branch}`;
+		const isOld = await isStale(repository, review, base);
+		const tree = isOld ? null : await mergeTrees(repository, base, commit);
+		if (tree === null) throw new WrongError(`${branch}: ${staleAdvice}`);
 		const merge = await commitTree(repository, reviewer, tree, ["-p", base, "-p", commit, "-m", subject]);
-		const updates = [`update ${servedRef} ${merge} ${base}`, `delete refs/heads/${branch} ${commit}`];
-		if (await moveReview(repository, review, subject, updates)) return merge;
+		if (await moveReview(repository, review, subject, `update ${servedRef} ${merge} ${base}`)) return merge;
 	}
 	throw new Error("others keep moving the branch main: try again");
 }
@@ -127,26 +133,30 @@ export async function acceptReview(repository: string, review: Review, reviewer:
  * @returns `declined/register/23ax5t/0123456789ab`
  * @throws {WrongError} if the review has changed since it was read
  */
-export async function declineReview(repository: string, review: Review, reviewer: Reviewer, reason: string) {
+export async function declineReview(
+	repository: string,
+	review: Decision,
+	reviewer: Reviewer,
+	reason: string,
+) {
 	const { branch, commit } = review;
 	const declined = `${declinedFolder}/${branch}/${commit.slice(0, 12)}`;
 	const subject = `decline ${branch}`;
 	const main = await gitText(repository, ["rev-parse", "--verify", servedRef]);
 	const words = ["-p", commit, "-m", subject, "-m", reason, "-m", `${mainTrailer}: ${main}`];
 	const last = await commitTree(repository, reviewer, `${commit}^{tree}`, words);
-	const updates = [`update refs/heads/${declined} ${last}`, `delete refs/heads/${branch} ${commit}`];
-	if (await moveReview(repository, review, subject, updates)) return declined;
-	throw heldReview(branch);
+	if (await moveReview(repository, review, subject, `update refs/heads/${declined} ${last}`)) return declined;
+	throw new Error(`${branch}: another process holds it: try again`);
 }
 
-function heldReview(branch: string): Error {
-	return new Error(`${branch}: another process holds it: try again`);
-}
-
-/** @returns whether the refs were moved @throws {WrongError} if the review's branch has moved from its commit */
-async function moveReview(repository: string, review: Review, reason: string, updates: string[]) {
-	const { branch, commit } = review;
-	const input = updates.map((line) => `${line}\n`).join("");
+/**
+ * Moves a ref, and takes the review from its branch: both, or neither.
+ * @returns whether they were moved @throws {WrongError} if the review's branch has moved from its commit
+ */
+async function moveReview(repository: string, decision: Decision, reason: string, update: string) {
+	const { branch, commit } = decision.whole ?? decision;
+	const { rest = [`delete refs/heads/${branch} ${commit}`] } = decision;
+	const input = [update, ...rest].map((line) => `${line}\n`);
 	try {
 		await runGit(repository, ["update-ref", "-m", reason, "--stdin"], { input });
 		return true;
@@ -164,16 +174,17 @@ function commitTree(repository: string, { name, mail }: Reviewer, tree: string, 
 }
 
 /**
- * Splits a repair, so that a decision can be about some of its layers: they get a branch of their own, and the others keep
- * theirs, or get one if it had the name of a chosen layer. Both happen, or neither.
- * @param only absent: the whole repair
- * @returns `chosen`: the review of these layers, whose commit has no branch until `split` is called
+ * Chooses some layers of a repair for a decision. The others keep the branch, or get one if it had the name of a chosen layer.
+ * @param only absent: the whole review
  * @throws {Error} if the review is no repair, or has no such smallkey
  */
-export async function splitRepair(repository: string, review: Review, only?: readonly string[]) {
-	const whole = { chosen: review, split: async () => undefined };
+export async function choosePart<Whole extends Review>(
+	repository: string,
+	whole: Whole,
+	only?: readonly string[],
+) {
 	if (!only) return whole;
-	const { branch, commit } = review;
+	const { branch, commit } = whole;
 	const repair = (await readOpen(repository, servedRef)).find((open) => open.branch === branch);
 	if (!repair) throw new Error(`--only: ${branch} is no repair`);
 	const { smallkeys } = repair;
@@ -182,17 +193,12 @@ export async function splitRepair(repository: string, review: Review, only?: rea
 	const others = smallkeys.filter((smallkey) => !only.includes(smallkey));
 	if (others.length === 0) return whole;
 	const inOrder = smallkeys.filter((smallkey) => only.includes(smallkey));
-	const chosen = await partOf(repository, repair, inOrder);
-	const lines = [`delete refs/heads/${branch} ${commit}`];
-	for (const part of [chosen, await partOf(repository, repair, others)])
-		if (part.branch === branch) lines[0] = `update refs/heads/${branch} ${part.commit} ${commit}`;
-		else lines.push(`create refs/heads/${part.branch} ${part.commit}`);
-	return {
-		chosen: { ...review, ...chosen, name: chosen.branch },
-		split: async () => {
-			if (!(await moveReview(repository, review, `split ${branch}`, lines))) throw heldReview(branch);
-		},
-	};
+	const kept = await partOf(repository, repair, others);
+	const rest =
+		kept.branch === branch
+			? [`update refs/heads/${branch} ${kept.commit} ${commit}`]
+			: [`delete refs/heads/${branch} ${commit}`, `create refs/heads/${kept.branch} ${kept.commit}`];
+	return { ...whole, ...(await partOf(repository, repair, inOrder)), whole, rest };
 }
 
 /** Writes a commit of some layers of a repair, with the evidence for them. */

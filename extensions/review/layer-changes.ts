@@ -14,6 +14,7 @@ import { ownersPath } from "../../registry/owners.ts";
 import { maxBytesOf, warningsOf } from "../../registry/registration.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { textIn } from "../../registry/texts.ts";
+import { groupBy } from "../../registry/untrusted-text.ts";
 import { ifThere, withTemporaryFolder } from "../../store/files/files.ts";
 import { GitFailure, gitText, runGit } from "../../store/git/commands/run.ts";
 import {
@@ -53,17 +54,17 @@ export async function withMerge<Result>(
 	const tooMany = await findTooMany(repository, head);
 	if (tooMany !== null) throw new Error(tooMany);
 	const [fork = "", ...others] = bases.split("\n");
-	const run = async (folder: string, from: string, to: string, obstacle: string | null) =>
+	const run = async (obstacle: string | null, folder = repository, from = fork, to = head) =>
 		task({ repository: folder, changed: await diffTree(folder, from, to, ":/"), obstacle });
-	if (others.length > 0) {
-		const many = `${others.length + 1} merge bases, so its merge may write what GitHub does not list: put its changes on a new branch`;
-		return run(repository, fork, head, many);
-	}
-	if (fork === base) return run(repository, base, head, null);
+	if (others.length > 0)
+		return run(
+			`${others.length + 1} merge bases, so its merge may write what GitHub does not list: put its changes on a new branch`,
+		);
+	if (fork === base) return run(null);
 	return withTemporaryFolder("fragment-publisher-merge-", async (folder) => {
 		await borrowObjects(repository, folder);
 		const tree = await mergeTrees(folder, base, head);
-		return tree === null ? run(repository, fork, head, conflictObstacle) : run(folder, base, tree, null);
+		return tree === null ? run(conflictObstacle) : run(null, folder, base, tree);
 	});
 }
 
@@ -88,8 +89,6 @@ export async function mergeTrees(repository: string, base: string, head: string)
 	}
 }
 
-type Files = ReadonlyMap<string, LayerFile>;
-
 /**
  * What merging a head changes on a base. Of the files under `layers/` those that it changes are checked, and no others: each
  * file by itself, and its name against all names of the catalogue after the merge.
@@ -100,18 +99,41 @@ export async function readChanges(repository: string, base: string, head: string
 	return withMerge(repository, baseId, headId, (merge) => changesOf(merge, baseId));
 }
 
-async function changesOf({ repository, changed, obstacle }: Merge, baseId: string) {
+async function changesOf({ repository, changed, obstacle }: Merge, base: string) {
 	const isLayers = ({ path }: PathChange) => path === "layers" || path.startsWith("layers/");
-	const layers = changed.filter(isLayers);
-	const paths = layers.map(({ path }) => path);
+	const inLayers = changed.filter(isLayers);
+	const paths = inLayers.map(({ path }) => path);
+	const listed = await listTree(repository, base, "layers/");
 	const read = new Set([ownersPath, ...paths, ...paths.flatMap(pathsBeside)]);
-	const listed = await listTree(repository, baseId, "layers/");
-	const stored = listed.filter(({ path }) => read.has(path));
-	const before = await readFiles(repository, stored);
+	const before = await readFiles(
+		repository,
+		listed.filter(({ path }) => read.has(path)),
+	);
 	const after = new Map(before);
 	for (const path of paths) after.delete(path);
-	const written = layers.filter(({ mode }) => mode !== null);
+	const written = inLayers.filter(({ mode }) => mode !== null);
 	for (const [path, file] of await readFiles(repository, written)) after.set(path, file);
+	const textOf = (path: string) => new TextDecoder().decode(after.get(path)?.bytes);
+	const edits = paths.map((path): EditedFile => after.get(path) ?? { path, kind: "removed" });
+	const { problems } = judgeChange(namesOf(listed), edits, "anyone");
+	const wrong = new Set(problems.map(({ file }) => parseLayerPath(file)?.smallkey));
+	// A file that the head does not change is its layer's, too.
+	const [stored, merged] = [judgeStored(before), judgeStored(after)];
+	const smallkeys = new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []));
+	const layers = [...smallkeys].sort().map((smallkey) => {
+		const file = layerPath(smallkey);
+		const old = stored.get(smallkey) ?? null;
+		const layer = wrong.has(smallkey) ? null : (merged.get(smallkey) ?? null);
+		const isRemoved = before.has(file) && !after.has(file);
+		const verb = isRemoved ? "removed" : !layer ? "wrong" : old ? "changed" : "added";
+		// `before` on the base, `after` the merge; null if it does not exist there or is wrong.
+		return { smallkey, verb, before: old, after: layer, text: textOf(file) } as const;
+	});
+	const warnings = layers.flatMap(({ smallkey, after: layer }) => {
+		const file = layerPath(smallkey);
+		if (!layer || after.get(file) === before.get(file)) return [];
+		return warningsOf(layer.registration).map((warning) => ({ ...warning, file }));
+	});
 	return {
 		obstacle,
 		/** In git's order, as those outside. */
@@ -119,9 +141,14 @@ async function changesOf({ repository, changed, obstacle }: Merge, baseId: strin
 		outside: changed.filter((change) => !isLayers(change)).map(({ path }) => path),
 		/** The owners file on the base. */
 		owners: before.get(ownersPath)?.bytes,
-		...checkFiles(paths, namesOf(listed), before, after),
+		/** Sorted by smallkey. */
+		layers,
+		problems: located(problems, textOf),
+		warnings: located(warnings, textOf),
 	};
 }
+
+export type ChangedLayer = Awaited<ReturnType<typeof readChanges>>["layers"][number];
 
 function pathsBeside(path: string): string[] {
 	const name = parseLayerPath(path);
@@ -129,13 +156,17 @@ function pathsBeside(path: string): string[] {
 }
 
 /** The content of a file over its size limit is not read. */
-async function readFiles(repository: string, listed: readonly PathChange[]): Promise<Files> {
+async function readFiles(repository: string, listed: readonly PathChange[]) {
 	const sizes = await sizesOf(repository, listed);
 	const files = await readEntries(repository, listed, ({ path, id }) => {
 		const max = maxBytesOf(path);
 		return (sizes.get(id ?? "") ?? 0) > max ? max + 1 : null;
 	});
 	return new Map(files.map((file) => [file.path, file]));
+}
+
+function judgeStored(files: ReadonlyMap<string, LayerFile>): ReadonlyMap<string, CheckedLayer> {
+	return judgeChange(namesOf(files.values()), [...files.values()], "stored").layers;
 }
 
 export interface Located {
@@ -146,62 +177,15 @@ export interface Located {
 	text: string;
 }
 
-/** A text is read once for all problems of its file, which follow each other. */
-function locateAll(problems: readonly FileProblem[], textOf: (path: string) => string): Located[] {
-	let [path, lineAt] = ["", linesOf("")];
-	return problems.map(({ file, ...problem }) => {
-		const { code, place, values } = problem;
-		if (file !== path) [path, lineAt] = [file, linesOf(textOf(file))];
-		const line = code === "json" ? Number(values[0]) : lineAt(place.startsWith("/") ? place : "");
-		return { file, line, text: textIn("en", problem) };
+/** Sorted by path and line. A text is read once for all problems of its file. */
+function located(problems: readonly FileProblem[], textOf: (path: string) => string): Located[] {
+	const files = [...groupBy(problems, ({ file }) => file)].sort(([a], [b]) => (a < b ? -1 : 1));
+	return files.flatMap(([file, all]) => {
+		const lineAt = linesOf(textOf(file));
+		const places = all.map(({ code, place, values }) => {
+			const line = code === "json" ? Number(values[0]) : lineAt(place.startsWith("/") ? place : "");
+			return { file, line, text: textIn("en", { code, place, values }) };
+		});
+		return places.sort((a, b) => a.line - b.line);
 	});
-}
-
-/** `before` on the base, `after` the merge; null if it does not exist there or is wrong. */
-export interface ChangedLayer {
-	smallkey: string;
-	verb: "added" | "removed" | "changed" | "wrong";
-	before: CheckedLayer | null;
-	after: CheckedLayer | null;
-	/** Text of the registration on the head, in which the lines of problems are found. */
-	text: string;
-}
-
-/** Layers are sorted by smallkey, problems and warnings by path and line. */
-function checkFiles(
-	paths: readonly string[],
-	names: ReturnType<typeof namesOf>,
-	before: Files,
-	after: Files,
-) {
-	const textOf = (path: string) => new TextDecoder().decode(after.get(path)?.bytes);
-	const located = (problems: readonly FileProblem[]) =>
-		locateAll(problems, textOf).sort((a, b) =>
-			a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1,
-		);
-	const edits = paths.map((path): EditedFile => after.get(path) ?? { path, kind: "removed" });
-	const { problems } = judgeChange(names, edits, "anyone");
-	// A file that the head does not change is its layer's, too.
-	const [stored, merged] = [judgeStored(before), judgeStored(after)];
-	const changed = new Set(paths);
-	const wrong = new Set(problems.map(({ file }) => parseLayerPath(file)?.smallkey));
-	const smallkeys = new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []));
-	const layers = [...smallkeys].sort().map((smallkey): ChangedLayer => {
-		const file = layerPath(smallkey);
-		const old = stored.get(smallkey) ?? null;
-		const layer = wrong.has(smallkey) ? null : (merged.get(smallkey) ?? null);
-		const isRemoved = before.has(file) && !after.has(file);
-		const verb = isRemoved ? "removed" : !layer ? "wrong" : old ? "changed" : "added";
-		return { smallkey, verb, before: old, after: layer, text: textOf(file) };
-	});
-	const warnings = layers.flatMap(({ smallkey, after: layer }) => {
-		const file = layerPath(smallkey);
-		if (!layer || !changed.has(file)) return [];
-		return warningsOf(layer.registration).map((warning) => ({ ...warning, file }));
-	});
-	return { layers, problems: located(problems), warnings: located(warnings) };
-}
-
-function judgeStored(files: Files): ReadonlyMap<string, CheckedLayer> {
-	return judgeChange(namesOf(files.values()), [...files.values()], "stored").layers;
 }

@@ -1,20 +1,6 @@
-import { counted, plain } from "../../registry/untrusted-text.ts";
+import { counted } from "../../registry/untrusted-text.ts";
 import { marker, maxCommentLength } from "./comment.ts";
-import type { Located } from "./layer-changes.ts";
-import {
-	isWrong,
-	type LayerChange,
-	layerRows,
-	maxDetailed,
-	type Review,
-	remarksOf,
-	servicesOf,
-} from "./review.ts";
-
-export interface Annotation extends Located {
-	level: "error" | "warning";
-	title: string;
-}
+import { isWrong, type LayerRow, maxDetailed, type Remark, type Review } from "./review.ts";
 
 /** What the job that reads untrusted data passes to the job that plans what is written. */
 export interface Report {
@@ -23,19 +9,15 @@ export interface Report {
 	annotations: Annotation[];
 }
 
+export type Annotation = Omit<Remark, "state" | "title"> & { title: string };
+
 /** GitHub accepts 50 at once, and the comment lists the others. */
 const maxAnnotations = 50;
 
 const maxAnnotationText = 2_000;
 
-export function annotationsOf(review: Review): Annotation[] {
-	return remarksOf(review).flatMap(({ level, title, located }) =>
-		located.map((remark) => ({ level, title, ...remark })),
-	);
-}
-
 export function reportOf(review: Review, comment: string): Report {
-	const annotations = annotationsOf(review).slice(0, maxAnnotations);
+	const annotations = review.remarks.slice(0, maxAnnotations);
 	return { conclusion: isWrong(review) ? "failure" : "success", comment, annotations };
 }
 
@@ -61,58 +43,58 @@ function isAnnotation(value: unknown): value is Annotation {
 	return (level === "error" || level === "warning") && areTexts && Number.isSafeInteger(line);
 }
 
-/** It starts with the level: the runner of GitHub Actions interprets a line that starts with `::` as a command. */
-export function remarkLine({ level, file, line, text }: Omit<Annotation, "title">): string {
-	return plain(`${level} ${file}:${line}: ${text}`);
-}
-
-export function obstacleLines({ obstacle }: Review): string[] {
-	return obstacle === null ? [] : [plain(`error It cannot be merged: ${obstacle}`)];
-}
-
-export function summaryLine({ problems, warnings, services, layers }: Review): string {
-	return [
-		`${counted(layers.length, "layer")} changed`,
-		`${problems.length + services.wrong.length} to correct`,
-		...(warnings.length > 0 ? [counted(warnings.length, "warning")] : []),
-		`${services.down.length} warnings of servers that are down`,
-	].join(", ");
-}
-
 /** Remarks that are shown at a terminal. */
 const maxRemarks = 50;
 
-/** The problems of a review and its changes for viewers, for a terminal; control characters are removed. */
-export function changeLines(review: Review): string[] {
-	// Errors come first.
-	const remarks = annotationsOf(review).map(remarkLine);
-	const hidden = remarks.length - maxRemarks;
+/** It starts with the level: the runner of GitHub Actions interprets a line that starts with `::` as a command. */
+function remarkLine({ level, file, line, text }: Remark): string {
+	return `${level} ${file}:${line}: ${text}`;
+}
+
+export function remarkLines({ obstacle, remarks }: Review, max = Number.POSITIVE_INFINITY): string[] {
 	return [
-		...obstacleLines(review),
-		...remarks.slice(0, maxRemarks),
-		...(hidden > 0 ? [`and ${hidden} more`] : []),
-		...review.outside.map((path) => plain(`error ${path}: is no file of a layer`)),
-		...(review.layers.length > maxDetailed ? rowLines(review) : review.layers.flatMap(layerLines)),
+		...(obstacle === null ? [] : [`error It cannot be merged: ${obstacle}`]),
+		// Errors come first.
+		...remarks.slice(0, max).map(remarkLine),
+		...(remarks.length > max ? [`and ${remarks.length - max} more`] : []),
 	];
 }
 
-function rowLines(review: Review): string[] {
-	return layerRows(review).map(({ smallkey, verb, state, name }) =>
-		plain([verb.padEnd("changed".length), smallkey, state, name].filter((text) => text !== "").join("  ")),
-	);
+export function summaryLine({ errors, remarks, layers }: Review): string {
+	const [down, odd] = ["service down", "odd"].map(
+		(state) => remarks.filter((remark) => remark.state === state).length,
+	) as [number, number];
+	return [
+		`${counted(layers.length, "layer")} changed`,
+		`${errors} to correct`,
+		...(odd > 0 ? [counted(odd, "warning")] : []),
+		`${down} warnings of servers that are down`,
+	].join(", ");
 }
 
-function layerLines(layer: LayerChange): string[] {
-	const viewerLines = layer.fragments().flatMap(({ lang, lines, hidden }) => {
-		if (lines.length === 0) return [];
-		const rest = hidden > 0 ? [`… ${hidden} more lines`] : [];
-		return [`  viewers in ${lang} read:`, ...[...lines, ...rest].map((line) => `    ${line}`)];
-	});
-	const lines = [
-		`${layer.smallkey}: ${layer.verb}`,
-		...viewerLines,
-		...servicesOf(layer).map(({ lang, address }) => `  its service in ${lang}: ${address}`),
-		...(layer.draft === null ? [] : [`  on the map, as a draft: ${layer.draft}`]),
+/** The problems of a review and its changes for viewers, for a terminal. */
+export function changeLines(review: Review): string[] {
+	const { outside, layers } = review;
+	return [
+		...remarkLines(review, maxRemarks),
+		...outside.map((path) => `error ${path}: is no file of a layer`),
+		...(layers.length > maxDetailed ? layers.map(rowLine) : layers.flatMap(layerLines)),
 	];
-	return lines.map(plain);
+}
+
+function rowLine({ smallkey, verb, state, name }: LayerRow): string {
+	return [verb.padEnd("changed".length), smallkey, state, name].filter(Boolean).join("  ");
+}
+
+function layerLines({ smallkey, verb, fragments, services, draft }: LayerRow): string[] {
+	return [
+		`${smallkey}: ${verb}`,
+		...fragments.flatMap(({ lang, lines, hidden }) => {
+			if (lines.length === 0) return [];
+			const rest = hidden > 0 ? [`… ${hidden} more lines`] : [];
+			return [`  viewers in ${lang} read:`, ...[...lines, ...rest].map((line) => `    ${line}`)];
+		}),
+		...services.map(({ lang, address }) => `  its service in ${lang}: ${address}`),
+		...(draft === null ? [] : [`  on the map, as a draft: ${draft}`]),
+	];
 }

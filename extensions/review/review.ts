@@ -23,55 +23,93 @@ interface ReviewOptions {
 	check: CheckServices;
 }
 
-export type LayerChange = Awaited<ReturnType<typeof layerChange>>;
+/** In the order in which they are shown. An `error` fails the check; `state` is for a table of layers. */
+const kinds = [
+	{ level: "error", state: "to correct", title: "To correct" },
+	{ level: "error", state: "wrong service", title: "The services say that this change is wrong" },
+	{ level: "warning", state: "service down", title: "Their server is down or odd. This blocks nothing." },
+	{ level: "warning", state: "odd", title: "Accepted, but probably not meant" },
+] as const;
 
-export function servicesOf({ after }: ChangedLayer): { lang: Lang; address: string }[] {
-	return after ? langs.map((lang) => ({ lang, address: after.registration[lang].service_url })) : [];
-}
+type Kind = (typeof kinds)[number];
+
+export type Remark = Kind & Located;
 
 export type Review = Awaited<ReturnType<typeof review>>;
 
-const maxDraftLength = 4_000;
+export type LayerRow = Review["layers"][number];
 
 /** Layers with a draft: a comment has no room for more. */
 const maxDrafts = 100;
 
-export function isWrong({ problems, services, obstacle }: Review): boolean {
-	return obstacle !== null || problems.length > 0 || services.wrong.length > 0;
+const maxDraftLength = 4_000;
+
+/** Layers that are shown with their fragments; of a larger change a table shows all layers. */
+export const maxDetailed = 20;
+
+export function isWrong({ obstacle, errors }: Review): boolean {
+	return obstacle !== null || errors > 0;
 }
 
 /** Also asks the services of the layers whose addresses a change touches. */
 export async function review({ repository, base, head, settings, check }: ReviewOptions) {
-	const { layers, paths, outside, ...changes } = await readChanges(repository, base, head);
+	const { layers, paths, outside, obstacle, ...changes } = await readChanges(repository, base, head);
 	const { owners } = parseOwners(changes.owners);
-	const { problems, warnings } = changes;
-	const services = await askServices(layers, check);
-	const rows = layerRows({ layers, problems, services, warnings }).filter(({ verb }) => verb !== "removed");
-	const drafted = new Set(rows.slice(0, maxDrafts).map(({ layer }) => layer));
+	const { wrong, down, unasked } = await askServices(layers, check);
+	const located = [changes.problems, wrong, down, changes.warnings];
+	const remarks = kinds.flatMap((kind, index) =>
+		(located[index] ?? []).map((place): Remark => ({ ...kind, ...place })),
+	);
+	const rows = rowsOf(layers, remarks);
+	const drafted = rows.filter(({ verb }) => verb !== "removed").slice(0, maxDrafts);
+	const detailed = rows.filter(({ verb }) => verb !== "wrong").slice(0, maxDetailed);
+	const draftOf = async (row: (typeof rows)[number]) => {
+		const address = drafted.includes(row) ? await draftAddress(settings.publicUrl ?? "", row) : null;
+		return address !== null && address.length <= maxDraftLength ? address : null;
+	};
+	const withTexts = rows.map(async (row) => ({
+		...row,
+		/** Address of the page that shows the layer as a draft; null without such a page. */
+		draft: await draftOf(row),
+		/** Of the first `maxDetailed` layers that are not wrong. */
+		fragments: detailed.includes(row) ? fragmentChanges(row, settings) : [],
+	}));
 	return {
 		/** Why it cannot be merged; null if it can. */
-		obstacle: changes.obstacle,
-		problems,
-		warnings,
-		services,
-		/** Sorted by smallkey. */
-		layers: await Promise.all(
-			layers.map((layer) => layerChange(layer, settings, drafted.has(layer) ? settings.publicUrl : "")),
-		),
+		obstacle,
+		remarks,
+		/** The number of remarks that fail the check. */
+		errors: remarks.filter(({ level }) => level === "error").length,
+		/** Smallkeys of layers whose services were not asked, because there are too many at once. */
+		unasked,
+		/** First those with something wrong, then the changed, the removed and the added ones. */
+		layers: await Promise.all(withTexts),
 		/** Who has to approve what; null if the owners file of the base is missing or invalid. */
 		approvals: owners && groupByOwners(owners, [...outside, ...paths]),
 		outside,
 	};
 }
 
-async function layerChange(layer: ChangedLayer, settings: FragmentSettings, publicUrl = "") {
-	const address = await draftAddress(publicUrl, layer);
-	return {
-		...layer,
-		fragments: () => (layer.verb === "wrong" ? [] : fragmentChanges(layer, settings)),
-		/** Address of the page that shows the layer as a draft; null without such a page. */
-		draft: address !== null && address.length <= maxDraftLength ? address : null,
-	};
+const verbs: readonly ChangedLayer["verb"][] = ["wrong", "changed", "removed", "added"];
+
+function rowsOf(layers: readonly ChangedLayer[], remarks: readonly Remark[]) {
+	const states = new Map(remarks.toReversed().map(({ file, state }) => [file, state]));
+	const order: (Kind["state"] | "")[] = [...kinds.map(({ state }) => state), ""];
+	const rows = layers.map((layer) => {
+		const { smallkey, verb, before, after } = layer;
+		const registration = (after ?? before)?.registration;
+		const en: Partial<LangEntry> = registration?.en ?? {};
+		return {
+			...layer,
+			/** Empty if nothing is wrong or odd. */
+			state: verb === "wrong" ? "to correct" : (states.get(layerPath(smallkey)) ?? ""),
+			name: en.service_name || (en.layer ?? ""),
+			services: after ? langs.map((lang) => ({ lang, address: after.registration[lang].service_url })) : [],
+		} as const;
+	});
+	const rankOf = ({ state, verb }: (typeof rows)[number]) =>
+		order.indexOf(state) * verbs.length + verbs.indexOf(verb);
+	return rows.sort((a, b) => rankOf(a) - rankOf(b));
 }
 
 /** Never rejects. */
@@ -94,46 +132,35 @@ const maxAsked = 200;
 /** Layers. `clientsWith` limits the number of requests. */
 const maxConcurrent = 16;
 
+/** `wrong`: the registration contradicts its service. `down`: the server is down or odd. */
 async function askServices(layers: readonly ChangedLayer[], check: CheckServices) {
-	const touched = layers.flatMap((layer) => {
+	const touched = layers.filter((layer) => touchedLangs(layer).length > 0);
+	const task = async (layer: ChangedLayer) => {
 		const langs = touchedLangs(layer);
-		return layer.after && langs.length > 0 ? [{ ...layer, after: layer.after, langs }] : [];
-	});
-	const checks = await mapWithProgress(
-		touched.slice(0, maxAsked),
-		"asking services",
-		maxConcurrent,
-		async ({ after, langs, ...layer }) => {
-			const { findings } = await check(after);
-			return { ...layer, findings: findings.filter(({ lang }) => langs.includes(lang)) };
-		},
-	);
-	const findingsOf = (state: Finding["state"]): Located[] =>
-		checks.flatMap(({ smallkey, text: content, findings }) => {
-			const lineAt = linesOf(content);
-			return findings
-				.filter((finding) => finding.state === state)
-				.map(({ pointer, text }) => {
-					return { file: layerPath(smallkey), line: lineAt(pointer), text: `${pointer}: ${text}` };
-				});
-		});
-	return {
-		/** The registration is wrong: these fail the check. */
-		wrong: findingsOf("wrong"),
-		/** Their server is down or odd: these never block. */
-		down: findingsOf("down"),
-		unasked: touched.slice(maxAsked).map(({ smallkey }) => smallkey),
+		const { findings } = await check(layer.after as CheckedLayer);
+		const lineAt = linesOf(layer.text);
+		return findings
+			.filter(({ lang }) => langs.includes(lang))
+			.map(({ state, pointer, text }) => {
+				const file = layerPath(layer.smallkey);
+				return { state, file, line: lineAt(pointer), text: `${pointer}: ${text}` };
+			});
 	};
+	const asked = touched.slice(0, maxAsked);
+	const findings = (await mapWithProgress(asked, "asking services", maxConcurrent, task)).flat();
+	const placesOf = (kind: Finding["state"]): Located[] =>
+		findings.flatMap(({ state, ...place }) => (state === kind ? place : []));
+	const unasked = touched.slice(maxAsked).map(({ smallkey }) => smallkey);
+	return { wrong: placesOf("wrong"), down: placesOf("down"), unasked };
 }
 
 function touchedLangs({ before, after }: ChangedLayer): Lang[] {
-	if (!after) return [];
 	const requestOf = (registration: Registration, lang: Lang) => {
 		const { service_url, layer }: LangEntry = registration[lang];
 		return JSON.stringify([serviceTypeOf(registration, lang), service_url, layer]);
 	};
-	const [old, fresh] = [before?.registration, after.registration];
-	return langs.filter((lang) => !old || requestOf(old, lang) !== requestOf(fresh, lang));
+	const [old, fresh] = [before?.registration, after?.registration];
+	return langs.filter((lang) => fresh && (!old || requestOf(old, lang) !== requestOf(fresh, lang)));
 }
 
 /** In one language; no lines if the fragments are equal. */
@@ -156,7 +183,7 @@ function fragmentChanges({ smallkey, before, after }: ChangedLayer, settings: Fr
 			return targets.map((name) => facts && renderAt(name, facts));
 		};
 		const [old, fresh] = [render(before), render(after)];
-		const target = fresh.findIndex((text, index) => text !== null || old[index] != null);
+		const target = targets.findIndex((_, index) => fresh[index] != null || old[index] != null);
 		const all = differences(linesIn(old[target]), linesIn(fresh[target]));
 		/** Lines of a unified diff: each starts with a space, `+` or `-`. */
 		const lines = all.slice(0, maxLines).map(cut);
@@ -175,51 +202,8 @@ function cut(line: string): string {
 function differences(before: string[], after: string[]): string[] {
 	if (before.length === 0) return after.map((line) => `+${line}`);
 	if (after.length === 0) return before.map((line) => `-${line}`);
-	const options = { context: 3, maxEditLength: maxEdits };
 	const [old, fresh] = [before, after].map((lines) => `${lines.join("\n")}\n`) as [string, string];
-	const patch = structuredPatch("", "", old, fresh, "", "", options);
+	const patch = structuredPatch("", "", old, fresh, "", "", { context: 3, maxEditLength: maxEdits });
 	if (!patch) return [`-${before.length} lines`, `+${after.length} other lines`];
 	return patch.hunks.flatMap((hunk, index) => [...(index > 0 ? [" …"] : []), ...hunk.lines]);
-}
-
-/** Layers of a change up to which each is shown with its fragments; of a larger one a table shows all layers. */
-export const maxDetailed = 20;
-
-const verbs: readonly LayerChange["verb"][] = ["wrong", "changed", "removed", "added"];
-
-interface Remarks extends Pick<Awaited<ReturnType<typeof readChanges>>, "problems" | "warnings"> {
-	services: Awaited<ReturnType<typeof askServices>>;
-}
-
-/** What is wrong (an `error` fails the check) or odd, in the order in which it is shown. `state` is for a table of layers. */
-export function remarksOf({ problems, services, warnings }: Remarks) {
-	const down = "Their server is down or odd. This blocks nothing.";
-	const wrong = "The services say that this change is wrong";
-	return [
-		{ level: "error", state: "to correct", title: "To correct", located: problems },
-		{ level: "error", state: "wrong service", title: wrong, located: services.wrong },
-		{ level: "warning", state: "service down", title: down, located: services.down },
-		{ level: "warning", state: "odd", title: "Accepted, but probably not meant", located: warnings },
-	] as const;
-}
-
-/**
- * First the layers with something wrong, then the changed, the removed and the added ones. `state` is empty if nothing is
- * wrong or odd.
- */
-export function layerRows<Layer extends ChangedLayer>({
-	layers,
-	...review
-}: Remarks & { layers: readonly Layer[] }) {
-	const remarks = remarksOf(review);
-	const paths = remarks.map(({ located }) => new Set(located.map(({ file }) => file)));
-	const rows = layers.map((layer) => {
-		const { smallkey, verb, before, after } = layer;
-		const index = verb === "wrong" ? 0 : paths.findIndex((files) => files.has(layerPath(smallkey)));
-		const rank = (index < 0 ? remarks.length : index) * verbs.length + verbs.indexOf(verb);
-		const en: Partial<LangEntry> = (after ?? before)?.registration.en ?? {};
-		const name = en.service_name || (en.layer ?? "");
-		return { smallkey, verb, state: remarks[index]?.state ?? "", name, layer, rank };
-	});
-	return rows.sort((a, b) => a.rank - b.rank);
 }

@@ -5,7 +5,7 @@ import { proposalsOf } from "../../../extensions/repair/proposal.ts";
 import { createRepairSearch } from "../../../extensions/repair/repair.ts";
 import { repairRoutes } from "../../../extensions/repair/start.ts";
 import { createReadRepairs } from "../../../extensions/repair/waiting-repairs.ts";
-import { declineReview, splitRepair } from "../../../extensions/review/decide.ts";
+import { choosePart, declineReview } from "../../../extensions/review/decide.ts";
 import { Catalogue } from "../../../site/http/catalogue-requests.ts";
 import { pageSettingsPath } from "../../../site/static/html.ts";
 import { declinedEvidence, readOpen, writeProposal } from "../../../store/git/review-branches.ts";
@@ -108,32 +108,32 @@ test("some layers of a repair are declined alone, and the others still wait", as
 	const { path } = scene.repository;
 	const git = (...words: string[]) => scene.repository.git(...words);
 	const review = () => findWaiting(path, "repair/five1");
-	const refusal = await splitRepair(path, await review(), ["five2", "none"]).catch(({ message }) => message);
+	const refusal = await choosePart(path, await review(), ["five2", "none"]).catch(({ message }) => message);
 	assert.match(refusal, /^--only: none: not in repair\/five1/);
 	const [whole] = await readOpen(path, "main");
+	const evidenceOf = (...places: number[]) => places.map((at) => whole?.evidence[at]);
+	const reviewer = { name: "Ann", mail: "ann@example.org" };
 	// Its order is that of the repair, in which each layer has its evidence.
-	const { chosen, split } = await splitRepair(path, await review(), ["five4", "five1"]);
-	await split();
-	assert.is(chosen.branch, "repair/five1");
+	const first = await choosePart(path, await review(), ["five4", "five1"]);
+	const branch = await declineReview(path, first, reviewer, "No.");
+	assert.match(branch, /^declined\/repair\/five1\//);
+	assert.match(git("log", "-1", "--format=%B", `${branch}^`), /^Repairs: five1\nRepairs: five4\n/m);
 	const open = await readOpen(path, "main");
 	assert.equal(
 		open.map(({ branch, smallkeys: own, evidence }) => [branch, own, evidence]),
-		[
-			["repair/five1", ["five1", "five4"], [0, 3].map((at) => whole?.evidence[at])],
-			["repair/five2", ["five2", "five3", "five5"], [1, 2, 4].map((at) => whole?.evidence[at])],
-		],
+		[["repair/five2", ["five2", "five3", "five5"], evidenceOf(1, 2, 4)]],
 	);
 	const message = git("log", "-1", "--format=%B", "repair/five2");
 	assert.equal(message.match(/^Layer \S+$/gm), ["Layer five2", "Layer five3", "Layer five5"]);
-	const third = await splitRepair(path, await findWaiting(path, "repair/five2"), ["five3"]);
-	await third.split();
-	await declineReview(path, third.chosen, { name: "Ann", mail: "ann@example.org" }, "No.");
+	const third = await choosePart(path, await findWaiting(path, "repair/five2"), ["five3"]);
+	await declineReview(path, third, reviewer, "No.");
 	const left = (await readOpen(path, "main")).map(({ smallkeys: own }) => own);
-	assert.equal(left, [
-		["five1", "five4"],
-		["five2", "five5"],
-	]);
-	assert.equal([...(await declinedEvidence(path))], [open[1]?.evidence[1]], "only of that layer");
+	assert.equal(left, [["five2", "five5"]]);
+	assert.equal(
+		[...(await declinedEvidence(path))].sort(),
+		evidenceOf(0, 2, 3).sort(),
+		"only of those layers",
+	);
 	assert.is(new Set(whole?.evidence).size, 5);
 });
 

@@ -9,7 +9,8 @@ import {
 	renderComment,
 	safeAddress,
 } from "../../../extensions/review/comment.ts";
-import { parseReport, remarkLine } from "../../../extensions/review/report.ts";
+import { parseReport } from "../../../extensions/review/report.ts";
+import type { Remark } from "../../../extensions/review/review.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
 import { runScript } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
@@ -110,8 +111,6 @@ test("hostile names and values stay text, in the comment, in its links and in th
 	}
 	const { conclusion, comment: reported, annotations } = report;
 	assert.equal([conclusion, reported, annotations.length], ["failure", comment, 50]);
-	const problem = { level: "error", file: "::a\nb##[x]", line: 3, text: "100%\r\n::y" } as const;
-	assert.is(remarkLine(problem), "error ::a\\u000ab## [x]:3: 100%\\u000d\\u000a::y");
 });
 
 test("a comment links files at their line, drafts and services, and says what comes next", async () => {
@@ -150,13 +149,14 @@ test("a comment with every list at its longest is whole, and counts what has no 
 	});
 	const paths = located.map(({ file }) => file);
 	const lines = Array(80).fill(`+${"x".repeat(290)}`);
-	const layer = { smallkey: "abc", verb: "added" as const, before: null, after: null, text: "", draft: null };
-	const fragments = () => [{ lang: "en" as const, lines, hidden: 3 }];
+	const fragments = [{ lang: "en" as const, lines, hidden: 3 }];
+	const layer = { smallkey: "abc", verb: "added", state: "", name: "", services: [], draft: null, fragments };
+	const kind = (title: string) => located.map((place) => ({ level: "error", title, ...place }));
 	const commentOn = (layers: number) =>
 		renderComment({
-			...{ obstacle: null, problems: located, warnings: located, outside: paths },
-			services: { wrong: located, down: located, unasked: paths },
-			layers: Array(layers).fill({ ...layer, fragments }),
+			...{ obstacle: null, errors: 1_000, unasked: paths, outside: paths },
+			remarks: ["a", "b", "c", "d"].flatMap(kind) as Remark[],
+			layers: Array(layers).fill(layer),
 			approvals: located.map(({ file }) => ({ owners: ["@maps/operators"], paths: [file] })),
 		});
 	const [comment, large] = [20, 2_000].map(commentOn) as [string, string];
