@@ -1,20 +1,11 @@
-import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { sign } from "../../api/senders.ts";
 import { causeOf, checkResult } from "../../registry/health.ts";
 import { Peer } from "../extensions/harvest/peer.ts";
 import { eventually } from "../helpers/wait.ts";
-import { sharedSuite } from "../helpers/world.ts";
-import { assertColour, openBrowser, openWindow, runInBrowser, type Window } from "./browser.ts";
+import { assertColour, openWindow, pageSuite, sees } from "./browser.ts";
 import { blue, green, red, sendJson, serveExport, serveWms } from "./map-services.ts";
 import { SiteWorld, type TestLayer, wmsAt } from "./site-world.ts";
-
-interface Context {
-	maps: Peer;
-	world: SiteWorld;
-	window: Window;
-	page: Page;
-}
 
 const service = (lang: string) => `/arcgis/rest/services/Parks_${lang}/MapServer`;
 
@@ -39,8 +30,7 @@ function layersOf(maps: Peer): TestLayer[] {
 	];
 }
 
-const test = sharedSuite<Context>("the catalogue in a browser", async (use) => {
-	const browser = use(await openBrowser());
+const test = pageSuite("the catalogue in a browser", async (use) => {
 	const maps = use(await Peer.open());
 	serveWms(maps, "/wms", { info: "<h1>Here</h1><script>parent.document.title='owned'</script>" });
 	serveWms(maps, "/says-no", { exception: "Layer <b>gone</b> is not here" });
@@ -50,23 +40,20 @@ const test = sharedSuite<Context>("the catalogue in a browser", async (use) => {
 	maps.on(`${service("fr")}/3`, sendJson({ ...layer, name: "Campings des parcs" }));
 	for (const lang of ["en", "fr"]) serveExport(maps, service(lang), green);
 	const world = use(await SiteWorld.open(layersOf(maps), { canSend: true }, "/base"));
-	const window = await openWindow(browser);
-	return { maps, world, window, page: window.page };
+	return { maps, world };
 });
-
-test.after.each(({ window }) => assert.equal(window.faults.splice(0), []));
 
 test("a search finds what is typed, and keeps it in the address, through a layer and the other language", async ({
 	page,
 	world,
 }) => {
 	await page.goto(world.url("en/"));
-	await page.getByText("14 layers", { exact: true }).waitFor();
+	await sees(page, "14 layers");
 	await page.getByRole("searchbox").fill("ecole");
-	await page.getByText("1 layer", { exact: true }).waitFor();
+	await sees(page, "1 layer");
 	await page.waitForURL(world.url("en/?q=ecole"));
 	await page.reload();
-	await page.getByText("1 layer", { exact: true }).waitFor();
+	await sees(page, "1 layer");
 	assert.is(await page.getByRole("searchbox").inputValue(), "ecole");
 	await page.locator(".results h2 a").first().click();
 	await page.getByRole("heading", { level: 1, name: "Schools" }).waitFor();
@@ -76,7 +63,7 @@ test("a search finds what is typed, and keeps it in the address, through a layer
 	await page.goBack();
 	await page.goBack();
 	await page.waitForURL(world.url("en/?q=ecole"));
-	await page.getByText("1 layer", { exact: true }).waitFor();
+	await sees(page, "1 layer");
 	await page.getByRole("searchbox").fill("nothing like this");
 	await page.getByText("No layer matches.").waitFor();
 });
@@ -84,17 +71,17 @@ test("a search finds what is typed, and keeps it in the address, through a layer
 test("filters work without a text, together with one, and can be taken away", async ({ page, world }) => {
 	await page.goto(world.url("en/"));
 	await page.getByRole("button", { name: /^The service fails\s+1$/ }).click();
-	await page.getByText("1 layer", { exact: true }).waitFor();
+	await sees(page, "1 layer");
 	assert.match(await page.locator(".results li").innerText(), /Glaciers[\s\S]*The service fails/);
 	await page.getByRole("button", { name: "Remove the filter The service fails" }).click();
 	await page.getByRole("button", { name: /^Rivers Canada\s+12$/ }).click();
-	await page.getByText("12 layers", { exact: true }).waitFor();
+	await sees(page, "12 layers");
 	const rows = page.locator(".results li");
 	assert.is(await rows.count(), 10);
 	await page.getByRole("button", { name: "Show more" }).click();
 	await rows.nth(11).waitFor();
 	await page.getByRole("searchbox").fill("rivers 7");
-	await page.getByText("1 layer", { exact: true }).waitFor();
+	await sees(page, "1 layer");
 	assert.is(await rows.locator("h2").innerText(), "Rivers 7");
 });
 
@@ -175,17 +162,13 @@ test("the address of a layer becomes a draft in two languages, which is signed a
 		JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
 	);
 	assert.not.match(kept, /test_-k/);
-	await page.goto("about:blank");
 });
 
 test("without scripts every layer is in the plain list, with fragments that are there", async ({
-	window,
+	browser,
 	world,
 }) => {
-	const browser = window.context.browser();
-	const { page, context } = await openWindow(browser as NonNullable<typeof browser>, {
-		javaScriptEnabled: false,
-	});
+	const { page, context } = await openWindow(browser, { javaScriptEnabled: false });
 	await page.goto(world.url("index.html"));
 	await page.getByRole("link", { name: "English" }).click();
 	await page.getByRole("link", { name: "the plain list of all layers" }).click();
@@ -198,14 +181,13 @@ test("without scripts every layer is in the plain list, with fragments that are 
 	await context.close();
 });
 
-test("the root and the pages speak French to those who read it", async ({ window, world }) => {
-	const browser = window.context.browser();
-	const { page, context } = await openWindow(browser as NonNullable<typeof browser>, { locale: "fr-CA" });
+test("the root and the pages speak French to those who read it", async ({ browser, world }) => {
+	const { page, context } = await openWindow(browser, { locale: "fr-CA" });
 	await page.goto(world.url("?q=glaciers#x"));
 	await page.waitForURL(world.url("fr/?q=glaciers#x"));
-	await page.getByText("1 couche", { exact: true }).waitFor();
+	await sees(page, "1 couche");
 	await page.locator(".results").getByText("Le service est en panne").waitFor();
 	await context.close();
 });
 
-runInBrowser(test);
+test.run();

@@ -2,10 +2,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { decode } from "fast-png";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import * as assert from "uvu/assert";
 import { browserPath, openBrowser as openOwn } from "../../extensions/prove/browser.ts";
 import { root } from "../helpers/process.ts";
 import { skip, type Test } from "../helpers/suite.ts";
 import { eventually } from "../helpers/wait.ts";
+import { sharedSuite, type Use } from "../helpers/world.ts";
 
 export const executable = browserPath;
 
@@ -25,6 +27,7 @@ export async function openBrowser(): Promise<Browser> {
 }
 
 export interface Window {
+	browser: Browser;
 	page: Page;
 	context: BrowserContext;
 	faults: string[];
@@ -50,7 +53,7 @@ export async function openWindow(browser: Browser, options: BrowserContextOption
 	page.on("console", (message) => {
 		if (/Content Security Policy|Uncaught/.test(message.text())) faults.push(message.text());
 	});
-	return { page, context, faults };
+	return { browser, page, context, faults };
 }
 
 /** Waits for a colour at a share of the map's width and height: pictures of symbols are read before they are used. */
@@ -95,7 +98,27 @@ export async function barriers(page: Page, options: object = {}): Promise<string
 	);
 }
 
-export function runInBrowser<T>(test: Test<T>): void {
-	if (executable || process.env.CI) test.run();
-	else skip("browsers: there is no Chromium (Debian: apt-get install chromium)");
+/** A suite whose tests share a window, and fail on an error in its page. */
+export function pageSuite<T extends object>(
+	name: string,
+	open: (use: Use) => T | Promise<T>,
+): Test<T & Window> {
+	const test = sharedSuite<T & Window>(name, async (use) => {
+		const browser = use(await openBrowser());
+		return { ...(await open(use)), ...(await openWindow(browser)) };
+	});
+	test.after.each(async ({ page, faults }) => {
+		await page.unrouteAll();
+		// Two addresses that differ in what follows `#` alone are one page.
+		await page.goto("about:blank");
+		assert.equal(faults.splice(0), []);
+	});
+	const { run } = test;
+	const skipped = () => skip("browsers: there is no Chromium (Debian: apt-get install chromium)");
+	return Object.assign(test, { run: executable || process.env.CI ? run : skipped });
+}
+
+/** Waits for a whole text. */
+export async function sees(page: Page, text: string): Promise<void> {
+	await page.getByText(text, { exact: true }).waitFor();
 }

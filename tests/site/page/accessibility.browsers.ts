@@ -1,22 +1,14 @@
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { packDraft } from "../../../registry/draft.ts";
 import { Peer } from "../../extensions/harvest/peer.ts";
 import { eventually, gate } from "../../helpers/wait.ts";
-import { sharedSuite } from "../../helpers/world.ts";
-import { barriers, openBrowser, openWindow, runInBrowser } from "../browser.ts";
+import { barriers, openWindow, pageSuite, sees } from "../browser.ts";
 import { commitOf } from "../data/entries.ts";
 import { blue, red, serveFeatures, serveWms, symbolImage } from "../map-services.ts";
 import { featureLayer, SiteWorld, wmsAt } from "../site-world.ts";
 
-interface Context {
-	browser: Browser;
-	world: SiteWorld;
-	pages: [string, (page: Page) => Promise<unknown>][];
-}
-
-const test = sharedSuite<Context>("for people", async (use) => {
-	const browser = use(await openBrowser());
+const test = pageSuite("for people", async (use) => {
 	const maps = use(await Peer.open());
 	serveWms(maps, "/wms", { info: "x" });
 	serveFeatures(maps, "/MapServer/0", [
@@ -52,7 +44,7 @@ const test = sharedSuite<Context>("for people", async (use) => {
 	const draft = await packDraft({ smallkey: "new", text: JSON.stringify(pictures) });
 	const drawn = (page: Page) => page.locator('.map[data-state="drawn"]').waitFor();
 	const failed = (page: Page) => page.locator('.map[data-state="failed"]').waitFor();
-	const pages: Context["pages"] = [
+	const pages: [string, (page: Page) => Promise<unknown>][] = [
 		["", (page) => page.locator(".results li").first().waitFor()],
 		["?q=nothing&type=wms&title=same", (page) => page.locator(".count strong").waitFor()],
 		["layer/stations", drawn],
@@ -67,7 +59,7 @@ const test = sharedSuite<Context>("for people", async (use) => {
 		["?page=draft", (page) => page.locator("#source").waitFor()],
 		[`?page=draft#draft=${draft}`, drawn],
 	];
-	return { browser, world: use(world), pages };
+	return { world: use(world), pages };
 });
 
 async function besideText(page: Page): Promise<string[]> {
@@ -164,7 +156,7 @@ test("everything can be done with the keyboard, and the focus goes where one goe
 	assert.is(await page.evaluate("document.activeElement.tagName + location.hash"), "H1");
 	await page.getByRole("searchbox").focus();
 	await page.keyboard.type("rivers");
-	await page.getByText("1 layer", { exact: true }).waitFor();
+	await sees(page, "1 layer");
 	await page.locator(".results a").first().focus();
 	await page.keyboard.press("Enter");
 	await page.getByRole("heading", { level: 1, name: "Rivers" }).waitFor();
@@ -173,7 +165,7 @@ test("everything can be done with the keyboard, and the focus goes where one goe
 	await page.locator('.map[data-state="drawn"]').waitFor();
 	await page.locator(".map").focus();
 	await page.keyboard.press("Enter");
-	await page.getByText("x", { exact: true }).waitFor();
+	await sees(page, "x");
 	// Back in the list the focus is where it was, whichever way one goes.
 	const inFocus = () => page.evaluate("document.activeElement.dataset.layer");
 	await page.goBack();
@@ -192,4 +184,4 @@ test("everything can be done with the keyboard, and the focus goes where one goe
 	await context.close();
 });
 
-runInBrowser(test);
+test.run();

@@ -1,18 +1,10 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import * as assert from "uvu/assert";
 import { causeOf, checkResult } from "../../../registry/health.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { sharedSuite } from "../../helpers/world.ts";
-import { openBrowser, openWindow, runInBrowser } from "../browser.ts";
+import { openWindow, pageSuite, sees } from "../browser.ts";
 import { commitOf } from "../data/entries.ts";
 import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
-
-interface Context {
-	browser: Browser;
-	window: Page;
-	faults: string[];
-	world: SiteWorld;
-}
 
 const hosts = ["maps.example.ca", "gis.example.ca"];
 
@@ -46,31 +38,22 @@ layers.push(
 	},
 );
 
-const test = sharedSuite<Context>("catalogue page", async (use) => {
-	const browser = use(await openBrowser());
-	const world = use(await SiteWorld.open(layers, {}, "/base"));
-	const { page: window, faults } = await openWindow(browser);
-	return { browser, world, window, faults };
-});
-
-test.after.each(async ({ window, faults }) => {
-	await window.unrouteAll();
-	await window.emulateMedia({ media: null });
-	assert.equal(faults.splice(0), []);
-});
+const test = pageSuite("catalogue page", async (use) => ({
+	world: use(await SiteWorld.open(layers, {}, "/base")),
+}));
 
 /** The layout shift of a page until its rows or its map are there (web.dev, "Cumulative Layout Shift"). */
 async function shiftOf(browser: Browser, width: number, address: string, ready: string): Promise<number> {
-	const { page: window, context } = await openWindow(browser, { viewport: { width, height: 800 } });
-	await window.addInitScript(`
+	const { page, context } = await openWindow(browser, { viewport: { width, height: 800 } });
+	await page.addInitScript(`
 		globalThis.shift = 0;
 		new PerformanceObserver((list) => {
 			for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shift += value;
 		}).observe({ type: "layout-shift", buffered: true });`);
-	await window.goto(address);
-	await window.locator(ready).first().waitFor();
-	await window.waitForLoadState("networkidle");
-	const shift = (await window.evaluate("shift")) as number;
+	await page.goto(address);
+	await page.locator(ready).first().waitFor();
+	await page.waitForLoadState("networkidle");
+	const shift = (await page.evaluate("shift")) as number;
 	await context.close();
 	return shift;
 }
@@ -93,46 +76,46 @@ test("nothing moves while a page loads, wide and narrow", async (context) => {
 });
 
 test("Back undoes a search, a filter and an order, also while the box has the focus", async (context) => {
-	const { window, world } = context;
-	await window.goto(world.url("en/"));
-	const box = window.getByRole("searchbox");
+	const { page, world } = context;
+	await page.goto(world.url("en/"));
+	const box = page.getByRole("searchbox");
 	// A clock of the test's own: a busy machine may pause between two letters, and after a pause another search begins.
-	const setClock = (ms: number) => window.evaluate(`performance.now = () => ${ms}`);
+	const setClock = (ms: number) => page.evaluate(`performance.now = () => ${ms}`);
 	await setClock(0);
 	await box.fill("schools");
-	await window.waitForURL(/\?q=schools$/);
+	await page.waitForURL(/\?q=schools$/);
 	await setClock(1_600);
 	await box.fill("gla");
-	await window.waitForURL(/\?q=gla$/);
+	await page.waitForURL(/\?q=gla$/);
 	await setClock(3_000);
 	await box.fill("glaciers");
 	await box.press("Enter");
-	await window.waitForURL(/\?q=glaciers$/);
+	await page.waitForURL(/\?q=glaciers$/);
 	await box.fill("");
 	await box.pressSequentially("radon");
-	await window.waitForURL(/\?q=radon$/);
-	await window.getByLabel("Sort by").selectOption("title");
-	await window.waitForURL(/sort=title$/);
-	await window.goBack();
-	await window.waitForURL(/\?q=radon$/);
-	await eventually(async () => (await window.getByLabel("Sort by").inputValue()) === "best");
+	await page.waitForURL(/\?q=radon$/);
+	await page.getByLabel("Sort by").selectOption("title");
+	await page.waitForURL(/sort=title$/);
+	await page.goBack();
+	await page.waitForURL(/\?q=radon$/);
+	await eventually(async () => (await page.getByLabel("Sort by").inputValue()) === "best");
 	await box.focus();
-	await window.goBack();
-	await window.waitForURL(/\?q=glaciers$/);
+	await page.goBack();
+	await page.waitForURL(/\?q=glaciers$/);
 	assert.is(await box.inputValue(), "glaciers");
-	await window.locator(".results").getByText("Glaciers", { exact: true }).first().waitFor();
-	await window.goBack();
-	await window.waitForURL(/\?q=schools$/);
-	await window.goBack();
-	await window.getByText("44 layers", { exact: true }).waitFor();
+	await page.locator(".results").getByText("Glaciers", { exact: true }).first().waitFor();
+	await page.goBack();
+	await page.waitForURL(/\?q=schools$/);
+	await page.goBack();
+	await sees(page, "44 layers");
 	assert.is(await box.inputValue(), "");
 });
 
 test("a layer that was removed is not shown again from the browser’s cache, which has all others", async (scene) => {
-	const { window } = scene;
+	const { page } = scene;
 	await using world = await SiteWorld.open(layers);
-	await window.goto(world.url("en/"));
-	await window.getByText("44 layers", { exact: true }).waitFor();
+	await page.goto(world.url("en/"));
+	await sees(page, "44 layers");
 	const text = world.files.get("index/index.json") as string;
 	const manifest = JSON.parse(text) as { layers: number; chunks: (string | null)[] };
 	const { entries } = JSON.parse(world.files.get(manifest.chunks.find(Boolean) as string) as string);
@@ -141,15 +124,13 @@ test("a layer that was removed is not shown again from the browser’s cache, wh
 	const chunksAsked = () => world.server.asked.filter((path) => path.includes("/index/chunks/")).length;
 	const before = chunksAsked();
 	assert.ok(before > 0);
-	await window.reload();
-	await window.getByText(`${44 - entries.length} layers`, { exact: true }).waitFor();
+	await page.reload();
+	await sees(page, `${44 - entries.length} layers`);
 	// What has not changed comes from the cache.
 	assert.is(chunksAsked(), before);
 });
 
-test("the health page is one table that can be sorted, and says what was not checked", async ({
-	window: page,
-}) => {
+test("the health page is one table that can be sorted, and says what was not checked", async ({ page }) => {
 	const never = {
 		smallkey: "never",
 		registration: wmsAt("https://maps.example.ca/wms", "n", ["Never", "Jamais"]),
@@ -179,7 +160,7 @@ test("the health page is one table that can be sorted, and says what was not che
 	await page.getByText("Not checked yet").waitFor();
 });
 
-test("changes are narrowed to a publisher and a host, which the address keeps", async ({ window: page }) => {
+test("changes are narrowed to a publisher and a host, which the address keeps", async ({ page }) => {
 	const history = [
 		commitOf(
 			0,
@@ -195,15 +176,12 @@ test("changes are narrowed to a publisher and a host, which the address keeps", 
 	]);
 	await page.getByLabel("Publisher").selectOption("");
 	await page.getByLabel("Service host").selectOption("gis.example.ca");
-	await page.getByText("1 change", { exact: true }).waitFor();
+	await sees(page, "1 change");
 	assert.equal(await page.locator(".changes li:visible strong").allInnerTexts(), ["Rivers of region 1"]);
 	assert.is(new URL(page.url()).search, "?host=gis.example.ca");
 });
 
-test("no text in the address becomes a part of the page, and its search ends", async ({
-	window: page,
-	world,
-}) => {
+test("no text in the address becomes a part of the page, and its search ends", async ({ page, world }) => {
 	const markup = `"'><img src=x onerror=alert(1)><script>alert(2)</script></textarea></option><b>`;
 	const text = encodeURIComponent(markup.repeat(20));
 	await page.goto(world.url(`fr/?q=${text}&type=%3Cb%3E&host=${"h".repeat(900)}&view=1,2`));
@@ -225,7 +203,7 @@ test("a view whose script is missing loads the page again, once; offline the pag
 	const draft = page.getByRole("link", { name: "Try a draft" });
 	const open = async () => {
 		await page.goto(world.url("en/"));
-		await page.getByText("44 layers", { exact: true }).waitFor();
+		await sees(page, "44 layers");
 	};
 	await open();
 	let loads = 0;
@@ -255,7 +233,7 @@ test("a view whose script is missing loads the page again, once; offline the pag
 });
 
 test("a layer that the catalogue does not have yet has the title of its fragment, and no empty text", async ({
-	window: page,
+	page,
 }) => {
 	await using world = await SiteWorld.open([]);
 	const node = { displayName: "New rivers", url: "https://nowhere.example.ca/wms", layerName: "l" };
@@ -269,4 +247,4 @@ test("a layer that the catalogue does not have yet has the title of its fragment
 	assert.is(await page.locator(".layerhead > div .facts > span:empty").count(), 0);
 });
 
-runInBrowser(test);
+test.run();

@@ -1,33 +1,21 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import { Peer } from "../../extensions/harvest/peer.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { sharedSuite } from "../../helpers/world.ts";
-import { assertColour, openBrowser, openWindow, runInBrowser } from "../browser.ts";
+import { assertColour, openWindow, pageSuite } from "../browser.ts";
 import { red, sendJson, sendText, serveWms } from "../map-services.ts";
 import { SiteWorld, wmsAt } from "../site-world.ts";
 
-interface Context {
-	browser: Browser;
-	page: Page;
-	faults: string[];
-	maps: Peer;
-	world: SiteWorld;
-}
-
 interface Sent {
-	method: string;
 	path: string;
 	headers: Record<string, string>;
 	body: string;
 }
 
-const test = sharedSuite<Context>("draft", async (use) => {
-	const browser = use(await openBrowser());
-	const { page, faults } = await openWindow(browser);
+const test = pageSuite("draft", async (use) => {
 	const maps = use(await Peer.open());
 	serveWms(maps, "/wms", { colourOf: () => red });
 	const taken = {
@@ -39,14 +27,7 @@ const test = sharedSuite<Context>("draft", async (use) => {
 		repository: "https://github.example/org/layers",
 		contact: "maps@example.ca",
 	};
-	const world = use(await SiteWorld.open([taken], settings, "/base"));
-	return { browser, page, faults, maps, world };
-});
-
-test.after.each(async ({ page, faults }) => {
-	// Two addresses that differ in what follows `#` alone are one page.
-	await page.goto("about:blank");
-	assert.equal(faults.splice(0), []);
+	return { maps, world: use(await SiteWorld.open([taken], settings, "/base")) };
 });
 
 function takePut(world: SiteWorld, path: string, status: number, answer: object): Promise<Sent> {
@@ -58,7 +39,7 @@ function takePut(world: SiteWorld, path: string, status: number, answer: object)
 				response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(answer));
 				const headers = request.headers as Record<string, string>;
 				const body = Buffer.concat(parts).toString("utf8");
-				resolve({ method: request.method ?? "", path: request.url ?? "", headers, body });
+				resolve({ path: request.url ?? "", headers, body });
 			});
 		});
 	});
@@ -226,4 +207,4 @@ test("the copied command signs and sends the very registration, with a shell, op
 	await assert.not.ok(command.includes("test_-k"));
 });
 
-runInBrowser(test);
+test.run();

@@ -1,10 +1,9 @@
-import type { Browser } from "playwright-core";
+import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import type { Renderer } from "../../../registry/description.ts";
 import { Peer } from "../../extensions/harvest/peer.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { sharedSuite } from "../../helpers/world.ts";
-import { assertColour, openBrowser, openWindow, runInBrowser, type Window } from "../browser.ts";
+import { assertColour, pageSuite } from "../browser.ts";
 import {
 	blue,
 	type Colour,
@@ -18,14 +17,6 @@ import {
 	symbolImage,
 } from "../map-services.ts";
 import { featureLayer, SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
-
-interface Context {
-	browser: Browser;
-	window: Window;
-	maps: Peer;
-	odd: Peer;
-	world: SiteWorld;
-}
 
 /** A square of a million metres to a side, by its lower left corner. */
 function square(x: number, y: number): object {
@@ -96,23 +87,12 @@ function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 	];
 }
 
-const test = sharedSuite<Context>("map", async (use) => {
-	const browser = use(await openBrowser());
-	const window = await openWindow(browser);
+const test = pageSuite("map", async (use) => {
 	const maps = use(await Peer.open());
-	const odd = use(await Peer.open());
-	return { browser, window, maps, odd, world: use(await SiteWorld.open(layersOf(maps, odd))) };
+	return { maps, world: use(await SiteWorld.open(layersOf(maps, use(await Peer.open())))) };
 });
 
-test.after.each(async ({ window }) => {
-	assert.equal(window.faults.splice(0), []);
-});
-
-async function openLayer(
-	{ window: { page }, world }: Pick<Context, "window" | "world">,
-	smallkey: string,
-	end = "drawn",
-) {
+async function openLayer({ page, world }: { page: Page; world: SiteWorld }, smallkey: string, end = "drawn") {
 	await page.goto(world.url(`en/layer/${smallkey}`));
 	await page.locator(`.map[data-state="${end}"]`).waitFor();
 	return { page, status: await page.locator(".mapstatus").innerText() };
@@ -180,8 +160,7 @@ test("a service that fails is named with what it said, and is not drawn", async 
 });
 
 test("the map's view filters, and stays in the address", async (context) => {
-	const { window, world } = context;
-	const { page } = window;
+	const { page, world } = context;
 	await page.goto(world.url("en/"));
 	await page.getByRole("checkbox", { name: "In the map’s view" }).check();
 	await page.locator(".overview .map canvas").first().waitFor();
@@ -206,4 +185,4 @@ test("the map's view filters, and stays in the address", async (context) => {
 	await page.getByText("No layer matches.").waitFor();
 });
 
-runInBrowser(test);
+test.run();
