@@ -26,14 +26,11 @@ import { catalogueOptions, readSite } from "../process/site-settings.ts";
 /** zlib uses four threads (libuv's pool). */
 const maxConcurrent = 8;
 
-const codings = new Map<string, (bytes: Uint8Array) => Promise<Buffer>>([
-	[".gz", (bytes) => promisify(gzip)(bytes, { level: 9 })],
-	[
-		".br",
-		(bytes) =>
-			promisify(brotliCompress)(bytes, { params: brotliParams(bytes, bytes.length > 16_000 ? 9 : 11) }),
-	],
-]);
+const codings: Record<string, (bytes: Uint8Array) => Promise<Buffer>> = {
+	".gz": (bytes) => promisify(gzip)(bytes, { level: 9 }),
+	".br": (bytes) =>
+		promisify(brotliCompress)(bytes, { params: brotliParams(bytes, bytes.length > 16_000 ? 9 : 11) }),
+};
 
 /**
  * Cloudflare's `_headers` (it gives an asset without an extension no Content-Type) and `.assetsignore`; with
@@ -55,27 +52,23 @@ export async function writeHostingFiles(
 
 /** Workers, "Static assets", "Headers". The worker sets the headers of folders. */
 function headersFile(targets: readonly TargetName[], site: boolean): string {
-	const fragments = targets.map((name) => headersRule(`/${targetOf(name).doc}/*`, fragmentHeaders));
+	const fragments = { paths: targets.map((name) => `/${targetOf(name).doc}/*`), headers: fragmentHeaders };
 	// No file may match two rules: Cloudflare joins their values.
-	const groups = site ? siteGroups : [];
-	const rules = groups.flatMap(({ paths, headers }) => paths.map((path) => headersRule(path, headers)));
-	return [...fragments, ...rules].join("\n");
-}
-
-function headersRule(path: string, headers: Readonly<Record<string, string>>): string {
-	const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${value}\n`);
-	return `${path}\n${lines.join("")}`;
+	const rules = [fragments, ...(site ? siteGroups : [])].flatMap(({ paths, headers }) => {
+		const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${value}\n`);
+		return paths.map((path) => `${path}\n${lines.join("")}`);
+	});
+	return rules.join("\n");
 }
 
 /** Copies are never outdated: `placeFile` removes those of a file that it changes. */
 async function compressFiles(out: string, folder: string, isOwn = (_name: string) => true): Promise<void> {
-	// A folder of the catalogue may be missing: without history there are no changes.
 	const path = join(out, folder);
 	const entries = (await ifThere(path, readdir(path, { withFileTypes: true }))) ?? [];
 	const names = new Set(entries.flatMap((entry) => (entry.isFile() ? entry.name : [])));
 	const plain = [...names].filter((name) => !isCompanion(name) && isOwn(name));
 	await mapWithProgress(new Set(plain), `compressing ${folder}`, maxConcurrent, async (name) => {
-		const missing = [...codings].filter(([ending]) => !names.has(name + ending));
+		const missing = Object.entries(codings).filter(([ending]) => !names.has(name + ending));
 		if (missing.length === 0) return;
 		const bytes = await readFile(join(path, name));
 		for (const [ending, code] of missing) placeFile(out, join(folder, name + ending), await code(bytes));
@@ -101,11 +94,10 @@ export async function buildOutput(
 	const configuration = readConfiguration(withoutStore(environment), readSite);
 	const { site, targets, dataDir } = configuration;
 	const built = await build(source, out, configuration, fresh);
+	if (!built.written) return { ...built, catalogue: null };
 	let catalogue: CatalogueOutcome | null = null;
-	if (!built.written) return { ...built, catalogue };
 	if (site) {
-		const senderNames = await readPublicNames(environment, dataDir);
-		const options = catalogueOptions(configuration, senderNames, false);
+		const options = catalogueOptions(configuration, await readPublicNames(environment, dataDir), false);
 		catalogue = await updateCatalogue(built.layers, out, options, { fresh, extensions, read: built.read });
 	} else removeCatalogue(out);
 	await writeHostingFiles(out, compress, targets, site);

@@ -219,11 +219,9 @@ export function differences(before: unknown, after: unknown, pointer = ""): Fiel
 			differences(before[name], after[name], `${pointer}/${pointerSegment(name)}`),
 		);
 	}
-	const [from, to] = [before, after].map(textOfValue);
+	const [from, to] = [before ?? undefined, after ?? undefined].map((value) => {
+		const text = typeof value === "string" ? value : JSON.stringify(value);
+		return text && shortened(text, maxValueLength);
+	});
 	return [{ field: pointer, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }];
-}
-
-function textOfValue(value: unknown): string | undefined {
-	if (value === undefined || value === null) return undefined;
-	return shortened(typeof value === "string" ? value : JSON.stringify(value), maxValueLength);
 }

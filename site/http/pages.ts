@@ -6,14 +6,12 @@ import { type ErrorKind, errorHtml, noPageHtml, reloadSeconds } from "../static/
 import type { PageSettings } from "../static/html.ts";
 import { documentHeaders, pageHeaders, pageTypes, siteGroups } from "./site-headers.ts";
 
+const segmentOf = (path: string) => path.split("/")[1] ?? "";
+
 /** The first page is at `/` only. */
 const fileSegments: ReadonlySet<string> = new Set(
 	siteGroups.flatMap(({ paths }) => paths.map(segmentOf)).filter((segment) => segment !== "index.html"),
 );
-
-export function segmentOf(path: string): string {
-	return path.split("/")[1] ?? "";
-}
 
 /** Their relative links need a slash at the end, so that a request without it is redirected. */
 const folders: ReadonlySet<string> = new Set([

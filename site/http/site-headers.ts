@@ -72,15 +72,11 @@ export const siteGroups: readonly SiteGroup[] = [
 	{ paths: ["/site.json", `/${pageSettingsPath}`], headers: { "Cache-Control": "no-cache", ...nosniff } },
 ];
 
-/** The path of a folder stands for its `index.html`, too. */
-function patternOf({ paths }: SiteGroup): string {
-	const patterns = paths.map((path) =>
-		path.replaceAll(".", "\\.").replace("*", ".*").replace("index\\.html", "(?:index\\.html)?"),
-	);
-	return `^(?:${patterns.join("|")})$`;
-}
-
-const patterns = siteGroups.map((group) => [new RegExp(patternOf(group)), group.headers] as const);
+const patterns = siteGroups.map(({ paths, headers }) => {
+	const pattern = paths.join("|").replaceAll(".", "\\.").replaceAll("*", ".*");
+	// The path of a folder stands for its `index.html`, too.
+	return [new RegExp(`^(?:${pattern.replaceAll("index\\.html", "(?:index\\.html)?")})$`), headers] as const;
+});
 
 const embedded = new RegExp(`^(?:${langs.join("|")})/embed/`);
 

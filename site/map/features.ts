@@ -70,39 +70,37 @@ function styleOf(symbology: Symbology | null, changed: () => void) {
 		const [kind = "Line"] = /Point$|Polygon$/.exec(feature.getGeometry()?.getType() ?? "") ?? [];
 		const key = `${kind} ${imageUrl}`;
 		if (styles.has(key)) return styles.get(key);
-		styles.set(key, kind === "Point" ? new Style({ image: new Icon({ src: imageUrl }) }) : undefined);
-		if (kind !== "Point")
+		const icon = kind === "Point" ? new Style({ image: new Icon({ src: imageUrl }) }) : undefined;
+		styles.set(key, icon);
+		if (!icon)
 			void readStyle(imageUrl, kind === "Polygon").then((style) => {
 				styles.set(key, style);
 				changed();
 			});
-		return styles.get(key);
+		return icon;
 	};
 }
 
 type Classes = Exclude<Symbology, { type: "simple" }>;
 
-/** As in RAMP 4.0. */
+/** As in RAMP 4.0: values are compared with their types: 1 is not "1". Values of several fields are joined. */
 function symbolOf(symbology: Symbology, attributes: Record<string, unknown>): LayerSymbol | null {
-	return symbology.type === "simple" ? symbology : (classOf(symbology, attributes) ?? rest(symbology));
-}
-
-/** Values are compared with their types: 1 is not "1". Values of several fields are joined. */
-function classOf(symbology: Classes, attributes: Record<string, unknown>): LayerSymbol | undefined {
+	if (symbology.type === "simple") return symbology;
 	if (symbology.type === "classBreaks") {
 		const value = attributes[symbology.field];
 		const isInside = typeof value === "number" && value >= symbology.minValue;
-		return isInside ? symbology.rangeMaps.find(({ maxValue }) => value <= maxValue) : undefined;
+		const match = isInside && symbology.rangeMaps.find(({ maxValue }) => value <= maxValue);
+		return match || rest(symbology);
 	}
 	const { field1, field2, field3, valueMaps } = symbology;
 	const values = [field1, field2, field3].flatMap((field) => (field ? [attributes[field]] : []));
 	// RAMP writes "null" for a missing value.
 	const value = values.length === 1 ? attributes[field1] : values.map(String).join(", ");
-	return valueMaps.find((map) => map.value === value);
+	return valueMaps.find((map) => map.value === value) ?? rest(symbology);
 }
 
-function rest({ defaultImageUrl, label }: Classes): LayerSymbol | null {
-	return defaultImageUrl ? { imageUrl: defaultImageUrl, label: label ?? "" } : null;
+function rest({ defaultImageUrl, label = "" }: Classes): LayerSymbol | null {
+	return defaultImageUrl ? { imageUrl: defaultImageUrl, label } : null;
 }
 
 async function readStyle(imageUrl: string, isArea: boolean): Promise<Style> {
@@ -152,8 +150,7 @@ function readPixel(pixels: Uint8ClampedArray, offset: number): string | null {
 function symbolsOf(symbology: Symbology): LayerSymbol[] {
 	if (symbology.type === "simple") return [symbology];
 	const maps = symbology.type === "uniqueValue" ? symbology.valueMaps : symbology.rangeMaps;
-	const other = rest(symbology);
-	return other ? [...maps, other] : maps;
+	return [...maps, rest(symbology) ?? []].flat();
 }
 
 export function legendOf(symbology: Symbology): TemplateResult {

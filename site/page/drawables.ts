@@ -64,15 +64,13 @@ export function mapPanel(drawables: Drawables, answer?: HTMLElement) {
 			render(warning(t("map-failed")), place);
 		}
 	};
-	const choice = () => {
-		const choices = langs.map((mapLang) => {
-			return html`<label><input type="radio" name="maplang" ?checked=${mapLang === first}
-				@change=${() => show(mapLang)}><span>${t(`lang-${mapLang}`)}</span></label>`;
-		});
-		return html`<fieldset class="choice"><legend>${t("service-of")}</legend>${choices}</fieldset>`;
-	};
+	const choices = langs.map((mapLang) => {
+		return html`<label><input type="radio" name="maplang" ?checked=${mapLang === first}
+			@change=${() => show(mapLang)}><span>${t(`lang-${mapLang}`)}</span></label>`;
+	});
 	const hasTwo = en && fr && (en.url !== fr.url || entriesOf(en) !== entriesOf(fr));
-	const head = html`<div class="maphead"><h2>${t("map")}</h2>${hasTwo ? choice() : ""}</div>`;
+	const choice = html`<fieldset class="choice"><legend>${t("service-of")}</legend>${choices}</fieldset>`;
+	const head = html`<div class="maphead"><h2>${t("map")}</h2>${hasTwo ? choice : ""}</div>`;
 	return {
 		element: part("mappanel", [head, place, ...(answer ? [] : [answerPlace])]),
 		open: () => void show(first),
@@ -84,19 +82,17 @@ export function bothLanguages(drawables: Drawables): TemplateResult {
 	const { en, fr } = drawables;
 	const names = { en: t("lang-en"), fr: t("lang-fr") };
 	const row = (name: string, get: (drawable: Drawable) => Content, note = "") => {
-		const cells = langs.map((lang) => {
-			const value = (drawables[lang] && get(drawables[lang])) || "";
-			return { lang, value };
-		});
-		if (cells.every(({ value }) => value === "")) return "";
+		const values = langs.map((lang) => [lang, (drawables[lang] && get(drawables[lang])) || ""] as const);
+		if (values.every(([, value]) => value === "")) return "";
+		const cell = ([lang, value]: readonly [Lang, Content]) =>
+			html`<td lang=${lang} data-label=${names[lang] + t("colon")}>${value || "–"}</td>`;
 		return html`<tr><th scope="row">${name}${note && html`<span class="note">${note}</span>`}</th>
-			${cells.map(({ lang, value }) => html`<td lang=${lang} data-label=${names[lang] + t("colon")}>${value || "–"}</td>`)}</tr>`;
+			${values.map(cell)}</tr>`;
 	};
 	const link = (address: string) => address && outside(address, address);
-	const isSame = (get: (drawable: Drawable) => string) => en && fr && get(en) === get(fr);
-	const sameTitle = isSame(({ title }) => title) ? t("same-in-both") : "";
-	const sameAddress = isSame(({ url }) => url) ? t("same-address") : "";
-	const otherName = isSame(entriesOf) ? "" : t("other-name");
+	const sameTitle = en && en.title === fr?.title ? t("same-in-both") : "";
+	const sameAddress = en && en.url === fr?.url ? t("same-address") : "";
+	const otherName = en && fr && entriesOf(en) === entriesOf(fr) ? "" : t("other-name");
 	return html`<table class="both">
 		<thead><tr><td></td><th scope="col">${names.en}</th><th scope="col">${names.fr}</th></tr></thead>
 		<tbody>

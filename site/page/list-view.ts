@@ -94,7 +94,7 @@ export function openListView(left: string, signal: AbortSignal): View {
 
 	function content(state: State): TemplateResult {
 		// The placeholder lets print styles hide an empty box (`:placeholder-shown`).
-		return html`<div class="layers">
+		return html`<div>
 			<form role="search" class="search" @submit=${settle}>
 				<h1 tabindex="-1">${siteName}</h1>
 				<p class="tagline">${t("tagline")}</p>

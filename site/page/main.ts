@@ -71,10 +71,8 @@ function refresh(): void {
 	document.title = title === siteName ? title : `${title} – ${siteName}`;
 	const other = document.querySelector<HTMLAnchorElement>("a[hreflang]");
 	if (other) other.href = addressOfState(state, otherLang[lang]) + location.hash;
-	for (const link of menu) {
-		const isHere = link.dataset.page === state.page && state.layer === "";
-		link.ariaCurrent = isHere ? "page" : null;
-	}
+	for (const link of menu)
+		link.ariaCurrent = link.dataset.page === state.page && state.layer === "" ? "page" : null;
 }
 
 addEventListener("popstate", () => void show());

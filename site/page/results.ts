@@ -4,7 +4,7 @@ import { repeat } from "lit-html/directives/repeat.js";
 import { otherLang } from "../../registry/smallkey.ts";
 import type { Entry } from "../data/entries.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
-import { hostsOf, type Sort, senderOf, sorts, stateOf, titleOf } from "../search/select.ts";
+import { hostsOf, type Sort, senderOf, sorts, titleOf } from "../search/select.ts";
 import { fold, maxWordLength, stem } from "../search/words.ts";
 import { firstShown, type State } from "./address.ts";
 import { type Content, copyKeyButton, select } from "./dom.ts";
@@ -46,8 +46,11 @@ export function results(
 	const names = sorts.filter((name) => hasWords || name !== "best");
 	const chosen = hasWords || state.sort !== "best" ? state.sort : "title";
 	const orders = names.map((name) => [name, t(sortTexts[name])] as const);
-	const rowOf = (hit: Entry) => row(state, hit, words);
-	const rows = repeat(hits.slice(0, state.n), ({ smallkey }) => smallkey, rowOf);
+	const rows = repeat(
+		hits.slice(0, state.n),
+		({ smallkey }) => smallkey,
+		(hit) => row(state, hit, words),
+	);
 	// A new list has new elements, so that no row of the earlier one moves.
 	const list = keyed(serial, html`<ol class="results" aria-label=${t("layers-found")}>${rows}</ol>`);
 	return html`<div class="found" aria-busy=${isBusy ? "true" : nothing}>
@@ -57,7 +60,7 @@ export function results(
 				<label for="sort">${t("sort-by")}</label>${select("sort", chosen, orders, sort)}
 			</p>
 		</div>
-		<div class="problems">${problemBox(catalogue.problems, retry)}</div>
+		<div>${problemBox(catalogue.problems, retry)}</div>
 		${list}
 		<div class="more"><button ?hidden=${hits.length <= state.n} @click=${more}>${t("show-more")}</button></div>
 	</div>`;
@@ -77,15 +80,11 @@ function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateRe
 	const link = stateLink({ ...state, layer: smallkey }, marked(titleOf(entry, lang), words));
 	const second = entry.title[other] !== entry.title[lang] ? entry.title[other] : "";
 	const about = entry.description?.[lang];
-	const health = stateOf(entry);
-	const isSick = health !== "ok" && health !== "unchecked";
 	const sender = senderOf(entry, lang);
 	const filtered = (name: "sender" | "host", value: string) =>
 		stateLink({ ...state, n: firstShown, layer: "", [name]: value }, marked(value, words));
 	const hosts = hostsOf(entry).map((host, index) => [index > 0 ? " · " : "", filtered("host", host)]);
-	const { date } = entry.changed ?? { date: "" };
-	const isByDate = state.sort === "changed" && date !== "";
-	const day = html`<time datetime=${date}>${isByDate ? dayText(new Date(date)) : ""}</time>`;
+	const date = state.sort === "changed" && entry.changed?.date;
 	return html`<li>
 		${thumbnail === undefined ? placeholder(entry) : html`<img class="thumbnail" alt="" width="88" height="88" loading="lazy" src=${new URL(thumbnail, root).href}>`}
 		<div>
@@ -97,16 +96,15 @@ function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateRe
 			<span>${typeText(entry.type)}</span>
 			<span>${hosts}</span>
 			${sender && html`<span>${filtered("sender", sender)}</span>`}
-			${isByDate ? day : ""}
-			${isSick ? html`<span class="badge">${stateText(health)}</span>` : ""}
+			${date ? html`<time datetime=${date}>${dayText(new Date(date))}</time>` : ""}
+			${entry.health ? html`<span class="badge">${stateText(entry.health.state)}</span>` : ""}
 		</p>
 		</div>
 	</li>`;
 }
 
 function placeholder({ type }: Entry): TemplateResult {
-	const isFeature = /feature/i.test(type);
-	const sign = isFeature
+	const sign = /feature/i.test(type)
 		? svg`<path d="M10 34 20 18 32 26 42 12"/><circle cx="10" cy="34" r="3"/><circle cx="20" cy="18" r="3"/><circle cx="32" cy="26" r="3"/><circle cx="42" cy="12" r="3"/>`
 		: svg`<path d="M26 8 46 19 26 30 6 19zM6 26 26 37 46 26M6 33 26 44 46 33"/>`;
 	return html`<svg class="thumbnail none" viewBox="0 0 52 52" aria-hidden="true">${sign}</svg>`;

@@ -12,49 +12,49 @@ import { Selection } from "./select.ts";
 
 export type ToMatcher = { add: readonly Entry[] } | { serial: number; text: string };
 
-class TextSearch {
-	readonly #entries: Entry[] = [];
+function createTextSearch() {
+	const entries: Entry[] = [];
 	/** Number of entries that the worker has. */
-	#sent = 0;
-	#worker: Worker | null = null;
-	#serial = 0;
+	let sent = 0;
+	let worker: Worker | null = null;
+	let lastSerial = 0;
 
-	constructor(readonly address: URL) {}
+	/** The first search need not wait for the index then. */
+	function prepare(): Worker {
+		worker ??= new Worker(workerAddress, { type: "module" });
+		const add = entries.slice(sent);
+		sent += add.length;
+		if (add.length > 0) worker.postMessage({ add } satisfies ToMatcher);
+		return worker;
+	}
 
-	add(entries: readonly Entry[]): void {
-		this.#entries.push(...entries);
-		if (this.#worker) this.prepare();
+	function add(more: readonly Entry[]): void {
+		entries.push(...more);
+		if (worker) prepare();
 	}
 
 	/** Rejects if the worker cannot be loaded. Never settles if a newer search replaces this one. */
-	match(text: string): Promise<Matches> {
-		const worker = this.prepare();
-		this.#serial += 1;
-		const serial = this.#serial;
+	function match(text: string): Promise<Matches> {
+		const searching = prepare();
+		lastSerial += 1;
+		const serial = lastSerial;
 		return new Promise((resolve, reject) => {
-			worker.onmessage = ({ data }) => data.serial === serial && resolve(data);
-			worker.onerror = () => {
-				this.#worker = null;
-				this.#sent = 0;
+			searching.onmessage = ({ data }) => data.serial === serial && resolve(data);
+			searching.onerror = () => {
+				worker = null;
+				sent = 0;
 				reject();
 			};
-			worker.postMessage({ serial, text } satisfies ToMatcher);
+			searching.postMessage({ serial, text } satisfies ToMatcher);
 		});
 	}
 
-	/** The first search need not wait for the index then. */
-	prepare(): Worker {
-		this.#worker ??= new Worker(this.address, { type: "module" });
-		const add = this.#entries.slice(this.#sent);
-		this.#sent += add.length;
-		if (add.length > 0) this.#worker.postMessage({ add } satisfies ToMatcher);
-		return this.#worker;
+	function close(): void {
+		worker?.terminate();
+		worker = null;
 	}
 
-	close(): void {
-		this.#worker?.terminate();
-		this.#worker = null;
-	}
+	return { add, match, prepare, close };
 }
 
 class CatalogueUnusable extends Error {}
@@ -66,7 +66,7 @@ export function problemOf(error: unknown): string {
 class Catalogue {
 	readonly #controller = new AbortController();
 	readonly #reads = new Map<string, Promise<unknown>>();
-	readonly text = new TextSearch(workerAddress);
+	readonly text = createTextSearch();
 	readonly selection = new Selection(lang);
 	layers: number | null = null;
 	readonly problems: string[] = [];
@@ -128,8 +128,8 @@ class Catalogue {
 
 	#chunk(number: number): Promise<readonly Entry[]> {
 		const read = async ({ chunks }: Manifest, cache: RequestCache) => {
-			const path = chunks[number] ?? null;
-			return path === null ? [] : (await this.#file(path, cache, parseChunk)).entries;
+			const path = chunks[number];
+			return path ? (await this.#file(path, cache, parseChunk)).entries : [];
 		};
 		return this.#once(`chunk ${number}`, async () => {
 			const manifest = await this.#manifest();

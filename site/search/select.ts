@@ -147,10 +147,11 @@ export class Selection {
 			if (failed.length === 0) hits.push(row.entry);
 			for (const facet of failed.length === 0 ? facetNames.keys() : failed) count(row, facet);
 		}
-		const facets = Object.fromEntries(
-			facetNames.map((name, facet) => [name, [...(counts[facet] ?? [])].sort(byCount)]),
-		) as unknown as Chosen["facets"];
-		return { hits, facets };
+		const sorted = facetNames.map((name, facet) => {
+			const values: FacetValue[] = [...(counts[facet] ?? [])];
+			return [name, values.sort((a, b) => b[1] - a[1] || compare(a[0], b[0]))] as const;
+		});
+		return { hits, facets: Object.fromEntries(sorted) as Record<FacetName, FacetValue[]> };
 	}
 
 	newest(count: number): Entry[] {
@@ -186,8 +187,4 @@ function byTitle(a: Row, b: Row): number {
 
 function byDate(a: Row, b: Row): number {
 	return compare(b.date, a.date) || byTitle(a, b);
-}
-
-function byCount(a: FacetValue, b: FacetValue): number {
-	return b[1] - a[1] || compare(a[0], b[0]);
 }

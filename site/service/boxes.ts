@@ -36,7 +36,7 @@ function definitionOf(reference: unknown): string | null {
 export function readArea(layer: Document, service: unknown = null): Area | null {
 	const extent = objectOf(layer.extent);
 	const sides = ["xmin", "ymin", "xmax", "ymax"].map((name) => numberOf(extent[name]) ?? Number.NaN);
-	const [xmin, ymin, xmax, ymax] = sides as [number, number, number, number];
+	const [xmin, ymin, xmax, ymax] = sides as Sides;
 	if (!(xmin <= xmax && ymin <= ymax)) return null;
 	const definition = lacksReference(layer)
 		? (definitionOf(service) ?? definitionOf(layer.sourceSpatialReference))
@@ -97,7 +97,7 @@ const edges = ["westBoundLongitude", "southBoundLatitude", "eastBoundLongitude",
 export function readGeographicBox(element: XmlElement): Bounds | null {
 	const { name } = element;
 	if (name === "EX_GeographicBoundingBox")
-		return geographicBox(numbersOf(edges.map((edge) => textIn(element, edge))));
+		return geographicBox(edges.map((edge) => numberIn(textIn(element, edge))) as Sides);
 	if (name === "LatLonBoundingBox") return geographicBox(attributesOf(element));
 	return name === "WGS84BoundingBox" ? geographicBox(cornersOf(element)) : null;
 }
@@ -106,20 +106,17 @@ function textIn({ children }: XmlElement, name: string): string | undefined {
 	return children.find((child) => child.name === name)?.text;
 }
 
-function numbersOf(texts: readonly (string | undefined)[]): Sides {
-	return texts.map(numberIn) as Sides;
-}
-
 function attributesOf({ attributes: { minx, miny, maxx, maxy } }: XmlElement): Sides {
-	return numbersOf([minx, miny, maxx, maxy]);
+	return [minx, miny, maxx, maxy].map(numberIn) as Sides;
 }
 
 /** Two numbers each, separated by a space (06-121r9, section 10.2). */
 function cornersOf(element: XmlElement): Sides {
-	const corners = ["LowerCorner", "UpperCorner"].map((name) =>
-		(textIn(element, name) ?? "").trim().split(/\s+/),
-	);
-	return numbersOf(corners.flatMap(([x, y = ""]) => [x, y]));
+	const corners = ["LowerCorner", "UpperCorner"].flatMap((name) => {
+		const [x, y] = (textIn(element, name) ?? "").trim().split(/\s+/);
+		return [x, y].map(numberIn);
+	});
+	return corners as Sides;
 }
 
 export function readReferencedBox(element: XmlElement): ReferencedBox | null {

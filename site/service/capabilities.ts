@@ -162,23 +162,19 @@ export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
 	return [...new Set([...lineOf(layer)].flatMap(({ ownLegendFormats }) => ownLegendFormats))];
 }
 
-interface LayerMatch {
-	layer: CapabilitiesLayer;
-	listed: string;
-}
-
 const unreadable = "\ufffd";
 
 /**
  * Finds a layer by its name; else without the workspace in front of the name, where GeoServer lists `roads`
  * for `pub:roads`; else by a name that is the same but for unreadable characters.
  */
-export function findLayer({ layers }: Pick<Capabilities, "layers">, name: string): LayerMatch | null {
+export function findLayer({ layers }: Pick<Capabilities, "layers">, name: string) {
 	const listed =
 		listedNames(name).find((candidate) => layers.has(candidate)) ??
-		[...layers.keys()].find((candidate) => isBroken(candidate, name));
-	const layer = listed === undefined ? undefined : layers.get(listed);
-	return layer && listed !== undefined ? { layer, listed } : null;
+		[...layers.keys()].find((candidate) => isBroken(candidate, name)) ??
+		"";
+	const layer = layers.get(listed);
+	return layer ? { layer, listed } : null;
 }
 
 /** Registered names may have GeoServer's workspace in front. */

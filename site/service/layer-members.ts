@@ -53,10 +53,14 @@ export function readMember(layer: CapabilitiesLayer, element: XmlElement, servic
 	if (name === "Title") layer.title = withText(layer.title, element);
 	if (name === "Abstract") layer.abstract = withText(layer.abstract, element, maxAbstractLength);
 	if (name === "CRS" || name === "SRS")
-		for (const text of element.text.split(/\s+/)) addReference(layer, text);
+		for (const reference of element.text.split(/\s+/).map(referenceOf)) {
+			const maxLength = wkidOf(reference) === null ? maxOthers : maxListed;
+			layer.references = withEntry(layer.references, reference, maxLength);
+		}
 	if (name === "Dimension" || name === "Extent") readDimension(layer, element);
 	if (/Scale/.test(name)) readScale(layer, element);
-	if (name === "Style") layer.style ||= styleIn(element);
+	const style = name === "Style" && children.find((child) => /^(?:Name|Identifier)$/.test(child.name));
+	if (style) layer.style ||= textOf(style);
 	layer.box = readGeographicBox(element) ?? layer.box;
 	const box = layer.referenced.length < maxOthers && readReferencedBox(element);
 	if (box) layer.referenced = [...layer.referenced, { ...box, reference: copied(box.reference) }];
@@ -66,22 +70,11 @@ export function readMember(layer: CapabilitiesLayer, element: XmlElement, servic
 	}
 }
 
-function styleIn({ children }: XmlElement): string {
-	const name = children.find((child) => child.name === "Name" || child.name === "Identifier");
-	return name ? textOf(name) : "";
-}
-
 function addKeyword(layer: CapabilitiesLayer, element: XmlElement): void {
 	const { keywords } = layer;
 	const [lang, text] = [langOf(element), textOf(element)];
-	const isKnown = keywords.some((keyword) => keyword[0] === lang && keyword[1] === text);
-	if (text !== "" && keywords.length < maxListed && !isKnown) layer.keywords = [...keywords, [lang, text]];
-}
-
-function addReference(layer: CapabilitiesLayer, text: string): void {
-	const reference = referenceOf(text);
-	const maxLength = wkidOf(reference) === null ? maxOthers : maxListed;
-	layer.references = withEntry(layer.references, reference, maxLength);
+	const isListed = keywords.some((keyword) => keyword[0] === lang && keyword[1] === text);
+	if (text !== "" && keywords.length < maxListed && !isListed) layer.keywords = [...keywords, [lang, text]];
 }
 
 /** In metres. A pixel has 0.28 mm; a `ScaleHint` is its diagonal on the ground (01-068r3, section 7.1.4.5.8). */
@@ -114,18 +107,14 @@ function readDimension(layer: CapabilitiesLayer, { text, attributes }: XmlElemen
 	const interval = (text.split(",").findLast((value) => value.trim() !== "") ?? "").split("/");
 	const last = copied((interval[1] ?? interval[0] ?? "").trim().slice(0, maxListed));
 	const dimension: Dimension = {
-		parameter: parameterOf(name),
+		parameter: /^(?:time|elevation)$/.test(name)
+			? name.toUpperCase()
+			: `DIM_${name.replace(/^dim_/, "").toUpperCase()}`,
 		name,
 		hasDefault: before.hasDefault || (attributes.default ?? "").trim() !== "",
 		last: last || before.last,
 	};
 	layer.dimensions = [...dimensions.filter((item) => item !== before), dimension];
-}
-
-function parameterOf(name: string): string {
-	return name === "time" || name === "elevation"
-		? name.toUpperCase()
-		: `DIM_${name.replace(/^dim_/, "").toUpperCase()}`;
 }
 
 export function addInnerScales(group: CapabilitiesLayer, { scales, innerScales }: CapabilitiesLayer): void {

@@ -10,15 +10,15 @@ export function pictureFactsOf(capabilities: Capabilities, layer: CapabilitiesLa
 	const { version, isOlder, pictureAddress, pictureFormats, root } = capabilities;
 	const line = layer ? [...lineOf(layer)] : root ? [root] : [];
 	const dimensions = new Map<string, Dimension>();
-	for (const { dimensions: layerDimensions } of line.toReversed())
-		for (const dimension of layerDimensions) {
-			const around = dimensions.get(dimension.name);
-			dimensions.set(dimension.name, {
-				...dimension,
-				hasDefault: dimension.hasDefault || (dimension.last === "" && around?.hasDefault === true),
-				last: dimension.last || (around?.last ?? ""),
-			});
-		}
+	for (const dimension of line.toReversed().flatMap((part) => part.dimensions)) {
+		const { name, hasDefault, last } = dimension;
+		const around = dimensions.get(name);
+		dimensions.set(name, {
+			...dimension,
+			hasDefault: hasDefault || (last === "" && around?.hasDefault === true),
+			last: last || (around?.last ?? ""),
+		});
+	}
 	return {
 		version,
 		isOlder,
@@ -92,9 +92,11 @@ export function pictureRequest(
 	{ address, names, reference }: { address: string; names: readonly (string | number)[]; reference: string },
 ) {
 	const { version, isOlder, formats, dimensions, style, ...document } = facts ?? withoutDocument;
-	const format = formatOf(formats);
+	const [format = "image/png"] = bestFormats.flatMap((best) => formats.find((name) => best.test(name)) ?? []);
+	const { address: listed } = document;
+	const href = listed !== "" && URL.canParse(listed, address) ? new URL(listed, address).href : "";
 	return {
-		address: addressIn(document.address, address),
+		address: /^https?:/.test(href) ? href : address,
 		reference,
 		isOlder,
 		parameters: {
@@ -110,13 +112,6 @@ export function pictureRequest(
 
 const withoutDocument = pictureFactsOf(new Capabilities(), null);
 
-/** Without a valid one in the document, that of the service. */
-function addressIn(text: string, address: string): string {
-	if (text === "" || !URL.canParse(text, address)) return address;
-	const { protocol, href } = new URL(text, address);
-	return protocol === "http:" || protocol === "https:" ? href : address;
-}
-
 const bestFormats = [
 	/^image\/png$/i,
 	/^image\/png\b/i,
@@ -124,10 +119,3 @@ const bestFormats = [
 	/^image\/(?:webp|gif|jpe?g)\b/i,
 	/^image\/(?!svg)/i,
 ];
-
-function formatOf(listed: readonly string[]): string {
-	const [best = "image/png"] = bestFormats.flatMap(
-		(pattern) => listed.find((name) => pattern.test(name)) ?? [],
-	);
-	return best;
-}

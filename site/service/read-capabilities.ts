@@ -138,24 +138,17 @@ class CapabilitiesBuilder {
 		if (formats) capabilities[formats] = withFormats(capabilities[formats], element);
 		if (name === "GetMap") capabilities.pictureAddress ||= addressIn(element);
 		if (name === "Language") capabilities.languages = withEntry(capabilities.languages, text);
-		if (this.exception === "" && /Exception$/.test(name)) this.exception = exceptionWords(element);
+		if (this.exception !== "" || !/Exception$/.test(name)) return;
+		// Without a text, the code and the place of the exception.
+		const { code, exceptionCode = code, locator } = element.attributes;
+		this.exception = text.trim().slice(0, 2000) || [exceptionCode, locator].filter(Boolean).join(" ");
 	}
 }
 
 function addressIn({ name, attributes, children }: XmlElement): string {
 	if (name === "OnlineResource" && attributes.href) return attributes.href.trim();
 	if (name === "Post") return "";
-	for (const child of children) {
-		const address = addressIn(child);
-		if (address) return address;
-	}
-	return "";
-}
-
-/** Without a text, the code and the place of the exception. */
-function exceptionWords({ text, attributes }: XmlElement): string {
-	const { code, exceptionCode = code, locator } = attributes;
-	return text.trim().slice(0, 2000) || [exceptionCode, locator].filter(Boolean).join(" ");
+	return children.map(addressIn).find(Boolean) ?? "";
 }
 
 /**

@@ -70,13 +70,12 @@ function item(lang: Lang, change: RecentChange, data: ListData, isOnePublisher: 
 	const layer = layerOf(change, data);
 	const title = layer ? titleOf({ smallkey, title: layer.title }, lang) : smallkey;
 	const publisher = layer && senderOf(layer, lang);
-	const slug = layer && slugOf(layer);
+	const slug = !isOnePublisher && layer && slugOf(layer);
 	const hosts = layer ? hostsOf(layer) : [];
 	const name = entryOf(smallkey)
 		? html`<a href="${layerHref(lang, smallkey, settings)}">${title}</a>`
 		: title;
-	const by =
-		!isOnePublisher && slug && html`<a href="${root}${publisherAddress(lang, slug)}">${publisher}</a> `;
+	const by = slug && html`<a href="${root}${publisherAddress(lang, slug)}">${publisher}</a> `;
 	return html`<li data-row data-publisher="${publisher}" data-host="${hosts.join("\n")}"><p class="what"><strong>${name}</strong> <span class="kind">${t(`kind-${kind}`)}</span></p>
 <p class="facts"><code>${smallkey}</code> ${by}${hosts.map((host) => html`<span>${host}</span> `)}${facts}</p>
 ${kind === "changed" && fieldList(lang, what.fields)}</li>\n`;
@@ -91,7 +90,7 @@ function fieldList(lang: Lang, fields: readonly FieldChange[] = []): Part {
 		const before = from === undefined ? t("nothing") : html`<del>${from}</del>`;
 		const after = to === undefined ? t("nothing") : html`<ins>${to}</ins>`;
 		const hasValues = from !== undefined || to !== undefined;
-		const values = hasValues ? html`${before} <span class="arrow">→</span> ${after}` : t("differs");
+		const values = hasValues ? html`${before} → ${after}` : t("differs");
 		const read = isRead && html` <span class="hint">${t("read-from-service")}</span>`;
 		return html`<dt><code>${field}</code>${read}</dt><dd>${values}</dd>\n`;
 	});

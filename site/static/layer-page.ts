@@ -2,7 +2,7 @@ import { type Lang, langs, otherLang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/facts.ts";
 import { targetPath } from "../../registry/targets/table.ts";
 import { type Entry, type LayerPage, layerAddress } from "../data/entries.ts";
-import { type Snippet, snippetsOf } from "../data/snippets.ts";
+import { snippetsOf } from "../data/snippets.ts";
 import { layerFacts, layerHead } from "../page/layer-content.ts";
 import { addressOf, senderOf, titleOf } from "../search/select.ts";
 import { siteName, textsIn } from "../text/static.ts";
@@ -12,11 +12,17 @@ import { type Html, html, type PageSettings, type Part, root, scriptData } from 
 /** Without a script the page has everything but the map, which `site/page/layer-view.ts` adds. Pure. */
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const { smallkey, thumbnail } = entry;
+	const { publicUrl, site } = settings;
 	const { t, copyText } = textsIn[lang];
 	const title = titleOf(entry, lang);
-	const context = { lang, root, texts: textsIn[lang], site: settings.site };
+	const context = { lang, root, texts: textsIn[lang], site };
 	const picture = html`<img class="thumbnail" src="${root}${thumbnail}" alt="" width="240" height="240">`;
-	const snippets = snippetsIn(entry, lang, settings).map(({ name, text }) => {
+	const served = site.targets.filter((target) => publicUrl && !entry.unread?.includes(`${target}/${lang}`));
+	// Without the site's address, snippets that contain it are left out.
+	const listed = snippetsOf(entry, lang, publicUrl, served).filter(
+		({ kind }) => publicUrl || kind !== "html",
+	);
+	const snippets = listed.map(({ name, text }) => {
 		const shown = copyText(name);
 		return html`<h3>${shown}</h3>\n<pre role="group" aria-label="${shown}" tabindex="0"><code>${text}</code></pre>\n`;
 	});
@@ -88,13 +94,6 @@ export function fragmentLinks(
 			return html`<a href="${root}${targetPath(target, lang, key)}">${textOf(target, lang)}</a>`;
 		});
 	});
-}
-
-/** Without the site's address, snippets that contain it are left out. */
-function snippetsIn(entry: Entry, lang: Lang, { publicUrl, site }: PageSettings): Snippet[] {
-	const { unread = [] } = entry;
-	const served = site.targets.filter((target) => publicUrl && !unread.includes(`${target}/${lang}`));
-	return snippetsOf(entry, lang, publicUrl, served).filter(({ kind }) => publicUrl || kind !== "html");
 }
 
 /** Open Graph (ogp.me) and a schema.org Dataset (JSON-LD 1.1), among others. */

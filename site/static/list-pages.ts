@@ -110,9 +110,9 @@ function publishersHtml(lang: Lang, { publishers, settings }: ListData): string 
 	const all = [...publishers].map(([slug, layers]) => ({ slug, layers, name: namesOf(layers, lang) }));
 	const sorted = all.sort((a, b) => b.layers.length - a.layers.length || (a.name < b.name ? -1 : 1));
 	const rows = sorted.map(({ slug, layers, name }) => {
-		const sick = layers.filter(({ health }) => health).length;
-		const problems = sick > 0 ? t("with-problem", sick) : "";
-		return html`<li><a href="${root}${publisherAddress(lang, slug)}">${name}</a> <span>${[plural(layers.length, "layer-count"), problems].filter(Boolean).join(", ")}</span></li>\n`;
+		const sick = layers.filter(isSick).length;
+		const facts = plural(layers.length, "layer-count") + (sick > 0 ? `, ${t("with-problem", sick)}` : "");
+		return html`<li><a href="${root}${publisherAddress(lang, slug)}">${name}</a> <span>${facts}</span></li>\n`;
 	});
 	return frameHtml(settings, {
 		lang,
