@@ -339,6 +339,8 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		await put("later", 1);
 		const unchanged = metaOf("later");
 		assert.is((await put("later", 1, unchanged)).changed, false);
+		const asOther = { ...unchanged, method: "DELETE" };
+		assert.equal(await store.change(async () => [], asOther), usedBefore, "with another method");
 		await put("later", 2);
 		assert.equal(await send("later", 1, unchanged), usedBefore);
 		const refused = metaOf("absent", { method: "DELETE" });

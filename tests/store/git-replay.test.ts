@@ -32,27 +32,6 @@ const remember = ({ store }: TestRepository, time: number, request = newRequest(
 
 const logOf = ({ folder }: TestRepository) => join(folder, "requests/requests.log");
 
-test("a request that changed, that changed nothing, and that was refused is used, after restarts too", async (scene) => {
-	const { world } = scene;
-	const [changed, idle, refused] = [newRequest(), newRequest(), newRequest()];
-	const time = noon + 0.456;
-	assert.is(await isUsed(world, "one", { request: changed, time }), false);
-	const nothing = async () => [];
-	const meta = { smallkey: "k", author: "a", subject: "x", trailers: [], review: false };
-	await committed(world.store.change(nothing, { ...meta, request: idle, method: "PUT", time }));
-	assert.is(await remember(world, noon, refused), true);
-	for (const request of [idle, refused]) assert.match(await readFile(logOf(world), "utf8"), request);
-	assert.is(await isUsed(world, "two", { request: newRequest() }), false);
-	for (let starts = 0; starts < 3; starts += 1) {
-		for (const request of [changed, idle, refused])
-			assert.is(await isUsed(world, "one", { request, time }), true);
-		assert.is(await remember(world, noon, refused), false);
-		const asOther = { ...meta, request: idle, method: "DELETE", time };
-		assert.equal(await world.store.change(nothing, asOther), usedBefore, "with another method");
-		await world.restart();
-	}
-});
-
 test("the request of a change that a reviewer has declined stays used, after a restart too", async ({
 	world,
 }) => {

@@ -380,6 +380,24 @@ for (const [what, failureMs, reason] of [
 		assert.is(world.store.state(), null);
 	});
 
+test("what git says of a failure is the reason, and nothing is stored", async ({ world }) => {
+	for (const [words, code, reason] of [
+		["something else", "busy", "git failed"],
+		["No space left on device", "disk-full", "there is no room on the disk"],
+	] as const) {
+		await world.restart();
+		const before = await world.tip();
+		const script = `case $* in *fast-import*) echo ${words} >&2; exit 1; esac; exec $git "$@"`;
+		{
+			using _ = replaceGit(world.folder, script);
+			assertBusy(await outcomeOf(world.put("said", words)), code);
+		}
+		assert.is(world.store.state(), reason);
+		assert.is(await world.tip(), before);
+		await committed(world.put("said", words));
+	}
+});
+
 test("packs are repacked at rest", async ({ world }) => {
 	await world.restart({ pollMs: 20, restMs: 0, maxPacks: 8 });
 	const count = await world.git("rev-list", "--count", "main");
